@@ -2,20 +2,72 @@
 PYTHON ?=
 BIN    := .venv/bin
 STAMP  := .venv/.installed
+SRC    := _build/src
+HTML   := _build/html
+
+NBS    := $(wildcard book/*.ipynb)
+RUN    := $(NBS:%=$(SRC)/%)
+PAGES  := _config.yml _toc.yml $(shell find book -type f -not -name '*.ipynb' -not -path '*/_tools/*' \
+            -not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
+CODE   := $(shell find rbmlib data -type f -not -path '*/__pycache__/*' 2>/dev/null)
+
+# Chapters run two at a time and share the cores; a single one has them all.
+JOBS    := $(if $(word 2,$(NBS)),2,1)
+CORES   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+SHARE   := $(shell n=$$(( $(CORES) / $(JOBS) )); [ $$n -gt 0 ] && echo $$n || echo 1)
+threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) NUMBA_NUM_THREADS=$(1)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock
+.PHONY: help setup lock book executed chapter notebooks test bench lint clean
+
+book: $(STAMP)  ## run a copy of every chapter and render the book to _build/html
+	@$(MAKE) --no-print-directory -j$(JOBS) executed
+	@$(MAKE) --no-print-directory $(HTML)/.done
+	@echo "open $(HTML)/index.html"
+
+test: $(STAMP)  ## every test: library, stored notebooks, chapters at other parameters, rendered pages
+	$(BIN)/pytest -n 2 --dist loadscope -m "not chapters and not pages" tests
+ifneq ($(NBS),)
+	$(call threads,$(SHARE)) $(BIN)/pytest -n $(JOBS) --dist loadscope --nbval --nbval-current-env \
+	  --nbval-sanitize-with tests/nbval.cfg --nbval-cell-timeout=900 book
+endif
+	@$(MAKE) --no-print-directory book
+	$(BIN)/pytest -m "chapters or pages" tests
+
+chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
+	@[ -n "$(NAME)" ] || { echo "error: which chapter? for example: make chapter NAME=ais" >&2; exit 1; }
+	@[ -f "book/$(NAME).ipynb" ] || { echo "error: there is no book/$(NAME).ipynb; chapters: $(patsubst book/%.ipynb,%,$(NBS))" >&2; exit 1; }
+	@$(MAKE) --no-print-directory JOBS=1 $(SRC)/book/$(NAME).ipynb
+	@$(MAKE) --no-print-directory ONLY=$(NAME) $(HTML)/.done
+	@echo "open $(HTML)/book/$(NAME).html"
+
+notebooks: $(STAMP)  ## run the committed notebooks and store their outputs (all, or NAME=ais)
+	@$(BIN)/python book/_tools/execute.py $(if $(NAME),book/$(NAME).ipynb,$(NBS))
+
+bench: $(STAMP)  ## time annealed importance sampling against plain NumPy
+	@$(BIN)/python book/_tools/bench.py
+
+lint: $(STAMP)  ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+clean:  ## remove everything built, and .venv
+	rm -rf _build build .venv *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find rbmlib book tests -name __pycache__ -prune -exec rm -rf {} +
+
+help:  ## print this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 # ---------------------------------------------------------------- set-up
-FIND_PYTHON = for p in $(PYTHON) python3 python3.13 python3.12 python3.11 python; do \
+FIND_PYTHON = for p in $(PYTHON) $(if $(PYTHON),,python3 python3.13 python3.12 python3.11 python); do \
     "$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' >/dev/null 2>&1 && { echo "$$p"; break; }; done
 
 setup: $(STAMP)  ## make .venv and install the locked requirements and rbmlib (editable)
 
 $(BIN)/python:
 	@python="$$($(FIND_PYTHON))"; \
-	[ -n "$$python" ] || { echo "error: rbmlib needs Python 3.11, 3.12 or 3.13 and found none; try: make PYTHON=/path/to/python3.12" >&2; exit 1; }; \
+	[ -n "$$python" ] || { echo "error: rbmlib needs Python 3.11, 3.12 or 3.13 and found none; try: make PYTHON=/path/to/python3.12 book" >&2; exit 1; }; \
 	"$$python" -c 'import venv, ensurepip' 2>/dev/null || { echo "error: $$python has no venv or ensurepip; on Debian and Ubuntu install the package python3-venv" >&2; exit 1; }; \
 	echo "making .venv with $$("$$python" --version)"; \
 	"$$python" -m venv .venv
@@ -32,5 +84,19 @@ lock: | $(BIN)/python  ## rewrite requirements.txt from the ranges in pyproject.
 	@$(BIN)/python -m pip install -q --disable-pip-version-check 'uv>=0.5'
 	@$(BIN)/$(LOCK) -q -o requirements.txt
 
-help:  ## print this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+# ---------------------------------------------------------------- the book
+executed: $(RUN)
+
+$(SRC)/book/%.ipynb: book/%.ipynb $(CODE) requirements.txt book/_tools/run_chapter.py | $(STAMP)
+	@$(call threads,$(SHARE)) $(BIN)/python book/_tools/run_chapter.py $< $@
+
+$(SRC)/%: %
+	@mkdir -p $(@D) && cp $< $@
+
+# Chapters that have not run yet are shown with their stored outputs by `make chapter`.
+$(HTML)/.done: $(if $(ONLY),$(SRC)/book/$(ONLY).ipynb,$(RUN)) $(PAGES:%=$(SRC)/%) $(CODE) | $(STAMP)
+	@$(if $(ONLY),for nb in $(NBS); do [ -f "$(SRC)/$$nb" ] || { mkdir -p $(SRC)/book && cp "$$nb" "$(SRC)/$$nb" && touch -t 197001020000 "$(SRC)/$$nb"; }; done)
+	@rm -rf $(HTML)
+	@echo "rendering the book"
+	@$(BIN)/jupyter-book build -q -W -n --keep-going $(SRC) --path-output .
+	@touch $@

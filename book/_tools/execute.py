@@ -1,0 +1,75 @@
+"""Run committed notebooks in place and store their outputs: the only writer of `book/*.ipynb` outputs.
+
+    python book/_tools/execute.py book/ais.ipynb [...]
+
+Each runs in its own folder on a fresh kernel. Metadata that changes from run to run or from machine to machine
+is left out, so that a second run of the same code gives the same file. A notebook with an error or with output
+on stderr is not written.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import nbclient
+import nbformat
+
+METADATA = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+CELL_METADATA = ("tags", "mystnb", "jupyter", "editable")
+
+
+def clean(notebook: nbformat.NotebookNode) -> None:
+    """Keep the metadata that the book and its tests read; number the cells' ids by their place."""
+    notebook.metadata = nbformat.from_dict(METADATA)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"
+        cell.metadata = nbformat.from_dict({k: cell.metadata[k] for k in CELL_METADATA if k in cell.metadata})
+
+
+def refused(notebook: nbformat.NotebookNode) -> list[str]:
+    return [
+        f"cell {number} wrote to stderr: {output.text.strip()[:300]}"
+        for number, cell in enumerate(notebook.cells)
+        for output in cell.get("outputs", [])
+        if output.get("name") == "stderr"
+    ]
+
+
+def execute(path: Path) -> bool:
+    print(f"{path.stem}: running", flush=True)
+    start = time.monotonic()
+    notebook = nbformat.read(path, 4)
+    client = nbclient.NotebookClient(
+        notebook,
+        timeout=3600,
+        kernel_name="python3",
+        record_timing=False,
+        coalesce_streams=True,
+        resources={"metadata": {"path": str(path.parent)}},
+    )
+    try:
+        client.execute()
+    except nbclient.exceptions.CellExecutionError as error:
+        print(f"{path.stem}: not written, a cell failed\n{error}", file=sys.stderr)
+        return False
+    if problems := refused(notebook):
+        print(f"{path.stem}: not written\n" + "\n".join(problems), file=sys.stderr)
+        return False
+    clean(notebook)
+    nbformat.validate(notebook)
+    temporary = path.with_suffix(".tmp")
+    nbformat.write(notebook, temporary)
+    os.replace(temporary, path)
+    print(f"{path.stem}: stored after {time.monotonic() - start:.0f} s", flush=True)
+    return True
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("error: no notebook to run; for example: book/_tools/execute.py book/ais.ipynb")
+    sys.exit(0 if all([execute(Path(name)) for name in sys.argv[1:]]) else 1)
