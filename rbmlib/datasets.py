@@ -1,0 +1,474 @@
+"""Data sets and trained RBMs: committed with the package, or published and fetched once.
+
+Committed files (``data/`` of the repository, installed with the package) need no network:
+:func:`load_mnist`, :func:`load_dna`, and the RBMs that :func:`list_rbms` calls "committed".
+Published files are looked for first in the folder named by the environment variable
+``RBMLIB_DATA`` (never written to), then in the user cache folder, and are downloaded there
+otherwise. Every binary file is checked against the SHA-256 in this module each time it is opened;
+a file that differs is refused, never overwritten.
+"""
+
+import difflib
+import functools
+import hashlib
+import os
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .models import BernoulliRBM
+
+__all__ = [
+    "DataCorrupt",
+    "DataUnavailable",
+    "Dataset",
+    "RBMInfo",
+    "cache_folder",
+    "committed",
+    "fetch",
+    "list_rbms",
+    "load_course_test",
+    "load_dna",
+    "load_mnist",
+    "load_rbm",
+]
+
+TIMEOUT = 30  # seconds without an answer from a server
+
+
+class Remote(NamedTuple):
+    """A published file: its name on disk, its address and its SHA-256."""
+
+    file: str
+    url: str
+    sha256: str
+
+
+# SHA-256 of the committed binary files, by their path in data/. A new one is entered here.
+COMMITTED = {
+    "mnist/mnist_binary.npz": "a0c5752d5faabe1e0b8567f01b02eab0f4fe157cb7430ad3597f8edfa6416132",
+    "dna/dna_binary.npz": "cdf5339596a5a88e8f43da773790bea133856ce03604d88e9e57ab588cfd6a31",
+}
+
+# (n_visible, n_hidden) of the committed Bernoulli RBMs; "x" is models/x.npz in COMMITTED.
+COMMITTED_RBMS: dict[str, tuple[int, int]] = {}
+
+# (n_visible, n_hidden) of the published ones, which are in REMOTE under the same name.
+PUBLISHED_RBMS = {
+    "h10": (784, 10),
+    "h20": (784, 20),
+    "h100": (784, 100),
+    "h500": (784, 500),
+    "salakhutdinov_cd25_500": (784, 500),
+}
+
+_GITHUB = "https://github.com/"
+_COURSE = _GITHUB + "Kevin-Wang95/RBMLearning/raw/95cc8140906b82a0c665a041f81378ded4c4e452/"
+_CD25 = _GITHUB + "lzhbrian/MCMC/raw/0dd3aadd1ed2833aff76bd7af4b014282739984b/"
+
+REMOTE = {
+    "h10": Remote(
+        file="h10.mat",
+        url=_COURSE + "h10.mat",
+        sha256="5be9accc538f9d1548ccef1954c2444a71a3b2baef319ac2e3bfb1282ea9a92e",
+    ),
+    "h20": Remote(
+        file="h20.mat",
+        url=_COURSE + "h20.mat",
+        sha256="caa0fa72bc57eac629d2d5ec12574eda2526ee6c508fde7f72e20a7dd027a6ed",
+    ),
+    "h100": Remote(
+        file="h100.mat",
+        url=_COURSE + "h100.mat",
+        sha256="e1054109bfe28427d2c3ca8fa5a622a5299c9e141181cdd23bc0ba9baab80202",
+    ),
+    "h500": Remote(
+        file="h500.mat",
+        url=_COURSE + "h500.mat",
+        sha256="2823840ee01c3ae26e34d8bb930e8dff8ce4deff66ed0b84ceb406eac27ca945",
+    ),
+    "course_test": Remote(
+        file="test.mat",
+        url=_COURSE + "test.mat",
+        sha256="ea305aba4d256529d215d270c330ffb225e68392f1f263ed2ce9e2d435d736a2",
+    ),
+    "salakhutdinov_cd25_500": Remote(
+        file="mnistvh_CD25.mat",
+        url=_CD25 + "src/partition/reference/code_AIS/mnistvh_CD25.mat",
+        sha256="264d0e1b8b54162efc886ad596408316ded23664eb8858f8a3ff280d31fb491d",
+    ),
+    "cifar10": Remote(
+        file="cifar-10-python.tar.gz",
+        url="https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
+        sha256="6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
+    ),
+}
+
+
+class DataUnavailable(RuntimeError):
+    """A file is neither on this machine nor could it be downloaded."""
+
+
+class DataCorrupt(RuntimeError):
+    """A file is there, but is not the one it should be."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Binary vectors in the split of their source, with labels; all arrays are read-only.
+
+    Attributes
+    ----------
+    train, test : ndarray of uint8 in {0, 1}, shapes (n_train, n_visible), (n_test, n_visible)
+    train_labels, test_labels : ndarray of uint8, shapes (n_train,), (n_test,)
+        Positions in `label_names`.
+    label_names : tuple of str
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    train_labels: np.ndarray
+    test_labels: np.ndarray
+    label_names: tuple[str, ...]
+
+
+class RBMInfo(NamedTuple):
+    """One line of :func:`list_rbms`."""
+
+    name: str
+    n_visible: int
+    n_hidden: int
+    where: str
+
+
+# ---------------------------------------------------------------- committed data
+
+
+@functools.cache
+def load_mnist() -> Dataset:
+    """Return MNIST, binarised: a pixel is 1 if its grey level is above 127, else 0.
+
+    Returns
+    -------
+    Dataset
+        ``train`` (60000, 784) and ``test`` (10000, 784), images row by row from the top left
+        corner, in the order of the original files. Kept in memory (55 MB) after the first call.
+
+    Raises
+    ------
+    DataCorrupt
+        If the committed file is damaged or missing.
+
+    Examples
+    --------
+    >>> from rbmlib import datasets
+    >>> datasets.load_mnist().train.shape
+    (60000, 784)
+    """
+    return _unpack("mnist/mnist_binary.npz")
+
+
+@functools.cache
+def load_dna() -> Dataset:
+    """Return the StatLog DNA splice junctions: 60 nucleotides of three bits each.
+
+    A is 100, C is 010, G is 001, T is 000. Classes are "ei" (exon to intron), "ie" (intron to
+    exon) and "n" (neither).
+
+    Returns
+    -------
+    Dataset
+        ``train`` (2000, 180) and ``test`` (1186, 180), as StatLog splits them.
+
+    Raises
+    ------
+    DataCorrupt
+        If the committed file is damaged or missing.
+
+    Examples
+    --------
+    >>> from rbmlib import datasets
+    >>> datasets.load_dna().label_names
+    ('ei', 'ie', 'n')
+    """
+    return _unpack("dna/dna_binary.npz")
+
+
+def committed(file: str) -> Path:
+    """Return the path of a committed file, its SHA-256 checked if it is binary.
+
+    Parameters
+    ----------
+    file : str
+        Path in the data folder, such as ``"published/varopt_table1.csv"``.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    DataCorrupt
+        If the file is missing, or is binary and not the registered one.
+    """
+    path = _data_folder() / file
+    remedy = f"restore it (in a checkout: git checkout -- data/{file}) or reinstall rbmlib"
+    if not path.is_file():
+        raise DataCorrupt(f"{path} is missing; {remedy}")
+    if file in COMMITTED:
+        _check(path, COMMITTED[file], remedy)
+    elif path.suffix == ".npz":
+        raise DataCorrupt(
+            f"{path} is not in the register of committed files; "
+            "enter its SHA-256 in rbmlib.datasets.COMMITTED"
+        )
+    return path
+
+
+def _data_folder() -> Path:
+    """Return the folder of the committed files: in the installed package, or in the checkout."""
+    package = Path(__file__).parent
+    installed = package / "_data"
+    return installed if installed.is_dir() else package.parent / "data"
+
+
+def _unpack(file: str) -> Dataset:
+    with np.load(committed(file), allow_pickle=False) as arrays:
+        n_visible = int(arrays["n_visible"])
+        return Dataset(
+            train=_unpack_bits(arrays["train"], n_visible),
+            test=_unpack_bits(arrays["test"], n_visible),
+            train_labels=_read_only(arrays["train_labels"]),
+            test_labels=_read_only(arrays["test_labels"]),
+            label_names=tuple(arrays["label_names"].tolist()),
+        )
+
+
+def _unpack_bits(packed: np.ndarray, n_visible: int) -> np.ndarray:
+    """(n, ceil(n_visible / 8)) bytes to (n, n_visible) bits."""
+    return _read_only(np.unpackbits(packed, axis=1, count=n_visible))
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
+
+
+# ---------------------------------------------------------------- published files
+
+
+def fetch(name: str) -> Path:
+    """Return the path of a published file, downloading it if it is nowhere on this machine.
+
+    Looks in the folder ``$RBMLIB_DATA`` if that is set (it is only read), then in
+    :func:`cache_folder`, and downloads to the latter.
+
+    Parameters
+    ----------
+    name : str
+        One of "h10", "h20", "h100", "h500", "salakhutdinov_cd25_500" (RBMs), "course_test"
+        (their binarised test set) or "cifar10" (the python archive).
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ValueError
+        If the name is not registered, or ``$RBMLIB_DATA`` is no folder.
+    DataCorrupt
+        If the file found has another SHA-256.
+    DataUnavailable
+        If it has to be downloaded and cannot; the message says what to put where.
+    """
+    if name not in REMOTE:
+        raise ValueError(f"unknown published file {name!r}{_suggest(name, REMOTE)}")
+    return _find(REMOTE[name]) or _download(name, REMOTE[name])
+
+
+def cache_folder() -> Path:
+    """Return the folder that downloads go to: "rbmlib" in the user's cache folder."""
+    return Path(_import_pooch().os_cache("rbmlib"))
+
+
+@functools.cache
+def load_course_test() -> np.ndarray:
+    """Return the binarised MNIST test images published with the h models.
+
+    They are not :func:`load_mnist`'s: the images are shuffled, and a pixel was set to 1 at random
+    with its grey level / 255 as probability. The report takes its base rate from them.
+
+    Returns
+    -------
+    ndarray of uint8 in {0, 1}, shape (10000, 784), read-only
+
+    Raises
+    ------
+    DataCorrupt, DataUnavailable
+        As :func:`fetch`.
+    """
+    from scipy.io import loadmat
+
+    batches = loadmat(fetch("course_test"), variable_names=["testbatchdata"])["testbatchdata"]
+    # (image in batch, pixel, batch) to (batch, image in batch, pixel)
+    return _read_only(batches.transpose(2, 0, 1).reshape(-1, batches.shape[1]))
+
+
+def _user_folder() -> Path | None:
+    """Return the folder ``$RBMLIB_DATA``, or None if that is not set."""
+    name = os.environ.get("RBMLIB_DATA")
+    if not name:
+        return None
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        raise ValueError(f"RBMLIB_DATA is {name!r}, which is not a folder; correct or unset it")
+    return folder
+
+
+def _find(remote: Remote) -> Path | None:
+    """Return the checked local file of a published one, or None if there is none."""
+    remedies = [
+        (_user_folder(), "replace or remove it (rbmlib never writes to $RBMLIB_DATA)"),
+        (cache_folder(), f"delete it and ask again, or put the file of {remote.url} in its place"),
+    ]
+    for folder, remedy in remedies:
+        if folder is not None and (folder / remote.file).is_file():
+            _check(folder / remote.file, remote.sha256, remedy)
+            return folder / remote.file
+    return None
+
+
+def _download(name: str, remote: Remote) -> Path:
+    pooch = _import_pooch()
+    folder = cache_folder()
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("WARNING")  # its note of every download names folders of this machine
+    try:
+        pooch.retrieve(
+            remote.url,
+            known_hash=f"sha256:{remote.sha256}",
+            fname=remote.file,
+            path=folder,
+            downloader=pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=TIMEOUT),
+        )
+        return folder / remote.file
+    except (OSError, ValueError) as error:  # of requests, of the disk; another SHA-256
+        reason = _reason(error, remote.url)
+    finally:
+        logger.setLevel(level)
+    raise DataUnavailable(
+        f"{name} is not on this machine and could not be downloaded: {reason}. "
+        f"Get {remote.url} (SHA-256 {remote.sha256}) and put it as {remote.file} in {folder} "
+        "or in a folder of your own, named by the environment variable RBMLIB_DATA"
+    )
+
+
+def _reason(error: Exception, url: str) -> str:
+    """Return one line on why a download failed; those of requests run over many."""
+    import requests
+
+    if isinstance(error, requests.Timeout):
+        return f"no answer within {TIMEOUT} s"
+    if isinstance(error, requests.ConnectionError):
+        return f"no connection to {urlsplit(url).hostname}"
+    return str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+
+
+def _import_pooch():
+    """Import pooch late and quietly: it takes 0.15 s, and warns in Jupyter without widgets."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pooch
+    return pooch
+
+
+def _check(path: Path, sha256: str, remedy: str) -> None:
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != sha256:
+        raise DataCorrupt(f"{path} is damaged: SHA-256 {found}, expected {sha256}; {remedy}")
+
+
+# ---------------------------------------------------------------- models
+
+
+def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM":
+    """Return a trained Bernoulli RBM: a registered one by its name, or one from a file.
+
+    Parameters
+    ----------
+    name_or_path : str or path
+        A name listed by :func:`list_rbms`, such as "h500", or the path of an .npz or .mat file
+        as :meth:`rbmlib.BernoulliRBM.load` reads them.
+
+    Returns
+    -------
+    BernoulliRBM
+
+    Raises
+    ------
+    ValueError
+        If it is neither a known name nor ends in .npz or .mat.
+    FileNotFoundError
+        If there is no file at that path.
+    DataCorrupt, DataUnavailable
+        As :func:`fetch`, for a registered name.
+    """
+    from .models import BernoulliRBM
+
+    return BernoulliRBM.load(_rbm_file(name_or_path))
+
+
+def list_rbms() -> list[RBMInfo]:
+    """Return the registered RBMs and where each is; nothing is downloaded.
+
+    Returns
+    -------
+    list of RBMInfo
+        ``name``, ``n_visible``, ``n_hidden`` and ``where``: "committed", "fetched" (in
+        ``$RBMLIB_DATA`` or the cache folder), "not here" (:func:`load_rbm` will download it) or
+        "damaged" (:func:`load_rbm` will say which file).
+    """
+    shapes = COMMITTED_RBMS | PUBLISHED_RBMS
+    return [RBMInfo(name, *shape, _where(name)) for name, shape in shapes.items()]
+
+
+def _where(name: str) -> str:
+    try:
+        if name in COMMITTED_RBMS:
+            committed(f"models/{name}.npz")
+            return "committed"
+        return "fetched" if _find(REMOTE[name]) else "not here"
+    except DataCorrupt:
+        return "damaged"
+
+
+def _rbm_file(name_or_path: str | os.PathLike) -> Path:
+    if name_or_path in COMMITTED_RBMS:
+        return committed(f"models/{name_or_path}.npz")
+    if name_or_path in PUBLISHED_RBMS:
+        return fetch(name_or_path)
+    path = Path(name_or_path).expanduser()
+    if path.suffix not in (".npz", ".mat"):
+        names = COMMITTED_RBMS | PUBLISHED_RBMS
+        raise ValueError(
+            f"unknown RBM {os.fspath(name_or_path)!r}{_suggest(str(name_or_path), names)}; "
+            "a path to an .npz or .mat file also works"
+        )
+    if not path.is_file():
+        raise FileNotFoundError(f"no RBM at {path}: there is no such file")
+    return path
+
+
+def _suggest(name: str, known) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    return f"{hint}: expected one of {', '.join(known)}"

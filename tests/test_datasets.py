@@ -1,0 +1,380 @@
+"""Data sets and published models: contents, checks of SHA-256, downloads from a loopback server."""
+
+import hashlib
+import socket
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from rbmlib import datasets
+from rbmlib.datasets import DataCorrupt, DataUnavailable, Remote
+
+DATA = Path(__file__).parents[1] / "data"
+CONTENT = b"a published file, for tests"
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+# ---------------------------------------------------------------- committed data
+
+
+def test_mnist_is_the_genuine_one():
+    data = datasets.load_mnist()
+    assert data.train.shape == (60000, 784)
+    assert data.test.shape == (10000, 784)
+    assert {data.train.dtype, data.test.dtype, data.train_labels.dtype} == {np.dtype(np.uint8)}
+    assert data.train.max() == data.test.max() == 1
+    assert np.bincount(data.train_labels).tolist() == [
+        5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949
+    ]  # fmt: skip
+    assert np.bincount(data.test_labels).tolist() == [
+        980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009
+    ]  # fmt: skip
+    assert data.label_names == tuple("0123456789")
+
+
+def test_mnist_bits_and_labels_belong_together():
+    """Images of a 1 have fewest pixels; the first training image is the well-known 5."""
+    data = datasets.load_mnist()
+    on = data.train.sum(axis=1)
+    means = [on[data.train_labels == digit].mean() for digit in range(10)]
+    assert np.argmin(means) == 1
+    assert np.argmax(means) == 0
+    assert data.train_labels[:5].tolist() == [5, 0, 4, 1, 9]
+    # Row 5 of that 5, where the grey levels are 3 18 18 18 126 136 175 26 166 255 247 127.
+    assert np.flatnonzero(data.train[0].reshape(28, 28)[5]).tolist() == [17, 18, 20, 21, 22]
+
+
+def test_dna():
+    data = datasets.load_dna()
+    assert data.train.shape == (2000, 180)
+    assert data.test.shape == (1186, 180)
+    assert data.label_names == ("ei", "ie", "n")
+    assert np.bincount(data.train_labels).tolist() == [464, 485, 1051]
+    assert np.bincount(data.test_labels).tolist() == [303, 280, 603]
+    labels = np.concatenate([data.train_labels, data.test_labels])
+    assert np.bincount(labels).tolist() == [767, 765, 1654]
+
+
+def test_dna_bits_code_nucleotides():
+    """No nucleotide has two bits; introns begin with GT and end with AG at the junction."""
+    data = datasets.load_dna()
+    triples = data.train.reshape(2000, 60, 3)
+    assert triples.sum(axis=2).max() == 1
+    symbols = np.where(triples.any(axis=2), np.array(list("ACG"))[triples.argmax(axis=2)], "T")
+    windows = np.array(["".join(row) for row in symbols])
+    donors = windows[data.train_labels == 0]
+    acceptors = windows[data.train_labels == 1]
+    assert np.mean([window[30:32] == "GT" for window in donors]) > 0.95
+    assert np.mean([window[28:30] == "AG" for window in acceptors]) > 0.95
+
+
+@pytest.mark.parametrize("load", [datasets.load_mnist, datasets.load_dna])
+def test_data_are_cached_and_read_only(load):
+    data = load()
+    assert load() is data
+    for name in ("train", "test", "train_labels", "test_labels"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(data, name)[0] = 1
+    with pytest.raises(AttributeError):
+        data.train = None
+
+
+def test_every_npz_is_registered_unpickled_and_in_the_readme():
+    files = {path.relative_to(DATA).as_posix(): path for path in DATA.rglob("*.npz")}
+    assert files.keys() == datasets.COMMITTED.keys()
+    readme = (DATA / "README.md").read_text(encoding="utf-8")
+    for name, path in files.items():
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == datasets.COMMITTED[name]
+        assert datasets.COMMITTED[name] in readme, name
+        with np.load(path, allow_pickle=False) as arrays:
+            assert all(arrays[key].dtype != object for key in arrays)
+
+
+def test_every_published_table_is_in_the_readme():
+    readme = (DATA / "README.md").read_text(encoding="utf-8")
+    tables = sorted((DATA / "published").glob("*.csv"))
+    assert len(tables) == 8
+    for path in tables:
+        assert hashlib.sha256(path.read_bytes()).hexdigest() in readme, path.name
+
+
+def test_committed_rbms_have_the_registered_shape():
+    for name, shape in datasets.COMMITTED_RBMS.items():
+        with np.load(datasets.committed(f"models/{name}.npz"), allow_pickle=False) as arrays:
+            assert arrays["weights"].shape == shape, name
+
+
+def test_wheel_layout_comes_first(tmp_path, monkeypatch):
+    package = tmp_path / "rbmlib"
+    package.mkdir()
+    monkeypatch.setattr(datasets, "__file__", str(package / "datasets.py"))
+    assert datasets._data_folder() == tmp_path / "data"
+    (package / "_data").mkdir()
+    assert datasets._data_folder() == package / "_data"
+
+
+@pytest.fixture
+def data_copy(tmp_path, monkeypatch):
+    """A writable copy of the DNA file, in the place of the data folder."""
+    path = tmp_path / "data" / "dna" / "dna_binary.npz"
+    path.parent.mkdir(parents=True)
+    path.write_bytes((DATA / "dna" / "dna_binary.npz").read_bytes())
+    monkeypatch.setattr(datasets, "_data_folder", lambda: tmp_path / "data")
+    return path
+
+
+def test_committed_file_is_accepted_untouched(data_copy):
+    assert datasets.committed("dna/dna_binary.npz") == data_copy
+    assert datasets.load_dna.__wrapped__().train.sum() == datasets.load_dna().train.sum()
+
+
+@pytest.mark.parametrize("damage", ["bit", "truncated", "longer"])
+def test_damaged_committed_file_is_refused_by_name(data_copy, damage):
+    content = data_copy.read_bytes()
+    middle = len(content) // 2
+    flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+    damaged = {"bit": flipped, "truncated": content[:middle], "longer": content + b"\0"}
+    data_copy.write_bytes(damaged[damage])
+    with pytest.raises(DataCorrupt, match=r"dna_binary\.npz is damaged.*git checkout"):
+        datasets.load_dna.__wrapped__()
+
+
+def test_missing_and_unregistered_committed_files(data_copy):
+    data_copy.rename(data_copy.with_name("other.npz"))
+    with pytest.raises(DataCorrupt, match=r"dna_binary\.npz is missing; restore"):
+        datasets.load_dna.__wrapped__()
+    with pytest.raises(DataCorrupt, match=r"other\.npz is not in the register"):
+        datasets.committed("dna/other.npz")
+
+
+def test_committed_text_file():
+    first = datasets.committed("published/varopt_table1.csv").read_text().splitlines()[0]
+    assert first == "model,schedule,logz_exact,logz_hat,ess"
+
+
+# ---------------------------------------------------------------- published files
+
+
+@pytest.fixture
+def server():
+    """A web server on loopback that serves CONTENT at /file and counts requests."""
+    requests = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            requests.append(self.path)
+            self.send_response(200 if self.path == "/file" else 404)
+            self.send_header("Content-Length", str(len(CONTENT)))
+            self.end_headers()
+            self.wfile.write(CONTENT)
+
+        def log_message(self, *args):
+            pass
+
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=httpd.serve_forever, daemon=True).start()
+    yield SimpleNamespace(url=f"http://127.0.0.1:{httpd.server_port}", requests=requests)
+    httpd.shutdown()
+    httpd.server_close()
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Empty folders: ``own`` is $RBMLIB_DATA, ``cache`` the cache (not made yet)."""
+    own, cache = tmp_path / "own", tmp_path / "cache"
+    own.mkdir()
+    monkeypatch.setenv("RBMLIB_DATA", str(own))
+    monkeypatch.setattr(datasets, "cache_folder", lambda: cache)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    return SimpleNamespace(own=own, cache=cache)
+
+
+def register(monkeypatch, url, sha256=SHA256):
+    monkeypatch.setitem(datasets.REMOTE, "sample", Remote("sample.bin", url, sha256))
+
+
+def closed_port():
+    """A loopback port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_download_goes_to_the_cache_once(server, here, monkeypatch, capfd):
+    register(monkeypatch, server.url + "/file")
+    path = datasets.fetch("sample")
+    assert path == here.cache / "sample.bin"
+    assert path.read_bytes() == CONTENT
+    assert datasets.fetch("sample") == path
+    assert server.requests == ["/file"]
+    assert list(here.own.iterdir()) == []
+    assert [entry.name for entry in here.cache.iterdir()] == ["sample.bin"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_own_folder_comes_first_without_network(server, here, monkeypatch):
+    register(monkeypatch, server.url + "/file")
+    (here.own / "sample.bin").write_bytes(CONTENT)
+    here.cache.mkdir()
+    (here.cache / "sample.bin").write_bytes(b"not looked at")
+    assert datasets.fetch("sample") == here.own / "sample.bin"
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "remedy"), [("own", "never writes to"), ("cache", "delete it and ask again")]
+)
+def test_wrong_file_is_refused_not_overwritten(server, here, monkeypatch, folder, remedy):
+    register(monkeypatch, server.url + "/file")
+    wrong = getattr(here, folder) / "sample.bin"
+    wrong.parent.mkdir(exist_ok=True)
+    wrong.write_bytes(CONTENT[:-1])
+    with pytest.raises(DataCorrupt, match=remedy) as caught:
+        datasets.fetch("sample")
+    assert str(wrong) in str(caught.value)
+    assert SHA256 in str(caught.value)
+    assert wrong.read_bytes() == CONTENT[:-1]
+    assert server.requests == []
+
+
+def check_unavailable(caught, url, here):
+    message = str(caught.value)
+    assert "\n" not in message
+    assert all(part in message for part in (url, SHA256, "sample.bin", str(here.cache)))
+    assert "RBMLIB_DATA" in message
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    assert not (here.cache / "sample.bin").exists()
+
+
+def test_no_network_says_what_to_put_where(here, monkeypatch):
+    url = f"http://127.0.0.1:{closed_port()}/file"
+    register(monkeypatch, url)
+    with pytest.raises(DataUnavailable, match=r": no connection to 127\.0\.0\.1\. Get") as caught:
+        datasets.fetch("sample")
+    check_unavailable(caught, url, here)
+
+
+def test_page_not_found(server, here, monkeypatch):
+    register(monkeypatch, server.url + "/nothing")
+    with pytest.raises(DataUnavailable, match="404") as caught:
+        datasets.fetch("sample")
+    check_unavailable(caught, server.url + "/nothing", here)
+
+
+def test_download_of_another_file_is_refused(server, here, monkeypatch):
+    register(monkeypatch, server.url + "/file", sha256="0" * 64)
+    with pytest.raises(DataUnavailable, match="does not match the known hash"):
+        datasets.fetch("sample")
+    assert list(here.cache.iterdir()) == []
+
+
+def test_silent_server_times_out(here, monkeypatch):
+    monkeypatch.setattr(datasets, "TIMEOUT", 0.2)
+    start = time.monotonic()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/file"
+        register(monkeypatch, url)
+        with pytest.raises(DataUnavailable, match=r"no answer within 0\.2 s") as caught:
+            datasets.fetch("sample")
+    assert time.monotonic() - start < 10
+    check_unavailable(caught, url, here)
+
+
+def test_cache_that_cannot_be_written(server, here, monkeypatch):
+    register(monkeypatch, server.url + "/file")
+    here.cache.write_bytes(b"a file where the folder should be")
+    with pytest.raises(DataUnavailable, match=r"could not be downloaded: .*cache") as caught:
+        datasets.fetch("sample")
+    check_unavailable(caught, server.url + "/file", here)
+
+
+def test_own_folder_that_is_none(here, monkeypatch):
+    monkeypatch.setenv("RBMLIB_DATA", str(here.own / "missing"))
+    with pytest.raises(ValueError, match=r"RBMLIB_DATA is .*missing.* not a folder"):
+        datasets.fetch("h10")
+
+
+def test_unknown_published_file():
+    with pytest.raises(ValueError, match=r"'cifar_10' \(did you mean 'cifar10'\?\): expected one"):
+        datasets.fetch("cifar_10")
+
+
+def test_registers_agree():
+    assert set(datasets.PUBLISHED_RBMS) <= set(datasets.REMOTE)
+    assert {f"models/{name}.npz" for name in datasets.COMMITTED_RBMS} <= set(datasets.COMMITTED)
+    assert len({remote.file for remote in datasets.REMOTE.values()}) == len(datasets.REMOTE)
+    for remote in datasets.REMOTE.values():
+        assert remote.url.startswith("https://")
+        assert remote.url.endswith("/" + remote.file)
+        assert len(bytes.fromhex(remote.sha256)) == 32
+
+
+# ---------------------------------------------------------------- models
+
+
+def test_load_course_test(here, monkeypatch):
+    from scipy.io import savemat
+
+    rows = np.random.default_rng(0).integers(0, 2, size=(6, 4), dtype=np.uint8)
+    batches = rows.reshape(2, 3, 4).transpose(1, 2, 0)  # (image in batch, pixel, batch)
+    savemat(here.own / "test.mat", {"testbatchdata": batches})
+    sha256 = hashlib.sha256((here.own / "test.mat").read_bytes()).hexdigest()
+    monkeypatch.setitem(datasets.REMOTE, "course_test", Remote("test.mat", "https://x/", sha256))
+    images = datasets.load_course_test.__wrapped__()
+    assert images.dtype == np.uint8
+    np.testing.assert_array_equal(images, rows)
+    assert not images.flags.writeable
+
+
+def test_load_rbm_from_a_path_and_by_name(here, monkeypatch):
+    rng = np.random.default_rng(1)
+    weights, visible, hidden = rng.normal(size=(5, 3)), rng.normal(size=5), rng.normal(size=3)
+    path = here.own / "mine.npz"
+    np.savez(path, weights=weights, visible_bias=visible, hidden_bias=hidden)
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    monkeypatch.setitem(datasets.REMOTE, "h10", Remote("mine.npz", "https://x/", sha256))
+    for source in (path, str(path), "h10"):
+        rbm = datasets.load_rbm(source)
+        np.testing.assert_array_equal(rbm.weights, weights)
+        np.testing.assert_array_equal(rbm.visible_bias, visible)
+        np.testing.assert_array_equal(rbm.hidden_bias, hidden)
+
+
+def test_unknown_rbm_names_the_known_ones():
+    with pytest.raises(ValueError, match=r"RBM 'h_500' \(did you mean 'h500'\?\)") as caught:
+        datasets.load_rbm("h_500")
+    names = [*datasets.COMMITTED_RBMS, *datasets.PUBLISHED_RBMS]
+    assert f"expected one of {', '.join(names)}; a path to an .npz or .mat" in str(caught.value)
+
+
+def test_missing_rbm_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no RBM at .*mine\.npz"):
+        datasets.load_rbm(tmp_path / "mine.npz")
+
+
+def test_list_rbms_says_where_each_is(here, monkeypatch):
+    for name in ("h10", "h20"):
+        monkeypatch.setitem(datasets.REMOTE, name, Remote(name, "https://x/", SHA256))
+    (here.own / "h10").write_bytes(CONTENT)
+    (here.own / "h20").write_bytes(CONTENT + b"!")
+    listed = {info.name: info for info in datasets.list_rbms()}
+    assert listed["h10"] == ("h10", 784, 10, "fetched")
+    assert listed["h20"] == ("h20", 784, 20, "damaged")
+    assert listed["h500"] == ("h500", 784, 500, "not here")
+    assert {listed[name].where for name in datasets.COMMITTED_RBMS} <= {"committed"}
+
+
+def test_committed_data_need_no_pooch():
+    """Importing pooch prints a warning in notebooks without widgets, so chapters must not."""
+    load = "import sys; from rbmlib import datasets; datasets.load_dna();"
+    code = load + "sys.exit('pooch' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
