@@ -22,8 +22,8 @@ threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) N
 .PHONY: help setup lock book executed chapter notebooks test bench lint clean
 
 book: $(STAMP)  ## run a copy of every chapter and render the book to _build/html
-	@$(MAKE) --no-print-directory -j$(JOBS) executed
-	@$(MAKE) --no-print-directory $(HTML)/.done
+	@$(MAKE) --silent -j$(JOBS) executed
+	@$(MAKE) --silent $(HTML)/.done
 	@echo "open $(HTML)/index.html"
 
 test: $(STAMP)  ## every test: library, stored notebooks, chapters at other parameters, rendered pages
@@ -32,14 +32,14 @@ ifneq ($(NBS),)
 	$(call threads,$(SHARE)) $(BIN)/pytest -n $(JOBS) --dist loadscope --nbval --nbval-current-env \
 	  --nbval-sanitize-with tests/nbval.cfg --nbval-cell-timeout=900 book
 endif
-	@$(MAKE) --no-print-directory book
+	@$(MAKE) --silent book
 	$(BIN)/pytest -m "chapters or pages" tests
 
 chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
 	@[ -n "$(NAME)" ] || { echo "error: which chapter? for example: make chapter NAME=ais" >&2; exit 1; }
 	@[ -f "book/$(NAME).ipynb" ] || { echo "error: there is no book/$(NAME).ipynb; chapters: $(patsubst book/%.ipynb,%,$(NBS))" >&2; exit 1; }
-	@$(MAKE) --no-print-directory JOBS=1 $(SRC)/book/$(NAME).ipynb
-	@$(MAKE) --no-print-directory ONLY=$(NAME) $(HTML)/.done
+	@$(MAKE) --silent JOBS=1 $(SRC)/book/$(NAME).ipynb
+	@$(MAKE) --silent ONLY=$(NAME) $(HTML)/.done
 	@echo "open $(HTML)/book/$(NAME).html"
 
 notebooks: $(STAMP)  ## run the committed notebooks and store their outputs (all, or NAME=ais)
@@ -98,5 +98,6 @@ $(HTML)/.done: $(if $(ONLY),$(SRC)/book/$(ONLY).ipynb,$(RUN)) $(PAGES:%=$(SRC)/%
 	@$(if $(ONLY),for nb in $(NBS); do [ -f "$(SRC)/$$nb" ] || { mkdir -p $(SRC)/book && cp "$$nb" "$(SRC)/$$nb" && touch -t 197001020000 "$(SRC)/$$nb"; }; done)
 	@rm -rf $(HTML)
 	@echo "rendering the book"
-	@$(BIN)/jupyter-book build -q -W -n --keep-going $(SRC) --path-output .
+	@$(BIN)/jupyter-book build -q -W -n --keep-going $(SRC) --path-output . >_build/render.log \
+	  || { cat _build/render.log >&2; echo "error: the book was not rendered without warnings; they are listed above" >&2; exit 1; }
 	@touch $@

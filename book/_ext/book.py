@@ -1,4 +1,4 @@
-"""Small corrections to the stock theme, as one local Sphinx extension: see `book.css` for the visible ones."""
+"""Small corrections to the stock theme, as one local Sphinx extension (with static/book.css)."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ HERE = Path(__file__).parent
 
 
 def drop_thebe(app, pagename, templatename, context, doctree):
-    """Jupyter Book registers sphinx-thebe twice; its second `const` is an error in every page's console."""
+    """Jupyter Book registers sphinx-thebe twice: its second `const` is an error in the console."""
 
     def is_thebe(script):
         body = getattr(script, "attributes", {}).get("body") or ""

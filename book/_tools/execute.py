@@ -1,15 +1,18 @@
-"""Run committed notebooks in place and store their outputs: the only writer of `book/*.ipynb` outputs.
+"""Run committed notebooks in place and store their outputs; nothing else writes them.
 
     python book/_tools/execute.py book/ais.ipynb [...]
 
-Each runs in its own folder on a fresh kernel. Metadata that changes from run to run or from machine to machine
-is left out, so that a second run of the same code gives the same file. A notebook with an error or with output
-on stderr is not written.
+Each runs in its own folder on a fresh kernel. Metadata that changes from run to run or from
+machine to machine is left out, so that a second run of the same code gives the same file. A
+notebook with an error or with output on stderr is not written.
 """
 
+import json
 import os
+import re
 import sys
 import time
+import uuid
 from pathlib import Path
 
 import nbclient
@@ -19,16 +22,29 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+ADDRESS = re.compile(r"\bat 0x[0-9a-f]+")
 CELL_METADATA = ("tags", "mystnb", "jupyter", "editable")
 
 
 def clean(notebook: nbformat.NotebookNode) -> None:
-    """Keep the metadata that the book and its tests read; number the cells' ids by their place."""
+    """Keep only the metadata that the book and its tests read, and no memory addresses."""
     notebook.metadata = nbformat.from_dict(METADATA)
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
-    for number, cell in enumerate(notebook.cells):
-        cell.id = f"cell-{number}"
-        cell.metadata = nbformat.from_dict({k: cell.metadata[k] for k in CELL_METADATA if k in cell.metadata})
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if "text/plain" in output.get("data", {}):
+                output.data["text/plain"] = ADDRESS.sub("at 0x0", output.data["text/plain"])
+        cell.metadata = nbformat.from_dict(
+            {k: cell.metadata[k] for k in CELL_METADATA if k in cell.metadata}
+        )
+
+
+def read(path: Path) -> nbformat.NotebookNode:
+    """Read a notebook; cells without an id are given one, which they then keep."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["nbformat_minor"] = 5
+    for cell in content["cells"]:
+        cell.setdefault("id", uuid.uuid4().hex[:8])
+    return nbformat.reads(json.dumps(content), 4)
 
 
 def refused(notebook: nbformat.NotebookNode) -> list[str]:
@@ -43,7 +59,7 @@ def refused(notebook: nbformat.NotebookNode) -> list[str]:
 def execute(path: Path) -> bool:
     print(f"{path.stem}: running", flush=True)
     start = time.monotonic()
-    notebook = nbformat.read(path, 4)
+    notebook = read(path)
     client = nbclient.NotebookClient(
         notebook,
         timeout=3600,

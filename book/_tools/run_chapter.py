@@ -1,9 +1,9 @@
-"""Run one chapter with papermill at its default scale and put the result where the page is rendered from.
+"""Run one chapter with papermill at its default scale, for the page to be rendered from.
 
     python book/_tools/run_chapter.py book/ais.ipynb _build/src/book/ais.ipynb
 
-The result appears under its final name only when every cell has run: a run that fails or is killed leaves
-`<name>.partial.ipynb` for inspection and no target.
+The result appears under its final name only when every cell has run: a run that fails or is
+killed leaves `<name>.partial.ipynb` for inspection and no target.
 """
 
 import os
@@ -25,10 +25,17 @@ def main(source: Path, target: Path) -> int:
     start = time.monotonic()
     try:
         papermill.execute_notebook(
-            str(source), str(partial), cwd=str(source.parent), progress_bar=False, kernel_name="python3"
+            str(source),
+            str(partial),
+            cwd=str(source.parent),
+            progress_bar=False,
+            kernel_name="python3",
         )
     except PapermillExecutionError as error:
-        print(f"\n{source.stem}: failed in cell {error.cell_index}: {error.ename}: {error.evalue}", file=sys.stderr)
+        print(
+            f"\n{source.stem}: failed in cell {error.cell_index}: {error.ename}: {error.evalue}",
+            file=sys.stderr,
+        )
         print(ANSI.sub("", "\n".join(error.traceback)), file=sys.stderr)
         print(f"{source.stem}: the notebook up to the error is {partial}", file=sys.stderr)
         return 1

@@ -1,0 +1,130 @@
+"""L0: what a committed notebook must look like, read from the file without running it."""
+
+import ast
+import re
+
+import pytest
+
+# Cells whose digits depend on the processor and are therefore run but not compared, by chapter.
+# A chapter that is not named here may have none; raise a limit only with a reason.
+NOT_COMPARED_LIMIT = {"ais": 4}
+
+IGNORE = "nbval-ignore-output"
+HIDDEN = {"hide-input", "hide-cell"}
+
+
+def source(cell) -> str:
+    return "".join(cell["source"])
+
+
+def tags(cell) -> list[str]:
+    return cell["metadata"].get("tags", [])
+
+
+@pytest.fixture
+def notebook(chapter, read_notebook):
+    return read_notebook(chapter)
+
+
+@pytest.fixture
+def code_cells(notebook):
+    return [c for c in notebook["cells"] if c["cell_type"] == "code" and source(c).strip()]
+
+
+def tagged(cells, tag) -> list:
+    return [cell for cell in cells if tag in tags(cell)]
+
+
+def outputs(cells, kind: str):
+    return [(cell, o) for cell in cells for o in cell["outputs"] if o["output_type"] == kind]
+
+
+def test_there_are_chapters(repository):
+    assert list((repository / "book").glob("*.ipynb")), "book/ holds no notebook"
+
+
+def test_ran_from_top_to_bottom(code_cells):
+    counts = [cell["execution_count"] for cell in code_cells]
+    assert counts == list(range(1, len(counts) + 1)), "run `make notebooks`"
+
+
+def test_no_error_and_nothing_on_stderr(code_cells):
+    errors = [o["ename"] for _, o in outputs(code_cells, "error")]
+    stderr = ["".join(o["text"]) for _, o in outputs(code_cells, "stream") if o["name"] == "stderr"]
+    assert not errors
+    assert not stderr
+
+
+def test_parameters_are_annotated_literals(code_cells):
+    parameters = tagged(code_cells, "parameters")
+    assert len(parameters) == 1
+    assert code_cells[0] is parameters[0], "the parameters come before any other code"
+    text = source(parameters[0])
+    lines = text.splitlines()
+    names = []
+    for statement in ast.parse(text).body:
+        assert isinstance(statement, ast.AnnAssign), (
+            f"not `name: type = literal`: {lines[statement.lineno - 1]}"
+        )
+        ast.literal_eval(statement.value)
+        assert "#" in lines[statement.end_lineno - 1], (
+            f"{statement.target.id} has no trailing comment, which papermill shows as its help"
+        )
+        names.append(statement.target.id)
+    assert "seed" in names
+
+
+def test_setup_cell_is_hidden_and_follows_the_parameters(code_cells):
+    assert HIDDEN & set(tags(code_cells[1])), f"tag the set-up cell with one of {sorted(HIDDEN)}"
+
+
+def test_no_trace_of_a_tool_or_of_a_run(notebook):
+    assert set(notebook["metadata"]) <= {"kernelspec", "language_info"}
+    assert notebook["metadata"]["kernelspec"]["name"] == "python3"
+    for cell in notebook["cells"]:
+        assert set(cell["metadata"]) <= {"tags", "mystnb", "jupyter", "editable"}
+        assert "injected-parameters" not in tags(cell)
+
+
+def test_no_output_is_hidden_by_a_semicolon(code_cells):
+    """nbval shows what IPython's trailing `;` hides: write `_ = ax.plot(...)`."""
+    for cell in code_cells:
+        last = source(cell).rstrip().splitlines()[-1]
+        assert not re.sub(r"\s*#.*$", "", last).rstrip().endswith(";"), last
+
+
+@pytest.mark.parametrize("tag", ["checked-table", "check"])
+def test_checked_cells_have_outputs_that_are_compared(code_cells, tag):
+    cells = tagged(code_cells, tag)
+    assert cells, f"no cell is tagged {tag}"
+    for cell in cells:
+        assert cell["outputs"], f"the cell tagged {tag} shows nothing to compare"
+        assert IGNORE not in tags(cell)
+    if tag == "check":
+        assert any("assert" in source(cell) for cell in cells)
+
+
+def test_few_cells_are_left_uncompared(chapter, notebook, code_cells):
+    ignored = tagged(notebook["cells"], IGNORE)
+    assert len(ignored) <= NOT_COMPARED_LIMIT.get(chapter.stem, 0)
+    other = {t for cell in notebook["cells"] for t in tags(cell) if t.startswith("nbval-")} - {
+        IGNORE
+    }
+    assert not other, f"only {IGNORE} is allowed, not {sorted(other)}"
+    assert not [c for c in code_cells if "NBVAL" in source(c)], "a comment switches nbval off"
+
+
+def test_figures_have_alternative_text_and_sharp_pixels(code_cells):
+    figures = outputs(code_cells, "display_data") + outputs(code_cells, "execute_result")
+    for cell, output in figures:
+        images = [kind for kind in output["data"] if kind.startswith("image/")]
+        if not images:
+            continue
+        assert images == ["image/png"], "figures are stored as PNG"
+        assert "width" in output["metadata"].get("image/png", {}), (
+            "figure without its size: set InlineBackend.figure_format to 'retina'"
+        )
+        alt = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
+        assert len(alt.split()) >= 4, (
+            "describe the figure in the cell's metadata: mystnb: {image: {alt: ...}}"
+        )

@@ -1,0 +1,152 @@
+"""The layout of the repository and the one-way imports of the package."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+TOP_LEVEL = {
+    "book", "rbmlib", "tests", "data", "_config.yml", "_toc.yml", "requirements.txt", "README.md",
+    "pyproject.toml", "Makefile", "LICENSE", "CITATION.cff", "CHANGELOG.md", ".gitignore",
+    ".pre-commit-config.yaml", ".github", ".ci",
+}  # fmt: skip
+
+# Rooms from left to right: a module imports rooms of a lower level, or its own room.
+LEVELS = [
+    {"_kernels", "results", "_numerics", "_streams", "_validation"},
+    {"models"},
+    {"datasets", "testsystems"},
+    {"paths"},
+    {"schedules"},
+    {"tempering", "mcmc"},
+    {"estimators"},
+    {"training", "sweep"},
+    {"tables", "plots"},
+    {"__main__"},
+]
+LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+
+
+def committed(repository: Path) -> list[Path]:
+    """Files that git tracks or would add; every file of an unpacked archive without git."""
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=repository, capture_output=True, check=False,
+    )  # fmt: skip
+    if listing.returncode:
+        pytest.skip("not a git checkout")
+    names = [name for name in listing.stdout.decode().split("\0") if name]
+    return [repository / name for name in names if (repository / name).is_file()]
+
+
+def imported_rooms(path: Path, package: Path):
+    """Rooms of rbmlib that a file imports, anywhere in it, with the line."""
+    here = ["rbmlib", *path.relative_to(package).with_suffix("").parts]
+    rooms = {p.stem for p in package.iterdir() if p.suffix == ".py" or p.is_dir()}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            targets = [alias.name.split(".") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level] if node.level else []
+            module = base + (node.module.split(".") if node.module else [])
+            targets = [[*module, alias.name] for alias in node.names]
+        else:
+            continue
+        for target in targets:
+            if target[0] == "rbmlib" and len(target) > 1 and target[1] in rooms:
+                yield target[1], node.lineno
+
+
+def test_imports_go_one_way(repository):
+    package = repository / "rbmlib"
+    wrong = []
+    for path in sorted(package.rglob("*.py")):
+        room = path.relative_to(package).parts[0].removesuffix(".py")
+        if room == "__init__":
+            continue
+        assert room in LEVEL, f"{path.name}: a room that LEVELS does not place"
+        for other, line in imported_rooms(path, package):
+            helpers = LEVEL[room] == 0 == LEVEL.get(other)
+            if other != room and not helpers and LEVEL.get(other, 99) >= LEVEL[room]:
+                wrong.append(f"{path.relative_to(repository)}:{line} imports {other}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_import_is_light():
+    """Importing rbmlib stays well under a second because the heavy packages wait for their use."""
+    heavy = ["pandas", "matplotlib", "distributed", "sklearn", "pymbar"]
+    code = f"import sys, rbmlib; print(*[m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_public_names_exist():
+    import rbmlib
+
+    assert rbmlib.__all__ == sorted(set(rbmlib.__all__))
+    assert all(hasattr(rbmlib, name) for name in rbmlib.__all__)
+
+
+def test_every_package_and_the_version_are_declared(repository):
+    project = tomllib.loads((repository / "pyproject.toml").read_text())
+    found = {
+        ".".join(path.parent.relative_to(repository).parts)
+        for path in (repository / "rbmlib").rglob("__init__.py")
+    }
+    assert set(project["tool"]["setuptools"]["packages"]) == found | {"rbmlib._data"}
+
+    import rbmlib
+
+    version = project["project"]["version"]
+    assert rbmlib.__version__ == version
+    assert f"version: {version}\n" in (repository / "CITATION.cff").read_text()
+    assert f"## {version}" in (repository / "CHANGELOG.md").read_text()
+
+
+def test_lock_covers_the_declared_requirements(repository):
+    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    wanted = {re.match(r"[\w.-]+", line)[0].lower() for group in groups for line in group}
+    lock = (repository / "requirements.txt").read_text()
+    locked = {line.split("==")[0] for line in lock.splitlines() if not line.startswith("#")}
+    assert wanted <= locked, f"run `make lock`: {sorted(wanted - locked)}"
+    assert "://" not in lock
+    assert "--" not in re.sub(r"(?m)^#.*$", "", lock)
+
+
+def test_top_level_holds_only_what_it_should(repository):
+    found = {path.relative_to(repository).parts[0] for path in committed(repository)}
+    assert found <= TOP_LEVEL, sorted(found - TOP_LEVEL)
+
+
+def test_no_large_file(repository):
+    large = [path.name for path in committed(repository) if path.stat().st_size > 8_000_000]
+    assert not large
+
+
+def test_no_machine_path(repository):
+    """No path that exists on one machine only, in any text file."""
+    pattern = re.compile(
+        r"(?<![\w./<>-])/(?:work|farm|root|home|Users|tmp|opt)/\w|\b[A-Z]:\\\\Users"
+    )
+    found = []
+    for path in committed(repository):
+        if path == Path(__file__) or path.suffix in {".npz", ".npy", ".gz", ".png", ".mat", ".rda"}:
+            continue
+        text = path.read_text(encoding="utf-8", errors="ignore")
+        found += [f"{path.relative_to(repository)}: {m[0]}" for m in pattern.finditer(text)]
+    assert not found, "\n".join(found[:20])
+
+
+def test_table_of_contents_lists_every_page(repository):
+    toc = yaml.safe_load((repository / "_toc.yml").read_text())
+    listed = [toc["root"], *(c["file"] for part in toc["parts"] for c in part["chapters"])]
+    pages = (repository / "book").glob("*")
+    present = {f"book/{page.stem}" for page in pages if page.suffix in {".md", ".ipynb"}}
+    assert len(listed) == len(set(listed))
+    assert set(listed) == present
