@@ -4,6 +4,14 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 
+# All that a page loads of MathJax: the one script and its fonts, 2 of 24 MB.
+MATHJAX_USED = ("tex-chtml.js", "output/chtml/fonts")
+
+
+def add_style(app):
+    app.config.html_static_path.append(str(HERE / "static"))
+    app.add_css_file("book.css")
+
 
 def drop_thebe(app, pagename, templatename, context, doctree):
     """Jupyter Book registers sphinx-thebe twice: its second `const` is an error in the console."""
@@ -15,13 +23,29 @@ def drop_thebe(app, pagename, templatename, context, doctree):
     context["script_files"] = [s for s in context["script_files"] if not is_thebe(s)]
 
 
-def add_style(app):
-    app.config.html_static_path.append(str(HERE / "static"))
-    app.add_css_file("book.css")
-    app.add_js_file("book.js")
+def drop_roles(app, pagename, templatename, context, doctree):
+    """docutils gives bibliographies roles that are deprecated or miss their list items."""
+    if "body" in context:
+        body = context["body"].replace('role="list" class="citation-list"', 'class="citation-list"')
+        context["body"] = body.replace(' role="doc-biblioentry"', "")
+
+
+def prune_mathjax(app, exception):
+    folder = Path(app.outdir, "_static", "mathjax")
+    if exception or not folder.is_dir():
+        return
+    kept = [folder / name for name in MATHJAX_USED]
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir():
+            if not any(path.iterdir()):
+                path.rmdir()
+        elif not any(path == keep or keep in path.parents for keep in kept):
+            path.unlink()
 
 
 def setup(app):
     app.connect("builder-inited", add_style)
     app.connect("html-page-context", drop_thebe, priority=900)
+    app.connect("html-page-context", drop_roles, priority=900)
+    app.connect("build-finished", prune_mathjax, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
