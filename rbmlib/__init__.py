@@ -1,0 +1,35 @@
+"""Partition functions of restricted Boltzmann machines: any estimator, path, schedule, model.
+
+    >>> import rbmlib as rl
+    >>> rbm = rl.testsystems.random_rbm(n_visible=20, n_hidden=8, rng=1)
+    >>> path = rl.GeometricPath(rbm)
+    >>> print(rl.ais(path, rl.schedules.linear(1000), n_chains=500, rng=0).bound)
+    lower
+"""
+
+__version__ = "0.1.0"
+
+from . import schedules, testsystems
+from .estimators import ais, exact, exact_samples, reverse_ais
+from .models import BernoulliRBM
+from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
+from .results import ConvergenceWarning, Estimate
+from .training import train
+
+__all__ = [
+    "AnnealingPath",
+    "BernoulliRBM",
+    "ConvergenceWarning",
+    "Estimate",
+    "GeometricPath",
+    "State",
+    "ais",
+    "base_rate",
+    "exact",
+    "exact_samples",
+    "mean_field_bias",
+    "reverse_ais",
+    "schedules",
+    "testsystems",
+    "train",
+]

@@ -1,0 +1,43 @@
+"""Private compiled cores: the only room that knows about float32, threads or SIMD.
+
+Public functions elsewhere validate and explain; what is here trusts its input.
+Layout: `random` (stateless random numbers), `elementwise` (exp, Bernoulli draws and
+log-weight increments of one row), `fixed_point` (weights as exact integers), `gibbs`
+(annealing and Gibbs sweeps of many chains), `learning` (contrastive divergence),
+`enumeration` (sums over all states), `threads` (chunks of chains on threads).
+
+numba's on-disk cache does not notice a change in a function that a kernel calls from
+another file, so the cache folder is named after a hash of all files of this room.
+"""
+
+import hashlib
+from pathlib import Path
+
+import numba
+
+_ROOM = Path(__file__).parent
+_OUTER_CACHE = numba.config.CACHE_DIR
+
+
+def _cache_folder() -> str:
+    digest = hashlib.sha256()
+    for source in sorted(_ROOM.glob("*.py")):
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
+    root = Path(_OUTER_CACHE) if _OUTER_CACHE else _ROOM / "__pycache__"
+    folder = root / f"rbmlib-{digest.hexdigest()[:16]}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:  # a read-only installation: let numba choose a folder of the user's
+        return _OUTER_CACHE
+    return str(folder)
+
+
+# numba reads this setting when a kernel is decorated; other users of numba keep theirs.
+numba.config.CACHE_DIR = _cache_folder()
+try:
+    from . import elementwise, enumeration, fixed_point, gibbs, learning, random, threads
+finally:
+    numba.config.CACHE_DIR = _OUTER_CACHE
+
+__all__ = ["elementwise", "enumeration", "fixed_point", "gibbs", "learning", "random", "threads"]

@@ -1,0 +1,254 @@
+"""Annealing and block Gibbs sweeps of many chains of a Bernoulli RBM.
+
+The family is linear in beta: hidden field ``beta (vW + hidden_slope) + hidden_offset`` and
+visible field ``beta (Wh + visible_slope) + visible_offset``; one step draws h given v, then v
+given h. Weights are fixed-point integers (`fixed_point`), so fields are exact in float32 and
+a field's digits do not depend on how it was summed: by one-thread BLAS on a chunk of chains,
+or, for few hidden units, by adding the weight rows of the active units and looking sums of
+five weights up in a table.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from . import elementwise, threads
+from .elementwise import draw_row, draw_row_with_series, exact_increment, sum_lanes
+from .fixed_point import FixedPoint, quantise
+from .random import draw_key
+
+f32 = np.float32
+
+SMALL = 30  # up to this many hidden units tables beat BLAS
+SMALL_WIDTH = 32  # n_hidden + 1 columns, padded
+TABLE_BITS = 5
+SERIES_LIMIT = 1 / 16  # largest |change of a hidden field| for which the series is used
+
+_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
+
+
+class Family(NamedTuple):
+    """What the kernels need of a family of RBMs linear in beta (arrays float32)."""
+
+    up: np.ndarray  # (n_visible, n_hidden + 1), or (n_visible, 32) if small
+    down: np.ndarray  # (n_hidden, n_visible)
+    tables: np.ndarray  # (groups, 32, n_visible) if small, else empty
+    scale: np.float32
+    slope_scale: float
+    hidden_slope: np.ndarray
+    hidden_offset: np.ndarray
+    visible_slope: np.ndarray
+    visible_offset: np.ndarray
+    small: bool
+
+
+def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) -> Family:
+    """Kernel form of a family; weights (n_visible, n_hidden), the rest vectors of units."""
+    fixed: FixedPoint = quantise(weights, visible_slope)
+    n_visible, n_hidden = np.shape(weights)
+    small = n_hidden <= SMALL
+    up, tables = fixed.up, np.zeros((0, 0, 0), f32)
+    if small:
+        up = np.zeros((n_visible, SMALL_WIDTH), f32)
+        up[:, : n_hidden + 1] = fixed.up
+        tables = np.zeros((-(-n_hidden // TABLE_BITS), 2**TABLE_BITS, n_visible), f32)
+        fill_tables(fixed.down, tables)
+    return Family(
+        up,
+        fixed.down,
+        tables,
+        f32(fixed.scale),
+        fixed.slope_scale,
+        *(np.ascontiguousarray(x, f32) for x in (hidden_slope, hidden_offset)),
+        *(np.ascontiguousarray(x, f32) for x in (visible_slope, visible_offset)),
+        small,
+    )
+
+
+def quantised_weights(kernel_family: Family) -> tuple[np.ndarray, np.ndarray]:
+    """The float64 weights and visible slope that the kernels really use, exactly."""
+    weights = kernel_family.down.T.astype(float) * float(kernel_family.scale)
+    n_hidden = kernel_family.down.shape[0]
+    slope = kernel_family.up[:, n_hidden].astype(float) * kernel_family.slope_scale
+    return weights, slope
+
+
+@numba.njit(**_KERNEL)
+def fill_tables(down, tables):
+    """``tables[g, pattern]``: sum of the rows of ``down`` that the five bits of group g select."""
+    for group in range(tables.shape[0]):
+        tables[group, 0] = f32(0)
+        for bit in range(TABLE_BITS):
+            unit = group * TABLE_BITS + bit
+            for pattern in range(1 << bit):
+                for i in range(tables.shape[2]):
+                    row = down[unit, i] if unit < down.shape[0] else f32(0)
+                    tables[group, pattern + (1 << bit), i] = tables[group, pattern, i] + row
+
+
+@numba.njit(**_KERNEL)
+def _add_active_rows(v, up, out, active):
+    """``out = v @ up`` for a row of zeros and ones and SMALL_WIDTH columns."""
+    n_active = 0
+    for i in range(v.size):
+        active[n_active] = i
+        n_active += np.int64(v[i])
+    for column in range(SMALL_WIDTH):
+        out[column] = f32(0)
+    k = 0
+    while k + 4 <= n_active:
+        r0, r1, r2, r3 = up[active[k]], up[active[k + 1]], up[active[k + 2]], up[active[k + 3]]
+        for column in range(SMALL_WIDTH):
+            out[column] += (r0[column] + r1[column]) + (r2[column] + r3[column])
+        k += 4
+    while k < n_active:
+        row = up[active[k]]
+        for column in range(SMALL_WIDTH):
+            out[column] += row[column]
+        k += 1
+
+
+@numba.njit(**_KERNEL)
+def _look_up(h, tables, out):
+    """``out = h @ down`` from the tables."""
+    for i in range(out.size):
+        out[i] = f32(0)
+    for group in range(tables.shape[0]):
+        pattern = 0
+        for bit in range(TABLE_BITS):
+            unit = group * TABLE_BITS + bit
+            if unit < h.size and h[unit] > f32(0):
+                pattern |= 1 << bit
+        row = tables[group, pattern]
+        for i in range(out.size):
+            out[i] += row[i]
+
+
+@numba.njit(**_KERNEL)
+def fields_up(v, up, small, out):
+    """Integer fields (n_chains, columns of up) of the hidden units."""
+    if small:
+        active = np.empty(v.shape[1] + 1, np.int64)
+        for chain in range(v.shape[0]):
+            _add_active_rows(v[chain], up, out[chain], active)
+    else:
+        np.dot(v, up, out)
+
+
+@numba.njit(**_KERNEL)
+def fields_down(h, down, tables, small, out):
+    """Integer fields (n_chains, n_visible) of the visible units."""
+    if small:
+        for chain in range(h.shape[0]):
+            _look_up(h[chain], tables, out[chain])
+    else:
+        np.dot(h, down, out)
+
+
+@numba.njit(**_KERNEL)
+def anneal_chunk(
+    v, log_weights, betas, use_series, start, stop, seed, first_chain, first_draw,
+    up, down, tables, scale, slope_scale,
+    hidden_slope, hidden_offset, visible_slope, visible_offset, small,
+):  # fmt: skip
+    """Steps ``start`` to ``stop`` of annealed importance sampling, in place.
+
+    Step k: weight of v between betas[k] and betas[k + 1], then one sweep at betas[k + 1].
+    """
+    n_chains, n_hidden = v.shape[0], hidden_slope.size
+    x = np.empty((n_chains, up.shape[1]), f32)
+    y = np.empty((n_chains, v.shape[1]), f32)
+    h = np.empty((n_chains, n_hidden), f32)
+    padded = -(-n_hidden // elementwise.LANES) * elementwise.LANES
+    terms = np.zeros(padded, f32)
+    for k in range(start, stop):
+        beta, step = betas[k + 1], betas[k + 1] - betas[k]
+        fields_up(v, up, small, x)
+        for chain in range(n_chains):
+            key = draw_key(seed, first_chain + chain, first_draw + 2 * k)
+            row = x[chain]
+            gain = step * slope_scale * np.float64(row[n_hidden])
+            if use_series[k]:
+                draw_row_with_series(
+                    row, scale, hidden_slope, hidden_offset, f32(beta), f32(step), key,
+                    h[chain], terms,
+                )  # fmt: skip
+                gain += sum_lanes(terms)
+            else:
+                draw_row(row, scale, hidden_slope, hidden_offset, f32(beta), key, h[chain])
+                gain += exact_increment(row, scale, hidden_slope, hidden_offset, beta, betas[k])
+            log_weights[chain] += gain
+        fields_down(h, down, tables, small, y)
+        for chain in range(n_chains):
+            key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
+            draw_row(y[chain], scale, visible_slope, visible_offset, f32(beta), key, v[chain])
+
+
+@numba.njit(**_KERNEL)
+def sweep_chunk(
+    v, h, betas, start, stop, seed, first_chain, first_draw,
+    up, down, tables, scale, slope_scale,
+    hidden_slope, hidden_offset, visible_slope, visible_offset, small,
+):  # fmt: skip
+    """Sweeps ``start`` to ``stop`` (h given v, v given h), chain c at betas[c], in place."""
+    n_chains = v.shape[0]
+    x = np.empty((n_chains, up.shape[1]), f32)
+    y = np.empty((n_chains, v.shape[1]), f32)
+    for k in range(start, stop):
+        fields_up(v, up, small, x)
+        for chain in range(n_chains):
+            key = draw_key(seed, first_chain + chain, first_draw + 2 * k)
+            beta = f32(betas[chain])
+            draw_row(x[chain], scale, hidden_slope, hidden_offset, beta, key, h[chain])
+        fields_down(h, down, tables, small, y)
+        for chain in range(n_chains):
+            key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
+            beta = f32(betas[chain])
+            draw_row(y[chain], scale, visible_slope, visible_offset, beta, key, v[chain])
+
+
+def largest_slopes(kernel_family: Family) -> float:
+    """Bound on |d(hidden field)/d(beta)| over all visible states."""
+    q = kernel_family.down.astype(float) * float(kernel_family.scale)
+    positive = np.where(q > 0, q, 0).sum(axis=1) + kernel_family.hidden_slope
+    negative = np.where(q < 0, q, 0).sum(axis=1) + kernel_family.hidden_slope
+    return float(np.maximum(np.abs(positive), np.abs(negative)).max(initial=0.0))
+
+
+def anneal(
+    kernel_family: Family, v, betas, seed, first_chain, first_draw, n_threads=None, on_progress=None
+) -> np.ndarray:
+    """Anneal ``v`` (n_chains, n_visible) float32 in place along betas; returns log-weights."""
+    log_weights = np.zeros(v.shape[0])
+    use_series = np.abs(np.diff(betas)) * largest_slopes(kernel_family) < SERIES_LIMIT
+    parts = threads.chunks(v.shape[0])
+
+    def run(chunk, start, stop):
+        part = parts[chunk]
+        anneal_chunk(
+            v[part], log_weights[part], betas, use_series, start, stop,
+            np.uint64(seed), first_chain + part.start, first_draw, *kernel_family,
+        )  # fmt: skip
+
+    threads.run_blocks(run, len(parts), betas.size - 1, n_threads, on_progress)
+    return log_weights
+
+
+def sweep(
+    kernel_family: Family, v, betas, n_sweeps, seed, first_chain, first_draw, n_threads=None,
+    on_progress=None,
+) -> np.ndarray:  # fmt: skip
+    """``n_sweeps`` Gibbs sweeps of ``v`` in place, chain c at betas[c]; returns the last h."""
+    h = np.zeros((v.shape[0], kernel_family.down.shape[0]), f32)
+    parts = threads.chunks(v.shape[0])
+
+    def run(chunk, start, stop):
+        part = parts[chunk]
+        sweep_chunk(
+            v[part], h[part], betas[part], start, stop,
+            np.uint64(seed), first_chain + part.start, first_draw, *kernel_family,
+        )  # fmt: skip
+
+    threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)
+    return h

@@ -1,0 +1,59 @@
+"""Stateless random numbers: a uniform is a function of (seed, chain, draw, unit).
+
+Nothing is shared between chains, so results do not depend on threads, chunks or the order
+in which chains are run. A 64-bit key is hashed from (seed, chain, draw) with the SplitMix64
+finaliser (Steele, Lea & Flood 2014); each unit of a layer then hashes its index with the two
+halves of the key by a two-multiply finaliser. A uniform is ``(r + 1/2) / 2**31`` for a 31-bit
+``r``: probabilities are honoured to an absolute 2**-32.
+"""
+
+import numba
+import numpy as np
+
+u32 = np.uint32
+u64 = np.uint64
+
+_INLINE = {"inline": "always", "error_model": "numpy"}
+
+
+@numba.njit(**_INLINE)
+def _mix64(z):
+    z = z + u64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> u64(30))) * u64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> u64(27))) * u64(0x94D049BB133111EB)
+    return z ^ (z >> u64(31))
+
+
+@numba.njit(**_INLINE)
+def draw_key(seed, chain, draw):
+    """64-bit key of one draw of one chain: all units of a layer share it."""
+    return _mix64(_mix64(_mix64(u64(seed)) ^ u64(chain)) ^ (u64(draw) * u64(0xD1342543DE82EF95)))
+
+
+@numba.njit(**_INLINE)
+def high(key):
+    return u32(key >> u64(32))
+
+
+@numba.njit(**_INLINE)
+def low(key):
+    return u32(key & u64(0xFFFFFFFF))
+
+
+@numba.njit(**_INLINE)
+def bits31(unit, k0, k1):
+    """31 random bits of one unit. Casts keep products in 32 bits (numba widens them)."""
+    x = u32(u32(unit) * u32(0x9E3779B9)) ^ k0
+    x = u32(u32(x ^ u32(x >> u32(16))) * u32(0x7FEB352D))
+    x = u32(u32(u32(x ^ u32(x >> u32(15))) ^ k1) * u32(0x846CA68B))
+    return u32(u32(x ^ u32(x >> u32(16))) >> u32(1))
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def fill_uniforms(seed, first_chain, draw, out):
+    """Fill ``out`` (n_chains, n_units) with float64 uniforms in (0, 1)."""
+    for chain in range(out.shape[0]):
+        key = draw_key(seed, first_chain + chain, draw)
+        k0, k1 = high(key), low(key)
+        for unit in range(out.shape[1]):
+            out[chain, unit] = (np.float64(bits31(unit, k0, k1)) + 0.5) / 2147483648.0

@@ -1,0 +1,78 @@
+"""Chunks of chains on threads, one BLAS thread each, interruptible.
+
+Compiled code that waits for a signal inside a loop never sees it, so a long run is cut in
+blocks of a few hundredths of a second; between two blocks Python notices Ctrl-C and progress
+is reported.
+"""
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import scipy.linalg.cython_blas  # noqa: F401  (numba's dot calls this BLAS: load it before limiting)
+from threadpoolctl import ThreadpoolController
+
+CHUNK = 64  # chains a chunk: fields of a chunk stay in the cache of one core
+BLOCK_SECONDS = 0.05
+
+
+def default_n_threads() -> int:
+    """``RBMLIB_NUM_THREADS`` if set, else the processors this process may use."""
+    value = os.environ.get("RBMLIB_NUM_THREADS", "")
+    if value:
+        if not value.isdigit() or int(value) < 1:
+            raise ValueError(
+                f"RBMLIB_NUM_THREADS is {value!r}: expected a whole number of threads, 1 or more"
+            )
+        return int(value)
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else (os.cpu_count() or 1)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def blas_threads(n_threads: int | None):
+    """Context in which BLAS uses ``n_threads`` threads (None: the default number)."""
+    return _controller().limit(limits=n_threads or default_n_threads(), user_api="blas")
+
+
+def chunks(n_chains: int, size: int = CHUNK) -> list[slice]:
+    return [slice(i, min(i + size, n_chains)) for i in range(0, n_chains, size)]
+
+
+def run_blocks(run_chunk, n_chunks: int, n_steps: int, n_threads: int | None, on_progress=None):
+    """Call ``run_chunk(chunk, start, stop)`` for all chunks and all steps, block by block.
+
+    A block's length adapts to BLOCK_SECONDS; chunks of a block run on ``n_threads`` threads.
+    """
+    n_threads = min(n_threads or default_n_threads(), n_chunks)
+    done, block = 0, 1
+    with blas_threads(1), ThreadPoolExecutor(n_threads) as pool:
+        while done < n_steps:
+            stop = min(done + block, n_steps)
+            started = time.perf_counter()
+            if n_threads == 1:
+                for chunk in range(n_chunks):
+                    run_chunk(chunk, done, stop)
+            else:
+                list(pool.map(lambda chunk: run_chunk(chunk, done, stop), range(n_chunks)))
+            seconds = time.perf_counter() - started
+            if on_progress is not None:
+                on_progress(stop - done)
+            block = max(1, min(2 * (stop - done), int((stop - done) * BLOCK_SECONDS / seconds)))
+            done = stop
+
+
+def run_all(task, n_tasks: int, n_threads: int | None = None, on_progress=None) -> list:
+    """``[task(0), task(1), ...]``, computed on ``n_threads`` threads."""
+    results = []
+    with ThreadPoolExecutor(n_threads or default_n_threads()) as pool:
+        for result in pool.map(task, range(n_tasks)):
+            results.append(result)
+            if on_progress is not None:
+                on_progress(1)
+    return results

@@ -1,0 +1,40 @@
+"""Random streams, one a chain, and progress bars: what every sampler of the library is given."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from ._kernels import random as kernel_random
+from ._validation import generator
+
+
+class ChainStream:
+    """Uniform random numbers of ``n_chains`` chains, each chain with a stream of its own.
+
+    A number depends on (seed, chain, draw, unit) only, so results do not depend on the number
+    of threads, chunks or workers. Quacks like a `numpy.random.Generator` as far as ``random``
+    goes. Compiled samplers read `seed`, `first_chain` and `draw`, and move `draw` on.
+    """
+
+    def __init__(self, rng, n_chains: int, first_chain: int = 0):
+        self.seed = int(generator(rng).integers(2**64, dtype=np.uint64))
+        self.n_chains = n_chains
+        self.first_chain = first_chain
+        self.draw = 0
+
+    def random(self, shape) -> np.ndarray:
+        """Uniforms in (0, 1), shape (n_chains, n_units)."""
+        out = np.empty(shape)
+        kernel_random.fill_uniforms(np.uint64(self.seed), self.first_chain, self.draw, out)
+        self.draw += 1
+        return out
+
+
+def progress_bar(total: int, description: str, enabled: bool | None = None):
+    """A tqdm bar on a terminal, silent elsewhere (notebooks, logs), or as told."""
+    from tqdm import tqdm
+
+    show = sys.stderr.isatty() if enabled is None else enabled
+    return tqdm(total=total, desc=description, disable=not show, leave=False, unit="step")

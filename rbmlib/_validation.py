@@ -1,0 +1,77 @@
+"""Arguments checked once, at the public functions; errors say what came and what to do."""
+
+import math
+import numbers
+
+import numpy as np
+
+
+def count(name: str, value, minimum: int = 1) -> int:
+    """A whole number of at least ``minimum`` (1000.0 counts as 1000)."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if not real or not math.isfinite(value) or value != int(value) or value < minimum:
+        raise ValueError(f"{name} is {value!r}: expected a whole number, {minimum} or more")
+    return int(value)
+
+
+def finite_array(name: str, value, shape: tuple, meaning: str) -> np.ndarray:
+    """A read-only float64 array of the given shape (None: any length), without NaN or inf."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is not an array of numbers: expected {meaning}") from None
+    right = array.ndim == len(shape) and all(
+        want in (None, have) for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not right:
+        raise ValueError(f"{name} has shape {array.shape}: expected {meaning}")
+    bad = array.size - np.count_nonzero(np.isfinite(array))
+    if bad:
+        raise ValueError(
+            f"{name} holds {bad} NaN or infinite value{'s' * (bad > 1)}: expected finite numbers; "
+            "did the training diverge?"
+        )
+    array.flags.writeable = False
+    return array
+
+
+def binary_states(name: str, value, n_units: int) -> np.ndarray:
+    """States (n_states, n_units) of zeros and ones; a single state may be one-dimensional."""
+    array = np.atleast_2d(np.asarray(value))
+    if array.ndim != 2 or array.shape[1] != n_units:
+        raise ValueError(
+            f"{name} has shape {np.shape(value)}: expected (n_states, {n_units}), "
+            f"one column a unit of the model"
+        )
+    if not np.all((array == 0) | (array == 1)):
+        raise ValueError(
+            f"{name} holds values other than 0 and 1 (from {array.min()} to {array.max()}): "
+            "binarise it first, for example data > 127 for bytes or data > 0.5 for [0, 1]; "
+            "units in {-1, +1} need (data + 1) / 2"
+        )
+    return array
+
+
+def annealing_betas(value, name: str = "betas") -> np.ndarray:
+    """A schedule: strictly increasing from exactly 0 to exactly 1, at least one step."""
+    betas = np.array(value, dtype=np.float64)
+    remedy = "expected a schedule that rises from 0 to 1, such as rl.schedules.linear(10_000)"
+    if betas.ndim != 1 or betas.size < 2:
+        raise ValueError(f"{name} has shape {betas.shape}: {remedy}")
+    if betas[0] != 0.0 or betas[-1] != 1.0:
+        raise ValueError(f"{name} runs from {betas[0]} to {betas[-1]}: {remedy}")
+    steps = np.diff(betas)
+    if not np.all(steps > 0):
+        k = int(np.argmin(steps > 0))
+        raise ValueError(
+            f"{name} do not rise at step {k + 1} (from {betas[k]} to {betas[k + 1]}): {remedy}"
+        )
+    betas.flags.writeable = False
+    return betas
+
+
+def generator(rng) -> np.random.Generator:
+    """A generator from a seed (a whole number), a generator, or None (fresh entropy)."""
+    if rng is None or isinstance(rng, np.random.Generator):
+        return np.random.default_rng(rng)
+    return np.random.default_rng(count("rng", rng, minimum=0))

@@ -1,0 +1,8 @@
+"""Estimators of log Z, one published method a file; each returns an `Estimate`."""
+
+from .ais import ais
+from .exact import exact, exact_samples
+from .reverse_ais import reverse_ais
+
+
+__all__ = ["ais", "exact", "exact_samples", "reverse_ais"]

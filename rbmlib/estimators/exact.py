@@ -1,0 +1,113 @@
+"""Exact log Z and exact samples of Bernoulli RBMs with few units in one layer.
+
+Z = sum_s p*(s) over the 2**n states of the smaller layer, the other layer summed analytically:
+``log p*(h) = a h + sum_i softplus(b_i + (W h)_i)``. States are visited in Gray-code order, one
+weight row a step.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from .. import __version__
+from .._kernels import enumeration, threads
+from .._numerics import expit, logsumexp
+from .._streams import progress_bar
+from .._validation import count, generator
+from ..models import BernoulliRBM
+from ..results import Estimate
+
+MAX_UNITS = 30  # 2**30 states of 784 units take the better part of an hour
+MAX_TABLE_UNITS = 22  # a table of all states is kept for sampling: 32 MB
+
+
+def can_enumerate(rbm: BernoulliRBM, max_units: int = MAX_TABLE_UNITS) -> bool:
+    """Whether the smaller layer has at most ``max_units`` units."""
+    return min(rbm.n_visible, rbm.n_hidden) <= max_units
+
+
+def _blocks(rbm: BernoulliRBM):
+    """(task, n_blocks): task(block) is log p* of the block's states of the hidden layer."""
+    bits = min(rbm.n_hidden, enumeration.BLOCK_BITS)
+    rows = np.ascontiguousarray(rbm.weights.T)
+
+    def task(block):
+        out = np.empty(2**bits)
+        enumeration.log_density_block(rows, rbm.hidden_bias, rbm.visible_bias, block, out)
+        return out
+
+    return task, 2 ** (rbm.n_hidden - bits)
+
+
+def exact(rbm: BernoulliRBM, *, n_threads: int | None = None, progress: bool | None = None):
+    """Exact log Z by enumeration of the smaller layer.
+
+    Parameters
+    ----------
+    rbm : BernoulliRBM
+        With at most 30 units in one of the layers; each further unit doubles the time (784 x 20
+        takes seconds).
+
+    Returns
+    -------
+    Estimate
+        With ``std_error = 0``.
+
+    Raises
+    ------
+    ValueError
+        If both layers are too large.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.BernoulliRBM(weights=[[1.0]], visible_bias=[0.0], hidden_bias=[0.0])
+    >>> round(rl.exact(rbm).log_z, 6)  # log(3 + e)
+    1.743668
+    """
+    if not can_enumerate(rbm, MAX_UNITS):
+        raise ValueError(
+            f"rbm has {rbm.n_visible} visible and {rbm.n_hidden} hidden units: exact enumeration "
+            f"needs at most {MAX_UNITS} units in one layer; use rl.ais and rl.reverse_ais"
+        )
+    started = time.perf_counter()
+    small = rbm if rbm.n_hidden <= rbm.n_visible else rbm.transposed()
+    task, n_blocks = _blocks(small)
+    with progress_bar(n_blocks, "exact", progress) as bar:
+        logs = threads.run_all(lambda b: logsumexp(task(b)), n_blocks, n_threads, bar.update)
+    log_z = float(logsumexp(logs)) + rbm.log_scale
+    return Estimate(
+        method="exact",
+        log_z=log_z,
+        std_error=0.0,
+        interval=(log_z, log_z),
+        seconds=time.perf_counter() - started,
+        settings={"n_states": 2**small.n_hidden, "version": __version__},
+    )
+
+
+def exact_samples(rbm: BernoulliRBM, n_samples: int, rng=None) -> np.ndarray:
+    """Independent exact draws of the visible units, (n_samples, n_visible) float64.
+
+    For models with at most 22 units in one layer (a table of all its states is built).
+    """
+    n_samples = count("n_samples", n_samples)
+    if not can_enumerate(rbm):
+        raise ValueError(
+            f"rbm has {rbm.n_visible} visible and {rbm.n_hidden} hidden units: exact samples need "
+            f"at most {MAX_TABLE_UNITS} units in one layer; run long chains instead"
+        )
+    rng = generator(rng)
+    small = rbm if rbm.n_hidden <= rbm.n_visible else rbm.transposed()
+    task, n_blocks = _blocks(small)
+    log_p = np.concatenate(threads.run_all(task, n_blocks))
+    cumulative = np.cumsum(np.exp(log_p - log_p.max()))
+    states = np.searchsorted(cumulative, rng.random(n_samples) * cumulative[-1], side="right")
+    states = np.minimum(states, log_p.size - 1)
+    hidden = (states[:, None] >> np.arange(small.n_hidden)) & 1
+    if small is not rbm:
+        return hidden.astype(float)
+    mean = expit(rbm.visible_field(hidden.astype(float)))
+    return (rng.random(mean.shape) < mean).astype(float)

@@ -1,0 +1,211 @@
+"""Training Bernoulli RBMs by contrastive divergence (CD-k) and persistent CD (PCD).
+
+The gradient of the mean log-likelihood is ``E_data[v h] - E_model[v h]``. CD-k (Hinton 2002)
+starts the chains of the second term at the mini-batch and moves them k sweeps; PCD (Tieleman
+2008) goes on with the chains of the last update. Both use p(h | v) for h. The same seed gives
+the same bits on any processor (`rbmlib._kernels.learning`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import __version__
+from ._kernels import gibbs, learning, threads
+from ._streams import progress_bar
+from ._validation import binary_states, count, generator
+from .estimators.exact import exact
+from .models import BernoulliRBM
+from .paths import base_rate
+
+METHODS = ("cd", "pcd")
+MAX_EXACT_UNITS = 20
+
+
+class TrainingResult(NamedTuple):
+    """A trained model, what was seen on the way, and how it was made."""
+
+    rbm: BernoulliRBM
+    history: dict[str, np.ndarray]  # "update", "reconstruction_error", "log_likelihood", ...
+    settings: dict[str, Any]
+    seconds: float
+
+
+def train(
+    data,
+    n_hidden: int,
+    *,
+    method: str = "pcd",
+    n_sweeps: int = 1,
+    n_updates: int = 20_000,
+    batch_size: int = 100,
+    learning_rate: float = 0.05,
+    final_learning_rate: float | None = None,
+    momentum: float = 0.0,
+    weight_decay: float = 0.0,
+    rng=None,
+    monitor_every: int | None = None,
+    monitor: Callable[[BernoulliRBM], dict[str, float]] | None = None,
+    n_threads: int | None = None,
+    progress: bool | None = None,
+) -> TrainingResult:
+    """Train a Bernoulli RBM on binary data.
+
+    Parameters
+    ----------
+    data : array (n_samples, n_visible)
+        Zeros and ones.
+    n_hidden : int
+    method : {"cd", "pcd"}
+        Where the negative phase starts: at the mini-batch, or where it ended last time.
+    n_sweeps : int
+        Gibbs sweeps an update (the k of CD-k).
+    n_updates, batch_size : int
+        Mini-batches of at most 255 rows, drawn epoch by epoch without replacement.
+    learning_rate, final_learning_rate : float
+        Constant, or falling linearly to the second.
+    momentum, weight_decay : float
+        Decay acts on the weights, not on the biases.
+    rng : int, Generator or None
+    monitor_every : int or None
+        Updates between two looks at the model; None: ten looks. Each records the
+        reconstruction error, and with at most 20 hidden units the exact mean log-likelihood
+        (nats) of the first 10,000 rows of the data.
+    monitor : function, optional
+        ``monitor(rbm)`` -> dict of numbers, recorded at each look.
+
+    Returns
+    -------
+    TrainingResult
+
+    Examples
+    --------
+    >>> import numpy as np, rbmlib as rl
+    >>> data = np.tile([[1, 1, 0, 0], [0, 0, 1, 1]], (50, 1))
+    >>> result = rl.train(data, n_hidden=2, n_updates=500, rng=0)
+    >>> result.history["log_likelihood"][-1] > result.history["log_likelihood"][0]
+    True
+    """
+    settings = _checked_settings(locals())
+    states = binary_states("data", data, np.shape(data)[-1])
+    if len(states) < settings["batch_size"]:
+        raise ValueError(f"data has {len(states)} rows: fewer than batch_size {batch_size}")
+    rng = generator(rng)
+    started = time.perf_counter()
+    learner = _Learner(states, n_hidden, settings, rng)
+    every = count("monitor_every", monitor_every or max(1, -(-n_updates // 10)))
+    looks = [learner.look(monitor)]
+    rates = np.linspace(learning_rate, settings["final_learning_rate"], n_updates)
+    with (
+        threads.blas_threads(n_threads),
+        progress_bar(n_updates, f"{method}-{n_sweeps}", progress) as bar,
+    ):
+        for update in range(1, n_updates + 1):
+            learner.update(rates[update - 1])
+            bar.update(1)
+            if update % every == 0 or update == n_updates:
+                looks.append(learner.look(monitor))
+    history = {name: np.array([look[name] for look in looks]) for name in looks[0]}
+    return TrainingResult(learner.rbm(), history, settings, time.perf_counter() - started)
+
+
+def _checked_settings(arguments: dict) -> dict:
+    """The arguments of `train`, validated, as they go beside the result."""
+    if arguments["method"] not in METHODS:
+        raise ValueError(f"method is {arguments['method']!r}: expected one of {METHODS}")
+    settings = {"method": arguments["method"]}
+    for name in ("n_hidden", "n_sweeps", "n_updates", "batch_size"):
+        settings[name] = count(name, arguments[name])
+    if settings["batch_size"] > learning.MAX_BATCH:
+        raise ValueError(
+            f"batch_size is {settings['batch_size']}: expected at most {learning.MAX_BATCH}, "
+            "up to which gradients are summed exactly"
+        )
+    if arguments["final_learning_rate"] is None:
+        arguments["final_learning_rate"] = arguments["learning_rate"]
+    for name in ("learning_rate", "final_learning_rate", "momentum", "weight_decay"):
+        value = arguments[name]
+        if not (np.isreal(value) and 0 <= value < np.inf):
+            raise ValueError(f"{name} is {value!r}: expected a number of at least 0")
+        settings[name] = float(value)
+    seed = arguments["rng"]
+    settings["rng"] = int(seed) if isinstance(seed, (int, np.integer)) else None
+    settings["version"] = __version__
+    return settings
+
+
+class _Learner:
+    """Parameters (float32), their fixed-point copies, and the chains."""
+
+    def __init__(self, data, n_hidden: int, settings: dict, rng: np.random.Generator):
+        self.data, self.settings, self.rng = data, settings, rng
+        n_visible = data.shape[1]
+        self.weights = rng.normal(scale=0.01, size=(n_visible, n_hidden)).astype(np.float32)
+        self.visible_bias = base_rate(data).astype(np.float32)
+        self.hidden_bias = np.zeros(n_hidden, np.float32)
+        self.velocities = [
+            np.zeros_like(x) for x in (self.weights, self.visible_bias, self.hidden_bias)
+        ]
+        family = gibbs.family(
+            self.weights, self.hidden_bias, 0 * self.hidden_bias,
+            self.visible_bias, 0 * self.visible_bias,
+        )  # fmt: skip
+        self.up, self.down, self.tables = family.up, family.down, family.tables
+        self.scale, self.small = float(family.scale), family.small
+        self.seed = np.uint64(rng.integers(2**64, dtype=np.uint64))
+        self.draw = 0
+        self.order = np.empty(0, int)
+        self.chains = self._next_batch()
+
+    def _next_batch(self) -> np.ndarray:
+        size = self.settings["batch_size"]
+        if self.order.size < size:
+            self.order = self.rng.permutation(len(self.data))
+        rows, self.order = self.order[:size], self.order[size:]
+        return self.data[rows].astype(np.float32)
+
+    def _requantise(self) -> None:
+        while not learning.requantise(self.weights, self.scale, self.up, self.down):
+            self.scale *= 2
+            if not np.isfinite(self.scale) or not np.isfinite(self.weights).all():
+                raise FloatingPointError(
+                    "training diverged: the weights are no longer finite; lower learning_rate "
+                    f"(now {self.settings['learning_rate']}) or momentum"
+                )
+        if self.small:
+            gibbs.fill_tables(self.down, self.tables)
+
+    def update(self, rate: float) -> None:
+        self._requantise()
+        batch = self._next_batch()
+        if self.settings["method"] == "cd":
+            self.chains = batch.copy()
+        n_sweeps = self.settings["n_sweeps"]
+        learning.contrastive_divergence(
+            batch, self.chains, n_sweeps, self.seed, self.draw, rate,
+            self.settings["momentum"], self.settings["weight_decay"],
+            self.weights, self.visible_bias, self.hidden_bias, *self.velocities,
+            self.up, self.down, self.tables, np.float32(self.scale), self.small,
+        )  # fmt: skip
+        self.draw += 2 * n_sweeps
+
+    def rbm(self) -> BernoulliRBM:
+        return BernoulliRBM(self.weights, self.visible_bias, self.hidden_bias)
+
+    def look(self, monitor) -> dict[str, float]:
+        """What is recorded of the model now."""
+        rbm = self.rbm()
+        sample = self.data[:10_000].astype(float)
+        reconstruction = rbm.visible_mean(rbm.hidden_mean(sample))
+        seen = {
+            "update": self.draw // (2 * self.settings["n_sweeps"]),
+            "reconstruction_error": float(np.abs(reconstruction - sample).sum(axis=1).mean()),
+        }
+        if rbm.n_hidden <= MAX_EXACT_UNITS:
+            log_z = exact(rbm, progress=False).log_z
+            seen["log_likelihood"] = float(rbm.log_density(sample).mean() - log_z)
+        return seen | (monitor(rbm) if monitor else {})
