@@ -15,7 +15,7 @@ CODE   := $(shell find rbmlib data -type f -not -path '*/__pycache__/*' 2>/dev/n
 JOBS    := $(if $(word 2,$(NBS)),2,1)
 CORES   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 SHARE   := $(shell n=$$(( $(CORES) / $(JOBS) )); [ $$n -gt 0 ] && echo $$n || echo 1)
-threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) NUMBA_NUM_THREADS=$(1)
+threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) NUMBA_NUM_THREADS=$(1) RBMLIB_NUM_THREADS=$(1)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

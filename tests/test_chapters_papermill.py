@@ -1,0 +1,85 @@
+"""L3: every chapter runs as the README says: papermill, other parameters, any working directory."""
+
+import ast
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+import yaml
+from conftest import chapter_paths
+
+pytestmark = pytest.mark.chapters
+
+LIMIT = 60  # seconds, start-up of the kernel included; about 10 without it on a free machine
+
+# Smaller parameters and another seed for each chapter. They must keep its own checks true.
+SMALL = {
+    "ais": {"seed": 20},
+}
+
+
+def parameters_of(path) -> dict:
+    """Names, types and defaults in the cell tagged `parameters`."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    cell = next(c for c in cells if "parameters" in c["metadata"].get("tags", []))
+    return {
+        node.target.id: (ast.unparse(node.annotation), ast.literal_eval(node.value))
+        for node in ast.parse("".join(cell["source"])).body
+    }
+
+
+def papermill(source, target, cwd, parameters: dict):
+    """The command line of the README, with the parameters as YAML."""
+    command = [sys.executable, "-m", "papermill", str(source), str(target), "--no-progress-bar"]
+    return subprocess.run(
+        [*command, "-y", yaml.safe_dump(parameters)],
+        cwd=cwd, capture_output=True, text=True, timeout=10 * LIMIT, check=False,
+    )  # fmt: skip
+
+
+def test_every_chapter_has_small_parameters():
+    assert set(SMALL) == {path.stem for path in chapter_paths()}
+
+
+def test_small_parameters_differ_from_the_defaults(chapter):
+    declared = parameters_of(chapter)
+    small = SMALL[chapter.stem]
+    assert set(small) <= set(declared)
+    assert small["seed"] != declared["seed"][1]
+    assert len(small) > 1
+    assert all(declared[name][1] != value for name, value in small.items())
+
+
+def test_chapter_runs_with_other_parameters(chapter, tmp_path, read_notebook):
+    target = tmp_path / "out.ipynb"
+    start = time.monotonic()
+    done = papermill(chapter, target, tmp_path, SMALL[chapter.stem])
+    seconds = time.monotonic() - start
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert seconds < LIMIT
+    cells = [c for c in read_notebook(target)["cells"] if c["cell_type"] == "code"]
+    assert any("injected-parameters" in c["metadata"]["tags"] for c in cells)
+    assert all(c["execution_count"] for c in cells if "".join(c["source"]).strip())
+    stderr = [o for c in cells for o in c["outputs"] if o.get("name") == "stderr"]
+    assert not stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"out.ipynb"}, "the chapter left files"
+
+
+@pytest.mark.parametrize("kind", ["int", "str"])
+def test_wrong_parameter_is_refused_by_name(chapter, tmp_path, kind):
+    """`-p n_chains ten` stops at once, with a message that names the parameter and the remedy."""
+    declared = parameters_of(chapter)
+    names = [name for name, (annotation, _) in declared.items() if annotation == kind]
+    if not names:
+        pytest.skip(f"no parameter of type {kind}")
+    name = next((n for n in names if n != "seed"), names[0])
+    wrong = {"int": "ten", "str": "no-such-thing"}[kind]
+    start = time.monotonic()
+    done = papermill(chapter, tmp_path / "out.ipynb", tmp_path, {name: wrong})
+    assert done.returncode != 0
+    message = done.stderr.strip().splitlines()[-1]
+    assert name in message
+    assert wrong in message
+    assert time.monotonic() - start < LIMIT / 2, "refuse before computing"
