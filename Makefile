@@ -27,7 +27,7 @@ book: $(STAMP)  ## run a copy of every chapter and render the book to _build/htm
 	@echo "open $(HTML)/index.html"
 
 test: $(STAMP)  ## every test: library, stored notebooks, chapters at other parameters, rendered pages
-	$(BIN)/pytest -n 2 --dist loadscope -m "not chapters and not pages" tests
+	$(BIN)/pytest -n 2 --dist loadscope --doctest-modules -m "not chapters and not pages" rbmlib tests
 ifneq ($(NBS),)
 	$(call threads,$(SHARE)) $(BIN)/pytest -n $(JOBS) --dist loadscope --nbval --nbval-current-env \
 	  --nbval-sanitize-with tests/nbval.cfg --nbval-cell-timeout=900 book

@@ -92,6 +92,14 @@ def test_public_names_exist():
     assert all(hasattr(rbmlib, name) for name in rbmlib.__all__)
 
 
+def test_every_public_name_is_documented(repository):
+    import rbmlib
+
+    page = (repository / "book" / "api.md").read_text()
+    described = set(re.findall(r"auto\w+:: rbmlib\.([\w.]+)", page))
+    assert set(rbmlib.__all__) - described == set()
+
+
 def test_every_package_and_the_version_are_declared(repository):
     project = tomllib.loads((repository / "pyproject.toml").read_text())
     found = {
