@@ -1,0 +1,118 @@
+"""Plain NumPy truths by enumeration, and the statistics with which tests are judged.
+
+Nothing here calls rbmlib: a test compares the library with sums over all pairs (v, h).
+"""
+
+import numpy as np
+from scipy import stats
+
+
+def all_states(n: int) -> np.ndarray:
+    """(2**n, n) zeros and ones; row r holds the bits of r, lowest first."""
+    return ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(float)
+
+
+def state_index(states) -> np.ndarray:
+    """Row of each state in `all_states`."""
+    states = np.asarray(states).astype(np.int64)
+    return states @ (1 << np.arange(states.shape[1]))
+
+
+def joint_table(weights, visible_bias, hidden_bias) -> np.ndarray:
+    """v W h + b v + a h for every pair of states: (2**n_visible, 2**n_hidden)."""
+    weights = np.asarray(weights, float)
+    v, h = all_states(weights.shape[0]), all_states(weights.shape[1])
+    return (
+        np.einsum("ri,ij,cj->rc", v, weights, h, optimize=True)
+        + (v * visible_bias).sum(axis=1)[:, None]
+        + (h * hidden_bias).sum(axis=1)[None, :]
+    )
+
+
+def rbm_table(rbm) -> np.ndarray:
+    """`joint_table` of a model from its parameters, its constant included."""
+    return joint_table(rbm.weights, rbm.visible_bias, rbm.hidden_bias) + rbm.log_scale
+
+
+def log_sum(values, axis=None):
+    """log of the sum of exp(values)."""
+    values = np.asarray(values)
+    top = values.max()
+    return top + np.log(np.exp(values - top).sum(axis=axis))
+
+
+def probabilities(log_values) -> np.ndarray:
+    weights = np.exp(log_values - np.max(log_values))
+    return weights / weights.sum()
+
+
+def geometric_tables(base_table, target_table, beta):
+    """log p*_beta(v, h) of the geometric path: a mixture of the two joint log-densities."""
+    return (1 - beta) * base_table + beta * target_table
+
+
+def standard_error(values, axis=0):
+    values = np.asarray(values)
+    return values.std(axis=axis, ddof=1) / np.sqrt(values.shape[axis])
+
+
+def z_score(values, expected, axis=0):
+    """(mean - expected) in standard errors of the mean."""
+    return (np.mean(values, axis=axis) - expected) / standard_error(values, axis)
+
+
+def two_sided(z) -> np.ndarray:
+    """p-values of z-scores."""
+    return 2 * stats.norm.sf(np.abs(z))
+
+
+def holm(p_values, level: float = 0.01) -> np.ndarray:
+    """Which hypotheses of a table are rejected, the chance of any false one being ``level``.
+
+    Holm (1979): the smallest p-value is held against level / m, the next against
+    level / (m - 1), until one is not rejected.
+    """
+    p = np.ravel(p_values)
+    order = np.argsort(p)
+    passed = np.cumsum(p[order] > level / (p.size - np.arange(p.size))) > 0
+    rejected = np.zeros(p.size, bool)
+    rejected[order] = ~passed
+    return rejected.reshape(np.shape(p_values))
+
+
+def assert_no_rejection(p_values, what: str = "cells", level: float = 0.01) -> None:
+    p = np.asarray(p_values)
+    rejected = holm(p, level)
+    assert not np.isnan(p).any(), f"{what}: a p-value is NaN"
+    assert not rejected.any(), (
+        f"{what}: {rejected.sum()} of {p.size} rejected (Holm at {level:.0%}), "
+        f"smallest p {p.min():.2g} at {np.unravel_index(p.argmin(), p.shape)}"
+    )
+
+
+def chi_square_p(indices, expected) -> float:
+    """p-value of the counts of ``indices`` under probabilities ``expected``.
+
+    States expected less than ten times are pooled, as the approximation demands.
+    """
+    counts = np.bincount(indices, minlength=len(expected)).astype(float)
+    wanted = np.asarray(expected) * counts.sum()
+    rare = wanted < 10
+    if rare.any():
+        counts = np.append(counts[~rare], counts[rare].sum())
+        wanted = np.append(wanted[~rare], wanted[rare].sum())
+        if wanted[-1] < 1:
+            counts, wanted = counts[:-1], wanted[:-1]
+            wanted *= counts.sum() / wanted.sum()
+    return float(stats.chisquare(counts, wanted).pvalue)
+
+
+def total_variation(indices, expected) -> float:
+    counts = np.bincount(indices, minlength=len(expected))
+    return 0.5 * float(np.abs(counts / counts.sum() - expected).sum())
+
+
+def total_variation_floor(expected, n: int) -> float:
+    """Mean total variation of n exact draws: half the sum of E|binomial error|."""
+    p = np.asarray(expected)
+    return 0.5 * float(np.sqrt(2 * p * (1 - p) / (np.pi * n)).sum())

@@ -1,0 +1,238 @@
+"""Models: densities and conditionals against sums over all (v, h), other units, files."""
+
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+from helpers_stats import all_states, joint_table, log_sum, rbm_table, two_sided
+from scipy.io import savemat
+
+import rbmlib as rl
+from rbmlib import BernoulliRBM, datasets
+
+SHAPES = [(1, 1), (4, 3), (3, 6), (6, 2)]
+
+
+def parameters(n_visible, n_hidden, seed=3, spread=1.5):
+    rng = np.random.default_rng(seed)
+    return (
+        rng.normal(scale=spread, size=(n_visible, n_hidden)),
+        rng.normal(scale=spread, size=n_visible),
+        rng.normal(scale=spread, size=n_hidden),
+    )
+
+
+# densities --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("log_scale", [0.0, -2.5])
+def test_densities_are_sums_of_the_joint_density(shape, log_scale):
+    w, b, a = parameters(*shape)
+    rbm = BernoulliRBM(w, b, a, log_scale=log_scale)
+    table = joint_table(w, b, a) + log_scale
+    v, h = all_states(shape[0]), all_states(shape[1])
+    np.testing.assert_allclose(rbm.log_density(v), log_sum(table, axis=1), atol=1e-12)
+    np.testing.assert_array_equal(rbm.free_energy(v), -rbm.log_density(v))
+    rows, columns = np.divmod(np.arange(table.size), table.shape[1])
+    pairs = rbm.log_joint_density(v[rows], h[columns])
+    np.testing.assert_allclose(pairs, table.ravel(), atol=1e-12)
+
+
+def test_densities_do_not_overflow():
+    rbm = BernoulliRBM([[800.0], [-900.0]], [0.0, 0.0], [0.0])
+    np.testing.assert_allclose(rbm.log_density([[1, 0], [0, 1], [0, 0]]), [800, 0, np.log(2)])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_conditionals_are_those_of_the_joint_density(shape):
+    rbm = BernoulliRBM(*parameters(*shape))
+    joint = np.exp(rbm_table(rbm))
+    v, h = all_states(shape[0]), all_states(shape[1])
+    hidden_given_visible = joint @ h / joint.sum(axis=1, keepdims=True)
+    visible_given_hidden = joint.T @ v / joint.sum(axis=0)[:, None]
+    np.testing.assert_allclose(rbm.hidden_mean(v), hidden_given_visible, rtol=1e-10)
+    np.testing.assert_allclose(rbm.visible_mean(h), visible_given_hidden, rtol=1e-10)
+
+
+def test_samples_follow_the_conditionals():
+    rbm = BernoulliRBM(*parameters(4, 3))
+    joint = np.exp(rbm_table(rbm))
+    row, column, n = 11, 5, 40_000
+    v, h = all_states(4)[[row]], all_states(3)[[column]]
+    rng = np.random.default_rng(0)
+    drawn = [
+        (rbm.sample_hidden(np.repeat(v, n, 0), rng), joint[row] @ all_states(3) / joint[row].sum()),
+        (
+            rbm.sample_visible(np.repeat(h, n, 0), rng),
+            joint[:, column] @ all_states(4) / joint[:, column].sum(),
+        ),
+    ]
+    for states, mean in drawn:
+        assert set(np.unique(states)) <= {0.0, 1.0}
+        z = (states.mean(axis=0) - mean) / np.sqrt(mean * (1 - mean) / n)
+        assert np.abs(z).max() < 4
+
+
+# other forms ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_from_spins_keeps_log_z(shape):
+    w, b, a = parameters(*shape, spread=0.7)
+    s, t = 2 * all_states(shape[0]) - 1, 2 * all_states(shape[1]) - 1
+    energies = s @ w @ t.T + (s @ b)[:, None] + t @ a
+    converted = BernoulliRBM.from_spins(w, b, a)
+    assert rl.exact(converted).log_z == pytest.approx(log_sum(energies), abs=1e-11)
+    # and every state keeps its density, not only their sum
+    np.testing.assert_allclose(rbm_table(converted), energies, atol=1e-11)
+
+
+def test_transposed_exchanges_the_layers():
+    rbm = BernoulliRBM(*parameters(4, 3), log_scale=1.25)
+    other = rbm.transposed()
+    np.testing.assert_allclose(rbm_table(other), rbm_table(rbm).T, atol=1e-12)
+    np.testing.assert_array_equal(other.transposed().weights, rbm.weights)
+
+
+def test_from_arrays_lets_the_biases_decide():
+    w, b, a = parameters(4, 3)
+    for weights in (w, w.T):
+        rbm = BernoulliRBM.from_arrays(weights, b[:, None], a[None, :])
+        np.testing.assert_array_equal(rbm.weights, w)
+        np.testing.assert_array_equal(rbm.visible_bias, b)
+        np.testing.assert_array_equal(rbm.hidden_bias, a)
+    square, bias, _ = parameters(3, 3)
+    np.testing.assert_array_equal(BernoulliRBM.from_arrays(square, bias, bias).weights, square)
+    with pytest.raises(ValueError, match="visible_bias"):
+        BernoulliRBM.from_arrays(w, b[:2], a)
+
+
+def test_parameters_cannot_change_behind_the_models_back():
+    w, b, a = parameters(4, 3)
+    rbm = BernoulliRBM(w, b, a)
+    before = w[0, 0]
+    w[0, 0] += 1
+    assert rbm.weights[0, 0] == before
+    with pytest.raises(ValueError, match="read-only"):
+        rbm.weights[0, 0] = 0
+
+
+def test_from_sklearn_agrees_with_its_own_score():
+    """scikit-learn scores v by n_visible * log sigmoid(F(v') - F(v)), v' with one bit flipped."""
+    network = pytest.importorskip("sklearn.neural_network", reason="needs scikit-learn")
+    rng = np.random.default_rng(0)
+    data = (rng.random((60, 6)) < [0.9, 0.1, 0.5, 0.7, 0.2, 0.5]).astype(float)
+    model = network.BernoulliRBM(n_components=4, learning_rate=0.5, n_iter=20, random_state=0)
+    model.fit(data)
+    rbm = BernoulliRBM.from_sklearn(model)
+    assert (rbm.n_visible, rbm.n_hidden) == (6, 4)
+    assert np.abs(rbm.weights).max() > 0.3, "the fit should have learned something"
+    flipped = np.stack([np.abs(data - unit) for unit in np.eye(6)])
+    energies = np.stack([rbm.free_energy(other) for other in flipped])
+    candidates = -6 * np.log1p(np.exp(rbm.free_energy(data) - energies))
+    distance = np.abs(candidates - model.score_samples(data)).min(axis=0)
+    assert distance.max() < 1e-9
+    with pytest.raises(ValueError, match=r"model\.fit"):
+        BernoulliRBM.from_sklearn(network.BernoulliRBM())
+
+
+# files ------------------------------------------------------------------------------------
+
+
+def equal(one: BernoulliRBM, two: BernoulliRBM) -> bool:
+    names = ("weights", "visible_bias", "hidden_bias", "log_scale")
+    return all(np.array_equal(getattr(one, name), getattr(two, name)) for name in names)
+
+
+def test_npz_round_trip_is_exact_and_its_bytes_are_fixed(tmp_path):
+    rbm = BernoulliRBM(*parameters(4, 3), log_scale=-0.1)
+    rbm.save(tmp_path / "one.npz")
+    rbm.save(str(tmp_path / "two.npz"))
+    assert equal(BernoulliRBM.load(tmp_path / "one.npz"), rbm)
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    with zipfile.ZipFile(tmp_path / "one.npz") as archive:
+        assert {info.date_time[0] for info in archive.infolist()} == {1980}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.npz", "two.npz"]
+
+
+def test_saved_in_single_precision(tmp_path):
+    rbm = BernoulliRBM(*parameters(4, 3))
+    rbm.save(tmp_path / "rbm.npz", dtype=np.float32)
+    loaded = BernoulliRBM.load(tmp_path / "rbm.npz")
+    np.testing.assert_array_equal(loaded.weights, rbm.weights.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    "keys", [("parameter_W", "parameter_b", "parameter_a"), ("vishid", "visbiases", "hidbiases")]
+)
+def test_mat_files_of_published_models(tmp_path, keys):
+    w, b, a = parameters(4, 3)
+    for orient in (lambda x: x[None, :], lambda x: x[:, None]):
+        arrays = (w, orient(b), orient(a))
+        savemat(tmp_path / "rbm.mat", dict(zip(keys, arrays, strict=True)))
+        loaded = BernoulliRBM.load(tmp_path / "rbm.mat")
+        assert equal(loaded, BernoulliRBM(w, b, a))
+        assert equal(datasets.load_rbm(tmp_path / "rbm.mat"), loaded)
+
+
+class Bomb:
+    """Unpickling this raises the alarm."""
+
+    def __reduce__(self):
+        return (pytest.fail, ("a pickle in a model file was executed",))
+
+
+def test_pickles_are_refused(tmp_path):
+    _, b, a = parameters(4, 3)
+    objects = np.array([Bomb()], dtype=object)
+    np.savez(tmp_path / "objects.npz", weights=objects, visible_bias=b, hidden_bias=a)
+    (tmp_path / "plain.npz").write_bytes(pickle.dumps(Bomb()))
+    for name in ("objects.npz", "plain.npz"):
+        with pytest.raises(ValueError, match=f"cannot read {name}"):
+            BernoulliRBM.load(tmp_path / name)
+
+
+def test_damaged_and_foreign_files_are_named(tmp_path):
+    rbm = BernoulliRBM(*parameters(4, 3))
+    rbm.save(tmp_path / "short.npz")
+    content = (tmp_path / "short.npz").read_bytes()
+    (tmp_path / "short.npz").write_bytes(content[:-40])
+    (tmp_path / "text.mat").write_text("not a MATLAB file")
+    np.savez(tmp_path / "other.npz", x=np.zeros(3))
+    savemat(tmp_path / "other.mat", {"x": np.zeros(3)})
+    for name, message in [
+        ("short.npz", "cannot read short.npz"),
+        ("text.mat", "cannot read text.mat"),
+        ("other.npz", "other.npz holds no RBM"),
+        ("other.mat", "other.mat holds no RBM"),
+        ("rbm.txt", "neither .npz nor .mat"),
+    ]:
+        (tmp_path / "rbm.txt").write_text("1 2 3")
+        with pytest.raises(ValueError, match=message):
+            BernoulliRBM.load(tmp_path / name)
+    with pytest.raises(FileNotFoundError, match=r"none\.npz"):
+        BernoulliRBM.load(tmp_path / "none.npz")
+
+
+# test systems -----------------------------------------------------------------------------
+
+
+def test_test_systems_know_their_log_z():
+    rbm, log_z = rl.testsystems.independent_rbm([0.5, -1.0, 2.0], [1.0, -0.3])
+    assert log_z == pytest.approx(log_sum(rbm_table(rbm)), abs=1e-12)
+    for tilt in (0.0, 3.0, -3.0):
+        rbm, log_z = rl.testsystems.two_mode_rbm(8, strength=2.5, tilt=tilt)
+        table = rbm_table(rbm)
+        assert log_z == pytest.approx(log_sum(table), abs=1e-12)
+        modes = log_sum(table, axis=0)
+        assert modes[1] - modes[0] == pytest.approx(tilt, abs=1e-12)
+
+
+def test_random_models_have_the_promised_spread():
+    rbm = rl.testsystems.random_rbm(200, 100, coupling=3.0, rng=0)
+    z = (np.mean(rbm.weights**2) / (9 / 200) - 1) / np.sqrt(2 / rbm.weights.size)
+    assert two_sided(z) > 1e-4
+    again = rl.testsystems.random_rbm(200, 100, coupling=3.0, rng=0)
+    assert equal(rbm, again)

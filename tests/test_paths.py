@@ -1,0 +1,241 @@
+"""Paths: `at(beta)` is the definition; everything else is checked by asking it, term by term."""
+
+import warnings
+
+import numpy as np
+import pytest
+from helpers_stats import (
+    all_states,
+    assert_no_rejection,
+    chi_square_p,
+    geometric_tables,
+    joint_table,
+    log_sum,
+    probabilities,
+    rbm_table,
+    state_index,
+    total_variation,
+    total_variation_floor,
+    two_sided,
+)
+
+import rbmlib as rl
+from rbmlib import BernoulliRBM, GeometricPath, State
+from rbmlib.paths import AnnealingPath
+
+RNG = np.random.default_rng(5)
+W, B, A = RNG.normal(size=(5, 3)), RNG.normal(size=5), RNG.normal(size=3)
+TARGET = BernoulliRBM(W, B, A, log_scale=-1.75)
+BASE_BITS = np.array([0.3, -0.8, 0.0, 1.1, -2.0])
+BASE_HIDDEN = np.array([0.7, -0.4, 1.3])
+BASE_RBM = BernoulliRBM(np.zeros((5, 3)), BASE_BITS, BASE_HIDDEN)
+BETAS = [0.0, 0.1, 0.5, 0.93, 1.0]
+STATES = State(all_states(5).astype(np.float32))
+
+
+def make_path(kind: str) -> GeometricPath:
+    bases = {"bias": BASE_BITS, "rbm": BASE_RBM, "mean_field": "mean_field", "uniform": None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return GeometricPath(TARGET, base=bases[kind])
+
+
+@pytest.fixture(params=["bias", "rbm", "mean_field", "uniform"])
+def path(request) -> GeometricPath:
+    return make_path(request.param)
+
+
+def base_and_target(path):
+    """Joint log-densities of the two ends, from parameters the test knows."""
+    base = joint_table(np.zeros((5, 3)), path.base_visible_bias, path.base_hidden_bias)
+    return base, joint_table(W, B, A) - 1.75
+
+
+def test_ends_and_middle_are_the_geometric_path(path):
+    """log p*_beta(v, h) is linear in beta between the ends, for every pair of states."""
+    base, target = base_and_target(path)
+    for beta in BETAS:
+        model = path.at(beta)
+        np.testing.assert_allclose(
+            rbm_table(model), geometric_tables(base, target, beta), atol=1e-12
+        )
+    assert not path.at(0.0).weights.any()
+
+
+def test_base_is_tractable(path):
+    assert path.log_z_base == pytest.approx(log_sum(rbm_table(path.at(0.0))), abs=1e-12)
+
+
+def test_log_density_asks_at_beta(path):
+    base, target = base_and_target(path)
+    wanted = np.stack(
+        [log_sum(geometric_tables(base, target, beta), axis=1) for beta in BETAS], axis=1
+    )
+    np.testing.assert_allclose(path.log_density(STATES, BETAS), wanted, atol=1e-12)
+    np.testing.assert_allclose(AnnealingPath.log_density(path, STATES, BETAS), wanted, atol=1e-12)
+    for k, beta in enumerate(BETAS):
+        np.testing.assert_allclose(path.log_density(STATES, beta), wanted[:, k], atol=1e-12)
+
+
+def test_slope_is_the_derivative(path):
+    """Central differences: error h**2 |f'''| / 6 + eps |f| / h, 1e-8 for |f|, |f'''| of 100."""
+    base, target = base_and_target(path)
+    step = 1e-5
+    for beta in BETAS:
+        up, down = (
+            log_sum(geometric_tables(base, target, beta + sign * step), axis=1) for sign in (1, -1)
+        )
+        slope = path.log_density_slope(STATES, beta)
+        np.testing.assert_allclose(slope, (up - down) / (2 * step), atol=1e-8)
+
+
+def test_slope_mean_is_the_derivative_of_log_z(path):
+    """Thermodynamic integration rests on it: d/dbeta log Z = E_beta[slope]."""
+    base, target = base_and_target(path)
+    step = 1e-5
+    for beta in BETAS:
+        up, down = (log_sum(geometric_tables(base, target, beta + s)) for s in (step, -step))
+        p = probabilities(log_sum(geometric_tables(base, target, beta), axis=1))
+        mean = p @ path.log_density_slope(STATES, beta)
+        assert mean == pytest.approx((up - down) / (2 * step), abs=1e-8)
+
+
+def test_base_draws_have_the_base_distribution(path):
+    state = path.sample_base(40_000, np.random.default_rng(1))
+    assert state.n_chains == 40_000
+    p = probabilities(log_sum(rbm_table(path.at(0.0)), axis=1))
+    assert chi_square_p(state_index(state.visible), p) > 1e-4
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("kind", ["rbm", "mean_field"])
+def test_generic_transition_leaves_p_beta_invariant(kind):
+    """Exact draws, then 1, 4 and 16 steps: still exact draws."""
+    path = make_path(kind)
+    n = 60_000
+    rng = np.random.default_rng(2)
+    p_values = []
+    for beta in (0.4, 1.0):
+        p = probabilities(log_sum(rbm_table(path.at(beta)), axis=1))
+        state = State(all_states(5)[rng.choice(32, size=n, p=p)].astype(np.float32))
+        for step in range(1, 17):
+            state = path.transition(state, beta, rng)
+            if step in (1, 4, 16):
+                index = state_index(state.visible)
+                assert total_variation(index, p) < 4 * total_variation_floor(p, n), (beta, step)
+                p_values.append(chi_square_p(index, p))
+    assert_no_rejection(p_values, "chi-square of states after transitions")
+
+
+@pytest.mark.statistical
+def test_generic_transition_moves_with_the_conditionals():
+    """One step from one state: p(v') = sum_h p(h | v) p(v' | h), by enumeration.
+
+    Invariance alone would hold for a step that does nothing.
+    """
+    path, n, beta, start = make_path("rbm"), 60_000, 0.7, 19
+    joint = np.exp(rbm_table(path.at(beta)))
+    wanted = (joint[start] / joint[start].sum()) @ (joint / joint.sum(axis=0)).T
+    state = State(np.repeat(all_states(5)[[start]], n, axis=0))
+    moved = path.transition(state, beta, np.random.default_rng(3))
+    assert chi_square_p(state_index(moved.visible), wanted) > 1e-4
+
+
+def test_transition_takes_one_beta_a_chain():
+    path = make_path("rbm")
+    state = State(np.tile(all_states(5), (20, 1)).astype(np.float32))
+    betas = np.linspace(0, 1, state.n_chains)
+    mixed = path.transition(state, betas, np.random.default_rng(0))
+    for chain in (0, 100, 333, 639):
+        alone = path.transition(state, betas[chain], np.random.default_rng(0))
+        np.testing.assert_array_equal(mixed.visible[chain], alone.visible[chain])
+
+
+# bases ------------------------------------------------------------------------------------
+
+
+def test_base_rate_of_bits_and_of_pixels():
+    rng = np.random.default_rng(0)
+    pixels = rng.random((50, 4)) * [1.0, 0.5, 0.1, 0.0]
+    for data in (pixels, pixels > 0.3, (pixels > 0.3).astype(np.uint8)):
+        rate = np.mean(np.asarray(data, float), axis=0)
+        probability = 1 / (1 + np.exp(-rl.base_rate(data)))
+        np.testing.assert_allclose(probability, (rate + 0.05) / 1.1, rtol=1e-12)
+        wide = 1 / (1 + np.exp(-rl.base_rate(data, smoothing=1.0)))
+        np.testing.assert_allclose(wide, (rate + 1) / 3, rtol=1e-12)
+
+
+def test_base_rate_does_not_overflow_bytes():
+    """The mean of 1,000 bytes of 1 is 1, not a sum modulo 256."""
+    data = np.ones((1000, 1), np.uint8)
+    assert 1 / (1 + np.exp(-rl.base_rate(data)[0])) == pytest.approx(1.05 / 1.1)
+
+
+def test_mean_field_of_an_independent_model_is_its_own_rate():
+    rbm, _ = rl.testsystems.independent_rbm(BASE_BITS, np.zeros(2))
+    rate = 1 / (1 + np.exp(-BASE_BITS))
+    probability = 1 / (1 + np.exp(-rl.mean_field_bias(rbm)))
+    np.testing.assert_allclose(probability, (rate + 0.05) / 1.1, rtol=1e-10)
+
+
+def test_mean_field_covers_both_modes():
+    """Two equal modes, all units on or all off: a base that sits in one would miss the other."""
+    w = np.full((12, 4), 2.0)
+    rbm = BernoulliRBM(w, np.full(12, -4.0), np.full(4, -12.0))
+    first, again = rl.mean_field_bias(rbm), rl.mean_field_bias(rbm)
+    np.testing.assert_array_equal(first, again)
+    rate = 1 / (1 + np.exp(-first))
+    assert ((rate > 0.2) & (rate < 0.8)).all()
+
+
+def test_uniform_base_warns_and_the_others_do_not():
+    with pytest.warns(UserWarning, match="uniform base") as caught:
+        path = GeometricPath(TARGET, base=None)
+    assert caught[0].filename == __file__, "the warning should point at the caller"
+    assert path.base_name == "uniform"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for base in (BASE_BITS, BASE_RBM, "mean_field"):
+            GeometricPath(TARGET, base=base)
+
+
+def test_base_with_weights_is_refused():
+    with pytest.raises(ValueError, match="base has weights"):
+        GeometricPath(TARGET, base=TARGET)
+    with pytest.raises(ValueError, match="base is"):
+        GeometricPath(TARGET, base=BernoulliRBM(np.zeros((5, 2)), BASE_BITS, np.zeros(2)))
+
+
+# the generic loop -------------------------------------------------------------------------
+
+
+class GenericPath(GeometricPath):
+    """The same path without its compiled parts, as a new path would begin."""
+
+    log_density = AnnealingPath.log_density
+    anneal = AnnealingPath.anneal
+
+
+@pytest.mark.statistical
+def test_generic_loop_gives_unbiased_weights():
+    path = GenericPath(TARGET, base=BASE_BITS)
+    estimate = rl.ais(path, rl.schedules.linear(8), n_chains=40_000, rng=0)
+    log_z = log_sum(joint_table(W, B, A) - 1.75)
+    ratio = np.exp(estimate.log_weights - log_z)
+    z = (ratio.mean() - 1) / (ratio.std(ddof=1) / np.sqrt(ratio.size))
+    assert ratio.std() / np.sqrt(ratio.size) < 0.01, "otherwise the test sees nothing"
+    assert two_sided(z) > 6e-5  # 4 standard errors
+
+
+def test_generic_loop_records_where_it_is_told():
+    path = GenericPath(TARGET, base=BASE_BITS)
+    seen = []
+    betas = rl.schedules.linear(6)
+    state = path.sample_base(10, np.random.default_rng(0))
+    final, log_weights = path.anneal(
+        state, betas, np.random.default_rng(1), record_at={2, 6},
+        on_record=lambda k, s, w: seen.append((k, s.visible.copy(), w.copy())),
+    )  # fmt: skip
+    assert [k for k, _, _ in seen] == [2, 6]
+    np.testing.assert_array_equal(seen[-1][1], final.visible)
+    np.testing.assert_array_equal(seen[-1][2], log_weights)
