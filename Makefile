@@ -70,7 +70,7 @@ $(BIN)/python:
 	[ -n "$$python" ] || { echo "error: rbmlib needs Python 3.11, 3.12 or 3.13 and found none; try: make PYTHON=/path/to/python3.12 book" >&2; exit 1; }; \
 	"$$python" -c 'import venv, ensurepip' 2>/dev/null || { echo "error: $$python has no venv or ensurepip; on Debian and Ubuntu install the package python3-venv" >&2; exit 1; }; \
 	echo "making .venv with $$("$$python" --version)"; \
-	"$$python" -m venv .venv
+	"$$python" -m venv .venv || { rm -rf .venv; exit 1; }
 
 $(STAMP): requirements.txt pyproject.toml | $(BIN)/python
 	@echo "installing the locked requirements into .venv"
