@@ -1,0 +1,140 @@
+"""Enumeration: log Z and exact samples against sums over all (v, h)."""
+
+import warnings
+
+import numpy as np
+import pytest
+from helpers_stats import (
+    all_states,
+    assert_no_rejection,
+    chi_square_p,
+    log_sum,
+    probabilities,
+    rbm_table,
+    state_index,
+    two_sided,
+)
+
+import rbmlib as rl
+from rbmlib import BernoulliRBM, datasets
+
+SHAPES = [(1, 1), (1, 4), (3, 5), (5, 3), (9, 2), (2, 9), (11, 11)]
+
+
+def make(n_visible, n_hidden, seed=1, spread=1.5, log_scale=0.0):
+    rng = np.random.default_rng(seed)
+    return BernoulliRBM(
+        rng.normal(scale=spread, size=(n_visible, n_hidden)),
+        rng.normal(scale=spread, size=n_visible),
+        rng.normal(scale=spread, size=n_hidden),
+        log_scale=log_scale,
+    )
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("log_scale", [0.0, 3.25])
+def test_log_z_is_the_sum_over_all_pairs(shape, log_scale):
+    """Also for fewer visible than hidden units, and for more than one block of states."""
+    rbm = make(*shape, log_scale=log_scale)
+    estimate = rl.exact(rbm)
+    assert estimate.log_z == pytest.approx(log_sum(rbm_table(rbm)), abs=1e-11)
+    assert estimate.std_error == 0
+    assert estimate.interval == (estimate.log_z, estimate.log_z)
+    assert estimate.converged
+    assert estimate.settings["n_states"] == 2 ** min(shape)
+
+
+@pytest.mark.parametrize("shape", [(700, 13), (13, 700)])
+def test_many_blocks_and_many_factors(shape):
+    """Eight blocks; 700 softplus terms a state, more than one product of factors."""
+    rbm = make(*shape, spread=0.4)
+    w, b, a = rbm.weights, rbm.visible_bias, rbm.hidden_bias
+    if shape[0] < shape[1]:
+        w, b, a = w.T, a, b
+    h = all_states(13)
+    wanted = log_sum(h @ a + np.logaddexp(0, b + h @ w.T).sum(axis=1))
+    assert rl.exact(rbm).log_z == pytest.approx(wanted, abs=1e-10)
+
+
+def test_log_z_of_layers_that_do_not_interact_is_closed():
+    rng = np.random.default_rng(0)
+    rbm, log_z = rl.testsystems.independent_rbm(rng.normal(size=784), rng.normal(size=12))
+    assert rl.exact(rbm).log_z == pytest.approx(log_z, abs=1e-9)
+
+
+def test_strong_weights_do_not_overflow():
+    """log Z of one dominant state: 50 weights of 100 each."""
+    rbm = BernoulliRBM(np.full((50, 1), 100.0), np.zeros(50), [0.0])
+    assert rl.exact(rbm).log_z == pytest.approx(5000.0, abs=1e-9)
+    rbm = BernoulliRBM(np.full((50, 1), -100.0), np.zeros(50), [0.0])
+    assert rl.exact(rbm).log_z == pytest.approx(np.log(2.0**50 + 1), abs=1e-9)
+
+
+def test_one_thread_equals_two():
+    rbm = make(30, 13)
+    assert rl.exact(rbm, n_threads=1).log_z == rl.exact(rbm, n_threads=2).log_z
+
+
+def test_what_cannot_be_enumerated_is_refused_before_it_is_begun():
+    large = make(40, 31)
+    with pytest.raises(ValueError, match=r"40 visible and 31 hidden.*rl\.ais"):
+        rl.exact(large)
+    with pytest.raises(ValueError, match="exact samples"):
+        rl.exact_samples(make(40, 23), 5)
+
+
+@pytest.mark.statistical
+def test_exact_samples_have_the_distribution_of_the_model():
+    """Drawn through the hidden layer (6 x 4) and from the table of visible states (4 x 6)."""
+    p_values = []
+    for shape in [(6, 4), (4, 6), (5, 5)]:
+        rbm = make(*shape, spread=1.0, log_scale=2.0)
+        p = probabilities(log_sum(rbm_table(rbm), axis=1))
+        states = rl.exact_samples(rbm, 50_000, rng=7)
+        assert states.shape == (50_000, shape[0])
+        p_values.append(chi_square_p(state_index(states), p))
+        # consecutive draws are independent: so are pairs of them
+        pairs = state_index(states[::2]) * len(p) + state_index(states[1::2])
+        p_values.append(chi_square_p(pairs, np.outer(p, p).ravel()))
+    assert_no_rejection(p_values, "chi-square of exact samples")
+
+
+@pytest.mark.statistical
+def test_exact_samples_from_more_than_one_block():
+    """Means and products of pairs against enumeration; 2**11 states are two blocks."""
+    rbm = make(11, 11, spread=0.7)
+    p = probabilities(log_sum(rbm_table(rbm), axis=1))
+    n, states = 40_000, all_states(11)
+    drawn = rl.exact_samples(rbm, n, rng=1)
+    p_values = []
+    for i in range(11):
+        for j in range(i + 1):
+            mean = p @ (states[:, i] * states[:, j])
+            observed = np.mean(drawn[:, i] * drawn[:, j])
+            p_values.append(two_sided((observed - mean) / np.sqrt(mean * (1 - mean) / n)))
+    assert_no_rejection(p_values, "moments of exact samples")
+
+
+def test_exact_samples_repeat_with_the_seed():
+    rbm = make(6, 4)
+    one, two, other = (rl.exact_samples(rbm, 100, rng=seed) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(one, two)
+    assert (one != other).any()
+
+
+# published models -------------------------------------------------------------------------
+
+
+def published(name: str) -> BernoulliRBM:
+    """A published RBM that is on this machine; nothing is downloaded for a test."""
+    where = {info.name: info.where for info in datasets.list_rbms()}
+    if where[name] == "not here":
+        pytest.skip(f"{name} is not on this machine: put it in a folder and name it RBMLIB_DATA")
+    return datasets.load_rbm(name)
+
+
+@pytest.mark.parametrize(("name", "log_z"), [("h10", 226.113155), ("h20", 221.066790)])
+def test_published_models(name, log_z):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert round(rl.exact(published(name)).log_z, 6) == log_z

@@ -1,0 +1,116 @@
+"""Estimates: summaries of log-weights against textbook formulas, files, what is said."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import rbmlib as rl
+from rbmlib import Estimate
+from rbmlib.estimators.ais import has_converged
+from rbmlib.results import student_interval, summarise_log_weights
+
+
+def test_summary_of_weights_by_hand():
+    """Weights 1, 2, 3, 6: mean 3, variance of w / 3 with n - 1 is 14 / 27."""
+    summary = summarise_log_weights(np.log([1.0, 2.0, 3.0, 6.0]))
+    assert summary.log_mean == pytest.approx(math.log(3))
+    assert summary.std_error == pytest.approx(math.sqrt(14 / 27 / 4))
+    assert summary.ess == pytest.approx(4 / (1 + 14 / 27))
+
+
+def test_summary_does_not_depend_on_the_scale_of_weights():
+    log_weights = np.random.default_rng(0).normal(size=50)
+    near, far = summarise_log_weights(log_weights), summarise_log_weights(log_weights - 5000)
+    assert far.log_mean == pytest.approx(near.log_mean - 5000, abs=1e-9)
+    assert (far.std_error, far.ess) == pytest.approx((near.std_error, near.ess), rel=1e-9)
+
+
+def test_summary_at_the_extremes():
+    equal = summarise_log_weights(np.full(10, 3.0))
+    assert (equal.log_mean, equal.std_error, equal.ess) == pytest.approx((3.0, 0.0, 10.0))
+    one_rules = summarise_log_weights([0.0, -800.0, -800.0, -800.0])
+    assert one_rules.ess == pytest.approx(4 / (1 + 4))
+    single = summarise_log_weights([2.0])
+    assert single.log_mean == 2.0
+    assert math.isnan(single.std_error)
+    assert student_interval(2.0, single.std_error, 1) == (-math.inf, math.inf)
+
+
+def test_interval_is_students():
+    values = np.random.default_rng(0).normal(size=12)
+    mean, error = values.mean(), values.std(ddof=1) / np.sqrt(12)
+    wanted = stats.t.interval(0.95, df=11, loc=mean, scale=error)
+    assert student_interval(mean, error, 12) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("ess", "n_chains", "enough"),
+    [(100, 10_000, True), (99, 10_000, False), (50, 100, True), (49, 100, False), (1, 1, False)],
+)
+def test_convergence_needs_100_effective_chains_or_half(ess, n_chains, enough):
+    assert has_converged(ess, n_chains) is enough
+
+
+# files ------------------------------------------------------------------------------------
+
+
+def run() -> Estimate:
+    path = rl.GeometricPath(rl.testsystems.random_rbm(6, 3, rng=0))
+    return rl.ais(
+        path, rl.schedules.linear(50), n_chains=20, rng=np.int64(3), n_recorded=5,
+        expectations={"rate": lambda visible: visible},
+    )  # fmt: skip
+
+
+def test_estimate_survives_a_file(tmp_path):
+    estimate = run()
+    estimate.save(tmp_path / "run.json")
+    loaded = Estimate.load(tmp_path / "run.json")
+    arrays = ("log_weights", "betas", "log_z_path")
+    for name in loaded.to_dict().keys() - {*arrays, "trace"}:
+        assert getattr(loaded, name) == getattr(estimate, name), name
+    for name in arrays:
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(estimate, name))
+    assert loaded.trace.keys() == estimate.trace.keys()
+    for name, column in estimate.trace.items():
+        np.testing.assert_array_equal(loaded.trace[name], column)
+    assert loaded.trace["rate"].shape == (5, 6)
+    assert loaded.states is None
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+    assert loaded.settings["rng"] == 3
+
+
+def test_values_that_are_not_finite_survive_a_file(tmp_path):
+    Estimate("test", 1.0, math.nan, (-math.inf, math.inf)).save(tmp_path / "run.json")
+    loaded = Estimate.load(tmp_path / "run.json")
+    assert math.isnan(loaded.std_error)
+    assert loaded.interval == (-math.inf, math.inf)
+    assert loaded.log_weights is None
+
+
+def test_foreign_files_are_refused(tmp_path):
+    content = run().to_dict()
+    for name, text in [
+        ("binary.json", b"\xff\xfe\x00"),
+        ("text.json", b"log Z = 3"),
+        ("list.json", b"[1, 2]"),
+        ("more.json", json.dumps(content | {"surprise": 1}).encode()),
+        ("less.json", json.dumps({"log_z": 3.0}).encode()),
+    ]:
+        (tmp_path / name).write_bytes(text)
+        with pytest.raises(ValueError, match="not a saved Estimate"):
+            Estimate.load(tmp_path / name)
+
+
+def test_estimate_says_what_it_is():
+    good = run()
+    assert "ais: log Z = " in str(good)
+    assert f"ESS {good.ess:.0f} of 20" in str(good)
+    assert "±" in str(good)
+    bad = Estimate("ais", 1.0, 0.5, (0.0, 2.0), ess=1.2, n_chains=10, converged=False)
+    assert "NOT CONVERGED" in repr(bad)
+    with pytest.raises(AttributeError):
+        good.log_z = 0.0
