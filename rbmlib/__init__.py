@@ -9,9 +9,10 @@
 
 __version__ = "0.1.0"
 
-from . import schedules, testsystems
-from .estimators import ais, exact, exact_samples, reverse_ais
-from .models import BernoulliRBM
+from . import datasets, schedules, testsystems
+from .datasets import load_rbm
+from .estimators import ais, exact, exact_samples, log_z, reverse_ais
+from .models import BernoulliRBM, log_likelihood
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
 from .results import ConvergenceWarning, Estimate
 from .training import train
@@ -25,8 +26,12 @@ __all__ = [
     "State",
     "ais",
     "base_rate",
+    "datasets",
     "exact",
     "exact_samples",
+    "load_rbm",
+    "log_likelihood",
+    "log_z",
     "mean_field_bias",
     "reverse_ais",
     "schedules",

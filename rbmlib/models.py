@@ -241,3 +241,11 @@ def _read_mat(path: Path):
         if set(keys) <= set(content):
             return (*(content[key].astype(float) for key in keys), 0.0)
     return None
+
+
+def log_likelihood(model, data, log_z: float) -> np.ndarray:
+    """log p(v) = log p*(v) - log Z of each row of ``data`` (report, eq. 23), (n_states,), nats.
+
+    ``log_z`` is a number or an `Estimate`. An error of log Z shifts every row alike.
+    """
+    return model.log_density(data) - float(getattr(log_z, "log_z", log_z))

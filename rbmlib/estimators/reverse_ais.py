@@ -116,14 +116,14 @@ def _long_chains(path, betas, n_chains, rng, n_burn_in, n_threads, progress) -> 
     with progress_bar(total, "start of reverse ais", progress) as bar:
         options = {"n_threads": n_threads, "on_progress": bar.update}
         state, log_weights = path.anneal(state, betas, stream, **options)
-        state = State(state.visible[_systematic_resampling(log_weights, rng)])
+        state = State(state.visible[resample(log_weights, rng)])
         return path.sweep(state, 1.0, n_burn_in, stream, **options)
 
 
-def _systematic_resampling(log_weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Indices of n chains drawn with probabilities proportional to their weights."""
+def resample(log_weights: np.ndarray, rng: np.random.Generator, n: int | None = None):
+    """Indices of ``n`` chains (default: all) drawn in proportion to their weights, systematic."""
     weights = np.exp(log_weights - log_weights.max())
-    n = weights.size
+    n = weights.size if n is None else n
     positions = (np.arange(n) + rng.random()) / n
     indices = np.searchsorted(np.cumsum(weights) / weights.sum(), positions)
-    return np.minimum(indices, n - 1)
+    return np.minimum(indices, weights.size - 1)

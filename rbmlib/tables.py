@@ -1,0 +1,70 @@
+"""Comparison tables: paper | ours | s.e. | exact | verdict.
+
+A verdict is a statistical statement: a difference in (combined) standard errors. Nothing here
+has a tolerance to be widened.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+LIMIT = 3.0  # standard errors up to which two numbers are said to agree
+
+
+def z_score(value, std_error, reference, reference_error=0.0) -> float:
+    """(value - reference) in combined standard errors."""
+    scale = math.hypot(std_error, reference_error)
+    if not scale > 0:
+        raise ValueError(
+            f"standard errors are {std_error} and {reference_error}: expected one above 0"
+        )
+    return (value - reference) / scale
+
+
+def verdict(value, std_error, reference, reference_error=0.0) -> str:
+    """In words: do the two numbers agree within 3 combined standard errors?
+
+    Examples
+    --------
+    >>> verdict(10.1, 0.1, 10.0)
+    'agrees (+1.0 s.e.)'
+    >>> verdict(8.0, 0.1, 10.0)
+    'too low by 2.00 (-20.0 s.e.)'
+    """
+    if not all(map(math.isfinite, (value, reference))):
+        return "no reference"
+    z = z_score(value, std_error, reference, reference_error)
+    if abs(z) <= LIMIT:
+        return f"agrees ({z:+.1f} s.e.)"
+    difference = value - reference
+    return f"too {'high' if z > 0 else 'low'} by {abs(difference):.2f} ({z:+.1f} s.e.)"
+
+
+def replicate_summary(values) -> dict[str, float]:
+    """Mean, variance and standard error of the mean of repeated runs."""
+    series = pd.Series(values, dtype=float)
+    return {
+        "mean": float(series.mean()),
+        "variance": float(series.var(ddof=1)),
+        "std_error": float(series.sem(ddof=1)),
+    }
+
+
+def show(frame: pd.DataFrame, caption: str, decimals: int | dict = 3):
+    """A styled table for the book: numbers aligned, gaps as a dash, a caption on top."""
+    digits = decimals if isinstance(decimals, dict) else {}
+    default = decimals if isinstance(decimals, int) else 3
+    formats = {
+        name: f"{{:,.{digits.get(name, default)}f}}"
+        for name in frame.columns
+        if pd.api.types.is_float_dtype(frame[name])
+    }
+    identifier = "".join(c if c.isalnum() else "-" for c in caption.lower())[:40]
+    return (
+        frame.style.set_uuid(identifier)
+        .hide(axis="index")
+        .format(formats, na_rep="–")
+        .set_caption(caption)
+    )
