@@ -209,16 +209,16 @@ class GeometricPath(AnnealingPath):
         """
         betas = np.asarray(betas, float)
         v = np.array(state.visible, dtype=np.float32, order="C")
-        log_weights = -self._correction(state, betas[0]) if betas[0] else np.zeros(len(v))
+        entry = -self._correction(state, betas[0]) if betas[0] else 0.0
+        gains = np.zeros(len(v))
         stops = sorted({k for k in record_at if 0 < k < len(betas)} | {len(betas) - 1})
         start = 0
         for stop in stops:
-            part = betas[start : stop + 1]
-            log_weights += gibbs.anneal(
-                self._kernel(), v, part, stream.seed, stream.first_chain, stream.draw, n_threads,
-                on_progress,
+            gibbs.anneal(
+                self._kernel(), v, gains, betas[start : stop + 1], stream.seed, stream.first_chain,
+                stream.draw, n_threads, on_progress,
             )  # fmt: skip
-            log_weights += (part[-1] - part[0]) * self.rbm.log_scale
+            log_weights = entry + gains + (betas[stop] - betas[0]) * self.rbm.log_scale
             stream.draw += 2 * (stop - start)
             start = stop
             if on_record is not None and stop in record_at:

@@ -97,7 +97,8 @@ def test_maths_is_typeset(visit, chapters, name):
         """() => [...document.querySelectorAll('.math')].map(e => {
           const box = e.querySelector('mjx-container');
           return {tex: e.textContent.slice(0, 80),
-                  drawn: !!box && box.getBoundingClientRect().width > 0,
+                  drawn: !!box && box.childElementCount > 0 &&
+                    (box.getBoundingClientRect().width > 0 || !e.checkVisibility()),
                   wrong: !!e.querySelector('mjx-merror, [data-mml-node="merror"]')};
         })"""
     )

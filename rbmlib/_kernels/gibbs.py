@@ -216,13 +216,23 @@ def largest_slopes(kernel_family: Family) -> float:
     return float(np.maximum(np.abs(positive), np.abs(negative)).max(initial=0.0))
 
 
+def _parts(kernel_family: Family, n_chains: int, n_threads: int | None) -> list[slice]:
+    """Chunks of chains: BLAS packs the weights anew for each, so it gets larger ones."""
+    largest = threads.CHUNK if kernel_family.small else 4 * threads.CHUNK
+    share = -(-n_chains // (n_threads or threads.default_n_threads()))
+    return threads.chunks(n_chains, min(largest, share))
+
+
 def anneal(
-    kernel_family: Family, v, betas, seed, first_chain, first_draw, n_threads=None, on_progress=None
-) -> np.ndarray:
-    """Anneal ``v`` (n_chains, n_visible) float32 in place along betas; returns log-weights."""
-    log_weights = np.zeros(v.shape[0])
+    kernel_family: Family, v, log_weights, betas, seed, first_chain, first_draw, n_threads=None,
+    on_progress=None,
+) -> None:  # fmt: skip
+    """Anneal ``v`` (n_chains, n_visible) float32 along betas; adds to log_weights, in place.
+
+    Step by step, so that a run has the same bits wherever it is interrupted to be looked at.
+    """
     use_series = np.abs(np.diff(betas)) * largest_slopes(kernel_family) < SERIES_LIMIT
-    parts = threads.chunks(v.shape[0])
+    parts = _parts(kernel_family, v.shape[0], n_threads)
 
     def run(chunk, start, stop):
         part = parts[chunk]
@@ -232,7 +242,6 @@ def anneal(
         )  # fmt: skip
 
     threads.run_blocks(run, len(parts), betas.size - 1, n_threads, on_progress)
-    return log_weights
 
 
 def sweep(
@@ -241,7 +250,7 @@ def sweep(
 ) -> np.ndarray:  # fmt: skip
     """``n_sweeps`` Gibbs sweeps of ``v`` in place, chain c at betas[c]; returns the last h."""
     h = np.zeros((v.shape[0], kernel_family.down.shape[0]), f32)
-    parts = threads.chunks(v.shape[0])
+    parts = _parts(kernel_family, v.shape[0], n_threads)
 
     def run(chunk, start, stop):
         part = parts[chunk]

@@ -40,7 +40,7 @@ def blas_threads(n_threads: int | None):
     return _controller().limit(limits=n_threads or default_n_threads(), user_api="blas")
 
 
-def chunks(n_chains: int, size: int = CHUNK) -> list[slice]:
+def chunks(n_chains: int, size: int) -> list[slice]:
     return [slice(i, min(i + size, n_chains)) for i in range(0, n_chains, size)]
 
 
