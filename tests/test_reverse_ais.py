@@ -1,0 +1,188 @@
+"""Reverse AIS: E[exp(-R)] = 1 / Z, bounds from above, and where its chains begin."""
+
+import warnings
+
+import numpy as np
+import pytest
+from helpers_stats import log_sum, rbm_table, standard_error, z_score
+from test_ais import HIDDEN_BASE, SMALL, SMALL_LOG_Z, quiet_path
+from test_exact import published
+
+import rbmlib as rl
+from rbmlib import ConvergenceWarning, GeometricPath, State, datasets
+
+
+def reverse_quietly(*arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return rl.reverse_ais(*arguments, **options)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("base", ["mean_field", None, HIDDEN_BASE], ids=["mean_field", "no", "rbm"])
+@pytest.mark.parametrize("n_steps", [1, 3, 200])
+def test_mean_of_exp_minus_r_is_1_over_z(base, n_steps):
+    path = quiet_path(SMALL, base)
+    n_chains = {1: 100_000, 3: 40_000, 200: 10_000}[n_steps]
+    run = reverse_quietly(path, rl.schedules.linear(n_steps), n_chains=n_chains, rng=n_steps)
+    assert run.settings["start"] == "exact samples"
+    ratio = np.exp(SMALL_LOG_Z - run.log_weights)
+    assert standard_error(ratio) < 0.02, "otherwise the test sees nothing"
+    assert abs(z_score(ratio, 1.0)) < 4
+
+
+@pytest.mark.statistical
+def test_both_bounds_lie_above_and_the_wrong_sign_would_be_seen():
+    """The estimate is -log mean exp(-R): it is near log Z, below the mean of R.
+
+    Log mean exp(+R), the wrong sign, lies above the mean of R by Jensen and far above log Z.
+    """
+    path = quiet_path(SMALL, None)
+    run = reverse_quietly(path, rl.schedules.linear(4), n_chains=20_000, rng=1)
+    r = run.log_weights
+    assert run.bound == "upper"
+    assert run.mean_log_z == pytest.approx(r.mean())
+    assert run.mean_std_error == pytest.approx(standard_error(r))
+    assert run.mean_log_z - SMALL_LOG_Z > 10 * run.mean_std_error
+    assert abs(run.log_z - SMALL_LOG_Z) < 4 * run.std_error
+    assert run.log_z < run.mean_log_z
+    wrong_sign = log_sum(r) - np.log(r.size)
+    assert wrong_sign > run.mean_log_z
+    assert wrong_sign - SMALL_LOG_Z > 20 * run.std_error
+
+
+@pytest.mark.statistical
+def test_averaged_bound_lies_above_in_expectation():
+    """-log mean exp(-R) of 1,000 repeats of 5 chains: above log Z on average (Jensen)."""
+    path = quiet_path(SMALL, None)
+    run = reverse_quietly(path, rl.schedules.linear(4), n_chains=5000, rng=3)
+    groups = run.log_weights.reshape(1000, 5)
+    bounds = -(log_sum(-groups, axis=1) - np.log(5))
+    assert z_score(bounds, SMALL_LOG_Z) > 4
+    assert bounds.mean() < run.mean_log_z
+
+
+@pytest.mark.statistical
+def test_forward_and_reverse_bracket_log_z():
+    path = quiet_path(SMALL, None)
+    for n_steps in (5, 50):
+        betas = rl.schedules.linear(n_steps)
+        below = rl.ais(path, betas, n_chains=2000, rng=0)
+        above = rl.reverse_ais(path, betas, n_chains=2000, rng=0)
+        assert below.mean_log_z + 4 * below.mean_std_error < SMALL_LOG_Z
+        assert above.mean_log_z - 4 * above.mean_std_error > SMALL_LOG_Z
+
+
+@pytest.mark.statistical
+def test_bound_from_above_shows_a_missed_mode():
+    """AIS with a full ESS and a small error sits below; the bracket stays open."""
+    rbm, log_z = rl.testsystems.two_mode_rbm(20, strength=4.0)
+    path, betas = quiet_path(rbm, None), rl.schedules.linear(5)
+    low = next(
+        run
+        for run in (rl.ais(path, betas, n_chains=100, rng=seed) for seed in range(20))
+        if run.ess > 90
+    )
+    high = reverse_quietly(path, betas, n_chains=1000, rng=0)
+    assert low.converged
+    assert log_z - low.log_z > 10 * low.std_error
+    assert high.mean_log_z - log_z > 4 * high.mean_std_error
+    assert high.mean_log_z - low.mean_log_z > 0.5
+
+
+# where the chains begin -------------------------------------------------------------------
+
+
+def test_estimate_says_where_its_chains_began():
+    path, betas = GeometricPath(SMALL), rl.schedules.linear(100)
+    auto, exact, chains = (
+        rl.reverse_ais(path, betas, n_chains=200, rng=0, start=start, n_burn_in=7)
+        for start in ("auto", "exact", "chains")
+    )
+    np.testing.assert_array_equal(auto.log_weights, exact.log_weights)
+    assert auto.settings["start"] == exact.settings["start"] == "exact samples"
+    assert "7 sweeps" in chains.settings["start"]
+    own = State(rl.exact_samples(SMALL, 200, rng=3))
+    given = rl.reverse_ais(path, betas, n_chains=200, rng=0, start=own)
+    assert given.settings["start"] == "given"
+    with pytest.raises(ValueError, match="200 chains, but n_chains is 100"):
+        rl.reverse_ais(path, betas, n_chains=100, start=own)
+
+
+def test_models_too_large_to_enumerate_begin_from_chains():
+    large = rl.testsystems.random_rbm(30, 23, coupling=0.5, rng=0)
+    path, betas = GeometricPath(large), rl.schedules.linear(50)
+    run = rl.reverse_ais(path, betas, n_chains=100, rng=0, n_burn_in=10)
+    assert "chains annealed forward" in run.settings["start"]
+    with pytest.raises(ValueError, match="exact samples"):
+        rl.reverse_ais(path, betas, n_chains=100, start="exact")
+
+
+@pytest.mark.statistical
+def test_long_chains_serve_where_they_mix():
+    """Resampled and burned-in chains of a small model are as good as exact samples."""
+    path = GeometricPath(SMALL)
+    run = rl.reverse_ais(
+        path, rl.schedules.linear(30), n_chains=10_000, rng=1, start="chains", n_burn_in=200
+    )
+    assert standard_error(np.exp(SMALL_LOG_Z - run.log_weights)) < 0.01
+    assert abs(z_score(np.exp(SMALL_LOG_Z - run.log_weights), 1.0)) < 4
+
+
+def test_chains_given_from_elsewhere_bound_nothing():
+    """By design: from base samples R is not above log Z. The bound needs samples of the model."""
+    rbm, log_z = rl.testsystems.two_mode_rbm(20, strength=4.0)
+    path = quiet_path(rbm, None)
+    start = State(np.zeros((500, 20), np.float32))
+    run = reverse_quietly(path, rl.schedules.linear(20), n_chains=500, rng=0, start=start)
+    assert run.mean_log_z < log_z
+
+
+def test_given_states_are_not_changed():
+    states = rl.exact_samples(SMALL, 50, rng=0).astype(np.float32)
+    before = states.copy()
+    rl.reverse_ais(
+        GeometricPath(SMALL), rl.schedules.linear(10), n_chains=50, rng=0, start=State(states)
+    )
+    np.testing.assert_array_equal(states, before)
+
+
+def test_same_seed_same_digits_on_any_number_of_threads():
+    path, betas = GeometricPath(SMALL), rl.schedules.linear(40)
+    for start in ("exact", "chains"):
+        options = {"n_chains": 150, "start": start, "n_burn_in": 20}
+        one = rl.reverse_ais(path, betas, rng=3, n_threads=1, **options)
+        two = rl.reverse_ais(path, betas, rng=3, n_threads=2, **options)
+        np.testing.assert_array_equal(one.log_weights, two.log_weights)
+        other = rl.reverse_ais(path, betas, rng=4, **options)
+        assert (other.log_weights != one.log_weights).all()
+
+
+def test_low_ess_warns():
+    rbm, _ = rl.testsystems.two_mode_rbm(40, strength=4.0)
+    with pytest.warns(ConvergenceWarning, match="reverse_ais: the effective sample size") as caught:
+        run = rl.reverse_ais(quiet_path(rbm, None), rl.schedules.linear(2), n_chains=200, rng=0)
+    assert caught[-1].filename == __file__
+    assert not run.converged
+
+
+def test_constant_of_a_converted_model_is_kept():
+    rng = np.random.default_rng(0)
+    rbm = rl.BernoulliRBM.from_spins(
+        rng.normal(scale=0.3, size=(6, 3)), rng.normal(size=6), rng.normal(size=3)
+    )
+    assert rbm.log_scale != 0
+    run = rl.reverse_ais(GeometricPath(rbm), rl.schedules.linear(100), n_chains=1000, rng=0)
+    assert abs(run.log_z - log_sum(rbm_table(rbm))) < 4 * run.std_error
+
+
+# published models -------------------------------------------------------------------------
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("name", "log_z"), [("h10", 226.113155), ("h20", 221.066790)])
+def test_published_models_are_bounded_from_above(name, log_z):
+    path = GeometricPath(published(name), base=rl.base_rate(datasets.load_mnist().train))
+    run = reverse_quietly(path, rl.schedules.linear(2000), n_chains=200, rng=0)
+    assert run.settings["start"] == "exact samples"
+    assert run.mean_log_z - log_z > 2 * run.mean_std_error
