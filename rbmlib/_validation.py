@@ -25,7 +25,7 @@ def finite_array(name: str, value, shape: tuple, meaning: str) -> np.ndarray:
     )
     if not right:
         raise ValueError(f"{name} has shape {array.shape}: expected {meaning}")
-    bad = array.size - np.count_nonzero(np.isfinite(array))
+    bad = int(np.sum(~np.isfinite(array)))
     if bad:
         raise ValueError(
             f"{name} holds {bad} NaN or infinite value{'s' * (bad > 1)}: expected finite numbers; "

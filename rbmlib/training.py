@@ -170,14 +170,18 @@ class _Learner:
 
     def _requantise(self) -> None:
         while not learning.requantise(self.weights, self.scale, self.up, self.down):
+            self._check_finite()
             self.scale *= 2
-            if not np.isfinite(self.scale) or not np.isfinite(self.weights).all():
-                raise FloatingPointError(
-                    "training diverged: the weights are no longer finite; lower learning_rate "
-                    f"(now {self.settings['learning_rate']}) or momentum"
-                )
         if self.small:
             gibbs.fill_tables(self.down, self.tables)
+
+    def _check_finite(self) -> None:
+        parameters = (self.weights, self.visible_bias, self.hidden_bias)
+        if not all(np.isfinite(array).all() for array in parameters):
+            raise FloatingPointError(
+                "training diverged: parameters are no longer finite; lower learning_rate "
+                f"(now {self.settings['learning_rate']}) or momentum"
+            )
 
     def update(self, rate: float) -> None:
         self._requantise()
@@ -198,6 +202,7 @@ class _Learner:
 
     def look(self, monitor) -> dict[str, float]:
         """What is recorded of the model now."""
+        self._check_finite()
         rbm = self.rbm()
         sample = self.data[:10_000].astype(float)
         reconstruction = rbm.visible_mean(rbm.hidden_mean(sample))
