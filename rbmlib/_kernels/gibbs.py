@@ -219,7 +219,7 @@ def largest_slopes(kernel_family: Family) -> float:
 def _parts(kernel_family: Family, n_chains: int, n_threads: int | None) -> list[slice]:
     """Chunks of chains: BLAS packs the weights anew for each, so it gets larger ones."""
     largest = threads.CHUNK if kernel_family.small else 4 * threads.CHUNK
-    share = -(-n_chains // (n_threads or threads.default_n_threads()))
+    share = -(-n_chains // threads.resolve(n_threads))
     return threads.chunks(n_chains, min(largest, share))
 
 
