@@ -233,7 +233,7 @@ def test_size_of_chunks_changes_nothing(rbm, size, monkeypatch):
     usual = run(rbm)
     chunks = threads.chunks
     seen = []
-    monkeypatch.setattr(threads, "chunks", lambda n: seen.append(n) or chunks(n, size))
+    monkeypatch.setattr(threads, "chunks", lambda n, _: seen.append(n) or chunks(n, size))
     assert_same_bits(run(rbm), usual)
     assert seen, "the kernels no longer cut chains with threads.chunks"
 
