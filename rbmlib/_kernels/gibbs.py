@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from . import elementwise, threads
-from .elementwise import draw_row, draw_row_with_series, exact_increment, sum_lanes
+from . import threads
+from .elementwise import draw_row, draw_row_with_series, exact_increment
 from .fixed_point import FixedPoint, quantise
 from .random import draw_key
 
@@ -160,8 +160,6 @@ def anneal_chunk(
     x = np.empty((n_chains, up.shape[1]), f32)
     y = np.empty((n_chains, v.shape[1]), f32)
     h = np.empty((n_chains, n_hidden), f32)
-    padded = -(-n_hidden // elementwise.LANES) * elementwise.LANES
-    terms = np.zeros(padded, f32)
     for k in range(start, stop):
         beta, step = betas[k + 1], betas[k + 1] - betas[k]
         fields_up(v, up, small, x)
@@ -170,11 +168,9 @@ def anneal_chunk(
             row = x[chain]
             gain = step * slope_scale * np.float64(row[n_hidden])
             if use_series[k]:
-                draw_row_with_series(
-                    row, scale, hidden_slope, hidden_offset, f32(beta), f32(step), key,
-                    h[chain], terms,
-                )  # fmt: skip
-                gain += sum_lanes(terms)
+                gain += draw_row_with_series(
+                    row, scale, hidden_slope, hidden_offset, f32(beta), f32(step), key, h[chain]
+                )
             else:
                 draw_row(row, scale, hidden_slope, hidden_offset, f32(beta), key, h[chain])
                 gain += exact_increment(row, scale, hidden_slope, hidden_offset, beta, betas[k])

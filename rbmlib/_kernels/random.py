@@ -10,6 +10,8 @@ halves of the key by a two-multiply finaliser. A uniform is ``(r + 1/2) / 2**31`
 import numba
 import numpy as np
 
+from .simd import count
+
 u32 = np.uint32
 u64 = np.uint64
 
@@ -47,6 +49,15 @@ def bits31(unit, k0, k1):
     x = u32(u32(x ^ u32(x >> u32(16))) * u32(0x7FEB352D))
     x = u32(u32(u32(x ^ u32(x >> u32(15))) ^ k1) * u32(0x846CA68B))
     return u32(u32(x ^ u32(x >> u32(16))) >> u32(1))
+
+
+@numba.njit(**_INLINE)
+def bits31_lanes(first_unit, k0, k1):
+    """`bits31` of sixteen units from ``first_unit`` on, as lanes."""
+    x = count(u32(u32(first_unit) * u32(0x9E3779B9)), u32(0x9E3779B9)) ^ k0
+    x = (x ^ (x >> u32(16))) * u32(0x7FEB352D)
+    x = ((x ^ (x >> u32(15))) ^ k1) * u32(0x846CA68B)
+    return (x ^ (x >> u32(16))) >> u32(1)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
