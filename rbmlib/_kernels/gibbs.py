@@ -13,16 +13,14 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from . import threads
+from . import narrow, threads
 from .elementwise import draw_row, draw_row_with_series, exact_increment
 from .fixed_point import FixedPoint, quantise
+from .narrow import fill_tables
 from .random import draw_key
 
 f32 = np.float32
 
-SMALL = 30  # up to this many hidden units tables beat BLAS
-SMALL_WIDTH = 32  # n_hidden + 1 columns, padded
-TABLE_BITS = 5
 SERIES_LIMIT = 1 / 16  # largest |change of a hidden field| for which the series is used
 
 _KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
@@ -31,9 +29,9 @@ _KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 class Family(NamedTuple):
     """What the kernels need of a family of RBMs linear in beta (arrays float32)."""
 
-    up: np.ndarray  # (n_visible, n_hidden + 1), or (n_visible, 32) if small
+    up: np.ndarray  # (n_visible, n_hidden + 1), or narrow.WIDTH columns if small
     down: np.ndarray  # (n_hidden, n_visible)
-    tables: np.ndarray  # (groups, 32, n_visible) if small, else empty
+    tables: np.ndarray  # of `narrow` if small, else empty
     scale: np.float32
     slope_scale: float
     hidden_slope: np.ndarray
@@ -47,13 +45,8 @@ def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) 
     """Kernel form of a family; weights (n_visible, n_hidden), the rest vectors of units."""
     fixed: FixedPoint = quantise(weights, visible_slope)
     n_visible, n_hidden = np.shape(weights)
-    small = n_hidden <= SMALL
-    up, tables = fixed.up, np.zeros((0, 0, 0), f32)
-    if small:
-        up = np.zeros((n_visible, SMALL_WIDTH), f32)
-        up[:, : n_hidden + 1] = fixed.up
-        tables = np.zeros((-(-n_hidden // TABLE_BITS), 2**TABLE_BITS, n_visible), f32)
-        fill_tables(fixed.down, tables)
+    small = n_hidden <= narrow.MAX_HIDDEN
+    up, tables = (narrow.layout(fixed) if small else (fixed.up, np.zeros((0, 0, 0), f32)))
     return Family(
         up,
         fixed.down,
@@ -75,63 +68,10 @@ def quantised_weights(kernel_family: Family) -> tuple[np.ndarray, np.ndarray]:
 
 
 @numba.njit(**_KERNEL)
-def fill_tables(down, tables):
-    """``tables[g, pattern]``: sum of the rows of ``down`` that the five bits of group g select."""
-    for group in range(tables.shape[0]):
-        tables[group, 0] = f32(0)
-        for bit in range(TABLE_BITS):
-            unit = group * TABLE_BITS + bit
-            for pattern in range(1 << bit):
-                for i in range(tables.shape[2]):
-                    row = down[unit, i] if unit < down.shape[0] else f32(0)
-                    tables[group, pattern + (1 << bit), i] = tables[group, pattern, i] + row
-
-
-@numba.njit(**_KERNEL)
-def _add_active_rows(v, up, out, active):
-    """``out = v @ up`` for a row of zeros and ones and SMALL_WIDTH columns."""
-    n_active = 0
-    for i in range(v.size):
-        active[n_active] = i
-        n_active += np.int64(v[i])
-    for column in range(SMALL_WIDTH):
-        out[column] = f32(0)
-    k = 0
-    while k + 4 <= n_active:
-        r0, r1, r2, r3 = up[active[k]], up[active[k + 1]], up[active[k + 2]], up[active[k + 3]]
-        for column in range(SMALL_WIDTH):
-            out[column] += (r0[column] + r1[column]) + (r2[column] + r3[column])
-        k += 4
-    while k < n_active:
-        row = up[active[k]]
-        for column in range(SMALL_WIDTH):
-            out[column] += row[column]
-        k += 1
-
-
-@numba.njit(**_KERNEL)
-def _look_up(h, tables, out):
-    """``out = h @ down`` from the tables."""
-    for i in range(out.size):
-        out[i] = f32(0)
-    for group in range(tables.shape[0]):
-        pattern = 0
-        for bit in range(TABLE_BITS):
-            unit = group * TABLE_BITS + bit
-            if unit < h.size and h[unit] > f32(0):
-                pattern |= 1 << bit
-        row = tables[group, pattern]
-        for i in range(out.size):
-            out[i] += row[i]
-
-
-@numba.njit(**_KERNEL)
 def fields_up(v, up, small, out):
     """Integer fields (n_chains, columns of up) of the hidden units."""
     if small:
-        active = np.empty(v.shape[1] + 1, np.int64)
-        for chain in range(v.shape[0]):
-            _add_active_rows(v[chain], up, out[chain], active)
+        narrow.fields_up(v, up, out)
     else:
         np.dot(v, up, out)
 
@@ -140,8 +80,7 @@ def fields_up(v, up, small, out):
 def fields_down(h, down, tables, small, out):
     """Integer fields (n_chains, n_visible) of the visible units."""
     if small:
-        for chain in range(h.shape[0]):
-            _look_up(h[chain], tables, out[chain])
+        narrow.fields_down(h, tables, out)
     else:
         np.dot(h, down, out)
 
@@ -156,6 +95,13 @@ def anneal_chunk(
 
     Step k: weight of v between betas[k] and betas[k + 1], then one sweep at betas[k + 1].
     """
+    if small:
+        narrow.anneal(
+            v, log_weights, betas, use_series, start, stop, seed, first_chain, first_draw,
+            up, tables, scale, slope_scale,
+            hidden_slope, hidden_offset, visible_slope, visible_offset,
+        )  # fmt: skip
+        return
     n_chains, n_hidden = v.shape[0], hidden_slope.size
     x = np.empty((n_chains, up.shape[1]), f32)
     y = np.empty((n_chains, v.shape[1]), f32)
@@ -188,6 +134,12 @@ def sweep_chunk(
     hidden_slope, hidden_offset, visible_slope, visible_offset, small,
 ):  # fmt: skip
     """Sweeps ``start`` to ``stop`` (h given v, v given h), chain c at betas[c], in place."""
+    if small:
+        narrow.sweep(
+            v, h, betas, start, stop, seed, first_chain, first_draw,
+            up, tables, scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
+        )  # fmt: skip
+        return
     n_chains = v.shape[0]
     x = np.empty((n_chains, up.shape[1]), f32)
     y = np.empty((n_chains, v.shape[1]), f32)

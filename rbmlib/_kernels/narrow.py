@@ -1,0 +1,258 @@
+"""Annealing and Gibbs sweeps with few hidden units: no matrix products.
+
+A chain takes all its steps alone and its state never leaves the first-level cache: the active
+visible units as a list, whose weight rows (one or two vectors each) are added up, and the
+hidden state as bits, five of which select a row of sums of five weights from a table.
+Fields are exact integers (`fixed_point`), so the route does not show in the digits.
+"""
+
+import numba
+import numpy as np
+
+from .elementwise import draw_lanes, exact_increment, exp_negative, series_lanes
+from .fixed_point import FixedPoint
+from .random import draw_key, high, low
+from .simd import (
+    LANES,
+    absolute,
+    aligned,
+    bits_of,
+    fma,
+    join,
+    load,
+    load_some,
+    mask_of,
+    spread,
+    store,
+    where,
+)
+
+f32 = np.float32
+
+MAX_HIDDEN = 30
+WIDTH = 2 * LANES  # columns of a weight row: the hidden units, the visible slope, padding
+TABLE_BITS = 5
+PATTERNS = 2**TABLE_BITS
+
+_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
+_INLINE = {"inline": "always", "error_model": "numpy"}
+
+
+def _positions() -> np.ndarray:
+    """Row p: the places of the bits of the byte p, in rising order, then zeros."""
+    out = np.zeros((256, LANES), np.int32)
+    for pattern in range(256):
+        places = [bit for bit in range(8) if pattern >> bit & 1]
+        out[pattern, : len(places)] = places
+    return out
+
+
+POSITIONS = _positions()
+COUNTS = np.array([bin(pattern).count("1") for pattern in range(256)])
+
+
+def layout(fixed: FixedPoint) -> tuple[np.ndarray, np.ndarray]:
+    """Weight rows (n_visible, WIDTH), and tables (2, 4 or 6 groups, PATTERNS, n_visible padded)."""
+    n_hidden, n_visible = fixed.down.shape
+    up = aligned((n_visible, WIDTH))
+    up[:, : n_hidden + 1] = fixed.up
+    n_groups = 2 * -(-n_hidden // (2 * TABLE_BITS))
+    tables = aligned((n_groups, PATTERNS, -(-n_visible // LANES) * LANES))
+    fill_tables(fixed.down, tables)
+    return up, tables
+
+
+@numba.njit(**_KERNEL)
+def fill_tables(down, tables):
+    """``tables[g, pattern]``: sum of the rows of ``down`` that the five bits of group g select."""
+    for group in range(tables.shape[0]):
+        tables[group, 0] = f32(0)
+        for bit in range(TABLE_BITS):
+            unit = group * TABLE_BITS + bit
+            for pattern in range(1 << bit):
+                for i in range(down.shape[1]):
+                    row = down[unit, i] if unit < down.shape[0] else f32(0)
+                    tables[group, pattern + (1 << bit), i] = tables[group, pattern, i] + row
+
+
+@numba.njit(**_KERNEL)
+def list_active(v, active):
+    """List the units of a row that are 1; returns how many. ``active`` has room for 16 more."""
+    n_active = 0
+    for i in range(v.size):
+        active[n_active] = i
+        n_active += np.int64(v[i])
+    return n_active
+
+
+@numba.njit(**_KERNEL)
+def add_rows(up, active, n_active, out):
+    """Sum of the listed rows of ``up`` (n_visible, WIDTH)."""
+    a0, a1, b0, b1 = spread(f32(0)), spread(f32(0)), spread(f32(0)), spread(f32(0))
+    for k in range(0, n_active - 1, 2):
+        one, two = np.int64(active[k]) * WIDTH, np.int64(active[k + 1]) * WIDTH
+        a0, a1 = a0 + load(up, one), a1 + load(up, one + LANES)
+        b0, b1 = b0 + load(up, two), b1 + load(up, two + LANES)
+    if n_active % 2:
+        one = np.int64(active[n_active - 1]) * WIDTH
+        a0, a1 = a0 + load(up, one), a1 + load(up, one + LANES)
+    store(out, 0, a0 + b0)
+    store(out, LANES, a1 + b1)
+
+
+@numba.njit(**_INLINE)
+def _hidden_lanes(x, j, scale, slope_bias, offset, beta):
+    s = fma(load(x, j), scale, load(slope_bias, j))
+    t = fma(s, beta, load(offset, j))
+    return s, t, exp_negative(absolute(t))
+
+
+@numba.njit(**_KERNEL)
+def draw_hidden(x, n_hidden, scale, slope_bias, offset, beta, key):
+    """Hidden units as the bits of an integer; ``x``, ``slope_bias``, ``offset`` (WIDTH,)."""
+    k0, k1, state = high(key), low(key), 0
+    for j in range(0, n_hidden, LANES):
+        s, t, e = _hidden_lanes(x, j, scale, slope_bias, offset, beta)
+        state |= bits_of(draw_lanes(t, e, j, k0, k1)) << j
+    return state & ((1 << n_hidden) - 1)
+
+
+@numba.njit(**_KERNEL)
+def draw_hidden_with_series(x, n_hidden, scale, slope_bias, offset, beta, step, key):
+    """`draw_hidden`, and the sum of `series_lanes` as in `elementwise.draw_row_with_series`."""
+    k0, k1, state = high(key), low(key), 0
+    total = spread(f32(0))
+    for j in range(0, n_hidden, LANES):
+        s, t, e = _hidden_lanes(x, j, scale, slope_bias, offset, beta)
+        state |= bits_of(draw_lanes(t, e, j, k0, k1)) << j
+        here = mask_of(((1 << n_hidden) - 1) >> j)
+        total = total + where(here, series_lanes(s, t, e, step), f32(0))
+    return state & ((1 << n_hidden) - 1), join(total)
+
+
+@numba.njit(**_INLINE)
+def _table_rows(state, width):
+    """Offsets of the six table rows that a hidden state selects."""
+    r0 = (state & 31) * width
+    r1 = (((state >> 5) & 31) + PATTERNS) * width
+    r2 = (((state >> 10) & 31) + 2 * PATTERNS) * width
+    r3 = (((state >> 15) & 31) + 3 * PATTERNS) * width
+    r4 = (((state >> 20) & 31) + 4 * PATTERNS) * width
+    r5 = (((state >> 25) & 31) + 5 * PATTERNS) * width
+    return r0, r1, r2, r3, r4, r5
+
+
+@numba.njit(**_KERNEL)
+def draw_visible(state, n_visible, tables, scale, slope_bias, offset, beta, key, active):
+    """Draw the visible units into the list of active ones; returns how many there are."""
+    k0, k1, n_active = high(key), low(key), 0
+    r0, r1, r2, r3, r4, r5 = _table_rows(state, tables.shape[2])
+    n_groups = tables.shape[0]
+    for j in range(0, n_visible, LANES):
+        y = load(tables, r0 + j) + load(tables, r1 + j)
+        if n_groups > 2:
+            y = y + (load(tables, r2 + j) + load(tables, r3 + j))
+        if n_groups > 4:
+            y = y + (load(tables, r4 + j) + load(tables, r5 + j))
+        t = fma(fma(y, scale, load(slope_bias, j)), beta, load(offset, j))
+        bits = bits_of(draw_lanes(t, exp_negative(absolute(t)), j, k0, k1))
+        if n_visible - j < LANES:
+            bits &= (1 << (n_visible - j)) - 1
+        for byte in range(2):
+            pattern = (bits >> (8 * byte)) & 255
+            store(active, n_active, load(POSITIONS, pattern * LANES) + (j + 8 * byte))
+            n_active += COUNTS[pattern]
+    return n_active
+
+
+@numba.njit(**_KERNEL)
+def _padded(vector, size):
+    out = np.zeros(size, f32)
+    out[: vector.size] = vector
+    return out
+
+
+@numba.njit(**_KERNEL)
+def _write_row(active, n_active, v):
+    v[:] = f32(0)
+    for k in range(n_active):
+        v[active[k]] = f32(1)
+
+
+@numba.njit(**_KERNEL)
+def anneal(
+    v, log_weights, betas, use_series, start, stop, seed, first_chain, first_draw,
+    up, tables, scale, slope_scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
+):  # fmt: skip
+    """`gibbs.anneal_chunk`, chain by chain."""
+    n_hidden, n_visible = hidden_slope.size, v.shape[1]
+    a, a0 = _padded(hidden_slope, WIDTH), _padded(hidden_offset, WIDTH)
+    b, b0 = _padded(visible_slope, tables.shape[2]), _padded(visible_offset, tables.shape[2])
+    active = np.empty(n_visible + 2 * LANES, np.int32)
+    x = np.empty(WIDTH, f32)
+    for chain in range(v.shape[0]):
+        n_active = list_active(v[chain], active)
+        for k in range(start, stop):
+            beta, step = betas[k + 1], betas[k + 1] - betas[k]
+            add_rows(up, active, n_active, x)
+            gain = step * slope_scale * np.float64(x[n_hidden])
+            key = draw_key(seed, first_chain + chain, first_draw + 2 * k)
+            if use_series[k]:
+                state, change = draw_hidden_with_series(
+                    x, n_hidden, scale, a, a0, f32(beta), f32(step), key
+                )
+            else:
+                state = draw_hidden(x, n_hidden, scale, a, a0, f32(beta), key)
+                change = exact_increment(
+                    x, scale, hidden_slope, hidden_offset, beta, betas[k]
+                )
+            log_weights[chain] += gain + change
+            key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
+            n_active = draw_visible(
+                state, n_visible, tables, scale, b, b0, f32(beta), key, active
+            )
+        _write_row(active, n_active, v[chain])
+
+
+@numba.njit(**_KERNEL)
+def sweep(
+    v, h, betas, start, stop, seed, first_chain, first_draw,
+    up, tables, scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
+):  # fmt: skip
+    """`gibbs.sweep_chunk`, chain by chain."""
+    n_hidden, n_visible = hidden_slope.size, v.shape[1]
+    a, a0 = _padded(hidden_slope, WIDTH), _padded(hidden_offset, WIDTH)
+    b, b0 = _padded(visible_slope, tables.shape[2]), _padded(visible_offset, tables.shape[2])
+    active = np.empty(n_visible + 2 * LANES, np.int32)
+    x = np.empty(WIDTH, f32)
+    for chain in range(v.shape[0]):
+        n_active, state, beta = list_active(v[chain], active), 0, f32(betas[chain])
+        for k in range(start, stop):
+            add_rows(up, active, n_active, x)
+            key = draw_key(seed, first_chain + chain, first_draw + 2 * k)
+            state = draw_hidden(x, n_hidden, scale, a, a0, beta, key)
+            key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
+            n_active = draw_visible(state, n_visible, tables, scale, b, b0, beta, key, active)
+        if stop > start:
+            _write_row(active, n_active, v[chain])
+            for unit in range(n_hidden):
+                h[chain, unit] = f32((state >> unit) & 1)
+
+
+@numba.njit(**_KERNEL)
+def fields_up(v, up, out):
+    active = np.empty(v.shape[1] + 2 * LANES, np.int32)
+    for chain in range(v.shape[0]):
+        add_rows(up, active, list_active(v[chain], active), out[chain])
+
+
+@numba.njit(**_KERNEL)
+def fields_down(h, tables, out):
+    for chain in range(h.shape[0]):
+        out[chain] = f32(0)
+        for group in range(tables.shape[0]):
+            pattern = 0
+            for unit in range(group * TABLE_BITS, min((group + 1) * TABLE_BITS, h.shape[1])):
+                pattern |= np.int64(h[chain, unit]) << (unit - group * TABLE_BITS)
+            for i in range(out.shape[1]):
+                out[chain, i] += tables[group, pattern, i]
