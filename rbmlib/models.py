@@ -224,8 +224,8 @@ class BernoulliRBM:
             ) from None
         if arrays is None:
             raise ValueError(
-                f"{source.name} holds no RBM: expected the arrays weights, visible_bias, hidden_bias"
-                f" (.npz), or {' or '.join(', '.join(keys) for keys in MAT_KEYS)} (.mat)"
+                f"{source.name} holds no RBM: expected the arrays weights, visible_bias and "
+                f"hidden_bias (.npz), or {' or '.join(', '.join(keys) for keys in MAT_KEYS)} (.mat)"
             )
         return cls(*arrays[:3], log_scale=arrays[3])
 

@@ -61,7 +61,9 @@ def _converted(name: str, value, kind, least: float):
         value = float(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         wanted = {int: "a whole number", float: "a number", str: "a word", bool: "true or false"}
-        raise ValueError(f"{name} is {value!r}: expected {wanted[kind]}, for example -p {name} 1000")
+        raise ValueError(
+            f"{name} is {value!r}: expected {wanted[kind]}, for example -p {name} 1000"
+        )
     if kind in (int, float) and value < least:
         raise ValueError(f"{name} is {value!r}: expected {least} or more")
     return value

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import __version__
-from ._kernels import gibbs, learning, threads
+from ._kernels import gibbs, learning, narrow, threads
 from ._streams import progress_bar
 from ._validation import binary_states, count, generator, number, numeric
 from .estimators.exact import exact
@@ -87,7 +87,7 @@ def train(
     >>> import numpy as np, rbmlib as rl
     >>> data = np.tile([[1, 1, 0, 0], [0, 0, 1, 1]], (50, 1))
     >>> result = rl.train(data, n_hidden=2, n_updates=500, rng=0)
-    >>> result.history["log_likelihood"][-1] > result.history["log_likelihood"][0]
+    >>> bool(result.history["log_likelihood"][-1] > result.history["log_likelihood"][0])
     True
     """
     settings = _checked_settings(locals())
@@ -175,7 +175,7 @@ class _Learner:
             self._check_finite()
             self.scale *= 2
         if self.small:
-            gibbs.fill_tables(self.down, self.tables)
+            narrow.fill_tables(self.down, self.tables)
 
     def _check_finite(self) -> None:
         parameters = (self.weights, self.visible_bias, self.hidden_bias)

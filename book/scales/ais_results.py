@@ -1,9 +1,9 @@
 """Compute the stored results of the AIS chapter: python book/scales/ais_results.py
 
 Needs the published models h10, h20, h100, h500 (`rbmlib.datasets.fetch` finds or downloads
-them). Writes to data/results: exact.csv (enumeration), ais_report.csv
-(one line a run in the setting of the report) and ais_bounds.csv (one line a run of ours). Lines that are there already are not
-computed again, so it can be stopped and started at any time.
+them). Writes to data/results: exact.csv (enumeration), ais_report.csv (one line a run in the
+setting of the report) and ais_bounds.csv (one line a run of ours). Lines that are there already
+are not computed again, so it can be stopped and started at any time.
 """
 
 import itertools

@@ -16,7 +16,6 @@ import numpy as np
 from . import narrow, threads
 from .elementwise import draw_row, draw_row_with_series, exact_increment
 from .fixed_point import FixedPoint, quantise
-from .narrow import fill_tables
 from .random import draw_key
 
 f32 = np.float32
@@ -44,9 +43,9 @@ class Family(NamedTuple):
 def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) -> Family:
     """Kernel form of a family; weights (n_visible, n_hidden), the rest vectors of units."""
     fixed: FixedPoint = quantise(weights, visible_slope)
-    n_visible, n_hidden = np.shape(weights)
+    n_hidden = np.shape(weights)[1]
     small = n_hidden <= narrow.MAX_HIDDEN
-    up, tables = (narrow.layout(fixed) if small else (fixed.up, np.zeros((0, 0, 0), f32)))
+    up, tables = narrow.layout(fixed) if small else (fixed.up, np.zeros((0, 0, 0), f32))
     return Family(
         up,
         fixed.down,

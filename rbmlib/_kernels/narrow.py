@@ -20,7 +20,6 @@ from .simd import (
     fma,
     join,
     load,
-    load_some,
     mask_of,
     spread,
     store,
@@ -112,7 +111,7 @@ def draw_hidden(x, n_hidden, scale, slope_bias, offset, beta, key):
     """Hidden units as the bits of an integer; ``x``, ``slope_bias``, ``offset`` (WIDTH,)."""
     k0, k1, state = high(key), low(key), 0
     for j in range(0, n_hidden, LANES):
-        s, t, e = _hidden_lanes(x, j, scale, slope_bias, offset, beta)
+        _, t, e = _hidden_lanes(x, j, scale, slope_bias, offset, beta)
         state |= bits_of(draw_lanes(t, e, j, k0, k1)) << j
     return state & ((1 << n_hidden) - 1)
 
@@ -203,14 +202,10 @@ def anneal(
                 )
             else:
                 state = draw_hidden(x, n_hidden, scale, a, a0, f32(beta), key)
-                change = exact_increment(
-                    x, scale, hidden_slope, hidden_offset, beta, betas[k]
-                )
+                change = exact_increment(x, scale, hidden_slope, hidden_offset, beta, betas[k])
             log_weights[chain] += gain + change
             key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
-            n_active = draw_visible(
-                state, n_visible, tables, scale, b, b0, f32(beta), key, active
-            )
+            n_active = draw_visible(state, n_visible, tables, scale, b, b0, f32(beta), key, active)
         _write_row(active, n_active, v[chain])
 
 

@@ -115,7 +115,7 @@ def _alignment(kind) -> int:
 
 
 def _masked(builder, name, kind, args):
-    """llvm.masked.load(address, alignment, mask, otherwise) or store(x, address, alignment, mask)."""
+    """llvm.masked.load(address, alignment, mask, other) or .store(x, address, alignment, mask)."""
     place = 1 if name == "load" else 2
     args.insert(place, _I32(4))
     suffix = "v16f32" if kind == floats else "v16i32"

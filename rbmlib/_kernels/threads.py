@@ -9,6 +9,7 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import repeat
 from numbers import Integral
 
 import scipy.linalg.cython_blas  # noqa: F401  (numba's dot calls this BLAS: load it before limiting)
@@ -71,7 +72,7 @@ def run_blocks(run_chunk, n_chunks: int, n_steps: int, n_threads: int | None, on
                 for chunk in range(n_chunks):
                     run_chunk(chunk, done, stop)
             else:
-                list(pool.map(lambda chunk: run_chunk(chunk, done, stop), range(n_chunks)))
+                list(pool.map(run_chunk, range(n_chunks), repeat(done), repeat(stop)))
             seconds = time.perf_counter() - started
             if on_progress is not None:
                 on_progress(stop - done)
