@@ -254,20 +254,29 @@ def test_looking_at_a_run_changes_nothing(rbm):
         assert_same_bits(run(rbm, n_recorded=n_recorded), usual)
 
 
-def test_tables_equal_blas():
-    """The two routes for few hidden units are the same sampler."""
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (3, 2), (16, 10), (33, 11), (47, 16), (60, 17), (32, 21), (784, 30)]
+)
+@pytest.mark.parametrize("n_steps", [4, 3000], ids=["exact increments", "series"])
+def test_tables_equal_blas(shape, n_steps):
+    """The two routes for few hidden units are the same sampler, on either side of full lanes."""
     results = []
     for small in (None, False):
-        made = build_family(60, 17, spread=0.3, small=small)
-        v = (uniforms(1, 0, (100, 60)) < 0.5).astype(f32)
-        log_weights = np.zeros(100)
-        gibbs.anneal(made, v, log_weights, STEPS, 9, 0, 0)
-        h = gibbs.sweep(made, v, np.full(100, 0.8), 5, 9, 0, 200)
-        results.append((log_weights, v, h))
-    assert made.small is False
+        made = build_family(*shape, spread=4 / shape[0] ** 0.5, small=small)
+        assert made.small == (small is None)
+        series = gibbs.largest_slopes(made) / n_steps < gibbs.SERIES_LIMIT
+        assert series == (n_steps == 3000) or shape == (784, 30)
+        v = (uniforms(1, 0, (70, shape[0])) < 0.5).astype(f32)
+        log_weights = np.zeros(70)
+        betas = rl.schedules.linear(n_steps)[-31:]
+        gibbs.anneal(made, v, log_weights, betas, 9, 0, 0)
+        annealed = v.copy()
+        h = gibbs.sweep(made, v, np.linspace(0, 1, 70), 5, 9, 0, 200)
+        results.append((log_weights, annealed, v, h))
     for one, two in zip(*results, strict=True):
         np.testing.assert_array_equal(one, two)
-    assert np.unique(results[0][1], axis=0).shape[0] == 100
+    assert set(np.unique(h)) <= {0.0, 1.0}
+    assert log_weights.std() > 0
 
 
 # fused equals generic ---------------------------------------------------------------------
@@ -307,14 +316,14 @@ def quantised_path(n_visible, n_hidden, coupling) -> GeometricPath:
     return GeometricPath(target, base=BernoulliRBM(0 * weights, visible, base))
 
 
-@pytest.mark.parametrize("n_hidden", [9, 40], ids=["tables", "blas"])
-@pytest.mark.parametrize("n_steps", [400, 12], ids=["series", "exact increments"])
+@pytest.mark.parametrize("n_hidden", [9, 27, 40], ids=["tables", "more tables", "blas"])
+@pytest.mark.parametrize("n_steps", [1000, 12], ids=["series", "exact increments"])
 @pytest.mark.parametrize("falling", [False, True])
 def test_fused_path_equals_the_generic_loop(n_hidden, n_steps, falling):
     """The same draws give the same states, but for units within rounding of the threshold."""
     path = quantised_path(25, n_hidden, coupling=4.0)
     limit = gibbs.largest_slopes(path._kernel()) / n_steps < gibbs.SERIES_LIMIT
-    assert limit == (n_steps == 400)
+    assert limit == (n_steps == 1000)
     betas = rl.schedules.linear(n_steps)[:40]
     if falling:
         betas = betas[::-1]
@@ -330,7 +339,7 @@ def test_fused_path_equals_the_generic_loop(n_hidden, n_steps, falling):
     same = (state.visible == wanted.visible).all(axis=1)
     assert same.sum() >= 198
     assert np.abs(log_weights - wanted_weights)[same].max() < 1e-4
-    assert wanted_weights.std() > 0.05, "the weights should have something to agree on"
+    assert wanted_weights.std() > 0.01, "the weights should have something to agree on"
 
 
 @pytest.mark.parametrize("n_hidden", [9, 40], ids=["tables", "blas"])
