@@ -138,7 +138,7 @@ def test_chains_annealed_forward_are_resampled_by_their_weights(n_steps):
     Resampled chains repeat each other, so the error is judged over 30 independent runs.
     """
     path, betas = quiet_path(SMALL, None), rl.schedules.linear(n_steps)
-    options = {"n_chains": 1500, "start": "chains", "n_burn_in": 0}
+    options = {"n_chains": 6000, "start": "chains", "n_burn_in": 0}
     means = [
         np.exp(SMALL_LOG_Z - reverse_quietly(path, betas, rng=seed, **options).log_weights).mean()
         for seed in range(30)
