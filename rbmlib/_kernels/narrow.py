@@ -40,7 +40,7 @@ _INLINE = {"inline": "always", "error_model": "numpy"}
 
 def _positions() -> np.ndarray:
     """Row p: the places of the bits of the byte p, in rising order, then zeros."""
-    out = np.zeros((256, LANES), np.int32)
+    out = np.zeros((256, 8), np.int16)
     for pattern in range(256):
         places = [bit for bit in range(8) if pattern >> bit & 1]
         out[pattern, : len(places)] = places
@@ -76,13 +76,13 @@ def fill_tables(down, tables):
 
 
 @numba.njit(**_KERNEL)
-def list_active(v, active):
-    """List the units of a row that are 1; returns how many. ``active`` has room for 16 more."""
-    n_active = 0
-    for i in range(v.size):
-        active[n_active] = i
-        n_active += np.int64(v[i])
-    return n_active
+def _read_row(v, bits):
+    """The units of a row of zeros and ones, sixteen a word of ``bits``."""
+    for word in range(bits.size):
+        pattern = 0
+        for i in range(word * LANES, min((word + 1) * LANES, v.size)):
+            pattern |= np.int64(v[i]) << (i - word * LANES)
+        bits[word] = pattern
 
 
 @numba.njit(**_KERNEL)
@@ -143,25 +143,34 @@ def _table_rows(state, width):
 
 
 @numba.njit(**_KERNEL)
-def draw_visible(state, n_visible, tables, scale, slope_bias, offset, beta, key, active):
-    """Draw the visible units into the list of active ones; returns how many there are."""
-    k0, k1, n_active = high(key), low(key), 0
+def draw_visible(state, tables, scale, slope_bias, offset, beta, key, bits):
+    """Draw the visible units, sixteen a word of ``bits``."""
+    k0, k1 = high(key), low(key)
     r0, r1, r2, r3, r4, r5 = _table_rows(state, tables.shape[2])
     n_groups = tables.shape[0]
-    for j in range(0, n_visible, LANES):
+    for word in range(bits.size):
+        j = word * LANES
         y = load(tables, r0 + j) + load(tables, r1 + j)
         if n_groups > 2:
             y = y + (load(tables, r2 + j) + load(tables, r3 + j))
         if n_groups > 4:
             y = y + (load(tables, r4 + j) + load(tables, r5 + j))
         t = fma(fma(y, scale, load(slope_bias, j)), beta, load(offset, j))
-        bits = bits_of(draw_lanes(t, exp_negative(absolute(t)), j, k0, k1))
-        if n_visible - j < LANES:
-            bits &= (1 << (n_visible - j)) - 1
+        bits[word] = bits_of(draw_lanes(t, exp_negative(absolute(t)), j, k0, k1))
+
+
+@numba.njit(**_KERNEL)
+def list_active(bits, n_visible, active):
+    """List the units whose bit is set; returns how many. ``active`` has room for 8 more."""
+    n_active, rest = 0, n_visible % LANES
+    if rest:
+        bits[-1] &= (1 << rest) - 1
+    for word in range(bits.size):
+        pattern = np.int64(bits[word])
         for byte in range(2):
-            pattern = (bits >> (8 * byte)) & 255
-            store(active, n_active, load(POSITIONS, pattern * LANES) + (j + 8 * byte))
-            n_active += COUNTS[pattern]
+            here = (pattern >> (8 * byte)) & 255
+            store(active, n_active, load(POSITIONS, 8 * here) + (LANES * word + 8 * byte))
+            n_active += COUNTS[here]
     return n_active
 
 
@@ -188,10 +197,11 @@ def anneal(
     n_hidden, n_visible = hidden_slope.size, v.shape[1]
     a, a0 = _padded(hidden_slope, WIDTH), _padded(hidden_offset, WIDTH)
     b, b0 = _padded(visible_slope, tables.shape[2]), _padded(visible_offset, tables.shape[2])
-    active = np.empty(n_visible + 2 * LANES, np.int32)
+    active, bits = np.empty(n_visible + 8, np.int16), np.empty(b.size // LANES, np.uint16)
     x = np.empty(WIDTH, f32)
     for chain in range(v.shape[0]):
-        n_active = list_active(v[chain], active)
+        _read_row(v[chain], bits)
+        n_active = list_active(bits, n_visible, active)
         for k in range(start, stop):
             beta, step = betas[k + 1], betas[k + 1] - betas[k]
             add_rows(up, active, n_active, x)
@@ -208,9 +218,8 @@ def anneal(
                 )
             log_weights[chain] += gain + change
             key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
-            n_active = draw_visible(
-                state, n_visible, tables, scale, b, b0, f32(beta), key, active
-            )
+            draw_visible(state, tables, scale, b, b0, f32(beta), key, bits)
+            n_active = list_active(bits, n_visible, active)
         _write_row(active, n_active, v[chain])
 
 
@@ -223,16 +232,18 @@ def sweep(
     n_hidden, n_visible = hidden_slope.size, v.shape[1]
     a, a0 = _padded(hidden_slope, WIDTH), _padded(hidden_offset, WIDTH)
     b, b0 = _padded(visible_slope, tables.shape[2]), _padded(visible_offset, tables.shape[2])
-    active = np.empty(n_visible + 2 * LANES, np.int32)
+    active, bits = np.empty(n_visible + 8, np.int16), np.empty(b.size // LANES, np.uint16)
     x = np.empty(WIDTH, f32)
     for chain in range(v.shape[0]):
-        n_active, state, beta = list_active(v[chain], active), 0, f32(betas[chain])
+        _read_row(v[chain], bits)
+        n_active, state, beta = list_active(bits, n_visible, active), 0, f32(betas[chain])
         for k in range(start, stop):
             add_rows(up, active, n_active, x)
             key = draw_key(seed, first_chain + chain, first_draw + 2 * k)
             state = draw_hidden(x, n_hidden, scale, a, a0, beta, key)
             key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
-            n_active = draw_visible(state, n_visible, tables, scale, b, b0, beta, key, active)
+            draw_visible(state, tables, scale, b, b0, beta, key, bits)
+            n_active = list_active(bits, n_visible, active)
         if stop > start:
             _write_row(active, n_active, v[chain])
             for unit in range(n_hidden):
@@ -241,9 +252,11 @@ def sweep(
 
 @numba.njit(**_KERNEL)
 def fields_up(v, up, out):
-    active = np.empty(v.shape[1] + 2 * LANES, np.int32)
+    n_visible = v.shape[1]
+    active, bits = np.empty(n_visible + 8, np.int16), np.empty(-(-n_visible // LANES), np.uint16)
     for chain in range(v.shape[0]):
-        add_rows(up, active, list_active(v[chain], active), out[chain])
+        _read_row(v[chain], bits)
+        add_rows(up, active, list_active(bits, n_visible, active), out[chain])
 
 
 @numba.njit(**_KERNEL)
