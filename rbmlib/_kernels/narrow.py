@@ -9,6 +9,7 @@ Fields are exact integers (`fixed_point`), so the route does not show in the dig
 import numba
 import numpy as np
 
+from .active import ROOM, list_active, n_words, read_row, write_row
 from .elementwise import draw_lanes, exact_increment, exp_negative, series_lanes
 from .fixed_point import FixedPoint
 from .random import draw_key, high, low
@@ -38,26 +39,13 @@ _KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 _INLINE = {"inline": "always", "error_model": "numpy"}
 
 
-def _positions() -> np.ndarray:
-    """Row p: the places of the bits of the byte p, in rising order, then zeros."""
-    out = np.zeros((256, 8), np.int16)
-    for pattern in range(256):
-        places = [bit for bit in range(8) if pattern >> bit & 1]
-        out[pattern, : len(places)] = places
-    return out
-
-
-POSITIONS = _positions()
-COUNTS = np.array([bin(pattern).count("1") for pattern in range(256)])
-
-
 def layout(fixed: FixedPoint) -> tuple[np.ndarray, np.ndarray]:
     """Weight rows (n_visible, WIDTH), and tables (2, 4 or 6 groups, PATTERNS, n_visible padded)."""
     n_hidden, n_visible = fixed.down.shape
     up = aligned((n_visible, WIDTH))
     up[:, : n_hidden + 1] = fixed.up
     n_groups = 2 * -(-n_hidden // (2 * TABLE_BITS))
-    tables = aligned((n_groups, PATTERNS, -(-n_visible // LANES) * LANES))
+    tables = aligned((n_groups, PATTERNS, LANES * n_words(n_visible)))
     fill_tables(fixed.down, tables)
     return up, tables
 
@@ -76,28 +64,24 @@ def fill_tables(down, tables):
 
 
 @numba.njit(**_KERNEL)
-def _read_row(v, bits):
-    """The units of a row of zeros and ones, sixteen a word of ``bits``."""
-    for word in range(bits.size):
-        pattern = 0
-        for i in range(word * LANES, min((word + 1) * LANES, v.size)):
-            pattern |= np.int64(v[i]) << (i - word * LANES)
-        bits[word] = pattern
-
-
-@numba.njit(**_KERNEL)
 def add_rows(up, active, n_active, out):
-    """Sum of the listed rows of ``up`` (n_visible, WIDTH)."""
-    a0, a1, b0, b1 = spread(f32(0)), spread(f32(0)), spread(f32(0)), spread(f32(0))
-    for k in range(0, n_active - 1, 2):
+    """Sum of the listed rows of ``up`` (n_visible, WIDTH); four sums, as additions take time."""
+    zero = spread(f32(0))
+    a, b, c, d = zero, zero, zero, zero
+    e, f, g, h = zero, zero, zero, zero
+    whole = n_active - n_active % 4
+    for k in range(0, whole, 4):
         one, two = np.int64(active[k]) * WIDTH, np.int64(active[k + 1]) * WIDTH
-        a0, a1 = a0 + load(up, one), a1 + load(up, one + LANES)
-        b0, b1 = b0 + load(up, two), b1 + load(up, two + LANES)
-    if n_active % 2:
-        one = np.int64(active[n_active - 1]) * WIDTH
-        a0, a1 = a0 + load(up, one), a1 + load(up, one + LANES)
-    store(out, 0, a0 + b0)
-    store(out, LANES, a1 + b1)
+        three, four = np.int64(active[k + 2]) * WIDTH, np.int64(active[k + 3]) * WIDTH
+        a, e = a + load(up, one), e + load(up, one + LANES)
+        b, f = b + load(up, two), f + load(up, two + LANES)
+        c, g = c + load(up, three), g + load(up, three + LANES)
+        d, h = d + load(up, four), h + load(up, four + LANES)
+    for k in range(whole, n_active):
+        one = np.int64(active[k]) * WIDTH
+        a, e = a + load(up, one), e + load(up, one + LANES)
+    store(out, 0, (a + b) + (c + d))
+    store(out, LANES, (e + f) + (g + h))
 
 
 @numba.njit(**_INLINE)
@@ -160,32 +144,10 @@ def draw_visible(state, tables, scale, slope_bias, offset, beta, key, bits):
 
 
 @numba.njit(**_KERNEL)
-def list_active(bits, n_visible, active):
-    """List the units whose bit is set; returns how many. ``active`` has room for 8 more."""
-    n_active, rest = 0, n_visible % LANES
-    if rest:
-        bits[-1] &= (1 << rest) - 1
-    for word in range(bits.size):
-        pattern = np.int64(bits[word])
-        for byte in range(2):
-            here = (pattern >> (8 * byte)) & 255
-            store(active, n_active, load(POSITIONS, 8 * here) + (LANES * word + 8 * byte))
-            n_active += COUNTS[here]
-    return n_active
-
-
-@numba.njit(**_KERNEL)
 def _padded(vector, size):
     out = np.zeros(size, f32)
     out[: vector.size] = vector
     return out
-
-
-@numba.njit(**_KERNEL)
-def _write_row(active, n_active, v):
-    v[:] = f32(0)
-    for k in range(n_active):
-        v[active[k]] = f32(1)
 
 
 @numba.njit(**_KERNEL)
@@ -197,10 +159,10 @@ def anneal(
     n_hidden, n_visible = hidden_slope.size, v.shape[1]
     a, a0 = _padded(hidden_slope, WIDTH), _padded(hidden_offset, WIDTH)
     b, b0 = _padded(visible_slope, tables.shape[2]), _padded(visible_offset, tables.shape[2])
-    active, bits = np.empty(n_visible + 8, np.int16), np.empty(b.size // LANES, np.uint16)
+    active, bits = np.empty(n_visible + ROOM, np.uint16), np.empty(b.size // LANES, np.uint16)
     x = np.empty(WIDTH, f32)
     for chain in range(v.shape[0]):
-        _read_row(v[chain], bits)
+        read_row(v[chain], bits)
         n_active = list_active(bits, n_visible, active)
         for k in range(start, stop):
             beta, step = betas[k + 1], betas[k + 1] - betas[k]
@@ -220,7 +182,7 @@ def anneal(
             key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
             draw_visible(state, tables, scale, b, b0, f32(beta), key, bits)
             n_active = list_active(bits, n_visible, active)
-        _write_row(active, n_active, v[chain])
+        write_row(bits, v[chain])
 
 
 @numba.njit(**_KERNEL)
@@ -232,10 +194,10 @@ def sweep(
     n_hidden, n_visible = hidden_slope.size, v.shape[1]
     a, a0 = _padded(hidden_slope, WIDTH), _padded(hidden_offset, WIDTH)
     b, b0 = _padded(visible_slope, tables.shape[2]), _padded(visible_offset, tables.shape[2])
-    active, bits = np.empty(n_visible + 8, np.int16), np.empty(b.size // LANES, np.uint16)
+    active, bits = np.empty(n_visible + ROOM, np.uint16), np.empty(b.size // LANES, np.uint16)
     x = np.empty(WIDTH, f32)
     for chain in range(v.shape[0]):
-        _read_row(v[chain], bits)
+        read_row(v[chain], bits)
         n_active, state, beta = list_active(bits, n_visible, active), 0, f32(betas[chain])
         for k in range(start, stop):
             add_rows(up, active, n_active, x)
@@ -245,7 +207,7 @@ def sweep(
             draw_visible(state, tables, scale, b, b0, beta, key, bits)
             n_active = list_active(bits, n_visible, active)
         if stop > start:
-            _write_row(active, n_active, v[chain])
+            write_row(bits, v[chain])
             for unit in range(n_hidden):
                 h[chain, unit] = f32((state >> unit) & 1)
 
@@ -253,9 +215,10 @@ def sweep(
 @numba.njit(**_KERNEL)
 def fields_up(v, up, out):
     n_visible = v.shape[1]
-    active, bits = np.empty(n_visible + 8, np.int16), np.empty(-(-n_visible // LANES), np.uint16)
+    active = np.empty(n_visible + ROOM, np.uint16)
+    bits = np.empty(n_words(n_visible), np.uint16)
     for chain in range(v.shape[0]):
-        _read_row(v[chain], bits)
+        read_row(v[chain], bits)
         add_rows(up, active, list_active(bits, n_visible, active), out[chain])
 
 

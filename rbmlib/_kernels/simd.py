@@ -6,7 +6,7 @@ spare the kernels what compilers decide differently from one version to the next
 loop is vectorised, and how wide.
 
 Operators work lane by lane, on two vectors or on a vector and a scalar of the same kind:
-``+ - * /``, ``<``, ``>`` on floats, ``+ * ^ << >>`` (logical) on integers, ``!=`` (exclusive
+``+ - * /``, ``<``, ``>`` on floats, ``+ - * ^ << >>`` (logical) on integers, ``!=`` (exclusive
 or) on masks. Arrays are C-contiguous; an offset counts elements from their first.
 """
 
@@ -67,6 +67,7 @@ _OF_ELEMENT = {
     types.int32: integers,
     types.uint32: integers,
     types.int16: shorts,
+    types.uint16: shorts,
 }
 
 
@@ -167,7 +168,7 @@ for _symbol, _name in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator
     _define(_symbol, floats, floats, lambda b, x, y, name=_name: getattr(b, name)(x, y))
 for _symbol, _sign in ((operator.lt, "<"), (operator.gt, ">")):
     _define(_symbol, floats, mask, lambda b, x, y, sign=_sign: b.fcmp_ordered(sign, x, y))
-for _symbol, _name in ((operator.add, "add"), (operator.mul, "mul"), (operator.xor, "xor"),
+for _symbol, _name in ((operator.add, "add"), (operator.sub, "sub"), (operator.mul, "mul"), (operator.xor, "xor"),
                        (operator.lshift, "shl"), (operator.rshift, "lshr")):  # fmt: skip
     _define(_symbol, integers, integers, lambda b, x, y, name=_name: getattr(b, name)(x, y))
 _define(operator.add, shorts, shorts, lambda b, x, y: b.add(x, y))
@@ -317,6 +318,18 @@ def load(typingctx, array, offset):
         return builder.load(address, align=_alignment(array))
 
     return kind(array, types.int64), codegen
+
+
+@intrinsic
+def load_wide(typingctx, array, offset):
+    """Sixteen int16 elements of an array, widened to 32 bits."""
+
+    def codegen(context, builder, signature, args):
+        narrow = ir.VectorType(_I16, LANES)
+        address = _address(context, builder, signature.args[0], *args, narrow)
+        return builder.sext(builder.load(address, align=_alignment(array)), integers.llvm)
+
+    return integers(array, types.int64), codegen
 
 
 @intrinsic
