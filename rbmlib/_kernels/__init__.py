@@ -46,6 +46,7 @@ try:
         random,
         simd,
         threads,
+        wide,
     )
 finally:
     numba.config.CACHE_DIR = _OUTER_CACHE
@@ -60,4 +61,5 @@ __all__ = [
     "random",
     "simd",
     "threads",
+    "wide",
 ]

@@ -2,10 +2,9 @@
 
 The family is linear in beta: hidden field ``beta (vW + hidden_slope) + hidden_offset`` and
 visible field ``beta (Wh + visible_slope) + visible_offset``; one step draws h given v, then v
-given h. Weights are fixed-point integers (`fixed_point`), so fields are exact in float32 and
-a field's digits do not depend on how it was summed: by one-thread BLAS on a chunk of chains,
-or, for few hidden units, by adding the weight rows of the active units and looking sums of
-five weights up in a table.
+given h. Weights are fixed-point integers (`fixed_point`), so fields are exact and their digits do
+not depend on how they were summed. Both routes add the weights of the active units only: `narrow`
+for few hidden units, a chain at a time; `wide` for any number, a group of chains at a time.
 """
 
 from typing import NamedTuple
@@ -13,8 +12,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from . import narrow, threads
-from .elementwise import draw_row, draw_row_with_series, exact_increment
+from . import narrow, threads, wide
+from .elementwise import draw_row
 from .fixed_point import FixedPoint, quantise
 from .random import draw_key
 
@@ -38,6 +37,8 @@ class Family(NamedTuple):
     visible_slope: np.ndarray
     visible_offset: np.ndarray
     small: bool
+    up_blocks: wide.Blocks
+    down_blocks: wide.Blocks
 
 
 def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) -> Family:
@@ -55,6 +56,8 @@ def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) 
         *(np.ascontiguousarray(x, f32) for x in (hidden_slope, hidden_offset)),
         *(np.ascontiguousarray(x, f32) for x in (visible_slope, visible_offset)),
         small,
+        wide.blocks(fixed.up),
+        wide.blocks(fixed.down),
     )
 
 
@@ -82,48 +85,6 @@ def fields_down(h, down, tables, small, out):
         narrow.fields_down(h, tables, out)
     else:
         np.dot(h, down, out)
-
-
-@numba.njit(**_KERNEL)
-def anneal_chunk(
-    v, log_weights, betas, use_series, start, stop, seed, first_chain, first_draw,
-    up, down, tables, scale, slope_scale,
-    hidden_slope, hidden_offset, visible_slope, visible_offset, small,
-):  # fmt: skip
-    """Steps ``start`` to ``stop`` of annealed importance sampling, in place.
-
-    Step k: weight of v between betas[k] and betas[k + 1], then one sweep at betas[k + 1].
-    """
-    if small:
-        narrow.anneal(
-            v, log_weights, betas, use_series, start, stop, seed, first_chain, first_draw,
-            up, tables, scale, slope_scale,
-            hidden_slope, hidden_offset, visible_slope, visible_offset,
-        )  # fmt: skip
-        return
-    n_chains, n_hidden = v.shape[0], hidden_slope.size
-    x = np.empty((n_chains, up.shape[1]), f32)
-    y = np.empty((n_chains, v.shape[1]), f32)
-    h = np.empty((n_chains, n_hidden), f32)
-    for k in range(start, stop):
-        beta, step = betas[k + 1], betas[k + 1] - betas[k]
-        fields_up(v, up, small, x)
-        for chain in range(n_chains):
-            key = draw_key(seed, first_chain + chain, first_draw + 2 * k)
-            row = x[chain]
-            gain = step * slope_scale * np.float64(row[n_hidden])
-            if use_series[k]:
-                gain += draw_row_with_series(
-                    row, scale, hidden_slope, hidden_offset, f32(beta), f32(step), key, h[chain]
-                )
-            else:
-                draw_row(row, scale, hidden_slope, hidden_offset, f32(beta), key, h[chain])
-                gain += exact_increment(row, scale, hidden_slope, hidden_offset, beta, betas[k])
-            log_weights[chain] += gain
-        fields_down(h, down, tables, small, y)
-        for chain in range(n_chains):
-            key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
-            draw_row(y[chain], scale, visible_slope, visible_offset, f32(beta), key, v[chain])
 
 
 @numba.njit(**_KERNEL)
@@ -163,11 +124,9 @@ def largest_slopes(kernel_family: Family) -> float:
     return float(np.maximum(np.abs(positive), np.abs(negative)).max(initial=0.0))
 
 
-def _parts(kernel_family: Family, n_chains: int, n_threads: int | None) -> list[slice]:
-    """Chunks of chains: BLAS packs the weights anew for each, so it gets larger ones."""
-    largest = threads.CHUNK if kernel_family.small else 4 * threads.CHUNK
+def _parts(n_chains: int, n_threads: int | None) -> list[slice]:
     share = -(-n_chains // threads.resolve(n_threads))
-    return threads.chunks(n_chains, min(largest, share))
+    return threads.chunks(n_chains, min(threads.CHUNK, share))
 
 
 def anneal(
@@ -176,16 +135,21 @@ def anneal(
 ) -> None:  # fmt: skip
     """Anneal ``v`` (n_chains, n_visible) float32 along betas; adds to log_weights, in place.
 
+    Step k: weight of v between betas[k] and betas[k + 1], then one sweep at betas[k + 1].
     Step by step, so that a run has the same bits wherever it is interrupted to be looked at.
     """
-    use_series = np.abs(np.diff(betas)) * largest_slopes(kernel_family) < SERIES_LIMIT
-    parts = _parts(kernel_family, v.shape[0], n_threads)
+    f = kernel_family
+    use_series = np.abs(np.diff(betas)) * largest_slopes(f) < SERIES_LIMIT
+    parts = _parts(v.shape[0], n_threads)
+    kernel = narrow.anneal if f.small else wide.anneal
+    weights = (f.up, f.tables) if f.small else (*f.up_blocks, *f.down_blocks)
 
     def run(chunk, start, stop):
         part = parts[chunk]
-        anneal_chunk(
+        kernel(
             v[part], log_weights[part], betas, use_series, start, stop,
-            np.uint64(seed), first_chain + part.start, first_draw, *kernel_family,
+            np.uint64(seed), first_chain + part.start, first_draw, *weights, f.scale, f.slope_scale,
+            f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
         )  # fmt: skip
 
     threads.run_blocks(run, len(parts), betas.size - 1, n_threads, on_progress)
@@ -196,14 +160,18 @@ def sweep(
     on_progress=None,
 ) -> np.ndarray:  # fmt: skip
     """``n_sweeps`` Gibbs sweeps of ``v`` in place, chain c at betas[c]; returns the last h."""
-    h = np.zeros((v.shape[0], kernel_family.down.shape[0]), f32)
-    parts = _parts(kernel_family, v.shape[0], n_threads)
+    f = kernel_family
+    h = np.zeros((v.shape[0], f.down.shape[0]), f32)
+    parts = _parts(v.shape[0], n_threads)
+    kernel = narrow.sweep if f.small else wide.sweep
+    weights = (f.up, f.tables) if f.small else (*f.up_blocks, *f.down_blocks)
 
     def run(chunk, start, stop):
         part = parts[chunk]
-        sweep_chunk(
+        kernel(
             v[part], h[part], betas[part], start, stop,
-            np.uint64(seed), first_chain + part.start, first_draw, *kernel_family,
+            np.uint64(seed), first_chain + part.start, first_draw, *weights, f.scale,
+            f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
         )  # fmt: skip
 
     threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)

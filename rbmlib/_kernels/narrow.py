@@ -9,6 +9,7 @@ Fields are exact integers (`fixed_point`), so the route does not show in the dig
 import numba
 import numpy as np
 
+from .active import ROOM, list_active, n_words, read_row, write_row
 from .elementwise import draw_lanes, exact_increment, exp_negative, series_lanes
 from .fixed_point import FixedPoint
 from .random import draw_key, high, low
@@ -37,26 +38,13 @@ _KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 _INLINE = {"inline": "always", "error_model": "numpy"}
 
 
-def _positions() -> np.ndarray:
-    """Row p: the places of the bits of the byte p, in rising order, then zeros."""
-    out = np.zeros((256, LANES), np.int32)
-    for pattern in range(256):
-        places = [bit for bit in range(8) if pattern >> bit & 1]
-        out[pattern, : len(places)] = places
-    return out
-
-
-POSITIONS = _positions()
-COUNTS = np.array([bin(pattern).count("1") for pattern in range(256)])
-
-
 def layout(fixed: FixedPoint) -> tuple[np.ndarray, np.ndarray]:
     """Weight rows (n_visible, WIDTH), and tables (2, 4 or 6 groups, PATTERNS, n_visible padded)."""
     n_hidden, n_visible = fixed.down.shape
     up = aligned((n_visible, WIDTH))
     up[:, : n_hidden + 1] = fixed.up
     n_groups = 2 * -(-n_hidden // (2 * TABLE_BITS))
-    tables = aligned((n_groups, PATTERNS, -(-n_visible // LANES) * LANES))
+    tables = aligned((n_groups, PATTERNS, LANES * n_words(n_visible)))
     fill_tables(fixed.down, tables)
     return up, tables
 
@@ -75,28 +63,24 @@ def fill_tables(down, tables):
 
 
 @numba.njit(**_KERNEL)
-def list_active(v, active):
-    """List the units of a row that are 1; returns how many. ``active`` has room for 16 more."""
-    n_active = 0
-    for i in range(v.size):
-        active[n_active] = i
-        n_active += np.int64(v[i])
-    return n_active
-
-
-@numba.njit(**_KERNEL)
 def add_rows(up, active, n_active, out):
-    """Sum of the listed rows of ``up`` (n_visible, WIDTH)."""
-    a0, a1, b0, b1 = spread(f32(0)), spread(f32(0)), spread(f32(0)), spread(f32(0))
-    for k in range(0, n_active - 1, 2):
+    """Sum of the listed rows of ``up`` (n_visible, WIDTH); four sums, as additions take time."""
+    zero = spread(f32(0))
+    a, b, c, d = zero, zero, zero, zero
+    e, f, g, h = zero, zero, zero, zero
+    whole = n_active - n_active % 4
+    for k in range(0, whole, 4):
         one, two = np.int64(active[k]) * WIDTH, np.int64(active[k + 1]) * WIDTH
-        a0, a1 = a0 + load(up, one), a1 + load(up, one + LANES)
-        b0, b1 = b0 + load(up, two), b1 + load(up, two + LANES)
-    if n_active % 2:
-        one = np.int64(active[n_active - 1]) * WIDTH
-        a0, a1 = a0 + load(up, one), a1 + load(up, one + LANES)
-    store(out, 0, a0 + b0)
-    store(out, LANES, a1 + b1)
+        three, four = np.int64(active[k + 2]) * WIDTH, np.int64(active[k + 3]) * WIDTH
+        a, e = a + load(up, one), e + load(up, one + LANES)
+        b, f = b + load(up, two), f + load(up, two + LANES)
+        c, g = c + load(up, three), g + load(up, three + LANES)
+        d, h = d + load(up, four), h + load(up, four + LANES)
+    for k in range(whole, n_active):
+        one = np.int64(active[k]) * WIDTH
+        a, e = a + load(up, one), e + load(up, one + LANES)
+    store(out, 0, (a + b) + (c + d))
+    store(out, LANES, (e + f) + (g + h))
 
 
 @numba.njit(**_INLINE)
@@ -142,26 +126,20 @@ def _table_rows(state, width):
 
 
 @numba.njit(**_KERNEL)
-def draw_visible(state, n_visible, tables, scale, slope_bias, offset, beta, key, active):
-    """Draw the visible units into the list of active ones; returns how many there are."""
-    k0, k1, n_active = high(key), low(key), 0
+def draw_visible(state, tables, scale, slope_bias, offset, beta, key, bits):
+    """Draw the visible units, sixteen a word of ``bits``."""
+    k0, k1 = high(key), low(key)
     r0, r1, r2, r3, r4, r5 = _table_rows(state, tables.shape[2])
     n_groups = tables.shape[0]
-    for j in range(0, n_visible, LANES):
+    for word in range(bits.size):
+        j = word * LANES
         y = load(tables, r0 + j) + load(tables, r1 + j)
         if n_groups > 2:
             y = y + (load(tables, r2 + j) + load(tables, r3 + j))
         if n_groups > 4:
             y = y + (load(tables, r4 + j) + load(tables, r5 + j))
         t = fma(fma(y, scale, load(slope_bias, j)), beta, load(offset, j))
-        bits = bits_of(draw_lanes(t, exp_negative(absolute(t)), j, k0, k1))
-        if n_visible - j < LANES:
-            bits &= (1 << (n_visible - j)) - 1
-        for byte in range(2):
-            pattern = (bits >> (8 * byte)) & 255
-            store(active, n_active, load(POSITIONS, pattern * LANES) + (j + 8 * byte))
-            n_active += COUNTS[pattern]
-    return n_active
+        bits[word] = bits_of(draw_lanes(t, exp_negative(absolute(t)), j, k0, k1))
 
 
 @numba.njit(**_KERNEL)
@@ -169,13 +147,6 @@ def _padded(vector, size):
     out = np.zeros(size, f32)
     out[: vector.size] = vector
     return out
-
-
-@numba.njit(**_KERNEL)
-def _write_row(active, n_active, v):
-    v[:] = f32(0)
-    for k in range(n_active):
-        v[active[k]] = f32(1)
 
 
 @numba.njit(**_KERNEL)
@@ -187,10 +158,11 @@ def anneal(
     n_hidden, n_visible = hidden_slope.size, v.shape[1]
     a, a0 = _padded(hidden_slope, WIDTH), _padded(hidden_offset, WIDTH)
     b, b0 = _padded(visible_slope, tables.shape[2]), _padded(visible_offset, tables.shape[2])
-    active = np.empty(n_visible + 2 * LANES, np.int32)
+    active, bits = np.empty(n_visible + ROOM, np.uint16), np.empty(b.size // LANES, np.uint16)
     x = np.empty(WIDTH, f32)
     for chain in range(v.shape[0]):
-        n_active = list_active(v[chain], active)
+        read_row(v[chain], bits)
+        n_active = list_active(bits, n_visible, active)
         for k in range(start, stop):
             beta, step = betas[k + 1], betas[k + 1] - betas[k]
             add_rows(up, active, n_active, x)
@@ -205,8 +177,9 @@ def anneal(
                 change = exact_increment(x, scale, hidden_slope, hidden_offset, beta, betas[k])
             log_weights[chain] += gain + change
             key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
-            n_active = draw_visible(state, n_visible, tables, scale, b, b0, f32(beta), key, active)
-        _write_row(active, n_active, v[chain])
+            draw_visible(state, tables, scale, b, b0, f32(beta), key, bits)
+            n_active = list_active(bits, n_visible, active)
+        write_row(bits, v[chain])
 
 
 @numba.njit(**_KERNEL)
@@ -218,27 +191,32 @@ def sweep(
     n_hidden, n_visible = hidden_slope.size, v.shape[1]
     a, a0 = _padded(hidden_slope, WIDTH), _padded(hidden_offset, WIDTH)
     b, b0 = _padded(visible_slope, tables.shape[2]), _padded(visible_offset, tables.shape[2])
-    active = np.empty(n_visible + 2 * LANES, np.int32)
+    active, bits = np.empty(n_visible + ROOM, np.uint16), np.empty(b.size // LANES, np.uint16)
     x = np.empty(WIDTH, f32)
     for chain in range(v.shape[0]):
-        n_active, state, beta = list_active(v[chain], active), 0, f32(betas[chain])
+        read_row(v[chain], bits)
+        n_active, state, beta = list_active(bits, n_visible, active), 0, f32(betas[chain])
         for k in range(start, stop):
             add_rows(up, active, n_active, x)
             key = draw_key(seed, first_chain + chain, first_draw + 2 * k)
             state = draw_hidden(x, n_hidden, scale, a, a0, beta, key)
             key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
-            n_active = draw_visible(state, n_visible, tables, scale, b, b0, beta, key, active)
+            draw_visible(state, tables, scale, b, b0, beta, key, bits)
+            n_active = list_active(bits, n_visible, active)
         if stop > start:
-            _write_row(active, n_active, v[chain])
+            write_row(bits, v[chain])
             for unit in range(n_hidden):
                 h[chain, unit] = f32((state >> unit) & 1)
 
 
 @numba.njit(**_KERNEL)
 def fields_up(v, up, out):
-    active = np.empty(v.shape[1] + 2 * LANES, np.int32)
+    n_visible = v.shape[1]
+    active = np.empty(n_visible + ROOM, np.uint16)
+    bits = np.empty(n_words(n_visible), np.uint16)
     for chain in range(v.shape[0]):
-        add_rows(up, active, list_active(v[chain], active), out[chain])
+        read_row(v[chain], bits)
+        add_rows(up, active, list_active(bits, n_visible, active), out[chain])
 
 
 @numba.njit(**_KERNEL)

@@ -1,4 +1,4 @@
-"""Sixteen float32 or 32-bit integer lanes as one value of a compiled kernel.
+"""Sixteen float32 or 32-bit integers, or eight 16-bit ones, as one value of a compiled kernel.
 
 LLVM turns such a value into one register of AVX-512, two of AVX2, four of NEON; every lane
 is rounded as IEEE prescribes, so the digits are the same on all of them. Written-out lanes
@@ -6,7 +6,7 @@ spare the kernels what compilers decide differently from one version to the next
 loop is vectorised, and how wide.
 
 Operators work lane by lane, on two vectors or on a vector and a scalar of the same kind:
-``+ - * /``, ``<``, ``>`` on floats, ``+ * ^ << >>`` (logical) on integers, ``!=`` (exclusive
+``+ - * /``, ``<``, ``>`` on floats, ``+ - * ^ << >>`` (logical) on integers, ``!=`` (exclusive
 or) on masks. Arrays are C-contiguous; an offset counts elements from their first.
 """
 
@@ -41,9 +41,9 @@ _F32, _I32, _I16, _I1 = ir.FloatType(), ir.IntType(32), ir.IntType(16), ir.IntTy
 
 
 class _Vector(types.Type):
-    def __init__(self, name: str, element: ir.Type):
+    def __init__(self, name: str, element: ir.Type, n_lanes: int = LANES):
         super().__init__(name)
-        self.llvm = ir.VectorType(element, LANES)
+        self.llvm = ir.VectorType(element, n_lanes)
 
 
 class _Floats(_Vector):
@@ -60,8 +60,15 @@ class _Mask(_Vector):
 
 floats = _Floats("floats x 16", _F32)
 integers = _Integers("integers x 16", _I32)
+shorts = _Integers("short integers x 8", _I16, LANES // 2)
 mask = _Mask("mask x 16", _I1)
-_OF_ELEMENT = {types.float32: floats, types.int32: integers, types.uint32: integers}
+_OF_ELEMENT = {
+    types.float32: floats,
+    types.int32: integers,
+    types.uint32: integers,
+    types.int16: shorts,
+    types.uint16: shorts,
+}
 
 
 @register_model(_Floats)
@@ -82,18 +89,19 @@ def _constant(vector: ir.VectorType, values) -> ir.Constant:
 def _spread(builder, scalar, vector: ir.VectorType):
     """The same scalar in all lanes."""
     if isinstance(scalar, ir.Constant):
-        return ir.Constant(vector, [scalar] * LANES)
+        return ir.Constant(vector, [scalar] * vector.count)
     first = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, _I32(0))
-    zeros = _constant(ir.VectorType(_I32, LANES), [0] * LANES)
+    zeros = _constant(ir.VectorType(_I32, vector.count), [0] * vector.count)
     return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), zeros)
 
 
 def _as_vector(builder, value, kind, vector_kind):
-    """A vector as it is; a scalar in all lanes, integers cut to 32 bits."""
+    """A vector as it is; a scalar in all lanes, integers cut to their size."""
     if isinstance(kind, _Vector):
         return value
-    if isinstance(kind, types.Integer) and value.type.width > 32:
-        value = builder.trunc(value, _I32)
+    element = vector_kind.llvm.element
+    if isinstance(kind, types.Integer) and value.type.width > element.width:
+        value = builder.trunc(value, element)
     return _spread(builder, value, vector_kind.llvm)
 
 
@@ -133,7 +141,7 @@ def _vector_of(one, two):
             return a
         if a == floats and b == types.float32:
             return a
-        if a == integers and isinstance(b, types.Integer):
+        if a in (integers, shorts) and isinstance(b, types.Integer):
             return a
     return None
 
@@ -160,9 +168,11 @@ for _symbol, _name in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator
     _define(_symbol, floats, floats, lambda b, x, y, name=_name: getattr(b, name)(x, y))
 for _symbol, _sign in ((operator.lt, "<"), (operator.gt, ">")):
     _define(_symbol, floats, mask, lambda b, x, y, sign=_sign: b.fcmp_ordered(sign, x, y))
-for _symbol, _name in ((operator.add, "add"), (operator.mul, "mul"), (operator.xor, "xor"),
-                       (operator.lshift, "shl"), (operator.rshift, "lshr")):  # fmt: skip
+for _symbol, _name in ((operator.add, "add"), (operator.sub, "sub"), (operator.mul, "mul"),
+                       (operator.xor, "xor"), (operator.lshift, "shl"),
+                       (operator.rshift, "lshr")):  # fmt: skip
     _define(_symbol, integers, integers, lambda b, x, y, name=_name: getattr(b, name)(x, y))
+_define(operator.add, shorts, shorts, lambda b, x, y: b.add(x, y))
 _define(operator.ne, mask, mask, lambda b, x, y: b.xor(x, y))
 
 
@@ -301,7 +311,7 @@ def mask_of(typingctx, bits):
 
 @intrinsic
 def load(typingctx, array, offset):
-    """Sixteen elements of an array from an offset on."""
+    """As many elements of an array as a vector has lanes, from an offset on."""
     kind = _OF_ELEMENT[array.dtype]
 
     def codegen(context, builder, signature, args):
@@ -312,8 +322,20 @@ def load(typingctx, array, offset):
 
 
 @intrinsic
+def load_wide(typingctx, array, offset):
+    """Sixteen int16 elements of an array, widened to 32 bits."""
+
+    def codegen(context, builder, signature, args):
+        narrow = ir.VectorType(_I16, LANES)
+        address = _address(context, builder, signature.args[0], *args, narrow)
+        return builder.sext(builder.load(address, align=_alignment(array)), integers.llvm)
+
+    return integers(array, types.int64), codegen
+
+
+@intrinsic
 def store(typingctx, array, offset, lanes):
-    """Write sixteen elements of an array."""
+    """Write a vector to an array."""
     kind = _OF_ELEMENT[array.dtype]
 
     def codegen(context, builder, signature, args):
