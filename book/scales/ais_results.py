@@ -114,7 +114,7 @@ def main() -> None:
         "ais_report", report_runs, ("model", "base", "spacing"),
         itertools.product(MODELS, BASES, SPACINGS),
     )  # fmt: skip
-    long = itertools.product(("h100", "h500"), ["base rate"], [100_000], [1000], DIRECTIONS)
+    long = itertools.product(("h100", "h500"), ["base rate"], [100_000], [500], DIRECTIONS)
     fill("ais_bounds", bounds, keys, long)
 
 

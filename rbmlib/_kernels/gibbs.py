@@ -54,7 +54,9 @@ def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) 
         f32(fixed.scale),
         fixed.slope_scale,
         *(np.ascontiguousarray(x, f32) for x in (hidden_slope, hidden_offset)),
-        *(np.ascontiguousarray(x, f32) for x in (visible_slope, visible_offset)),
+        # the slope that the log-weights use, to the bit: draws must leave the same model invariant
+        np.ascontiguousarray(fixed.up[:, n_hidden] * fixed.slope_scale, f32),
+        np.ascontiguousarray(visible_offset, f32),
         small,
         wide.blocks(fixed.up),
         wide.blocks(fixed.down),
