@@ -335,7 +335,7 @@ def test_fused_path_equals_the_generic_loop(shape, n_steps, falling):
     np.testing.assert_array_equal(start.visible, before)
     assert fused.draw == fused_stream.draw == 2 * (len(betas) - 1)
     # A unit differs if u falls between two roundings of p, some 1e-7 apart; then its chain
-    # goes its own way (and may come back). With 200 chains of 39 sweeps of up to 159 units: 0.1 chains expected.
+    # goes its own way (and may come back): 0.1 chains expected of 200 x 39 sweeps x 159 units.
     same = (state.visible == wanted.visible).all(axis=1)
     assert (same & (np.abs(log_weights - wanted_weights) < 1e-4)).sum() >= 198
     assert wanted_weights.std() > 0.01, "the weights should have something to agree on"
