@@ -17,7 +17,7 @@ def model():
     return rl.testsystems.random_rbm(n_visible=40, n_hidden=12, coupling=4.0, rng=3)
 
 
-def two_modes(n_hidden=25, n_visible=60):
+def two_modes(n_hidden=25, n_visible=120):
     """Two equal modes that no base of this model covers; too many units to be enumerated here."""
     mode, log_z = rl.testsystems.two_mode_rbm(n_visible, strength=3.0)
     weights = np.zeros((n_visible, n_hidden))
@@ -46,18 +46,18 @@ def test_estimate_brackets_the_exact_value(model):
     assert all(estimate.settings["checks"].values())
 
 
-def test_a_missed_mode_is_found_by_the_second_base(monkeypatch):
-    """The first base sits in one of two modes with a perfect ESS; the broad one sees the other."""
+def test_a_missed_mode_is_found_by_the_runs_together(monkeypatch):
+    """Forward AIS finds one of two modes, with a perfect ESS; the runs together disagree."""
     rbm, exact = two_modes()
-    on, off = np.full(60, 3.0), np.zeros(60)
-    monkeypatch.setattr(trusted, "_affordable_steps", lambda *_: 5000)  # whatever the machine
+    on, off = np.full(120, 3.0), np.zeros(120)
+    monkeypatch.setattr(trusted, "_affordable_steps", lambda *_: 1000)  # whatever the machine
     monkeypatch.setattr(
         trusted, "mean_field_bias", lambda rbm, smoothing=0.05: on if smoothing < 0.1 else off
     )
     with pytest.warns(rl.ConvergenceWarning, match="do not trust"):
         estimate = rl.log_z(rbm, budget_seconds=2, rng=0)
-    assert estimate.ess > 0.6 * estimate.n_chains  # the forward run alone looks fair
-    assert abs(estimate.log_z - exact) > 10 * estimate.std_error
+    assert estimate.ess > 0.9 * estimate.n_chains  # the forward run alone looks perfect
+    assert abs(estimate.log_z - exact) > 100 * estimate.std_error
     assert not estimate.converged
 
 
