@@ -7,6 +7,7 @@ import json
 import math
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     logz.add_argument(
         "--data",
         metavar="FILE",
-        help="training data for the base: 'mnist', or a .npy array of bits",
+        help="training data for the base: 'mnist', or a .npy array of values in [0, 1]",
     )
     logz.add_argument("--budget", type=float, default=30.0, metavar="SECONDS", help="default: 30")
     logz.add_argument("--seed", type=int, default=0, help="default: 0")
@@ -64,6 +65,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _logz(options) -> int:
     rbm = datasets.load_rbm(options.model)
+    if options.save and not Path(options.save).absolute().parent.is_dir():
+        raise ValueError(f"--save is {options.save!r}: its folder does not exist")
     estimate = log_z(
         rbm,
         data=_training_data(options.data),
@@ -72,13 +75,13 @@ def _logz(options) -> int:
         enumerate_small=not options.estimate,
         n_threads=options.threads,
     )
-    if options.save:
-        estimate.save(options.save)
     print(
         _as_json(options.model, estimate)
         if options.json
         else _as_text(options.model, rbm, estimate)
     )
+    if options.save:
+        estimate.save(options.save)
     return 0 if estimate.converged else 1
 
 
@@ -87,7 +90,15 @@ def _training_data(name: str | None):
         return None
     if name == "mnist":
         return datasets.load_mnist().train
-    return np.load(name, allow_pickle=False)
+    if Path(name).suffix != ".npy" or not Path(name).is_file():
+        raise ValueError(f"--data is {name!r}: expected 'mnist', or a .npy file that exists")
+    try:
+        return np.load(name, allow_pickle=False)
+    except ValueError:
+        raise ValueError(
+            f"--data: {name} is damaged or holds no plain array: expected (n_samples, n_visible) "
+            "values in [0, 1], as np.save writes them"
+        ) from None
 
 
 def _as_json(model: str, estimate: Estimate) -> str:
@@ -123,7 +134,8 @@ def _as_text(model: str, rbm, estimate: Estimate) -> str:
             f"log Z        {estimate.log_z:.4f} ± {estimate.std_error:.4f}"
             f"  (95%: {estimate.interval[0]:.4f} to {estimate.interval[1]:.4f})",
             f"lower bound  {low:.4f} ± {low_error:.4f}  mean log-weight of AIS",
-            f"upper bound  {high:.4f} ± {high_error:.4f}  mean log-weight of reverse AIS",
+            f"upper bound  {high:.4f} ± {high_error:.4f}  mean log-weight of reverse AIS "
+            "from resampled particles",
             f"ESS          {estimate.ess:.0f} of {estimate.n_chains} chains",
             f"settings     {settings['n_temperatures']} steps, base: {settings['base']}, "
             f"seed {settings['rng']}",
@@ -134,6 +146,7 @@ def _as_text(model: str, rbm, estimate: Estimate) -> str:
 
 
 def _data(options) -> int:
+    print("data sets, committed: MNIST (load_mnist), DNA (load_dna); fetched: course_test, cifar10")
     print("RBMs:")
     for info in datasets.list_rbms():
         print(f"  {info.name:24} {info.n_visible} x {info.n_hidden:<5} {info.where}")

@@ -56,6 +56,16 @@ class AnnealingPath(ABC):
     def transition(self, state: State, beta, rng) -> State:
         """One step that leaves p_beta invariant; ``beta`` a number, or one a chain."""
 
+    def sweep(
+        self, state: State, beta, n_sweeps: int, stream, n_threads=None, on_progress=None
+    ) -> State:
+        """``n_sweeps`` transitions at ``beta`` (a number, or one a chain)."""
+        for _ in range(n_sweeps):
+            state = self.transition(state, beta, stream)
+            if on_progress is not None:
+                on_progress(1)
+        return state
+
     def anneal(
         self, state: State, betas, stream, *, record_at=(), on_record=None, n_threads=None,
         on_progress=None,
@@ -247,8 +257,8 @@ def _base(rbm: BernoulliRBM, base) -> tuple[np.ndarray, np.ndarray, str]:
     no_bias = np.zeros(rbm.n_hidden)
     if base is None:
         warnings.warn(
-            "the uniform base (base=None) loses modes of trained models while every diagnosis "
-            "looks fair; use base=rl.base_rate(data), or the default 'mean_field'",
+            "the uniform base (base=None) loses modes of trained models, which a "
+            "small run does not notice; use base=rl.base_rate(data), or the default 'mean_field'",
             stacklevel=3,
         )
         return np.zeros(rbm.n_visible), no_bias, "uniform"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 import pandas as pd
+from scipy.special import fdtr, fdtrc
 
 LIMIT = 3.0  # standard errors up to which two numbers are said to agree
 
@@ -40,6 +41,26 @@ def verdict(value, std_error, reference, reference_error=0.0) -> str:
         return f"agrees ({z:+.1f} s.e.)"
     difference = value - reference
     return f"too {'high' if z > 0 else 'low'} by {abs(difference):.2f} ({z:+.1f} s.e.)"
+
+
+def variance_verdict(variance, n, reference, reference_n) -> str:
+    """In words: do two sample variances of n and reference_n normal values agree (F test, 1%)?
+
+    Examples
+    --------
+    >>> variance_verdict(1.2, 20, 1.0, 20)
+    'agrees (p = 0.7)'
+    >>> variance_verdict(0.1, 20, 1.0, 20)
+    'smaller by a factor of 10.0 (p = 6e-06)'
+    """
+    ratio = variance / reference
+    freedom = (n - 1, reference_n - 1)
+    p = 2 * float(min(fdtr(*freedom, ratio), fdtrc(*freedom, ratio)))
+    if p >= 0.01:
+        return f"agrees (p = {p:.1g})"
+    if ratio < 1:
+        return f"smaller by a factor of {1 / ratio:.1f} (p = {p:.0e})"
+    return f"larger by a factor of {ratio:.1f} (p = {p:.0e})"
 
 
 def replicate_summary(values) -> dict[str, float]:

@@ -12,7 +12,7 @@ __all__ = ["independent_rbm", "random_rbm", "two_mode_rbm"]
 
 
 def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None) -> BernoulliRBM:
-    """Gaussian weights of standard deviation ``coupling / sqrt(n_visible)``, biases of 0.5.
+    """Gaussian weights of standard deviation ``coupling / sqrt(n_visible)``, of biases 0.5.
 
     With few units `rbmlib.exact` knows its log Z.
     """

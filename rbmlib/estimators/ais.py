@@ -23,6 +23,8 @@ from ..results import (
 
 PATH_MEANING = "an annealing path, such as rl.GeometricPath(rbm)"
 
+RECORDED = {"beta", "log_z", "ess", "slope_mean", "slope_variance"}  # what every run records
+
 
 def ais(
     path: AnnealingPath,
@@ -80,6 +82,9 @@ def ais(
     started = time.perf_counter()
     instance("path", path, AnnealingPath, PATH_MEANING)
     instance("expectations", expectations or {}, Mapping, "a dict of functions of the states")
+    reserved = RECORDED & set(expectations or {})
+    if reserved:
+        raise ValueError(f"expectations uses the reserved names {sorted(reserved)}: rename them")
     betas = annealing_betas(betas)
     n_chains = count("n_chains", n_chains)
     n_steps = betas.size - 1

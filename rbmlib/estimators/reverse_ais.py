@@ -60,7 +60,6 @@ def reverse_ais(
     instance("path", path, AnnealingPath, PATH_MEANING)
     betas = annealing_betas(betas)
     n_chains = count("n_chains", n_chains)
-    rng = generator(rng) if not isinstance(rng, (int, np.integer)) else rng
     source = generator(rng)
     stream = ChainStream(source, n_chains)
     states, kind = _start(path, betas, n_chains, source, start, n_burn_in, n_threads, progress)

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import __version__
 from .._streams import ChainStream
-from .._validation import generator
+from .._validation import generator, instance, number
 from ..models import BernoulliRBM
 from ..paths import GeometricPath, State, base_rate, mean_field_bias
 from ..results import ConvergenceWarning, Estimate
@@ -68,8 +68,13 @@ def log_z(
     >>> rl.log_z(rbm).method
     'exact'
     """
-    if not (isinstance(budget_seconds, (int, float)) and 0 < budget_seconds < math.inf):
-        raise ValueError(f"budget_seconds is {budget_seconds!r}: expected a positive number")
+    instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM; rl.load_rbm reads one by name or path")
+    budget_seconds = number("budget_seconds", budget_seconds, "a positive number", above=0)
+    if data is not None and np.shape(data)[-1:] != (rbm.n_visible,):
+        raise ValueError(
+            f"data has shape {np.shape(data)}: expected (n_samples, {rbm.n_visible}), "
+            "one column a visible unit of the model"
+        )
     if enumerate_small and can_enumerate(rbm, EXACT_UNITS):
         estimate = exact(rbm, n_threads=n_threads, progress=progress)
         bounds = {"lower_bound": (estimate.log_z, 0.0), "upper_bound": (estimate.log_z, 0.0)}
