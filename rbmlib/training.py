@@ -102,7 +102,8 @@ def train(
     rng = generator(rng)
     started = time.perf_counter()
     learner = _Learner(states, n_hidden, settings, rng)
-    every = count("monitor_every", monitor_every or max(1, -(-n_updates // 10)))
+    tenth = max(1, -(-n_updates // 10))
+    every = count("monitor_every", tenth if monitor_every is None else monitor_every)
     looks = [learner.look(monitor)]
     rates = np.linspace(learning_rate, settings["final_learning_rate"], n_updates)
     with (

@@ -169,6 +169,7 @@ TRAINING = {
     "decay": (train(DATA, 3, weight_decay=1j), "weight_decay is 1j"),
     "seed": (train(DATA, 3, rng=-1), "rng is -1"),
     "looks": (train(DATA, 3, monitor_every=-1), "monitor_every is -1"),
+    "no looks": (train(DATA, 3, monitor_every=0), "monitor_every is 0"),
 }
 
 CASES = {

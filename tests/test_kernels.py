@@ -22,7 +22,7 @@ from scipy.special import expit
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath, State
-from rbmlib._kernels import elementwise, fixed_point, gibbs, random, threads
+from rbmlib._kernels import elementwise, fixed_point, gibbs, narrow, random, threads
 from rbmlib._streams import ChainStream
 from rbmlib.paths import AnnealingPath
 
@@ -62,15 +62,16 @@ def test_series_stays_within_its_remainder():
     rng = np.random.default_rng(0)
     field = rng.integers(-4000, 4000, n).astype(f32)
     bias, offset = rng.normal(size=n).astype(f32), rng.normal(size=n).astype(f32)
-    out, terms = np.empty(n, f32), np.zeros(n, f32)
+    terms = np.zeros(n, f32)
     slopes = field.astype(float) * 2**-10 + bias
     for step in (1e-4, 1e-2, 0.1, -0.1):
-        for j in range(n):  # one unit at a time: the kernel returns the sum over a row
-            one = slice(j, j + 1)
-            terms[j] = elementwise.draw_row_with_series(
-                field[one], f32(2**-10), bias[one], offset[one], f32(0.5), f32(step),
-                np.uint64(1), out[one],
-            )  # fmt: skip
+        for j in range(n):  # one unit at a time: the kernel returns the sum over its units
+            x, slope_bias, constant = (
+                np.full(narrow.WIDTH, values[j], f32) for values in (field, bias, offset)
+            )
+            _, terms[j] = narrow.draw_hidden_with_series(
+                x, 1, f32(2**-10), slope_bias, constant, f32(0.5), f32(step), np.uint64(1)
+            )
         t, d = 0.5 * slopes + offset, f32(step) * slopes
         wanted = np.logaddexp(0, t) - np.logaddexp(0, t - d)
         assert (np.abs(terms - wanted) < np.abs(d) ** 5 / 900 + 3e-7 * np.abs(d)).all()

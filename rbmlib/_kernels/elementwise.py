@@ -15,7 +15,6 @@ from .simd import (
     LANES,
     absolute,
     fma,
-    join,
     load,
     load_some,
     mask_of,
@@ -94,30 +93,6 @@ def draw_row(field, scale, slope_bias, offset, beta, key, out):
         t = fma(s, beta, load_some(offset, last, here))
         bits = draw_lanes(t, exp_negative(absolute(t)), last, k0, k1)
         store_some(out, last, where(bits, one, zero), here)
-
-
-@numba.njit(**_ROW)
-def draw_row_with_series(field, scale, slope_bias, offset, beta, step, key, out):
-    """`draw_row`, and the sum of `series_lanes`: sixteen partial sums, joined in float64."""
-    k0, k1 = high(key), low(key)
-    one, zero = spread(f32(1.0)), spread(f32(0.0))
-    total = zero
-    rest = out.size % LANES
-    last = out.size - rest
-    for j in range(0, last, LANES):
-        s = fma(load(field, j), scale, load(slope_bias, j))
-        t = fma(s, beta, load(offset, j))
-        e = exp_negative(absolute(t))
-        store(out, j, where(draw_lanes(t, e, j, k0, k1), one, zero))
-        total = total + series_lanes(s, t, e, step)
-    if rest:
-        here = mask_of((1 << rest) - 1)
-        s = fma(load_some(field, last, here), scale, load_some(slope_bias, last, here))
-        t = fma(s, beta, load_some(offset, last, here))
-        e = exp_negative(absolute(t))
-        store_some(out, last, where(draw_lanes(t, e, last, k0, k1), one, zero), here)
-        total = total + where(here, series_lanes(s, t, e, step), zero)
-    return join(total)
 
 
 @numba.njit(**_ROW)

@@ -102,7 +102,7 @@ def draw_hidden(x, n_hidden, scale, slope_bias, offset, beta, key):
 
 @numba.njit(**_KERNEL)
 def draw_hidden_with_series(x, n_hidden, scale, slope_bias, offset, beta, step, key):
-    """`draw_hidden`, and the sum of `series_lanes` as in `elementwise.draw_row_with_series`."""
+    """`draw_hidden`, and the sum of `series_lanes`: sixteen partial sums, joined in float64."""
     k0, k1, state = high(key), low(key), 0
     total = spread(f32(0))
     for j in range(0, n_hidden, LANES):

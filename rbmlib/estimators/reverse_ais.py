@@ -60,7 +60,7 @@ def reverse_ais(
     instance("path", path, AnnealingPath, PATH_MEANING)
     betas = annealing_betas(betas)
     n_chains = count("n_chains", n_chains)
-    source = generator(rng)
+    source = generator(rng).spawn(1)[0]  # independent of `ais` with the same seed
     stream = ChainStream(source, n_chains)
     states, kind = _start(path, betas, n_chains, source, start, n_burn_in, n_threads, progress)
     with progress_bar(betas.size - 1, "reverse ais", progress) as bar:
