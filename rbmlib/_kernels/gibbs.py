@@ -8,12 +8,16 @@ or, for few hidden units, by adding the weight rows of the active units and look
 five weights up in a table.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numba
 import numpy as np
 
-from . import narrow, threads, wide
+from . import amx, narrow, threads, wide
 from .elementwise import draw_row
 from .fixed_point import FixedPoint, quantise
 from .narrow import fill_tables
@@ -39,8 +43,8 @@ class Family(NamedTuple):
     visible_slope: np.ndarray
     visible_offset: np.ndarray
     small: bool
-    up_blocks: wide.Blocks
-    down_blocks: wide.Blocks
+    fixed: FixedPoint
+    routes: dict
 
 
 def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) -> Family:
@@ -58,8 +62,8 @@ def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) 
         *(np.ascontiguousarray(x, f32) for x in (hidden_slope, hidden_offset)),
         *(np.ascontiguousarray(x, f32) for x in (visible_slope, visible_offset)),
         small,
-        wide.blocks(fixed.up),
-        wide.blocks(fixed.down),
+        fixed,
+        {},
     )
 
 
@@ -126,9 +130,36 @@ def largest_slopes(kernel_family: Family) -> float:
     return float(np.maximum(np.abs(positive), np.abs(negative)).max(initial=0.0))
 
 
-def _parts(n_chains: int, n_threads: int | None) -> list[slice]:
+class _Route(NamedTuple):
+    """The kernels that suit a family and the machine; all draw the same bits."""
+
+    anneal: Callable
+    sweep: Callable
+    weights: tuple[np.ndarray, ...]
+    memory: Callable[[], tuple]  # of one group of chains
+    group: int  # chains a call
+
+
+def _route(f: Family) -> _Route:
+    """The fastest route; its form of the weights is made on first use."""
+    name = "amx" if amx.available() else "narrow" if f.small else "wide"
+    if name not in f.routes:
+        if name == "amx":
+            weights = amx.tiles(f.fixed.up), amx.tiles(f.fixed.down)
+            memory = partial(amx.workspace, *f.fixed.down.shape[::-1])
+            f.routes[name] = _Route(amx.anneal, amx.sweep, weights, memory, amx.GROUP)
+        elif name == "narrow":
+            weights = f.up, f.tables
+            f.routes[name] = _Route(narrow.anneal, narrow.sweep, weights, tuple, threads.CHUNK)
+        else:
+            weights = *wide.blocks(f.fixed.up), *wide.blocks(f.fixed.down)
+            f.routes[name] = _Route(wide.anneal, wide.sweep, weights, tuple, threads.CHUNK)
+    return f.routes[name]
+
+
+def _parts(n_chains: int, group: int, n_threads: int | None) -> list[slice]:
     share = -(-n_chains // (n_threads or threads.default_n_threads()))
-    return threads.chunks(n_chains, min(threads.CHUNK, share))
+    return threads.chunks(n_chains, min(group, share))
 
 
 def anneal(
@@ -140,17 +171,16 @@ def anneal(
     Step k: weight of v between betas[k] and betas[k + 1], then one sweep at betas[k + 1].
     Step by step, so that a run has the same bits wherever it is interrupted to be looked at.
     """
-    f = kernel_family
+    f, route = kernel_family, _route(kernel_family)
     use_series = np.abs(np.diff(betas)) * largest_slopes(f) < SERIES_LIMIT
-    parts = _parts(v.shape[0], n_threads)
-    kernel = narrow.anneal if f.small else wide.anneal
-    weights = (f.up, f.tables) if f.small else (*f.up_blocks, *f.down_blocks)
+    parts = _parts(v.shape[0], route.group, n_threads)
 
     def run(chunk, start, stop):
         part = parts[chunk]
-        kernel(
-            v[part], log_weights[part], betas, use_series, start, stop,
-            np.uint64(seed), first_chain + part.start, first_draw, *weights, f.scale, f.slope_scale,
+        route.anneal(
+            v[part], log_weights[part], betas, use_series, start, stop, np.uint64(seed),
+            first_chain + part.start, first_draw, *route.weights, *route.memory(),
+            f.scale, f.slope_scale,
             f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
         )  # fmt: skip
 
@@ -162,18 +192,16 @@ def sweep(
     on_progress=None,
 ) -> np.ndarray:  # fmt: skip
     """``n_sweeps`` Gibbs sweeps of ``v`` in place, chain c at betas[c]; returns the last h."""
-    f = kernel_family
+    f, route = kernel_family, _route(kernel_family)
     h = np.zeros((v.shape[0], f.down.shape[0]), f32)
-    parts = _parts(v.shape[0], n_threads)
-    kernel = narrow.sweep if f.small else wide.sweep
-    weights = (f.up, f.tables) if f.small else (*f.up_blocks, *f.down_blocks)
+    parts = _parts(v.shape[0], route.group, n_threads)
 
     def run(chunk, start, stop):
         part = parts[chunk]
-        kernel(
-            v[part], h[part], betas[part], start, stop,
-            np.uint64(seed), first_chain + part.start, first_draw, *weights, f.scale,
-            f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
+        route.sweep(
+            v[part], h[part], betas[part], start, stop, np.uint64(seed),
+            first_chain + part.start, first_draw, *route.weights, *route.memory(),
+            f.scale, f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
         )  # fmt: skip
 
     threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)
