@@ -24,6 +24,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from .elementwise import draw_lanes, exact_increment, exp_negative, series_lanes
+from .random import mixed_units
 from .simd import (
     LANES,
     absolute,
@@ -220,10 +221,11 @@ def _field(planes, half, chain):
 def draw_layer(states, weights, n_units, scale, slope, offset, betas, k0, k1, planes, out):
     """Draw a layer into ``out`` (GROUP, width) uint8 given the other; one beta a chain."""
     n_blocks, depth = n_words(n_units), weights.shape[1]
+    share = (GROUP + depth - 1) // depth  # draws beside the products of one depth
     for block in range(n_blocks + 1):
         half, before = block & 1, max(block - 1, 0)
         first = LANES * before
-        a, a0 = load(slope, first), load(offset, first)
+        a, a0, units = load(slope, first), load(offset, first), mixed_units(first)
         chain = 0
         if block < n_blocks:
             _clear()
@@ -231,11 +233,11 @@ def draw_layer(states, weights, n_units, scale, slope, offset, betas, k0, k1, pl
             if block < n_blocks:
                 _multiply(states, weights, block, k)
             if block > 0:
-                stop = GROUP * (k + 1) // depth
+                stop = min(chain + share, GROUP)
                 while chain < stop:
                     t = fma(fma(_field(planes, 1 - half, chain), scale, a), betas[chain], a0)
                     e = exp_negative(absolute(t))
-                    bits = draw_lanes(t, e, first, k0[chain], k1[chain])
+                    bits = draw_lanes(t, e, units, k0[chain], k1[chain])
                     store_bytes(out, chain * out.shape[1] + first, bits)
                     chain += 1
         if block < n_blocks:
@@ -248,10 +250,11 @@ def draw_layer_with_series(
 ):  # fmt: skip
     """`draw_layer`, and add `series_lanes` to ``sums`` (GROUP, LANES)."""
     n_blocks, depth = n_words(n_units), weights.shape[1]
+    share = (GROUP + depth - 1) // depth  # draws beside the products of one depth
     for block in range(n_blocks + 1):
         half, before = block & 1, max(block - 1, 0)
         first = LANES * before
-        a, a0 = load(slope, first), load(offset, first)
+        a, a0, units = load(slope, first), load(offset, first), mixed_units(first)
         here = mask_of((1 << min(n_units - first, LANES)) - 1)
         chain = 0
         if block < n_blocks:
@@ -260,12 +263,12 @@ def draw_layer_with_series(
             if block < n_blocks:
                 _multiply(states, weights, block, k)
             if block > 0:
-                stop = GROUP * (k + 1) // depth
+                stop = min(chain + share, GROUP)
                 while chain < stop:
                     s = fma(_field(planes, 1 - half, chain), scale, a)
                     t = fma(s, betas[chain], a0)
                     e = exp_negative(absolute(t))
-                    bits = draw_lanes(t, e, first, k0[chain], k1[chain])
+                    bits = draw_lanes(t, e, units, k0[chain], k1[chain])
                     store_bytes(out, chain * out.shape[1] + first, bits)
                     gain = where(here, series_lanes(s, t, e, step), f32(0))
                     store(sums, LANES * chain, load(sums, LANES * chain) + gain)
