@@ -15,6 +15,7 @@ CODE   := $(shell find rbmlib data -type f -not -path '*/__pycache__/*' 2>/dev/n
 JOBS    := $(if $(word 2,$(NBS)),2,1)
 CORES   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 SHARE   := $(shell n=$$(( $(CORES) / $(JOBS) )); [ $$n -gt 0 ] && echo $$n || echo 1)
+HALF    := $(shell n=$$(( $(CORES) / 2 )); [ $$n -gt 0 ] && echo $$n || echo 1)
 threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) NUMBA_NUM_THREADS=$(1) RBMLIB_NUM_THREADS=$(1)
 
 .DEFAULT_GOAL := help
@@ -27,7 +28,7 @@ book: $(STAMP)  ## run a copy of every chapter and render the book to _build/htm
 	@echo "open $(HTML)/index.html"
 
 test: $(STAMP)  ## every test: library, stored notebooks, chapters at other parameters, rendered pages
-	$(BIN)/pytest -n 2 --dist loadscope --doctest-modules -m "not chapters and not pages" rbmlib tests
+	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist loadscope --doctest-modules -m "not chapters and not pages" rbmlib tests
 ifneq ($(NBS),)
 	$(call threads,$(SHARE)) $(BIN)/pytest -n $(JOBS) --dist loadscope --nbval --nbval-current-env \
 	  --nbval-sanitize-with tests/nbval.cfg --nbval-cell-timeout=900 book

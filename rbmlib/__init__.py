@@ -1,10 +1,10 @@
 """Partition functions of restricted Boltzmann machines: any estimator, path, schedule, model.
 
-    >>> import rbmlib as rl
-    >>> rbm = rl.testsystems.random_rbm(n_visible=20, n_hidden=8, rng=1)
-    >>> path = rl.GeometricPath(rbm)
-    >>> print(rl.ais(path, rl.schedules.linear(1000), n_chains=500, rng=0).bound)
-    lower
+>>> import rbmlib as rl
+>>> rbm = rl.testsystems.random_rbm(n_visible=20, n_hidden=8, rng=1)
+>>> path = rl.GeometricPath(rbm)
+>>> print(rl.ais(path, rl.schedules.linear(1000), n_chains=500, rng=0).bound)
+lower
 """
 
 __version__ = "0.1.0"

@@ -43,7 +43,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     logz.add_argument("model", metavar="MODEL", help="a registered name (see: data), .npz or .mat")
     logz.add_argument(
-        "--data", metavar="FILE", help="training data for the base: 'mnist', or a .npy array of bits"
+        "--data",
+        metavar="FILE",
+        help="training data for the base: 'mnist', or a .npy array of bits",
     )
     logz.add_argument("--budget", type=float, default=30.0, metavar="SECONDS", help="default: 30")
     logz.add_argument("--seed", type=int, default=0, help="default: 0")
@@ -72,7 +74,11 @@ def _logz(options) -> int:
     )
     if options.save:
         estimate.save(options.save)
-    print(_as_json(options.model, estimate) if options.json else _as_text(options.model, rbm, estimate))
+    print(
+        _as_json(options.model, estimate)
+        if options.json
+        else _as_text(options.model, rbm, estimate)
+    )
     return 0 if estimate.converged else 1
 
 

@@ -14,12 +14,37 @@ def count(name: str, value, minimum: int = 1) -> int:
     return int(value)
 
 
-def finite_array(name: str, value, shape: tuple, meaning: str) -> np.ndarray:
-    """A read-only float64 array of the given shape (None: any length), without NaN or inf."""
+def number(name: str, value, meaning: str, *, above: float = -math.inf, least: float = -math.inf):
+    """A finite real number > ``above`` and >= ``least``, as float."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if not real or not math.isfinite(value) or value <= above or value < least:
+        raise ValueError(f"{name} is {value!r}: expected {meaning}")
+    return float(value)
+
+
+def numeric(name: str, value, meaning: str) -> np.ndarray:
+    """An array of real numbers (bits, whole numbers or floats) of any shape."""
     try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} is not an array of numbers: expected {meaning}") from None
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        array = np.array(None)
+    if array.dtype.kind not in "buif":
+        raise ValueError(f"{name} is not an array of numbers: expected {meaning}")
+    return array
+
+
+def instance(name: str, value, kind: type, meaning: str) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} is a {type(value).__name__}: expected {meaning}")
+
+
+def finite_array(
+    name: str, value, shape: tuple, meaning: str, *, flatten: bool = False
+) -> np.ndarray:
+    """A read-only float64 array of the given shape (None: any length), without NaN or inf."""
+    array = np.array(numeric(name, value, meaning), dtype=np.float64)
+    if flatten:  # (1, n) and (n, 1), as MATLAB stores vectors
+        array = array.ravel()
     right = array.ndim == len(shape) and all(
         want in (None, have) for want, have in zip(shape, array.shape, strict=True)
     )
@@ -37,12 +62,10 @@ def finite_array(name: str, value, shape: tuple, meaning: str) -> np.ndarray:
 
 def binary_states(name: str, value, n_units: int) -> np.ndarray:
     """States (n_states, n_units) of zeros and ones; a single state may be one-dimensional."""
-    array = np.atleast_2d(np.asarray(value))
+    meaning = f"(n_states, {n_units}), one column a unit of the model"
+    array = np.atleast_2d(numeric(name, value, meaning))
     if array.ndim != 2 or array.shape[1] != n_units:
-        raise ValueError(
-            f"{name} has shape {np.shape(value)}: expected (n_states, {n_units}), "
-            f"one column a unit of the model"
-        )
+        raise ValueError(f"{name} has shape {np.shape(value)}: expected {meaning}")
     if not np.all((array == 0) | (array == 1)):
         raise ValueError(
             f"{name} holds values other than 0 and 1 (from {array.min()} to {array.max()}): "
@@ -54,8 +77,9 @@ def binary_states(name: str, value, n_units: int) -> np.ndarray:
 
 def annealing_betas(value, name: str = "betas") -> np.ndarray:
     """A schedule: strictly increasing from exactly 0 to exactly 1, at least one step."""
-    betas = np.array(value, dtype=np.float64)
-    remedy = "expected a schedule that rises from 0 to 1, such as rl.schedules.linear(10_000)"
+    meaning = "a schedule that rises from 0 to 1, such as rl.schedules.linear(10_000)"
+    remedy = f"expected {meaning}"
+    betas = np.array(numeric(name, value, meaning), dtype=np.float64)
     if betas.ndim != 1 or betas.size < 2:
         raise ValueError(f"{name} has shape {betas.shape}: {remedy}")
     if betas[0] != 0.0 or betas[-1] != 1.0:

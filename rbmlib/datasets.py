@@ -54,10 +54,19 @@ class Remote(NamedTuple):
 COMMITTED = {
     "mnist/mnist_binary.npz": "a0c5752d5faabe1e0b8567f01b02eab0f4fe157cb7430ad3597f8edfa6416132",
     "dna/dna_binary.npz": "cdf5339596a5a88e8f43da773790bea133856ce03604d88e9e57ab588cfd6a31",
+    "models/cd1_20.npz": "9ca2b3c7998e4a397f702eb6144ae64c8c9b23daa238cddbfe1d91dde906b762",
+    "models/cd25_20.npz": "8a2027df6c268e9d421ed18c1d37032520d3a0c8e9bc55d95f83a309ee52455d",
+    "models/pcd_20.npz": "c015beaf3a5bb78891dccaa018978002640da43b2842186ba4e0b677a5ce0517",
+    "models/pcd_500.npz": "fe537f0429713855773f94c9044b52929a76cf65315aa2593a2a11db9be90645",
 }
 
 # (n_visible, n_hidden) of the committed Bernoulli RBMs; "x" is models/x.npz in COMMITTED.
-COMMITTED_RBMS: dict[str, tuple[int, int]] = {}
+COMMITTED_RBMS: dict[str, tuple[int, int]] = {
+    "cd1_20": (784, 20),
+    "cd25_20": (784, 20),
+    "pcd_20": (784, 20),
+    "pcd_500": (784, 500),
+}
 
 # (n_visible, n_hidden) of the published ones, which are in REMOTE under the same name.
 PUBLISHED_RBMS = {

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from ._numerics import expit, softplus
-from ._validation import binary_states, finite_array
+from ._validation import binary_states, finite_array, numeric
 
 MAT_KEYS = (
     ("parameter_W", "parameter_b", "parameter_a"),
@@ -56,13 +56,15 @@ class BernoulliRBM:
         self.weights = finite_array("weights", weights, (None, None), shape)
         n_visible, n_hidden = self.weights.shape
         if not (n_visible and n_hidden):
-            raise ValueError(f"weights has shape {self.weights.shape}: expected units in both layers")
+            raise ValueError(
+                f"weights has shape {self.weights.shape}: expected units in both layers"
+            )
         hint = f" (weights is {n_visible} x {n_hidden}; is it transposed?)"
         self.visible_bias = finite_array(
-            "visible_bias", np.ravel(visible_bias), (n_visible,), f"({n_visible},)" + hint
+            "visible_bias", visible_bias, (n_visible,), f"({n_visible},)" + hint, flatten=True
         )
         self.hidden_bias = finite_array(
-            "hidden_bias", np.ravel(hidden_bias), (n_hidden,), f"({n_hidden},)" + hint
+            "hidden_bias", hidden_bias, (n_hidden,), f"({n_hidden},)" + hint, flatten=True
         )
         self.log_scale = float(finite_array("log_scale", log_scale, (), "one number"))
 
@@ -92,6 +94,8 @@ class BernoulliRBM:
         """log p*(v, h), shape (n_states,), of paired states."""
         v = binary_states("visible", visible, self.n_visible).astype(float)
         h = binary_states("hidden", hidden, self.n_hidden).astype(float)
+        if len(v) != len(h):
+            raise ValueError(f"hidden has {len(h)} states: expected one a visible state, {len(v)}")
         return (
             np.einsum("nj,nj->n", v @ self.weights, h)
             + v @ self.visible_bias
@@ -138,11 +142,12 @@ class BernoulliRBM:
     @classmethod
     def from_arrays(cls, weights, visible_bias, hidden_bias) -> BernoulliRBM:
         """From arrays in which W may lie either way; the biases decide."""
-        shape = np.shape(weights)
-        wanted = (np.size(visible_bias), np.size(hidden_bias))
-        if shape != wanted and shape == wanted[::-1]:
-            weights = np.transpose(weights)
-        return cls(weights, visible_bias, hidden_bias)
+        meaning = "two vectors of biases and a matrix of weights between them"
+        named = {"weights": weights, "visible_bias": visible_bias, "hidden_bias": hidden_bias}
+        w, b, a = (numeric(name, value, meaning) for name, value in named.items())
+        if w.shape != (b.size, a.size) and w.shape == (a.size, b.size):
+            w = w.T
+        return cls(w, b, a)
 
     @classmethod
     def from_spins(cls, weights, visible_bias, hidden_bias) -> BernoulliRBM:
@@ -219,8 +224,8 @@ class BernoulliRBM:
             ) from None
         if arrays is None:
             raise ValueError(
-                f"{source.name} holds no RBM: expected the arrays weights, visible_bias, hidden_bias"
-                f" (.npz), or {' or '.join(', '.join(keys) for keys in MAT_KEYS)} (.mat)"
+                f"{source.name} holds no RBM: expected the arrays weights, visible_bias and "
+                f"hidden_bias (.npz), or {' or '.join(', '.join(keys) for keys in MAT_KEYS)} (.mat)"
             )
         return cls(*arrays[:3], log_scale=arrays[3])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import platform
 import typing
 import warnings
@@ -26,7 +27,7 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
         ``globals()`` of the chapter, called in the cell after the parameters, before imports of
         anything else.
     **minimum : int
-        Smallest allowed value by parameter; 1 for whole numbers that are not named, 0 for seed.
+        Smallest allowed value by parameter; whole numbers that are not named: 1, and 0 for seed.
     """
     declared = namespace.get("__annotations__", {})
     found = {
@@ -41,11 +42,12 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
         hint = f", did you mean {close[0]}?" if close else "."
         raise ValueError(f"unknown parameter {name}{hint} This chapter has: {', '.join(declared)}")
     for name, kind in declared.items():
-        least = minimum.get(name, 0 if name == "seed" else 1)
+        default = {int: 0 if name == "seed" else 1}.get(kind, -math.inf)
+        least = minimum.get(name, default)
         namespace[name] = _converted(name, namespace[name], kind, least)
 
 
-def _converted(name: str, value, kind, least: int):
+def _converted(name: str, value, kind, least: float):
     if typing.get_origin(kind) is list:
         (item,) = typing.get_args(kind)
         if not isinstance(value, list) or not value:
@@ -59,10 +61,21 @@ def _converted(name: str, value, kind, least: int):
         value = float(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         wanted = {int: "a whole number", float: "a number", str: "a word", bool: "true or false"}
-        raise ValueError(f"{name} is {value!r}: expected {wanted[kind]}, for example -p {name} 1000")
+        raise ValueError(
+            f"{name} is {value!r}: expected {wanted[kind]}, for example -p {name} 1000"
+        )
     if kind in (int, float) and value < least:
         raise ValueError(f"{name} is {value!r}: expected {least} or more")
     return value
+
+
+@contextmanager
+def refused_parameter(name: str, value):
+    """Errors inside, from a value that turned out wrong, name the parameter it came from."""
+    try:
+        yield
+    except (ValueError, OSError, RuntimeError) as error:
+        raise ValueError(f"{name} is {value!r}: {error}") from None
 
 
 @contextmanager

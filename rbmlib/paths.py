@@ -15,7 +15,7 @@ import numpy as np
 
 from ._kernels import gibbs
 from ._numerics import expit, logit, softplus
-from ._validation import finite_array
+from ._validation import finite_array, instance, number, numeric
 from .models import BernoulliRBM
 
 
@@ -122,8 +122,7 @@ class GeometricPath(AnnealingPath):
     """
 
     def __init__(self, rbm: BernoulliRBM, base="mean_field"):
-        if not isinstance(rbm, BernoulliRBM):
-            raise TypeError(f"rbm is a {type(rbm).__name__}: expected a BernoulliRBM")
+        instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM")
         self.rbm = rbm
         self.base_visible_bias, self.base_hidden_bias, self.base_name = _base(rbm, base)
         self.log_z_base = float(
@@ -290,7 +289,7 @@ def base_rate(data, smoothing: float = 0.05) -> np.ndarray:
     -------
     ndarray (n_visible,)
     """
-    pixels = np.asarray(data)
+    pixels = numeric("data", data, "(n_samples, n_visible)")
     if pixels.ndim != 2 or not pixels.size:
         raise ValueError(f"data has shape {pixels.shape}: expected (n_samples, n_visible)")
     if not (pixels.min() >= 0 and pixels.max() <= 1):
@@ -298,8 +297,7 @@ def base_rate(data, smoothing: float = 0.05) -> np.ndarray:
             f"data runs from {pixels.min()} to {pixels.max()}: expected values in [0, 1]; "
             "divide bytes by 255, or binarise them"
         )
-    if not smoothing > 0:
-        raise ValueError(f"smoothing is {smoothing!r}: expected a positive number, such as 0.05")
+    number("smoothing", smoothing, "a positive number, such as 0.05", above=0)
     p = pixels.mean(axis=0, dtype=float)
     return logit((p + smoothing) / (1 + 2 * smoothing))
 

@@ -27,7 +27,7 @@ def digits(images, n_columns: int = 10, shape=(28, 28), titles=None):
     """Images (n, n_pixels) on a grid, grey levels from 0 (white) to 1 (black)."""
     images = np.asarray(images)
     n_rows = -(-len(images) // n_columns)
-    figure, axes = plt.subplots(
+    _, axes = plt.subplots(
         n_rows, n_columns, figsize=(0.75 * n_columns, 0.85 * n_rows), squeeze=False
     )
     for i, ax in enumerate(axes.flat):
@@ -45,7 +45,9 @@ def log_weight_histograms(estimates: dict, exact: float | None = None, ax=None):
     values = [estimate.log_weights for estimate in estimates.values()]
     low, high = min(map(np.min, values)), max(map(np.max, values))
     bins = np.linspace(low, high, 60)
-    for (name, estimate), color in zip(estimates.items(), (BLUE, ORANGE, GREEN, GREY), strict=False):
+    for (name, estimate), color in zip(
+        estimates.items(), (BLUE, ORANGE, GREEN, GREY), strict=False
+    ):
         ax.hist(estimate.log_weights, bins, alpha=0.55, color=color, label=name)
     if exact is not None:
         ax.axvline(exact, color="black", lw=1.2, ls="--", label="exact log Z")
@@ -63,7 +65,9 @@ def annealing_trace(estimates: dict, axes=None):
         ("slope_mean", "mean slope  d log Z / dβ  (nats)"),
         ("slope_variance", "variance of the slope  g(β)"),
     )
-    for (name, estimate), color in zip(estimates.items(), (BLUE, ORANGE, GREEN, GREY), strict=False):
+    for (name, estimate), color in zip(
+        estimates.items(), (BLUE, ORANGE, GREEN, GREY), strict=False
+    ):
         for ax, (key, label) in zip(axes, panels, strict=True):
             scale = estimate.n_chains if key == "ess" else 1
             ax.plot(estimate.betas, estimate.trace[key] / scale, color=color, label=name)

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import __version__
-from ._kernels import gibbs, learning, threads
+from ._kernels import gibbs, learning, narrow, threads
 from ._streams import progress_bar
-from ._validation import binary_states, count, generator
+from ._validation import binary_states, count, generator, number, numeric
 from .estimators.exact import exact
 from .models import BernoulliRBM
 from .paths import base_rate
@@ -87,13 +87,18 @@ def train(
     >>> import numpy as np, rbmlib as rl
     >>> data = np.tile([[1, 1, 0, 0], [0, 0, 1, 1]], (50, 1))
     >>> result = rl.train(data, n_hidden=2, n_updates=500, rng=0)
-    >>> result.history["log_likelihood"][-1] > result.history["log_likelihood"][0]
+    >>> bool(result.history["log_likelihood"][-1] > result.history["log_likelihood"][0])
     True
     """
     settings = _checked_settings(locals())
-    states = binary_states("data", data, np.shape(data)[-1])
+    states = numeric("data", data, "(n_samples, n_visible)")
+    if states.ndim != 2:
+        raise ValueError(f"data has shape {states.shape}: expected (n_samples, n_visible)")
+    states = binary_states("data", states, states.shape[1])
     if len(states) < settings["batch_size"]:
-        raise ValueError(f"data has {len(states)} rows: fewer than batch_size {batch_size}")
+        raise ValueError(
+            f"data has {len(states)} rows: expected at least batch_size, which is {batch_size}"
+        )
     rng = generator(rng)
     started = time.perf_counter()
     learner = _Learner(states, n_hidden, settings, rng)
@@ -128,10 +133,7 @@ def _checked_settings(arguments: dict) -> dict:
     if arguments["final_learning_rate"] is None:
         arguments["final_learning_rate"] = arguments["learning_rate"]
     for name in ("learning_rate", "final_learning_rate", "momentum", "weight_decay"):
-        value = arguments[name]
-        if not (np.isreal(value) and 0 <= value < np.inf):
-            raise ValueError(f"{name} is {value!r}: expected a number of at least 0")
-        settings[name] = float(value)
+        settings[name] = number(name, arguments[name], "a number of at least 0", least=0)
     seed = arguments["rng"]
     settings["rng"] = int(seed) if isinstance(seed, (int, np.integer)) else None
     settings["version"] = __version__
@@ -173,7 +175,7 @@ class _Learner:
             self._check_finite()
             self.scale *= 2
         if self.small:
-            gibbs.fill_tables(self.down, self.tables)
+            narrow.fill_tables(self.down, self.tables)
 
     def _check_finite(self) -> None:
         parameters = (self.weights, self.visible_bias, self.hidden_bias)

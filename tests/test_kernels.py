@@ -65,9 +65,12 @@ def test_series_stays_within_its_remainder():
     out, terms = np.empty(n, f32), np.zeros(n, f32)
     slopes = field.astype(float) * 2**-10 + bias
     for step in (1e-4, 1e-2, 0.1, -0.1):
-        elementwise.draw_row_with_series(
-            field, f32(2**-10), bias, offset, f32(0.5), f32(step), np.uint64(1), out, terms
-        )
+        for j in range(n):  # one unit at a time: the kernel returns the sum over a row
+            one = slice(j, j + 1)
+            terms[j] = elementwise.draw_row_with_series(
+                field[one], f32(2**-10), bias[one], offset[one], f32(0.5), f32(step),
+                np.uint64(1), out[one],
+            )  # fmt: skip
         t, d = 0.5 * slopes + offset, f32(step) * slopes
         wanted = np.logaddexp(0, t) - np.logaddexp(0, t - d)
         assert (np.abs(terms - wanted) < np.abs(d) ** 5 / 900 + 3e-7 * np.abs(d)).all()
@@ -77,7 +80,7 @@ def test_series_stays_within_its_remainder():
 
 
 def build_family(n_visible, n_hidden, seed=0, spread=1.0, small=None) -> gibbs.Family:
-    """A family of random parameters; ``small=False`` asks for the BLAS route at any size."""
+    """A family of random parameters; ``small=False`` asks for the wide kernel at any size."""
     rng = np.random.default_rng(seed)
     weights = rng.normal(scale=spread, size=(n_visible, n_hidden))
     vectors = [rng.normal(size=n) for n in (n_hidden, n_hidden, n_visible, n_visible)]
@@ -203,7 +206,7 @@ def test_stream_of_a_chain_depends_on_its_number_only():
 
 # the same bits everywhere -----------------------------------------------------------------
 
-WIDE = rl.testsystems.random_rbm(40, 50, coupling=3.0, rng=1)  # takes BLAS
+WIDE = rl.testsystems.random_rbm(40, 50, coupling=3.0, rng=1)  # too many units for tables
 NARROW = rl.testsystems.random_rbm(40, 12, coupling=3.0, rng=1)  # takes tables
 STEPS = rl.schedules.linear(60)
 
@@ -222,18 +225,18 @@ def assert_same_bits(one, two):
     np.testing.assert_array_equal(one[0], two[0])
 
 
-@pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["blas", "tables"])
+@pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_one_thread_equals_two(rbm):
     assert_same_bits(run(rbm, n_threads=1), run(rbm, n_threads=2))
 
 
-@pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["blas", "tables"])
+@pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
 @pytest.mark.parametrize("size", [1, 7, 150])
 def test_size_of_chunks_changes_nothing(rbm, size, monkeypatch):
     usual = run(rbm)
     chunks = threads.chunks
     seen = []
-    monkeypatch.setattr(threads, "chunks", lambda n: seen.append(n) or chunks(n, size))
+    monkeypatch.setattr(threads, "chunks", lambda n, _: seen.append(n) or chunks(n, size))
     assert_same_bits(run(rbm), usual)
     assert seen, "the kernels no longer cut chains with threads.chunks"
 
@@ -244,27 +247,36 @@ def test_blocks_of_steps_change_nothing(monkeypatch):
     assert_same_bits(run(WIDE), usual)
 
 
-@pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["blas", "tables"])
+@pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_looking_at_a_run_changes_nothing(rbm):
     usual = run(rbm, n_recorded=2)
     for n_recorded in (3, 61):
         assert_same_bits(run(rbm, n_recorded=n_recorded), usual)
 
 
-def test_tables_equal_blas():
-    """The two routes for few hidden units are the same sampler."""
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (3, 2), (16, 10), (33, 11), (47, 16), (60, 17), (32, 21), (784, 30)]
+)
+@pytest.mark.parametrize("n_steps", [4, 3000], ids=["exact increments", "series"])
+def test_narrow_equals_wide(shape, n_steps):
+    """The two routes for few hidden units are the same sampler, on either side of full lanes."""
     results = []
     for small in (None, False):
-        made = build_family(60, 17, spread=0.3, small=small)
-        v = (uniforms(1, 0, (100, 60)) < 0.5).astype(f32)
-        log_weights = np.zeros(100)
-        gibbs.anneal(made, v, log_weights, STEPS, 9, 0, 0)
-        h = gibbs.sweep(made, v, np.full(100, 0.8), 5, 9, 0, 200)
-        results.append((log_weights, v, h))
-    assert made.small is False
+        made = build_family(*shape, spread=4 / shape[0] ** 0.5, small=small)
+        assert made.small == (small is None)
+        series = gibbs.largest_slopes(made) / n_steps < gibbs.SERIES_LIMIT
+        assert series == (n_steps == 3000) or shape == (784, 30)
+        v = (uniforms(1, 0, (70, shape[0])) < 0.5).astype(f32)
+        log_weights = np.zeros(70)
+        betas = rl.schedules.linear(n_steps)[-31:]
+        gibbs.anneal(made, v, log_weights, betas, 9, 0, 0)
+        annealed = v.copy()
+        h = gibbs.sweep(made, v, np.linspace(0, 1, 70), 5, 9, 0, 200)
+        results.append((log_weights, annealed, v, h))
     for one, two in zip(*results, strict=True):
         np.testing.assert_array_equal(one, two)
-    assert np.unique(results[0][1], axis=0).shape[0] == 100
+    assert set(np.unique(h)) <= {0.0, 1.0}
+    assert log_weights.std() > 0
 
 
 # fused equals generic ---------------------------------------------------------------------
@@ -304,18 +316,18 @@ def quantised_path(n_visible, n_hidden, coupling) -> GeometricPath:
     return GeometricPath(target, base=BernoulliRBM(0 * weights, visible, base))
 
 
-@pytest.mark.parametrize("n_hidden", [9, 40], ids=["tables", "blas"])
-@pytest.mark.parametrize("n_steps", [400, 12], ids=["series", "exact increments"])
+@pytest.mark.parametrize("shape", [(25, 9), (25, 27), (25, 40), (64, 95)], ids=str)
+@pytest.mark.parametrize("n_steps", [1000, 12], ids=["series", "exact increments"])
 @pytest.mark.parametrize("falling", [False, True])
-def test_fused_path_equals_the_generic_loop(n_hidden, n_steps, falling):
+def test_fused_path_equals_the_generic_loop(shape, n_steps, falling):
     """The same draws give the same states, but for units within rounding of the threshold."""
-    path = quantised_path(25, n_hidden, coupling=4.0)
+    path = quantised_path(*shape, coupling=4.0)
     limit = gibbs.largest_slopes(path._kernel()) / n_steps < gibbs.SERIES_LIMIT
-    assert limit == (n_steps == 400)
+    assert limit == (n_steps == 1000)
     betas = rl.schedules.linear(n_steps)[:40]
     if falling:
         betas = betas[::-1]
-    start = State((np.random.default_rng(0).random((200, 25)) < 0.5).astype(f32))
+    start = State((np.random.default_rng(0).random((200, shape[0])) < 0.5).astype(f32))
     before = start.visible.copy()
     fused, fused_stream = ChainStream(8, 200), ChainStream(8, 200)
     state, log_weights = path.anneal(start, betas, fused)
@@ -323,18 +335,17 @@ def test_fused_path_equals_the_generic_loop(n_hidden, n_steps, falling):
     np.testing.assert_array_equal(start.visible, before)
     assert fused.draw == fused_stream.draw == 2 * (len(betas) - 1)
     # A unit differs if u falls between two roundings of p, some 1e-7 apart; then its chain
-    # goes its own way. With 200 chains of 39 sweeps of 34 or 65 units: 0.05 chains expected.
+    # goes its own way (and may come back). With 200 chains of 39 sweeps of up to 159 units: 0.1 chains expected.
     same = (state.visible == wanted.visible).all(axis=1)
-    assert same.sum() >= 198
-    assert np.abs(log_weights - wanted_weights)[same].max() < 1e-4
-    assert wanted_weights.std() > 0.05, "the weights should have something to agree on"
+    assert (same & (np.abs(log_weights - wanted_weights) < 1e-4)).sum() >= 198
+    assert wanted_weights.std() > 0.01, "the weights should have something to agree on"
 
 
-@pytest.mark.parametrize("n_hidden", [9, 40], ids=["tables", "blas"])
-def test_fused_sweep_equals_the_generic_transition(n_hidden):
+@pytest.mark.parametrize("shape", [(25, 9), (25, 27), (25, 40), (64, 95)], ids=str)
+def test_fused_sweep_equals_the_generic_transition(shape):
     """Also with one beta a chain."""
-    path = quantised_path(25, n_hidden, coupling=4.0)
-    state = start = State((np.random.default_rng(0).random((200, 25)) < 0.5).astype(f32))
+    path = quantised_path(*shape, coupling=4.0)
+    state = start = State((np.random.default_rng(0).random((200, shape[0])) < 0.5).astype(f32))
     betas = np.linspace(0, 1, 200)
     stream = MirroredStream(ChainStream(8, 200))
     for _ in range(10):
@@ -358,13 +369,13 @@ def test_sweep_takes_one_beta_a_chain():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("route", ["tables", "blas"])
+@pytest.mark.parametrize("route", ["narrow", "wide"])
 def test_fused_sweep_leaves_p_beta_invariant(route):
     """Draw exactly from an enumerated RBM, apply 1, 4 and 16 sweeps: still exact draws."""
     rng = np.random.default_rng(0)
     rbm = BernoulliRBM(rng.normal(size=(6, 4)), rng.normal(size=6), rng.normal(size=4))
     path = GeometricPath(rbm, base=BernoulliRBM(np.zeros((6, 4)), [0.5] * 6, [-1, 0, 1, 2]))
-    if route == "blas":
+    if route == "wide":
         fixed = fixed_point.quantise(rbm.weights, path._visible_slope)
         path._kernel_family = path._kernel()._replace(
             up=fixed.up, tables=np.zeros((0, 0, 0), f32), small=False

@@ -36,8 +36,34 @@ def _cache_folder() -> str:
 # numba reads this setting when a kernel is decorated; other users of numba keep theirs.
 numba.config.CACHE_DIR = _cache_folder()
 try:
-    from . import elementwise, enumeration, fixed_point, gibbs, learning, random, simd, threads
+    from . import (
+        active,
+        amx,
+        elementwise,
+        enumeration,
+        fixed_point,
+        gibbs,
+        learning,
+        narrow,
+        random,
+        simd,
+        threads,
+        wide,
+    )
 finally:
     numba.config.CACHE_DIR = _OUTER_CACHE
 
-__all__ = ["elementwise", "enumeration", "fixed_point", "gibbs", "learning", "random", "simd", "threads"]
+__all__ = [
+    "active",
+    "amx",
+    "elementwise",
+    "enumeration",
+    "fixed_point",
+    "gibbs",
+    "learning",
+    "narrow",
+    "random",
+    "simd",
+    "threads",
+    "wide",
+]

@@ -328,9 +328,7 @@ class Workspace(NamedTuple):
 
 
 def workspace(n_visible: int, n_hidden: int) -> Workspace:
-    visible, hidden = (
-        aligned((GROUP, K * -(-n // K)), np.uint8) for n in (n_visible, n_hidden)
-    )
+    visible, hidden = (aligned((GROUP, K * -(-n // K)), np.uint8) for n in (n_visible, n_hidden))
     return Workspace(
         visible, hidden, aligned((2, 2, GROUP, LANES), np.int32), aligned((GROUP, LANES))
     )
@@ -362,9 +360,7 @@ def anneal(
             )  # fmt: skip
             visible_term(visible, up, n_hidden, planes, visible_terms)
         else:
-            draw_layer(
-                visible, up, n_hidden, scale, a, a0, chain_betas, k0, k1, planes, hidden
-            )
+            draw_layer(visible, up, n_hidden, scale, a, a0, chain_betas, k0, k1, planes, hidden)
             all_fields(visible, up, planes, x)
             visible_terms[:] = x[:, n_hidden]
         for chain in range(v.shape[0]):

@@ -2,10 +2,10 @@
 
 The family is linear in beta: hidden field ``beta (vW + hidden_slope) + hidden_offset`` and
 visible field ``beta (Wh + visible_slope) + visible_offset``; one step draws h given v, then v
-given h. Weights are fixed-point integers (`fixed_point`), so fields are exact in float32 and
-a field's digits do not depend on how it was summed: by one-thread BLAS on a chunk of chains,
-or, for few hidden units, by adding the weight rows of the active units and looking sums of
-five weights up in a table.
+given h. Weights are fixed-point integers (`fixed_point`), so fields are exact and their digits do
+not depend on how they were summed. The portable routes add the weights of the active units only:
+`narrow` for few hidden units, a chain at a time; `wide` for any number, a group of chains at a
+time. `amx` multiplies matrix tiles where the machine has them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import numpy as np
 from . import amx, narrow, threads, wide
 from .elementwise import draw_row
 from .fixed_point import FixedPoint, quantise
-from .narrow import fill_tables
 from .random import draw_key
 
 f32 = np.float32
@@ -50,9 +49,9 @@ class Family(NamedTuple):
 def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) -> Family:
     """Kernel form of a family; weights (n_visible, n_hidden), the rest vectors of units."""
     fixed: FixedPoint = quantise(weights, visible_slope)
-    n_visible, n_hidden = np.shape(weights)
+    n_hidden = np.shape(weights)[1]
     small = n_hidden <= narrow.MAX_HIDDEN
-    up, tables = (narrow.layout(fixed) if small else (fixed.up, np.zeros((0, 0, 0), f32)))
+    up, tables = narrow.layout(fixed) if small else (fixed.up, np.zeros((0, 0, 0), f32))
     return Family(
         up,
         fixed.down,
@@ -60,7 +59,9 @@ def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) 
         f32(fixed.scale),
         fixed.slope_scale,
         *(np.ascontiguousarray(x, f32) for x in (hidden_slope, hidden_offset)),
-        *(np.ascontiguousarray(x, f32) for x in (visible_slope, visible_offset)),
+        # the slope that the log-weights use, to the bit: draws must leave the same model invariant
+        np.ascontiguousarray(fixed.up[:, n_hidden] * fixed.slope_scale, f32),
+        np.ascontiguousarray(visible_offset, f32),
         small,
         fixed,
         {},
@@ -158,7 +159,7 @@ def _route(f: Family) -> _Route:
 
 
 def _parts(n_chains: int, group: int, n_threads: int | None) -> list[slice]:
-    share = -(-n_chains // (n_threads or threads.default_n_threads()))
+    share = -(-n_chains // threads.resolve(n_threads))
     return threads.chunks(n_chains, min(group, share))
 
 

@@ -21,7 +21,6 @@ from .simd import (
     fma,
     join,
     load,
-    load_some,
     mask_of,
     spread,
     store,
@@ -96,7 +95,7 @@ def draw_hidden(x, n_hidden, scale, slope_bias, offset, beta, key):
     """Hidden units as the bits of an integer; ``x``, ``slope_bias``, ``offset`` (WIDTH,)."""
     (k0, k1), state = mixed_keys(key), 0
     for j in range(0, n_hidden, LANES):
-        s, t, e = _hidden_lanes(x, j, scale, slope_bias, offset, beta)
+        _, t, e = _hidden_lanes(x, j, scale, slope_bias, offset, beta)
         state |= bits_of(draw_lanes(t, e, mixed_units(j), k0, k1)) << j
     return state & ((1 << n_hidden) - 1)
 
@@ -183,9 +182,7 @@ def anneal(
                 )
             else:
                 state = draw_hidden(x, n_hidden, scale, a, a0, f32(beta), key)
-                change = exact_increment(
-                    x, scale, hidden_slope, hidden_offset, beta, betas[k]
-                )
+                change = exact_increment(x, scale, hidden_slope, hidden_offset, beta, betas[k])
             log_weights[chain] += gain + change
             key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
             draw_visible(state, tables, scale, b, b0, units, f32(beta), key, bits)

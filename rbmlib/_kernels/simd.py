@@ -123,7 +123,7 @@ def _alignment(kind) -> int:
 
 
 def _masked(builder, name, kind, args):
-    """llvm.masked.load(address, alignment, mask, otherwise) or store(x, address, alignment, mask)."""
+    """llvm.masked.load(address, alignment, mask, other) or .store(x, address, alignment, mask)."""
     place = 1 if name == "load" else 2
     args.insert(place, _I32(4))
     suffix = "v16f32" if kind == floats else "v16i32"
@@ -168,8 +168,9 @@ for _symbol, _name in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator
     _define(_symbol, floats, floats, lambda b, x, y, name=_name: getattr(b, name)(x, y))
 for _symbol, _sign in ((operator.lt, "<"), (operator.gt, ">")):
     _define(_symbol, floats, mask, lambda b, x, y, sign=_sign: b.fcmp_ordered(sign, x, y))
-for _symbol, _name in ((operator.add, "add"), (operator.sub, "sub"), (operator.mul, "mul"), (operator.xor, "xor"),
-                       (operator.lshift, "shl"), (operator.rshift, "lshr")):  # fmt: skip
+for _symbol, _name in ((operator.add, "add"), (operator.sub, "sub"), (operator.mul, "mul"),
+                       (operator.xor, "xor"), (operator.lshift, "shl"),
+                       (operator.rshift, "lshr")):  # fmt: skip
     _define(_symbol, integers, integers, lambda b, x, y, name=_name: getattr(b, name)(x, y))
 _define(operator.add, shorts, shorts, lambda b, x, y: b.add(x, y))
 _define(operator.ne, mask, mask, lambda b, x, y: b.xor(x, y))

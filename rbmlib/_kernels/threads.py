@@ -9,6 +9,8 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import repeat
+from numbers import Integral
 
 import scipy.linalg.cython_blas  # noqa: F401  (numba's dot calls this BLAS: load it before limiting)
 from threadpoolctl import ThreadpoolController
@@ -30,6 +32,17 @@ def default_n_threads() -> int:
     return len(affinity(0)) if affinity else (os.cpu_count() or 1)
 
 
+def resolve(n_threads: int | None) -> int:
+    """The number of threads that an argument ``n_threads`` asks for."""
+    if n_threads is None:
+        return default_n_threads()
+    if isinstance(n_threads, bool) or not isinstance(n_threads, Integral) or n_threads < 1:
+        raise ValueError(
+            f"n_threads is {n_threads!r}: expected a whole number, 1 or more, or None for all"
+        )
+    return int(n_threads)
+
+
 @cache
 def _controller() -> ThreadpoolController:
     return ThreadpoolController()
@@ -37,7 +50,7 @@ def _controller() -> ThreadpoolController:
 
 def blas_threads(n_threads: int | None):
     """Context in which BLAS uses ``n_threads`` threads (None: the default number)."""
-    return _controller().limit(limits=n_threads or default_n_threads(), user_api="blas")
+    return _controller().limit(limits=resolve(n_threads), user_api="blas")
 
 
 def chunks(n_chains: int, size: int) -> list[slice]:
@@ -49,7 +62,7 @@ def run_blocks(run_chunk, n_chunks: int, n_steps: int, n_threads: int | None, on
 
     A block's length adapts to BLOCK_SECONDS; chunks of a block run on ``n_threads`` threads.
     """
-    n_threads = min(n_threads or default_n_threads(), n_chunks)
+    n_threads = min(resolve(n_threads), n_chunks)
     done, block = 0, 1
     with blas_threads(1), ThreadPoolExecutor(n_threads) as pool:
         while done < n_steps:
@@ -59,7 +72,7 @@ def run_blocks(run_chunk, n_chunks: int, n_steps: int, n_threads: int | None, on
                 for chunk in range(n_chunks):
                     run_chunk(chunk, done, stop)
             else:
-                list(pool.map(lambda chunk: run_chunk(chunk, done, stop), range(n_chunks)))
+                list(pool.map(run_chunk, range(n_chunks), repeat(done), repeat(stop)))
             seconds = time.perf_counter() - started
             if on_progress is not None:
                 on_progress(stop - done)
@@ -70,7 +83,7 @@ def run_blocks(run_chunk, n_chunks: int, n_steps: int, n_threads: int | None, on
 def run_all(task, n_tasks: int, n_threads: int | None = None, on_progress=None) -> list:
     """``[task(0), task(1), ...]``, computed on ``n_threads`` threads."""
     results = []
-    with ThreadPoolExecutor(n_threads or default_n_threads()) as pool:
+    with ThreadPoolExecutor(resolve(n_threads)) as pool:
         for result in pool.map(task, range(n_tasks)):
             results.append(result)
             if on_progress is not None:

@@ -153,8 +153,14 @@ def anneal(
     h_blocks, v_blocks = n_words(n_hidden), n_words(n_visible)
     a, a0 = padded(hidden_slope, h_blocks), padded(hidden_offset, h_blocks)
     b, b0 = padded(visible_slope, v_blocks), padded(visible_offset, v_blocks)
-    v_words, v_rows = np.zeros((n_chains, v_blocks), u16), np.empty((n_chains, n_visible + ROOM), u16)
-    h_words, h_rows = np.zeros((n_chains, h_blocks), u16), np.empty((n_chains, n_hidden + ROOM), u16)
+    v_words, v_rows = (
+        np.zeros((n_chains, v_blocks), u16),
+        np.empty((n_chains, n_visible + ROOM), u16),
+    )
+    h_words, h_rows = (
+        np.zeros((n_chains, h_blocks), u16),
+        np.empty((n_chains, n_hidden + ROOM), u16),
+    )
     counts, inverted = np.empty(n_chains, np.int64), np.empty(n_chains, np.bool_)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
     fields, sums = np.empty((n_chains, LANES), f32), np.empty((n_chains, LANES), f32)
@@ -204,8 +210,14 @@ def sweep(
     h_blocks, v_blocks = n_words(n_hidden), n_words(n_visible)
     a, a0 = padded(hidden_slope, h_blocks), padded(hidden_offset, h_blocks)
     b, b0 = padded(visible_slope, v_blocks), padded(visible_offset, v_blocks)
-    v_words, v_rows = np.zeros((n_chains, v_blocks), u16), np.empty((n_chains, n_visible + ROOM), u16)
-    h_words, h_rows = np.zeros((n_chains, h_blocks), u16), np.empty((n_chains, n_hidden + ROOM), u16)
+    v_words, v_rows = (
+        np.zeros((n_chains, v_blocks), u16),
+        np.empty((n_chains, n_visible + ROOM), u16),
+    )
+    h_words, h_rows = (
+        np.zeros((n_chains, h_blocks), u16),
+        np.empty((n_chains, n_hidden + ROOM), u16),
+    )
     counts, inverted = np.empty(n_chains, np.int64), np.empty(n_chains, np.bool_)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
     fields, chain_betas = np.empty((n_chains, LANES), f32), betas.astype(f32)

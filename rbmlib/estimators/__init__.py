@@ -5,5 +5,4 @@ from .exact import exact, exact_samples
 from .reverse_ais import reverse_ais
 from .trusted import log_z
 
-
 __all__ = ["ais", "exact", "exact_samples", "log_z", "reverse_ais"]

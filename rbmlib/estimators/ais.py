@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import __version__
 from .._streams import ChainStream, progress_bar
-from .._validation import annealing_betas, count
+from .._validation import annealing_betas, count, instance
 from ..paths import AnnealingPath, State
 from ..results import (
     MINIMUM_ESS,
@@ -20,6 +20,8 @@ from ..results import (
     student_interval,
     summarise_log_weights,
 )
+
+PATH_MEANING = "an annealing path, such as rl.GeometricPath(rbm)"
 
 
 def ais(
@@ -76,6 +78,8 @@ def ais(
     True
     """
     started = time.perf_counter()
+    instance("path", path, AnnealingPath, PATH_MEANING)
+    instance("expectations", expectations or {}, Mapping, "a dict of functions of the states")
     betas = annealing_betas(betas)
     n_chains = count("n_chains", n_chains)
     n_steps = betas.size - 1

@@ -15,7 +15,7 @@ from .. import __version__
 from .._kernels import enumeration, threads
 from .._numerics import expit, logsumexp
 from .._streams import progress_bar
-from .._validation import count, generator
+from .._validation import count, generator, instance
 from ..models import BernoulliRBM
 from ..results import Estimate
 
@@ -25,6 +25,7 @@ MAX_TABLE_UNITS = 22  # a table of all states is kept for sampling: 32 MB
 
 def can_enumerate(rbm: BernoulliRBM, max_units: int = MAX_TABLE_UNITS) -> bool:
     """Whether the smaller layer has at most ``max_units`` units."""
+    instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM")
     return min(rbm.n_visible, rbm.n_hidden) <= max_units
 
 

@@ -16,11 +16,11 @@ import time
 import numpy as np
 
 from .._streams import ChainStream, progress_bar
-from .._validation import annealing_betas, count, generator
+from .._validation import annealing_betas, binary_states, count, generator, instance
 from ..models import BernoulliRBM
 from ..paths import AnnealingPath, State
 from ..results import Estimate, student_interval, summarise_log_weights
-from .ais import has_converged, mean_bound, run_settings, warn_low_ess
+from .ais import PATH_MEANING, has_converged, mean_bound, run_settings, warn_low_ess
 from .exact import can_enumerate, exact_samples
 
 STARTS = ("auto", "exact", "chains")
@@ -57,6 +57,7 @@ def reverse_ais(
         samples the bound is only as good as they are.
     """
     started = time.perf_counter()
+    instance("path", path, AnnealingPath, PATH_MEANING)
     betas = annealing_betas(betas)
     n_chains = count("n_chains", n_chains)
     rng = generator(rng) if not isinstance(rng, (int, np.integer)) else rng
@@ -95,9 +96,12 @@ def _start(path, betas, n_chains, rng, start, n_burn_in, n_threads, progress):
     if isinstance(start, State):
         if start.n_chains != n_chains:
             raise ValueError(f"start holds {start.n_chains} chains, but n_chains is {n_chains}")
+        if isinstance(path.at(1.0), BernoulliRBM):
+            binary_states("start", start.visible, path.at(1.0).n_visible)
         return start, "given"
-    if start not in STARTS:
-        raise ValueError(f"start is {start!r}: expected one of {STARTS}, or a State")
+    if not (isinstance(start, str) and start in STARTS):
+        came = repr(start) if isinstance(start, str) else f"a {type(start).__name__}"
+        raise ValueError(f"start is {came}: expected one of {STARTS}, or a State")
     target = path.at(1.0)
     enumerable = isinstance(target, BernoulliRBM) and can_enumerate(target)
     if start == "exact" or (start == "auto" and enumerable):

@@ -1,0 +1,205 @@
+"""Training: updates against plain NumPy with the same draws, and what training is for."""
+
+import numpy as np
+import pytest
+from helpers_stats import joint_table, log_sum
+
+import rbmlib as rl
+from rbmlib._kernels import random
+
+RNG = np.random.default_rng(4)
+DATA = (RNG.random((12, 6)) < [0.9, 0.2, 0.5, 0.7, 0.1, 0.5]).astype(np.uint8)
+PATTERNS = np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1], [1, 0, 1, 0, 1, 0]], np.uint8)
+DOZEN = np.tile(PATTERNS, (4, 1))
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def uniforms(seed, draw, shape):
+    out = np.empty(shape)
+    random.fill_uniforms(np.uint64(seed), 0, draw, out)
+    return out
+
+
+def bernoulli(p, u):
+    """The rarer bit lies at u = 0, as in the compiled samplers."""
+    return np.where(p > 0.5, 1 - u <= p, u < p).astype(float)
+
+
+def reference(data, n_hidden, method, n_sweeps, rates, momentum, decay, seed):
+    """Contrastive divergence in float64, written from Hinton (2002) and Tieleman (2008).
+
+    It reproduces the order in which the library asks its generator: weights, the key of the
+    draws, a first batch (where persistent chains begin), then batches. A batch is all the data.
+    """
+    rng = np.random.default_rng(seed)
+    w = rng.normal(scale=0.01, size=(data.shape[1], n_hidden))
+    p = (data.mean(axis=0) + 0.05) / 1.1
+    b, a = np.log(p / (1 - p)), np.zeros(n_hidden)
+    key = rng.integers(2**64, dtype=np.uint64)
+    chains = data[rng.permutation(len(data))].astype(float)
+    speed = [np.zeros_like(w), np.zeros_like(b), np.zeros_like(a)]
+    draw = 0
+    for rate in rates:
+        v = data[rng.permutation(len(data))].astype(float)
+        if method == "cd":
+            chains = v
+        for _ in range(n_sweeps):
+            h_mean = sigmoid(chains @ w + a)
+            h = bernoulli(h_mean, uniforms(key, draw, h_mean.shape))
+            v_mean = sigmoid(h @ w.T + b)
+            chains = bernoulli(v_mean, uniforms(key, draw + 1, v_mean.shape))
+            draw += 2
+        up, down = sigmoid(v @ w + a), sigmoid(chains @ w + a)
+        gradients = [
+            (v.T @ up - chains.T @ down) / len(v) - decay * w,
+            (v - chains).mean(axis=0),
+            (up - down).mean(axis=0),
+        ]
+        speed = [momentum * s + rate * g for s, g in zip(speed, gradients, strict=True)]
+        w, b, a = w + speed[0], b + speed[1], a + speed[2]
+    return w, b, a
+
+
+CASES = [
+    ("cd", 1, 1, {}),
+    ("cd", 1, 12, {}),
+    ("cd", 3, 12, {"momentum": 0.5, "weight_decay": 0.02}),
+    ("pcd", 1, 12, {}),
+    ("pcd", 1, 12, {"momentum": 0.5}),
+    ("pcd", 2, 12, {"weight_decay": 0.02, "final_learning_rate": 0.5}),
+]
+RATE = 2.0  # large, so that each update changes the draws of the next
+
+
+def reference_of(method, n_sweeps, n_updates, options):
+    rates = np.linspace(RATE, options.get("final_learning_rate", RATE), n_updates)
+    momentum, decay = options.get("momentum", 0.0), options.get("weight_decay", 0.0)
+    return reference(DOZEN, 3, method, n_sweeps, rates, momentum, decay, seed=2)
+
+
+@pytest.mark.parametrize(("method", "n_sweeps", "n_updates", "options"), CASES)
+def test_updates_follow_plain_numpy(method, n_sweeps, n_updates, options):
+    """Probabilities are rounded to 2**-16, half of it either way in each of two phases.
+
+    That is rate * 2**-16 an update; momentum of 0.5 doubles it, and once more for what later
+    updates make of it.
+    """
+    wanted = reference_of(method, n_sweeps, n_updates, options)
+    rbm = rl.train(
+        DOZEN, 3, method=method, n_sweeps=n_sweeps, n_updates=n_updates, batch_size=12,
+        learning_rate=RATE, rng=2, **options,
+    ).rbm  # fmt: skip
+    tolerance = 4 * n_updates * RATE * 2.0**-16
+    for found, right in zip((rbm.weights, rbm.visible_bias, rbm.hidden_bias), wanted, strict=True):
+        np.testing.assert_allclose(found, right, atol=tolerance)
+
+
+def test_references_tell_the_cases_apart():
+    """Otherwise agreement with them would prove nothing."""
+    weights = [reference_of(*case)[0] for case in CASES]
+    for i, one in enumerate(weights):
+        for two in weights[:i]:
+            assert np.abs(one - two).max() > 0.1
+
+
+# what training is for ---------------------------------------------------------------------
+
+
+def log_likelihood(rbm, data):
+    """Mean log p(v), by enumeration of all pairs (v, h)."""
+    table = joint_table(rbm.weights, rbm.visible_bias, rbm.hidden_bias)
+    rows = data @ (1 << np.arange(data.shape[1]))
+    return (log_sum(table, axis=1) - log_sum(table))[rows].mean()
+
+
+@pytest.mark.parametrize(("method", "n_sweeps"), [("pcd", 1), ("cd", 1), ("cd", 10)])
+def test_training_raises_the_likelihood(method, n_sweeps):
+    """Three patterns: the best possible mean is -log 3; independent units reach -3.8."""
+    data = np.tile(PATTERNS, (40, 1))
+    result = rl.train(
+        data, 6, method=method, n_sweeps=n_sweeps, n_updates=3000, learning_rate=0.1,
+        final_learning_rate=0.01, batch_size=60, rng=1,
+    )  # fmt: skip
+    seen = result.history["log_likelihood"]
+    assert seen[-1] == pytest.approx(log_likelihood(result.rbm, data), abs=1e-9)
+    assert seen[0] < -3.5
+    assert -1.6 < seen[-1] < -np.log(3)
+
+
+def test_history_has_the_looks_that_were_asked_for():
+    calls = []
+
+    def monitor(rbm):
+        calls.append(rbm)
+        return {"largest": float(np.abs(rbm.weights).max())}
+
+    result = rl.train(
+        DATA, 3, n_updates=25, batch_size=5, rng=0, monitor_every=10, monitor=monitor, n_sweeps=2
+    )
+    assert result.history["update"].tolist() == [0, 10, 20, 25]
+    assert len(calls) == 4
+    assert result.history["largest"][-1] == np.abs(result.rbm.weights).max()
+    assert all(len(column) == 4 for column in result.history.values())
+    error = np.abs(DATA - result.rbm.visible_mean(result.rbm.hidden_mean(DATA))).sum(axis=1).mean()
+    assert result.history["reconstruction_error"][-1] == pytest.approx(error)
+    assert result.settings["n_updates"] == 25
+    assert result.settings["rng"] == 0
+
+
+def test_batches_go_through_the_data_without_replacement(monkeypatch):
+    """Each row is used once an epoch; the first batch starts the chains."""
+    from rbmlib import training
+
+    batches = []
+    original = training._Learner._next_batch
+
+    def spy(self):
+        batch = original(self)
+        batches.append(batch.copy())  # the first becomes the chains, which move
+        return batch
+
+    monkeypatch.setattr(training._Learner, "_next_batch", spy)
+    data = np.eye(12, dtype=np.uint8)
+    rl.train(data, 2, n_updates=5, batch_size=4, rng=0)
+    for epoch in (batches[:3], batches[3:]):
+        assert np.concatenate(epoch).sum(axis=0).tolist() == [1] * 12
+
+
+# the same bits everywhere -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_hidden", [8, 64], ids=["tables", "blas"])
+@pytest.mark.parametrize("method", ["cd", "pcd"])
+def test_same_seed_same_bits_on_any_number_of_threads(method, n_hidden):
+    data = (np.random.default_rng(0).random((300, 200)) < 0.3).astype(np.uint8)
+    options = {"method": method, "n_updates": 15, "learning_rate": 0.5, "batch_size": 150}
+    one, two = (
+        rl.train(data, n_hidden, rng=3, n_threads=n_threads, **options).rbm for n_threads in (1, 2)
+    )
+    for name in ("weights", "visible_bias", "hidden_bias"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    other = rl.train(data, n_hidden, rng=4, **options).rbm
+    assert (other.weights != one.weights).any()
+
+
+def test_weights_may_outgrow_their_first_grid():
+    """The fixed-point scale doubles as weights grow: the fields must follow."""
+    w, b, a = reference(DOZEN, 2, "cd", 1, [30.0] * 3, 0.0, 0.0, seed=5)
+    assert np.abs(w).max() > 5
+    rbm = rl.train(DOZEN, 2, method="cd", n_updates=3, learning_rate=30.0, batch_size=12, rng=5).rbm
+    np.testing.assert_allclose(rbm.weights, w, atol=0.02)
+    np.testing.assert_allclose(rbm.visible_bias, b, atol=0.02)
+    np.testing.assert_allclose(rbm.hidden_bias, a, atol=0.02)
+
+
+@pytest.mark.parametrize("monitor_every", [1, 50])
+def test_divergence_is_an_error_that_names_the_remedy(monitor_every):
+    """Whether it is first seen by an update or by a look at the model."""
+    with pytest.raises(FloatingPointError, match="lower learning_rate"):
+        rl.train(
+            DATA, 3, n_updates=50, batch_size=12, learning_rate=1e37, momentum=5.0, rng=0,
+            monitor_every=monitor_every,
+        )  # fmt: skip
