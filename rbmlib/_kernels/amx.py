@@ -23,6 +23,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from .active import n_words
 from .elementwise import draw_lanes, exact_increment, exp_negative, series_lanes
 from .random import mixed_units
 from .simd import (
@@ -38,7 +39,6 @@ from .simd import (
     to_floats,
     where,
 )
-from .active import n_words
 from .wide import padded, set_keys
 
 f32, u32 = np.float32, np.uint32
@@ -290,10 +290,18 @@ def all_fields(states, weights, planes, out):
 
 
 @numba.njit(**_KERNEL)
+def fields_alone(states, weights, planes, out):
+    """`all_fields` outside a kernel."""
+    configure(CONFIGURATION)
+    all_fields(states, weights, planes, out)
+    release()
+
+
+@numba.njit(**_KERNEL)
 def visible_term(states, weights, n_hidden, planes, out):
-    """The last column's integers, of the visible slope: beside the hidden units drawn last, or alone."""
-    half = (n_words(n_hidden) - 1) & 1
-    if n_hidden % LANES == 0:
+    """Fields of the column after the hidden units, the visible slope."""
+    half = (n_words(n_hidden) - 1) & 1  # where the block drawn last still is
+    if n_hidden % LANES == 0:  # the column begins a block of its own
         half = 0
         _clear()
         for k in range(weights.shape[1]):
