@@ -343,19 +343,18 @@ def workspace(n_visible: int, n_hidden: int) -> Workspace:
 
 
 @numba.njit(**_KERNEL)
-def anneal(
+def _anneal_group(
     v, log_weights, betas, use_series, start, stop, seed, first_chain, first_draw,
     up, down, visible, hidden, planes, sums, scale, slope_scale,
     hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
-    """Steps ``start`` to ``stop`` of `gibbs.anneal` for one group of chains, in place."""
+    """`anneal` of at most GROUP chains."""
     n_visible, n_hidden = v.shape[1], hidden_slope.size
     a, a0 = padded(hidden_slope, up.shape[0]), padded(hidden_offset, up.shape[0])
     b, b0 = padded(visible_slope, down.shape[0]), padded(visible_offset, down.shape[0])
     k0, k1 = np.empty(GROUP, u32), np.empty(GROUP, u32)
     chain_betas, visible_terms = np.empty(GROUP, f32), np.empty(GROUP)
     x = np.empty((GROUP, LANES * up.shape[0]), f32)
-    configure(CONFIGURATION)
     _read(v, visible)
     for k in range(start, stop):
         beta, step = betas[k + 1], betas[k + 1] - betas[k]
@@ -382,8 +381,47 @@ def anneal(
             log_weights[chain] += gain
         set_keys(seed, first_chain, first_draw + 2 * k + 1, k0, k1)
         draw_layer(hidden, down, n_visible, scale, b, b0, chain_betas, k0, k1, planes, visible)
-    release()
     _write(visible, v)
+
+
+@numba.njit(**_KERNEL)
+def _sweep_group(
+    v, h, betas, start, stop, seed, first_chain, first_draw,
+    up, down, visible, hidden, planes, sums, scale,
+    hidden_slope, hidden_offset, visible_slope, visible_offset,
+):  # fmt: skip
+    """`sweep` of at most GROUP chains."""
+    n_visible, n_hidden = v.shape[1], hidden_slope.size
+    a, a0 = padded(hidden_slope, up.shape[0]), padded(hidden_offset, up.shape[0])
+    b, b0 = padded(visible_slope, down.shape[0]), padded(visible_offset, down.shape[0])
+    k0, k1, chain_betas = np.empty(GROUP, u32), np.empty(GROUP, u32), np.zeros(GROUP, f32)
+    chain_betas[: betas.size] = betas
+    _read(v, visible)
+    for k in range(start, stop):
+        set_keys(seed, first_chain, first_draw + 2 * k, k0, k1)
+        draw_layer(visible, up, n_hidden, scale, a, a0, chain_betas, k0, k1, planes, hidden)
+        set_keys(seed, first_chain, first_draw + 2 * k + 1, k0, k1)
+        draw_layer(hidden, down, n_visible, scale, b, b0, chain_betas, k0, k1, planes, visible)
+    _write(visible, v)
+    _write(hidden, h)
+
+
+@numba.njit(**_KERNEL)
+def anneal(
+    v, log_weights, betas, use_series, start, stop, seed, first_chain, first_draw,
+    up, down, visible, hidden, planes, sums, scale, slope_scale,
+    hidden_slope, hidden_offset, visible_slope, visible_offset,
+):  # fmt: skip
+    """Steps ``start`` to ``stop`` of `gibbs.anneal`, in place."""
+    configure(CONFIGURATION)
+    for first in range(0, v.shape[0], GROUP):
+        _anneal_group(
+            v[first : first + GROUP], log_weights[first : first + GROUP], betas, use_series,
+            start, stop, seed, first_chain + first, first_draw,
+            up, down, visible, hidden, planes, sums, scale, slope_scale,
+            hidden_slope, hidden_offset, visible_slope, visible_offset,
+        )  # fmt: skip
+    release()
 
 
 @numba.njit(**_KERNEL)
@@ -392,19 +430,13 @@ def sweep(
     up, down, visible, hidden, planes, sums, scale,
     hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
-    """Sweeps ``start`` to ``stop`` of `gibbs.sweep` for one group of chains, in place."""
-    n_visible, n_hidden = v.shape[1], hidden_slope.size
-    a, a0 = padded(hidden_slope, up.shape[0]), padded(hidden_offset, up.shape[0])
-    b, b0 = padded(visible_slope, down.shape[0]), padded(visible_offset, down.shape[0])
-    k0, k1, chain_betas = np.empty(GROUP, u32), np.empty(GROUP, u32), np.zeros(GROUP, f32)
-    chain_betas[: betas.size] = betas
+    """Sweeps ``start`` to ``stop`` of `gibbs.sweep`, in place."""
     configure(CONFIGURATION)
-    _read(v, visible)
-    for k in range(start, stop):
-        set_keys(seed, first_chain, first_draw + 2 * k, k0, k1)
-        draw_layer(visible, up, n_hidden, scale, a, a0, chain_betas, k0, k1, planes, hidden)
-        set_keys(seed, first_chain, first_draw + 2 * k + 1, k0, k1)
-        draw_layer(hidden, down, n_visible, scale, b, b0, chain_betas, k0, k1, planes, visible)
+    for first in range(0, v.shape[0], GROUP):
+        _sweep_group(
+            v[first : first + GROUP], h[first : first + GROUP], betas[first : first + GROUP],
+            start, stop, seed, first_chain + first, first_draw,
+            up, down, visible, hidden, planes, sums, scale,
+            hidden_slope, hidden_offset, visible_slope, visible_offset,
+        )  # fmt: skip
     release()
-    _write(visible, v)
-    _write(hidden, h)

@@ -137,8 +137,7 @@ class _Route(NamedTuple):
     anneal: Callable
     sweep: Callable
     weights: tuple[np.ndarray, ...]
-    memory: Callable[[], tuple]  # of one group of chains
-    group: int  # chains a call
+    memory: Callable[[], tuple]  # of one call
 
 
 def _route(f: Family) -> _Route:
@@ -148,19 +147,20 @@ def _route(f: Family) -> _Route:
         if name == "amx":
             weights = amx.tiles(f.fixed.up), amx.tiles(f.fixed.down)
             memory = partial(amx.workspace, *f.fixed.down.shape[::-1])
-            f.routes[name] = _Route(amx.anneal, amx.sweep, weights, memory, amx.GROUP)
+            f.routes[name] = _Route(amx.anneal, amx.sweep, weights, memory)
         elif name == "narrow":
             weights = f.up, f.tables
-            f.routes[name] = _Route(narrow.anneal, narrow.sweep, weights, tuple, threads.CHUNK)
+            f.routes[name] = _Route(narrow.anneal, narrow.sweep, weights, tuple)
         else:
             weights = *wide.blocks(f.fixed.up), *wide.blocks(f.fixed.down)
-            f.routes[name] = _Route(wide.anneal, wide.sweep, weights, tuple, threads.CHUNK)
+            f.routes[name] = _Route(wide.anneal, wide.sweep, weights, tuple)
     return f.routes[name]
 
 
-def _parts(n_chains: int, group: int, n_threads: int | None) -> list[slice]:
-    share = -(-n_chains // threads.resolve(n_threads))
-    return threads.chunks(n_chains, min(group, share))
+def _parts(n_chains: int, n_threads: int | None) -> list[slice]:
+    """Chunks of chains for the threads, of whole groups if there are that many."""
+    share = -(-n_chains // (threads.resolve(n_threads) * amx.GROUP)) * amx.GROUP
+    return threads.chunks(n_chains, min(threads.CHUNK, share))
 
 
 def anneal(
@@ -174,7 +174,7 @@ def anneal(
     """
     f, route = kernel_family, _route(kernel_family)
     use_series = np.abs(np.diff(betas)) * largest_slopes(f) < SERIES_LIMIT
-    parts = _parts(v.shape[0], route.group, n_threads)
+    parts = _parts(v.shape[0], n_threads)
 
     def run(chunk, start, stop):
         part = parts[chunk]
@@ -195,7 +195,7 @@ def sweep(
     """``n_sweeps`` Gibbs sweeps of ``v`` in place, chain c at betas[c]; returns the last h."""
     f, route = kernel_family, _route(kernel_family)
     h = np.zeros((v.shape[0], f.down.shape[0]), f32)
-    parts = _parts(v.shape[0], route.group, n_threads)
+    parts = _parts(v.shape[0], n_threads)
 
     def run(chunk, start, stop):
         part = parts[chunk]
