@@ -1,10 +1,11 @@
 """Private compiled cores: the only room that knows about float32, threads or SIMD.
 
 Public functions elsewhere validate and explain; what is here trusts its input.
-Layout: `random` (stateless random numbers), `elementwise` (exp, Bernoulli draws and
-log-weight increments of one row), `fixed_point` (weights as exact integers), `gibbs`
-(annealing and Gibbs sweeps of many chains), `learning` (contrastive divergence),
-`enumeration` (sums over all states), `threads` (chunks of chains on threads).
+Layout: `simd` (sixteen lanes as one value), `random` (stateless random numbers), `elementwise`
+(exp, Bernoulli draws and log-weight increments), `active` (lists of active units), `fixed_point`
+(weights as exact integers), `gibbs` (annealing and Gibbs sweeps of many chains, by the routes
+`narrow`, `wide` and `amx`), `learning` (contrastive divergence), `enumeration` (sums over all
+states), `threads` (chunks of chains on threads).
 
 numba's on-disk cache does not notice a change in a function that a kernel calls from
 another file, so the cache folder is named after a hash of all files of this room.
@@ -37,6 +38,8 @@ def _cache_folder() -> str:
 numba.config.CACHE_DIR = _cache_folder()
 try:
     from . import (
+        active,
+        amx,
         elementwise,
         enumeration,
         fixed_point,
@@ -52,6 +55,8 @@ finally:
     numba.config.CACHE_DIR = _OUTER_CACHE
 
 __all__ = [
+    "active",
+    "amx",
     "elementwise",
     "enumeration",
     "fixed_point",

@@ -1,7 +1,7 @@
 """Binary states as words of sixteen bits, and as lists of the units that are 1.
 
-A field is the sum of the weight rows of the active units: a fifth or less of a matrix product
-for typical states. Drawing gives sixteen bits at once; a table of the places of the bits of
+A field is the sum of the weight rows of the active units, far fewer than a matrix product takes
+for sparse states. Drawing gives sixteen bits at once; a table of the places of the bits of
 every byte turns them into a list without a branch a unit.
 """
 

@@ -10,7 +10,7 @@ A unit of field ``t = beta * s + offset`` is drawn by ``e = exp(-|t|)`` and
 import numba
 import numpy as np
 
-from .random import bits31_lanes, high, low
+from .random import bits31_lanes, mixed_keys, mixed_units
 from .simd import (
     LANES,
     absolute,
@@ -53,9 +53,9 @@ def exp_negative(x):
 
 
 @numba.njit(**_INLINE)
-def draw_lanes(t, e, first_unit, k0, k1):
+def draw_lanes(t, e, units, k0, k1):
     """Mask of units that are 1, with probability 1 / (1 + exp(-t)), given e = exp(-|t|)."""
-    u = fma(to_floats(bits31_lanes(first_unit, k0, k1)), f32(2.0**-31), f32(2.0**-32))
+    u = fma(to_floats(bits31_lanes(units, k0, k1)), f32(2.0**-31), f32(2.0**-32))
     return (fma(u, e, u) < e) != (t > f32(0.0))
 
 
@@ -79,19 +79,19 @@ def series_lanes(s, t, e, step):
 @numba.njit(**_ROW)
 def draw_row(field, scale, slope_bias, offset, beta, key, out):
     """Draw ``out`` (n_units,) at ``t = beta * (scale * field + slope_bias) + offset``."""
-    k0, k1 = high(key), low(key)
+    k0, k1 = mixed_keys(key)
     one, zero = spread(f32(1.0)), spread(f32(0.0))
     rest = out.size % LANES
     last = out.size - rest
     for j in range(0, last, LANES):
         t = fma(fma(load(field, j), scale, load(slope_bias, j)), beta, load(offset, j))
-        bits = draw_lanes(t, exp_negative(absolute(t)), j, k0, k1)
+        bits = draw_lanes(t, exp_negative(absolute(t)), mixed_units(j), k0, k1)
         store(out, j, where(bits, one, zero))
     if rest:
         here = mask_of((1 << rest) - 1)
         s = fma(load_some(field, last, here), scale, load_some(slope_bias, last, here))
         t = fma(s, beta, load_some(offset, last, here))
-        bits = draw_lanes(t, exp_negative(absolute(t)), last, k0, k1)
+        bits = draw_lanes(t, exp_negative(absolute(t)), mixed_units(last), k0, k1)
         store_some(out, last, where(bits, one, zero), here)
 
 

@@ -3,16 +3,21 @@
 The family is linear in beta: hidden field ``beta (vW + hidden_slope) + hidden_offset`` and
 visible field ``beta (Wh + visible_slope) + visible_offset``; one step draws h given v, then v
 given h. Weights are fixed-point integers (`fixed_point`), so fields are exact and their digits do
-not depend on how they were summed. Both routes add the weights of the active units only: `narrow`
-for few hidden units, a chain at a time; `wide` for any number, a group of chains at a time.
+not depend on how they were summed. The portable routes add the weights of the active units only:
+`narrow` for few hidden units, a chain at a time; `wide` for any number, a group of chains at a
+time. `amx` multiplies matrix tiles where the machine has them.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numba
 import numpy as np
 
-from . import narrow, threads, wide
+from . import amx, narrow, threads, wide
 from .elementwise import draw_row
 from .fixed_point import FixedPoint, quantise
 from .random import draw_key
@@ -37,8 +42,8 @@ class Family(NamedTuple):
     visible_slope: np.ndarray
     visible_offset: np.ndarray
     small: bool
-    up_blocks: wide.Blocks
-    down_blocks: wide.Blocks
+    fixed: FixedPoint
+    routes: dict
 
 
 def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) -> Family:
@@ -58,8 +63,8 @@ def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) 
         np.ascontiguousarray(fixed.up[:, n_hidden] * fixed.slope_scale, f32),
         np.ascontiguousarray(visible_offset, f32),
         small,
-        wide.blocks(fixed.up),
-        wide.blocks(fixed.down),
+        fixed,
+        {},
     )
 
 
@@ -126,8 +131,35 @@ def largest_slopes(kernel_family: Family) -> float:
     return float(np.maximum(np.abs(positive), np.abs(negative)).max(initial=0.0))
 
 
+class _Route(NamedTuple):
+    """The kernels that suit a family and the machine; all draw the same bits."""
+
+    anneal: Callable
+    sweep: Callable
+    weights: tuple[np.ndarray, ...]
+    memory: Callable[[], tuple]  # of one call
+
+
+def _route(f: Family) -> _Route:
+    """The fastest route; its form of the weights is made on first use."""
+    name = "amx" if amx.available() else "narrow" if f.small else "wide"
+    if name not in f.routes:
+        if name == "amx":
+            weights = amx.tiles(f.fixed.up), amx.tiles(f.fixed.down)
+            memory = partial(amx.workspace, *f.fixed.down.shape[::-1])
+            f.routes[name] = _Route(amx.anneal, amx.sweep, weights, memory)
+        elif name == "narrow":
+            weights = f.up, f.tables
+            f.routes[name] = _Route(narrow.anneal, narrow.sweep, weights, tuple)
+        else:
+            weights = *wide.blocks(f.fixed.up), *wide.blocks(f.fixed.down)
+            f.routes[name] = _Route(wide.anneal, wide.sweep, weights, tuple)
+    return f.routes[name]
+
+
 def _parts(n_chains: int, n_threads: int | None) -> list[slice]:
-    share = -(-n_chains // threads.resolve(n_threads))
+    """Chunks of chains for the threads, of whole groups if there are that many."""
+    share = -(-n_chains // (threads.resolve(n_threads) * amx.GROUP)) * amx.GROUP
     return threads.chunks(n_chains, min(threads.CHUNK, share))
 
 
@@ -140,17 +172,16 @@ def anneal(
     Step k: weight of v between betas[k] and betas[k + 1], then one sweep at betas[k + 1].
     Step by step, so that a run has the same bits wherever it is interrupted to be looked at.
     """
-    f = kernel_family
+    f, route = kernel_family, _route(kernel_family)
     use_series = np.abs(np.diff(betas)) * largest_slopes(f) < SERIES_LIMIT
     parts = _parts(v.shape[0], n_threads)
-    kernel = narrow.anneal if f.small else wide.anneal
-    weights = (f.up, f.tables) if f.small else (*f.up_blocks, *f.down_blocks)
 
     def run(chunk, start, stop):
         part = parts[chunk]
-        kernel(
-            v[part], log_weights[part], betas, use_series, start, stop,
-            np.uint64(seed), first_chain + part.start, first_draw, *weights, f.scale, f.slope_scale,
+        route.anneal(
+            v[part], log_weights[part], betas, use_series, start, stop, np.uint64(seed),
+            first_chain + part.start, first_draw, *route.weights, *route.memory(),
+            f.scale, f.slope_scale,
             f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
         )  # fmt: skip
 
@@ -162,18 +193,16 @@ def sweep(
     on_progress=None,
 ) -> np.ndarray:  # fmt: skip
     """``n_sweeps`` Gibbs sweeps of ``v`` in place, chain c at betas[c]; returns the last h."""
-    f = kernel_family
+    f, route = kernel_family, _route(kernel_family)
     h = np.zeros((v.shape[0], f.down.shape[0]), f32)
     parts = _parts(v.shape[0], n_threads)
-    kernel = narrow.sweep if f.small else wide.sweep
-    weights = (f.up, f.tables) if f.small else (*f.up_blocks, *f.down_blocks)
 
     def run(chunk, start, stop):
         part = parts[chunk]
-        kernel(
-            v[part], h[part], betas[part], start, stop,
-            np.uint64(seed), first_chain + part.start, first_draw, *weights, f.scale,
-            f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
+        route.sweep(
+            v[part], h[part], betas[part], start, stop, np.uint64(seed),
+            first_chain + part.start, first_draw, *route.weights, *route.memory(),
+            f.scale, f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
         )  # fmt: skip
 
     threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)

@@ -12,7 +12,7 @@ import numpy as np
 from .active import ROOM, list_active, n_words, read_row, write_row
 from .elementwise import draw_lanes, exact_increment, exp_negative, series_lanes
 from .fixed_point import FixedPoint
-from .random import draw_key, high, low
+from .random import draw_key, mixed_keys, mixed_units
 from .simd import (
     LANES,
     absolute,
@@ -93,21 +93,21 @@ def _hidden_lanes(x, j, scale, slope_bias, offset, beta):
 @numba.njit(**_KERNEL)
 def draw_hidden(x, n_hidden, scale, slope_bias, offset, beta, key):
     """Hidden units as the bits of an integer; ``x``, ``slope_bias``, ``offset`` (WIDTH,)."""
-    k0, k1, state = high(key), low(key), 0
+    (k0, k1), state = mixed_keys(key), 0
     for j in range(0, n_hidden, LANES):
         _, t, e = _hidden_lanes(x, j, scale, slope_bias, offset, beta)
-        state |= bits_of(draw_lanes(t, e, j, k0, k1)) << j
+        state |= bits_of(draw_lanes(t, e, mixed_units(j), k0, k1)) << j
     return state & ((1 << n_hidden) - 1)
 
 
 @numba.njit(**_KERNEL)
 def draw_hidden_with_series(x, n_hidden, scale, slope_bias, offset, beta, step, key):
     """`draw_hidden`, and the sum of `series_lanes`: sixteen partial sums, joined in float64."""
-    k0, k1, state = high(key), low(key), 0
+    (k0, k1), state = mixed_keys(key), 0
     total = spread(f32(0))
     for j in range(0, n_hidden, LANES):
         s, t, e = _hidden_lanes(x, j, scale, slope_bias, offset, beta)
-        state |= bits_of(draw_lanes(t, e, j, k0, k1)) << j
+        state |= bits_of(draw_lanes(t, e, mixed_units(j), k0, k1)) << j
         here = mask_of(((1 << n_hidden) - 1) >> j)
         total = total + where(here, series_lanes(s, t, e, step), f32(0))
     return state & ((1 << n_hidden) - 1), join(total)
@@ -126,9 +126,9 @@ def _table_rows(state, width):
 
 
 @numba.njit(**_KERNEL)
-def draw_visible(state, tables, scale, slope_bias, offset, beta, key, bits):
+def draw_visible(state, tables, scale, slope_bias, offset, units, beta, key, bits):
     """Draw the visible units, sixteen a word of ``bits``."""
-    k0, k1 = high(key), low(key)
+    k0, k1 = mixed_keys(key)
     r0, r1, r2, r3, r4, r5 = _table_rows(state, tables.shape[2])
     n_groups = tables.shape[0]
     for word in range(bits.size):
@@ -139,7 +139,15 @@ def draw_visible(state, tables, scale, slope_bias, offset, beta, key, bits):
         if n_groups > 4:
             y = y + (load(tables, r4 + j) + load(tables, r5 + j))
         t = fma(fma(y, scale, load(slope_bias, j)), beta, load(offset, j))
-        bits[word] = bits_of(draw_lanes(t, exp_negative(absolute(t)), j, k0, k1))
+        bits[word] = bits_of(draw_lanes(t, exp_negative(absolute(t)), load(units, j), k0, k1))
+
+
+@numba.njit(**_KERNEL)
+def _mixed_units(size):
+    out = np.empty(size, np.uint32)
+    for j in range(0, size, LANES):
+        store(out, j, mixed_units(j))
+    return out
 
 
 @numba.njit(**_KERNEL)
@@ -159,7 +167,7 @@ def anneal(
     a, a0 = _padded(hidden_slope, WIDTH), _padded(hidden_offset, WIDTH)
     b, b0 = _padded(visible_slope, tables.shape[2]), _padded(visible_offset, tables.shape[2])
     active, bits = np.empty(n_visible + ROOM, np.uint16), np.empty(b.size // LANES, np.uint16)
-    x = np.empty(WIDTH, f32)
+    x, units = np.empty(WIDTH, f32), _mixed_units(b.size)
     for chain in range(v.shape[0]):
         read_row(v[chain], bits)
         n_active = list_active(bits, n_visible, active)
@@ -177,7 +185,7 @@ def anneal(
                 change = exact_increment(x, scale, hidden_slope, hidden_offset, beta, betas[k])
             log_weights[chain] += gain + change
             key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
-            draw_visible(state, tables, scale, b, b0, f32(beta), key, bits)
+            draw_visible(state, tables, scale, b, b0, units, f32(beta), key, bits)
             n_active = list_active(bits, n_visible, active)
         write_row(bits, v[chain])
 
@@ -192,7 +200,7 @@ def sweep(
     a, a0 = _padded(hidden_slope, WIDTH), _padded(hidden_offset, WIDTH)
     b, b0 = _padded(visible_slope, tables.shape[2]), _padded(visible_offset, tables.shape[2])
     active, bits = np.empty(n_visible + ROOM, np.uint16), np.empty(b.size // LANES, np.uint16)
-    x = np.empty(WIDTH, f32)
+    x, units = np.empty(WIDTH, f32), _mixed_units(b.size)
     for chain in range(v.shape[0]):
         read_row(v[chain], bits)
         n_active, state, beta = list_active(bits, n_visible, active), 0, f32(betas[chain])
@@ -201,7 +209,7 @@ def sweep(
             key = draw_key(seed, first_chain + chain, first_draw + 2 * k)
             state = draw_hidden(x, n_hidden, scale, a, a0, beta, key)
             key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
-            draw_visible(state, tables, scale, b, b0, beta, key, bits)
+            draw_visible(state, tables, scale, b, b0, units, beta, key, bits)
             n_active = list_active(bits, n_visible, active)
         if stop > start:
             write_row(bits, v[chain])

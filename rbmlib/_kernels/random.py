@@ -51,11 +51,28 @@ def bits31(unit, k0, k1):
     return u32(u32(x ^ u32(x >> u32(16))) >> u32(1))
 
 
+# The first round, x ^ (x >> 16) of x = unit ^ key, is the same as doing it to both beforehand:
+# for sixteen units in a row it is done once a key and once a unit.
+
+
 @numba.njit(**_INLINE)
-def bits31_lanes(first_unit, k0, k1):
-    """`bits31` of sixteen units from ``first_unit`` on, as lanes."""
-    x = count(u32(u32(first_unit) * u32(0x9E3779B9)), u32(0x9E3779B9)) ^ k0
-    x = (x ^ (x >> u32(16))) * u32(0x7FEB352D)
+def mixed_keys(key):
+    """Both halves of a key as `bits31_lanes` takes them."""
+    k0 = high(key)
+    return u32(k0 ^ u32(k0 >> u32(16))), low(key)
+
+
+@numba.njit(**_INLINE)
+def mixed_units(first_unit):
+    """Sixteen units from ``first_unit`` on, as `bits31_lanes` takes them."""
+    x = count(u32(u32(first_unit) * u32(0x9E3779B9)), u32(0x9E3779B9))
+    return x ^ (x >> u32(16))
+
+
+@numba.njit(**_INLINE)
+def bits31_lanes(units, k0, k1):
+    """`bits31` of sixteen units, as lanes."""
+    x = (units ^ k0) * u32(0x7FEB352D)
     x = ((x ^ (x >> u32(15))) ^ k1) * u32(0x846CA68B)
     return (x ^ (x >> u32(16))) >> u32(1)
 

@@ -370,3 +370,16 @@ def store_some(typingctx, array, offset, lanes, chosen):
         return context.get_dummy_value()
 
     return types.void(array, types.int64, kind, mask), codegen
+
+
+@intrinsic
+def store_bytes(typingctx, array, offset, chosen):
+    """Write a mask as sixteen bytes, 0 or 1, to an array of uint8."""
+
+    def codegen(context, builder, signature, args):
+        narrow = ir.VectorType(ir.IntType(8), LANES)
+        address = _address(context, builder, signature.args[0], *args[:2], narrow)
+        builder.store(builder.zext(args[2], narrow), address, align=1)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, mask), codegen

@@ -1,7 +1,7 @@
 """Chunks of chains on threads, one BLAS thread each, interruptible.
 
 Compiled code that waits for a signal inside a loop never sees it, so a long run is cut in
-blocks of a few hundredths of a second; between two blocks Python notices Ctrl-C and progress
+blocks of a fifth of a second; between two blocks Python notices Ctrl-C and progress
 is reported.
 """
 
@@ -16,7 +16,7 @@ import scipy.linalg.cython_blas  # noqa: F401  (numba's dot calls this BLAS: loa
 from threadpoolctl import ThreadpoolController
 
 CHUNK = 64  # chains a chunk: fields of a chunk stay in the cache of one core
-BLOCK_SECONDS = 0.05
+BLOCK_SECONDS = 0.2
 
 
 def default_n_threads() -> int:

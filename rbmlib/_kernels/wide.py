@@ -13,7 +13,7 @@ import numpy as np
 
 from .active import ROOM, list_active, n_words, read_row, write_row
 from .elementwise import draw_lanes, exact_increment, exp_negative, series_lanes
-from .random import draw_key, high, low
+from .random import draw_key, mixed_keys, mixed_units
 from .simd import (
     LANES,
     absolute,
@@ -97,10 +97,10 @@ def fields_of_block(block, weights, totals, rows, counts, inverted, fields):
 def draw_block(block, fields, scale, slope, offset, betas, k0, k1, words):
     """Draw sixteen units of every chain at its beta."""
     first = LANES * block
-    a, a0 = load(slope, first), load(offset, first)
+    a, a0, units = load(slope, first), load(offset, first), mixed_units(first)
     for chain in range(betas.size):
         t = fma(fma(load(fields, LANES * chain), scale, a), betas[chain], a0)
-        bits = draw_lanes(t, exp_negative(absolute(t)), first, k0[chain], k1[chain])
+        bits = draw_lanes(t, exp_negative(absolute(t)), units, k0[chain], k1[chain])
         words[chain, block] = bits_of(bits)
 
 
@@ -110,13 +110,13 @@ def draw_block_with_series(
 ):
     """`draw_block` at one beta; adds `series_lanes` to ``sums`` (n_chains, LANES)."""
     first = LANES * block
-    a, a0 = load(slope, first), load(offset, first)
+    a, a0, units = load(slope, first), load(offset, first), mixed_units(first)
     here = mask_of((1 << min(n_units - first, LANES)) - 1)
     for chain in range(k0.size):
         s = fma(load(fields, LANES * chain), scale, a)
         t = fma(s, beta, a0)
         e = exp_negative(absolute(t))
-        words[chain, block] = bits_of(draw_lanes(t, e, first, k0[chain], k1[chain]))
+        words[chain, block] = bits_of(draw_lanes(t, e, units, k0[chain], k1[chain]))
         gain = where(here, series_lanes(s, t, e, step), f32(0))
         store(sums, LANES * chain, load(sums, LANES * chain) + gain)
 
@@ -124,8 +124,7 @@ def draw_block_with_series(
 @numba.njit(**_KERNEL)
 def set_keys(seed, first_chain, draw, k0, k1):
     for chain in range(k0.size):
-        key = draw_key(seed, first_chain + chain, draw)
-        k0[chain], k1[chain] = high(key), low(key)
+        k0[chain], k1[chain] = mixed_keys(draw_key(seed, first_chain + chain, draw))
 
 
 @numba.njit(**_KERNEL)

@@ -1,0 +1,109 @@
+"""The routes of the kernels, portable and AMX: the same bits, and when each is taken."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rbmlib._kernels import amx, gibbs, random
+
+f32 = np.float32
+
+needs_amx = pytest.mark.skipif(not amx.available(), reason="this machine grants no AMX tiles")
+
+
+def family(n_visible, n_hidden, seed=0) -> gibbs.Family:
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(scale=2 / n_visible**0.5, size=(n_visible, n_hidden))
+    vectors = [rng.normal(size=n) for n in (n_hidden, n_hidden, n_visible, n_visible)]
+    return gibbs.family(weights, *vectors)
+
+
+def states(n_chains, n_visible):
+    u = np.empty((n_chains, n_visible))
+    random.fill_uniforms(np.uint64(1), 0, 0, u)
+    return (u < 0.3).astype(f32)
+
+
+def run(made, betas, n_chains=70):
+    """Log-weights, visible states, and hidden and visible states of sweeps after them."""
+    v, log_weights = states(n_chains, made.down.shape[1]), np.zeros(n_chains)
+    gibbs.anneal(made, v, log_weights, betas, 9, 3, 0)
+    annealed = v.copy()
+    h = gibbs.sweep(made, v, np.linspace(0, 1, n_chains), 5, 9, 3, 10**6)
+    return log_weights, annealed, v, h
+
+
+@needs_amx
+@pytest.mark.parametrize(
+    ("n_visible", "n_hidden"),
+    [(1, 1), (16, 16), (63, 15), (64, 31), (65, 32), (40, 33), (130, 200), (784, 20)],
+)
+@pytest.mark.parametrize("n_steps", [300, 7], ids=["series", "exact increments"])
+def test_amx_equals_portable(n_visible, n_hidden, n_steps, monkeypatch):
+    """To the last bit, log-weights too; also where layers fill tiles and blocks exactly."""
+    made, betas = family(n_visible, n_hidden), np.linspace(0, 1, n_steps + 1)
+    results = []
+    for flag, route in (("1", "amx"), ("0", "narrow" if n_hidden <= 30 else "wide")):
+        monkeypatch.setenv("RBMLIB_AMX", flag)
+        results.append((run(made, betas), run(made, betas[::-1])))
+        assert route in made.routes
+    for one, two in zip(*results, strict=True):
+        for a, b in zip(one, two, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@needs_amx
+def test_tiles_hold_the_whole_range_of_weights():
+    """Both bytes at their ends, against integers."""
+    rng = np.random.default_rng(0)
+    q = rng.integers(-(2**15) + 1, 2**15, (70, 37))
+    q[0, :4] = 2**15 - 1, -(2**15) + 1, 255, -256
+    weights, memory = amx.tiles(q), amx.workspace(70, 37)
+    memory.visible[:, :70] = rng.random((amx.GROUP, 70)) < 0.5
+    out = np.zeros((amx.GROUP, 48), f32)
+    amx.fields_alone(memory.visible, weights, memory.planes, out)
+    wanted = memory.visible[:, :70].astype(np.int64) @ q
+    np.testing.assert_array_equal(out[:, :37], wanted)
+
+
+DIGEST = """
+import hashlib
+import numpy as np
+from test_fast_kernels import family, run
+digest = hashlib.sha256()
+for n_hidden in (12, 60):
+    for part in run(family(90, n_hidden), np.linspace(0, 1, 41)):
+        digest.update(np.ascontiguousarray(part).tobytes())
+print(digest.hexdigest())
+"""
+
+
+def digest(**environment) -> str:
+    here = os.path.dirname(__file__)
+    path = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", DIGEST],
+        env=os.environ | {"PYTHONPATH": path} | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"OPENBLAS_CORETYPE": "Haswell"},
+        {"RBMLIB_AMX": "0"},
+        {"RBMLIB_NUM_THREADS": "1"},
+        {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+    ],
+    ids=lambda e: next(iter(e)),
+)
+def test_other_processors_and_libraries_give_the_same_bits(environment):
+    """In processes of their own, where such settings are read; `generic` has no AVX, no FMA."""
+    assert digest(**environment) == digest()
