@@ -56,25 +56,40 @@ def test_exponential_is_accurate():
     np.testing.assert_array_equal(out[:3], f32(2.0**-125))
 
 
-def test_series_stays_within_its_remainder():
-    """terms = softplus(t) - softplus(t - d), to |d|**5 / 900 and single-precision rounding."""
+@pytest.mark.parametrize(
+    ("rule", "steps", "remainder"),
+    [
+        (elementwise.SERIES, (1e-4, 1e-2, 0.1, -0.1), lambda d: d**5 / 900),
+        (elementwise.QUADRATURE, (1e-4, 0.1, 0.3, -0.3), lambda d: d**7 / 4.9e6),
+    ],
+    ids=["series", "quadrature"],
+)
+def test_increments_stay_within_their_remainder(rule, steps, remainder):
+    """terms = softplus(t) - softplus(t - d), to the remainder and single-precision rounding."""
     n = 512
     rng = np.random.default_rng(0)
     field = rng.integers(-4000, 4000, n).astype(f32)
     bias, offset = rng.normal(size=n).astype(f32), rng.normal(size=n).astype(f32)
     terms = np.zeros(n, f32)
     slopes = field.astype(float) * 2**-10 + bias
-    for step in (1e-4, 1e-2, 0.1, -0.1):
+    for step in steps:
         for j in range(n):  # one unit at a time: the kernel returns the sum over its units
             x, slope_bias, constant = (
                 np.full(narrow.WIDTH, values[j], f32) for values in (field, bias, offset)
             )
-            _, terms[j] = narrow.draw_hidden_with_series(
-                x, 1, f32(2**-10), slope_bias, constant, f32(0.5), f32(step), np.uint64(1)
+            _, terms[j] = narrow.draw_hidden_with_increments(
+                x, 1, f32(2**-10), slope_bias, constant, f32(0.5), f32(step), rule, np.uint64(1)
             )
         t, d = 0.5 * slopes + offset, f32(step) * slopes
         wanted = np.logaddexp(0, t) - np.logaddexp(0, t - d)
-        assert (np.abs(terms - wanted) < np.abs(d) ** 5 / 900 + 3e-7 * np.abs(d)).all()
+        assert (np.abs(terms - wanted) < remainder(np.abs(d)) + 3e-7 * np.abs(d)).all()
+
+
+def test_rule_of_a_step():
+    """Each rule within its limit, whatever the sign."""
+    rules = elementwise.increment_rules(np.array([0.01, -0.01, 0.1, -0.2, 0.5]), 4.0)
+    expected = [elementwise.SERIES] * 2 + [elementwise.QUADRATURE] * 2 + [elementwise.EXACT]
+    np.testing.assert_array_equal(rules, expected)
 
 
 # fields -----------------------------------------------------------------------------------
@@ -258,18 +273,20 @@ def test_looking_at_a_run_changes_nothing(rbm):
 @pytest.mark.parametrize(
     "shape", [(1, 1), (3, 2), (16, 10), (33, 11), (47, 16), (60, 17), (32, 21), (784, 30)]
 )
-@pytest.mark.parametrize("n_steps", [4, 3000], ids=["exact increments", "series"])
-def test_narrow_equals_wide(shape, n_steps):
+@pytest.mark.parametrize("rule", ["EXACT", "QUADRATURE", "SERIES"])
+def test_narrow_equals_wide(shape, rule, monkeypatch):
     """The two routes for few hidden units are the same sampler, on either side of full lanes."""
+    monkeypatch.setenv("RBMLIB_AMX", "0")
+    d = {"EXACT": 3.0, "QUADRATURE": 0.5, "SERIES": 0.05}[rule]
     results = []
     for small in (None, False):
         made = build_family(*shape, spread=4 / shape[0] ** 0.5, small=small)
         assert made.small == (small is None)
-        series = gibbs.largest_slopes(made) / n_steps < gibbs.SERIES_LIMIT
-        assert series == (n_steps == 3000) or shape == (784, 30)
         v = (uniforms(1, 0, (70, shape[0])) < 0.5).astype(f32)
         log_weights = np.zeros(70)
-        betas = rl.schedules.linear(n_steps)[-31:]
+        betas = 1 - np.arange(31)[::-1] * d / gibbs.largest_slopes(made)
+        rules = elementwise.increment_rules(np.diff(betas), gibbs.largest_slopes(made))
+        assert set(rules) == {getattr(elementwise, rule)}
         gibbs.anneal(made, v, log_weights, betas, 9, 0, 0)
         annealed = v.copy()
         h = gibbs.sweep(made, v, np.linspace(0, 1, 70), 5, 9, 0, 200)
@@ -318,13 +335,14 @@ def quantised_path(n_visible, n_hidden, coupling) -> GeometricPath:
 
 
 @pytest.mark.parametrize("shape", [(25, 9), (25, 27), (25, 40), (64, 95)], ids=str)
-@pytest.mark.parametrize("n_steps", [1000, 12], ids=["series", "exact increments"])
+@pytest.mark.parametrize("rule", ["EXACT", "QUADRATURE", "SERIES"])
 @pytest.mark.parametrize("falling", [False, True])
-def test_fused_path_equals_the_generic_loop(shape, n_steps, falling):
+def test_fused_path_equals_the_generic_loop(shape, rule, falling):
     """The same draws give the same states, but for units within rounding of the threshold."""
     path = quantised_path(*shape, coupling=4.0)
-    limit = gibbs.largest_slopes(path._kernel()) / n_steps < gibbs.SERIES_LIMIT
-    assert limit == (n_steps == 1000)
+    n_steps = {"EXACT": 6, "QUADRATURE": 100, "SERIES": 1000}[rule]
+    largest = gibbs.largest_slopes(path._kernel())
+    assert elementwise.increment_rules(1 / n_steps, largest) == getattr(elementwise, rule)
     betas = rl.schedules.linear(n_steps)[:40]
     if falling:
         betas = betas[::-1]

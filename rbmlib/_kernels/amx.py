@@ -24,7 +24,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from .active import n_words
-from .elementwise import draw_lanes, exact_increment, exp_negative, series_lanes
+from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes
 from .random import mixed_units
 from .simd import (
     LANES,
@@ -245,10 +245,10 @@ def draw_layer(states, weights, n_units, scale, slope, offset, betas, k0, k1, pl
 
 
 @numba.njit(**_KERNEL)
-def draw_layer_with_series(
-    states, weights, n_units, scale, slope, offset, betas, step, k0, k1, planes, out, sums,
+def draw_layer_with_increments(
+    states, weights, n_units, scale, slope, offset, betas, step, rule, k0, k1, planes, out, sums,
 ):  # fmt: skip
-    """`draw_layer`, and add `series_lanes` to ``sums`` (GROUP, LANES)."""
+    """`draw_layer`, and add `increment_lanes` to ``sums`` (GROUP, LANES)."""
     n_blocks, depth = n_words(n_units), weights.shape[1]
     share = (GROUP + depth - 1) // depth  # draws beside the products of one depth
     for block in range(n_blocks + 1):
@@ -270,7 +270,7 @@ def draw_layer_with_series(
                     e = exp_negative(absolute(t))
                     bits = draw_lanes(t, e, units, k0[chain], k1[chain])
                     store_bytes(out, chain * out.shape[1] + first, bits)
-                    gain = where(here, series_lanes(s, t, e, step), f32(0))
+                    gain = where(here, increment_lanes(s, t, e, step, rule), f32(0))
                     store(sums, LANES * chain, load(sums, LANES * chain) + gain)
                     chain += 1
         if block < n_blocks:
@@ -344,7 +344,7 @@ def workspace(n_visible: int, n_hidden: int) -> Workspace:
 
 @numba.njit(**_KERNEL)
 def _anneal_group(
-    v, log_weights, betas, use_series, start, stop, seed, first_chain, first_draw,
+    v, log_weights, betas, rules, start, stop, seed, first_chain, first_draw,
     up, down, visible, hidden, planes, sums, scale, slope_scale,
     hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
@@ -360,10 +360,10 @@ def _anneal_group(
         beta, step = betas[k + 1], betas[k + 1] - betas[k]
         chain_betas[:], sums[:] = f32(beta), f32(0)
         set_keys(seed, first_chain, first_draw + 2 * k, k0, k1)
-        if use_series[k]:
-            draw_layer_with_series(
-                visible, up, n_hidden, scale, a, a0, chain_betas, f32(step), k0, k1, planes,
-                hidden, sums,
+        if rules[k] != EXACT:
+            draw_layer_with_increments(
+                visible, up, n_hidden, scale, a, a0, chain_betas, f32(step), rules[k], k0, k1,
+                planes, hidden, sums,
             )  # fmt: skip
             visible_term(visible, up, n_hidden, planes, visible_terms)
         else:
@@ -372,7 +372,7 @@ def _anneal_group(
             visible_terms[:] = x[:, n_hidden]
         for chain in range(v.shape[0]):
             gain = step * slope_scale * visible_terms[chain]
-            if use_series[k]:
+            if rules[k] != EXACT:
                 gain += join(load(sums, LANES * chain))
             else:
                 gain += exact_increment(
@@ -408,7 +408,7 @@ def _sweep_group(
 
 @numba.njit(**_KERNEL)
 def anneal(
-    v, log_weights, betas, use_series, start, stop, seed, first_chain, first_draw,
+    v, log_weights, betas, rules, start, stop, seed, first_chain, first_draw,
     up, down, visible, hidden, planes, sums, scale, slope_scale,
     hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
@@ -416,7 +416,7 @@ def anneal(
     configure(CONFIGURATION)
     for first in range(0, v.shape[0], GROUP):
         _anneal_group(
-            v[first : first + GROUP], log_weights[first : first + GROUP], betas, use_series,
+            v[first : first + GROUP], log_weights[first : first + GROUP], betas, rules,
             start, stop, seed, first_chain + first, first_draw,
             up, down, visible, hidden, planes, sums, scale, slope_scale,
             hidden_slope, hidden_offset, visible_slope, visible_offset,

@@ -18,13 +18,11 @@ import numba
 import numpy as np
 
 from . import amx, narrow, threads, wide
-from .elementwise import draw_row
+from .elementwise import draw_row, increment_rules
 from .fixed_point import FixedPoint, quantise
 from .random import draw_key
 
 f32 = np.float32
-
-SERIES_LIMIT = 1 / 16  # largest |change of a hidden field| for which the series is used
 
 _KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 
@@ -140,9 +138,13 @@ class _Route(NamedTuple):
     memory: Callable[[], tuple]  # of one call
 
 
-def _route(f: Family) -> _Route:
-    """The fastest route; its form of the weights is made on first use."""
-    name = "amx" if amx.available() else "narrow" if f.small else "wide"
+def _route(f: Family, n_chains: int) -> _Route:
+    """The fastest route; its form of the weights is made on first use.
+
+    Tiles cost the same for one chain as for a whole group of them.
+    """
+    portable, fewest = ("narrow", amx.GROUP // 2) if f.small else ("wide", amx.GROUP // 4)
+    name = "amx" if n_chains >= fewest and amx.available() else portable
     if name not in f.routes:
         if name == "amx":
             weights = amx.tiles(f.fixed.up), amx.tiles(f.fixed.down)
@@ -172,14 +174,14 @@ def anneal(
     Step k: weight of v between betas[k] and betas[k + 1], then one sweep at betas[k + 1].
     Step by step, so that a run has the same bits wherever it is interrupted to be looked at.
     """
-    f, route = kernel_family, _route(kernel_family)
-    use_series = np.abs(np.diff(betas)) * largest_slopes(f) < SERIES_LIMIT
+    f, route = kernel_family, _route(kernel_family, v.shape[0])
+    rules = increment_rules(np.diff(betas), largest_slopes(f))
     parts = _parts(v.shape[0], n_threads)
 
     def run(chunk, start, stop):
         part = parts[chunk]
         route.anneal(
-            v[part], log_weights[part], betas, use_series, start, stop, np.uint64(seed),
+            v[part], log_weights[part], betas, rules, start, stop, np.uint64(seed),
             first_chain + part.start, first_draw, *route.weights, *route.memory(),
             f.scale, f.slope_scale,
             f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
@@ -193,7 +195,7 @@ def sweep(
     on_progress=None,
 ) -> np.ndarray:  # fmt: skip
     """``n_sweeps`` Gibbs sweeps of ``v`` in place, chain c at betas[c]; returns the last h."""
-    f, route = kernel_family, _route(kernel_family)
+    f, route = kernel_family, _route(kernel_family, v.shape[0])
     h = np.zeros((v.shape[0], f.down.shape[0]), f32)
     parts = _parts(v.shape[0], n_threads)
 

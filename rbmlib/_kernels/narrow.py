@@ -10,7 +10,7 @@ import numba
 import numpy as np
 
 from .active import ROOM, list_active, n_words, read_row, write_row
-from .elementwise import draw_lanes, exact_increment, exp_negative, series_lanes
+from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes
 from .fixed_point import FixedPoint
 from .random import draw_key, mixed_keys, mixed_units
 from .simd import (
@@ -101,15 +101,15 @@ def draw_hidden(x, n_hidden, scale, slope_bias, offset, beta, key):
 
 
 @numba.njit(**_KERNEL)
-def draw_hidden_with_series(x, n_hidden, scale, slope_bias, offset, beta, step, key):
-    """`draw_hidden`, and the sum of `series_lanes`: sixteen partial sums, joined in float64."""
+def draw_hidden_with_increments(x, n_hidden, scale, slope_bias, offset, beta, step, rule, key):
+    """`draw_hidden`, and the sum of `increment_lanes`: sixteen partial sums, joined in float64."""
     (k0, k1), state = mixed_keys(key), 0
     total = spread(f32(0))
     for j in range(0, n_hidden, LANES):
         s, t, e = _hidden_lanes(x, j, scale, slope_bias, offset, beta)
         state |= bits_of(draw_lanes(t, e, mixed_units(j), k0, k1)) << j
         here = mask_of(((1 << n_hidden) - 1) >> j)
-        total = total + where(here, series_lanes(s, t, e, step), f32(0))
+        total = total + where(here, increment_lanes(s, t, e, step, rule), f32(0))
     return state & ((1 << n_hidden) - 1), join(total)
 
 
@@ -159,7 +159,7 @@ def _padded(vector, size):
 
 @numba.njit(**_KERNEL)
 def anneal(
-    v, log_weights, betas, use_series, start, stop, seed, first_chain, first_draw,
+    v, log_weights, betas, rules, start, stop, seed, first_chain, first_draw,
     up, tables, scale, slope_scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
     """`gibbs.anneal_chunk`, chain by chain."""
@@ -176,9 +176,9 @@ def anneal(
             add_rows(up, active, n_active, x)
             gain = step * slope_scale * np.float64(x[n_hidden])
             key = draw_key(seed, first_chain + chain, first_draw + 2 * k)
-            if use_series[k]:
-                state, change = draw_hidden_with_series(
-                    x, n_hidden, scale, a, a0, f32(beta), f32(step), key
+            if rules[k] != EXACT:
+                state, change = draw_hidden_with_increments(
+                    x, n_hidden, scale, a, a0, f32(beta), f32(step), rules[k], key
                 )
             else:
                 state = draw_hidden(x, n_hidden, scale, a, a0, f32(beta), key)

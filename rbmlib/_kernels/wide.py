@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from .active import ROOM, list_active, n_words, read_row, write_row
-from .elementwise import draw_lanes, exact_increment, exp_negative, series_lanes
+from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes
 from .random import draw_key, mixed_keys, mixed_units
 from .simd import (
     LANES,
@@ -105,10 +105,10 @@ def draw_block(block, fields, scale, slope, offset, betas, k0, k1, words):
 
 
 @numba.njit(**_KERNEL)
-def draw_block_with_series(
-    block, n_units, fields, scale, slope, offset, beta, step, k0, k1, words, sums
+def draw_block_with_increments(
+    block, n_units, fields, scale, slope, offset, beta, step, rule, k0, k1, words, sums
 ):
-    """`draw_block` at one beta; adds `series_lanes` to ``sums`` (n_chains, LANES)."""
+    """`draw_block` at one beta; adds `increment_lanes` to ``sums`` (n_chains, LANES)."""
     first = LANES * block
     a, a0, units = load(slope, first), load(offset, first), mixed_units(first)
     here = mask_of((1 << min(n_units - first, LANES)) - 1)
@@ -117,7 +117,7 @@ def draw_block_with_series(
         t = fma(s, beta, a0)
         e = exp_negative(absolute(t))
         words[chain, block] = bits_of(draw_lanes(t, e, units, k0[chain], k1[chain]))
-        gain = where(here, series_lanes(s, t, e, step), f32(0))
+        gain = where(here, increment_lanes(s, t, e, step, rule), f32(0))
         store(sums, LANES * chain, load(sums, LANES * chain) + gain)
 
 
@@ -144,7 +144,7 @@ def list_of(v, words, rows, counts, inverted):
 
 @numba.njit(**_KERNEL)
 def anneal(
-    v, log_weights, betas, use_series, start, stop, seed, first_chain, first_draw,
+    v, log_weights, betas, rules, start, stop, seed, first_chain, first_draw,
     up, up_totals, down, down_totals, scale, slope_scale,
     hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
@@ -172,18 +172,18 @@ def anneal(
         set_keys(seed, first_chain, first_draw + 2 * k, k0, k1)
         for block in range(up.shape[0]):
             fields_of_block(block, up, up_totals, v_rows, counts, inverted, fields)
-            if block == up.shape[0] - 1 or not use_series[k]:
+            if block == up.shape[0] - 1 or rules[k] == EXACT:
                 x[:, LANES * block : LANES * (block + 1)] = fields
-            if block < h_blocks and use_series[k]:
-                draw_block_with_series(
-                    block, n_hidden, fields, scale, a, a0, f32(beta), f32(step), k0, k1,
+            if block < h_blocks and rules[k] != EXACT:
+                draw_block_with_increments(
+                    block, n_hidden, fields, scale, a, a0, f32(beta), f32(step), rules[k], k0, k1,
                     h_words, sums,
                 )  # fmt: skip
             elif block < h_blocks:
                 draw_block(block, fields, scale, a, a0, chain_betas, k0, k1, h_words)
         for chain in range(n_chains):
             gain = step * slope_scale * np.float64(x[chain, n_hidden])
-            if use_series[k]:
+            if rules[k] != EXACT:
                 gain += join(load(sums, LANES * chain))
             else:
                 gain += exact_increment(
