@@ -1,13 +1,17 @@
 """The routes of the kernels, portable and AMX: the same bits, and when each is taken."""
 
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
-from rbmlib._kernels import amx, gibbs, random
+from rbmlib import _kernels
+from rbmlib._kernels import amx, fixed_point, gibbs, random
 
 f32 = np.float32
 
@@ -107,3 +111,55 @@ def digest(**environment) -> str:
 def test_other_processors_and_libraries_give_the_same_bits(environment):
     """In processes of their own, where such settings are read; `generic` has no AVX, no FMA."""
     assert digest(**environment) == digest()
+
+
+def test_large_models_lose_bits_not_exactness():
+    """20,000 visible units of equal weights: a coarser scale, sums still whole numbers."""
+    weights = np.full((20_000, 2), 0.5) * np.array([1, -1])
+    fixed = fixed_point.quantise(weights, np.full(20_000, 0.25))
+    every = fixed.up.astype(np.int64).sum(axis=0)
+    assert np.abs(every).max() < fixed_point.MAX_SUM
+    sums = np.ones(20_000, f32) @ fixed.up
+    np.testing.assert_array_equal(sums.astype(np.int64), every)
+    np.testing.assert_allclose(fixed.up[:, :2] * fixed.scale, weights, rtol=1e-2)
+
+
+def test_cache_folder_changes_with_any_kernel_file(tmp_path, monkeypatch):
+    room = tmp_path / "_kernels"
+    shutil.copytree(_kernels._ROOM, room, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(_kernels, "_ROOM", room)
+    monkeypatch.setattr(_kernels, "_OUTER_CACHE", str(tmp_path / "cache"))
+    folders = [_kernels._cache_folder()]
+    assert _kernels._cache_folder() == folders[0]
+    for source in sorted(room.glob("*.py")):
+        source.write_text(source.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
+        folders.append(_kernels._cache_folder())
+    assert len(set(folders)) == len(folders) > 10
+
+
+LONG_RUN = """
+import rbmlib as rl
+path = rl.GeometricPath(rl.testsystems.random_rbm(n_visible=300, n_hidden={n_hidden}, rng=0))
+rl.ais(path, rl.schedules.linear(10), n_chains=64, rng=0)
+print("running", flush=True)
+rl.ais(path, rl.schedules.linear(10_000_000), n_chains=1024, rng=0)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
+@pytest.mark.parametrize("n_hidden", [10, 100])
+def test_interrupt_stops_a_long_run(n_hidden):
+    """Ctrl-C: KeyboardInterrupt within seconds, from a run that would take hours."""
+    run = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", LONG_RUN.format(n_hidden=n_hidden)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert run.stdout.readline() == "running\n"
+        time.sleep(1.5)
+        run.send_signal(signal.SIGINT)
+        _, errors = run.communicate(timeout=30)
+    finally:
+        run.kill()
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert run.returncode != 0

@@ -1,117 +1,225 @@
-"""Time annealed importance sampling of rbmlib against two loops in plain NumPy float64.
+"""Time annealing by rbmlib against other people's loops, against the machine, and as it scales.
 
-    python book/_tools/bench.py [--chains 1000] [--steps 2000] [--repeats 5] [MODEL ...]
+    python book/_tools/bench.py [--chains 512] [--steps 200] [--rounds 5] [--quick] [MODEL ...]
 
-Wall-clock time per chain and step with all cores, base made before the clock starts:
+All loops take the same steps of the same chains of the same model, half-way along the path (a
+step is a ten-thousandth of it). They take turns, so that a slow spell of the machine hits them
+alike; medians over the rounds are shown, and ratios are medians of the ratios of a round. The
+bound of a machine is what its matrix products and its exponentials and random numbers would take
+on their own, one after the other.
 
-plain     what a user would write: no library, two matrix products a step
-generic   the library's reference loop, which works for any path
-compiled  `rl.ais` as called
-
-The three take turns and the medians over the repeats are shown, so that a slow spell of the
-machine hits them alike; the NumPy loops run fewer steps. The compiled kernels are warmed up first.
+Prints tables; writes data/results/speed.csv, speed_machine.csv, speed_scaling.csv and
+book/speed.svg, which the page on scaling shows.
 """
 
 import argparse
-import itertools
 import os
 import platform
 import statistics
+import sys
 import time
+import tracemalloc
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
 
+import machine
+import matplotlib.pyplot as plt
 import numpy as np
-from scipy.special import expit
+import pandas as pd
+from baselines import baselines
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
 
 import rbmlib as rl
+from rbmlib._kernels import amx, threads
+from rbmlib._streams import ChainStream
 
-NUMPY_STEPS = 20
-
-
-class ReferencePath(rl.GeometricPath):
-    """The same path without its compiled loop."""
-
-    anneal = rl.AnnealingPath.anneal
-
-
-def plain_numpy_ais(rbm, base_bias, betas, n_chains, rng):
-    """AIS of a Bernoulli RBM as in a textbook; log-weights without log Z_0."""
-    weights, b, a = rbm.weights, rbm.visible_bias, rbm.hidden_bias
-    v = (rng.random((n_chains, rbm.n_visible)) < expit(base_bias)).astype(float)
-    log_weights = np.zeros(n_chains)
-    for previous, beta in itertools.pairwise(betas):
-        fields = v @ weights + a
-        log_weights += (beta - previous) * (v @ (b - base_bias))
-        log_weights += (np.logaddexp(0, beta * fields) - np.logaddexp(0, previous * fields)).sum(1)
-        h = (rng.random(fields.shape) < expit(beta * fields)).astype(float)
-        x = (1 - beta) * base_bias + beta * (h @ weights.T + b)
-        v = (rng.random(x.shape) < expit(x)).astype(float)
-    return log_weights
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "data" / "results"
+FINE, MIDDLE = 1e-4, 0.5  # size of a step, and where the steps are taken
+OURS = {"rbmlib, portable": "0", "rbmlib, AMX": "1"}
 
 
-def contestants(rbm, n_chains, n_steps):
-    """For each name a function of the seed, and its number of steps."""
-    path, reference = rl.GeometricPath(rbm), ReferencePath(rbm)
-    few, many = rl.schedules.linear(NUMPY_STEPS), rl.schedules.linear(n_steps)
+@contextmanager
+def limited(n_threads: int, use_amx: str = "1"):
+    """BLAS, PyTorch and rbmlib on so many threads."""
+    before = {name: os.environ.get(name) for name in ("RBMLIB_NUM_THREADS", "RBMLIB_AMX")}
+    os.environ.update(RBMLIB_NUM_THREADS=str(n_threads), RBMLIB_AMX=use_amx)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(n_threads)
+    try:
+        with threadpool_limits(n_threads, user_api="blas"):
+            yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
-    def plain(seed):
-        bias = path.base_visible_bias
-        plain_numpy_ais(rbm, bias, few, n_chains, np.random.default_rng(seed))
 
-    def library(path, betas):
-        return lambda seed: rl.ais(path, betas, n_chains, seed, n_recorded=2, progress=False)
+def ours(path, betas, v, seed):
+    """The compiled loop, with its importance steps to the float64 model."""
+    path.anneal(rl.State(v), betas, ChainStream(seed, len(v)))
 
-    return {
-        "plain": (plain, NUMPY_STEPS),
-        "generic": (library(reference, few), NUMPY_STEPS),
-        "compiled": (library(path, many), n_steps),
+
+def contestants(path) -> dict:
+    """Name -> (function of betas, chains and seed; value of RBMLIB_AMX)."""
+    found = {
+        name: (lambda betas, v, seed, f=f: f(path.rbm, path.base_visible_bias, betas, v, seed), "1")
+        for name, f in baselines().items()
     }
+    for name, flag in OURS.items():
+        if flag == "0" or amx.available():
+            found[name] = (lambda betas, v, seed: ours(path, betas, v, seed), flag)
+    return found
 
 
-def measure(rbm, n_chains, n_steps, repeats) -> dict[str, float]:
-    """Median microseconds per chain and step."""
-    runs = contestants(rbm, n_chains, n_steps)
-    runs["compiled"][0](0)
-    times = {name: [] for name in runs}
-    for seed in range(repeats):
-        for name, (run, steps) in runs.items():
-            start = time.perf_counter()
-            run(seed)
-            times[name].append((time.perf_counter() - start) / (n_chains * steps) * 1e6)
-    return {name: statistics.median(values) for name, values in times.items()}
+def microseconds(function, n_chain_steps: int) -> float:
+    started = time.perf_counter()
+    function()
+    return (time.perf_counter() - started) / n_chain_steps * 1e6
 
 
-def models(names) -> dict:
-    """The named RBMs, else those in the repository, else random ones of usual sizes."""
-    names = names or [i.name for i in rl.datasets.list_rbms() if i.where == "committed"]
-    if names:
-        return {name: rl.load_rbm(name) for name in names}
-    return {
-        f"random, {m} hidden": rl.testsystems.random_rbm(n_visible=784, n_hidden=m, rng=m)
-        for m in (20, 500)
-    }
+def all_threads(work, n_threads: int) -> None:
+    """``work`` on every thread at the same time."""
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(lambda _: work(), range(n_threads)))
 
 
-def main():
+def compare(models: dict, n_chains: int, n_steps: int, n_rounds: int) -> pd.DataFrame:
+    """Microseconds a chain and step of every contestant and bound, a row a round."""
+    betas = MIDDLE + FINE * np.arange(n_steps + 1)
+    counts = sorted({1, threads.default_n_threads()})
+    runs = []
+    for model, rbm in models.items():
+        path = rl.GeometricPath(rbm, base=rl.base_rate(rl.datasets.load_mnist().train))
+        v = path.sample_base(n_chains, np.random.default_rng(0)).visible
+        for n in counts:
+            for name, (f, flag) in contestants(path).items():
+                work = lambda r, f=f, v=v: f(betas, v, r)  # noqa: E731
+                runs.append((model, name, n, flag, work, n_chains * n_steps))
+            for name, (kernel, chain_steps) in machine.bounds(rbm).items():
+                work = lambda r, kernel=kernel, n=n: all_threads(kernel, n)  # noqa: E731
+                runs.append((model, name, n, "1", work, n * chain_steps))
+    rows = []
+    with tqdm(total=(n_rounds + 1) * len(runs), unit="run", disable=None) as bar:
+        for turn in range(-1, n_rounds):  # the first round warms up
+            for model, name, n, flag, work, size in runs:
+                with limited(n if not name.startswith("bound") else 1, flag):
+                    t = microseconds(lambda work=work, turn=turn: work(turn + 1), size)
+                bar.update(1)
+                if turn >= 0:
+                    rows.append((model, name, n, turn, t))
+    return pd.DataFrame(rows, columns=["model", "loop", "threads", "round", "microseconds"])
+
+
+def summary(rounds: pd.DataFrame) -> pd.DataFrame:
+    """Medians, and median ratios to NumPy float64 on as many threads."""
+    reference = rounds[rounds["loop"] == "NumPy float64"]
+    joined = rounds.merge(
+        reference.drop(columns="loop"), on=["model", "threads", "round"], suffixes=("", "_numpy")
+    )
+    joined["times_numpy"] = joined["microseconds_numpy"] / joined["microseconds"]
+    groups = joined.groupby(["model", "threads", "loop"], sort=False)
+    table = groups[["microseconds", "times_numpy"]].median()
+    table["least"] = groups["microseconds"].min()
+    return table.reset_index()
+
+
+def scaling(n_steps: int, n_rounds: int, quick: bool) -> pd.DataFrame:
+    """Microseconds a chain and step of rbmlib along one axis at a time."""
+    data = rl.datasets.load_mnist().train
+    base = rl.base_rate(data)
+    most = threads.default_n_threads()
+    plan = [("chains", 500, n, n_steps, most) for n in (1, 8, 32, 128, 512, 2048)]
+    plan += [("steps", 500, 256, k, most) for k in (100, 1000, 10_000)[: 2 if quick else 3]]
+    plan += [("hidden units", m, 256, n_steps, most) for m in (10, 20, 30, 50, 100, 200, 500, 1000)]
+    plan += [("threads", m, 256, n_steps, n) for m in (20, 500) for n in range(1, most + 1)]
+    rows = []
+    for axis, n_hidden, n_chains, steps, n_threads in tqdm(plan, unit="point", disable=None):
+        rbm = rl.testsystems.random_rbm(n_visible=784, n_hidden=n_hidden, rng=n_hidden)
+        path = rl.GeometricPath(rbm, base=base)
+        v = path.sample_base(n_chains, np.random.default_rng(0)).visible
+        betas = MIDDLE + FINE * np.arange(steps + 1) / max(1, steps / 4000)
+        for name, flag in OURS.items():
+            if flag == "1" and not amx.available():
+                continue
+            with limited(n_threads, flag):
+                times = [
+                    microseconds(lambda b=betas, v=v, p=path: ours(p, b, v, 0), n_chains * steps)
+                    for _ in range(n_rounds)
+                ]
+                megabytes = peak_megabytes(lambda b=betas, v=v, p=path: ours(p, b, v, 0))
+            rows.append((axis, name, n_hidden, n_chains, steps, n_threads,
+                         statistics.median(times), megabytes))  # fmt: skip
+    return pd.DataFrame(
+        rows,
+        columns=["axis", "loop", "n_hidden", "n_chains", "n_steps", "threads", "microseconds",
+                 "megabytes"],
+    )  # fmt: skip
+
+
+def peak_megabytes(function) -> float:
+    """Largest memory held by Python and NumPy while a function runs."""
+    tracemalloc.start()
+    function()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / 2**20
+
+
+def figure(table: pd.DataFrame, scales: pd.DataFrame) -> None:
+    """Bars of the comparison, and the curves of scaling."""
+    rl.plots.use_style()
+    plt.rcParams["svg.hashsalt"] = "speed"  # the same file for the same numbers
+    n = table["threads"].max()
+    loops = [x for x in table["loop"].unique() if not x.startswith("bound")]
+    fig, axes = plt.subplots(2, 2, figsize=(10, 7))
+    wide = table[table["threads"] == n].pivot(index="loop", columns="model", values="microseconds")
+    wide.loc[loops[::-1]].plot.barh(
+        ax=axes[0, 0], logx=True, color=[rl.plots.BLUE, rl.plots.ORANGE]
+    )
+    axes[0, 0].set(xlabel="µs a chain and step", ylabel="", title=f"{n} threads")
+    for ax, (axis, column) in zip(
+        axes.flat[1:],
+        [("chains", "n_chains"), ("hidden units", "n_hidden"), ("steps", "n_steps")],
+        strict=True,
+    ):
+        for name, part in scales[scales["axis"] == axis].groupby("loop"):
+            ax.loglog(part[column], part["microseconds"], "o-", label=name)
+        ax.set(xlabel=f"number of {axis}", ylabel="µs a chain and step")
+        ax.legend()
+    fig.savefig(ROOT / "book" / "speed.svg", metadata={"Date": None})
+
+
+def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("models", nargs="*", metavar="MODEL", help="a registered name or a file")
-    parser.add_argument("--chains", type=int, default=1000)
-    parser.add_argument("--steps", type=int, default=2000, help="of the compiled run")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--chains", type=int, default=512)
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--quick", action="store_true", help="one round of a few steps: a trial")
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore", rl.ConvergenceWarning)  # expected of runs as short as these
+    if arguments.quick:
+        arguments.chains, arguments.steps, arguments.rounds = 64, 20, 1
+    warnings.simplefilter("ignore")
 
-    print(f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()},")
-    print(
-        f"{arguments.chains} chains, medians of {arguments.repeats}, microseconds a chain and step"
-    )
-    print(f"\n{'model':24} {'plain':>9} {'generic':>9} {'compiled':>9} {'plain/compiled':>15}")
-    for name, rbm in models(arguments.models).items():
-        t = measure(rbm, arguments.chains, arguments.steps, arguments.repeats)
-        ratio = t["plain"] / t["compiled"]
-        print(f"{name:24} {t['plain']:9.2f} {t['generic']:9.2f} {t['compiled']:9.3f} {ratio:15.1f}")
+    models = {name: rl.load_rbm(name) for name in arguments.models or ("pcd_20", "pcd_500")}
+    print(f"{machine.description()}, Python {platform.python_version()}, rbmlib {rl.__version__}")
+    rounds = compare(models, arguments.chains, arguments.steps, arguments.rounds)
+    table, rates = summary(rounds), machine.rates(arguments.rounds)
+    scales = scaling(arguments.steps, min(3, arguments.rounds), arguments.quick)
+    with pd.option_context("display.width", 120, "display.float_format", "{:.3g}".format):
+        for part in (table, rates, scales):
+            print("\n" + part.to_string(index=False))
+    if arguments.quick:
+        print("\na trial: nothing was written")
+        return
+    for name, part in (("speed", table), ("speed_machine", rates), ("speed_scaling", scales)):
+        part.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.4g")
+    figure(table, scales)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,83 @@
+"""Annealing loops as others write them, for `bench.py`.
+
+Each takes (rbm, base_bias, betas, v, seed) and anneals the chains ``v`` from betas[0] to betas[-1]:
+weight, hidden units, visible units, the step of `rl.ais`. None calls rbmlib's kernels.
+"""
+
+import itertools
+
+import numpy as np
+from scipy.special import expit
+
+
+def numpy_annealing(rbm, base_bias, betas, v, seed, dtype=np.float64):
+    """As in a textbook: two matrix products a step, in one precision throughout."""
+    rng = np.random.default_rng(seed)
+    weights, b, a, base, v = (
+        np.asarray(x, dtype) for x in (rbm.weights, rbm.visible_bias, rbm.hidden_bias, base_bias, v)
+    )
+    log_weights = np.zeros(len(v))
+    for previous, beta in itertools.pairwise(betas.astype(dtype)):
+        fields = v @ weights + a
+        log_weights += (beta - previous) * (v @ (b - base))
+        change = np.logaddexp(dtype(0), beta * fields) - np.logaddexp(dtype(0), previous * fields)
+        log_weights += change.sum(1)
+        h = (rng.random(fields.shape, dtype) < expit(beta * fields)).astype(dtype)
+        x = (1 - beta) * base + beta * (h @ weights.T + b)
+        v = (rng.random(x.shape, dtype) < expit(x)).astype(dtype)
+    return log_weights
+
+
+def torch_annealing(rbm, base_bias, betas, v, seed):
+    """PyTorch on the processor, float32."""
+    import torch
+    from torch.nn.functional import softplus
+
+    torch.manual_seed(seed)
+    weights, b, a, base, v = (
+        torch.as_tensor(np.asarray(x, np.float32))
+        for x in (rbm.weights, rbm.visible_bias, rbm.hidden_bias, base_bias, v)
+    )
+    log_weights = torch.zeros(len(v), dtype=torch.float64)
+    with torch.no_grad():
+        for previous, beta in itertools.pairwise(float(x) for x in betas):
+            fields = v @ weights + a
+            log_weights += (beta - previous) * (v @ (b - base))
+            log_weights += (softplus(beta * fields) - softplus(previous * fields)).sum(1)
+            h = torch.bernoulli(torch.sigmoid(beta * fields))
+            x = (1 - beta) * base + beta * (h @ weights.T + b)
+            v = torch.bernoulli(torch.sigmoid(x))
+    return log_weights.numpy()
+
+
+def sklearn_gibbs(rbm, base_bias, betas, v, seed):
+    """scikit-learn's Gibbs step: no weights, no beta; as many steps."""
+    from sklearn.neural_network import BernoulliRBM
+
+    model = BernoulliRBM(n_components=rbm.n_hidden, random_state=seed)
+    model.fit(v[:2].astype(float))
+    model.components_ = rbm.weights.T.copy()
+    model.intercept_hidden_, model.intercept_visible_ = rbm.hidden_bias, rbm.visible_bias
+    v = v.astype(float)
+    for _ in range(len(betas) - 1):
+        v = model.gibbs(v)
+    return v
+
+
+def installed(package: str) -> bool:
+    import importlib.util
+
+    return importlib.util.find_spec(package) is not None
+
+
+def baselines() -> dict:
+    """The loops whose packages are installed."""
+    found = {
+        "NumPy float64": numpy_annealing,
+        "NumPy float32": lambda *args: numpy_annealing(*args, dtype=np.float32),
+    }
+    if installed("torch"):
+        found["PyTorch float32"] = torch_annealing
+    if installed("sklearn"):
+        found["scikit-learn, Gibbs step only"] = sklearn_gibbs
+    return found

@@ -1,0 +1,131 @@
+"""What this machine can do at most: the parts of an annealing step on their own, for `bench.py`."""
+
+import os
+import platform
+import statistics
+import time
+
+import numba
+import numpy as np
+import pandas as pd
+
+from rbmlib._kernels import amx
+from rbmlib._kernels.amx import HIGH, HIGH_0, HIGH_1, LOW, LOW_0, LOW_1, STATES_0, STATES_1
+from rbmlib._kernels.elementwise import SERIES, draw_row, exp_negative, increment_lanes
+from rbmlib._kernels.random import bits31_lanes, mixed_units
+from rbmlib._kernels.simd import LANES, absolute, fma, load, spread, store, to_floats
+
+f32 = np.float32
+ROWS = 64
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _products(v, h, up, down, n):
+    """The two products of ``n`` steps of ROWS chains."""
+    for _ in range(n):
+        np.dot(v, up)
+        np.dot(h, down)
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _increments(fields, slope, beta, step, out):
+    total = spread(f32(0))
+    for j in range(0, fields.size - LANES + 1, LANES):
+        s = fma(load(fields, j), f32(1e-3), load(slope, j))
+        t = s * beta
+        total = total + increment_lanes(s, t, exp_negative(absolute(t)), step, SERIES)
+    store(out, 0, total)
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _draws(x, y, slope_x, slope_y, h, v, out, n):
+    """Exponentials, random numbers and increments of ``n`` steps of ROWS chains."""
+    for k in range(n):
+        for row in range(ROWS):
+            _increments(x[row], slope_x, f32(0.5), f32(1e-4), out)
+            draw_row(x[row], f32(1e-3), slope_x, slope_x, f32(0.5), np.uint64(k + row), h[row])
+            draw_row(y[row], f32(1e-3), slope_y, slope_y, f32(0.5), np.uint64(k - row), v[row])
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _tile_products(n, configuration):
+    amx.configure(configuration)
+    for _ in range(n):
+        amx.add_signed(HIGH_0, STATES_0, HIGH)
+        amx.add_unsigned(LOW_0, STATES_0, LOW)
+        amx.add_signed(HIGH_1, STATES_1, HIGH)
+        amx.add_unsigned(LOW_1, STATES_1, LOW)
+    amx.release()
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _exponentials(x, n):
+    total = spread(f32(0))
+    for _ in range(n):
+        for j in range(0, x.size, LANES):
+            total = total + exp_negative(load(x, j))
+    store(x, 0, total * f32(0) + spread(f32(0.5)))
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def _random_numbers(x, n):
+    total = spread(f32(0))
+    for k in range(n):
+        for j in range(0, x.size, LANES):
+            total = total + to_floats(bits31_lanes(mixed_units(j), np.uint32(k), np.uint32(7)))
+    store(x, 0, total * f32(0) + spread(f32(0.5)))
+
+
+def bounds(rbm) -> dict:
+    """Parts of a step: name -> (function, number of chain-steps it stands for)."""
+    rng = np.random.default_rng(0)
+    n_visible, n_hidden = rbm.weights.shape
+    up = rng.integers(-99, 99, (n_visible, n_hidden)).astype(f32)
+    v, h = ((rng.random((ROWS, n)) < 0.3).astype(f32) for n in (n_visible, n_hidden))
+    x, y = v @ up, h @ up.T
+    down, slopes = np.ascontiguousarray(up.T), [np.zeros(n, f32) for n in (n_hidden, n_visible)]
+    n = max(1, 2000 // n_hidden)
+    found = {
+        "bound: matrix products": (lambda: _products(v, h, up, down, n), n * ROWS),
+        "bound: exp and random": (
+            lambda: _draws(x, y, *slopes, h.copy(), v.copy(), np.zeros(LANES, f32), n), n * ROWS
+        ),
+    }  # fmt: skip
+    if amx.available():
+        shapes = [amx.tiles(q).shape for q in (np.zeros((n_visible, n_hidden + 1)), down)]
+        count = sum(n_blocks * depth for n_blocks, depth, *_ in shapes)
+        found["bound: tile products"] = (
+            lambda: _tile_products(n * count, amx.CONFIGURATION), n * amx.GROUP
+        )  # fmt: skip
+    return found
+
+
+def rates(n_rounds: int) -> pd.DataFrame:
+    """Rates of one thread: products, exponentials, random numbers."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.random(shape, f32) for shape in ((ROWS, 784), (784, 512)))
+    x, n = rng.random(4096, f32), 500
+    plan = {
+        "sgemm (10^9 operations/s)": (lambda: _products(a, a[:, :16], b, b[:16], 20),
+                                      20 * ROWS * 2 * (784 * 512 + 16 * 512)),
+        "exp (10^9/s)": (lambda: _exponentials(x, n), n * x.size),
+        "random numbers (10^9/s)": (lambda: _random_numbers(x, n), n * x.size),
+    }  # fmt: skip
+    if amx.available():
+        plan["int8 tiles (10^9 operations/s)"] = (
+            lambda: _tile_products(20_000, amx.CONFIGURATION), 20_000 * 4 * 2 * 16 * 16 * 64
+        )  # fmt: skip
+    rows = []
+    for name, (work, size) in plan.items():
+        work()
+        times = []
+        for _ in range(n_rounds):
+            started = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - started)
+        rows.append((name, size / statistics.median(times) / 1e9))
+    return pd.DataFrame(rows, columns=["machine, one thread", "rate"])
+
+
+def description() -> str:
+    return f"{platform.machine()}, {os.cpu_count()} processors, AMX {amx.available()}"
