@@ -64,6 +64,19 @@ def sklearn_gibbs(rbm, base_bias, betas, v, seed):
     return v
 
 
+def rbms_annealing(rbm, base_bias, betas, v, seed):
+    """The package `rbms`: its own path, as many steps of as many chains."""
+    import torch
+    from rbms.bernoulli_bernoulli.classes import BBRBM
+    from rbms.partition_function.ais import compute_partition_function_ais
+
+    torch.manual_seed(seed)
+    parts = (rbm.weights, rbm.visible_bias, rbm.hidden_bias)
+    weights, b, a = (torch.as_tensor(np.asarray(x, np.float32)) for x in parts)
+    model = BBRBM(weight_matrix=weights, vbias=b, hbias=a)
+    return compute_partition_function_ais(len(v), len(betas), model)
+
+
 def installed(package: str) -> bool:
     import importlib.util
 
@@ -78,6 +91,8 @@ def baselines() -> dict:
     }
     if installed("torch"):
         found["PyTorch float32"] = torch_annealing
+    if installed("rbms"):
+        found["rbms"] = rbms_annealing
     if installed("sklearn"):
         found["scikit-learn, Gibbs step only"] = sklearn_gibbs
     return found

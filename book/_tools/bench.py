@@ -1,12 +1,13 @@
 """Time annealing by rbmlib against other people's loops, against the machine, and as it scales.
 
-    python book/_tools/bench.py [--chains 512] [--steps 200] [--rounds 5] [--quick] [MODEL ...]
+    python book/_tools/bench.py [--chains 256] [--steps 100] [--rounds 5] [--quick] [MODEL ...]
 
 All loops take the same steps of the same chains of the same model, half-way along the path (a
-step is a ten-thousandth of it). They take turns, so that a slow spell of the machine hits them
-alike; medians over the rounds are shown, and ratios are medians of the ratios of a round. The
-bound of a machine is what its matrix products and its exponentials and random numbers would take
-on their own, one after the other.
+step is a ten-thousandth of it); rbmlib takes ten times as many, so that its importance steps at
+both ends weigh as they do in a run of some thousand. They take turns, so that a slow spell of
+the machine hits them alike; medians over the rounds are shown, and ratios are medians of the
+ratios of a round. The bound of a machine is what its matrix products and its exponentials and
+random numbers would take on their own, one after the other.
 
 Prints tables; writes data/results/speed.csv, speed_machine.csv, speed_scaling.csv and
 book/speed.svg, which the page on scaling shows.
@@ -39,6 +40,7 @@ from rbmlib._streams import ChainStream
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "data" / "results"
 FINE, MIDDLE = 1e-4, 0.5  # size of a step, and where the steps are taken
+MORE = 10  # times as many steps for our loop
 OURS = {"rbmlib, portable": "0", "rbmlib, AMX": "1"}
 
 
@@ -57,20 +59,26 @@ def limited(n_threads: int, use_amx: str = "1"):
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
+def steps(n: int) -> np.ndarray:
+    """The betas of ``n`` steps half-way along the path."""
+    return MIDDLE + FINE * np.arange(n + 1)
+
+
 def ours(path, betas, v, seed):
     """The compiled loop, with its importance steps to the float64 model."""
     path.anneal(rl.State(v), betas, ChainStream(seed, len(v)))
 
 
 def contestants(path) -> dict:
-    """Name -> (function of betas, chains and seed; value of RBMLIB_AMX)."""
+    """Name -> (function of steps, chains and seed; value of RBMLIB_AMX; times as many steps)."""
+    bias = path.base_visible_bias
     found = {
-        name: (lambda betas, v, seed, f=f: f(path.rbm, path.base_visible_bias, betas, v, seed), "1")
+        name: (lambda k, v, seed, f=f: f(path.rbm, bias, steps(k), v, seed), "1", 1)
         for name, f in baselines().items()
     }
     for name, flag in OURS.items():
         if flag == "0" or amx.available():
-            found[name] = (lambda betas, v, seed: ours(path, betas, v, seed), flag)
+            found[name] = (lambda k, v, seed: ours(path, steps(k), v, seed), flag, MORE)
     return found
 
 
@@ -88,16 +96,15 @@ def all_threads(work, n_threads: int) -> None:
 
 def compare(models: dict, n_chains: int, n_steps: int, n_rounds: int) -> pd.DataFrame:
     """Microseconds a chain and step of every contestant and bound, a row a round."""
-    betas = MIDDLE + FINE * np.arange(n_steps + 1)
     counts = sorted({1, threads.default_n_threads()})
     runs = []
     for model, rbm in models.items():
         path = rl.GeometricPath(rbm, base=rl.base_rate(rl.datasets.load_mnist().train))
         v = path.sample_base(n_chains, np.random.default_rng(0)).visible
         for n in counts:
-            for name, (f, flag) in contestants(path).items():
-                work = lambda r, f=f, v=v: f(betas, v, r)  # noqa: E731
-                runs.append((model, name, n, flag, work, n_chains * n_steps))
+            for name, (f, flag, more) in contestants(path).items():
+                work = lambda r, f=f, v=v, k=more * n_steps: f(k, v, r)  # noqa: E731
+                runs.append((model, name, n, flag, work, n_chains * more * n_steps))
             for name, (kernel, chain_steps) in machine.bounds(rbm).items():
                 work = lambda r, kernel=kernel, n=n: all_threads(kernel, n)  # noqa: E731
                 runs.append((model, name, n, "1", work, n * chain_steps))
@@ -131,26 +138,30 @@ def scaling(n_steps: int, n_rounds: int, quick: bool) -> pd.DataFrame:
     data = rl.datasets.load_mnist().train
     base = rl.base_rate(data)
     most = threads.default_n_threads()
-    plan = [("chains", 500, n, n_steps, most) for n in (1, 8, 32, 128, 512, 2048)]
-    plan += [("steps", 500, 256, k, most) for k in (100, 1000, 10_000)[: 2 if quick else 3]]
-    plan += [("hidden units", m, 256, n_steps, most) for m in (10, 20, 30, 50, 100, 200, 500, 1000)]
-    plan += [("threads", m, 256, n_steps, n) for m in (20, 500) for n in range(1, most + 1)]
+    plan = [("chains", 500, n, -(-MORE * n_steps * 64 // max(64, n)), most)
+            for n in (1, 8, 32, 128, 512, 2048)]  # fmt: skip
+    plan += [("steps", 500, 64, k, most) for k in (100, 1000, 10_000)[: 2 if quick else 3]]
+    plan += [
+        ("hidden units", m, 256, MORE * n_steps, most)
+        for m in (10, 20, 30, 50, 100, 200, 500, 1000)
+    ]
+    plan += [("threads", m, 256, MORE * n_steps, n) for m in (20, 500) for n in range(1, most + 1)]
     rows = []
-    for axis, n_hidden, n_chains, steps, n_threads in tqdm(plan, unit="point", disable=None):
+    for axis, n_hidden, n_chains, n_steps, n_threads in tqdm(plan, unit="point", disable=None):
         rbm = rl.testsystems.random_rbm(n_visible=784, n_hidden=n_hidden, rng=n_hidden)
         path = rl.GeometricPath(rbm, base=base)
         v = path.sample_base(n_chains, np.random.default_rng(0)).visible
-        betas = MIDDLE + FINE * np.arange(steps + 1) / max(1, steps / 4000)
+        betas = MIDDLE + min(FINE, 0.5 / n_steps) * np.arange(n_steps + 1)
         for name, flag in OURS.items():
             if flag == "1" and not amx.available():
                 continue
             with limited(n_threads, flag):
                 times = [
-                    microseconds(lambda b=betas, v=v, p=path: ours(p, b, v, 0), n_chains * steps)
+                    microseconds(lambda b=betas, v=v, p=path: ours(p, b, v, 0), n_chains * n_steps)
                     for _ in range(n_rounds)
                 ]
                 megabytes = peak_megabytes(lambda b=betas, v=v, p=path: ours(p, b, v, 0))
-            rows.append((axis, name, n_hidden, n_chains, steps, n_threads,
+            rows.append((axis, name, n_hidden, n_chains, n_steps, n_threads,
                          statistics.median(times), megabytes))  # fmt: skip
     return pd.DataFrame(
         rows,
@@ -192,13 +203,21 @@ def figure(table: pd.DataFrame, scales: pd.DataFrame) -> None:
     fig.savefig(ROOT / "book" / "speed.svg", metadata={"Date": None})
 
 
+def show(part: pd.DataFrame, name: str, quick: bool) -> None:
+    """Print a table, and write it."""
+    with pd.option_context("display.width", 120, "display.float_format", "{:.3g}".format):
+        print("\n" + part.to_string(index=False), flush=True)
+    if not quick:
+        part.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.4g")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("models", nargs="*", metavar="MODEL", help="a registered name or a file")
-    parser.add_argument("--chains", type=int, default=512)
-    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--chains", type=int, default=256)
+    parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="one round of a few steps: a trial")
     arguments = parser.parse_args()
@@ -208,18 +227,15 @@ def main() -> None:
 
     models = {name: rl.load_rbm(name) for name in arguments.models or ("pcd_20", "pcd_500")}
     print(f"{machine.description()}, Python {platform.python_version()}, rbmlib {rl.__version__}")
-    rounds = compare(models, arguments.chains, arguments.steps, arguments.rounds)
-    table, rates = summary(rounds), machine.rates(arguments.rounds)
+    table = summary(compare(models, arguments.chains, arguments.steps, arguments.rounds))
+    show(table, "speed", arguments.quick)
+    show(machine.rates(arguments.rounds), "speed_machine", arguments.quick)
     scales = scaling(arguments.steps, min(3, arguments.rounds), arguments.quick)
-    with pd.option_context("display.width", 120, "display.float_format", "{:.3g}".format):
-        for part in (table, rates, scales):
-            print("\n" + part.to_string(index=False))
+    show(scales, "speed_scaling", arguments.quick)
     if arguments.quick:
         print("\na trial: nothing was written")
-        return
-    for name, part in (("speed", table), ("speed_machine", rates), ("speed_scaling", scales)):
-        part.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.4g")
-    figure(table, scales)
+    else:
+        figure(table, scales)
 
 
 if __name__ == "__main__":
