@@ -9,7 +9,7 @@ NBS    := $(wildcard book/*.ipynb)
 RUN    := $(NBS:%=$(SRC)/%)
 PAGES  := _config.yml _toc.yml $(shell find book -type f -not -name '*.ipynb' -not -path '*/_tools/*' \
             -not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
-CODE   := $(shell find rbmlib data -type f -not -path '*/__pycache__/*' 2>/dev/null)
+CODE   := $(shell find rbmlib data -type f -not -path '*/__pycache__/*' -not -name '*.sqlite*' 2>/dev/null)
 
 # Chapters run two at a time and share the cores; a single one has them all.
 JOBS    := $(if $(word 2,$(NBS)),2,1)

@@ -32,9 +32,9 @@ class ChainStream:
         return out
 
 
-def progress_bar(total: int, description: str, enabled: bool | None = None):
+def progress_bar(total: int, description: str, enabled: bool | None = None, unit: str = "step"):
     """A tqdm bar on a terminal, silent elsewhere (notebooks, logs), or as told."""
     from tqdm import tqdm
 
     show = sys.stderr.isatty() if enabled is None else enabled
-    return tqdm(total=total, desc=description, disable=not show, leave=False, unit="step")
+    return tqdm(total=total, desc=description, disable=not show, leave=False, unit=unit)
