@@ -46,8 +46,9 @@ chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
 notebooks: $(STAMP)  ## run the committed notebooks and store their outputs (all, or NAME=ais)
 	@$(BIN)/python book/_tools/execute.py $(if $(NAME),book/$(NAME).ipynb,$(NBS))
 
-bench: $(STAMP)  ## time annealed importance sampling against plain NumPy
+bench: $(STAMP)  ## time annealed importance sampling against plain NumPy, and a sweep of 100,000 tasks
 	@$(BIN)/python book/_tools/bench.py
+	@$(BIN)/python book/_tools/bench_sweep.py
 
 lint: $(STAMP)  ## ruff: rules and format
 	$(BIN)/ruff check .

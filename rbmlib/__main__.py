@@ -75,7 +75,10 @@ def _parser() -> argparse.ArgumentParser:
         help="a Dask scheduler, tcp://HOST:PORT; default: worker processes on this machine",
     )
     run.add_argument(
-        "--workers", type=int, metavar="N", help="worker processes on this machine; default: all"
+        "--workers",
+        type=int,
+        metavar="N",
+        help="worker processes on this machine; default: one a processor",
     )
     run.add_argument(
         "--store", metavar="FILE", help="where results are kept; default: beside the table"

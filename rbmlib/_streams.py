@@ -24,6 +24,13 @@ class ChainStream:
         self.first_chain = first_chain
         self.draw = 0
 
+    @classmethod
+    def of_seed(cls, seed: int, n_chains: int, first_chain: int) -> ChainStream:
+        """Further chains, from number ``first_chain`` on, of the stream with this `seed`."""
+        stream = cls(0, n_chains, first_chain)
+        stream.seed = int(seed)
+        return stream
+
     def random(self, shape) -> np.ndarray:
         """Uniforms in (0, 1), shape (n_chains, n_units)."""
         out = np.empty(shape)

@@ -72,7 +72,7 @@ class Sweep:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     sweep = Sweep([{"n": n} for n in (2, 1)], lambda n: {"square": n * n}, folder=folder)
-    ...     summary = sweep.run()
+    ...     summary = sweep.run(n_workers=0)
     ...     print(summary.n_finished, sweep.to_csv().read_text().split())
     2 ['n,square', '1,1', '2,4']
     """
@@ -88,12 +88,13 @@ class Sweep:
         )
 
     @classmethod
-    def from_yaml(cls, path, *, store=None) -> Sweep:
+    def from_yaml(cls, path, *, folder=None, store=None) -> Sweep:
         """Read a declaration: see the files in ``book/scales``.
 
         ``grids`` is a list of mappings of settings. A value may be a list, or ``{first: 0,
         count: 20}`` for a run of whole numbers; a grid stands for all combinations. ``results``
-        is the folder of the tables, relative to the file (default: beside it).
+        is the folder of the tables, relative to the file (default: beside it); the argument
+        ``folder`` names another.
 
         Raises
         ------
@@ -109,7 +110,7 @@ class Sweep:
             expanded = [task for grid in grids for task in _expanded(grid)]
             if not expanded:
                 raise ValueError("grids is empty: expected a task or more")
-            folder = (source.parent / str(content.get("results", "."))).resolve()
+            folder = folder or (source.parent / str(content.get("results", "."))).resolve()
             sweep = cls(expanded, name=source.stem, folder=folder, store=store)
             tasks.check_models(sweep.tasks.values())
         return sweep
@@ -132,7 +133,8 @@ class Sweep:
             processes of our own, as many as there are processors for tasks of
             ``RBMLIB_NUM_THREADS`` threads (one, unless that is set).
         n_workers : int, optional
-            Number of worker processes of our own.
+            Number of worker processes of our own; 0 for a thread of this process, which starts
+            at once and suits a few short tasks.
 
         Raises
         ------
@@ -151,7 +153,7 @@ class Sweep:
                 with _client(scheduler, n_workers, len(todo)) as client, progress_bar(
                     len(todo), self.name, progress, unit="task"
                 ) as bar:  # fmt: skip
-                    for records in self._computed(client, todo):
+                    for records in self._computed(client, todo, shared=n_workers == 0):
                         store.put(records)
                         failed |= {r.key: last_line(r.error) for r in records if r.error}
                         bar.update(len(records))
@@ -160,11 +162,11 @@ class Sweep:
         seconds = time.perf_counter() - started
         return Summary(len(self.tasks), n_before, len(todo) - len(failed), failed, seconds)
 
-    def _computed(self, client, todo: dict[str, dict]):
+    def _computed(self, client, todo: dict[str, dict], shared: bool):
         """Yield lists of records as they come in; Dask retries the tasks of lost workers."""
         from distributed import as_completed
 
-        run = functools.partial(_on_worker, self.function, worker_version())
+        run = functools.partial(_on_worker, self.function, worker_version(), shared)
         waiting = iter(todo.items())
 
         def submit(n: int) -> list:
@@ -270,9 +272,10 @@ _ESTIMATE = tasks.estimate
 # on the workers -----------------------------------------------------------------------------
 
 
-def _on_worker(function, version: dict, task: dict):
+def _on_worker(function, version: dict, shared: bool, task: dict):
     """(result, error, provenance) of one task; an exception is a result like any other."""
-    os.environ.setdefault("RBMLIB_NUM_THREADS", "1")  # a worker has a task for each thread
+    if not shared:  # a process of its own: it has a task for each of its threads
+        os.environ.setdefault("RBMLIB_NUM_THREADS", "1")
     started = time.perf_counter()
     try:
         if worker_version() != version:
@@ -347,7 +350,8 @@ def _client(scheduler: str | None, n_workers: int | None, n_tasks: int):
     with contextlib.ExitStack() as stack:
         if scheduler is None:
             kernel = threads.default_n_threads() if os.environ.get("RBMLIB_NUM_THREADS") else 1
-            n_workers = n_workers or max(1, min(CPU_COUNT // kernel, n_tasks))
+            if n_workers is None:
+                n_workers = max(1, min(CPU_COUNT // kernel, n_tasks))
             # a restarting worker may be slow on a busy machine, but it is not lost
             stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}))
             address = stack.enter_context(

@@ -35,7 +35,11 @@ BASES = {
     "mean field": lambda rbm: "mean_field",
     "uniform": lambda rbm: np.zeros(rbm.n_visible),
 }
-TEST_SETS = {"course": datasets.load_course_test, "mnist": lambda: datasets.load_mnist().test}
+TEST_SETS = {
+    "none": None,
+    "course": datasets.load_course_test,
+    "mnist": lambda: datasets.load_mnist().test,
+}
 
 RESULTS_VERSION = 1  # raised when the results of tasks change: see `rbmlib.sweep`
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
@@ -90,6 +94,24 @@ def _exact(rbm):
 # a task, checked and computed ---------------------------------------------------------------
 
 
+def declared(task: dict) -> dict[str, tuple[type, object]]:
+    """Type and default (None: must be given) of each setting of such a task, in order."""
+    estimator = _one_of("estimator", task.get("estimator", "ais"), ESTIMATORS)
+    needed = _parts(ESTIMATORS[estimator])
+    settings: dict = {"model": (str, None)}
+    if "path" in needed:
+        path = _one_of("path", task.get("path", "geometric"), PATHS)
+        settings |= {"path": (str, path)} | _settings(PATHS[path])
+    if "betas" in needed:
+        schedule = _one_of("schedule", task.get("schedule", "linear"), SCHEDULES)
+        settings |= {"schedule": (str, schedule)} | _settings(SCHEDULES[schedule])
+    settings |= {"estimator": (str, estimator)} | _settings(ESTIMATORS[estimator])
+    settings |= {"test_set": (str, "none")}
+    if needed & {"betas", "rng", "seed"}:
+        settings |= {"seed": (int, None)}
+    return settings
+
+
 def checked(task: dict) -> dict:
     """The task with every setting spelled out and of its type, in the order of the table.
 
@@ -98,34 +120,19 @@ def checked(task: dict) -> dict:
     ValueError
         Naming the setting: unknown, missing, of the wrong type, or a word that is not registered.
     """
-    task = dict(task)
-    estimator = _one_of("estimator", task.get("estimator", "ais"), ESTIMATORS)
-    needed = _parts(ESTIMATORS[estimator])
-    declared: dict = {"model": (str, None)}
-    if "path" in needed:
-        path = _one_of("path", task.get("path", "geometric"), PATHS)
-        declared |= {"path": (str, path)} | _settings(PATHS[path])
-    if "betas" in needed:
-        schedule = _one_of("schedule", task.get("schedule", "linear"), SCHEDULES)
-        declared |= {"schedule": (str, schedule)} | _settings(SCHEDULES[schedule])
-    declared |= {"estimator": (str, estimator)} | _settings(ESTIMATORS[estimator])
-    declared |= {"test_set": (str, "")}
-    if "betas" in needed or {"rng", "seed"} & needed:
-        declared |= {"seed": (int, None)}
+    known = declared(task)
     for name in task:
-        if name not in declared:
-            close = difflib.get_close_matches(str(name), declared, n=1)
+        if name not in known:
+            close = difflib.get_close_matches(str(name), known, n=1)
             hint = f", did you mean {close[0]}?" if close else "."
-            raise ValueError(
-                f"unknown setting {name!r}{hint} Expected with estimator {estimator!r}: "
-                f"{', '.join(declared)}"
-            )
-    whole = {name: _of_type(name, task.get(name, default), kind)
-             for name, (kind, default) in declared.items()}  # fmt: skip
-    if "base" in whole:
-        _one_of("base", whole["base"], BASES)
-    if whole["test_set"]:
-        _one_of("test_set", whole["test_set"], TEST_SETS)
+            raise ValueError(f"unknown setting {name!r}{hint} Expected: {', '.join(known)}")
+    whole = {
+        name: _of_type(name, task.get(name, default), kind)
+        for name, (kind, default) in known.items()
+    }
+    for name, registry in (("base", BASES), ("test_set", TEST_SETS)):
+        if name in whole:
+            _one_of(name, whole[name], registry)
     return whole
 
 
@@ -178,7 +185,7 @@ def estimate(**task) -> dict:
     names = ("log_z", "std_error", "mean_log_z", "mean_std_error", "ess")
     row = {name: _rounded(getattr(result, name)) for name in names}
     row |= {"converged": result.converged, "start": result.settings.get("start")}
-    if task["test_set"]:
+    if task["test_set"] != "none":
         each = log_likelihood(rbm, TEST_SETS[task["test_set"]](), result)
         row["log_likelihood"] = _rounded(each.sum())
         row["log_likelihood_error"] = _rounded(each.size * result.std_error)
