@@ -17,6 +17,7 @@ import hashlib
 import itertools
 import json
 import logging
+import math
 import os
 import platform
 import shutil
@@ -239,33 +240,40 @@ class Sweep:
         The first holds settings and results: the same bytes however the tasks were run. The
         second holds the seconds, the kind of machine and the versions.
         """
-        target = self.folder / f"{self.name}.csv"
+        target, provenance = (self.folder / f"{self.name}{end}" for end in _TABLES)
         rows = self.rows()
-        _write_csv(self.folder / f"{self.name}.provenance.csv",
-                   [{"key": r.key} | r.provenance for r in self.records()])  # fmt: skip
+        _write_csv(provenance, [{"key": r.key} | r.provenance for r in self.records()])
         _write_csv(target, rows)
         return target
 
     def expected_seconds(self) -> tuple[int, float | None]:
-        """Number of tasks to do, and their seconds on one worker, judged by those that are stored.
+        """Number of tasks to do, and their seconds on one worker, judged by earlier ones.
 
-        None if some task is like none that was ever run (same settings but seed and size).
+        Earlier tasks are those in the store and in the table. None if some task is like none of
+        them (the same settings but seed and size).
         """
-        records = {r.key: r for r in self.records()}
+        known = {}
+        if self.store.exists():
+            with ResultsStore(self.store, self.version) as store:
+                known = store.records()
+        todo = [t for k, t in self.tasks.items() if k not in known or known[k].error]
+        earlier = [(r.task, r.provenance) for r in known.values() if not r.error]
+        earlier += zip(
+            *(_read_csv(self.folder / f"{self.name}{end}") for end in _TABLES), strict=False
+        )
+        names = {name for task in todo for name in task}
         rates: dict[tuple, list[float]] = {}
-        for record in records.values():
-            if not record.error:
-                kind, size = _kind_and_size(record.task)
-                rates.setdefault(kind, []).append(record.provenance["seconds"] / size)
-        todo = [t for k, t in self.tasks.items() if k not in records or records[k].error]
-        total = 0.0
-        for kind, size in map(_kind_and_size, todo):
-            if kind not in rates:
-                return len(todo), None
-            total += size * sum(rates[kind]) / len(rates[kind])
-        return len(todo), total
+        for row, provenance in earlier:
+            kind, size = _kind_and_size({k: v for k, v in row.items() if k in names and v != ""})
+            if provenance["seconds"]:
+                rates.setdefault(kind, []).append(float(provenance["seconds"]) / size)
+        sizes = [_kind_and_size(task) for task in todo]
+        if any(kind not in rates for kind, _ in sizes):
+            return len(todo), None
+        return len(todo), sum(size * sum(rates[k]) / len(rates[k]) for k, size in sizes)
 
 
+_TABLES = (".csv", ".provenance.csv")
 _ESTIMATE = tasks.estimate
 
 
@@ -354,10 +362,13 @@ def _client(scheduler: str | None, n_workers: int | None, n_tasks: int):
                 n_workers = max(1, min(CPU_COUNT // kernel, n_tasks))
             # a restarting worker may be slow on a busy machine, but it is not lost
             stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}))
+            own = (
+                {"env": {"RBMLIB_NUM_THREADS": str(kernel)}} if n_workers else {"processes": False}
+            )
             address = stack.enter_context(
                 LocalCluster(
-                    n_workers=n_workers, threads_per_worker=1, dashboard_address=None,
-                    env={"RBMLIB_NUM_THREADS": str(kernel)}, silence_logs=logging.CRITICAL,
+                    n_workers=max(1, n_workers), threads_per_worker=1, dashboard_address=None,
+                    silence_logs=logging.CRITICAL, **own,
                 )
             )  # fmt: skip
         else:
@@ -491,10 +502,9 @@ def _named(where: str):
 
 def _kind_and_size(task: dict) -> tuple[tuple, float]:
     """Tasks of a kind take seconds in proportion to their size."""
-    size = 1.0
-    for name in _SIZES:
-        size *= task.get(name, 1)
-    return tuple((k, v) for k, v in task.items() if k not in (*_SIZES, "seed")), size
+    size = math.prod(float(task.get(name, 1)) for name in _SIZES)
+    kind = sorted((k, str(v)) for k, v in task.items() if k not in (*_SIZES, "seed"))
+    return tuple(kind), size
 
 
 def _name(function) -> str:
@@ -510,6 +520,13 @@ def _sortable(value) -> tuple:
     if value is None:
         return (0, 0)
     return (2, value) if isinstance(value, str) else (1, value)
+
+
+def _read_csv(source: Path) -> list[dict]:
+    if not source.is_file():
+        return []
+    with source.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def _write_csv(target: Path, rows: list[dict]) -> None:
