@@ -9,7 +9,7 @@ NBS    := $(wildcard book/*.ipynb)
 RUN    := $(NBS:%=$(SRC)/%)
 PAGES  := _config.yml _toc.yml $(shell find book -type f -not -name '*.ipynb' -not -path '*/_tools/*' \
             -not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
-CODE   := $(shell find rbmlib data -type f -not -path '*/__pycache__/*' 2>/dev/null)
+CODE   := $(shell find rbmlib data -type f -not -path '*/__pycache__/*' -not -name '*.sqlite*' 2>/dev/null)
 
 # Chapters run two at a time and share the cores; a single one has them all.
 JOBS    := $(if $(word 2,$(NBS)),2,1)
@@ -46,8 +46,9 @@ chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
 notebooks: $(STAMP)  ## run the committed notebooks and store their outputs (all, or NAME=ais)
 	@$(BIN)/python book/_tools/execute.py $(if $(NAME),book/$(NAME).ipynb,$(NBS))
 
-bench: $(STAMP)  ## time annealed importance sampling against plain NumPy
+bench: $(STAMP)  ## time annealed importance sampling against plain NumPy, and a sweep of 100,000 tasks
 	@$(BIN)/python book/_tools/bench.py
+	@$(BIN)/python book/_tools/bench_sweep.py
 
 lint: $(STAMP)  ## ruff: rules and format
 	$(BIN)/ruff check .

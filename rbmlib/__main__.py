@@ -1,4 +1,4 @@
-"""Command line: ``python -m rbmlib logz MODEL`` and ``python -m rbmlib data``."""
+"""Command line: ``python -m rbmlib logz MODEL``, ``run SWEEP.yaml`` and ``data``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ import numpy as np
 from . import __version__, datasets
 from .estimators import log_z
 from .results import ConvergenceWarning, Estimate
+from .sweep import Sweep
+
+SHOWN_ERRORS = 10
 
 
 def main(arguments=None) -> int:
@@ -57,6 +60,31 @@ def _parser() -> argparse.ArgumentParser:
     logz.add_argument("--json", action="store_true", help="print one JSON object")
     logz.add_argument("--save", metavar="FILE", help="save the whole estimate as JSON")
     logz.set_defaults(run=_logz)
+
+    run = commands.add_parser(
+        "run",
+        help="compute the table of a sweep, or what is missing of it",
+        description="Compute the tasks that a sweep declares and write its table. It can be "
+        "stopped at any time: the same command goes on where it was. "
+        "Exit code: 0 if every task has a result, 1 if some failed, 2 for wrong input.",
+    )
+    run.add_argument("sweep", metavar="SWEEP.yaml", help="see book/scales for examples")
+    run.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="a Dask scheduler, tcp://HOST:PORT; default: worker processes on this machine",
+    )
+    run.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="worker processes on this machine; default: one a processor",
+    )
+    run.add_argument(
+        "--store", metavar="FILE", help="where results are kept; default: beside the table"
+    )
+    run.add_argument("--dry-run", action="store_true", help="say what there is to do, and how long")
+    run.set_defaults(run=_run)
 
     data = commands.add_parser("data", help="list data sets and models, and where they are")
     data.set_defaults(run=_data)
@@ -143,6 +171,36 @@ def _as_text(model: str, rbm, estimate: Estimate) -> str:
         lines += [f"check        {'ok  ' if ok else 'FAIL'} {text}"
                   for text, ok in settings["checks"].items()]  # fmt: skip
     return "\n".join([*lines, f"seconds      {estimate.seconds:.1f}"])
+
+
+def _run(options) -> int:
+    sweep = Sweep.from_yaml(options.sweep, store=options.store)
+    n_todo, seconds = sweep.expected_seconds()
+    time = (
+        "no earlier run says how long" if seconds is None else f"{_duration(seconds)} of one core"
+    )
+    print(f"{sweep.name}: {len(sweep.tasks)} tasks, {n_todo} to do ({time if n_todo else 'none'})")
+    if options.dry_run:
+        return 0
+    try:
+        done = sweep.run(options.scheduler, n_workers=options.workers, progress=True)
+    except KeyboardInterrupt:
+        print("stopped: what is finished is stored; the same command goes on", file=sys.stderr)
+        return 130
+    print(
+        f"{done.n_finished} finished in {_duration(done.seconds)}, {done.n_before} were there, "
+        f"{len(done.failed)} failed: {sweep.to_csv()}"
+    )
+    for key, error in list(done.failed.items())[:SHOWN_ERRORS]:
+        print(f"failed: {sweep.tasks[key]}: {error}", file=sys.stderr)
+    return 1 if done.failed else 0
+
+
+def _duration(seconds: float) -> str:
+    for size, unit in ((3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} seconds"
 
 
 def _data(options) -> int:

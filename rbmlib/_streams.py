@@ -24,6 +24,13 @@ class ChainStream:
         self.first_chain = first_chain
         self.draw = 0
 
+    @classmethod
+    def of_seed(cls, seed: int, n_chains: int, first_chain: int) -> ChainStream:
+        """Further chains, from number ``first_chain`` on, of the stream with this `seed`."""
+        stream = cls(0, n_chains, first_chain)
+        stream.seed = int(seed)
+        return stream
+
     def random(self, shape) -> np.ndarray:
         """Uniforms in (0, 1), shape (n_chains, n_units)."""
         out = np.empty(shape)
@@ -32,9 +39,9 @@ class ChainStream:
         return out
 
 
-def progress_bar(total: int, description: str, enabled: bool | None = None):
+def progress_bar(total: int, description: str, enabled: bool | None = None, unit: str = "step"):
     """A tqdm bar on a terminal, silent elsewhere (notebooks, logs), or as told."""
     from tqdm import tqdm
 
     show = sys.stderr.isatty() if enabled is None else enabled
-    return tqdm(total=total, desc=description, disable=not show, leave=False, unit="step")
+    return tqdm(total=total, desc=description, disable=not show, leave=False, unit=unit)

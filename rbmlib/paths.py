@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._kernels import gibbs
+from ._kernels.fields import fields
 from ._numerics import expit, logit, softplus
 from ._validation import finite_array, instance, number, numeric
 from .models import BernoulliRBM
@@ -198,13 +199,14 @@ class GeometricPath(AnnealingPath):
 
     def _correction(self, state: State, beta: float) -> np.ndarray:
         """log p*_beta / p*_beta,quantised of each state: the kernels' weights are fixed-point."""
-        weights, slope = gibbs.quantised_weights(self._kernel())
-        v = state.visible.astype(float)
-        slopes, visible = self._slopes(state)
-        theirs = v @ weights + self._hidden_slope
-        difference = softplus(self.base_hidden_bias + beta * slopes)
-        difference -= softplus(self.base_hidden_bias + beta * theirs)
-        return beta * (visible - v @ slope) + difference.sum(axis=1)
+        exact = self.rbm.weights, self._visible_slope
+        ours, theirs = (
+            fields(state.visible, np.column_stack(parameters))
+            for parameters in (exact, gibbs.quantised_weights(self._kernel()))
+        )
+        difference = softplus(self.base_hidden_bias + beta * (ours[:, :-1] + self._hidden_slope))
+        difference -= softplus(self.base_hidden_bias + beta * (theirs[:, :-1] + self._hidden_slope))
+        return beta * (ours[:, -1] - theirs[:, -1]) + difference.sum(axis=1)
 
     def anneal(
         self, state: State, betas, stream, *, record_at=(), on_record=None, n_threads=None,

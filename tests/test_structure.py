@@ -18,14 +18,15 @@ TOP_LEVEL = {
 
 # Rooms from left to right: a module imports rooms of a lower level, or its own room.
 LEVELS = [
-    {"_kernels", "results", "_numerics", "_streams", "_validation"},
+    {"_kernels", "results", "store", "_numerics", "_streams", "_validation"},
     {"models"},
     {"datasets", "testsystems"},
     {"paths"},
     {"schedules"},
     {"tempering", "mcmc"},
     {"estimators"},
-    {"training", "sweep"},
+    {"training", "tasks"},
+    {"sweep"},
     {"tables", "plots", "notebooks"},
     {"__main__"},
 ]

@@ -5,7 +5,7 @@ Layout: `simd` (sixteen lanes as one value), `random` (stateless random numbers)
 (exp, Bernoulli draws and log-weight increments), `active` (lists of active units), `fixed_point`
 (weights as exact integers), `gibbs` (annealing and Gibbs sweeps of many chains, by the routes
 `narrow`, `wide` and `amx`), `learning` (contrastive divergence), `enumeration` (sums over all
-states), `threads` (chunks of chains on threads).
+states), `fields` (float64 fields), `threads` (chunks of chains on threads).
 
 numba's on-disk cache does not notice a change in a function that a kernel calls from
 another file, so the cache folder is named after a hash of all files of this room.
@@ -42,6 +42,7 @@ try:
         amx,
         elementwise,
         enumeration,
+        fields,
         fixed_point,
         gibbs,
         learning,
@@ -59,6 +60,7 @@ __all__ = [
     "amx",
     "elementwise",
     "enumeration",
+    "fields",
     "fixed_point",
     "gibbs",
     "learning",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from .. import __version__
+from .._numerics import logsumexp
 from .._streams import ChainStream, progress_bar
 from .._validation import annealing_betas, count, instance
 from ..paths import AnnealingPath, State
@@ -35,6 +36,7 @@ def ais(
     n_threads: int | None = None,
     n_recorded: int = 100,
     expectations: Mapping[str, Callable[[np.ndarray], np.ndarray]] | None = None,
+    add_to: Estimate | None = None,
     progress: bool | None = None,
 ) -> Estimate:
     """Estimate log Z of a path's target by annealed importance sampling.
@@ -62,6 +64,10 @@ def ais(
     expectations : dict of functions, optional
         ``f(visible)`` -> (n_chains,) or (n_chains, m); their weighted means under p_beta go into
         `trace` under the same names.
+    add_to : Estimate, optional
+        A run of `ais` on the same path and betas, perhaps loaded from a file, to which
+        ``n_chains`` further chains are added: the log-weights, and what follows from them, are
+        those of one run of all the chains. ``rng`` and ``n_recorded`` are then that run's.
     progress : bool or None
         Progress bar; None: on a terminal only.
 
@@ -90,6 +96,10 @@ def ais(
     n_steps = betas.size - 1
     recorder = _Recorder(path, betas, expectations or {})
     stream = ChainStream(rng, n_chains)
+    if add_to is not None:
+        _check_same_run(add_to, path, betas, rng, recorder)
+        n_recorded, rng = add_to.betas.size, add_to.settings["rng"]
+        stream = ChainStream.of_seed(add_to.settings["stream_seed"], n_chains, add_to.n_chains)
     state = path.sample_base(n_chains, stream)
     recorder(0, state, np.zeros(n_chains))
     with progress_bar(n_steps, "ais", progress) as bar:
@@ -98,7 +108,12 @@ def ais(
             record_at=recorded_steps(n_steps, count("n_recorded", n_recorded, 2)),
             on_record=recorder,
         )  # fmt: skip
-    log_weights = log_weights + path.log_z_base
+    log_weights, records = log_weights + path.log_z_base, recorder.result()
+    if add_to is not None:
+        records = _joined(add_to, records, n_chains)
+        log_weights = np.concatenate([add_to.log_weights, log_weights])
+        state = None if add_to.states is None else _concatenated(add_to.states, state)
+        n_chains, started = log_weights.size, started - add_to.seconds
     summary = summarise_log_weights(log_weights)
     converged = has_converged(summary.ess, n_chains)
     if not converged:
@@ -116,10 +131,66 @@ def ais(
         seconds=time.perf_counter() - started,
         converged=converged,
         log_weights=log_weights,
-        **recorder.result(),
+        **records,
         settings=run_settings(path, betas, rng, stream),
         states=state,
     )
+
+
+def _check_same_run(run: Estimate, path, betas, rng, recorder) -> None:
+    """Refuse to join chains of different paths, schedules or expectations."""
+    instance("add_to", run, Estimate, "an Estimate of rl.ais")
+    expected = "expected a run of rl.ais on the same path, betas and expectations"
+    if run.method != "ais" or "stream_seed" not in run.settings:
+        raise ValueError(f"add_to is an estimate by {run.method!r}: {expected}")
+    if rng is not None:
+        raise ValueError(f"rng is {rng!r}: expected None with add_to, whose seed goes on")
+    steps = sorted({0, *recorded_steps(betas.size - 1, run.betas.size)})
+    names = (set(run.trace) | {"beta", "log_z"}) == RECORDED | set(recorder.expectations)
+    if run.n_sweeps != betas.size - 1 or not names or not np.array_equal(run.betas, betas[steps]):
+        raise ValueError(
+            f"add_to was annealed along other betas, or looked at otherwise: {expected}"
+        )
+    # The first record is a function of the base, the target and the seed: do it again.
+    stream = ChainStream.of_seed(run.settings["stream_seed"], run.n_chains, 0)
+    recorder(0, path.sample_base(run.n_chains, stream), np.zeros(run.n_chains))
+    again = recorder.rows.pop()
+    here = [again["log_z"], again["slope_mean"], again["slope_variance"]]
+    there = [run.log_z_path[0], run.trace["slope_mean"][0], run.trace["slope_variance"][0]]
+    if not np.allclose(here, there, rtol=1e-9, atol=1e-9):
+        raise ValueError(f"add_to was annealed along another path: {expected}")
+
+
+def _joined(run: Estimate, records: dict, n_chains: int) -> dict:
+    """Records of two sets of chains as those of their union (weighted means and variances).
+
+    The sum of squared weights follows from the ESS, N / (1 + s^2).
+    """
+    counts = (run.n_chains, n_chains)
+    ours, theirs = run.trace, records["trace"]
+    total = np.array([np.log(n) + r for n, r in zip(counts, (run.log_z_path, records["log_z_path"]),
+                                                    strict=True)])  # fmt: skip
+    log_z_path = logsumexp(total, axis=0) - np.log(sum(counts))
+    share = np.exp(total - logsumexp(total, axis=0))  # of each set in the sum of the weights
+
+    def mean(a, b):
+        s = share.reshape(2, -1, *[1] * (np.ndim(a) - 1))
+        return s[0] * a + s[1] * b
+
+    trace = {name: mean(ours[name], theirs[name]) for name in ours}
+    squares = [((n - 1) * (n / t["ess"] - 1) + n) / n**2 for n, t in zip(counts, (ours, theirs),
+                                                                         strict=True)]  # fmt: skip
+    n = sum(counts)
+    relative = n**2 * (share[0] ** 2 * squares[0] + share[1] ** 2 * squares[1])
+    trace["ess"] = n / (1 + (relative - n) / (n - 1))
+    spread = [t["slope_variance"] + (t["slope_mean"] - trace["slope_mean"]) ** 2
+              for t in (ours, theirs)]  # fmt: skip
+    trace["slope_variance"] = mean(*spread)
+    return {"betas": run.betas, "log_z_path": log_z_path, "trace": trace}
+
+
+def _concatenated(first: State, second: State) -> State:
+    return type(first)(*(np.concatenate(pair) for pair in zip(first, second, strict=True)))
 
 
 def recorded_steps(n_steps: int, n_recorded: int) -> set[int]:

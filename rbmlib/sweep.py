@@ -1,0 +1,540 @@
+"""Sweeps: many declared tasks, resumable, on one machine or on a Dask cluster.
+
+A task is a mapping of plain values, and its result a pure function of it (`rbmlib.tasks.estimate`
+unless told otherwise). Its key is a hash of the task and of the version of the code:
+`tasks.RESULTS_VERSION`, a number that is raised when results change, because most changes of the
+code leave every digit as it is and should not cost a day of computing (a test holds small
+results of that version fixed). A result goes into the store (`rbmlib.store`) as soon as it
+arrives, so a run can be killed at any moment and started again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import functools
+import hashlib
+import itertools
+import json
+import logging
+import math
+import os
+import platform
+import shutil
+import time
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from . import __version__, tasks
+from ._kernels import threads
+from ._streams import progress_bar
+from .store import Record, ResultsStore, StoreError
+
+WINDOW = 4096  # tasks handed to the scheduler at a time: bounds its memory, feeds 2,000 threads
+CONNECT_SECONDS = 10
+WORKER_SECONDS = 60  # in which a cluster must show its first worker
+KILLED = "KilledWorker: every worker that ran this task died (a crash, or out of memory)"
+ROW_BYTES = 4096  # of disk a task, generously
+
+
+class Summary(NamedTuple):
+    """What `Sweep.run` did."""
+
+    n_tasks: int
+    n_before: int  # had a result already
+    n_finished: int
+    failed: dict[str, str]  # errors by key
+    seconds: float
+
+
+class Sweep:
+    """A table of results to be computed, one row a task.
+
+    Parameters
+    ----------
+    tasks : iterable of dict
+        Settings of each task: text, numbers, true or false. No two alike.
+    function : callable
+        ``function(**task)`` -> dict of plain values, the results of the row. A value named
+        "seconds" goes into the provenance instead.
+    name : str
+        Of the table: ``<name>.csv``, ``<name>.provenance.csv`` and ``<name>.sqlite``.
+    folder : path
+        Where these files are.
+    store : path, optional
+        Another place for the store; on a cluster, a local disk of the machine that runs this.
+    version : str
+        Version of ``function``: change it when its results change.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sweep = Sweep([{"n": n} for n in (2, 1)], lambda n: {"square": n * n}, folder=folder)
+    ...     summary = sweep.run(n_workers=0)
+    ...     print(summary.n_finished, sweep.to_csv().read_text().split())
+    2 ['n,square', '1,1', '2,4']
+    """
+
+    def __init__(
+        self, tasks, function=tasks.estimate, *, name="sweep", folder=".", store=None, version="1"
+    ):
+        self.function, self.name, self.folder = function, name, Path(folder)
+        self.store = Path(store) if store else self.folder / f"{name}.sqlite"
+        self.version = code_version() if function is _ESTIMATE else f"{_name(function)} {version}"
+        self.tasks = _distinct(
+            {i: _declared(i, task, function) for i, task in enumerate(tasks, 1)}, self._key
+        )
+
+    @classmethod
+    def from_yaml(cls, path, *, folder=None, store=None) -> Sweep:
+        """Read a declaration: see the files in ``book/scales``.
+
+        ``grids`` is a list of mappings of settings. A value may be a list, or ``{first: 0,
+        count: 20}`` for a run of whole numbers; a grid stands for all combinations. ``results``
+        is the folder of the tables, relative to the file (default: beside it); the argument
+        ``folder`` names another.
+
+        Raises
+        ------
+        ValueError
+            If it is no such declaration, or a task in it is wrong; the message says where.
+        """
+        source = Path(path)
+        content = _read_yaml(source)
+        grids = content.get("grids")
+        if not isinstance(grids, list) or not all(isinstance(g, dict) and g for g in grids):
+            raise ValueError(f"{source.name}: grids is {grids!r}: expected a list of mappings")
+        with _named(source.name):
+            expanded = [task for grid in grids for task in _expanded(grid)]
+            if not expanded:
+                raise ValueError("grids is empty: expected a task or more")
+            folder = folder or (source.parent / str(content.get("results", "."))).resolve()
+            sweep = cls(expanded, name=source.stem, folder=folder, store=store)
+            tasks.check_models(sweep.tasks.values())
+        return sweep
+
+    def _key(self, task: dict) -> str:
+        model = task.get("model") if self.function is _ESTIMATE else None
+        content = [self.version, task, tasks.model_digest(model)]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+
+    # running -------------------------------------------------------------------------------
+
+    def run(self, scheduler: str | None = None, *, n_workers: int | None = None,
+            progress: bool | None = None) -> Summary:  # fmt: skip
+        """Compute what is missing; tasks that failed before are tried again.
+
+        Parameters
+        ----------
+        scheduler : str, optional
+            Address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``. Default: worker
+            processes of our own, as many as there are processors for tasks of
+            ``RBMLIB_NUM_THREADS`` threads (one, unless that is set).
+        n_workers : int, optional
+            Number of worker processes of our own; 0 for a thread of this process, which starts
+            at once and suits a few short tasks.
+
+        Raises
+        ------
+        StoreError
+            The store cannot be used or the disk is full. What is stored is kept.
+        RuntimeError
+            The scheduler cannot be reached, is lost on the way, or runs other code.
+        """
+        started = time.perf_counter()
+        self._check_disk()
+        with ResultsStore(self.store, self.version) as store:
+            known = store.records()
+            todo = {k: t for k, t in self.tasks.items() if k not in known or known[k].error}
+            failed: dict[str, str] = {}
+            if todo:
+                with _client(scheduler, n_workers, len(todo)) as client, progress_bar(
+                    len(todo), self.name, progress, unit="task"
+                ) as bar:  # fmt: skip
+                    for records in self._computed(client, todo, shared=n_workers == 0):
+                        store.put(records)
+                        failed |= {r.key: last_line(r.error) for r in records if r.error}
+                        bar.update(len(records))
+                        bar.set_postfix(failed=len(failed), refresh=False)
+        n_before = len(self.tasks) - len(todo)
+        seconds = time.perf_counter() - started
+        return Summary(len(self.tasks), n_before, len(todo) - len(failed), failed, seconds)
+
+    def _computed(self, client, todo: dict[str, dict], shared: bool):
+        """Yield lists of records as they come in; Dask retries the tasks of lost workers."""
+        from distributed import as_completed
+
+        run = functools.partial(_on_worker, self.function, worker_version(), shared)
+        waiting = iter(todo.items())
+
+        def submit(n: int) -> list:
+            batch = list(itertools.islice(waiting, n))
+            keys = [("rbmlib-" + self.name, key) for key, _ in batch]
+            return client.map(run, [task for _, task in batch], key=keys) if batch else []
+
+        killers = []
+        running = as_completed(submit(WINDOW), loop=client.loop)
+        for batch in running.batches():
+            done, killed, again = _sorted_out(client, batch)
+            killers += killed
+            running.update(submit(len(done) + len(killed)) + again)
+            yield [Record(key, todo[key], *result) for key, result in done.items()]
+        for key in killers:  # perhaps it was another task that killed the workers: alone, then
+            future = client.submit(run, todo[key], key=("rbmlib-alone", key))
+            running = as_completed([future], loop=client.loop)
+            for batch in running.batches():
+                done, killed, again = _sorted_out(client, batch)
+                running.update(again)
+                done |= dict.fromkeys(killed, (None, KILLED, _provenance(None)))
+                yield [Record(key, todo[key], *result) for key, result in done.items()]
+
+    def _check_disk(self) -> None:
+        """Refuse to start where the results would not fit."""
+        for folder in (self.folder, self.store.parent):
+            if not folder.is_dir():
+                raise StoreError(f"there is no folder {folder} for the results: make it first")
+        free, needed = (
+            shutil.disk_usage(self.store.parent).free,
+            2**20 + ROW_BYTES * len(self.tasks),
+        )
+        if free < needed:
+            raise StoreError(
+                f"{self.store.parent} has {free / 2**20:.1f} MB free, but the store of "
+                f"{len(self.tasks)} tasks may need {needed / 2**20:.1f} MB: make room first"
+            )
+
+    # results -------------------------------------------------------------------------------
+
+    def records(self) -> list[Record]:
+        """What is stored of this sweep's tasks, in the order of the table."""
+        if not self.store.exists():
+            return []
+        with ResultsStore(self.store, self.version) as store:
+            known = store.records()
+        found = [known[key] for key in self.tasks if key in known]
+        names = list(dict.fromkeys(name for task in self.tasks.values() for name in task))
+        return sorted(found, key=lambda r: [_sortable(r.task.get(name)) for name in names])
+
+    def rows(self) -> list[dict]:
+        """The table: settings, results, and ``error`` where a task failed.
+
+        Raises ValueError if a task has not been run yet.
+        """
+        records = self.records()
+        if len(records) < len(self.tasks):
+            raise ValueError(
+                f"{self.name}: {len(self.tasks) - len(records)} of {len(self.tasks)} tasks have "
+                "not been run: run the sweep first"
+            )
+        return [
+            r.task | (r.result or {}) | ({"error": last_line(r.error)} if r.error else {})
+            for r in records
+        ]
+
+    def to_csv(self) -> Path:
+        """Write ``<name>.csv`` and ``<name>.provenance.csv``, rows in the same order.
+
+        The first holds settings and results: the same bytes however the tasks were run. The
+        second holds the seconds, the kind of machine and the versions.
+        """
+        target, provenance = (self.folder / f"{self.name}{end}" for end in _TABLES)
+        rows = self.rows()
+        _write_csv(provenance, [{"key": r.key} | r.provenance for r in self.records()])
+        _write_csv(target, rows)
+        return target
+
+    def expected_seconds(self) -> tuple[int, float | None]:
+        """Number of tasks to do, and their seconds on one worker, judged by earlier ones.
+
+        Earlier tasks are those in the store and in the table. None if some task is like none of
+        them (the same settings but seed and size).
+        """
+        known = {}
+        if self.store.exists():
+            with ResultsStore(self.store, self.version) as store:
+                known = store.records()
+        todo = [t for k, t in self.tasks.items() if k not in known or known[k].error]
+        earlier = [(r.task, r.provenance) for r in known.values() if not r.error]
+        earlier += zip(
+            *(_read_csv(self.folder / f"{self.name}{end}") for end in _TABLES), strict=False
+        )
+        names = {name for task in todo for name in task}
+        rates: dict[tuple, list[float]] = {}
+        for row, provenance in earlier:
+            kind, size = _kind_and_size({k: v for k, v in row.items() if k in names and v != ""})
+            if provenance["seconds"]:
+                rates.setdefault(kind, []).append(float(provenance["seconds"]) / size)
+        sizes = [_kind_and_size(task) for task in todo]
+        if any(kind not in rates for kind, _ in sizes):
+            return len(todo), None
+        return len(todo), sum(size * sum(rates[k]) / len(rates[k]) for k, size in sizes)
+
+
+_TABLES = (".csv", ".provenance.csv")
+_ESTIMATE = tasks.estimate
+
+
+# on the workers -----------------------------------------------------------------------------
+
+
+def _on_worker(function, version: dict, shared: bool, task: dict):
+    """(result, error, provenance) of one task; an exception is a result like any other."""
+    if not shared:  # a process of its own: it has a task for each of its threads
+        os.environ.setdefault("RBMLIB_NUM_THREADS", "1")
+    started = time.perf_counter()
+    try:
+        if worker_version() != version:
+            raise RuntimeError(_other_code("this worker", worker_version(), version))
+        row, error = _plain_row(function(**task), task), None
+    except Exception:
+        row, error = None, traceback.format_exc()
+    seconds = (row or {}).pop("seconds", time.perf_counter() - started)
+    return row, error, _provenance(seconds)
+
+
+def _plain_row(row, task: dict) -> dict:
+    if not isinstance(row, dict) or not row:
+        raise TypeError(f"the task returned a {type(row).__name__}: expected a dict of results")
+    row = {name: value.item() if hasattr(value, "item") else value for name, value in row.items()}
+    for name, value in row.items():
+        if name in task:
+            raise ValueError(f"the result {name!r} has the name of a setting: rename it")
+        if not isinstance(value, _PLAIN):
+            raise TypeError(f"the result {name!r} is a {type(value).__name__}: expected a number")
+    return row
+
+
+def code_version() -> str:
+    return f"rbmlib results {tasks.RESULTS_VERSION}"
+
+
+def worker_version() -> dict:
+    """What client and workers must agree on."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {"rbmlib": __version__, "results": tasks.RESULTS_VERSION, "python": python}
+
+
+def _provenance(seconds: float | None) -> dict:
+    import numba
+    import numpy
+
+    return {
+        "seconds": None if seconds is None else round(seconds, 3),
+        "host": _host_kind(),
+        "threads": os.environ.get("RBMLIB_NUM_THREADS"),
+        "rbmlib": __version__,
+        "results_version": tasks.RESULTS_VERSION,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "numba": numba.__version__,
+        "finished": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+
+
+@functools.cache
+def _host_kind() -> str:
+    """Processor, not the machine's name."""
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        model = next(line for line in lines if line.startswith("model name"))
+        return f"{platform.machine()} {model.partition(':')[2].strip()}"
+    return f"{platform.machine()} {platform.processor()}".strip()
+
+
+# the engine ---------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _client(scheduler: str | None, n_workers: int | None, n_tasks: int):
+    """A Dask client of the given scheduler, or of worker processes of our own."""
+    import dask
+    from dask.system import CPU_COUNT
+    from distributed import Client, LocalCluster
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
+    with contextlib.ExitStack() as stack:
+        if scheduler is None:
+            kernel = threads.default_n_threads() if os.environ.get("RBMLIB_NUM_THREADS") else 1
+            if n_workers is None:
+                n_workers = max(1, min(CPU_COUNT // kernel, n_tasks))
+            # a restarting worker may be slow on a busy machine, but it is not lost
+            stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}))
+            own = (
+                {"env": {"RBMLIB_NUM_THREADS": str(kernel)}} if n_workers else {"processes": False}
+            )
+            address = stack.enter_context(
+                LocalCluster(
+                    n_workers=max(1, n_workers), threads_per_worker=1, dashboard_address=None,
+                    silence_logs=logging.CRITICAL, **own,
+                )
+            )  # fmt: skip
+        else:
+            address = scheduler
+        try:
+            client = stack.enter_context(
+                Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+            )
+        except (OSError, ValueError, TypeError) as error:
+            raise RuntimeError(
+                f"scheduler is {scheduler!r}: no Dask scheduler answers there ({error}); start "
+                "`dask scheduler`, and give its address as tcp://HOST:PORT"
+            ) from None
+        _check_workers(client, scheduler)
+        yield client
+
+
+def _sorted_out(client, futures) -> tuple[dict[str, tuple], list[str], list]:
+    """Results by key, keys of tasks whose workers died, and futures to wait for again."""
+    from distributed.scheduler import KilledWorker
+
+    by_key = {future.key[1]: future for future in futures}
+    finished = {key: f for key, f in by_key.items() if f.status == "finished"}
+    done = client.gather(finished, errors="skip")
+    killed = []
+    for key, future in by_key.items():
+        if future.status == "cancelled":
+            raise RuntimeError(
+                "the connection to the Dask scheduler was lost; what was finished is stored: "
+                "start the sweep again"
+            )
+        if future.status == "error":
+            error = future.exception()
+            if isinstance(error, KilledWorker):
+                killed.append(key)
+            else:  # before the task began: for example, a function that the worker cannot import
+                done[key] = (None, f"{type(error).__name__}: {error}", _provenance(None))
+    # a result whose worker died before it was fetched is computed again by the scheduler
+    again = [f for key, f in by_key.items() if key not in done and key not in killed]
+    return done, killed, again
+
+
+def _check_workers(client, scheduler) -> None:
+    from distributed import TimeoutError as DaskTimeout
+
+    try:
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
+        found = client.run(worker_version)
+    except (DaskTimeout, TimeoutError):
+        raise RuntimeError(
+            f"scheduler {scheduler} has no worker after {WORKER_SECONDS} s: start "
+            "`dask worker` with its address"
+        ) from None
+    except ImportError as error:
+        raise RuntimeError(
+            f"the workers cannot import rbmlib ({error}): install it there"
+        ) from None
+    for address, version in found.items():
+        if version != worker_version():
+            raise RuntimeError(_other_code(f"worker {address}", version, worker_version()))
+
+
+def _other_code(who: str, found: dict, wanted: dict) -> str:
+    return f"{who} runs other code ({found}, expected {wanted}): install the same rbmlib everywhere"
+
+
+# declarations -------------------------------------------------------------------------------
+
+_PLAIN = (str, int, float, bool, type(None))
+_SIZES = ("n_temperatures", "n_chains")
+
+
+def _declared(number: int, task, function) -> dict:
+    if not isinstance(task, dict) or not task:
+        raise ValueError(f"task {number} is {task!r}: expected a mapping of settings")
+    for name, value in task.items():
+        if not isinstance(value, _PLAIN):
+            raise ValueError(
+                f"task {number}: {name} is {value!r}: expected text, a number, true or false"
+            )
+    if function is not _ESTIMATE:
+        return task
+    with _named(f"task {number}"):
+        return tasks.checked(task)
+
+
+def _distinct(numbered: dict[int, dict], key_of) -> dict[str, dict]:
+    by_key: dict[str, int] = {}
+    for number, task in numbered.items():
+        first = by_key.setdefault(key_of(task), number)
+        if first != number:
+            raise ValueError(f"task {number} is the same as task {first}: {task}")
+    return {key: numbered[number] for key, number in by_key.items()}
+
+
+def _read_yaml(source: Path) -> dict:
+    import yaml
+
+    if not source.is_file():
+        raise FileNotFoundError(f"no sweep {str(source)!r}: expected a YAML file")
+    try:
+        content = yaml.safe_load(source.read_text())
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{source.name} is no YAML: {' '.join(str(error).split())}") from None
+    expected = {"about", "results", "grids"}
+    if not isinstance(content, dict) or set(content) - expected:
+        wrong = sorted(map(str, set(content) - expected)) if isinstance(content, dict) else content
+        raise ValueError(f"{source.name}: unknown {wrong}: expected the keys {sorted(expected)}")
+    return content
+
+
+def _expanded(grid: dict) -> list[dict]:
+    """All combinations of the values of a grid."""
+    values = []
+    for name, value in grid.items():
+        if isinstance(value, dict):
+            if set(value) != {"first", "count"} or not all(type(x) is int for x in value.values()):
+                raise ValueError(f"{name} is {value!r}: expected {{first: 0, count: 20}}")
+            value = range(value["first"], value["first"] + value["count"])
+        values.append(value if isinstance(value, (list, range)) else [value])
+    return [dict(zip(grid, combination, strict=True)) for combination in itertools.product(*values)]
+
+
+@contextlib.contextmanager
+def _named(where: str):
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+
+
+def _kind_and_size(task: dict) -> tuple[tuple, float]:
+    """Tasks of a kind take seconds in proportion to their size."""
+    size = math.prod(float(task.get(name, 1)) for name in _SIZES)
+    kind = sorted((k, str(v)) for k, v in task.items() if k not in (*_SIZES, "seed"))
+    return tuple(kind), size
+
+
+def _name(function) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+def last_line(text: str) -> str:
+    return text.strip().splitlines()[-1]
+
+
+def _sortable(value) -> tuple:
+    """Numbers before words, and nothing before both."""
+    if value is None:
+        return (0, 0)
+    return (2, value) if isinstance(value, str) else (1, value)
+
+
+def _read_csv(source: Path) -> list[dict]:
+    if not source.is_file():
+        return []
+    with source.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _write_csv(target: Path, rows: list[dict]) -> None:
+    temporary = target.with_name(target.name + ".part")
+    with temporary.open("w", newline="") as file:
+        names = list(dict.fromkeys(name for row in rows for name in row if name != "error"))
+        names += ["error"] if any("error" in row for row in rows) else []
+        table = csv.DictWriter(file, names, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    temporary.replace(target)

@@ -1,0 +1,252 @@
+"""What a sweep can name: models, paths, schedules and estimators, as plain words and numbers.
+
+A task is a mapping such as ``{model: h20, base: base rate, schedule: linear, n_temperatures:
+10000, estimator: ais, n_chains: 500, seed: 0}``. Each registry below maps a word to a function.
+Its positional parameters say what it is built from: any of ``rbm``, ``path``, ``betas``, ``rng``
+and ``seed``; its keyword-only parameters are the settings that a task may give, with their types
+and defaults. So a new schedule or estimator is one decorated function, and nothing else.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import inspect
+import math
+import warnings
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from . import datasets, schedules
+from .estimators import ais, exact, reverse_ais
+from .models import log_likelihood
+from .paths import GeometricPath, base_rate
+from .results import ConvergenceWarning
+
+PATHS: dict[str, Callable] = {}
+SCHEDULES: dict[str, Callable] = {}
+ESTIMATORS: dict[str, Callable] = {}
+BASES = {
+    "base rate": lambda rbm: base_rate(datasets.load_mnist().train),
+    "own biases": lambda rbm: rbm.visible_bias,
+    "mean field": lambda rbm: "mean_field",
+    "uniform": lambda rbm: np.zeros(rbm.n_visible),
+}
+TEST_SETS = {
+    "none": None,
+    "course": datasets.load_course_test,
+    "mnist": lambda: datasets.load_mnist().test,
+}
+
+RESULTS_VERSION = 1  # raised when the results of tasks change: see `rbmlib.sweep`
+DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
+
+
+def register(registry: dict, name: str):
+    """Decorator: let tasks name the function in ``PATHS``, ``SCHEDULES`` or ``ESTIMATORS``."""
+
+    def enter(function):
+        registry[name] = function
+        return function
+
+    return enter
+
+
+@register(PATHS, "geometric")
+def _geometric(rbm, *, base: str = "base rate"):
+    return GeometricPath(rbm, base=BASES[_one_of("base", base, BASES)](rbm))
+
+
+@register(SCHEDULES, "linear")
+def _linear(*, n_temperatures: int):
+    return schedules.linear(n_temperatures)
+
+
+@register(SCHEDULES, "sm08")
+def _sm08(*, n_temperatures: int = 14_500):
+    return schedules.sm08(n_temperatures)
+
+
+@register(SCHEDULES, "random")
+def _random(rng, *, n_temperatures: int):
+    """Uniform draws, sorted: new betas for each seed."""
+    return np.concatenate([[0.0], np.sort(rng.random(n_temperatures - 1)), [1.0]])
+
+
+@register(ESTIMATORS, "ais")
+def _ais(path, betas, seed, *, n_chains: int = 1000):
+    return ais(path, betas, n_chains, seed, n_recorded=2, progress=False)
+
+
+@register(ESTIMATORS, "reverse_ais")
+def _reverse_ais(path, betas, seed, *, n_chains: int = 1000, n_burn_in: int = 1000):
+    return reverse_ais(path, betas, n_chains, seed, n_burn_in=n_burn_in, progress=False)
+
+
+@register(ESTIMATORS, "exact")
+def _exact(rbm):
+    return exact(rbm, progress=False)
+
+
+# a task, checked and computed ---------------------------------------------------------------
+
+
+def declared(task: dict) -> dict[str, tuple[type, object]]:
+    """Type and default (None: must be given) of each setting of such a task, in order."""
+    estimator = _one_of("estimator", task.get("estimator", "ais"), ESTIMATORS)
+    needed = _parts(ESTIMATORS[estimator])
+    settings: dict = {"model": (str, None)}
+    if "path" in needed:
+        path = _one_of("path", task.get("path", "geometric"), PATHS)
+        settings |= {"path": (str, path)} | _settings(PATHS[path])
+    if "betas" in needed:
+        schedule = _one_of("schedule", task.get("schedule", "linear"), SCHEDULES)
+        settings |= {"schedule": (str, schedule)} | _settings(SCHEDULES[schedule])
+    settings |= {"estimator": (str, estimator)} | _settings(ESTIMATORS[estimator])
+    settings |= {"test_set": (str, "none")}
+    if needed & {"betas", "rng", "seed"}:
+        settings |= {"seed": (int, None)}
+    return settings
+
+
+def checked(task: dict) -> dict:
+    """The task with every setting spelled out and of its type, in the order of the table.
+
+    Raises
+    ------
+    ValueError
+        Naming the setting: unknown, missing, of the wrong type, or a word that is not registered.
+    """
+    known = declared(task)
+    for name in task:
+        if name not in known:
+            close = difflib.get_close_matches(str(name), known, n=1)
+            hint = f", did you mean {close[0]}?" if close else "."
+            raise ValueError(f"unknown setting {name!r}{hint} Expected: {', '.join(known)}")
+    whole = {
+        name: _of_type(name, task.get(name, default), kind)
+        for name, (kind, default) in known.items()
+    }
+    for name, registry in (("base", BASES), ("test_set", TEST_SETS)):
+        if name in whole:
+            _one_of(name, whole[name], registry)
+    return whole
+
+
+def check_models(tasks) -> None:
+    """Every model that is named can be read here; the error says which cannot, and why."""
+    for name in sorted({task["model"] for task in tasks}):
+        try:
+            datasets.load_rbm(name)
+        except (ValueError, OSError, RuntimeError) as error:
+            raise ValueError(f"model is {name!r}: {error}") from None
+
+
+def model_digest(name: str | None) -> str:
+    """SHA-256 of a model in a file of the user's: a name alone would not say which it is."""
+    if name is None or name in datasets.COMMITTED_RBMS or name in datasets.PUBLISHED_RBMS:
+        return ""
+    try:
+        return hashlib.sha256(Path(name).expanduser().read_bytes()).hexdigest()
+    except OSError as error:
+        raise ValueError(
+            f"model is {name!r}: {error.strerror}; expected a registered name "
+            "(python -m rbmlib data), or a file"
+        ) from None
+
+
+def estimate(**task) -> dict:
+    """One row of results: log Z of the model of a task, a pure function of the task.
+
+    Returns
+    -------
+    dict
+        ``log_z, std_error, mean_log_z, mean_std_error, ess, converged`` as in `Estimate` (NaN as
+        None), ``start`` of reverse runs, ``seconds``, and with a ``test_set`` its total
+        ``log_likelihood`` in nats (report, eq. 23) with the standard error that log Z leaves it.
+    """
+    task = checked(task)
+    function = ESTIMATORS[task["estimator"]]
+    needed = _parts(function)
+    rbm, path = _model_and_path(
+        task["model"], task.get("path"), tuple(_chosen(task, PATHS[task["path"]]).items())
+        if "path" in needed else (),
+    )  # fmt: skip
+    parts = {"rbm": rbm, "path": path, "seed": task.get("seed", 0)}
+    parts["rng"] = np.random.default_rng([parts["seed"], 1])  # estimators draw from `seed` itself
+    if "betas" in needed:
+        parts["betas"] = _call(SCHEDULES[task["schedule"]], parts, task)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # `converged` says so in the table
+        result = _call(function, parts, task)
+    names = ("log_z", "std_error", "mean_log_z", "mean_std_error", "ess")
+    row = {name: _rounded(getattr(result, name)) for name in names}
+    row |= {"converged": result.converged, "start": result.settings.get("start")}
+    if task["test_set"] != "none":
+        each = log_likelihood(rbm, TEST_SETS[task["test_set"]](), result)
+        row["log_likelihood"] = _rounded(each.sum())
+        row["log_likelihood_error"] = _rounded(each.size * result.std_error)
+    return row | {"seconds": result.seconds}
+
+
+@lru_cache(maxsize=8)
+def _model_and_path(model: str, path: str | None, settings: tuple):
+    rbm = datasets.load_rbm(model)
+    return rbm, PATHS[path](rbm, **dict(settings)) if path else None
+
+
+def _call(function, parts: dict, task: dict):
+    return function(*(parts[p] for p in _parts(function, list)), **_chosen(task, function))
+
+
+def _chosen(task: dict, function) -> dict:
+    return {name: task[name] for name in _settings(function)}
+
+
+def _parts(function, kind=set):
+    parameters = inspect.signature(function).parameters.values()
+    return kind(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
+
+
+def _settings(function) -> dict:
+    """Types and defaults (None: must be given) of the keyword-only parameters."""
+    parameters = inspect.signature(function, eval_str=True).parameters.values()
+    return {
+        p.name: (p.annotation, None if p.default is p.empty else p.default)
+        for p in parameters
+        if p.kind is p.KEYWORD_ONLY
+    }
+
+
+def _one_of(name: str, word, registry) -> str:
+    if not isinstance(word, str) or word not in registry:
+        raise ValueError(f"{name} is {word!r}: expected one of {', '.join(map(repr, registry))}")
+    return word
+
+
+def _of_type(name: str, value, kind: type):
+    if value is None:
+        raise ValueError(f"{name} is missing: expected {_MEANING[kind]}")
+    if kind is float and type(value) is int:
+        value = float(value)
+    if kind is int and type(value) is float and value.is_integer():
+        value = int(value)
+    least = 0 if name in ("seed", "n_burn_in") else 1
+    if type(value) is not kind or (kind is int and value < least):
+        raise ValueError(f"{name} is {value!r}: expected {_MEANING[kind]}")
+    return value
+
+
+_MEANING = {
+    int: "a whole number, in digits (YAML takes 1e4 for a text)",
+    float: "a number with a point (YAML takes 1e-3 for a text: write 1.0e-3)",
+    str: "a word",
+    bool: "true or false",
+}
+
+
+def _rounded(value):
+    return None if value is None or math.isnan(value) else round(float(value), DIGITS)
