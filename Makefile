@@ -7,7 +7,7 @@ HTML   := _build/html
 
 NBS    := $(wildcard book/*.ipynb)
 RUN    := $(NBS:%=$(SRC)/%)
-PAGES  := _config.yml _toc.yml $(shell find book -type f -not -name '*.ipynb' -not -path '*/_tools/*' \
+PAGES  := _config.yml _toc.yml $(wildcard data/results/speed*.csv) $(shell find book -type f -not -name '*.ipynb' -not -path '*/_tools/*' \
             -not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
 CODE   := $(shell find rbmlib data -type f -not -path '*/__pycache__/*' -not -name '*.sqlite*' 2>/dev/null)
 
@@ -46,7 +46,7 @@ chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
 notebooks: $(STAMP)  ## run the committed notebooks and store their outputs (all, or NAME=ais)
 	@$(BIN)/python book/_tools/execute.py $(if $(NAME),book/$(NAME).ipynb,$(NBS))
 
-bench: $(STAMP)  ## time annealed importance sampling against plain NumPy, and a sweep of 100,000 tasks
+bench: $(STAMP)  ## time annealing against other loops and the machine, and a sweep of 100,000 tasks
 	@$(BIN)/python book/_tools/bench.py
 	@$(BIN)/python book/_tools/bench_sweep.py
 
