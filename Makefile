@@ -48,6 +48,7 @@ notebooks: $(STAMP)  ## run the committed notebooks and store their outputs (all
 
 bench: $(STAMP)  ## time annealing against other loops and the machine, and a sweep of 100,000 tasks
 	@$(BIN)/python book/_tools/bench.py
+	@$(BIN)/python book/_tools/identity.py
 	@$(BIN)/python book/_tools/bench_sweep.py
 
 lint: $(STAMP)  ## ruff: rules and format
