@@ -1,9 +1,11 @@
 """Stored tables: each with its provenance, one reader for all, a row computed again."""
 
+import json
+
 import pandas as pd
 import pytest
 
-from rbmlib import datasets, tasks
+from rbmlib import Sweep, datasets, notebooks, tasks
 from rbmlib.notebooks import recomputed, stored_results
 
 SMALL = {"model": "pcd_20", "n_temperatures": 20, "n_chains": 10}
@@ -56,3 +58,24 @@ def test_a_row_computed_again_is_the_same(folder, capsys):
     assert changed.loc["log_z", "live"] != pytest.approx(changed.loc["log_z", "stored"], abs=1e-3)
     with pytest.raises(ValueError, match="2 rows have"):
         recomputed(table, model="pcd_20")
+
+
+def test_with_a_scheduler_the_sweep_is_run_instead(tmp_path, monkeypatch):
+    scales = tmp_path / "book" / "scales"
+    scales.mkdir(parents=True)
+    (scales / "mine.yaml").write_text(json.dumps({"grids": [SMALL | {"seed": [5, 6]}]}))
+    asked, run = [], Sweep.run
+
+    def here(self, scheduler):
+        asked.append(scheduler)
+        return run(self, n_workers=0)
+
+    monkeypatch.setattr(Sweep, "run", here)
+    monkeypatch.setattr(notebooks, "__file__", str(tmp_path / "rbmlib" / "notebooks.py"))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    table = stored_results("mine", "tcp://10.0.0.5:8786")
+    assert asked == ["tcp://10.0.0.5:8786"]
+    assert list(table["seed"]) == [5, 6]
+    written = {path.name for path in (tmp_path / "here").iterdir()}
+    assert written == {"mine.csv", "mine.provenance.csv", "mine.sqlite"}
