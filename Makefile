@@ -28,13 +28,13 @@ book: $(STAMP)  ## run a copy of every chapter and render the book to _build/htm
 	@echo "open $(HTML)/index.html"
 
 test: $(STAMP)  ## every test: library, stored notebooks, chapters at other parameters, rendered pages
-	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist loadscope --doctest-modules -m "not chapters and not pages" rbmlib tests
+	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist loadscope --doctest-modules -m "not chapters and not pages and not processes" rbmlib tests
 ifneq ($(NBS),)
 	$(call threads,$(SHARE)) $(BIN)/pytest -n $(JOBS) --dist loadscope --nbval --nbval-current-env \
 	  --nbval-sanitize-with tests/nbval.cfg --nbval-cell-timeout=900 book
 endif
 	@$(MAKE) --silent book
-	$(BIN)/pytest -m "chapters or pages" tests
+	$(BIN)/pytest -m "chapters or pages or processes" tests
 
 chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
 	@[ -n "$(NAME)" ] || { echo "error: which chapter? for example: make chapter NAME=ais" >&2; exit 1; }

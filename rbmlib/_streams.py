@@ -43,5 +43,8 @@ def progress_bar(total: int, description: str, enabled: bool | None = None, unit
     """A tqdm bar on a terminal, silent elsewhere (notebooks, logs), or as told."""
     from tqdm import tqdm
 
-    show = sys.stderr.isatty() if enabled is None else enabled
-    return tqdm(total=total, desc=description, disable=not show, leave=False, unit=unit)
+    terminal = sys.stderr.isatty()
+    return tqdm(
+        total=total, desc=description, disable=not (terminal if enabled is None else enabled),
+        leave=False, unit=unit, mininterval=0.1 if terminal else 30,
+    )  # fmt: skip

@@ -134,7 +134,7 @@ def stored_results(name: str, scheduler: str = ""):
 
 
 def recomputed(table, **where):
-    """One stored row computed again, here and now: a table of stored and live results.
+    """One stored row computed again, here and now: a table of stored and live numbers.
 
     ``where`` names settings that only one row has, such as ``model="pcd_20", seed=2014``.
     """
@@ -146,7 +146,7 @@ def recomputed(table, **where):
     stored = {name: value for name, value in rows[0].items() if not pd.isna(value)}
     task = {name: stored[name] for name in tasks.declared(stored) if name in stored}
     live = tasks.estimate(**task)
-    names = [name for name in live if name in stored and name not in task]
+    names = [name for name in live if name in stored and isinstance(live[name], float)]
     return pd.DataFrame(
         {"result": names, "stored": [stored[n] for n in names], "live": [live[n] for n in names]}
     )

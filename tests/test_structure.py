@@ -26,6 +26,7 @@ LEVELS = [
     {"tempering", "mcmc"},
     {"estimators"},
     {"training", "tasks"},
+    {"_engine"},
     {"sweep"},
     {"tables", "plots", "notebooks"},
     {"__main__"},

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib import Sweep, sweep, tasks
+from rbmlib import Sweep, _engine, sweep, tasks
 from rbmlib.__main__ import main
 from rbmlib.store import Record, ResultsStore, StoreError
 
@@ -280,7 +280,7 @@ def spoil(kind, path):
     ],
 )
 def test_other_stores_are_refused_and_left_alone(tmp_path, monkeypatch, kind, words):
-    monkeypatch.setattr(sweep, "_client", None)  # no work may start
+    monkeypatch.setattr(sweep, "connected", None)  # no work may start
     store = tmp_path / "sweep.sqlite"
     spoil(kind, store)
     before = store.read_bytes()
@@ -302,7 +302,7 @@ def test_a_store_in_use_is_refused(tmp_path):
 def test_no_room_is_said_before_any_work(tmp_path, monkeypatch):
     usage = namedtuple("usage", "total used free")(10**9, 10**9, 1000)
     monkeypatch.setattr(sweep.shutil, "disk_usage", lambda path: usage)
-    monkeypatch.setattr(sweep, "_client", None)
+    monkeypatch.setattr(sweep, "connected", None)
     with pytest.raises(StoreError, match="make room first"):
         Sweep(TASKS, square, folder=tmp_path).run()
     with pytest.raises(StoreError, match="no folder"):
@@ -336,7 +336,7 @@ def test_disk_that_fills_on_the_way_loses_nothing_that_was_stored(tmp_path):
 
 
 def test_unreachable_scheduler_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(sweep, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(_engine, "CONNECT_SECONDS", 0.5)
     for address in ("tcp://127.0.0.1:9", "nowhere", "10.0.0.5"):
         with pytest.raises(RuntimeError, match="no Dask scheduler answers there"):
             Sweep(TASKS, square, folder=tmp_path).run(address)
@@ -346,7 +346,7 @@ def test_workers_with_other_code_are_refused(tmp_path, monkeypatch):
     def version():  # of the worker, which is another thread here
         return threading.current_thread() is threading.main_thread()
 
-    monkeypatch.setattr(sweep, "worker_version", version)
+    monkeypatch.setattr(_engine, "worker_version", version)
     with pytest.raises(RuntimeError, match="install the same rbmlib everywhere"):
         Sweep(TASKS, square, folder=tmp_path).run(n_workers=0)
 

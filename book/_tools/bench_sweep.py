@@ -56,7 +56,9 @@ def main() -> None:
             sweep = rl.Sweep(tasks, work, name=f"bench{n_workers}", folder=folder)
             warm = rl.Sweep(tasks[:n_workers], work, name=f"warm{n_workers}", folder=folder)
             start_up = warm.run(arguments.scheduler, n_workers=n_workers).seconds
+            cpu = time.process_time()
             seconds = sweep.run(arguments.scheduler, n_workers=n_workers).seconds - start_up
+            cpu = 1000 * (time.process_time() - cpu) / arguments.tasks
             own = arguments.tasks * arguments.milliseconds / 1000 / n_workers
             each = 1000 * (seconds - own) * n_workers / arguments.tasks
             started = time.perf_counter()
@@ -66,7 +68,8 @@ def main() -> None:
             print(
                 f"{arguments.tasks} tasks of {arguments.milliseconds:g} ms, {n_workers} workers: "
                 f"{seconds:.1f} s after {start_up:.1f} s of start-up, "
-                f"{arguments.tasks / seconds:.0f} tasks/s, {each:.2f} ms overhead a task\n"
+                f"{arguments.tasks / seconds:.0f} tasks/s, {each:.2f} ms overhead a task,\n"
+                f"of it {cpu:.2f} ms of processor time of client, scheduler and store\n"
                 f"table {size / 2**20:.1f} MB in {table:.1f} s, store "
                 f"{sweep.store.stat().st_size / 2**20:.1f} MB, memory of client and scheduler "
                 f"{memory:.0f} MB"

@@ -1,0 +1,184 @@
+"""Sweeps on real processes: Dask's own commands on loopback, SIGKILL, restarts."""
+
+import os
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+pytestmark = pytest.mark.processes
+
+# A sweep of tasks that note every start of theirs in a file and compute for 0.1 s.
+SCRIPT = """
+import os, signal, sys, time
+import numpy as np
+import rbmlib as rl
+
+folder, scheduler, kind = sys.argv[1:]
+
+def work(n, kind):
+    with open(os.path.join(folder, "starts"), "a") as file:
+        file.write(f"{n} {os.getpid()}\\n")
+    if kind == "killers" and n == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    first = not os.path.exists(os.path.join(folder, "again"))
+    if kind == "one long" and n == 0 and ":" in scheduler and first:
+        open(os.path.join(folder, "again"), "w").close()
+        time.sleep(60)
+    stop = time.perf_counter() + 0.1
+    while time.perf_counter() < stop:
+        values = np.sort(np.random.default_rng(n).random(10_000))
+    return {"mean": float(values[::2].mean()), "low": float(values[0])}
+
+if __name__ == "__main__":
+    n_tasks = 200 if kind == "many" else 12
+    sweep = rl.Sweep([{"n": n, "kind": kind} for n in range(n_tasks)], work, folder=folder)
+    workers = 0 if scheduler == "thread" else None
+    print("begins", flush=True)
+    done = sweep.run(scheduler if ":" in scheduler else None, n_workers=workers)
+    print(done.n_before, done.n_finished, *done.failed.values(), flush=True)
+    sweep.to_csv()
+"""
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("script") / "client.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+def client(script, folder, scheduler, kind) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, script, folder, scheduler, kind], stdout=subprocess.PIPE, text=True
+    )
+
+
+def finish(process) -> str:
+    out, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, out
+    return out.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(script, tmp_path_factory):
+    """The table of each kind of sweep, computed in one thread."""
+
+    def table(kind) -> bytes:
+        folder = tmp_path_factory.mktemp("undisturbed")
+        finish(client(script, folder, "thread", kind))
+        return (folder / "sweep.csv").read_bytes()
+
+    return table
+
+
+@contextmanager
+def cluster(folder: Path, **environment):
+    """`dask scheduler` and two `dask worker`, stopped workers first."""
+    command = [sys.executable, "-m", "dask"]
+    options = {"cwd": folder, "env": os.environ | {"RBMLIB_NUM_THREADS": "1"} | environment,
+               "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}  # fmt: skip
+    host = ["--host", "127.0.0.1", "--no-dashboard"]
+    scheduler = subprocess.Popen([*command, "scheduler", "--port", "0", *host], **options)
+    workers = []
+    try:
+        found = (re.search(r"Scheduler at:\s+(tcp://\S+)", line) for line in scheduler.stderr)
+        address = next(match[1] for match in found if match)
+        options["stderr"] = subprocess.DEVNULL
+        start = [*command, "worker", address, "--nthreads", "1", *host]
+        workers = [subprocess.Popen(start, **options) for _ in range(2)]
+        yield address, workers
+    finally:
+        for process in [*workers, scheduler]:
+            process.terminate()
+            process.wait(timeout=60)
+
+
+def wait_for(condition, seconds=240):
+    stop = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < stop, "nothing happened"
+        time.sleep(0.02)
+
+
+def starts(folder: Path) -> list[list[int]]:
+    file = folder / "starts"
+    return (
+        [[*map(int, line.split())] for line in file.read_text().splitlines()]
+        if file.exists()
+        else []
+    )
+
+
+def stored(folder: Path) -> int:
+    with closing(sqlite3.connect(folder / "sweep.sqlite")) as connection:
+        return connection.execute("SELECT count(*) FROM results").fetchone()[0]
+
+
+def test_worker_killed_in_mid_task(script, tmp_path, undisturbed):
+    """SIGKILL of the process that computes: its task runs again elsewhere, nothing else is said."""
+    with cluster(tmp_path) as (address, _):
+        process = client(script, tmp_path, address, "one long")
+        wait_for(lambda: any(n == 0 for n, _ in starts(tmp_path)))
+        victim = next(pid for n, pid in starts(tmp_path) if n == 0)
+        os.kill(victim, signal.SIGKILL)
+        assert finish(process) == "0 12"
+    again = [pid for n, pid in starts(tmp_path) if n == 0]
+    assert len(again) == 2
+    assert again[1] != victim
+    assert (tmp_path / "sweep.csv").read_bytes() == undisturbed("one long")
+
+
+def test_task_that_kills_its_workers_fails_alone(script, tmp_path):
+    with cluster(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1") as (address, _):
+        out = finish(client(script, tmp_path, address, "killers"))
+    assert out.startswith("0 11 KilledWorker")
+    lines = (tmp_path / "sweep.csv").read_text().splitlines()
+    assert len(lines) == 13
+    assert [line.split(",")[1] for line in lines if "KilledWorker" in line] == ["3"]
+
+
+def test_client_killed_at_random_moments(script, tmp_path, undisturbed):
+    """Twenty times; afterwards no task is lost, none twice, and the table is the same."""
+    moments, before, disturbed = random.Random(1), 0, 0
+    with cluster(tmp_path) as (address, _):
+        for i in range(20):
+            process = client(script, tmp_path, address, "many")
+            if i % 2:  # anywhere from the start of Python on, or somewhere in the work
+                time.sleep(moments.uniform(0, 2))
+            else:
+                process.stdout.readline()
+                time.sleep(moments.uniform(0, 1))
+            process.kill()
+            process.communicate()
+            if (tmp_path / "sweep.sqlite").exists():
+                now = stored(tmp_path)
+                assert now >= before, "results were lost"
+                disturbed += before < now < 200
+                before = now
+        assert disturbed > 3, "the kills hit no work: slow them down"
+        last = finish(client(script, tmp_path, address, "many"))
+    assert [int(n) for n in last.split()] == [before, 200 - before]
+    assert stored(tmp_path) == 200
+    assert (tmp_path / "sweep.csv").read_bytes() == undisturbed("many")
+
+
+def test_own_workers_die_with_their_client(script, tmp_path, undisturbed):
+    process = client(script, tmp_path, "own", "many")
+    wait_for(lambda: (tmp_path / "sweep.sqlite").exists() and len(starts(tmp_path)) > 10)
+    family = psutil.Process(process.pid).children(recursive=True)
+    assert family
+    process.kill()
+    process.communicate()
+    _, alive = psutil.wait_procs(family, timeout=30)
+    assert not alive
+    assert finish(client(script, tmp_path, "own", "many")).split()[0] != "0"
+    assert (tmp_path / "sweep.csv").read_bytes() == undisturbed("many")
