@@ -155,8 +155,9 @@ def test_client_killed_at_random_moments(script, tmp_path, undisturbed):
             if i % 2:  # anywhere from the start of Python on, or somewhere in the work
                 time.sleep(moments.uniform(0, 2))
             else:
-                process.stdout.readline()
-                time.sleep(moments.uniform(0, 1))
+                n = len(starts(tmp_path)) + 2
+                wait_for(lambda n=n, p=process: len(starts(tmp_path)) > n or p.poll() is not None)
+                time.sleep(moments.uniform(0, 0.3))
             process.kill()
             process.communicate()
             if (tmp_path / "sweep.sqlite").exists():
