@@ -150,7 +150,8 @@ def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
             )
             address = stack.enter_context(
                 LocalCluster(
-                    n_workers=max(1, n_workers), threads_per_worker=1, dashboard_address=None,
+                    n_workers=max(1, n_workers), threads_per_worker=1,
+                    dashboard_address="127.0.0.1:0",  # any free port: two sweeps may run at once
                     silence_logs=logging.CRITICAL, **own,
                 )
             )  # fmt: skip

@@ -1,7 +1,8 @@
 """Time a sweep of many short tasks: python book/_tools/bench_sweep.py [--tasks 100000]
 
 What limits it: the time of a task beyond its own 10 ms, the store by itself, and the memory of
-the process that holds client and scheduler.
+the process that holds client and scheduler. Before it two short sweeps of longer tasks, with one
+worker and with two. Writes data/results/speed_sweeps.csv, which the page on scaling shows.
 """
 
 import argparse
@@ -11,9 +12,13 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from distributed import LocalCluster
 
 import rbmlib as rl
 from rbmlib.store import Record, ResultsStore
+
+RESULTS = Path(__file__).parents[2] / "data" / "results"
 
 
 def work(number: int, milliseconds: float) -> dict:
@@ -37,43 +42,50 @@ def store_alone(folder: Path, n: int, batch: int) -> float:
         return 1000 * (time.perf_counter() - started) / n
 
 
+def measured(folder: Path, n_tasks: int, milliseconds: float, n_workers: int) -> dict:
+    """One sweep of short tasks, on workers that are there already."""
+    tasks = [{"number": i, "milliseconds": milliseconds} for i in range(n_tasks)]
+    name = f"{n_tasks}-{milliseconds:g}-{n_workers}"
+    warm = rl.Sweep(tasks[:n_workers], work, name=f"warm{name}", folder=folder)
+    sweep = rl.Sweep(tasks, work, name=f"bench{name}", folder=folder)
+    with LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+    ) as cluster:
+        warm.run(cluster.scheduler_address)
+        cpu = time.process_time()
+        seconds = sweep.run(cluster.scheduler_address).seconds
+        cpu = time.process_time() - cpu
+    sweep.to_csv()
+    alone = n_tasks * milliseconds / 1000
+    return {
+        "tasks": n_tasks, "ms a task": milliseconds, "workers": n_workers,
+        "seconds": round(seconds, 1),
+        "tasks/s": round(n_tasks / seconds), "of the tasks' own time": round(seconds / alone, 3),
+        "overhead (ms a task)": round(1000 * (seconds * n_workers - alone) / n_tasks, 2),
+        "client, scheduler, store (ms of CPU a task)": round(1000 * cpu / n_tasks, 2),
+        "store (MB)": round(sweep.store.stat().st_size / 2**20, 1),
+        "memory (MB)": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+    }  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--tasks", type=int, default=100_000)
-    parser.add_argument("--milliseconds", type=float, default=10.0)
-    parser.add_argument("--workers", type=int, nargs="+", default=[2])
-    parser.add_argument("--scheduler")
+    parser.add_argument("--tasks", type=int, default=100_000, help="of the long run")
+    parser.add_argument("--milliseconds", type=float, default=10.0, help="of each task of it")
     arguments = parser.parse_args()
+    plan = [(100, 100.0, 1), (100, 100.0, 2), (arguments.tasks, arguments.milliseconds, 2)]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        rows = []
+        for n_tasks, milliseconds, n_workers in plan:
+            row = measured(folder, n_tasks, milliseconds, n_workers)
+            rows.append(row)
+            print(row, flush=True)
+            if n_tasks >= 1000:  # not of a trial
+                pd.DataFrame(rows).to_csv(RESULTS / "speed_sweeps.csv", index=False)
         for batch in (1, 100):
-            print(
-                f"store alone, {batch} a commit: {store_alone(folder, 5000, batch):.3f} ms a task"
-            )
-        for n_workers in arguments.workers:
-            tasks = [{"number": i, "milliseconds": arguments.milliseconds}
-                     for i in range(arguments.tasks)]  # fmt: skip
-            sweep = rl.Sweep(tasks, work, name=f"bench{n_workers}", folder=folder)
-            warm = rl.Sweep(tasks[:n_workers], work, name=f"warm{n_workers}", folder=folder)
-            start_up = warm.run(arguments.scheduler, n_workers=n_workers).seconds
-            cpu = time.process_time()
-            seconds = sweep.run(arguments.scheduler, n_workers=n_workers).seconds - start_up
-            cpu = 1000 * (time.process_time() - cpu) / arguments.tasks
-            own = arguments.tasks * arguments.milliseconds / 1000 / n_workers
-            each = 1000 * (seconds - own) * n_workers / arguments.tasks
-            started = time.perf_counter()
-            size = sweep.to_csv().stat().st_size
-            table = time.perf_counter() - started
-            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-            print(
-                f"{arguments.tasks} tasks of {arguments.milliseconds:g} ms, {n_workers} workers: "
-                f"{seconds:.1f} s after {start_up:.1f} s of start-up, "
-                f"{arguments.tasks / seconds:.0f} tasks/s, {each:.2f} ms overhead a task,\n"
-                f"of it {cpu:.2f} ms of processor time of client, scheduler and store\n"
-                f"table {size / 2**20:.1f} MB in {table:.1f} s, store "
-                f"{sweep.store.stat().st_size / 2**20:.1f} MB, memory of client and scheduler "
-                f"{memory:.0f} MB"
-            )
+            each = store_alone(folder, 5000, batch)
+            print(f"store alone, {batch} a commit: {each:.3f} ms a task")
 
 
 if __name__ == "__main__":
