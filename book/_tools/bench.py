@@ -34,6 +34,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 import rbmlib as rl
+from rbmlib import plots
 from rbmlib._kernels import amx, threads
 from rbmlib._streams import ChainStream
 
@@ -181,15 +182,13 @@ def peak_megabytes(function) -> float:
 
 def figure(table: pd.DataFrame, scales: pd.DataFrame) -> None:
     """Bars of the comparison, and the curves of scaling."""
-    rl.plots.use_style()
+    plots.use_style()
     plt.rcParams["svg.hashsalt"] = "speed"  # the same file for the same numbers
     n = table["threads"].max()
     loops = [x for x in table["loop"].unique() if not x.startswith("bound")]
     fig, axes = plt.subplots(2, 2, figsize=(10, 7))
     wide = table[table["threads"] == n].pivot(index="loop", columns="model", values="microseconds")
-    wide.loc[loops[::-1]].plot.barh(
-        ax=axes[0, 0], logx=True, color=[rl.plots.BLUE, rl.plots.ORANGE]
-    )
+    wide.loc[loops[::-1]].plot.barh(ax=axes[0, 0], logx=True, color=[plots.BLUE, plots.ORANGE])
     axes[0, 0].set(xlabel="µs a chain and step", ylabel="", title=f"{n} threads")
     for ax, (axis, column) in zip(
         axes.flat[1:],

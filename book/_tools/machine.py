@@ -84,18 +84,19 @@ def bounds(rbm) -> dict:
     v, h = ((rng.random((ROWS, n)) < 0.3).astype(f32) for n in (n_visible, n_hidden))
     x, y = v @ up, h @ up.T
     down, slopes = np.ascontiguousarray(up.T), [np.zeros(n, f32) for n in (n_hidden, n_visible)]
-    n = max(1, 2000 // n_hidden)
+    n = max(1, 20_000 // n_hidden)  # long enough for a clock and the start of threads
     found = {
         "bound: matrix products": (lambda: _products(v, h, up, down, n), n * ROWS),
         "bound: exp and random": (
-            lambda: _draws(x, y, *slopes, h.copy(), v.copy(), np.zeros(LANES, f32), n), n * ROWS
+            lambda: _draws(x, y, *slopes, h.copy(), v.copy(), np.zeros(LANES, f32), 4 * n),
+            4 * n * ROWS,
         ),
     }  # fmt: skip
     if amx.available():
         shapes = [amx.tiles(q).shape for q in (np.zeros((n_visible, n_hidden + 1)), down)]
         count = sum(n_blocks * depth for n_blocks, depth, *_ in shapes)
         found["bound: tile products"] = (
-            lambda: _tile_products(n * count, amx.CONFIGURATION), n * amx.GROUP
+            lambda: _tile_products(20 * n * count, amx.CONFIGURATION), 20 * n * amx.GROUP
         )  # fmt: skip
     return found
 
