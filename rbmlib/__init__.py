@@ -15,6 +15,7 @@ from .estimators import ais, exact, exact_samples, log_z, reverse_ais
 from .models import BernoulliRBM, log_likelihood
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
 from .results import ConvergenceWarning, Estimate
+from .store import StoreError
 from .sweep import Sweep
 from .training import train
 
@@ -25,6 +26,7 @@ __all__ = [
     "Estimate",
     "GeometricPath",
     "State",
+    "StoreError",
     "Sweep",
     "ais",
     "base_rate",

@@ -174,6 +174,12 @@ def _as_text(model: str, rbm, estimate: Estimate) -> str:
 
 
 def _run(options) -> int:
+    if options.workers is not None and options.workers < 0:
+        raise ValueError(f"--workers is {options.workers}: expected 0 (a thread) or more")
+    if options.workers is not None and options.scheduler:
+        raise ValueError("--workers and --scheduler: a scheduler has workers of its own")
+    if options.scheduler == "":
+        raise ValueError("--scheduler is empty: expected an address such as tcp://HOST:PORT")
     sweep = Sweep.from_yaml(options.sweep, store=options.store)
     n_todo, seconds = sweep.expected_seconds()
     time = (

@@ -72,14 +72,18 @@ def _on_worker(function, version: dict, shared: bool, task: dict):
     if not shared:  # a process of its own: it has a task for each of its threads
         os.environ.setdefault("RBMLIB_NUM_THREADS", "1")
     started = time.perf_counter()
+    if worker_version() != version:  # it joined late: no result of its is worth storing
+        raise OtherCode(_other_code("a worker", worker_version(), version))
     try:
-        if worker_version() != version:
-            raise RuntimeError(_other_code("this worker", worker_version(), version))
         row, error = _plain_row(function(**task), task), None
-    except Exception:
+    except (Exception, SystemExit):
         row, error = None, traceback.format_exc()
     seconds = (row or {}).pop("seconds", time.perf_counter() - started)
     return row, error, _provenance(seconds)
+
+
+class OtherCode(RuntimeError):
+    """A worker runs other code than the client."""
 
 
 def _plain_row(row, task: dict) -> dict:
@@ -188,6 +192,8 @@ def _sorted_out(client, futures) -> tuple[dict[str, tuple], list[str], list]:
             error = future.exception()
             if isinstance(error, KilledWorker):
                 killed.append(key)
+            elif type(error).__name__ == OtherCode.__name__:
+                raise error
             else:  # before the task began: for example, a function that the worker cannot import
                 done[key] = (None, f"{type(error).__name__}: {error}", _provenance(None))
     # a result whose worker died before it was fetched is computed again by the scheduler

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import functools
 import hashlib
 import itertools
 import json
@@ -79,13 +80,14 @@ class Sweep:
         )
 
     @classmethod
-    def from_yaml(cls, path, *, folder=None, store=None) -> Sweep:
+    def from_yaml(cls, path, *, folder=None, store=None, check_models: bool = True) -> Sweep:
         """Read a declaration: see the files in ``book/scales``.
 
         ``grids`` is a list of mappings of settings. A value may be a list, or ``{first: 0,
         count: 20}`` for a run of whole numbers; a grid stands for all combinations. ``results``
         is the folder of the tables, relative to the file (default: beside it); the argument
-        ``folder`` names another.
+        ``folder`` names another. ``check_models=False`` does not look whether the models can be
+        read here.
 
         Raises
         ------
@@ -103,7 +105,8 @@ class Sweep:
                 raise ValueError("grids is empty: expected a task or more")
             folder = folder or (source.parent / str(content.get("results", "."))).resolve()
             sweep = cls(expanded, name=source.stem, folder=folder, store=store)
-            tasks.check_models(sweep.tasks.values())
+            if check_models:
+                tasks.check_models(sweep.tasks.values())
         return sweep
 
     def _key(self, task: dict) -> str:
@@ -243,6 +246,7 @@ _ESTIMATE = tasks.estimate
 
 # declarations -------------------------------------------------------------------------------
 
+MAX_TASKS = 10_000_000  # of a grid: the client holds them all
 _SIZES = ("n_temperatures", "n_chains")
 
 
@@ -254,6 +258,8 @@ def _declared(number: int, task, function) -> dict:
             raise ValueError(
                 f"task {number}: {name} is {value!r}: expected text, a number, true or false"
             )
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"task {number}: {name} is {value!r}: expected a finite number")
     if function is not _ESTIMATE:
         return task
     with _named(f"task {number}"):
@@ -275,7 +281,7 @@ def _read_yaml(source: Path) -> dict:
     if not source.is_file():
         raise FileNotFoundError(f"no sweep {str(source)!r}: expected a YAML file")
     try:
-        content = yaml.safe_load(source.read_text())
+        content = yaml.load(source.read_text(), _yaml_loader())
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"{source.name} is no YAML: {' '.join(str(error).split())}") from None
     expected = {"about", "results", "grids"}
@@ -285,15 +291,38 @@ def _read_yaml(source: Path) -> dict:
     return content
 
 
+@functools.cache
+def _yaml_loader():
+    """PyYAML's safe loader, but a key given twice is an error, where PyYAML takes the last."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def construct_mapping(self, node, deep=False):
+            keys = [key.value for key, _ in node.value]
+            twice = sorted({str(key) for key in keys if keys.count(key) > 1})
+            if twice:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"{', '.join(twice)} given twice", node.start_mark
+                )
+            return super().construct_mapping(node, deep)
+
+    return Loader
+
+
 def _expanded(grid: dict) -> list[dict]:
     """All combinations of the values of a grid."""
     values = []
     for name, value in grid.items():
         if isinstance(value, dict):
-            if set(value) != {"first", "count"} or not all(type(x) is int for x in value.values()):
+            whole = set(value) == {"first", "count"} and all(type(x) is int for x in value.values())
+            if not whole or not 1 <= value["count"] <= MAX_TASKS:
                 raise ValueError(f"{name} is {value!r}: expected {{first: 0, count: 20}}")
             value = range(value["first"], value["first"] + value["count"])
         values.append(value if isinstance(value, (list, range)) else [value])
+        if not values[-1]:
+            raise ValueError(f"{name} is empty: expected a value or more")
+    if math.prod(map(len, values)) > MAX_TASKS:
+        raise ValueError(f"a grid stands for more than {MAX_TASKS:,} tasks: divide the sweep")
     return [dict(zip(grid, combination, strict=True)) for combination in itertools.product(*values)]
 
 
@@ -317,6 +346,8 @@ def code_version() -> str:
 
 
 def _name(function) -> str:
+    if not hasattr(function, "__qualname__"):
+        raise TypeError(f"function is {function!r}: expected a function with a name (def)")
     return f"{function.__module__}.{function.__qualname__}"
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from . import datasets, schedules
 from .estimators import ais, exact, reverse_ais
+from .estimators.exact import MAX_UNITS, can_enumerate
 from .models import log_likelihood
 from .paths import GeometricPath, base_rate
 from .results import ConvergenceWarning
@@ -138,9 +139,12 @@ def checked(task: dict) -> dict:
 
 def check_models(tasks) -> None:
     """Every model that is named can be read here; the error says which cannot, and why."""
+    enumerated = {task["model"] for task in tasks if task["estimator"] == "exact"}
     for name in sorted({task["model"] for task in tasks}):
         try:
-            datasets.load_rbm(name)
+            rbm = datasets.load_rbm(name)
+            if name in enumerated and not can_enumerate(rbm, MAX_UNITS):
+                raise ValueError(f"{rbm!r} has too many units for the estimator 'exact'")
         except (ValueError, OSError, RuntimeError) as error:
             raise ValueError(f"model is {name!r}: {error}") from None
 
@@ -171,10 +175,9 @@ def estimate(**task) -> dict:
     task = checked(task)
     function = ESTIMATORS[task["estimator"]]
     needed = _parts(function)
-    rbm, path = _model_and_path(
-        task["model"], task.get("path"), tuple(_chosen(task, PATHS[task["path"]]).items())
-        if "path" in needed else (),
-    )  # fmt: skip
+    chosen = _chosen(task, PATHS[task["path"]]) if "path" in needed else {}
+    model = task["model"]
+    rbm, path = _model_and_path(model, model_digest(model), task.get("path"), tuple(chosen.items()))
     parts = {"rbm": rbm, "path": path, "seed": task.get("seed", 0)}
     parts["rng"] = np.random.default_rng([parts["seed"], 1])  # estimators draw from `seed` itself
     if "betas" in needed:
@@ -193,7 +196,8 @@ def estimate(**task) -> dict:
 
 
 @lru_cache(maxsize=8)
-def _model_and_path(model: str, path: str | None, settings: tuple):
+def _model_and_path(model: str, digest: str, path: str | None, settings: tuple):
+    """Kept from one task to the next; a file that has changed (``digest``) is read again."""
     rbm = datasets.load_rbm(model)
     return rbm, PATHS[path](rbm, **dict(settings)) if path else None
 

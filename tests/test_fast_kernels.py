@@ -10,8 +10,10 @@ import time
 import numpy as np
 import pytest
 
+import rbmlib as rl
 from rbmlib import _kernels
 from rbmlib._kernels import amx, fixed_point, gibbs, random
+from rbmlib._streams import ChainStream
 
 f32 = np.float32
 
@@ -76,11 +78,16 @@ def test_tiles_hold_the_whole_range_of_weights():
 DIGEST = """
 import hashlib
 import numpy as np
+import rbmlib as rl
 from test_fast_kernels import family, run
 digest = hashlib.sha256()
 for n_hidden in (12, 60):
     for part in run(family(90, n_hidden), np.linspace(0, 1, 41)):
         digest.update(np.ascontiguousarray(part).tobytes())
+rbm = rl.testsystems.random_rbm(n_visible=90, n_hidden=40, rng=1)
+estimate = rl.ais(rl.GeometricPath(rbm), np.linspace(0, 1, 41) ** 2, n_chains=40, rng=0)
+digest.update(estimate.states.visible.tobytes())
+digest.update(np.round(estimate.log_weights, 9).tobytes())
 print(digest.hexdigest())
 """
 
@@ -122,6 +129,29 @@ def test_large_models_lose_bits_not_exactness():
     sums = np.ones(20_000, f32) @ fixed.up
     np.testing.assert_array_equal(sums.astype(np.int64), every)
     np.testing.assert_allclose(fixed.up[:, :2] * fixed.scale, weights, rtol=1e-2)
+
+
+def test_weights_too_unequal_for_integers_take_the_generic_loop():
+    """One weight ten thousand times the others: no importance step of several nats."""
+    rbm = rl.testsystems.random_rbm(n_visible=8, n_hidden=4, rng=0)
+    weights = rbm.weights.copy()
+    weights[0, 0] = 1e4
+    path = rl.GeometricPath(
+        rl.BernoulliRBM(weights, rbm.visible_bias, rbm.hidden_bias), base=rbm.visible_bias
+    )
+    betas = rl.schedules.linear(5)
+    state = rl.State(states(6, 8))
+    streams = [ChainStream(3, 6) for _ in range(3)]
+    after, log_weights = path.anneal(state, betas, streams[0])
+    wanted, expected = rl.AnnealingPath.anneal(path, state, betas, streams[1])
+    np.testing.assert_array_equal(after.visible, wanted.visible)
+    np.testing.assert_array_equal(log_weights, expected)
+    assert path.sweep(state, 0.5, 2, streams[2]).visible.shape == (6, 8)
+
+
+def test_layers_too_large_for_lists_are_refused():
+    with pytest.raises(ValueError, match=r"70000.*65,535 at most"):
+        family(70_000, 1)
 
 
 def test_cache_folder_changes_with_any_kernel_file(tmp_path, monkeypatch):

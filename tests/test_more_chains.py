@@ -47,12 +47,22 @@ def test_states_are_joined_where_both_are_there():
     assert joined.seconds > first.seconds
 
 
+def with_rows_shuffled(path):
+    """The same sums of the rows of W: base and first slopes cannot tell them apart."""
+    rbm = path.rbm
+    weights = rbm.weights[:, ::-1]
+    made = rl.BernoulliRBM(weights, rbm.visible_bias, rbm.hidden_bias)
+    return rl.GeometricPath(made, base=path.base_visible_bias)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (lambda run, path: ((path_of(9, 1.01), BETAS), {}), "another path"),
         (lambda run, path: ((path, rl.schedules.linear(61)), {}), "other betas"),
         (lambda run, path: ((path, rl.schedules.sm08(60)), {}), "other betas"),
+        (lambda run, path: ((path, np.sort(BETAS**1.0000001)), {}), "other betas"),
+        (lambda run, path: ((with_rows_shuffled(path), BETAS), {}), "another path"),
         (lambda run, path: ((path, BETAS), {"rng": 3}), "rng is 3"),
         (lambda run, path: ((path, BETAS), {"add_to": rl.exact(path.rbm)}), "by 'exact'"),
         (lambda run, path: ((path, BETAS), {"add_to": "run.json"}), "add_to is a str"),

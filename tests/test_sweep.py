@@ -140,6 +140,56 @@ def test_results_of_this_version_are_held(schedule, estimator):
     assert row["mean_log_z"] == pytest.approx(expected, abs=2e-6)
 
 
+def test_a_model_file_that_changes_is_read_again(tmp_path):
+    """In one process: the key follows the file, and so does the result."""
+    task = {"model": str(tmp_path / "m.npz"), "estimator": "exact"}
+    found = []
+    for seed in (1, 2):
+        rbm = rl.testsystems.random_rbm(n_visible=6, n_hidden=3, rng=seed)
+        rbm.save(task["model"])
+        found.append((tasks.estimate(**task)["log_z"], rl.exact(rbm).log_z))
+    assert [a for a, _ in found] == pytest.approx([b for _, b in found], abs=1e-6)
+    assert found[0][0] != found[1][0]
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ("{model: pcd_20, model: pcd_500, estimator: exact}", "model given twice"),
+        ("{model: pcd_500, estimator: exact}", "too many units"),
+        ("{model: pcd_20, estimator: exact, seed: []}", "seed is empty"),
+        ("{model: pcd_20, estimator: ais, seed: {first: 0, count: -3}}", "seed is"),
+        ("{model: pcd_20, estimator: ais, seed: {first: 0, count: 1000000000000}}", "seed is"),
+    ],
+)
+def test_declarations_that_would_lose_tasks_are_refused(tmp_path, grid, message):
+    (tmp_path / "s.yaml").write_text(f"grids:\n  - {grid}\n")
+    with pytest.raises(ValueError, match=message):
+        Sweep.from_yaml(tmp_path / "s.yaml")
+
+
+def test_a_task_that_exits_is_recorded(tmp_path):
+    _, summary = run([{"n": n} for n in range(3)], tmp_path, exits_at_one)
+    assert summary.n_finished == 2
+    assert list(summary.failed.values()) == ["SystemExit: 3"]
+
+
+def exits_at_one(n):
+    if n == 1:
+        sys.exit(3)
+    return {"square": n * n}
+
+
+def test_committed_tables_are_those_of_their_sweeps():
+    """Every row is a task of the declaration, none is missing, and the code is this one."""
+    scales = Path(__file__).parents[1] / "book" / "scales"
+    for source in sorted(scales.glob("*.yaml")):
+        declared = Sweep.from_yaml(source, check_models=False)
+        rows = read(declared.folder / f"{source.stem}.provenance.csv")
+        assert sorted(row["key"] for row in rows) == sorted(declared.tasks), source.name
+        assert {row["results_version"] for row in rows} == {str(tasks.RESULTS_VERSION)}
+
+
 def test_a_new_schedule_is_one_function(monkeypatch):
     monkeypatch.setattr(tasks, "SCHEDULES", dict(tasks.SCHEDULES))
 
@@ -202,7 +252,7 @@ WRONG = {
     "a list in a list": (GRID % ", n_chains: [[1, 2]]", "n_chains is"),
     "no YAML": ("{model: [", "no YAML"),
     "not a mapping": ("pcd_20", "expected a list of mappings"),
-    "empty": ("{model: [], n_temperatures: 20, seed: 0}", "grids is empty"),
+    "empty": ("{model: [], n_temperatures: 20, seed: 0}", "model is empty"),
     "code": ("{model: !!python/object/apply:os.getcwd []}", "no YAML"),
 }
 

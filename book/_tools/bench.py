@@ -1,13 +1,12 @@
 """Time annealing by rbmlib against other people's loops, against the machine, and as it scales.
 
-    python book/_tools/bench.py [--chains 256] [--steps 100] [--rounds 5] [--quick] [MODEL ...]
+    python book/_tools/bench.py [--chains 256] [--steps 200] [--rounds 3] [--quick] [MODEL ...]
 
 All loops take the same steps of the same chains of the same model, half-way along the path (a
-step is a ten-thousandth of it); rbmlib takes ten times as many, so that its importance steps at
-both ends weigh as they do in a run of some thousand. They take turns, so that a slow spell of
+step is a ten-thousandth of it). They take turns, so that a slow spell of
 the machine hits them alike; medians over the rounds are shown, and ratios are medians of the
-ratios of a round. The bound of a machine is what its matrix products and its exponentials and
-random numbers would take on their own, one after the other.
+ratios of a round. Rows "alone" are yardsticks: the matrix products of a step (dense float32, or
+tiles), and its exponentials, random numbers and increments, each on its own.
 
 Prints tables; writes data/results/speed.csv, speed_machine.csv, speed_scaling.csv and
 book/speed.svg, which the page on scaling shows.
@@ -41,7 +40,7 @@ from rbmlib._streams import ChainStream
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "data" / "results"
 FINE, MIDDLE = 1e-4, 0.5  # size of a step, and where the steps are taken
-MORE = 10  # times as many steps for our loop
+COLOURS = {"rbmlib, portable": plots.GREEN, "rbmlib, AMX": plots.RED}
 OURS = {"rbmlib, portable": "0", "rbmlib, AMX": "1"}
 
 
@@ -71,15 +70,15 @@ def ours(path, betas, v, seed):
 
 
 def contestants(path) -> dict:
-    """Name -> (function of steps, chains and seed; value of RBMLIB_AMX; times as many steps)."""
+    """Name -> (function of steps, chains and seed; value of RBMLIB_AMX)."""
     bias = path.base_visible_bias
     found = {
-        name: (lambda k, v, seed, f=f: f(path.rbm, bias, steps(k), v, seed), "1", 1)
+        name: (lambda k, v, seed, f=f: f(path.rbm, bias, steps(k), v, seed), "1")
         for name, f in baselines().items()
     }
     for name, flag in OURS.items():
         if flag == "0" or amx.available():
-            found[name] = (lambda k, v, seed: ours(path, steps(k), v, seed), flag, MORE)
+            found[name] = (lambda k, v, seed: ours(path, steps(k), v, seed), flag)
     return found
 
 
@@ -103,9 +102,9 @@ def compare(models: dict, n_chains: int, n_steps: int, n_rounds: int) -> pd.Data
         path = rl.GeometricPath(rbm, base=rl.base_rate(rl.datasets.load_mnist().train))
         v = path.sample_base(n_chains, np.random.default_rng(0)).visible
         for n in counts:
-            for name, (f, flag, more) in contestants(path).items():
-                work = lambda r, f=f, v=v, k=more * n_steps: f(k, v, r)  # noqa: E731
-                runs.append((model, name, n, flag, work, n_chains * more * n_steps))
+            for name, (f, flag) in contestants(path).items():
+                work = lambda r, f=f, v=v, k=n_steps: f(k, v, r)  # noqa: E731
+                runs.append((model, name, n, flag, work, n_chains * n_steps))
             for name, (kernel, chain_steps) in machine.bounds(rbm).items():
                 work = lambda r, kernel=kernel, n=n: all_threads(kernel, n)  # noqa: E731
                 runs.append((model, name, n, "1", work, n * chain_steps))
@@ -113,7 +112,7 @@ def compare(models: dict, n_chains: int, n_steps: int, n_rounds: int) -> pd.Data
     with tqdm(total=(n_rounds + 1) * len(runs), unit="run", disable=None) as bar:
         for turn in range(-1, n_rounds):  # the first round warms up
             for model, name, n, flag, work, size in runs:
-                with limited(n if not name.startswith("bound") else 1, flag):
+                with limited(n if not name.startswith("alone") else 1, flag):
                     t = microseconds(lambda work=work, turn=turn: work(turn + 1), size)
                 bar.update(1)
                 if turn >= 0:
@@ -139,14 +138,13 @@ def scaling(n_steps: int, n_rounds: int, quick: bool) -> pd.DataFrame:
     data = rl.datasets.load_mnist().train
     base = rl.base_rate(data)
     most = threads.default_n_threads()
-    plan = [("chains", 500, n, -(-MORE * n_steps * 64 // max(64, n)), most)
+    plan = [("chains", 500, n, max(2 * n_steps, 5 * n_steps * 64 // max(64, n)), most)
             for n in (1, 8, 32, 128, 512, 2048)]  # fmt: skip
     plan += [("steps", 500, 64, k, most) for k in (100, 1000, 10_000)[: 2 if quick else 3]]
     plan += [
-        ("hidden units", m, 256, MORE * n_steps, most)
-        for m in (10, 20, 30, 50, 100, 200, 500, 1000)
+        ("hidden units", m, 256, 5 * n_steps, most) for m in (10, 20, 30, 50, 100, 200, 500, 1000)
     ]
-    plan += [("threads", m, 256, MORE * n_steps, n) for m in (20, 500) for n in range(1, most + 1)]
+    plan += [("threads", m, 256, 5 * n_steps, n) for m in (20, 500) for n in range(1, most + 1)]
     rows = []
     for axis, n_hidden, n_chains, n_steps, n_threads in tqdm(plan, unit="point", disable=None):
         rbm = rl.testsystems.random_rbm(n_visible=784, n_hidden=n_hidden, rng=n_hidden)
@@ -185,18 +183,22 @@ def figure(table: pd.DataFrame, scales: pd.DataFrame) -> None:
     plots.use_style()
     plt.rcParams["svg.hashsalt"] = "speed"  # the same file for the same numbers
     n = table["threads"].max()
-    loops = [x for x in table["loop"].unique() if not x.startswith("bound")]
+    loops = [x for x in table["loop"].unique() if not x.startswith("alone")]
     fig, axes = plt.subplots(2, 2, figsize=(10, 7))
     wide = table[table["threads"] == n].pivot(index="loop", columns="model", values="microseconds")
-    wide.loc[loops[::-1]].plot.barh(ax=axes[0, 0], logx=True, color=[plots.BLUE, plots.ORANGE])
-    axes[0, 0].set(xlabel="µs a chain and step", ylabel="", title=f"{n} threads")
+    for model, colour in zip(wide, (plots.BLUE, plots.ORANGE), strict=False):
+        axes[0, 0].semilogx(
+            wide.loc[loops[::-1], model], loops[::-1], "o", color=colour, label=model
+        )
+    axes[0, 0].set(xlabel="µs a chain and step", title=f"{n} threads")
+    axes[0, 0].legend()
     for ax, (axis, column) in zip(
         axes.flat[1:],
         [("chains", "n_chains"), ("hidden units", "n_hidden"), ("steps", "n_steps")],
         strict=True,
     ):
         for name, part in scales[scales["axis"] == axis].groupby("loop"):
-            ax.loglog(part[column], part["microseconds"], "o-", label=name)
+            ax.loglog(part[column], part["microseconds"], "o-", label=name, color=COLOURS[name])
         ax.set(xlabel=f"number of {axis}", ylabel="µs a chain and step")
         ax.legend()
     fig.savefig(ROOT / "book" / "speed.svg", metadata={"Date": None})
@@ -216,8 +218,8 @@ def main() -> None:
     )
     parser.add_argument("models", nargs="*", metavar="MODEL", help="a registered name or a file")
     parser.add_argument("--chains", type=int, default=256)
-    parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="one round of a few steps: a trial")
     arguments = parser.parse_args()
     if arguments.quick:

@@ -11,9 +11,15 @@ import pandas as pd
 
 from rbmlib._kernels import amx
 from rbmlib._kernels.amx import HIGH, HIGH_0, HIGH_1, LOW, LOW_0, LOW_1, STATES_0, STATES_1
-from rbmlib._kernels.elementwise import SERIES, draw_row, exp_negative, increment_lanes
-from rbmlib._kernels.random import bits31_lanes, mixed_units
-from rbmlib._kernels.simd import LANES, absolute, fma, load, spread, store, to_floats
+from rbmlib._kernels.elementwise import (
+    SERIES,
+    draw_lanes,
+    draw_row,
+    exp_negative,
+    increment_lanes,
+)
+from rbmlib._kernels.random import bits31_lanes, mixed_keys, mixed_units
+from rbmlib._kernels.simd import LANES, absolute, fma, load, spread, store, to_floats, where
 
 f32 = np.float32
 ROWS = 64
@@ -28,12 +34,16 @@ def _products(v, h, up, down, n):
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _increments(fields, slope, beta, step, out):
-    total = spread(f32(0))
+def _draw_hidden(fields, slope, beta, step, k, h, out):
+    """Hidden units and their increments in one pass."""
+    total, (k0, k1) = spread(f32(0)), mixed_keys(np.uint64(k))
     for j in range(0, fields.size - LANES + 1, LANES):
         s = fma(load(fields, j), f32(1e-3), load(slope, j))
         t = s * beta
-        total = total + increment_lanes(s, t, exp_negative(absolute(t)), step, SERIES)
+        e = exp_negative(absolute(t))
+        bits = draw_lanes(t, e, mixed_units(j), k0, k1)
+        store(h, j, where(bits, spread(f32(1)), spread(f32(0))))
+        total = total + increment_lanes(s, t, e, step, SERIES)
     store(out, 0, total)
 
 
@@ -42,8 +52,7 @@ def _draws(x, y, slope_x, slope_y, h, v, out, n):
     """Exponentials, random numbers and increments of ``n`` steps of ROWS chains."""
     for k in range(n):
         for row in range(ROWS):
-            _increments(x[row], slope_x, f32(0.5), f32(1e-4), out)
-            draw_row(x[row], f32(1e-3), slope_x, slope_x, f32(0.5), np.uint64(k + row), h[row])
+            _draw_hidden(x[row], slope_x, f32(0.5), f32(1e-4), k + row, h[row], out)
             draw_row(y[row], f32(1e-3), slope_y, slope_y, f32(0.5), np.uint64(k - row), v[row])
 
 
@@ -86,8 +95,8 @@ def bounds(rbm) -> dict:
     down, slopes = np.ascontiguousarray(up.T), [np.zeros(n, f32) for n in (n_hidden, n_visible)]
     n = max(1, 20_000 // n_hidden)  # long enough for a clock and the start of threads
     found = {
-        "bound: matrix products": (lambda: _products(v, h, up, down, n), n * ROWS),
-        "bound: exp and random": (
+        "alone: matrix products": (lambda: _products(v, h, up, down, n), n * ROWS),
+        "alone: exp and random": (
             lambda: _draws(x, y, *slopes, h.copy(), v.copy(), np.zeros(LANES, f32), 4 * n),
             4 * n * ROWS,
         ),
@@ -95,7 +104,7 @@ def bounds(rbm) -> dict:
     if amx.available():
         shapes = [amx.tiles(q).shape for q in (np.zeros((n_visible, n_hidden + 1)), down)]
         count = sum(n_blocks * depth for n_blocks, depth, *_ in shapes)
-        found["bound: tile products"] = (
+        found["alone: tile products"] = (
             lambda: _tile_products(20 * n * count, amx.CONFIGURATION), 20 * n * amx.GROUP
         )  # fmt: skip
     return found

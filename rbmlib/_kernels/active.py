@@ -26,6 +26,7 @@ def _places() -> np.ndarray:
 
 PLACES = _places()
 COUNTS = np.array([bin(pattern).count("1") for pattern in range(256)])
+MAX_UNITS = 2**16 - 1  # of a layer: lists are of 16-bit integers
 ROOM = 8  # a list is written eight units at a time
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from . import amx, narrow, threads, wide
+from . import active, amx, narrow, threads, wide
 from .elementwise import draw_row, increment_rules
 from .fixed_point import FixedPoint, quantise
 from .random import draw_key
@@ -46,6 +46,11 @@ class Family(NamedTuple):
 
 def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) -> Family:
     """Kernel form of a family; weights (n_visible, n_hidden), the rest vectors of units."""
+    if max(np.shape(weights)) > active.MAX_UNITS:
+        raise ValueError(
+            f"the model has layers of {np.shape(weights)} units: compiled loops take "
+            f"{active.MAX_UNITS:,} at most"
+        )
     fixed: FixedPoint = quantise(weights, visible_slope)
     n_hidden = np.shape(weights)[1]
     small = n_hidden <= narrow.MAX_HIDDEN
