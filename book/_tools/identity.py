@@ -1,9 +1,9 @@
 """Is the compiled loop the same sampler? Mean log-weights against plain NumPy in float64.
 
-    python book/_tools/identity.py [--runs 10] [--chains 2000] [--steps 40]
+    python book/_tools/identity.py [--runs 10] [--chains 2000] [--steps 25]
 
 Fresh seeds on both sides, so the difference of the means should be within a few standard errors:
-on a whole path of coarse steps, and on a piece of a fine one, where the increments are series.
+on a whole path of coarse steps, and on the first steps of a fine one, where increments are series.
 Writes data/results/speed_identity.csv, which the page on scaling shows.
 """
 
@@ -36,12 +36,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for name, default in (("runs", 10), ("chains", 2000), ("steps", 40)):
+    for name, default in (("runs", 10), ("chains", 2000), ("steps", 25)):
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
     pieces = {
         "whole path": np.linspace(0, 1, options.steps + 1),
-        "fine steps": 0.5 + 1e-4 * np.arange(options.steps + 1),
+        "fine steps": 1e-4 * np.arange(options.steps + 1),
     }
     rows = []
     with tqdm(total=len(MODELS) * len(pieces) * options.runs, disable=None) as bar:
