@@ -143,7 +143,7 @@ def test_task_that_kills_its_workers_fails_alone(script, tmp_path):
     assert out.startswith("0 11 KilledWorker")
     lines = (tmp_path / "sweep.csv").read_text().splitlines()
     assert len(lines) == 13
-    assert [line.split(",")[1] for line in lines if "KilledWorker" in line] == ["3"]
+    assert [line.split(",")[0] for line in lines if "KilledWorker" in line] == ["3"]
 
 
 def test_client_killed_at_random_moments(script, tmp_path, undisturbed):
