@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import numba
 import numpy as np
 import pytest
 
@@ -61,6 +62,13 @@ def test_amx_equals_portable(n_visible, n_hidden, n_steps, monkeypatch):
             np.testing.assert_array_equal(a, b)
 
 
+@numba.njit
+def fields_of_tiles(states, weights, planes, out):
+    amx.configure(amx.CONFIGURATION)
+    amx.all_fields(states, weights, planes, out)
+    amx.release()
+
+
 @needs_amx
 def test_tiles_hold_the_whole_range_of_weights():
     """Both bytes at their ends, against integers."""
@@ -70,7 +78,7 @@ def test_tiles_hold_the_whole_range_of_weights():
     weights, memory = amx.tiles(q), amx.workspace(70, 37)
     memory.visible[:, :70] = rng.random((amx.GROUP, 70)) < 0.5
     out = np.zeros((amx.GROUP, 48), f32)
-    amx.fields_alone(memory.visible, weights, memory.planes, out)
+    fields_of_tiles(memory.visible, weights, memory.planes, out)
     wanted = memory.visible[:, :70].astype(np.int64) @ q
     np.testing.assert_array_equal(out[:, :37], wanted)
 

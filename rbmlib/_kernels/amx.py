@@ -290,14 +290,6 @@ def all_fields(states, weights, planes, out):
 
 
 @numba.njit(**_KERNEL)
-def fields_alone(states, weights, planes, out):
-    """`all_fields` outside a kernel."""
-    configure(CONFIGURATION)
-    all_fields(states, weights, planes, out)
-    release()
-
-
-@numba.njit(**_KERNEL)
 def visible_term(states, weights, n_hidden, planes, out):
     """Fields of the column after the hidden units, the visible slope."""
     half = (n_words(n_hidden) - 1) & 1  # where the block drawn last still is
@@ -407,36 +399,25 @@ def _sweep_group(
 
 
 @numba.njit(**_KERNEL)
-def anneal(
-    v, log_weights, betas, rules, start, stop, seed, first_chain, first_draw,
-    up, down, visible, hidden, planes, sums, scale, slope_scale,
-    hidden_slope, hidden_offset, visible_slope, visible_offset,
-):  # fmt: skip
+def anneal(v, log_weights, betas, rules, start, stop, seed, first_chain, *rest):
     """Steps ``start`` to ``stop`` of `gibbs.anneal`, in place."""
     configure(CONFIGURATION)
     for first in range(0, v.shape[0], GROUP):
+        group = slice(first, first + GROUP)
         _anneal_group(
-            v[first : first + GROUP], log_weights[first : first + GROUP], betas, rules,
-            start, stop, seed, first_chain + first, first_draw,
-            up, down, visible, hidden, planes, sums, scale, slope_scale,
-            hidden_slope, hidden_offset, visible_slope, visible_offset,
+            v[group], log_weights[group], betas, rules, start, stop, seed, first_chain + first,
+            *rest,
         )  # fmt: skip
     release()
 
 
 @numba.njit(**_KERNEL)
-def sweep(
-    v, h, betas, start, stop, seed, first_chain, first_draw,
-    up, down, visible, hidden, planes, sums, scale,
-    hidden_slope, hidden_offset, visible_slope, visible_offset,
-):  # fmt: skip
+def sweep(v, h, betas, start, stop, seed, first_chain, *rest):
     """Sweeps ``start`` to ``stop`` of `gibbs.sweep`, in place."""
     configure(CONFIGURATION)
     for first in range(0, v.shape[0], GROUP):
+        group = slice(first, first + GROUP)
         _sweep_group(
-            v[first : first + GROUP], h[first : first + GROUP], betas[first : first + GROUP],
-            start, stop, seed, first_chain + first, first_draw,
-            up, down, visible, hidden, planes, sums, scale,
-            hidden_slope, hidden_offset, visible_slope, visible_offset,
-        )  # fmt: skip
+            v[group], h[group], betas[group], start, stop, seed, first_chain + first, *rest
+        )
     release()
