@@ -10,16 +10,22 @@ a file that differs is refused, never overwritten.
 
 import difflib
 import functools
-import hashlib
 import os
-import sys
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
 
 import numpy as np
+
+from ._download import (
+    DataCorrupt,
+    DataUnavailable,
+    Remote,
+    cache_folder,
+    check,
+    download,
+    find,
+)
 
 if TYPE_CHECKING:
     from .models import BernoulliRBM
@@ -38,17 +44,6 @@ __all__ = [
     "load_mnist",
     "load_rbm",
 ]
-
-TIMEOUT = 30  # seconds without an answer from a server
-
-
-class Remote(NamedTuple):
-    """A published file: its name on disk, its address and its SHA-256."""
-
-    file: str
-    url: str
-    sha256: str
-
 
 # SHA-256 of the committed binary files, by their path in data/. A new one is entered here.
 COMMITTED = {
@@ -118,14 +113,6 @@ REMOTE = {
         sha256="6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
     ),
 }
-
-
-class DataUnavailable(RuntimeError):
-    """A file is neither on this machine nor could it be downloaded."""
-
-
-class DataCorrupt(RuntimeError):
-    """A file is there, but is not the one it should be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +218,7 @@ def committed(file: str) -> Path:
     if not path.is_file():
         raise DataCorrupt(f"{path} is missing; {remedy}")
     if file in COMMITTED:
-        _check(path, COMMITTED[file], remedy)
+        check(path, COMMITTED[file], remedy)
     elif path.suffix == ".npz":
         raise DataCorrupt(
             f"{path} is not in the register of committed files; "
@@ -299,12 +286,7 @@ def fetch(name: str) -> Path:
     """
     if name not in REMOTE:
         raise ValueError(f"unknown published file {name!r}{_suggest(name, REMOTE)}")
-    return _find(REMOTE[name]) or _download(name, REMOTE[name])
-
-
-def cache_folder() -> Path:
-    """Return the folder that downloads go to: "rbmlib" in the user's cache folder."""
-    return Path(_import_pooch().os_cache("rbmlib"))
+    return find(REMOTE[name]) or download(name, REMOTE[name])
 
 
 @functools.cache
@@ -328,82 +310,6 @@ def load_course_test() -> np.ndarray:
     batches = loadmat(fetch("course_test"), variable_names=["testbatchdata"])["testbatchdata"]
     # (image in batch, pixel, batch) to (batch, image in batch, pixel)
     return _read_only(batches.transpose(2, 0, 1).reshape(-1, batches.shape[1]))
-
-
-def _user_folder() -> Path | None:
-    """Return the folder ``$RBMLIB_DATA``, or None if that is not set."""
-    name = os.environ.get("RBMLIB_DATA")
-    if not name:
-        return None
-    folder = Path(name).expanduser()
-    if not folder.is_dir():
-        raise ValueError(f"RBMLIB_DATA is {name!r}, which is not a folder; correct or unset it")
-    return folder
-
-
-def _find(remote: Remote) -> Path | None:
-    """Return the checked local file of a published one, or None if there is none."""
-    remedies = [
-        (_user_folder(), "replace or remove it (rbmlib never writes to $RBMLIB_DATA)"),
-        (cache_folder(), f"delete it and ask again, or put the file of {remote.url} in its place"),
-    ]
-    for folder, remedy in remedies:
-        if folder is not None and (folder / remote.file).is_file():
-            _check(folder / remote.file, remote.sha256, remedy)
-            return folder / remote.file
-    return None
-
-
-def _download(name: str, remote: Remote) -> Path:
-    pooch = _import_pooch()
-    folder = cache_folder()
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel("WARNING")  # its note of every download names folders of this machine
-    try:
-        pooch.retrieve(
-            remote.url,
-            known_hash=f"sha256:{remote.sha256}",
-            fname=remote.file,
-            path=folder,
-            downloader=pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=TIMEOUT),
-        )
-        return folder / remote.file
-    except (OSError, ValueError) as error:  # of requests, of the disk; another SHA-256
-        reason = _reason(error, remote.url)
-    finally:
-        logger.setLevel(level)
-    raise DataUnavailable(
-        f"{name} is not on this machine and could not be downloaded: {reason}. "
-        f"Get {remote.url} (SHA-256 {remote.sha256}) and put it as {remote.file} in {folder} "
-        "or in a folder of your own, named by the environment variable RBMLIB_DATA"
-    )
-
-
-def _reason(error: Exception, url: str) -> str:
-    """Return one line on why a download failed; those of requests run over many."""
-    import requests
-
-    if isinstance(error, requests.Timeout):
-        return f"no answer within {TIMEOUT} s"
-    if isinstance(error, requests.ConnectionError):
-        return f"no connection to {urlsplit(url).hostname}"
-    return str(error).partition("\n")[0].rstrip(".") or type(error).__name__
-
-
-def _import_pooch():
-    """Import pooch late and quietly: it takes 0.15 s, and warns in Jupyter without widgets."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pooch
-    return pooch
-
-
-def _check(path: Path, sha256: str, remedy: str) -> None:
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != sha256:
-        raise DataCorrupt(f"{path} is damaged: SHA-256 {found}, expected {sha256}; {remedy}")
 
 
 # ---------------------------------------------------------------- models
@@ -455,7 +361,7 @@ def _where(name: str) -> str:
         if name in COMMITTED_RBMS:
             committed(f"models/{name}.npz")
             return "committed"
-        return "fetched" if _find(REMOTE[name]) else "not here"
+        return "fetched" if find(REMOTE[name]) else "not here"
     except DataCorrupt:
         return "damaged"
 

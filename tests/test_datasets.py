@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rbmlib import datasets
+from rbmlib import _download, datasets
 from rbmlib.datasets import DataCorrupt, DataUnavailable, Remote
 
 DATA = Path(__file__).parents[1] / "data"
@@ -191,7 +191,7 @@ def here(tmp_path, monkeypatch):
     own, cache = tmp_path / "own", tmp_path / "cache"
     own.mkdir()
     monkeypatch.setenv("RBMLIB_DATA", str(own))
-    monkeypatch.setattr(datasets, "cache_folder", lambda: cache)
+    monkeypatch.setattr(_download, "cache_folder", lambda: cache)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     return SimpleNamespace(own=own, cache=cache)
 
@@ -277,7 +277,7 @@ def test_download_of_another_file_is_refused(server, here, monkeypatch):
 
 
 def test_silent_server_times_out(here, monkeypatch):
-    monkeypatch.setattr(datasets, "TIMEOUT", 0.2)
+    monkeypatch.setattr(_download, "TIMEOUT", 0.2)
     start = time.monotonic()
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/file"

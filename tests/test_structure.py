@@ -18,7 +18,7 @@ TOP_LEVEL = {
 
 # Rooms from left to right: a module imports rooms of a lower level, or its own room.
 LEVELS = [
-    {"_kernels", "results", "store", "_numerics", "_streams", "_validation"},
+    {"_kernels", "results", "store", "_numerics", "_streams", "_validation", "_download"},
     {"models"},
     {"datasets", "testsystems"},
     {"paths"},

@@ -1,0 +1,108 @@
+"""Published files: looked for on this machine, else downloaded once, and checked each time."""
+
+import hashlib
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+TIMEOUT = 30  # seconds without an answer from a server
+
+
+class Remote(NamedTuple):
+    """A published file: its name on disk, its address and its SHA-256."""
+
+    file: str
+    url: str
+    sha256: str
+
+
+class DataUnavailable(RuntimeError):
+    """A file is neither on this machine nor could it be downloaded."""
+
+
+class DataCorrupt(RuntimeError):
+    """A file is there, but is not the one it should be."""
+
+
+def cache_folder() -> Path:
+    """Return the folder that downloads go to: "rbmlib" in the user's cache folder."""
+    return Path(_import_pooch().os_cache("rbmlib"))
+
+
+def _user_folder() -> Path | None:
+    """Return the folder ``$RBMLIB_DATA``, or None if that is not set."""
+    name = os.environ.get("RBMLIB_DATA")
+    if not name:
+        return None
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        raise ValueError(f"RBMLIB_DATA is {name!r}, which is not a folder; correct or unset it")
+    return folder
+
+
+def find(remote: Remote) -> Path | None:
+    """Return the checked local file of a published one, or None if there is none."""
+    remedies = [
+        (_user_folder(), "replace or remove it (rbmlib never writes to $RBMLIB_DATA)"),
+        (cache_folder(), f"delete it and ask again, or put the file of {remote.url} in its place"),
+    ]
+    for folder, remedy in remedies:
+        if folder is not None and (folder / remote.file).is_file():
+            check(folder / remote.file, remote.sha256, remedy)
+            return folder / remote.file
+    return None
+
+
+def download(name: str, remote: Remote) -> Path:
+    pooch = _import_pooch()
+    folder = cache_folder()
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("WARNING")  # its note of every download names folders of this machine
+    try:
+        pooch.retrieve(
+            remote.url,
+            known_hash=f"sha256:{remote.sha256}",
+            fname=remote.file,
+            path=folder,
+            downloader=pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=TIMEOUT),
+        )
+        return folder / remote.file
+    except (OSError, ValueError) as error:  # of requests, of the disk; another SHA-256
+        reason = _reason(error, remote.url)
+    finally:
+        logger.setLevel(level)
+    raise DataUnavailable(
+        f"{name} is not on this machine and could not be downloaded: {reason}. "
+        f"Get {remote.url} (SHA-256 {remote.sha256}) and put it as {remote.file} in {folder} "
+        "or in a folder of your own, named by the environment variable RBMLIB_DATA"
+    )
+
+
+def _reason(error: Exception, url: str) -> str:
+    """Return one line on why a download failed; those of requests run over many."""
+    import requests
+
+    if isinstance(error, requests.Timeout):
+        return f"no answer within {TIMEOUT} s"
+    if isinstance(error, requests.ConnectionError):
+        return f"no connection to {urlsplit(url).hostname}"
+    return str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+
+
+def _import_pooch():
+    """Import pooch late and quietly: it takes 0.15 s, and warns in Jupyter without widgets."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pooch
+    return pooch
+
+
+def check(path: Path, sha256: str, remedy: str) -> None:
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != sha256:
+        raise DataCorrupt(f"{path} is damaged: SHA-256 {found}, expected {sha256}; {remedy}")
