@@ -13,6 +13,7 @@ from . import datasets, schedules, testsystems
 from .datasets import load_rbm
 from .estimators import ais, exact, exact_samples, log_z, reverse_ais
 from .models import BernoulliRBM, log_likelihood
+from .moment_averaging import MomentAveragingPath
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
 from .results import ConvergenceWarning, Estimate
 from .store import StoreError
@@ -25,6 +26,7 @@ __all__ = [
     "ConvergenceWarning",
     "Estimate",
     "GeometricPath",
+    "MomentAveragingPath",
     "State",
     "StoreError",
     "Sweep",

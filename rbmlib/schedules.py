@@ -105,7 +105,7 @@ def decelerate(betas, max_step: float, n_steps: int | None = None) -> np.ndarray
     rising = np.sort(steps)
     below = np.concatenate([[0.0], np.cumsum(rising)])
     capped = np.arange(steps.size, -1, -1)  # if the i smallest are below the cap
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         scales = np.where(below > 0, (1 - capped * cap) / below, 0.0)
     largest = np.concatenate([[0.0], rising])
     fits = scales * largest <= cap * (1 + 1e-12)  # the i smallest really are below
@@ -289,7 +289,8 @@ def ess_bisection(
             bar.update(int(1000 * beta) - int(1000 * betas[-1]))
             betas.append(beta)
     position = np.arange(len(betas), dtype=float)
-    position[-1] -= 1 - (betas[-1] - betas[-2]) / last_step  # the last step is cut short
+    share = (betas[-1] - betas[-2]) / last_step  # of the last step, which is cut short
+    position[-1] += max(share, LEAST) - 1
     return np.interp(np.arange(n + 1) / n * position[-1], position, betas)
 
 
@@ -335,7 +336,7 @@ def gms13(
             means.append(np.mean(slopes, axis=0))
     before, after = np.transpose(means)
     costs = np.diff(knots) * (before[1:] - after[:-1])
-    return _cut(knots, np.sqrt(np.maximum(costs, LEAST * costs.max())), n)
+    return _cut(knots, np.sqrt(np.maximum(costs, 0.0)), n)
 
 
 def _next_beta(path, state, log_weights, beta, last_step, target) -> tuple[float, float]:
@@ -419,7 +420,7 @@ def _lengths(grid: np.ndarray, density: np.ndarray) -> np.ndarray:
 
 def _cut(grid: np.ndarray, lengths: np.ndarray, n: int) -> np.ndarray:
     """n steps of equal length, given the lengths of the intervals of a grid from 0 to 1."""
-    least = LEAST * lengths.max() * np.diff(grid)
+    least = (LEAST * lengths.max() or 1.0) * np.diff(grid)
     position = np.concatenate([[0.0], np.cumsum(np.maximum(lengths, least))])
     betas = np.interp(np.arange(n + 1) / n * position[-1], position, grid)
     betas[-1] = 1.0

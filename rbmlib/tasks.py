@@ -262,10 +262,10 @@ def estimate(**task) -> dict:
     rbm, path = _model_and_path(model, model_digest(model), task.get("path"), tuple(chosen.items()))
     parts = {"rbm": rbm, "path": path, "seed": task.get("seed", 0)}
     parts["rng"] = np.random.default_rng([parts["seed"], 1])  # estimators draw from `seed` itself
-    if "betas" in needed:
-        parts["betas"] = _call(SCHEDULES[task["schedule"]], parts, task)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # `converged` says so in the table
+        if "betas" in needed:
+            parts["betas"] = _call(SCHEDULES[task["schedule"]], parts, task)
         result = _call(function, parts, task)
     result, more = result if isinstance(result, tuple) else (result, {})
     names = ("log_z", "std_error", "mean_log_z", "mean_std_error", "ess")
