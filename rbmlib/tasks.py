@@ -168,6 +168,17 @@ def _two_way(path, betas: bytes, seed: int, n_chains: int, n_reversed: int):
     return forward, more
 
 
+@register(ESTIMATORS, "foretold")
+def _foretold(path, betas, rng, *, pilot_steps: int = 10_000, pilot_chains: int = 128):
+    """The variance of log-weights along ``betas`` that a linear pilot leads to expect."""
+    pilot = ais(path, schedules.linear(pilot_steps), pilot_chains, rng, n_recorded=201,
+                keep_chains=True, progress=False)  # fmt: skip
+    return pilot, {
+        mixing: schedules.predicted_variance(pilot, betas, mixing)
+        for mixing in ("perfect", "measured")
+    }
+
+
 @register(ESTIMATORS, "exact")
 def _exact(rbm):
     return exact(rbm, progress=False)
