@@ -116,15 +116,16 @@ def _ess_bisection(path, rng, *, n_temperatures: int, pilot_chains: int = 100):
 
 
 @register(SCHEDULES, "gms13")
-def _gms13(path, seed, *, n_temperatures: int):
-    betas = _gms13_curve(path, seed)
+def _gms13(path, seed, *, n_temperatures: int, pilot_chains: int = 1000):
+    betas = _gms13_curve(path, seed, pilot_chains)
     return np.interp(np.linspace(0, 1, n_temperatures + 1), np.linspace(0, 1, betas.size), betas)
 
 
 @lru_cache(maxsize=4)
-def _gms13_curve(path, seed):
+def _gms13_curve(path, seed, pilot_chains):
     """The piecewise linear curve that schedules of any length cut: found once a path."""
-    return schedules.gms13(path, 90_000, rng=np.random.default_rng([seed, 1]), progress=False)
+    rng = np.random.default_rng([seed, 1])
+    return schedules.gms13(path, 90_000, pilot_chains, rng, progress=False)
 
 
 @register(ESTIMATORS, "ais")
