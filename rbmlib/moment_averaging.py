@@ -70,6 +70,8 @@ class MomentAveragingPath(AnnealingPath):
         geometric = GeometricPath(rbm, base)
         self.rbm, self.base_name, self.log_z_base = rbm, geometric.base_name, geometric.log_z_base
         self._geometric = geometric
+        seed = int(rng) if isinstance(rng, (int, np.integer)) else None
+        self._options = f"{n_knots=}, {n_chains=}, {n_updates=}, {learning_rate=}, rng={seed}"
         n_knots, n_updates = count("n_knots", n_knots), count("n_updates", n_updates, 2)
         number("learning_rate", learning_rate, "a number above 0, such as 0.1", above=0)
         rng, n_chains = generator(rng), count("n_chains", n_chains, 2)
@@ -91,8 +93,7 @@ class MomentAveragingPath(AnnealingPath):
         self.fits = np.array(fits[::-1])
 
     def __repr__(self) -> str:
-        n_knots = len(self.knots) - 2
-        return f"MomentAveragingPath({self.rbm!r}, base={self.base_name!r}, n_knots={n_knots})"
+        return f"MomentAveragingPath({self.rbm!r}, base={self.base_name!r}, {self._options})"
 
     def _segment(self, beta) -> tuple[np.ndarray, np.ndarray]:
         """Index of the knot before beta, and how far on the way to the next."""

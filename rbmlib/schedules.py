@@ -36,6 +36,7 @@ __all__ = [
     "gms13",
     "linear",
     "predicted_variance",
+    "slope_variance",
     "sm08",
     "varopt",
 ]
@@ -145,13 +146,44 @@ def varopt(
     >>> varopt(pilot, 500).shape
     (501,)
     """
-    grid, g = _slope_variance(pilot, smoothing)
+    grid, g = slope_variance(pilot, smoothing)
     n = count("n_temperatures", n_temperatures)
     if solver == "quadrature":
         return _cut(grid, _lengths(grid, np.sqrt(g)), n)
     if solver != "fixed_point":
         raise ValueError(f"solver is {solver!r}: expected 'quadrature' or 'fixed_point'")
     return np.interp(np.arange(n + 1) / n, *_fixed_point(grid, g))
+
+
+def slope_variance(pilot: Estimate, smoothing: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """g(beta), the variance of d/dbeta log p*_beta, from a pilot run, smoothed.
+
+    Weighted as Kiwaki's Algorithm 1 does, and divided by what weighting takes from a variance,
+    1 - sum of squared weights: a pilot is short, and at an effective sample size of two the
+    weighted variance is half of g.
+
+    Returns
+    -------
+    betas, g : ndarray (n_recorded,)
+    """
+    instance("pilot", pilot, Estimate, "a run of rl.ais(path, rl.schedules.linear(1000), 100)")
+    if "slope_variance" not in pilot.trace or pilot.betas is None:
+        raise ValueError(
+            f"pilot is an estimate by {pilot.method!r} without the variance of slopes: expected "
+            "a run of rl.ais(path, rl.schedules.linear(1000), n_chains=100)"
+        )
+    if pilot.betas.size < FEWEST:
+        raise ValueError(
+            f"pilot was looked at {pilot.betas.size} times: expected {FEWEST} or more, for "
+            "example rl.ais(..., n_recorded=201)"
+        )
+    g = pilot.trace["slope_variance"] / _unbiased(pilot)
+    if not (np.all(np.isfinite(g)) and g.max() > 0):
+        raise ValueError(
+            "pilot has slopes without variance: expected at least two chains, and a path whose "
+            "ends differ"
+        )
+    return pilot.betas, np.maximum(_smooth(g, smoothing), LEAST**2 * g.max())
 
 
 def friction(pilot: Estimate, n_temperatures: int, *, smoothing: float = 1.0) -> np.ndarray:
@@ -245,7 +277,7 @@ def predicted_variance(pilot: Estimate, betas, mixing: str = "perfect") -> float
     """
     betas = annealing_betas(betas)
     if mixing == "perfect":
-        grid, coefficient = _slope_variance(pilot, 1.0)
+        grid, coefficient = slope_variance(pilot, 1.0)
     elif mixing == "measured":
         grid, coefficient = friction_coefficient(pilot)
     else:
@@ -371,33 +403,8 @@ def _next_beta(path, state, log_weights, beta, last_step, target) -> tuple[float
 # helpers ------------------------------------------------------------------------------------
 
 
-def _slope_variance(pilot: Estimate, smoothing: float) -> tuple[np.ndarray, np.ndarray]:
-    """g at the recorded betas of a pilot, smoothed."""
-    instance("pilot", pilot, Estimate, "a run of rl.ais(path, rl.schedules.linear(1000), 100)")
-    if "slope_variance" not in pilot.trace or pilot.betas is None:
-        raise ValueError(
-            f"pilot is an estimate by {pilot.method!r} without the variance of slopes: expected "
-            "a run of rl.ais(path, rl.schedules.linear(1000), n_chains=100)"
-        )
-    if pilot.betas.size < FEWEST:
-        raise ValueError(
-            f"pilot was looked at {pilot.betas.size} times: expected {FEWEST} or more, for "
-            "example rl.ais(..., n_recorded=201)"
-        )
-    g = pilot.trace["slope_variance"] / _unbiased(pilot)
-    if not (np.all(np.isfinite(g)) and g.max() > 0):
-        raise ValueError(
-            "pilot has slopes without variance: expected at least two chains, and a path whose "
-            "ends differ"
-        )
-    return pilot.betas, np.maximum(_smooth(g, smoothing), LEAST**2 * g.max())
-
-
 def _unbiased(pilot: Estimate) -> np.ndarray:
-    """E[weighted variance] / variance = 1 - sum of squared weights, which the ESS gives.
-
-    A pilot is short: at an ESS of two the weighted variance is half of what it estimates.
-    """
+    """E[weighted variance] / variance = 1 - sum of squared weights, which the ESS gives."""
     n = pilot.n_chains
     squares = ((n - 1) * (n / pilot.trace["ess"] - 1) + n) / n**2
     return np.maximum(1 - squares, 1 / n)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 from scipy.special import fdtr, fdtrc
 
@@ -64,9 +65,9 @@ def variance_verdict(variance, n, reference, reference_n) -> str:
 
 
 def ratio_interval(value, low, high, reference, reference_low, reference_high):
-    """Ratio of two independent positive numbers with 95% intervals: (ratio, low, high).
+    """Ratio of two positive numbers with 95% intervals: (ratio, low, high).
 
-    Widths add in squares on the scale of logarithms.
+    Widths add in squares on the scale of logarithms, as for independent numbers.
 
     Examples
     --------
@@ -78,26 +79,51 @@ def ratio_interval(value, low, high, reference, reference_low, reference_high):
     return ratio, ratio * math.exp(-half), ratio * math.exp(half)
 
 
-def gain_verdict(published, low, high) -> str:
-    """In words: does our 95% interval of a ratio hold the published one, or its sign?
+def ess_interval(ess: float, n_chains: int, n_repeats: int = 1000) -> tuple[float, float]:
+    """95% interval of a published ESS of n_chains, if log-weights are normal.
+
+    Their variance is then log(n / ESS); the interval is that of simulated runs.
 
     Examples
     --------
-    >>> gain_verdict(1.4, 1.2, 1.5)
-    'reproduced'
-    >>> gain_verdict(2.2, 1.2, 1.5)
-    'same sign: smaller than published'
-    >>> gain_verdict(2.2, 0.9, 1.1)
-    'NOT REPRODUCED: no gain either way'
+    >>> [round(x, -1) for x in ess_interval(800, 1000)]
+    [780.0, 820.0]
     """
-    if not math.isfinite(published):
+    rng = np.random.default_rng(0)
+    sd = math.sqrt(math.log(n_chains / ess))
+    weights = np.exp(sd * rng.normal(size=(n_repeats, n_chains)))
+    relative = weights / weights.mean(axis=1, keepdims=True)
+    found = n_chains / (1 + relative.var(axis=1, ddof=1))
+    low, high = np.quantile(found / np.median(found), (0.025, 0.975))
+    return float(ess * low), float(ess * high)
+
+
+def gain_verdict(published: tuple[float, float], ours: tuple[float, float]) -> str:
+    """In words: two 95% intervals of a ratio that is a gain above 1 and a loss below.
+
+    Examples
+    --------
+    >>> gain_verdict((1.3, 1.5), (1.2, 1.4))
+    'reproduced'
+    >>> gain_verdict((2.0, 2.4), (1.2, 1.5))
+    'same sign, smaller'
+    >>> gain_verdict((2.0, 2.4), (0.9, 1.1))
+    'NOT REPRODUCED: no gain or loss here'
+    >>> gain_verdict((0.98, 1.02), (1.2, 1.5))
+    'not resolved in the paper'
+    """
+    if not all(map(math.isfinite, published)):
         return "not in the paper"
-    if low <= published <= high:
+    sign, own = (int(low > 1) - int(high < 1) for low, high in (published, ours))
+    if sign == 0:
+        return "no gain or loss in either" if own == 0 else "not resolved in the paper"
+    if own != sign:
+        found = "the opposite" if own else "no gain or loss here"
+        return f"NOT REPRODUCED: {found}"
+    if published[0] <= ours[1] and ours[0] <= published[1]:
         return "reproduced"
-    if (published > 1) == (low > 1) and (published < 1) == (high < 1):
-        closer_to_one = abs(math.log(published)) > abs(math.log(low * high)) / 2
-        return f"same sign: {'smaller' if closer_to_one else 'larger'} than published"
-    return f"NOT REPRODUCED: {'no gain either way' if low <= 1 <= high else 'the opposite'}"
+    further = max(map(math.log, ours), key=abs) / max(map(math.log, published), key=abs)
+    return f"same sign, {'larger' if further > 1 else 'smaller'}"
 
 
 def replicate_summary(values) -> dict[str, float]:

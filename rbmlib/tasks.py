@@ -27,6 +27,7 @@ from .estimators import ais, exact, reverse_ais
 from .estimators.exact import MAX_UNITS, can_enumerate
 from .estimators.reverse_ais import resample
 from .models import log_likelihood
+from .moment_averaging import MomentAveragingPath
 from .paths import GeometricPath, State, base_rate
 from .results import ConvergenceWarning, bootstrap_log_weights
 
@@ -62,6 +63,16 @@ def register(registry: dict, name: str):
 @register(PATHS, "geometric")
 def _geometric(rbm, *, base: str = "base rate"):
     return GeometricPath(rbm, base=BASES[_one_of("base", base, BASES)](rbm))
+
+
+@register(PATHS, "moment averaging")
+def _moment_averaging(
+    rbm, *, base: str = "base rate", n_knots: int = 9, n_updates: int = 500, path_seed: int = 0
+):  # fmt: skip
+    base = BASES[_one_of("base", base, BASES)](rbm)
+    return MomentAveragingPath(
+        rbm, base, n_knots=n_knots, n_updates=n_updates, rng=path_seed, progress=False
+    )
 
 
 @register(SCHEDULES, "linear")
@@ -334,7 +345,7 @@ def _of_type(name: str, value, kind: type):
         value = float(value)
     if kind is int and type(value) is float and value.is_integer():
         value = int(value)
-    least = 0 if name in ("seed", "n_burn_in", "n_reversed") else 1
+    least = 0 if name in ("seed", "path_seed", "n_burn_in", "n_reversed") else 1
     if type(value) is not kind or (kind is int and value < least):
         raise ValueError(f"{name} is {value!r}: expected {_MEANING[kind]}")
     return value

@@ -3,10 +3,12 @@
 import math
 import warnings
 
+import numpy as np
 import pytest
 
 from rbmlib import tables
 from rbmlib.notebooks import checked_parameters, noted_warnings, refused_parameter
+from rbmlib.results import bootstrap_log_weights
 
 
 def namespace(**values):
@@ -82,3 +84,56 @@ def test_replicates():
     assert summary["mean"] == 3.0
     assert summary["variance"] == pytest.approx(14 / 3)
     assert summary["std_error"] == pytest.approx(math.sqrt(14 / 3 / 4))
+
+
+@pytest.mark.parametrize(
+    ("published", "ours", "words"),
+    [
+        ((1.3, 1.5), (1.4, 1.6), "reproduced"),
+        ((0.6, 0.7), (0.65, 0.9), "reproduced"),
+        ((1.3, 1.5), (1.6, 1.9), "same sign, larger"),
+        ((0.5, 0.6), (0.8, 0.9), "same sign, smaller"),
+        ((1.3, 1.5), (0.5, 0.9), "NOT REPRODUCED: the opposite"),
+        ((1.3, 1.5), (0.9, 1.6), "NOT REPRODUCED: no gain or loss here"),
+        ((0.9, 1.1), (1.05, 1.2), "not resolved in the paper"),
+        ((0.9, 1.1), (0.3, 9.0), "no gain or loss in either"),
+        ((math.nan, math.nan), (1.0, 2.0), "not in the paper"),
+    ],
+)
+def test_gain_verdicts(published, ours, words):
+    assert tables.gain_verdict(published, ours) == words
+
+
+def test_ratio_interval_covers():
+    """Of two independent log-normal numbers with intervals of their own."""
+    rng = np.random.default_rng(0)
+    sd = np.array([0.1, 0.2])
+    covered = 0
+    for x, y in np.exp(np.log([3.0, 2.0]) + sd * rng.normal(size=(2000, 2))):
+        ends = np.exp(1.96 * sd)
+        _, low, high = tables.ratio_interval(
+            x, x / ends[0], x * ends[0], y, y / ends[1], y * ends[1]
+        )
+        covered += low < 1.5 < high
+    assert abs(covered / 2000 - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 2000)
+
+
+@pytest.mark.statistical
+def test_bootstrap_intervals_cover():
+    """Variance of normal log-weights, and the ESS that such weights have in the long run."""
+    rng, sd, n, repeats = np.random.default_rng(1), 0.5, 1000, 300
+    truth = {"variance": sd**2, "ess": n * np.exp(-(sd**2))}
+    covered = dict.fromkeys(truth, 0)
+    for i in range(repeats):
+        found = bootstrap_log_weights(-800 + sd * rng.normal(size=n), n_resamples=200, rng=i)
+        for name, value in truth.items():
+            covered[name] += found[name][0] < value < found[name][1]
+    margin = 4 * np.sqrt(0.95 * 0.05 / repeats)
+    assert all(abs(share / repeats - 0.95) < margin for share in covered.values()), covered
+
+
+def test_bootstrap_with_one_dominant_weight_and_with_too_few():
+    found = bootstrap_log_weights(np.array([0.0, -800.0, -900.0]), n_resamples=50)
+    assert np.isfinite(list(found.values())).all()
+    with pytest.raises(ValueError, match="two chains or more"):
+        bootstrap_log_weights(np.array([1.0]))

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections import namedtuple
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -150,6 +151,42 @@ def test_a_model_file_that_changes_is_read_again(tmp_path):
         found.append((tasks.estimate(**task)["log_z"], rl.exact(rbm).log_z))
     assert [a for a, _ in found] == pytest.approx([b for _, b in found], abs=1e-6)
     assert found[0][0] != found[1][0]
+
+
+def test_both_ways_in_one_task():
+    """The forward columns are those of `ais`; from above of exact samples; intervals around."""
+    task = SMALL | {"estimator": "two_way_ais", "n_reversed": 20}
+    row, plain = tasks.estimate(**task), tasks.estimate(**SMALL)
+    same = ("log_z", "std_error", "mean_log_z", "ess")
+    assert {name: row[name] for name in same} == {name: plain[name] for name in same}
+    assert row["ess_low"] < row["ess"] < row["ess_high"]
+    assert row["variance_low"] < row["variance"] < row["variance_high"]
+    assert row["largest_step"] == pytest.approx(1.0)
+    exact = tasks.estimate(model=SMALL["model"], estimator="exact")["log_z"]
+    assert row["mean_log_z"] < exact < row["reverse_mean"] + 4 * row["reverse_mean_error"]
+    assert "reverse_mean" not in tasks.estimate(**task | {"n_reversed": 0})
+
+
+@pytest.mark.parametrize(
+    "schedule", ["varopt", "friction", "equal_rejection", "ess_bisection", "gms13"]
+)
+def test_schedules_from_pilots_are_tasks(schedule, monkeypatch):
+    pilots = {"pilot_chains": 20} | (
+        {"pilot_steps": 60} if schedule in ("varopt", "equal_rejection", "friction") else {}
+    )
+    monkeypatch.setattr(
+        tasks.schedules, "gms13", partial(rl.schedules.gms13, n_sweeps=20, n_burn_in=5)
+    )
+    settings = SMALL | pilots | {"schedule": schedule, "estimator": "two_way_ais"}
+    row = tasks.estimate(**settings)
+    assert row["largest_step"] > 1.001
+    assert row == tasks.estimate(**settings)
+
+
+def test_variances_are_foretold():
+    pilot = {"estimator": "foretold", "pilot_steps": 200, "pilot_chains": 20}
+    row = tasks.estimate(model="pcd_20", n_temperatures=20, seed=1, **pilot)
+    assert 0 < row["perfect"] < row["measured"]
 
 
 @pytest.mark.parametrize(
