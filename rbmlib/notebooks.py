@@ -104,8 +104,8 @@ def stored_results(name: str, scheduler: str = ""):
     Returns
     -------
     pandas.DataFrame
-        One row a task. ``attrs["provenance"]`` has a row for each, in the same order: seconds,
-        kind of machine, versions.
+        One row a task. ``attrs["provenance"]`` has the columns of the other file as lists, in the
+        same order: seconds, kind of machine, versions.
     """
     import pandas as pd
 
@@ -123,7 +123,7 @@ def stored_results(name: str, scheduler: str = ""):
             f"{name}: {len(table)} results, but {len(provenance)} rows of provenance: expected "
             "the two files of one sweep"
         )
-    table.attrs["provenance"] = provenance
+    table.attrs["provenance"] = provenance.to_dict("list")
     seeds = (
         f", seeds {table['seed'].min():.0f} to {table['seed'].max():.0f}" if "seed" in table else ""
     )
