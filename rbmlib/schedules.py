@@ -104,6 +104,8 @@ def decelerate(betas, max_step: float, n_steps: int | None = None) -> np.ndarray
             f"expected at least {least:.3g}"
         )
     cap *= 1 / (least * steps.size)
+    if steps.max() <= cap:
+        return betas
     rising = np.sort(steps)
     below = np.concatenate([[0.0], np.cumsum(rising)])
     capped = np.arange(steps.size, -1, -1)  # if the i smallest are below the cap
