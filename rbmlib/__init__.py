@@ -17,6 +17,7 @@ from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bi
 from .results import ConvergenceWarning, Estimate
 from .store import StoreError
 from .sweep import Sweep
+from .tempering import TemperedSample, parallel_tempering, pilot, simulated_tempering
 from .training import train
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "State",
     "StoreError",
     "Sweep",
+    "TemperedSample",
     "ais",
     "base_rate",
     "datasets",
@@ -37,8 +39,11 @@ __all__ = [
     "log_likelihood",
     "log_z",
     "mean_field_bias",
+    "parallel_tempering",
+    "pilot",
     "reverse_ais",
     "schedules",
+    "simulated_tempering",
     "testsystems",
     "train",
 ]
