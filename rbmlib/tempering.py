@@ -9,16 +9,17 @@ is followed by a draw of k given x (Carlson et al. 2016, eq. 7). Parallel temper
 replica at each beta and swaps neighbours, even and odd pairs in turn: the order that is not
 reversible, in which replicas travel rather than diffuse (Okabe et al. 2001; Syed et al. 2022).
 
-With ``conditional="joint"`` x is the pair (v, h). Its log-density is linear in beta on a geometric
-path, ``log p*_beta(v, h) = log p*_0(v, h) + beta Delta(v, h)``: one number a state serves all betas.
-With ``"marginal"`` the hidden units are summed over first: a little less noise in k, for K times
-the work, on any path.
+With ``conditional="joint"`` x is the pair (v, h). Its log-density is linear in beta on a
+geometric path, ``log p*_beta(v, h) = log p*_0(v, h) + beta Delta(v, h)``: one number a state
+serves all betas. With ``"marginal"`` the hidden units are summed over first: a little less noise
+in k, for K times the work, on any path.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -198,7 +199,7 @@ def simulated_tempering(
     counts = np.zeros((2, k, k), np.int64)
     passages, last_end = np.zeros(n_chains, np.int64), np.full(n_chains, -1)
     with progress_bar(n_sweeps, "simulated tempering", progress) as bar:
-        for block, (first, last) in enumerate(zip(bounds, bounds[1:], strict=False)):
+        for block, (first, last) in enumerate(pairwise(bounds)):
             tally = Tally(mixed[block], visited[block], *counts, passages, last_end)
             state = _advance(
                 path, conditional, state, index, betas, offsets, tally, (delta, temperature),
