@@ -11,7 +11,17 @@ __version__ = "0.1.0"
 
 from . import datasets, schedules, testsystems
 from .datasets import load_rbm
-from .estimators import ais, exact, exact_samples, log_z, reverse_ais
+from .estimators import (
+    ais,
+    exact,
+    exact_samples,
+    log_z,
+    reverse_ais,
+    rts,
+    rts_of_sample,
+    ti,
+    transition_rts,
+)
 from .models import BernoulliRBM, log_likelihood
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
 from .results import ConvergenceWarning, Estimate
@@ -42,8 +52,12 @@ __all__ = [
     "parallel_tempering",
     "pilot",
     "reverse_ais",
+    "rts",
+    "rts_of_sample",
     "schedules",
     "simulated_tempering",
     "testsystems",
+    "ti",
     "train",
+    "transition_rts",
 ]
