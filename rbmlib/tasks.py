@@ -192,8 +192,8 @@ def estimate(**task) -> dict:
     -------
     dict
         ``log_z, std_error, mean_log_z, mean_std_error, ess, converged`` as in `Estimate` (NaN as
-        None), ``start`` of reverse and tempered runs, their ``round_trips``, ``seconds``, and with a ``test_set`` its total
-        ``log_likelihood`` in nats (report, eq. 23) with the standard error that log Z leaves it.
+        None), ``start`` of reverse and tempered runs, ``round_trips``, ``seconds``, and with a
+        ``test_set`` its total ``log_likelihood`` in nats (report, eq. 23) with the standard error that log Z leaves it.
     """
     task = checked(task)
     function = ESTIMATORS[task["estimator"]]
