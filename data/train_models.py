@@ -26,6 +26,14 @@ MODELS = {
         n_hidden=500, method="pcd", n_sweeps=1, n_updates=60_000, learning_rate=0.02,
         final_learning_rate=0.0, weight_decay=1e-4,
     ),
+    "cd1_500": dict(
+        n_hidden=500, method="cd", n_sweeps=1, n_updates=60_000, learning_rate=0.05,
+        final_learning_rate=0.0, weight_decay=1e-4,
+    ),
+    "cd25_500": dict(
+        n_hidden=500, method="cd", n_sweeps=25, n_updates=20_000, learning_rate=0.05,
+        final_learning_rate=0.0, weight_decay=1e-4,
+    ),
 }  # fmt: skip
 
 

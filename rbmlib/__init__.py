@@ -23,6 +23,7 @@ from .estimators import (
     transition_rts,
 )
 from .models import BernoulliRBM, log_likelihood
+from .moment_averaging import MomentAveragingPath
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
 from .results import ConvergenceWarning, Estimate
 from .store import StoreError
@@ -36,6 +37,7 @@ __all__ = [
     "ConvergenceWarning",
     "Estimate",
     "GeometricPath",
+    "MomentAveragingPath",
     "State",
     "StoreError",
     "Sweep",

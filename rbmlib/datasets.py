@@ -52,6 +52,7 @@ COMMITTED = {
     "models/cd1_20.npz": "9ca2b3c7998e4a397f702eb6144ae64c8c9b23daa238cddbfe1d91dde906b762",
     "models/cd25_20.npz": "8a2027df6c268e9d421ed18c1d37032520d3a0c8e9bc55d95f83a309ee52455d",
     "models/pcd_20.npz": "c015beaf3a5bb78891dccaa018978002640da43b2842186ba4e0b677a5ce0517",
+    "models/cd25_500.npz": "4774385c1b9ac59e3f17424405c4876c5fe8bdf5c247c89a442789c4c64e2930",
     "models/pcd_500.npz": "fe537f0429713855773f94c9044b52929a76cf65315aa2593a2a11db9be90645",
 }
 
@@ -60,6 +61,7 @@ COMMITTED_RBMS: dict[str, tuple[int, int]] = {
     "cd1_20": (784, 20),
     "cd25_20": (784, 20),
     "pcd_20": (784, 20),
+    "cd25_500": (784, 500),
     "pcd_500": (784, 500),
 }
 

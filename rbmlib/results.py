@@ -51,6 +51,24 @@ def summarise_log_weights(log_weights) -> WeightSummary:
     return WeightSummary(log_mean, math.sqrt(variance / n), n / (1.0 + variance))
 
 
+def bootstrap_log_weights(log_weights, n_resamples: int = 1000, rng=0) -> dict:
+    """95% percentile intervals over independent chains: ``{"ess": (low, high), "variance": ...}``.
+
+    Of the effective sample size, and of the variance of the log-weights (n,). Resampling cannot
+    show a weight larger than any seen: an interval of a small ESS is too narrow.
+    """
+    log_weights = np.asarray(log_weights, dtype=float)
+    rng, n = np.random.default_rng(rng), log_weights.size
+    weights = np.exp(log_weights - log_weights.max())
+    found = np.empty((n_resamples, 2))
+    for row in found:
+        chosen = rng.integers(n, size=n)
+        w = weights[chosen]
+        row[:] = n / (1 + np.var(w / w.mean(), ddof=1)), np.var(log_weights[chosen], ddof=1)
+    low, high = np.quantile(found, (0.025, 0.975), axis=0).tolist()
+    return {"ess": (low[0], high[0]), "variance": (low[1], high[1])}
+
+
 def student_interval(value: float, std_error: float, n: int) -> tuple[float, float]:
     """95% interval from n independent values (Student's t)."""
     if n < 2 or not math.isfinite(std_error):

@@ -4,7 +4,8 @@ A task is a mapping such as ``{model: h20, base: base rate, schedule: linear, n_
 10000, estimator: ais, n_chains: 500, seed: 0}``. Each registry below maps a word to a function.
 Its positional parameters say what it is built from: any of ``rbm``, ``path``, ``betas``, ``rng``
 and ``seed``; its keyword-only parameters are the settings that a task may give, with their types
-and defaults. So a new schedule or estimator is one decorated function, and nothing else.
+and defaults. An estimator returns an `Estimate`, or one and a dict of further columns. So a new
+schedule or estimator is one decorated function, and nothing else.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from pathlib import Path
 import numpy as np
 
 from . import datasets, schedules
+from ._streams import ChainStream
 from .estimators import ais, exact, reverse_ais, rts, ti
 from .estimators.exact import MAX_UNITS, can_enumerate
+from .estimators.reverse_ais import resample
 from .estimators.rts import STARTS
 from .models import log_likelihood
-from .paths import GeometricPath, base_rate
-from .results import ConvergenceWarning
+from .paths import GeometricPath, State, base_rate
+from .results import ConvergenceWarning, bootstrap_log_weights
 
 PATHS: dict[str, Callable] = {}
 SCHEDULES: dict[str, Callable] = {}
@@ -78,6 +81,53 @@ def _random(rng, *, n_temperatures: int):
     return np.concatenate([[0.0], np.sort(rng.random(n_temperatures - 1)), [1.0]])
 
 
+@register(SCHEDULES, "varopt")
+def _varopt(
+    path, rng, *, n_temperatures: int, pilot_steps: int = 1000, pilot_chains: int = 100,
+    max_step: float = 1.0,
+):  # fmt: skip
+    """Kiwaki's schedule from a pilot of its own; ``max_step`` caps it on the grid of the pilot."""
+    pilot = ais(path, schedules.linear(pilot_steps), pilot_chains, rng,
+                n_recorded=pilot_steps + 1, progress=False)  # fmt: skip
+    betas = schedules.varopt(pilot, n_temperatures)
+    return schedules.decelerate(betas, max_step, pilot_steps) if max_step < 1 else betas
+
+
+@register(SCHEDULES, "friction")
+def _friction(
+    path, rng, *, n_temperatures: int, pilot_steps: int = 10_000, pilot_chains: int = 128
+):  # fmt: skip
+    pilot = ais(path, schedules.linear(pilot_steps), pilot_chains, rng, n_recorded=201,
+                keep_chains=True, progress=False)  # fmt: skip
+    return schedules.friction(pilot, n_temperatures)
+
+
+@register(SCHEDULES, "equal_rejection")
+def _equal_rejection(
+    path, rng, *, n_temperatures: int, pilot_steps: int = 1000, pilot_chains: int = 100
+):  # fmt: skip
+    pilot = ais(path, schedules.linear(pilot_steps), pilot_chains, rng,
+                n_recorded=pilot_steps + 1, keep_chains=True, progress=False)  # fmt: skip
+    return schedules.equal_rejection(pilot, n_temperatures)
+
+
+@register(SCHEDULES, "ess_bisection")
+def _ess_bisection(path, rng, *, n_temperatures: int, pilot_chains: int = 100):
+    return schedules.ess_bisection(path, n_temperatures, pilot_chains, rng, progress=False)
+
+
+@register(SCHEDULES, "gms13")
+def _gms13(path, seed, *, n_temperatures: int):
+    betas = _gms13_curve(path, seed)
+    return np.interp(np.linspace(0, 1, n_temperatures + 1), np.linspace(0, 1, betas.size), betas)
+
+
+@lru_cache(maxsize=4)
+def _gms13_curve(path, seed):
+    """The piecewise linear curve that schedules of any length cut: found once a path."""
+    return schedules.gms13(path, 90_000, rng=np.random.default_rng([seed, 1]), progress=False)
+
+
 @register(ESTIMATORS, "ais")
 def _ais(path, betas, seed, *, n_chains: int = 1000):
     return ais(path, betas, n_chains, seed, n_recorded=2, progress=False)
@@ -93,10 +143,11 @@ def _rts(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, starting: str = "pilot",
     rao_blackwell: bool = True,
 ):  # fmt: skip
-    return rts(
+    run = rts(
         path, betas, n_chains, n_sweeps, seed, start=_one_of("starting", starting, STARTS),
         rao_blackwell=rao_blackwell, record_every=n_sweeps, progress=False,
     )  # fmt: skip
+    return run, {"round_trips": run.settings["round_trips"], "bias": run.settings["bias"]}
 
 
 @register(ESTIMATORS, "ti")
@@ -108,6 +159,37 @@ def _ti(
         path, betas, n_chains, n_sweeps, seed, rule=rule, rao_blackwell=rao_blackwell,
         progress=False,
     )  # fmt: skip
+
+
+@register(ESTIMATORS, "two_way_ais")
+def _two_way_ais(path, betas, seed, *, n_chains: int = 1000, n_reversed: int = 0):
+    return _two_way(path, betas.tobytes(), seed, n_chains, n_reversed)
+
+
+@lru_cache(maxsize=2)
+def _two_way(path, betas: bytes, seed: int, n_chains: int, n_reversed: int):
+    """AIS with bootstrap intervals; and chains back along the same betas, from exact samples of
+    the target where it has them, else from its own chains, resampled and moved 1,000 sweeps.
+
+    Kept: tasks whose schedules turn out the same, as with a cap that does not bind, share a run.
+    """
+    betas = np.frombuffer(betas)
+    forward = ais(path, betas, n_chains, seed, n_recorded=2, progress=False)
+    more = {"largest_step": float(np.diff(betas).max() * (betas.size - 1))}
+    more["variance"] = float(np.var(forward.log_weights, ddof=1))
+    for name, ends in bootstrap_log_weights(forward.log_weights, rng=seed).items():
+        more |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
+    if n_reversed:
+        rng, start = np.random.default_rng([seed, 2]), "exact"
+        if not can_enumerate(path.at(1.0)):
+            chosen = resample(forward.log_weights, rng, n_reversed)
+            start = State(forward.states.visible[chosen])
+            start = path.sweep(start, 1.0, 1000, ChainStream(rng, n_reversed))
+        back = reverse_ais(path, betas, n_reversed, rng, start=start, progress=False)
+        more |= {"reverse_log_z": back.log_z, "reverse_std_error": back.std_error,
+                 "reverse_mean": back.mean_log_z, "reverse_mean_error": back.mean_std_error,
+                 "reverse_ess": back.ess}  # fmt: skip
+    return forward, more
 
 
 @register(ESTIMATORS, "exact")
@@ -192,8 +274,9 @@ def estimate(**task) -> dict:
     -------
     dict
         ``log_z, std_error, mean_log_z, mean_std_error, ess, converged`` as in `Estimate` (NaN as
-        None), ``start`` of reverse and tempered runs, ``round_trips``, ``seconds``, and with a
-        ``test_set`` its total ``log_likelihood`` in nats (report, eq. 23) with the standard error that log Z leaves it.
+        None), ``start`` of reverse runs, what the estimator adds, ``seconds``, and with a
+        ``test_set`` its total ``log_likelihood`` in nats (report, eq. 23) with the standard error
+        that log Z leaves it.
     """
     task = checked(task)
     function = ESTIMATORS[task["estimator"]]
@@ -203,16 +286,16 @@ def estimate(**task) -> dict:
     rbm, path = _model_and_path(model, model_digest(model), task.get("path"), tuple(chosen.items()))
     parts = {"rbm": rbm, "path": path, "seed": task.get("seed", 0)}
     parts["rng"] = np.random.default_rng([parts["seed"], 1])  # estimators draw from `seed` itself
-    if "betas" in needed:
-        parts["betas"] = _call(SCHEDULES[task["schedule"]], parts, task)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # `converged` says so in the table
+        if "betas" in needed:
+            parts["betas"] = _call(SCHEDULES[task["schedule"]], parts, task)
         result = _call(function, parts, task)
+    result, more = result if isinstance(result, tuple) else (result, {})
     names = ("log_z", "std_error", "mean_log_z", "mean_std_error", "ess")
     row = {name: _rounded(getattr(result, name)) for name in names}
     row |= {"converged": result.converged, "start": result.settings.get("start")}
-    if "round_trips" in result.settings:
-        row["round_trips"] = _rounded(result.settings["round_trips"])
+    row |= {name: _rounded(value) for name, value in more.items()}
     if task["test_set"] != "none":
         each = log_likelihood(rbm, TEST_SETS[task["test_set"]](), result)
         row["log_likelihood"] = _rounded(each.sum())
@@ -263,7 +346,7 @@ def _of_type(name: str, value, kind: type):
         value = float(value)
     if kind is int and type(value) is float and value.is_integer():
         value = int(value)
-    least = 0 if name in ("seed", "n_burn_in") else 1
+    least = 0 if name in ("seed", "n_burn_in", "n_reversed") else 1
     if type(value) is not kind or (kind is int and value < least):
         raise ValueError(f"{name} is {value!r}: expected {_MEANING[kind]}")
     return value

@@ -22,7 +22,7 @@ from scipy.special import expit
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath, State
-from rbmlib._kernels import elementwise, fixed_point, gibbs, narrow, random, threads
+from rbmlib._kernels import elementwise, fixed_point, gibbs, narrow, random, threads, wide
 from rbmlib._streams import ChainStream
 from rbmlib.paths import AnnealingPath
 
@@ -438,3 +438,37 @@ def test_rare_bits_are_drawn_at_their_rate():
     mean = 100 * n_chains * expit(-field)
     assert mean > 10
     assert np.abs(counts - mean).max() < 4 * np.sqrt(mean)
+
+
+@pytest.mark.parametrize("shape", [(784, 500), (33, 17), (16, 40)])
+@pytest.mark.parametrize("density", [0.05, 0.5, 0.95])
+def test_both_ways_to_a_field_are_exact(shape, density):
+    """Sums of listed rows, and products of pairs, of chains that do not fill their tiles."""
+    rng = np.random.default_rng(3)
+    q = rng.integers(-(2**15) + 1, 2**15, shape)
+    q[:, 0] = 0
+    q[:500, 0] = 2**15 - 1  # the largest entries, whose sum is just below 2**24
+    v = (rng.random((11, shape[0])) < density).astype(np.float32)
+    weights, states = wide.blocks(q.astype(np.float32)), wide.read_states(v)
+    chosen = wide.prepare(states, shape[0])
+    assert chosen == (min(density, 1 - density) < 1 / wide.SPARSE)
+    forms = []
+    for sparse in (True, False):
+        states = wide.read_states(v)
+        prepare_as(states, shape[0], sparse)
+        fields = wide.room_for_fields(len(v))
+        columns = []
+        for block in range(len(weights.rows)):
+            wide.fields_of_block(block, weights, states, sparse, fields)
+            columns.append(fields[: len(v)].copy())
+        forms.append(np.hstack(columns)[:, : shape[1]])
+    np.testing.assert_array_equal(forms[0], v @ q)
+    np.testing.assert_array_equal(forms[1], forms[0])
+
+
+def prepare_as(states, n_units, sparse):
+    """One form of states, whatever their density."""
+    if sparse:
+        wide.list_rows(states.words, n_units, *states[1:4])
+    else:
+        wide.pair_up(states)

@@ -22,6 +22,7 @@ LEVELS = [
     {"models"},
     {"datasets", "testsystems"},
     {"paths"},
+    {"moment_averaging"},
     {"schedules"},
     {"tempering", "mcmc"},
     {"estimators"},

@@ -159,7 +159,7 @@ def _route(f: Family, n_chains: int, tiles: bool = True) -> _Route:
             weights = f.up, f.tables
             f.routes[name] = _Route(narrow.anneal, narrow.sweep, weights, tuple)
         else:
-            weights = *wide.blocks(f.fixed.up), *wide.blocks(f.fixed.down)
+            weights = wide.blocks(f.fixed.up), wide.blocks(f.fixed.down)
             f.routes[name] = _Route(wide.anneal, wide.sweep, weights, tuple)
     return f.routes[name]
 

@@ -254,10 +254,21 @@ def finish_sweep(
 
 
 @numba.njit(**_KERNEL)
+def draw_layer_with_slopes(
+    weights, states, sparse, fields, scale, weight, slope, offset, betas, k0, k1, words, sums
+):
+    """`wide.draw_layer`; adds to ``sums`` as `draw_block_with_slopes` does."""
+    for block in range(words.shape[1]):
+        wide.fields_of_block(block, weights, states, sparse, fields)
+        draw_block_with_slopes(
+            block, fields, scale, weight, slope, offset, betas, k0, k1, words, sums
+        )
+
+
+@numba.njit(**_KERNEL)
 def wide_temper(
     v, index, betas, offsets, draw, delta_out, index_out, every, start, stop, seed, first_chain,
-    first_draw, mixed, visited, transitions, mixed_transitions, passages, last_end,
-    up, up_totals, down, down_totals,
+    first_draw, mixed, visited, transitions, mixed_transitions, passages, last_end, up, down,
     scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
     """Sweeps ``start`` to ``stop`` of `gibbs.temper` for one group of chains."""
@@ -265,41 +276,31 @@ def wide_temper(
     h_blocks, v_blocks = n_words(n_hidden), n_words(n_visible)
     a, a0 = wide.padded(hidden_slope, h_blocks), wide.padded(hidden_offset, h_blocks)
     b, b0 = wide.padded(visible_slope, v_blocks), wide.padded(visible_offset, v_blocks)
-    v_words, v_rows = (
-        np.zeros((n_chains, v_blocks), u16),
-        np.empty((n_chains, n_visible + ROOM), u16),
-    )
-    h_words, h_rows = (
-        np.zeros((n_chains, h_blocks), u16),
-        np.empty((n_chains, n_hidden + ROOM), u16),
-    )
-    counts, inverted = np.empty(n_chains, np.int64), np.empty(n_chains, np.bool_)
+    visible, hidden = wide.read_states(v), wide.empty_states(n_chains, n_hidden)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
-    fields, sums = np.empty((n_chains, LANES), f32), np.empty((n_chains, LANES), f32)
+    fields, sums = wide.room_for_fields(n_chains), np.empty((n_chains, LANES), f32)
     chain_betas, memory = np.empty(n_chains, f32), memory_of(betas.size)
     for chain in range(n_chains):
         chain_betas[chain] = f32(betas[index[chain]])
-    wide.list_of(v, v_words, v_rows, counts, inverted)
+    sparse = wide.prepare(visible, n_visible)
     for sweep in range(start, stop):
         first, sums[:] = first_draw + DRAWS * sweep, f32(0)
         wide.set_keys(seed, first_chain, first, k0, k1)
-        for block in range(h_blocks):
-            wide.fields_of_block(block, up, up_totals, v_rows, counts, inverted, fields)
-            draw_block_with_slopes(
-                block, fields, scale, f32(0), a, a0, chain_betas, k0, k1, h_words, sums
-            )
-        wide.list_rows(h_words, n_hidden, h_rows, counts, inverted)
+        draw_layer_with_slopes(
+            up, visible, sparse, fields, scale, f32(0), a, a0, chain_betas, k0, k1, hidden.words,
+            sums,
+        )  # fmt: skip
+        sparse = wide.prepare(hidden, n_hidden)
         wide.set_keys(seed, first_chain, first + 1, k0, k1)
-        for block in range(v_blocks):
-            wide.fields_of_block(block, down, down_totals, h_rows, counts, inverted, fields)
-            draw_block_with_slopes(
-                block, fields, scale, scale, b, b0, chain_betas, k0, k1, v_words, sums
-            )
-        wide.list_rows(v_words, n_visible, v_rows, counts, inverted)
+        draw_layer_with_slopes(
+            down, hidden, sparse, fields, scale, scale, b, b0, chain_betas, k0, k1,
+            visible.words, sums,
+        )  # fmt: skip
+        sparse = wide.prepare(visible, n_visible)
         finish_sweep(
             sweep, n_chains, index, betas, offsets, draw, delta_out, index_out, every, seed,
             first_chain, first_draw, sums, chain_betas, memory, mixed, visited, transitions,
             mixed_transitions, passages, last_end,
         )  # fmt: skip
     for chain in range(n_chains):
-        write_row(v_words[chain], v[chain])
+        write_row(visible.words[chain], v[chain])

@@ -17,6 +17,7 @@ from threadpoolctl import ThreadpoolController
 
 CHUNK = 64  # chains a chunk: fields of a chunk stay in the cache of one core
 BLOCK_SECONDS = 0.2
+WORTH_SECONDS = 0.02  # of work left, from which threads are worth their start
 
 
 def default_n_threads() -> int:
@@ -60,20 +61,22 @@ def chunks(n_chains: int, size: int) -> list[slice]:
 def run_blocks(run_chunk, n_chunks: int, n_steps: int, n_threads: int | None, on_progress=None):
     """Call ``run_chunk(chunk, start, stop)`` for all chunks and all steps, block by block.
 
-    A block's length adapts to BLOCK_SECONDS; chunks of a block run on ``n_threads`` threads.
+    A block's length adapts to BLOCK_SECONDS; chunks of a block run on ``n_threads`` threads, but
+    the first block, of one step, and what little may be left after it, on this one.
     """
     n_threads = min(resolve(n_threads), n_chunks)
-    done, block = 0, 1
+    done, block, left = 0, 1, 0.0
     with blas_threads(1), ThreadPoolExecutor(n_threads) as pool:
         while done < n_steps:
             stop = min(done + block, n_steps)
             started = time.perf_counter()
-            if n_threads == 1:
+            if n_threads == 1 or left < WORTH_SECONDS:
                 for chunk in range(n_chunks):
                     run_chunk(chunk, done, stop)
             else:
                 list(pool.map(run_chunk, range(n_chunks), repeat(done), repeat(stop)))
             seconds = time.perf_counter() - started
+            left = seconds * (n_steps - stop) / (stop - done)
             if on_progress is not None:
                 on_progress(stop - done)
             block = max(1, min(2 * (stop - done), int((stop - done) * BLOCK_SECONDS / seconds)))

@@ -1,9 +1,11 @@
 """Annealing and Gibbs sweeps with any number of hidden units, a group of chains at a time.
 
 Units are taken sixteen at a time: the fields of such a block, for all chains of the group, are
-sums of the weights of the active units of the other layer, which fit the first-level cache;
-then the block is drawn. Sums of integers are exact, so the order does not show in the digits.
-A list that would hold more than half of the units holds the others, and is subtracted.
+computed from weights that fit the first-level cache; then the block is drawn. Sums of integers
+are exact, so the order does not show in the digits, and there are two ways to them. Of sparse
+states the weights of the active units are added; a list that would hold more than half of the
+units holds the others, and is subtracted. Dense states are multiplied: two units, as the halves
+of a word, with the weights of both, eight chains at a time.
 """
 
 from typing import NamedTuple
@@ -11,14 +13,16 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from .active import ROOM, list_active, n_words, read_row, write_row
+from .active import COUNTS, PAIRS, ROOM, list_active, n_words, read_row, write_row
 from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes
 from .random import draw_key, mixed_keys, mixed_units
 from .simd import (
     LANES,
     absolute,
+    add_pair,
     aligned,
     bits_of,
+    element,
     fma,
     join,
     load,
@@ -30,9 +34,11 @@ from .simd import (
     where,
 )
 
-f32, u16, u32 = np.float32, np.uint16, np.uint32
+f32, u16, u32, i32 = np.float32, np.uint16, np.uint32, np.int32
 
 TURN = 4  # weight rows added in a turn of the loop
+TILE = 8  # chains that share a load of weights
+SPARSE = 6  # rows are added while fewer than one in so many is listed, else multiplied
 
 _KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 
@@ -40,20 +46,77 @@ _KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 class Blocks(NamedTuple):
     """Integer weights (n_rows, n_columns), columns cut in blocks of sixteen and padded."""
 
-    weights: np.ndarray  # int16 (n_blocks, n_rows + 1, LANES): the last row is zero
+    rows: np.ndarray  # int16 (n_blocks, n_rows + 1, LANES): the last row is zero
+    pairs: np.ndarray  # int16 (n_blocks, n_pairs, 2 * LANES): rows 2p and 2p + 1, interleaved
     totals: np.ndarray  # int32 (n_blocks, LANES): sums of all rows
+
+
+class States(NamedTuple):
+    """States of a layer, for the chains of a group, in the forms that fields are made from."""
+
+    words: np.ndarray  # uint16 (n_chains, n_words)
+    listed: np.ndarray  # uint16 (n_chains, n_units + ROOM): the active units, or the others
+    counts: np.ndarray  # int64 (n_chains,): how many are listed
+    inverted: np.ndarray  # bool (n_chains,): whether the others are
+    pairs: np.ndarray  # int32 (n_tiles, n_pairs, TILE): units 2p and 2p + 1 as halves
 
 
 def blocks(q: np.ndarray) -> Blocks:
     n_rows, n_columns = q.shape
-    n_blocks = n_words(n_columns)
-    padded = np.zeros((n_rows + 1, n_blocks * LANES), np.int64)
-    padded[:n_rows, :n_columns] = q
-    weights = aligned((n_blocks, n_rows + 1, LANES), np.int16)
-    weights[...] = padded.reshape(n_rows + 1, n_blocks, LANES).swapaxes(0, 1)
+    n_blocks, n_pairs = n_words(n_columns), 8 * n_words(n_rows)
+    padded = np.zeros((2 * n_pairs, n_blocks, LANES), np.int64)
+    padded.reshape(2 * n_pairs, -1)[:n_rows, :n_columns] = q
+    rows = aligned((n_blocks, n_rows + 1, LANES), np.int16)
+    rows[:, :n_rows] = padded[:n_rows].swapaxes(0, 1)
+    pairs = aligned((n_blocks, n_pairs, 2 * LANES), np.int16)
+    interleaved = padded.reshape(n_pairs, 2, n_blocks, LANES).transpose(2, 0, 3, 1)
+    pairs[...] = interleaved.reshape(pairs.shape)
     totals = aligned((n_blocks, LANES), np.int32)
-    totals[...] = padded.sum(axis=0).reshape(n_blocks, LANES)
-    return Blocks(weights, totals)
+    totals[...] = padded.sum(axis=0)
+    return Blocks(rows, pairs, totals)
+
+
+@numba.njit(**_KERNEL)
+def empty_states(n_chains, n_units):
+    n_tiles = (n_chains + TILE - 1) // TILE
+    return States(
+        np.zeros((n_chains, n_words(n_units)), u16),
+        np.empty((n_chains, n_units + ROOM), u16),
+        np.empty(n_chains, np.int64),
+        np.empty(n_chains, np.bool_),
+        np.zeros((n_tiles, 8 * n_words(n_units), TILE), i32),
+    )
+
+
+@numba.njit(**_KERNEL)
+def prepare(states, n_units):
+    """From the words, lists or pairs of units, whichever is faster; True if it is the lists."""
+    listed, rest = 0, n_units % LANES
+    for words in states.words:
+        if rest:  # what was drawn beyond the last unit
+            words[n_units // LANES] &= (1 << rest) - 1
+        n_active = 0
+        for word in words:
+            n_active += COUNTS[word & 255] + COUNTS[word >> 8]
+        listed += min(n_active, n_units - n_active)
+    if SPARSE * listed < n_units * states.counts.size:
+        list_rows(states.words, n_units, states.listed, states.counts, states.inverted)
+        return True
+    pair_up(states)
+    return False
+
+
+@numba.njit(**_KERNEL)
+def pair_up(states):
+    """Pairs of units, for every chain at its place of its tile."""
+    for chain in range(states.counts.size):
+        tile, place = chain // TILE, chain % TILE
+        for word in range(states.words.shape[1]):
+            bits = np.int64(states.words[chain, word])
+            for half in range(2):
+                pattern = PAIRS[(bits >> (8 * half)) & 255]
+                for i in range(4):
+                    states.pairs[tile, 8 * word + 4 * half + i, place] = pattern[i]
 
 
 @numba.njit(**_KERNEL)
@@ -75,22 +138,61 @@ def list_rows(words, n_units, rows, counts, inverted):
 
 
 @numba.njit(**_KERNEL)
-def fields_of_block(block, weights, totals, rows, counts, inverted, fields):
+def sum_rows(block, weights, states, fields):
     """``fields`` (n_chains, LANES): sums of the listed rows."""
-    start = block * weights.shape[1] * LANES
-    for chain in range(counts.size):
-        a, b = spread(np.int32(0)), spread(np.int32(0))
-        for k in range(0, counts[chain], TURN):
-            r0, r1 = np.int64(rows[chain, k]), np.int64(rows[chain, k + 1])
-            r2, r3 = np.int64(rows[chain, k + 2]), np.int64(rows[chain, k + 3])
-            a = a + load_wide(weights, start + LANES * r0)
-            b = b + load_wide(weights, start + LANES * r1)
-            a = a + load_wide(weights, start + LANES * r2)
-            b = b + load_wide(weights, start + LANES * r3)
+    rows, listed, width = weights.rows, states.listed, states.listed.shape[1]
+    start = block * rows.shape[1] * LANES
+    for chain in range(states.counts.size):
+        a, b = spread(i32(0)), spread(i32(0))
+        first = chain * width
+        for k in range(first, first + states.counts[chain], TURN):
+            r0, r1 = np.int64(element(listed, k)), np.int64(element(listed, k + 1))
+            r2, r3 = np.int64(element(listed, k + 2)), np.int64(element(listed, k + 3))
+            a = a + load_wide(rows, start + LANES * r0)
+            b = b + load_wide(rows, start + LANES * r1)
+            a = a + load_wide(rows, start + LANES * r2)
+            b = b + load_wide(rows, start + LANES * r3)
         total = a + b
-        if inverted[chain]:
-            total = load(totals, LANES * block) - total
+        if states.inverted[chain]:
+            total = load(weights.totals, LANES * block) - total
         store(fields, LANES * chain, to_floats(total))
+
+
+@numba.njit(**_KERNEL)
+def multiply_pairs(block, weights, states, fields):
+    """``fields`` (n_chains of whole tiles, LANES): products of pairs of units and rows."""
+    n_tiles, n_pairs = states.pairs.shape[0], states.pairs.shape[1]
+    start, rows, pairs = block * n_pairs * 2 * LANES, weights.pairs, states.pairs
+    for tile in range(n_tiles):
+        t0 = t1 = t2 = t3 = t4 = t5 = t6 = t7 = spread(i32(0))
+        for p in range(n_pairs):
+            r, c = start + 2 * LANES * p, TILE * (tile * n_pairs + p)
+            t0 = add_pair(t0, rows, r, element(pairs, c))
+            t1 = add_pair(t1, rows, r, element(pairs, c + 1))
+            t2 = add_pair(t2, rows, r, element(pairs, c + 2))
+            t3 = add_pair(t3, rows, r, element(pairs, c + 3))
+            t4 = add_pair(t4, rows, r, element(pairs, c + 4))
+            t5 = add_pair(t5, rows, r, element(pairs, c + 5))
+            t6 = add_pair(t6, rows, r, element(pairs, c + 6))
+            t7 = add_pair(t7, rows, r, element(pairs, c + 7))
+        first = LANES * TILE * tile
+        store(fields, first, to_floats(t0))
+        store(fields, first + LANES, to_floats(t1))
+        store(fields, first + 2 * LANES, to_floats(t2))
+        store(fields, first + 3 * LANES, to_floats(t3))
+        store(fields, first + 4 * LANES, to_floats(t4))
+        store(fields, first + 5 * LANES, to_floats(t5))
+        store(fields, first + 6 * LANES, to_floats(t6))
+        store(fields, first + 7 * LANES, to_floats(t7))
+
+
+@numba.njit(**_KERNEL)
+def fields_of_block(block, weights, states, sparse, fields):
+    """``fields`` (n_chains, LANES) of the sixteen units of a block."""
+    if sparse:
+        sum_rows(block, weights, states, fields)
+    else:
+        multiply_pairs(block, weights, states, fields)
 
 
 @numba.njit(**_KERNEL)
@@ -135,52 +237,59 @@ def padded(vector, n_blocks):
 
 
 @numba.njit(**_KERNEL)
-def list_of(v, words, rows, counts, inverted):
-    """`list_rows` of rows of zeros and ones."""
+def read_states(v):
+    """States of rows of zeros and ones."""
+    states = empty_states(*v.shape)
     for chain in range(v.shape[0]):
-        read_row(v[chain], words[chain])
-    list_rows(words, v.shape[1], rows, counts, inverted)
+        read_row(v[chain], states.words[chain])
+    return states
+
+
+@numba.njit(**_KERNEL)
+def room_for_fields(n_chains):
+    """(n_chains, LANES), with room for a whole number of tiles."""
+    return np.empty((TILE * ((n_chains + TILE - 1) // TILE), LANES), f32)
+
+
+@numba.njit(**_KERNEL)
+def draw_layer(weights, states, sparse, fields, scale, slope, offset, betas, k0, k1, words):
+    """Draw the units of the other layer of every chain at its beta."""
+    for block in range(words.shape[1]):
+        fields_of_block(block, weights, states, sparse, fields)
+        draw_block(block, fields, scale, slope, offset, betas, k0, k1, words)
 
 
 @numba.njit(**_KERNEL)
 def anneal(
-    v, log_weights, betas, rules, start, stop, seed, first_chain, first_draw,
-    up, up_totals, down, down_totals, scale, slope_scale,
-    hidden_slope, hidden_offset, visible_slope, visible_offset,
+    v, log_weights, betas, rules, start, stop, seed, first_chain, first_draw, up, down,
+    scale, slope_scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
     """Steps ``start`` to ``stop`` of `gibbs.anneal` for one group of chains, in place."""
     n_chains, n_visible, n_hidden = v.shape[0], v.shape[1], hidden_slope.size
     h_blocks, v_blocks = n_words(n_hidden), n_words(n_visible)
     a, a0 = padded(hidden_slope, h_blocks), padded(hidden_offset, h_blocks)
     b, b0 = padded(visible_slope, v_blocks), padded(visible_offset, v_blocks)
-    v_words, v_rows = (
-        np.zeros((n_chains, v_blocks), u16),
-        np.empty((n_chains, n_visible + ROOM), u16),
-    )
-    h_words, h_rows = (
-        np.zeros((n_chains, h_blocks), u16),
-        np.empty((n_chains, n_hidden + ROOM), u16),
-    )
-    counts, inverted = np.empty(n_chains, np.int64), np.empty(n_chains, np.bool_)
+    visible, hidden = read_states(v), empty_states(n_chains, n_hidden)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
-    fields, sums = np.empty((n_chains, LANES), f32), np.empty((n_chains, LANES), f32)
-    x, chain_betas = np.empty((n_chains, LANES * up.shape[0]), f32), np.empty(n_chains, f32)
-    list_of(v, v_words, v_rows, counts, inverted)
+    fields, sums = room_for_fields(n_chains), np.empty((n_chains, LANES), f32)
+    n_blocks = up.rows.shape[0]  # the visible slope may stand in a block of its own
+    x, chain_betas = np.empty((n_chains, LANES * n_blocks), f32), np.empty(n_chains, f32)
+    sparse = prepare(visible, n_visible)
     for k in range(start, stop):
         beta, step = betas[k + 1], betas[k + 1] - betas[k]
         chain_betas[:], sums[:] = f32(beta), f32(0)
         set_keys(seed, first_chain, first_draw + 2 * k, k0, k1)
-        for block in range(up.shape[0]):
-            fields_of_block(block, up, up_totals, v_rows, counts, inverted, fields)
-            if block == up.shape[0] - 1 or rules[k] == EXACT:
-                x[:, LANES * block : LANES * (block + 1)] = fields
+        for block in range(n_blocks):
+            fields_of_block(block, up, visible, sparse, fields)
+            if block == n_blocks - 1 or rules[k] == EXACT:
+                x[:, LANES * block : LANES * (block + 1)] = fields[:n_chains]
             if block < h_blocks and rules[k] != EXACT:
                 draw_block_with_increments(
                     block, n_hidden, fields, scale, a, a0, f32(beta), f32(step), rules[k], k0, k1,
-                    h_words, sums,
+                    hidden.words, sums,
                 )  # fmt: skip
             elif block < h_blocks:
-                draw_block(block, fields, scale, a, a0, chain_betas, k0, k1, h_words)
+                draw_block(block, fields, scale, a, a0, chain_betas, k0, k1, hidden.words)
         for chain in range(n_chains):
             gain = step * slope_scale * np.float64(x[chain, n_hidden])
             if rules[k] != EXACT:
@@ -190,19 +299,17 @@ def anneal(
                     x[chain], scale, hidden_slope, hidden_offset, beta, betas[k]
                 )
             log_weights[chain] += gain
-        list_rows(h_words, n_hidden, h_rows, counts, inverted)
+        sparse = prepare(hidden, n_hidden)
         set_keys(seed, first_chain, first_draw + 2 * k + 1, k0, k1)
-        for block in range(v_blocks):
-            fields_of_block(block, down, down_totals, h_rows, counts, inverted, fields)
-            draw_block(block, fields, scale, b, b0, chain_betas, k0, k1, v_words)
-        list_rows(v_words, n_visible, v_rows, counts, inverted)
+        draw_layer(down, hidden, sparse, fields, scale, b, b0, chain_betas, k0, k1, visible.words)
+        sparse = prepare(visible, n_visible)
     for chain in range(n_chains):
-        write_row(v_words[chain], v[chain])
+        write_row(visible.words[chain], v[chain])
 
 
 @numba.njit(**_KERNEL)
 def sweep(
-    v, h, betas, start, stop, seed, first_chain, first_draw, up, up_totals, down, down_totals,
+    v, h, betas, start, stop, seed, first_chain, first_draw, up, down,
     scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
     """Sweeps ``start`` to ``stop`` of `gibbs.sweep` for one group of chains, in place."""
@@ -210,29 +317,17 @@ def sweep(
     h_blocks, v_blocks = n_words(n_hidden), n_words(n_visible)
     a, a0 = padded(hidden_slope, h_blocks), padded(hidden_offset, h_blocks)
     b, b0 = padded(visible_slope, v_blocks), padded(visible_offset, v_blocks)
-    v_words, v_rows = (
-        np.zeros((n_chains, v_blocks), u16),
-        np.empty((n_chains, n_visible + ROOM), u16),
-    )
-    h_words, h_rows = (
-        np.zeros((n_chains, h_blocks), u16),
-        np.empty((n_chains, n_hidden + ROOM), u16),
-    )
-    counts, inverted = np.empty(n_chains, np.int64), np.empty(n_chains, np.bool_)
+    visible, hidden = read_states(v), empty_states(n_chains, n_hidden)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
-    fields, chain_betas = np.empty((n_chains, LANES), f32), betas.astype(f32)
-    list_of(v, v_words, v_rows, counts, inverted)
+    fields, chain_betas = room_for_fields(n_chains), betas.astype(f32)
+    sparse = prepare(visible, n_visible)
     for k in range(start, stop):
         set_keys(seed, first_chain, first_draw + 2 * k, k0, k1)
-        for block in range(h_blocks):
-            fields_of_block(block, up, up_totals, v_rows, counts, inverted, fields)
-            draw_block(block, fields, scale, a, a0, chain_betas, k0, k1, h_words)
-        list_rows(h_words, n_hidden, h_rows, counts, inverted)
+        draw_layer(up, visible, sparse, fields, scale, a, a0, chain_betas, k0, k1, hidden.words)
+        sparse = prepare(hidden, n_hidden)
         set_keys(seed, first_chain, first_draw + 2 * k + 1, k0, k1)
-        for block in range(v_blocks):
-            fields_of_block(block, down, down_totals, h_rows, counts, inverted, fields)
-            draw_block(block, fields, scale, b, b0, chain_betas, k0, k1, v_words)
-        list_rows(v_words, n_visible, v_rows, counts, inverted)
+        draw_layer(down, hidden, sparse, fields, scale, b, b0, chain_betas, k0, k1, visible.words)
+        sparse = prepare(visible, n_visible)
     for chain in range(n_chains):
-        write_row(v_words[chain], v[chain])
-        write_row(h_words[chain], h[chain])
+        write_row(visible.words[chain], v[chain])
+        write_row(hidden.words[chain], h[chain])

@@ -25,7 +25,9 @@ from ..results import (
 
 PATH_MEANING = "an annealing path, such as rl.GeometricPath(rbm)"
 
-RECORDED = {"beta", "log_z", "ess", "slope_mean", "slope_variance"}  # what every run records
+# What every run records, and what it keeps of every chain if it is told to.
+RECORDED = {"beta", "step", "log_z", "ess", "slope_mean", "slope_variance"}
+OF_CHAINS = ("chain_log_weights", "chain_slopes")
 
 
 def ais(
@@ -37,6 +39,7 @@ def ais(
     n_threads: int | None = None,
     n_recorded: int = 100,
     expectations: Mapping[str, Callable[[np.ndarray], np.ndarray]] | None = None,
+    keep_chains: bool = False,
     add_to: Estimate | None = None,
     progress: bool | None = None,
 ) -> Estimate:
@@ -60,15 +63,21 @@ def ais(
         Threads of the compiled path; None: all (or ``RBMLIB_NUM_THREADS``).
     n_recorded : int
         At how many of the betas (evenly by step, ends included) the run is looked at:
-        `Estimate.betas`, `log_z_path`, and in `trace` "ess", "slope_mean" and "slope_variance"
-        (mean and variance of d/dbeta log p*, Kiwaki's g). Memory does not grow with K.
+        `Estimate.betas`, `log_z_path`, and in `trace` "step" (the index k of the beta), "ess",
+        "slope_mean" and "slope_variance" (mean and variance of d/dbeta log p*, Kiwaki's g).
+        Memory does not grow with K.
     expectations : dict of functions, optional
         ``f(visible)`` -> (n_chains,) or (n_chains, m); their weighted means under p_beta go into
         `trace` under the same names.
+    keep_chains : bool
+        Keep every chain's log-weight (base not included) and slope at the recorded betas too, as
+        "chain_log_weights" and "chain_slopes" (n_recorded, n_chains) in `trace`: what
+        `rbmlib.schedules.friction` and `equal_rejection` are computed from.
     add_to : Estimate, optional
         A run of `ais` on the same path and betas, perhaps loaded from a file, to which
         ``n_chains`` further chains are added: the log-weights, and what follows from them, are
-        those of one run of all the chains. ``rng`` and ``n_recorded`` are then that run's.
+        those of one run of all the chains. ``rng``, ``n_recorded`` and ``keep_chains`` are then
+        that run's.
     progress : bool or None
         Progress bar; None: on a terminal only.
 
@@ -89,13 +98,15 @@ def ais(
     started = time.perf_counter()
     instance("path", path, AnnealingPath, PATH_MEANING)
     instance("expectations", expectations or {}, Mapping, "a dict of functions of the states")
-    reserved = RECORDED & set(expectations or {})
+    reserved = (RECORDED | set(OF_CHAINS)) & set(expectations or {})
     if reserved:
         raise ValueError(f"expectations uses the reserved names {sorted(reserved)}: rename them")
     betas = annealing_betas(betas)
     n_chains = count("n_chains", n_chains)
     n_steps = betas.size - 1
-    recorder = _Recorder(path, betas, expectations or {})
+    if isinstance(add_to, Estimate):
+        keep_chains = set(OF_CHAINS) <= set(add_to.trace)
+    recorder = _Recorder(path, betas, expectations or {}, keep_chains)
     stream = ChainStream(rng, n_chains)
     if add_to is not None:
         _check_same_run(add_to, path, betas, rng, recorder)
@@ -147,7 +158,7 @@ def _check_same_run(run: Estimate, path, betas, rng, recorder) -> None:
     if rng is not None:
         raise ValueError(f"rng is {rng!r}: expected None with add_to, whose seed goes on")
     steps = sorted({0, *recorded_steps(betas.size - 1, run.betas.size)})
-    names = (set(run.trace) | {"beta", "log_z"}) == RECORDED | set(recorder.expectations)
+    names = set(run.trace) == recorder.names() - {"beta", "log_z"}
     if run.n_sweeps != betas.size - 1 or not names or not np.array_equal(run.betas, betas[steps]):
         raise ValueError(
             f"add_to was annealed along other betas, or looked at otherwise: {expected}"
@@ -185,7 +196,9 @@ def _joined(run: Estimate, records: dict, n_chains: int) -> dict:
         s = share.reshape(2, -1, *[1] * (np.ndim(a) - 1))
         return s[0] * a + s[1] * b
 
-    trace = {name: mean(ours[name], theirs[name]) for name in ours}
+    trace = {name: np.concatenate([ours[name], theirs[name]], axis=1) if name in OF_CHAINS
+             else mean(ours[name], theirs[name]) for name in ours}  # fmt: skip
+    trace["step"] = theirs["step"]
     squares = [((n - 1) * (n / t["ess"] - 1) + n) / n**2 for n, t in zip(counts, (ours, theirs),
                                                                          strict=True)]  # fmt: skip
     n = sum(counts)
@@ -246,9 +259,14 @@ class _Recorder:
     for p_beta_k (Neal 2001).
     """
 
-    def __init__(self, path: AnnealingPath, betas: np.ndarray, expectations: Mapping):
+    def __init__(self, path, betas: np.ndarray, expectations: Mapping, keep_chains: bool):
         self.path, self.betas, self.expectations = path, betas, expectations
+        self.keep_chains = keep_chains
         self.rows: list[dict] = []
+
+    def names(self) -> set:
+        kept = set(OF_CHAINS) if self.keep_chains else set()
+        return RECORDED | kept | set(self.expectations)
 
     def __call__(self, k: int, state: State, log_weights: np.ndarray) -> None:
         summary = summarise_log_weights(log_weights)
@@ -258,11 +276,14 @@ class _Recorder:
         mean = weights @ slopes
         row = {
             "beta": self.betas[k],
+            "step": k,
             "log_z": summary.log_mean + self.path.log_z_base,
             "ess": summary.ess,
             "slope_mean": mean,
             "slope_variance": weights @ (slopes - mean) ** 2,
         }
+        if self.keep_chains:
+            row |= dict(zip(OF_CHAINS, (log_weights.copy(), slopes), strict=True))
         for name, function in self.expectations.items():
             row[name] = weights @ np.asarray(function(state.visible), dtype=float)
         self.rows.append(row)

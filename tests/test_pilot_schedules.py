@@ -1,0 +1,253 @@
+"""Schedules that are computed: from a pilot run, or with chains of their own."""
+
+import numpy as np
+import pytest
+
+import rbmlib as rl
+from rbmlib import schedules
+from rbmlib.estimators.exact import exact_samples
+from rbmlib.paths import AnnealingPath
+
+
+class PerfectPath(rl.GeometricPath):
+    """Transitions that draw from p_beta itself."""
+
+    anneal = AnnealingPath.anneal
+
+    def transition(self, state, beta, rng):
+        seed = int(rng.random((state.n_chains, 1))[0, 0] * 2**31)
+        return rl.State(exact_samples(self.at(beta), state.n_chains, np.random.default_rng(seed)))
+
+
+@pytest.fixture(scope="module")
+def rbm():
+    return rl.testsystems.random_rbm(30, 8, coupling=6.0, rng=3)
+
+
+@pytest.fixture(scope="module")
+def path(rbm):
+    return rl.GeometricPath(rbm, base=np.zeros(30))
+
+
+@pytest.fixture(scope="module")
+def pilot(path):
+    return rl.ais(path, schedules.linear(2000), 200, 0, n_recorded=201, keep_chains=True)
+
+
+def with_g(pilot, g):
+    """The same run with another variance of the slopes."""
+    import dataclasses
+
+    return dataclasses.replace(pilot, trace=pilot.trace | {"slope_variance": g})
+
+
+def is_a_schedule(betas, n):
+    assert betas.shape == (n + 1,)
+    assert (betas[0], betas[-1]) == (0.0, 1.0)
+    assert (np.diff(betas) > 0).all()
+
+
+@pytest.mark.parametrize("n", [1, 7, 3000])
+@pytest.mark.parametrize("name", ["varopt", "friction", "equal_rejection"])
+def test_schedules_of_a_pilot_rise_from_0_to_1(pilot, name, n):
+    is_a_schedule(getattr(schedules, name)(pilot, n), n)
+
+
+def test_varopt_is_the_square_root_of_an_exponential(pilot):
+    """g = exp(-2 c beta): t is in proportion to 1 - exp(-c beta)."""
+    c = 3.0
+    known = with_g(pilot, np.exp(-2 * c * pilot.betas))
+    t = np.arange(501) / 500
+    expected = -np.log(1 - t * (1 - np.exp(-c))) / c
+    betas = schedules.varopt(known, 500, smoothing=0)
+    np.testing.assert_allclose(betas, expected, atol=2e-4)
+
+
+def test_fixed_point_iteration_agrees_with_the_quadrature(pilot):
+    for smoothing in (2.0, 5.0):
+        one = schedules.varopt(pilot, 400, smoothing=smoothing)
+        two = schedules.varopt(pilot, 400, smoothing=smoothing, solver="fixed_point")
+        assert np.abs(one - two).max() < 2e-3
+
+
+def test_varopt_has_the_least_predicted_variance(pilot):
+    n = 1000
+    best = schedules.predicted_variance(pilot, schedules.varopt(pilot, n, smoothing=1))
+    for other in (schedules.linear(n), schedules.sm08(n), schedules.friction(pilot, n)):
+        assert best < schedules.predicted_variance(pilot, other)
+    wobble = schedules.varopt(pilot, n, smoothing=1)
+    wobble = wobble + 0.002 * np.sin(2 * np.pi * np.arange(n + 1) / n)
+    assert best < schedules.predicted_variance(pilot, np.sort(np.clip(wobble, 0, 1)))
+
+
+def test_friction_has_the_least_variance_with_memory(pilot):
+    n = 1000
+    best = schedules.predicted_variance(pilot, schedules.friction(pilot, n), "measured")
+    for other in (schedules.linear(n), schedules.varopt(pilot, n)):
+        assert best < schedules.predicted_variance(pilot, other, "measured")
+
+
+def autoregressive_pilot(pilot, memory, rng, n_chains=4000):
+    """A run whose slopes are an AR(1) process in steps, standard normal: zeta is known.
+
+    With correlation ``memory`` a step, zeta = (1 + memory) / (1 - memory).
+    """
+    import dataclasses
+
+    n = pilot.n_sweeps
+    x = rng.normal(size=n_chains)
+    total, kept = np.zeros(n_chains), [np.zeros(n_chains)]
+    steps = set(pilot.trace["step"].tolist())
+    for k in range(1, n + 1):
+        total = total + x / n
+        x = memory * x + np.sqrt(1 - memory**2) * rng.normal(size=n_chains)
+        if k in steps:
+            kept.append(total)
+    trace = pilot.trace | {"chain_log_weights": np.array(kept)}
+    return dataclasses.replace(pilot, trace=trace, n_chains=n_chains)
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.8, 0.98])
+def test_friction_coefficient_of_a_known_process(pilot, memory):
+    """Correlation times far below a window (10 steps), of about one, and of ten windows."""
+    run = autoregressive_pilot(pilot, memory, np.random.default_rng(5))
+    _, zeta = schedules.friction_coefficient(run, smoothing=0)
+    expected = (1 + memory) / (1 - memory)
+    inner = zeta[20:-20]  # towards the ends the sums are cut short, as those of the process are
+    assert abs(inner.mean() / expected - 1) < 0.05
+    assert inner.std() / expected < 0.15
+
+
+def test_perfect_transitions_have_no_memory(rbm):
+    perfect = PerfectPath(rbm, base=np.zeros(30))
+    run = rl.ais(perfect, schedules.linear(400), 400, 0, n_recorded=101, keep_chains=True)
+    perfectly = schedules.predicted_variance(run, schedules.linear(400))
+    measured = schedules.predicted_variance(run, schedules.linear(400), "measured")
+    assert abs(measured / perfectly - 1) < 0.1
+
+
+@pytest.mark.statistical
+def test_theorem_1_with_perfect_transitions(rbm):
+    """K Var[log w] tends to J, for two schedules (Kiwaki 2015, Theorem 1)."""
+    perfect = PerfectPath(rbm, base=np.zeros(30))
+    pilot = rl.ais(perfect, schedules.linear(500), 1000, 0, n_recorded=501)
+    for betas in (schedules.linear(200), schedules.varopt(pilot, 200)):
+        run = rl.ais(perfect, betas, 2000, 1)
+        ratio = run.log_weights.var(ddof=1) / schedules.predicted_variance(pilot, betas)
+        # 2,000 nearly normal log-weights: the variance is known to 3.2%, J to 2%
+        assert abs(ratio - 1) < 4 * 0.04
+
+
+def test_rejection_is_half_the_mean_difference(pilot):
+    """Brute force over all pairs of weighted chains, at every recorded beta."""
+    slopes, log_weights = pilot.trace["chain_slopes"], pilot.trace["chain_log_weights"]
+    weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    gaps = np.abs(slopes[:, :, None] - slopes[:, None, :])
+    rejection = 0.5 * np.einsum("ri,rj,rij->r", weights, weights, gaps)
+    lengths = np.diff(pilot.betas) * (rejection[1:] + rejection[:-1]) / 2
+    position = np.concatenate([[0], np.cumsum(lengths)])
+    expected = np.interp(np.arange(301) / 300 * position[-1], position, pilot.betas)
+    found = schedules.equal_rejection(pilot, 300, smoothing=0)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_ess_bisection_holds_the_conditional_ess(rbm):
+    """With perfect transitions it is VAROPT: the same loss a step is the same g d(beta)^2."""
+    perfect = PerfectPath(rbm, base=np.zeros(30))
+    found = schedules.ess_bisection(perfect, 300, 2000, 0, target=0.97)
+    is_a_schedule(found, 300)
+    pilot = rl.ais(perfect, schedules.linear(300), 2000, 1, n_recorded=301)
+    best = schedules.varopt(pilot, 300)
+    assert np.abs(best - schedules.linear(300)).max() > 0.04
+    assert np.abs(best - found).max() < 0.01
+
+
+def test_ess_bisection_in_a_single_step():
+    flat = rl.GeometricPath(
+        rl.testsystems.independent_rbm(np.zeros(4), np.zeros(3))[0], np.zeros(4)
+    )
+    is_a_schedule(schedules.ess_bisection(flat, 5, 10, 0), 5)
+
+
+def test_gms13_follows_enumerated_moments(rbm, path):
+    """Shares of the steps between knots, against moments summed over all hidden states."""
+    n, knots = 100_000, np.linspace(0, 1, 5)
+    h = (np.arange(2**8)[:, None] >> np.arange(8)) & 1
+    means = []
+    for beta in knots:
+        visible = path._visible_slope + h @ rbm.weights.T
+        log_p = beta * (h @ rbm.hidden_bias) + np.logaddexp(0, beta * visible).sum(axis=1)
+        p = np.exp(log_p - np.logaddexp.reduce(log_p))
+        slope = h @ rbm.hidden_bias + (visible / (1 + np.exp(-beta * visible))).sum(axis=1)
+        means.append(p @ slope)
+    share = np.sqrt(np.diff(knots) * np.diff(means))
+    expected = np.concatenate([[0], np.cumsum(share / share.sum())])
+    found = schedules.gms13(path, n, 2000, 0, n_knots=5, n_sweeps=400, n_burn_in=100)
+    at_knots = np.interp(knots, found, np.arange(n + 1) / n)
+    # means of 2,000 chains and 51 looks: some 1e-2 of the slopes' spread of about 5
+    np.testing.assert_allclose(at_knots, expected, atol=5e-3)
+
+
+def test_decelerate_is_the_fixed_point_of_the_algorithm():
+    rng = np.random.default_rng(0)
+    steps = rng.exponential(size=200)
+    betas = np.concatenate([[0], np.cumsum(steps / steps.sum())])
+    betas[-1] = 1.0
+    for cap in (0.03, 0.01, 0.0075, 1 / 200):
+        slow = np.diff(schedules.decelerate(betas, cap))
+        assert slow.max() <= cap * (1 + 1e-9)
+        free = slow < cap * (1 - 1e-9)
+        if free.any():  # the others grew by one factor
+            factor = slow[free] / np.diff(betas)[free]
+            np.testing.assert_allclose(factor, factor[0], rtol=1e-6)
+            assert np.all(np.diff(betas)[~free] * factor[0] >= cap * (1 - 1e-9))
+        printed = np.diff(betas)  # Algorithm 3, with the flag as it was meant
+        for _ in range(10_000):
+            printed = np.minimum(printed, cap)
+            printed /= printed.sum()
+        np.testing.assert_allclose(slow, printed, atol=1e-6)
+
+
+def test_decelerate_leaves_slow_schedules_alone():
+    betas = schedules.sm08(1000)
+    np.testing.assert_allclose(schedules.decelerate(betas, 0.5), betas, atol=1e-12)
+
+
+def test_decelerate_in_mean_steps():
+    betas = schedules.sm08(5000)
+    one = schedules.decelerate(betas, 0.003, 1000)
+    np.testing.assert_allclose(one, schedules.decelerate(betas, 0.0006), atol=1e-12)
+
+
+def test_pilots_can_be_saved(pilot, tmp_path):
+    pilot.save(tmp_path / "pilot.json")
+    again = rl.Estimate.load(tmp_path / "pilot.json")
+    for name in ("varopt", "friction", "equal_rejection"):
+        one, two = (getattr(schedules, name)(run, 100) for run in (pilot, again))
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda p, path: schedules.varopt(p.log_z, 10), "pilot is a float"),
+        (lambda p, path: schedules.varopt(rl.exact(path.rbm), 10), "estimate by 'exact'"),
+        (lambda p, path: schedules.varopt(p, 0), "n_temperatures is 0"),
+        (lambda p, path: schedules.varopt(p, 10, solver="newton"), "'fixed_point'"),
+        (lambda p, path: schedules.varopt(p, 10, smoothing=-1), "smoothing is -1"),
+        (
+            lambda p, path: schedules.friction(rl.ais(path, [0, 0.5, 1], 100, 0), 10),
+            "keep_chains=True",
+        ),
+        (lambda p, path: schedules.predicted_variance(p, [0, 1], "none"), "mixing is 'none'"),
+        (lambda p, path: schedules.decelerate([0, 0.5, 1], 0.3), "end at 0.6"),
+        (lambda p, path: schedules.decelerate([0, 0.5, 1], -1), "max_step is -1"),
+        (lambda p, path: schedules.ess_bisection(path, 10, target=1.5), "target is 1.5"),
+        (lambda p, path: schedules.ess_bisection(None, 10), "path is a NoneType"),
+        (lambda p, path: schedules.gms13(path, 10, n_sweeps=5, n_burn_in=5), "n_burn_in, 5"),
+    ],
+)
+def test_wrong_input_is_explained(pilot, path, call, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        call(pilot, path)
