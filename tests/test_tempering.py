@@ -1,5 +1,7 @@
 """Simulated and parallel tempering: stationarity, fused equals generic, threads, bookkeeping."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from helpers_stats import (
@@ -170,9 +172,7 @@ def test_one_thread_equals_two(shape):
     path = GeometricPath(rl.testsystems.random_rbm(*shape, coupling=3.0, rng=1))
     betas = rl.schedules.linear(9)
     guess = rl.pilot(path, betas, n_steps=100, rng=0).log_z_path
-    one, two = (
-        rl.simulated_tempering(path, betas, guess, 150, 60, 5, n_threads=n) for n in (1, 2)
-    )
+    one, two = (rl.simulated_tempering(path, betas, guess, 150, 60, 5, n_threads=n) for n in (1, 2))
     for name in ("temperature", "delta", "mixed", "visited", "transitions", "mixed_transitions",
                  "round_trips", "index"):  # fmt: skip
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
@@ -195,7 +195,7 @@ def test_sums_agree_with_the_states_kept():
     np.testing.assert_array_equal(moves, counts.sum(axis=(0, 1)))
     np.testing.assert_allclose(run.mixed_transitions.sum(axis=1), run.transitions.sum(axis=1))
     ends = [[k for k in column if k in (0, 3)] for column in run.temperature.T]
-    trips = [sum(a != b for a, b in zip(e, e[1:], strict=False)) / 2 for e in ends]
+    trips = [sum(a != b for a, b in pairwise(e)) / 2 for e in ends]
     np.testing.assert_array_equal(run.round_trips, trips)
 
 
@@ -286,4 +286,4 @@ def test_a_path_without_a_linear_density_needs_the_marginal():
     run = rl.simulated_tempering(Bare(), BETAS, GUESS, 20, 30, 0, conditional="marginal")
     same = rl.simulated_tempering(PATH, BETAS, GUESS, 20, 30, 0, conditional="marginal")
     np.testing.assert_array_equal(run.temperature, same.temperature)
-    assert tempering.MAX_BETAS == np.iinfo(np.int16).max
+    assert np.iinfo(np.int16).max == tempering.MAX_BETAS
