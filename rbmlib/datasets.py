@@ -53,6 +53,9 @@ COMMITTED = {
     "models/cd25_20.npz": "8a2027df6c268e9d421ed18c1d37032520d3a0c8e9bc55d95f83a309ee52455d",
     "models/pcd_20.npz": "c015beaf3a5bb78891dccaa018978002640da43b2842186ba4e0b677a5ce0517",
     "models/pcd_500.npz": "fe537f0429713855773f94c9044b52929a76cf65315aa2593a2a11db9be90645",
+    "models/pcd_10.npz": "105a1c664772e732a9cee4a4ab414605f185e3a04a0b58438f98224865d46cae",
+    "models/pcd_200.npz": "cff4f9e4b6269bda337c6f34f5c555ef0f24dd1cb7228e9d83ffad74c88479f6",
+    "models/spectral_100.npz": "532e5a3f94e141070bedd1dd0262c4ff2c71d833dc7e0401ba974e0188df8bd5",
 }
 
 # (n_visible, n_hidden) of the committed Bernoulli RBMs; "x" is models/x.npz in COMMITTED.
@@ -61,6 +64,9 @@ COMMITTED_RBMS: dict[str, tuple[int, int]] = {
     "cd25_20": (784, 20),
     "pcd_20": (784, 20),
     "pcd_500": (784, 500),
+    "pcd_10": (784, 10),
+    "pcd_200": (784, 200),
+    "spectral_100": (784, 100),
 }
 
 # (n_visible, n_hidden) of the published ones, which are in REMOTE under the same name.
