@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 
 from . import datasets, schedules, testsystems
 from .datasets import load_rbm
-from .estimators import ais, exact, exact_samples, log_z, reverse_ais
+from .estimators import ais, bar, exact, exact_samples, log_z, reverse_ais
 from .models import BernoulliRBM, log_likelihood
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
 from .results import ConvergenceWarning, Estimate
@@ -29,6 +29,7 @@ __all__ = [
     "StoreError",
     "Sweep",
     "ais",
+    "bar",
     "base_rate",
     "datasets",
     "exact",
