@@ -21,8 +21,10 @@ from pathlib import Path
 import numpy as np
 
 from . import datasets, schedules
-from .estimators import ais, exact, reverse_ais
+from .estimators import ais, bar, exact, mbar, reverse_ais, rts, ti
 from .estimators.exact import MAX_UNITS, can_enumerate
+from .estimators.reverse_ais import STARTS as REVERSE_STARTS
+from .estimators.rts import STARTS
 from .models import log_likelihood
 from .paths import GeometricPath, base_rate
 from .results import ConvergenceWarning
@@ -85,6 +87,41 @@ def _ais(path, betas, seed, *, n_chains: int = 1000):
 @register(ESTIMATORS, "reverse_ais")
 def _reverse_ais(path, betas, seed, *, n_chains: int = 1000, n_burn_in: int = 1000):
     return reverse_ais(path, betas, n_chains, seed, n_burn_in=n_burn_in, progress=False)
+
+
+@register(ESTIMATORS, "rts")
+def _rts(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, starting: str = "pilot",
+    rao_blackwell: bool = True,
+):  # fmt: skip
+    return rts(
+        path, betas, n_chains, n_sweeps, seed, start=_one_of("starting", starting, STARTS),
+        rao_blackwell=rao_blackwell, record_every=n_sweeps, progress=False,
+    )  # fmt: skip
+
+
+@register(ESTIMATORS, "ti")
+def _ti(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, rule: str = "trapezoid",
+    rao_blackwell: bool = True,
+):  # fmt: skip
+    return ti(
+        path, betas, n_chains, n_sweeps, seed, rule=rule, rao_blackwell=rao_blackwell,
+        progress=False,
+    )  # fmt: skip
+
+
+@register(ESTIMATORS, "bar")
+def _bar(path, betas, seed, *, n_chains: int = 1000, n_burn_in: int = 100, begin: str = "auto"):
+    return bar(
+        path, betas, n_chains, seed, start=_one_of("begin", begin, REVERSE_STARTS),
+        n_burn_in=n_burn_in, progress=False,
+    )  # fmt: skip
+
+
+@register(ESTIMATORS, "mbar")
+def _mbar(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
+    return mbar(path, betas, n_chains, n_sweeps, seed, progress=False)
 
 
 @register(ESTIMATORS, "exact")
@@ -169,8 +206,8 @@ def estimate(**task) -> dict:
     -------
     dict
         ``log_z, std_error, mean_log_z, mean_std_error, ess, converged`` as in `Estimate` (NaN as
-        None), ``start`` of reverse runs, ``seconds``, and with a ``test_set`` its total
-        ``log_likelihood`` in nats (report, eq. 23) with the standard error that log Z leaves it.
+        None), ``start`` of reverse and tempered runs, ``round_trips``, ``seconds``, and with a
+        ``test_set`` its total ``log_likelihood`` in nats (report, eq. 23) with the standard error that log Z leaves it.
     """
     task = checked(task)
     function = ESTIMATORS[task["estimator"]]
@@ -188,6 +225,8 @@ def estimate(**task) -> dict:
     names = ("log_z", "std_error", "mean_log_z", "mean_std_error", "ess")
     row = {name: _rounded(getattr(result, name)) for name in names}
     row |= {"converged": result.converged, "start": result.settings.get("start")}
+    if "round_trips" in result.settings:
+        row["round_trips"] = _rounded(result.settings["round_trips"])
     if task["test_set"] != "none":
         each = log_likelihood(rbm, TEST_SETS[task["test_set"]](), result)
         row["log_likelihood"] = _rounded(each.sum())

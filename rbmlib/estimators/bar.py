@@ -1,8 +1,8 @@
 """Bennett's acceptance ratio between forward and reverse annealing (Bennett 1976; Crooks 1999).
 
 The log-weights w of forward AIS and R of reverse AIS are work values of opposite processes: their
-densities obey ``p_F(x) exp(x - log Z) = p_R(x)`` (Crooks). Of all ways to join n_F of the first with
-n_R of the second the one with the smallest variance is the root of
+densities obey ``p_F(x) exp(x - log Z) = p_R(x)`` (Crooks). Of all ways to join n_F of the first
+with n_R of the second the one with the smallest variance is the root of
 
     sum_i s(w_i - log Z - M) = sum_j s(log Z + M - R_j),    M = log(n_F / n_R),
 
@@ -115,9 +115,9 @@ def bar(
     A change d of the equation of Bennett moves log Z by d over its slope B. With independent
     starts the variance is ``[n_F var(s_F) + n_R var(s_R)] / B**2``. Resampled
     chains share ancestors: there the terms of forward chain i and of the reverse chains that
-    descend from it are summed, ``t_i = s_i - mean(s_F) - sum_{j from i} (s_j - mean(s_R))``, and the
-    variance is ``n_F / (n_F - 1) * sum t_i**2 / B**2``, the bootstrap over forward chains with their
-    descendants to first order.
+    descend from it are summed, ``t_i = s_i - mean(s_F) - sum_j (s_j - mean(s_R))`` over j from i,
+    and the variance is ``n_F / (n_F - 1) * sum t_i**2 / B**2``: the bootstrap over forward chains
+    with their descendants to first order.
 
     Examples
     --------
@@ -167,6 +167,14 @@ def bar(
             ConvergenceWarning,
             stacklevel=2,
         )
+    found = {
+        "start": words,
+        "overlap": overlap,
+        "forward": (below.log_mean, below.std_error),
+        "reverse": (-above.log_mean, above.std_error),
+        "reverse_ess": above.ess,
+        "reverse_log_weights": reverse.tolist(),
+    }
     return Estimate(
         method="bar",
         log_z=root.log_z,
@@ -178,11 +186,7 @@ def bar(
         seconds=time.perf_counter() - started,
         converged=converged,
         log_weights=forward,
-        settings=run_settings(
-            path, betas, rng, stream, start=words, overlap=overlap,
-            forward=(below.log_mean, below.std_error), reverse=(-above.log_mean, above.std_error),
-            reverse_ess=above.ess, reverse_log_weights=reverse.tolist(),
-        ),  # fmt: skip
+        settings=run_settings(path, betas, rng, stream, **found),
         states=final,
     )
 
