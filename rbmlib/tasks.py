@@ -23,8 +23,9 @@ import numpy as np
 
 from . import datasets, schedules
 from ._streams import ChainStream
-from .estimators import ais, exact, reverse_ais, rts, ti
+from .estimators import ais, bar, exact, mbar, reverse_ais, rts, ti
 from .estimators.exact import MAX_UNITS, can_enumerate
+from .estimators.reverse_ais import STARTS as REVERSE_STARTS
 from .estimators.reverse_ais import resample
 from .estimators.rts import STARTS
 from .models import log_likelihood
@@ -190,6 +191,19 @@ def _two_way(path, betas: bytes, seed: int, n_chains: int, n_reversed: int):
                  "reverse_mean": back.mean_log_z, "reverse_mean_error": back.mean_std_error,
                  "reverse_ess": back.ess}  # fmt: skip
     return forward, more
+
+
+@register(ESTIMATORS, "bar")
+def _bar(path, betas, seed, *, n_chains: int = 1000, n_burn_in: int = 100, begin: str = "auto"):
+    return bar(
+        path, betas, n_chains, seed, start=_one_of("begin", begin, REVERSE_STARTS),
+        n_burn_in=n_burn_in, progress=False,
+    )  # fmt: skip
+
+
+@register(ESTIMATORS, "mbar")
+def _mbar(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
+    return mbar(path, betas, n_chains, n_sweeps, seed, progress=False)
 
 
 @register(ESTIMATORS, "exact")

@@ -5,8 +5,8 @@ Layout: `simd` (sixteen lanes as one value), `random` (stateless random numbers)
 (exp, Bernoulli draws and log-weight increments), `active` (lists of active units), `fixed_point`
 (weights as exact integers), `gibbs` (annealing and Gibbs sweeps of many chains, by the routes
 `narrow`, `wide` and `amx`), `tempering` (sweeps with draws of beta), `learning` (contrastive
-divergence), `enumeration` (sums over all states), `fields` (float64 fields), `threads` (chunks
-of chains on threads).
+divergence), `enumeration` (sums over all states), `multistate` (sums over samples of many
+temperatures), `fields` (float64 fields), `threads` (chunks of chains on threads).
 
 numba's on-disk cache does not notice a change in a function that a kernel calls from
 another file, so the cache folder is named after a hash of all files of this room.
@@ -47,6 +47,7 @@ try:
         fixed_point,
         gibbs,
         learning,
+        multistate,
         narrow,
         random,
         simd,
@@ -66,6 +67,7 @@ __all__ = [
     "fixed_point",
     "gibbs",
     "learning",
+    "multistate",
     "narrow",
     "random",
     "simd",
