@@ -285,7 +285,7 @@ class GeometricPath(AnnealingPath):
 
     def temper(
         self, state: State, index, betas, offsets, tally, kept, n_sweeps: int, stream, *,
-        record_every=1, n_threads=None, on_progress=None,
+        record_every=1, phase=0, n_threads=None, on_progress=None,
     ) -> State:  # fmt: skip
         """Compiled sweeps, each followed by a draw of beta: see `rbmlib.tempering`.
 
@@ -296,7 +296,7 @@ class GeometricPath(AnnealingPath):
         betas = np.asarray(betas, float)
         gibbs.temper(
             self._kernel(), v, index, betas, offsets + betas * self.rbm.log_scale, *kept,
-            record_every, tally, n_sweeps, stream.seed, stream.first_chain, stream.draw,
+            record_every, phase, tally, n_sweeps, stream.seed, stream.first_chain, stream.draw,
             n_threads, on_progress,
         )  # fmt: skip
         stream.draw += tempering.DRAWS * n_sweeps

@@ -288,11 +288,12 @@ def _advance(
 ) -> State:  # fmt: skip
     """Sweeps ``first`` to ``last``: compiled where that can be, sweep by sweep elsewhere."""
     compiled = conditional == "joint" and isinstance(path, GeometricPath) and path._is_fine()
-    if compiled and first % record_every == 0:
+    if compiled:
         rows = slice(first // record_every, last // record_every)
         state = path.temper(
             state, index, betas, offsets, tally, tuple(a[rows] for a in kept), last - first,
-            stream, record_every=record_every, n_threads=n_threads, on_progress=on_progress,
+            stream, record_every=record_every, phase=first % record_every, n_threads=n_threads,
+            on_progress=on_progress,
         )  # fmt: skip
         kept[0][rows] += path.rbm.log_scale
         return state

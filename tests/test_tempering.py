@@ -146,7 +146,7 @@ def test_fused_tempering_equals_the_generic_loop(shape, monkeypatch):
     path = quantised_path(*shape, coupling=4.0)
     betas = rl.schedules.linear(19)
     first = rl.pilot(path, betas, n_chains=50, n_steps=200, rng=0)
-    options = {"n_chains": 200, "n_sweeps": 12, "rng": 3, "record_every": 3, "n_blocks": 4}
+    options = {"n_chains": 200, "n_sweeps": 12, "rng": 3, "record_every": 5, "n_blocks": 4}
     fused = rl.simulated_tempering(path, betas, first.log_z_path, **options)
     monkeypatch.setattr(GeometricPath, "_is_fine", lambda _: False)
     plain = GeometricPath.joint_transition

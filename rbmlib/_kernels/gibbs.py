@@ -217,13 +217,14 @@ def sweep(
 
 
 def temper(
-    kernel_family: Family, v, index, betas, offsets, delta_out, index_out, every, tally, n_sweeps,
-    seed, first_chain, first_draw, n_threads=None, on_progress=None,
+    kernel_family: Family, v, index, betas, offsets, delta_out, index_out, every, phase, tally,
+    n_sweeps, seed, first_chain, first_draw, n_threads=None, on_progress=None,
 ) -> None:  # fmt: skip
     """``n_sweeps`` sweeps of ``v`` in place, each followed by a draw of beta given (v, h).
 
     Chain c is at ``betas[index[c]]``; beta_k has probability ~ exp(beta_k Delta + offsets[k]).
-    Every ``every``-th Delta and index go into ``delta_out`` and ``index_out`` (n_kept, n_chains).
+    Every ``every``-th Delta and index go into ``delta_out`` and ``index_out`` (n_kept, n_chains),
+    ``phase`` sweeps having passed since the last that was kept.
     With ``tally`` None, beta is not drawn.
     """
     f, route = kernel_family, _route(kernel_family, v.shape[0], tiles=False)
@@ -240,7 +241,7 @@ def temper(
         part = parts[chunk]
         run_part(
             v[part], index[part], betas, offsets, draw, delta_out[:, part], index_out[:, part],
-            every, start, stop, np.uint64(seed), first_chain + part.start, first_draw,
+            every, phase, start, stop, np.uint64(seed), first_chain + part.start, first_draw,
             tally.mixed[part], tally.visited[part], sums[chunk, 0], sums[chunk, 1],
             tally.passages[part], tally.last_end[part], *route.weights,
             f.scale, f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,

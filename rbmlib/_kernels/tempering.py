@@ -171,8 +171,8 @@ def draw_visible_with_slopes(state, tables, scale, slope_bias, offset, units, be
 
 @numba.njit(**_KERNEL)
 def narrow_temper(
-    v, index, betas, offsets, draw, delta_out, index_out, every, start, stop, seed, first_chain,
-    first_draw, mixed, visited, transitions, mixed_transitions, passages, last_end, up, tables,
+    v, index, betas, offsets, draw, delta_out, index_out, every, phase, start, stop, seed,
+    first_chain, first_draw, mixed, visited, transitions, mixed_transitions, passages, last_end, up, tables,
     scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
     """Sweeps ``start`` to ``stop`` of `gibbs.temper`, chain by chain."""
@@ -208,7 +208,7 @@ def narrow_temper(
                     chain, k, delta, key, betas, offsets, memory, mixed, visited, transitions,
                     mixed_transitions, passages, last_end,
                 )  # fmt: skip
-            row = row_of(sweep, every)
+            row = row_of(sweep + phase, every)
             if row >= 0:
                 delta_out[row, chain], index_out[row, chain] = delta, k
         index[chain] = k
@@ -234,12 +234,12 @@ def draw_block_with_slopes(block, fields, scale, weight, slope, offset, betas, k
 
 @numba.njit(**_KERNEL)
 def finish_sweep(
-    sweep, n_chains, index, betas, offsets, draw, delta_out, index_out, every, seed, first_chain,
-    first_draw, sums, chain_betas, memory, mixed, visited, transitions, mixed_transitions,
+    sweep, n_chains, index, betas, offsets, draw, delta_out, index_out, every, phase, seed,
+    first_chain, first_draw, sums, chain_betas, memory, mixed, visited, transitions, mixed_transitions,
     passages, last_end,
 ):  # fmt: skip
     """After a sweep of a group: Delta from the sums of slopes, and the draw of beta."""
-    row = row_of(sweep, every)
+    row = row_of(sweep + phase, every)
     for chain in range(n_chains):
         delta = join(load(sums, LANES * chain))
         if draw:
@@ -267,8 +267,8 @@ def draw_layer_with_slopes(
 
 @numba.njit(**_KERNEL)
 def wide_temper(
-    v, index, betas, offsets, draw, delta_out, index_out, every, start, stop, seed, first_chain,
-    first_draw, mixed, visited, transitions, mixed_transitions, passages, last_end, up, down,
+    v, index, betas, offsets, draw, delta_out, index_out, every, phase, start, stop, seed,
+    first_chain, first_draw, mixed, visited, transitions, mixed_transitions, passages, last_end, up, down,
     scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
     """Sweeps ``start`` to ``stop`` of `gibbs.temper` for one group of chains."""
@@ -298,7 +298,7 @@ def wide_temper(
         )  # fmt: skip
         sparse = wide.prepare(visible, n_visible)
         finish_sweep(
-            sweep, n_chains, index, betas, offsets, draw, delta_out, index_out, every, seed,
+            sweep, n_chains, index, betas, offsets, draw, delta_out, index_out, every, phase, seed,
             first_chain, first_draw, sums, chain_betas, memory, mixed, visited, transitions,
             mixed_transitions, passages, last_end,
         )  # fmt: skip
