@@ -172,8 +172,8 @@ def draw_visible_with_slopes(state, tables, scale, slope_bias, offset, units, be
 @numba.njit(**_KERNEL)
 def narrow_temper(
     v, index, betas, offsets, draw, delta_out, index_out, every, phase, start, stop, seed,
-    first_chain, first_draw, mixed, visited, transitions, mixed_transitions, passages, last_end, up, tables,
-    scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
+    first_chain, first_draw, mixed, visited, transitions, mixed_transitions, passages, last_end,
+    up, tables, scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
     """Sweeps ``start`` to ``stop`` of `gibbs.temper`, chain by chain."""
     n_hidden, n_visible = hidden_slope.size, v.shape[1]
@@ -235,8 +235,8 @@ def draw_block_with_slopes(block, fields, scale, weight, slope, offset, betas, k
 @numba.njit(**_KERNEL)
 def finish_sweep(
     sweep, n_chains, index, betas, offsets, draw, delta_out, index_out, every, phase, seed,
-    first_chain, first_draw, sums, chain_betas, memory, mixed, visited, transitions, mixed_transitions,
-    passages, last_end,
+    first_chain, first_draw, sums, chain_betas, memory, mixed, visited, transitions,
+    mixed_transitions, passages, last_end,
 ):  # fmt: skip
     """After a sweep of a group: Delta from the sums of slopes, and the draw of beta."""
     row = row_of(sweep + phase, every)
@@ -268,8 +268,8 @@ def draw_layer_with_slopes(
 @numba.njit(**_KERNEL)
 def wide_temper(
     v, index, betas, offsets, draw, delta_out, index_out, every, phase, start, stop, seed,
-    first_chain, first_draw, mixed, visited, transitions, mixed_transitions, passages, last_end, up, down,
-    scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
+    first_chain, first_draw, mixed, visited, transitions, mixed_transitions, passages, last_end,
+    up, down, scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
     """Sweeps ``start`` to ``stop`` of `gibbs.temper` for one group of chains."""
     n_chains, n_visible, n_hidden = v.shape[0], v.shape[1], hidden_slope.size
