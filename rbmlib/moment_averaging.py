@@ -75,16 +75,14 @@ class MomentAveragingPath(AnnealingPath):
         rng, n_chains = generator(rng), count("n_chains", n_chains, 2)
         self.beta_knots = np.linspace(0.0, 1.0, n_knots + 2)
         stream = ChainStream(rng, n_chains)
-        first, last = _base_moments(geometric.at(0.0)), None
+        first = _base_moments(geometric.at(0.0))
         state = geometric.sample_base(n_chains, stream)
         fitted, fits, model = [], [], rbm
         with progress_bar(n_knots * n_updates, "moment averaging", progress) as bar:
             state, _ = geometric.anneal(state, np.linspace(0, 1, 1001), stream)
             state, last = _target_moments(geometric, state, stream, n_updates)
             for beta in self.beta_knots[-2:0:-1]:  # from the target down: its chains are at hand
-                wanted = Moments(
-                    *((1 - beta) * s + beta * t for s, t in zip(first, last, strict=True))
-                )
+                wanted = _average(first, last, beta)
                 model, state, fit = _fit(model, wanted, state, stream, n_updates, learning_rate)
                 fitted.append(model)
                 fits.append(fit)
@@ -170,7 +168,7 @@ def _moments(rbm: BernoulliRBM, v: np.ndarray) -> Moments:
 
 
 def _target_moments(path: GeometricPath, state: State, stream, n_sweeps: int):
-    """Averages over chains and ``n_sweeps`` sweeps at beta = 1, a tenth of them left out."""
+    """Averages over chains and ``n_sweeps`` sweeps at beta = 1, after a tenth as many."""
     looks, totals = max(2, n_sweeps // 10), None
     state = path.sweep(state, 1.0, max(1, n_sweeps // 10), stream)
     for _ in range(looks):

@@ -59,12 +59,14 @@ def bootstrap_log_weights(log_weights, n_resamples: int = 1000, rng=0) -> dict:
     """
     log_weights = np.asarray(log_weights, dtype=float)
     rng, n = np.random.default_rng(rng), log_weights.size
-    weights = np.exp(log_weights - log_weights.max())
+    if log_weights.ndim != 1 or n < 2:
+        raise ValueError(
+            f"log_weights has shape {log_weights.shape}: expected (n_chains,) of two chains or more"
+        )
     found = np.empty((n_resamples, 2))
     for row in found:
-        chosen = rng.integers(n, size=n)
-        w = weights[chosen]
-        row[:] = n / (1 + np.var(w / w.mean(), ddof=1)), np.var(log_weights[chosen], ddof=1)
+        chosen = log_weights[rng.integers(n, size=n)]
+        row[:] = summarise_log_weights(chosen).ess, np.var(chosen, ddof=1)
     low, high = np.quantile(found, (0.025, 0.975), axis=0).tolist()
     return {"ess": (low[0], high[0]), "variance": (low[1], high[1])}
 

@@ -40,6 +40,7 @@ __all__ = [
     "varopt",
 ]
 
+FEWEST = 20  # recorded points of a pilot
 LEAST = 1e-6  # of the largest density: no part of a path goes without steps
 
 
@@ -95,13 +96,13 @@ def decelerate(betas, max_step: float, n_steps: int | None = None) -> np.ndarray
     betas = annealing_betas(betas)
     steps = np.diff(betas)
     cap = number("max_step", max_step, "a step of beta above 0, such as 0.003", above=0)
-    if n_steps is not None:
-        cap *= count("n_steps", n_steps) / steps.size
-    if cap * steps.size < 1:
+    least = 1 / (steps.size if n_steps is None else count("n_steps", n_steps))
+    if cap < least * (1 - 1e-12):
         raise ValueError(
-            f"max_step allows {steps.size} steps of {cap:.3g} at most, which end at "
-            f"{cap * steps.size:.3g}: expected at least {1 / steps.size:.3g} a step"
+            f"max_step is {max_step}: so small steps end at {cap / least:.3g}; "
+            f"expected at least {least:.3g}"
         )
+    cap *= 1 / (least * steps.size)
     rising = np.sort(steps)
     below = np.concatenate([[0.0], np.cumsum(rising)])
     capped = np.arange(steps.size, -1, -1)  # if the i smallest are below the cap
@@ -180,11 +181,13 @@ def friction_coefficient(pilot: Estimate, *, smoothing: float = 1.0):
     its variance the sum of all their covariances. What falls to window r is the sum of row r of
     the covariance matrix, S_r: the variance of its increment, and its covariances with the windows
     before and after as far as they stand out from noise (correlations, smoothed over neighbours,
-    above two standard errors; the first lag that does not ends the sum). With L steps over
-    a stretch d of beta, ``S = L (d / L)^2 zeta``, so ``zeta = S L / d^2``.
+    above two standard errors; the first lag that does not ends the sum). Near the ends of the path,
+    where there are windows on one side only, that side counts twice: zeta is a property of beta,
+    not of the run that stops there. With L steps over a stretch d of beta, ``S = L (d / L)^2
+    zeta``, so ``zeta = S L / d^2``.
 
-    Chains are not weighted: to first order in the rate of annealing the covariances are those of
-    equilibrium, and unlike weights they have no outliers.
+    Chains are not weighted: to leading order in the rate of annealing the covariances are those
+    of equilibrium, and unlike weights they have no outliers.
 
     Returns
     -------
@@ -302,9 +305,9 @@ def gms13(
     """The schedule of Grosse, Maddison & Salakhutdinov (2013): uniform between knots.
 
     The steps between knots j and j + 1 are in proportion to
-    ``sqrt((eta_{j+1} - eta_j) (s_{j+1} - s_j))``, eta natural parameters and s moments. On a path
-    linear in eta the product is ``(beta_{j+1} - beta_j) (m_{j+1} - m_j)``, m the mean of
-    d/dbeta log p*_beta: all that is needed of the moments, on any path with slopes.
+    ``sqrt((eta_{j+1} - eta_j) (s_{j+1} - s_j))``, eta natural parameters and s moments. Where a
+    path is linear in eta the product is ``(beta_{j+1} - beta_j) (m_{j+1} - m_j)``, m the mean of
+    d/dbeta log p*_beta: all that is needed of the moments.
 
     Parameters
     ----------
@@ -314,10 +317,12 @@ def gms13(
         Gibbs chains at each knot, sweeps of each, and how many of these come before the means.
         Defaults: those of Kiwaki (2015), section 7.
     n_knots : int
-        Evenly spaced, both ends included.
+        Evenly spaced, both ends included; a path that has ``beta_knots``, between which it is
+        linear in eta (`MomentAveragingPath`), brings its own.
     """
     instance("path", path, AnnealingPath, "an annealing path, such as rl.GeometricPath(rbm)")
     n, knots = count("n_temperatures", n_temperatures), linear(count("n_knots", n_knots, 2) - 1)
+    knots = getattr(path, "beta_knots", knots)  # a path with bends is linear between its own
     n_burn_in, n_sweeps = count("n_burn_in", n_burn_in, 0), count("n_sweeps", n_sweeps)
     if n_sweeps <= n_burn_in:
         raise ValueError(f"n_sweeps is {n_sweeps}: expected more than n_burn_in, {n_burn_in}")
@@ -357,7 +362,9 @@ def _next_beta(path, state, log_weights, beta, last_step, target) -> tuple[float
         surplus, last_step = excess(high), high - beta
     if surplus > 0:
         return 1.0, (1 - beta) * np.sqrt(np.log(target) / min(np.log(target) + surplus, -1e-300))
-    found = brentq(excess, beta, high, xtol=1e-3 * (high - beta))
+    while excess((beta + high) / 2) < 0:  # then the root is in the upper half
+        high = (beta + high) / 2
+    found = brentq(excess, (beta + high) / 2, high, xtol=1e-3 * (high - beta))
     return found, found - beta
 
 
@@ -372,7 +379,12 @@ def _slope_variance(pilot: Estimate, smoothing: float) -> tuple[np.ndarray, np.n
             f"pilot is an estimate by {pilot.method!r} without the variance of slopes: expected "
             "a run of rl.ais(path, rl.schedules.linear(1000), n_chains=100)"
         )
-    g = pilot.trace["slope_variance"]
+    if pilot.betas.size < FEWEST:
+        raise ValueError(
+            f"pilot was looked at {pilot.betas.size} times: expected {FEWEST} or more, for "
+            "example rl.ais(..., n_recorded=201)"
+        )
+    g = pilot.trace["slope_variance"] / _unbiased(pilot)
     if not (np.all(np.isfinite(g)) and g.max() > 0):
         raise ValueError(
             "pilot has slopes without variance: expected at least two chains, and a path whose "
@@ -381,12 +393,25 @@ def _slope_variance(pilot: Estimate, smoothing: float) -> tuple[np.ndarray, np.n
     return pilot.betas, np.maximum(_smooth(g, smoothing), LEAST**2 * g.max())
 
 
+def _unbiased(pilot: Estimate) -> np.ndarray:
+    """E[weighted variance] / variance = 1 - sum of squared weights, which the ESS gives.
+
+    A pilot is short: at an ESS of two the weighted variance is half of what it estimates.
+    """
+    n = pilot.n_chains
+    squares = ((n - 1) * (n / pilot.trace["ess"] - 1) + n) / n**2
+    return np.maximum(1 - squares, 1 / n)
+
+
 def _of_chains(pilot: Estimate, name: str, schedule: str) -> np.ndarray:
     instance("pilot", pilot, Estimate, "a run of rl.ais(..., keep_chains=True)")
-    if name not in pilot.trace or pilot.n_chains < 2:
+    remedy = "expected a run of rl.ais(..., n_chains=128, n_recorded=201, keep_chains=True)"
+    if name not in pilot.trace:
+        raise ValueError(f"pilot ({pilot.method}) has kept no chains, for {schedule}: {remedy}")
+    if pilot.n_chains < 2 or pilot.betas.size < FEWEST:
         raise ValueError(
-            f"pilot holds no chains ({pilot.method}, {pilot.n_chains} chains): {schedule} expected "
-            "a run of rl.ais(..., n_chains=128, n_recorded=201, keep_chains=True)"
+            f"pilot has {pilot.n_chains} chains, looked at {pilot.betas.size} times, too few for "
+            f"{schedule}: {remedy}"
         )
     return pilot.trace[name]
 
@@ -400,7 +425,10 @@ def _correlated_sums(centred: np.ndarray) -> np.ndarray:
     counted = np.ones(n_windows, bool)
     for lag in range(1, n_windows):
         one_side = (centred[:-lag] * centred[lag:]).sum(axis=1) / (n_chains - 1)
+        window = np.arange(n_windows)
+        n_sides = (window >= lag).astype(int) + (window < n_windows - lag)
         both = np.pad(one_side, (0, lag)) + np.pad(one_side, (lag, 0))
+        both *= 2 / np.maximum(n_sides, 1)  # near the ends one side stands for both
         counted &= _smooth(both, width) / (2 * _smooth(variances, width)) > 2 * noise
         if not counted.any():
             break

@@ -63,6 +63,43 @@ def variance_verdict(variance, n, reference, reference_n) -> str:
     return f"larger by a factor of {ratio:.1f} (p = {p:.0e})"
 
 
+def ratio_interval(value, low, high, reference, reference_low, reference_high):
+    """Ratio of two independent positive numbers with 95% intervals: (ratio, low, high).
+
+    Widths add in squares on the scale of logarithms.
+
+    Examples
+    --------
+    >>> [round(x, 2) for x in ratio_interval(2.0, 1.6, 2.5, 1.0, 0.8, 1.25)]
+    [2.0, 1.46, 2.74]
+    """
+    ratio = value / reference
+    half = math.hypot(math.log(high / low), math.log(reference_high / reference_low)) / 2
+    return ratio, ratio * math.exp(-half), ratio * math.exp(half)
+
+
+def gain_verdict(published, low, high) -> str:
+    """In words: does our 95% interval of a ratio hold the published one, or its sign?
+
+    Examples
+    --------
+    >>> gain_verdict(1.4, 1.2, 1.5)
+    'reproduced'
+    >>> gain_verdict(2.2, 1.2, 1.5)
+    'same sign: smaller than published'
+    >>> gain_verdict(2.2, 0.9, 1.1)
+    'NOT REPRODUCED: no gain either way'
+    """
+    if not math.isfinite(published):
+        return "not in the paper"
+    if low <= published <= high:
+        return "reproduced"
+    if (published > 1) == (low > 1) and (published < 1) == (high < 1):
+        closer_to_one = abs(math.log(published)) > abs(math.log(low * high)) / 2
+        return f"same sign: {'smaller' if closer_to_one else 'larger'} than published"
+    return f"NOT REPRODUCED: {'no gain either way' if low <= 1 <= high else 'the opposite'}"
+
+
 def replicate_summary(values) -> dict[str, float]:
     """Mean, variance and standard error of the mean of repeated runs."""
     series = pd.Series(values, dtype=float)

@@ -118,15 +118,16 @@ def _ess_bisection(path, rng, *, n_temperatures: int, pilot_chains: int = 100):
 
 
 @register(SCHEDULES, "gms13")
-def _gms13(path, seed, *, n_temperatures: int):
-    betas = _gms13_curve(path, seed)
+def _gms13(path, seed, *, n_temperatures: int, pilot_chains: int = 1000):
+    betas = _gms13_curve(path, seed, pilot_chains)
     return np.interp(np.linspace(0, 1, n_temperatures + 1), np.linspace(0, 1, betas.size), betas)
 
 
 @lru_cache(maxsize=4)
-def _gms13_curve(path, seed):
+def _gms13_curve(path, seed, pilot_chains):
     """The piecewise linear curve that schedules of any length cut: found once a path."""
-    return schedules.gms13(path, 90_000, rng=np.random.default_rng([seed, 1]), progress=False)
+    rng = np.random.default_rng([seed, 1])
+    return schedules.gms13(path, 90_000, pilot_chains, rng, progress=False)
 
 
 @register(ESTIMATORS, "ais")
@@ -204,6 +205,17 @@ def _bar(path, betas, seed, *, n_chains: int = 1000, n_burn_in: int = 100, begin
 @register(ESTIMATORS, "mbar")
 def _mbar(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
     return mbar(path, betas, n_chains, n_sweeps, seed, progress=False)
+
+
+@register(ESTIMATORS, "foretold")
+def _foretold(path, betas, rng, *, pilot_steps: int = 10_000, pilot_chains: int = 128):
+    """The variance of log-weights along ``betas`` that a linear pilot leads to expect."""
+    pilot = ais(path, schedules.linear(pilot_steps), pilot_chains, rng, n_recorded=201,
+                keep_chains=True, progress=False)  # fmt: skip
+    return pilot, {
+        mixing: schedules.predicted_variance(pilot, betas, mixing)
+        for mixing in ("perfect", "measured")
+    }
 
 
 @register(ESTIMATORS, "exact")

@@ -456,10 +456,10 @@ def test_both_ways_to_a_field_are_exact(shape, density):
     for sparse in (True, False):
         states = wide.read_states(v)
         prepare_as(states, shape[0], sparse)
-        fields = wide.room_for_fields(len(v))
+        room = wide.room_for_fields(len(v))
         columns = []
         for block in range(len(weights.rows)):
-            wide.fields_of_block(block, weights, states, sparse, fields)
+            fields = wide.fields_of_block(block, weights, states, sparse, room)
             columns.append(fields[: len(v)].copy())
         forms.append(np.hstack(columns)[:, : shape[1]])
     np.testing.assert_array_equal(forms[0], v @ q)

@@ -255,11 +255,11 @@ def finish_sweep(
 
 @numba.njit(**_KERNEL)
 def draw_layer_with_slopes(
-    weights, states, sparse, fields, scale, weight, slope, offset, betas, k0, k1, words, sums
+    weights, states, sparse, room, scale, weight, slope, offset, betas, k0, k1, words, sums
 ):
     """`wide.draw_layer`; adds to ``sums`` as `draw_block_with_slopes` does."""
     for block in range(words.shape[1]):
-        wide.fields_of_block(block, weights, states, sparse, fields)
+        fields = wide.fields_of_block(block, weights, states, sparse, room)
         draw_block_with_slopes(
             block, fields, scale, weight, slope, offset, betas, k0, k1, words, sums
         )
@@ -278,7 +278,7 @@ def wide_temper(
     b, b0 = wide.padded(visible_slope, v_blocks), wide.padded(visible_offset, v_blocks)
     visible, hidden = wide.read_states(v), wide.empty_states(n_chains, n_hidden)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
-    fields, sums = wide.room_for_fields(n_chains), np.empty((n_chains, LANES), f32)
+    room, sums = wide.room_for_fields(n_chains), np.empty((n_chains, LANES), f32)
     chain_betas, memory = np.empty(n_chains, f32), memory_of(betas.size)
     for chain in range(n_chains):
         chain_betas[chain] = f32(betas[index[chain]])
@@ -287,13 +287,13 @@ def wide_temper(
         first, sums[:] = first_draw + DRAWS * sweep, f32(0)
         wide.set_keys(seed, first_chain, first, k0, k1)
         draw_layer_with_slopes(
-            up, visible, sparse, fields, scale, f32(0), a, a0, chain_betas, k0, k1, hidden.words,
+            up, visible, sparse, room, scale, f32(0), a, a0, chain_betas, k0, k1, hidden.words,
             sums,
         )  # fmt: skip
         sparse = wide.prepare(hidden, n_hidden)
         wide.set_keys(seed, first_chain, first + 1, k0, k1)
         draw_layer_with_slopes(
-            down, hidden, sparse, fields, scale, scale, b, b0, chain_betas, k0, k1,
+            down, hidden, sparse, room, scale, scale, b, b0, chain_betas, k0, k1,
             visible.words, sums,
         )  # fmt: skip
         sparse = wide.prepare(visible, n_visible)

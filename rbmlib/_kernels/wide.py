@@ -5,7 +5,7 @@ computed from weights that fit the first-level cache; then the block is drawn. S
 are exact, so the order does not show in the digits, and there are two ways to them. Of sparse
 states the weights of the active units are added; a list that would hold more than half of the
 units holds the others, and is subtracted. Dense states are multiplied: two units, as the halves
-of a word, with the weights of both, eight chains at a time.
+of a word, with the weights of both, eight chains and two blocks at a time.
 """
 
 from typing import NamedTuple
@@ -47,7 +47,8 @@ class Blocks(NamedTuple):
     """Integer weights (n_rows, n_columns), columns cut in blocks of sixteen and padded."""
 
     rows: np.ndarray  # int16 (n_blocks, n_rows + 1, LANES): the last row is zero
-    pairs: np.ndarray  # int16 (n_blocks, n_pairs, 2 * LANES): rows 2p and 2p + 1, interleaved
+    pairs: np.ndarray  # int16 (n_blocks made even, n_pairs, 2 * LANES): rows 2p and 2p + 1,
+    # interleaved
     totals: np.ndarray  # int32 (n_blocks, LANES): sums of all rows
 
 
@@ -68,9 +69,9 @@ def blocks(q: np.ndarray) -> Blocks:
     padded.reshape(2 * n_pairs, -1)[:n_rows, :n_columns] = q
     rows = aligned((n_blocks, n_rows + 1, LANES), np.int16)
     rows[:, :n_rows] = padded[:n_rows].swapaxes(0, 1)
-    pairs = aligned((n_blocks, n_pairs, 2 * LANES), np.int16)
+    pairs = aligned((n_blocks + n_blocks % 2, n_pairs, 2 * LANES), np.int16)
     interleaved = padded.reshape(n_pairs, 2, n_blocks, LANES).transpose(2, 0, 3, 1)
-    pairs[...] = interleaved.reshape(pairs.shape)
+    pairs[:n_blocks] = interleaved.reshape(n_blocks, n_pairs, 2 * LANES)
     totals = aligned((n_blocks, LANES), np.int32)
     totals[...] = padded.sum(axis=0)
     return Blocks(rows, pairs, totals)
@@ -160,39 +161,64 @@ def sum_rows(block, weights, states, fields):
 
 @numba.njit(**_KERNEL)
 def multiply_pairs(block, weights, states, fields):
-    """``fields`` (n_chains of whole tiles, LANES): products of pairs of units and rows."""
+    """``fields`` (2, n_chains of whole tiles, LANES): products of pairs of units and rows.
+
+    Of two blocks, so that a pair of units is loaded once for both.
+    """
     n_tiles, n_pairs = states.pairs.shape[0], states.pairs.shape[1]
     start, rows, pairs = block * n_pairs * 2 * LANES, weights.pairs, states.pairs
+    other = n_pairs * 2 * LANES
     for tile in range(n_tiles):
+        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = spread(i32(0))
         t0 = t1 = t2 = t3 = t4 = t5 = t6 = t7 = spread(i32(0))
         for p in range(n_pairs):
             r, c = start + 2 * LANES * p, TILE * (tile * n_pairs + p)
-            t0 = add_pair(t0, rows, r, element(pairs, c))
-            t1 = add_pair(t1, rows, r, element(pairs, c + 1))
-            t2 = add_pair(t2, rows, r, element(pairs, c + 2))
-            t3 = add_pair(t3, rows, r, element(pairs, c + 3))
-            t4 = add_pair(t4, rows, r, element(pairs, c + 4))
-            t5 = add_pair(t5, rows, r, element(pairs, c + 5))
-            t6 = add_pair(t6, rows, r, element(pairs, c + 6))
-            t7 = add_pair(t7, rows, r, element(pairs, c + 7))
+            q = r + other
+            pair = element(pairs, c)
+            s0, t0 = add_pair(s0, rows, r, pair), add_pair(t0, rows, q, pair)
+            pair = element(pairs, c + 1)
+            s1, t1 = add_pair(s1, rows, r, pair), add_pair(t1, rows, q, pair)
+            pair = element(pairs, c + 2)
+            s2, t2 = add_pair(s2, rows, r, pair), add_pair(t2, rows, q, pair)
+            pair = element(pairs, c + 3)
+            s3, t3 = add_pair(s3, rows, r, pair), add_pair(t3, rows, q, pair)
+            pair = element(pairs, c + 4)
+            s4, t4 = add_pair(s4, rows, r, pair), add_pair(t4, rows, q, pair)
+            pair = element(pairs, c + 5)
+            s5, t5 = add_pair(s5, rows, r, pair), add_pair(t5, rows, q, pair)
+            pair = element(pairs, c + 6)
+            s6, t6 = add_pair(s6, rows, r, pair), add_pair(t6, rows, q, pair)
+            pair = element(pairs, c + 7)
+            s7, t7 = add_pair(s7, rows, r, pair), add_pair(t7, rows, q, pair)
         first = LANES * TILE * tile
-        store(fields, first, to_floats(t0))
-        store(fields, first + LANES, to_floats(t1))
-        store(fields, first + 2 * LANES, to_floats(t2))
-        store(fields, first + 3 * LANES, to_floats(t3))
-        store(fields, first + 4 * LANES, to_floats(t4))
-        store(fields, first + 5 * LANES, to_floats(t5))
-        store(fields, first + 6 * LANES, to_floats(t6))
-        store(fields, first + 7 * LANES, to_floats(t7))
+        second = first + LANES * TILE * n_tiles
+        store(fields, first, to_floats(s0))
+        store(fields, second, to_floats(t0))
+        store(fields, first + LANES, to_floats(s1))
+        store(fields, second + LANES, to_floats(t1))
+        store(fields, first + 2 * LANES, to_floats(s2))
+        store(fields, second + 2 * LANES, to_floats(t2))
+        store(fields, first + 3 * LANES, to_floats(s3))
+        store(fields, second + 3 * LANES, to_floats(t3))
+        store(fields, first + 4 * LANES, to_floats(s4))
+        store(fields, second + 4 * LANES, to_floats(t4))
+        store(fields, first + 5 * LANES, to_floats(s5))
+        store(fields, second + 5 * LANES, to_floats(t5))
+        store(fields, first + 6 * LANES, to_floats(s6))
+        store(fields, second + 6 * LANES, to_floats(t6))
+        store(fields, first + 7 * LANES, to_floats(s7))
+        store(fields, second + 7 * LANES, to_floats(t7))
 
 
 @numba.njit(**_KERNEL)
-def fields_of_block(block, weights, states, sparse, fields):
-    """``fields`` (n_chains, LANES) of the sixteen units of a block."""
+def fields_of_block(block, weights, states, sparse, room):
+    """Fields (n_chains, LANES) of the sixteen units of a block; blocks are taken in order."""
+    fields = room[block % 2]
     if sparse:
         sum_rows(block, weights, states, fields)
-    else:
-        multiply_pairs(block, weights, states, fields)
+    elif block % 2 == 0:
+        multiply_pairs(block, weights, states, room)
+    return fields
 
 
 @numba.njit(**_KERNEL)
@@ -247,15 +273,15 @@ def read_states(v):
 
 @numba.njit(**_KERNEL)
 def room_for_fields(n_chains):
-    """(n_chains, LANES), with room for a whole number of tiles."""
-    return np.empty((TILE * ((n_chains + TILE - 1) // TILE), LANES), f32)
+    """(2, n_chains, LANES): of two blocks, with room for a whole number of tiles."""
+    return np.empty((2, TILE * ((n_chains + TILE - 1) // TILE), LANES), f32)
 
 
 @numba.njit(**_KERNEL)
-def draw_layer(weights, states, sparse, fields, scale, slope, offset, betas, k0, k1, words):
+def draw_layer(weights, states, sparse, room, scale, slope, offset, betas, k0, k1, words):
     """Draw the units of the other layer of every chain at its beta."""
     for block in range(words.shape[1]):
-        fields_of_block(block, weights, states, sparse, fields)
+        fields = fields_of_block(block, weights, states, sparse, room)
         draw_block(block, fields, scale, slope, offset, betas, k0, k1, words)
 
 
@@ -271,7 +297,7 @@ def anneal(
     b, b0 = padded(visible_slope, v_blocks), padded(visible_offset, v_blocks)
     visible, hidden = read_states(v), empty_states(n_chains, n_hidden)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
-    fields, sums = room_for_fields(n_chains), np.empty((n_chains, LANES), f32)
+    room, sums = room_for_fields(n_chains), np.empty((n_chains, LANES), f32)
     n_blocks = up.rows.shape[0]  # the visible slope may stand in a block of its own
     x, chain_betas = np.empty((n_chains, LANES * n_blocks), f32), np.empty(n_chains, f32)
     sparse = prepare(visible, n_visible)
@@ -280,7 +306,7 @@ def anneal(
         chain_betas[:], sums[:] = f32(beta), f32(0)
         set_keys(seed, first_chain, first_draw + 2 * k, k0, k1)
         for block in range(n_blocks):
-            fields_of_block(block, up, visible, sparse, fields)
+            fields = fields_of_block(block, up, visible, sparse, room)
             if block == n_blocks - 1 or rules[k] == EXACT:
                 x[:, LANES * block : LANES * (block + 1)] = fields[:n_chains]
             if block < h_blocks and rules[k] != EXACT:
@@ -301,7 +327,7 @@ def anneal(
             log_weights[chain] += gain
         sparse = prepare(hidden, n_hidden)
         set_keys(seed, first_chain, first_draw + 2 * k + 1, k0, k1)
-        draw_layer(down, hidden, sparse, fields, scale, b, b0, chain_betas, k0, k1, visible.words)
+        draw_layer(down, hidden, sparse, room, scale, b, b0, chain_betas, k0, k1, visible.words)
         sparse = prepare(visible, n_visible)
     for chain in range(n_chains):
         write_row(visible.words[chain], v[chain])
@@ -319,14 +345,14 @@ def sweep(
     b, b0 = padded(visible_slope, v_blocks), padded(visible_offset, v_blocks)
     visible, hidden = read_states(v), empty_states(n_chains, n_hidden)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
-    fields, chain_betas = room_for_fields(n_chains), betas.astype(f32)
+    room, chain_betas = room_for_fields(n_chains), betas.astype(f32)
     sparse = prepare(visible, n_visible)
     for k in range(start, stop):
         set_keys(seed, first_chain, first_draw + 2 * k, k0, k1)
-        draw_layer(up, visible, sparse, fields, scale, a, a0, chain_betas, k0, k1, hidden.words)
+        draw_layer(up, visible, sparse, room, scale, a, a0, chain_betas, k0, k1, hidden.words)
         sparse = prepare(hidden, n_hidden)
         set_keys(seed, first_chain, first_draw + 2 * k + 1, k0, k1)
-        draw_layer(down, hidden, sparse, fields, scale, b, b0, chain_betas, k0, k1, visible.words)
+        draw_layer(down, hidden, sparse, room, scale, b, b0, chain_betas, k0, k1, visible.words)
         sparse = prepare(visible, n_visible)
     for chain in range(n_chains):
         write_row(visible.words[chain], v[chain])
