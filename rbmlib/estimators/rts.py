@@ -184,7 +184,8 @@ def rts_of_sample(
     pulls = chains / c - (chains / c)[:, :1]  # of each chain on log Z_k (appendix B)
     errors = pulls.std(axis=0, ddof=1) / np.sqrt(len(pulls))
     variance = (chains / c).var(axis=0, ddof=1) / len(chains)
-    findings = diagnose(blocks[..., [0, -1]], sample)
+    ends = sample.mixed[skip:, :, 0][..., [0, -1]] / sample.block_sweeps[skip:, None, None]
+    findings = diagnose(ends, sample)
     std_error, failed = float(errors[-1]), [t for t, ok in findings["checks"].items() if not ok]
     if failed:
         std_error = float(np.hypot(std_error, findings["disagreement"]))
