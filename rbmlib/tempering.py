@@ -295,7 +295,11 @@ def _advance(
             stream, record_every=record_every, phase=first % record_every, n_threads=n_threads,
             on_progress=on_progress,
         )  # fmt: skip
-        kept[0][rows] += path.rbm.log_scale
+        shift = path.rbm.log_scale  # of every slope; the kernels know the units' only
+        kept[0][rows] += shift
+        for sums in (tally.mixed, tally.visited):
+            sums[:, 2] += shift * (2 * sums[:, 1] + shift * sums[:, 0])
+            sums[:, 1] += shift * sums[:, 0]
         return state
     for sweep in range(first, last):
         state, logs, slopes = _moved(path, conditional, state, betas[index], betas, stream)
