@@ -46,10 +46,11 @@ chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
 notebooks: $(STAMP)  ## run the committed notebooks and store their outputs (all, or NAME=ais)
 	@$(BIN)/python book/_tools/execute.py $(if $(NAME),book/$(NAME).ipynb,$(NBS))
 
-bench: $(STAMP)  ## time annealing against other loops and the machine, and a sweep of 100,000 tasks
+bench: $(STAMP)  ## time annealing against other loops and the machine, a sweep of 100,000 tasks, and MBAR
 	@$(BIN)/python book/_tools/bench.py
 	@$(BIN)/python book/_tools/identity.py
 	@$(BIN)/python book/_tools/bench_sweep.py
+	@$(BIN)/python book/_tools/bench_mbar.py
 
 lint: $(STAMP)  ## ruff: rules and format
 	$(BIN)/ruff check .

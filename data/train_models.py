@@ -1,7 +1,8 @@
 """Train the RBMs of `data/models` on MNIST: python data/train_models.py [NAME ...]
 
 Each model is written as NAME.npz (float32) with NAME.json beside it: settings, what was
-monitored, seconds. The same seed gives the same bytes on any processor; the seconds differ.
+monitored, seconds. The same seed gives the same bytes on any processor (spectral steps apart);
+the seconds differ.
 """
 
 import json
@@ -33,6 +34,17 @@ MODELS = {
     "cd25_500": dict(
         n_hidden=500, method="cd", n_sweeps=25, n_updates=20_000, learning_rate=0.05,
         final_learning_rate=0.0, weight_decay=1e-4,
+    ),
+    # Carlson et al. (2016), Figures 1 and 8, say no more than the number of units.
+    "pcd_10": dict(n_hidden=10, method="pcd", n_sweeps=1, n_updates=250_000, learning_rate=0.02),
+    "pcd_200": dict(
+        n_hidden=200, method="pcd", n_sweeps=1, n_updates=40_000, learning_rate=0.02,
+        final_learning_rate=0.0, weight_decay=1e-4,
+    ),
+    # Figure 3: by the method of Carlson et al. (2015); step, batch and length are left open there.
+    "spectral_100": dict(
+        n_hidden=100, method="pcd", optimizer="spectral", n_sweeps=1, n_updates=10_000,
+        learning_rate=5e-5, final_learning_rate=0.0,
     ),
 }  # fmt: skip
 

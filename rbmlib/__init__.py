@@ -11,13 +11,29 @@ __version__ = "0.1.0"
 
 from . import datasets, schedules, testsystems
 from .datasets import load_rbm
-from .estimators import ais, exact, exact_samples, log_z, reverse_ais
+from .estimators import (
+    ais,
+    bar,
+    exact,
+    exact_samples,
+    log_z,
+    mbar,
+    mbar_of_sample,
+    reverse_ais,
+    rts,
+    rts_of_sample,
+    solve_mbar,
+    stochastic_mbar,
+    ti,
+    transition_rts,
+)
 from .models import BernoulliRBM, log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
 from .results import ConvergenceWarning, Estimate
 from .store import StoreError
 from .sweep import Sweep
+from .tempering import TemperedSample, parallel_tempering, pilot, simulated_tempering
 from .training import train
 
 __all__ = [
@@ -30,7 +46,9 @@ __all__ = [
     "State",
     "StoreError",
     "Sweep",
+    "TemperedSample",
     "ais",
+    "bar",
     "base_rate",
     "datasets",
     "exact",
@@ -38,9 +56,20 @@ __all__ = [
     "load_rbm",
     "log_likelihood",
     "log_z",
+    "mbar",
+    "mbar_of_sample",
     "mean_field_bias",
+    "parallel_tempering",
+    "pilot",
     "reverse_ais",
+    "rts",
+    "rts_of_sample",
     "schedules",
+    "simulated_tempering",
+    "solve_mbar",
+    "stochastic_mbar",
     "testsystems",
+    "ti",
     "train",
+    "transition_rts",
 ]

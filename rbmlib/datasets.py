@@ -55,6 +55,9 @@ COMMITTED = {
     "models/cd1_500.npz": "6f581756f23a0add11828a210d9ddb58b39dd1446a8012a0a883d6c130a47e49",
     "models/cd25_500.npz": "4774385c1b9ac59e3f17424405c4876c5fe8bdf5c247c89a442789c4c64e2930",
     "models/pcd_500.npz": "fe537f0429713855773f94c9044b52929a76cf65315aa2593a2a11db9be90645",
+    "models/pcd_10.npz": "105a1c664772e732a9cee4a4ab414605f185e3a04a0b58438f98224865d46cae",
+    "models/pcd_200.npz": "cff4f9e4b6269bda337c6f34f5c555ef0f24dd1cb7228e9d83ffad74c88479f6",
+    "models/spectral_100.npz": "532e5a3f94e141070bedd1dd0262c4ff2c71d833dc7e0401ba974e0188df8bd5",
 }
 
 # (n_visible, n_hidden) of the committed Bernoulli RBMs; "x" is models/x.npz in COMMITTED.
@@ -65,6 +68,9 @@ COMMITTED_RBMS: dict[str, tuple[int, int]] = {
     "cd1_500": (784, 500),
     "cd25_500": (784, 500),
     "pcd_500": (784, 500),
+    "pcd_10": (784, 10),
+    "pcd_200": (784, 200),
+    "spectral_100": (784, 100),
 }
 
 # (n_visible, n_hidden) of the published ones, which are in REMOTE under the same name.

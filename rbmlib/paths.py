@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._kernels import gibbs
+from ._kernels import gibbs, tempering
 from ._kernels.fields import fields
 from ._numerics import expit, logit, softplus
 from ._validation import finite_array, instance, number, numeric
@@ -59,6 +59,17 @@ class AnnealingPath(ABC):
     @abstractmethod
     def transition(self, state: State, beta, rng) -> State:
         """One step that leaves p_beta invariant; ``beta`` a number, or one a chain."""
+
+    def joint_transition(self, state: State, beta, rng) -> tuple[State, np.ndarray]:
+        """A `transition`, and the slope of the joint log-density at its end (n_chains,).
+
+        For paths whose log-density with the hidden units in it is linear in beta:
+        ``log p*_beta(v, h) = log p*_0(v, h) + beta slope(v, h)``.
+        """
+        raise TypeError(
+            f"{type(self).__name__} has no joint log-density that is linear in beta: expected a "
+            'GeometricPath, or conditional="marginal"'
+        )
 
     def sweep(
         self, state: State, beta, n_sweeps: int, stream, n_threads=None, on_progress=None
@@ -182,13 +193,18 @@ class GeometricPath(AnnealingPath):
         return visible + self.rbm.log_scale + (means * slopes).sum(axis=1)
 
     def transition(self, state: State, beta, rng) -> State:
+        return self.joint_transition(state, beta, rng)[0]
+
+    def joint_transition(self, state: State, beta, rng) -> tuple[State, np.ndarray]:
         b = np.asarray(beta, float)[..., None]
         slopes, _ = self._slopes(state)
         means = expit(self.base_hidden_bias + b * slopes)
         hidden = (rng.random(means.shape) < means).astype(float)
         slopes = hidden @ self.rbm.weights.T + self._visible_slope
         means = expit(self.base_visible_bias + b * slopes)
-        return State((rng.random(means.shape) < means).astype(np.float32))
+        visible = (rng.random(means.shape) < means).astype(np.float32)
+        joint = (visible * slopes).sum(axis=1) + hidden @ self._hidden_slope + self.rbm.log_scale
+        return State(visible), joint
 
     # compiled ------------------------------------------------------------------------------
 
@@ -265,6 +281,25 @@ class GeometricPath(AnnealingPath):
             n_threads, on_progress,
         )  # fmt: skip
         stream.draw += 2 * n_sweeps
+        return State(v)
+
+    def temper(
+        self, state: State, index, betas, offsets, tally, kept, n_sweeps: int, stream, *,
+        record_every=1, phase=0, n_threads=None, on_progress=None,
+    ) -> State:  # fmt: skip
+        """Compiled sweeps, each followed by a draw of beta: see `rbmlib.tempering`.
+
+        ``index`` (n_chains,), ``tally`` and ``kept = (delta, temperature)`` are filled in place;
+        with ``tally`` None, beta is not drawn.
+        """
+        v = np.array(state.visible, dtype=np.float32, order="C")
+        betas = np.asarray(betas, float)
+        gibbs.temper(
+            self._kernel(), v, index, betas, offsets + betas * self.rbm.log_scale, *kept,
+            record_every, phase, tally, n_sweeps, stream.seed, stream.first_chain, stream.draw,
+            n_threads, on_progress,
+        )  # fmt: skip
+        stream.draw += tempering.DRAWS * n_sweeps
         return State(v)
 
 

@@ -114,8 +114,8 @@ class Estimate:
         On-the-fly quantities at `betas`, such as "ess" and "slope_variance".
     settings : dict
         Everything needed to repeat the run, seed and version included.
-    states : State or None
-        Final chains, in memory only (not saved).
+    states : State, TemperedSample or None
+        Final chains, or all of a tempered sample; in memory only (not saved).
     """
 
     method: str

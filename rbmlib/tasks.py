@@ -23,9 +23,11 @@ import numpy as np
 
 from . import datasets, schedules
 from ._streams import ChainStream
-from .estimators import ais, exact, reverse_ais
+from .estimators import ais, bar, exact, mbar, reverse_ais, rts, ti
 from .estimators.exact import MAX_UNITS, can_enumerate
+from .estimators.reverse_ais import STARTS as REVERSE_STARTS
 from .estimators.reverse_ais import resample
+from .estimators.rts import STARTS
 from .models import log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import GeometricPath, State, base_rate
@@ -149,6 +151,29 @@ def _reverse_ais(path, betas, seed, *, n_chains: int = 1000, n_burn_in: int = 10
     return reverse_ais(path, betas, n_chains, seed, n_burn_in=n_burn_in, progress=False)
 
 
+@register(ESTIMATORS, "rts")
+def _rts(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, starting: str = "pilot",
+    rao_blackwell: bool = True,
+):  # fmt: skip
+    run = rts(
+        path, betas, n_chains, n_sweeps, seed, start=_one_of("starting", starting, STARTS),
+        rao_blackwell=rao_blackwell, record_every=n_sweeps, progress=False,
+    )  # fmt: skip
+    return run, {"round_trips": run.settings["round_trips"], "bias": run.settings["bias"]}
+
+
+@register(ESTIMATORS, "ti")
+def _ti(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, rule: str = "trapezoid",
+    rao_blackwell: bool = True,
+):  # fmt: skip
+    return ti(
+        path, betas, n_chains, n_sweeps, seed, rule=rule, rao_blackwell=rao_blackwell,
+        progress=False,
+    )  # fmt: skip
+
+
 @register(ESTIMATORS, "two_way_ais")
 def _two_way_ais(path, betas, seed, *, n_chains: int = 1000, n_reversed: int = 0):
     return _two_way(path, betas.tobytes(), seed, n_chains, n_reversed)
@@ -178,6 +203,19 @@ def _two_way(path, betas: bytes, seed: int, n_chains: int, n_reversed: int):
                  "reverse_mean": back.mean_log_z, "reverse_mean_error": back.mean_std_error,
                  "reverse_ess": back.ess}  # fmt: skip
     return forward, more
+
+
+@register(ESTIMATORS, "bar")
+def _bar(path, betas, seed, *, n_chains: int = 1000, n_burn_in: int = 100, begin: str = "auto"):
+    return bar(
+        path, betas, n_chains, seed, start=_one_of("begin", begin, REVERSE_STARTS),
+        n_burn_in=n_burn_in, progress=False,
+    )  # fmt: skip
+
+
+@register(ESTIMATORS, "mbar")
+def _mbar(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
+    return mbar(path, betas, n_chains, n_sweeps, seed, progress=False)
 
 
 @register(ESTIMATORS, "foretold")

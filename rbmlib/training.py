@@ -3,7 +3,15 @@
 The gradient of the mean log-likelihood is ``E_data[v h] - E_model[v h]``. CD-k (Hinton 2002)
 starts the chains of the second term at the mini-batch and moves them k sweeps; PCD (Tieleman
 2008) goes on with the chains of the last update. Both use p(h | v) for h. The same seed gives
-the same bits on any processor (`rbmlib._kernels.learning`).
+the same bits on any processor (`rbmlib._kernels.learning`), except after spectral steps.
+
+Spectral steps (Carlson et al. 2015): log Z is bounded from above by its tangent plus a multiple
+of the squared Schatten-infinity norm (largest singular value) of the change of the weights; the
+step that does best by this bound is ``rate * X#``, where ``X# = |X|_S1 U V'`` for a gradient
+``X = U S V'`` with nuclear norm ``|X|_S1``. All singular directions of a step are equally long, so
+the small ones learn as fast as the large. For biases the norm is the largest entry, and
+``x# = |x|_1 sign(x)``. RMSspectral measures lengths after division by the root of a running
+root-mean-square gradient r, entry by entry: ``d = sqrt(floor + r)``, step ``(X / d)# / d``.
 """
 
 from __future__ import annotations
@@ -23,6 +31,9 @@ from .models import BernoulliRBM
 from .paths import base_rate
 
 METHODS = ("cd", "pcd")
+OPTIMIZERS = ("sgd", "spectral")
+RMS_FLOOR = 1e-5  # where a gradient has always been next to nothing, no step is made of noise
+RANK = 1e-7  # singular values below this share of the largest get no step: their sides are noise
 MAX_EXACT_UNITS = 20
 
 
@@ -40,6 +51,7 @@ def train(
     n_hidden: int,
     *,
     method: str = "pcd",
+    optimizer: str = "sgd",
     n_sweeps: int = 1,
     n_updates: int = 20_000,
     batch_size: int = 100,
@@ -47,6 +59,7 @@ def train(
     final_learning_rate: float | None = None,
     momentum: float = 0.0,
     weight_decay: float = 0.0,
+    rms_decay: float = 0.99,
     rng=None,
     monitor_every: int | None = None,
     monitor: Callable[[BernoulliRBM], dict[str, float]] | None = None,
@@ -62,6 +75,10 @@ def train(
     n_hidden : int
     method : {"cd", "pcd"}
         Where the negative phase starts: at the mini-batch, or where it ended last time.
+    optimizer : {"sgd", "spectral"}
+        Gradient steps, with ``momentum`` if asked for; or the steps of RMSspectral (Carlson et
+        al. 2015), for which ``learning_rate`` must be much smaller (1e-5 to 1e-4). They take
+        singular values from LAPACK, whose last bits differ from processor to processor.
     n_sweeps : int
         Gibbs sweeps an update (the k of CD-k).
     n_updates, batch_size : int
@@ -69,7 +86,9 @@ def train(
     learning_rate, final_learning_rate : float
         Constant, or falling linearly to the second.
     momentum, weight_decay : float
-        Decay acts on the weights, not on the biases.
+        Decay acts on the weights, not on the biases; spectral steps have no momentum.
+    rms_decay : float
+        How much of the mean square gradient is kept at a spectral step, in [0, 1).
     rng : int, Generator or None
     monitor_every : int or None
         Updates between two looks at the model; None: ten looks. Each records the
@@ -106,8 +125,9 @@ def train(
     every = count("monitor_every", tenth if monitor_every is None else monitor_every)
     looks = [learner.look(monitor)]
     rates = np.linspace(learning_rate, settings["final_learning_rate"], n_updates)
+    spectral = optimizer == "spectral"  # one thread: the same bits on any number of them
     with (
-        threads.blas_threads(n_threads),
+        threads.blas_threads(1 if spectral else n_threads),
         progress_bar(n_updates, f"{method}-{n_sweeps}", progress) as bar,
     ):
         for update in range(1, n_updates + 1):
@@ -121,9 +141,11 @@ def train(
 
 def _checked_settings(arguments: dict) -> dict:
     """The arguments of `train`, validated, as they go beside the result."""
-    if arguments["method"] not in METHODS:
-        raise ValueError(f"method is {arguments['method']!r}: expected one of {METHODS}")
-    settings = {"method": arguments["method"]}
+    settings = {}
+    for name, words in (("method", METHODS), ("optimizer", OPTIMIZERS)):
+        if arguments[name] not in words:
+            raise ValueError(f"{name} is {arguments[name]!r}: expected one of {words}")
+        settings[name] = arguments[name]
     for name in ("n_hidden", "n_sweeps", "n_updates", "batch_size"):
         settings[name] = count(name, arguments[name])
     if settings["batch_size"] > learning.MAX_BATCH:
@@ -135,10 +157,38 @@ def _checked_settings(arguments: dict) -> dict:
         arguments["final_learning_rate"] = arguments["learning_rate"]
     for name in ("learning_rate", "final_learning_rate", "momentum", "weight_decay"):
         settings[name] = number(name, arguments[name], "a number of at least 0", least=0)
+    if settings["optimizer"] == "spectral":
+        if settings["momentum"]:
+            raise ValueError(
+                f"momentum is {settings['momentum']}: expected 0 with optimizer='spectral'"
+            )
+        meaning = "a number of at least 0 and below 1"
+        settings["rms_decay"] = number("rms_decay", arguments["rms_decay"], meaning, least=0)
+        if settings["rms_decay"] >= 1:
+            raise ValueError(f"rms_decay is {settings['rms_decay']}: expected {meaning}")
     seed = arguments["rng"]
     settings["rng"] = int(seed) if isinstance(seed, (int, np.integer)) else None
     settings["version"] = __version__
     return settings
+
+
+def sharp(x: np.ndarray) -> np.ndarray:
+    """The step ``x#`` that gains most for its length: the maximum of <x, s> - |s|**2 / 2 over s.
+
+    |s| is the largest singular value of a matrix, the largest entry of a vector. For
+    ``x = U S V'``, ``x# = trace(S) U V'``, computed from the eigenvectors of the smaller of
+    ``x'x`` and ``x x'``.
+    """
+    x = x.astype(float)
+    if x.ndim == 1:
+        return np.abs(x).sum() * np.sign(x)
+    if x.shape[0] < x.shape[1]:
+        return sharp(x.T).T
+    squares, right = np.linalg.eigh(x.T @ x)
+    singular = np.sqrt(np.maximum(squares, 0))
+    kept = singular > RANK * singular[-1]
+    right = right[:, kept]
+    return singular.sum() * (x @ (right / singular[kept])) @ right.T
 
 
 class _Learner:
@@ -150,9 +200,9 @@ class _Learner:
         self.weights = rng.normal(scale=0.01, size=(n_visible, n_hidden)).astype(np.float32)
         self.visible_bias = base_rate(data).astype(np.float32)
         self.hidden_bias = np.zeros(n_hidden, np.float32)
-        self.velocities = [
-            np.zeros_like(x) for x in (self.weights, self.visible_bias, self.hidden_bias)
-        ]
+        self.parameters = (self.weights, self.visible_bias, self.hidden_bias)
+        # running averages of gradients (momentum), or of their squares (spectral steps)
+        self.averages = [np.zeros_like(x) for x in self.parameters]
         family = gibbs.family(
             self.weights, self.hidden_bias, 0 * self.hidden_bias,
             self.visible_bias, 0 * self.visible_bias,
@@ -179,8 +229,7 @@ class _Learner:
             narrow.fill_tables(self.down, self.tables)
 
     def _check_finite(self) -> None:
-        parameters = (self.weights, self.visible_bias, self.hidden_bias)
-        if not all(np.isfinite(array).all() for array in parameters):
+        if not all(np.isfinite(array).all() for array in self.parameters):
             raise FloatingPointError(
                 "training diverged: parameters are no longer finite; lower learning_rate "
                 f"(now {self.settings['learning_rate']}) or momentum"
@@ -192,13 +241,33 @@ class _Learner:
         if self.settings["method"] == "cd":
             self.chains = batch.copy()
         n_sweeps = self.settings["n_sweeps"]
-        learning.contrastive_divergence(
-            batch, self.chains, n_sweeps, self.seed, self.draw, rate,
-            self.settings["momentum"], self.settings["weight_decay"],
-            self.weights, self.visible_bias, self.hidden_bias, *self.velocities,
-            self.up, self.down, self.tables, np.float32(self.scale), self.small,
-        )  # fmt: skip
+        phases = batch, self.chains, n_sweeps, self.seed, self.draw
+        grid = self.up, self.down, self.tables, np.float32(self.scale), self.small
+        if self.settings["optimizer"] == "spectral":
+            self._spectral_step(rate, *learning.moments(*phases, *self.parameters[1:], *grid))
+        else:
+            learning.contrastive_divergence(
+                *phases, rate, self.settings["momentum"], self.settings["weight_decay"],
+                *self.parameters, *self.averages, *grid,
+            )  # fmt: skip
         self.draw += 2 * n_sweeps
+
+    def _spectral_step(self, rate: float, positive, negative, visible, hidden) -> None:
+        size = np.float32(self.settings["batch_size"])
+        decay = np.float32(self.settings["weight_decay"])
+        gradients = (
+            (positive - negative) / (learning.GRID * size) - decay * self.weights,
+            (visible[0] - visible[1]) / size,
+            (hidden[0] - hidden[1]) / (learning.GRID * size),
+        )
+        kept = np.float32(self.settings["rms_decay"])
+        for parameter, square, gradient in zip(
+            self.parameters, self.averages, gradients, strict=True
+        ):
+            square *= kept
+            square += (1 - kept) * gradient**2
+            scale = np.sqrt(RMS_FLOOR + np.sqrt(square))
+            parameter += (rate * sharp(gradient / scale) / scale).astype(np.float32)
 
     def rbm(self) -> BernoulliRBM:
         return BernoulliRBM(self.weights, self.visible_bias, self.hidden_bias)

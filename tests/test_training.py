@@ -6,6 +6,7 @@ from helpers_stats import joint_table, log_sum
 
 import rbmlib as rl
 from rbmlib._kernels import random
+from rbmlib.training import sharp
 
 RNG = np.random.default_rng(4)
 DATA = (RNG.random((12, 6)) < [0.9, 0.2, 0.5, 0.7, 0.1, 0.5]).astype(np.uint8)
@@ -28,7 +29,19 @@ def bernoulli(p, u):
     return np.where(p > 0.5, 1 - u <= p, u < p).astype(float)
 
 
-def reference(data, n_hidden, method, n_sweeps, rates, momentum, decay, seed):
+def spectral(square, gradient, rms_decay=0.99):
+    """RMSspectral (Carlson et al. 2015) by a full SVD; ``square`` is changed in place."""
+    square *= rms_decay
+    square += (1 - rms_decay) * gradient**2
+    scale = np.sqrt(1e-5 + np.sqrt(square))
+    x = gradient / scale
+    if x.ndim == 1:
+        return np.abs(x).sum() * np.sign(x) / scale
+    left, singular, right = np.linalg.svd(x, full_matrices=False)
+    return singular.sum() * left @ right / scale
+
+
+def reference(data, n_hidden, method, n_sweeps, rates, momentum, decay, seed, optimizer="sgd"):
     """Contrastive divergence in float64, written from Hinton (2002) and Tieleman (2008).
 
     It reproduces the order in which the library asks its generator: weights, the key of the
@@ -53,11 +66,17 @@ def reference(data, n_hidden, method, n_sweeps, rates, momentum, decay, seed):
             chains = bernoulli(v_mean, uniforms(key, draw + 1, v_mean.shape))
             draw += 2
         up, down = sigmoid(v @ w + a), sigmoid(chains @ w + a)
+        if optimizer == "spectral":  # which turns rounding of the gradient into whole steps
+            up, down = np.rint(up * 2**16) / 2**16, np.rint(down * 2**16) / 2**16
         gradients = [
             (v.T @ up - chains.T @ down) / len(v) - decay * w,
             (v - chains).mean(axis=0),
             (up - down).mean(axis=0),
         ]
+        if optimizer == "spectral":
+            steps = [rate * spectral(s, g) for s, g in zip(speed, gradients, strict=True)]
+            w, b, a = w + steps[0], b + steps[1], a + steps[2]
+            continue
         speed = [momentum * s + rate * g for s, g in zip(speed, gradients, strict=True)]
         w, b, a = w + speed[0], b + speed[1], a + speed[2]
     return w, b, a
@@ -105,6 +124,67 @@ def test_references_tell_the_cases_apart():
             assert np.abs(one - two).max() > 0.1
 
 
+# spectral steps ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(7, 4), (4, 7), (5, 5), (6,)])
+def test_sharp_is_the_best_step_of_its_length(shape):
+    """max <x, s> - |s|**2 / 2 is |x|_dual**2 / 2; the norms are Schatten (or l) infinity and 1."""
+    rng = np.random.default_rng(0)
+    matrix = len(shape) == 2
+
+    def length(s):
+        return np.linalg.norm(s, 2) if matrix else np.abs(s).max()
+
+    def gain(x, s):
+        return (x * s).sum() - length(s) ** 2 / 2
+
+    x = rng.normal(size=shape)
+    dual = np.linalg.norm(x, "nuc") if matrix else np.abs(x).sum()
+    best = sharp(x)
+    assert length(best) == pytest.approx(dual)
+    assert gain(x, best) == pytest.approx(dual**2 / 2)
+    for _ in range(200):
+        other = best + rng.normal(size=shape) * 10.0 ** rng.uniform(-3, 1)
+        assert gain(x, other) < gain(x, best)
+
+
+def test_sharp_leaves_directions_without_gradient_alone():
+    x = np.outer([1.0, 2.0, 2.0], [3.0, 4.0])  # rank 1, nuclear norm 3 * 5
+    np.testing.assert_allclose(sharp(x), x, atol=1e-6)  # 15 times (1, 2, 2)/3 (3, 4)/5
+    assert not sharp(np.zeros((3, 2))).any()
+
+
+@pytest.mark.parametrize(("method", "weight_decay"), [("cd", 0.0), ("pcd", 0.0), ("pcd", 0.02)])
+def test_spectral_updates_follow_plain_numpy(method, weight_decay):
+    rates = np.full(12, 0.02)
+    wanted = reference(DOZEN, 3, method, 1, rates, 0.0, weight_decay, 2, "spectral")
+    rbm = rl.train(
+        DOZEN, 3, method=method, optimizer="spectral", n_updates=12, batch_size=12,
+        learning_rate=0.02, weight_decay=weight_decay, rng=2,
+    ).rbm  # fmt: skip
+    assert np.abs(wanted[0]).max() > 0.5, "otherwise the draws would hardly depend on the steps"
+    for found, right in zip((rbm.weights, rbm.visible_bias, rbm.hidden_bias), wanted, strict=True):
+        np.testing.assert_allclose(found, right, atol=0.002)
+
+
+def test_spectral_steps_are_the_same_on_any_number_of_threads():
+    data = (np.random.default_rng(0).random((300, 200)) < 0.3).astype(np.uint8)
+    options = {"optimizer": "spectral", "n_updates": 15, "learning_rate": 1e-3, "batch_size": 150}
+    one, two = (rl.train(data, 64, rng=3, n_threads=n, **options).rbm for n in (1, 2))
+    np.testing.assert_array_equal(one.weights, two.weights)
+
+
+def test_settings_of_spectral_steps_are_checked():
+    options = {"optimizer": "spectral", "batch_size": 4, "n_updates": 2}
+    with pytest.raises(ValueError, match=r"momentum is 0\.5: expected 0 with optimizer"):
+        rl.train(DOZEN, 3, momentum=0.5, **options)
+    with pytest.raises(ValueError, match=r"rms_decay is 1.0: expected a number of at least 0 and"):
+        rl.train(DOZEN, 3, rms_decay=1, **options)
+    with pytest.raises(ValueError, match=r"optimizer is 'adam': expected one of \('sgd'"):
+        rl.train(DOZEN, 3, optimizer="adam")
+
+
 # what training is for ---------------------------------------------------------------------
 
 
@@ -115,13 +195,17 @@ def log_likelihood(rbm, data):
     return (log_sum(table, axis=1) - log_sum(table))[rows].mean()
 
 
-@pytest.mark.parametrize(("method", "n_sweeps"), [("pcd", 1), ("cd", 1), ("cd", 10)])
-def test_training_raises_the_likelihood(method, n_sweeps):
+@pytest.mark.parametrize(
+    ("method", "n_sweeps", "optimizer", "rate"),
+    [("pcd", 1, "sgd", 0.1), ("cd", 1, "sgd", 0.1), ("cd", 10, "sgd", 0.1),
+     ("pcd", 1, "spectral", 0.005)],
+)  # fmt: skip
+def test_training_raises_the_likelihood(method, n_sweeps, optimizer, rate):
     """Three patterns: the best possible mean is -log 3; independent units reach -3.8."""
     data = np.tile(PATTERNS, (40, 1))
     result = rl.train(
-        data, 6, method=method, n_sweeps=n_sweeps, n_updates=3000, learning_rate=0.1,
-        final_learning_rate=0.01, batch_size=60, rng=1,
+        data, 6, method=method, n_sweeps=n_sweeps, optimizer=optimizer, n_updates=3000,
+        learning_rate=rate, final_learning_rate=rate / 10, batch_size=60, rng=1,
     )  # fmt: skip
     seen = result.history["log_likelihood"]
     assert seen[-1] == pytest.approx(log_likelihood(result.rbm, data), abs=1e-9)

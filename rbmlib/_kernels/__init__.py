@@ -4,8 +4,9 @@ Public functions elsewhere validate and explain; what is here trusts its input.
 Layout: `simd` (sixteen lanes as one value), `random` (stateless random numbers), `elementwise`
 (exp, Bernoulli draws and log-weight increments), `active` (lists of active units), `fixed_point`
 (weights as exact integers), `gibbs` (annealing and Gibbs sweeps of many chains, by the routes
-`narrow`, `wide` and `amx`), `learning` (contrastive divergence), `enumeration` (sums over all
-states), `fields` (float64 fields), `threads` (chunks of chains on threads).
+`narrow`, `wide` and `amx`), `tempering` (sweeps with draws of beta), `learning` (contrastive
+divergence), `enumeration` (sums over all states), `multistate` (sums over samples of many
+temperatures), `fields` (float64 fields), `threads` (chunks of chains on threads).
 
 numba's on-disk cache does not notice a change in a function that a kernel calls from
 another file, so the cache folder is named after a hash of all files of this room.
@@ -46,9 +47,11 @@ try:
         fixed_point,
         gibbs,
         learning,
+        multistate,
         narrow,
         random,
         simd,
+        tempering,
         threads,
         wide,
     )
@@ -64,9 +67,11 @@ __all__ = [
     "fixed_point",
     "gibbs",
     "learning",
+    "multistate",
     "narrow",
     "random",
     "simd",
+    "tempering",
     "threads",
     "wide",
 ]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from . import active, amx, narrow, threads, wide
+from . import active, amx, narrow, tempering, threads, wide
 from .elementwise import draw_row, increment_rules
 from .fixed_point import FixedPoint, quantise
 from .random import draw_key
@@ -143,13 +143,13 @@ class _Route(NamedTuple):
     memory: Callable[[], tuple]  # of one call
 
 
-def _route(f: Family, n_chains: int) -> _Route:
+def _route(f: Family, n_chains: int, tiles: bool = True) -> _Route:
     """The fastest route; its form of the weights is made on first use.
 
     Tiles cost the same for one chain as for a whole group of them.
     """
     portable, fewest = ("narrow", amx.GROUP // 2) if f.small else ("wide", amx.GROUP // 4)
-    name = "amx" if n_chains >= fewest and amx.available() else portable
+    name = "amx" if tiles and n_chains >= fewest and amx.available() else portable
     if name not in f.routes:
         if name == "amx":
             weights = amx.tiles(f.fixed.up), amx.tiles(f.fixed.down)
@@ -214,3 +214,39 @@ def sweep(
 
     threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)
     return h
+
+
+def temper(
+    kernel_family: Family, v, index, betas, offsets, delta_out, index_out, every, phase, tally,
+    n_sweeps, seed, first_chain, first_draw, n_threads=None, on_progress=None,
+) -> None:  # fmt: skip
+    """``n_sweeps`` sweeps of ``v`` in place, each followed by a draw of beta given (v, h).
+
+    Chain c is at ``betas[index[c]]``; beta_k has probability ~ exp(beta_k Delta + offsets[k]).
+    Every ``every``-th Delta and index go into ``delta_out`` and ``index_out`` (n_kept, n_chains),
+    ``phase`` sweeps having passed since the last that was kept.
+    With ``tally`` None, beta is not drawn.
+    """
+    f, route = kernel_family, _route(kernel_family, v.shape[0], tiles=False)
+    run_part = tempering.narrow_temper if f.small else tempering.wide_temper
+    parts = _parts(v.shape[0], n_threads)
+    draw = tally is not None
+    if not draw:
+        nothing = np.zeros(v.shape[0], np.int64)
+        empty = np.zeros((v.shape[0], 3, 0))
+        tally = tempering.Tally(empty, empty, *np.zeros((2, 0, 0), np.int64), nothing, nothing)
+    sums = np.zeros((len(parts), 2, *tally.transitions.shape), np.int64)
+
+    def run(chunk, start, stop):
+        part = parts[chunk]
+        run_part(
+            v[part], index[part], betas, offsets, draw, delta_out[:, part], index_out[:, part],
+            every, phase, start, stop, np.uint64(seed), first_chain + part.start, first_draw,
+            tally.mixed[part], tally.visited[part], sums[chunk, 0], sums[chunk, 1],
+            tally.passages[part], tally.last_end[part], *route.weights,
+            f.scale, f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
+        )  # fmt: skip
+
+    threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)
+    tally.transitions[...] += sums[:, 0].sum(axis=0)
+    tally.mixed_transitions[...] += sums[:, 1].sum(axis=0)

@@ -83,6 +83,38 @@ def _column_sums(rows, out):
 
 
 @numba.njit(**_KERNEL)
+def moments(
+    batch, chains, n_sweeps, seed, first_draw, visible_bias, hidden_bias,
+    up, down, tables, scale, small,
+):  # fmt: skip
+    """Exact sums over the batch and over the chains, which are moved ``n_sweeps`` sweeps first.
+
+    Returns sums of ``2**16 v h`` (over the batch, over the chains), of v (2, n_visible) and of
+    ``2**16 h`` (2, n_hidden), with p(h | v) for h.
+    """
+    n_rows, n_visible = batch.shape
+    n_hidden = hidden_bias.size
+    x = np.empty((n_rows, up.shape[1]), f32)
+    counts = np.empty((n_rows, n_hidden), f32)
+    visible, hidden = np.empty((2, n_visible), f32), np.empty((2, n_hidden), f32)
+    hidden_counts(batch, up, scale, hidden_bias, small, x, counts)
+    positive = np.dot(batch.T, counts)
+    _column_sums(batch, visible[0])
+    _column_sums(counts, hidden[0])
+    h = np.empty((n_rows, n_hidden), f32)
+    sweep_chunk(
+        chains, h, np.ones(n_rows), 0, n_sweeps, seed, 0, first_draw,
+        up, down, tables, scale, 1.0, hidden_bias, np.zeros(n_hidden, f32),
+        visible_bias, np.zeros(n_visible, f32), small,
+    )  # fmt: skip
+    hidden_counts(chains, up, scale, hidden_bias, small, x, counts)
+    negative = np.dot(chains.T, counts)
+    _column_sums(chains, visible[1])
+    _column_sums(counts, hidden[1])
+    return positive, negative, visible, hidden
+
+
+@numba.njit(**_KERNEL)
 def contrastive_divergence(
     batch, chains, n_sweeps, seed, first_draw, rate, momentum, decay,
     weights, visible_bias, hidden_bias, weights_velocity, visible_velocity, hidden_velocity,
@@ -93,32 +125,17 @@ def contrastive_divergence(
     ``chains`` (n_rows, n_visible), a copy of the batch for CD or persistent for PCD, are moved
     ``n_sweeps`` sweeps and used with p(h | v).
     """
-    n_rows, n_visible = batch.shape
-    n_hidden = hidden_bias.size
-    x = np.empty((n_rows, up.shape[1]), f32)
-    up_counts = np.empty((n_rows, n_hidden), f32)
-    hidden_counts(batch, up, scale, hidden_bias, small, x, up_counts)
-    positive = np.dot(batch.T, up_counts)
-    h = np.empty((n_rows, n_hidden), f32)
-    sweep_chunk(
-        chains, h, np.ones(n_rows), 0, n_sweeps, seed, 0, first_draw,
-        up, down, tables, scale, 1.0, hidden_bias, np.zeros(n_hidden, f32),
-        visible_bias, np.zeros(n_visible, f32), small,
+    n_rows = batch.shape[0]
+    positive, negative, visible, hidden = moments(
+        batch, chains, n_sweeps, seed, first_draw, visible_bias, hidden_bias,
+        up, down, tables, scale, small,
     )  # fmt: skip
-    down_counts = np.empty((n_rows, n_hidden), f32)
-    hidden_counts(chains, up, scale, hidden_bias, small, x, down_counts)
-    negative = np.dot(chains.T, down_counts)
-
     apply_update(
         weights, weights_velocity, positive, negative, f32(rate), f32(momentum), f32(decay), n_rows
     )
-    sums = np.empty((2, n_visible), f32)
-    _column_sums(batch, sums[0])
-    _column_sums(chains, sums[1])
     unit = f32(1.0) / f32(n_rows)
-    _bias_update(visible_bias, visible_velocity, sums[0], sums[1], unit, f32(rate), f32(momentum))
-    sums = np.empty((2, n_hidden), f32)
-    _column_sums(up_counts, sums[0])
-    _column_sums(down_counts, sums[1])
+    _bias_update(
+        visible_bias, visible_velocity, visible[0], visible[1], unit, f32(rate), f32(momentum)
+    )
     unit = f32(1.0) / (GRID * f32(n_rows))
-    _bias_update(hidden_bias, hidden_velocity, sums[0], sums[1], unit, f32(rate), f32(momentum))
+    _bias_update(hidden_bias, hidden_velocity, hidden[0], hidden[1], unit, f32(rate), f32(momentum))

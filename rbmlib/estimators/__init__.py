@@ -1,8 +1,28 @@
 """Estimators of log Z, one published method a file; each returns an `Estimate`."""
 
 from .ais import ais
+from .bar import bar
 from .exact import exact, exact_samples
+from .mbar import mbar, mbar_of_sample, solve_mbar, stochastic_mbar
 from .reverse_ais import reverse_ais
+from .rts import rts, rts_of_sample
+from .ti import ti
+from .transition_rts import transition_rts
 from .trusted import log_z
 
-__all__ = ["ais", "exact", "exact_samples", "log_z", "reverse_ais"]
+__all__ = [
+    "ais",
+    "bar",
+    "exact",
+    "exact_samples",
+    "log_z",
+    "mbar",
+    "mbar_of_sample",
+    "reverse_ais",
+    "rts",
+    "rts_of_sample",
+    "solve_mbar",
+    "stochastic_mbar",
+    "ti",
+    "transition_rts",
+]

@@ -90,21 +90,31 @@ def reverse_ais(
     )
 
 
-def _start(path, betas, n_chains, rng, start, n_burn_in, n_threads, progress):
-    """States to begin from, and in words where they come from."""
+def kind_of_start(path, start, n_chains: int) -> str:
+    """What an argument ``start`` asks for: "given", "exact" or "chains"."""
+    target = path.at(1.0)
     if isinstance(start, State):
         if start.n_chains != n_chains:
             raise ValueError(f"start holds {start.n_chains} chains, but n_chains is {n_chains}")
-        if isinstance(path.at(1.0), BernoulliRBM):
-            binary_states("start", start.visible, path.at(1.0).n_visible)
-        return start, "given"
+        if isinstance(target, BernoulliRBM):
+            binary_states("start", start.visible, target.n_visible)
+        return "given"
     if not (isinstance(start, str) and start in STARTS):
         came = repr(start) if isinstance(start, str) else f"a {type(start).__name__}"
         raise ValueError(f"start is {came}: expected one of {STARTS}, or a State")
-    target = path.at(1.0)
-    enumerable = isinstance(target, BernoulliRBM) and can_enumerate(target)
-    if start == "exact" or (start == "auto" and enumerable):
-        return State(exact_samples(target, n_chains, rng)), "exact samples"
+    if start == "auto":
+        enumerable = isinstance(target, BernoulliRBM) and can_enumerate(target)
+        return "exact" if enumerable else "chains"
+    return start
+
+
+def _start(path, betas, n_chains, rng, start, n_burn_in, n_threads, progress):
+    """States to begin from, and in words where they come from."""
+    kind = kind_of_start(path, start, n_chains)
+    if kind == "given":
+        return start, "given"
+    if kind == "exact":
+        return State(exact_samples(path.at(1.0), n_chains, rng)), "exact samples"
     n_burn_in = count("n_burn_in", n_burn_in, 0)
     return (
         _long_chains(path, betas, n_chains, rng, n_burn_in, n_threads, progress),

@@ -1,0 +1,159 @@
+"""Sums over samples of functions that many temperatures share, from one scalar a sample.
+
+On a geometric path a sample enters only by its slope Delta, through
+
+    W_k(Delta) = exp(a_k + beta_k Delta) / sum_l exp(a_l + beta_l Delta).
+
+Seen as functions of a complex Delta, W_k and the logarithm of the denominator are analytic where
+``|Im Delta| < pi / (beta_max - beta_min)``: the terms of the denominator then lie within an angle
+below pi, so that they cannot cancel. A sum over samples is therefore a sum over the Chebyshev nodes
+of cells of the real line, each with the weight that Lagrange interpolation gives it; the error
+falls like 5.8**-N_NODES (1e-12 of a weight) whatever the number of samples.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+N_NODES = 18  # a cell
+CELL = 2.0  # length of a cell, times (beta_max - beta_min)
+ROWS = 256  # nodes at a time: K x ROWS numbers are all that is held
+
+_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
+_ANGLES = (np.arange(N_NODES) + 0.5) * (np.pi / N_NODES)
+_UNIT = 0.5 - 0.5 * np.cos(_ANGLES)  # Chebyshev nodes of a cell of length 1
+_BARYCENTRIC = (-1.0) ** np.arange(N_NODES) * np.sin(_ANGLES)
+
+
+class Grid(NamedTuple):
+    """``sum(weights * g(nodes))`` is the sum of g over the samples; see `grid`."""
+
+    nodes: np.ndarray
+    weights: np.ndarray
+    start: float
+    width: float
+    rank: np.ndarray  # of a cell among those that hold samples; empty: the nodes are the samples
+
+
+def grid(delta, spread: float) -> Grid:
+    """Nodes for samples ``delta`` (n,), with ``spread`` = beta_max - beta_min."""
+    width, start = CELL / spread, delta.min()
+    used = np.unique(((delta - start) / width).astype(np.int64))
+    if used.size * N_NODES >= delta.size:
+        return Grid(delta, np.ones(delta.size), start, width, np.empty(0, np.int64))
+    rank = np.zeros(used[-1] + 1, np.int64)
+    rank[used] = np.arange(used.size)
+    nodes = start + width * (used[:, None] + _UNIT)
+    weights = np.zeros(nodes.shape)
+    _spread(delta, start, width, rank, weights)
+    return Grid(nodes.ravel(), weights.ravel(), start, width, rank)
+
+
+def interpolate(values, points: Grid, delta) -> np.ndarray:
+    """A function at the samples, from its ``values`` at the nodes."""
+    if not points.rank.size:
+        return values
+    out = np.empty(delta.size)
+    _interpolate(delta, points.start, points.width, points.rank, values.reshape(-1, N_NODES), out)
+    return out
+
+
+@numba.njit(**_KERNEL)
+def _basis(position, out):
+    """Lagrange polynomials of a cell at a position in [0, 1]."""
+    total = 0.0
+    for j in range(N_NODES):
+        gap = position - _UNIT[j]
+        if gap == 0.0:
+            out[:] = 0.0
+            out[j] = 1.0
+            return
+        out[j] = _BARYCENTRIC[j] / gap
+        total += out[j]
+    for j in range(N_NODES):
+        out[j] /= total
+
+
+@numba.njit(**_KERNEL)
+def _spread(delta, start, width, rank, weights):
+    basis = np.empty(N_NODES)
+    for n in range(delta.size):
+        cell = int((delta[n] - start) / width)
+        _basis((delta[n] - start) / width - cell, basis)
+        for j in range(N_NODES):
+            weights[rank[cell], j] += basis[j]
+
+
+@numba.njit(**_KERNEL)
+def _interpolate(delta, start, width, rank, values, out):
+    basis = np.empty(N_NODES)
+    for n in range(delta.size):
+        cell = int((delta[n] - start) / width)
+        _basis((delta[n] - start) / width - cell, basis)
+        out[n] = 0.0
+        for j in range(N_NODES):
+            out[n] += basis[j] * values[rank[cell], j]
+
+
+@numba.njit(**_KERNEL)
+def state_weights(delta, betas, a, member, out):
+    """Fill ``out`` (n, K) with W_k(delta_n); the logarithms of the denominators are returned.
+
+    Only the states of ``member`` are in the denominator.
+    """
+    logs = np.empty(delta.size)
+    for n in range(delta.size):
+        top = -np.inf
+        for k in range(betas.size):
+            out[n, k] = a[k] + betas[k] * delta[n]
+            if member[k]:
+                top = max(top, out[n, k])
+        total = 0.0
+        for k in range(betas.size):
+            out[n, k] = np.exp(out[n, k] - top)
+            if member[k]:
+                total += out[n, k]
+        for k in range(betas.size):
+            out[n, k] /= total
+        logs[n] = top + np.log(total)
+    return logs
+
+
+@numba.njit(**_KERNEL)
+def moments(delta, weights, betas, a, member, second):
+    """Weighted sums of the log-denominator, of W_k, and of W_k W_l (if ``second``)."""
+    n_states = betas.size
+    objective, first = 0.0, np.zeros(n_states)
+    products = np.zeros((n_states, n_states))
+    block = np.empty((ROWS, n_states))
+    for begin in range(0, delta.size, ROWS):
+        end = min(begin + ROWS, delta.size)
+        w = block[: end - begin]
+        logs = state_weights(delta[begin:end], betas, a, member, w)
+        weighted = np.empty(w.shape)
+        for n in range(end - begin):
+            objective += weights[begin + n] * logs[n]
+            for k in range(n_states):
+                weighted[n, k] = weights[begin + n] * w[n, k]
+                first[k] += weighted[n, k]
+        if second:
+            products += np.dot(weighted.T, w)
+    return objective, first, products
+
+
+@numba.njit(**_KERNEL)
+def combination(delta, betas, a, member, coefficients):
+    """``sum_k coefficients_k W_k(delta_n)`` of each delta."""
+    out = np.empty(delta.size)
+    block = np.empty((ROWS, betas.size))
+    for begin in range(0, delta.size, ROWS):
+        end = min(begin + ROWS, delta.size)
+        w = block[: end - begin]
+        state_weights(delta[begin:end], betas, a, member, w)
+        for n in range(end - begin):
+            total = 0.0
+            for k in range(betas.size):
+                total += coefficients[k] * w[n, k]
+            out[begin + n] = total
+    return out

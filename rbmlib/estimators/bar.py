@@ -1,0 +1,202 @@
+"""Bennett's acceptance ratio between forward and reverse annealing (Bennett 1976; Crooks 1999).
+
+The log-weights w of forward AIS and R of reverse AIS are work values of opposite processes: their
+densities obey ``p_F(x) exp(x - log Z) = p_R(x)`` (Crooks). Of all ways to join n_F of the first
+with n_R of the second the one with the smallest variance is the root of
+
+    sum_i s(w_i - log Z - M) = sum_j s(log Z + M - R_j),    M = log(n_F / n_R),
+
+with s the logistic function (Bennett; the maximum-likelihood solution of Shirts et al. 2003). It
+needs no weight to be typical: only work values that both processes reach.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from .._numerics import expit
+from .._streams import ChainStream, progress_bar
+from .._validation import annealing_betas, count, finite_array, generator, instance
+from ..paths import AnnealingPath, State
+from ..results import ConvergenceWarning, Estimate, student_interval, summarise_log_weights
+from .ais import PATH_MEANING, has_converged, run_settings
+from .exact import exact_samples
+from .reverse_ais import kind_of_start, resample
+
+MINIMUM_ANCESTORS = 10  # effective number of particles that resampled chains may descend from
+
+
+class Bennett(NamedTuple):
+    """The root of Bennett's equation, and what each work value adds to it."""
+
+    log_z: float
+    forward: np.ndarray  # (n_F,) s(w - log Z - M)
+    reverse: np.ndarray  # (n_R,) s(log Z + M - R)
+
+    @property
+    def slope(self) -> float:
+        """Minus the derivative of the equation: changes of its terms divided by this move log Z."""
+        return float(sum((s * (1 - s)).sum() for s in (self.forward, self.reverse)))
+
+
+def bennett(forward, reverse) -> Bennett:
+    """Solve Bennett's equation for log Z, given forward w (n_F,) and reverse R (n_R,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rbmlib.estimators.bar import bennett
+    >>> rng = np.random.default_rng(0)
+    >>> w, r = rng.normal(-0.5, 1, 4000), rng.normal(0.5, 1, 4000)  # log Z = 0
+    >>> abs(bennett(w, r).log_z) < 0.05
+    True
+    """
+    w = finite_array("forward", forward, (None,), "(n,) log-weights of forward chains")
+    r = finite_array("reverse", reverse, (None,), "(n,) values of reverse chains")
+    if not w.size or not r.size:
+        raise ValueError(
+            f"there are {w.size} forward and {r.size} reverse values: expected some of both"
+        )
+    m = np.log(w.size / r.size)
+
+    def imbalance(log_z):
+        return expit(w - log_z - m).sum() - expit(log_z + m - r).sum()
+
+    low, high = min(w.min(), r.min()) - abs(m) - 1, max(w.max(), r.max()) + abs(m) + 1
+    while imbalance(low) <= 0:
+        low -= 10
+    while imbalance(high) >= 0:
+        high += 10
+    log_z = brentq(imbalance, low, high, xtol=1e-12, rtol=1e-14)
+    return Bennett(float(log_z), expit(w - log_z - m), expit(log_z + m - r))
+
+
+def bar(
+    path: AnnealingPath,
+    betas,
+    n_chains: int = 1000,
+    rng=None,
+    *,
+    start="auto",
+    n_burn_in: int = 100,
+    n_threads: int | None = None,
+    progress: bool | None = None,
+) -> Estimate:
+    """Estimate log Z from forward and reverse annealing, joined by Bennett's acceptance ratio.
+
+    Parameters
+    ----------
+    path, betas, n_chains, rng, n_threads, progress
+        As in `rbmlib.ais`; ``n_chains`` are annealed in each direction.
+    start : {"auto", "exact", "chains"} or State
+        Where the reverse chains begin: exact draws of the target (models with at most 22 units in
+        one layer); the forward chains, resampled by their weights and moved ``n_burn_in`` sweeps
+        at beta = 1; or independent draws of your own. "auto" takes exact draws where it can.
+        ``settings["start"]`` says which it was.
+
+    Returns
+    -------
+    Estimate
+        `std_error` counts forward chains with their descendants as one (see Notes).
+        ``settings["forward"]`` and ``settings["reverse"]`` are (log Z, standard error) of each
+        direction alone; `log_weights` and `ess` are of the forward chains,
+        ``settings["reverse_log_weights"]`` of the reverse ones, and ``settings["overlap"]`` says
+        how many of the work values lie where both directions reach (four times the slope
+        below). ``converged`` is False, with a `ConvergenceWarning`, when these are fewer than 100
+        and fewer than half, or when chains descend from fewer than ten particles (by `ess`).
+
+    Notes
+    -----
+    A change d of the equation of Bennett moves log Z by d over its slope B. With independent
+    starts the variance is ``[n_F var(s_F) + n_R var(s_R)] / B**2``. Resampled
+    chains share ancestors: there the terms of forward chain i and of the reverse chains that
+    descend from it are summed, ``t_i = s_i - mean(s_F) - sum_j (s_j - mean(s_R))`` over j from i,
+    and the variance is ``n_F / (n_F - 1) * sum t_i**2 / B**2``: the bootstrap over forward chains
+    with their descendants to first order.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
+    >>> estimate = rl.bar(rl.GeometricPath(rbm), rl.schedules.linear(50), n_chains=200, rng=0)
+    >>> abs(estimate.log_z - rl.exact(rbm).log_z) < 4 * estimate.std_error
+    True
+    """
+    started = time.perf_counter()
+    instance("path", path, AnnealingPath, PATH_MEANING)
+    betas = annealing_betas(betas)
+    n_chains = count("n_chains", n_chains, 2)
+    n_burn_in = count("n_burn_in", n_burn_in, 0)
+    kind = kind_of_start(path, start, n_chains)
+    source = generator(rng)
+    stream = ChainStream(source, n_chains)  # as `ais` with the same seed
+    source = source.spawn(1)[0]
+    back = ChainStream(source, n_chains)
+    with progress_bar(2 * (betas.size - 1), "bar", progress) as bar:
+        options = {"n_threads": n_threads, "on_progress": bar.update}
+        state, gains = path.anneal(path.sample_base(n_chains, stream), betas, stream, **options)
+        forward, ancestors = gains + path.log_z_base, None
+        if kind == "chains":
+            ancestors = resample(forward, source)
+            state = State(*(array[ancestors] for array in state))
+            state = path.sweep(state, 1.0, n_burn_in, back, n_threads)
+            words = f"forward chains, resampled, {n_burn_in} sweeps at beta = 1"
+        elif kind == "exact":
+            state, words = State(exact_samples(path.at(1.0), n_chains, source)), "exact samples"
+        else:
+            state, words = start, "given"
+        final, gains = path.anneal(state, betas[::-1], back, **options)
+    reverse = path.log_z_base - gains
+    root = bennett(forward, reverse)
+    error = _std_error(root, ancestors)
+    below, above = summarise_log_weights(forward), summarise_log_weights(-reverse)
+    overlap = 4 * root.slope
+    converged = has_converged(overlap, 2 * n_chains) and (
+        ancestors is None or below.ess >= MINIMUM_ANCESTORS
+    )
+    if not converged:
+        warnings.warn(
+            f"bar: {overlap:.0f} of {2 * n_chains} work values lie where both directions reach, "
+            f"and the forward chains have an effective sample size of {below.ess:.1f}, so the "
+            "standard error cannot be trusted; use more temperatures, then more chains",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    found = {
+        "start": words,
+        "overlap": overlap,
+        "forward": (below.log_mean, below.std_error),
+        "reverse": (-above.log_mean, above.std_error),
+        "reverse_ess": above.ess,
+        "reverse_log_weights": reverse.tolist(),
+    }
+    return Estimate(
+        method="bar",
+        log_z=root.log_z,
+        std_error=error,
+        interval=student_interval(root.log_z, error, n_chains),
+        ess=below.ess,
+        n_chains=n_chains,
+        n_sweeps=2 * (betas.size - 1) + (n_burn_in if kind == "chains" else 0),
+        seconds=time.perf_counter() - started,
+        converged=converged,
+        log_weights=forward,
+        settings=run_settings(path, betas, rng, stream, **found),
+        states=final,
+    )
+
+
+def _std_error(root: Bennett, ancestors: np.ndarray | None) -> float:
+    """See the notes of `bar`."""
+    forward, reverse = (s - s.mean() for s in (root.forward, root.reverse))
+    if ancestors is None:
+        variance = sum(s @ s * s.size / (s.size - 1) for s in (forward, reverse))
+    else:
+        families = forward - np.bincount(ancestors, weights=reverse, minlength=forward.size)
+        variance = families @ families * families.size / (families.size - 1)
+    return float(np.sqrt(variance) / root.slope)

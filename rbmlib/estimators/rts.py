@@ -1,0 +1,301 @@
+"""Rao-Blackwellised tempered sampling (Carlson, Stinson, Pakman & Paninski 2016).
+
+Chains of simulated tempering visit beta_k with probability q_k ~ r_k Z_k / Z^_k (eq. 8), where Z^
+are the estimates they run with. The mean of q(k | x) over their states, c_k (eq. 9), estimates
+q_k, so that Z^_k c_k r_0 / (c_0 r_k) estimates Z_k (eq. 12). Its error comes from the spread of c
+over independent chains (appendix B). That spread cannot see what all chains have in common, the
+Z^ they started with: while the chains have not been from end to end of the ladder several times,
+the bar is too small. So the estimate is flagged unless they have, and unless chains, blocks of
+time, halves of the run, and chains begun at either end agree.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from .. import __version__
+from .._numerics import logsumexp
+from .._validation import count, generator, instance
+from ..paths import AnnealingPath, State
+from ..results import ConvergenceWarning, Estimate, student_interval
+from ..tempering import (
+    PATH_MEANING,
+    TemperedSample,
+    check_conditional,
+    checked_prior,
+    ladder,
+    pilot,
+    simulated_tempering,
+)
+
+STARTS = ("pilot", "paper")
+PILOT_STEPS = 4000
+BURN_IN = 10  # one tenth of the sweeps is not used
+ROUNDS, ROUND_SWEEPS, CLOSE = 10, 50, 0.1  # initial iterations of section 2.4
+MINIMUM_TRIPS = 2.0  # round trips of a chain, on average
+DISAGREEMENT = 3.0  # combined standard errors
+SPREAD_RATIO = 2.0  # of the error from blocks of time to that from chains
+EMPTY = 0.1  # added to each bin where beta is only counted (section 4.3)
+
+
+def rts(
+    path: AnnealingPath,
+    betas,
+    n_chains: int = 100,
+    n_sweeps: int = 2000,
+    rng=None,
+    *,
+    start: str = "pilot",
+    prior=None,
+    conditional: str = "joint",
+    rao_blackwell: bool = True,
+    record_every: int = 1,
+    n_threads: int | None = None,
+    progress: bool | None = None,
+) -> Estimate:
+    """Estimate log Z by simulated tempering and the multinomial law of beta (eq. 12).
+
+    Consistent, with a bias of no definite sign (eq. 15, in ``settings["bias"]``, not subtracted).
+
+    Parameters
+    ----------
+    path : AnnealingPath
+    betas : array (K,)
+        From 0 to 1: some 100 values, for example ``rl.schedules.linear(99)``.
+    n_chains : int
+        Independent chains, 2 or more.
+    n_sweeps : int
+        Sweeps of each chain. After a pilot the first tenth is not used.
+    rng : int, Generator or None
+    start : {"pilot", "paper"}
+        "pilot": Z^ from an annealing run of 4,000 steps; half of the chains begin at beta = 0
+        with draws of the base, half at beta = 1 with annealed states. "paper" (section 2.4):
+        10 rounds of 50 sweeps from equal Z^, updated after each, from the last states with
+        fresh betas, until ``max |r_k - c_k| < 0.1 / K``.
+    prior : array (K,), optional
+        r_k > 0; uniform by default.
+    conditional : {"joint", "marginal"}
+        What beta is drawn given; see `simulated_tempering`.
+    rao_blackwell : bool
+        False: count the betas drawn, 0.1 added to each bin, instead of averaging q(k | x).
+
+    Returns
+    -------
+    Estimate
+        ``states`` is the `TemperedSample`, for other estimators. ``settings["checks"]`` says what
+        was checked; where one failed `converged` is False, a `ConvergenceWarning` names it, and
+        the standard error holds the disagreement found.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
+    >>> estimate = rl.rts(rl.GeometricPath(rbm), rl.schedules.linear(9), 50, 1000, rng=0)
+    >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
+    True
+    """
+    started = time.perf_counter()
+    instance("path", path, AnnealingPath, PATH_MEANING)
+    betas = ladder(betas)
+    n_chains, n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps, 4)
+    prior = checked_prior(prior, betas.size)
+    check_conditional(path, conditional)
+    if start not in STARTS:
+        raise ValueError(f"start is {start!r}: expected one of {STARTS}")
+    source = generator(rng)
+    options = {"prior": prior, "conditional": conditional, "n_threads": n_threads}
+    begin = _from_pilot if start == "pilot" else _from_equal
+    log_z_path, begun, more = begin(path, betas, n_chains, source, options)
+    sample = simulated_tempering(
+        path, betas, log_z_path, n_chains, n_sweeps, source, **begun, **options,
+        record_every=record_every, progress=progress, n_blocks=2 * BURN_IN,
+    )  # fmt: skip
+    estimate = rts_of_sample(
+        sample, rao_blackwell=rao_blackwell, skip=2 if start == "pilot" else 0, stacklevel=3
+    )
+    settings = estimate.settings | more | {
+        "start": start,
+        "rng": rng if isinstance(rng, (int, np.integer)) else None,
+    }  # fmt: skip
+    return replace(estimate, seconds=time.perf_counter() - started, settings=settings)
+
+
+def _from_pilot(path, betas, n_chains, source, options):
+    """Z^ of a pilot, and chains at both ends of the ladder."""
+    first = pilot(
+        path, betas, max(n_chains, 10), PILOT_STEPS, source, n_threads=options["n_threads"]
+    )
+    odd = np.arange(n_chains) % 2 == 1
+    rows = np.arange(n_chains)
+    visible = np.where(odd[:, None], first.top.visible[rows], first.bottom.visible[rows])
+    begun = {"start": State(visible), "index": np.where(odd, betas.size - 1, 0)}
+    return first.log_z_path, begun, {"pilot_log_z": float(first.log_z_path[-1])}
+
+
+def _from_equal(path, betas, n_chains, source, options):
+    """Section 2.4: short rounds from equal Z^, from old states with fresh betas."""
+    log_z_path, state, history = np.full(betas.size, path.log_z_base), "base", []
+    stopped = False
+    for _ in range(ROUNDS):
+        sample = simulated_tempering(
+            path, betas, log_z_path, n_chains, ROUND_SWEEPS, source, start=state, n_blocks=1,
+            **options, progress=False,
+        )  # fmt: skip
+        c = sample.occupation()[0].mean(axis=0)
+        history.append([sample.log_z_path.tolist(), c.tolist()])
+        log_z_path, state = updated(sample.log_z_path, sample.prior, c), sample.states
+        if np.abs(sample.prior - c).max() < CLOSE / betas.size:
+            stopped = True
+            break
+    return log_z_path, {"start": state}, {"initial": history, "initial_close": stopped}
+
+
+def updated(log_z_path, prior, c) -> np.ndarray:
+    """Eq. (12), in logarithms."""
+    change = np.log(c) - np.log(prior)
+    return log_z_path + change - change[0]
+
+
+def rts_of_sample(
+    sample: TemperedSample, *, rao_blackwell: bool = True, skip: int = 0, stacklevel: int = 2
+) -> Estimate:
+    """`rts` from a sample of `simulated_tempering`, without its first ``skip`` blocks of time."""
+    instance("sample", sample, TemperedSample, "a TemperedSample of rl.simulated_tempering")
+    if sample.mixed is None:
+        raise ValueError("sample is of parallel tempering, where beta is not random: expected one "
+                         "of rl.simulated_tempering")  # fmt: skip
+    if sample.n_chains < 2:
+        raise ValueError("sample holds 1 chain: expected 2 or more, for the error bar")
+    sums = sample.mixed if rao_blackwell else sample.visited
+    if not 0 <= skip < len(sums):
+        raise ValueError(f"skip is {skip!r}: expected a block from 0 to {len(sums) - 1}")
+    blocks = sums[skip:, :, 0] / sample.block_sweeps[skip:, None, None]
+    share = sample.block_sweeps[skip:] / sample.block_sweeps[skip:].sum()
+    chains = np.einsum("b,bck->ck", share, blocks)
+    if not rao_blackwell:
+        n = sample.block_sweeps[skip:].sum() * sample.n_chains
+        chains = (chains + EMPTY / n) / (1 + EMPTY * chains.shape[1] / n)
+    c = chains.mean(axis=0)
+    log_z_path = updated(sample.log_z_path, sample.prior, c)
+    pulls = chains / c - (chains / c)[:, :1]  # of each chain on log Z_k (appendix B)
+    errors = pulls.std(axis=0, ddof=1) / np.sqrt(len(pulls))
+    variance = (chains / c).var(axis=0, ddof=1) / len(chains)
+    ends = sample.mixed[skip:, :, 0][..., [0, -1]] / sample.block_sweeps[skip:, None, None]
+    findings = diagnose(ends, sample)
+    std_error, failed = float(errors[-1]), [t for t, ok in findings["checks"].items() if not ok]
+    if failed:
+        std_error = float(np.hypot(std_error, findings["disagreement"]))
+        warnings.warn(
+            "rts: do not trust the standard error: failed: " + "; ".join(failed)
+            + ". Give it more sweeps, a better base, or betas that are closer where few chains "
+            "pass",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )  # fmt: skip
+    log_z = float(log_z_path[-1])
+    return Estimate(
+        method="rts" if rao_blackwell else "ts",
+        log_z=log_z,
+        std_error=std_error,
+        interval=student_interval(log_z, std_error, len(chains)),
+        n_chains=len(chains),
+        n_sweeps=sample.n_sweeps,
+        seconds=sample.seconds,
+        converged=not failed,
+        log_weights=log_z + pulls[:, -1],
+        betas=sample.betas,
+        log_z_path=log_z_path,
+        trace={"std_error": errors, "occupation": c, "bias": (variance[0] - variance) / 2},
+        settings=sample.settings | {
+            "n_temperatures": sample.betas.size - 1,
+            "conditional": sample.conditional,
+            "bias": float((variance[0] - variance[-1]) / 2),
+            "round_trips": float(sample.round_trips.mean()),
+            "version": __version__,
+            **findings,
+        },
+        states=sample,
+    )  # fmt: skip
+
+
+def diagnose(ends, sample: TemperedSample) -> dict:
+    """Checks of the error bar from c at both ends of the ladder: (n_blocks, n_chains, 2)."""
+    _, error = _contrast(ends.mean(axis=0))
+    half = len(ends) // 2
+    halves = _difference(ends[:half].mean(axis=0), ends[-half:].mean(axis=0)) if half else None
+    low = sample.origin < sample.betas.size / 2
+    groups = None
+    if 2 <= low.sum() <= low.size - 2:
+        groups = _difference(ends[:, low].mean(axis=0), ends[:, ~low].mean(axis=0))
+    blocks = _contrast(ends.mean(axis=1))[1] if len(ends) >= 5 else np.nan
+    trips = sample.round_trips.mean()
+    checks = {f"round trips of a chain {trips:.1f}, {MINIMUM_TRIPS:.0f} or more": bool(
+        trips >= MINIMUM_TRIPS)}  # fmt: skip
+    found = [0.0]
+    for name, pair in (("halves of the run", halves), ("chains begun at either end", groups)):
+        if pair is not None:
+            z = pair[0] / pair[1] if pair[1] > 0 else 0.0
+            checks[f"{name} agree ({z:+.1f} s.e.)"] = bool(abs(z) <= DISAGREEMENT)
+            found.append(abs(pair[0]))
+    if np.isfinite(blocks):
+        ok = blocks <= SPREAD_RATIO * error
+        checks[f"error from blocks of time {blocks:.3f}, from chains {error:.3f}"] = bool(ok)
+        found.append(blocks)
+    return {"checks": checks, "disagreement": float(np.nanmax(found))}
+
+
+def _contrast(ends) -> tuple[float, float]:
+    """log c_last - log c_first of groups (n, 2), and its standard error from their spread."""
+    mean = ends.mean(axis=0)
+    pulls = ends[:, 1] / mean[1] - ends[:, 0] / mean[0]
+    return float(np.log(mean[1] / mean[0])), float(pulls.std(ddof=1) / np.sqrt(len(ends)))
+
+
+def _difference(one, two) -> tuple[float, float]:
+    (a, error_a), (b, error_b) = _contrast(one), _contrast(two)
+    return b - a, float(np.hypot(error_a, error_b))
+
+
+def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
+    """log Z at the betas from runs with different Z^ (appendix A): (K,).
+
+    Maximises the Rao-Blackwellised likelihood, which is concave in log Z, by Newton's method.
+    One sample gives eq. (12) back.
+    """
+    samples = list(samples)
+    if not samples or not all(isinstance(s, TemperedSample) for s in samples):
+        raise ValueError("samples holds something else: expected TemperedSamples, one or more")
+    if any(s.mixed is None or not np.array_equal(s.betas, samples[0].betas) for s in samples):
+        raise ValueError("samples differ in their betas: expected runs of rl.simulated_tempering "
+                         "over the same betas")  # fmt: skip
+    sizes = np.array([s.n_sweeps * s.n_chains for s in samples], float)
+    sizes /= sizes.sum()
+    c = np.array([s.mixed[:, :, 0].sum(axis=(0, 1)) / (s.n_sweeps * s.n_chains) for s in samples])
+    offsets = np.array([np.log(s.prior) - s.log_z_path for s in samples])
+    counts = sizes @ c
+
+    def model(x):
+        logits = offsets + x
+        return np.exp(logits - logsumexp(logits, axis=1)[:, None])
+
+    def value(x):
+        return counts @ x - sizes @ logsumexp(offsets + x, axis=1)
+
+    x = updated(samples[-1].log_z_path, samples[-1].prior, c[-1])
+    for _ in range(100):
+        q = model(x)
+        gradient = counts - sizes @ q
+        if np.abs(gradient).max() < tolerance:
+            break
+        curvature = np.diag(sizes @ q) - (q * sizes[:, None]).T @ q
+        step = np.zeros(x.size)
+        step[1:] = np.linalg.lstsq(curvature[1:, 1:], gradient[1:], rcond=None)[0]
+        size = 1.0
+        while value(x + size * step) < value(x) and size > 1e-6:
+            size /= 2
+        x = x + size * step
+    return x - x[0] + samples[0].log_z_base

@@ -1,0 +1,195 @@
+"""Thermodynamic integration: log Z_1 - log Z_0 is the integral of the mean slope over beta.
+
+From tempered samples the mean slope at beta_k is that of the states drawn there, or, with all
+states, ``sum_i q(k | x_i) Delta_i / sum_i q(k | x_i)`` (Carlson et al. 2016, eq. 21). The integral
+is then a rule of quadrature, whose error no number of samples removes.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+from scipy.integrate import simpson
+
+from .. import __version__
+from .._streams import ChainStream
+from .._validation import count, instance
+from ..paths import AnnealingPath, GeometricPath
+from ..results import ConvergenceWarning, Estimate, student_interval
+from ..tempering import PATH_MEANING, TemperedSample
+from .rts import MINIMUM_TRIPS, rts
+
+RULES = ("trapezoid", "riemann", "corrected", "simpson")
+MINIMUM_CHAINS = 2
+
+
+def ti(
+    source,
+    betas=None,
+    n_chains: int = 100,
+    n_sweeps: int = 2000,
+    rng=None,
+    *,
+    rule: str = "trapezoid",
+    rao_blackwell: bool = True,
+    skip: int = 0,
+    n_threads: int | None = None,
+    progress: bool | None = None,
+) -> Estimate:
+    """Estimate log Z by thermodynamic integration.
+
+    Parameters
+    ----------
+    source : TemperedSample or AnnealingPath
+        Tempered states; or a path, on which `rbmlib.rts` then draws them (with ``betas``,
+        ``n_chains``, ``n_sweeps``, ``rng``).
+    rule : {"trapezoid", "riemann", "corrected", "simpson", "random"}
+        "riemann": right end of each interval. "corrected": the trapezoid rule less
+        ``h^2 / 12`` times the change of the variance of the slope, which is the slope's derivative
+        (Friel, Hurn & Wyse 2014); joint states only. "random" (a path only): each chain stays
+        at a beta of its own, drawn uniformly, and the mean over chains is unbiased if they mix.
+    rao_blackwell : bool
+        Mean slopes by eq. (21); False: of the states drawn at each beta, empty ones
+        interpolated. Parallel tempering has the latter only.
+    skip : int
+        Blocks of time not used.
+
+    Returns
+    -------
+    Estimate
+        Its standard error knows the spread over chains, not the error of the rule: compare
+        "trapezoid" with "corrected". ``settings["empty"]`` counts interpolated betas.
+    """
+    started = time.perf_counter()
+    if rule not in (*RULES, "random"):
+        raise ValueError(f"rule is {rule!r}: expected one of {(*RULES, 'random')}")
+    if rule == "random":
+        instance("source", source, AnnealingPath, f"for the rule 'random' {PATH_MEANING}")
+        return _random(source, n_chains, n_sweeps, rng, n_threads, started)
+    if isinstance(source, AnnealingPath):
+        options = {"record_every": max(1, n_sweeps // 1000), "n_threads": n_threads}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # said below
+            run = rts(source, betas, n_chains, n_sweeps, rng, progress=progress, **options)
+        source, skip = run.states, max(skip, 2)
+    instance("source", source, TemperedSample, "a TemperedSample, or an annealing path")
+    if rule == "corrected" and source.conditional != "joint":
+        raise ValueError("rule is 'corrected', but beta was drawn given v alone: expected a "
+                         "sample with conditional='joint'")  # fmt: skip
+    if source.n_chains < MINIMUM_CHAINS:
+        raise ValueError(f"source holds {source.n_chains} chain: expected 2 or more")
+    if not 0 <= skip < len(source.visited):
+        raise ValueError(f"skip is {skip!r}: expected a block from 0 to {len(source.visited) - 1}")
+    rao_blackwell = rao_blackwell and source.mixed is not None
+    sums = (source.mixed if rao_blackwell else source.visited)[skip:].sum(axis=0)
+    mean, pulls, n_empty = _mean_slopes(sums)
+    weights = quadrature(source.betas, "trapezoid" if rule == "corrected" else rule)
+    value, pull = weights @ mean, pulls @ weights
+    if rule == "corrected":
+        variance, variance_pulls = _variances(sums, mean, pulls)
+        w = correction(source.betas)
+        value, pull = value + w @ variance, pull + variance_pulls @ w
+    log_z = float(source.log_z_base + value)
+    std_error = float(pull.std(ddof=1) / np.sqrt(pull.size))
+    trips = float(source.round_trips.mean())
+    if trips < MINIMUM_TRIPS:
+        warnings.warn(
+            f"ti: a chain made {trips:.1f} round trips over the betas, expected "
+            f"{MINIMUM_TRIPS:.0f} or more: the standard error means little; give it more sweeps",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    steps = np.diff(source.betas)
+    path_rule = np.concatenate([[0.0], np.cumsum(steps * (mean[1:] + mean[:-1]) / 2)])
+    return Estimate(
+        method="ti" + ("" if rao_blackwell else " (states drawn at each beta)"),
+        log_z=log_z,
+        std_error=std_error,
+        interval=student_interval(log_z, std_error, pull.size),
+        n_chains=pull.size,
+        n_sweeps=source.n_sweeps,
+        seconds=source.seconds + time.perf_counter() - started,
+        converged=trips >= MINIMUM_TRIPS,
+        log_weights=log_z + pull,
+        betas=source.betas,
+        log_z_path=source.log_z_base + path_rule,
+        trace={"slope_mean": mean},
+        settings=source.settings | {
+            "rule": rule, "rao_blackwell": rao_blackwell, "empty": n_empty,
+            "round_trips": trips, "version": __version__,
+        },
+        states=source,
+    )  # fmt: skip
+
+
+def _mean_slopes(sums):
+    """Mean slope at each beta, the pull of each chain on it, and how many betas are empty.
+
+    ``sums`` (n_chains, 3, K). A ratio of sums: its pull is ``(s_1 - mean s_0) / mean of s_0``.
+    """
+    total = sums.sum(axis=0)
+    full = total[0] > 0
+    if not full.any():
+        raise ValueError("source holds no state: expected at least one sweep")
+    k = np.arange(full.size)
+    mean = np.interp(k, k[full], total[1, full] / total[0, full])
+    size = np.where(full, total[0], 1.0) / len(sums)
+    pulls = np.where(full, sums[:, 1] - mean * sums[:, 0], 0.0) / size
+    return mean, pulls, int((~full).sum())
+
+
+def _variances(sums, mean, pulls):
+    total = sums.sum(axis=0)
+    full = total[0] > 0
+    k, size = np.arange(full.size), np.where(full, total[0], 1.0)
+    square = np.interp(k, k[full], total[2, full] / total[0, full])
+    square_pulls = np.where(full, sums[:, 2] - square * sums[:, 0], 0.0) / size * len(sums)
+    return square - mean**2, square_pulls - 2 * mean * pulls
+
+
+def quadrature(betas, rule: str) -> np.ndarray:
+    """Weights of a rule at the betas."""
+    steps = np.diff(betas)
+    if rule == "riemann":
+        return np.concatenate([[0.0], steps])
+    if rule == "trapezoid":
+        return (np.append(steps, 0.0) + np.append(0.0, steps)) / 2
+    return simpson(np.eye(betas.size), x=betas, axis=1)
+
+
+def correction(betas) -> np.ndarray:
+    """Weights of the variances in the corrected rule: -h^2 / 12 (V_{k+1} - V_k), summed."""
+    square = np.diff(betas) ** 2 / 12
+    return np.append(square, 0.0) - np.append(0.0, square)
+
+
+def _random(path, n_chains, n_sweeps, rng, n_threads, started) -> Estimate:
+    """Mean slope of chains that each stay at a beta drawn uniformly; half of the run is used."""
+    n_chains, n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps, 2)
+    if not isinstance(path, GeometricPath) or not path._is_fine():
+        raise TypeError(f"source is a {type(path).__name__}: expected a GeometricPath")
+    stream = ChainStream(rng, n_chains)
+    betas = np.sort(stream.random((n_chains, 1))[:, 0])
+    state, half = path.sample_base(n_chains, stream), n_sweeps // 2
+    for beta in np.linspace(0, 1, half + 1)[1:]:
+        state = path.sweep(state, np.minimum(betas, beta), 1, stream, n_threads)
+    n_used = n_sweeps - half
+    kept = np.zeros((n_used, n_chains)), np.zeros((n_used, n_chains), np.int16)
+    index = np.arange(n_chains)
+    path.temper(state, index, betas, 0 * betas, None, kept, n_used, stream, n_threads=n_threads)
+    each = kept[0].mean(axis=0) + path.rbm.log_scale + path.log_z_base
+    std_error = float(each.std(ddof=1) / np.sqrt(n_chains))
+    return Estimate(
+        method="ti (random betas)",
+        log_z=float(each.mean()),
+        std_error=std_error,
+        interval=student_interval(float(each.mean()), std_error, n_chains),
+        n_chains=n_chains,
+        n_sweeps=n_sweeps,
+        seconds=time.perf_counter() - started,
+        log_weights=each,
+        settings={"path": repr(path), "rule": "random", "stream_seed": stream.seed,
+                  "version": __version__},
+    )  # fmt: skip

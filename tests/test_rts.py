@@ -1,0 +1,233 @@
+"""RTS, its error bar and flags, the mixed likelihood, and the transition-matrix estimators."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import rbmlib as rl
+from rbmlib import GeometricPath, State
+from rbmlib.estimators.rts import diagnose, mixed_rts, updated
+from rbmlib.estimators.transition_rts import stationary, transition_sums
+
+RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
+PATH = GeometricPath(RBM, base=np.zeros(12))
+BETAS = rl.schedules.linear(9)
+EXACT = np.array([rl.exact(PATH.at(b)).log_z for b in BETAS])
+
+
+def run(n_chains=50, n_sweeps=400, rng=0, guess=EXACT, **options):
+    return rl.simulated_tempering(PATH, BETAS, guess, n_chains, n_sweeps, rng, **options)
+
+
+def part(sample, chains):
+    """Some chains of a sample, as a sample."""
+    return replace(
+        sample, temperature=sample.temperature[:, chains], delta=sample.delta[:, chains],
+        visited=sample.visited[:, chains], mixed=sample.mixed[:, chains],
+        round_trips=sample.round_trips[chains], origin=sample.origin[chains],
+        states=State(sample.states.visible[chains]), index=sample.index[chains],
+    )  # fmt: skip
+
+
+def test_estimate_is_equation_12():
+    guess = EXACT + np.linspace(0, 1, 10)
+    prior = np.arange(1, 11) / 55
+    sample = run(guess=guess, prior=prior)
+    c = sample.occupation().mean(axis=(0, 1))
+    wanted = guess[-1] - guess[0] + PATH.log_z_base + np.log(prior[0] * c[-1] / (prior[-1] * c[0]))
+    estimate = rl.rts_of_sample(sample)
+    assert estimate.log_z == pytest.approx(wanted, abs=1e-12)
+    assert estimate.log_weights.mean() == pytest.approx(estimate.log_z, abs=1e-12)
+    assert estimate.log_z_path[0] == pytest.approx(PATH.log_z_base)
+
+
+def test_error_is_that_of_appendix_b():
+    """Eq. (16), with the variances and covariance of c over chains; and the bias of eq. (15)."""
+    sample = run()
+    estimate = rl.rts_of_sample(sample)
+    c = sample.occupation().mean(axis=0)
+    n, m, s = len(c), c.mean(axis=0), np.cov(c[:, [0, -1]].T) / len(c)
+    wanted = s[0, 0] / m[0] ** 2 + s[1, 1] / m[-1] ** 2 - 2 * s[0, 1] / (m[0] * m[-1])
+    assert n == 50
+    assert estimate.trace["std_error"][-1] == pytest.approx(np.sqrt(wanted))
+    bias = (s[0, 0] / m[0] ** 2 - s[1, 1] / m[-1] ** 2) / 2
+    assert estimate.settings["bias"] == pytest.approx(bias)
+
+
+@pytest.mark.statistical
+def test_intervals_cover():
+    """1,200 estimates of 16 chains: 95% intervals hold the exact value in 91% to 99%."""
+    n, each = 1200, 16
+    sample = run(n * each, 500, rng=1)
+    covered, z = [], []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        for i in range(n):
+            estimate = rl.rts_of_sample(part(sample, slice(i * each, i * each + each)), skip=1)
+            covered.append(estimate.interval[0] <= EXACT[-1] <= estimate.interval[1])
+            z.append((estimate.log_z - EXACT[-1]) / estimate.std_error)
+    assert abs(np.mean(covered) - 0.95) < 0.04
+    assert abs(np.mean(z)) < 0.25
+
+
+def test_both_starts_and_conditionals_find_the_exact_value():
+    for options in ({}, {"start": "paper"}, {"conditional": "marginal"}, {"rao_blackwell": False}):
+        estimate = rl.rts(PATH, BETAS, 60, 1000, 3, **options)
+        assert estimate.converged, options
+        assert abs(estimate.log_z - EXACT[-1]) < 4 * estimate.std_error + 0.01, options
+    paper = rl.rts(PATH, BETAS, 60, 200, 3, start="paper")
+    assert paper.settings["initial_close"]
+    rounds = np.array(paper.settings["initial"])
+    assert rounds.shape[1:] == (2, 10)
+    assert np.abs(rounds[-1, 1] - 0.1).max() < 0.01, "the stopping rule: max |r - c| < 0.1 / K"
+    assert np.abs(rounds[0, 1] - 0.1).max() > 0.01
+    np.testing.assert_allclose(rounds[0, 0], PATH.log_z_base)
+
+
+def test_same_seed_same_bits_on_any_number_of_threads():
+    one, two = (rl.rts(PATH, BETAS, 70, 100, 7, n_threads=n).log_weights for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
+def test_rao_blackwellised_counts_vary_less():
+    values = []
+    for seed in range(12):
+        sample = run(20, 60, seed)
+        estimates = (rl.rts_of_sample(sample, rao_blackwell=rb) for rb in (True, False))
+        values.append([e.log_z for e in estimates])
+    spread = np.std(values, axis=0)
+    assert spread[0] < spread[1]
+
+
+# flags --------------------------------------------------------------------------------------
+
+
+def test_too_few_round_trips_are_flagged():
+    """Two modes that Gibbs sampling cannot pass between but at the base; a short run."""
+    rbm, _ = rl.testsystems.two_mode_rbm(200, strength=2.0)
+    path = GeometricPath(rbm, base=np.zeros(200))
+    with pytest.warns(rl.ConvergenceWarning, match="round trips"):
+        estimate = rl.rts(path, rl.schedules.linear(20), 50, 60, 0)
+    assert not estimate.converged
+    assert estimate.std_error >= estimate.trace["std_error"][-1]
+
+
+def ends(chains=40, blocks=10, drift=0.0, apart=0.0, common=0.0, rng=0):
+    """c at both ends of a ladder of two betas, made up."""
+    rng = np.random.default_rng(rng)
+    last = 0.5 + 0.02 * rng.normal(size=(blocks, chains))
+    last += drift * np.linspace(-1, 1, blocks)[:, None]
+    last += apart * np.where(np.arange(chains) < chains / 2, 1, -1)
+    last += common * rng.choice([-1, 1], size=(blocks, 1))
+    return np.stack([1 - last, last], axis=-1)
+
+
+@pytest.mark.parametrize(
+    ("made", "failed"),
+    [({}, None), ({"drift": 0.02}, "halves"), ({"apart": 0.02}, "either end"),
+     ({"common": 0.05}, "blocks of time")],
+    ids=["none", "drift", "groups", "blocks"],
+)  # fmt: skip
+def test_each_disagreement_is_found(made, failed):
+    sample = replace(
+        run(40, 20, n_blocks=10), origin=np.where(np.arange(40) < 20, 0, 9),
+        round_trips=np.full(40, 5.0),
+    )  # fmt: skip
+    checks = diagnose(ends(**made), sample)["checks"]
+    wrong = [text for text, ok in checks.items() if not ok]
+    assert len(checks) == 4
+    if failed is None:
+        assert not wrong
+    else:
+        assert any(failed in text for text in wrong), checks
+
+
+# the mixed likelihood -----------------------------------------------------------------------
+
+
+def test_mixed_likelihood_of_one_run_is_equation_12():
+    sample = run(guess=EXACT + np.linspace(0, 2, 10))
+    np.testing.assert_allclose(mixed_rts([sample]), rl.rts_of_sample(sample).log_z_path, atol=1e-8)
+
+
+def test_mixed_likelihood_joins_runs_with_different_estimates():
+    """Its gradient is zero: expected and observed occupations agree, summed over runs."""
+    samples = [run(40, 500, s, EXACT + np.linspace(0, s, 10)) for s in range(3)]
+    joined = mixed_rts(samples)
+    assert abs(joined[-1] - EXACT[-1]) < 0.1
+    total = np.zeros(10)
+    for s in samples:
+        q = s.prior * np.exp(joined - s.log_z_path - (joined - s.log_z_path).max())
+        total += s.occupation().mean(axis=(0, 1)) - q / q.sum()
+    assert np.abs(total).max() < 1e-8
+
+
+# the transition matrix ----------------------------------------------------------------------
+
+
+def test_sums_of_moves_are_the_tally():
+    sample = run(30, 200, n_blocks=1)
+    for kind, tally in (("sd", sample.transitions), ("rsd", sample.mixed_transitions)):
+        ours = transition_sums(sample, np.arange(30), kind)
+        first = np.zeros((10, 10))  # the tally also has the moves of the first sweep
+        np.add.at(first, sample.origin, np.eye(10)[sample.temperature[0]])
+        if kind == "sd":
+            np.testing.assert_array_equal(ours + first, tally)
+        else:
+            assert abs((ours - tally).sum() + 30) < 1e-4
+
+
+def test_stationary_law():
+    p = np.array([[0.9, 0.1, 0.0], [0.3, 0.6, 0.1], [0.0, 0.5, 0.5]])
+    law = stationary(100 * p)
+    np.testing.assert_allclose(law @ p, law, atol=1e-12)
+    assert np.isnan(stationary(np.diag([1.0, 0.0]))).all()
+
+
+@pytest.mark.parametrize("kind", ["sd", "rsd"])
+def test_transition_matrix_estimates_the_exact_value(kind):
+    estimate = rl.transition_rts(run(100, 1000, n_blocks=1), kind=kind)
+    assert abs(estimate.log_z - EXACT[-1]) < 4 * estimate.std_error
+    assert estimate.std_error < 0.1
+
+
+def test_an_empty_beta_is_said():
+    with pytest.warns(rl.ConvergenceWarning, match="never visited"):
+        estimate = rl.transition_rts(run(4, 3, guess=EXACT + np.linspace(0, 500, 10)))
+    assert not estimate.converged
+    assert np.isnan(estimate.log_z)
+
+
+SAMPLE = run(4, 20, record_every=2)
+WRONG = {
+    "path": lambda: rl.rts(RBM, BETAS),
+    "betas": lambda: rl.rts(PATH, [0, 0.5]),
+    "n_chains": lambda: rl.rts(PATH, BETAS, 1),
+    "n_sweeps": lambda: rl.rts(PATH, BETAS, 5, 0),
+    "start": lambda: rl.rts(PATH, BETAS, 5, 10, start="cold"),
+    "prior": lambda: rl.rts(PATH, BETAS, 5, 10, prior=np.zeros(10)),
+    "conditional": lambda: rl.rts(PATH, BETAS, 5, 10, conditional="x"),
+    "sample": lambda: rl.rts_of_sample(3),
+    "sample ": lambda: rl.rts_of_sample(rl.parallel_tempering(PATH, BETAS, 2, 5, 0)),
+    "sample  ": lambda: rl.transition_rts(SAMPLE),
+    "skip": lambda: rl.rts_of_sample(SAMPLE, skip=10),
+    "samples": lambda: mixed_rts([]),
+    "kind": lambda: rl.transition_rts(SAMPLE, kind="tm"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_arguments_are_refused_by_name(name):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        WRONG[name]()
+    assert str(caught.value).startswith(name.strip())
+    assert "expected" in str(caught.value)
+
+
+def test_update_in_logarithms():
+    prior = np.array([0.25, 0.25, 0.5])
+    out = updated(np.array([1.0, 2.0, 3.0]), prior, np.array([0.25, 0.5, 0.25]))
+    np.testing.assert_allclose(out, [1, 2 + np.log(2), 3 - np.log(2)])

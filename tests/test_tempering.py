@@ -1,0 +1,289 @@
+"""Simulated and parallel tempering: stationarity, fused equals generic, threads, bookkeeping."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from helpers_stats import (
+    all_states,
+    assert_no_rejection,
+    chi_square_p,
+    geometric_tables,
+    joint_table,
+    log_sum,
+    probabilities,
+    state_index,
+)
+from test_kernels import MirroredStream, quantised_path
+
+import rbmlib as rl
+from rbmlib import BernoulliRBM, GeometricPath, State, tempering
+from rbmlib._kernels import fixed_point
+from rbmlib._kernels import tempering as kernel
+from rbmlib._streams import ChainStream
+from rbmlib.paths import AnnealingPath
+
+f32 = np.float32
+BETAS = np.array([0.0, 0.3, 0.7, 1.0])
+PRIOR = np.array([0.4, 0.1, 0.2, 0.3])
+
+
+def small_path(route="narrow") -> GeometricPath:
+    rng = np.random.default_rng(0)
+    rbm = BernoulliRBM(
+        rng.normal(size=(5, 3)), rng.normal(size=5), rng.normal(size=3), log_scale=0.7
+    )
+    path = GeometricPath(rbm, base=BernoulliRBM(np.zeros((5, 3)), [0.5] * 5, [-1, 0, 1]))
+    if route == "wide":
+        fixed = fixed_point.quantise(rbm.weights, path._visible_slope)
+        path._kernel_family = path._kernel()._replace(
+            up=fixed.up, tables=np.zeros((0, 0, 0), f32), small=False
+        )
+    return path
+
+
+def tables_of(path) -> np.ndarray:
+    """log p*_beta(v, h) at BETAS: (K, 32, 8)."""
+    rbm = path.rbm
+    target = joint_table(rbm.weights, rbm.visible_bias, rbm.hidden_bias) + rbm.log_scale
+    base = joint_table(0 * rbm.weights, path.base_visible_bias, path.base_hidden_bias)
+    return np.array([geometric_tables(base, target, b) for b in BETAS])
+
+
+def exact_joint(path, log_z_path, prior=PRIOR):
+    """q(k, v) of simulated tempering by enumeration, and log Z at BETAS."""
+    tables = tables_of(path)
+    log_z = np.array([log_sum(t) for t in tables])
+    marginal = log_sum(tables, axis=2) + (np.log(prior) - log_z_path)[:, None]
+    return probabilities(marginal), log_z
+
+
+def test_weights_of_betas_and_their_search():
+    """`weigh` against NumPy in the range of float64; `search` inverts the cumulative sum."""
+    rng = np.random.default_rng(0)
+    for n in (2, 15, 16, 17, 100):
+        betas, offsets = np.linspace(0, 1, n), -np.linspace(0, 300, n)
+        memory = kernel.memory_of(n)
+        for delta in (-50.0, 0.0, 290.0, 900.0):
+            total = kernel.weigh(delta, betas, offsets, *memory)
+            x = betas * delta + offsets
+            wanted = np.exp(np.maximum(x - x.max(), -1000 * np.log(2)))
+            np.testing.assert_allclose(memory[0], wanted, rtol=1e-11)
+            np.testing.assert_allclose(total, wanted.sum(), rtol=1e-12)
+            for u in rng.random(20):
+                found = kernel.search(memory[0], memory[-1], u * total)
+                cumulative = np.cumsum(memory[0])
+                assert cumulative[found] > u * total * (1 - 1e-12)
+                assert found == 0 or cumulative[found - 1] <= u * total * (1 + 1e-12)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("route", ["narrow", "wide", "generic"])
+@pytest.mark.parametrize("conditional", ["joint", "marginal"])
+def test_tempering_leaves_the_joint_law_invariant(route, conditional, monkeypatch):
+    """Exact draws of (k, v) with wrong Z^ and uneven r; 1, 4 and 16 sweeps: still exact draws."""
+    if conditional == "marginal" and route != "generic":
+        pytest.skip("compiled for joint states only")
+    path = small_path(route)
+    if route == "generic":
+        monkeypatch.setattr(GeometricPath, "_is_fine", lambda _: False)
+    guess = np.array([0.0, 0.5, -0.4, 1.0]) + path.log_z_base
+    law, _ = exact_joint(path, guess)
+    rng, n, states = np.random.default_rng(1), 40_000, all_states(5)
+    drawn = rng.choice(law.size, n, p=law.ravel())
+    index, visible = np.unravel_index(drawn, law.shape)
+    sample = State(states[visible].astype(f32))
+    p_values, done = [], 0
+    for sweeps in (1, 4, 16):
+        run = rl.simulated_tempering(
+            path, BETAS, guess, n, sweeps - done, rng, prior=PRIOR, start=sample, index=index,
+            conditional=conditional, n_blocks=1,
+        )  # fmt: skip
+        sample, index, done = run.states, run.index, sweeps
+        cells = index * len(states) + state_index(sample.visible)
+        p_values.append(chi_square_p(cells, law.ravel()))
+    assert_no_rejection(p_values, f"{route} {conditional}")
+
+
+def test_a_wrong_draw_of_beta_is_seen(monkeypatch):
+    """What the test above can see: beta drawn as if r were uniform."""
+    path = small_path()
+    guess = np.full(4, path.log_z_base)
+    law, _ = exact_joint(path, guess)
+    rng, n = np.random.default_rng(1), 20_000
+    index, visible = np.unravel_index(rng.choice(law.size, n, p=law.ravel()), law.shape)
+    run = rl.simulated_tempering(
+        path, BETAS, guess, n, 4, rng, start=State(all_states(5)[visible].astype(f32)), index=index
+    )
+    cells = run.index * 32 + state_index(run.states.visible)
+    assert chi_square_p(cells, law.ravel()) < 1e-6
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("conditional", ["joint", "marginal"])
+def test_parallel_tempering_leaves_the_product_invariant(conditional):
+    """One replica a beta, drawn exactly; after swaps each beta still holds exact draws."""
+    path = small_path()
+    law = np.array([probabilities(log_sum(t, axis=1)) for t in tables_of(path)])
+    rng, n, states = np.random.default_rng(2), 4000, all_states(5)
+    visible = np.stack([rng.choice(32, n, p=p) for p in law], axis=1)
+    start = State(states[visible.ravel()].astype(f32))
+    p_values = []
+    for sweeps in (1, 5):
+        run = rl.parallel_tempering(
+            path, BETAS, n, sweeps, rng, start=start, conditional=conditional, n_blocks=1
+        )
+        found = state_index(run.states.visible)
+        p_values += [chi_square_p(found[run.index == k], law[k]) for k in range(4)]
+        assert (np.sort(run.index.reshape(n, 4)) == np.arange(4)).all()
+    assert (run.swap_rates > 0.2).all()
+    assert_no_rejection(p_values, f"parallel, {conditional}")
+
+
+@pytest.mark.parametrize("shape", [(25, 9), (25, 27), (25, 40), (64, 95)], ids=str)
+def test_fused_tempering_equals_the_generic_loop(shape, monkeypatch):
+    """The same draws give the same states and betas, but for units within rounding."""
+    path = quantised_path(*shape, coupling=4.0)
+    betas = rl.schedules.linear(19)
+    first = rl.pilot(path, betas, n_chains=50, n_steps=200, rng=0)
+    options = {"n_chains": 200, "n_sweeps": 12, "rng": 3, "record_every": 5, "n_blocks": 4}
+    fused = rl.simulated_tempering(path, betas, first.log_z_path, **options)
+    monkeypatch.setattr(GeometricPath, "_is_fine", lambda _: False)
+    plain = GeometricPath.joint_transition
+    monkeypatch.setattr(
+        GeometricPath, "joint_transition", lambda p, s, b, r: plain(p, s, b, MirroredStream(r))
+    )
+    loop = rl.simulated_tempering(path, betas, first.log_z_path, **options)
+    same = (fused.temperature == loop.temperature).all(axis=0)
+    assert same.sum() >= 198
+    np.testing.assert_allclose(fused.delta[:, same], loop.delta[:, same], atol=2e-3)
+    for one, two in ((fused.mixed, loop.mixed), (fused.visited, loop.visited)):
+        np.testing.assert_allclose(one[:, same], two[:, same], rtol=2e-3, atol=0.05)
+    if same.all():
+        np.testing.assert_array_equal(fused.transitions, loop.transitions)
+        difference = fused.mixed_transitions - loop.mixed_transitions
+        assert np.abs(difference).max() < 1e-2
+        np.testing.assert_array_equal(fused.round_trips, loop.round_trips)
+
+
+@pytest.mark.parametrize("shape", [(25, 9), (40, 50)], ids=["narrow", "wide"])
+def test_one_thread_equals_two(shape):
+    """Bit for bit, sums included; and with other chunks."""
+    path = GeometricPath(rl.testsystems.random_rbm(*shape, coupling=3.0, rng=1))
+    betas = rl.schedules.linear(9)
+    guess = rl.pilot(path, betas, n_steps=100, rng=0).log_z_path
+    one, two = (rl.simulated_tempering(path, betas, guess, 150, 60, 5, n_threads=n) for n in (1, 2))
+    for name in ("temperature", "delta", "mixed", "visited", "transitions", "mixed_transitions",
+                 "round_trips", "index"):  # fmt: skip
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
+    np.testing.assert_array_equal(one.states.visible, two.states.visible)
+
+
+def test_sums_agree_with_the_states_kept():
+    path = small_path()
+    guess = exact_joint(path, np.zeros(4))[1]
+    run = rl.simulated_tempering(path, BETAS, guess, 30, 200, 0, prior=PRIOR, n_blocks=4)
+    logits = run.delta[..., None] * BETAS + np.log(run.prior) - run.log_z_path
+    q = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    q /= q.sum(axis=-1, keepdims=True)
+    for power in range(3):
+        wanted = (q * run.delta[..., None] ** power).reshape(4, 50, 30, 4).sum(axis=1)
+        np.testing.assert_allclose(run.mixed[:, :, power], wanted, rtol=1e-6, atol=1e-6)
+    counts = np.stack([(run.temperature == k).reshape(4, 50, 30).sum(axis=1) for k in range(4)], 2)
+    np.testing.assert_array_equal(run.visited[:, :, 0], counts)
+    moves = run.transitions.sum(axis=0)
+    np.testing.assert_array_equal(moves, counts.sum(axis=(0, 1)))
+    np.testing.assert_allclose(run.mixed_transitions.sum(axis=1), run.transitions.sum(axis=1))
+    ends = [[k for k in column if k in (0, 3)] for column in run.temperature.T]
+    trips = [sum(a != b for a, b in pairwise(e)) / 2 for e in ends]
+    np.testing.assert_array_equal(run.round_trips, trips)
+
+
+def test_delta_is_the_slope_of_the_joint_density():
+    """At the end of a transition: log p*_1(v, h) - log p*_0(v, h)."""
+    path = small_path()
+
+    class Recorder(ChainStream):
+        def random(self, shape):
+            self.last = getattr(self, "now", None)
+            self.now = super().random(shape)
+            return self.now
+
+    state = path.sample_base(200, ChainStream(0, 200))
+    visible_before = state.visible.astype(float)
+    stream = Recorder(1, 200)
+    moved, delta = path.joint_transition(state, 0.6, stream)
+    fields = path.at(0.6).hidden_mean(visible_before)
+    hidden = (stream.last < fields).astype(float)
+    one, zero = (path.at(b).log_joint_density(moved.visible, hidden) for b in (1.0, 0.0))
+    np.testing.assert_allclose(delta, one - zero, atol=1e-10)
+
+
+def test_pilot_is_annealing():
+    """Its estimates are those of AIS at every beta."""
+    path = small_path()
+    first = rl.pilot(path, BETAS, n_chains=4000, n_steps=60, rng=0)
+    _, log_z = exact_joint(path, np.zeros(4))
+    assert first.log_z_path[0] == path.log_z_base
+    np.testing.assert_allclose(first.log_z_path, log_z, atol=0.05)
+    assert first.n_steps == 60
+
+
+def test_a_sample_goes_on_from_its_end():
+    path = small_path()
+    guess = exact_joint(path, np.zeros(4))[1]
+    first = rl.simulated_tempering(path, BETAS, guess, 10, 20, 0)
+    again = rl.simulated_tempering(path, BETAS, guess, 10, 20, 1, start=first)
+    np.testing.assert_array_equal(again.origin, first.index)
+    fresh = rl.simulated_tempering(path, BETAS, guess, 10, 20, 1, start=first.states)
+    assert (fresh.origin != first.index).any()
+
+
+PATH = small_path()
+GUESS = np.zeros(4)
+WRONG = {
+    "path": lambda: rl.simulated_tempering(3, BETAS, GUESS),
+    "betas": lambda: rl.simulated_tempering(PATH, [0, 0.5], GUESS[:2]),
+    "log_z_path": lambda: rl.simulated_tempering(PATH, BETAS, GUESS[:2]),
+    "n_chains": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, 0),
+    "n_sweeps": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, 5, 2.5),
+    "prior": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, prior=[0, 1, 1, 1]),
+    "conditional": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, conditional="v"),
+    "start": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, start="target"),
+    "start ": lambda: rl.parallel_tempering(PATH, BETAS, 2, start=State(np.zeros((3, 5)))),
+    "index": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, 2, index=[0, 4]),
+    "record_every": lambda: rl.parallel_tempering(PATH, BETAS, 2, 5, record_every=0),
+    "n_blocks": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, n_blocks=0),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_arguments_are_refused_by_name(name):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        WRONG[name]()
+    assert str(caught.value).startswith(name.strip())
+    assert "expected" in str(caught.value)
+
+
+def test_a_path_without_a_linear_density_needs_the_marginal():
+    class Bare(AnnealingPath):
+        log_z_base = 0.0
+
+        def at(self, beta):
+            return PATH.at(beta)
+
+        def sample_base(self, n_chains, rng):
+            return PATH.sample_base(n_chains, rng)
+
+        def log_density_slope(self, state, beta):
+            return PATH.log_density_slope(state, beta)
+
+        def transition(self, state, beta, rng):
+            return PATH.transition(state, beta, rng)
+
+    with pytest.raises(ValueError, match="marginal"):
+        rl.simulated_tempering(Bare(), BETAS, GUESS)
+    run = rl.simulated_tempering(Bare(), BETAS, GUESS, 20, 30, 0, conditional="marginal")
+    same = rl.simulated_tempering(PATH, BETAS, GUESS, 20, 30, 0, conditional="marginal")
+    np.testing.assert_array_equal(run.temperature, same.temperature)
+    assert np.iinfo(np.int16).max == tempering.MAX_BETAS
