@@ -176,7 +176,11 @@ def test_intervals_of_independent_samples_cover():
 
 @pytest.mark.statistical
 def test_intervals_of_tempering_cover():
-    """As above for chains of simulated tempering, whose states resemble each other."""
+    """As above for chains of simulated tempering, whose states resemble each other.
+
+    The bar of a flagged run holds the disagreement that was found: only the others' can be held
+    against the spread of their values.
+    """
     first = rl.pilot(PATH, BETAS, rng=0)
     covered, errors, bars = 0, [], []
     for seed in range(1000):
@@ -184,10 +188,12 @@ def test_intervals_of_tempering_cover():
             PATH, BETAS, first.log_z_path, 20, 100, seed, n_threads=1, n_blocks=2
         )
         run = quietly(rl.mbar_of_sample, sample, n_threads=1)
-        errors.append(run.log_z - SMALL_LOG_Z)
-        bars.append(run.std_error)
         covered += run.interval[0] < SMALL_LOG_Z < run.interval[1]
+        if run.converged:
+            errors.append(run.log_z - SMALL_LOG_Z)
+            bars.append(run.std_error)
     assert 910 < covered < 990
+    assert len(bars) > 500
     assert np.sqrt(np.mean(np.square(bars))) == pytest.approx(np.std(errors), rel=0.15)
 
 
@@ -244,11 +250,11 @@ def test_parallel_tempering_serves_too():
 
 
 def test_chains_that_do_not_travel_are_flagged():
-    """A narrow mode that annealing finds late: chains stay where they began."""
-    rbm, _ = rl.testsystems.two_mode_rbm(40, strength=4.0)
-    path = GeometricPath(rbm, base=np.zeros(40))
+    """Three betas, far apart: beta is hardly ever exchanged."""
+    rbm = rl.testsystems.random_rbm(60, 10, coupling=9.0, rng=0)
+    path = GeometricPath(rbm, base=np.zeros(60))
     with pytest.warns(ConvergenceWarning, match="mbar: .* round trips of a chain") as caught:
-        run = rl.mbar(path, rl.schedules.linear(9), 20, 100, rng=0)
+        run = rl.mbar(path, rl.schedules.linear(2), 20, 100, rng=0)
     assert not run.converged
     assert caught[-1].filename == __file__
 
