@@ -18,7 +18,7 @@ in k, for K times the work, on any path.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -107,6 +107,20 @@ class TemperedSample:
     def occupation(self) -> np.ndarray:
         """The Rao-Blackwellised c_k (eq. 9) of each block and chain: (n_blocks, n_chains, K)."""
         return self.mixed[:, :, 0] / self.block_sweeps[:, None, None]
+
+    def of_chains(self, chains) -> TemperedSample:
+        """Some chains (or ladders), a slice or indices, as a sample of their own.
+
+        The matrices of transitions stay those of all chains.
+        """
+        columns = np.arange(self.index.size).reshape(self.n_chains, -1)[chains].ravel()
+        return replace(
+            self, temperature=self.temperature[:, columns], delta=self.delta[:, columns],
+            visited=self.visited[:, chains],
+            mixed=None if self.mixed is None else self.mixed[:, chains],
+            round_trips=self.round_trips[columns], origin=self.origin[chains],
+            states=State(*(array[columns] for array in self.states)), index=self.index[columns],
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return (
