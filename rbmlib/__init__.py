@@ -9,7 +9,7 @@ lower
 
 __version__ = "0.1.0"
 
-from . import datasets, schedules, testsystems
+from . import datasets, hmc, schedules, testsystems
 from .datasets import load_rbm
 from .estimators import (
     ais,
@@ -55,6 +55,7 @@ __all__ = [
     "datasets",
     "exact",
     "exact_samples",
+    "hmc",
     "load_rbm",
     "log_likelihood",
     "log_z",
