@@ -14,6 +14,7 @@ from .datasets import load_rbm
 from .estimators import (
     ais,
     bar,
+    bar_of_sample,
     exact,
     exact_samples,
     log_z,
@@ -49,6 +50,7 @@ __all__ = [
     "TemperedSample",
     "ais",
     "bar",
+    "bar_of_sample",
     "base_rate",
     "datasets",
     "exact",
