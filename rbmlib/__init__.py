@@ -28,6 +28,7 @@ from .estimators import (
     ti,
     transition_rts,
 )
+from .images import Standardisation
 from .models import BernoulliRBM, log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
@@ -44,6 +45,7 @@ __all__ = [
     "Estimate",
     "GeometricPath",
     "MomentAveragingPath",
+    "Standardisation",
     "State",
     "StoreError",
     "Sweep",

@@ -19,7 +19,7 @@ TOP_LEVEL = {
 # Rooms from left to right: a module imports rooms of a lower level, or its own room.
 LEVELS = [
     {"_kernels", "results", "store", "_numerics", "_streams", "_validation", "_download"},
-    {"models", "hmc"},
+    {"models", "images", "hmc"},
     {"datasets", "testsystems"},
     {"paths"},
     {"moment_averaging"},
