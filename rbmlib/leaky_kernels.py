@@ -13,6 +13,7 @@ returns the states moved. The model's own leakiness is not used.
   falls apart: any number of units.
 * "slice" is elliptical slice sampling (Murray, Adams & MacKay 2010) with the Gaussian of c = 1 as
   prior and likelihood ``exp(-(1 - c) / 2 sum of eta_j^2 over eta_j <= 0)``: nothing to tune.
+* "hmc" is Hamiltonian Monte Carlo on log p*(u), which is differentiable once.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from .gaussian_visible import LeakyRBM
+from .hmc import hmc
 
 SHRINKS = 40  # of the bracket of a slice, at most; after them the state stays, which is exact too
 
@@ -104,9 +106,28 @@ def slice_sampling(model: LeakyRBM, u, c, t, rng) -> np.ndarray:
     return mean + np.cos(angle)[:, None] * x + np.sin(angle)[:, None] * y
 
 
+def hmc_step(model: LeakyRBM, u, c, t, rng) -> np.ndarray:
+    """A trajectory of length about 2 in steps that shrink as the fourth root of the dimension."""
+    step = 1.2 / u.shape[1] ** 0.25
+    w, b = model.weights, model.visible_bias
+    column = np.broadcast_to(c, (len(u), 1))[:, 0]
+
+    def log_density(x):
+        eta = fields(model, x, t)
+        whole = np.einsum("nj,nj->n", eta, eta) / 2 - (1 - column) * negative_squares(eta)
+        return x @ b - np.einsum("ni,ni->n", x, x) / 2 + whole
+
+    def gradient(x):
+        eta = fields(model, x, t)
+        return b - x + t * (np.where(eta > 0, eta, c * eta) @ w.T)
+
+    return hmc(log_density, gradient, u, step, int(np.ceil(2 / step)), rng).x
+
+
 KERNELS = {
     "gibbs": gibbs,
     "metropolis": metropolis,
     "blockwise": blockwise,
     "slice": slice_sampling,
+    "hmc": hmc_step,
 }

@@ -66,7 +66,7 @@ class LeakinessPath(_LeakyPath):
     Parameters
     ----------
     rbm : LeakyRBM
-    kernel : {"slice", "metropolis", "blockwise", "gibbs"} or callable
+    kernel : {"slice", "metropolis", "blockwise", "hmc", "gibbs"} or callable
         The transition; see `rbmlib.leaky_kernels`. All are exact but "gibbs", the sampler of the
         paper, which biases log Z by an amount that more steps do not remove. "blockwise" needs
         orthogonal columns of W; "metropolis" is for few hidden units. Or a function
@@ -210,6 +210,6 @@ def _checked_kernel(kernel, model: LeakyRBM) -> str:
     if kernel == "blockwise" and not model.has_orthogonal_columns():
         raise ValueError(
             "kernel is 'blockwise', but the columns of the weights are not orthogonal: expected "
-            "'slice', or 'metropolis' for few hidden units"
+            "'slice' or 'hmc', or 'metropolis' for few hidden units"
         )
     return kernel

@@ -19,7 +19,7 @@ TOP_LEVEL = {
 # Rooms from left to right: a module imports rooms of a lower level, or its own room.
 LEVELS = [
     {"_kernels", "results", "store", "_numerics", "_streams", "_validation", "_download"},
-    {"models", "gaussian_visible"},
+    {"models", "gaussian_visible", "images", "hmc"},
     {"leaky_kernels"},
     {"datasets", "testsystems"},
     {"paths"},
