@@ -28,7 +28,9 @@ from .estimators import (
     ti,
     transition_rts,
 )
+from .gaussian_visible import GaussianRBM, LeakyRBM
 from .images import Standardisation
+from .leaky_paths import EnergyPath, GaussianGeometricPath, LeakinessPath
 from .models import BernoulliRBM, log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
@@ -42,8 +44,13 @@ __all__ = [
     "AnnealingPath",
     "BernoulliRBM",
     "ConvergenceWarning",
+    "EnergyPath",
     "Estimate",
+    "GaussianGeometricPath",
+    "GaussianRBM",
     "GeometricPath",
+    "LeakinessPath",
+    "LeakyRBM",
     "MomentAveragingPath",
     "Standardisation",
     "State",
