@@ -14,6 +14,7 @@ from .datasets import load_rbm
 from .estimators import (
     ais,
     bar,
+    bar_of_sample,
     exact,
     exact_samples,
     log_z,
@@ -27,9 +28,11 @@ from .estimators import (
     ti,
     transition_rts,
 )
+from .gaussian_base import GaussianBasePath
 from .gaussian_training import train_gaussian
 from .gaussian_visible import GaussianRBM, LeakyRBM
 from .images import Standardisation
+from .leaky_paths import EnergyPath, GaussianGeometricPath, LeakinessPath
 from .models import BernoulliRBM, log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
@@ -44,8 +47,14 @@ __all__ = [
     "AnnealingPath",
     "BernoulliRBM",
     "ConvergenceWarning",
+    "EnergyPath",
     "Estimate",
+    "GaussianBasePath",
+    "GaussianGeometricPath",
+    "GaussianRBM",
     "GeometricPath",
+    "LeakinessPath",
+    "LeakyRBM",
     "MomentAveragingPath",
     "Standardisation",
     "State",
@@ -54,6 +63,7 @@ __all__ = [
     "TemperedSample",
     "ais",
     "bar",
+    "bar_of_sample",
     "base_rate",
     "datasets",
     "exact",
