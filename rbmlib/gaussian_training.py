@@ -40,6 +40,7 @@ from .projection import LARGEST, checked_largest, clipping
 
 METHODS = {"leaky": ("cd", "pcd", "leaky", "mix"), "bernoulli": ("cd", "pcd")}
 EXACT = tuple(name for name in KERNELS if name in ("slice", "hmc", "metropolis"))
+FAR = 2.0  # a singular value from which the projection is repeated
 JITTER = 1e-6  # variance added to fields, so that G has a Cholesky root even if it is singular
 
 
@@ -236,19 +237,30 @@ class _Learner:
 
     def _project(self) -> None:
         """Clip the singular values, if that is asked for, and keep W'W."""
-        self.gram = (self.weights.T @ self.weights).astype(float)
+        again = True
+        while again:
+            self._find_gram()
+            again = self._clip() > FAR  # from there single precision does not arrive in one step
+
+    def _find_gram(self) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.gram = (self.weights.T @ self.weights).astype(float)
         if not np.isfinite(self.gram).all():
             raise FloatingPointError(
                 "training diverged: parameters are no longer finite; lower learning_rate "
                 f"(now {self.settings['learning_rate']}) or momentum"
             )
-        if self.leaky and self.settings["largest"] is not None:
-            clip = clipping(self.gram, self.settings["largest"])
-            if clip is not None:
-                vectors = clip.vectors.astype(np.float32)
-                shrunk = (self.weights @ vectors) * clip.shrink.astype(np.float32)
-                self.weights -= shrunk @ vectors.T
-                self.gram = clip.gram(self.gram)
+
+    def _clip(self) -> float:
+        """The largest singular value that had to be clipped, or 0."""
+        bound = self.settings.get("largest")
+        clip = None if bound is None else clipping(self.gram, bound)
+        if clip is None:
+            return 0.0
+        vectors = clip.vectors.astype(np.float32)
+        self.weights -= (self.weights @ vectors) * clip.shrink.astype(np.float32) @ vectors.T
+        self.gram = clip.gram(self.gram)
+        return clip.largest
 
     def _next_batch(self) -> np.ndarray:
         size = self.settings["batch_size"]

@@ -62,6 +62,7 @@ class Clipping:
 
     def __init__(self, squares: np.ndarray, vectors: np.ndarray, bound: float):
         self.vectors = vectors
+        self.largest = float(np.sqrt(squares.max()))  # singular value before
         self.shrink = 1 - bound / np.sqrt(squares)
         self._excess = squares - bound**2
 
