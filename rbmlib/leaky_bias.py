@@ -98,7 +98,9 @@ def slow_bias(norm: float, leakiness: float, n_points: int = 24) -> float:
     return total
 
 
-def annealed_bias(norm: float, leakiness: float, betas, moves="leakiness") -> UnitBias:
+def annealed_bias(
+    norm: float, leakiness: float, betas, moves="leakiness", *, weigh_first: bool = True
+) -> UnitBias:
     """The bias of log Z of a column by AIS with the published transition, exactly.
 
     Parameters
@@ -108,6 +110,9 @@ def annealed_bias(norm: float, leakiness: float, betas, moves="leakiness") -> Un
     moves : "leakiness", "energy" or callable
         The path, as `LeakinessPath` and `EnergyPath`; or ``scale(beta)`` of the fields in the
         transitions of the energy path, where that is not sqrt(beta).
+    weigh_first : bool
+        False: each step's weight is read off the state after its transition, a slip that makes
+        even exact transitions wrong by O(1 / K).
     """
     _check(norm, leakiness)
     u, w = nodes(norm)
@@ -122,8 +127,9 @@ def annealed_bias(norm: float, leakiness: float, betas, moves="leakiness") -> Un
     scale = moves if callable(moves) else np.sqrt
     for before, beta in pairwise(betas):
         c, t = (1 - beta * (1 - leakiness), 1.0) if leaky else (leakiness, scale(beta))
-        f *= np.exp(np.outer((beta - before) * slope, [1, 2])) * w[:, None]
-        f = transition_density(u, norm, c, t) @ f
+        gain = np.exp(np.outer((beta - before) * slope, [1, 2]))
+        f = transition_density(u, norm, c, t) @ ((f * gain if weigh_first else f) * w[:, None])
+        f = f if weigh_first else f * gain
         mass = w @ f
         logs += np.log(mass)
         f /= mass

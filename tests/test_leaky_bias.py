@@ -47,6 +47,19 @@ def test_slow_annealing_has_the_bias_of_thermodynamic_integration():
     assert leaky_bias.slow_bias(0.9, 1.0) == pytest.approx(0, abs=1e-12)
 
 
+def test_weights_read_after_the_move():
+    """The same sums shifted by one step: (slope at the end - slope at the start) / K, roughly."""
+    k = 2000
+    right, wrong = (
+        leaky_bias.annealed_bias(0.9, 0.01, rl.schedules.linear(k), weigh_first=f).bias
+        for f in (True, False)
+    )
+    u, w = leaky_bias.nodes(0.9)
+    slopes = [w @ (leaky_bias.half_square(u, 0.9, 0.99, 0.0) * leaky_bias.stationary_law(0.9, c)[0])
+              for c in (1.0, 0.01)]  # fmt: skip
+    assert k * (wrong - right) == pytest.approx(slopes[0] - slopes[1], rel=0.02)
+
+
 def test_errors():
     with pytest.raises(ValueError, match=r"norm is 1\.2: expected the length of a column"):
         leaky_bias.slow_bias(1.2, 0.01)
