@@ -9,11 +9,12 @@ lower
 
 __version__ = "0.1.0"
 
-from . import datasets, schedules, testsystems
+from . import datasets, hmc, schedules, testsystems
 from .datasets import load_rbm
 from .estimators import (
     ais,
     bar,
+    bar_of_sample,
     exact,
     exact_samples,
     log_z,
@@ -28,6 +29,9 @@ from .estimators import (
     ti,
     transition_rts,
 )
+from .gaussian_visible import GaussianRBM, LeakyRBM
+from .images import Standardisation
+from .leaky_paths import EnergyPath, GaussianGeometricPath, LeakinessPath
 from .models import BernoulliRBM, log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
@@ -41,19 +45,27 @@ __all__ = [
     "AnnealingPath",
     "BernoulliRBM",
     "ConvergenceWarning",
+    "EnergyPath",
     "Estimate",
+    "GaussianGeometricPath",
+    "GaussianRBM",
     "GeometricPath",
+    "LeakinessPath",
+    "LeakyRBM",
     "MomentAveragingPath",
+    "Standardisation",
     "State",
     "StoreError",
     "Sweep",
     "TemperedSample",
     "ais",
     "bar",
+    "bar_of_sample",
     "base_rate",
     "datasets",
     "exact",
     "exact_samples",
+    "hmc",
     "load_rbm",
     "log_likelihood",
     "log_z",

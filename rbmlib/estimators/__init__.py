@@ -4,6 +4,7 @@ from .ais import ais
 from .bar import bar
 from .exact import exact, exact_samples
 from .mbar import mbar, mbar_of_sample, solve_mbar, stochastic_mbar
+from .neighbour_bar import bar_of_sample
 from .reverse_ais import reverse_ais
 from .rts import rts, rts_of_sample
 from .tap import tap
@@ -14,6 +15,7 @@ from .trusted import log_z
 __all__ = [
     "ais",
     "bar",
+    "bar_of_sample",
     "exact",
     "exact_samples",
     "log_z",
