@@ -25,6 +25,7 @@ from .estimators import (
     rts_of_sample,
     solve_mbar,
     stochastic_mbar,
+    tap,
     ti,
     transition_rts,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "simulated_tempering",
     "solve_mbar",
     "stochastic_mbar",
+    "tap",
     "testsystems",
     "ti",
     "train",
