@@ -9,7 +9,7 @@ lower
 
 __version__ = "0.1.0"
 
-from . import datasets, hmc, schedules, testsystems
+from . import datasets, hmc, mcmc, schedules, testsystems
 from .datasets import load_rbm
 from .estimators import (
     ais,
@@ -71,6 +71,7 @@ __all__ = [
     "log_z",
     "mbar",
     "mbar_of_sample",
+    "mcmc",
     "mean_field_bias",
     "parallel_tempering",
     "pilot",
