@@ -9,7 +9,7 @@ lower
 
 __version__ = "0.1.0"
 
-from . import datasets, hmc, leaky_bias, schedules, testsystems
+from . import datasets, hmc, leaky_bias, mcmc, schedules, testsystems
 from .datasets import load_rbm
 from .estimators import (
     ais,
@@ -25,6 +25,7 @@ from .estimators import (
     rts_of_sample,
     solve_mbar,
     stochastic_mbar,
+    tap,
     ti,
     transition_rts,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "log_z",
     "mbar",
     "mbar_of_sample",
+    "mcmc",
     "mean_field_bias",
     "parallel_tempering",
     "pilot",
@@ -81,6 +83,7 @@ __all__ = [
     "simulated_tempering",
     "solve_mbar",
     "stochastic_mbar",
+    "tap",
     "testsystems",
     "ti",
     "train",

@@ -33,6 +33,7 @@ from .estimators import (
     reverse_ais,
     rts,
     rts_of_sample,
+    tap,
     ti,
     transition_rts,
 )
@@ -41,6 +42,7 @@ from .estimators.exact import MAX_UNITS, can_enumerate
 from .estimators.reverse_ais import STARTS as REVERSE_STARTS
 from .estimators.reverse_ais import resample
 from .estimators.rts import STARTS
+from .estimators.tap import SOLVERS
 from .leaky_paths import EnergyPath, LeakinessPath
 from .models import log_likelihood
 from .moment_averaging import MomentAveragingPath
@@ -245,6 +247,27 @@ def _bar(path, betas, seed, *, n_chains: int = 1000, n_burn_in: int = 100, begin
 @register(ESTIMATORS, "mbar")
 def _mbar(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
     return mbar(path, betas, n_chains, n_sweeps, seed, progress=False)
+
+
+TAP_STARTS = {
+    "densities": lambda rbm, rng, n: None,
+    "uniform": lambda rbm, rng, n: rng.random((n, rbm.n_visible)),
+    "images": lambda rbm, rng, n: rng.choice(datasets.load_mnist().train, n, replace=False),
+}
+
+
+@register(ESTIMATORS, "tap")
+def _tap(
+    rbm, rng, *, order: int = 2, n_starts: int = 20, begin: str = "densities",
+    solver: str = "minimise", damping: float = 0.5, max_sweeps: int = 2000,
+):  # fmt: skip
+    """TAP from the starts of `rbmlib.tap`, uniform magnetisations, or training images."""
+    starts = TAP_STARTS[_one_of("begin", begin, TAP_STARTS)](rbm, rng, n_starts)
+    run = tap(rbm, order, rng, n_starts=n_starts, starts=starts,
+              solver=_one_of("solver", solver, SOLVERS), damping=damping,
+              max_sweeps=max_sweeps)  # fmt: skip
+    more = {name: run.settings[name] for name in ("n_solved", "n_fixed_points", "log_z_sum")}
+    return run, more | {"sweeps": run.n_sweeps}
 
 
 @register(ESTIMATORS, "tempered")

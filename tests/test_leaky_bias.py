@@ -37,7 +37,7 @@ def test_predicted_bias_and_error_are_those_of_runs(kind):
     expected = predicted.std_error(30, 6_000)
     assert run.std_error == pytest.approx(expected, rel=0.3)
     assert abs(run.log_z - rbm.exact_log_z() - 30 * predicted.bias) < 4.5 * expected
-    assert 30 * predicted.bias < -8 * expected  # and the run could have told
+    assert 30 * predicted.bias < -5 * expected  # and the run could have told
 
 
 def test_slow_annealing_has_the_bias_of_thermodynamic_integration():
