@@ -9,7 +9,7 @@ lower
 
 __version__ = "0.1.0"
 
-from . import datasets, hmc, mcmc, schedules, testsystems
+from . import datasets, hmc, leaky_bias, mcmc, schedules, testsystems
 from .datasets import load_rbm
 from .estimators import (
     ais,
@@ -66,6 +66,7 @@ __all__ = [
     "exact",
     "exact_samples",
     "hmc",
+    "leaky_bias",
     "load_rbm",
     "log_likelihood",
     "log_z",

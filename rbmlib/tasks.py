@@ -16,12 +16,12 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
 
-from . import datasets, schedules
+from . import datasets, schedules, testsystems
 from ._streams import ChainStream
 from .estimators import (
     ais,
@@ -43,6 +43,7 @@ from .estimators.reverse_ais import STARTS as REVERSE_STARTS
 from .estimators.reverse_ais import resample
 from .estimators.rts import STARTS
 from .estimators.tap import SOLVERS
+from .leaky_paths import EnergyPath, LeakinessPath
 from .models import log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import GeometricPath, State, base_rate
@@ -62,6 +63,10 @@ TEST_SETS = {
     "none": None,
     "course": datasets.load_course_test,
     "mnist": lambda: datasets.load_mnist().test,
+}
+
+MODELS = {  # made by a function; all others are read from files
+    f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
 }
 
 RESULTS_VERSION = 1  # raised when the results of tasks change: see `rbmlib.sweep`
@@ -91,6 +96,16 @@ def _moment_averaging(
     return MomentAveragingPath(
         rbm, base, n_knots=n_knots, n_updates=n_updates, rng=path_seed, progress=False
     )
+
+
+@register(PATHS, "leakiness")
+def _leakiness(rbm, *, kernel: str):
+    return LeakinessPath(rbm, kernel)
+
+
+@register(PATHS, "energy")
+def _energy(rbm, *, kernel: str):
+    return EnergyPath(rbm, kernel)
 
 
 @register(SCHEDULES, "linear")
@@ -376,16 +391,21 @@ def check_models(tasks) -> None:
     enumerated = {task["model"] for task in tasks if task["estimator"] == "exact"}
     for name in sorted({task["model"] for task in tasks}):
         try:
-            rbm = datasets.load_rbm(name)
+            rbm = _load(name)
             if name in enumerated and not can_enumerate(rbm, MAX_UNITS):
                 raise ValueError(f"{rbm!r} has too many units for the estimator 'exact'")
         except (ValueError, OSError, RuntimeError) as error:
             raise ValueError(f"model is {name!r}: {error}") from None
 
 
+def _load(name: str):
+    return MODELS[name]() if name in MODELS else datasets.load_rbm(name)
+
+
 def model_digest(name: str | None) -> str:
     """SHA-256 of a model in a file of the user's: a name alone would not say which it is."""
-    if name is None or name in datasets.COMMITTED_RBMS or name in datasets.PUBLISHED_RBMS:
+    known = datasets.COMMITTED_RBMS | datasets.PUBLISHED_RBMS | MODELS
+    if name is None or name in known:
         return ""
     try:
         return hashlib.sha256(Path(name).expanduser().read_bytes()).hexdigest()
@@ -435,7 +455,7 @@ def estimate(**task) -> dict:
 @lru_cache(maxsize=8)
 def _model_and_path(model: str, digest: str, path: str | None, settings: tuple):
     """Kept from one task to the next; a file that has changed (``digest``) is read again."""
-    rbm = datasets.load_rbm(model)
+    rbm = _load(model)
     return rbm, PATHS[path](rbm, **dict(settings)) if path else None
 
 
