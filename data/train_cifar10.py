@@ -1,4 +1,4 @@
-"""Train the models of Table 3 of Li et al. (2016) on CIFAR-10: python data/train_cifar10.py NAME ...
+"""Train the models of Table 3 of Li et al. (2016): python data/train_cifar10.py [NAME ...]
 
 All 50,000 training images, standardised pixel by pixel. Needs the whole of CIFAR-10
 (`rbmlib.datasets.load_cifar10(full=True)` says where from). Each model is written to

@@ -9,7 +9,7 @@ lower
 
 __version__ = "0.1.0"
 
-from . import datasets, hmc, schedules, testsystems
+from . import datasets, hmc, leaky_bias, mcmc, schedules, testsystems
 from .datasets import load_rbm
 from .estimators import (
     ais,
@@ -25,6 +25,7 @@ from .estimators import (
     rts_of_sample,
     solve_mbar,
     stochastic_mbar,
+    tap,
     ti,
     transition_rts,
 )
@@ -69,11 +70,13 @@ __all__ = [
     "exact",
     "exact_samples",
     "hmc",
+    "leaky_bias",
     "load_rbm",
     "log_likelihood",
     "log_z",
     "mbar",
     "mbar_of_sample",
+    "mcmc",
     "mean_field_bias",
     "parallel_tempering",
     "pilot",
@@ -85,6 +88,7 @@ __all__ = [
     "simulated_tempering",
     "solve_mbar",
     "stochastic_mbar",
+    "tap",
     "testsystems",
     "ti",
     "train",

@@ -71,7 +71,10 @@ class GaussianBasePath(AnnealingPath):
         return f"GaussianBasePath({self.rbm!r})"
 
     def at(self, beta: float):
-        raise TypeError("a point of a GaussianBasePath is no RBM: expected beta 0 or 1 by its ends")
+        """The model at 1, on the span of its weights: no other point of this path is an RBM."""
+        if beta != 1:
+            raise ValueError(f"beta is {beta!r}: expected 1; no other point of this path is an RBM")
+        return self.reduction.model
 
     def sample_base(self, n_chains: int, rng) -> State:
         return State(rng.standard_normal((n_chains, len(self.mean))))

@@ -267,7 +267,8 @@ WRONG = {
     "largest": (dict(largest=1.0), r"largest is 1.0: expected a singular value above 0 and below"),
     "method": (dict(method="sgd"), r"method is 'sgd': expected one of \('cd', 'pcd', 'leaky'"),
     "annealed": (
-        dict(method="leaky", hidden="bernoulli"), r"method is 'leaky': expected one of \('cd', 'pcd'\)",
+        dict(method="leaky", hidden="bernoulli"),
+        r"method is 'leaky': expected one of \('cd', 'pcd'\)",
     ),
     "kernel": (dict(kernel="slice", hidden="bernoulli"), r"kernel is 'slice': expected 'gibbs'"),
     "hidden": (dict(hidden="relu"), r"hidden is 'relu': expected one of \('leaky', 'bernoulli'\)"),

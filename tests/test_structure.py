@@ -20,7 +20,7 @@ TOP_LEVEL = {
 LEVELS = [
     {"_kernels", "results", "store", "_numerics", "_streams", "_validation", "_download"},
     {"models", "gaussian_visible", "images", "hmc", "projection"},
-    {"leaky_kernels"},
+    {"leaky_kernels", "leaky_bias"},
     {"datasets", "testsystems"},
     {"paths"},
     {"moment_averaging", "leaky_paths", "gaussian_base"},
