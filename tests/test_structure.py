@@ -19,15 +19,15 @@ TOP_LEVEL = {
 # Rooms from left to right: a module imports rooms of a lower level, or its own room.
 LEVELS = [
     {"_kernels", "results", "store", "_numerics", "_streams", "_validation", "_download"},
-    {"models", "gaussian_visible", "images", "hmc"},
+    {"models", "gaussian_visible", "images", "hmc", "projection"},
     {"leaky_kernels", "leaky_bias"},
     {"datasets", "testsystems"},
     {"paths"},
-    {"moment_averaging", "leaky_paths"},
+    {"moment_averaging", "leaky_paths", "gaussian_base"},
     {"schedules"},
     {"tempering", "mcmc"},
     {"estimators"},
-    {"training", "tasks"},
+    {"training", "gaussian_training", "tasks"},
     {"_engine"},
     {"sweep"},
     {"tables", "plots", "notebooks"},
