@@ -22,10 +22,12 @@ from .estimators import (
     reverse_ais,
     rts,
     rts_of_sample,
+    sams,
     solve_mbar,
     stochastic_mbar,
     ti,
     transition_rts,
+    wang_landau,
 )
 from .models import BernoulliRBM, log_likelihood
 from .moment_averaging import MomentAveragingPath
@@ -64,6 +66,7 @@ __all__ = [
     "reverse_ais",
     "rts",
     "rts_of_sample",
+    "sams",
     "schedules",
     "simulated_tempering",
     "solve_mbar",
@@ -72,4 +75,5 @@ __all__ = [
     "ti",
     "train",
     "transition_rts",
+    "wang_landau",
 ]

@@ -25,6 +25,7 @@ LEVELS = [
     {"moment_averaging"},
     {"schedules"},
     {"tempering", "mcmc"},
+    {"adaptive"},
     {"estimators"},
     {"training", "tasks"},
     {"_engine"},

@@ -6,9 +6,11 @@ from .exact import exact, exact_samples
 from .mbar import mbar, mbar_of_sample, solve_mbar, stochastic_mbar
 from .reverse_ais import reverse_ais
 from .rts import rts, rts_of_sample
+from .sams import sams
 from .ti import ti
 from .transition_rts import transition_rts
 from .trusted import log_z
+from .wang_landau import wang_landau
 
 __all__ = [
     "ais",
@@ -21,8 +23,10 @@ __all__ = [
     "reverse_ais",
     "rts",
     "rts_of_sample",
+    "sams",
     "solve_mbar",
     "stochastic_mbar",
     "ti",
     "transition_rts",
+    "wang_landau",
 ]
