@@ -117,7 +117,7 @@ def gain_sequence(n_sweeps: int, t_0: int = 0, exponent: float = 0.7) -> np.ndar
     """Tan's two-stage gain at t = 1 to ``n_sweeps``.
 
     ``t**-exponent`` up to t_0, then ``1 / (t - t_0 + t_0**exponent)``; with ``t_0 = 0`` it is 1/t.
-    The update takes the lesser of it and pi_k.
+    The update takes the lesser of it and pi_k (eq. 15).
 
     Examples
     --------
