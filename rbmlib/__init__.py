@@ -23,11 +23,13 @@ from .estimators import (
     reverse_ais,
     rts,
     rts_of_sample,
+    sams,
     solve_mbar,
     stochastic_mbar,
     tap,
     ti,
     transition_rts,
+    wang_landau,
 )
 from .gaussian_base import GaussianBasePath
 from .gaussian_training import train_gaussian
@@ -84,6 +86,7 @@ __all__ = [
     "reverse_ais",
     "rts",
     "rts_of_sample",
+    "sams",
     "schedules",
     "simulated_tempering",
     "solve_mbar",
@@ -94,4 +97,5 @@ __all__ = [
     "train",
     "train_gaussian",
     "transition_rts",
+    "wang_landau",
 ]

@@ -26,6 +26,7 @@ LEVELS = [
     {"moment_averaging", "leaky_paths", "gaussian_base"},
     {"schedules"},
     {"tempering", "mcmc"},
+    {"adaptive"},
     {"estimators"},
     {"training", "gaussian_training", "tasks"},
     {"_engine"},
