@@ -9,7 +9,7 @@ lower
 
 __version__ = "0.1.0"
 
-from . import datasets, hmc, schedules, testsystems
+from . import datasets, hmc, leaky_bias, mcmc, schedules, testsystems
 from .datasets import load_rbm
 from .estimators import (
     ais,
@@ -23,14 +23,23 @@ from .estimators import (
     reverse_ais,
     rts,
     rts_of_sample,
+    sams,
     solve_mbar,
     stochastic_mbar,
+    tap,
     ti,
     transition_rts,
+    wang_landau,
 )
+from .gaussian_base import GaussianBasePath
+from .gaussian_training import train_gaussian
+from .gaussian_visible import GaussianRBM, LeakyRBM
+from .images import Standardisation
+from .leaky_paths import EnergyPath, GaussianGeometricPath, LeakinessPath
 from .models import BernoulliRBM, log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
+from .projection import project_weights
 from .results import ConvergenceWarning, Estimate
 from .store import StoreError
 from .sweep import Sweep
@@ -41,9 +50,16 @@ __all__ = [
     "AnnealingPath",
     "BernoulliRBM",
     "ConvergenceWarning",
+    "EnergyPath",
     "Estimate",
+    "GaussianBasePath",
+    "GaussianGeometricPath",
+    "GaussianRBM",
     "GeometricPath",
+    "LeakinessPath",
+    "LeakyRBM",
     "MomentAveragingPath",
+    "Standardisation",
     "State",
     "StoreError",
     "Sweep",
@@ -56,23 +72,30 @@ __all__ = [
     "exact",
     "exact_samples",
     "hmc",
+    "leaky_bias",
     "load_rbm",
     "log_likelihood",
     "log_z",
     "mbar",
     "mbar_of_sample",
+    "mcmc",
     "mean_field_bias",
     "parallel_tempering",
     "pilot",
+    "project_weights",
     "reverse_ais",
     "rts",
     "rts_of_sample",
+    "sams",
     "schedules",
     "simulated_tempering",
     "solve_mbar",
     "stochastic_mbar",
+    "tap",
     "testsystems",
     "ti",
     "train",
+    "train_gaussian",
     "transition_rts",
+    "wang_landau",
 ]

@@ -16,13 +16,15 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
 
-from . import datasets, schedules
+from . import datasets, schedules, testsystems
 from ._streams import ChainStream
+from .adaptive import JUMPS
+from .adaptive import STARTS as ADAPTIVE_STARTS
 from .estimators import (
     ais,
     bar,
@@ -33,14 +35,19 @@ from .estimators import (
     reverse_ais,
     rts,
     rts_of_sample,
+    sams,
+    tap,
     ti,
     transition_rts,
+    wang_landau,
 )
 from .estimators.bootstrap import bootstrap_tempered
 from .estimators.exact import MAX_UNITS, can_enumerate
 from .estimators.reverse_ais import STARTS as REVERSE_STARTS
 from .estimators.reverse_ais import resample
 from .estimators.rts import STARTS
+from .estimators.tap import SOLVERS
+from .leaky_paths import EnergyPath, LeakinessPath
 from .models import log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import GeometricPath, State, base_rate
@@ -60,6 +67,10 @@ TEST_SETS = {
     "none": None,
     "course": datasets.load_course_test,
     "mnist": lambda: datasets.load_mnist().test,
+}
+
+MODELS = {  # made by a function; all others are read from files
+    f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
 }
 
 RESULTS_VERSION = 1  # raised when the results of tasks change: see `rbmlib.sweep`
@@ -89,6 +100,32 @@ def _moment_averaging(
     return MomentAveragingPath(
         rbm, base, n_knots=n_knots, n_updates=n_updates, rng=path_seed, progress=False
     )
+
+
+class _BaseDropped(GeometricPath):
+    """Wrong on purpose: beta is drawn as if p_A(x)**(1 - beta) were not there."""
+
+    def joint_transition(self, state: State, beta, rng):
+        state, slope = super().joint_transition(state, beta, rng)
+        return state, slope + state.visible @ self.base_visible_bias
+
+    def _is_fine(self) -> bool:
+        return False  # what is compiled draws rightly
+
+
+@register(PATHS, "base dropped")
+def _base_dropped(rbm, *, base: str = "base rate"):
+    return _BaseDropped(rbm, base=BASES[_one_of("base", base, BASES)](rbm))
+
+
+@register(PATHS, "leakiness")
+def _leakiness(rbm, *, kernel: str):
+    return LeakinessPath(rbm, kernel)
+
+
+@register(PATHS, "energy")
+def _energy(rbm, *, kernel: str):
+    return EnergyPath(rbm, kernel)
 
 
 @register(SCHEDULES, "linear")
@@ -177,6 +214,41 @@ def _rts(
     return run, {"round_trips": run.settings["round_trips"], "bias": run.settings["bias"]}
 
 
+@register(ESTIMATORS, "sams")
+def _sams(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_groups: int = 10,
+    starting: str = "pilot", first_stage: float = 0.3, exponent: float = 0.7,
+    jump: str = "global", rao_blackwell: bool = True,
+):  # fmt: skip
+    """``first_stage`` is t_0, as a share of the sweeps."""
+    run = sams(
+        path, betas, n_chains, n_sweeps, seed, n_groups=n_groups,
+        start=_one_of("starting", starting, ADAPTIVE_STARTS),
+        t_0=round(first_stage * n_sweeps), exponent=exponent, jump=_one_of("jump", jump, JUMPS),
+        rao_blackwell=rao_blackwell, progress=False,
+    )  # fmt: skip
+    return run, _of_groups(run)
+
+
+@register(ESTIMATORS, "wang_landau")
+def _wang_landau(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_groups: int = 10,
+    starting: str = "pilot", one_over_t: bool = True, flatness: float = 0.8,
+):  # fmt: skip
+    run = wang_landau(
+        path, betas, n_chains, n_sweeps, seed, n_groups=n_groups,
+        start=_one_of("starting", starting, ADAPTIVE_STARTS), one_over_t=one_over_t,
+        flatness=flatness, progress=False,
+    )  # fmt: skip
+    return run, _of_groups(run)
+
+
+def _of_groups(run) -> dict:
+    """Round trips of a chain in the second half, and the spread of log Z over groups."""
+    spread = float(np.std(run.log_weights, ddof=1))
+    return {"round_trips": run.settings["round_trips"], "spread": spread}
+
+
 @register(ESTIMATORS, "ti")
 def _ti(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, rule: str = "trapezoid",
@@ -230,6 +302,27 @@ def _bar(path, betas, seed, *, n_chains: int = 1000, n_burn_in: int = 100, begin
 @register(ESTIMATORS, "mbar")
 def _mbar(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
     return mbar(path, betas, n_chains, n_sweeps, seed, progress=False)
+
+
+TAP_STARTS = {
+    "densities": lambda rbm, rng, n: None,
+    "uniform": lambda rbm, rng, n: rng.random((n, rbm.n_visible)),
+    "images": lambda rbm, rng, n: rng.choice(datasets.load_mnist().train, n, replace=False),
+}
+
+
+@register(ESTIMATORS, "tap")
+def _tap(
+    rbm, rng, *, order: int = 2, n_starts: int = 20, begin: str = "densities",
+    solver: str = "minimise", damping: float = 0.5, max_sweeps: int = 2000,
+):  # fmt: skip
+    """TAP from the starts of `rbmlib.tap`, uniform magnetisations, or training images."""
+    starts = TAP_STARTS[_one_of("begin", begin, TAP_STARTS)](rbm, rng, n_starts)
+    run = tap(rbm, order, rng, n_starts=n_starts, starts=starts,
+              solver=_one_of("solver", solver, SOLVERS), damping=damping,
+              max_sweeps=max_sweeps)  # fmt: skip
+    more = {name: run.settings[name] for name in ("n_solved", "n_fixed_points", "log_z_sum")}
+    return run, more | {"sweeps": run.n_sweeps}
 
 
 @register(ESTIMATORS, "tempered")
@@ -353,16 +446,21 @@ def check_models(tasks) -> None:
     enumerated = {task["model"] for task in tasks if task["estimator"] == "exact"}
     for name in sorted({task["model"] for task in tasks}):
         try:
-            rbm = datasets.load_rbm(name)
+            rbm = _load(name)
             if name in enumerated and not can_enumerate(rbm, MAX_UNITS):
                 raise ValueError(f"{rbm!r} has too many units for the estimator 'exact'")
         except (ValueError, OSError, RuntimeError) as error:
             raise ValueError(f"model is {name!r}: {error}") from None
 
 
+def _load(name: str):
+    return MODELS[name]() if name in MODELS else datasets.load_rbm(name)
+
+
 def model_digest(name: str | None) -> str:
     """SHA-256 of a model in a file of the user's: a name alone would not say which it is."""
-    if name is None or name in datasets.COMMITTED_RBMS or name in datasets.PUBLISHED_RBMS:
+    known = datasets.COMMITTED_RBMS | datasets.PUBLISHED_RBMS | MODELS
+    if name is None or name in known:
         return ""
     try:
         return hashlib.sha256(Path(name).expanduser().read_bytes()).hexdigest()
@@ -412,7 +510,7 @@ def estimate(**task) -> dict:
 @lru_cache(maxsize=8)
 def _model_and_path(model: str, digest: str, path: str | None, settings: tuple):
     """Kept from one task to the next; a file that has changed (``digest``) is read again."""
-    rbm = datasets.load_rbm(model)
+    rbm = _load(model)
     return rbm, PATHS[path](rbm, **dict(settings)) if path else None
 
 
