@@ -34,6 +34,7 @@ from .results import ConvergenceWarning, Estimate
 from .store import StoreError
 from .sweep import Sweep
 from .tempering import TemperedSample, parallel_tempering, pilot, simulated_tempering
+from .tracking import LogZTracker
 from .training import train
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "ConvergenceWarning",
     "Estimate",
     "GeometricPath",
+    "LogZTracker",
     "MomentAveragingPath",
     "State",
     "StoreError",

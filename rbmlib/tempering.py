@@ -384,9 +384,7 @@ def pilot(
     betas = ladder(betas)
     n_chains, n_steps = count("n_chains", n_chains, 2), count("n_steps", n_steps)
     each = -(-n_steps // (betas.size - 1))
-    grid = np.arange(each * (betas.size - 1) + 1) / each
-    fine = np.interp(grid, np.arange(betas.size), betas)
-    fine[::each] = betas
+    fine = refined(betas, each)
     stream = ChainStream(rng, n_chains)
     log_z_path = np.full(betas.size, path.log_z_base)
 
@@ -399,6 +397,14 @@ def pilot(
         n_threads=n_threads,
     )  # fmt: skip
     return Pilot(betas, log_z_path, bottom, top, log_weights + path.log_z_base, fine.size - 1)
+
+
+def refined(betas: np.ndarray, each: int) -> np.ndarray:
+    """The betas with ``each`` steps from one to the next."""
+    grid = np.arange(each * (betas.size - 1) + 1) / each
+    fine = np.interp(grid, np.arange(betas.size), betas)
+    fine[::each] = betas
+    return fine
 
 
 # parallel tempering -------------------------------------------------------------------------
