@@ -9,11 +9,12 @@ lower
 
 __version__ = "0.1.0"
 
-from . import datasets, schedules, testsystems
+from . import datasets, hmc, leaky_bias, mcmc, schedules, testsystems
 from .datasets import load_rbm
 from .estimators import (
     ais,
     bar,
+    bar_of_sample,
     exact,
     exact_samples,
     log_z,
@@ -24,9 +25,13 @@ from .estimators import (
     rts_of_sample,
     solve_mbar,
     stochastic_mbar,
+    tap,
     ti,
     transition_rts,
 )
+from .gaussian_visible import GaussianRBM, LeakyRBM
+from .images import Standardisation
+from .leaky_paths import EnergyPath, GaussianGeometricPath, LeakinessPath
 from .models import BernoulliRBM, log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
@@ -41,25 +46,35 @@ __all__ = [
     "AnnealingPath",
     "BernoulliRBM",
     "ConvergenceWarning",
+    "EnergyPath",
     "Estimate",
+    "GaussianGeometricPath",
+    "GaussianRBM",
     "GeometricPath",
+    "LeakinessPath",
+    "LeakyRBM",
     "LogZTracker",
     "MomentAveragingPath",
+    "Standardisation",
     "State",
     "StoreError",
     "Sweep",
     "TemperedSample",
     "ais",
     "bar",
+    "bar_of_sample",
     "base_rate",
     "datasets",
     "exact",
     "exact_samples",
+    "hmc",
+    "leaky_bias",
     "load_rbm",
     "log_likelihood",
     "log_z",
     "mbar",
     "mbar_of_sample",
+    "mcmc",
     "mean_field_bias",
     "parallel_tempering",
     "pilot",
@@ -70,6 +85,7 @@ __all__ = [
     "simulated_tempering",
     "solve_mbar",
     "stochastic_mbar",
+    "tap",
     "testsystems",
     "ti",
     "train",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from scipy.special import ndtri
 
 from ._kernels import random as kernel_random
 from ._validation import generator
@@ -15,7 +16,8 @@ class ChainStream:
 
     A number depends on (seed, chain, draw, unit) only, so results do not depend on the number
     of threads, chunks or workers. Quacks like a `numpy.random.Generator` as far as ``random``
-    goes. Compiled samplers read `seed`, `first_chain` and `draw`, and move `draw` on.
+    and ``standard_normal`` go. Compiled samplers read `seed`, `first_chain` and `draw`, and move
+    `draw` on.
     """
 
     def __init__(self, rng, n_chains: int, first_chain: int = 0):
@@ -37,6 +39,10 @@ class ChainStream:
         kernel_random.fill_uniforms(np.uint64(self.seed), self.first_chain, self.draw, out)
         self.draw += 1
         return out
+
+    def standard_normal(self, shape) -> np.ndarray:
+        """Standard normals, shape (n_chains, n_units): one uniform each, inverted."""
+        return ndtri(self.random(shape))
 
 
 def progress_bar(total: int, description: str, enabled: bool | None = None, unit: str = "step"):

@@ -16,22 +16,39 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
 
-from . import datasets, schedules
+from . import datasets, schedules, testsystems
 from ._streams import ChainStream
-from .estimators import ais, bar, exact, mbar, reverse_ais, rts, ti
+from .estimators import (
+    ais,
+    bar,
+    bar_of_sample,
+    exact,
+    mbar,
+    mbar_of_sample,
+    reverse_ais,
+    rts,
+    rts_of_sample,
+    tap,
+    ti,
+    transition_rts,
+)
+from .estimators.bootstrap import bootstrap_tempered
 from .estimators.exact import MAX_UNITS, can_enumerate
 from .estimators.reverse_ais import STARTS as REVERSE_STARTS
 from .estimators.reverse_ais import resample
 from .estimators.rts import STARTS
+from .estimators.tap import SOLVERS
+from .leaky_paths import EnergyPath, LeakinessPath
 from .models import log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import GeometricPath, State, base_rate
 from .results import ConvergenceWarning, bootstrap_log_weights
+from .tempering import parallel_tempering
 from .tracking import LogZTracker
 from .training import train
 
@@ -48,6 +65,10 @@ TEST_SETS = {
     "none": None,
     "course": datasets.load_course_test,
     "mnist": lambda: datasets.load_mnist().test,
+}
+
+MODELS = {  # made by a function; all others are read from files
+    f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
 }
 
 DNA_TRAIN = 1400  # rows; the other 600 of the training set are for validation (Carlson et al. 2016)
@@ -78,6 +99,16 @@ def _moment_averaging(
     return MomentAveragingPath(
         rbm, base, n_knots=n_knots, n_updates=n_updates, rng=path_seed, progress=False
     )
+
+
+@register(PATHS, "leakiness")
+def _leakiness(rbm, *, kernel: str):
+    return LeakinessPath(rbm, kernel)
+
+
+@register(PATHS, "energy")
+def _energy(rbm, *, kernel: str):
+    return EnergyPath(rbm, kernel)
 
 
 @register(SCHEDULES, "linear")
@@ -221,6 +252,82 @@ def _mbar(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
     return mbar(path, betas, n_chains, n_sweeps, seed, progress=False)
 
 
+TAP_STARTS = {
+    "densities": lambda rbm, rng, n: None,
+    "uniform": lambda rbm, rng, n: rng.random((n, rbm.n_visible)),
+    "images": lambda rbm, rng, n: rng.choice(datasets.load_mnist().train, n, replace=False),
+}
+
+
+@register(ESTIMATORS, "tap")
+def _tap(
+    rbm, rng, *, order: int = 2, n_starts: int = 20, begin: str = "densities",
+    solver: str = "minimise", damping: float = 0.5, max_sweeps: int = 2000,
+):  # fmt: skip
+    """TAP from the starts of `rbmlib.tap`, uniform magnetisations, or training images."""
+    starts = TAP_STARTS[_one_of("begin", begin, TAP_STARTS)](rbm, rng, n_starts)
+    run = tap(rbm, order, rng, n_starts=n_starts, starts=starts,
+              solver=_one_of("solver", solver, SOLVERS), damping=damping,
+              max_sweeps=max_sweeps)  # fmt: skip
+    more = {name: run.settings[name] for name in ("n_solved", "n_fixed_points", "log_z_sum")}
+    return run, more | {"sweeps": run.n_sweeps}
+
+
+@register(ESTIMATORS, "tempered")
+def _tempered(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, sampler: str = "simulated"
+):  # fmt: skip
+    """What each estimator makes of the same states; log Z is RTS's, or MBAR's (parallel)."""
+    if _one_of("sampler", sampler, ("simulated", "parallel")) == "parallel":
+        return _parallel(path, betas, seed, n_chains, n_sweeps)
+    run = rts(path, betas, n_chains, n_sweeps, seed, progress=False)
+    sample, skip = run.states, n_sweeps // 10
+    others = {
+        "ts": rts_of_sample(sample, rao_blackwell=False, skip=2),
+        "ti": ti(sample, rao_blackwell=False, skip=2),
+        "ti_rb": ti(sample, rule="corrected", skip=2),
+        "mbar": mbar_of_sample(sample, skip=skip),
+        "bar": bar_of_sample(sample, skip=skip),
+        "sd": transition_rts(sample, kind="sd", n_groups=20),
+        "rsd": transition_rts(sample, n_groups=20),
+    }
+    return run, {"round_trips": run.settings["round_trips"]} | _side_by_side(others)
+
+
+def _parallel(path, betas, seed, n_chains, n_sweeps):
+    """``n_chains`` ladders, annealed for a tenth of the sweeps; a tenth more is not used."""
+    anneal = max(1, n_sweeps // (10 * betas.size))
+    sample = parallel_tempering(path, betas, n_chains, n_sweeps, seed, start="annealed",
+                                anneal_sweeps=anneal, progress=False)  # fmt: skip
+    run = mbar_of_sample(sample, skip=n_sweeps // 10)
+    others = {"bar": bar_of_sample(sample, skip=n_sweeps // 10), "ti": ti(sample, skip=1)}
+    trips = sample.round_trips.sum() / n_chains
+    more = {"round_trips": float(trips), "least_swapped": float(sample.swap_rates.min())}
+    return run, more | _side_by_side(others)
+
+
+def _side_by_side(estimates: dict) -> dict[str, float]:
+    columns = {}
+    for name, estimate in estimates.items():
+        columns |= {name: estimate.log_z, f"{name}_error": estimate.std_error}
+    return columns
+
+
+@register(ESTIMATORS, "bootstrapped")
+def _bootstrapped(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_estimates: int = 200,
+    n_states: int = 10_000, n_mbar: int = 20,
+):  # fmt: skip
+    """Mean and standard deviation of estimates from states drawn again from one long run."""
+    run = rts(path, betas, n_chains, n_sweeps, seed, progress=False)
+    drawn = bootstrap_tempered(run.states, n_estimates, n_states, seed, skip=n_sweeps // 10,
+                               n_mbar=n_mbar)  # fmt: skip
+    more = {"round_trips": run.settings["round_trips"]}
+    for name, values in drawn.items():
+        more |= {name: float(values.mean()), f"{name}_error": float(values.std())}
+    return run, more
+
+
 @register(ESTIMATORS, "foretold")
 def _foretold(path, betas, rng, *, pilot_steps: int = 10_000, pilot_chains: int = 128):
     """The variance of log-weights along ``betas`` that a linear pilot leads to expect."""
@@ -333,16 +440,21 @@ def check_models(tasks) -> None:
     enumerated = {task["model"] for task in tasks if task["estimator"] == "exact"}
     for name in sorted({task["model"] for task in tasks}):
         try:
-            rbm = datasets.load_rbm(name)
+            rbm = _load(name)
             if name in enumerated and not can_enumerate(rbm, MAX_UNITS):
                 raise ValueError(f"{rbm!r} has too many units for the estimator 'exact'")
         except (ValueError, OSError, RuntimeError) as error:
             raise ValueError(f"model is {name!r}: {error}") from None
 
 
+def _load(name: str):
+    return MODELS[name]() if name in MODELS else datasets.load_rbm(name)
+
+
 def model_digest(name: str | None) -> str:
     """SHA-256 of a model in a file of the user's: a name alone would not say which it is."""
-    if name is None or name in datasets.COMMITTED_RBMS or name in datasets.PUBLISHED_RBMS:
+    known = datasets.COMMITTED_RBMS | datasets.PUBLISHED_RBMS | MODELS
+    if name is None or name in known:
         return ""
     try:
         return hashlib.sha256(Path(name).expanduser().read_bytes()).hexdigest()
@@ -392,7 +504,7 @@ def estimate(**task) -> dict:
 @lru_cache(maxsize=8)
 def _model_and_path(model: str, digest: str, path: str | None, settings: tuple):
     """Kept from one task to the next; a file that has changed (``digest``) is read again."""
-    rbm = datasets.load_rbm(model)
+    rbm = _load(model)
     return rbm, PATHS[path](rbm, **dict(settings)) if path else None
 
 

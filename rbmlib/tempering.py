@@ -18,7 +18,7 @@ in k, for K times the work, on any path.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -107,6 +107,20 @@ class TemperedSample:
     def occupation(self) -> np.ndarray:
         """The Rao-Blackwellised c_k (eq. 9) of each block and chain: (n_blocks, n_chains, K)."""
         return self.mixed[:, :, 0] / self.block_sweeps[:, None, None]
+
+    def of_chains(self, chains) -> TemperedSample:
+        """Some chains (or ladders), a slice or indices, as a sample of their own.
+
+        The matrices of transitions stay those of all chains.
+        """
+        columns = np.arange(self.index.size).reshape(self.n_chains, -1)[chains].ravel()
+        return replace(
+            self, temperature=self.temperature[:, columns], delta=self.delta[:, columns],
+            visited=self.visited[:, chains],
+            mixed=None if self.mixed is None else self.mixed[:, chains],
+            round_trips=self.round_trips[columns], origin=self.origin[chains],
+            states=State(*(array[columns] for array in self.states)), index=self.index[columns],
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return (
@@ -419,6 +433,7 @@ def parallel_tempering(
     *,
     conditional: str = "joint",
     start="base",
+    anneal_sweeps: int | None = None,
     record_every: int = 1,
     n_blocks: int = 10,
     n_threads: int | None = None,
@@ -434,9 +449,11 @@ def parallel_tempering(
         Independent ladders. `TemperedSample.temperature` and `delta` have a column for each
         of the ``n_chains * K`` replicas, ladder by ladder.
     start : {"base", "annealed"} or State
-        Draws of the base everywhere; states annealed to their betas, K steps a beta; or
-        ``n_chains * K`` states, ladder by ladder, from beta = 0 to 1. Two starts that disagree
-        show that the ladders have not mixed.
+        Draws of the base everywhere; states annealed to their betas; or ``n_chains * K`` states,
+        ladder by ladder, from beta = 0 to 1. Two starts that disagree show that the ladders have
+        not mixed.
+    anneal_sweeps : int, optional
+        Sweeps at each beta of an annealed start; K by default.
 
     Returns
     -------
@@ -452,7 +469,8 @@ def parallel_tempering(
     check_conditional(path, conditional)
     k = betas.size
     stream = ChainStream(rng, n_chains * k)
-    state = _replicas(path, betas, stream, n_chains, start, n_threads)
+    anneal_sweeps = k if anneal_sweeps is None else count("anneal_sweeps", anneal_sweeps)
+    state = _replicas(path, betas, stream, n_chains, start, anneal_sweeps, n_threads)
     index = np.tile(np.arange(k), n_chains)
     bounds = np.unique(np.rint(np.linspace(0, n_sweeps, n_blocks + 1)).astype(int))
     n_kept = n_sweeps // record_every
@@ -502,7 +520,7 @@ def parallel_tempering(
     )
 
 
-def _replicas(path, betas, stream, n_chains, start, n_threads) -> State:
+def _replicas(path, betas, stream, n_chains, start, anneal_sweeps, n_threads) -> State:
     """K states for each of ``n_chains`` ladders, ladder by ladder."""
     n = n_chains * betas.size
     if isinstance(start, State):
@@ -517,7 +535,7 @@ def _replicas(path, betas, stream, n_chains, start, n_threads) -> State:
         return state
     own = np.tile(betas, n_chains)
     for beta in betas[1:]:  # a replica stays at its beta once the others pass it
-        state = path.sweep(state, np.minimum(own, beta), betas.size, stream, n_threads)
+        state = path.sweep(state, np.minimum(own, beta), anneal_sweeps, stream, n_threads)
     return state
 
 

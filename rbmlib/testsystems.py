@@ -6,9 +6,10 @@ import numpy as np
 
 from ._numerics import softplus
 from ._validation import count, generator
+from .gaussian_visible import LeakyRBM
 from .models import BernoulliRBM
 
-__all__ = ["independent_rbm", "random_rbm", "two_mode_rbm"]
+__all__ = ["independent_rbm", "orthogonal_leaky_rbm", "random_rbm", "two_mode_rbm"]
 
 
 def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None) -> BernoulliRBM:
@@ -50,3 +51,19 @@ def two_mode_rbm(n_visible: int, *, strength: float = 2.0, tilt: float = 0.0):
     hidden_bias = off - on + tilt
     rbm = BernoulliRBM(np.full((n, 1), float(strength)), np.zeros(n), [hidden_bias])
     return rbm, float(np.logaddexp(off, off + tilt))
+
+
+def orthogonal_leaky_rbm(
+    n_visible: int, n_hidden: int, *, norm: float = 0.9, leakiness: float = 0.01, rng=0
+) -> LeakyRBM:
+    """Random orthogonal columns of length ``norm``, no biases (Li et al. 2016, section 4.1).
+
+    `LeakyRBM.exact_log_z` knows its log Z, which does not depend on the directions.
+    """
+    n_visible, n_hidden = count("n_visible", n_visible), count("n_hidden", n_hidden)
+    if n_hidden > n_visible:
+        raise ValueError(
+            f"n_hidden is {n_hidden}: expected at most n_visible, {n_visible}, orthogonal columns"
+        )
+    columns = generator(rng).standard_normal((n_visible, n_hidden))
+    return LeakyRBM(norm * np.linalg.qr(columns)[0], leakiness=leakiness)

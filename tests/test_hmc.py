@@ -1,0 +1,269 @@
+"""Hamiltonian Monte Carlo: order of its energy error, reversibility, invariance, step sizes."""
+
+import numpy as np
+import pytest
+from helpers_stats import assert_no_rejection, chi_square_p
+from scipy import stats
+
+from rbmlib import hmc
+from rbmlib._numerics import expit
+from rbmlib._streams import ChainStream
+from rbmlib.hmc import (
+    Transition,
+    covariance_root,
+    fit_acceptance,
+    leapfrog,
+    random_walk,
+    tune_step_size,
+)
+
+N, D = 20_000, 3
+POWER = 4  # a density that is no Gaussian: log p = -sum |x|^4 / 4
+
+
+def log_density(x):
+    return -(np.abs(x) ** POWER).sum(axis=1) / POWER
+
+
+def gradient(x):
+    return -np.sign(x) * np.abs(x) ** (POWER - 1)
+
+
+def exact_draws(n, rng):
+    """|x|^4 / 4 is gamma(1/4): draws of the density above."""
+    size = (POWER * rng.gamma(1 / POWER, size=(n, D))) ** (1 / POWER)
+    return size * rng.choice([-1.0, 1.0], size=(n, D))
+
+
+def ranks_p(x) -> float:
+    """p-value that every coordinate, put through its exact distribution function, is uniform."""
+    u = (1 + np.sign(x) * stats.gamma.cdf(np.abs(x) ** POWER / POWER, 1 / POWER)) / 2
+    bins = np.minimum(50 * u, 49).astype(int)
+    p = [chi_square_p(column, np.full(50, 0.02)) for column in bins.T]
+    return min(D * min(p), 1.0)
+
+
+def test_energy_error_is_of_second_order():
+    """Over a trajectory of fixed length its root mean square falls as step_size^2."""
+    rng = np.random.default_rng(1)
+    x, p = exact_draws(2000, rng), rng.normal(size=(2000, D))
+    steps = 0.1 / 2.0 ** np.arange(5)
+    error = []
+    for step in steps:
+        y, q = leapfrog(gradient, x, p, step, round(1.2 / step))
+        kinetic = ((q**2).sum(axis=1) - (p**2).sum(axis=1)) / 2
+        error.append(np.sqrt(np.mean((kinetic - log_density(y) + log_density(x)) ** 2)))
+    fit = stats.linregress(np.log(steps), np.log(error))
+    assert fit.slope == pytest.approx(2.0, abs=0.02)
+    assert error[-1] < 1e-4
+
+
+def test_leapfrog_is_reversible_to_rounding():
+    rng = np.random.default_rng(2)
+    x, p = exact_draws(500, rng), rng.normal(size=(500, D))
+    step = rng.uniform(0.05, 0.3, size=(500, 1))
+    y, q = leapfrog(gradient, x, p, step, 15)
+    assert np.abs(y - x).max() > 0.5
+    back, turned = leapfrog(gradient, y, -q, step, 15)
+    assert np.abs(back - x).max() < 1e-11
+    assert np.abs(turned + p).max() < 1e-11
+
+
+def test_leapfrog_keeps_volume():
+    rng = np.random.default_rng(3)
+    x, p = exact_draws(1, rng), rng.normal(size=(1, D))
+    h, columns = 1e-5, []
+    for i in range(2 * D):
+        shift = np.eye(2 * D)[i] * h
+        ends = [np.hstack(leapfrog(gradient, x + s * shift[:D], p + s * shift[D:], 0.4, 7))
+                for s in (1, -1)]  # fmt: skip
+        columns.append((ends[0] - ends[1])[0] / (2 * h))
+    assert np.linalg.det(columns) == pytest.approx(1.0, abs=1e-6)
+
+
+def steps_of(n, rng):
+    """Step sizes that differ from chain to chain, some so large that many ends are rejected."""
+    return rng.uniform(0.2, 1.3, size=n)
+
+
+@pytest.mark.statistical
+def test_exact_draws_stay_exact_and_do_not_without_the_accept_step(monkeypatch):
+    """The chi-square test of ranks passes after 1, 4, 16 steps; it fails if all are accepted."""
+    p_values, shares = [], []
+    for n_steps in (1, 4, 16):
+        rng = np.random.default_rng(n_steps)
+        x = exact_draws(N, rng)
+        for _ in range(n_steps):
+            moved = hmc.hmc(log_density, gradient, x, steps_of(N, rng), 4, rng)
+            x = moved.x
+            shares.append(moved.accepted.mean())
+        p_values.append(ranks_p(x))
+    assert_no_rejection(p_values, "steps")
+    assert 0.3 < np.mean(shares) < 0.8  # rejections are what is tested
+
+    def all_accepted(x, end, error, rng):
+        keep = np.isfinite(end).all(axis=1)
+        return Transition(np.where(keep[:, None], end, x), keep, error)
+
+    monkeypatch.setattr(hmc, "_accept", all_accepted)
+    rng = np.random.default_rng(1)
+    x = hmc.hmc(log_density, gradient, exact_draws(N, rng), steps_of(N, rng), 4, rng).x
+    assert ranks_p(x) < 1e-20
+
+
+@pytest.mark.statistical
+def test_random_walk_keeps_exact_draws():
+    rng = np.random.default_rng(4)
+    x = exact_draws(N, rng)
+    root = covariance_root(x[:1000] * [1.0, 2.0, 0.5])
+    for _ in range(8):
+        x = random_walk(log_density, x, steps_of(N, rng), rng, root=root).x
+    assert_no_rejection([ranks_p(x)], "random walk")
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("kind", ["hmc", "random_walk"])
+def test_each_chain_has_a_density_and_a_step_of_its_own(kind):
+    """Variances v_i in one call: chains reach them from 0, with steps in proportion."""
+    n = 12_000
+    rng = np.random.default_rng(5)
+    v = np.repeat([0.01, 1.0, 100.0], n // 3)
+    x = np.zeros((n, 2))
+    for _ in range(60):
+        step = np.sqrt(v) * rng.uniform(0.5, 1.1, size=n)
+        if kind == "hmc":
+            x = hmc.hmc(lambda x: -(x**2).sum(axis=1) / v / 2, lambda x: -x / v[:, None],
+                        x, step, 3, rng).x  # fmt: skip
+        else:
+            x = random_walk(lambda x: -(x**2).sum(axis=1) / v / 2, x, 2 * step, rng).x
+    scaled = ((x**2) / v[:, None]).reshape(3, -1)
+    assert_no_rejection(2 * stats.norm.sf(np.abs(scaled.mean(axis=1) - 1) * np.sqrt(n / 3)), "v")
+
+
+def test_a_diverged_trajectory_is_rejected_quietly():
+    x = np.full((4, D), 3.0)
+    moved = hmc.hmc(log_density, gradient, x, 50.0, 30, 0)
+    assert not moved.accepted.any()
+    assert (moved.energy_error == np.inf).all()
+    np.testing.assert_array_equal(moved.x, x)
+    assert (moved.probability == 0).all()
+
+
+def test_a_resonance_traps_a_chain():
+    """Three steps of 1 on a unit Gaussian turn x into -x: the documented pitfall."""
+    x, p = np.random.default_rng(0).normal(size=(2, 10, 4))
+    y, q = leapfrog(lambda x: -x, x, p, 1.0, 3)
+    np.testing.assert_allclose(np.hstack([y, q]), -np.hstack([x, p]), atol=1e-14)
+
+
+def test_streams_give_the_same_bits_however_chains_are_split():
+    x = exact_draws(6, np.random.default_rng(0))
+    whole = hmc.hmc(log_density, gradient, x, 0.3, 3, ChainStream(7, 6))
+    seed = ChainStream(7, 6).seed
+    parts = [
+        hmc.hmc(log_density, gradient, x[a : a + 3], 0.3, 3, ChainStream.of_seed(seed, 3, a))
+        for a in (0, 3)
+    ]
+    np.testing.assert_array_equal(whole.x, np.concatenate([p.x for p in parts]))
+    again = hmc.hmc(log_density, gradient, x, 0.3, 3, 11)
+    np.testing.assert_array_equal(again.x, hmc.hmc(log_density, gradient, x, 0.3, 3, 11).x)
+
+
+@pytest.mark.statistical
+def test_normals_of_a_stream_are_normal():
+    z = ChainStream(0, 2000).standard_normal((2000, 50))
+    assert stats.kstest(z.ravel(), "norm").pvalue > 1e-3
+
+
+# step sizes ---------------------------------------------------------------------------------
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("target", [0.4, 0.651, 0.9])
+def test_tuned_step_size_meets_its_target(target):
+    rng = np.random.default_rng(6)
+
+    def move(x, step):
+        return hmc.hmc(log_density, gradient, x, step, 5, rng)
+
+    step, x = tune_step_size(move, exact_draws(200, rng), 3.0, target=target)
+    shares = np.concatenate([move(x, step).probability for _ in range(50)])
+    assert abs(shares.mean() - target) < 0.03
+
+
+def acceptance_data(n, n_betas, rng):
+    """Proposals of a model that obeys the constraints."""
+    index, step = rng.integers(n_betas, size=n), rng.uniform(0.5, 4.0, size=n)
+    slope = -1 - 0.4 * np.arange(n_betas)
+    probability = expit(3.0 + slope[index] * step)
+    return index, step, rng.random(n) < probability, slope
+
+
+@pytest.mark.statistical
+def test_acceptance_model_finds_the_truth_and_its_step_sizes():
+    index, step, yes, slope = acceptance_data(60_000, 6, np.random.default_rng(7))
+    model = fit_acceptance(index, step, yes, 6, (0.5, 4.0))
+    np.testing.assert_allclose(model.slope, slope, rtol=0.12)
+    wanted = np.clip((np.log(0.651 / 0.349) - 3) / slope, 0.5, 4.0)
+    np.testing.assert_allclose(model.step_sizes(0.651), wanted, rtol=0.05)
+
+
+def test_acceptance_model_is_the_constrained_optimum():
+    """On few data, where constraints bind: they hold, and no feasible direction climbs."""
+    rng = np.random.default_rng(8)
+    index, step = rng.integers(12, size=300), rng.uniform(0.5, 4.0, size=300)
+    yes = rng.random(300) < 0.5  # nothing to be found: everything binds
+    model = fit_acceptance(index, step, yes, 12, (0.5, 4.0))
+    assert (model.slope <= 0).all()
+    for at in (0.5, 1.7, 4.0):
+        assert (np.diff(model.probability(at)) <= 1e-7).all()
+
+    def value(w0, w1):
+        logits = w0[index] + w1[index] * step
+        return float((yes * logits - np.logaddexp(0, logits)).sum())
+
+    best = value(model.intercept, model.slope)
+    assert best == pytest.approx(model.log_likelihood, abs=1e-6)
+    for _ in range(300):  # towards other feasible models, from near and far
+        a = np.sort(rng.normal(scale=2, size=12))[::-1]
+        b = np.minimum(np.sort(rng.normal(scale=2, size=12))[::-1], a)
+        w1 = (b - a) / 3.5
+        w0 = a - w1 * 0.5
+        for share in (1e-3, 0.1, 1.0):
+            other = value(model.intercept + share * (w0 - model.intercept),
+                          model.slope + share * (w1 - model.slope))  # fmt: skip
+            assert other <= best + 1e-6
+
+
+def test_step_sizes_where_all_or_nothing_is_accepted():
+    model = fit_acceptance([0, 0, 1, 1], [1.0, 2.0, 1.0, 2.0], [1, 1, 0, 0], 2, (1.0, 2.0))
+    assert model.step_sizes().tolist() == [2.0, 1.0]
+
+
+X = np.zeros((4, 2))
+
+
+def good(x):
+    return -(x**2).sum(axis=1)
+
+
+BAD = {
+    "x has shape": lambda: hmc.hmc(good, gradient, X[0], 1.0, 3),
+    "step_size has shape": lambda: hmc.hmc(good, gradient, X, [1.0, 2.0], 3),
+    "step_size has": lambda: random_walk(good, X, -1.0),
+    "n_leapfrog is 0": lambda: hmc.hmc(good, gradient, X, 1.0, 0),
+    "rng is": lambda: hmc.hmc(good, gradient, X, 1.0, 3, "seed"),
+    "log_density gives shape": lambda: random_walk(lambda x: 0.0, X, 1.0),
+    "root has shape": lambda: random_walk(good, X, 1.0, root=np.eye(3)),
+    "x holds 4 states": lambda: covariance_root(X),
+    "target is": lambda: tune_step_size(None, X, target=0),
+    "span is": lambda: fit_acceptance([0], [1.0], [1], 1, (2.0, 1.0)),
+    "accepted has shape": lambda: fit_acceptance([0], [1.0], [1, 0], 1, (1.0, 2.0)),
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_input_is_named(message):
+    with pytest.raises(ValueError, match="expected") as caught:
+        BAD[message]()
+    assert str(caught.value).startswith(message)
