@@ -5,7 +5,7 @@ import pytest
 from helpers_stats import all_states, assert_no_rejection, log_sum, rbm_table, two_sided
 
 import rbmlib as rl
-from rbmlib import BernoulliRBM, LogZTracker
+from rbmlib import BernoulliRBM, LogZTracker, tasks
 from rbmlib.tracking import log_density_change
 
 BETAS = rl.schedules.linear(9)
@@ -236,3 +236,21 @@ def test_order_of_calls_is_explained():
         rl.train(DATA, 5, method="tempered", n_updates=1)
     with pytest.raises(ValueError, match="start is BernoulliRBM"):
         rl.train(DATA, 4, start=random_rbm(0), n_updates=1)
+
+
+def test_a_sweep_can_ask_for_the_looks_of_a_training(monkeypatch):
+    """All rows of a run come from one training."""
+    trained = []
+    train = tasks.train
+    monkeypatch.setattr(tasks, "train", lambda *a, **k: trained.append(1) or train(*a, **k))
+    task = {
+        "model": "dna_cd1_500", "estimator": "tracked", "n_looks": 2, "n_updates": 2,
+        "learning_rate": 1e-6, "final_learning_rate": 1e-6, "n_chains": 20, "n_apart": 8,
+        "n_temperatures": 100, "n_annealed": 10, "n_reversed": 5, "seed": 1,
+    }  # fmt: skip
+    rows = [tasks.estimate(**task, look=look) for look in (0, 2)]
+    assert len(trained) == 1
+    assert rows[0]["tracked"] != rows[1]["tracked"]
+    for row in rows:
+        assert abs(row["tracked"] - row["log_z"]) < 2
+        assert -110 < row["validation"] < row["train"] < -80
