@@ -10,6 +10,7 @@ lower
 __version__ = "0.1.0"
 
 from . import datasets, hmc, schedules, testsystems
+from .continuous import GaussianPath, adapt_step_sizes
 from .datasets import load_rbm
 from .estimators import (
     ais,
@@ -27,7 +28,7 @@ from .estimators import (
     ti,
     transition_rts,
 )
-from .models import BernoulliRBM, log_likelihood
+from .models import BernoulliRBM, GaussianMixture, log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
 from .results import ConvergenceWarning, Estimate
@@ -41,12 +42,15 @@ __all__ = [
     "BernoulliRBM",
     "ConvergenceWarning",
     "Estimate",
+    "GaussianMixture",
+    "GaussianPath",
     "GeometricPath",
     "MomentAveragingPath",
     "State",
     "StoreError",
     "Sweep",
     "TemperedSample",
+    "adapt_step_sizes",
     "ais",
     "bar",
     "base_rate",

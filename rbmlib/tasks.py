@@ -21,9 +21,10 @@ from pathlib import Path
 
 import numpy as np
 
-from . import datasets, schedules
+from . import datasets, schedules, testsystems
 from ._streams import ChainStream
-from .estimators import ais, bar, exact, mbar, reverse_ais, rts, ti
+from .continuous import GaussianPath, adapt_step_sizes
+from .estimators import ais, bar, exact, mbar, mbar_of_sample, reverse_ais, rts, ti
 from .estimators.exact import MAX_UNITS, can_enumerate
 from .estimators.reverse_ais import STARTS as REVERSE_STARTS
 from .estimators.reverse_ais import resample
@@ -36,6 +37,7 @@ from .results import ConvergenceWarning, bootstrap_log_weights
 PATHS: dict[str, Callable] = {}
 SCHEDULES: dict[str, Callable] = {}
 ESTIMATORS: dict[str, Callable] = {}
+TARGETS = {"two gaussians": lambda: testsystems.two_gaussians()[0]}  # models that are no RBM
 BASES = {
     "base rate": lambda rbm: base_rate(datasets.load_mnist().train),
     "own biases": lambda rbm: rbm.visible_bias,
@@ -77,9 +79,22 @@ def _moment_averaging(
     )
 
 
+@register(PATHS, "gaussian")
+def _gaussian(
+    rbm, *, base_variance: float = 30.0, kernel: str = "hmc", n_leapfrog: int = 1,
+    jitter: float = 0.0,
+):  # fmt: skip
+    return GaussianPath(rbm, base_variance, kernel=kernel, n_leapfrog=n_leapfrog, jitter=jitter)
+
+
 @register(SCHEDULES, "linear")
 def _linear(*, n_temperatures: int):
     return schedules.linear(n_temperatures)
+
+
+@register(SCHEDULES, "square")
+def _square(*, n_temperatures: int):
+    return schedules.linear(n_temperatures) ** 2
 
 
 @register(SCHEDULES, "sm08")
@@ -172,6 +187,38 @@ def _ti(
         path, betas, n_chains, n_sweeps, seed, rule=rule, rao_blackwell=rao_blackwell,
         progress=False,
     )  # fmt: skip
+
+
+STEPS = ("adaptive", "fixed")
+TI_VARIANTS = {
+    "riemann": {"rule": "riemann", "rao_blackwell": False},
+    "trapezoid": {"rule": "trapezoid", "rao_blackwell": False},
+    "corrected": {"rule": "corrected", "rao_blackwell": False},
+    "rao_blackwell": {"rule": "trapezoid"},
+}
+
+
+@register(ESTIMATORS, "tempered")
+def _tempered(
+    path, betas, seed, *, n_chains: int = 20, n_sweeps: int, steps: str = "adaptive"
+):  # fmt: skip
+    """RTS, and the estimates of MBAR and four kinds of TI from the same states of a Gaussian path,
+    whose step sizes are adapted once to the betas (Carlson et al. 2016, figures 2 and 6)."""
+    adapted = _adapted(path, betas.tobytes())
+    path = adapted.path if _one_of("steps", steps, STEPS) == "adaptive" else adapted.fixed
+    run = rts(path, betas, n_chains, n_sweeps, seed, progress=False)
+    trips = run.states.round_trips
+    more = {"round_trips": trips.mean(), "round_trips_error": trips.std() / np.sqrt(trips.size)}
+    others = {"mbar": mbar_of_sample(run.states, skip=n_sweeps // 10)}
+    others |= {f"ti_{name}": ti(run.states, skip=2, **how) for name, how in TI_VARIANTS.items()}
+    for name, one in others.items():
+        more |= {name: one.log_z, f"{name}_error": one.std_error}
+    return run, more
+
+
+@lru_cache(maxsize=4)
+def _adapted(path, betas: bytes):
+    return adapt_step_sizes(path, np.frombuffer(betas), rng=0)
 
 
 @register(ESTIMATORS, "two_way_ais")
@@ -284,16 +331,25 @@ def check_models(tasks) -> None:
     enumerated = {task["model"] for task in tasks if task["estimator"] == "exact"}
     for name in sorted({task["model"] for task in tasks}):
         try:
-            rbm = datasets.load_rbm(name)
+            rbm = _model(name)
             if name in enumerated and not can_enumerate(rbm, MAX_UNITS):
                 raise ValueError(f"{rbm!r} has too many units for the estimator 'exact'")
         except (ValueError, OSError, RuntimeError) as error:
             raise ValueError(f"model is {name!r}: {error}") from None
 
 
+def _model(name: str):
+    return TARGETS[name]() if name in TARGETS else datasets.load_rbm(name)
+
+
 def model_digest(name: str | None) -> str:
     """SHA-256 of a model in a file of the user's: a name alone would not say which it is."""
-    if name is None or name in datasets.COMMITTED_RBMS or name in datasets.PUBLISHED_RBMS:
+    if (
+        name is None
+        or name in TARGETS
+        or name in datasets.COMMITTED_RBMS
+        or name in datasets.PUBLISHED_RBMS
+    ):
         return ""
     try:
         return hashlib.sha256(Path(name).expanduser().read_bytes()).hexdigest()
@@ -343,7 +399,7 @@ def estimate(**task) -> dict:
 @lru_cache(maxsize=8)
 def _model_and_path(model: str, digest: str, path: str | None, settings: tuple):
     """Kept from one task to the next; a file that has changed (``digest``) is read again."""
-    rbm = datasets.load_rbm(model)
+    rbm = _model(model)
     return rbm, PATHS[path](rbm, **dict(settings)) if path else None
 
 

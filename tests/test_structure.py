@@ -22,7 +22,7 @@ LEVELS = [
     {"models", "hmc"},
     {"datasets", "testsystems"},
     {"paths"},
-    {"moment_averaging"},
+    {"moment_averaging", "continuous"},
     {"schedules"},
     {"tempering", "mcmc"},
     {"estimators"},
