@@ -9,12 +9,13 @@ lower
 
 __version__ = "0.1.0"
 
-from . import datasets, hmc, schedules, testsystems
-from .continuous import GaussianPath, adapt_step_sizes
+from . import datasets, hmc, leaky_bias, mcmc, schedules, testsystems
+from .continuous import DensityPath, adapt_step_sizes
 from .datasets import load_rbm
 from .estimators import (
     ais,
     bar,
+    bar_of_sample,
     exact,
     exact_samples,
     log_z,
@@ -25,9 +26,13 @@ from .estimators import (
     rts_of_sample,
     solve_mbar,
     stochastic_mbar,
+    tap,
     ti,
     transition_rts,
 )
+from .gaussian_visible import GaussianRBM, LeakyRBM
+from .images import Standardisation
+from .leaky_paths import EnergyPath, GaussianGeometricPath, LeakinessPath
 from .models import BernoulliRBM, GaussianMixture, log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
@@ -41,11 +46,17 @@ __all__ = [
     "AnnealingPath",
     "BernoulliRBM",
     "ConvergenceWarning",
+    "DensityPath",
+    "EnergyPath",
     "Estimate",
+    "GaussianGeometricPath",
     "GaussianMixture",
-    "GaussianPath",
+    "GaussianRBM",
     "GeometricPath",
+    "LeakinessPath",
+    "LeakyRBM",
     "MomentAveragingPath",
+    "Standardisation",
     "State",
     "StoreError",
     "Sweep",
@@ -53,16 +64,19 @@ __all__ = [
     "adapt_step_sizes",
     "ais",
     "bar",
+    "bar_of_sample",
     "base_rate",
     "datasets",
     "exact",
     "exact_samples",
     "hmc",
+    "leaky_bias",
     "load_rbm",
     "log_likelihood",
     "log_z",
     "mbar",
     "mbar_of_sample",
+    "mcmc",
     "mean_field_bias",
     "parallel_tempering",
     "pilot",
@@ -73,6 +87,7 @@ __all__ = [
     "simulated_tempering",
     "solve_mbar",
     "stochastic_mbar",
+    "tap",
     "testsystems",
     "ti",
     "train",

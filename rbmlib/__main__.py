@@ -210,7 +210,8 @@ def _duration(seconds: float) -> str:
 
 
 def _data(options) -> int:
-    print("data sets, committed: MNIST (load_mnist), DNA (load_dna); fetched: course_test, cifar10")
+    print("data sets, committed: MNIST (load_mnist), DNA (load_dna), 2,500 images of CIFAR-10")
+    print("(load_cifar10); fetched: course_test, cifar10 (all of it), svhn_train, svhn_test")
     print("RBMs:")
     for info in datasets.list_rbms():
         print(f"  {info.name:24} {info.n_visible} x {info.n_hidden:<5} {info.where}")

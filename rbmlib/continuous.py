@@ -15,13 +15,13 @@ from ._streams import ChainStream
 from ._validation import annealing_betas, count, finite_array, number, numeric
 from .paths import AnnealingPath, State
 
-__all__ = ["AdaptedSteps", "GaussianPath", "adapt_step_sizes"]
+__all__ = ["AdaptedSteps", "DensityPath", "adapt_step_sizes"]
 
 TUNING_CHAINS = 100
 KERNELS = {"hmc": hmc.TARGET, "random_walk": hmc.TARGET_RANDOM_WALK}
 
 
-class GaussianPath(AnnealingPath):
+class DensityPath(AnnealingPath):
     """The geometric path from N(0, base_variance I) to a density with a gradient.
 
     ``log p*_beta(x) = (1 - beta) log N(x; 0, base_variance I) + beta log p*(x)`` is linear in
@@ -50,11 +50,11 @@ class GaussianPath(AnnealingPath):
     Examples
     --------
     >>> import rbmlib as rl
-    >>> mixture, log_z = rl.testsystems.two_gaussians(d=2, distance=4.0)
-    >>> path = rl.GaussianPath(mixture, base_variance=10.0)
+    >>> mixture = rl.testsystems.two_gaussians(d=2, distance=4.0)
+    >>> path = rl.DensityPath(mixture, base_variance=10.0)
     >>> adapted = rl.adapt_step_sizes(path, rl.schedules.linear(5), rng=0).path
     >>> estimate = rl.ais(adapted, rl.schedules.linear(100) ** 2, n_chains=200, rng=0)
-    >>> abs(estimate.log_z - log_z) < 5 * estimate.std_error
+    >>> abs(estimate.log_z - mixture.log_z) < 5 * estimate.std_error
     True
     """
 
@@ -91,13 +91,13 @@ class GaussianPath(AnnealingPath):
 
     def __repr__(self) -> str:
         return (
-            f"GaussianPath({self.target!r}, base_variance={self.base_variance}, "
+            f"DensityPath({self.target!r}, base_variance={self.base_variance}, "
             f"kernel={self.kernel!r}, n_leapfrog={self.n_leapfrog})"
         )
 
-    def with_steps(self, step_sizes, step_betas=None) -> GaussianPath:
+    def with_steps(self, step_sizes, step_betas=None) -> DensityPath:
         """The same path with other step sizes."""
-        return GaussianPath(
+        return DensityPath(
             self.target, self.base_variance, step_sizes=step_sizes, step_betas=step_betas,
             n_leapfrog=self.n_leapfrog, kernel=self.kernel, jitter=self.jitter,
         )  # fmt: skip
@@ -153,9 +153,9 @@ class GaussianPath(AnnealingPath):
 
 
 class Tempered(NamedTuple):
-    """The model of a `GaussianPath` at one beta."""
+    """The model of a `DensityPath` at one beta."""
 
-    path: GaussianPath
+    path: DensityPath
     beta: float
 
     def log_density(self, x) -> np.ndarray:
@@ -166,13 +166,13 @@ class Tempered(NamedTuple):
 class AdaptedSteps(NamedTuple):
     """What `adapt_step_sizes` found: two paths, and the model of acceptance behind them."""
 
-    path: GaussianPath  # with a step size for each beta
-    fixed: GaussianPath  # with their mean at all betas: the paper's baseline
+    path: DensityPath  # with a step size for each beta
+    fixed: DensityPath  # with their mean at all betas: the paper's baseline
     model: hmc.AcceptanceModel
 
 
 def adapt_step_sizes(
-    path: GaussianPath, betas, *, target: float | None = None, n_chains: int = 10,
+    path: DensityPath, betas, *, target: float | None = None, n_chains: int = 10,
     n_steps: int = 50, rng=None,
 ) -> AdaptedSteps:  # fmt: skip
     """Step sizes over temperatures (Carlson et al. 2016, appendix E).
@@ -185,7 +185,7 @@ def adapt_step_sizes(
 
     Parameters
     ----------
-    path : GaussianPath
+    path : DensityPath
         Its kernel is adapted; its step sizes do not matter.
     betas : array (K,)
         The ladder.
@@ -198,8 +198,8 @@ def adapt_step_sizes(
     -------
     AdaptedSteps
     """
-    if not isinstance(path, GaussianPath):
-        raise TypeError(f"path is a {type(path).__name__}: expected a GaussianPath")
+    if not isinstance(path, DensityPath):
+        raise TypeError(f"path is a {type(path).__name__}: expected a DensityPath")
     betas, target = annealing_betas(betas), KERNELS[path.kernel] if target is None else target
     n_chains, n_steps = count("n_chains", n_chains), count("n_steps", n_steps)
     n = betas.size * n_chains

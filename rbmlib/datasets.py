@@ -1,7 +1,8 @@
 """Data sets and trained RBMs: committed with the package, or published and fetched once.
 
 Committed files (``data/`` of the repository, installed with the package) need no network:
-:func:`load_mnist`, :func:`load_dna`, and the RBMs that :func:`list_rbms` calls "committed".
+:func:`load_mnist`, :func:`load_dna`, :func:`load_cifar10` (a subset of 2,500 images), and the
+RBMs that :func:`list_rbms` calls "committed".
 Published files are looked for first in the folder named by the environment variable
 ``RBMLIB_DATA`` (never written to), then in the user cache folder, and are downloaded there
 otherwise. Every binary file is checked against the SHA-256 in this module each time it is opened;
@@ -11,6 +12,7 @@ a file that differs is refused, never overwritten.
 import difflib
 import functools
 import os
+import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +28,7 @@ from ._download import (
     download,
     find,
 )
+from .images import from_differences, read_cifar_batch, read_svhn
 
 if TYPE_CHECKING:
     from .models import BernoulliRBM
@@ -39,14 +42,17 @@ __all__ = [
     "committed",
     "fetch",
     "list_rbms",
+    "load_cifar10",
     "load_course_test",
     "load_dna",
     "load_mnist",
     "load_rbm",
+    "load_svhn",
 ]
 
 # SHA-256 of the committed binary files, by their path in data/. A new one is entered here.
 COMMITTED = {
+    "cifar10/subset.npz": "8b785b0e6bb95c5755fe95ae2e914f39b141c7a7306f969aacebc3d7d4db0d40",
     "mnist/mnist_binary.npz": "a0c5752d5faabe1e0b8567f01b02eab0f4fe157cb7430ad3597f8edfa6416132",
     "dna/dna_binary.npz": "cdf5339596a5a88e8f43da773790bea133856ce03604d88e9e57ab588cfd6a31",
     "models/cd1_20.npz": "9ca2b3c7998e4a397f702eb6144ae64c8c9b23daa238cddbfe1d91dde906b762",
@@ -84,6 +90,7 @@ PUBLISHED_RBMS = {
 
 _GITHUB = "https://github.com/"
 _COURSE = _GITHUB + "Kevin-Wang95/RBMLearning/raw/95cc8140906b82a0c665a041f81378ded4c4e452/"
+_SVHN = "http://ufldl.stanford.edu/housenumbers/"
 _CD25 = _GITHUB + "lzhbrian/MCMC/raw/0dd3aadd1ed2833aff76bd7af4b014282739984b/"
 
 REMOTE = {
@@ -118,20 +125,45 @@ REMOTE = {
         sha256="264d0e1b8b54162efc886ad596408316ded23664eb8858f8a3ff280d31fb491d",
     ),
     "cifar10": Remote(
-        file="cifar-10-python.tar.gz",
-        url="https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",
-        sha256="6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
+        file="cifar-10-binary.tar.gz",
+        url="https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+        sha256="c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+    ),
+    "svhn_train": Remote(
+        file="train_32x32.mat",
+        url=_SVHN + "train_32x32.mat",
+        sha256="435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8",
+    ),
+    "svhn_test": Remote(
+        file="test_32x32.mat",
+        url=_SVHN + "test_32x32.mat",
+        sha256="cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b",
     ),
 }
+
+# SHA-256 of the files in CIFAR-10's archive, which may also lie in CIFAR_FOLDER, unpacked.
+CIFAR_FOLDER = "cifar-10-batches-bin"
+CIFAR_BATCHES = {
+    "data_batch_1.bin": "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5",
+    "data_batch_2.bin": "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed",
+    "data_batch_3.bin": "bbe8596564c0f86427f876058170b84dac6670ddf06d79402899d93ceea26f67",
+    "data_batch_4.bin": "014e562d6e23c72197cc727519169a60359f5eccd8945ad5a09d710285ff4e48",
+    "data_batch_5.bin": "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add",
+    "test_batch.bin": "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
+}
+CIFAR_NAMES = (
+    "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Binary vectors in the split of their source, with labels; all arrays are read-only.
+    """Vectors in the split of their source, with labels; all arrays are read-only.
 
     Attributes
     ----------
-    train, test : ndarray of uint8 in {0, 1}, shapes (n_train, n_visible), (n_test, n_visible)
+    train, test : ndarray of uint8, shapes (n_train, n_visible), (n_test, n_visible)
+        Bits in {0, 1}; of :func:`load_cifar10` and :func:`load_svhn` bytes from 0 to 255.
     train_labels, test_labels : ndarray of uint8, shapes (n_train,), (n_test,)
         Positions in `label_names`.
     label_names : tuple of str
@@ -204,6 +236,62 @@ def load_dna() -> Dataset:
     ('ei', 'ie', 'n')
     """
     return _unpack("dna/dna_binary.npz")
+
+
+@functools.cache
+def load_cifar10(full: bool = False) -> Dataset:
+    """Return CIFAR-10: a committed subset of 2,500 colour images, or all 60,000.
+
+    Parameters
+    ----------
+    full : bool
+        False: the first 200 training and the first 50 test images of each class, in the order
+        of the files. True: 50,000 and 10,000 images (180 MB in memory), from the archive
+        "cifar10" of :func:`fetch`, or from its six files in the folder "cifar-10-batches-bin" of
+        ``$RBMLIB_DATA`` or the cache folder.
+
+    Returns
+    -------
+    Dataset
+        ``train`` (2000 or 50000, 3072), ``test`` (500 or 10000, 3072), bytes: red, green, blue,
+        each row by row. :func:`rbmlib.images.pictures` orders them for drawing,
+        :class:`rbmlib.Standardisation` standardises them.
+
+    Raises
+    ------
+    DataCorrupt, DataUnavailable
+        As :func:`committed`, or with ``full`` as :func:`fetch`.
+
+    Examples
+    --------
+    >>> from rbmlib import datasets
+    >>> data = datasets.load_cifar10()
+    >>> data.train.shape, data.label_names[data.train_labels[0]]
+    ((2000, 3072), 'frog')
+    """
+    if full:
+        batches = [read_cifar_batch(content) for content in _cifar_batches()]
+        train, train_labels = map(np.concatenate, zip(*batches[:5], strict=True))
+        arrays = train, batches[5][0], train_labels, batches[5][1]
+    else:
+        with np.load(committed("cifar10/subset.npz"), allow_pickle=False) as file:
+            arrays = (
+                from_differences(file["train"]), from_differences(file["test"]),
+                file["train_labels"], file["test_labels"],
+            )  # fmt: skip
+    return Dataset(*map(_read_only, arrays), label_names=CIFAR_NAMES)
+
+
+def _cifar_batches() -> list[bytes]:
+    """The six files of CIFAR-10, unpacked ones before the archive."""
+    files = [
+        find(Remote(f"{CIFAR_FOLDER}/{name}", REMOTE["cifar10"].url, digest))
+        for name, digest in CIFAR_BATCHES.items()
+    ]
+    if all(files):
+        return [file.read_bytes() for file in files]
+    with tarfile.open(fetch("cifar10")) as archive:
+        return [archive.extractfile(f"{CIFAR_FOLDER}/{name}").read() for name in CIFAR_BATCHES]
 
 
 def committed(file: str) -> Path:
@@ -279,7 +367,8 @@ def fetch(name: str) -> Path:
     ----------
     name : str
         One of "h10", "h20", "h100", "h500", "salakhutdinov_cd25_500" (RBMs), "course_test"
-        (their binarised test set) or "cifar10" (the python archive).
+        (their binarised test set), "cifar10" (the archive of its binary version), "svhn_train"
+        or "svhn_test".
 
     Returns
     -------
@@ -320,6 +409,26 @@ def load_course_test() -> np.ndarray:
     batches = loadmat(fetch("course_test"), variable_names=["testbatchdata"])["testbatchdata"]
     # (image in batch, pixel, batch) to (batch, image in batch, pixel)
     return _read_only(batches.transpose(2, 0, 1).reshape(-1, batches.shape[1]))
+
+
+@functools.cache
+def load_svhn() -> Dataset:
+    """Return SVHN, cropped: house numbers photographed from the street, a digit an image.
+
+    Returns
+    -------
+    Dataset
+        ``train`` (73257, 3072), ``test`` (26032, 3072), bytes in the order of
+        :func:`load_cifar10`; labels are the digits.
+
+    Raises
+    ------
+    DataCorrupt, DataUnavailable
+        As :func:`fetch`: the files are "svhn_train" and "svhn_test" (246 MB).
+    """
+    train, train_labels = map(_read_only, read_svhn(fetch("svhn_train")))
+    test, test_labels = map(_read_only, read_svhn(fetch("svhn_test")))
+    return Dataset(train, test, train_labels, test_labels, tuple("0123456789"))
 
 
 # ---------------------------------------------------------------- models

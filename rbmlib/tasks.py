@@ -16,28 +16,44 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
 
 from . import datasets, schedules, testsystems
 from ._streams import ChainStream
-from .continuous import GaussianPath, adapt_step_sizes
-from .estimators import ais, bar, exact, mbar, mbar_of_sample, reverse_ais, rts, ti
+from .continuous import DensityPath, adapt_step_sizes
+from .estimators import (
+    ais,
+    bar,
+    bar_of_sample,
+    exact,
+    mbar,
+    mbar_of_sample,
+    reverse_ais,
+    rts,
+    rts_of_sample,
+    tap,
+    ti,
+    transition_rts,
+)
+from .estimators.bootstrap import bootstrap_tempered
 from .estimators.exact import MAX_UNITS, can_enumerate
 from .estimators.reverse_ais import STARTS as REVERSE_STARTS
 from .estimators.reverse_ais import resample
 from .estimators.rts import STARTS
+from .estimators.tap import SOLVERS
+from .leaky_paths import EnergyPath, LeakinessPath
 from .models import log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import GeometricPath, State, base_rate
 from .results import ConvergenceWarning, bootstrap_log_weights
+from .tempering import parallel_tempering
 
 PATHS: dict[str, Callable] = {}
 SCHEDULES: dict[str, Callable] = {}
 ESTIMATORS: dict[str, Callable] = {}
-TARGETS = {"two gaussians": lambda: testsystems.two_gaussians()[0]}  # models that are no RBM
 BASES = {
     "base rate": lambda rbm: base_rate(datasets.load_mnist().train),
     "own biases": lambda rbm: rbm.visible_bias,
@@ -49,6 +65,10 @@ TEST_SETS = {
     "course": datasets.load_course_test,
     "mnist": lambda: datasets.load_mnist().test,
 }
+
+MODELS = {  # made by a function; all others are read from files
+    f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
+} | {"two gaussians": testsystems.two_gaussians}
 
 RESULTS_VERSION = 1  # raised when the results of tasks change: see `rbmlib.sweep`
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
@@ -79,12 +99,22 @@ def _moment_averaging(
     )
 
 
-@register(PATHS, "gaussian")
-def _gaussian(
+@register(PATHS, "density")
+def _density(
     rbm, *, base_variance: float = 30.0, kernel: str = "hmc", n_leapfrog: int = 1,
     jitter: float = 0.0,
 ):  # fmt: skip
-    return GaussianPath(rbm, base_variance, kernel=kernel, n_leapfrog=n_leapfrog, jitter=jitter)
+    return DensityPath(rbm, base_variance, kernel=kernel, n_leapfrog=n_leapfrog, jitter=jitter)
+
+
+@register(PATHS, "leakiness")
+def _leakiness(rbm, *, kernel: str):
+    return LeakinessPath(rbm, kernel)
+
+
+@register(PATHS, "energy")
+def _energy(rbm, *, kernel: str):
+    return EnergyPath(rbm, kernel)
 
 
 @register(SCHEDULES, "linear")
@@ -202,7 +232,7 @@ TI_VARIANTS = {
 def _tempered(
     path, betas, seed, *, n_chains: int = 20, n_sweeps: int, steps: str = "adaptive"
 ):  # fmt: skip
-    """RTS, and the estimates of MBAR and four kinds of TI from the same states of a Gaussian path,
+    """RTS, and the estimates of MBAR and four kinds of TI from the same states of a DensityPath,
     whose step sizes are adapted once to the betas (Carlson et al. 2016, figures 2 and 6)."""
     adapted = _adapted(path, betas.tobytes())
     path = adapted.path if _one_of("steps", steps, STEPS) == "adaptive" else adapted.fixed
@@ -263,6 +293,82 @@ def _bar(path, betas, seed, *, n_chains: int = 1000, n_burn_in: int = 100, begin
 @register(ESTIMATORS, "mbar")
 def _mbar(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
     return mbar(path, betas, n_chains, n_sweeps, seed, progress=False)
+
+
+TAP_STARTS = {
+    "densities": lambda rbm, rng, n: None,
+    "uniform": lambda rbm, rng, n: rng.random((n, rbm.n_visible)),
+    "images": lambda rbm, rng, n: rng.choice(datasets.load_mnist().train, n, replace=False),
+}
+
+
+@register(ESTIMATORS, "tap")
+def _tap(
+    rbm, rng, *, order: int = 2, n_starts: int = 20, begin: str = "densities",
+    solver: str = "minimise", damping: float = 0.5, max_sweeps: int = 2000,
+):  # fmt: skip
+    """TAP from the starts of `rbmlib.tap`, uniform magnetisations, or training images."""
+    starts = TAP_STARTS[_one_of("begin", begin, TAP_STARTS)](rbm, rng, n_starts)
+    run = tap(rbm, order, rng, n_starts=n_starts, starts=starts,
+              solver=_one_of("solver", solver, SOLVERS), damping=damping,
+              max_sweeps=max_sweeps)  # fmt: skip
+    more = {name: run.settings[name] for name in ("n_solved", "n_fixed_points", "log_z_sum")}
+    return run, more | {"sweeps": run.n_sweeps}
+
+
+@register(ESTIMATORS, "tempered")
+def _tempered(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, sampler: str = "simulated"
+):  # fmt: skip
+    """What each estimator makes of the same states; log Z is RTS's, or MBAR's (parallel)."""
+    if _one_of("sampler", sampler, ("simulated", "parallel")) == "parallel":
+        return _parallel(path, betas, seed, n_chains, n_sweeps)
+    run = rts(path, betas, n_chains, n_sweeps, seed, progress=False)
+    sample, skip = run.states, n_sweeps // 10
+    others = {
+        "ts": rts_of_sample(sample, rao_blackwell=False, skip=2),
+        "ti": ti(sample, rao_blackwell=False, skip=2),
+        "ti_rb": ti(sample, rule="corrected", skip=2),
+        "mbar": mbar_of_sample(sample, skip=skip),
+        "bar": bar_of_sample(sample, skip=skip),
+        "sd": transition_rts(sample, kind="sd", n_groups=20),
+        "rsd": transition_rts(sample, n_groups=20),
+    }
+    return run, {"round_trips": run.settings["round_trips"]} | _side_by_side(others)
+
+
+def _parallel(path, betas, seed, n_chains, n_sweeps):
+    """``n_chains`` ladders, annealed for a tenth of the sweeps; a tenth more is not used."""
+    anneal = max(1, n_sweeps // (10 * betas.size))
+    sample = parallel_tempering(path, betas, n_chains, n_sweeps, seed, start="annealed",
+                                anneal_sweeps=anneal, progress=False)  # fmt: skip
+    run = mbar_of_sample(sample, skip=n_sweeps // 10)
+    others = {"bar": bar_of_sample(sample, skip=n_sweeps // 10), "ti": ti(sample, skip=1)}
+    trips = sample.round_trips.sum() / n_chains
+    more = {"round_trips": float(trips), "least_swapped": float(sample.swap_rates.min())}
+    return run, more | _side_by_side(others)
+
+
+def _side_by_side(estimates: dict) -> dict[str, float]:
+    columns = {}
+    for name, estimate in estimates.items():
+        columns |= {name: estimate.log_z, f"{name}_error": estimate.std_error}
+    return columns
+
+
+@register(ESTIMATORS, "bootstrapped")
+def _bootstrapped(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_estimates: int = 200,
+    n_states: int = 10_000, n_mbar: int = 20,
+):  # fmt: skip
+    """Mean and standard deviation of estimates from states drawn again from one long run."""
+    run = rts(path, betas, n_chains, n_sweeps, seed, progress=False)
+    drawn = bootstrap_tempered(run.states, n_estimates, n_states, seed, skip=n_sweeps // 10,
+                               n_mbar=n_mbar)  # fmt: skip
+    more = {"round_trips": run.settings["round_trips"]}
+    for name, values in drawn.items():
+        more |= {name: float(values.mean()), f"{name}_error": float(values.std())}
+    return run, more
 
 
 @register(ESTIMATORS, "foretold")
@@ -331,25 +437,21 @@ def check_models(tasks) -> None:
     enumerated = {task["model"] for task in tasks if task["estimator"] == "exact"}
     for name in sorted({task["model"] for task in tasks}):
         try:
-            rbm = _model(name)
+            rbm = _load(name)
             if name in enumerated and not can_enumerate(rbm, MAX_UNITS):
                 raise ValueError(f"{rbm!r} has too many units for the estimator 'exact'")
         except (ValueError, OSError, RuntimeError) as error:
             raise ValueError(f"model is {name!r}: {error}") from None
 
 
-def _model(name: str):
-    return TARGETS[name]() if name in TARGETS else datasets.load_rbm(name)
+def _load(name: str):
+    return MODELS[name]() if name in MODELS else datasets.load_rbm(name)
 
 
 def model_digest(name: str | None) -> str:
     """SHA-256 of a model in a file of the user's: a name alone would not say which it is."""
-    if (
-        name is None
-        or name in TARGETS
-        or name in datasets.COMMITTED_RBMS
-        or name in datasets.PUBLISHED_RBMS
-    ):
+    known = datasets.COMMITTED_RBMS | datasets.PUBLISHED_RBMS | MODELS
+    if name is None or name in known:
         return ""
     try:
         return hashlib.sha256(Path(name).expanduser().read_bytes()).hexdigest()
@@ -399,7 +501,7 @@ def estimate(**task) -> dict:
 @lru_cache(maxsize=8)
 def _model_and_path(model: str, digest: str, path: str | None, settings: tuple):
     """Kept from one task to the next; a file that has changed (``digest``) is read again."""
-    rbm = _model(model)
+    rbm = _load(model)
     return rbm, PATHS[path](rbm, **dict(settings)) if path else None
 
 

@@ -18,7 +18,7 @@ in k, for K times the work, on any path.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -107,6 +107,45 @@ class TemperedSample:
     def occupation(self) -> np.ndarray:
         """The Rao-Blackwellised c_k (eq. 9) of each block and chain: (n_blocks, n_chains, K)."""
         return self.mixed[:, :, 0] / self.block_sweeps[:, None, None]
+
+    def part(self, chains=slice(None), n_blocks: int | None = None) -> TemperedSample:
+        """Some chains of simulated tempering, and the first blocks of time, as a sample of their own.
+
+        Moves between betas, round trips and ``states`` remain those of the whole run in time (and
+        the moves those of all chains).
+        """
+        if self.method != "simulated":
+            raise ValueError(f"method is {self.method!r}: expected 'simulated', where chains are "
+                             "independent")  # fmt: skip
+        n_sweeps = int(self.block_sweeps[:n_blocks].sum())
+        kept = n_sweeps // self.record_every
+        return replace(
+            self,
+            temperature=self.temperature[:kept, chains],
+            delta=self.delta[:kept, chains],
+            visited=self.visited[:n_blocks, chains],
+            mixed=self.mixed[:n_blocks, chains],
+            block_sweeps=self.block_sweeps[:n_blocks],
+            round_trips=self.round_trips[chains],
+            origin=self.origin[chains],
+            states=type(self.states)(*(a[chains] for a in self.states)),
+            index=self.index[chains],
+            n_sweeps=n_sweeps,
+        )
+
+    def of_chains(self, chains) -> TemperedSample:
+        """Some chains (or ladders), a slice or indices, as a sample of their own.
+
+        The matrices of transitions stay those of all chains.
+        """
+        columns = np.arange(self.index.size).reshape(self.n_chains, -1)[chains].ravel()
+        return replace(
+            self, temperature=self.temperature[:, columns], delta=self.delta[:, columns],
+            visited=self.visited[:, chains],
+            mixed=None if self.mixed is None else self.mixed[:, chains],
+            round_trips=self.round_trips[columns], origin=self.origin[chains],
+            states=State(*(array[columns] for array in self.states)), index=self.index[columns],
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return (
@@ -413,6 +452,7 @@ def parallel_tempering(
     *,
     conditional: str = "joint",
     start="base",
+    anneal_sweeps: int | None = None,
     record_every: int = 1,
     n_blocks: int = 10,
     n_threads: int | None = None,
@@ -428,9 +468,11 @@ def parallel_tempering(
         Independent ladders. `TemperedSample.temperature` and `delta` have a column for each
         of the ``n_chains * K`` replicas, ladder by ladder.
     start : {"base", "annealed"} or State
-        Draws of the base everywhere; states annealed to their betas, K steps a beta; or
-        ``n_chains * K`` states, ladder by ladder, from beta = 0 to 1. Two starts that disagree
-        show that the ladders have not mixed.
+        Draws of the base everywhere; states annealed to their betas; or ``n_chains * K`` states,
+        ladder by ladder, from beta = 0 to 1. Two starts that disagree show that the ladders have
+        not mixed.
+    anneal_sweeps : int, optional
+        Sweeps at each beta of an annealed start; K by default.
 
     Returns
     -------
@@ -446,7 +488,8 @@ def parallel_tempering(
     check_conditional(path, conditional)
     k = betas.size
     stream = ChainStream(rng, n_chains * k)
-    state = _replicas(path, betas, stream, n_chains, start, n_threads)
+    anneal_sweeps = k if anneal_sweeps is None else count("anneal_sweeps", anneal_sweeps)
+    state = _replicas(path, betas, stream, n_chains, start, anneal_sweeps, n_threads)
     index = np.tile(np.arange(k), n_chains)
     bounds = np.unique(np.rint(np.linspace(0, n_sweeps, n_blocks + 1)).astype(int))
     n_kept = n_sweeps // record_every
@@ -496,7 +539,7 @@ def parallel_tempering(
     )
 
 
-def _replicas(path, betas, stream, n_chains, start, n_threads) -> State:
+def _replicas(path, betas, stream, n_chains, start, anneal_sweeps, n_threads) -> State:
     """K states for each of ``n_chains`` ladders, ladder by ladder."""
     n = n_chains * betas.size
     if isinstance(start, State):
@@ -511,7 +554,7 @@ def _replicas(path, betas, stream, n_chains, start, n_threads) -> State:
         return state
     own = np.tile(betas, n_chains)
     for beta in betas[1:]:  # a replica stays at its beta once the others pass it
-        state = path.sweep(state, np.minimum(own, beta), betas.size, stream, n_threads)
+        state = path.sweep(state, np.minimum(own, beta), anneal_sweeps, stream, n_threads)
     return state
 
 

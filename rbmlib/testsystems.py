@@ -6,10 +6,12 @@ import numpy as np
 
 from ._numerics import logsumexp, softplus
 from ._validation import count, finite_array, generator, number
+from .gaussian_visible import LeakyRBM
 from .models import BernoulliRBM, GaussianMixture
 
 __all__ = [
     "independent_rbm",
+    "orthogonal_leaky_rbm",
     "random_rbm",
     "tempered_log_z",
     "two_gaussians",
@@ -58,10 +60,8 @@ def two_mode_rbm(n_visible: int, *, strength: float = 2.0, tilt: float = 0.0):
     return rbm, float(np.logaddexp(off, off + tilt))
 
 
-def two_gaussians(
-    d: int = 10, distance: float = 5.0, variance: float = 0.5
-) -> tuple[GaussianMixture, float]:
-    """Two Gaussians, ``distance`` apart in the first dimension, and log Z.
+def two_gaussians(d: int = 10, distance: float = 5.0, variance: float = 0.5) -> GaussianMixture:
+    """Two Gaussians, ``distance`` apart in the first dimension.
 
     The defaults are the target of Carlson et al. (2016, appendix E.1); its base is N(0, 30 I).
     """
@@ -69,8 +69,7 @@ def two_gaussians(
     distance = number("distance", distance, "a number, 0 or more", least=0)
     means = np.zeros((2, d))
     means[:, 0] = -distance / 2, distance / 2
-    mixture = GaussianMixture(means, variance)
-    return mixture, mixture.log_z
+    return GaussianMixture(means, variance)
 
 
 def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.ndarray:
@@ -101,3 +100,19 @@ def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.
             total -= (1 - beta) * np.log(2 * np.pi * v2) / 2
         log_z.append(total + beta * mixture.log_scale)
     return np.array(log_z)
+
+
+def orthogonal_leaky_rbm(
+    n_visible: int, n_hidden: int, *, norm: float = 0.9, leakiness: float = 0.01, rng=0
+) -> LeakyRBM:
+    """Random orthogonal columns of length ``norm``, no biases (Li et al. 2016, section 4.1).
+
+    `LeakyRBM.exact_log_z` knows its log Z, which does not depend on the directions.
+    """
+    n_visible, n_hidden = count("n_visible", n_visible), count("n_hidden", n_hidden)
+    if n_hidden > n_visible:
+        raise ValueError(
+            f"n_hidden is {n_hidden}: expected at most n_visible, {n_visible}, orthogonal columns"
+        )
+    columns = generator(rng).standard_normal((n_visible, n_hidden))
+    return LeakyRBM(norm * np.linalg.qr(columns)[0], leakiness=leakiness)

@@ -5,17 +5,18 @@ import pytest
 from helpers_stats import assert_no_rejection, chi_square_p, log_sum, two_sided
 
 import rbmlib as rl
-from rbmlib import GaussianMixture, GaussianPath, State, tasks
+from rbmlib import DensityPath, GaussianMixture, State, tasks
 from rbmlib._streams import ChainStream
 
-MIXTURE, LOG_Z = rl.testsystems.two_gaussians()
+MIXTURE = rl.testsystems.two_gaussians()
+LOG_Z = MIXTURE.log_z
 BETAS = rl.schedules.linear(30) ** 2
 UNEVEN = GaussianMixture([[-1.0, 0.5], [2.0, 0.5]], 0.3, weights=[1.0, 3.0], log_scale=0.7)
 
 
 @pytest.fixture(scope="module")
 def adapted():
-    path = GaussianPath(MIXTURE, 30.0, n_leapfrog=1, jitter=0.0)
+    path = DensityPath(MIXTURE, 30.0, n_leapfrog=1, jitter=0.0)
     return rl.adapt_step_sizes(path, BETAS, rng=0)
 
 
@@ -52,7 +53,7 @@ def test_mixture_draws_have_its_moments():
 
 def test_tempered_log_z_against_sums_over_the_plane():
     points, cell = plane()
-    path, betas = GaussianPath(UNEVEN, 6.0), np.array([0.0, 0.01, 0.3, 1.0])
+    path, betas = DensityPath(UNEVEN, 6.0), np.array([0.0, 0.01, 0.3, 1.0])
     wanted = log_sum(path.log_density(State(points), betas), axis=0) + cell
     found = rl.testsystems.tempered_log_z(UNEVEN, 6.0, betas)
     np.testing.assert_allclose(found, wanted, atol=1e-9)
@@ -62,7 +63,7 @@ def test_tempered_log_z_against_sums_over_the_plane():
 
 
 def test_path_is_linear_in_beta_and_made_of_models():
-    path = GaussianPath(UNEVEN, 6.0)
+    path = DensityPath(UNEVEN, 6.0)
     state = State(np.random.default_rng(2).normal(size=(20, 2)))
     normal = -(state.visible**2).sum(axis=1) / 12 - np.log(12 * np.pi)
     np.testing.assert_allclose(path.log_density(state, 0.0), normal)
@@ -76,7 +77,7 @@ def test_path_is_linear_in_beta_and_made_of_models():
 def tempered_draws(beta, n, rng, base_variance=6.0):
     """Exact draws of the path of UNEVEN: the first dimension by its distribution function."""
     x = np.linspace(-15, 15, 60_001)
-    path = GaussianPath(UNEVEN, base_variance)
+    path = DensityPath(UNEVEN, base_variance)
     line = np.column_stack([x, np.full(x.size, 0.5)])
     density = np.exp(path.log_density(State(line), beta))
     law = np.cumsum(density) / density.sum()
@@ -90,7 +91,7 @@ def tempered_draws(beta, n, rng, base_variance=6.0):
 def test_transitions_leave_every_beta_invariant(kernel):
     """Exact draws, chains of three betas in one call, 1 and 5 transitions: ranks stay uniform."""
     betas, n, p_values = (0.05, 0.5, 1.0), 12_000, []
-    path = GaussianPath(UNEVEN, 6.0, step_sizes=[3.0, 1.2, 0.8], step_betas=[0, 0.4, 1],
+    path = DensityPath(UNEVEN, 6.0, step_sizes=[3.0, 1.2, 0.8], step_betas=[0, 0.4, 1],
                         kernel=kernel, n_leapfrog=3)  # fmt: skip
     for n_steps in (1, 5):
         rng = np.random.default_rng(n_steps)
@@ -162,8 +163,28 @@ def test_same_seed_same_bits_and_first_chains_do_not_depend_on_others(adapted):
     np.testing.assert_allclose(runs[0].delta[:, :3], runs[2].delta, rtol=1e-9)
 
 
+def test_part_of_a_sample_is_the_sample_of_fewer_chains_and_sweeps():
+    """Chains do not see each other, so a shorter run of the first ones is the same."""
+    path = DensityPath(UNEVEN, 6.0)
+    long, short = (
+        rl.simulated_tempering(path, [0, 0.5, 1], np.zeros(3), n_chains, n_sweeps, rng=6,
+                               index=np.arange(n_chains) % 3, n_blocks=n_blocks)
+        for n_chains, n_sweeps, n_blocks in ((6, 40, 4), (3, 20, 2))
+    )  # fmt: skip
+    part = long.part(slice(0, 3), n_blocks=2)
+    assert part.n_chains == 3
+    assert part.n_sweeps == 20
+    np.testing.assert_array_equal(part.temperature, short.temperature)
+    for name in ("delta", "mixed", "visited", "block_sweeps"):
+        np.testing.assert_allclose(getattr(part, name), getattr(short, name), rtol=1e-9)
+    with np.errstate(all="ignore"), pytest.warns(rl.ConvergenceWarning):
+        assert rl.rts_of_sample(part).n_chains == 3
+    with pytest.raises(ValueError, match="expected 'simulated'"):
+        rl.parallel_tempering(path, [0, 1], 2, 4, rng=0).part()
+
+
 def test_a_sweep_can_name_it():
-    task = {"model": "two gaussians", "path": "gaussian", "schedule": "square",
+    task = {"model": "two gaussians", "path": "density", "schedule": "square",
             "n_temperatures": 8, "estimator": "tempered", "n_chains": 4, "n_sweeps": 20,
             "steps": "fixed", "seed": 1}  # fmt: skip
     row = tasks.estimate(**task)
@@ -176,13 +197,13 @@ BAD = {
     "variance is": lambda: GaussianMixture([[1.0]], 0.0),
     "weights has shape": lambda: GaussianMixture([[1.0]], 1.0, [1.0, 2.0]),
     "weights go down": lambda: GaussianMixture([[1.0]], 1.0, [-1.0]),
-    "target is a": lambda: GaussianPath("h20", 30.0),
-    "base_variance is": lambda: GaussianPath(MIXTURE, -1.0),
-    "kernel is": lambda: GaussianPath(MIXTURE, 30.0, kernel="gibbs"),
-    "jitter is 1.0": lambda: GaussianPath(MIXTURE, 30.0, jitter=1.0),
-    "step_sizes has shape": lambda: GaussianPath(MIXTURE, 30.0, step_sizes=[1.0, 2.0, 3.0]),
-    "step_sizes go down": lambda: GaussianPath(MIXTURE, 30.0, step_sizes=0.0),
-    "step_betas": lambda: GaussianPath(MIXTURE, 30.0, step_betas=[0.0, 0.5]),
+    "target is a": lambda: DensityPath("h20", 30.0),
+    "base_variance is": lambda: DensityPath(MIXTURE, -1.0),
+    "kernel is": lambda: DensityPath(MIXTURE, 30.0, kernel="gibbs"),
+    "jitter is 1.0": lambda: DensityPath(MIXTURE, 30.0, jitter=1.0),
+    "step_sizes has shape": lambda: DensityPath(MIXTURE, 30.0, step_sizes=[1.0, 2.0, 3.0]),
+    "step_sizes go down": lambda: DensityPath(MIXTURE, 30.0, step_sizes=0.0),
+    "step_betas": lambda: DensityPath(MIXTURE, 30.0, step_betas=[0.0, 0.5]),
     "path is a": lambda: rl.adapt_step_sizes(MIXTURE, BETAS),
     "mixture has means": lambda: rl.testsystems.tempered_log_z(
         GaussianMixture([[0.0, 0.0], [1.0, 1.0]], 1.0), 2.0, [0.0, 1.0]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib import GeometricPath, State
+from rbmlib import GeometricPath
 from rbmlib.estimators.rts import diagnose, mixed_rts, updated
 from rbmlib.estimators.transition_rts import stationary, transition_sums
 
@@ -19,16 +19,6 @@ EXACT = np.array([rl.exact(PATH.at(b)).log_z for b in BETAS])
 
 def run(n_chains=50, n_sweeps=400, rng=0, guess=EXACT, **options):
     return rl.simulated_tempering(PATH, BETAS, guess, n_chains, n_sweeps, rng, **options)
-
-
-def part(sample, chains):
-    """Some chains of a sample, as a sample."""
-    return replace(
-        sample, temperature=sample.temperature[:, chains], delta=sample.delta[:, chains],
-        visited=sample.visited[:, chains], mixed=sample.mixed[:, chains],
-        round_trips=sample.round_trips[chains], origin=sample.origin[chains],
-        states=State(sample.states.visible[chains]), index=sample.index[chains],
-    )  # fmt: skip
 
 
 def test_estimate_is_equation_12():
@@ -65,7 +55,7 @@ def test_intervals_cover():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rl.ConvergenceWarning)
         for i in range(n):
-            estimate = rl.rts_of_sample(part(sample, slice(i * each, i * each + each)), skip=1)
+            estimate = rl.rts_of_sample(sample.of_chains(slice(i * each, i * each + each)), skip=1)
             covered.append(estimate.interval[0] <= EXACT[-1] <= estimate.interval[1])
             z.append((estimate.log_z - EXACT[-1]) / estimate.std_error)
     assert abs(np.mean(covered) - 0.95) < 0.04

@@ -19,10 +19,11 @@ TOP_LEVEL = {
 # Rooms from left to right: a module imports rooms of a lower level, or its own room.
 LEVELS = [
     {"_kernels", "results", "store", "_numerics", "_streams", "_validation", "_download"},
-    {"models", "hmc"},
+    {"models", "gaussian_visible", "images", "hmc"},
+    {"leaky_kernels", "leaky_bias"},
     {"datasets", "testsystems"},
     {"paths"},
-    {"moment_averaging", "continuous"},
+    {"moment_averaging", "leaky_paths", "continuous"},
     {"schedules"},
     {"tempering", "mcmc"},
     {"estimators"},

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_rts import BETAS, EXACT, PATH, part, run
+from test_rts import BETAS, EXACT, PATH, run
 
 import rbmlib as rl
 from rbmlib.estimators.ti import correction, quadrature
@@ -66,7 +66,7 @@ def test_intervals_cover():
     for options in ({"rule": "corrected"}, {"rule": "corrected", "rao_blackwell": False}):
         inside = []
         for i in range(n):
-            estimate = rl.ti(part(sample, slice(i * each, i * each + each)), skip=1, **options)
+            estimate = rl.ti(sample.of_chains(slice(i * each, i * each + each)), skip=1, **options)
             inside.append(estimate.interval[0] <= EXACT[-1] <= estimate.interval[1])
         assert abs(np.mean(inside) - 0.95) < 0.04, options
 

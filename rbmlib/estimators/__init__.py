@@ -4,8 +4,10 @@ from .ais import ais
 from .bar import bar
 from .exact import exact, exact_samples
 from .mbar import mbar, mbar_of_sample, solve_mbar, stochastic_mbar
+from .neighbour_bar import bar_of_sample
 from .reverse_ais import reverse_ais
 from .rts import rts, rts_of_sample
+from .tap import tap
 from .ti import ti
 from .transition_rts import transition_rts
 from .trusted import log_z
@@ -13,6 +15,7 @@ from .trusted import log_z
 __all__ = [
     "ais",
     "bar",
+    "bar_of_sample",
     "exact",
     "exact_samples",
     "log_z",
@@ -23,6 +26,7 @@ __all__ = [
     "rts_of_sample",
     "solve_mbar",
     "stochastic_mbar",
+    "tap",
     "ti",
     "transition_rts",
 ]

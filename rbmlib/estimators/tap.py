@@ -1,0 +1,378 @@
+"""TAP: a deterministic expansion of log Z in the couplings (Thouless, Anderson & Palmer 1977).
+
+The Legendre transform of log Z, a function of the magnetisations m = E[v], E[h], expanded in W
+(Plefka 1982; Georges & Yedidia 1991), is for two layers without couplings inside them
+
+    Gamma(m) = -S(m) - b m_v - a m_h - sum_n 1/n! kappa_n(m_v) W^n kappa_n(m_h)    (n <= order)
+
+with W^n element by element, S the entropy of independent bits and kappa_n the n-th cumulant of
+one bit: m, m(1-m), m(1-m)(1-2m). Order 1 is naive mean field, 2 TAP, 3 its next term; beyond,
+other diagrams enter. This is eq. (14) of the report, whose a and b are our b and a. Stationary
+points satisfy its eqs. (15) and (16), and there log Z ~ -Gamma.
+
+States are kept as logits of the magnetisations, so that 1 - m is as accurate as m.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import __version__
+from .._numerics import expit, logit, logsumexp, softplus
+from .._validation import count, finite_array, generator, instance, number
+from ..models import BernoulliRBM
+from ..results import ConvergenceWarning, Estimate
+
+SOLVERS = ("minimise", "iterate")
+TOLERANCE = 1e-10  # of the gradient with respect to the magnetisations, at a fixed point
+HAND_OVER = (1e-3, 1e-5, 1e-8)  # distances from self-consistency where Newton's method is tried
+ALIKE = 1e-6  # largest difference of magnetisations of what is called one fixed point
+EDGE = 0.01  # starts are kept away from 0 and 1
+
+
+class FixedPoints(NamedTuple):
+    """Stationary points of Gamma that were found, lowest first."""
+
+    free_energy: np.ndarray  # (n_points,) Gamma, nats
+    visible: np.ndarray  # (n_points, n_visible) magnetisations
+    hidden: np.ndarray  # (n_points, n_hidden)
+    visible_logit: np.ndarray  # their logits: 1 - m without loss
+    hidden_logit: np.ndarray
+    gradient: np.ndarray  # (n_points,) largest derivative of Gamma with respect to one m
+    is_minimum: np.ndarray  # (n_points,) bool: a local minimum, else a saddle
+    n_starts: np.ndarray  # (n_points,) int: starts that led here
+
+
+def tap(
+    rbm: BernoulliRBM, order: int = 2, rng=0, *, n_starts: int = 20, starts=None,
+    solver: str = "minimise", damping: float = 0.5, max_sweeps: int = 2000,
+) -> Estimate:  # fmt: skip
+    """log Z from the mean-field (order 1), TAP2 or TAP3 free energy, and all fixed points found.
+
+    Parameters
+    ----------
+    rbm : BernoulliRBM
+    order : {1, 2, 3}
+    rng : int, Generator or None
+        For the starts.
+    n_starts : int
+        Hidden states are drawn with anything from one unit in a hundred to all units on.
+    starts : array (n_starts, n_visible), optional
+        Visible magnetisations in [0, 1] to start from instead, such as images.
+    solver : {"minimise", "iterate"}
+        "minimise" lowers Gamma, layer by layer: at orders 1 and 2 Gamma is convex in the units of
+        one layer while the other is held, so it cannot oscillate. "iterate" is eqs. (15) and (16),
+        ``m <- damping m + (1 - damping) sigmoid(...)``, one layer after the other. Both end with
+        Newton's method.
+    damping : float
+        In [0, 1), of "iterate".
+    max_sweeps : int
+        Updates of both layers for each start.
+
+    Returns
+    -------
+    Estimate
+        ``log_z`` is -Gamma at the lowest fixed point, ``std_error`` NaN: the error of an expansion
+        is not known. Order 1 is a lower bound; orders 2 and 3 bound nothing. ``states`` holds the
+        `FixedPoints`; ``trace["free_energy"]`` (n_sweeps + 1, n_starts) their history;
+        ``settings["log_z_sum"]`` the sum over all fixed points, as if each were a separate mode.
+        ``converged`` is False, with a `ConvergenceWarning`, if a start did not end at a fixed
+        point. That each did says nothing of the expansion: compare orders, and with `ais`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Naming the argument.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
+    >>> errors = [rl.tap(rbm, order).log_z - rl.exact(rbm).log_z for order in (1, 2, 3)]
+    >>> errors[0] < 0 and abs(errors[2]) < abs(errors[1]) < abs(errors[0])
+    True
+    """
+    started = time.perf_counter()
+    instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM")
+    if order not in (1, 2, 3):
+        raise ValueError(f"order is {order!r}: expected 1 (mean field), 2 or 3")
+    if solver not in SOLVERS:
+        raise ValueError(f"solver is {solver!r}: expected one of {SOLVERS}")
+    number("damping", damping, "0 or more, and less than 1", least=0)
+    if damping >= 1:
+        raise ValueError(f"damping is {damping}: expected 0 or more, and less than 1")
+    max_sweeps = count("max_sweeps", max_sweeps)
+    expansion = Expansion.of(rbm, order)
+    begin = _starts(rbm, count("n_starts", n_starts), starts, generator(rng))
+    found, history, n_solved = _solve(expansion, begin, solver, damping, max_sweeps)
+    if n_solved < len(begin[0]):
+        warnings.warn(
+            f"tap: {len(begin[0]) - n_solved} of {len(begin[0])} starts did not converge; "
+            + ("use solver='minimise', a damping nearer to 1, or" if solver == "iterate" else "use")
+            + " a larger max_sweeps",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    log_zs = rbm.log_scale - found.free_energy
+    log_z = float(log_zs[0]) if n_solved else math.nan
+    return Estimate(
+        method=("mean field", "TAP2", "TAP3")[order - 1],
+        log_z=log_z,
+        std_error=math.nan,
+        interval=(-math.inf, math.inf),
+        bound="lower" if order == 1 else None,
+        mean_log_z=log_z if order == 1 else None,
+        mean_std_error=0.0 if order == 1 else None,
+        n_chains=len(begin[0]),
+        n_sweeps=len(history) - 1,
+        seconds=time.perf_counter() - started,
+        converged=n_solved == len(begin[0]),
+        trace={"free_energy": history, "log_z": log_zs, "n_starts": found.n_starts},
+        settings={
+            "order": order,
+            "solver": solver,
+            "damping": damping if solver == "iterate" else None,
+            "n_solved": n_solved,
+            "n_fixed_points": len(log_zs),
+            "log_z_sum": float(logsumexp(log_zs)) if n_solved else math.nan,
+            "rng": rng if isinstance(rng, (int, np.integer)) else None,
+            "version": __version__,
+        },
+        states=found,
+    )
+
+
+def _starts(rbm, n_starts, starts, rng):
+    """Logits (n_starts, n_visible) and (n_starts, n_hidden) to start from."""
+    if starts is None:
+        density = np.where(
+            rng.random(n_starts) < 0.5, rng.random(n_starts), 10 ** rng.uniform(-2, 0, n_starts)
+        )
+        hidden = (rng.random((n_starts, rbm.n_hidden)) < density[:, None]).astype(float)
+        hidden = np.clip(hidden, EDGE, 1 - EDGE)
+        return rbm.visible_field(hidden), logit(hidden)
+    meaning = f"visible magnetisations (n_starts, {rbm.n_visible}) in [0, 1]"
+    visible = finite_array("starts", starts, (None, rbm.n_visible), meaning)
+    if not len(visible) or visible.min() < 0 or visible.max() > 1:
+        raise ValueError(f"starts is empty or has values outside [0, 1]: expected {meaning}")
+    visible = np.clip(visible, EDGE, 1 - EDGE)
+    return logit(visible), rbm.hidden_field(visible)
+
+
+# the expansion ------------------------------------------------------------------------------
+
+
+class Bits(NamedTuple):
+    """Independent bits of given logits: cumulants, and their derivatives with respect to m."""
+
+    logits: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    cumulants: list  # kappa_1 .. kappa_order
+    slopes: list
+    curvatures: list
+
+    @classmethod
+    def of(cls, logits, order: int) -> Bits:
+        mean, off = expit(logits), expit(-logits)
+        variance, skew = mean * off, off - mean
+        cumulants = [mean, variance, variance * skew]
+        slopes = [np.ones_like(mean), skew, 1 - 6 * variance]
+        curvatures = [np.zeros_like(mean), np.full_like(mean, -2.0), -6 * skew]
+        parts = (part[:order] for part in (cumulants, slopes, curvatures))
+        return cls(logits, mean, variance, *parts)
+
+    def energy(self, bias, pulls) -> np.ndarray:
+        """-S - bias m - sum_n pull_n kappa_n of each unit."""
+        terms = sum(p * k for p, k in zip(pulls, self.cumulants, strict=True))
+        return self.mean * (self.logits - bias) - softplus(self.logits) - terms
+
+    def gradient(self, bias, pulls) -> np.ndarray:
+        """Its derivative with respect to m."""
+        terms = sum(p * s for p, s in zip(pulls, self.slopes, strict=True))
+        return self.logits - bias - terms
+
+    def curvature(self, pulls) -> np.ndarray:
+        """m(1-m) times its second derivative: the derivative of `gradient` by the logit."""
+        terms = sum(p * c for p, c in zip(pulls, self.curvatures, strict=True))
+        return 1 - self.variance * terms
+
+
+class Expansion(NamedTuple):
+    """Gamma up to an order, of logits (n_starts, n_visible) and (n_starts, n_hidden)."""
+
+    biases: tuple[np.ndarray, np.ndarray]  # visible, hidden
+    powers: list  # W^n / n!
+
+    @classmethod
+    def of(cls, rbm: BernoulliRBM, order: int) -> Expansion:
+        powers = [rbm.weights**n / math.factorial(n) for n in range(1, order + 1)]
+        return cls((rbm.visible_bias, rbm.hidden_bias), powers)
+
+    def bits(self, logits) -> Bits:
+        return Bits.of(logits, len(self.powers))
+
+    def pulls(self, other: Bits, layer: int) -> list:
+        """W^n kappa_n / n! of the other layer on the units of this one (0 visible, 1 hidden)."""
+        powers = (w if layer else w.T for w in self.powers)
+        return [k @ w for k, w in zip(other.cumulants, powers, strict=True)]
+
+    def free_energy(self, logits) -> np.ndarray:
+        """Gamma (n_starts,), nats."""
+        visible, hidden = map(self.bits, logits)
+        pulls = self.pulls(visible, 1)
+        alone = visible.energy(self.biases[0], [0.0] * len(pulls))
+        return alone.sum(axis=1) + hidden.energy(self.biases[1], pulls).sum(axis=1)
+
+    def gradient(self, logits) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of Gamma with respect to both layers' magnetisations."""
+        bits = [self.bits(x) for x in logits]
+        return tuple(bits[i].gradient(self.biases[i], self.pulls(bits[1 - i], i)) for i in (0, 1))
+
+    def residual(self, logits) -> np.ndarray:
+        """Largest derivative of Gamma (n_starts,)."""
+        return np.maximum(*(np.abs(g).max(axis=1) for g in self.gradient(logits)))
+
+    def distance(self, logits) -> np.ndarray:
+        """Largest difference (n_starts,) of the two sides of eqs. (15) and (16), as equations.
+
+        Of magnetisations: logits of -80 where -90 are due do not matter to a sum.
+        """
+        pairs = zip(logits, self.gradient(logits), strict=True)
+        return np.maximum(*(np.abs(expit(x) - expit(x - g)).max(axis=1) for x, g in pairs))
+
+    def hessian(self, logits):
+        """Of one state: diagonals of both layers, and the block between them."""
+        bits = [self.bits(x[None]) for x in logits]
+        diagonals = [
+            (bits[i].curvature(self.pulls(bits[1 - i], i)) / bits[i].variance)[0] for i in (0, 1)
+        ]
+        slopes = zip(bits[0].slopes, self.powers, bits[1].slopes, strict=True)
+        return *diagonals, -sum(s.T * w * t for s, w, t in slopes)
+
+
+# solvers ------------------------------------------------------------------------------------
+
+
+def _minimising_step(bits: Bits, bias, pulls, order: int) -> np.ndarray:
+    """Logits after a Newton step of each unit, halved until it lowers the unit's energy."""
+    gradient, now = bits.gradient(bias, pulls), bits.energy(bias, pulls)
+    step = -gradient / np.maximum(bits.curvature(pulls), 1.0)
+    for _ in range(40):
+        after = Bits.of(bits.logits + step, order).energy(bias, pulls)
+        worse = after > now + 1e-12 * (1 + np.abs(now))
+        if not worse.any():
+            break
+        step[worse] /= 2
+    return bits.logits + step
+
+
+def _damped_step(bits: Bits, bias, pulls, damping: float) -> np.ndarray:
+    """Logits of ``damping m + (1 - damping) sigmoid(...)``."""
+    target = bits.logits - bits.gradient(bias, pulls)
+    on = damping * bits.mean + (1 - damping) * expit(target)
+    off = damping * expit(-bits.logits) + (1 - damping) * expit(-target)
+    return np.log(on) - np.log(off)
+
+
+def _sweep(expansion: Expansion, logits, solver: str, damping: float):
+    """Hidden, then visible units updated, as in eqs. (15) and (16)."""
+    logits = list(logits)
+    for layer in (1, 0):
+        here, other = expansion.bits(logits[layer]), expansion.bits(logits[1 - layer])
+        bias, pulls = expansion.biases[layer], expansion.pulls(other, layer)
+        if solver == "minimise":
+            logits[layer] = _minimising_step(here, bias, pulls, len(expansion.powers))
+        else:
+            logits[layer] = _damped_step(here, bias, pulls, damping)
+    return tuple(logits)
+
+
+def _newton(expansion: Expansion, logits, n_steps: int = 20):
+    """One state (n_visible,), (n_hidden,) taken to gradient zero, or None if it will not go."""
+    best = expansion.residual([x[None] for x in logits])[0]
+    for _ in range(n_steps):
+        g_v, g_h = (g[0] for g in expansion.gradient([x[None] for x in logits]))
+        d_v, d_h, block = expansion.hessian(logits)
+        scaled = block / d_v[:, None]
+        schur = np.diag(d_h) - block.T @ scaled
+        try:
+            m_h = np.linalg.solve(schur, scaled.T @ g_v - g_h)
+        except np.linalg.LinAlgError:
+            return None
+        m_v = -(g_v + block @ m_h) / d_v
+        change = (m / (expit(x) * expit(-x)) for m, x in zip((m_v, m_h), logits, strict=True))
+        after = tuple(x + step for x, step in zip(logits, change, strict=True))
+        residual = expansion.residual([x[None] for x in after])[0]
+        if not residual < best / 2:  # as small as rounding lets it be, or astray
+            return logits if best <= TOLERANCE else None
+        logits, best = after, residual
+    return logits if best <= TOLERANCE else None
+
+
+def _solve(expansion: Expansion, logits, solver, damping, max_sweeps):
+    """Fixed points from each start, the history of Gamma, and how many starts reached one."""
+    n_starts = len(logits[0])
+    logits, gamma = [np.array(x) for x in logits], expansion.free_energy(logits)
+    history, solved = [gamma], [None] * n_starts
+    tried = np.zeros(n_starts, int)  # how often, by Newton's method
+    for _ in range(max_sweeps):
+        open_ = np.array([i for i in range(n_starts) if solved[i] is None])
+        if not open_.size:
+            break
+        after = _sweep(expansion, [x[open_] for x in logits], solver, damping)
+        gamma, distance = gamma.copy(), expansion.distance(after)
+        gamma[open_] = expansion.free_energy(after)
+        for layer in (0, 1):
+            logits[layer][open_] = after[layer]
+        history.append(gamma)
+        for row, i in enumerate(open_):
+            if tried[i] < len(HAND_OVER) and distance[row] < HAND_OVER[tried[i]]:
+                tried[i] += 1
+                solved[i] = _newton(expansion, (logits[0][i], logits[1][i]))
+    points = [s for s in solved if s is not None]
+    return _distinct(expansion, points), np.array(history), len(points)
+
+
+def _distinct(expansion: Expansion, points) -> FixedPoints:
+    """Fixed points that differ, lowest Gamma first."""
+    kept, times = [], []
+    for point in points:
+        near = [
+            i for i, other in enumerate(kept)
+            if all(np.abs(expit(a) - expit(b)).max() < ALIKE
+                   for a, b in zip(point, other, strict=True))
+        ]  # fmt: skip
+        if near:
+            times[near[0]] += 1
+        else:
+            kept.append(point)
+            times.append(1)
+    sizes = [b.size for b in expansion.biases]
+    logits = [np.array([p[i] for p in kept]).reshape(-1, sizes[i]) for i in (0, 1)]
+    order = np.argsort(expansion.free_energy(logits))
+    logits = [x[order] for x in logits]
+    return FixedPoints(
+        expansion.free_energy(logits),
+        *map(expit, logits),
+        *logits,
+        expansion.residual(logits),
+        np.array([_is_minimum(expansion, p) for p in zip(*logits, strict=True)], bool),
+        np.array(times, int)[order],
+    )
+
+
+def _is_minimum(expansion: Expansion, logits) -> bool:
+    d_v, d_h, block = expansion.hessian(logits)
+    if d_v.min() <= 0:
+        return False
+    try:
+        np.linalg.cholesky(np.diag(d_h) - block.T @ (block / d_v[:, None]))
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -1,0 +1,194 @@
+"""Leaky and Gaussian-Bernoulli RBMs: densities, exact log Z and samples, reduction, errors."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers_stats import all_states, assert_no_rejection, log_sum, two_sided, z_score
+from scipy import integrate, stats
+
+import rbmlib as rl
+from rbmlib import GaussianRBM, LeakyRBM
+
+RNG = np.random.default_rng(5)
+W = RNG.normal(size=(4, 3)) * 0.3
+B, A = RNG.normal(size=4) * 0.5, RNG.normal(size=3) * 0.5
+LEAKY = LeakyRBM(W, B, A, leakiness=0.2)
+GAUSSIAN = GaussianRBM(3 * W, B, A)
+MODELS = [LEAKY, GAUSSIAN]
+STATES = RNG.normal(size=(50, 4)) * 2
+
+
+def orthogonal(n_visible, n_hidden, norms, **options):
+    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(n_visible, n_hidden)))[0]
+    return LeakyRBM(basis * norms, **options)
+
+
+@pytest.mark.parametrize("n_hidden", [5, 10, 20, 30])
+def test_table_1_to_the_printed_digits(n_hidden):
+    published = pd.read_csv(rl.datasets.committed("published/leaky_table1.csv"))
+    printed = published.set_index("n_hidden").loc[n_hidden, "logz_exact"]
+    assert f"{orthogonal(3072, n_hidden, 0.9).exact_log_z():.2f}" == f"{printed:.2f}"
+
+
+def test_log_density_is_the_joint_summed_over_hidden_units():
+    """Each hidden unit integrates to its piece: exp(h eta) g(h; alpha), or 1 + exp(eta)."""
+    v = STATES[0]
+    for j, eta in enumerate(v @ W + A):
+        alpha = 1.0 if eta > 0 else 0.2
+        value, _ = integrate.quad(
+            lambda h, e=eta, al=alpha: np.exp(h * e - h**2 / (2 * al)) / np.sqrt(2 * np.pi * al),
+            -40, 40,
+        )  # fmt: skip
+        one = LeakyRBM(W[:, [j]], None, A[[j]], leakiness=0.2)
+        assert one.log_density(v)[0] == pytest.approx(np.log(value) - v @ v / 2, abs=1e-7)
+    h = all_states(3)
+    joint = v @ B - v @ v / 2 + h @ (v @ (3 * W) + A)
+    assert GAUSSIAN.log_density(v)[0] == pytest.approx(log_sum(joint), abs=1e-12)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["leaky", "gaussian"])
+def test_gradient(model):
+    step = 1e-6 * np.eye(4)
+    numeric = [
+        (model.log_density(v + step) - model.log_density(v - step)) / 2e-6 for v in STATES[:20]
+    ]
+    assert np.allclose(model.gradient(STATES[:20]), numeric, atol=1e-7)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["leaky", "gaussian"])
+def test_reduction_splits_the_density(model):
+    wide = model._with(
+        weights=np.vstack([model.weights, np.zeros((2, 3))]),
+        visible_bias=np.append(model.visible_bias, [0.7, -0.2]),
+    )
+    turn = stats.ortho_group.rvs(6, random_state=1)
+    wide = wide._with(weights=turn @ wide.weights, visible_bias=turn @ wide.visible_bias)
+    small, basis, b = reduction = wide.reduced()
+    assert small.n_visible == 3
+    v = np.random.default_rng(2).normal(size=(20, 6))
+    u = reduction.coordinates(v)
+    rest = v - u @ basis.T
+    constant = small.log_scale - (3 * np.log(2 * np.pi) + b @ b - (basis.T @ b) @ (basis.T @ b)) / 2
+    assert constant == pytest.approx(0, abs=1e-12)
+    outside = rest @ b - (rest**2).sum(axis=1) / 2
+    inside = small.log_density(u) - small.log_scale
+    assert np.allclose(wide.log_density(v), inside + outside, atol=1e-12)
+    back = reduction.expand(u, 0)
+    assert np.allclose(reduction.coordinates(back), u)
+    rows = small.weights @ small.weights.T
+    assert np.allclose(rows, np.diag(np.diag(rows)))
+
+
+def test_gibbs_moves_a_reduced_model_as_it_moves_the_whole():
+    whole = orthogonal(20, 2, [0.9, 0.6], visible_bias=np.full(20, 0.1), leakiness=0.1)
+    reduction = whole.reduced()
+    start = np.tile(np.linspace(-1, 1, 20), (40_000, 1))
+    one = whole.gibbs(start, np.random.default_rng(0))
+    two = reduction.model.gibbs(reduction.coordinates(start), np.random.default_rng(1))
+    a, b = reduction.coordinates(one), two
+    p = [stats.ks_2samp(a[:, j], b[:, j]).pvalue for j in range(2)]
+    p.append(stats.ks_2samp(one.sum(axis=1), reduction.expand(two, 2).sum(axis=1)).pvalue)
+    assert_no_rejection(p, "laws of a step", level=1e-4)
+
+
+def test_log_z_of_orthogonal_columns_is_that_of_quadrature():
+    rbm = LeakyRBM(np.diag([0.9, -0.5]), [0.4, -0.3], [0.3, -0.8], leakiness=0.05, log_scale=0.5)
+
+    def density(y, x):
+        return np.exp(rbm.log_density([[x, y]])[0])
+
+    value, _ = integrate.dblquad(density, -30, 30, -30, 30, epsabs=1e-9)
+    assert rbm.exact_log_z() == pytest.approx(np.log(value), abs=1e-5)
+    wide = LeakyRBM(np.vstack([rbm.weights, np.zeros((1, 2))]), [0.4, -0.3, 0.6], [0.3, -0.8],
+                    leakiness=0.05)  # fmt: skip
+    expected = np.log(value) - 0.5 + np.log(2 * np.pi) / 2 + 0.18
+    assert wide.exact_log_z() == pytest.approx(expected, abs=1e-5)
+
+
+def test_gaussian_of_leakiness_one():
+    rbm = LeakyRBM(W[:2], B[:2], A, leakiness=1.0)
+    mean, precision, log_z = rbm.gaussian()
+
+    def density(y, x):
+        return np.exp(rbm.log_density([[x, y]])[0])
+
+    value, _ = integrate.dblquad(density, -20, 20, -20, 20)
+    assert log_z == pytest.approx(np.log(value), abs=1e-7)
+    assert np.allclose(rbm.gradient(mean), 0)
+    assert np.allclose(np.eye(2) - W[:2] @ W[:2].T, precision)
+
+
+def test_exact_samples_of_orthogonal_columns():
+    rbm = orthogonal(5, 2, [0.9, 0.5], visible_bias=np.full(5, 0.2), hidden_bias=[0.5, -0.4],
+                     leakiness=0.05)  # fmt: skip
+    u = rbm.reduced().coordinates(rbm.exact_samples(20_000, 0))
+    model = rbm.reduced().model
+    log_mass, mean, sd, end = model._pieces()
+    p = []
+    for j in range(2):
+        share = np.exp(log_mass[:, j] - log_sum(log_mass[:, j]))
+        below, above = (stats.norm(mean[i, j], sd[i, j]) for i in (0, 1))
+        x, cut = u[:, j], end[j]
+        cdf = np.where(
+            x <= cut,
+            share[0] * below.cdf(x) / below.cdf(cut),
+            share[0] + share[1] * (1 - above.sf(x) / above.sf(cut)),
+        )
+        p.append(stats.kstest(cdf, "uniform").pvalue)
+    assert_no_rejection(p, "directions", level=1e-4)
+
+
+def test_exact_samples_by_rejection_have_the_gradient_of_their_density():
+    """E[d log p] = 0 and E[v d log p] = -1: Stein's identities hold for the model only."""
+    v = LEAKY.exact_samples(20_000, 1)
+    slope = LEAKY.gradient(v)
+    z = np.concatenate([z_score(slope, 0.0), z_score(v * slope, -1.0)])
+    assert_no_rejection(two_sided(z), "Stein's identities", level=1e-4)
+    wrong = LEAKY.with_leakiness(1.0).exact_samples(20_000, 1)
+    assert np.abs(z_score(LEAKY.gradient(wrong), 0.0)).max() > 8
+
+
+def test_rejection_gives_up_with_many_units():
+    weak = 0.12 * np.eye(50, 40) + 1e-3 * RNG.normal(size=(50, 40))
+    assert LeakyRBM(weak).exact_samples(10, 0).shape == (10, 50)
+    strong = np.diag(np.linspace(0.9, 0.95, 60)) @ np.linalg.qr(RNG.normal(size=(60, 60)))[0]
+    many = LeakyRBM(strong)
+    with pytest.raises(ValueError, match="exact samples by rejection need few"):
+        many.exact_samples(100, 0)
+
+
+def test_weights_that_are_not_positive_definite():
+    with pytest.raises(ValueError, match=r"weights has a largest singular value of 2 \(1 of 2 are"):
+        LeakyRBM(np.diag([2.0, 0.5]))
+    with pytest.raises(ValueError, match=r"eigenvalue -3 .*project the weights"):
+        LeakyRBM(np.diag([2.0, 0.5]))
+    start = np.random.default_rng(0).uniform(0, 0.01, size=(3072, 500))  # the paper's
+    with pytest.raises(ValueError, match=r"largest singular value of 6\.2"):
+        LeakyRBM(start)
+    LeakyRBM(np.diag([0.999999, 0.5]))
+
+
+@pytest.mark.parametrize("leakiness", [0, -0.1, 1.01, np.nan, "some", None, True])
+def test_leakiness_outside(leakiness):
+    with pytest.raises(ValueError, match=r"leakiness is .*: expected a number in \(0, 1\]"):
+        LeakyRBM(W, leakiness=leakiness)
+    with pytest.raises(ValueError, match="leakiness is"):
+        LEAKY.with_leakiness(leakiness)
+
+
+@pytest.mark.parametrize("kind", [LeakyRBM, GaussianRBM])
+def test_bad_parameters(kind):
+    for arguments, message in [
+        ((None,), "weights is not an array"), ((W[0],), "weights has shape"),
+        ((W * np.nan,), "weights holds 12 NaN"), ((W, B[:2]), "visible_bias has shape"),
+        ((W, B, B), "hidden_bias has shape"), ((np.zeros((0, 3)),), "weights has shape"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            kind(*arguments)
+    with pytest.raises(ValueError, match="visible has shape"):
+        kind(W).log_density(np.zeros((2, 3)))
+
+
+def test_exact_log_z_needs_orthogonal_columns():
+    with pytest.raises(ValueError, match="weights has columns that are not orthogonal"):
+        LEAKY.exact_log_z()

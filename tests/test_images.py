@@ -1,0 +1,148 @@
+"""Colour images: CIFAR-10, SVHN, the coding of the committed subset, standardisation."""
+
+import hashlib
+import io
+import tarfile
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+import rbmlib as rl
+from rbmlib import _download, datasets, images
+from rbmlib.datasets import DataCorrupt, Remote
+
+RNG = np.random.default_rng(0)
+SMALL = RNG.integers(0, 256, (4, images.N_PIXELS), np.uint8)
+LABELS = np.array([3, 0, 9, 1], np.uint8)
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """$RBMLIB_DATA, empty, and no cache."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    monkeypatch.setenv("RBMLIB_DATA", str(folder))
+    monkeypatch.setattr(_download, "cache_folder", lambda: tmp_path / "cache")
+    return folder
+
+
+def test_subset_is_the_beginning_of_each_class():
+    data = datasets.load_cifar10()
+    assert data.train.shape == (2000, 3072)
+    assert data.test.shape == (500, 3072)
+    assert data.train.dtype == np.uint8
+    assert np.bincount(data.train_labels).tolist() == [200] * 10
+    assert np.bincount(data.test_labels).tolist() == [50] * 10
+    # the first image of data_batch_1: a frog, whose first red values are 59 43 50
+    assert data.label_names[data.train_labels[0]] == "frog"
+    assert data.train[0, :3].tolist() == [59, 43, 50]
+    assert images.pictures(data.train[:1])[0, 0, 0].tolist() == [59, 62, 63]
+
+
+def test_subset_is_of_the_genuine_files():
+    """Means and deviations of CIFAR-10's colours (0.491, 0.482, 0.447; 0.247, 0.243, 0.262)."""
+    colours = images.pictures(datasets.load_cifar10().train).reshape(-1, 3) / 255
+    np.testing.assert_allclose(colours.mean(axis=0), [0.491, 0.482, 0.447], atol=0.015)
+    np.testing.assert_allclose(colours.std(axis=0), [0.247, 0.243, 0.262], atol=0.015)
+
+
+def test_differences_lose_nothing():
+    np.testing.assert_array_equal(images.from_differences(images.differences(SMALL)), SMALL)
+    flat = np.full((1, images.N_PIXELS), 77, np.uint8)
+    assert np.count_nonzero(images.differences(flat)) == 1
+
+
+def cifar_files(monkeypatch) -> dict[str, bytes]:
+    """Six small files in the form of CIFAR-10's, registered in place of the real ones."""
+    files = {}
+    for i, name in enumerate(datasets.CIFAR_BATCHES):
+        files[name] = images.write_cifar_batch(SMALL + np.uint8(i), LABELS)
+        monkeypatch.setitem(datasets.CIFAR_BATCHES, name, sha256(files[name]))
+    return files
+
+
+def check_full(data):
+    assert data.train.shape == (20, 3072)
+    np.testing.assert_array_equal(data.train[4:8], SMALL + np.uint8(1))
+    np.testing.assert_array_equal(data.test, SMALL + np.uint8(5))
+    assert data.train_labels.tolist() == LABELS.tolist() * 5
+    with pytest.raises(ValueError, match="read-only"):
+        data.train[0] = 1
+
+
+def test_full_set_from_unpacked_files(own, monkeypatch):
+    folder = own / datasets.CIFAR_FOLDER
+    folder.mkdir()
+    for name, content in cifar_files(monkeypatch).items():
+        (folder / name).write_bytes(content)
+    check_full(datasets.load_cifar10.__wrapped__(full=True))
+    (folder / "test_batch.bin").write_bytes(b"other")
+    with pytest.raises(DataCorrupt, match=r"test_batch\.bin is damaged"):
+        datasets.load_cifar10.__wrapped__(full=True)
+
+
+def test_full_set_from_the_archive(own, monkeypatch):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, content in cifar_files(monkeypatch).items():
+            entry = tarfile.TarInfo(f"{datasets.CIFAR_FOLDER}/{name}")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    name = "cifar-10-binary.tar.gz"
+    (own / name).write_bytes(buffer.getvalue())
+    remote = Remote(name, "https://x/" + name, sha256(buffer.getvalue()))
+    monkeypatch.setitem(datasets.REMOTE, "cifar10", remote)
+    check_full(datasets.load_cifar10.__wrapped__(full=True))
+    assert [path.name for path in own.iterdir()] == [name]
+
+
+def test_svhn(own, monkeypatch):
+    """A file of the published form: X (row, column, colour, n), y with 10 for the digit 0."""
+    for name, file in (("svhn_train", "train_32x32.mat"), ("svhn_test", "test_32x32.mat")):
+        cube = images.pictures(SMALL).transpose(1, 2, 3, 0)
+        savemat(own / file, {"X": cube, "y": np.array([[10], [1], [9], [2]], np.uint8)})
+        digest = sha256((own / file).read_bytes())
+        monkeypatch.setitem(datasets.REMOTE, name, Remote(file, "https://x/" + file, digest))
+    data = datasets.load_svhn.__wrapped__()
+    np.testing.assert_array_equal(data.train, SMALL)
+    np.testing.assert_array_equal(data.test, SMALL)
+    assert data.test_labels.tolist() == [0, 1, 9, 2]
+
+
+def test_standardisation():
+    data = datasets.load_cifar10()
+    scale = rl.Standardisation(data.train)
+    x = scale(data.train)
+    assert x.dtype == np.float32
+    np.testing.assert_allclose(x.mean(axis=0, dtype=float), 0, atol=1e-5)
+    np.testing.assert_allclose(x.std(axis=0, dtype=float), 1, atol=1e-5)
+    np.testing.assert_array_equal(np.rint(scale.inverse(x)), data.train)
+    other = scale(data.test)
+    np.testing.assert_allclose(other[3], (data.test[3] - scale.mean) / scale.std, atol=1e-5)
+    np.testing.assert_allclose(scale.log_jacobian, -np.log(data.train.std(axis=0)).sum())
+
+
+def test_unstandardised_pixels_are_told_apart():
+    data = datasets.load_cifar10()
+    scale = rl.Standardisation(data.train)
+    images.check_standardised("data", scale(data.train)[:200])
+    images.check_standardised("data", scale(data.test))
+    for wrong in (data.train, data.train / 255, scale(data.train) * 3, scale(data.train) + 1):
+        with pytest.raises(ValueError, match=r"data is not standardised.*rl\.Standardisation"):
+            images.check_standardised("data", wrong)
+
+
+def test_wrong_images():
+    with pytest.raises(ValueError, match=r"images has 1 pixels that are the same"):
+        rl.Standardisation([[0, 1], [0, 2]])
+    with pytest.raises(ValueError, match=r"images has shape \(3,\): expected"):
+        rl.Standardisation([1, 2, 3])
+    with pytest.raises(ValueError, match=r"images has shape \(1, 2\): expected \(n_images, 3\)"):
+        rl.Standardisation(RNG.normal(size=(5, 3)))([[1, 2]])
+    with pytest.raises(ValueError, match=r"vectors has shape \(2, 3\): expected \(n, 3072\)"):
+        images.pictures(np.zeros((2, 3)))

@@ -1,0 +1,227 @@
+"""Paths and transitions of models with Gaussian visible units."""
+
+import numpy as np
+import pytest
+from helpers_stats import all_states, assert_no_rejection, log_sum, two_sided, z_score
+from scipy import special
+
+import rbmlib as rl
+from rbmlib import (
+    AnnealingPath,
+    EnergyPath,
+    GaussianGeometricPath,
+    GaussianRBM,
+    LeakinessPath,
+    LeakyRBM,
+    State,
+)
+from rbmlib._kernels.leaky import quantile
+from rbmlib._streams import ChainStream
+from rbmlib.leaky_kernels import KERNELS, negative_squares
+
+EXACT = sorted(set(KERNELS) - {"gibbs"})
+RNG = np.random.default_rng(5)
+BASIS = np.linalg.qr(RNG.normal(size=(12, 4)))[0]
+PLAIN = LeakyRBM(0.9 * BASIS)  # the paper's Table 1, smaller
+BIASED = LeakyRBM(BASIS * [0.9, 0.8, 0.7, 0.6], RNG.normal(size=12) * 0.3, [0.3, -0.5, 0.2, -0.1],
+                  leakiness=0.1)  # fmt: skip
+SLANTED = LeakyRBM(0.25 * RNG.normal(size=(6, 3)), RNG.normal(size=6) * 0.3, [0.3, -0.5, 0.2],
+                   leakiness=0.05)  # fmt: skip
+GAUSSIAN = GaussianRBM(0.5 * RNG.normal(size=(8, 5)), RNG.normal(size=8) * 0.3, RNG.normal(size=5))
+PATHS = [LeakinessPath(BIASED), LeakinessPath(SLANTED), EnergyPath(BIASED), EnergyPath(SLANTED),
+         GaussianGeometricPath(GAUSSIAN)]  # fmt: skip
+NAMES = [f"{type(p).__name__}-{p.rbm.n_visible}" for p in PATHS]
+BETAS = np.array([0.0, 0.3, 1.0])
+
+
+def gaussian_log_z(rbm) -> float:
+    """Sum over hidden states of the mass of their Gaussians."""
+    h = all_states(rbm.n_hidden)
+    mean = rbm.visible_bias + h @ rbm.weights.T
+    mass = h @ rbm.hidden_bias + (mean**2).sum(axis=1) / 2
+    return log_sum(mass) + rbm.n_visible / 2 * np.log(2 * np.pi) + rbm.log_scale
+
+
+@pytest.mark.parametrize("path", PATHS, ids=NAMES)
+def test_path_is_that_of_its_models(path):
+    state = path.sample_base(20, np.random.default_rng(0))
+    wanted = np.stack([path.at(b).log_density(state.visible) for b in BETAS], axis=1)
+    assert np.allclose(path.log_density(state, BETAS), wanted)
+    assert np.allclose(path.log_density(state, 0.3), wanted[:, 1])
+    ends = path.log_density(state, np.array([0.3 - 1e-5, 0.3 + 1e-5]))
+    slope = (ends[:, 1] - ends[:, 0]) / 2e-5
+    assert np.allclose(path.log_density_slope(state, 0.3), slope, atol=1e-6)
+    whole = path.rbm.reduced().model
+    assert np.allclose(path.at(1.0).log_density(state.visible), whole.log_density(state.visible))
+
+
+@pytest.mark.parametrize("path", PATHS[:4], ids=NAMES[:4])
+def test_joint_log_density_is_linear_in_beta(path):
+    state, slope = path.joint_transition(
+        path.sample_base(20, np.random.default_rng(0)), 0.4, np.random.default_rng(1)
+    )
+    logs = path.log_density(state, BETAS)
+    assert np.allclose(logs, logs[:, :1] + np.outer(slope, BETAS))
+
+
+def test_log_z_of_the_bases():
+    assert LeakinessPath(SLANTED).log_z_base == pytest.approx(
+        SLANTED.with_leakiness(1.0).gaussian()[2]
+    )
+    assert LeakinessPath(BIASED).log_z_base == pytest.approx(
+        BIASED.with_leakiness(1.0).exact_log_z()
+    )
+    flat = BIASED._with(weights=np.zeros((12, 4)), hidden_bias=np.zeros(4), leakiness=1.0)
+    assert EnergyPath(BIASED).log_z_base == pytest.approx(flat.gaussian()[2])
+    zero = GAUSSIAN._with(weights=np.zeros((8, 5)), hidden_bias=np.zeros(5))
+    assert GaussianGeometricPath(GAUSSIAN).log_z_base == pytest.approx(gaussian_log_z(zero))
+
+
+def test_leakiness_path_is_the_geometric_path_from_its_gaussian():
+    """Appendix D (eq. 12): energy annealed from the Gaussian of leakiness 1."""
+    path, v = LeakinessPath(SLANTED), RNG.normal(size=(30, 3))
+    one = path.at(0.0).log_density(v)
+    for beta in (0.2, 0.7):
+        mixed = (1 - beta) * one + beta * path.at(1.0).log_density(v)
+        assert np.allclose(path.at(beta).log_density(v), mixed)
+
+
+# transitions --------------------------------------------------------------------------------
+
+
+def change_of_negative_squares(rbm, kernel, n_chains=30_000, n_sweeps=16, seed=0, leakiness=None):
+    """Exact draws, moved: change of E[eta^2 / 2; eta <= 0], in standard errors, over units."""
+    small = rbm.reduced().model
+    u = small.exact_samples(n_chains, seed)
+    before = negative_squares(small.hidden_field(u))
+    stream = ChainStream(seed + 1, n_chains)
+    for _ in range(n_sweeps):
+        u = KERNELS[kernel](small, u, small.leakiness, 1.0, stream)
+    return z_score(negative_squares(small.hidden_field(u)) - before, 0.0)
+
+
+@pytest.mark.parametrize("kernel", EXACT)
+@pytest.mark.parametrize("rbm", [PLAIN, BIASED, SLANTED], ids=["plain", "biased", "slanted"])
+def test_exact_kernels_leave_the_model_invariant(rbm, kernel):
+    if kernel == "blockwise" and rbm is SLANTED:
+        pytest.skip("needs orthogonal columns")
+    assert abs(change_of_negative_squares(rbm, kernel)) < 4.5
+
+
+def test_published_kernel_does_not():
+    assert change_of_negative_squares(PLAIN, "gibbs") > 6
+    with_one = PLAIN.with_leakiness(1.0)
+    assert abs(change_of_negative_squares(with_one, "gibbs")) < 4.5  # at c = 1 it is exact
+
+
+@pytest.mark.parametrize("kernel", EXACT)
+@pytest.mark.parametrize("kind", [LeakinessPath, EnergyPath])
+def test_transitions_along_paths_keep_moments(kind, kernel):
+    """Every chain at its own beta; Stein's identity E[v d log p] = -1 in every direction."""
+    n, betas = 20_000, np.repeat([0.0, 0.4, 1.0], 20_000)
+    path = kind(BIASED, kernel=kernel)
+    u = np.concatenate([path.at(b).exact_samples(n, i) for i, b in enumerate(betas[::n])])
+    state = path.sweep(State(u), betas, 4, ChainStream(3, 3 * n))
+    p = []
+    for i, b in enumerate(betas[::n]):
+        v = state.visible[i * n : (i + 1) * n]
+        p.append(two_sided(z_score(v * path.at(b).gradient(v), -1.0)))
+    assert_no_rejection(p, "directions", level=1e-4)
+
+
+def test_slice_sampling_moves_all_chains():
+    path = LeakinessPath(SLANTED)
+    state = path.sample_base(500, np.random.default_rng(0))
+    moved = path.transition(state, 1.0, ChainStream(0, 500)).visible
+    assert (moved != state.visible).all()
+
+
+def test_chains_do_not_depend_on_their_neighbours():
+    path = LeakinessPath(SLANTED)
+    state = path.sample_base(10, np.random.default_rng(0))
+    both = path.sweep(state, 0.5, 5, ChainStream(4, 10)).visible
+    some = path.sweep(State(state.visible[6:]), 0.5, 5, ChainStream(4, 4, first_chain=6)).visible
+    assert np.allclose(both[6:], some, atol=1e-12)
+
+
+# estimators ---------------------------------------------------------------------------------
+
+
+def reference(path) -> float:
+    if isinstance(path.rbm, GaussianRBM):
+        return gaussian_log_z(path.rbm)
+    return path.rbm.exact_log_z()
+
+
+RUN_ON = [LeakinessPath(BIASED), LeakinessPath(BIASED, kernel="blockwise"), EnergyPath(BIASED),
+          GaussianGeometricPath(GAUSSIAN)]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", RUN_ON, ids=["slice", "blockwise", "energy", "gaussian"])
+def test_every_estimator_runs_unchanged(path):
+    linear, ladder = rl.schedules.linear(60), rl.schedules.linear(9)
+    pilot = rl.ais(path, linear, 100, 1, keep_chains=True)
+    runs = [
+        rl.ais(path, linear, 400, 0),
+        rl.ais(path, rl.schedules.varopt(pilot, 60), 400, 2),
+        rl.reverse_ais(path, linear, 400, 0, n_burn_in=50),
+        rl.bar(path, linear, 400, 0, n_burn_in=50),
+        rl.rts(path, ladder, 40, 400, 0),
+        rl.ti(path, ladder, 40, 400, 0, rule="corrected"),
+        rl.mbar(path, ladder, 40, 200, 0),
+    ]
+    for run in runs:
+        assert abs(run.log_z - reference(path)) < 5 * run.std_error, run.method
+    parallel = rl.parallel_tempering(path, ladder, 4, 50, 0)
+    assert parallel.swap_rates.min() > 0.2
+
+
+def test_ais_with_the_published_kernel_is_biased_and_with_exact_ones_is_not():
+    rbm = LeakyRBM(0.9 * np.linalg.qr(RNG.normal(size=(3072, 20)))[0])
+    betas = rl.schedules.linear(200)
+    z = {}
+    for kernel in ("gibbs", "blockwise"):
+        run = rl.ais(LeakinessPath(rbm, kernel=kernel), betas, 4000, 0)
+        z[kernel] = (run.log_z - rbm.exact_log_z()) / run.std_error
+    assert abs(z["blockwise"]) < 4.5
+    assert z["gibbs"] < -6
+
+
+@pytest.mark.parametrize("kernel", ["gibbs", "blockwise"])
+@pytest.mark.parametrize("kind", [LeakinessPath, EnergyPath])
+def test_compiled_annealing_is_the_generic_one(kind, kernel):
+    path, betas = kind(BIASED, kernel=kernel), rl.schedules.linear(30)
+    ends = []
+    for anneal in (kind.anneal, AnnealingPath.anneal):
+        stream, seen = ChainStream(3, 130), []
+        state, log_weights = anneal(
+            path, path.sample_base(130, stream), betas, stream, record_at={7, 30},
+            on_record=lambda k, s, w, seen=seen: seen.append((k, s.visible.sum(), w.sum())),
+        )  # fmt: skip
+        ends.append((state.visible, log_weights, seen, stream.draw))
+    for one, two in zip(*ends, strict=True):
+        assert np.allclose(one, two, atol=1e-8)
+
+
+def test_compiled_annealing_does_not_depend_on_threads():
+    path, betas = LeakinessPath(BIASED, kernel="blockwise"), rl.schedules.linear(20)
+    one, two = (rl.ais(path, betas, 300, 0, n_threads=n) for n in (1, 2))
+    assert (one.log_weights == two.log_weights).all()
+
+
+def test_quantile():
+    p = np.concatenate([np.linspace(1e-3, 0.999, 999), [0.5 / 2**31, 1e-7, 1 - 1e-9]])
+    assert np.allclose([quantile(x) for x in p], special.ndtri(p), rtol=1e-13, atol=1e-15)
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="kernel is 'slices': expected one of"):
+        LeakinessPath(BIASED, kernel="slices")
+    with pytest.raises(ValueError, match="kernel is 'blockwise', but the columns"):
+        EnergyPath(SLANTED, kernel="blockwise")
+    with pytest.raises(TypeError, match="rbm is a GaussianRBM: expected a LeakyRBM"):
+        LeakinessPath(GAUSSIAN)
+    with pytest.raises(TypeError, match="rbm is a LeakyRBM: expected a GaussianRBM"):
+        GaussianGeometricPath(PLAIN)
+    with pytest.raises(TypeError, match="rbm is a LeakyRBM"):
+        rl.GeometricPath(PLAIN)

@@ -1,0 +1,256 @@
+"""TAP: the expansion against exact Legendre transforms, fixed points by complex steps."""
+
+import math
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+from helpers_stats import all_states, log_sum, rbm_table
+from scipy.optimize import root
+
+import rbmlib as rl
+from rbmlib import tasks
+from rbmlib.estimators.tap import Expansion
+
+MODELS = ["pcd_10", "cd25_20"]
+
+
+def plain_free_energy(rbm, order, on, off):
+    """Gamma from magnetisations of (visible, hidden) and their complements; complex is fine.
+
+    The terms are written out as in eq. (14) of the report, with its a and b exchanged.
+    """
+    (v, h), (cv, ch) = on, (on[0] * off[0], on[1] * off[1])
+    value = sum((m * np.log(m) + q * np.log(q)).sum() for m, q in zip(on, off, strict=True))
+    value -= rbm.visible_bias @ v + rbm.hidden_bias @ h + v @ rbm.weights @ h
+    if order > 1:
+        value -= cv @ power(rbm, 2) @ ch / 2
+    if order > 2:
+        value -= 2 / 3 * (cv * (off[0] - v) / 2) @ power(rbm, 3) @ (ch * (off[1] - h) / 2)
+    return value
+
+
+@cache
+def power(rbm, n):
+    return rbm.weights**n
+
+
+def complex_step_gradient(rbm, order, logits):
+    """d Gamma / dm of every unit, from Gamma alone."""
+    on = [1 / (1 + np.exp(-x)) for x in logits]
+    off = [1 / (1 + np.exp(x)) for x in logits]
+    out = []
+    for layer in (0, 1):
+        for i in range(on[layer].size):
+            up, down = [m.astype(complex) for m in on], [q.astype(complex) for q in off]
+            h = 1e-30 * min(on[layer][i], off[layer][i])
+            up[layer][i] += 1j * h
+            down[layer][i] -= 1j * h
+            out.append(plain_free_energy(rbm, order, up, down).imag / h)
+    return np.array(out)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_gradient_is_zero_at_every_fixed_point(model, order):
+    rbm = rl.load_rbm(model)
+    estimate = rl.tap(rbm, order, rng=1, n_starts=2)
+    points = estimate.states
+    assert estimate.converged
+    assert points.n_starts.sum() == 2
+    for i in range(len(points.free_energy)):
+        logits = points.visible_logit[i], points.hidden_logit[i]
+        assert np.abs(complex_step_gradient(rbm, order, logits)).max() < 1e-10
+        on = points.visible[i], points.hidden[i]
+        off = [1 / (1 + np.exp(x)) for x in logits]
+        assert plain_free_energy(rbm, order, on, off) == pytest.approx(points.free_energy[i])
+    assert np.all(np.diff(points.free_energy) > 0)
+    assert estimate.log_z == -points.free_energy[0]
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_log_z_is_exact_to_the_stated_order(order):
+    """Halving the couplings divides the error by 2 ** (order + 1)."""
+    rng = np.random.default_rng(3)
+    weights, b, a = rng.normal(size=(6, 4)), rng.normal(size=6), rng.normal(size=4)
+    errors = []
+    for scale in (0.04, 0.02, 0.01):
+        rbm = rl.BernoulliRBM(scale * weights, b, a)
+        errors.append(rl.tap(rbm, order, n_starts=2).log_z - float(log_sum(rbm_table(rbm))))
+    powers = np.log2(np.divide(errors[:-1], errors[1:]))
+    assert abs(powers[1] - (order + 1)) < 0.15
+    assert abs(powers[1] - (order + 1)) < abs(powers[0] - (order + 1))
+
+
+def legendre(weights, m_v, m_h):
+    """The exact Gamma of two layers without biases, at given magnetisations, by enumeration."""
+    v, h = all_states(m_v.size), all_states(m_h.size)
+    pairs = np.concatenate([np.repeat(v, len(h), 0), np.tile(h, (len(v), 1))], axis=1)
+    m, coupling = np.concatenate([m_v, m_h]), np.einsum("ri,ij,cj->rc", v, weights, h).ravel()
+
+    def moments(q):
+        logs = coupling + pairs @ q
+        return np.exp(logs - log_sum(logs)) @ pairs - m
+
+    q = root(moments, np.log(m / (1 - m)), tol=1e-14).x
+    return m @ q - log_sum(coupling + pairs @ q)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_expansion_of_the_exact_legendre_transform(order):
+    """At any magnetisations, not only at stationary ones, the remainder is of the next order."""
+    rng = np.random.default_rng(5)
+    weights = rng.normal(size=(3, 2))
+    m_v, m_h = rng.uniform(0.15, 0.9, 3), rng.uniform(0.15, 0.9, 2)
+    logits = [np.log(m / (1 - m))[None] for m in (m_v, m_h)]
+    errors = []
+    for scale in (0.4, 0.2, 0.1):
+        expansion = Expansion.of(rl.BernoulliRBM(scale * weights, np.zeros(3), np.zeros(2)), order)
+        errors.append(expansion.free_energy(logits)[0] - legendre(scale * weights, m_v, m_h))
+    assert np.abs(np.log2(np.divide(errors[:-1], errors[1:])) - (order + 1)).max() < 0.3
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_hessian(order):
+    rbm = rl.testsystems.random_rbm(7, 5, coupling=4.0, rng=2)
+    expansion = Expansion.of(rbm, order)
+    rng = np.random.default_rng(0)
+    m = rng.uniform(0.1, 0.9, 12)
+    step = 1e-6
+
+    def gradient(m):
+        x = np.log(m / (1 - m))
+        return np.concatenate(expansion.gradient((x[None, :7], x[None, 7:])), axis=1)[0]
+
+    numeric = [(gradient(m + step * e) - gradient(m - step * e)) / (2 * step) for e in np.eye(12)]
+    x = np.log(m / (1 - m))
+    d_v, d_h, block = expansion.hessian((x[:7], x[7:]))
+    ours = np.block([[np.diag(d_v), block], [block.T, np.diag(d_h)]])
+    assert np.allclose(ours, numeric, atol=1e-6 * np.abs(ours).max())
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_minimising_never_raises_the_free_energy(order):
+    rbm = rl.testsystems.random_rbm(40, 15, coupling=12.0, rng=4)
+    history = rl.tap(rbm, order, n_starts=30, rng=2).trace["free_energy"]
+    assert history.shape[1] == 30
+    assert np.diff(history, axis=0).max() < 1e-9
+    assert history[0].min() > history[-1].max() + 1
+
+
+def test_undamped_iteration_is_caught_and_cured():
+    rbm = rl.load_rbm("pcd_10")
+    with pytest.warns(rl.ConvergenceWarning, match="damping nearer to 1"):
+        wild = rl.tap(rbm, 2, n_starts=3, solver="iterate", damping=0.0, max_sweeps=200)
+    assert not wild.converged
+    cured = rl.tap(rbm, 2, n_starts=3, solver="iterate", damping=0.98)
+    assert cured.converged
+    assert cured.log_z == pytest.approx(rl.tap(rbm, 2, n_starts=3).log_z, abs=1e-9)
+
+
+def test_mean_field_is_a_lower_bound():
+    for seed in range(5):
+        rbm = rl.testsystems.random_rbm(14, 8, coupling=6.0, rng=seed)
+        estimate = rl.tap(rbm, 1, rng=seed)
+        assert estimate.bound == "lower"
+        assert estimate.mean_log_z == estimate.log_z <= rl.exact(rbm).log_z
+        assert np.all(estimate.states.is_minimum)
+
+
+def test_without_couplings_every_order_is_exact():
+    rbm, log_z = rl.testsystems.independent_rbm([0.3, -2.0, 5.0], [1.0, -4.0])
+    for order in (1, 2, 3):
+        estimate = rl.tap(rbm, order)
+        assert estimate.log_z == pytest.approx(log_z, abs=1e-12)
+        assert len(estimate.states.free_energy) == 1
+
+
+def test_layers_may_be_exchanged_and_the_scale_is_kept():
+    rbm = rl.testsystems.random_rbm(9, 6, coupling=2.0, rng=7)
+    scaled = rl.BernoulliRBM(rbm.weights, rbm.visible_bias, rbm.hidden_bias, log_scale=3.5)
+    for order in (1, 2, 3):
+        here = rl.tap(rbm, order).log_z
+        assert rl.tap(rbm.transposed(), order).log_z == pytest.approx(here, abs=1e-9)
+        assert rl.tap(scaled, order).log_z == pytest.approx(here + 3.5, abs=1e-9)
+
+
+def test_modes_are_told_apart_and_summed():
+    """Two modes of equal weight, far apart: the sum over fixed points is log 2 above each."""
+    rbm, log_z = rl.testsystems.two_mode_rbm(40, strength=3.0)
+    estimate = rl.tap(rbm, 1, n_starts=40)
+    assert len(estimate.states.free_energy) == 2
+    assert estimate.log_z == pytest.approx(log_z - math.log(2), abs=1e-6)
+    assert estimate.settings["log_z_sum"] == pytest.approx(log_z, abs=1e-6)
+
+
+def test_starts_and_seeds():
+    rbm = rl.load_rbm("pcd_10")
+    one, two = (rl.tap(rbm, 2, rng=5, n_starts=3) for _ in range(2))
+    assert np.array_equal(one.states.visible, two.states.visible)
+    images = rl.datasets.load_mnist().test[:3]
+    given = rl.tap(rbm, 2, starts=images)
+    assert given.n_chains == 3
+    again = rl.tap(rbm, 2, starts=given.states.visible[:1])
+    assert again.log_z == pytest.approx(given.log_z, abs=1e-9)
+
+
+def test_minima_and_saddles():
+    """A symmetric pair of modes: the symmetric point between them is a saddle."""
+    weights = np.full((1, 1), 8.0)
+    rbm = rl.BernoulliRBM(weights, [-4.0], [-4.0])
+    middle = rl.tap(rbm, 1, starts=[[0.5]])
+    assert middle.states.visible[0, 0] == pytest.approx(0.5)
+    assert not middle.states.is_minimum[0]
+    assert np.all(rl.tap(rbm, 1, starts=[[0.9]]).states.is_minimum)
+
+
+def test_what_did_not_converge_is_said():
+    rbm = rl.load_rbm("pcd_10")
+    with pytest.warns(rl.ConvergenceWarning, match="2 of 2 starts did not converge"):
+        estimate = rl.tap(rbm, 2, n_starts=2, max_sweeps=1)
+    assert not estimate.converged
+    assert math.isnan(estimate.log_z)
+    assert len(estimate.states.free_energy) == 0
+
+
+@pytest.mark.parametrize("begin", ["densities", "uniform", "images"])
+def test_as_a_task(begin):
+    task = {"model": "pcd_10", "estimator": "tap", "seed": 3, "n_starts": 2, "begin": begin}
+    row, again = (tasks.estimate(**task) for _ in range(2))
+    assert row["n_solved"] == 2
+    assert row["log_z"] == again["log_z"]
+    assert row["converged"]
+
+
+def test_saved_and_loaded(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimate = rl.tap(rl.load_rbm("pcd_10"), 3, n_starts=2)
+    estimate.save(tmp_path / "tap.json")
+    assert rl.Estimate.load(tmp_path / "tap.json").log_z == estimate.log_z
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"order": 4}, "order is 4"),
+        ({"solver": "newton"}, "solver is 'newton'"),
+        ({"damping": 1.0}, "damping is 1.0"),
+        ({"damping": -0.1}, "damping is -0.1"),
+        ({"n_starts": 0}, "n_starts is 0"),
+        ({"max_sweeps": 0.5}, "max_sweeps is 0.5"),
+        ({"starts": [[0.5]]}, "starts has shape"),
+        ({"starts": np.full((1, 4), 2.0)}, "outside"),
+        ({"starts": np.zeros((0, 4))}, "empty"),
+    ],
+)
+def test_bad_input(wrong, message):
+    rbm = rl.testsystems.random_rbm(4, 3, rng=0)
+    with pytest.raises(ValueError, match=message):
+        rl.tap(rbm, **wrong)
+
+
+def test_other_models_are_refused():
+    with pytest.raises(TypeError, match="BernoulliRBM"):
+        rl.tap(np.zeros((3, 2)))
