@@ -70,6 +70,8 @@ MODELS = {  # made by a function; all others are read from files
     f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
 } | {"two gaussians": testsystems.two_gaussians}
 
+STEPS = ("adaptive", "fixed")
+
 RESULTS_VERSION = 1  # raised when the results of tasks change: see `rbmlib.sweep`
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
 
@@ -102,9 +104,13 @@ def _moment_averaging(
 @register(PATHS, "density")
 def _density(
     rbm, *, base_variance: float = 30.0, kernel: str = "hmc", n_leapfrog: int = 1,
-    jitter: float = 0.0,
+    jitter: float = 0.0, steps: str = "adaptive", ladder: str = "square", n_knots: int = 40,
 ):  # fmt: skip
-    return DensityPath(rbm, base_variance, kernel=kernel, n_leapfrog=n_leapfrog, jitter=jitter)
+    """Step sizes are adapted to a ladder of ``n_knots`` steps; "fixed" takes their mean."""
+    path = DensityPath(rbm, base_variance, kernel=kernel, n_leapfrog=n_leapfrog, jitter=jitter)
+    power = {"linear": 1, "square": 2}[_one_of("ladder", ladder, ("linear", "square"))]
+    adapted = adapt_step_sizes(path, schedules.linear(n_knots) ** power, rng=0)
+    return adapted.path if _one_of("steps", steps, STEPS) == "adaptive" else adapted.fixed
 
 
 @register(PATHS, "leakiness")
@@ -219,36 +225,13 @@ def _ti(
     )  # fmt: skip
 
 
-STEPS = ("adaptive", "fixed")
-TI_VARIANTS = {
-    "riemann": {"rule": "riemann", "rao_blackwell": False},
-    "trapezoid": {"rule": "trapezoid", "rao_blackwell": False},
-    "corrected": {"rule": "corrected", "rao_blackwell": False},
-    "rao_blackwell": {"rule": "trapezoid"},
-}
-
-
-@register(ESTIMATORS, "tempered")
-def _tempered(
-    path, betas, seed, *, n_chains: int = 20, n_sweeps: int, steps: str = "adaptive"
-):  # fmt: skip
-    """RTS, and the estimates of MBAR and four kinds of TI from the same states of a DensityPath,
-    whose step sizes are adapted once to the betas (Carlson et al. 2016, figures 2 and 6)."""
-    adapted = _adapted(path, betas.tobytes())
-    path = adapted.path if _one_of("steps", steps, STEPS) == "adaptive" else adapted.fixed
-    run = rts(path, betas, n_chains, n_sweeps, seed, progress=False)
+@register(ESTIMATORS, "mixing")
+def _mixing(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
+    """RTS, and the round trips of its chains with their standard error."""
+    run = rts(path, betas, n_chains, n_sweeps, seed, record_every=n_sweeps, progress=False)
     trips = run.states.round_trips
-    more = {"round_trips": trips.mean(), "round_trips_error": trips.std() / np.sqrt(trips.size)}
-    others = {"mbar": mbar_of_sample(run.states, skip=n_sweeps // 10)}
-    others |= {f"ti_{name}": ti(run.states, skip=2, **how) for name, how in TI_VARIANTS.items()}
-    for name, one in others.items():
-        more |= {name: one.log_z, f"{name}_error": one.std_error}
-    return run, more
-
-
-@lru_cache(maxsize=4)
-def _adapted(path, betas: bytes):
-    return adapt_step_sizes(path, np.frombuffer(betas), rng=0)
+    error = trips.std(ddof=1) / np.sqrt(trips.size)
+    return run, {"round_trips": trips.mean(), "round_trips_error": error}
 
 
 @register(ESTIMATORS, "two_way_ais")

@@ -108,31 +108,6 @@ class TemperedSample:
         """The Rao-Blackwellised c_k (eq. 9) of each block and chain: (n_blocks, n_chains, K)."""
         return self.mixed[:, :, 0] / self.block_sweeps[:, None, None]
 
-    def part(self, chains=slice(None), n_blocks: int | None = None) -> TemperedSample:
-        """Some chains of simulated tempering, and the first blocks of time, as a sample of their own.
-
-        Moves between betas, round trips and ``states`` remain those of the whole run in time (and
-        the moves those of all chains).
-        """
-        if self.method != "simulated":
-            raise ValueError(f"method is {self.method!r}: expected 'simulated', where chains are "
-                             "independent")  # fmt: skip
-        n_sweeps = int(self.block_sweeps[:n_blocks].sum())
-        kept = n_sweeps // self.record_every
-        return replace(
-            self,
-            temperature=self.temperature[:kept, chains],
-            delta=self.delta[:kept, chains],
-            visited=self.visited[:n_blocks, chains],
-            mixed=self.mixed[:n_blocks, chains],
-            block_sweeps=self.block_sweeps[:n_blocks],
-            round_trips=self.round_trips[chains],
-            origin=self.origin[chains],
-            states=type(self.states)(*(a[chains] for a in self.states)),
-            index=self.index[chains],
-            n_sweeps=n_sweeps,
-        )
-
     def of_chains(self, chains) -> TemperedSample:
         """Some chains (or ladders), a slice or indices, as a sample of their own.
 
@@ -145,6 +120,21 @@ class TemperedSample:
             mixed=None if self.mixed is None else self.mixed[:, chains],
             round_trips=self.round_trips[columns], origin=self.origin[chains],
             states=State(*(array[columns] for array in self.states)), index=self.index[columns],
+        )  # fmt: skip
+
+    def first_blocks(self, n_blocks: int) -> TemperedSample:
+        """The first blocks of time as a sample of their own.
+
+        Round trips, matrices of transitions and ``states`` stay those of the whole run.
+        """
+        n_blocks = count("n_blocks", n_blocks)
+        n_sweeps = int(self.block_sweeps[:n_blocks].sum())
+        kept = n_sweeps // self.record_every
+        return replace(
+            self, temperature=self.temperature[:kept], delta=self.delta[:kept],
+            visited=self.visited[:n_blocks],
+            mixed=None if self.mixed is None else self.mixed[:n_blocks],
+            block_sweeps=self.block_sweeps[:n_blocks], n_sweeps=n_sweeps,
         )  # fmt: skip
 
     def __repr__(self) -> str:
