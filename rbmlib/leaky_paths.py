@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import leaky_kernels
+from ._kernels import leaky, threads
 from ._numerics import expit, softplus
 from ._validation import instance
 from .gaussian_visible import LOG_2PI, GaussianRBM, LeakyRBM
@@ -22,7 +23,8 @@ class _LeakyPath(AnnealingPath):
 
     That is linear in beta, as a joint density of a geometric path is: one number a state serves
     all betas, for RTS, TI, BAR and MBAR alike. A subclass says at which leakiness c and scale t
-    of the fields the model of beta is.
+    of the fields the model of beta is (`_point`), and by what eta^2 / 2 enters the slope where
+    eta <= 0 and where eta > 0 (`_slopes`).
     """
 
     def __init__(self, rbm: LeakyRBM, kernel="slice"):
@@ -54,6 +56,41 @@ class _LeakyPath(AnnealingPath):
     def joint_transition(self, state: State, beta, rng) -> tuple[State, np.ndarray]:
         state = self.transition(state, beta, rng)
         return state, self.log_density_slope(state, beta)
+
+    def anneal(
+        self, state: State, betas, stream, *, record_at=(), on_record=None, n_threads=None,
+        on_progress=None,
+    ) -> tuple[State, np.ndarray]:  # fmt: skip
+        """As `AnnealingPath.anneal`; compiled where directions move on their own."""
+        model = self.reduction.model
+        if self.kernel not in ("gibbs", "blockwise") or not model.has_orthogonal_columns():
+            return super().anneal(
+                state, betas, stream, record_at=record_at, on_record=on_record,
+                n_threads=n_threads, on_progress=on_progress,
+            )  # fmt: skip
+        betas, u = np.asarray(betas, float), np.array(state.visible)
+        points = np.column_stack([np.diff(betas), *np.broadcast_arrays(*self._point(betas[1:]))])
+        parameters = np.stack([np.diag(model.weights), model.hidden_bias, model.visible_bias])
+        exact, gains = self.kernel == "blockwise", np.zeros(len(u))
+        chunks = threads.chunks(len(u), threads.CHUNK)
+        stops = sorted({k for k in record_at if 0 < k < len(betas)} | {len(betas) - 1})
+        start, draws = 0, 3 if exact else 2
+        for stop in stops:
+
+            def run(chunk, first, last, start=start):
+                rows = chunks[chunk]
+                leaky.anneal_diagonal(
+                    u[rows], gains[rows], parameters, points[start + first : start + last],
+                    self._slopes, exact, np.uint64(stream.seed), stream.first_chain + rows.start,
+                    stream.draw + draws * first,
+                )  # fmt: skip
+
+            threads.run_blocks(run, len(chunks), stop - start, n_threads, on_progress)
+            stream.draw += draws * (stop - start)
+            start = stop
+            if on_record is not None and stop in record_at:
+                on_record(stop, State(u.copy()), gains)
+        return State(u), gains
 
 
 class LeakinessPath(_LeakyPath):
@@ -97,6 +134,10 @@ class LeakinessPath(_LeakyPath):
     def _point(self, beta):
         return 1 - beta * (1 - self.rbm.leakiness), 1.0
 
+    @property
+    def _slopes(self) -> tuple[float, float]:
+        return -(1 - self.rbm.leakiness), 0.0
+
     def at(self, beta: float) -> LeakyRBM:
         return self.reduction.model.with_leakiness(self._point(float(beta))[0])
 
@@ -126,6 +167,10 @@ class EnergyPath(_LeakyPath):
 
     def _point(self, beta):
         return self.rbm.leakiness, np.sqrt(beta)
+
+    @property
+    def _slopes(self) -> tuple[float, float]:
+        return self.rbm.leakiness, 1.0
 
     def at(self, beta: float) -> LeakyRBM:
         model, t = self.reduction.model, np.sqrt(beta)

@@ -16,13 +16,16 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
 
-from . import datasets, schedules
+from . import datasets, schedules, testsystems
 from ._streams import ChainStream
+from .adaptive import JUMPS
+from .adaptive import STARTS as ADAPTIVE_STARTS
+from .continuous import DensityPath, adapt_step_sizes
 from .estimators import (
     ais,
     bar,
@@ -33,9 +36,11 @@ from .estimators import (
     reverse_ais,
     rts,
     rts_of_sample,
+    sams,
     tap,
     ti,
     transition_rts,
+    wang_landau,
 )
 from .estimators.bootstrap import bootstrap_tempered
 from .estimators.exact import MAX_UNITS, can_enumerate
@@ -43,11 +48,14 @@ from .estimators.reverse_ais import STARTS as REVERSE_STARTS
 from .estimators.reverse_ais import resample
 from .estimators.rts import STARTS
 from .estimators.tap import SOLVERS
+from .leaky_paths import EnergyPath, LeakinessPath
 from .models import log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import GeometricPath, State, base_rate
 from .results import ConvergenceWarning, bootstrap_log_weights
 from .tempering import parallel_tempering
+from .tracking import LogZTracker
+from .training import train
 
 PATHS: dict[str, Callable] = {}
 SCHEDULES: dict[str, Callable] = {}
@@ -64,6 +72,13 @@ TEST_SETS = {
     "mnist": lambda: datasets.load_mnist().test,
 }
 
+MODELS = {  # made by a function; all others are read from files
+    f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
+} | {"two gaussians": testsystems.two_gaussians}
+
+STEPS = ("adaptive", "fixed")
+
+DNA_TRAIN = 1400  # rows; the other 600 of the training set are for validation (Carlson et al. 2016)
 RESULTS_VERSION = 1  # raised when the results of tasks change: see `rbmlib.sweep`
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
 
@@ -93,9 +108,52 @@ def _moment_averaging(
     )
 
 
+@register(PATHS, "density")
+def _density(
+    rbm, *, base_variance: float = 30.0, kernel: str = "hmc", n_leapfrog: int = 1,
+    jitter: float = 0.0, steps: str = "adaptive", ladder: str = "square", n_knots: int = 40,
+):  # fmt: skip
+    """Step sizes are adapted to a ladder of ``n_knots`` steps; "fixed" takes their mean."""
+    path = DensityPath(rbm, base_variance, kernel=kernel, n_leapfrog=n_leapfrog, jitter=jitter)
+    power = {"linear": 1, "square": 2}[_one_of("ladder", ladder, ("linear", "square"))]
+    adapted = adapt_step_sizes(path, schedules.linear(n_knots) ** power, rng=0)
+    return adapted.path if _one_of("steps", steps, STEPS) == "adaptive" else adapted.fixed
+
+
+class _BaseDropped(GeometricPath):
+    """Wrong on purpose: beta is drawn as if p_A(x)**(1 - beta) were not there."""
+
+    def joint_transition(self, state: State, beta, rng):
+        state, slope = super().joint_transition(state, beta, rng)
+        return state, slope + state.visible @ self.base_visible_bias
+
+    def _is_fine(self) -> bool:
+        return False  # what is compiled draws rightly
+
+
+@register(PATHS, "base dropped")
+def _base_dropped(rbm, *, base: str = "base rate"):
+    return _BaseDropped(rbm, base=BASES[_one_of("base", base, BASES)](rbm))
+
+
+@register(PATHS, "leakiness")
+def _leakiness(rbm, *, kernel: str):
+    return LeakinessPath(rbm, kernel)
+
+
+@register(PATHS, "energy")
+def _energy(rbm, *, kernel: str):
+    return EnergyPath(rbm, kernel)
+
+
 @register(SCHEDULES, "linear")
 def _linear(*, n_temperatures: int):
     return schedules.linear(n_temperatures)
+
+
+@register(SCHEDULES, "square")
+def _square(*, n_temperatures: int):
+    return schedules.linear(n_temperatures) ** 2
 
 
 @register(SCHEDULES, "sm08")
@@ -179,6 +237,41 @@ def _rts(
     return run, {"round_trips": run.settings["round_trips"], "bias": run.settings["bias"]}
 
 
+@register(ESTIMATORS, "sams")
+def _sams(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_groups: int = 10,
+    starting: str = "pilot", first_stage: float = 0.3, exponent: float = 0.7,
+    jump: str = "global", rao_blackwell: bool = True,
+):  # fmt: skip
+    """``first_stage`` is t_0, as a share of the sweeps."""
+    run = sams(
+        path, betas, n_chains, n_sweeps, seed, n_groups=n_groups,
+        start=_one_of("starting", starting, ADAPTIVE_STARTS),
+        t_0=round(first_stage * n_sweeps), exponent=exponent, jump=_one_of("jump", jump, JUMPS),
+        rao_blackwell=rao_blackwell, progress=False,
+    )  # fmt: skip
+    return run, _of_groups(run)
+
+
+@register(ESTIMATORS, "wang_landau")
+def _wang_landau(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_groups: int = 10,
+    starting: str = "pilot", one_over_t: bool = True, flatness: float = 0.8,
+):  # fmt: skip
+    run = wang_landau(
+        path, betas, n_chains, n_sweeps, seed, n_groups=n_groups,
+        start=_one_of("starting", starting, ADAPTIVE_STARTS), one_over_t=one_over_t,
+        flatness=flatness, progress=False,
+    )  # fmt: skip
+    return run, _of_groups(run)
+
+
+def _of_groups(run) -> dict:
+    """Round trips of a chain in the second half, and the spread of log Z over groups."""
+    spread = float(np.std(run.log_weights, ddof=1))
+    return {"round_trips": run.settings["round_trips"], "spread": spread}
+
+
 @register(ESTIMATORS, "ti")
 def _ti(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, rule: str = "trapezoid",
@@ -188,6 +281,15 @@ def _ti(
         path, betas, n_chains, n_sweeps, seed, rule=rule, rao_blackwell=rao_blackwell,
         progress=False,
     )  # fmt: skip
+
+
+@register(ESTIMATORS, "mixing")
+def _mixing(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
+    """RTS, and the round trips of its chains with their standard error."""
+    run = rts(path, betas, n_chains, n_sweeps, seed, record_every=n_sweeps, progress=False)
+    trips = run.states.round_trips
+    error = trips.std(ddof=1) / np.sqrt(trips.size)
+    return run, {"round_trips": trips.mean(), "round_trips_error": error}
 
 
 @register(ESTIMATORS, "two_way_ais")
@@ -321,6 +423,52 @@ def _foretold(path, betas, rng, *, pilot_steps: int = 10_000, pilot_chains: int 
     }
 
 
+@register(ESTIMATORS, "tracked")
+def _tracked(
+    rbm, seed, *, look: int, n_looks: int, n_updates: int, learning_rate: float,
+    final_learning_rate: float, gain: float = 0.2, n_chains: int = 2000, n_apart: int = 400,
+    n_sweeps: int = 25, batch_size: int = 100, n_temperatures: int = 10_000,
+    n_annealed: int = 100, n_reversed: int = 20,
+):  # fmt: skip
+    """AIS, and back, at one of the looks of a training on DNA; and what the tracker says there."""
+    rates = learning_rate, final_learning_rate
+    chains = gain, n_chains, n_apart, n_sweeps
+    model, seen = _tracked_training(rbm, seed, n_looks, n_updates, rates, batch_size, *chains)[look]
+    path = GeometricPath(model, base=base_rate(datasets.load_dna().train[:DNA_TRAIN]))
+    task = {"n_chains": n_annealed, "n_reversed": n_reversed}
+    forward, back = _two_way_ais(path, schedules.linear(n_temperatures), seed, **task)
+    return forward, seen | {k: v for k, v in back.items() if k.startswith("reverse")}
+
+
+@lru_cache(maxsize=1)
+def _tracked_training(
+    rbm, seed, n_looks, n_updates, rates, batch_size, gain, n_chains, n_apart, n_sweeps
+):  # fmt: skip
+    """Models at the looks, with what was seen: trained once for all rows of a run."""
+    data, rng = datasets.load_dna(), np.random.default_rng([seed, 3])
+    rows = data.train[:DNA_TRAIN]
+    tracker = LogZTracker(
+        base_rate(rows), n_chains=n_chains, n_sweeps=n_sweeps, gain=gain, reweight=n_apart > 0,
+        n_apart=n_apart, rng=rng,
+    )  # fmt: skip
+    monitor = tracker.monitor(train=rows, validation=data.train[DNA_TRAIN:], test=data.test)
+    looks = []
+
+    def keep(model):
+        seen = {"tracked": 0.0} | monitor(model)
+        seen["tracked"] = seen.pop("log_z")
+        looks.append((model, seen))
+        return seen
+
+    train(
+        rows, rbm.n_hidden, method="tempered", optimizer="spectral", tracker=tracker, start=rbm,
+        n_updates=n_updates, learning_rate=rates[0], final_learning_rate=rates[1],
+        batch_size=batch_size, rng=rng, monitor=keep, monitor_every=n_updates // n_looks,
+        progress=False,
+    )  # fmt: skip
+    return looks
+
+
 @register(ESTIMATORS, "exact")
 def _exact(rbm):
     return exact(rbm, progress=False)
@@ -376,16 +524,21 @@ def check_models(tasks) -> None:
     enumerated = {task["model"] for task in tasks if task["estimator"] == "exact"}
     for name in sorted({task["model"] for task in tasks}):
         try:
-            rbm = datasets.load_rbm(name)
+            rbm = _load(name)
             if name in enumerated and not can_enumerate(rbm, MAX_UNITS):
                 raise ValueError(f"{rbm!r} has too many units for the estimator 'exact'")
         except (ValueError, OSError, RuntimeError) as error:
             raise ValueError(f"model is {name!r}: {error}") from None
 
 
+def _load(name: str):
+    return MODELS[name]() if name in MODELS else datasets.load_rbm(name)
+
+
 def model_digest(name: str | None) -> str:
     """SHA-256 of a model in a file of the user's: a name alone would not say which it is."""
-    if name is None or name in datasets.COMMITTED_RBMS or name in datasets.PUBLISHED_RBMS:
+    known = datasets.COMMITTED_RBMS | datasets.PUBLISHED_RBMS | MODELS
+    if name is None or name in known:
         return ""
     try:
         return hashlib.sha256(Path(name).expanduser().read_bytes()).hexdigest()
@@ -435,7 +588,7 @@ def estimate(**task) -> dict:
 @lru_cache(maxsize=8)
 def _model_and_path(model: str, digest: str, path: str | None, settings: tuple):
     """Kept from one task to the next; a file that has changed (``digest``) is read again."""
-    rbm = datasets.load_rbm(model)
+    rbm = _load(model)
     return rbm, PATHS[path](rbm, **dict(settings)) if path else None
 
 
@@ -475,7 +628,7 @@ def _of_type(name: str, value, kind: type):
         value = float(value)
     if kind is int and type(value) is float and value.is_integer():
         value = int(value)
-    least = 0 if name in ("seed", "path_seed", "n_burn_in", "n_reversed") else 1
+    least = 0 if name in ("seed", "path_seed", "n_burn_in", "n_reversed", "n_apart", "look") else 1
     if type(value) is not kind or (kind is int and value < least):
         raise ValueError(f"{name} is {value!r}: expected {_MEANING[kind]}")
     return value

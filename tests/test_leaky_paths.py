@@ -3,9 +3,19 @@
 import numpy as np
 import pytest
 from helpers_stats import all_states, assert_no_rejection, log_sum, two_sided, z_score
+from scipy import special
 
 import rbmlib as rl
-from rbmlib import EnergyPath, GaussianGeometricPath, GaussianRBM, LeakinessPath, LeakyRBM, State
+from rbmlib import (
+    AnnealingPath,
+    EnergyPath,
+    GaussianGeometricPath,
+    GaussianRBM,
+    LeakinessPath,
+    LeakyRBM,
+    State,
+)
+from rbmlib._kernels.leaky import quantile
 from rbmlib._streams import ChainStream
 from rbmlib.leaky_kernels import KERNELS, negative_squares
 
@@ -175,6 +185,33 @@ def test_ais_with_the_published_kernel_is_biased_and_with_exact_ones_is_not():
         z[kernel] = (run.log_z - rbm.exact_log_z()) / run.std_error
     assert abs(z["blockwise"]) < 4.5
     assert z["gibbs"] < -6
+
+
+@pytest.mark.parametrize("kernel", ["gibbs", "blockwise"])
+@pytest.mark.parametrize("kind", [LeakinessPath, EnergyPath])
+def test_compiled_annealing_is_the_generic_one(kind, kernel):
+    path, betas = kind(BIASED, kernel=kernel), rl.schedules.linear(30)
+    ends = []
+    for anneal in (kind.anneal, AnnealingPath.anneal):
+        stream, seen = ChainStream(3, 130), []
+        state, log_weights = anneal(
+            path, path.sample_base(130, stream), betas, stream, record_at={7, 30},
+            on_record=lambda k, s, w, seen=seen: seen.append((k, s.visible.sum(), w.sum())),
+        )  # fmt: skip
+        ends.append((state.visible, log_weights, seen, stream.draw))
+    for one, two in zip(*ends, strict=True):
+        assert np.allclose(one, two, atol=1e-8)
+
+
+def test_compiled_annealing_does_not_depend_on_threads():
+    path, betas = LeakinessPath(BIASED, kernel="blockwise"), rl.schedules.linear(20)
+    one, two = (rl.ais(path, betas, 300, 0, n_threads=n) for n in (1, 2))
+    assert (one.log_weights == two.log_weights).all()
+
+
+def test_quantile():
+    p = np.concatenate([np.linspace(1e-3, 0.999, 999), [0.5 / 2**31, 1e-7, 1 - 1e-9]])
+    assert np.allclose([quantile(x) for x in p], special.ndtri(p), rtol=1e-13, atol=1e-15)
 
 
 def test_errors():

@@ -1,0 +1,69 @@
+"""The quadrature of the published transition against simulation and closed forms."""
+
+import numpy as np
+import pytest
+
+import rbmlib as rl
+from rbmlib import EnergyPath, LeakinessPath, leaky_bias
+from rbmlib.testsystems import orthogonal_leaky_rbm
+
+
+@pytest.mark.parametrize("leakiness", [1.0, 0.5, 0.01])
+def test_quadrature_is_exact_enough(leakiness):
+    u, w = leaky_bias.nodes(0.9)
+    moves = leaky_bias.transition_density(u, 0.9, leakiness)
+    inside = np.abs(u) < 12
+    assert np.allclose((w @ moves)[inside], 1, atol=1e-10)
+    law, model = leaky_bias.stationary_law(0.9, leakiness)
+    assert w @ model == pytest.approx(1, abs=1e-10)
+    assert np.allclose(moves @ (w * law), law, atol=1e-10)
+    distance = w @ np.abs(law - model) / 2
+    assert (distance < 1e-12) if leakiness == 1 else (0.005 < distance < 0.03)
+
+
+def test_unit_log_z_adds_up_to_that_of_the_model():
+    rbm = orthogonal_leaky_rbm(40, 6, norm=0.8, leakiness=0.1)
+    rest = 34 / 2 * np.log(2 * np.pi)
+    assert rbm.exact_log_z() == pytest.approx(6 * leaky_bias.unit_log_z(0.8, 0.1) + rest)
+
+
+@pytest.mark.parametrize("kind", [LeakinessPath, EnergyPath])
+def test_predicted_bias_and_error_are_those_of_runs(kind):
+    """30 columns at once: the estimate's error and its standard error, from 6,000 chains."""
+    rbm, betas = orthogonal_leaky_rbm(40, 30), rl.schedules.linear(60)
+    moves = {LeakinessPath: "leakiness", EnergyPath: "energy"}[kind]
+    predicted = leaky_bias.annealed_bias(0.9, 0.01, betas, moves)
+    run = rl.ais(kind(rbm, kernel="gibbs"), betas, 6_000, 1)
+    expected = predicted.std_error(30, 6_000)
+    assert run.std_error == pytest.approx(expected, rel=0.3)
+    assert abs(run.log_z - rbm.exact_log_z() - 30 * predicted.bias) < 4.5 * expected
+    assert 30 * predicted.bias < -5 * expected  # and the run could have told
+
+
+def test_slow_annealing_has_the_bias_of_thermodynamic_integration():
+    slow = leaky_bias.slow_bias(0.9, 0.01)
+    biases = [leaky_bias.annealed_bias(0.9, 0.01, rl.schedules.linear(k)).bias for k in (200, 400)]
+    assert 2 * biases[1] - biases[0] == pytest.approx(slow, rel=1e-3)
+    assert leaky_bias.slow_bias(0.9, 1.0) == pytest.approx(0, abs=1e-12)
+
+
+def test_weights_read_after_the_move():
+    """The same sums shifted by one step: (slope at the end - slope at the start) / K, roughly."""
+    k = 2000
+    right, wrong = (
+        leaky_bias.annealed_bias(0.9, 0.01, rl.schedules.linear(k), weigh_first=f).bias
+        for f in (True, False)
+    )
+    u, w = leaky_bias.nodes(0.9)
+    slopes = [w @ (leaky_bias.half_square(u, 0.9, 0.99, 0.0) * leaky_bias.stationary_law(0.9, c)[0])
+              for c in (1.0, 0.01)]  # fmt: skip
+    assert k * (wrong - right) == pytest.approx(slopes[0] - slopes[1], rel=0.02)
+
+
+def test_errors():
+    with pytest.raises(ValueError, match=r"norm is 1\.2: expected the length of a column"):
+        leaky_bias.slow_bias(1.2, 0.01)
+    with pytest.raises(ValueError, match="leakiness is 2"):
+        leaky_bias.annealed_bias(0.9, 2, [0, 1])
+    with pytest.raises(ValueError, match="n_hidden is 6: expected at most n_visible, 5"):
+        orthogonal_leaky_rbm(5, 6)
