@@ -69,6 +69,9 @@ def ti(
         instance("source", source, AnnealingPath, f"for the rule 'random' {PATH_MEANING}")
         return _random(source, n_chains, n_sweeps, rng, n_threads, started)
     if isinstance(source, AnnealingPath):
+        if betas is None:
+            raise ValueError("betas is None: expected the betas at which to draw states, such as "
+                             "rl.schedules.linear(99)")  # fmt: skip
         options = {"record_every": max(1, n_sweeps // 1000), "n_threads": n_threads}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said below
