@@ -10,6 +10,7 @@ lower
 __version__ = "0.1.0"
 
 from . import datasets, hmc, leaky_bias, mcmc, schedules, testsystems
+from .continuous import DensityPath, adapt_step_sizes
 from .datasets import load_rbm
 from .estimators import (
     ais,
@@ -36,7 +37,7 @@ from .gaussian_training import train_gaussian
 from .gaussian_visible import GaussianRBM, LeakyRBM
 from .images import Standardisation
 from .leaky_paths import EnergyPath, GaussianGeometricPath, LeakinessPath
-from .models import BernoulliRBM, log_likelihood
+from .models import BernoulliRBM, GaussianMixture, log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
 from .projection import project_weights
@@ -51,10 +52,12 @@ __all__ = [
     "AnnealingPath",
     "BernoulliRBM",
     "ConvergenceWarning",
+    "DensityPath",
     "EnergyPath",
     "Estimate",
     "GaussianBasePath",
     "GaussianGeometricPath",
+    "GaussianMixture",
     "GaussianRBM",
     "GeometricPath",
     "LeakinessPath",
@@ -66,6 +69,7 @@ __all__ = [
     "StoreError",
     "Sweep",
     "TemperedSample",
+    "adapt_step_sizes",
     "ais",
     "bar",
     "bar_of_sample",

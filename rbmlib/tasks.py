@@ -25,6 +25,7 @@ from . import datasets, schedules, testsystems
 from ._streams import ChainStream
 from .adaptive import JUMPS
 from .adaptive import STARTS as ADAPTIVE_STARTS
+from .continuous import DensityPath, adapt_step_sizes
 from .estimators import (
     ais,
     bar,
@@ -73,7 +74,9 @@ TEST_SETS = {
 
 MODELS = {  # made by a function; all others are read from files
     f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
-}
+} | {"two gaussians": testsystems.two_gaussians}
+
+STEPS = ("adaptive", "fixed")
 
 DNA_TRAIN = 1400  # rows; the other 600 of the training set are for validation (Carlson et al. 2016)
 RESULTS_VERSION = 1  # raised when the results of tasks change: see `rbmlib.sweep`
@@ -105,6 +108,18 @@ def _moment_averaging(
     )
 
 
+@register(PATHS, "density")
+def _density(
+    rbm, *, base_variance: float = 30.0, kernel: str = "hmc", n_leapfrog: int = 1,
+    jitter: float = 0.0, steps: str = "adaptive", ladder: str = "square", n_knots: int = 40,
+):  # fmt: skip
+    """Step sizes are adapted to a ladder of ``n_knots`` steps; "fixed" takes their mean."""
+    path = DensityPath(rbm, base_variance, kernel=kernel, n_leapfrog=n_leapfrog, jitter=jitter)
+    power = {"linear": 1, "square": 2}[_one_of("ladder", ladder, ("linear", "square"))]
+    adapted = adapt_step_sizes(path, schedules.linear(n_knots) ** power, rng=0)
+    return adapted.path if _one_of("steps", steps, STEPS) == "adaptive" else adapted.fixed
+
+
 class _BaseDropped(GeometricPath):
     """Wrong on purpose: beta is drawn as if p_A(x)**(1 - beta) were not there."""
 
@@ -134,6 +149,11 @@ def _energy(rbm, *, kernel: str):
 @register(SCHEDULES, "linear")
 def _linear(*, n_temperatures: int):
     return schedules.linear(n_temperatures)
+
+
+@register(SCHEDULES, "square")
+def _square(*, n_temperatures: int):
+    return schedules.linear(n_temperatures) ** 2
 
 
 @register(SCHEDULES, "sm08")
@@ -261,6 +281,15 @@ def _ti(
         path, betas, n_chains, n_sweeps, seed, rule=rule, rao_blackwell=rao_blackwell,
         progress=False,
     )  # fmt: skip
+
+
+@register(ESTIMATORS, "mixing")
+def _mixing(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
+    """RTS, and the round trips of its chains with their standard error."""
+    run = rts(path, betas, n_chains, n_sweeps, seed, record_every=n_sweeps, progress=False)
+    trips = run.states.round_trips
+    error = trips.std(ddof=1) / np.sqrt(trips.size)
+    return run, {"round_trips": trips.mean(), "round_trips_error": error}
 
 
 @register(ESTIMATORS, "two_way_ais")

@@ -122,6 +122,21 @@ class TemperedSample:
             states=State(*(array[columns] for array in self.states)), index=self.index[columns],
         )  # fmt: skip
 
+    def first_blocks(self, n_blocks: int) -> TemperedSample:
+        """The first blocks of time as a sample of their own.
+
+        Round trips, matrices of transitions and ``states`` stay those of the whole run.
+        """
+        n_blocks = count("n_blocks", n_blocks)
+        n_sweeps = int(self.block_sweeps[:n_blocks].sum())
+        kept = n_sweeps // self.record_every
+        return replace(
+            self, temperature=self.temperature[:kept], delta=self.delta[:kept],
+            visited=self.visited[:n_blocks],
+            mixed=None if self.mixed is None else self.mixed[:n_blocks],
+            block_sweeps=self.block_sweeps[:n_blocks], n_sweeps=n_sweeps,
+        )  # fmt: skip
+
     def __repr__(self) -> str:
         return (
             f"<TemperedSample of {self.method} tempering: {self.n_chains} chains, "

@@ -23,7 +23,7 @@ LEVELS = [
     {"leaky_kernels", "leaky_bias"},
     {"datasets", "testsystems"},
     {"paths"},
-    {"moment_averaging", "leaky_paths", "gaussian_base"},
+    {"moment_averaging", "leaky_paths", "continuous", "gaussian_base"},
     {"schedules"},
     {"tempering", "mcmc"},
     {"adaptive"},
