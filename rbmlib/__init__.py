@@ -45,6 +45,7 @@ from .results import ConvergenceWarning, Estimate
 from .store import StoreError
 from .sweep import Sweep
 from .tempering import TemperedSample, parallel_tempering, pilot, simulated_tempering
+from .tracking import LogZTracker
 from .training import train
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "GeometricPath",
     "LeakinessPath",
     "LeakyRBM",
+    "LogZTracker",
     "MomentAveragingPath",
     "Standardisation",
     "State",

@@ -416,9 +416,7 @@ def pilot(
     betas = ladder(betas)
     n_chains, n_steps = count("n_chains", n_chains, 2), count("n_steps", n_steps)
     each = -(-n_steps // (betas.size - 1))
-    grid = np.arange(each * (betas.size - 1) + 1) / each
-    fine = np.interp(grid, np.arange(betas.size), betas)
-    fine[::each] = betas
+    fine = refined(betas, each)
     stream = ChainStream(rng, n_chains)
     along = np.zeros((betas.size, n_chains))
 
@@ -433,6 +431,14 @@ def pilot(
     log_z_path = path.log_z_base + logmeanexp(along, axis=1)
     log_weights = log_weights + path.log_z_base
     return Pilot(betas, log_z_path, bottom, top, log_weights, along, fine.size - 1)
+
+
+def refined(betas: np.ndarray, each: int) -> np.ndarray:
+    """The betas with ``each`` steps from one to the next."""
+    grid = np.arange(each * (betas.size - 1) + 1) / each
+    fine = np.interp(grid, np.arange(betas.size), betas)
+    fine[::each] = betas
+    return fine
 
 
 # parallel tempering -------------------------------------------------------------------------
