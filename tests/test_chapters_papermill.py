@@ -34,6 +34,14 @@ SMALL = {
         "n_runs": 3,
         "seed": 20,
     },
+    "rts_continuous": {
+        "n_temperatures": 20,
+        "n_chains": 60,
+        "n_sweeps": 300,
+        "n_repeats": 4,
+        "seed": 20,
+    },
+    "tracking": {"n_chains": 200, "n_updates": 40, "n_repeats": 6, "seed": 20},
 }
 
 
