@@ -391,8 +391,8 @@ def _tempered(
         "ti_rb": ti(sample, rule="corrected", skip=2),
         "mbar": mbar_of_sample(sample, skip=skip),
         "bar": bar_of_sample(sample, skip=skip),
-        "sd": transition_rts(sample, kind="sd", n_groups=20, skip=skip),
-        "rsd": transition_rts(sample, n_groups=20, skip=skip),
+        "sd": transition_rts(sample, kind="sd", n_groups=20),
+        "rsd": transition_rts(sample, n_groups=20),
     }
     return run, {"round_trips": run.settings["round_trips"]} | _side_by_side(others)
 
