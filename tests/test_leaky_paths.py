@@ -162,14 +162,15 @@ def test_transitions_along_paths_keep_moments(kind, kernel):
 
 
 def test_slice_sampling_moves_all_chains():
-    path = LeakinessPath(SLANTED)
+    path = LeakinessPath(SLANTED, kernel="slice")
     state = path.sample_base(500, np.random.default_rng(0))
     moved = path.transition(state, 1.0, ChainStream(0, 500)).visible
     assert (moved != state.visible).all()
 
 
-def test_chains_do_not_depend_on_their_neighbours():
-    path = LeakinessPath(SLANTED)
+@pytest.mark.parametrize("kernel", ["slice", "hmc", "metropolis"])
+def test_chains_do_not_depend_on_their_neighbours(kernel):
+    path = LeakinessPath(SLANTED, kernel=kernel)
     state = path.sample_base(10, np.random.default_rng(0))
     both = path.sweep(state, 0.5, 5, ChainStream(4, 10)).visible
     some = path.sweep(State(state.visible[6:]), 0.5, 5, ChainStream(4, 4, first_chain=6)).visible
@@ -185,8 +186,12 @@ def reference(path) -> float:
     return path.rbm.exact_log_z()
 
 
-RUN_ON = [LeakinessPath(BIASED), LeakinessPath(BIASED, kernel="blockwise"), EnergyPath(BIASED),
-          GaussianGeometricPath(GAUSSIAN)]  # fmt: skip
+RUN_ON = [
+    LeakinessPath(BIASED, kernel="slice"),
+    LeakinessPath(BIASED, kernel="blockwise"),
+    EnergyPath(BIASED),
+    GaussianGeometricPath(GAUSSIAN),
+]
 
 
 @pytest.mark.parametrize("path", RUN_ON, ids=["slice", "blockwise", "energy", "gaussian"])
