@@ -23,18 +23,23 @@ from .estimators import (
     reverse_ais,
     rts,
     rts_of_sample,
+    sams,
     solve_mbar,
     stochastic_mbar,
     tap,
     ti,
     transition_rts,
+    wang_landau,
 )
+from .gaussian_base import GaussianBasePath
+from .gaussian_training import train_gaussian
 from .gaussian_visible import GaussianRBM, LeakyRBM
 from .images import Standardisation
 from .leaky_paths import EnergyPath, GaussianGeometricPath, LeakinessPath
 from .models import BernoulliRBM, log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
+from .projection import project_weights
 from .results import ConvergenceWarning, Estimate
 from .store import StoreError
 from .sweep import Sweep
@@ -47,6 +52,7 @@ __all__ = [
     "ConvergenceWarning",
     "EnergyPath",
     "Estimate",
+    "GaussianBasePath",
     "GaussianGeometricPath",
     "GaussianRBM",
     "GeometricPath",
@@ -76,9 +82,11 @@ __all__ = [
     "mean_field_bias",
     "parallel_tempering",
     "pilot",
+    "project_weights",
     "reverse_ais",
     "rts",
     "rts_of_sample",
+    "sams",
     "schedules",
     "simulated_tempering",
     "solve_mbar",
@@ -87,5 +95,7 @@ __all__ = [
     "testsystems",
     "ti",
     "train",
+    "train_gaussian",
     "transition_rts",
+    "wang_landau",
 ]

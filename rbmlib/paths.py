@@ -302,6 +302,20 @@ class GeometricPath(AnnealingPath):
         stream.draw += tempering.DRAWS * n_sweeps
         return State(v)
 
+    def adapt(
+        self, state: State, index, betas, gains, rule, adjusted, stream, *, n_threads=None,
+        on_progress=None,
+    ) -> State:  # fmt: skip
+        """Compiled sweeps, each followed by draws of beta and an update: see `rbmlib.adaptive`."""
+        v = np.array(state.visible, dtype=np.float32, order="C")
+        betas = np.asarray(betas, float)
+        gibbs.adapt(
+            self._kernel(), v, index, betas, betas * self.rbm.log_scale, gains, rule, adjusted,
+            stream.seed, stream.first_chain, stream.draw, n_threads, on_progress,
+        )  # fmt: skip
+        stream.draw += tempering.DRAWS * gains.shape[1]
+        return State(v)
+
 
 # bases --------------------------------------------------------------------------------------
 

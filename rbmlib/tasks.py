@@ -23,6 +23,8 @@ import numpy as np
 
 from . import datasets, schedules, testsystems
 from ._streams import ChainStream
+from .adaptive import JUMPS
+from .adaptive import STARTS as ADAPTIVE_STARTS
 from .estimators import (
     ais,
     bar,
@@ -33,9 +35,11 @@ from .estimators import (
     reverse_ais,
     rts,
     rts_of_sample,
+    sams,
     tap,
     ti,
     transition_rts,
+    wang_landau,
 )
 from .estimators.bootstrap import bootstrap_tempered
 from .estimators.exact import MAX_UNITS, can_enumerate
@@ -96,6 +100,22 @@ def _moment_averaging(
     return MomentAveragingPath(
         rbm, base, n_knots=n_knots, n_updates=n_updates, rng=path_seed, progress=False
     )
+
+
+class _BaseDropped(GeometricPath):
+    """Wrong on purpose: beta is drawn as if p_A(x)**(1 - beta) were not there."""
+
+    def joint_transition(self, state: State, beta, rng):
+        state, slope = super().joint_transition(state, beta, rng)
+        return state, slope + state.visible @ self.base_visible_bias
+
+    def _is_fine(self) -> bool:
+        return False  # what is compiled draws rightly
+
+
+@register(PATHS, "base dropped")
+def _base_dropped(rbm, *, base: str = "base rate"):
+    return _BaseDropped(rbm, base=BASES[_one_of("base", base, BASES)](rbm))
 
 
 @register(PATHS, "leakiness")
@@ -192,6 +212,41 @@ def _rts(
         rao_blackwell=rao_blackwell, record_every=n_sweeps, progress=False,
     )  # fmt: skip
     return run, {"round_trips": run.settings["round_trips"], "bias": run.settings["bias"]}
+
+
+@register(ESTIMATORS, "sams")
+def _sams(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_groups: int = 10,
+    starting: str = "pilot", first_stage: float = 0.3, exponent: float = 0.7,
+    jump: str = "global", rao_blackwell: bool = True,
+):  # fmt: skip
+    """``first_stage`` is t_0, as a share of the sweeps."""
+    run = sams(
+        path, betas, n_chains, n_sweeps, seed, n_groups=n_groups,
+        start=_one_of("starting", starting, ADAPTIVE_STARTS),
+        t_0=round(first_stage * n_sweeps), exponent=exponent, jump=_one_of("jump", jump, JUMPS),
+        rao_blackwell=rao_blackwell, progress=False,
+    )  # fmt: skip
+    return run, _of_groups(run)
+
+
+@register(ESTIMATORS, "wang_landau")
+def _wang_landau(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_groups: int = 10,
+    starting: str = "pilot", one_over_t: bool = True, flatness: float = 0.8,
+):  # fmt: skip
+    run = wang_landau(
+        path, betas, n_chains, n_sweeps, seed, n_groups=n_groups,
+        start=_one_of("starting", starting, ADAPTIVE_STARTS), one_over_t=one_over_t,
+        flatness=flatness, progress=False,
+    )  # fmt: skip
+    return run, _of_groups(run)
+
+
+def _of_groups(run) -> dict:
+    """Round trips of a chain in the second half, and the spread of log Z over groups."""
+    spread = float(np.std(run.log_weights, ddof=1))
+    return {"round_trips": run.settings["round_trips"], "spread": spread}
 
 
 @register(ESTIMATORS, "ti")

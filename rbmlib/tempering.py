@@ -316,7 +316,7 @@ def _advance(
             sums[:, 1] += shift * sums[:, 0]
         return state
     for sweep in range(first, last):
-        state, logs, slopes = _moved(path, conditional, state, betas[index], betas, stream)
+        state, logs, slopes = moved(path, conditional, state, betas[index], betas, stream)
         draw_betas(index, logs + offsets, slopes, stream.random((index.size, 1)), tally)
         if (sweep + 1) % record_every == 0:
             row = (sweep + 1) // record_every - 1
@@ -327,7 +327,7 @@ def _advance(
     return state
 
 
-def _moved(path, conditional, state, beta, betas, stream):
+def moved(path, conditional, state, beta, betas, stream):
     """States after a sweep, their log-densities (n_chains, K), and slopes (n_chains, 1 or K)."""
     if conditional == "joint":
         state, delta = path.joint_transition(state, beta, stream)
@@ -375,6 +375,8 @@ class Pilot:
         Draws of the base; the states annealed to beta = 1, not weighted.
     log_weights : ndarray (n_chains,)
         Of the annealed states (base included).
+    log_weights_path : ndarray (K, n_chains)
+        Of every chain at every beta (base not included).
     """
 
     betas: np.ndarray
@@ -382,6 +384,7 @@ class Pilot:
     bottom: State
     top: State
     log_weights: np.ndarray
+    log_weights_path: np.ndarray
     n_steps: int
 
 
@@ -402,17 +405,19 @@ def pilot(
     fine = np.interp(grid, np.arange(betas.size), betas)
     fine[::each] = betas
     stream = ChainStream(rng, n_chains)
-    log_z_path = np.full(betas.size, path.log_z_base)
+    along = np.zeros((betas.size, n_chains))
 
     def record(k, _, log_weights):
-        log_z_path[k // each] += logmeanexp(log_weights)
+        along[k // each] = log_weights
 
     bottom = path.sample_base(n_chains, stream)
     top, log_weights = path.anneal(
         bottom, fine, stream, record_at=range(each, fine.size, each), on_record=record,
         n_threads=n_threads,
     )  # fmt: skip
-    return Pilot(betas, log_z_path, bottom, top, log_weights + path.log_z_base, fine.size - 1)
+    log_z_path = path.log_z_base + logmeanexp(along, axis=1)
+    log_weights = log_weights + path.log_z_base
+    return Pilot(betas, log_z_path, bottom, top, log_weights, along, fine.size - 1)
 
 
 # parallel tempering -------------------------------------------------------------------------
@@ -534,9 +539,9 @@ def _replicas(path, betas, stream, n_chains, start, anneal_sweeps, n_threads) ->
 
 
 def _swept(path, conditional, state, index, betas, stream, n_threads):
-    """As `_moved`, compiled where that can be."""
+    """As `moved`, compiled where that can be."""
     if conditional != "joint" or not (isinstance(path, GeometricPath) and path._is_fine()):
-        return _moved(path, conditional, state, betas[index], betas, stream)
+        return moved(path, conditional, state, betas[index], betas, stream)
     kept = np.zeros((1, index.size)), np.zeros((1, index.size), np.int16)
     state = path.temper(
         state, index, betas, 0.0 * betas, None, kept, 1, stream, n_threads=n_threads

@@ -4,7 +4,8 @@ Public functions elsewhere validate and explain; what is here trusts its input.
 Layout: `simd` (sixteen lanes as one value), `random` (stateless random numbers), `elementwise`
 (exp, Bernoulli draws and log-weight increments), `active` (lists of active units), `fixed_point`
 (weights as exact integers), `gibbs` (annealing and Gibbs sweeps of many chains, by the routes
-`narrow`, `wide` and `amx`), `tempering` (sweeps with draws of beta), `learning` (contrastive
+`narrow`, `wide` and `amx`), `tempering` (sweeps with draws of beta),
+`adaptive` (the same with log Z adjusted on the way), `learning` (contrastive
 divergence), `enumeration` (sums over all states), `multistate` (sums over samples of many
 temperatures), `fields` (float64 fields), `threads` (chunks of chains on threads).
 
@@ -40,6 +41,7 @@ numba.config.CACHE_DIR = _cache_folder()
 try:
     from . import (
         active,
+        adaptive,
         amx,
         elementwise,
         enumeration,
@@ -60,6 +62,7 @@ finally:
 
 __all__ = [
     "active",
+    "adaptive",
     "amx",
     "elementwise",
     "enumeration",

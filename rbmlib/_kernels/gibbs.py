@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from . import active, amx, narrow, tempering, threads, wide
+from . import active, adaptive, amx, narrow, tempering, threads, wide
 from .elementwise import draw_row, increment_rules
 from .fixed_point import FixedPoint, quantise
 from .random import draw_key
@@ -250,3 +250,35 @@ def temper(
     threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)
     tally.transitions[...] += sums[:, 0].sum(axis=0)
     tally.mixed_transitions[...] += sums[:, 1].sum(axis=0)
+
+
+def adapt(
+    kernel_family: Family, v, index, betas, shifts, gains, rule, adjusted, seed, first_chain,
+    first_draw, n_threads=None, on_progress=None,
+) -> None:  # fmt: skip
+    """As `temper`, with estimates of log Z that each group of chains adjusts after every sweep.
+
+    A row of ``gains`` (n_groups, n_sweeps) is a group, of equally many chains; ``shifts`` (K,) are
+    added to the log-probabilities of betas. ``adjusted`` is filled in place.
+    """
+    f, route = kernel_family, _route(kernel_family, v.shape[0], tiles=False)
+    run_part = adaptive.narrow_adapt if f.small else adaptive.wide_adapt
+    n_groups, n_sweeps = gains.shape
+    size = v.shape[0] // n_groups
+    share = -(-n_groups // threads.resolve(n_threads))
+    parts = threads.chunks(n_groups, max(1, min(threads.CHUNK // size, share)))
+
+    def run(chunk, start, stop):
+        groups = parts[chunk]
+        part = slice(groups.start * size, groups.stop * size)
+        own = adaptive.Adjusted(
+            adjusted.log_z[groups], adjusted.visits[groups], adjusted.passages[part],
+            adjusted.last_end[part],
+        )  # fmt: skip
+        run_part(
+            v[part], index[part], betas, shifts, gains[groups], rule, own, start, stop,
+            np.uint64(seed), first_chain + part.start, first_draw, *route.weights,
+            f.scale, f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
+        )  # fmt: skip
+
+    threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)

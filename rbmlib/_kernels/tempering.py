@@ -170,13 +170,31 @@ def draw_visible_with_slopes(state, tables, scale, slope_bias, offset, units, be
 
 
 @numba.njit(**_KERNEL)
+def narrow_sweep(
+    beta, seed, chain, draw, active, n_active, bits, x, units, hidden_slope, a, a0, b, b0, up,
+    tables, scale, n_visible,
+):  # fmt: skip
+    """A sweep of one chain: Delta at its end, and how many visible units are then listed."""
+    narrow.add_rows(up, active, n_active, x)
+    key = draw_key(seed, chain, draw)
+    state = narrow.draw_hidden(x, hidden_slope.size, scale, a, a0, beta, key)
+    delta = 0.0
+    for unit in range(hidden_slope.size):
+        if (state >> unit) & 1:
+            delta += np.float64(hidden_slope[unit])
+    key = draw_key(seed, chain, draw + 1)
+    delta += draw_visible_with_slopes(state, tables, scale, b, b0, units, beta, key, bits)
+    return delta, list_active(bits, n_visible, active)
+
+
+@numba.njit(**_KERNEL)
 def narrow_temper(
     v, index, betas, offsets, draw, delta_out, index_out, every, phase, start, stop, seed,
     first_chain, first_draw, mixed, visited, transitions, mixed_transitions, passages, last_end,
     up, tables, scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
     """Sweeps ``start`` to ``stop`` of `gibbs.temper`, chain by chain."""
-    n_hidden, n_visible = hidden_slope.size, v.shape[1]
+    n_visible = v.shape[1]
     a, a0 = narrow._padded(hidden_slope, narrow.WIDTH), narrow._padded(hidden_offset, narrow.WIDTH)
     b, b0 = (
         narrow._padded(visible_slope, tables.shape[2]),
@@ -189,19 +207,11 @@ def narrow_temper(
         read_row(v[chain], bits)
         n_active, k = list_active(bits, n_visible, active), index[chain]
         for sweep in range(start, stop):
-            beta, first = f32(betas[k]), first_draw + DRAWS * sweep
-            narrow.add_rows(up, active, n_active, x)
-            key = draw_key(seed, first_chain + chain, first)
-            state = narrow.draw_hidden(x, n_hidden, scale, a, a0, beta, key)
-            delta = 0.0
-            for unit in range(n_hidden):
-                if (state >> unit) & 1:
-                    delta += np.float64(hidden_slope[unit])
-            key = draw_key(seed, first_chain + chain, first + 1)
-            delta += draw_visible_with_slopes(
-                state, tables, scale, b, b0, units, beta, key, bits
+            first = first_draw + DRAWS * sweep
+            delta, n_active = narrow_sweep(
+                f32(betas[k]), seed, first_chain + chain, first, active, n_active, bits, x, units,
+                hidden_slope, a, a0, b, b0, up, tables, scale, n_visible,
             )  # fmt: skip
-            n_active = list_active(bits, n_visible, active)
             if draw:
                 key = draw_key(seed, first_chain + chain, first + 2)
                 k = draw_beta(
@@ -266,6 +276,25 @@ def draw_layer_with_slopes(
 
 
 @numba.njit(**_KERNEL)
+def wide_sweep(
+    betas, seed, first_chain, draw, visible, hidden, sparse, room, sums, k0, k1, a, a0, b, b0, up,
+    down, scale, n_visible, n_hidden,
+):  # fmt: skip
+    """A sweep of a group of chains; ``sums`` (n_chains, LANES) then add up to their Delta."""
+    sums[:] = f32(0)
+    wide.set_keys(seed, first_chain, draw, k0, k1)
+    draw_layer_with_slopes(
+        up, visible, sparse, room, scale, f32(0), a, a0, betas, k0, k1, hidden.words, sums
+    )
+    sparse = wide.prepare(hidden, n_hidden)
+    wide.set_keys(seed, first_chain, draw + 1, k0, k1)
+    draw_layer_with_slopes(
+        down, hidden, sparse, room, scale, scale, b, b0, betas, k0, k1, visible.words, sums
+    )
+    return wide.prepare(visible, n_visible)
+
+
+@numba.njit(**_KERNEL)
 def wide_temper(
     v, index, betas, offsets, draw, delta_out, index_out, every, phase, start, stop, seed,
     first_chain, first_draw, mixed, visited, transitions, mixed_transitions, passages, last_end,
@@ -284,19 +313,10 @@ def wide_temper(
         chain_betas[chain] = f32(betas[index[chain]])
     sparse = wide.prepare(visible, n_visible)
     for sweep in range(start, stop):
-        first, sums[:] = first_draw + DRAWS * sweep, f32(0)
-        wide.set_keys(seed, first_chain, first, k0, k1)
-        draw_layer_with_slopes(
-            up, visible, sparse, room, scale, f32(0), a, a0, chain_betas, k0, k1, hidden.words,
-            sums,
+        sparse = wide_sweep(
+            chain_betas, seed, first_chain, first_draw + DRAWS * sweep, visible, hidden, sparse,
+            room, sums, k0, k1, a, a0, b, b0, up, down, scale, n_visible, n_hidden,
         )  # fmt: skip
-        sparse = wide.prepare(hidden, n_hidden)
-        wide.set_keys(seed, first_chain, first + 1, k0, k1)
-        draw_layer_with_slopes(
-            down, hidden, sparse, room, scale, scale, b, b0, chain_betas, k0, k1,
-            visible.words, sums,
-        )  # fmt: skip
-        sparse = wide.prepare(visible, n_visible)
         finish_sweep(
             sweep, n_chains, index, betas, offsets, draw, delta_out, index_out, every, phase, seed,
             first_chain, first_draw, sums, chain_betas, memory, mixed, visited, transitions,

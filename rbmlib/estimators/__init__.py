@@ -7,10 +7,12 @@ from .mbar import mbar, mbar_of_sample, solve_mbar, stochastic_mbar
 from .neighbour_bar import bar_of_sample
 from .reverse_ais import reverse_ais
 from .rts import rts, rts_of_sample
+from .sams import sams
 from .tap import tap
 from .ti import ti
 from .transition_rts import transition_rts
 from .trusted import log_z
+from .wang_landau import wang_landau
 
 __all__ = [
     "ais",
@@ -24,9 +26,11 @@ __all__ = [
     "reverse_ais",
     "rts",
     "rts_of_sample",
+    "sams",
     "solve_mbar",
     "stochastic_mbar",
     "tap",
     "ti",
     "transition_rts",
+    "wang_landau",
 ]

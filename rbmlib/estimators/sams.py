@@ -1,0 +1,135 @@
+"""Self-adjusted mixture sampling (Tan 2017).
+
+Simulated tempering whose estimates zeta of log Z are adjusted after every sweep, with a gain that
+falls as 1/t in the end: the gain with which, for sweeps that forget their past, the variance of
+zeta is the least any stochastic approximation has.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from .._streams import progress_bar
+from .._validation import count, number
+from ..adaptive import Groups, checked, estimate
+from ..results import Estimate
+
+N_RECORDED = 50
+
+
+def sams(
+    path,
+    betas,
+    n_chains: int = 100,
+    n_sweeps: int = 2000,
+    rng=None,
+    *,
+    n_groups: int = 10,
+    start: str = "pilot",
+    t_0: int | None = None,
+    exponent: float = 0.7,
+    jump: str = "global",
+    rao_blackwell: bool = True,
+    prior=None,
+    conditional: str = "joint",
+    n_threads: int | None = None,
+    progress: bool | None = None,
+) -> Estimate:
+    """Estimate log Z by self-adjusted mixture sampling (Tan 2017, algorithm 4).
+
+    Consistent, with a bias of no definite sign: it bounds nothing.
+
+    Parameters
+    ----------
+    path : AnnealingPath
+    betas : array (K,)
+        From 0 to 1: some 100 values, for example ``rl.schedules.linear(99)``.
+    n_chains : int
+        A multiple of ``n_groups``.
+    n_sweeps : int
+        Sweeps of each chain, an update of log Z after each.
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, whatever ``n_threads``.
+    n_groups : int
+        Independent groups of chains, 2 or more: each adjusts a log Z of its own.
+    start : {"pilot", "plain"}
+        "pilot": each group takes log Z from its own annealing run of 4,000 steps; every second
+        group begins at beta = 1, with its annealed states, the others at 0. "plain": log Z equal
+        at all betas, chains at 0, as Tan starts.
+    t_0, exponent : int, float
+        Sweeps of the first stage (default: three tenths of all), and the exponent of its gain:
+        see `gain_sequence`. While the gain is large log Z follows the chains, which drives them
+        along the ladder.
+    jump : {"global", "local"}
+        beta is drawn anew from all K, or moves to a neighbour (or stays).
+    rao_blackwell : bool
+        Update with probabilities (eq. 12; of the neighbours and of staying if local), or
+        with the beta drawn (eq. 9).
+    prior : array (K,), optional
+        pi_k > 0; uniform by default.
+    conditional : {"joint", "marginal"}
+        What beta is drawn given; see `rl.simulated_tempering`.
+
+    Returns
+    -------
+    Estimate
+        ``log_weights`` (n_groups,) are the groups' log Z; ``trace["log_z"]`` (n_recorded,
+        n_groups) how they got there, after ``trace["sweeps"]``. ``settings["checks"]`` says what
+        was checked; where one failed `converged` is False, a `ConvergenceWarning` names it, and
+        the standard error holds the disagreement found.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
+    >>> estimate = rl.sams(rl.GeometricPath(rbm), rl.schedules.linear(9), 50, 1000, rng=0)
+    >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
+    True
+    """
+    started = time.perf_counter()
+    settings = checked(path, betas, n_chains, n_groups, prior, conditional, start, n_threads)
+    n_sweeps = count("n_sweeps", n_sweeps, 4)
+    t_0 = 3 * n_sweeps // 10 if t_0 is None else count("t_0", t_0, 0)
+    gains = gain_sequence(n_sweeps, t_0, exponent)
+    groups = Groups(settings, rng, jump=jump, mixed=rao_blackwell)
+    stops = np.unique(np.rint(np.linspace(0, n_sweeps, N_RECORDED + 1)).astype(int))
+    stops, half = np.union1d(stops, n_sweeps // 2), None
+    history, done = [], 0
+    with progress_bar(n_sweeps, "SAMS", progress) as bar:
+        for stop in stops[1:]:
+            rows = np.tile(gains[done:stop], (settings.n_groups, 1))
+            groups.advance(rows, bar.update)
+            history.append(groups.log_z[:, -1].copy())
+            done = stop
+            if stop == n_sweeps // 2:
+                half = history[-1]
+                groups.forget()
+    return estimate(
+        "sams", groups, history, stops[1:], half, time.perf_counter() - started,
+        {"t_0": t_0, "exponent": exponent, "jump": jump, "rao_blackwell": bool(rao_blackwell),
+         "rng": rng if isinstance(rng, (int, np.integer)) else None},
+    )  # fmt: skip
+
+
+def gain_sequence(n_sweeps: int, t_0: int = 0, exponent: float = 0.7) -> np.ndarray:
+    """Tan's two-stage gain at t = 1 to ``n_sweeps``.
+
+    ``t**-exponent`` up to t_0, then ``1 / (t - t_0 + t_0**exponent)``; with ``t_0 = 0`` it is 1/t.
+    The update takes the lesser of it and pi_k (eq. 15).
+
+    Examples
+    --------
+    >>> gain_sequence(4)
+    array([1.        , 0.5       , 0.33333333, 0.25      ])
+    >>> gain_sequence(6, t_0=4, exponent=0.5).round(3)
+    array([1.   , 0.707, 0.577, 0.5  , 0.333, 0.25 ])
+    """
+    n_sweeps, t_0 = count("n_sweeps", n_sweeps), count("t_0", t_0, 0)
+    meaning = "an exponent above 0 and up to 1, such as 0.7"
+    exponent = number("exponent", exponent, meaning, above=0)
+    if exponent > 1:
+        raise ValueError(f"exponent is {exponent!r}: expected {meaning}")
+    t = np.arange(1, n_sweeps + 1, dtype=float)
+    return np.where(t <= t_0, t**-exponent, 1 / np.maximum(t - t_0 + t_0**exponent, 1))

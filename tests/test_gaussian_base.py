@@ -1,0 +1,124 @@
+"""The path from a fitted Gaussian: densities, exact transitions, log Z from below and above."""
+
+import numpy as np
+import pytest
+from helpers_stats import all_states, log_sum
+
+import rbmlib as rl
+from rbmlib import GaussianBasePath, GaussianRBM, LeakyRBM, State
+
+RNG = np.random.default_rng(5)
+BASIS = np.linalg.qr(RNG.normal(size=(12, 4)))[0]
+LEAKY = LeakyRBM(BASIS * [0.9, 0.8, 0.7, 0.6], RNG.normal(size=12) * 0.3, [0.3, -0.5, 0.2, -0.1],
+                 leakiness=0.1)  # fmt: skip
+GAUSSIAN = GaussianRBM(0.7 * RNG.normal(size=(8, 3)), RNG.normal(size=8) * 0.3, RNG.normal(size=3))
+
+
+def gaussian_log_z(rbm) -> float:
+    """Sum over hidden states of the mass of their Gaussians."""
+    h = all_states(rbm.n_hidden)
+    mean = rbm.visible_bias + h @ rbm.weights.T
+    return log_sum(h @ rbm.hidden_bias + (mean**2).sum(axis=1) / 2) + rbm.n_visible / 2 * np.log(
+        2 * np.pi
+    )
+
+
+def gaussian_samples(rbm, n, rng):
+    h = all_states(rbm.n_hidden)
+    mean = rbm.visible_bias + h @ rbm.weights.T
+    log_p = h @ rbm.hidden_bias + (mean**2).sum(axis=1) / 2
+    return mean[rng.choice(len(h), n, p=np.exp(log_p - log_sum(log_p)))] + rng.normal(
+        size=(n, rbm.n_visible)
+    )
+
+
+CASES = {
+    "leaky": (LEAKY, LEAKY.exact_log_z(), lambda n, rng: LEAKY.exact_samples(n, rng)),
+    "gaussian": (GAUSSIAN, gaussian_log_z(GAUSSIAN), lambda n, g: gaussian_samples(GAUSSIAN, n, g)),
+}
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    rbm, log_z, draw = CASES[request.param]
+    return GaussianBasePath(rbm, draw(200, np.random.default_rng(1))), log_z, draw
+
+
+def test_ends_are_the_gaussian_and_the_model(case):
+    path, _, draw = case
+    model = path.reduction.model
+    v = draw(30, np.random.default_rng(2))
+    state = path.state_of(v)
+    z = state.visible
+    np.testing.assert_allclose(path.log_density(state, 0.0), -(z**2).sum(axis=1) / 2)
+    np.testing.assert_allclose(
+        np.diff(path.log_density(state, 1.0)),
+        np.diff(model.log_density(path.reduction.coordinates(v))),
+    )
+    table = path.log_density(state, np.array([0.0, 0.3, 1.0]))
+    np.testing.assert_allclose(table[:, 1], 0.7 * table[:, 0] + 0.3 * table[:, 2])
+    np.testing.assert_allclose(
+        path.reduction.coordinates(path.visible_of(state, 0)), path.reduction.coordinates(v)
+    )
+
+
+def test_ais_and_reverse_ais_find_log_z(case):
+    path, log_z, draw = case
+    betas = rl.schedules.linear(20)
+    down, up = [], []
+    for seed in range(20):
+        run = rl.ais(path, betas, 200, seed)
+        down.append((run.log_z - log_z) / run.std_error)
+        start = path.state_of(draw(200, np.random.default_rng(100 + seed)))
+        back = rl.reverse_ais(path, betas, 200, seed, start=start)
+        up.append((back.log_z - log_z) / back.std_error)
+    for z in (down, up):
+        assert abs(np.mean(z)) < 5 / np.sqrt(len(z)), z
+        assert np.std(z) < 2
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("beta", [0.4, 1.0])
+def test_transitions_leave_the_density_invariant(case, beta):
+    """From exact draws, reweighted to beta by AIS in one step for 0.4; directly for 1."""
+    path, _, draw = case
+    rng, n = np.random.default_rng(3), 20_000
+    if beta == 1.0:
+        state, weights = path.state_of(draw(n, rng)), np.ones(n)
+    else:
+        state = path.sample_base(n, rng)
+        weights = np.exp(beta * path.log_density_slope(state, 0.0))
+        state = State(state.visible[rng.choice(n, n, p=weights / weights.sum())])
+    moved = state
+    for _ in range(6):
+        moved = path.transition(moved, beta, rng)
+    assert np.mean(np.abs(moved.visible - state.visible)) > 0.3
+    functions = [
+        lambda s: path.log_density_slope(s, beta),
+        lambda s: (s.visible**2).sum(axis=1),
+        lambda s: s.visible[:, 0],
+        lambda s: np.abs(path.reduction.model.hidden_field(
+            path.mean + s.visible @ path._root.T)).sum(axis=1),
+    ]  # fmt: skip
+    fresh = path.state_of(draw(n, rng)) if beta == 1.0 else None
+    if fresh is None:
+        other = path.sample_base(n, rng)
+        w = np.exp(beta * path.log_density_slope(other, 0.0))
+        fresh = State(other.visible[rng.choice(n, n, p=w / w.sum())])
+    # resampled draws repeat: their errors are larger by the root of n / ess
+    inflate = 1.0 if beta == 1.0 else np.sqrt(n * (weights**2).sum() / weights.sum() ** 2)
+    z = []
+    for f in functions:
+        one, two = f(moved), f(fresh)
+        error = inflate * np.sqrt((one.var() + two.var()) / n)
+        z.append((one.mean() - two.mean()) / error)
+    assert np.abs(z).max() < 5, z
+
+
+def test_wrong_arguments():
+    with pytest.raises(ValueError, match=r"states has shape \(3, 12\): expected \(n_states, 12\)"):
+        GaussianBasePath(LEAKY, np.zeros((3, 12)))
+    with pytest.raises(TypeError, match="rbm is a int: expected a LeakyRBM or a GaussianRBM"):
+        GaussianBasePath(3, np.zeros((30, 12)))
+    with pytest.raises(ValueError, match=r"beta is 0.5: expected 1"):
+        GaussianBasePath(LEAKY, RNG.normal(size=(30, 12))).at(0.5)

@@ -1,0 +1,283 @@
+"""SAMS and Wang-Landau: updates, gains, compiled equals plain, error bars, flags."""
+
+import warnings
+
+import numpy as np
+import pytest
+from test_kernels import MirroredStream, quantised_path
+
+import rbmlib as rl
+from rbmlib import GeometricPath, adaptive
+from rbmlib._kernels import adaptive as kernel
+from rbmlib._kernels.tempering import memory_of
+from rbmlib.adaptive import Groups, checked, diagnose, neighbour_law
+from rbmlib.estimators.sams import gain_sequence
+from rbmlib.estimators.wang_landau import Halving
+from rbmlib.results import student_interval
+
+RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
+PATH = GeometricPath(RBM, base=np.zeros(12))
+BETAS = rl.schedules.linear(9)
+EXACT = np.array([rl.exact(PATH.at(b)).log_z for b in BETAS])
+UNIFORM = np.full(10, 0.1)
+
+
+def groups_of(
+    path=PATH, betas=BETAS, n_chains=40, n_groups=4, start="pilot", prior=None, **options
+):
+    arguments = (n_chains, n_groups, prior, options.pop("conditional", "joint"), start, 1)
+    return Groups(checked(path, betas, *arguments), options.pop("rng", 0), **options)
+
+
+# draws and updates --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("old", [0, 1, 4, 8, 9])
+def test_neighbour_moves_keep_the_law_of_beta(old):
+    """Compiled and plain probabilities agree, and are in detailed balance with exp(logits)."""
+    rng = np.random.default_rng(old)
+    offsets, delta = rng.normal(scale=2, size=10), 3.0
+    logits = BETAS * delta + offsets
+    law = neighbour_law(np.arange(10), np.tile(logits, (10, 1)))
+    np.testing.assert_allclose(law.sum(axis=1), 1)
+    flow = np.exp(logits)[:, None] * law
+    np.testing.assert_allclose(flow, flow.T, rtol=1e-12)
+    sums, memory = np.zeros(10), memory_of(10)
+    kernel.jump_to_neighbour(old, delta, 0.5, 0.5, BETAS, offsets, True, memory, sums)
+    np.testing.assert_allclose(sums, law[old], atol=1e-9)
+    counts = np.zeros(10)
+    for side in (0.2, 0.8):
+        for u in (np.arange(2000) + 0.5) / 2000:
+            kernel.jump_to_neighbour(old, delta, side, u, BETAS, offsets, False, memory, counts)
+    np.testing.assert_allclose(counts / 4000, law[old], atol=2e-3)
+
+
+@pytest.mark.parametrize("mixed", [True, False])
+def test_update_is_tans(mixed):
+    """Eq. (9) and (12), capped at the prior, less the base's."""
+    prior = np.arange(1, 11) / 55
+    groups = groups_of(n_groups=2, start="plain", mixed=mixed, prior=prior, conditional="marginal")
+    before, gain = groups.log_z.copy(), 0.05
+    logs = PATH.log_density  # the states after the sweep, with the log Z before it
+    groups.advance(np.full((2, 1), gain))
+    logits = logs(groups.state, BETAS) + np.log(prior) - before.repeat(20, axis=0)
+    law = np.exp(logits - logits.max(axis=1)[:, None])
+    share = law / law.sum(axis=1)[:, None] if mixed else np.eye(10)[groups.index]
+    step = np.minimum(gain, prior) / prior * share.reshape(2, 20, 10).mean(axis=1)
+    np.testing.assert_allclose(groups.log_z, before + step - step[:, :1], atol=1e-12)
+    assert groups.visits.sum() == 40
+
+
+def test_gains_are_tans():
+    """Both stages, continuous at t_0; 1/t without a first stage."""
+    gains = gain_sequence(1000, 300, 0.7)
+    t = np.arange(1, 1001)
+    np.testing.assert_allclose(gains[:300], t[:300] ** -0.7)
+    np.testing.assert_allclose(gains[300:], 1 / (t[300:] - 300 + 300**0.7))
+    assert gains[300] / gains[299] == pytest.approx(1, abs=0.02)
+    np.testing.assert_allclose(gain_sequence(50), 1 / np.arange(1, 51))
+
+
+def test_gain_is_halved_at_flat_histograms_and_then_one_over_t():
+    settings = checked(PATH, BETAS, 4, 2, None, "joint", "plain", 1)
+    rule = Halving(settings, one_over_t=True, flatness=0.8)
+    flat, uneven, missing = np.full(10, 100), np.full(10, 100), np.full(10, 100)
+    uneven[3], missing[0] = 75, 0
+    np.testing.assert_array_equal(rule.gains(0, 2), 0.1)
+    rule.see(np.array([flat, uneven]), 30)
+    np.testing.assert_array_equal(rule.gain, [0.05, 0.1])
+    assert not rule.late.any()  # 0.05 > 1/30
+    assert rule.histogram[0].sum() == 0 < rule.histogram[1].sum()
+    rule.see(np.array([missing, 0 * flat]), 40)
+    np.testing.assert_array_equal(rule.gain, [0.05, 0.1])
+    rule.see(np.array([10 * flat, 10 * flat]), 35)
+    np.testing.assert_array_equal(rule.late, [True, False])  # 0.025 < 1/35 < 0.05
+    np.testing.assert_allclose(rule.gains(35, 37), [[1 / 36, 1 / 37], [0.05, 0.05]])
+    never = Halving(settings, one_over_t=False, flatness=0.8)
+    for _ in range(9):
+        never.see(np.array([flat, uneven]), 30)
+    np.testing.assert_allclose(never.gain, [0.1 / 2**9, 0.1])
+
+
+@pytest.mark.parametrize("jump", ["global", "local"])
+@pytest.mark.parametrize("shape", [(25, 9), (64, 95)], ids=["narrow", "wide"])
+def test_compiled_equals_the_plain_loop(shape, jump, monkeypatch):
+    """The same draws give the same betas and log Z, but for groups with a unit within rounding."""
+    path = quantised_path(*shape, coupling=4.0)
+    betas = rl.schedules.linear(19)
+    gains = np.tile(gain_sequence(8), (50, 1))
+    fused, loop = (
+        groups_of(path, betas, 200, 50, jump=jump, mixed=mixed) for mixed in (True, True)
+    )
+    fused.advance(gains)
+    monkeypatch.setattr(GeometricPath, "_is_fine", lambda _: False)
+    plain = GeometricPath.joint_transition
+    monkeypatch.setattr(
+        GeometricPath, "joint_transition", lambda p, s, b, r: plain(p, s, b, MirroredStream(r))
+    )
+    loop.advance(gains)
+    same = (fused.visits == loop.visits).all(axis=1)
+    assert same.sum() >= 48
+    np.testing.assert_allclose(fused.log_z[same], loop.log_z[same], atol=2e-3)
+    if same.all():
+        np.testing.assert_array_equal(fused.index, loop.index)
+        np.testing.assert_array_equal(fused.round_trips, loop.round_trips)
+        np.testing.assert_array_equal(fused.state.visible, loop.state.visible)
+
+
+@pytest.mark.parametrize("shape", [(12, 6), (40, 50)], ids=["narrow", "wide"])
+def test_same_seed_same_bits_on_any_number_of_threads(shape):
+    path = GeometricPath(rl.testsystems.random_rbm(*shape, coupling=2.0, rng=1))
+    for run in (rl.sams, rl.wang_landau):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rl.ConvergenceWarning)
+            one, two = (run(path, BETAS, 60, 120, 7, n_groups=6, n_threads=n) for n in (1, 2))
+        np.testing.assert_array_equal(one.trace["log_z"], two.trace["log_z"])
+        np.testing.assert_array_equal(one.states.visible, two.states.visible)
+
+
+def test_groups_share_nothing():
+    """A group's run does not depend on the gains of the others."""
+    gains = np.tile(gain_sequence(40), (4, 1))
+    other = gains.copy()
+    other[1] *= 0.1
+    one, two = groups_of(), groups_of()
+    one.advance(gains)
+    two.advance(other)
+    changed = (one.log_z != two.log_z).any(axis=1)
+    np.testing.assert_array_equal(changed, [False, True, False, False])
+
+
+def test_a_constant_factor_of_the_model_is_in_log_z():
+    shifted = rl.BernoulliRBM(RBM.weights, RBM.visible_bias, RBM.hidden_bias, log_scale=3.0)
+    path = GeometricPath(shifted, base=np.zeros(12))
+    one, two = (rl.sams(p, BETAS, 40, 1000, 0, progress=False) for p in (PATH, path))
+    np.testing.assert_allclose(two.log_weights - one.log_weights, 3.0, atol=0.1)
+
+
+# estimates ----------------------------------------------------------------------------------
+
+VARIANTS = {
+    "rao-blackwellised": (rl.sams, {}),
+    "binary": (rl.sams, {"rao_blackwell": False}),
+    "local": (rl.sams, {"jump": "local"}),
+    "local, binary": (rl.sams, {"jump": "local", "rao_blackwell": False}),
+    "plain start": (rl.sams, {"start": "plain"}),
+    "1/t from the start": (rl.sams, {"t_0": 0}),
+    "uneven prior": (rl.sams, {"prior": np.arange(1, 11)}),
+    "marginal": (rl.sams, {"conditional": "marginal"}),
+    "Wang-Landau": (rl.wang_landau, {}),
+    "Wang-Landau, visits only": (rl.wang_landau, {"flatness": 0.0}),
+    "Wang-Landau, flat": (rl.wang_landau, {"one_over_t": False}),
+}
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_variant_finds_the_exact_value(name):
+    run, options = VARIANTS[name]
+    n_sweeps = 800 if name == "marginal" else 3000
+    estimate = run(PATH, BETAS, 80, n_sweeps, 3, n_groups=20, progress=False, **options)
+    assert abs(estimate.log_z - EXACT[-1]) < 4 * estimate.std_error
+    assert estimate.std_error < 0.2
+    errors = (estimate.log_z_path - EXACT)[1:] / estimate.trace["std_error"][1:]
+    assert np.abs(errors).max() < 4.5
+    if name == "uneven prior":
+        share = estimate.trace["occupation"] / (np.arange(1, 11) / 55)
+        np.testing.assert_allclose(share, 1, atol=0.1)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("run", [rl.sams, rl.wang_landau], ids=["sams", "wang_landau"])
+def test_intervals_cover(run, monkeypatch):
+    """Groups are independent, so one run of 1,000 is 100 runs of ten: their intervals hold the
+    exact value in 87% to 100%."""
+    monkeypatch.setattr(adaptive, "PILOT_STEPS", 200)
+    groups = run(PATH, BETAS, 4000, 1500, 1, n_groups=1000, progress=False).log_weights
+    values = groups.reshape(100, 10)
+    z = (values.mean(axis=1) - EXACT[-1]) / (values.std(axis=1, ddof=1) / np.sqrt(10))
+    interval = student_interval(0.0, 1.0, 10)
+    covered = (interval[0] <= z) & (z <= interval[1])
+    assert abs(covered.mean() - 0.95) < 0.08
+    assert abs(z.mean()) < 0.4
+    bars = [run(PATH, BETAS, 40, 500, seed, progress=False) for seed in range(3)]
+    for estimate in bars:
+        expected = student_interval(estimate.log_z, estimate.std_error, 10)
+        np.testing.assert_allclose(estimate.interval, expected)
+
+
+def test_standard_error_is_of_the_groups():
+    """The standard error is that of the mean over groups."""
+    estimate = rl.sams(PATH, BETAS, 40, 1000, 0)
+    spread = estimate.log_weights.std(ddof=1) / np.sqrt(10)
+    assert estimate.converged
+    assert estimate.std_error == pytest.approx(spread)
+    assert estimate.log_z == pytest.approx(estimate.log_weights.mean())
+    assert estimate.trace["log_z"].shape == (estimate.trace["sweeps"].size, 10)
+    np.testing.assert_array_equal(estimate.trace["log_z"][-1], estimate.log_weights)
+
+
+# flags --------------------------------------------------------------------------------------
+
+
+def test_too_few_round_trips_are_flagged():
+    """Two modes that Gibbs sampling cannot pass between but at the base; a short run."""
+    rbm, _ = rl.testsystems.two_mode_rbm(200, strength=2.0)
+    path = GeometricPath(rbm, base=np.zeros(200))
+    for run in (rl.sams, rl.wang_landau):
+        with pytest.warns(rl.ConvergenceWarning, match="round trips"):
+            estimate = run(path, rl.schedules.linear(20), 50, 60, 0)
+        assert not estimate.converged
+        assert estimate.std_error >= estimate.trace["std_error"][-1]
+
+
+@pytest.mark.parametrize(
+    ("made", "failed"),
+    [({}, None), ({"drift": 0.5}, "halves"), ({"apart": 0.5}, "either end"),
+     ({"unseen": 3}, "least visited")],
+    ids=["none", "drift", "apart", "unseen"],
+)  # fmt: skip
+def test_each_disagreement_is_found(made, failed):
+    groups = groups_of(n_chains=20, n_groups=10)
+    groups.visits[...] = 100
+    groups._passages[:] = 10
+    if "unseen" in made:
+        groups.visits[:, made["unseen"]] = 10
+    rng = np.random.default_rng(0)
+    values = rng.normal(scale=0.1, size=10) + made.get("apart", 0) * groups.at_top
+    drift = rng.normal(scale=0.1, size=10) + made.get("drift", 0)
+    checks, found = diagnose(groups, values, drift)
+    wrong = [text for text, ok in checks.items() if not ok]
+    assert len(checks) == 4
+    assert found >= max(made.get("apart", 0), made.get("drift", 0)) - 0.2
+    if failed is None:
+        assert not wrong
+    else:
+        assert len(wrong) == 1
+        assert failed in wrong[0]
+
+
+WRONG = {
+    "path": lambda: rl.sams(RBM, BETAS),
+    "betas": lambda: rl.sams(PATH, [0, 0.5]),
+    "n_chains": lambda: rl.sams(PATH, BETAS, 15),
+    "n_chains ": lambda: rl.wang_landau(PATH, BETAS, 5),
+    "n_groups": lambda: rl.sams(PATH, BETAS, n_groups=1),
+    "n_sweeps": lambda: rl.sams(PATH, BETAS, 10, 0),
+    "start": lambda: rl.sams(PATH, BETAS, 10, 10, start="paper"),
+    "t_0": lambda: rl.sams(PATH, BETAS, 10, 10, t_0=-1),
+    "exponent": lambda: rl.sams(PATH, BETAS, 10, 10, exponent=1.5),
+    "jump": lambda: rl.sams(PATH, BETAS, 10, 10, jump="up"),
+    "prior": lambda: rl.wang_landau(PATH, BETAS, 10, 10, prior=np.zeros(10)),
+    "conditional": lambda: rl.wang_landau(PATH, BETAS, 10, 10, conditional="x"),
+    "flatness": lambda: rl.wang_landau(PATH, BETAS, 10, 10, flatness=1.0),
+    "jump ": lambda: rl.wang_landau(PATH, BETAS, 10, 10, jump=None),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_arguments_are_refused_by_name(name):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        WRONG[name]()
+    assert str(caught.value).startswith(name.strip())
+    assert "expected" in str(caught.value)
