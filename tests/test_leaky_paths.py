@@ -251,6 +251,15 @@ def test_quantile():
     assert np.allclose([quantile(x) for x in p], special.ndtri(p), rtol=1e-13, atol=1e-15)
 
 
+def test_exact_log_z_and_samples_by_their_usual_names():
+    assert rl.exact(BIASED).log_z == BIASED.exact_log_z()
+    assert (rl.exact_samples(SLANTED, 5, 0) == SLANTED.exact_samples(5, 0)).all()
+    path = LeakinessPath(BIASED)
+    run = rl.reverse_ais(path, rl.schedules.linear(40), 200, 0, start="exact")
+    assert run.settings["start"] == "exact samples"
+    assert abs(run.log_z - BIASED.exact_log_z()) < 4.5 * run.std_error
+
+
 def test_a_sweep_can_name_a_leaky_model():
     task = {"model": "orthogonal 5", "path": "leakiness", "kernel": "slice", "n_temperatures": 40,
             "n_chains": 200, "seed": 1}  # fmt: skip
