@@ -10,6 +10,7 @@ lower
 __version__ = "0.1.0"
 
 from . import datasets, hmc, leaky_bias, mcmc, schedules, testsystems
+from .continuous import DensityPath, adapt_step_sizes
 from .datasets import load_rbm
 from .estimators import (
     ais,
@@ -36,7 +37,7 @@ from .gaussian_training import train_gaussian
 from .gaussian_visible import GaussianRBM, LeakyRBM
 from .images import Standardisation
 from .leaky_paths import EnergyPath, GaussianGeometricPath, LeakinessPath
-from .models import BernoulliRBM, log_likelihood
+from .models import BernoulliRBM, GaussianMixture, log_likelihood
 from .moment_averaging import MomentAveragingPath
 from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
 from .projection import project_weights
@@ -44,26 +45,31 @@ from .results import ConvergenceWarning, Estimate
 from .store import StoreError
 from .sweep import Sweep
 from .tempering import TemperedSample, parallel_tempering, pilot, simulated_tempering
+from .tracking import LogZTracker
 from .training import train
 
 __all__ = [
     "AnnealingPath",
     "BernoulliRBM",
     "ConvergenceWarning",
+    "DensityPath",
     "EnergyPath",
     "Estimate",
     "GaussianBasePath",
     "GaussianGeometricPath",
+    "GaussianMixture",
     "GaussianRBM",
     "GeometricPath",
     "LeakinessPath",
     "LeakyRBM",
+    "LogZTracker",
     "MomentAveragingPath",
     "Standardisation",
     "State",
     "StoreError",
     "Sweep",
     "TemperedSample",
+    "adapt_step_sizes",
     "ais",
     "bar",
     "bar_of_sample",

@@ -63,6 +63,7 @@ COMMITTED = {
     "models/pcd_500.npz": "fe537f0429713855773f94c9044b52929a76cf65315aa2593a2a11db9be90645",
     "models/pcd_10.npz": "105a1c664772e732a9cee4a4ab414605f185e3a04a0b58438f98224865d46cae",
     "models/pcd_200.npz": "cff4f9e4b6269bda337c6f34f5c555ef0f24dd1cb7228e9d83ffad74c88479f6",
+    "models/dna_cd1_500.npz": "63aea776245d8151d89ee6ad4156313aaa0932eb2ca2d67896b475b09704cabf",
     "models/spectral_100.npz": "532e5a3f94e141070bedd1dd0262c4ff2c71d833dc7e0401ba974e0188df8bd5",
 }
 
@@ -77,6 +78,7 @@ COMMITTED_RBMS: dict[str, tuple[int, int]] = {
     "pcd_10": (784, 10),
     "pcd_200": (784, 200),
     "spectral_100": (784, 100),
+    "dna_cd1_500": (180, 500),
 }
 
 # (n_visible, n_hidden) of the published ones, which are in REMOTE under the same name.

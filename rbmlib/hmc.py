@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from ._numerics import expit, logit, softplus
 from ._streams import ChainStream
@@ -26,7 +25,9 @@ from ._validation import count, finite_array, generator, number, numeric
 
 TARGET = 0.651  # acceptance of HMC (Beskos et al. 2013), used by Carlson et al.
 TARGET_RANDOM_WALK = 0.234  # Roberts, Gelman & Gilks 1997
-LARGEST_LOGIT = 10.0  # of a fitted acceptance: 0.99995, for betas at which nothing was rejected
+# Bounds of fitted logits. At the largest step, which suits beta = 0, chains at beta = 1 accept
+# next to nothing; where all or nothing was accepted the bounds keep the fit finite.
+LOGITS = (-200.0, 10.0)
 
 
 class Transition(NamedTuple):
@@ -264,22 +265,53 @@ def fit_acceptance(index, step_size, accepted, n_betas: int, span) -> Acceptance
     at = (steps - low) / (high - low)  # the logit is (1 - at) a + at b of the two ends a, b
 
     def objective(ends):
+        """Minus the log-likelihood, its gradient and its Hessian."""
         logits = (1 - at) * ends[index] + at * ends[n_betas + index]
-        pull = expit(logits) - y
-        slopes = [np.bincount(index, w * pull, n_betas) for w in (1 - at, at)]
-        return (softplus(logits) - y * logits).mean(), np.concatenate(slopes) / len(y)
+        p = expit(logits)
+        slopes = [np.bincount(index, w * (p - y), n_betas) for w in (1 - at, at)]
+        aa, ab, bb = (np.diag(np.bincount(index, w * p * (1 - p), n_betas))
+                      for w in ((1 - at) ** 2, (1 - at) * at, at**2))  # fmt: skip
+        value = (softplus(logits) - y * logits).sum()
+        return value, np.concatenate(slopes), np.block([[aa, ab], [ab, bb]])
 
-    eye = np.eye(n_betas)
-    falls = (eye[:-1] - eye[1:], np.zeros((n_betas - 1, n_betas)))
-    matrix = np.block([[*falls], [*falls[::-1]], [eye, -eye]])
-    found = minimize(
-        objective, np.repeat([1.0, -1.0], n_betas), jac=True, method="SLSQP",
-        bounds=[(-LARGEST_LOGIT, LARGEST_LOGIT)] * (2 * n_betas),
-        constraints={"type": "ineq", "fun": lambda e: matrix @ e, "jac": lambda e: matrix},
-        options={"maxiter": 500, "ftol": 1e-12},
-    )  # fmt: skip
-    if not found.success:
-        raise RuntimeError(f"the fit of acceptance stopped: {found.message}")
-    a, b = found.x[:n_betas], found.x[n_betas:]
-    slope = np.minimum((b - a) / (high - low), 0.0)
-    return AcceptanceModel(a - slope * low, slope, (low, high), -float(found.fun) * len(y))
+    eye, none = np.eye(n_betas), np.zeros((n_betas - 1, n_betas))
+    falls = eye[:-1] - eye[1:]
+    above, below = -np.eye(2 * n_betas)[:1], np.eye(2 * n_betas)[-1:]
+    matrix = np.block([[falls, none], [none, falls], [eye, -eye]])
+    matrix = np.vstack([matrix, above, below])  # all others lie between these two
+    offset = np.r_[np.zeros(len(matrix) - 2), LOGITS[1], -LOGITS[0]]
+    ends = np.r_[np.linspace(2, 1, n_betas), np.linspace(0, -1, n_betas)]
+    ends = _interior_point(objective, matrix, offset, ends)
+    a, b = ends[:n_betas], ends[n_betas:]
+    slope = (b - a) / (high - low)
+    return AcceptanceModel(a - slope * low, slope, (low, high), -float(objective(ends)[0]))
+
+
+def _interior_point(objective, matrix, offset, x, gap: float = 1e-3) -> np.ndarray:
+    """Minimise a convex function where ``matrix @ x + offset > 0``, from an x inside.
+
+    Newton's method on ``t objective - sum log(slack)``; its minimum is within ``len(offset) / t``,
+    in the end below ``gap``, of the constrained one (Boyd & Vandenberghe 2004, section 11.3).
+    """
+    t = 1.0
+    while True:
+        for _ in range(50):
+            slack = matrix @ x + offset
+            value, gradient, hessian = objective(x)
+            gradient = t * gradient - matrix.T @ (1 / slack)
+            hessian = t * hessian + (matrix.T / slack**2) @ matrix
+            step = -np.linalg.solve(hessian, gradient)
+            descent, move = float(-gradient @ step), matrix @ step
+            if descent < 1e-4:  # of t times the objective
+                break
+            size = min(1.0, 0.99 / max((-move / slack).max(), 1e-300))
+            now = t * value - np.log(slack).sum()
+            while size > 1e-6:
+                trial = t * objective(x + size * step)[0] - np.log(slack + size * move).sum()
+                if trial <= now - 0.1 * size * descent:
+                    break
+                size /= 2
+            x = x + size * step
+        if len(offset) / t < gap:
+            return x
+        t *= 50

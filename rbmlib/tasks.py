@@ -25,6 +25,7 @@ from . import datasets, schedules, testsystems
 from ._streams import ChainStream
 from .adaptive import JUMPS
 from .adaptive import STARTS as ADAPTIVE_STARTS
+from .continuous import DensityPath, adapt_step_sizes
 from .estimators import (
     ais,
     bar,
@@ -53,6 +54,8 @@ from .moment_averaging import MomentAveragingPath
 from .paths import GeometricPath, State, base_rate
 from .results import ConvergenceWarning, bootstrap_log_weights
 from .tempering import parallel_tempering
+from .tracking import LogZTracker
+from .training import train
 
 PATHS: dict[str, Callable] = {}
 SCHEDULES: dict[str, Callable] = {}
@@ -71,8 +74,11 @@ TEST_SETS = {
 
 MODELS = {  # made by a function; all others are read from files
     f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
-}
+} | {"two gaussians": testsystems.two_gaussians}
 
+STEPS = ("adaptive", "fixed")
+
+DNA_TRAIN = 1400  # rows; the other 600 of the training set are for validation (Carlson et al. 2016)
 RESULTS_VERSION = 1  # raised when the results of tasks change: see `rbmlib.sweep`
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
 
@@ -100,6 +106,18 @@ def _moment_averaging(
     return MomentAveragingPath(
         rbm, base, n_knots=n_knots, n_updates=n_updates, rng=path_seed, progress=False
     )
+
+
+@register(PATHS, "density")
+def _density(
+    rbm, *, base_variance: float = 30.0, kernel: str = "hmc", n_leapfrog: int = 1,
+    jitter: float = 0.0, steps: str = "adaptive", ladder: str = "square", n_knots: int = 40,
+):  # fmt: skip
+    """Step sizes are adapted to a ladder of ``n_knots`` steps; "fixed" takes their mean."""
+    path = DensityPath(rbm, base_variance, kernel=kernel, n_leapfrog=n_leapfrog, jitter=jitter)
+    power = {"linear": 1, "square": 2}[_one_of("ladder", ladder, ("linear", "square"))]
+    adapted = adapt_step_sizes(path, schedules.linear(n_knots) ** power, rng=0)
+    return adapted.path if _one_of("steps", steps, STEPS) == "adaptive" else adapted.fixed
 
 
 class _BaseDropped(GeometricPath):
@@ -131,6 +149,11 @@ def _energy(rbm, *, kernel: str):
 @register(SCHEDULES, "linear")
 def _linear(*, n_temperatures: int):
     return schedules.linear(n_temperatures)
+
+
+@register(SCHEDULES, "square")
+def _square(*, n_temperatures: int):
+    return schedules.linear(n_temperatures) ** 2
 
 
 @register(SCHEDULES, "sm08")
@@ -258,6 +281,15 @@ def _ti(
         path, betas, n_chains, n_sweeps, seed, rule=rule, rao_blackwell=rao_blackwell,
         progress=False,
     )  # fmt: skip
+
+
+@register(ESTIMATORS, "mixing")
+def _mixing(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
+    """RTS, and the round trips of its chains with their standard error."""
+    run = rts(path, betas, n_chains, n_sweeps, seed, record_every=n_sweeps, progress=False)
+    trips = run.states.round_trips
+    error = trips.std(ddof=1) / np.sqrt(trips.size)
+    return run, {"round_trips": trips.mean(), "round_trips_error": error}
 
 
 @register(ESTIMATORS, "two_way_ais")
@@ -389,6 +421,52 @@ def _foretold(path, betas, rng, *, pilot_steps: int = 10_000, pilot_chains: int 
         mixing: schedules.predicted_variance(pilot, betas, mixing)
         for mixing in ("perfect", "measured")
     }
+
+
+@register(ESTIMATORS, "tracked")
+def _tracked(
+    rbm, seed, *, look: int, n_looks: int, n_updates: int, learning_rate: float,
+    final_learning_rate: float, gain: float = 0.2, n_chains: int = 2000, n_apart: int = 400,
+    n_sweeps: int = 25, batch_size: int = 100, n_temperatures: int = 10_000,
+    n_annealed: int = 100, n_reversed: int = 20,
+):  # fmt: skip
+    """AIS, and back, at one of the looks of a training on DNA; and what the tracker says there."""
+    rates = learning_rate, final_learning_rate
+    chains = gain, n_chains, n_apart, n_sweeps
+    model, seen = _tracked_training(rbm, seed, n_looks, n_updates, rates, batch_size, *chains)[look]
+    path = GeometricPath(model, base=base_rate(datasets.load_dna().train[:DNA_TRAIN]))
+    task = {"n_chains": n_annealed, "n_reversed": n_reversed}
+    forward, back = _two_way_ais(path, schedules.linear(n_temperatures), seed, **task)
+    return forward, seen | {k: v for k, v in back.items() if k.startswith("reverse")}
+
+
+@lru_cache(maxsize=1)
+def _tracked_training(
+    rbm, seed, n_looks, n_updates, rates, batch_size, gain, n_chains, n_apart, n_sweeps
+):  # fmt: skip
+    """Models at the looks, with what was seen: trained once for all rows of a run."""
+    data, rng = datasets.load_dna(), np.random.default_rng([seed, 3])
+    rows = data.train[:DNA_TRAIN]
+    tracker = LogZTracker(
+        base_rate(rows), n_chains=n_chains, n_sweeps=n_sweeps, gain=gain, reweight=n_apart > 0,
+        n_apart=n_apart, rng=rng,
+    )  # fmt: skip
+    monitor = tracker.monitor(train=rows, validation=data.train[DNA_TRAIN:], test=data.test)
+    looks = []
+
+    def keep(model):
+        seen = {"tracked": 0.0} | monitor(model)
+        seen["tracked"] = seen.pop("log_z")
+        looks.append((model, seen))
+        return seen
+
+    train(
+        rows, rbm.n_hidden, method="tempered", optimizer="spectral", tracker=tracker, start=rbm,
+        n_updates=n_updates, learning_rate=rates[0], final_learning_rate=rates[1],
+        batch_size=batch_size, rng=rng, monitor=keep, monitor_every=n_updates // n_looks,
+        progress=False,
+    )  # fmt: skip
+    return looks
 
 
 @register(ESTIMATORS, "exact")
@@ -550,7 +628,7 @@ def _of_type(name: str, value, kind: type):
         value = float(value)
     if kind is int and type(value) is float and value.is_integer():
         value = int(value)
-    least = 0 if name in ("seed", "path_seed", "n_burn_in", "n_reversed") else 1
+    least = 0 if name in ("seed", "path_seed", "n_burn_in", "n_reversed", "n_apart", "look") else 1
     if type(value) is not kind or (kind is int and value < least):
         raise ValueError(f"{name} is {value!r}: expected {_MEANING[kind]}")
     return value

@@ -122,6 +122,21 @@ class TemperedSample:
             states=State(*(array[columns] for array in self.states)), index=self.index[columns],
         )  # fmt: skip
 
+    def first_blocks(self, n_blocks: int) -> TemperedSample:
+        """The first blocks of time as a sample of their own.
+
+        Round trips, matrices of transitions and ``states`` stay those of the whole run.
+        """
+        n_blocks = count("n_blocks", n_blocks)
+        n_sweeps = int(self.block_sweeps[:n_blocks].sum())
+        kept = n_sweeps // self.record_every
+        return replace(
+            self, temperature=self.temperature[:kept], delta=self.delta[:kept],
+            visited=self.visited[:n_blocks],
+            mixed=None if self.mixed is None else self.mixed[:n_blocks],
+            block_sweeps=self.block_sweeps[:n_blocks], n_sweeps=n_sweeps,
+        )  # fmt: skip
+
     def __repr__(self) -> str:
         return (
             f"<TemperedSample of {self.method} tempering: {self.n_chains} chains, "
@@ -401,9 +416,7 @@ def pilot(
     betas = ladder(betas)
     n_chains, n_steps = count("n_chains", n_chains, 2), count("n_steps", n_steps)
     each = -(-n_steps // (betas.size - 1))
-    grid = np.arange(each * (betas.size - 1) + 1) / each
-    fine = np.interp(grid, np.arange(betas.size), betas)
-    fine[::each] = betas
+    fine = refined(betas, each)
     stream = ChainStream(rng, n_chains)
     along = np.zeros((betas.size, n_chains))
 
@@ -418,6 +431,14 @@ def pilot(
     log_z_path = path.log_z_base + logmeanexp(along, axis=1)
     log_weights = log_weights + path.log_z_base
     return Pilot(betas, log_z_path, bottom, top, log_weights, along, fine.size - 1)
+
+
+def refined(betas: np.ndarray, each: int) -> np.ndarray:
+    """The betas with ``each`` steps from one to the next."""
+    grid = np.arange(each * (betas.size - 1) + 1) / each
+    fine = np.interp(grid, np.arange(betas.size), betas)
+    fine[::each] = betas
+    return fine
 
 
 # parallel tempering -------------------------------------------------------------------------

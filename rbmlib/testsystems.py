@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._numerics import softplus
-from ._validation import count, generator
+from ._numerics import logsumexp, softplus
+from ._validation import count, finite_array, generator, number
 from .gaussian_visible import LeakyRBM
-from .models import BernoulliRBM
+from .models import BernoulliRBM, GaussianMixture
 
-__all__ = ["independent_rbm", "orthogonal_leaky_rbm", "random_rbm", "two_mode_rbm"]
+__all__ = [
+    "independent_rbm",
+    "orthogonal_leaky_rbm",
+    "random_rbm",
+    "tempered_log_z",
+    "two_gaussians",
+    "two_mode_rbm",
+]
 
 
 def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None) -> BernoulliRBM:
@@ -51,6 +58,48 @@ def two_mode_rbm(n_visible: int, *, strength: float = 2.0, tilt: float = 0.0):
     hidden_bias = off - on + tilt
     rbm = BernoulliRBM(np.full((n, 1), float(strength)), np.zeros(n), [hidden_bias])
     return rbm, float(np.logaddexp(off, off + tilt))
+
+
+def two_gaussians(d: int = 10, distance: float = 5.0, variance: float = 0.5) -> GaussianMixture:
+    """Two Gaussians, ``distance`` apart in the first dimension.
+
+    The defaults are the target of Carlson et al. (2016, appendix E.1); its base is N(0, 30 I).
+    """
+    d = count("d", d)
+    distance = number("distance", distance, "a number, 0 or more", least=0)
+    means = np.zeros((2, d))
+    means[:, 0] = -distance / 2, distance / 2
+    return GaussianMixture(means, variance)
+
+
+def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.ndarray:
+    """log Z at each beta of the geometric path from N(0, base_variance I) to a mixture: (K,).
+
+    The means of the mixture differ in the first dimension only, so the other dimensions are
+    Gaussian integrals. The first is summed on a grid, which for such a density is exact to
+    rounding.
+    """
+    if np.any(mixture.means[:, 1:] != mixture.means[0, 1:]):
+        raise ValueError("mixture has means that differ in several dimensions: expected the first "
+                         "alone, as in two_gaussians")  # fmt: skip
+    s2, v2 = mixture.variance, number("base_variance", base_variance, "above 0", above=0)
+    betas = finite_array("betas", betas, (None,), "(K,), betas from 0 to 1")
+    reach = np.abs(mixture.means[:, 0]).max() + 12 * np.sqrt(max(s2, v2))
+    x = np.linspace(-reach, reach, 40_001)
+    first = logsumexp(
+        np.log(mixture.weights) - (x[:, None] - mixture.means[:, 0]) ** 2 / (2 * s2), axis=1
+    )
+    base = -(x**2) / (2 * v2) - np.log(2 * np.pi * v2) / 2
+    log_z = []
+    for beta in betas:
+        total = logsumexp(beta * first + (1 - beta) * base) + np.log(x[1] - x[0])
+        precision = beta / s2 + (1 - beta) / v2
+        for mean in mixture.means[0, 1:]:
+            pull = beta * mean / s2
+            total += (np.log(2 * np.pi / precision) + pull**2 / precision - beta * mean**2 / s2) / 2
+            total -= (1 - beta) * np.log(2 * np.pi * v2) / 2
+        log_z.append(total + beta * mixture.log_scale)
+    return np.array(log_z)
 
 
 def orthogonal_leaky_rbm(

@@ -1,9 +1,13 @@
-"""Training Bernoulli RBMs by contrastive divergence (CD-k) and persistent CD (PCD).
+"""Training Bernoulli RBMs by contrastive divergence (CD-k), persistent CD, and tempered samples.
 
 The gradient of the mean log-likelihood is ``E_data[v h] - E_model[v h]``. CD-k (Hinton 2002)
 starts the chains of the second term at the mini-batch and moves them k sweeps; PCD (Tieleman
 2008) goes on with the chains of the last update. Both use p(h | v) for h. The same seed gives
 the same bits on any processor (`rbmlib._kernels.learning`), except after spectral steps.
+
+With ``method="tempered"`` the second term is a mean over chains of simulated tempering, which a
+`LogZTracker` keeps from update to update: each counts with its probability of beta = 1 (Carlson
+et al. 2016, section 4.4). These sums are BLAS's, so their last bits depend on the processor.
 
 Spectral steps (Carlson et al. 2015): log Z is bounded from above by its tangent plus a multiple
 of the squared Schatten-infinity norm (largest singular value) of the change of the weights; the
@@ -24,13 +28,15 @@ import numpy as np
 
 from . import __version__
 from ._kernels import gibbs, learning, narrow, threads
+from ._numerics import expit
 from ._streams import progress_bar
-from ._validation import binary_states, count, generator, number, numeric
+from ._validation import binary_states, count, generator, instance, number, numeric
 from .estimators.exact import exact
 from .models import BernoulliRBM
 from .paths import base_rate
+from .tracking import LogZTracker
 
-METHODS = ("cd", "pcd")
+METHODS = ("cd", "pcd", "tempered")
 OPTIMIZERS = ("sgd", "spectral")
 RMS_FLOOR = 1e-5  # where a gradient has always been next to nothing, no step is made of noise
 RANK = 1e-7  # singular values below this share of the largest get no step: their sides are noise
@@ -61,8 +67,12 @@ def train(
     weight_decay: float = 0.0,
     rms_decay: float = 0.99,
     rng=None,
+    start: BernoulliRBM | None = None,
+    tracker: LogZTracker | None = None,
     monitor_every: int | None = None,
     monitor: Callable[[BernoulliRBM], dict[str, float]] | None = None,
+    patience: int | None = None,
+    watch: str = "validation",
     n_threads: int | None = None,
     progress: bool | None = None,
 ) -> TrainingResult:
@@ -73,8 +83,9 @@ def train(
     data : array (n_samples, n_visible)
         Zeros and ones.
     n_hidden : int
-    method : {"cd", "pcd"}
-        Where the negative phase starts: at the mini-batch, or where it ended last time.
+    method : {"cd", "pcd", "tempered"}
+        Where the negative phase starts: at the mini-batch, or where it ended last time; or the
+        chains of ``tracker``, with its number of sweeps.
     optimizer : {"sgd", "spectral"}
         Gradient steps, with ``momentum`` if asked for; or the steps of RMSspectral (Carlson et
         al. 2015), for which ``learning_rate`` must be much smaller (1e-5 to 1e-4). They take
@@ -82,7 +93,8 @@ def train(
     n_sweeps : int
         Gibbs sweeps an update (the k of CD-k).
     n_updates, batch_size : int
-        Mini-batches of at most 255 rows, drawn epoch by epoch without replacement.
+        Mini-batches, drawn epoch by epoch without replacement; of at most 255 rows unless the
+        method is "tempered".
     learning_rate, final_learning_rate : float
         Constant, or falling linearly to the second.
     momentum, weight_decay : float
@@ -90,12 +102,19 @@ def train(
     rms_decay : float
         How much of the mean square gradient is kept at a spectral step, in [0, 1).
     rng : int, Generator or None
+    start : BernoulliRBM, optional
+        The model to go on from; small random weights by default.
+    tracker : LogZTracker, optional
+        Of tempered training. ``tracker.monitor(...)`` serves any method.
     monitor_every : int or None
         Updates between two looks at the model; None: ten looks. Each records the
         reconstruction error, and with at most 20 hidden units the exact mean log-likelihood
         (nats) of the first 10,000 rows of the data.
     monitor : function, optional
         ``monitor(rbm)`` -> dict of numbers, recorded at each look.
+    patience : int, optional
+        Early stopping: stop after so many looks in a row without a new maximum of the number
+        ``watch`` that the monitor reports, and return the model of that maximum.
 
     Returns
     -------
@@ -120,10 +139,10 @@ def train(
         )
     rng = generator(rng)
     started = time.perf_counter()
-    learner = _Learner(states, n_hidden, settings, rng)
+    learner = _Learner(states, n_hidden, settings, rng, start, tracker)
     tenth = max(1, -(-n_updates // 10))
     every = count("monitor_every", tenth if monitor_every is None else monitor_every)
-    looks = [learner.look(monitor)]
+    looks = _Looks(learner, monitor, patience, watch)
     rates = np.linspace(learning_rate, settings["final_learning_rate"], n_updates)
     spectral = optimizer == "spectral"  # one thread: the same bits on any number of them
     with (
@@ -133,10 +152,9 @@ def train(
         for update in range(1, n_updates + 1):
             learner.update(rates[update - 1])
             bar.update(1)
-            if update % every == 0 or update == n_updates:
-                looks.append(learner.look(monitor))
-    history = {name: np.array([look[name] for look in looks]) for name in looks[0]}
-    return TrainingResult(learner.rbm(), history, settings, time.perf_counter() - started)
+            if (update % every == 0 or update == n_updates) and looks.add():
+                break
+    return TrainingResult(looks.model(), looks.history(), settings, time.perf_counter() - started)
 
 
 def _checked_settings(arguments: dict) -> dict:
@@ -148,7 +166,15 @@ def _checked_settings(arguments: dict) -> dict:
         settings[name] = arguments[name]
     for name in ("n_hidden", "n_sweeps", "n_updates", "batch_size"):
         settings[name] = count(name, arguments[name])
-    if settings["batch_size"] > learning.MAX_BATCH:
+    tempered = settings["method"] == "tempered"
+    if tempered != isinstance(arguments["tracker"], LogZTracker):
+        raise ValueError(
+            f"tracker is {arguments['tracker']!r}: expected a LogZTracker with method='tempered', "
+            "and None with others"
+        )
+    if arguments["start"] is not None:
+        instance("start", arguments["start"], BernoulliRBM, "a BernoulliRBM, or None")
+    if settings["batch_size"] > learning.MAX_BATCH and not tempered:
         raise ValueError(
             f"batch_size is {settings['batch_size']}: expected at most {learning.MAX_BATCH}, "
             "up to which gradients are summed exactly"
@@ -194,12 +220,18 @@ def sharp(x: np.ndarray) -> np.ndarray:
 class _Learner:
     """Parameters (float32), their fixed-point copies, and the chains."""
 
-    def __init__(self, data, n_hidden: int, settings: dict, rng: np.random.Generator):
+    def __init__(
+        self, data, n_hidden: int, settings: dict, rng: np.random.Generator,
+        start: BernoulliRBM | None, tracker: LogZTracker | None,
+    ):  # fmt: skip
         self.data, self.settings, self.rng = data, settings, rng
+        self.tracker, self.n_updates = tracker, 0
         n_visible = data.shape[1]
         self.weights = rng.normal(scale=0.01, size=(n_visible, n_hidden)).astype(np.float32)
         self.visible_bias = base_rate(data).astype(np.float32)
         self.hidden_bias = np.zeros(n_hidden, np.float32)
+        if start is not None:
+            self._go_on_from(start)
         self.parameters = (self.weights, self.visible_bias, self.hidden_bias)
         # running averages of gradients (momentum), or of their squares (spectral steps)
         self.averages = [np.zeros_like(x) for x in self.parameters]
@@ -213,6 +245,17 @@ class _Learner:
         self.draw = 0
         self.order = np.empty(0, int)
         self.chains = self._next_batch()
+        if tracker is not None:
+            tracker.update(self.rbm())
+
+    def _go_on_from(self, rbm: BernoulliRBM) -> None:
+        if rbm.weights.shape != self.weights.shape or rbm.log_scale:
+            raise ValueError(
+                f"start is {rbm!r}: expected {self.weights.shape[0]} visible units as in data, "
+                f"n_hidden, which is {self.weights.shape[1]}, hidden ones, and no log_scale"
+            )
+        self.weights[:], self.visible_bias[:] = rbm.weights, rbm.visible_bias
+        self.hidden_bias[:] = rbm.hidden_bias
 
     def _next_batch(self) -> np.ndarray:
         size = self.settings["batch_size"]
@@ -236,6 +279,10 @@ class _Learner:
             )
 
     def update(self, rate: float) -> None:
+        self.n_updates += 1
+        if self.tracker is not None:
+            self._tempered_update(rate, self._next_batch())
+            return
         self._requantise()
         batch = self._next_batch()
         if self.settings["method"] == "cd":
@@ -244,7 +291,8 @@ class _Learner:
         phases = batch, self.chains, n_sweeps, self.seed, self.draw
         grid = self.up, self.down, self.tables, np.float32(self.scale), self.small
         if self.settings["optimizer"] == "spectral":
-            self._spectral_step(rate, *learning.moments(*phases, *self.parameters[1:], *grid))
+            sums = learning.moments(*phases, *self.parameters[1:], *grid)
+            self._spectral_step(rate, self._gradients(*sums))
         else:
             learning.contrastive_divergence(
                 *phases, rate, self.settings["momentum"], self.settings["weight_decay"],
@@ -252,14 +300,40 @@ class _Learner:
             )  # fmt: skip
         self.draw += 2 * n_sweeps
 
-    def _spectral_step(self, rate: float, positive, negative, visible, hidden) -> None:
+    def _tempered_update(self, rate: float, batch) -> None:
+        means = expit(batch @ self.weights + self.hidden_bias)
+        size = np.float32(len(batch))
+        negative = self.tracker.negative_phase()
+        positive = batch.T @ means / size, batch.mean(axis=0), means.mean(axis=0)
+        gradients = [p - n for p, n in zip(positive, negative, strict=True)]
+        gradients[0] -= np.float32(self.settings["weight_decay"]) * self.weights
+        if self.settings["optimizer"] == "spectral":
+            self._spectral_step(rate, gradients)
+        else:
+            self._momentum_step(rate, gradients)
+        self._check_finite()
+        self.tracker.update(self.rbm())
+
+    def _momentum_step(self, rate: float, gradients) -> None:
+        kept = np.float32(self.settings["momentum"])
+        for parameter, speed, gradient in zip(
+            self.parameters, self.averages, gradients, strict=True
+        ):
+            speed *= kept
+            speed += np.float32(rate) * gradient
+            parameter += speed
+
+    def _gradients(self, positive, negative, visible, hidden) -> tuple:
+        """From the sums of `learning.moments`."""
         size = np.float32(self.settings["batch_size"])
         decay = np.float32(self.settings["weight_decay"])
-        gradients = (
+        return (
             (positive - negative) / (learning.GRID * size) - decay * self.weights,
             (visible[0] - visible[1]) / size,
             (hidden[0] - hidden[1]) / (learning.GRID * size),
         )
+
+    def _spectral_step(self, rate: float, gradients) -> None:
         kept = np.float32(self.settings["rms_decay"])
         for parameter, square, gradient in zip(
             self.parameters, self.averages, gradients, strict=True
@@ -279,10 +353,39 @@ class _Learner:
         sample = self.data[:10_000].astype(float)
         reconstruction = rbm.visible_mean(rbm.hidden_mean(sample))
         seen = {
-            "update": self.draw // (2 * self.settings["n_sweeps"]),
+            "update": self.n_updates,
             "reconstruction_error": float(np.abs(reconstruction - sample).sum(axis=1).mean()),
         }
         if rbm.n_hidden <= MAX_EXACT_UNITS:
             log_z = exact(rbm, progress=False).log_z
             seen["log_likelihood"] = float(rbm.log_density(sample).mean() - log_z)
         return seen | (monitor(rbm) if monitor else {})
+
+
+class _Looks:
+    """What was seen of the model on the way, and when to stop."""
+
+    def __init__(self, learner: _Learner, monitor, patience: int | None, watch: str):
+        self.learner, self.monitor, self.watch = learner, monitor, watch
+        self.patience = None if patience is None else count("patience", patience)
+        self.seen: list[dict[str, float]] = []
+        self.best: tuple[int, BernoulliRBM] | None = None
+        self.add()
+        if self.patience is not None and watch not in self.seen[0]:
+            raise ValueError(f"watch is {watch!r}: expected one of {', '.join(self.seen[0])}")
+
+    def add(self) -> bool:
+        """One more look; whether it is time to stop."""
+        self.seen.append(self.learner.look(self.monitor))
+        if self.patience is None or self.watch not in self.seen[-1]:
+            return False
+        values = [look[self.watch] for look in self.seen]
+        if self.best is None or values[-1] > values[self.best[0]]:
+            self.best = len(values) - 1, self.learner.rbm()
+        return len(values) - 1 - self.best[0] >= self.patience
+
+    def model(self) -> BernoulliRBM:
+        return self.best[1] if self.best else self.learner.rbm()
+
+    def history(self) -> dict[str, np.ndarray]:
+        return {name: np.array([look[name] for look in self.seen]) for name in self.seen[0]}

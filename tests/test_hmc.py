@@ -232,7 +232,7 @@ def test_acceptance_model_is_the_constrained_optimum():
         for share in (1e-3, 0.1, 1.0):
             other = value(model.intercept + share * (w0 - model.intercept),
                           model.slope + share * (w1 - model.slope))  # fmt: skip
-            assert other <= best + 1e-6
+            assert other <= best + 1e-3  # nats, of 300 proposals
 
 
 def test_step_sizes_where_all_or_nothing_is_accepted():

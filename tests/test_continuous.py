@@ -1,0 +1,217 @@
+"""Continuous targets: the mixture, its path, adapted step sizes, and every estimator on them."""
+
+import numpy as np
+import pytest
+from helpers_stats import assert_no_rejection, chi_square_p, log_sum, two_sided
+
+import rbmlib as rl
+from rbmlib import DensityPath, GaussianMixture, State, tasks
+from rbmlib._streams import ChainStream
+
+MIXTURE = rl.testsystems.two_gaussians()
+LOG_Z = MIXTURE.log_z
+BETAS = rl.schedules.linear(30) ** 2
+UNEVEN = GaussianMixture([[-1.0, 0.5], [2.0, 0.5]], 0.3, weights=[1.0, 3.0], log_scale=0.7)
+
+
+@pytest.fixture(scope="module")
+def adapted():
+    path = DensityPath(MIXTURE, 30.0, n_leapfrog=1, jitter=0.0)
+    return rl.adapt_step_sizes(path, BETAS, rng=0)
+
+
+def plane(reach=30.0, n=601):
+    """A grid of the plane, and the logarithm of the area of a cell."""
+    x = np.linspace(-reach, reach, n)
+    return np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2), 2 * np.log(
+        x[1] - x[0]
+    )
+
+
+def test_mixture_against_sums_of_gaussians():
+    assert pytest.approx(np.log(2) + 5 * np.log(np.pi)) == LOG_Z
+    points, cell = plane(9.0)
+    assert log_sum(UNEVEN.log_density(points)) + cell == pytest.approx(UNEVEN.log_z, abs=1e-9)
+    x = np.random.default_rng(0).normal(size=(50, 2)) * 2
+    terms = [w * np.exp(-((x - m) ** 2).sum(axis=1) / 0.6)
+             for w, m in zip(UNEVEN.weights, UNEVEN.means, strict=True)]  # fmt: skip
+    np.testing.assert_allclose(UNEVEN.log_density(x), np.log(sum(terms)) + 0.7, rtol=1e-12)
+    shift = 1e-5 * np.eye(2)
+    slopes = [(UNEVEN.log_density(x + s) - UNEVEN.log_density(x - s)) / 2e-5 for s in shift]
+    np.testing.assert_allclose(UNEVEN.gradient(x), np.transpose(slopes), atol=1e-7)
+
+
+@pytest.mark.statistical
+def test_mixture_draws_have_its_moments():
+    x = UNEVEN.sample(40_000, rng=1)
+    mean = [0.25 * -1 + 0.75 * 2, 0.5]
+    error = x.std(axis=0) / np.sqrt(len(x))
+    assert (np.abs(x.mean(axis=0) - mean) < 4 * error).all()
+    variance = [0.3 + 0.25 * 0.75 * 9, 0.3]
+    np.testing.assert_allclose(x.var(axis=0), variance, rtol=0.03)
+
+
+def test_tempered_log_z_against_sums_over_the_plane():
+    points, cell = plane()
+    path, betas = DensityPath(UNEVEN, 6.0), np.array([0.0, 0.01, 0.3, 1.0])
+    wanted = log_sum(path.log_density(State(points), betas), axis=0) + cell
+    found = rl.testsystems.tempered_log_z(UNEVEN, 6.0, betas)
+    np.testing.assert_allclose(found, wanted, atol=1e-9)
+    assert rl.testsystems.tempered_log_z(MIXTURE, 30.0, [0.0, 1.0]) == pytest.approx(
+        [0, LOG_Z], abs=1e-9
+    )
+
+
+def test_path_is_linear_in_beta_and_made_of_models():
+    path = DensityPath(UNEVEN, 6.0)
+    state = State(np.random.default_rng(2).normal(size=(20, 2)))
+    normal = -(state.visible**2).sum(axis=1) / 12 - np.log(12 * np.pi)
+    np.testing.assert_allclose(path.log_density(state, 0.0), normal)
+    np.testing.assert_allclose(path.log_density(state, 1.0), UNEVEN.log_density(state.visible))
+    three = path.log_density(state, np.array([0.0, 0.4, 1.0]))
+    np.testing.assert_allclose(three[:, 1], path.at(0.4).log_density(state.visible))
+    np.testing.assert_allclose(three[:, 2] - three[:, 0], path.log_density_slope(state, 0.3))
+    np.testing.assert_allclose(three[:, 1], 0.6 * three[:, 0] + 0.4 * three[:, 2])
+
+
+def tempered_draws(beta, n, rng, base_variance=6.0):
+    """Exact draws of the path of UNEVEN: the first dimension by its distribution function."""
+    x = np.linspace(-15, 15, 60_001)
+    path = DensityPath(UNEVEN, base_variance)
+    line = np.column_stack([x, np.full(x.size, 0.5)])
+    density = np.exp(path.log_density(State(line), beta))
+    law = np.cumsum(density) / density.sum()
+    precision = beta / 0.3 + (1 - beta) / base_variance
+    second = rng.normal(beta * 0.5 / 0.3 / precision, precision**-0.5, size=n)
+    return np.column_stack([np.interp(rng.random(n), law, x), second]), (x, law)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("kernel", ["hmc", "random_walk"])
+def test_transitions_leave_every_beta_invariant(kernel):
+    """Exact draws, chains of three betas in one call, 1 and 5 transitions: ranks stay uniform."""
+    betas, n, p_values = (0.05, 0.5, 1.0), 12_000, []
+    path = DensityPath(UNEVEN, 6.0, step_sizes=[3.0, 1.2, 0.8], step_betas=[0, 0.4, 1],
+                        kernel=kernel, n_leapfrog=3)  # fmt: skip
+    for n_steps in (1, 5):
+        rng = np.random.default_rng(n_steps)
+        draws = [tempered_draws(b, n, rng) for b in betas]
+        state, stream = State(np.concatenate([x for x, _ in draws])), ChainStream(3, 3 * n)
+        start = state.visible
+        for _ in range(n_steps):
+            state = path.transition(state, np.repeat(betas, n), stream)
+        moved = (state.visible != start).any(axis=1).reshape(3, n).mean(axis=1)
+        assert (moved > 0.15).all()
+        for j, (_, (x, law)) in enumerate(draws):
+            u = np.interp(state.visible[j * n : (j + 1) * n, 0], x, law)
+            bins = np.minimum(40 * u, 39).astype(int)
+            p_values.append(chi_square_p(bins, np.full(40, 1 / 40)))
+    assert_no_rejection(p_values, kernel)
+
+
+def test_adapted_steps_meet_their_target_at_every_beta(adapted):
+    steps = adapted.path.step_sizes
+    assert (np.diff(steps) <= 1e-9).all()
+    assert steps[0] > 5 * steps[-1]
+    assert (adapted.fixed.step_sizes == steps.mean()).all()
+    n = 200
+    stream = ChainStream(5, n * BETAS.size)
+    state, own = adapted.path.sample_base(n * BETAS.size, stream), np.tile(BETAS, n)
+    for beta in BETAS:
+        state = adapted.path.transition(state, np.minimum(own, beta), stream)
+    shares = []
+    for _ in range(20):
+        moved = adapted.path.move(state.visible, own, np.tile(steps, n), stream)
+        state = State(moved.x)
+        shares.append(moved.probability.reshape(n, -1).mean(axis=0))
+    np.testing.assert_allclose(np.mean(shares, axis=0), 0.651, atol=0.1)
+
+
+@pytest.mark.statistical
+def test_adapted_steps_make_more_round_trips_than_their_mean(adapted):
+    """A lower bound of 99.9% on the ratio is above 1."""
+    truth = rl.testsystems.tempered_log_z(MIXTURE, 30.0, BETAS)
+    trips = [
+        rl.simulated_tempering(path, BETAS, truth, 100, 400, rng=2, n_blocks=1).round_trips
+        for path in (adapted.path, adapted.fixed)
+    ]
+    means, errors = np.mean(trips, axis=1), np.std(trips, axis=1) / 10
+    log_ratio, error = np.log(means[0] / means[1]), np.hypot(*(errors / means))
+    assert log_ratio - 3.1 * error > 0
+
+
+@pytest.mark.statistical
+def test_every_estimator_finds_log_z(adapted):
+    """RTS, MBAR and TI from the same states, and AIS: within 4 standard errors."""
+    run = rl.rts(adapted.path, BETAS, 40, 1000, rng=3)
+    assert run.converged
+    estimates = {
+        "rts": run,
+        "mbar": rl.mbar_of_sample(run.states, skip=100),
+        "ti": rl.ti(run.states, rule="corrected", skip=2),
+        "ais": rl.ais(adapted.path, rl.schedules.linear(800) ** 2, 200, rng=3),
+    }
+    for name, e in estimates.items():
+        assert abs(e.log_z - LOG_Z) < 4 * e.std_error < 0.8, name
+    z = (run.log_z_path - rl.testsystems.tempered_log_z(MIXTURE, 30.0, BETAS))[1:]
+    assert_no_rejection(two_sided(z / run.trace["std_error"][1:]), "betas")
+
+
+def test_same_seed_same_bits_and_first_chains_do_not_depend_on_others(adapted):
+    runs = [rl.simulated_tempering(adapted.path, BETAS, 0 * BETAS, n, 20, rng=4) for n in (6, 6, 3)]
+    np.testing.assert_array_equal(runs[0].delta, runs[1].delta)
+    np.testing.assert_allclose(runs[0].delta[:, :3], runs[2].delta, rtol=1e-9)
+
+
+def test_part_of_a_sample_is_the_sample_of_fewer_chains_and_sweeps():
+    """Chains do not see each other, so a shorter run of the first ones is the same."""
+    path = DensityPath(UNEVEN, 6.0)
+    long, short = (
+        rl.simulated_tempering(path, [0, 0.5, 1], np.zeros(3), n_chains, n_sweeps, rng=6,
+                               index=np.arange(n_chains) % 3, n_blocks=n_blocks)
+        for n_chains, n_sweeps, n_blocks in ((6, 40, 4), (3, 20, 2))
+    )  # fmt: skip
+    part = long.first_blocks(2).of_chains(slice(0, 3))
+    assert part.n_chains == 3
+    assert part.n_sweeps == 20
+    np.testing.assert_array_equal(part.temperature, short.temperature)
+    for name in ("delta", "mixed", "visited", "block_sweeps"):
+        np.testing.assert_allclose(getattr(part, name), getattr(short, name), rtol=1e-9)
+    with np.errstate(all="ignore"), pytest.warns(rl.ConvergenceWarning):
+        assert rl.rts_of_sample(part).n_chains == 3
+
+
+def test_sweeps_can_name_it():
+    task = {"model": "two gaussians", "path": "density", "steps": "fixed", "ladder": "square",
+            "n_knots": 4, "schedule": "square", "n_temperatures": 8, "n_chains": 4,
+            "n_sweeps": 20, "seed": 1}  # fmt: skip
+    row = tasks.estimate(**task, estimator="mixing")
+    assert row["round_trips_error"] >= 0
+    assert abs(row["log_z"] - LOG_Z) < 20
+
+
+BAD = {
+    "means has shape": lambda: GaussianMixture([1.0, 2.0], 0.5),
+    "variance is": lambda: GaussianMixture([[1.0]], 0.0),
+    "weights has shape": lambda: GaussianMixture([[1.0]], 1.0, [1.0, 2.0]),
+    "weights go down": lambda: GaussianMixture([[1.0]], 1.0, [-1.0]),
+    "target is a": lambda: DensityPath("h20", 30.0),
+    "base_variance is": lambda: DensityPath(MIXTURE, -1.0),
+    "kernel is": lambda: DensityPath(MIXTURE, 30.0, kernel="gibbs"),
+    "jitter is 1.0": lambda: DensityPath(MIXTURE, 30.0, jitter=1.0),
+    "step_sizes has shape": lambda: DensityPath(MIXTURE, 30.0, step_sizes=[1.0, 2.0, 3.0]),
+    "step_sizes go down": lambda: DensityPath(MIXTURE, 30.0, step_sizes=0.0),
+    "step_betas": lambda: DensityPath(MIXTURE, 30.0, step_betas=[0.0, 0.5]),
+    "path is a": lambda: rl.adapt_step_sizes(MIXTURE, BETAS),
+    "mixture has means": lambda: rl.testsystems.tempered_log_z(
+        GaussianMixture([[0.0, 0.0], [1.0, 1.0]], 1.0), 2.0, [0.0, 1.0]
+    ),
+    "distance is": lambda: rl.testsystems.two_gaussians(distance=-1),
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_input_is_named(message):
+    with pytest.raises((ValueError, TypeError), match="expected") as caught:
+        BAD[message]()
+    assert str(caught.value).startswith(message)
