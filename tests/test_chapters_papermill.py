@@ -16,6 +16,14 @@ LIMIT = 60  # seconds, start-up of the kernel included; about 10 without it on a
 
 # Smaller parameters and another seed for each chapter. They must keep its own checks true.
 SMALL = {
+    "mcmc_basics": {
+        "n_runs": 20,
+        "n_samples": 2000,
+        "n_wide_runs": 4,
+        "model": "cd1_20",
+        "n_sweeps": 40,
+        "seed": 20,
+    },
     "ais": {"n_chains": 60, "n_temperatures": 400, "n_repeats": 200, "seed": 20},
     "varopt": {"model": "cd25_20", "n_chains": 60, "n_temperatures": 400, "seed": 20},
     "rts": {

@@ -238,14 +238,6 @@ class Expansion(NamedTuple):
         """Largest derivative of Gamma (n_starts,)."""
         return np.maximum(*(np.abs(g).max(axis=1) for g in self.gradient(logits)))
 
-    def distance(self, logits) -> np.ndarray:
-        """Largest difference (n_starts,) of the two sides of eqs. (15) and (16), as equations.
-
-        Of magnetisations: logits of -80 where -90 are due do not matter to a sum.
-        """
-        pairs = zip(logits, self.gradient(logits), strict=True)
-        return np.maximum(*(np.abs(expit(x) - expit(x - g)).max(axis=1) for x, g in pairs))
-
     def hessian(self, logits):
         """Of one state: diagonals of both layers, and the block between them."""
         bits = [self.bits(x[None]) for x in logits]
@@ -281,16 +273,24 @@ def _damped_step(bits: Bits, bias, pulls, damping: float) -> np.ndarray:
 
 
 def _sweep(expansion: Expansion, logits, solver: str, damping: float):
-    """Hidden, then visible units updated, as in eqs. (15) and (16)."""
-    logits = list(logits)
+    """Hidden, then visible units updated, as in eqs. (15) and (16).
+
+    Returns the logits, Gamma there, and by how much the magnetisations before differed from the
+    right-hand sides: of magnetisations, because logits of -80 where -90 are due do not matter.
+    """
+    logits, distance = list(logits), 0.0
     for layer in (1, 0):
         here, other = expansion.bits(logits[layer]), expansion.bits(logits[1 - layer])
         bias, pulls = expansion.biases[layer], expansion.pulls(other, layer)
+        target = expit(here.logits - here.gradient(bias, pulls))
+        distance = np.maximum(distance, np.abs(here.mean - target).max(axis=1))
         if solver == "minimise":
             logits[layer] = _minimising_step(here, bias, pulls, len(expansion.powers))
         else:
             logits[layer] = _damped_step(here, bias, pulls, damping)
-    return tuple(logits)
+    alone = other.energy(expansion.biases[1], [0.0] * len(pulls)).sum(axis=1)
+    gamma = alone + expansion.bits(logits[0]).energy(bias, pulls).sum(axis=1)
+    return logits, gamma, distance
 
 
 def _newton(expansion: Expansion, logits, n_steps: int = 20):
@@ -325,9 +325,9 @@ def _solve(expansion: Expansion, logits, solver, damping, max_sweeps):
         open_ = np.array([i for i in range(n_starts) if solved[i] is None])
         if not open_.size:
             break
-        after = _sweep(expansion, [x[open_] for x in logits], solver, damping)
-        gamma, distance = gamma.copy(), expansion.distance(after)
-        gamma[open_] = expansion.free_energy(after)
+        after, now, distance = _sweep(expansion, [x[open_] for x in logits], solver, damping)
+        gamma = gamma.copy()
+        gamma[open_] = now
         for layer in (0, 1):
             logits[layer][open_] = after[layer]
         history.append(gamma)
