@@ -45,7 +45,7 @@ class DensityPath(AnnealingPath):
         A transition of the random walk proposes once.
     jitter : float
         Each step size is multiplied by a draw from 1 - jitter to 1 + jitter, which keeps HMC off
-        resonances.
+        exact resonances.
 
     Examples
     --------

@@ -42,6 +42,13 @@ SMALL = {
         "transition": "slice",
         "seed": 20,
     },
+    "rts_continuous": {
+        "n_temperatures": 20,
+        "n_chains": 60,
+        "n_sweeps": 300,
+        "n_repeats": 4,
+        "seed": 20,
+    },
 }
 
 
