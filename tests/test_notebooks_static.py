@@ -14,6 +14,7 @@ NOT_COMPARED_LIMIT = {
     "rts": 5,
     "rts_continuous": 4,
     "tracking": 6,
+    "leaky_rbm": 1,
 }
 
 IGNORE = "nbval-ignore-output"
