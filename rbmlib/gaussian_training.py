@@ -41,7 +41,7 @@ from .projection import LARGEST, checked_largest, clipping
 METHODS = {"leaky": ("cd", "pcd", "leaky", "mix"), "bernoulli": ("cd", "pcd")}
 EXACT = tuple(name for name in KERNELS if name in ("slice", "hmc", "metropolis"))
 FAR = 2.0  # a singular value from which the projection is repeated
-JITTER = 1e-6  # variance added to fields, so that G has a Cholesky root even if it is singular
+JITTER = 1e-6  # variance added to fields, if G is about 1: its Cholesky root exists after rounding
 
 
 class GaussianTrainingResult(NamedTuple):
@@ -328,7 +328,8 @@ class _Learner:
             self.chains = self._exact_sweeps(self.chains if method == "pcd" else batch)
             return self.chains
         pull = self.visible_bias @ self.weights + self.hidden_bias
-        root = np.linalg.cholesky(self.gram + JITTER * np.eye(len(self.gram)))
+        jitter = JITTER * max(1.0, np.linalg.norm(self.gram))
+        root = np.linalg.cholesky(self.gram + jitter * np.eye(len(self.gram)))
         mixing = np.concatenate([self.gram, root.T]).astype(np.float32)
         both = np.empty((len(batch), len(mixing)), np.float32)
         hidden, noise = both[:, : len(root)], both[:, len(root) :]

@@ -19,6 +19,8 @@ of the hidden units, at the cost of rank(W) dimensions instead of thousands.
 
 from __future__ import annotations
 
+import zipfile
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -78,6 +80,23 @@ class _GaussianVisible:
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **parameters)
         return other
+
+    def save(self, path) -> None:
+        """Write an .npz, in single precision; `load_gaussian_visible` reads it."""
+        target = Path(path)
+        if target.suffix != ".npz":
+            raise ValueError(f"path is {str(path)!r}: models are saved as .npz")
+        names = ("weights", "visible_bias", "hidden_bias")
+        arrays = {name: getattr(self, name).astype(np.float32) for name in names}
+        scalars = {
+            name: np.float64(getattr(self, name))
+            for name in ("log_scale", "leakiness")
+            if hasattr(self, name)
+        }
+        temporary = target.with_name(target.name + ".part")
+        with temporary.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays, **scalars)
+        temporary.replace(target)
 
     # densities -----------------------------------------------------------------------------
 
@@ -372,6 +391,27 @@ def _states(name: str, value, n_units: int) -> np.ndarray:
     if array.ndim != 2 or array.shape[1] != n_units:
         raise ValueError(f"{name} has shape {np.shape(value)}: expected {meaning}")
     return array
+
+
+def load_gaussian_visible(path) -> LeakyRBM | GaussianRBM:
+    """The model that `LeakyRBM.save` or `GaussianRBM.save` wrote.
+
+    Raises ValueError if the file holds no such model. Nothing in it is executed (no pickle).
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file)
+        weights, *biases = (arrays.pop(n) for n in ("weights", "visible_bias", "hidden_bias"))
+        scalars = {
+            name: float(arrays.pop(name)) for name in arrays.keys() & {"log_scale", "leakiness"}
+        }
+    except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{Path(path).name} holds no model with Gaussian visible units ({error}): expected "
+            "an .npz of LeakyRBM.save or GaussianRBM.save"
+        ) from None
+    kind = LeakyRBM if "leakiness" in scalars else GaussianRBM
+    return kind(weights, *biases, **scalars)
 
 
 def _checked_leakiness(value) -> float:

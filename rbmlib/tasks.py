@@ -48,6 +48,7 @@ from .estimators.reverse_ais import STARTS as REVERSE_STARTS
 from .estimators.reverse_ais import resample
 from .estimators.rts import STARTS
 from .estimators.tap import SOLVERS
+from .gaussian_base import GaussianBasePath
 from .leaky_paths import EnergyPath, LeakinessPath
 from .models import log_likelihood
 from .moment_averaging import MomentAveragingPath
@@ -70,6 +71,8 @@ TEST_SETS = {
     "none": None,
     "course": datasets.load_course_test,
     "mnist": lambda: datasets.load_mnist().test,
+    "cifar10 subset": lambda: datasets.cifar10_scale()(datasets.load_cifar10().test),
+    "cifar10": lambda: datasets.cifar10_scale()(datasets.load_cifar10(full=True).test),
 }
 
 MODELS = {  # made by a function; all others are read from files
@@ -144,6 +147,22 @@ def _leakiness(rbm, *, kernel: str):
 @register(PATHS, "energy")
 def _energy(rbm, *, kernel: str):
     return EnergyPath(rbm, kernel)
+
+
+@register(PATHS, "fitted gaussian")
+def _fitted_gaussian(
+    rbm, *, fit_chains: int = 100, fit_sweeps: int = 1000, n_steps: int = 1, path_seed: int = 0
+):  # fmt: skip
+    """From the moments of Gibbs chains begun at CIFAR-10 images: each 20th sweep after a fifth."""
+    rng = np.random.default_rng(path_seed)
+    images = datasets.cifar10_scale()(datasets.load_cifar10().train[:fit_chains])
+    reduction, seen = rbm.reduced(), []
+    u = reduction.coordinates(images.astype(float))
+    for sweep in range(1, fit_sweeps + 1):
+        u = reduction.model.gibbs(u, rng)
+        if 5 * sweep > fit_sweeps and sweep % 20 == 0:
+            seen.append(u)
+    return GaussianBasePath(rbm, reduction.expand(np.concatenate(seen), rng), n_steps)
 
 
 @register(SCHEDULES, "linear")
@@ -537,7 +556,8 @@ def _load(name: str):
 
 def model_digest(name: str | None) -> str:
     """SHA-256 of a model in a file of the user's: a name alone would not say which it is."""
-    known = datasets.COMMITTED_RBMS | datasets.PUBLISHED_RBMS | MODELS
+    committed = datasets.COMMITTED_RBMS | datasets.COMMITTED_GAUSSIAN
+    known = committed | datasets.PUBLISHED_RBMS | MODELS
     if name is None or name in known:
         return ""
     try:

@@ -106,7 +106,7 @@ def test_every_published_table_is_in_the_readme():
 
 
 def test_committed_rbms_have_the_registered_shape():
-    for name, shape in datasets.COMMITTED_RBMS.items():
+    for name, shape in (datasets.COMMITTED_RBMS | datasets.COMMITTED_GAUSSIAN).items():
         with np.load(datasets.committed(f"models/{name}.npz"), allow_pickle=False) as arrays:
             assert arrays["weights"].shape == shape, name
 
@@ -352,7 +352,9 @@ def test_load_rbm_from_a_path_and_by_name(here, monkeypatch):
 def test_unknown_rbm_names_the_known_ones():
     with pytest.raises(ValueError, match=r"RBM 'h_500' \(did you mean 'h500'\?\)") as caught:
         datasets.load_rbm("h_500")
-    names = [*datasets.COMMITTED_RBMS, *datasets.PUBLISHED_RBMS]
+    names = [
+        *datasets.COMMITTED_RBMS, *datasets.COMMITTED_GAUSSIAN, *datasets.PUBLISHED_RBMS
+    ]  # fmt: skip
     assert f"expected one of {', '.join(names)}; a path to an .npz or .mat" in str(caught.value)
 
 

@@ -8,6 +8,7 @@ from scipy import integrate, stats
 
 import rbmlib as rl
 from rbmlib import GaussianRBM, LeakyRBM
+from rbmlib.gaussian_visible import load_gaussian_visible
 
 RNG = np.random.default_rng(5)
 W = RNG.normal(size=(4, 3)) * 0.3
@@ -192,3 +193,33 @@ def test_bad_parameters(kind):
 def test_exact_log_z_needs_orthogonal_columns():
     with pytest.raises(ValueError, match="weights has columns that are not orthogonal"):
         LEAKY.exact_log_z()
+
+
+# files --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rbm",
+    [
+        rl.LeakyRBM(np.eye(4, 2) * 0.7, [0.1, 0, 0, -1], [0.5, 2.0], leakiness=0.2, log_scale=3.0),
+        rl.GaussianRBM(np.ones((4, 2)), [0.1, 0, 0, -1], [0.5, 2.0]),
+    ],
+    ids=["leaky", "gaussian"],
+)
+def test_models_are_saved_in_single_precision_and_read_back(rbm, tmp_path):
+    rbm.save(tmp_path / "rbm.npz")
+    again = load_gaussian_visible(tmp_path / "rbm.npz")
+    assert type(again) is type(rbm)
+    v = np.random.default_rng(0).normal(size=(5, 4))
+    np.testing.assert_allclose(again.log_density(v), rbm.log_density(v), rtol=1e-6)
+    assert [path.name for path in tmp_path.iterdir()] == ["rbm.npz"]
+
+
+def test_other_files_hold_no_such_model(tmp_path):
+    np.savez(tmp_path / "other.npz", weights=np.ones((2, 2)))
+    (tmp_path / "text.npz").write_text("no archive")
+    for name in ("other.npz", "text.npz"):
+        with pytest.raises(ValueError, match=f"{name} holds no model with Gaussian visible units"):
+            load_gaussian_visible(tmp_path / name)
+    with pytest.raises(ValueError, match=r"models are saved as \.npz"):
+        rl.GaussianRBM(np.ones((2, 2))).save(tmp_path / "rbm.mat")

@@ -127,6 +127,17 @@ def test_standardisation():
     np.testing.assert_allclose(scale.log_jacobian, -np.log(data.train.std(axis=0)).sum())
 
 
+def test_the_committed_scale_is_that_of_all_training_images():
+    """Means and deviations of the 2,000 images are near it, and it standardises them nearly."""
+    data, scale = datasets.load_cifar10(), datasets.cifar10_scale()
+    own = rl.Standardisation(data.train)
+    np.testing.assert_allclose(scale.mean, own.mean, atol=8)
+    np.testing.assert_allclose(scale.std, own.std, atol=5)
+    assert np.any(scale.mean != own.mean)
+    same = rl.Standardisation.of_moments(own.mean, own.std)
+    np.testing.assert_array_equal(same(data.test), own(data.test))
+
+
 def test_unstandardised_pixels_are_told_apart():
     data = datasets.load_cifar10()
     scale = rl.Standardisation(data.train)
