@@ -14,6 +14,7 @@ NOT_COMPARED_LIMIT = {
     "varopt": 3,
     "rts": 5,
     "rts_continuous": 4,
+    "tracking": 6,
 }
 
 IGNORE = "nbval-ignore-output"
