@@ -27,12 +27,28 @@ SMALL = {
     },
     "ais": {"n_chains": 60, "n_temperatures": 400, "n_repeats": 200, "seed": 20},
     "varopt": {"model": "cd25_20", "n_chains": 60, "n_temperatures": 400, "seed": 20},
+    "sams": {
+        "n_chains": 40,
+        "n_betas": 40,
+        "n_sweeps": 400,
+        "n_repeats": 50,
+        "n_runs": 3,
+        "seed": 20,
+    },
     "rts": {
         "n_chains": 40,
         "n_betas": 40,
         "n_sweeps": 400,
         "n_repeats": 100,
         "n_runs": 3,
+        "seed": 20,
+    },
+    "leaky_rbm": {
+        "n_visible": 100,
+        "n_hidden": 5,
+        "n_chains": 400,
+        "n_temperatures": 100,
+        "transition": "slice",
         "seed": 20,
     },
     "rts_continuous": {

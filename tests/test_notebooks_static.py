@@ -14,7 +14,9 @@ NOT_COMPARED_LIMIT = {
     "varopt": 3,
     "rts": 5,
     "rts_continuous": 4,
+    "sams": 4,
     "tracking": 6,
+    "leaky_rbm": 1,
 }
 
 IGNORE = "nbval-ignore-output"
