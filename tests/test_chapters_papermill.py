@@ -16,6 +16,7 @@ LIMIT = 60  # seconds, start-up of the kernel included; about 10 without it on a
 
 # Smaller parameters and another seed for each chapter. They must keep its own checks true.
 SMALL = {
+    "tap": {"n_starts": 6, "n_temperatures": 100, "n_updates": 200, "seed": 20},
     "mcmc_basics": {
         "n_runs": 20,
         "n_samples": 2000,
