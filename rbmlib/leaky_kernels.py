@@ -13,7 +13,8 @@ returns the states moved. The model's own leakiness is not used.
   falls apart: any number of units.
 * "slice" is elliptical slice sampling (Murray, Adams & MacKay 2010) with the Gaussian of c = 1 as
   prior and likelihood ``exp(-(1 - c) / 2 sum of eta_j^2 over eta_j <= 0)``: nothing to tune.
-* "hmc" is Hamiltonian Monte Carlo on log p*(u), which is differentiable once.
+* "hmc" is Hamiltonian Monte Carlo on log p*(u), which is differentiable once: the choice for many
+  units, where a slice moves by small angles only.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 from .gaussian_visible import LeakyRBM
 from .hmc import hmc
 
+LONGEST = 8.0  # trajectory of "hmc"
 SHRINKS = 40  # of the bracket of a slice, at most; after them the state stays, which is exact too
 
 
@@ -107,8 +109,12 @@ def slice_sampling(model: LeakyRBM, u, c, t, rng) -> np.ndarray:
 
 
 def hmc_step(model: LeakyRBM, u, c, t, rng) -> np.ndarray:
-    """A trajectory of length about 2 in steps that shrink as the fourth root of the dimension."""
+    """Steps that shrink as the fourth root of the dimension, as far as the widest direction asks.
+
+    No direction is narrower than 1 or wider than the Gaussian of c = 1 and t = 1.
+    """
     step = 1.2 / u.shape[1] ** 0.25
+    length = min(0.9 * gaussian(model, 1.0)[1].max(), LONGEST)
     w, b = model.weights, model.visible_bias
     column = np.broadcast_to(c, (len(u), 1))[:, 0]
 
@@ -121,7 +127,7 @@ def hmc_step(model: LeakyRBM, u, c, t, rng) -> np.ndarray:
         eta = fields(model, x, t)
         return b - x + t * (np.where(eta > 0, eta, c * eta) @ w.T)
 
-    return hmc(log_density, gradient, u, step, int(np.ceil(2 / step)), rng).x
+    return hmc(log_density, gradient, u, step, int(np.ceil(length / step)), rng).x
 
 
 KERNELS = {

@@ -27,7 +27,7 @@ class _LeakyPath(AnnealingPath):
     eta <= 0 and where eta > 0 (`_slopes`).
     """
 
-    def __init__(self, rbm: LeakyRBM, kernel="slice"):
+    def __init__(self, rbm: LeakyRBM, kernel="hmc"):
         instance("rbm", rbm, LeakyRBM, "a LeakyRBM")
         self.rbm, self.reduction = rbm, rbm.reduced()
         self.kernel = _checked_kernel(kernel, self.reduction.model)
@@ -103,7 +103,7 @@ class LeakinessPath(_LeakyPath):
     Parameters
     ----------
     rbm : LeakyRBM
-    kernel : {"slice", "metropolis", "blockwise", "hmc", "gibbs"} or callable
+    kernel : {"hmc", "slice", "metropolis", "blockwise", "gibbs"} or callable
         The transition; see `rbmlib.leaky_kernels`. All are exact but "gibbs", the sampler of the
         paper, which biases log Z by an amount that more steps do not remove. "blockwise" needs
         orthogonal columns of W; "metropolis" is for few hidden units. Or a function

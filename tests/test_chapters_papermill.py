@@ -34,6 +34,14 @@ SMALL = {
         "n_runs": 3,
         "seed": 20,
     },
+    "leaky_rbm": {
+        "n_visible": 100,
+        "n_hidden": 5,
+        "n_chains": 400,
+        "n_temperatures": 100,
+        "transition": "slice",
+        "seed": 20,
+    },
     "rts_continuous": {
         "n_temperatures": 20,
         "n_chains": 60,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers_stats import all_states, assert_no_rejection, log_sum, two_sided, z_score
-from scipy import special
+from scipy import special, stats
 
 import rbmlib as rl
 from rbmlib import (
@@ -14,6 +14,8 @@ from rbmlib import (
     LeakinessPath,
     LeakyRBM,
     State,
+    leaky_kernels,
+    tasks,
 )
 from rbmlib._kernels.leaky import quantile
 from rbmlib._streams import ChainStream
@@ -89,15 +91,31 @@ def test_leakiness_path_is_the_geometric_path_from_its_gaussian():
 # transitions --------------------------------------------------------------------------------
 
 
-def change_of_negative_squares(rbm, kernel, n_chains=30_000, n_sweeps=16, seed=0, leakiness=None):
-    """Exact draws, moved: change of E[eta^2 / 2; eta <= 0], in standard errors, over units."""
+def moved(rbm, kernel, n_chains, n_sweeps=16):
+    """Exact draws on the span of the weights, before and after some sweeps."""
     small = rbm.reduced().model
-    u = small.exact_samples(n_chains, seed)
-    before = negative_squares(small.hidden_field(u))
-    stream = ChainStream(seed + 1, n_chains)
+    before = u = small.exact_samples(n_chains, 0)
+    stream = ChainStream(1, n_chains)
     for _ in range(n_sweeps):
         u = KERNELS[kernel](small, u, small.leakiness, 1.0, stream)
-    return z_score(negative_squares(small.hidden_field(u)) - before, 0.0)
+    return small, before, u
+
+
+def change_of_negative_squares(rbm, kernel, n_chains=30_000):
+    """Change of E[eta^2 / 2; eta <= 0] in standard errors: the slope that AIS adds up."""
+    small, before, after = moved(rbm, kernel, n_chains)
+    change = np.subtract(*(negative_squares(small.hidden_field(u)) for u in (after, before)))
+    return z_score(change, 0.0)
+
+
+def laws_of_fields(rbm, kernel, n_chains=60_000):
+    """p-values of the laws of the hidden fields after the sweeps against other exact draws."""
+    small, _, after = moved(rbm, kernel, n_chains)
+    fresh = small.exact_samples(4 * n_chains, 2)
+    one, two = (small.hidden_field(u) for u in (after, fresh))
+    if rbm is PLAIN:  # all fields have one law, and are independent
+        return [stats.ks_2samp(one.ravel(), two.ravel()).pvalue]
+    return [stats.ks_2samp(one[:, j], two[:, j]).pvalue for j in range(rbm.n_hidden)]
 
 
 @pytest.mark.parametrize("kernel", EXACT)
@@ -106,12 +124,26 @@ def test_exact_kernels_leave_the_model_invariant(rbm, kernel):
     if kernel == "blockwise" and rbm is SLANTED:
         pytest.skip("needs orthogonal columns")
     assert abs(change_of_negative_squares(rbm, kernel)) < 4.5
+    assert_no_rejection(laws_of_fields(rbm, kernel), "laws of fields", level=1e-5)
 
 
 def test_published_kernel_does_not():
     assert change_of_negative_squares(PLAIN, "gibbs") > 6
+    assert min(laws_of_fields(PLAIN, "gibbs")) < 1e-20
     with_one = PLAIN.with_leakiness(1.0)
     assert abs(change_of_negative_squares(with_one, "gibbs")) < 4.5  # at c = 1 it is exact
+
+
+def test_invariance_is_seen_to_be_broken(monkeypatch):
+    """What the tests above would say of an accept step the wrong way round, or of a wide prior."""
+    move, gaussian = leaky_kernels._move, leaky_kernels.gaussian
+    with monkeypatch.context() as patch:
+        patch.setattr(leaky_kernels, "_move", lambda *a: (move(*a)[0], -move(*a)[1]))
+        assert min(laws_of_fields(PLAIN, "blockwise")) < 1e-20
+    with monkeypatch.context() as patch:
+        wide = lambda *a: (gaussian(*a)[0], 1.05 * gaussian(*a)[1])  # noqa: E731
+        patch.setattr(leaky_kernels, "gaussian", wide)
+        assert min(laws_of_fields(PLAIN, "slice")) < 1e-8
 
 
 @pytest.mark.parametrize("kernel", EXACT)
@@ -130,14 +162,15 @@ def test_transitions_along_paths_keep_moments(kind, kernel):
 
 
 def test_slice_sampling_moves_all_chains():
-    path = LeakinessPath(SLANTED)
+    path = LeakinessPath(SLANTED, kernel="slice")
     state = path.sample_base(500, np.random.default_rng(0))
     moved = path.transition(state, 1.0, ChainStream(0, 500)).visible
     assert (moved != state.visible).all()
 
 
-def test_chains_do_not_depend_on_their_neighbours():
-    path = LeakinessPath(SLANTED)
+@pytest.mark.parametrize("kernel", ["slice", "hmc", "metropolis"])
+def test_chains_do_not_depend_on_their_neighbours(kernel):
+    path = LeakinessPath(SLANTED, kernel=kernel)
     state = path.sample_base(10, np.random.default_rng(0))
     both = path.sweep(state, 0.5, 5, ChainStream(4, 10)).visible
     some = path.sweep(State(state.visible[6:]), 0.5, 5, ChainStream(4, 4, first_chain=6)).visible
@@ -153,8 +186,12 @@ def reference(path) -> float:
     return path.rbm.exact_log_z()
 
 
-RUN_ON = [LeakinessPath(BIASED), LeakinessPath(BIASED, kernel="blockwise"), EnergyPath(BIASED),
-          GaussianGeometricPath(GAUSSIAN)]  # fmt: skip
+RUN_ON = [
+    LeakinessPath(BIASED, kernel="slice"),
+    LeakinessPath(BIASED, kernel="blockwise"),
+    EnergyPath(BIASED),
+    GaussianGeometricPath(GAUSSIAN),
+]
 
 
 @pytest.mark.parametrize("path", RUN_ON, ids=["slice", "blockwise", "energy", "gaussian"])
@@ -212,6 +249,25 @@ def test_compiled_annealing_does_not_depend_on_threads():
 def test_quantile():
     p = np.concatenate([np.linspace(1e-3, 0.999, 999), [0.5 / 2**31, 1e-7, 1 - 1e-9]])
     assert np.allclose([quantile(x) for x in p], special.ndtri(p), rtol=1e-13, atol=1e-15)
+
+
+def test_exact_log_z_and_samples_by_their_usual_names():
+    assert rl.exact(BIASED).log_z == BIASED.exact_log_z()
+    assert (rl.exact_samples(SLANTED, 5, 0) == SLANTED.exact_samples(5, 0)).all()
+    path = LeakinessPath(BIASED)
+    run = rl.reverse_ais(path, rl.schedules.linear(40), 200, 0, start="exact")
+    assert run.settings["start"] == "exact samples"
+    assert abs(run.log_z - BIASED.exact_log_z()) < 4.5 * run.std_error
+
+
+def test_a_sweep_can_name_a_leaky_model():
+    task = {"model": "orthogonal 5", "path": "leakiness", "kernel": "slice", "n_temperatures": 40,
+            "n_chains": 200, "seed": 1}  # fmt: skip
+    row = rl.Sweep([task]).tasks.popitem()[1]
+    found = tasks.estimate(**row)
+    assert abs(found["log_z"] - 2825.4803711) < 4.5 * found["std_error"]
+    with pytest.raises(ValueError, match="kernel is missing"):
+        tasks.checked({k: v for k, v in task.items() if k != "kernel"})
 
 
 def test_errors():

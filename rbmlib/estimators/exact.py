@@ -16,6 +16,7 @@ from .._kernels import enumeration, threads
 from .._numerics import expit, logsumexp
 from .._streams import progress_bar
 from .._validation import count, generator, instance
+from ..gaussian_visible import LeakyRBM
 from ..models import BernoulliRBM
 from ..results import Estimate
 
@@ -42,14 +43,16 @@ def _blocks(rbm: BernoulliRBM):
     return task, 2 ** (rbm.n_hidden - bits)
 
 
-def exact(rbm: BernoulliRBM, *, n_threads: int | None = None, progress: bool | None = None):
+def exact(
+    rbm: BernoulliRBM | LeakyRBM, *, n_threads: int | None = None, progress: bool | None = None
+):  # fmt: skip
     """Exact log Z by enumeration of the smaller layer.
 
     Parameters
     ----------
-    rbm : BernoulliRBM
+    rbm : BernoulliRBM or LeakyRBM
         With at most 30 units in one of the layers; each further unit doubles the time (784 x 20
-        takes seconds).
+        takes seconds). Or a `LeakyRBM` with orthogonal columns of weights.
 
     Returns
     -------
@@ -68,33 +71,42 @@ def exact(rbm: BernoulliRBM, *, n_threads: int | None = None, progress: bool | N
     >>> round(rl.exact(rbm).log_z, 6)  # log(3 + e)
     1.743668
     """
+    started = time.perf_counter()
+    if isinstance(rbm, LeakyRBM):
+        return _known(rbm.exact_log_z(), started)
     if not can_enumerate(rbm, MAX_UNITS):
         raise ValueError(
             f"rbm has {rbm.n_visible} visible and {rbm.n_hidden} hidden units: exact enumeration "
             f"needs at most {MAX_UNITS} units in one layer; use rl.ais and rl.reverse_ais"
         )
-    started = time.perf_counter()
     small = rbm if rbm.n_hidden <= rbm.n_visible else rbm.transposed()
     task, n_blocks = _blocks(small)
     with progress_bar(n_blocks, "exact", progress) as bar:
         logs = threads.run_all(lambda b: logsumexp(task(b)), n_blocks, n_threads, bar.update)
     log_z = float(logsumexp(logs)) + rbm.log_scale
+    return _known(log_z, started, n_states=2**small.n_hidden)
+
+
+def _known(log_z: float, started: float, **settings) -> Estimate:
     return Estimate(
         method="exact",
         log_z=log_z,
         std_error=0.0,
         interval=(log_z, log_z),
         seconds=time.perf_counter() - started,
-        settings={"n_states": 2**small.n_hidden, "version": __version__},
+        settings=settings | {"version": __version__},
     )
 
 
-def exact_samples(rbm: BernoulliRBM, n_samples: int, rng=None) -> np.ndarray:
+def exact_samples(rbm: BernoulliRBM | LeakyRBM, n_samples: int, rng=None) -> np.ndarray:
     """Independent exact draws of the visible units, (n_samples, n_visible) float64.
 
-    For models with at most 22 units in one layer (a table of all its states is built).
+    For models with at most 22 units in one layer (a table of all its states is built); and see
+    `LeakyRBM.exact_samples`.
     """
     n_samples = count("n_samples", n_samples)
+    if isinstance(rbm, LeakyRBM):
+        return rbm.exact_samples(n_samples, rng)
     if not can_enumerate(rbm):
         raise ValueError(
             f"rbm has {rbm.n_visible} visible and {rbm.n_hidden} hidden units: exact samples need "
