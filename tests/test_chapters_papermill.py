@@ -51,6 +51,7 @@ SMALL = {
         "n_repeats": 4,
         "seed": 20,
     },
+    "tracking": {"n_chains": 200, "n_updates": 40, "n_repeats": 6, "seed": 20},
 }
 
 
