@@ -16,6 +16,7 @@ LIMIT = 60  # seconds, start-up of the kernel included; about 10 without it on a
 
 # Smaller parameters and another seed for each chapter. They must keep its own checks true.
 SMALL = {
+    "tap": {"n_starts": 6, "n_temperatures": 100, "n_updates": 200, "seed": 20},
     "mcmc_basics": {
         "n_runs": 20,
         "n_samples": 2000,
@@ -26,6 +27,14 @@ SMALL = {
     },
     "ais": {"n_chains": 60, "n_temperatures": 400, "n_repeats": 200, "seed": 20},
     "varopt": {"model": "cd25_20", "n_chains": 60, "n_temperatures": 400, "seed": 20},
+    "sams": {
+        "n_chains": 40,
+        "n_betas": 40,
+        "n_sweeps": 400,
+        "n_repeats": 50,
+        "n_runs": 3,
+        "seed": 20,
+    },
     "rts": {
         "n_chains": 40,
         "n_betas": 40,

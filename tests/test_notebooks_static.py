@@ -9,10 +9,12 @@ import pytest
 # A chapter that is not named here may have none; raise a limit only with a reason.
 NOT_COMPARED_LIMIT = {
     "mcmc_basics": 2,
+    "tap": 2,
     "ais": 4,
     "varopt": 3,
     "rts": 5,
     "rts_continuous": 4,
+    "sams": 4,
     "tracking": 6,
     "leaky_rbm": 4,
 }
