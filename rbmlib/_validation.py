@@ -38,6 +38,9 @@ def instance(name: str, value, kind: type, meaning: str) -> None:
         raise TypeError(f"{name} is a {type(value).__name__}: expected {meaning}")
 
 
+PARAMETERS = ("weights", "visible_bias", "hidden_bias")  # of models
+
+
 def finite_array(
     name: str, value, shape: tuple, meaning: str, *, flatten: bool = False
 ) -> np.ndarray:
@@ -53,8 +56,8 @@ def finite_array(
     bad = int(np.sum(~np.isfinite(array)))
     if bad:
         raise ValueError(
-            f"{name} holds {bad} NaN or infinite value{'s' * (bad > 1)}: expected finite numbers; "
-            "did the training diverge?"
+            f"{name} holds {bad} NaN or infinite value{'s' * (bad > 1)}: expected finite numbers"
+            + ("; did the training diverge?" if name in PARAMETERS else "")
         )
     array.flags.writeable = False
     return array
@@ -98,4 +101,7 @@ def generator(rng) -> np.random.Generator:
     """A generator from a seed (a whole number), a generator, or None (fresh entropy)."""
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
-    return np.random.default_rng(count("rng", rng, minimum=0))
+    try:
+        return np.random.default_rng(count("rng", rng, minimum=0))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{error}, a numpy.random.Generator, or None") from None

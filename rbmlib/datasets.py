@@ -513,8 +513,16 @@ def _rbm_file(name_or_path: str | os.PathLike) -> Path:
         return committed(f"models/{name_or_path}.npz")
     if name_or_path in PUBLISHED_RBMS:
         return fetch(name_or_path)
+    if not isinstance(name_or_path, (str, os.PathLike)):
+        raise TypeError(
+            f"name_or_path is {name_or_path!r}: expected a registered name, or a path to an .npz "
+            "or .mat file"
+        )
     path = Path(name_or_path).expanduser()
     if path.suffix not in (".npz", ".mat"):
+        if path.exists():
+            kind = "a folder" if path.is_dir() else f"a {path.suffix or 'nameless'} file"
+            raise ValueError(f"{path} is {kind}: expected a model in an .npz or .mat file")
         names = COMMITTED_RBMS | COMMITTED_GAUSSIAN | PUBLISHED_RBMS
         raise ValueError(
             f"unknown RBM {os.fspath(name_or_path)!r}{_suggest(str(name_or_path), names)}; "

@@ -225,7 +225,8 @@ class BernoulliRBM:
         if arrays is None:
             raise ValueError(
                 f"{source.name} holds no RBM: expected the arrays weights, visible_bias and "
-                f"hidden_bias (.npz), or {' or '.join(', '.join(keys) for keys in MAT_KEYS)} (.mat)"
+                f"hidden_bias (.npz), or {' or '.join(', '.join(keys) for keys in MAT_KEYS)} "
+                "(.mat); a model of scikit-learn: BernoulliRBM.from_sklearn(model).save(file)"
             )
         return cls(*arrays[:3], log_scale=arrays[3])
 

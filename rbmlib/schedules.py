@@ -46,7 +46,7 @@ LEAST = 1e-6  # of the largest density: no part of a path goes without steps
 
 
 def linear(n_temperatures: int) -> np.ndarray:
-    """K = ``n_temperatures`` equal steps: ``beta_k = k / K``.
+    """K = ``n_temperatures`` equal steps, ``beta_k = k / K``: an array of K + 1 betas.
 
     Examples
     --------

@@ -12,7 +12,7 @@ NOT_COMPARED_LIMIT = {
     "tap": 2,
     "ais": 4,
     "varopt": 3,
-    "rts": 5,
+    "rts": 9,
     "rts_continuous": 4,
     "sams": 4,
     "tracking": 6,

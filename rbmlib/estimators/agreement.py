@@ -25,7 +25,12 @@ BLOCKS = 20  # of time, in which the states of a run are compared
 
 def kept_states(sample: TemperedSample, skip: int):
     """Slopes and indices of beta (n_kept - skip, n_columns), and how many states each beta has."""
-    instance("sample", sample, TemperedSample, "a TemperedSample of rl.simulated_tempering")
+    instance(
+        "sample",
+        sample,
+        TemperedSample,
+        "a TemperedSample, of rl.simulated_tempering or rl.parallel_tempering",
+    )
     if sample.conditional != "joint":
         raise ValueError(
             f"sample was drawn with conditional={sample.conditional!r}: expected 'joint', where "
@@ -114,7 +119,7 @@ def _findings(pulls, sample: TemperedSample) -> dict:
         trips >= MINIMUM_TRIPS)}  # fmt: skip
     disagreement = [0.0]
     for name, (difference, spread) in pairs.items():
-        z = difference / spread if spread > 0 else 0.0
+        z = difference / spread if spread > 0 else np.inf
         checks[f"{name} agree ({z:+.1f} s.e.)"] = bool(abs(z) <= DISAGREEMENT)
         disagreement.append(abs(difference))
     if len(blocks) >= 5:

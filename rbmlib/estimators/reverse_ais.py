@@ -62,6 +62,7 @@ def reverse_ais(
     n_chains = count("n_chains", n_chains)
     source = generator(rng).spawn(1)[0]  # independent of `ais` with the same seed
     stream = ChainStream(source, n_chains)
+    n_burn_in = count("n_burn_in", n_burn_in, 0)
     states, kind = _start(path, betas, n_chains, source, start, n_burn_in, n_threads, progress)
     with progress_bar(betas.size - 1, "reverse ais", progress) as bar:
         final, log_weights = path.anneal(
@@ -115,7 +116,6 @@ def _start(path, betas, n_chains, rng, start, n_burn_in, n_threads, progress):
         return start, "given"
     if kind == "exact":
         return State(exact_samples(path.at(1.0), n_chains, rng)), "exact samples"
-    n_burn_in = count("n_burn_in", n_burn_in, 0)
     return (
         _long_chains(path, betas, n_chains, rng, n_burn_in, n_threads, progress),
         f"chains annealed forward, resampled, {n_burn_in} sweeps at beta = 1",

@@ -74,8 +74,8 @@ def rts(
     start : {"pilot", "paper"}
         "pilot": Z^ from an annealing run of 4,000 steps; half of the chains begin at beta = 0
         with draws of the base, half at beta = 1 with annealed states. "paper" (section 2.4):
-        10 rounds of 50 sweeps from equal Z^, updated after each, from the last states with
-        fresh betas, until ``max |r_k - c_k| < 0.1 / K``.
+        10 rounds of 50 sweeps from equal Z^ (of densities with a normalised base), updated after
+        each, from the last states with fresh betas, until ``max |r_k - c_k| < 0.1 / K``.
     prior : array (K,), optional
         r_k > 0; uniform by default.
     conditional : {"joint", "marginal"}
@@ -137,8 +137,12 @@ def begin_from_pilot(path, betas, n_chains, source, options):
 
 
 def _from_equal(path, betas, n_chains, source, options):
-    """Section 2.4: short rounds from equal Z^, from old states with fresh betas."""
-    log_z_path, state, history = np.full(betas.size, path.log_z_base), "base", []
+    """Section 2.4: short rounds from equal Z^, from old states with fresh betas.
+
+    The paper's base is normalised, ``f_beta = f^beta p_1^(1 - beta)`` with Z_1 = 1, and its Z^_k
+    are 1: in terms of our densities ``log Z^_k = (1 - beta_k) log Z_1``.
+    """
+    log_z_path, state, history = (1 - betas) * path.log_z_base, "base", []
     stopped = False
     for _ in range(ROUNDS):
         sample = simulated_tempering(
@@ -238,7 +242,7 @@ def diagnose(ends, sample: TemperedSample) -> dict:
     found = [0.0]
     for name, pair in (("halves of the run", halves), ("chains begun at either end", groups)):
         if pair is not None:
-            z = pair[0] / pair[1] if pair[1] > 0 else 0.0
+            z = pair[0] / pair[1] if pair[1] > 0 else np.inf
             checks[f"{name} agree ({z:+.1f} s.e.)"] = bool(abs(z) <= DISAGREEMENT)
             found.append(abs(pair[0]))
     if np.isfinite(blocks):

@@ -19,7 +19,7 @@ from .._validation import count, instance
 from ..paths import AnnealingPath, GeometricPath
 from ..results import ConvergenceWarning, Estimate, student_interval
 from ..tempering import PATH_MEANING, TemperedSample
-from .rts import MINIMUM_TRIPS, rts
+from .rts import MINIMUM_TRIPS, diagnose, rts
 
 RULES = ("trapezoid", "riemann", "corrected", "simpson")
 MINIMUM_CHAINS = 2
@@ -69,6 +69,9 @@ def ti(
         instance("source", source, AnnealingPath, f"for the rule 'random' {PATH_MEANING}")
         return _random(source, n_chains, n_sweeps, rng, n_threads, started)
     if isinstance(source, AnnealingPath):
+        if betas is None:
+            raise ValueError("betas is None: expected the betas at which to draw states, such as "
+                             "rl.schedules.linear(99)")  # fmt: skip
         options = {"record_every": max(1, n_sweeps // 1000), "n_threads": n_threads}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said below
@@ -93,14 +96,16 @@ def ti(
         value, pull = value + w @ variance, pull + variance_pulls @ w
     log_z = float(source.log_z_base + value)
     std_error = float(pull.std(ddof=1) / np.sqrt(pull.size))
-    trips = float(source.round_trips.mean())
-    if trips < MINIMUM_TRIPS:
+    checks, disagreement = _checks(source, skip)
+    failed = [text for text, passed in checks.items() if not passed]
+    if failed:
+        std_error = float(np.hypot(std_error, disagreement))
         warnings.warn(
-            f"ti: a chain made {trips:.1f} round trips over the betas, expected "
-            f"{MINIMUM_TRIPS:.0f} or more: the standard error means little; give it more sweeps",
+            "ti: do not trust the standard error: failed: " + "; ".join(failed)
+            + ". Give it more sweeps, or a better base",
             ConvergenceWarning,
             stacklevel=2,
-        )
+        )  # fmt: skip
     steps = np.diff(source.betas)
     path_rule = np.concatenate([[0.0], np.cumsum(steps * (mean[1:] + mean[:-1]) / 2)])
     return Estimate(
@@ -111,17 +116,29 @@ def ti(
         n_chains=pull.size,
         n_sweeps=source.n_sweeps,
         seconds=source.seconds + time.perf_counter() - started,
-        converged=trips >= MINIMUM_TRIPS,
+        converged=not failed,
         log_weights=log_z + pull,
         betas=source.betas,
         log_z_path=source.log_z_base + path_rule,
         trace={"slope_mean": mean},
         settings=source.settings | {
             "rule": rule, "rao_blackwell": rao_blackwell, "empty": n_empty,
-            "round_trips": trips, "version": __version__,
+            "round_trips": float(source.round_trips.mean()), "checks": checks,
+            "version": __version__,
         },
         states=source,
     )  # fmt: skip
+
+
+def _checks(source: TemperedSample, skip: int) -> tuple[dict[str, bool], float]:
+    """Whether the chains mixed, as RTS judges the same states, and by how much they disagree."""
+    if source.mixed is None:
+        trips = float(source.round_trips.mean())
+        text = f"round trips of a replica {trips:.1f}, {MINIMUM_TRIPS:.0f} or more"
+        return {text: trips >= MINIMUM_TRIPS}, 0.0
+    ends = source.mixed[skip:, :, 0][..., [0, -1]] / source.block_sweeps[skip:, None, None]
+    found = diagnose(ends, source)
+    return found["checks"], found["disagreement"]
 
 
 def _mean_slopes(sums):

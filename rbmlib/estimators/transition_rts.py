@@ -20,13 +20,15 @@ from .._numerics import logsumexp
 from .._validation import count, instance
 from ..results import ConvergenceWarning, Estimate, student_interval
 from ..tempering import TemperedSample
-from .rts import updated
+from .rts import MINIMUM_TRIPS, updated
 
 KINDS = ("rsd", "sd")
 CHUNK = 100_000  # states whose q(k | x) are held at a time
 
 
-def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int = 10) -> Estimate:
+def transition_rts(
+    sample: TemperedSample, *, kind: str = "rsd", n_groups: int = 10, skip: int = 0
+) -> Estimate:
     """Estimate log Z from the stationary law of the transitions of beta.
 
     Parameters
@@ -37,11 +39,14 @@ def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int =
         "sd": moves counted; "rsd": Rao-Blackwellised.
     n_groups : int
         Groups of chains, left out in turn for the error bar (jackknife).
+    skip : int
+        Kept states of each chain that are not used.
 
     Returns
     -------
     Estimate
-        ``converged`` is False if a beta was never left, so that P has no single stationary law.
+        ``converged`` is False if a beta was never left, so that P has no single stationary law,
+        or if chains made fewer than two round trips on average.
     """
     started = time.perf_counter()
     instance("sample", sample, TemperedSample, "a TemperedSample of rl.simulated_tempering")
@@ -52,17 +57,25 @@ def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int =
         raise ValueError("sample lacks states: expected one of rl.simulated_tempering with "
                          "conditional='joint' and record_every=1")  # fmt: skip
     n_groups = min(count("n_groups", n_groups, 2), sample.n_chains)
+    skip = count("skip", skip, 0)
+    if len(sample.temperature) - skip < 2:
+        raise ValueError(f"skip is {skip}: expected at most {len(sample.temperature) - 2}")
     groups = np.array_split(np.arange(sample.n_chains), n_groups)
-    moves = np.array([transition_sums(sample, chains, kind) for chains in groups])
+    moves = np.array([transition_sums(sample, chains, kind, skip) for chains in groups])
     whole = _log_z_path(sample, moves.sum(axis=0))
     left_out = np.array([_log_z_path(sample, moves.sum(axis=0) - one)[-1] for one in moves])
     n = len(groups)
     std_error = float(np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()))
-    log_z, found = float(whole[-1]), bool(np.isfinite(whole).all() and np.isfinite(std_error))
-    if not found:
+    log_z, trips = float(whole[-1]), float(sample.round_trips.mean())
+    failed = []
+    if not (np.isfinite(whole).all() and np.isfinite(std_error)):
+        failed.append("some betas were never visited, so that there is no single stationary law")
+    if trips < MINIMUM_TRIPS:
+        failed.append(f"a chain made {trips:.1f} round trips, expected {MINIMUM_TRIPS:.0f} or more")
+    if failed:
         warnings.warn(
-            "transition_rts: some betas were never visited, so the transition matrix has no "
-            "single stationary law; give the chains more sweeps or better estimates to start from",
+            f"transition_rts: do not trust it: {'; '.join(failed)}. Give the chains more sweeps, "
+            "or better estimates to start from",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -74,7 +87,7 @@ def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int =
         n_chains=sample.n_chains,
         n_sweeps=sample.n_sweeps,
         seconds=sample.seconds + time.perf_counter() - started,
-        converged=found,
+        converged=not failed,
         betas=sample.betas,
         log_z_path=whole,
         settings=sample.settings | {"version": __version__},
@@ -82,14 +95,14 @@ def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int =
     )
 
 
-def transition_sums(sample: TemperedSample, chains, kind: str) -> np.ndarray:
+def transition_sums(sample: TemperedSample, chains, kind: str, skip: int = 0) -> np.ndarray:
     """Sums over moves of some chains, from each beta to each: (K, K)."""
     k = sample.betas.size
-    old = sample.temperature[:-1][:, chains].ravel()
+    old = sample.temperature[skip:-1][:, chains].ravel()
     if kind == "sd":
-        new = sample.temperature[1:][:, chains].ravel()
+        new = sample.temperature[skip + 1 :][:, chains].ravel()
         return np.bincount(old.astype(np.int64) * k + new, minlength=k * k).reshape(k, k) * 1.0
-    delta, out = sample.delta[1:][:, chains].ravel(), np.zeros((k, k))
+    delta, out = sample.delta[skip + 1 :][:, chains].ravel(), np.zeros((k, k))
     offsets = np.log(sample.prior) - sample.log_z_path
     for first in range(0, old.size, CHUNK):
         rows = slice(first, first + CHUNK)

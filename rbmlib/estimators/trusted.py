@@ -68,13 +68,20 @@ def log_z(
     >>> rl.log_z(rbm).method
     'exact'
     """
-    instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM; rl.load_rbm reads one by name or path")
+    instance(
+        "rbm",
+        rbm,
+        BernoulliRBM,
+        "a BernoulliRBM, which rl.load_rbm reads by name "
+        "or path; for other models run rl.ais on a path of theirs",
+    )
     budget_seconds = number("budget_seconds", budget_seconds, "a positive number", above=0)
     if data is not None and np.shape(data)[-1:] != (rbm.n_visible,):
         raise ValueError(
             f"data has shape {np.shape(data)}: expected (n_samples, {rbm.n_visible}), "
             "one column a visible unit of the model"
         )
+    base = None if data is None else base_rate(data)  # which refuses what is no data
     if enumerate_small and can_enumerate(rbm, EXACT_UNITS):
         estimate = exact(rbm, n_threads=n_threads, progress=progress)
         bounds = {"lower_bound": (estimate.log_z, 0.0), "upper_bound": (estimate.log_z, 0.0)}
@@ -82,7 +89,7 @@ def log_z(
     started = time.perf_counter()
     source = generator(rng)
     options = {"n_threads": n_threads, "progress": progress}
-    first = GeometricPath(rbm, mean_field_bias(rbm) if data is None else base_rate(data))
+    first = GeometricPath(rbm, mean_field_bias(rbm) if base is None else base)
     other_base = mean_field_bias(rbm, smoothing=BROAD) if data is None else mean_field_bias(rbm)
     second = GeometricPath(rbm, other_base)
     steps = _affordable_steps(first, budget_seconds, n_threads)
