@@ -49,6 +49,8 @@ SMALL = {
         "n_chains": 400,
         "n_temperatures": 100,
         "transition": "slice",
+        "n_trained": 4,
+        "n_updates": 20,
         "seed": 20,
     },
     "rts_continuous": {

@@ -16,7 +16,7 @@ NOT_COMPARED_LIMIT = {
     "rts_continuous": 4,
     "sams": 4,
     "tracking": 6,
-    "leaky_rbm": 1,
+    "leaky_rbm": 4,
 }
 
 IGNORE = "nbval-ignore-output"
