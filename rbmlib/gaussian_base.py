@@ -1,8 +1,8 @@
 """A path to models with Gaussian visible units from a Gaussian with the moments of given states.
 
 The two usual bases can lie far away: N(b, I) is narrow, and the Gaussian of leakiness 1 of a
-trained leaky RBM can have its mean thousands of nats from the model, where all fields are
-negative. A Gaussian with the mean and the covariance of the training data, or of states of a
+trained leaky RBM can have its mean far outside the data, and a log Z thousands of nats above the
+model's. A Gaussian with the mean and the covariance of the training data, or of states of a
 chain, lies where the model should.
 """
 

@@ -117,7 +117,8 @@ def train_gaussian(
         ``monitor(rbm)`` -> dict of numbers, recorded at each look.
     checkpoint : path, optional
         An .npz written at each look. If it is there, training goes on from it, to the same bits
-        as without a break; another run's is refused.
+        as without a break, if data and ``start_weights`` are the same, which is not checked; a
+        file of other settings (those in the result) is refused.
     n_threads : int
         Of BLAS. With one the same seed gives the same bits on the same machine.
 
@@ -389,7 +390,7 @@ class _Learner:
 
 
 class _Checkpoint:
-    """All that a training needs to go on, in one file."""
+    """The state of a training in one file, for the same data; only the settings are compared."""
 
     def __init__(self, path, settings: dict):
         self.path = None if path is None else Path(path)

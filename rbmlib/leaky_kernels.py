@@ -5,9 +5,10 @@ Every kernel takes ``(model, u, c, t, rng)``: a `LeakyRBM` whose rows of weights
 returns the states moved. The model's own leakiness is not used.
 
 * "gibbs" is the sampler of Li et al. (2016), which leaves something near the model invariant.
-* "metropolis" makes it exact. The joint density is ``N(u; b + t W h, I) prod_j g(h_j; alpha_j(u))``
-  up to a constant, with ``g(h; alpha) = exp(-h^2 / 2 alpha) / sqrt(alpha)`` and alpha_j = 1 where
-  eta_j > 0, c elsewhere. So a proposal u' from the Gaussian is accepted with probability
+* "metropolis" makes it exact. As a function of u, for given h, the joint density is proportional
+  to ``N(u; b + t W h, I) prod_j g(h_j; alpha_j(u))``, with
+  ``g(h; alpha) = exp(-h^2 / 2 alpha) / sqrt(alpha)`` and alpha_j = 1 where eta_j > 0, c elsewhere.
+  So a proposal u' from the Gaussian is accepted with probability
   ``min(1, prod_j g(h_j; alpha_j(u')) / g(h_j; alpha_j(u)))``. All units at once: for few units.
 * "blockwise" does so direction by direction, where the weights are diagonal and the product
   falls apart: any number of units.
