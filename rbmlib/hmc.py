@@ -6,7 +6,7 @@ being ``H = |p|^2 / 2 - log p*(x)`` (Neal 2011). Leapfrog is reversible and keep
 accept step alone makes the chain exact, whatever the step size; its error, O(step_size^2) over a
 trajectory of fixed length, only costs acceptance. What can go wrong is a resonance: on a Gaussian
 of unit variance a step turns (x, p) by about 2 arcsin(step_size / 2), so that three steps of 1 lead
-from x to -x, and a chain never leaves the sphere it is on. Step sizes that are drawn anew each time break it.
+from x to -x, and a chain never leaves its sphere. Step sizes that are drawn anew each time cure it.
 
 For tempered chains the best step size depends on beta. Carlson et al. (2016, appendix E) fit a
 logistic model of acceptance, monotone in beta and in the step size, and read it off there:
