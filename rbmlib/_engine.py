@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import itertools
 import logging
 import os
@@ -139,7 +140,7 @@ def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
     """A Dask client of the given scheduler, or of worker processes of our own."""
     import dask
     from dask.system import CPU_COUNT
-    from distributed import Client, LocalCluster
+    from distributed import LocalCluster
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
     with contextlib.ExitStack() as stack:
@@ -161,17 +162,25 @@ def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
             )  # fmt: skip
         else:
             address = scheduler
-        try:
-            client = stack.enter_context(
-                Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-            )
-        except (OSError, ValueError, TypeError) as error:
-            raise RuntimeError(
-                f"scheduler is {scheduler!r}: no Dask scheduler answers there ({error}); start "
-                "`dask scheduler`, and give its address as tcp://HOST:PORT"
-            ) from None
+        client = stack.enter_context(_client(address, scheduler))
         _check_workers(client, scheduler)
         yield client
+
+
+def _client(address, scheduler: str | None):
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        said = str(error)
+    # A client that could not connect closes when it is collected, under a lock of Dask's that the
+    # start of the next one holds as well. Collected here and now it cannot block that.
+    gc.collect()
+    raise RuntimeError(
+        f"scheduler is {scheduler!r}: no Dask scheduler answers there ({said}); start "
+        "`dask scheduler`, and give its address as tcp://HOST:PORT"
+    )
 
 
 def _sorted_out(client, futures) -> tuple[dict[str, tuple], list[str], list]:

@@ -84,7 +84,7 @@ def slow_bias(norm: float, leakiness: float, n_points: int = 24) -> float:
 
     Examples
     --------
-    >>> round(slow_bias(0.9, 0.01), 4)
+    >>> float(round(slow_bias(0.9, 0.01), 4))
     -0.0047
     """
     _check(norm, leakiness)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._numerics import expit, logmeanexp, logsumexp
+from ._numerics import expit, logmeanexp, logsumexp, softplus
 from ._streams import ChainStream
 from ._validation import annealing_betas, count, generator, instance, number
 from .models import BernoulliRBM
@@ -354,10 +354,13 @@ def log_density_change(old: BernoulliRBM, new: BernoulliRBM, state: State, beta)
     x = v @ old.weights.astype(np.float32) + old.hidden_bias.astype(np.float32)
     d = v @ (new.weights - old.weights).astype(np.float32)
     d += (new.hidden_bias - old.hidden_bias).astype(np.float32)
-    factors = np.expm1(beta * d) * expit(beta * x) + 1
     visible = state.visible.astype(float) @ (new.visible_bias - old.visible_bias)
-    change = visible + new.log_scale - old.log_scale
-    return beta[:, 0] * change + np.log(np.prod(factors, axis=1, dtype=float))
+    change = beta[:, 0] * (visible + new.log_scale - old.log_scale)
+    if np.abs(d).max(initial=0.0) > 1:  # a jump: the product would lose all digits, or overflow
+        x, d = beta * x.astype(float), beta * d.astype(float)
+        return change + (softplus(x + d) - softplus(x)).sum(axis=1)
+    factors = np.expm1(beta * d) * expit(beta * x) + 1
+    return change + np.log(np.prod(factors, axis=1, dtype=float))
 
 
 def _same(one: BernoulliRBM, other: BernoulliRBM) -> bool:

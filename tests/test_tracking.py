@@ -95,6 +95,17 @@ def test_change_of_log_density():
         np.testing.assert_allclose(change[here], (after - before)[here], rtol=0, atol=2e-4)
 
 
+def test_change_of_log_density_after_a_jump():
+    """Fields that move by tens, where single precision would lose or overflow the product."""
+    one, other = (rl.BernoulliRBM(s * np.ones((10, 5)), np.zeros(10), np.zeros(5)) for s in (8, -8))
+    states = rl.State(all_states(10)[::7].astype(np.float32))
+    wanted = other.log_density(states.visible) - one.log_density(states.visible)
+    found = log_density_change(one, other, states, np.ones(states.n_chains))
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    back = log_density_change(other, one, states, np.ones(states.n_chains))
+    np.testing.assert_allclose(back, -wanted, rtol=1e-6)
+
+
 def tempered(rows, **options):
     """A training at a rate that disturbs the chains; log Z by weights less the exact one."""
     options = {"n_chains": 60, "n_sweeps": 3, "reweight": True, "rng": 3} | options
