@@ -12,9 +12,8 @@ import numpy as np
 
 from ._validation import count, finite_array, instance
 from .gaussian_visible import LOG_2PI, GaussianRBM, LeakyRBM
+from .leaky_kernels import SHRINKS, shrink
 from .paths import AnnealingPath, State
-
-SHRINKS = 40  # of the bracket of a slice, at most; after them the state stays, which is exact too
 
 
 class GaussianBasePath(AnnealingPath):
@@ -116,17 +115,10 @@ class GaussianBasePath(AnnealingPath):
         every = np.arange(len(z))
         floor = beta * log_ratio(every, np.zeros(len(z))) + np.log(uniforms[:, 0])
         angle = 2 * np.pi * uniforms[:, 1]
-        low, high = angle - 2 * np.pi, angle.copy()
-        todo = every
-        for k in range(2, SHRINKS + 1):
-            todo = todo[beta[todo] * log_ratio(todo, angle[todo]) <= floor[todo]]
-            if not todo.size:
-                break
-            new = angle[todo]
-            low[todo] = np.where(new < 0, new, low[todo])
-            high[todo] = np.where(new < 0, high[todo], new)
-            angle[todo] = low[todo] + (high[todo] - low[todo]) * uniforms[todo, k]
-        angle[todo] = 0.0
+        angle = shrink(
+            lambda chains, at: beta[chains] * log_ratio(chains, at) <= floor[chains],
+            angle - 2 * np.pi, angle, uniforms[:, 2:],
+        )  # fmt: skip
         return np.cos(angle)[:, None] * z + np.sin(angle)[:, None] * other
 
     def _on_ellipse(self, x, y):

@@ -83,6 +83,26 @@ def gaussian(model: LeakyRBM, t) -> tuple[np.ndarray, np.ndarray]:
     return (model.visible_bias + t**2 * (w @ model.hidden_bias)) / precision, precision**-0.5
 
 
+def shrink(outside, low, angle, uniforms) -> np.ndarray:
+    """The angle on its ellipse to which each chain moves (Murray, Adams & MacKay 2010).
+
+    ``outside(chains, angle)`` says which are not on the slice; the bracket from ``low`` to the
+    first ``angle``, a whole turn, shrinks towards 0 until all are, or by one draw of ``uniforms``
+    (n_chains, n) after the other until these are used up: 0 then, where the chain was.
+    """
+    high, angle, todo = angle.copy(), angle.copy(), np.arange(angle.size)
+    for draws in uniforms.T:
+        todo = todo[outside(todo, angle[todo])]
+        if not todo.size:
+            break
+        new = angle[todo]
+        low[todo] = np.where(new < 0, new, low[todo])
+        high[todo] = np.where(new < 0, high[todo], new)
+        angle[todo] = low[todo] + (high[todo] - low[todo]) * draws[todo]
+    angle[todo] = 0.0
+    return angle
+
+
 def slice_sampling(model: LeakyRBM, u, c, t, rng) -> np.ndarray:
     mean, sd = gaussian(model, t)
     x, y = u - mean, sd * rng.standard_normal(u.shape)
@@ -91,21 +111,15 @@ def slice_sampling(model: LeakyRBM, u, c, t, rng) -> np.ndarray:
     c = np.broadcast_to(c, (len(u), 1))[:, 0]
     uniforms = rng.random((len(u), SHRINKS + 1))
     floor = np.log(uniforms[:, 0]) - (1 - c) * negative_squares(centre + eta_x)
-    low, high = -2 * np.pi * uniforms[:, 1], 2 * np.pi * (1 - uniforms[:, 1])
-    angle = high.copy()  # on the ellipse, the same point as ``low``
-    todo = np.arange(len(u))
-    for k in range(2, SHRINKS + 1):
-        cos, sin = np.cos(angle[todo])[:, None], np.sin(angle[todo])[:, None]
-        at = centre[todo] if centre.ndim == 2 else centre
-        eta = at + cos * eta_x[todo] + sin * eta_y[todo]
-        todo = todo[-(1 - c[todo]) * negative_squares(eta) <= floor[todo]]
-        if not todo.size:
-            break
-        new = angle[todo]
-        low[todo] = np.where(new < 0, new, low[todo])
-        high[todo] = np.where(new < 0, high[todo], new)
-        angle[todo] = low[todo] + (high[todo] - low[todo]) * uniforms[todo, k]
-    angle[todo] = 0.0
+
+    def outside(chains, angle):
+        cos, sin = np.cos(angle)[:, None], np.sin(angle)[:, None]
+        at = centre[chains] if centre.ndim == 2 else centre
+        eta = at + cos * eta_x[chains] + sin * eta_y[chains]
+        return -(1 - c[chains]) * negative_squares(eta) <= floor[chains]
+
+    low, angle = -2 * np.pi * uniforms[:, 1], 2 * np.pi * (1 - uniforms[:, 1])
+    angle = shrink(outside, low, angle, uniforms[:, 2:])
     return mean + np.cos(angle)[:, None] * x + np.sin(angle)[:, None] * y
 
 
