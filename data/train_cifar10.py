@@ -18,7 +18,7 @@ from rbmlib import datasets
 from rbmlib.gaussian_likelihood import bracket_log_z
 
 FOLDER = Path(__file__).parent / "models"
-N_EPOCHS, EPOCH = 10, 500  # updates of 100 images
+N_EPOCHS, EPOCH = 8, 500  # updates of 100 images
 
 # Li et al., section 4.2: 500 hidden units, CD-20, momentum 0.9, batches of 100, W ~ U(0, 0.01).
 # Rates: the best constant ones of book/scales/leaky_tuning.yaml. They were the best of short runs,

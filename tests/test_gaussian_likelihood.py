@@ -89,11 +89,11 @@ def small(monkeypatch):
 
 @pytest.mark.parametrize("model", ["leaky start", "gaussian start"])
 def test_training_task_scores_held_out_data(small, model):
-    rows = {rate: small(model, learning_rate=rate) for rate in (0.0001, 0.02)}
-    good = rows[0.02]
+    rows = {rate: small(model, learning_rate=rate) for rate in (0.00001, 0.003)}
+    good = rows[0.003]
     assert good["validation_low"] < good["validation_high"] < -6 * np.log(2 * np.pi)
-    assert good["validation_low"] > rows[0.0001]["validation_high"] + 1
-    falling = small(model, learning_rate=0.02, falling=True)
+    assert good["validation_low"] > rows[0.00001]["validation_high"] + 1
+    falling = small(model, learning_rate=0.003, falling=True)
     assert falling["validation_low"] != good["validation_low"]
 
 
