@@ -75,14 +75,14 @@ def _known(rbm):
 @register(ESTIMATORS, "both sides")
 def _both_sides(
     rbm, seed, *, n_chains: int = 50, n_temperatures: int = 1000, fit_chains: int = 200,
-    fit_sweeps: int = 1000, n_burn_in: int = 200,
+    fit_sweeps: int = 1000, n_burn_in: int = 200, n_leapfrog: int = 0,
 ):  # fmt: skip
     """AIS, and reverse AIS from chains begun at images of the committed subset."""
     started = time.thread_time()
     images = datasets.cifar10_scale()(datasets.load_cifar10().train[:fit_chains])
     below, above = bracket_log_z(
         rbm, images, n_chains=n_chains, n_temperatures=n_temperatures, n_sweeps=fit_sweeps,
-        n_burn_in=n_burn_in, rng=seed,
+        n_burn_in=n_burn_in, n_leapfrog=n_leapfrog, rng=seed,
     )  # fmt: skip
     more = {
         "reverse_log_z": above.log_z, "reverse_std_error": above.std_error,
