@@ -14,6 +14,9 @@ from ..results import ConvergenceWarning
 from .models import BASES, TEST_SETS, load_model, model_digest
 from .registry import ESTIMATORS, PATHS, SCHEDULES, one_of, parts_of, settings_of
 
+MAY_BE_0 = (
+    "seed", "path_seed", "n_burn_in", "n_reversed", "n_apart", "look", "n_leapfrog"
+)  # fmt: skip
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
 
 
@@ -117,7 +120,7 @@ def _of_type(name: str, value, kind: type):
         value = float(value)
     if kind is int and type(value) is float and value.is_integer():
         value = int(value)
-    least = 0 if name in ("seed", "path_seed", "n_burn_in", "n_reversed", "n_apart", "look") else 1
+    least = 0 if name in MAY_BE_0 else 1
     if type(value) is not kind or (kind is int and value < least):
         raise ValueError(f"{name} is {value!r}: expected {_MEANING[kind]}")
     return value
