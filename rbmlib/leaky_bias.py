@@ -137,6 +137,23 @@ def annealed_bias(
     return UnitBias(float(bias), float(np.expm1(logs[1] - 2 * logs[0])))
 
 
+def linear_bias(norm: float, leakiness: float, n_steps: int, moves="leakiness") -> float:
+    """The bias of log Z of a column by AIS with the published transition and a linear schedule.
+
+    Of many steps, for which `annealed_bias` takes its time: as ``a + b / n_steps`` through 500 and
+    1,000 of them. The next term leaves an error of about 5e-7 nats.
+
+    Examples
+    --------
+    >>> float(round(linear_bias(0.9, 0.01, 10_000), 6))
+    -0.004743
+    """
+    few, more = (
+        annealed_bias(norm, leakiness, np.linspace(0, 1, k + 1), moves).bias for k in (500, 1000)
+    )
+    return more + (few - more) * (1000 / n_steps - 1)
+
+
 def _check(norm, leakiness) -> None:
     if number("norm", norm, "the length of a column, in (0, 1)", above=0) >= 1:
         raise ValueError(f"norm is {norm!r}: expected the length of a column, in (0, 1)")

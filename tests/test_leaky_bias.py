@@ -47,6 +47,15 @@ def test_slow_annealing_has_the_bias_of_thermodynamic_integration():
     assert leaky_bias.slow_bias(0.9, 1.0) == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.parametrize("moves", ["leakiness", "energy"])
+def test_bias_of_many_steps_from_that_of_few(moves):
+    k = 4000
+    wanted = leaky_bias.annealed_bias(0.9, 0.01, rl.schedules.linear(k), moves).bias
+    assert leaky_bias.linear_bias(0.9, 0.01, k, moves) == pytest.approx(wanted, abs=1e-6)
+    few = leaky_bias.annealed_bias(0.9, 0.01, rl.schedules.linear(1000), moves).bias
+    assert abs(few - wanted) > 1e-5  # so the number of steps is seen
+
+
 def test_weights_read_after_the_move():
     """The same sums shifted by one step: (slope at the end - slope at the start) / K, roughly."""
     k = 2000
