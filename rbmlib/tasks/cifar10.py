@@ -14,10 +14,11 @@ from ..estimators import exact
 from ..gaussian_likelihood import bracket_log_z
 from ..gaussian_training import train_gaussian
 from ..gaussian_visible import GaussianRBM, LeakyRBM
+from ..leaky_paths import GaussianGeometricPath
 from ..projection import project_weights
 from ..results import Estimate
 from .models import MODELS
-from .registry import ESTIMATORS, register
+from .registry import ESTIMATORS, PATHS, register
 
 N_TRAIN = 45_000  # images to train on in a sweep; the other 5,000 for training are for validation
 SHAPE = 3072, 500
@@ -60,6 +61,12 @@ MODELS |= {
     "standard normal": partial(_gaussian, 0),
     "principal gaussian": partial(_gaussian, SHAPE[1]),
 }
+
+
+@register(PATHS, "from a standard normal")
+def _from_a_standard_normal(rbm):
+    """Of Gaussian-Bernoulli RBMs, by Gibbs sweeps; "energy" is the same path of leaky ones."""
+    return GaussianGeometricPath(rbm)
 
 
 # estimators ---------------------------------------------------------------------------------
