@@ -74,6 +74,8 @@ class TemperedSample:
         Index of beta at which the chains began; -1 where that tells nothing (parallel).
     states, index : State, ndarray (n_chains,)
         Where the chains are.
+    last_end : ndarray (n_chains,)
+        Index of beta of the end of the ladder where each chain was last; -1: at neither yet.
     """
 
     method: str
@@ -98,6 +100,7 @@ class TemperedSample:
     seconds: float
     swap_rates: np.ndarray | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    last_end: np.ndarray | None = None
 
     @property
     def n_chains(self) -> int:
@@ -120,6 +123,7 @@ class TemperedSample:
             mixed=None if self.mixed is None else self.mixed[:, chains],
             round_trips=self.round_trips[columns], origin=self.origin[chains],
             states=State(*(array[columns] for array in self.states)), index=self.index[columns],
+            last_end=None if self.last_end is None else self.last_end[columns],
         )  # fmt: skip
 
     def first_blocks(self, n_blocks: int) -> TemperedSample:
@@ -182,7 +186,8 @@ def simulated_tempering(
     conditional : {"joint", "marginal"}
         What beta is drawn given: v and h, or v alone.
     start : "base", State or TemperedSample
-        States to begin from: draws of the base, or given ones; a sample goes on from its end.
+        States to begin from: draws of the base, or given ones; a sample goes on from its end,
+        and with the round trips that its chains have begun.
     index : array (n_chains,), optional
         Indices of beta to begin from; uniform draws by default (section 2.4), or where a given
         sample ended.
@@ -227,6 +232,8 @@ def simulated_tempering(
     mixed, visited = np.zeros((2, bounds.size - 1, n_chains, 3, k))
     counts = np.zeros((2, k, k), np.int64)
     passages, last_end = np.zeros(n_chains, np.int64), np.full(n_chains, -1)
+    if getattr(start, "last_end", None) is not None:
+        last_end = start.last_end.copy()
     with progress_bar(n_sweeps, "simulated tempering", progress) as bar:
         for block, (first, last) in enumerate(pairwise(bounds)):
             tally = Tally(mixed[block], visited[block], *counts, passages, last_end)
@@ -256,6 +263,7 @@ def simulated_tempering(
         record_every=record_every,
         seconds=time.perf_counter() - started,
         settings={"path": repr(path), "stream_seed": stream.seed},
+        last_end=last_end,
     )
 
 
@@ -537,6 +545,7 @@ def parallel_tempering(
         seconds=time.perf_counter() - started,
         swap_rates=accepted[0] / np.maximum(accepted[1], 1),
         settings={"path": repr(path), "stream_seed": stream.seed},
+        last_end=last_end,
     )
 
 

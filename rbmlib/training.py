@@ -172,6 +172,9 @@ def _checked_settings(arguments: dict) -> dict:
             f"tracker is {arguments['tracker']!r}: expected a LogZTracker with method='tempered', "
             "and None with others"
         )
+    if tempered:
+        tracker = arguments["tracker"]
+        settings |= {name: getattr(tracker, name) for name in ("n_sweeps", "n_chains", "gain")}
     if arguments["start"] is not None:
         instance("start", arguments["start"], BernoulliRBM, "a BernoulliRBM, or None")
     if settings["batch_size"] > learning.MAX_BATCH and not tempered:
