@@ -240,6 +240,24 @@ def test_the_settings_beside_a_tempered_training_are_those_of_its_chains():
     assert (result.settings["n_chains"], result.settings["gain"]) == (100, 0.2)
 
 
+def test_warm_up_is_a_rate_that_rises():
+    """Of two updates the first is made at half the rate, the second at the whole one."""
+    start = random_rbm(8, 0.1)
+    options = {"start": start, "batch_size": 200, "monitor_every": 1, "learning_rate": 0.1}
+    whole, half = (
+        train_tempered(n_updates=1, **options | {"learning_rate": rate})[1].rbm
+        for rate in (0.1, 0.05)
+    )
+    seen = []
+    train_tempered(
+        n_updates=2, warm_up=2, monitor=lambda rbm: seen.append(rbm.weights) or {}, **options
+    )
+    np.testing.assert_allclose(seen[1], half.weights, rtol=0, atol=1e-7)
+    assert np.abs(half.weights - whole.weights).max() > 1e-4
+    with pytest.raises(ValueError, match="warm_up is -1"):
+        rl.train(DATA, 5, n_updates=1, warm_up=-1)
+
+
 def test_same_seed_same_training_on_any_number_of_threads():
     one, two = train_tempered()[1].rbm, train_tempered(n_threads=2)[1].rbm
     np.testing.assert_array_equal(one.weights, two.weights)
