@@ -14,9 +14,6 @@ from ..results import ConvergenceWarning
 from .models import BASES, TEST_SETS, load_model, model_digest
 from .registry import ESTIMATORS, PATHS, SCHEDULES, one_of, parts_of, settings_of
 
-MAY_BE_0 = (
-    "seed", "path_seed", "n_burn_in", "n_reversed", "n_apart", "look", "n_leapfrog"
-)  # fmt: skip
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
 
 
@@ -120,12 +117,15 @@ def _of_type(name: str, value, kind: type):
         value = float(value)
     if kind is int and type(value) is float and value.is_integer():
         value = int(value)
-    least = 0 if name in MAY_BE_0 else 1
+    least = 0 if name in MAY_BE_ZERO else 1
     if type(value) is not kind or (kind is int and value < least):
         raise ValueError(f"{name} is {value!r}: expected {_MEANING[kind]}")
     return value
 
 
+MAY_BE_ZERO = (
+    "seed", "path_seed", "n_burn_in", "n_leapfrog", "n_reversed", "n_apart", "look", "warm_up"
+)  # fmt: skip
 _MEANING = {
     int: "a whole number, in digits (YAML takes 1e4 for a text)",
     float: "a number with a point (YAML takes 1e-3 for a text: write 1.0e-3)",
