@@ -175,7 +175,7 @@ def test_schedules_from_pilots_are_tasks(schedule, monkeypatch):
         {"pilot_steps": 60} if schedule in ("varopt", "equal_rejection", "friction") else {}
     )
     monkeypatch.setattr(
-        tasks.schedules, "gms13", partial(rl.schedules.gms13, n_sweeps=20, n_burn_in=5)
+        rl.schedules, "gms13", partial(rl.schedules.gms13, n_sweeps=20, n_burn_in=5)
     )
     settings = SMALL | pilots | {"schedule": schedule, "estimator": "two_way_ais"}
     row = tasks.estimate(**settings)
@@ -228,7 +228,7 @@ def test_committed_tables_are_those_of_their_sweeps():
 
 
 def test_a_new_schedule_is_one_function(monkeypatch):
-    monkeypatch.setattr(tasks, "SCHEDULES", dict(tasks.SCHEDULES))
+    monkeypatch.setitem(tasks.SCHEDULES, "power", None)  # forgotten again afterwards
 
     @tasks.register(tasks.SCHEDULES, "power")
     def power(path, *, n_temperatures: int, power: float = 2.0):

@@ -252,8 +252,10 @@ def test_order_of_calls_is_explained():
 def test_a_sweep_can_ask_for_the_looks_of_a_training(monkeypatch):
     """All rows of a run come from one training."""
     trained = []
-    train = tasks.train
-    monkeypatch.setattr(tasks, "train", lambda *a, **k: trained.append(1) or train(*a, **k))
+    train = tasks.tracking.train
+    monkeypatch.setattr(
+        tasks.tracking, "train", lambda *a, **k: trained.append(1) or train(*a, **k)
+    )
     task = {
         "model": "dna_cd1_500", "estimator": "tracked", "n_looks": 2, "n_updates": 2,
         "learning_rate": 1e-6, "final_learning_rate": 1e-6, "n_chains": 20, "n_apart": 8,

@@ -1,0 +1,55 @@
+"""Paths of a task, from a base to a Bernoulli RBM or to a density."""
+
+from __future__ import annotations
+
+from .. import schedules
+from ..continuous import DensityPath, adapt_step_sizes
+from ..moment_averaging import MomentAveragingPath
+from ..paths import GeometricPath, State
+from .models import BASES
+from .registry import PATHS, one_of, register
+
+STEPS = ("adaptive", "fixed")
+
+
+@register(PATHS, "geometric")
+def _geometric(rbm, *, base: str = "base rate"):
+    return GeometricPath(rbm, base=BASES[one_of("base", base, BASES)](rbm))
+
+
+@register(PATHS, "moment averaging")
+def _moment_averaging(
+    rbm, *, base: str = "base rate", n_knots: int = 9, n_updates: int = 500, path_seed: int = 0
+):  # fmt: skip
+    base = BASES[one_of("base", base, BASES)](rbm)
+    return MomentAveragingPath(
+        rbm, base, n_knots=n_knots, n_updates=n_updates, rng=path_seed, progress=False
+    )
+
+
+@register(PATHS, "density")
+def _density(
+    rbm, *, base_variance: float = 30.0, kernel: str = "hmc", n_leapfrog: int = 1,
+    jitter: float = 0.0, steps: str = "adaptive", ladder: str = "square", n_knots: int = 40,
+):  # fmt: skip
+    """Step sizes are adapted to a ladder of ``n_knots`` steps; "fixed" takes their mean."""
+    path = DensityPath(rbm, base_variance, kernel=kernel, n_leapfrog=n_leapfrog, jitter=jitter)
+    power = {"linear": 1, "square": 2}[one_of("ladder", ladder, ("linear", "square"))]
+    adapted = adapt_step_sizes(path, schedules.linear(n_knots) ** power, rng=0)
+    return adapted.path if one_of("steps", steps, STEPS) == "adaptive" else adapted.fixed
+
+
+class _BaseDropped(GeometricPath):
+    """Wrong on purpose: beta is drawn as if p_A(x)**(1 - beta) were not there."""
+
+    def joint_transition(self, state: State, beta, rng):
+        state, slope = super().joint_transition(state, beta, rng)
+        return state, slope + state.visible @ self.base_visible_bias
+
+    def _is_fine(self) -> bool:
+        return False  # what is compiled draws rightly
+
+
+@register(PATHS, "base dropped")
+def _base_dropped(rbm, *, base: str = "base rate"):
+    return _BaseDropped(rbm, base=BASES[one_of("base", base, BASES)](rbm))
