@@ -75,6 +75,12 @@ def test_dna_bits_code_nucleotides():
     assert np.mean([window[28:30] == "AG" for window in acceptors]) > 0.95
 
 
+def test_a_data_set_is_shown_in_a_line():
+    assert (
+        repr(datasets.load_mnist()) == "<Dataset: train 60,000 x 784, test 10,000 x 784, 10 labels>"
+    )
+
+
 @pytest.mark.parametrize("load", [datasets.load_mnist, datasets.load_dna])
 def test_data_are_cached_and_read_only(load):
     data = load()
@@ -114,10 +120,10 @@ def test_committed_rbms_have_the_registered_shape():
 def test_wheel_layout_comes_first(tmp_path, monkeypatch):
     package = tmp_path / "rbmlib"
     package.mkdir()
-    monkeypatch.setattr(datasets, "__file__", str(package / "datasets.py"))
-    assert datasets._data_folder() == tmp_path / "data"
+    monkeypatch.setattr(datasets.files, "__file__", str(package / "datasets" / "files.py"))
+    assert datasets.files._data_folder() == tmp_path / "data"
     (package / "_data").mkdir()
-    assert datasets._data_folder() == package / "_data"
+    assert datasets.files._data_folder() == package / "_data"
 
 
 @pytest.fixture
@@ -126,7 +132,7 @@ def data_copy(tmp_path, monkeypatch):
     path = tmp_path / "data" / "dna" / "dna_binary.npz"
     path.parent.mkdir(parents=True)
     path.write_bytes((DATA / "dna" / "dna_binary.npz").read_bytes())
-    monkeypatch.setattr(datasets, "_data_folder", lambda: tmp_path / "data")
+    monkeypatch.setattr(datasets.files, "_data_folder", lambda: tmp_path / "data")
     return path
 
 

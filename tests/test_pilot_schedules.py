@@ -186,7 +186,7 @@ def test_ess_bisection_steps_are_where_the_ess_falls_to_the_target(path, target)
     """From the base, where chains are exact draws; steps down to a thousandth of the first try."""
     state = path.sample_base(500, np.random.default_rng(0))
     zero = np.zeros(500)
-    beta, step = schedules._next_beta(path, state, zero, 0.0, 1.0, target)
+    beta, step = schedules.chains._next_beta(path, state, zero, 0.0, 1.0, target)
     u = path.log_density(state, beta) - path.log_density(state, 0.0)
     cess = np.exp(u).mean() ** 2 / np.exp(2 * u).mean()
     assert step == beta > 0

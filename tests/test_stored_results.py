@@ -22,7 +22,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "results").mkdir()
     pd.DataFrame(rows).to_csv(tmp_path / "results" / "mine.csv", index=False)
     pd.DataFrame(provenance).to_csv(tmp_path / "results" / "mine.provenance.csv", index=False)
-    monkeypatch.setattr(datasets, "_data_folder", lambda: tmp_path)
+    monkeypatch.setattr(datasets.files, "_data_folder", lambda: tmp_path)
     return tmp_path / "results"
 
 

@@ -1,0 +1,90 @@
+"""Files of the package, and published ones: found, checked, downloaded."""
+
+import difflib
+from pathlib import Path
+
+import numpy as np
+
+from .._download import DataCorrupt, check, download, find
+from .register import COMMITTED, REMOTE
+
+
+def committed(file: str) -> Path:
+    """Return the path of a committed file, its SHA-256 checked if it is binary.
+
+    Parameters
+    ----------
+    file : str
+        Path in the data folder, such as ``"published/varopt_table1.csv"``.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    DataCorrupt
+        If the file is missing, or is binary and not the registered one.
+    """
+    path = _data_folder() / file
+    remedy = f"restore it (in a checkout: git checkout -- data/{file}) or reinstall rbmlib"
+    if not path.is_file():
+        raise DataCorrupt(f"{path} is missing; {remedy}")
+    if file in COMMITTED:
+        check(path, COMMITTED[file], remedy)
+    elif path.suffix == ".npz":
+        raise DataCorrupt(
+            f"{path} is not in the register of committed files; "
+            "enter its SHA-256 in rbmlib/datasets/register.py, COMMITTED"
+        )
+    return path
+
+
+def _data_folder() -> Path:
+    """Return the folder of the committed files: in the installed package, or in the checkout."""
+    package = Path(__file__).parents[1]
+    installed = package / "_data"
+    return installed if installed.is_dir() else package.parent / "data"
+
+
+def fetch(name: str) -> Path:
+    """Return the path of a published file, downloading it if it is nowhere on this machine.
+
+    Looks in the folder ``$RBMLIB_DATA`` if that is set (it is only read), then in
+    :func:`cache_folder`, and downloads to the latter.
+
+    Parameters
+    ----------
+    name : str
+        One of "h10", "h20", "h100", "h500", "salakhutdinov_cd25_500" (RBMs), "course_test"
+        (their binarised test set), "cifar10" (the archive of its binary version), "svhn_train"
+        or "svhn_test".
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ValueError
+        If the name is not registered, or ``$RBMLIB_DATA`` is no folder.
+    DataCorrupt
+        If the file found has another SHA-256.
+    DataUnavailable
+        If it has to be downloaded and cannot; the message says what to put where.
+    """
+    if name not in REMOTE:
+        raise ValueError(f"unknown published file {name!r}{suggest(name, REMOTE)}")
+    return find(REMOTE[name]) or download(name, REMOTE[name])
+
+
+def suggest(name: str, known) -> str:
+    """Words for the end of an error: the nearest known name, and all of them."""
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    return f"{hint}: expected one of {', '.join(known)}"
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,101 @@
+"""Trained RBMs: registered ones by name, others from files."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from .._download import DataCorrupt, find
+from .files import committed, fetch, suggest
+from .register import COMMITTED_GAUSSIAN, COMMITTED_RBMS, PUBLISHED_RBMS, REMOTE
+
+if TYPE_CHECKING:
+    from ..models import BernoulliRBM
+
+
+class RBMInfo(NamedTuple):
+    """One line of :func:`list_rbms`."""
+
+    name: str
+    n_visible: int
+    n_hidden: int
+    where: str
+
+
+def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM":
+    """Return a trained RBM: a registered one by its name, or a Bernoulli RBM from a file.
+
+    Parameters
+    ----------
+    name_or_path : str or path
+        A name listed by :func:`list_rbms`, such as "h500", or the path of an .npz or .mat file
+        as :meth:`rbmlib.BernoulliRBM.load` reads them.
+
+    Returns
+    -------
+    BernoulliRBM
+        Or a LeakyRBM or GaussianRBM, under the names "leaky_cifar10" and "gaussian_cifar10".
+
+    Raises
+    ------
+    ValueError
+        If it is neither a known name nor ends in .npz or .mat.
+    FileNotFoundError
+        If there is no file at that path.
+    DataCorrupt, DataUnavailable
+        As :func:`fetch`, for a registered name.
+    """
+    from ..gaussian_visible import load_gaussian_visible
+    from ..models import BernoulliRBM
+
+    if name_or_path in COMMITTED_GAUSSIAN:
+        return load_gaussian_visible(committed(f"models/{name_or_path}.npz"))
+    return BernoulliRBM.load(_rbm_file(name_or_path))
+
+
+def list_rbms() -> list[RBMInfo]:
+    """Return the registered RBMs and where each is; nothing is downloaded.
+
+    Returns
+    -------
+    list of RBMInfo
+        ``name``, ``n_visible``, ``n_hidden`` and ``where``: "committed", "fetched" (in
+        ``$RBMLIB_DATA`` or the cache folder), "not here" (:func:`load_rbm` will download it) or
+        "damaged" (:func:`load_rbm` will say which file).
+    """
+    shapes = COMMITTED_RBMS | COMMITTED_GAUSSIAN | PUBLISHED_RBMS
+    return [RBMInfo(name, *shape, _where(name)) for name, shape in shapes.items()]
+
+
+def _where(name: str) -> str:
+    try:
+        if name in COMMITTED_RBMS | COMMITTED_GAUSSIAN:
+            committed(f"models/{name}.npz")
+            return "committed"
+        return "fetched" if find(REMOTE[name]) else "not here"
+    except DataCorrupt:
+        return "damaged"
+
+
+def _rbm_file(name_or_path: str | os.PathLike) -> Path:
+    if name_or_path in COMMITTED_RBMS:
+        return committed(f"models/{name_or_path}.npz")
+    if name_or_path in PUBLISHED_RBMS:
+        return fetch(name_or_path)
+    if not isinstance(name_or_path, (str, os.PathLike)):
+        raise TypeError(
+            f"name_or_path is {name_or_path!r}: expected a registered name, or a path to an .npz "
+            "or .mat file"
+        )
+    path = Path(name_or_path).expanduser()
+    if path.suffix not in (".npz", ".mat"):
+        if path.exists():
+            kind = "a folder" if path.is_dir() else f"a {path.suffix or 'nameless'} file"
+            raise ValueError(f"{path} is {kind}: expected a model in an .npz or .mat file")
+        names = COMMITTED_RBMS | COMMITTED_GAUSSIAN | PUBLISHED_RBMS
+        raise ValueError(
+            f"unknown RBM {os.fspath(name_or_path)!r}{suggest(str(name_or_path), names)}; "
+            "a path to an .npz or .mat file also works"
+        )
+    if not path.is_file():
+        raise FileNotFoundError(f"no RBM at {path}: there is no such file")
+    return path

@@ -1,0 +1,116 @@
+"""Names, addresses and SHA-256 of all files: data sets and trained RBMs."""
+
+from .._download import Remote
+
+# SHA-256 of the committed binary files, by their path in data/. A new one is entered here.
+COMMITTED = {
+    "cifar10/subset.npz": "8b785b0e6bb95c5755fe95ae2e914f39b141c7a7306f969aacebc3d7d4db0d40",
+    "cifar10/scale.npz": "28e49abef4b5ca7a3ef9bae4a33e412ce6319de0b14cc82672019ee264272bfe",
+    "mnist/mnist_binary.npz": "a0c5752d5faabe1e0b8567f01b02eab0f4fe157cb7430ad3597f8edfa6416132",
+    "dna/dna_binary.npz": "cdf5339596a5a88e8f43da773790bea133856ce03604d88e9e57ab588cfd6a31",
+    "models/leaky_cifar10.npz": "a0aaa3c81e99af0cdcd0a7bd0c0efe6c37a1b95d2dbc5c31292150f0b83aeea5",
+    "models/gaussian_cifar10.npz": "08f20ee7d883d806f80eec4ad69b333a2123fcc43f487ee4e4762e36f674335f",  # noqa: E501
+    "models/cd1_20.npz": "9ca2b3c7998e4a397f702eb6144ae64c8c9b23daa238cddbfe1d91dde906b762",
+    "models/cd25_20.npz": "8a2027df6c268e9d421ed18c1d37032520d3a0c8e9bc55d95f83a309ee52455d",
+    "models/pcd_20.npz": "c015beaf3a5bb78891dccaa018978002640da43b2842186ba4e0b677a5ce0517",
+    "models/cd1_500.npz": "6f581756f23a0add11828a210d9ddb58b39dd1446a8012a0a883d6c130a47e49",
+    "models/cd25_500.npz": "4774385c1b9ac59e3f17424405c4876c5fe8bdf5c247c89a442789c4c64e2930",
+    "models/pcd_500.npz": "fe537f0429713855773f94c9044b52929a76cf65315aa2593a2a11db9be90645",
+    "models/pcd_10.npz": "105a1c664772e732a9cee4a4ab414605f185e3a04a0b58438f98224865d46cae",
+    "models/pcd_200.npz": "cff4f9e4b6269bda337c6f34f5c555ef0f24dd1cb7228e9d83ffad74c88479f6",
+    "models/dna_cd1_500.npz": "63aea776245d8151d89ee6ad4156313aaa0932eb2ca2d67896b475b09704cabf",
+    "models/spectral_100.npz": "532e5a3f94e141070bedd1dd0262c4ff2c71d833dc7e0401ba974e0188df8bd5",
+}
+
+# (n_visible, n_hidden) of the committed Bernoulli RBMs; "x" is models/x.npz in COMMITTED.
+COMMITTED_RBMS: dict[str, tuple[int, int]] = {
+    "cd1_20": (784, 20),
+    "cd25_20": (784, 20),
+    "pcd_20": (784, 20),
+    "cd1_500": (784, 500),
+    "cd25_500": (784, 500),
+    "pcd_500": (784, 500),
+    "pcd_10": (784, 10),
+    "pcd_200": (784, 200),
+    "spectral_100": (784, 100),
+    "dna_cd1_500": (180, 500),
+}
+
+# The same of committed models with Gaussian visible units, trained on CIFAR-10.
+COMMITTED_GAUSSIAN = {"leaky_cifar10": (3072, 500), "gaussian_cifar10": (3072, 500)}
+
+# (n_visible, n_hidden) of the published ones, which are in REMOTE under the same name.
+PUBLISHED_RBMS = {
+    "h10": (784, 10),
+    "h20": (784, 20),
+    "h100": (784, 100),
+    "h500": (784, 500),
+    "salakhutdinov_cd25_500": (784, 500),
+}
+
+_GITHUB = "https://github.com/"
+_COURSE = _GITHUB + "Kevin-Wang95/RBMLearning/raw/95cc8140906b82a0c665a041f81378ded4c4e452/"
+_SVHN = "http://ufldl.stanford.edu/housenumbers/"
+_CD25 = _GITHUB + "lzhbrian/MCMC/raw/0dd3aadd1ed2833aff76bd7af4b014282739984b/"
+
+REMOTE = {
+    "h10": Remote(
+        file="h10.mat",
+        url=_COURSE + "h10.mat",
+        sha256="5be9accc538f9d1548ccef1954c2444a71a3b2baef319ac2e3bfb1282ea9a92e",
+    ),
+    "h20": Remote(
+        file="h20.mat",
+        url=_COURSE + "h20.mat",
+        sha256="caa0fa72bc57eac629d2d5ec12574eda2526ee6c508fde7f72e20a7dd027a6ed",
+    ),
+    "h100": Remote(
+        file="h100.mat",
+        url=_COURSE + "h100.mat",
+        sha256="e1054109bfe28427d2c3ca8fa5a622a5299c9e141181cdd23bc0ba9baab80202",
+    ),
+    "h500": Remote(
+        file="h500.mat",
+        url=_COURSE + "h500.mat",
+        sha256="2823840ee01c3ae26e34d8bb930e8dff8ce4deff66ed0b84ceb406eac27ca945",
+    ),
+    "course_test": Remote(
+        file="test.mat",
+        url=_COURSE + "test.mat",
+        sha256="ea305aba4d256529d215d270c330ffb225e68392f1f263ed2ce9e2d435d736a2",
+    ),
+    "salakhutdinov_cd25_500": Remote(
+        file="mnistvh_CD25.mat",
+        url=_CD25 + "src/partition/reference/code_AIS/mnistvh_CD25.mat",
+        sha256="264d0e1b8b54162efc886ad596408316ded23664eb8858f8a3ff280d31fb491d",
+    ),
+    "cifar10": Remote(
+        file="cifar-10-binary.tar.gz",
+        url="https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+        sha256="c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+    ),
+    "svhn_train": Remote(
+        file="train_32x32.mat",
+        url=_SVHN + "train_32x32.mat",
+        sha256="435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8",
+    ),
+    "svhn_test": Remote(
+        file="test_32x32.mat",
+        url=_SVHN + "test_32x32.mat",
+        sha256="cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b",
+    ),
+}
+
+# SHA-256 of the files in CIFAR-10's archive, which may also lie in CIFAR_FOLDER, unpacked.
+CIFAR_FOLDER = "cifar-10-batches-bin"
+CIFAR_BATCHES = {
+    "data_batch_1.bin": "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5",
+    "data_batch_2.bin": "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed",
+    "data_batch_3.bin": "bbe8596564c0f86427f876058170b84dac6670ddf06d79402899d93ceea26f67",
+    "data_batch_4.bin": "014e562d6e23c72197cc727519169a60359f5eccd8945ad5a09d710285ff4e48",
+    "data_batch_5.bin": "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add",
+    "test_batch.bin": "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
+}
+CIFAR_NAMES = (
+    "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"
+)  # fmt: skip

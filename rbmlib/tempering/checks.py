@@ -1,0 +1,47 @@
+"""What every run over a ladder of betas asks of its arguments."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._validation import annealing_betas, count, finite_array
+from ..paths import AnnealingPath
+
+CONDITIONALS = ("joint", "marginal")
+PATH_MEANING = "an annealing path, such as rl.GeometricPath(rbm)"
+MAX_BETAS = 32_767  # indices are kept in 16 bits
+
+
+def ladder(betas) -> np.ndarray:
+    """A schedule of at most as many betas as an index of 16 bits can name."""
+    betas = annealing_betas(betas)
+    if betas.size > MAX_BETAS:
+        raise ValueError(f"betas holds {betas.size:,} values: expected {MAX_BETAS:,} at most")
+    return betas
+
+
+def checked_prior(prior, n: int) -> np.ndarray:
+    """r_k, normalised; uniform if None."""
+    if prior is None:
+        return np.full(n, 1 / n)
+    prior = finite_array("prior", prior, (n,), f"({n},), one positive number a beta")
+    if not (prior > 0).all():
+        raise ValueError(f"prior is {prior.min()} at its least: expected positive numbers")
+    return prior / prior.sum()
+
+
+def check_conditional(path, conditional) -> None:
+    if conditional not in CONDITIONALS:
+        raise ValueError(f"conditional is {conditional!r}: expected one of {CONDITIONALS}")
+    own = type(path).joint_transition is not AnnealingPath.joint_transition
+    if conditional == "joint" and not own:
+        raise ValueError(
+            f"conditional is 'joint', but {type(path).__name__} has no joint log-density that is "
+            "linear in beta: expected 'marginal'"
+        )
+
+
+def block_bounds(n_sweeps: int, n_blocks) -> np.ndarray:
+    """Sweeps at which blocks of time begin, and the end of the last; no block is empty."""
+    n_blocks = min(count("n_blocks", n_blocks), n_sweeps)
+    return np.unique(np.rint(np.linspace(0, n_sweeps, n_blocks + 1)).astype(int))

@@ -1,0 +1,180 @@
+"""Simulated tempering: a chain draws its beta from estimates of log Z, sweep by sweep."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+
+import numpy as np
+
+from .._kernels.tempering import UNIT, Tally
+from .._streams import ChainStream, progress_bar
+from .._validation import count, finite_array, instance, numeric
+from ..paths import AnnealingPath, GeometricPath, State
+from .checks import PATH_MEANING, block_bounds, check_conditional, checked_prior, ladder
+from .sample import TemperedSample
+from .steps import draw_betas, moved
+
+
+def simulated_tempering(
+    path: AnnealingPath,
+    betas,
+    log_z_path,
+    n_chains: int = 100,
+    n_sweeps: int = 2000,
+    rng=None,
+    *,
+    prior=None,
+    conditional: str = "joint",
+    start="base",
+    index=None,
+    record_every: int = 1,
+    n_blocks: int = 10,
+    n_threads: int | None = None,
+    progress: bool | None = None,
+) -> TemperedSample:
+    """Run chains over states and betas (Carlson et al. 2016, section 2.1).
+
+    Parameters
+    ----------
+    path : AnnealingPath
+    betas : array (K,)
+        From 0 to 1, for example ``rl.schedules.linear(99)``.
+    log_z_path : array (K,)
+        Estimates of log Z at the betas, up to a constant: see `pilot`.
+    n_chains, n_sweeps : int
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, whatever ``n_threads``.
+    prior : array (K,), optional
+        r_k > 0, up to a factor; uniform by default.
+    conditional : {"joint", "marginal"}
+        What beta is drawn given: v and h, or v alone.
+    start : "base", State or TemperedSample
+        States to begin from: draws of the base, or given ones; a sample goes on from its end.
+    index : array (n_chains,), optional
+        Indices of beta to begin from; uniform draws by default (section 2.4), or where a given
+        sample ended.
+    record_every : int
+        Every how many sweeps a state's slope and beta are kept; sums take all sweeps.
+    n_blocks : int
+        Blocks of time in which sums are kept apart.
+
+    Returns
+    -------
+    TemperedSample
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0))
+    >>> betas = rl.schedules.linear(9)
+    >>> first = rl.pilot(path, betas, rng=0)
+    >>> sample = rl.simulated_tempering(path, betas, first.log_z_path, 20, 100, rng=0)
+    >>> sample.delta.shape
+    (100, 20)
+    """
+    started = time.perf_counter()
+    instance("path", path, AnnealingPath, PATH_MEANING)
+    betas = ladder(betas)
+    log_z_path = finite_array(
+        "log_z_path", log_z_path, (betas.size,), f"({betas.size},), log Z at each beta"
+    )
+    n_chains, n_sweeps = count("n_chains", n_chains), count("n_sweeps", n_sweeps)
+    record_every = count("record_every", record_every)
+    bounds = block_bounds(n_sweeps, n_blocks)
+    prior = checked_prior(prior, betas.size)
+    check_conditional(path, conditional)
+    stream = ChainStream(rng, n_chains)
+    state, index = _begin(path, stream, n_chains, betas.size, start, index)
+    origin = index.copy()
+    offsets = np.log(prior) - log_z_path
+    n_kept, k = n_sweeps // record_every, betas.size
+    delta = np.zeros((n_kept, n_chains))
+    temperature = np.zeros((n_kept, n_chains), np.int16)
+    mixed, visited = np.zeros((2, bounds.size - 1, n_chains, 3, k))
+    counts = np.zeros((2, k, k), np.int64)
+    passages, last_end = np.zeros(n_chains, np.int64), np.full(n_chains, -1)
+    with progress_bar(n_sweeps, "simulated tempering", progress) as bar:
+        for block, (first, last) in enumerate(pairwise(bounds)):
+            tally = Tally(mixed[block], visited[block], *counts, passages, last_end)
+            state = _advance(
+                path, conditional, state, index, betas, offsets, tally, (delta, temperature),
+                int(first), int(last), stream, record_every, n_threads, bar.update,
+            )  # fmt: skip
+    return TemperedSample(
+        method="simulated",
+        conditional=conditional,
+        betas=betas,
+        log_z_path=log_z_path - log_z_path[0] + path.log_z_base,
+        prior=prior,
+        temperature=temperature,
+        delta=delta,
+        visited=visited,
+        mixed=mixed,
+        block_sweeps=np.diff(bounds),
+        transitions=counts[0],
+        mixed_transitions=counts[1] / UNIT,
+        round_trips=passages / 2,
+        origin=origin,
+        states=state,
+        index=index,
+        log_z_base=path.log_z_base,
+        n_sweeps=n_sweeps,
+        record_every=record_every,
+        seconds=time.perf_counter() - started,
+        settings={"path": repr(path), "stream_seed": stream.seed},
+    )
+
+
+def _begin(path, stream, n_chains, n_betas, start, index):
+    """States and indices of beta to begin from."""
+    if isinstance(start, TemperedSample):
+        start, index = start.states, start.index if index is None else index
+    if isinstance(start, State):
+        if start.n_chains != n_chains:
+            raise ValueError(f"start holds {start.n_chains} chains, but n_chains is {n_chains}")
+        state = start
+    elif isinstance(start, str) and start == "base":
+        state = path.sample_base(n_chains, stream)
+    else:
+        came = repr(start) if isinstance(start, str) else f"a {type(start).__name__}"
+        raise ValueError(f"start is {came}: expected 'base', a State or a TemperedSample")
+    if index is None:
+        return state, (stream.random((n_chains, 1))[:, 0] * n_betas).astype(np.int64)
+    meaning = f"({n_chains},), indices of betas from 0 to {n_betas - 1}"
+    index = np.array(numeric("index", index, meaning))
+    inside = index.shape == (n_chains,) and (index == index.astype(int)).all()
+    if not (inside and index.min() >= 0 and index.max() < n_betas):
+        raise ValueError(f"index has shape {index.shape} or values outside: expected {meaning}")
+    return state, index.astype(np.int64)
+
+
+def _advance(
+    path, conditional, state, index, betas, offsets, tally, kept, first, last, stream,
+    record_every, n_threads, on_progress,
+) -> State:  # fmt: skip
+    """Sweeps ``first`` to ``last``: compiled where that can be, sweep by sweep elsewhere."""
+    compiled = conditional == "joint" and isinstance(path, GeometricPath) and path._is_fine()
+    if compiled:
+        rows = slice(first // record_every, last // record_every)
+        state = path.temper(
+            state, index, betas, offsets, tally, tuple(a[rows] for a in kept), last - first,
+            stream, record_every=record_every, phase=first % record_every, n_threads=n_threads,
+            on_progress=on_progress,
+        )  # fmt: skip
+        shift = path.rbm.log_scale  # of every slope; the kernels know the units' only
+        kept[0][rows] += shift
+        for sums in (tally.mixed, tally.visited):
+            sums[:, 2] += shift * (2 * sums[:, 1] + shift * sums[:, 0])
+            sums[:, 1] += shift * sums[:, 0]
+        return state
+    for sweep in range(first, last):
+        state, logs, slopes = moved(path, conditional, state, betas[index], betas, stream)
+        draw_betas(index, logs + offsets, slopes, stream.random((index.size, 1)), tally)
+        if (sweep + 1) % record_every == 0:
+            row = (sweep + 1) // record_every - 1
+            own = np.minimum(index, slopes.shape[1] - 1)
+            kept[0][row] = slopes[np.arange(index.size), own]
+            kept[1][row] = index
+        on_progress(1)
+    return state
