@@ -63,6 +63,17 @@ def finite_array(
     return array
 
 
+def refuse_nan(name: str, array: np.ndarray, expected: str) -> None:
+    """Said before an error that would tell how to mend values out of bounds."""
+    bad = int(np.isnan(array).sum())
+    if bad:
+        where = ", ".join(map(str, np.argwhere(np.isnan(array))[0]))
+        raise ValueError(
+            f"{name} holds {bad} NaN value{'s' * (bad > 1)}, the first at [{where}]: "
+            f"expected {expected}"
+        )
+
+
 def binary_states(name: str, value, n_units: int) -> np.ndarray:
     """States (n_states, n_units) of zeros and ones; a single state may be one-dimensional."""
     meaning = f"(n_states, {n_units}), one column a unit of the model"
@@ -70,6 +81,7 @@ def binary_states(name: str, value, n_units: int) -> np.ndarray:
     if array.ndim != 2 or array.shape[1] != n_units:
         raise ValueError(f"{name} has shape {np.shape(value)}: expected {meaning}")
     if not np.all((array == 0) | (array == 1)):
+        refuse_nan(name, array, "zeros and ones")
         raise ValueError(
             f"{name} holds values other than 0 and 1 (from {array.min()} to {array.max()}): "
             "binarise it first, for example data > 127 for bytes or data > 0.5 for [0, 1]; "
@@ -85,6 +97,7 @@ def annealing_betas(value, name: str = "betas") -> np.ndarray:
     betas = np.array(numeric(name, value, meaning), dtype=np.float64)
     if betas.ndim != 1 or betas.size < 2:
         raise ValueError(f"{name} has shape {betas.shape}: {remedy}")
+    refuse_nan(name, betas, meaning)
     if betas[0] != 0.0 or betas[-1] != 1.0:
         raise ValueError(f"{name} runs from {betas[0]} to {betas[-1]}: {remedy}")
     steps = np.diff(betas)
@@ -105,3 +118,8 @@ def generator(rng) -> np.random.Generator:
         return np.random.default_rng(count("rng", rng, minimum=0))
     except (TypeError, ValueError) as error:
         raise type(error)(f"{error}, a numpy.random.Generator, or None") from None
+
+
+def seed_of(rng) -> int | None:
+    """The seed for the settings of an estimate, where ``rng`` is one."""
+    return rng if isinstance(rng, (int, np.integer)) else None

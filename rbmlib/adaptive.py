@@ -14,7 +14,6 @@ pilot of its own; error bars come from the spread of the groups.
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +25,7 @@ from ._numerics import logmeanexp, logsumexp
 from ._streams import ChainStream
 from ._validation import count, generator, instance
 from .paths import AnnealingPath, GeometricPath, State
-from .results import ConvergenceWarning, Estimate, student_interval
+from .results import Estimate, judged, student_interval
 from .tempering import (
     PATH_MEANING,
     check_conditional,
@@ -61,11 +60,12 @@ def checked(path, betas, n_chains, n_groups, prior, conditional, start, n_thread
     instance("path", path, AnnealingPath, PATH_MEANING)
     betas = ladder(betas)
     n_groups = count("n_groups", n_groups, 2)
-    n_chains = count("n_chains", n_chains, n_groups)
+    n_chains = count("n_chains", n_chains)
     if n_chains % n_groups:
         raise ValueError(
-            f"n_chains is {n_chains}: expected a multiple of n_groups, {n_groups}, as groups are "
-            "of equal size"
+            f"n_chains is {n_chains}: expected a multiple of n_groups, {n_groups}, such as "
+            f"{n_groups * -(-n_chains // n_groups)}, or another n_groups, 2 or more, that divides "
+            f"{n_chains}: groups are of equal size"
         )
     check_conditional(path, conditional)
     if start not in STARTS:
@@ -218,16 +218,7 @@ def estimate(
     values = groups.log_z[:, -1] + base
     log_z, std_error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(n))
     checks, found = diagnose(groups, values, values - half - base)
-    failed = [text for text, ok in checks.items() if not ok]
-    if failed:
-        std_error = float(np.hypot(std_error, found))
-        warnings.warn(
-            f"{method}: do not trust the standard error: failed: " + "; ".join(failed)
-            + ". Give it more sweeps, a better base, or betas that are closer where few chains "
-            "pass",
-            ConvergenceWarning,
-            stacklevel=3,
-        )  # fmt: skip
+    std_error, converged = judged(method, checks, std_error, found, 3)
     path_error = groups.log_z.std(axis=0, ddof=1) / np.sqrt(n)
     return Estimate(
         method=method,
@@ -237,7 +228,7 @@ def estimate(
         n_chains=s.n_chains,
         n_sweeps=int(sweeps[-1]),
         seconds=seconds,
-        converged=not failed,
+        converged=converged,
         log_weights=values,
         betas=s.betas,
         log_z_path=groups.log_z.mean(axis=0) + base,

@@ -14,6 +14,7 @@ number of steps. The weight of a model with J columns is a product of J such wei
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -58,11 +59,16 @@ def half_square(u, norm: float, low: float, high: float) -> np.ndarray:
     return (norm * u) ** 2 / 2 * np.where(u > 0, high, low)
 
 
-def transition_density(u, norm: float, leakiness: float, scale: float = 1.0) -> np.ndarray:
-    """The density of u' (rows) given u (columns) of the published transition."""
+def transition_density(
+    u, norm: float, leakiness: float, scale: float = 1.0, spread: float | None = None
+) -> np.ndarray:
+    """The density of u' (rows) given u (columns) of the published transition.
+
+    ``spread`` is what scales h less its mean, if not ``scale``, which scales its mean.
+    """
     factor = scale * norm
     alpha = np.where(u > 0, 1.0, leakiness)
-    variance = 1 + factor**2 * alpha
+    variance = 1 + (factor if spread is None else spread * norm) ** 2 * alpha
     distance = u[:, None] - factor**2 * alpha * u
     return np.exp(-(distance**2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)
 
@@ -109,7 +115,8 @@ def annealed_bias(
     betas : array (K + 1,)
     moves : "leakiness", "energy" or callable
         The path, as `LeakinessPath` and `EnergyPath`; or ``scale(beta)`` of the fields in the
-        transitions of the energy path, where that is not sqrt(beta).
+        transitions of the energy path, where that is not sqrt(beta), or a pair of scales: see
+        `transition_density`.
     weigh_first : bool
         False: each step's weight is read off the state after its transition, a slip that makes
         even exact transitions wrong by O(1 / K).
@@ -128,13 +135,36 @@ def annealed_bias(
     for before, beta in pairwise(betas):
         c, t = (1 - beta * (1 - leakiness), 1.0) if leaky else (leakiness, scale(beta))
         gain = np.exp(np.outer((beta - before) * slope, [1, 2]))
-        f = transition_density(u, norm, c, t) @ ((f * gain if weigh_first else f) * w[:, None])
+        f = transition_density(u, norm, c, *np.atleast_1d(t)) @ (
+            (f * gain if weigh_first else f) * w[:, None]
+        )
         f = f if weigh_first else f * gain
         mass = w @ f
         logs += np.log(mass)
         f /= mass
     bias = logs[0] + start - unit_log_z(norm, leakiness)
     return UnitBias(float(bias), float(np.expm1(logs[1] - 2 * logs[0])))
+
+
+def linear_bias(norm: float, leakiness: float, n_steps: int, moves="leakiness") -> float:
+    """The bias of log Z of a column by AIS with the published transition and a linear schedule.
+
+    Of many steps, for which `annealed_bias` takes its time: as ``a + b / n_steps`` through 500 and
+    1,000 of them. The next term leaves an error of about 5e-7 nats.
+
+    Examples
+    --------
+    >>> float(round(linear_bias(0.9, 0.01, 10_000), 6))
+    -0.004743
+    """
+    few, more = _few_and_more(norm, leakiness, moves)
+    return more + (few - more) * (1000 / n_steps - 1)
+
+
+@lru_cache(maxsize=16)
+def _few_and_more(norm, leakiness, moves) -> list[float]:
+    betas = (np.linspace(0, 1, k + 1) for k in (500, 1000))
+    return [annealed_bias(norm, leakiness, b, moves).bias for b in betas]
 
 
 def _check(norm, leakiness) -> None:

@@ -325,5 +325,9 @@ def log_likelihood(model, data, log_z: float) -> np.ndarray:
     """log p(v) = log p*(v) - log Z of each row of ``data`` (report, eq. 23), (n_states,), nats.
 
     ``log_z`` is a number or an `Estimate`. An error of log Z shifts every row alike.
+
+    Raises ValueError if log Z is NaN or infinite.
     """
-    return model.log_density(data) - float(getattr(log_z, "log_z", log_z))
+    value = getattr(log_z, "log_z", log_z)
+    value = float(finite_array("log_z", value, (), "one number in nats, or an Estimate"))
+    return model.log_density(data) - value

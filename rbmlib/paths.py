@@ -16,7 +16,7 @@ import numpy as np
 from ._kernels import gibbs, tempering
 from ._kernels.fields import fields
 from ._numerics import expit, logit, softplus
-from ._validation import finite_array, instance, number, numeric
+from ._validation import finite_array, instance, number, numeric, refuse_nan
 from .models import BernoulliRBM
 
 
@@ -371,6 +371,7 @@ def base_rate(data, smoothing: float = 0.05) -> np.ndarray:
     if pixels.ndim != 2 or not pixels.size:
         raise ValueError(f"data has shape {pixels.shape}: expected (n_samples, n_visible)")
     if not (pixels.min() >= 0 and pixels.max() <= 1):
+        refuse_nan("data", pixels, "values in [0, 1]")
         raise ValueError(
             f"data runs from {pixels.min()} to {pixels.max()}: expected values in [0, 1]; "
             "divide bytes by 255, or binarise them"

@@ -47,6 +47,31 @@ def test_slow_annealing_has_the_bias_of_thermodynamic_integration():
     assert leaky_bias.slow_bias(0.9, 1.0) == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.parametrize("moves", ["leakiness", "energy"])
+def test_bias_of_many_steps_from_that_of_few(moves):
+    k = 4000
+    wanted = leaky_bias.annealed_bias(0.9, 0.01, rl.schedules.linear(k), moves).bias
+    assert leaky_bias.linear_bias(0.9, 0.01, k, moves) == pytest.approx(wanted, abs=1e-6)
+    few = leaky_bias.annealed_bias(0.9, 0.01, rl.schedules.linear(1000), moves).bias
+    assert abs(few - wanted) > 1e-5  # so the number of steps is seen
+
+
+@pytest.mark.parametrize("spread", [None, 0.5, 1.0])
+def test_scales_of_mean_and_spread_of_h(spread):
+    u, w = leaky_bias.nodes(0.9)
+    from_here = np.argmin(np.abs(u + 2))  # down: alpha is the leakiness
+    law = w * leaky_bias.transition_density(u, 0.9, 0.1, 0.5, spread)[:, from_here]
+    mean = law @ u
+    assert mean == pytest.approx((0.5 * 0.9) ** 2 * 0.1 * u[from_here])
+    assert law @ (u - mean) ** 2 == pytest.approx(1 + ((spread or 0.5) * 0.9) ** 2 * 0.1)
+
+
+def test_spread_of_h_that_is_not_annealed_biases_upwards():
+    betas = rl.schedules.linear(50)
+    pair = leaky_bias.annealed_bias(0.9, 0.01, betas, lambda b: (b**0.5, 1.0)).bias
+    assert pair > 0.05 > leaky_bias.annealed_bias(0.9, 0.01, betas, "energy").bias
+
+
 def test_weights_read_after_the_move():
     """The same sums shifted by one step: (slope at the end - slope at the start) / K, roughly."""
     k = 2000

@@ -17,7 +17,7 @@ from rbmlib import (
     leaky_kernels,
     tasks,
 )
-from rbmlib._kernels.leaky import quantile
+from rbmlib._kernels.leaky import fill_normals
 from rbmlib._streams import ChainStream
 from rbmlib.leaky_kernels import KERNELS, negative_squares
 
@@ -227,6 +227,7 @@ def test_ais_with_the_published_kernel_is_biased_and_with_exact_ones_is_not():
 @pytest.mark.parametrize("kernel", ["gibbs", "blockwise"])
 @pytest.mark.parametrize("kind", [LeakinessPath, EnergyPath])
 def test_compiled_annealing_is_the_generic_one(kind, kernel):
+    """To single precision: a lost digit moves a chain by less than 1e-5."""
     path, betas = kind(BIASED, kernel=kernel), rl.schedules.linear(30)
     ends = []
     for anneal in (kind.anneal, AnnealingPath.anneal):
@@ -237,7 +238,7 @@ def test_compiled_annealing_is_the_generic_one(kind, kernel):
         )  # fmt: skip
         ends.append((state.visible, log_weights, seen, stream.draw))
     for one, two in zip(*ends, strict=True):
-        assert np.allclose(one, two, atol=1e-8)
+        assert np.allclose(one, two, rtol=1e-5, atol=1e-5)
 
 
 def test_compiled_annealing_does_not_depend_on_threads():
@@ -246,9 +247,20 @@ def test_compiled_annealing_does_not_depend_on_threads():
     assert (one.log_weights == two.log_weights).all()
 
 
-def test_quantile():
-    p = np.concatenate([np.linspace(1e-3, 0.999, 999), [0.5 / 2**31, 1e-7, 1 - 1e-9]])
-    assert np.allclose([quantile(x) for x in p], special.ndtri(p), rtol=1e-13, atol=1e-15)
+def test_normals_of_the_compiled_kernel():
+    rng = np.random.default_rng(0)
+    ends = np.arange(1 << 12)
+    r = np.concatenate(
+        [ends, 2**31 - 1 - ends, 2**30 + ends - 2048, rng.integers(2**31, size=1 << 20)]
+    )
+    found = np.empty(r.size, np.float32)
+    fill_normals(r.astype(np.uint32), found)
+    wanted = special.ndtri((r + 0.5) / 2**31)
+    error = np.abs(found - wanted)
+    near = np.abs(wanted) < 5
+    assert error[near].max() < 3e-6
+    assert error.max() < 2e-3
+    assert (found[: 1 << 12] == -found[1 << 12 : 1 << 13]).all()
 
 
 def test_exact_log_z_and_samples_by_their_usual_names():

@@ -28,7 +28,7 @@ LEVELS = [
     {"tempering", "mcmc"},
     {"adaptive"},
     {"estimators", "tracking"},
-    {"training", "gaussian_training"},
+    {"training", "gaussian_training", "gaussian_likelihood"},
     {"tasks"},
     {"_engine"},
     {"sweep"},

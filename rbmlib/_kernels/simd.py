@@ -265,6 +265,16 @@ def absolute(typingctx, x):
 
 
 @intrinsic
+def square_root(typingctx, lanes):
+    """Of float lanes, rounded as IEEE prescribes."""
+
+    def codegen(context, builder, signature, args):
+        return _call(builder, "llvm.sqrt.v16f32", floats.llvm, args)
+
+    return floats(floats), codegen
+
+
+@intrinsic
 def times_power_of_two(typingctx, x, exponent):
     """``x * 2**n``, n the integer in the low bits of ``exponent = n + 1.5 * 2**23``."""
     kind = floats if x == floats else types.float32
@@ -287,6 +297,17 @@ def to_floats(typingctx, lanes):
         return builder.sitofp(args[0], floats.llvm)
 
     return floats(integers), codegen
+
+
+@intrinsic
+def exchanged(typingctx, lanes):
+    """The bits of float lanes as integers, those of integer lanes as floats."""
+    kind = integers if lanes == floats else floats
+
+    def codegen(context, builder, signature, args):
+        return builder.bitcast(args[0], kind.llvm)
+
+    return kind(lanes), codegen
 
 
 @intrinsic

@@ -10,13 +10,12 @@ from end to end of the betas several times, and halves, blocks of time and start
 from __future__ import annotations
 
 import time
-import warnings
 
 import numpy as np
 
 from .. import __version__
 from .._validation import count, instance
-from ..results import ConvergenceWarning, Estimate, student_interval
+from ..results import Estimate, judged, student_interval
 from ..tempering import TemperedSample
 from .rts import DISAGREEMENT, MINIMUM_TRIPS, SPREAD_RATIO
 
@@ -58,17 +57,9 @@ def estimate_from_pulls(
     """
     found = _findings(pulls, sample)
     checks = checks | found["checks"]
-    failed = [text for text, passed in checks.items() if not passed]
-    std_error = found["std_error"]
-    if failed:
-        std_error = float(np.hypot(std_error, found["disagreement"]))
-        warnings.warn(
-            f"{method}: do not trust the standard error: failed: " + "; ".join(failed)
-            + ". Give it more sweeps, a better base, or betas that are closer where few chains "
-            "pass",
-            ConvergenceWarning,
-            stacklevel=stacklevel,
-        )  # fmt: skip
+    std_error, converged = judged(
+        method, checks, found["std_error"], found["disagreement"], stacklevel
+    )
     log_z = float(log_z_path[-1]) + sample.log_z_base
     n_chains = sample.n_chains
     return Estimate(
@@ -79,7 +70,7 @@ def estimate_from_pulls(
         n_chains=n_chains,
         n_sweeps=sample.n_sweeps,
         seconds=sample.seconds + time.perf_counter() - started,
-        converged=not failed,
+        converged=converged,
         log_weights=log_z + n_chains * found["chains"],
         betas=sample.betas,
         log_z_path=log_z_path + sample.log_z_base,

@@ -12,7 +12,7 @@ import numpy as np
 from .. import __version__
 from .._numerics import logsumexp
 from .._streams import ChainStream, progress_bar
-from .._validation import annealing_betas, count, instance
+from .._validation import annealing_betas, count, instance, seed_of
 from ..paths import AnnealingPath, State
 from ..results import (
     MINIMUM_ESS,
@@ -245,7 +245,7 @@ def run_settings(path, betas, rng, stream, **more) -> dict:
     return {
         "path": repr(path),
         "n_temperatures": int(betas.size - 1),
-        "rng": rng if isinstance(rng, (int, np.integer)) else None,
+        "rng": seed_of(rng),
         "stream_seed": stream.seed,
         "version": __version__,
         **more,

@@ -24,7 +24,15 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from .._kernels import multistate, threads
 from .._numerics import logsumexp
-from .._validation import annealing_betas, count, finite_array, generator, instance, numeric
+from .._validation import (
+    annealing_betas,
+    count,
+    finite_array,
+    generator,
+    instance,
+    numeric,
+    seed_of,
+)
 from ..paths import AnnealingPath
 from ..results import Estimate
 from ..tempering import PATH_MEANING, TemperedSample, ladder, simulated_tempering
@@ -265,7 +273,7 @@ def mbar(
     skip = len(sample.delta) // BURN_IN
     estimate = mbar_of_sample(sample, skip=skip, n_threads=n_threads, stacklevel=3)
     settings = estimate.settings | more | {
-        "rng": rng if isinstance(rng, (int, np.integer)) else None,
+        "rng": seed_of(rng),
     }  # fmt: skip
     return replace(estimate, seconds=time.perf_counter() - started, settings=settings)
 

@@ -12,16 +12,15 @@ time, halves of the run, and chains begun at either end agree.
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
 from .. import __version__
 from .._numerics import logsumexp
-from .._validation import count, generator, instance
+from .._validation import count, generator, instance, seed_of
 from ..paths import AnnealingPath, State
-from ..results import ConvergenceWarning, Estimate, student_interval
+from ..results import Estimate, judged, student_interval
 from ..tempering import (
     PATH_MEANING,
     TemperedSample,
@@ -119,7 +118,7 @@ def rts(
     )
     settings = estimate.settings | more | {
         "start": start,
-        "rng": rng if isinstance(rng, (int, np.integer)) else None,
+        "rng": seed_of(rng),
     }  # fmt: skip
     return replace(estimate, seconds=time.perf_counter() - started, settings=settings)
 
@@ -190,16 +189,9 @@ def rts_of_sample(
     variance = (chains / c).var(axis=0, ddof=1) / len(chains)
     ends = sample.mixed[skip:, :, 0][..., [0, -1]] / sample.block_sweeps[skip:, None, None]
     findings = diagnose(ends, sample)
-    std_error, failed = float(errors[-1]), [t for t, ok in findings["checks"].items() if not ok]
-    if failed:
-        std_error = float(np.hypot(std_error, findings["disagreement"]))
-        warnings.warn(
-            "rts: do not trust the standard error: failed: " + "; ".join(failed)
-            + ". Give it more sweeps, a better base, or betas that are closer where few chains "
-            "pass",
-            ConvergenceWarning,
-            stacklevel=stacklevel,
-        )  # fmt: skip
+    std_error, converged = judged(
+        "rts", findings["checks"], float(errors[-1]), findings["disagreement"], stacklevel
+    )
     log_z = float(log_z_path[-1])
     return Estimate(
         method="rts" if rao_blackwell else "ts",
@@ -209,7 +201,7 @@ def rts_of_sample(
         n_chains=len(chains),
         n_sweeps=sample.n_sweeps,
         seconds=sample.seconds,
-        converged=not failed,
+        converged=converged,
         log_weights=log_z + pulls[:, -1],
         betas=sample.betas,
         log_z_path=log_z_path,

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from .._streams import progress_bar
-from .._validation import count, number
+from .._validation import count, number, seed_of
 from ..adaptive import Groups, checked, estimate
 from ..results import Estimate
 
@@ -109,7 +109,7 @@ def sams(
     return estimate(
         "sams", groups, history, stops[1:], half, time.perf_counter() - started,
         {"t_0": t_0, "exponent": exponent, "jump": jump, "rao_blackwell": bool(rao_blackwell),
-         "rng": rng if isinstance(rng, (int, np.integer)) else None},
+         "rng": seed_of(rng)},
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from .. import __version__
 from .._numerics import expit, logit, logsumexp, softplus
-from .._validation import count, finite_array, generator, instance, number
+from .._validation import count, finite_array, generator, instance, number, seed_of
 from ..models import BernoulliRBM
 from ..results import ConvergenceWarning, Estimate
 
@@ -140,7 +140,7 @@ def tap(
             "n_solved": n_solved,
             "n_fixed_points": len(log_zs),
             "log_z_sum": float(logsumexp(log_zs)) if n_solved else math.nan,
-            "rng": rng if isinstance(rng, (int, np.integer)) else None,
+            "rng": seed_of(rng),
             "version": __version__,
         },
         states=found,

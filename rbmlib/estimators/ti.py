@@ -17,7 +17,7 @@ from .. import __version__
 from .._streams import ChainStream
 from .._validation import count, instance
 from ..paths import AnnealingPath, GeometricPath
-from ..results import ConvergenceWarning, Estimate, student_interval
+from ..results import ConvergenceWarning, Estimate, judged, student_interval
 from ..tempering import PATH_MEANING, TemperedSample
 from .rts import MINIMUM_TRIPS, diagnose, rts
 
@@ -97,15 +97,9 @@ def ti(
     log_z = float(source.log_z_base + value)
     std_error = float(pull.std(ddof=1) / np.sqrt(pull.size))
     checks, disagreement = _checks(source, skip)
-    failed = [text for text, passed in checks.items() if not passed]
-    if failed:
-        std_error = float(np.hypot(std_error, disagreement))
-        warnings.warn(
-            "ti: do not trust the standard error: failed: " + "; ".join(failed)
-            + ". Give it more sweeps, or a better base",
-            ConvergenceWarning,
-            stacklevel=2,
-        )  # fmt: skip
+    std_error, converged = judged(
+        "ti", checks, std_error, disagreement, 2, "more sweeps, or a better base"
+    )
     steps = np.diff(source.betas)
     path_rule = np.concatenate([[0.0], np.cumsum(steps * (mean[1:] + mean[:-1]) / 2)])
     return Estimate(
@@ -116,7 +110,7 @@ def ti(
         n_chains=pull.size,
         n_sweeps=source.n_sweeps,
         seconds=source.seconds + time.perf_counter() - started,
-        converged=not failed,
+        converged=converged,
         log_weights=log_z + pull,
         betas=source.betas,
         log_z_path=source.log_z_base + path_rule,

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import __version__
 from .._streams import ChainStream
-from .._validation import generator, instance, number
+from .._validation import generator, instance, number, seed_of
 from ..models import BernoulliRBM
 from ..paths import GeometricPath, State, base_rate, mean_field_bias
 from ..results import ConvergenceWarning, Estimate
@@ -116,7 +116,7 @@ def log_z(
         converged=not failed,
         settings=forward.settings
         | {
-            "rng": rng if isinstance(rng, (int, np.integer)) else None,
+            "rng": seed_of(rng),
             "base": "mean field" if data is None else "base rate of data",
             "budget_seconds": budget_seconds,
             "lower_bound": (forward.mean_log_z, forward.mean_std_error),

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from .._streams import progress_bar
-from .._validation import count, number
+from .._validation import count, number, seed_of
 from ..adaptive import Groups, checked, estimate
 from ..results import Estimate
 
@@ -95,7 +95,7 @@ def wang_landau(
         "wang_landau", groups, history, stops, half, time.perf_counter() - started,
         {"one_over_t": rule.one_over_t, "flatness": flatness, "jump": jump,
          "gain": rule.last.tolist(), "halvings": rule.halvings.tolist(),
-         "rng": rng if isinstance(rng, (int, np.integer)) else None},
+         "rng": seed_of(rng)},
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ schedule or estimator is one decorated function in the file of its subject, and 
 from . import (  # noqa: F401  (each registers its functions)
     adaptive,
     annealed,
+    cifar10,
     deterministic,
     leaky,
     paths,
