@@ -247,6 +247,17 @@ def test_sweeps_can_name_it():
     row = tasks.estimate(**task, estimator="mixing")
     assert row["round_trips_error"] >= 0
     assert abs(row["log_z"] - LOG_Z) < 20
+    task |= {"kernel": "random_walk_covariance", "estimator": "one_sample"}
+    own, other, shared, again = (
+        tasks.estimate(**task | {"seed": seed, "own_pilot": seed < 3}) for seed in (1, 2, 3, 3)
+    )
+    del shared["seconds"], again["seconds"]
+    assert shared == again
+    assert own["log_z"] != other["log_z"]
+    found = [
+        own[f"{name}_error"] for name in ("mbar", "ti_riemann", "ti_trap", "ti_corrected", "ti_rb")
+    ]
+    assert np.isfinite(found).all()
 
 
 BAD = {
