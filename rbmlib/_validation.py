@@ -29,7 +29,7 @@ def numeric(name: str, value, meaning: str) -> np.ndarray:
     except ValueError:  # rows of different lengths
         array = np.array(None)
     if array.dtype.kind not in "buif":
-        raise ValueError(f"{name} is not an array of numbers: expected {meaning}")
+        raise ValueError(f"{name} is not an array of numbers but {value!r:.60}: expected {meaning}")
     return array
 
 

@@ -20,6 +20,7 @@ root-mean-square gradient r, entry by entry: ``d = sqrt(floor + r)``, step ``(X 
 
 from __future__ import annotations
 
+import numbers
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -118,7 +119,8 @@ def train(
         ``monitor(rbm)`` -> dict of numbers, recorded at each look.
     patience : int, optional
         Early stopping: stop after so many looks in a row without a new maximum of the number
-        ``watch`` that the monitor reports, and return the model of that maximum.
+        ``watch`` that the monitor reports, and return the model of that maximum. (A tracker is
+        then some looks further: log Z of the model returned is in the history.)
 
     Returns
     -------
@@ -143,7 +145,7 @@ def train(
         )
     rng = generator(rng)
     started = time.perf_counter()
-    learner = _Learner(states, n_hidden, settings, rng, start, tracker)
+    learner = _Learner(states, settings["n_hidden"], settings, rng, start, tracker)
     tenth = max(1, -(-n_updates // 10))
     every = count("monitor_every", tenth if monitor_every is None else monitor_every)
     looks = _Looks(learner, monitor, patience, watch)
@@ -172,6 +174,7 @@ def _checked_settings(arguments: dict) -> dict:
     for name in ("n_hidden", "n_sweeps", "n_updates", "batch_size"):
         settings[name] = count(name, arguments[name])
     settings["warm_up"] = count("warm_up", arguments["warm_up"], 0)
+    check_callback("monitor", arguments["monitor"])
     tempered = settings["method"] == "tempered"
     if tempered != isinstance(arguments["tracker"], LogZTracker):
         raise ValueError(
@@ -192,6 +195,8 @@ def _checked_settings(arguments: dict) -> dict:
         arguments["final_learning_rate"] = arguments["learning_rate"]
     for name in ("learning_rate", "final_learning_rate", "momentum", "weight_decay"):
         settings[name] = number(name, arguments[name], "a number of at least 0", least=0)
+    if settings["momentum"] >= 1:
+        raise ValueError(f"momentum is {settings['momentum']}: expected at least 0 and below 1")
     if settings["optimizer"] == "spectral":
         if settings["momentum"]:
             raise ValueError(
@@ -205,6 +210,22 @@ def _checked_settings(arguments: dict) -> dict:
     settings["rng"] = int(seed) if isinstance(seed, (int, np.integer)) else None
     settings["version"] = __version__
     return settings
+
+
+def check_callback(name: str, value) -> None:
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} is {value!r}: expected a function of the model, or None")
+
+
+def seen_by(monitor, rbm) -> dict[str, float]:
+    """What ``monitor`` says of the model: a dict of numbers."""
+    seen = {} if monitor is None else monitor(rbm)
+    if not isinstance(seen, dict):
+        raise TypeError(f"monitor gave {seen!r}: expected a dict of numbers")
+    for name, value in seen.items():
+        if not isinstance(value, numbers.Real):
+            raise TypeError(f"monitor gave {name} = {value!r}: expected a number")
+    return seen
 
 
 def sharp(x: np.ndarray) -> np.ndarray:
@@ -368,7 +389,7 @@ class _Learner:
         if rbm.n_hidden <= MAX_EXACT_UNITS:
             log_z = exact(rbm, progress=False).log_z
             seen["log_likelihood"] = float(rbm.log_density(sample).mean() - log_z)
-        return seen | (monitor(rbm) if monitor else {})
+        return seen | seen_by(monitor, rbm)
 
 
 class _Looks:
@@ -381,7 +402,9 @@ class _Looks:
         self.best: tuple[int, BernoulliRBM] | None = None
         self.add()
         if self.patience is not None and watch not in self.seen[0]:
-            raise ValueError(f"watch is {watch!r}: expected one of {', '.join(self.seen[0])}")
+            remedy = "; give monitor=tracker.monitor(validation=...)" if monitor is None else ""
+            names = ", ".join(self.seen[0])
+            raise ValueError(f"watch is {watch!r}: expected one of {names}{remedy}")
 
     def add(self) -> bool:
         """One more look; whether it is time to stop."""
@@ -389,6 +412,8 @@ class _Looks:
         if self.patience is None or self.watch not in self.seen[-1]:
             return False
         values = [look[self.watch] for look in self.seen]
+        if np.isnan(values[-1]):
+            raise ValueError(f"monitor gives {self.watch} = nan: expected a number to stop by")
         if self.best is None or values[-1] > values[self.best[0]]:
             self.best = len(values) - 1, self.learner.rbm()
         return len(values) - 1 - self.best[0] >= self.patience
