@@ -20,7 +20,6 @@ root-mean-square gradient r, entry by entry: ``d = sqrt(floor + r)``, step ``(X 
 
 from __future__ import annotations
 
-import numbers
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -31,7 +30,16 @@ from . import __version__
 from ._kernels import gibbs, learning, narrow, threads
 from ._numerics import expit
 from ._streams import progress_bar
-from ._validation import binary_states, count, generator, instance, number, numeric
+from ._validation import (
+    binary_states,
+    callback,
+    count,
+    generator,
+    instance,
+    number,
+    numeric,
+    seen_by,
+)
 from .estimators.exact import exact
 from .models import BernoulliRBM
 from .paths import base_rate
@@ -174,7 +182,7 @@ def _checked_settings(arguments: dict) -> dict:
     for name in ("n_hidden", "n_sweeps", "n_updates", "batch_size"):
         settings[name] = count(name, arguments[name])
     settings["warm_up"] = count("warm_up", arguments["warm_up"], 0)
-    check_callback("monitor", arguments["monitor"])
+    callback("monitor", arguments["monitor"])
     tempered = settings["method"] == "tempered"
     if tempered != isinstance(arguments["tracker"], LogZTracker):
         raise ValueError(
@@ -210,22 +218,6 @@ def _checked_settings(arguments: dict) -> dict:
     settings["rng"] = int(seed) if isinstance(seed, (int, np.integer)) else None
     settings["version"] = __version__
     return settings
-
-
-def check_callback(name: str, value) -> None:
-    if value is not None and not callable(value):
-        raise TypeError(f"{name} is {value!r}: expected a function of the model, or None")
-
-
-def seen_by(monitor, rbm) -> dict[str, float]:
-    """What ``monitor`` says of the model: a dict of numbers."""
-    seen = {} if monitor is None else monitor(rbm)
-    if not isinstance(seen, dict):
-        raise TypeError(f"monitor gave {seen!r}: expected a dict of numbers")
-    for name, value in seen.items():
-        if not isinstance(value, numbers.Real):
-            raise TypeError(f"monitor gave {name} = {value!r}: expected a number")
-    return seen
 
 
 def sharp(x: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from .files import committed, fetch, suggest
 from .register import COMMITTED_GAUSSIAN, COMMITTED_RBMS, PUBLISHED_RBMS, REMOTE
 
 if TYPE_CHECKING:
-    from ..models import BernoulliRBM, holds_gaussian_visible
+    from ..models import BernoulliRBM
 
 
 class RBMInfo(NamedTuple):
@@ -46,7 +46,7 @@ def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM":
         As :func:`fetch`, for a registered name.
     """
     from ..gaussian_visible import load_gaussian_visible
-    from ..models import BernoulliRBM
+    from ..models import BernoulliRBM, holds_gaussian_visible
 
     if name_or_path in COMMITTED_GAUSSIAN:
         return load_gaussian_visible(committed(f"models/{name_or_path}.npz"))
