@@ -34,7 +34,8 @@ ifneq ($(NBS),)
 	  --nbval-sanitize-with tests/nbval.cfg --nbval-cell-timeout=900 book
 endif
 	@$(MAKE) --silent book
-	$(BIN)/pytest -m "chapters or pages or processes" tests
+	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist load -m chapters tests
+	$(BIN)/pytest -m "pages or processes" tests
 
 chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
 	@[ -n "$(NAME)" ] || { echo "error: which chapter? for example: make chapter NAME=ais" >&2; exit 1; }

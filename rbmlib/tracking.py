@@ -71,6 +71,10 @@ class LogZTracker:
         memory of each chain is counted.
     lag : float
         How far the estimate is behind, judged by the average of recent innovations: to be added.
+    noise_with_lag : float
+        As ``noise``, of ``log_z + lag``: adding the lag costs noise.
+    round_trips : ndarray (n_chains,)
+        From one end of the ladder to the other and back, of each chain since the start.
     log_z_path : ndarray (K,)
     sample : TemperedSample
         The chains after the last update.
@@ -119,7 +123,8 @@ class LogZTracker:
         self.sample: TemperedSample | None = None
         self.path: GeometricPath | None = None
         self.n_updates, self.lag = 0, 0.0
-        self._pulls = np.zeros(self.n_chains - self.n_apart)
+        self.round_trips = np.zeros(self.n_chains)
+        self._pulls, self._lag_pulls = np.zeros((2, self.n_chains - self.n_apart))
 
     # following a model ---------------------------------------------------------------------
 
@@ -129,19 +134,20 @@ class LogZTracker:
         path = GeometricPath(rbm, base=self.base)
         if self.sample is None:
             with self._timed("start"):
-                state, index = self._start(path)
+                start, index = self._start(path)
         else:
-            state, index = self.sample.states, self.sample.index
+            start, index = self.sample, None
             if self.weights is not None:
                 with self._timed("reweighting"):
-                    state, index = self._reweigh(path)
+                    start = self._reweigh(path)
         with self._timed("sampling"):
             self.sample = simulated_tempering(
                 path, self.betas, self.log_z_path, self.n_chains, self.n_sweeps, self.rng,
-                prior=self.prior, start=state, index=index, record_every=self.n_sweeps,
+                prior=self.prior, start=start, index=index, record_every=self.n_sweeps,
                 n_blocks=1, n_threads=self.n_threads, progress=False,
             )  # fmt: skip
         self.path = path
+        self.round_trips += self.sample.round_trips
         with self._timed("tracking"):
             self._track(self.sample.mixed[0, self.driving, 0] / self.n_sweeps)
         return self.log_z
@@ -152,8 +158,9 @@ class LogZTracker:
         innovation = np.log(c) - np.log(self.prior)
         innovation -= innovation[0]
         self.log_z_path = self.sample.log_z_path + self.gain * innovation
-        pulls = occupation[:, -1] / c[-1] - occupation[:, 0] / c[0]
-        self._pulls += self.gain * (pulls - self._pulls)
+        pulls = occupation[:, -1] / c[-1] - occupation[:, 0] / c[0] - self._pulls
+        self._pulls += self.gain * pulls
+        self._lag_pulls += self.gain * ((1 - self.gain) * pulls - self._lag_pulls)
         self.lag += self.gain * ((1 - self.gain) * innovation[-1] - self.lag)
         self.n_updates += 1
 
@@ -164,6 +171,11 @@ class LogZTracker:
     @property
     def noise(self) -> float:
         return float(self._pulls.std(ddof=1) / np.sqrt(self._pulls.size))
+
+    @property
+    def noise_with_lag(self) -> float:
+        pulls = self._pulls + self._lag_pulls
+        return float(pulls.std(ddof=1) / np.sqrt(pulls.size))
 
     @property
     def std_error(self) -> float:
@@ -237,12 +249,14 @@ class LogZTracker:
                 self.update(rbm)
             with self._timed("tracking"):
                 seen = {"log_z": self.log_z, "log_z_error": self.std_error, "noise": self.noise,
-                        "lag": self.lag, "round_trips": self.sample.round_trips.sum()}  # fmt: skip
+                        "lag": self.lag, "noise_with_lag": self.noise_with_lag,
+                        "round_trips": self.round_trips[self.driving].mean()}  # fmt: skip
                 if self.weights is not None:
                     estimate = self.reweighted()
                     seen |= {"reweighted": estimate.log_z, "reweighted_error": estimate.std_error,
                              "reweighted_ess": estimate.ess,
-                             "reweighted_base_error": estimate.base_error}  # fmt: skip
+                             "reweighted_base_error": estimate.base_error,
+                             "reweighted_ancestors": estimate.n_ancestors}  # fmt: skip
                 return seen | {
                     name: float(rbm.log_density(rows).mean()) - self.log_z
                     for name, rows in data.items()
@@ -255,19 +269,21 @@ class LogZTracker:
 
     # Jarzynski ------------------------------------------------------------------------------
 
-    def _reweigh(self, path: GeometricPath) -> tuple[State, np.ndarray]:
+    def _reweigh(self, path: GeometricPath) -> TemperedSample:
         """Weigh the chains for the new model and the new log Z_k; resample them if need be."""
-        visible, index = self.sample.states.visible, self.sample.index
-        own, own_index = State(visible[self.weighted]), index[self.weighted]
-        shift = self.log_z_path - self.sample.log_z_path
-        change = log_density_change(self.path.rbm, path.rbm, own, self.betas[own_index])
-        self.weights.log_weights += change - shift[own_index]
-        if self.weights.ess() < self.resample_below * own_index.size:
-            chosen = self.weights.resample(self.rng)
-            visible[self.weighted], index[self.weighted] = own.visible[chosen], own_index[chosen]
-            if not self.n_apart:
-                self._pulls = self._pulls[chosen]
-        return State(visible), index
+        sample = self.sample
+        visible, index = sample.states.visible[self.weighted], sample.index[self.weighted]
+        shift = self.log_z_path - sample.log_z_path
+        change = log_density_change(self.path.rbm, path.rbm, State(visible), self.betas[index])
+        self.weights.log_weights += change - shift[index]
+        if self.weights.ess() >= self.resample_below * index.size:
+            return sample
+        chosen = np.arange(self.n_chains)
+        chosen[self.weighted] = self.weights.resample(self.rng)
+        if not self.n_apart:
+            self._pulls, self._lag_pulls = self._pulls[chosen], self._lag_pulls[chosen]
+        self.round_trips = self.round_trips[chosen]
+        return sample.of_chains(chosen)
 
     def reweighted(self) -> Reweighted:
         """log Z of the model of the last `update` by Jarzynski's equality.
@@ -282,7 +298,8 @@ class LogZTracker:
         constants = sample.log_z_path - np.log(self.prior)
         top, known = (self.weights.mean(shares[:, k], constants[k]) for k in (-1, 0))
         error = float(known[0] - sample.log_z_path[0])
-        return Reweighted(*top, self.weights.ess(), error, known[1])
+        n_ancestors = np.unique(self.weights.ancestor).size
+        return Reweighted(*top, self.weights.ess(), error, known[1], n_ancestors)
 
 
 class Reweighted(NamedTuple):
@@ -293,6 +310,7 @@ class Reweighted(NamedTuple):
     ess: float  # of the weights
     base_error: float  # estimate minus truth of log Z of the base: its expectation is about 0
     base_std_error: float
+    n_ancestors: int  # of the chains at the start; of few, the standard errors mean little
 
 
 class TrajectoryWeights:

@@ -63,6 +63,7 @@ def train(
     batch_size: int = 100,
     learning_rate: float = 0.05,
     final_learning_rate: float | None = None,
+    warm_up: int = 0,
     momentum: float = 0.0,
     weight_decay: float = 0.0,
     rms_decay: float = 0.99,
@@ -96,7 +97,10 @@ def train(
         Mini-batches, drawn epoch by epoch without replacement; of at most 255 rows unless the
         method is "tempered".
     learning_rate, final_learning_rate : float
-        Constant, or falling linearly to the second.
+        Constant, or changing linearly to the second.
+    warm_up : int
+        Updates over which the rate first rises from zero. Spectral steps need some: their mean
+        square gradient begins at zero, so that the first steps are some ten times too long.
     momentum, weight_decay : float
         Decay acts on the weights, not on the biases; spectral steps have no momentum.
     rms_decay : float
@@ -144,6 +148,7 @@ def train(
     every = count("monitor_every", tenth if monitor_every is None else monitor_every)
     looks = _Looks(learner, monitor, patience, watch)
     rates = np.linspace(learning_rate, settings["final_learning_rate"], n_updates)
+    rates *= np.minimum(1, np.arange(1, n_updates + 1) / max(1, settings["warm_up"]))
     spectral = optimizer == "spectral"  # one thread: the same bits on any number of them
     with (
         threads.blas_threads(1 if spectral else n_threads),
@@ -166,12 +171,16 @@ def _checked_settings(arguments: dict) -> dict:
         settings[name] = arguments[name]
     for name in ("n_hidden", "n_sweeps", "n_updates", "batch_size"):
         settings[name] = count(name, arguments[name])
+    settings["warm_up"] = count("warm_up", arguments["warm_up"], 0)
     tempered = settings["method"] == "tempered"
     if tempered != isinstance(arguments["tracker"], LogZTracker):
         raise ValueError(
             f"tracker is {arguments['tracker']!r}: expected a LogZTracker with method='tempered', "
             "and None with others"
         )
+    if tempered:
+        tracker = arguments["tracker"]
+        settings |= {name: getattr(tracker, name) for name in ("n_sweeps", "n_chains", "gain")}
     if arguments["start"] is not None:
         instance("start", arguments["start"], BernoulliRBM, "a BernoulliRBM, or None")
     if settings["batch_size"] > learning.MAX_BATCH and not tempered:

@@ -4,7 +4,6 @@ import ast
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 import yaml
@@ -12,7 +11,7 @@ from conftest import chapter_paths
 
 pytestmark = pytest.mark.chapters
 
-LIMIT = 60  # seconds, start-up of the kernel included; about 10 without it on a free machine
+GIVEN_UP = 600  # seconds: something hangs; a chapter takes some 10 to 20 on a free machine
 
 # Smaller parameters and another seed for each chapter. They must keep its own checks true.
 SMALL = {
@@ -79,7 +78,7 @@ def papermill(source, target, cwd, parameters: dict):
     command = [sys.executable, "-m", "papermill", str(source), str(target), "--no-progress-bar"]
     return subprocess.run(
         [*command, "-y", yaml.safe_dump(parameters)],
-        cwd=cwd, capture_output=True, text=True, timeout=10 * LIMIT, check=False,
+        cwd=cwd, capture_output=True, text=True, timeout=GIVEN_UP, check=False,
     )  # fmt: skip
 
 
@@ -98,11 +97,8 @@ def test_small_parameters_differ_from_the_defaults(chapter):
 
 def test_chapter_runs_with_other_parameters(chapter, tmp_path, read_notebook):
     target = tmp_path / "out.ipynb"
-    start = time.monotonic()
     done = papermill(chapter, target, tmp_path, SMALL[chapter.stem])
-    seconds = time.monotonic() - start
     assert done.returncode == 0, done.stderr[-3000:]
-    assert seconds < LIMIT
     cells = [c for c in read_notebook(target)["cells"] if c["cell_type"] == "code"]
     assert any("injected-parameters" in c["metadata"]["tags"] for c in cells)
     assert all(c["execution_count"] for c in cells if "".join(c["source"]).strip())
@@ -113,10 +109,13 @@ def test_chapter_runs_with_other_parameters(chapter, tmp_path, read_notebook):
 
 def refusal(chapter, tmp_path, parameters: dict) -> str:
     """The last line that papermill prints about a run that must stop before it computes."""
-    start = time.monotonic()
-    done = papermill(chapter, tmp_path / "out.ipynb", tmp_path, parameters)
+    target = tmp_path / "out.ipynb"
+    done = papermill(chapter, target, tmp_path, parameters)
     assert done.returncode != 0, "not refused"
-    assert time.monotonic() - start < LIMIT / 2
+    if target.exists():  # not if papermill itself refuses
+        cells = json.loads(target.read_text(encoding="utf-8"))["cells"]
+        run = [c for c in cells if c["cell_type"] == "code" and c["execution_count"]]
+        assert len(run) <= 3, "more has run than the parameters and the set-up"
     return done.stderr.strip().splitlines()[-1]
 
 

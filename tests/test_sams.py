@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from test_kernels import MirroredStream, quantised_path
+from helpers_kernels import MirroredStream, quantised_path
 
 import rbmlib as rl
 from rbmlib import GeometricPath, adaptive

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from helpers_kernels import MirroredStream, quantised_path
 from helpers_stats import (
     all_states,
     assert_no_rejection,
@@ -14,7 +15,6 @@ from helpers_stats import (
     probabilities,
     state_index,
 )
-from test_kernels import MirroredStream, quantised_path
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath, State, tempering

@@ -60,6 +60,57 @@ def test_a_steady_rise_is_followed_with_the_lag_that_is_reported():
 
 
 @pytest.mark.statistical
+def test_the_noise_is_the_spread_over_trackers():
+    """Of the estimate, and of the estimate with its lag added, which is the noisier."""
+    rbm, n = random_rbm(2), 150
+    trackers = [
+        LogZTracker(BASE, BETAS, n_chains=60, n_sweeps=3, gain=0.2, rng=seed) for seed in range(n)
+    ]
+    for tracker in trackers:
+        for _ in range(15):
+            tracker.update(rbm)
+    for found, noise in (
+        ([t.log_z for t in trackers], [t.noise for t in trackers]),
+        ([t.log_z + t.lag for t in trackers], [t.noise_with_lag for t in trackers]),
+    ):
+        ratio = np.var(found, ddof=1) / np.mean(np.square(noise))
+        assert ratio == pytest.approx(1, abs=4 * np.sqrt(2 / n))
+    assert np.mean([t.noise_with_lag / t.noise for t in trackers]) > 1.2
+
+
+def test_round_trips_go_on_from_update_to_update():
+    """As counted in the recorded betas of all updates, put end to end."""
+    path, rng = rl.GeometricPath(random_rbm(2, 0.3), base=BASE), np.random.default_rng(0)
+    sample, seen, counted = None, [], 0
+    for _ in range(40):
+        sample = rl.simulated_tempering(
+            path, BETAS, np.linspace(0, 0, BETAS.size), 20, 2, rng, start=sample or "base"
+        )
+        seen.append(sample.temperature)
+        counted += sample.round_trips.sum()
+    passages = 0
+    for chain in np.concatenate(seen).T:
+        ends = chain[(chain == 0) | (chain == BETAS.size - 1)]
+        passages += (np.diff(ends) != 0).sum()
+    assert counted == passages / 2 > 10
+
+
+def test_a_resampled_sample_is_a_new_one():
+    """What a caller holds of the last update is not changed by the next."""
+    tracker = LogZTracker(
+        BASE, BETAS, n_chains=40, n_sweeps=2, reweight=True, n_apart=20, resample_below=1, rng=0
+    )
+    tracker.update(random_rbm(0))
+    held = tracker.sample
+    states, index = held.states.visible.copy(), held.index.copy()
+    tracker.update(random_rbm(1))
+    assert tracker.weights.n_resampled == 1
+    assert 1 <= tracker.reweighted().n_ancestors < 20
+    np.testing.assert_array_equal(held.states.visible, states)
+    np.testing.assert_array_equal(held.index, index)
+
+
+@pytest.mark.statistical
 def test_negative_phase_is_the_mean_of_the_model():
     rbm, n = random_rbm(3), 8000
     tracker = LogZTracker(BASE, BETAS, n_chains=n, n_sweeps=5, rng=2)
@@ -181,6 +232,30 @@ def test_a_tempered_update_by_hand():
         (result.rbm.hidden_bias, start.hidden_bias, h.mean(axis=0) - a),
     ):
         np.testing.assert_allclose(found, before + 0.1 * gradient, rtol=0, atol=1e-6)
+
+
+def test_the_settings_beside_a_tempered_training_are_those_of_its_chains():
+    tracker, result = train_tempered()
+    assert result.settings["n_sweeps"] == tracker.n_sweeps == 5
+    assert (result.settings["n_chains"], result.settings["gain"]) == (100, 0.2)
+
+
+def test_warm_up_is_a_rate_that_rises():
+    """Of two updates the first is made at half the rate, the second at the whole one."""
+    start = random_rbm(8, 0.1)
+    options = {"start": start, "batch_size": 200, "monitor_every": 1, "learning_rate": 0.1}
+    whole, half = (
+        train_tempered(n_updates=1, **options | {"learning_rate": rate})[1].rbm
+        for rate in (0.1, 0.05)
+    )
+    seen = []
+    train_tempered(
+        n_updates=2, warm_up=2, monitor=lambda rbm: seen.append(rbm.weights) or {}, **options
+    )
+    np.testing.assert_allclose(seen[1], half.weights, rtol=0, atol=1e-7)
+    assert np.abs(half.weights - whole.weights).max() > 1e-4
+    with pytest.raises(ValueError, match="warm_up is -1"):
+        rl.train(DATA, 5, n_updates=1, warm_up=-1)
 
 
 def test_same_seed_same_training_on_any_number_of_threads():

@@ -117,12 +117,13 @@ def _of_type(name: str, value, kind: type):
         value = float(value)
     if kind is int and type(value) is float and value.is_integer():
         value = int(value)
-    least = 0 if name in ("seed", "path_seed", "n_burn_in", "n_reversed", "n_apart", "look") else 1
+    least = 0 if name in MAY_BE_ZERO else 1
     if type(value) is not kind or (kind is int and value < least):
         raise ValueError(f"{name} is {value!r}: expected {_MEANING[kind]}")
     return value
 
 
+MAY_BE_ZERO = ("seed", "path_seed", "n_burn_in", "n_reversed", "n_apart", "look", "warm_up")
 _MEANING = {
     int: "a whole number, in digits (YAML takes 1e4 for a text)",
     float: "a number with a point (YAML takes 1e-3 for a text: write 1.0e-3)",

@@ -19,12 +19,12 @@ DNA_TRAIN = 1400  # rows; the other 600 of the training set are for validation (
 @register(ESTIMATORS, "tracked")
 def _tracked(
     rbm, seed, *, look: int, n_looks: int, n_updates: int, learning_rate: float,
-    final_learning_rate: float, gain: float = 0.2, n_chains: int = 2000, n_apart: int = 400,
-    n_sweeps: int = 25, batch_size: int = 100, n_temperatures: int = 10_000,
+    final_learning_rate: float, warm_up: int = 0, gain: float = 0.2, n_chains: int = 2000,
+    n_apart: int = 400, n_sweeps: int = 25, batch_size: int = 100, n_temperatures: int = 10_000,
     n_annealed: int = 100, n_reversed: int = 20,
 ):  # fmt: skip
     """AIS, and back, at one of the looks of a training on DNA; and what the tracker says there."""
-    rates = learning_rate, final_learning_rate
+    rates = learning_rate, final_learning_rate, warm_up
     chains = gain, n_chains, n_apart, n_sweeps
     model, seen = _tracked_training(rbm, seed, n_looks, n_updates, rates, batch_size, *chains)[look]
     path = GeometricPath(model, base=base_rate(datasets.load_dna().train[:DNA_TRAIN]))
@@ -56,7 +56,7 @@ def _tracked_training(
     train(
         rows, rbm.n_hidden, method="tempered", optimizer="spectral", tracker=tracker, start=rbm,
         n_updates=n_updates, learning_rate=rates[0], final_learning_rate=rates[1],
-        batch_size=batch_size, rng=rng, monitor=keep, monitor_every=n_updates // n_looks,
-        progress=False,
+        warm_up=rates[2], batch_size=batch_size, rng=rng, monitor=keep,
+        monitor_every=n_updates // n_looks, progress=False,
     )  # fmt: skip
     return looks

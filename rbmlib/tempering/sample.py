@@ -42,6 +42,8 @@ class TemperedSample:
         Index of beta at which the chains began; -1 where that tells nothing (parallel).
     states, index : State, ndarray (n_chains,)
         Where the chains are.
+    last_end : ndarray (n_chains,)
+        Index of beta of the end of the ladder where each chain was last; -1: at neither yet.
     """
 
     method: str
@@ -66,6 +68,7 @@ class TemperedSample:
     seconds: float
     swap_rates: np.ndarray | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    last_end: np.ndarray | None = None
 
     @property
     def n_chains(self) -> int:
@@ -88,6 +91,7 @@ class TemperedSample:
             mixed=None if self.mixed is None else self.mixed[:, chains],
             round_trips=self.round_trips[columns], origin=self.origin[chains],
             states=State(*(array[columns] for array in self.states)), index=self.index[columns],
+            last_end=None if self.last_end is None else self.last_end[columns],
         )  # fmt: skip
 
     def first_blocks(self, n_blocks: int) -> TemperedSample:

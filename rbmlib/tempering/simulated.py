@@ -50,7 +50,8 @@ def simulated_tempering(
     conditional : {"joint", "marginal"}
         What beta is drawn given: v and h, or v alone.
     start : "base", State or TemperedSample
-        States to begin from: draws of the base, or given ones; a sample goes on from its end.
+        States to begin from: draws of the base, or given ones; a sample goes on from its end,
+        and with the round trips that its chains have begun.
     index : array (n_chains,), optional
         Indices of beta to begin from; uniform draws by default (section 2.4), or where a given
         sample ended.
@@ -94,6 +95,8 @@ def simulated_tempering(
     mixed, visited = np.zeros((2, bounds.size - 1, n_chains, 3, k))
     counts = np.zeros((2, k, k), np.int64)
     passages, last_end = np.zeros(n_chains, np.int64), np.full(n_chains, -1)
+    if getattr(start, "last_end", None) is not None:
+        last_end = start.last_end.copy()
     with progress_bar(n_sweeps, "simulated tempering", progress) as bar:
         for block, (first, last) in enumerate(pairwise(bounds)):
             tally = Tally(mixed[block], visited[block], *counts, passages, last_end)
@@ -123,6 +126,7 @@ def simulated_tempering(
         record_every=record_every,
         seconds=time.perf_counter() - started,
         settings={"path": repr(path), "stream_seed": stream.seed},
+        last_end=last_end,
     )
 
 

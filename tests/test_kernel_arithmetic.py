@@ -1,0 +1,148 @@
+"""Compiled cores: the exponential, increments of log-weights, and fields that are exact."""
+
+import numba
+import numpy as np
+import pytest
+from helpers_kernels import build_family, f32
+
+from rbmlib._kernels import elementwise, fixed_point, gibbs, narrow, wide
+
+
+@numba.njit
+def exp_negative_of_all(x, out):
+    for i in range(x.size):
+        out[i] = elementwise.exp_negative(x[i])
+
+
+def test_exponential_is_accurate():
+    """Below 1e-6 for probabilities above 1e-4, and to rounding of its argument beyond.
+
+    x log2(e) is rounded once (2**-24 of itself) and so is log2(e); the rest is the polynomial.
+    """
+    x = np.concatenate([np.linspace(0, 86.5, 500_001), np.logspace(-30, 0, 10_001)]).astype(f32)
+    out = np.empty_like(x)
+    exp_negative_of_all(x, out)
+    relative = np.abs(out / np.exp(-x.astype(float)) - 1)
+    of_argument = 2.0**-24 + abs(float(f32(np.log2(np.e))) / np.log2(np.e) - 1)
+    assert (relative < 3e-7 + of_argument * x).all()
+    assert relative[x < 10].max() < 1e-6
+    assert out[0] == 1
+    huge = np.array([87.0, 1e4, 3e38], f32)
+    exp_negative_of_all(huge, out[:3])
+    np.testing.assert_array_equal(out[:3], f32(2.0**-125))
+
+
+@pytest.mark.parametrize(
+    ("rule", "steps", "remainder"),
+    [
+        (elementwise.SERIES, (1e-4, 1e-2, 0.1, -0.1), lambda d: d**5 / 900),
+        (elementwise.QUADRATURE, (1e-4, 0.1, 0.3, -0.3), lambda d: d**7 / 4.9e6),
+    ],
+    ids=["series", "quadrature"],
+)
+def test_increments_stay_within_their_remainder(rule, steps, remainder):
+    """terms = softplus(t) - softplus(t - d), to the remainder and single-precision rounding."""
+    n = 512
+    rng = np.random.default_rng(0)
+    field = rng.integers(-4000, 4000, n).astype(f32)
+    bias, offset = rng.normal(size=n).astype(f32), rng.normal(size=n).astype(f32)
+    terms = np.zeros(n, f32)
+    slopes = field.astype(float) * 2**-10 + bias
+    for step in steps:
+        for j in range(n):  # one unit at a time: the kernel returns the sum over its units
+            x, slope_bias, constant = (
+                np.full(narrow.WIDTH, values[j], f32) for values in (field, bias, offset)
+            )
+            _, terms[j] = narrow.draw_hidden_with_increments(
+                x, 1, f32(2**-10), slope_bias, constant, f32(0.5), f32(step), rule, np.uint64(1)
+            )
+        t, d = 0.5 * slopes + offset, f32(step) * slopes
+        wanted = np.logaddexp(0, t) - np.logaddexp(0, t - d)
+        assert (np.abs(terms - wanted) < remainder(np.abs(d)) + 3e-7 * np.abs(d)).all()
+
+
+def test_rule_of_a_step():
+    """Each rule within its limit, whatever the sign."""
+    rules = elementwise.increment_rules(np.array([0.01, -0.01, 0.1, -0.2, 0.5]), 4.0)
+    expected = [elementwise.SERIES] * 2 + [elementwise.QUADRATURE] * 2 + [elementwise.EXACT]
+    np.testing.assert_array_equal(rules, expected)
+
+
+@pytest.mark.parametrize(
+    ("n_visible", "n_hidden", "spread"), [(7, 3, 1.0), (784, 30, 9.0), (784, 31, 9.0), (50, 70, 0)]
+)
+@pytest.mark.parametrize("small", [None, False])
+def test_fields_are_exact_integers(n_visible, n_hidden, spread, small):
+    """Against int64; all-ones and one-signed weights come nearest to float32's 2**24."""
+    made = build_family(n_visible, n_hidden, spread=spread, small=small)
+    assert made.small == (n_hidden <= 30 and small is None)
+    rng = np.random.default_rng(1)
+    v = (rng.random((40, n_visible)) < 0.5).astype(f32)
+    v[0], v[1] = 1, 0
+    x = np.full((40, made.up.shape[1]), np.nan, f32)
+    gibbs.fields_up(v, made.up, made.small, x)
+    up, down = made.up.astype(np.int64), made.down.astype(np.int64)
+    assert (up == made.up).all(), "weights are whole numbers"
+    np.testing.assert_array_equal(x, v.astype(np.int64) @ up)
+
+    h = (rng.random((40, n_hidden)) < 0.5).astype(f32)
+    h[0], h[1] = 1, 0
+    y = np.full((40, n_visible), np.nan, f32)
+    gibbs.fields_down(h, made.down, made.tables, made.small, y)
+    np.testing.assert_array_equal(y, h.astype(np.int64) @ down)
+    np.testing.assert_array_equal(down.T, up[:, :n_hidden])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_largest_fields_stay_below_2_to_the_24(sign):
+    """Equal one-signed weights: the sum of a whole column is the largest there is."""
+    fixed = fixed_point.quantise(np.full((784, 900), sign * 0.1), np.full(784, sign * 3.0))
+    assert np.abs(fixed.up.astype(np.int64).sum(axis=0)).max() < 2**24
+    assert np.abs(fixed.down.astype(np.int64).sum(axis=0)).max() < 2**24
+    assert np.abs(fixed.up).max() < 2**15
+    # the coarsest grid that this allows: at most a factor of two is given away
+    assert np.abs(fixed.down.astype(np.int64).sum(axis=0)).max() >= 2**23
+
+
+def test_quantised_weights_are_the_nearest():
+    rng = np.random.default_rng(0)
+    weights, slope = rng.normal(size=(20, 8)), rng.normal(size=20)
+    made = gibbs.family(weights, np.zeros(8), np.zeros(8), slope, np.zeros(20))
+    theirs, their_slope = gibbs.quantised_weights(made)
+    assert np.abs(theirs - weights).max() <= float(made.scale) / 2
+    assert np.abs(their_slope - slope).max() <= made.slope_scale / 2
+    assert float(made.scale) <= np.abs(weights).max() / 2**14
+
+
+@pytest.mark.parametrize("shape", [(784, 500), (33, 17), (16, 40)])
+@pytest.mark.parametrize("density", [0.05, 0.5, 0.95])
+def test_both_ways_to_a_field_are_exact(shape, density):
+    """Sums of listed rows, and products of pairs, of chains that do not fill their tiles."""
+    rng = np.random.default_rng(3)
+    q = rng.integers(-(2**15) + 1, 2**15, shape)
+    q[:, 0] = 0
+    q[:500, 0] = 2**15 - 1  # the largest entries, whose sum is just below 2**24
+    v = (rng.random((11, shape[0])) < density).astype(np.float32)
+    weights, states = wide.blocks(q.astype(np.float32)), wide.read_states(v)
+    chosen = wide.prepare(states, shape[0])
+    assert chosen == (min(density, 1 - density) < 1 / wide.SPARSE)
+    forms = []
+    for sparse in (True, False):
+        states = wide.read_states(v)
+        prepare_as(states, shape[0], sparse)
+        room = wide.room_for_fields(len(v))
+        columns = []
+        for block in range(len(weights.rows)):
+            fields = wide.fields_of_block(block, weights, states, sparse, room)
+            columns.append(fields[: len(v)].copy())
+        forms.append(np.hstack(columns)[:, : shape[1]])
+    np.testing.assert_array_equal(forms[0], v @ q)
+    np.testing.assert_array_equal(forms[1], forms[0])
+
+
+def prepare_as(states, n_units, sparse):
+    """One form of states, whatever their density."""
+    if sparse:
+        wide.list_rows(states.words, n_units, *states[1:4])
+    else:
+        wide.pair_up(states)

@@ -1,0 +1,137 @@
+"""Compiled cores: the same bits whatever threads, chunks and routes, and as the generic loop."""
+
+import warnings
+
+import numpy as np
+import pytest
+from helpers_kernels import MirroredStream, build_family, f32, quantised_path, uniforms
+
+import rbmlib as rl
+from rbmlib import GeometricPath, State
+from rbmlib._kernels import elementwise, gibbs, threads
+from rbmlib._streams import ChainStream
+from rbmlib.paths import AnnealingPath
+
+WIDE = rl.testsystems.random_rbm(40, 50, coupling=3.0, rng=1)  # too many units for tables
+NARROW = rl.testsystems.random_rbm(40, 12, coupling=3.0, rng=1)  # takes tables
+STEPS = rl.schedules.linear(60)
+
+
+def run(rbm, **options):
+    """Log-weights and states; their quality does not matter here."""
+    path = GeometricPath(rbm, base=np.zeros(rbm.n_visible))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        estimate = rl.ais(path, STEPS, n_chains=150, rng=4, **options)
+    return estimate.log_weights, estimate.states.visible
+
+
+def assert_same_bits(one, two):
+    np.testing.assert_array_equal(one[1], two[1])
+    np.testing.assert_array_equal(one[0], two[0])
+
+
+@pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_one_thread_equals_two(rbm):
+    assert_same_bits(run(rbm, n_threads=1), run(rbm, n_threads=2))
+
+
+@pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("size", [1, 7, 150])
+def test_size_of_chunks_changes_nothing(rbm, size, monkeypatch):
+    usual = run(rbm)
+    chunks = threads.chunks
+    seen = []
+    monkeypatch.setattr(threads, "chunks", lambda n, _: seen.append(n) or chunks(n, size))
+    assert_same_bits(run(rbm), usual)
+    assert seen, "the kernels no longer cut chains with threads.chunks"
+
+
+def test_blocks_of_steps_change_nothing(monkeypatch):
+    usual = run(WIDE)
+    monkeypatch.setattr(threads, "BLOCK_SECONDS", 0.0)  # one step a block
+    assert_same_bits(run(WIDE), usual)
+
+
+@pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_looking_at_a_run_changes_nothing(rbm):
+    usual = run(rbm, n_recorded=2)
+    for n_recorded in (3, 61):
+        assert_same_bits(run(rbm, n_recorded=n_recorded), usual)
+
+
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (3, 2), (16, 10), (33, 11), (47, 16), (60, 17), (32, 21), (784, 30)]
+)
+@pytest.mark.parametrize("rule", ["EXACT", "QUADRATURE", "SERIES"])
+def test_narrow_equals_wide(shape, rule, monkeypatch):
+    """The two routes for few hidden units are the same sampler, on either side of full lanes."""
+    monkeypatch.setenv("RBMLIB_AMX", "0")
+    d = {"EXACT": 3.0, "QUADRATURE": 0.5, "SERIES": 0.05}[rule]
+    results = []
+    for small in (None, False):
+        made = build_family(*shape, spread=4 / shape[0] ** 0.5, small=small)
+        assert made.small == (small is None)
+        v = (uniforms(1, 0, (70, shape[0])) < 0.5).astype(f32)
+        log_weights = np.zeros(70)
+        betas = 1 - np.arange(31)[::-1] * d / gibbs.largest_slopes(made)
+        rules = elementwise.increment_rules(np.diff(betas), gibbs.largest_slopes(made))
+        assert set(rules) == {getattr(elementwise, rule)}
+        gibbs.anneal(made, v, log_weights, betas, 9, 0, 0)
+        annealed = v.copy()
+        h = gibbs.sweep(made, v, np.linspace(0, 1, 70), 5, 9, 0, 200)
+        results.append((log_weights, annealed, v, h))
+    for one, two in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert set(np.unique(h)) <= {0.0, 1.0}
+    assert log_weights.std() > 0
+
+
+@pytest.mark.parametrize("shape", [(25, 9), (25, 27), (25, 40), (64, 95)], ids=str)
+@pytest.mark.parametrize("rule", ["EXACT", "QUADRATURE", "SERIES"])
+@pytest.mark.parametrize("falling", [False, True])
+def test_fused_path_equals_the_generic_loop(shape, rule, falling):
+    """The same draws give the same states, but for units within rounding of the threshold."""
+    path = quantised_path(*shape, coupling=4.0)
+    n_steps = {"EXACT": 6, "QUADRATURE": 100, "SERIES": 1000}[rule]
+    largest = gibbs.largest_slopes(path._kernel())
+    assert elementwise.increment_rules(1 / n_steps, largest) == getattr(elementwise, rule)
+    betas = rl.schedules.linear(n_steps)[:40]
+    if falling:
+        betas = betas[::-1]
+    start = State((np.random.default_rng(0).random((200, shape[0])) < 0.5).astype(f32))
+    before = start.visible.copy()
+    fused, fused_stream = ChainStream(8, 200), ChainStream(8, 200)
+    state, log_weights = path.anneal(start, betas, fused)
+    wanted, wanted_weights = AnnealingPath.anneal(path, start, betas, MirroredStream(fused_stream))
+    np.testing.assert_array_equal(start.visible, before)
+    assert fused.draw == fused_stream.draw == 2 * (len(betas) - 1)
+    # A unit differs if u falls between two roundings of p, some 1e-7 apart; then its chain
+    # goes its own way (and may come back): 0.1 chains expected of 200 x 39 sweeps x 159 units.
+    same = (state.visible == wanted.visible).all(axis=1)
+    assert (same & (np.abs(log_weights - wanted_weights) < 1e-4)).sum() >= 198
+    assert wanted_weights.std() > 0.01, "the weights should have something to agree on"
+
+
+@pytest.mark.parametrize("shape", [(25, 9), (25, 27), (25, 40), (64, 95)], ids=str)
+def test_fused_sweep_equals_the_generic_transition(shape):
+    """Also with one beta a chain."""
+    path = quantised_path(*shape, coupling=4.0)
+    state = start = State((np.random.default_rng(0).random((200, shape[0])) < 0.5).astype(f32))
+    betas = np.linspace(0, 1, 200)
+    stream = MirroredStream(ChainStream(8, 200))
+    for _ in range(10):
+        state = path.transition(state, betas, stream)
+    swept = path.sweep(start, betas, 10, ChainStream(8, 200))
+    assert (swept.visible == state.visible).all(axis=1).sum() >= 198
+
+
+def test_sweep_takes_one_beta_a_chain():
+    path = GeometricPath(NARROW, base=np.zeros(40))
+    start = path.sample_base(90, ChainStream(1, 90))
+    betas = np.repeat([0.0, 0.4, 1.0], 30)
+    mixed = path.sweep(start, betas, 7, ChainStream(2, 90)).visible
+    for k, beta in enumerate((0.0, 0.4, 1.0)):
+        alone = path.sweep(start, beta, 7, ChainStream(2, 90)).visible
+        rows = slice(30 * k, 30 * k + 30)
+        np.testing.assert_array_equal(mixed[rows], alone[rows])

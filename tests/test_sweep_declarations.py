@@ -1,0 +1,90 @@
+"""Declarations of sweeps: those of the book, and wrong ones."""
+
+import pytest
+from helpers_sweep import read, square
+
+from rbmlib import Sweep, tasks
+from rbmlib.__main__ import main
+
+
+def test_committed_tables_are_those_of_their_sweeps(repository):
+    """Every row is a task of the declaration, none is missing, and the code is this one."""
+    for source in sorted((repository / "book" / "scales").glob("*.yaml")):
+        declared = Sweep.from_yaml(source, check_models=False)
+        rows = read(declared.folder / f"{source.stem}.provenance.csv")
+        assert sorted(row["key"] for row in rows) == sorted(declared.tasks), source.name
+        assert {row["results_version"] for row in rows} == {str(tasks.RESULTS_VERSION)}
+
+
+def test_sweeps_of_the_book_are_well_declared(repository, monkeypatch):
+    monkeypatch.setattr(tasks, "check_models", lambda tasks: None)  # published ones may be absent
+    found = sorted((repository / "book" / "scales").glob("*.yaml"))
+    assert found
+    for path in found:
+        made = Sweep.from_yaml(path)
+        assert made.tasks
+        assert made.folder == (repository / "data" / "results").resolve()
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ("{model: pcd_20, model: pcd_500, estimator: exact}", "model given twice"),
+        ("{model: pcd_500, estimator: exact}", "too many units"),
+        ("{model: pcd_20, estimator: exact, seed: []}", "seed is empty"),
+        ("{model: pcd_20, estimator: ais, seed: {first: 0, count: -3}}", "seed is"),
+        ("{model: pcd_20, estimator: ais, seed: {first: 0, count: 1000000000000}}", "seed is"),
+    ],
+)
+def test_declarations_that_would_lose_tasks_are_refused(tmp_path, grid, message):
+    (tmp_path / "s.yaml").write_text(f"grids:\n  - {grid}\n")
+    with pytest.raises(ValueError, match=message):
+        Sweep.from_yaml(tmp_path / "s.yaml")
+
+
+GRID = "{model: pcd_20, n_temperatures: 20, seed: 0%s}"
+WRONG = {
+    "unknown setting": (GRID % ", n_chain: 5", "n_chain.*did you mean n_chains"),
+    "unknown key": (None, "unknown.*'gird'"),
+    "wrong type": (GRID % ", n_chains: ten", "n_chains is 'ten': expected a whole number"),
+    "exponent": (GRID % ", n_chains: 1e2", "n_chains is '1e2'.*YAML"),
+    "zero chains": (GRID % ", n_chains: 0", "n_chains is 0"),
+    "bool": (GRID % ", n_chains: true", "n_chains is True"),
+    "missing": ("{model: pcd_20, seed: 0}", "n_temperatures is missing"),
+    "missing model": ("{n_temperatures: 20, seed: 0}", "model is missing"),
+    "duplicate": (GRID % ", n_chains: [10, 20, 10]", "task 3 is the same as task 1"),
+    "same by default": (GRID % ", n_chains: [10, 10.0]", "task 2 is the same as task 1"),
+    "no such schedule": (
+        GRID % ", schedule: cubic",
+        "schedule is 'cubic': expected one of 'linear'",
+    ),
+    "no such estimator": (GRID % ", estimator: magic", "estimator is 'magic'"),
+    "no such base": (GRID % ", base: flat", "base is 'flat'"),
+    "no such model": ("{model: h21, n_temperatures: 20, seed: 0}", "h21"),
+    "no such file": ("{model: gone.npz, n_temperatures: 20, seed: 0}", "gone.npz"),
+    "useless setting": ("{model: pcd_20, estimator: exact, n_chains: 5}", "unknown.*n_chains"),
+    "bad range": (GRID % ", n_chains: {from: 1, to: 3}", "n_chains is.*first"),
+    "a list in a list": (GRID % ", n_chains: [[1, 2]]", "n_chains is"),
+    "no YAML": ("{model: [", "no YAML"),
+    "not a mapping": ("pcd_20", "expected a list of mappings"),
+    "empty": ("{model: [], n_temperatures: 20, seed: 0}", "model is empty"),
+    "code": ("{model: !!python/object/apply:os.getcwd []}", "no YAML"),
+}
+
+
+@pytest.mark.parametrize(("grid", "words"), WRONG.values(), ids=WRONG)
+def test_wrong_declarations_are_refused(tmp_path, capsys, grid, words):
+    source = tmp_path / "wrong.yaml"
+    source.write_text(f"grids:\n  - {grid}\n" if grid else "gird: []\n")
+    with pytest.raises((ValueError, OSError), match=words) as caught:
+        Sweep.from_yaml(source)
+    assert str(caught.value).startswith("wrong.yaml")
+    assert main(["run", str(source)]) == 2
+    assert capsys.readouterr().err.startswith("error: wrong.yaml")
+    assert [path.name for path in tmp_path.iterdir()] == ["wrong.yaml"]
+
+
+def test_wrong_tasks_are_refused_from_python(tmp_path):
+    for wrong in (["n"], [{}], [{"n": [1]}], [{"n": 1}, {"n": 1}]):
+        with pytest.raises(ValueError, match="task"):
+            Sweep(wrong, square, folder=tmp_path)

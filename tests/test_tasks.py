@@ -1,0 +1,116 @@
+"""What a sweep can name: tasks that are the calls they name, and results that are held."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from helpers_sweep import SMALL
+
+import rbmlib as rl
+from rbmlib import Sweep, tasks
+
+
+def test_a_task_is_the_call_it_names():
+    row = tasks.estimate(**SMALL, test_set="mnist")
+    rbm = rl.load_rbm("pcd_20")
+    path = rl.GeometricPath(rbm, rl.base_rate(rl.datasets.load_mnist().train))
+    with pytest.warns(rl.ConvergenceWarning):
+        run = rl.ais(path, rl.schedules.linear(20), n_chains=10, rng=1)
+    assert row["log_z"] == round(run.log_z, 6)
+    assert row["ess"] == round(run.ess, 6)
+    assert row["converged"] is False
+    total = rl.log_likelihood(rbm, rl.datasets.load_mnist().test, run.log_z).sum()
+    assert row["log_likelihood"] == pytest.approx(total, abs=1e-5)
+    assert row["log_likelihood_error"] == pytest.approx(10_000 * run.std_error, abs=1e-5)
+
+
+# Results of RESULTS_VERSION 1. If one of these changes, so did the meaning of every store:
+# raise RESULTS_VERSION, and write the new values beside it.
+HELD = {
+    1: {
+        ("linear", "ais"): 185.316775,
+        ("sm08", "ais"): 145.830253,
+        ("random", "ais"): 181.836169,
+        ("linear", "reverse_ais"): 227.147618,
+    }
+}
+
+
+@pytest.mark.parametrize(("schedule", "estimator"), HELD[tasks.RESULTS_VERSION])
+def test_results_of_this_version_are_held(schedule, estimator):
+    row = tasks.estimate(**SMALL | {"schedule": schedule, "estimator": estimator})
+    expected = HELD[tasks.RESULTS_VERSION][schedule, estimator]
+    assert row["mean_log_z"] == pytest.approx(expected, abs=2e-6)
+
+
+def test_a_model_file_that_changes_is_read_again(tmp_path):
+    """In one process: the key follows the file, and so does the result."""
+    task = {"model": str(tmp_path / "m.npz"), "estimator": "exact"}
+    found = []
+    for seed in (1, 2):
+        rbm = rl.testsystems.random_rbm(n_visible=6, n_hidden=3, rng=seed)
+        rbm.save(task["model"])
+        found.append((tasks.estimate(**task)["log_z"], rl.exact(rbm).log_z))
+    assert [a for a, _ in found] == pytest.approx([b for _, b in found], abs=1e-6)
+    assert found[0][0] != found[1][0]
+
+
+def test_both_ways_in_one_task():
+    """The forward columns are those of `ais`; from above of exact samples; intervals around."""
+    task = SMALL | {"estimator": "two_way_ais", "n_reversed": 20}
+    row, plain = tasks.estimate(**task), tasks.estimate(**SMALL)
+    same = ("log_z", "std_error", "mean_log_z", "ess")
+    assert {name: row[name] for name in same} == {name: plain[name] for name in same}
+    assert row["ess_low"] < row["ess"] < row["ess_high"]
+    assert row["variance_low"] < row["variance"] < row["variance_high"]
+    assert row["largest_step"] == pytest.approx(1.0)
+    exact = tasks.estimate(model=SMALL["model"], estimator="exact")["log_z"]
+    assert row["mean_log_z"] < exact < row["reverse_mean"] + 4 * row["reverse_mean_error"]
+    assert "reverse_mean" not in tasks.estimate(**task | {"n_reversed": 0})
+
+
+@pytest.mark.parametrize(
+    "schedule", ["varopt", "friction", "equal_rejection", "ess_bisection", "gms13"]
+)
+def test_schedules_from_pilots_are_tasks(schedule, monkeypatch):
+    pilots = {"pilot_chains": 20} | (
+        {"pilot_steps": 60} if schedule in ("varopt", "equal_rejection", "friction") else {}
+    )
+    monkeypatch.setattr(
+        rl.schedules, "gms13", partial(rl.schedules.gms13, n_sweeps=20, n_burn_in=5)
+    )
+    settings = SMALL | pilots | {"schedule": schedule, "estimator": "two_way_ais"}
+    row = tasks.estimate(**settings)
+    assert row["largest_step"] > 1.001
+    assert row == tasks.estimate(**settings)
+
+
+def test_variances_are_foretold():
+    pilot = {"estimator": "foretold", "pilot_steps": 200, "pilot_chains": 20}
+    row = tasks.estimate(model="pcd_20", n_temperatures=20, seed=1, **pilot)
+    assert 0 < row["perfect"] < row["measured"]
+
+
+def test_a_new_schedule_is_one_function(monkeypatch):
+    monkeypatch.setitem(tasks.SCHEDULES, "power", None)  # forgotten again afterwards
+
+    @tasks.register(tasks.SCHEDULES, "power")
+    def power(path, *, n_temperatures: int, power: float = 2.0):
+        return np.linspace(0, 1, n_temperatures + 1) ** power
+
+    whole = tasks.checked(SMALL | {"schedule": "power"})
+    assert whole["power"] == 2.0
+    straight = tasks.estimate(**SMALL | {"schedule": "power", "power": 1})
+    assert straight["log_z"] == tasks.estimate(**SMALL)["log_z"]
+    with pytest.raises(ValueError, match="did you mean power"):
+        tasks.checked(SMALL | {"schedule": "power", "powr": 1.0})
+
+
+def test_model_file_is_known_by_its_content(tmp_path):
+    model = tmp_path / "m.npz"
+    keys = []
+    for seed in (0, 1):
+        rl.testsystems.random_rbm(5, 3, rng=seed).save(model)
+        made = Sweep([SMALL | {"model": str(model), "base": "mean field"}], folder=tmp_path)
+        keys += made.tasks
+    assert keys[0] != keys[1]
