@@ -15,6 +15,8 @@ from .gaussian_visible import LOG_2PI, GaussianRBM, LeakyRBM
 from .leaky_kernels import SHRINKS, shrink
 from .paths import AnnealingPath, State
 
+STEP = 0.4  # of trajectories, jittered by a fifth
+
 
 class GaussianBasePath(AnnealingPath):
     """The geometric path from a fitted Gaussian to a `LeakyRBM` or a `GaussianRBM`.
@@ -23,7 +25,9 @@ class GaussianBasePath(AnnealingPath):
     (`reduced`), with m and S the mean and covariance of ``states`` there. A state holds
     z = R^-1 (u - m), S = R R', so that the base is N(0, I); the density carries log det R, and
     log Z is that of the whole model. Transitions are elliptical slice sampling (Murray, Adams &
-    MacKay 2010) with the base as prior: exact, and with nothing to tune.
+    MacKay 2010) with the base as prior: exact, and with nothing to tune. In hundreds of dimensions
+    a slice moves little, and ``n_leapfrog`` adds a Hamiltonian trajectory in u after it, exact too:
+    no model has a curvature above 1 there, so one step size serves all.
 
     Parameters
     ----------
@@ -32,6 +36,8 @@ class GaussianBasePath(AnnealingPath):
         At least twice as many as hidden units: training data, or states of a chain.
     n_steps : int
         Slices a transition.
+    n_leapfrog : int
+        Steps of a Hamiltonian trajectory after them; 0: none.
 
     Attributes
     ----------
@@ -48,10 +54,11 @@ class GaussianBasePath(AnnealingPath):
     True
     """
 
-    def __init__(self, rbm: LeakyRBM | GaussianRBM, states, n_steps: int = 1):
+    def __init__(self, rbm: LeakyRBM | GaussianRBM, states, n_steps: int = 1, n_leapfrog: int = 0):
         instance("rbm", rbm, (LeakyRBM, GaussianRBM), "a LeakyRBM or a GaussianRBM")
         self.rbm, self.reduction = rbm, rbm.reduced()
         self.n_steps = count("n_steps", n_steps)
+        self.n_leapfrog = count("n_leapfrog", n_leapfrog, 0)
         model = self.reduction.model
         meaning = f"(n_states, {rbm.n_visible}), at least {2 * model.n_visible} states"
         v = finite_array("states", states, (None, rbm.n_visible), meaning)
@@ -61,6 +68,7 @@ class GaussianBasePath(AnnealingPath):
         self.mean = u.mean(axis=0)
         covariance = np.atleast_2d(np.cov(u.T))
         self._root = np.linalg.cholesky(covariance + 1e-6 * np.eye(len(covariance)))
+        self._precision = np.linalg.inv(self._root @ self._root.T)
         self._log_det = float(np.log(np.diag(self._root)).sum())
         # z to u - m and to its fields, side by side
         self._both = np.concatenate([self._root.T, self._root.T @ model.weights], axis=1)
@@ -102,11 +110,38 @@ class GaussianBasePath(AnnealingPath):
         z = state.visible
         for _ in range(self.n_steps):
             z = self._slice(z, np.broadcast_to(beta, len(z)), rng)
+        if self.n_leapfrog:
+            z = self._trajectory(z, np.broadcast_to(beta, len(z))[:, None], rng)
         return State(z)
 
     def joint_transition(self, state: State, beta, rng) -> tuple[State, np.ndarray]:
         state = self.transition(state, beta, rng)
         return state, self.log_density_slope(state, beta)
+
+    def _trajectory(self, z, beta, rng) -> np.ndarray:
+        """Hamiltonian Monte Carlo on u, masses 1: z is put back at the end."""
+        model, mean = self.reduction.model, self.mean
+
+        def log_p(u):
+            d = u - mean
+            prior = np.einsum("ni,ni->n", d @ self._precision, d) / 2
+            return beta[:, 0] * model.log_density(u) - (1 - beta[:, 0]) * prior
+
+        def gradient(u):
+            return beta * model.gradient(u) - (1 - beta) * ((u - mean) @ self._precision)
+
+        start = mean + z @ self._root.T
+        momentum = rng.standard_normal(z.shape)
+        jitter, level = rng.random((len(z), 2)).T
+        step = STEP * (0.8 + 0.4 * jitter[:, None])
+        energy = log_p(start) - np.einsum("ni,ni->n", momentum, momentum) / 2
+        u, momentum = start, momentum + step / 2 * gradient(start)
+        for left in reversed(range(self.n_leapfrog)):
+            u = u + step * momentum
+            momentum = momentum + (step if left else step / 2) * gradient(u)
+        gain = log_p(u) - np.einsum("ni,ni->n", momentum, momentum) / 2 - energy
+        moved = np.linalg.solve(self._root, (u - mean).T).T
+        return np.where((np.log(level) < gain)[:, None], moved, z)
 
     def _slice(self, z, beta, rng) -> np.ndarray:
         other = rng.standard_normal(z.shape)

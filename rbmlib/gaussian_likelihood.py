@@ -43,6 +43,7 @@ def bracket_log_z(
     n_temperatures: int = 300,
     n_sweeps: int = 300,
     n_burn_in: int = 50,
+    n_leapfrog: int = 0,
     rng=None,
 ) -> LogZBracket:
     """Anneal from the Gaussian of the model's own chains to the model, and back.
@@ -60,6 +61,9 @@ def bracket_log_z(
     n_burn_in : int
         Exact transitions of the path at beta = 1 between the last of these and annealing back:
         `gibbs` of a leaky RBM has another law.
+    n_leapfrog : int
+        As in `GaussianBasePath`: slices alone mix so slowly in 500 dimensions that both ends can
+        lie too low.
     rng : int, Generator or None
 
     Examples
@@ -81,7 +85,7 @@ def bracket_log_z(
         u = reduction.model.gibbs(u, rng)
         if 2 * sweep > n_sweeps and sweep % KEPT == 0:
             seen.append(u)
-    path = GaussianBasePath(rbm, reduction.expand(np.concatenate(seen or [u]), rng))
+    path = GaussianBasePath(rbm, reduction.expand(np.concatenate(seen or [u]), rng), 1, n_leapfrog)
     start = path.state_of(reduction.expand(u[:n_chains], rng))
     if n_burn_in:
         start = path.sweep(start, 1.0, n_burn_in, ChainStream(rng, n_chains))

@@ -38,10 +38,12 @@ CASES = {
 }
 
 
-@pytest.fixture(params=CASES)
+@pytest.fixture(params=[(name, steps) for name in CASES for steps in (0, 5)], ids=str)
 def case(request):
-    rbm, log_z, draw = CASES[request.param]
-    return GaussianBasePath(rbm, draw(200, np.random.default_rng(1))), log_z, draw
+    name, n_leapfrog = request.param
+    rbm, log_z, draw = CASES[name]
+    states = draw(200, np.random.default_rng(1))
+    return GaussianBasePath(rbm, states, n_leapfrog=n_leapfrog), log_z, draw
 
 
 def test_ends_are_the_gaussian_and_the_model(case):
@@ -113,6 +115,26 @@ def test_transitions_leave_the_density_invariant(case, beta):
         error = inflate * np.sqrt((one.var() + two.var()) / n)
         z.append((one.mean() - two.mean()) / error)
     assert np.abs(z).max() < 5, z
+
+
+@pytest.mark.parametrize("beta", [0.4, 1.0])
+def test_trajectories_alone_leave_the_density_invariant(case, beta):
+    """A slice after which nothing moves would hide a wrong trajectory from the test above."""
+    path, _, draw = case
+    if not path.n_leapfrog:
+        pytest.skip("slices only")
+    rng, n = np.random.default_rng(4), 20_000
+    base = path.state_of(draw(n, rng)) if beta == 1.0 else path.sample_base(n, rng)
+    log_w = (beta != 1.0) * beta * path.log_density_slope(base, 0.0)
+    w = np.exp(log_w - log_w.max())
+    z = base.visible[rng.choice(n, n, p=w / w.sum())]
+    moved = z
+    for _ in range(4):
+        moved = path._trajectory(moved, np.full((n, 1), beta), rng)
+    assert np.mean(moved[:, 0] != z[:, 0]) > 0.6
+    slope, before = (path.log_density_slope(State(x), beta) for x in (moved, z))
+    inflate = np.sqrt(n * (w**2).sum()) / w.sum()
+    assert abs(slope.mean() - before.mean()) < 5 * inflate * np.sqrt(2 * slope.var() / n)
 
 
 def test_wrong_arguments():

@@ -8,8 +8,8 @@ COMMITTED = {
     "cifar10/scale.npz": "28e49abef4b5ca7a3ef9bae4a33e412ce6319de0b14cc82672019ee264272bfe",
     "mnist/mnist_binary.npz": "a0c5752d5faabe1e0b8567f01b02eab0f4fe157cb7430ad3597f8edfa6416132",
     "dna/dna_binary.npz": "cdf5339596a5a88e8f43da773790bea133856ce03604d88e9e57ab588cfd6a31",
-    "models/leaky_cifar10.npz": "a0aaa3c81e99af0cdcd0a7bd0c0efe6c37a1b95d2dbc5c31292150f0b83aeea5",
-    "models/gaussian_cifar10.npz": "08f20ee7d883d806f80eec4ad69b333a2123fcc43f487ee4e4762e36f674335f",  # noqa: E501
+    "models/leaky_cifar10.npz": "0bb40be0d20fc1144f462bdf6a972cf98181e55acd73835291eef6f4f40db518",
+    "models/gaussian_cifar10.npz": "e04922e7f031939b019fc4224f60fee36330c62520b5028fb29aab88784f038e",  # noqa: E501
     "models/cd1_20.npz": "9ca2b3c7998e4a397f702eb6144ae64c8c9b23daa238cddbfe1d91dde906b762",
     "models/cd25_20.npz": "8a2027df6c268e9d421ed18c1d37032520d3a0c8e9bc55d95f83a309ee52455d",
     "models/pcd_20.npz": "c015beaf3a5bb78891dccaa018978002640da43b2842186ba4e0b677a5ce0517",

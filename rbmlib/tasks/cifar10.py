@@ -14,10 +14,11 @@ from ..estimators import exact
 from ..gaussian_likelihood import bracket_log_z
 from ..gaussian_training import train_gaussian
 from ..gaussian_visible import GaussianRBM, LeakyRBM
+from ..leaky_paths import GaussianGeometricPath
 from ..projection import project_weights
 from ..results import Estimate
 from .models import MODELS
-from .registry import ESTIMATORS, register
+from .registry import ESTIMATORS, PATHS, register
 
 N_TRAIN = 45_000  # images to train on in a sweep; the other 5,000 for training are for validation
 SHAPE = 3072, 500
@@ -62,6 +63,12 @@ MODELS |= {
 }
 
 
+@register(PATHS, "from a standard normal")
+def _from_a_standard_normal(rbm):
+    """Of Gaussian-Bernoulli RBMs, by Gibbs sweeps; "energy" is the same path of leaky ones."""
+    return GaussianGeometricPath(rbm)
+
+
 # estimators ---------------------------------------------------------------------------------
 
 
@@ -75,14 +82,14 @@ def _known(rbm):
 @register(ESTIMATORS, "both sides")
 def _both_sides(
     rbm, seed, *, n_chains: int = 50, n_temperatures: int = 1000, fit_chains: int = 200,
-    fit_sweeps: int = 1000, n_burn_in: int = 200,
+    fit_sweeps: int = 1000, n_burn_in: int = 200, n_leapfrog: int = 0,
 ):  # fmt: skip
     """AIS, and reverse AIS from chains begun at images of the committed subset."""
     started = time.thread_time()
     images = datasets.cifar10_scale()(datasets.load_cifar10().train[:fit_chains])
     below, above = bracket_log_z(
         rbm, images, n_chains=n_chains, n_temperatures=n_temperatures, n_sweeps=fit_sweeps,
-        n_burn_in=n_burn_in, rng=seed,
+        n_burn_in=n_burn_in, n_leapfrog=n_leapfrog, rng=seed,
     )  # fmt: skip
     more = {
         "reverse_log_z": above.log_z, "reverse_std_error": above.std_error,

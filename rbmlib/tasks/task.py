@@ -123,7 +123,9 @@ def _of_type(name: str, value, kind: type):
     return value
 
 
-MAY_BE_ZERO = ("seed", "path_seed", "n_burn_in", "n_reversed", "n_apart", "look", "warm_up")
+MAY_BE_ZERO = (
+    "seed", "path_seed", "n_burn_in", "n_leapfrog", "n_reversed", "n_apart", "look", "warm_up"
+)  # fmt: skip
 _MEANING = {
     int: "a whole number, in digits (YAML takes 1e4 for a text)",
     float: "a number with a point (YAML takes 1e-3 for a text: write 1.0e-3)",
