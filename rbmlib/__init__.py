@@ -10,7 +10,7 @@ lower
 __version__ = "0.1.0"
 
 from . import datasets, hmc, leaky_bias, mcmc, schedules, testsystems
-from .continuous import DensityPath, adapt_step_sizes
+from .continuous import DensityPath, adapt_covariances, adapt_step_sizes
 from .datasets import load_rbm
 from .estimators import (
     ais,
@@ -69,6 +69,7 @@ __all__ = [
     "StoreError",
     "Sweep",
     "TemperedSample",
+    "adapt_covariances",
     "adapt_step_sizes",
     "ais",
     "bar",

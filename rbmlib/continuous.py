@@ -12,12 +12,13 @@ import numpy as np
 
 from . import hmc
 from ._streams import ChainStream
-from ._validation import annealing_betas, count, finite_array, number, numeric
+from ._validation import annealing_betas, count, finite_array, generator, number, numeric
 from .paths import AnnealingPath, State
 
-__all__ = ["AdaptedSteps", "DensityPath", "adapt_step_sizes"]
+__all__ = ["AdaptedSteps", "DensityPath", "adapt_covariances", "adapt_step_sizes"]
 
 TUNING_CHAINS = 100
+RUNG_MOVES = 5  # at each beta, of chains that are annealed to learn covariances
 KERNELS = {"hmc": hmc.TARGET, "random_walk": hmc.TARGET_RANDOM_WALK}
 
 
@@ -43,6 +44,10 @@ class DensityPath(AnnealingPath):
         Leapfrog steps of a transition.
     kernel : {"hmc", "random_walk"}
         A transition of the random walk proposes once.
+    covariances : array (K, d, d), optional
+        Of states at each of ``step_betas``, for the random walk: it then proposes with the
+        covariance of the nearest of these betas, times ``(2.38 step size)^2 / d``. Without, with
+        the square of the step size in every direction.
     jitter : float
         Each step size is multiplied by a draw from 1 - jitter to 1 + jitter, which keeps HMC off
         exact resonances.
@@ -62,7 +67,7 @@ class DensityPath(AnnealingPath):
 
     def __init__(
         self, target, base_variance: float, *, step_sizes=1.0, step_betas=None,
-        n_leapfrog: int = 5, kernel: str = "hmc", jitter: float = 0.2,
+        n_leapfrog: int = 5, kernel: str = "hmc", covariances=None, jitter: float = 0.2,
     ):  # fmt: skip
         for name in ("n_visible", "log_density", "gradient"):
             if not hasattr(target, name):
@@ -87,6 +92,7 @@ class DensityPath(AnnealingPath):
         )
         if not (self.step_sizes > 0).all():
             raise ValueError(f"step_sizes go down to {self.step_sizes.min()}: expected above 0")
+        self.covariances = None if covariances is None else self._checked(covariances)
         self._log_scale = -target.n_visible / 2 * np.log(2 * np.pi * self.base_variance)
 
     def __repr__(self) -> str:
@@ -95,11 +101,24 @@ class DensityPath(AnnealingPath):
             f"kernel={self.kernel!r}, n_leapfrog={self.n_leapfrog})"
         )
 
-    def with_steps(self, step_sizes, step_betas=None) -> DensityPath:
-        """The same path with other step sizes."""
+    def _checked(self, covariances) -> np.ndarray:
+        if self.kernel != "random_walk":
+            raise ValueError("covariances are given, but kernel is 'hmc': expected 'random_walk'")
+        shape = (self.step_betas.size, *2 * (self.target.n_visible,))
+        covariances = finite_array("covariances", covariances, shape, f"{shape}, one a step_beta")
+        try:
+            self._roots = np.stack([hmc.scaled_root(c) for c in covariances])
+        except np.linalg.LinAlgError:
+            raise ValueError("covariances has one that is not positive definite: expected "
+                             "eigenvalues above 0") from None  # fmt: skip
+        return covariances
+
+    def with_steps(self, step_sizes, step_betas=None, covariances=None) -> DensityPath:
+        """The same path with other step sizes, and other covariances or none."""
         return DensityPath(
             self.target, self.base_variance, step_sizes=step_sizes, step_betas=step_betas,
-            n_leapfrog=self.n_leapfrog, kernel=self.kernel, jitter=self.jitter,
+            n_leapfrog=self.n_leapfrog, kernel=self.kernel, covariances=covariances,
+            jitter=self.jitter,
         )  # fmt: skip
 
     def at(self, beta: float) -> Tempered:
@@ -132,6 +151,10 @@ class DensityPath(AnnealingPath):
         state = self.transition(state, beta, rng)
         return state, self._ends(state.visible)[1]
 
+    def _nearest(self, beta) -> np.ndarray:
+        """Index of the step_beta nearest to each beta."""
+        return np.searchsorted((self.step_betas[1:] + self.step_betas[:-1]) / 2, beta)
+
     def move(self, x, beta, step_size, rng) -> hmc.Transition:
         """One step of the kernel at ``beta`` and ``step_size``, each a number or one a chain."""
         beta = np.broadcast_to(np.asarray(beta, float), len(x))
@@ -143,7 +166,8 @@ class DensityPath(AnnealingPath):
             return base + beta * slope
 
         if self.kernel == "random_walk":
-            return hmc.random_walk(log_density, x, step_size, rng)
+            root = None if self.covariances is None else self._roots[self._nearest(beta)]
+            return hmc.random_walk(log_density, x, step_size, rng, root=root)
         share, pull = beta[:, None], (1 - beta[:, None]) / self.base_variance
 
         def gradient(x):
@@ -164,9 +188,9 @@ class Tempered(NamedTuple):
 
 
 class AdaptedSteps(NamedTuple):
-    """What `adapt_step_sizes` found: two paths, and the model of acceptance behind them."""
+    """What was found: two paths, and the model of acceptance behind the step sizes."""
 
-    path: DensityPath  # with a step size for each beta
+    path: DensityPath  # with a step size (and a covariance) for each beta
     fixed: DensityPath  # with their mean at all betas: the paper's baseline
     model: hmc.AcceptanceModel
 
@@ -226,3 +250,60 @@ def adapt_step_sizes(
     )
     steps = model.step_sizes(target)
     return AdaptedSteps(path.with_steps(steps, betas), path.with_steps(steps.mean()), model)
+
+
+def adapt_covariances(
+    path: DensityPath, betas, *, n_chains: int = 50, n_steps: int = 100, n_rounds: int = 2,
+    rng=None,
+) -> AdaptedSteps:  # fmt: skip
+    """Proposals of the random walk in the shape of the density at each beta.
+
+    Steps in all directions are adapted first (`adapt_step_sizes`). With them ``n_chains`` chains
+    at each beta, annealed to it, make ``2 n_steps`` steps, and the covariance of the states of
+    the second half shapes the proposals there, scaled as `hmc.covariance_root` does. Chains that
+    walk with these give the covariances of the next round. The last ones stay as they are: a
+    chain that goes on to learn from its own past would not leave its density invariant.
+
+    Parameters
+    ----------
+    path : DensityPath
+        With ``kernel="random_walk"``.
+    betas : array (K,)
+        The ladder.
+    n_chains, n_steps : int
+        Chains at each beta and their steps; together more than twice the dimensions.
+    n_rounds : int
+
+    Returns
+    -------
+    AdaptedSteps
+        ``fixed`` has the mean of the covariances at all betas, ``model`` is of the steps in all
+        directions.
+    """
+    if not isinstance(path, DensityPath):
+        raise TypeError(f"path is a {type(path).__name__}: expected a DensityPath")
+    if path.kernel != "random_walk":
+        raise ValueError(f"path has the kernel {path.kernel!r}: expected 'random_walk'")
+    betas, n_rounds = annealing_betas(betas), count("n_rounds", n_rounds)
+    n_chains, n_steps = count("n_chains", n_chains), count("n_steps", n_steps)
+    if n_chains * n_steps <= 2 * path.target.n_visible:
+        raise ValueError(f"n_chains times n_steps is {n_chains * n_steps}: expected more than "
+                         f"{2 * path.target.n_visible}, twice the dimensions")  # fmt: skip
+    source = generator(rng)
+    isotropic = adapt_step_sizes(path.with_steps(1.0), betas, rng=source)
+    stream = ChainStream(source, betas.size * n_chains)
+    walk, own = isotropic.path, np.tile(betas, n_chains)
+    state = walk.sample_base(own.size, stream)
+    for beta in np.repeat(betas[1:], RUNG_MOVES):
+        state = walk.transition(state, np.minimum(own, beta), stream)
+    for _ in range(n_rounds):
+        seen = []
+        for step in range(2 * n_steps):
+            state = walk.transition(state, own, stream)
+            if step >= n_steps:
+                seen.append(state.visible.reshape(n_chains, betas.size, -1))
+        states = np.concatenate(seen)
+        covariances = np.stack([np.atleast_2d(np.cov(states[:, k].T)) for k in range(betas.size)])
+        walk = path.with_steps(1.0, betas, covariances)
+    mean = np.broadcast_to(covariances.mean(axis=0), covariances.shape)
+    return AdaptedSteps(walk, path.with_steps(1.0, betas, mean), isotropic.model)

@@ -109,8 +109,9 @@ def random_walk(log_density, x, step_size, rng=None, *, root=None) -> Transition
     ----------
     log_density, x, step_size, rng
         As in `hmc`.
-    root : array (d, d), optional
+    root : array (d, d) or (n_chains, d, d), optional
         A root of the covariance of proposals, see `covariance_root`; the identity by default.
+        One a chain may depend on its beta, not on its x.
 
     Returns
     -------
@@ -120,8 +121,7 @@ def random_walk(log_density, x, step_size, rng=None, *, root=None) -> Transition
     x, step_size, rng = _checked(x, step_size, rng)
     step = rng.standard_normal(x.shape)
     if root is not None:
-        d = x.shape[1]
-        step = step @ finite_array("root", root, (d, d), f"({d}, {d}), as of covariance_root").T
+        step = np.einsum("...ij,...j->...i", _checked_root(root, *x.shape), step)
     end = x + step_size * step
     with np.errstate(over="ignore", invalid="ignore"):
         error = _values(log_density, x) - _values(log_density, end)
@@ -138,7 +138,12 @@ def covariance_root(x) -> np.ndarray:
     n, d = x.shape
     if n <= 2 * d:
         raise ValueError(f"x holds {n} states: expected more than {2 * d}, for {d} dimensions")
-    return np.linalg.cholesky(np.atleast_2d(np.cov(x.T))) * 2.38 / np.sqrt(d)
+    return scaled_root(np.atleast_2d(np.cov(x.T)))
+
+
+def scaled_root(covariance) -> np.ndarray:
+    """`covariance_root` of a covariance (d, d) that is known."""
+    return np.linalg.cholesky(covariance) * 2.38 / np.sqrt(len(covariance))
 
 
 def _checked(x, step_size, rng):
@@ -154,6 +159,12 @@ def _checked(x, step_size, rng):
         )
     step_size = np.broadcast_to(step_size, len(x))[:, None]
     return x, step_size, rng if isinstance(rng, ChainStream) else generator(rng)
+
+
+def _checked_root(root, n: int, d: int) -> np.ndarray:
+    shape = (n, d, d) if np.ndim(root) == 3 else (d, d)
+    meaning = f"({d}, {d}), as of covariance_root, or ({n}, {d}, {d}), one a chain"
+    return finite_array("root", root, shape, meaning)
 
 
 def _values(log_density, x) -> np.ndarray:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ._numerics import expit, logsumexp, softplus
+from ._numerics import expit, softplus
 from ._validation import binary_states, count, finite_array, generator, number, numeric
 
 MAT_KEYS = (
@@ -302,7 +302,9 @@ class GaussianMixture:
     def log_density(self, x) -> np.ndarray:
         """log p*(x) of states (n_states, d): (n_states,)."""
         logits = x @ (self.means.T / self.variance) + self._bias
-        return logsumexp(logits, axis=1) - (x**2).sum(axis=1) / (2 * self.variance) + self.log_scale
+        top = logits.max(axis=1)  # a sum of few terms: SciPy's takes several times as long
+        mixed = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
+        return mixed - (x**2).sum(axis=1) / (2 * self.variance) + self.log_scale
 
     def gradient(self, x) -> np.ndarray:
         """d/dx log p*(x), (n_states, d): towards the means, each by its share of the density."""

@@ -289,7 +289,9 @@ class LogZTracker:
         """log Z of the model of the last `update` by Jarzynski's equality.
 
         ``E[w q(beta_K | x)] = r_K Z_K / Z^_K``, with the Z^_K that the chains ran with: unbiased
-        for Z_K if neither Z^ nor the models were made from the chains with these weights.
+        for Z_K if neither Z^ nor the models were made from the chains with these weights. (The
+        first Z^ is made from all chains: a bias of the order of 1 / n_chains.) The standard error
+        is 1 if all chains descend from one, and tells nothing of few.
         """
         if self.weights is None:
             raise ValueError("the tracker keeps no weights: expected LogZTracker(reweight=True)")

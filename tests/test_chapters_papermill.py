@@ -53,9 +53,9 @@ SMALL = {
         "seed": 20,
     },
     "rts_continuous": {
-        "n_temperatures": 20,
-        "n_chains": 60,
-        "n_sweeps": 300,
+        "n_temperatures": 30,
+        "n_chains": 24,
+        "n_sweeps": 1000,
         "n_repeats": 4,
         "seed": 20,
     },

@@ -7,6 +7,7 @@ from helpers_stats import assert_no_rejection, chi_square_p, log_sum, two_sided
 import rbmlib as rl
 from rbmlib import DensityPath, GaussianMixture, State, tasks
 from rbmlib._streams import ChainStream
+from rbmlib.hmc import Transition
 
 MIXTURE = rl.testsystems.two_gaussians()
 LOG_Z = MIXTURE.log_z
@@ -86,27 +87,85 @@ def tempered_draws(beta, n, rng, base_variance=6.0):
     return np.column_stack([np.interp(rng.random(n), law, x), second]), (x, law)
 
 
+SHAPES = np.array([[[6.0, 0.0], [0.0, 6.0]], [[1.5, -0.7], [-0.7, 0.6]], [[1.2, 0.5], [0.5, 0.4]]])
+STEPS = {"step_sizes": [3.0, 1.2, 0.8]}
+KERNELS = {
+    "hmc": {"kernel": "hmc"} | STEPS,
+    "random walk": {"kernel": "random_walk"} | STEPS,
+    "random walk with covariances": {"kernel": "random_walk", "covariances": SHAPES},
+}
+
+
+def ranks_after(kernel, n_steps, n=12_000):
+    """p-values that the first dimension keeps its law, of chains at three betas in one call."""
+    betas, p_values = (0.05, 0.5, 1.0), []
+    path = DensityPath(UNEVEN, 6.0, step_betas=[0, 0.4, 1], n_leapfrog=3, **KERNELS[kernel])
+    rng = np.random.default_rng(n_steps)
+    draws = [tempered_draws(b, n, rng) for b in betas]
+    state, stream = State(np.concatenate([x for x, _ in draws])), ChainStream(3, 3 * n)
+    start = state.visible
+    for _ in range(n_steps):
+        state = path.transition(state, np.repeat(betas, n), stream)
+    moved = (state.visible != start).any(axis=1).reshape(3, n).mean(axis=1)
+    assert (moved > 0.15).all()
+    for j, (_, (x, law)) in enumerate(draws):
+        u = np.interp(state.visible[j * n : (j + 1) * n, 0], x, law)
+        bins = np.minimum(40 * u, 39).astype(int)
+        p_values.append(chi_square_p(bins, np.full(40, 1 / 40)))
+    return p_values
+
+
 @pytest.mark.statistical
-@pytest.mark.parametrize("kernel", ["hmc", "random_walk"])
-def test_transitions_leave_every_beta_invariant(kernel):
-    """Exact draws, chains of three betas in one call, 1 and 5 transitions: ranks stay uniform."""
-    betas, n, p_values = (0.05, 0.5, 1.0), 12_000, []
-    path = DensityPath(UNEVEN, 6.0, step_sizes=[3.0, 1.2, 0.8], step_betas=[0, 0.4, 1],
-                        kernel=kernel, n_leapfrog=3)  # fmt: skip
-    for n_steps in (1, 5):
-        rng = np.random.default_rng(n_steps)
-        draws = [tempered_draws(b, n, rng) for b in betas]
-        state, stream = State(np.concatenate([x for x, _ in draws])), ChainStream(3, 3 * n)
-        start = state.visible
-        for _ in range(n_steps):
-            state = path.transition(state, np.repeat(betas, n), stream)
-        moved = (state.visible != start).any(axis=1).reshape(3, n).mean(axis=1)
-        assert (moved > 0.15).all()
-        for j, (_, (x, law)) in enumerate(draws):
-            u = np.interp(state.visible[j * n : (j + 1) * n, 0], x, law)
-            bins = np.minimum(40 * u, 39).astype(int)
-            p_values.append(chi_square_p(bins, np.full(40, 1 / 40)))
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_transitions_leave_every_beta_invariant(kernel, monkeypatch):
+    """Exact draws, 1 and 5 transitions: ranks stay uniform; not if all proposals are accepted."""
+    p_values = [p for n_steps in (1, 5) for p in ranks_after(kernel, n_steps)]
     assert_no_rejection(p_values, kernel)
+
+    def all_accepted(x, end, error, rng):
+        rng.random((len(x), 1))
+        return Transition(end, np.ones(len(x), bool), error)
+
+    monkeypatch.setattr(rl.hmc, "_accept", all_accepted)
+    assert max(ranks_after(kernel, 5)) < 1e-20  # at each beta
+
+
+def test_proposals_have_the_covariance_of_the_nearest_beta():
+    """Where nearly all is accepted, a move is the proposal: 2.38^2 / d times the covariance."""
+    flat = GaussianMixture(np.zeros((1, 2)), 1e12)
+    path = DensityPath(flat, 1e12, kernel="random_walk", jitter=0.0, covariances=SHAPES,
+                       step_sizes=[1.0, 1.0, 2.0], step_betas=[0.0, 0.4, 1.0])  # fmt: skip
+    n = 40_000
+    beta = np.repeat([0.1, 0.6, 1.0], n)
+    steps = np.interp(beta, path.step_betas, path.step_sizes)
+    moved = path.move(np.zeros((3 * n, 2)), beta, np.where(beta == 0.6, 1.0, steps), 5)
+    assert moved.accepted.mean() > 0.999
+    for j, scale in enumerate((1.0, 1.0, 2.0)):
+        found = np.cov(moved.x[j * n : (j + 1) * n].T)
+        wanted = scale**2 * 2.38**2 / 2 * SHAPES[j]
+        error = np.sqrt((wanted**2 + np.outer(*2 * (np.diag(wanted),))) / n)
+        assert (np.abs(found - wanted) < 4 * error).all()
+
+
+@pytest.mark.statistical
+def test_adapted_covariances_are_those_of_the_densities():
+    """Against the exact variances at every beta; and they mix better than one for all betas."""
+    path = DensityPath(MIXTURE, 30.0, kernel="random_walk", jitter=0.0)
+    found = rl.adapt_covariances(path, BETAS, rng=0)
+    assert (found.path.step_betas == BETAS).all()
+    gaussian = 1 / (BETAS / MIXTURE.variance + (1 - BETAS) / 30.0)
+    own = np.diagonal(found.path.covariances, axis1=1, axis2=2)
+    np.testing.assert_allclose(own[:, 1:].mean(axis=1), gaussian, rtol=0.15)
+    mean = found.path.covariances.mean(axis=0)
+    np.testing.assert_allclose(found.fixed.covariances, np.broadcast_to(mean, (31, 10, 10)))
+    assert own[-1, 0] == pytest.approx(0.5 + 2.5**2, rel=0.25)  # within and between the modes
+    truth = rl.testsystems.tempered_log_z(MIXTURE, 30.0, BETAS)
+    trips = [
+        rl.simulated_tempering(p, BETAS, truth, 200, 500, rng=2, n_blocks=1).round_trips
+        for p in (found.path, found.fixed)
+    ]
+    means, errors = np.mean(trips, axis=1), np.std(trips, axis=1) / np.sqrt(200)
+    assert np.log(means[0] / means[1]) - 3.1 * np.hypot(*(errors / means)) > 0
 
 
 def test_adapted_steps_meet_their_target_at_every_beta(adapted):
@@ -188,6 +247,17 @@ def test_sweeps_can_name_it():
     row = tasks.estimate(**task, estimator="mixing")
     assert row["round_trips_error"] >= 0
     assert abs(row["log_z"] - LOG_Z) < 20
+    task |= {"kernel": "random_walk_covariance", "estimator": "one_sample"}
+    own, other, shared, again = (
+        tasks.estimate(**task | {"seed": seed, "own_pilot": seed < 3}) for seed in (1, 2, 3, 3)
+    )
+    del shared["seconds"], again["seconds"]
+    assert shared == again
+    assert own["log_z"] != other["log_z"]
+    found = [
+        own[f"{name}_error"] for name in ("mbar", "ti_riemann", "ti_trap", "ti_corrected", "ti_rb")
+    ]
+    assert np.isfinite(found).all()
 
 
 BAD = {
@@ -198,6 +268,17 @@ BAD = {
     "target is a": lambda: DensityPath("h20", 30.0),
     "base_variance is": lambda: DensityPath(MIXTURE, -1.0),
     "kernel is": lambda: DensityPath(MIXTURE, 30.0, kernel="gibbs"),
+    "covariances are given": lambda: DensityPath(MIXTURE, 30.0, covariances=np.eye(10)[None]),
+    "covariances has shape": lambda: DensityPath(
+        UNEVEN, 30.0, kernel="random_walk", covariances=SHAPES
+    ),
+    "covariances has one": lambda: DensityPath(
+        UNEVEN, 30.0, kernel="random_walk", covariances=-SHAPES[:2]
+    ),
+    "path has the kernel": lambda: rl.adapt_covariances(DensityPath(MIXTURE, 30.0), BETAS),
+    "n_chains times n_steps": lambda: rl.adapt_covariances(
+        DensityPath(MIXTURE, 30.0, kernel="random_walk"), BETAS, n_chains=2, n_steps=10
+    ),
     "jitter is 1.0": lambda: DensityPath(MIXTURE, 30.0, jitter=1.0),
     "step_sizes has shape": lambda: DensityPath(MIXTURE, 30.0, step_sizes=[1.0, 2.0, 3.0]),
     "step_sizes go down": lambda: DensityPath(MIXTURE, 30.0, step_sizes=0.0),

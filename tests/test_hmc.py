@@ -255,6 +255,7 @@ BAD = {
     "rng is": lambda: hmc.hmc(good, gradient, X, 1.0, 3, "seed"),
     "log_density gives shape": lambda: random_walk(lambda x: 0.0, X, 1.0),
     "root has shape": lambda: random_walk(good, X, 1.0, root=np.eye(3)),
+    "root has shape (2, 2, 2)": lambda: random_walk(good, X, 1.0, root=np.ones((2, 2, 2))),
     "x holds 4 states": lambda: covariance_root(X),
     "target is": lambda: tune_step_size(None, X, target=0),
     "span is": lambda: fit_acceptance([0], [1.0], [1], 1, (2.0, 1.0)),

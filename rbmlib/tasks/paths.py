@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from .. import schedules
-from ..continuous import DensityPath, adapt_step_sizes
+from ..continuous import DensityPath, adapt_covariances, adapt_step_sizes
 from ..moment_averaging import MomentAveragingPath
 from ..paths import GeometricPath, State
 from .models import BASES
 from .registry import PATHS, one_of, register
 
 STEPS = ("adaptive", "fixed")
+WALK = "random_walk_covariance"
 
 
 @register(PATHS, "geometric")
@@ -32,10 +33,16 @@ def _density(
     rbm, *, base_variance: float = 30.0, kernel: str = "hmc", n_leapfrog: int = 1,
     jitter: float = 0.0, steps: str = "adaptive", ladder: str = "square", n_knots: int = 40,
 ):  # fmt: skip
-    """Step sizes are adapted to a ladder of ``n_knots`` steps; "fixed" takes their mean."""
-    path = DensityPath(rbm, base_variance, kernel=kernel, n_leapfrog=n_leapfrog, jitter=jitter)
+    """Step sizes are adapted to a ladder of ``n_knots`` steps; "fixed" takes their mean.
+
+    The kernel "random_walk_covariance" adapts the covariance of a random walk instead.
+    """
+    shaped = kernel == WALK
+    path = DensityPath(rbm, base_variance, kernel="random_walk" if shaped else kernel,
+                       n_leapfrog=n_leapfrog, jitter=jitter)  # fmt: skip
     power = {"linear": 1, "square": 2}[one_of("ladder", ladder, ("linear", "square"))]
-    adapted = adapt_step_sizes(path, schedules.linear(n_knots) ** power, rng=0)
+    adapt = adapt_covariances if shaped else adapt_step_sizes
+    adapted = adapt(path, schedules.linear(n_knots) ** power, rng=0)
     return adapted.path if one_of("steps", steps, STEPS) == "adaptive" else adapted.fixed
 
 
