@@ -45,9 +45,9 @@ SMALL = {
     "leaky_rbm": {
         "n_visible": 100,
         "n_hidden": 5,
-        "n_chains": 400,
+        "n_chains": 200,
         "n_temperatures": 100,
-        "transition": "slice",
+        "transition": "metropolis",
         "n_trained": 4,
         "n_updates": 20,
         "seed": 20,

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 import rbmlib as rl
-from rbmlib import gaussian_training
+from rbmlib import gaussian_training, tasks
 from rbmlib.gaussian_training import _checked_settings, _Learner
 
 RNG = np.random.default_rng(7)
@@ -282,3 +282,25 @@ def test_wrong_arguments(case):
     changed, message = WRONG[case]
     with pytest.raises(ValueError, match=message):
         rl.train_gaussian(**dict(data=DATA, n_hidden=3, n_updates=2) | changed)
+
+
+SUBSET_TASK = {"model": "orthogonal 5", "estimator": "trained on the subset", "method": "mix",
+               "learning_rate": 1e-3, "n_updates": 4, "n_sweeps": 2, "n_chains": 20,
+               "n_temperatures": 30, "n_burn_in": 10, "seed": 1}  # fmt: skip
+
+
+def test_a_sweep_trains_on_the_subset():
+    row = tasks.estimate(**SUBSET_TASK)
+    assert row["test_low"] < row["test_high"] + 1.0
+    assert row["largest_singular_value"] < 1
+    more = tasks.estimate(**SUBSET_TASK | {"n_updates": 40})
+    assert more["tuning_high"] > row["tuning_high"] + 10
+    held = tasks.estimate(**SUBSET_TASK | {"largest": 0.5})
+    assert held["largest_singular_value"] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_a_training_that_diverges_has_no_log_likelihood():
+    row = tasks.estimate(**SUBSET_TASK | {"learning_rate": 1e30})
+    assert row["log_z"] is None
+    assert not row["converged"]
+    assert "test_low" not in row

@@ -16,7 +16,7 @@ NOT_COMPARED_LIMIT = {
     "rts_continuous": 4,
     "sams": 4,
     "tracking": 6,
-    "leaky_rbm": 4,
+    "leaky_rbm": 3,
 }
 
 IGNORE = "nbval-ignore-output"

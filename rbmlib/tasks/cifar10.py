@@ -126,7 +126,7 @@ def _trained_on_cifar10(
             )  # fmt: skip
             below, above = bracket_log_z(run.rbm, train[:fit_chains], **bracket_settings)
     except (FloatingPointError, np.linalg.LinAlgError):
-        return _unknown(time.thread_time() - started)
+        return diverged(time.thread_time() - started)
     log_p, log_p_train = (run.rbm.log_density(x).mean() for x in (validation, train[:5000]))
     more = {
         "validation_low": log_p - above.mean_log_z, "validation_high": log_p - below.mean_log_z,
@@ -134,7 +134,7 @@ def _trained_on_cifar10(
     }  # fmt: skip
     more |= {name: run.history[name][-1] for name in list(run.history)[1:]}
     if not np.isfinite(list(more.values())).all():
-        return _unknown(time.thread_time() - started)
+        return diverged(time.thread_time() - started)
     return replace(below, seconds=time.thread_time() - started), more
 
 
@@ -145,7 +145,7 @@ def cifar_parts() -> tuple[np.ndarray, np.ndarray]:
     return images[:N_TRAIN], images[N_TRAIN:]
 
 
-def _unknown(seconds: float) -> Estimate:
+def diverged(seconds: float) -> Estimate:
     """What stands for an estimate if training diverged: there is no model."""
     return Estimate(
         method="none", log_z=math.nan, std_error=math.nan, interval=(-math.inf, math.inf),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import replace
 
@@ -13,8 +12,8 @@ from ..estimators import ais, reverse_ais
 from ..gaussian_base import GaussianBasePath
 from ..gaussian_training import train_gaussian
 from ..leaky_paths import EnergyPath, LeakinessPath
-from ..results import Estimate
 from ..schedules import linear
+from .cifar10 import diverged
 from .registry import ESTIMATORS, PATHS, register
 
 N_TUNING = 250  # test images of the subset by which rates are chosen; the others are for the result
@@ -72,7 +71,7 @@ def _trained_on_subset(
             below = ais(path, betas, n_chains, seed, progress=False)
             above = reverse_ais(path, betas, n_chains, seed, n_burn_in=n_burn_in, progress=False)
     except (FloatingPointError, np.linalg.LinAlgError):
-        return _nothing(time.thread_time() - started), {}
+        return diverged(time.thread_time() - started), {}
     log_p = run.rbm.log_density(held_out)
     more = {}
     for name, part in (("tuning", log_p[:N_TUNING]), ("test", log_p[N_TUNING:])):
@@ -81,11 +80,3 @@ def _trained_on_subset(
     more |= {name: run.history[name][-1] for name in list(run.history)[1:]}
     below = replace(below, seconds=time.thread_time() - started)
     return below, more | {"reverse_ess": above.ess}
-
-
-def _nothing(seconds: float) -> Estimate:
-    """What stands for an estimate if training diverged: there is no model."""
-    return Estimate(
-        method="none", log_z=math.nan, std_error=math.nan, interval=(-math.inf, math.inf),
-        seconds=seconds, converged=False,
-    )  # fmt: skip
