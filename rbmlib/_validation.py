@@ -29,13 +29,31 @@ def numeric(name: str, value, meaning: str) -> np.ndarray:
     except ValueError:  # rows of different lengths
         array = np.array(None)
     if array.dtype.kind not in "buif":
-        raise ValueError(f"{name} is not an array of numbers: expected {meaning}")
+        plain = isinstance(value, (str, int, type(None)))
+        came = repr(value) if plain else f"a {type(value).__name__} of {array.dtype}"
+        raise ValueError(f"{name} is not an array of numbers but {came:.60}: expected {meaning}")
     return array
 
 
 def instance(name: str, value, kind: type, meaning: str) -> None:
     if not isinstance(value, kind):
         raise TypeError(f"{name} is a {type(value).__name__}: expected {meaning}")
+
+
+def callback(name: str, value) -> None:
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} is {value!r}: expected a function of the model, or None")
+
+
+def seen_by(monitor, rbm) -> dict[str, float]:
+    """What ``monitor`` says of the model: a dict of numbers."""
+    seen = {} if monitor is None else monitor(rbm)
+    if not isinstance(seen, dict):
+        raise TypeError(f"monitor gave {seen!r}: expected a dict of numbers")
+    for name, value in seen.items():
+        if not isinstance(value, numbers.Real):
+            raise TypeError(f"monitor gave {name} = {value!r}: expected a number")
+    return seen
 
 
 PARAMETERS = ("weights", "visible_bias", "hidden_bias")  # of models

@@ -32,8 +32,8 @@ class DensityPath(AnnealingPath):
     Parameters
     ----------
     target : model
-        With ``n_visible``, ``log_density(x)`` -> (n_chains,) and ``gradient(x)``
-        -> (n_chains, n_visible), such as a `GaussianMixture`.
+        With ``n_visible``, ``log_density(x)`` -> (n_chains,), finite everywhere, and, for HMC,
+        ``gradient(x)`` -> (n_chains, n_visible), such as a `GaussianMixture`.
     base_variance : float
         Large enough to cover all modes.
     step_sizes : float or array (K,)
@@ -69,15 +69,17 @@ class DensityPath(AnnealingPath):
         self, target, base_variance: float, *, step_sizes=1.0, step_betas=None,
         n_leapfrog: int = 5, kernel: str = "hmc", covariances=None, jitter: float = 0.2,
     ):  # fmt: skip
-        for name in ("n_visible", "log_density", "gradient"):
+        if kernel not in KERNELS:
+            raise ValueError(f"kernel is {kernel!r}: expected one of {tuple(KERNELS)}")
+        needed = ("n_visible", "log_density", "gradient")[: 2 if kernel == "random_walk" else 3]
+        for name in needed:
             if not hasattr(target, name):
                 raise TypeError(f"target is a {type(target).__name__} without {name}: expected a "
                                 "model such as GaussianMixture")  # fmt: skip
+        count("target.n_visible", target.n_visible)
         self.target = target
         self.base_variance = number("base_variance", base_variance, "above 0", above=0)
         self.n_leapfrog = count("n_leapfrog", n_leapfrog)
-        if kernel not in KERNELS:
-            raise ValueError(f"kernel is {kernel!r}: expected one of {tuple(KERNELS)}")
         self.kernel = kernel
         self.jitter = number("jitter", jitter, "from 0 to below 1", least=0)
         if self.jitter >= 1:
@@ -128,19 +130,29 @@ class DensityPath(AnnealingPath):
         normal = rng.standard_normal((n_chains, self.target.n_visible))
         return State(np.sqrt(self.base_variance) * normal)
 
+    def _log_base(self, x) -> np.ndarray:
+        return self._log_scale - (x**2).sum(axis=1) / (2 * self.base_variance)
+
     def _ends(self, x) -> tuple[np.ndarray, np.ndarray]:
         """log N(x), and the slope Delta(x)."""
-        base = self._log_scale - (x**2).sum(axis=1) / (2 * self.base_variance)
+        base = self._log_base(x)
         return base, self.target.log_density(x) - base
 
+    def _checked_ends(self, x) -> tuple[np.ndarray, np.ndarray]:
+        """Of states where chains are; a proposal may be anywhere, and is refused there."""
+        found = self.target.log_density(x)
+        _check_values("target.log_density", found, (len(x),), "(n_chains,)")
+        base = self._log_base(x)
+        return base, found - base
+
     def log_density(self, state: State, beta) -> np.ndarray:
-        base, slope = self._ends(state.visible)
+        base, slope = self._checked_ends(state.visible)
         if np.ndim(beta) == 0:
             return base + beta * slope
         return base[:, None] + slope[:, None] * np.asarray(beta)
 
     def log_density_slope(self, state: State, beta) -> np.ndarray:
-        return self._ends(state.visible)[1]
+        return self._checked_ends(state.visible)[1]
 
     def transition(self, state: State, beta, rng) -> State:
         beta = np.broadcast_to(np.asarray(beta, float), state.n_chains)
@@ -149,7 +161,7 @@ class DensityPath(AnnealingPath):
 
     def joint_transition(self, state: State, beta, rng) -> tuple[State, np.ndarray]:
         state = self.transition(state, beta, rng)
-        return state, self._ends(state.visible)[1]
+        return state, self._checked_ends(state.visible)[1]
 
     def _nearest(self, beta) -> np.ndarray:
         """Index of the step_beta nearest to each beta."""
@@ -170,10 +182,27 @@ class DensityPath(AnnealingPath):
             return hmc.random_walk(log_density, x, step_size, rng, root=root)
         share, pull = beta[:, None], (1 - beta[:, None]) / self.base_variance
 
+        unchecked = [True]
+
         def gradient(x):
-            return share * self.target.gradient(x) - pull * x
+            found = self.target.gradient(x)
+            if unchecked:  # where the chains are; a later step may go astray, and is then refused
+                unchecked.clear()
+                _check_values("target.gradient", found, x.shape, "(n_chains, n_visible)")
+            return share * found - pull * x
 
         return hmc.hmc(log_density, gradient, x, step_size, self.n_leapfrog, rng)
+
+
+def _check_values(name: str, values, shape: tuple, meaning: str) -> None:
+    if np.shape(values) != shape:
+        raise ValueError(f"{name} gave shape {np.shape(values)}: expected {shape}, {meaning}")
+    bad = int((~np.isfinite(values)).sum())
+    if bad:
+        raise ValueError(
+            f"{name} gave {bad} NaN or infinite values of {np.size(values)}: expected finite "
+            "numbers everywhere; a density that is zero somewhere needs other variables"
+        )
 
 
 class Tempered(NamedTuple):

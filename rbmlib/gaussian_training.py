@@ -32,7 +32,7 @@ from scipy.special import expit
 from . import __version__
 from ._kernels import threads
 from ._streams import progress_bar
-from ._validation import count, finite_array, generator, number
+from ._validation import callback, count, finite_array, generator, number, seen_by
 from .gaussian_visible import GaussianRBM, LeakyRBM
 from .images import check_standardised
 from .leaky_kernels import KERNELS
@@ -145,6 +145,7 @@ def train_gaussian(
     True
     """
     settings = _checked_settings(locals())
+    callback("monitor", monitor)
     pixels = np.ascontiguousarray(check_standardised("data", data), np.float32)
     if len(pixels) < settings["batch_size"]:
         raise ValueError(
@@ -198,6 +199,8 @@ def _checked_settings(arguments: dict) -> dict:
         arguments["final_learning_rate"] = arguments["learning_rate"]
     for name in ("learning_rate", "final_learning_rate", "momentum", "weight_decay"):
         settings[name] = number(name, arguments[name], "a number of at least 0", least=0)
+    if settings["momentum"] >= 1:
+        raise ValueError(f"momentum is {settings['momentum']}: expected at least 0 and below 1")
     if hidden == "leaky":
         largest = arguments["largest"]
         settings["largest"] = None if largest is None else checked_largest(largest)
@@ -386,16 +389,22 @@ class _Learner:
             "reconstruction_error": float((error**2).mean()),
             "largest_singular_value": float(np.linalg.eigvalsh(self.gram)[-1] ** 0.5),
         }
-        return seen | (monitor(self.rbm()) if monitor else {})
+        return seen | seen_by(monitor, self.rbm())
 
 
 class _Checkpoint:
     """The state of a training in one file, for the same data; only the settings are compared."""
 
     def __init__(self, path, settings: dict):
+        if not isinstance(path, (str, os.PathLike, type(None))):
+            raise TypeError(f"checkpoint is {path!r}: expected a path to an .npz, or None")
         self.path = None if path is None else Path(path)
         if self.path is not None and self.path.suffix != ".npz":
             raise ValueError(f"checkpoint is {str(path)!r}: expected a path to an .npz")
+        if self.path is not None and not self.path.parent.is_dir():
+            raise FileNotFoundError(
+                f"checkpoint is {str(path)!r}: there is no folder {str(self.path.parent)!r}"
+            )
         self.settings = json.dumps(settings)
 
     def save(self, learner: _Learner, seconds: float) -> None:

@@ -82,7 +82,7 @@ class _GaussianVisible:
         return other
 
     def save(self, path) -> None:
-        """Write an .npz, in single precision; `load_gaussian_visible` reads it."""
+        """Write an .npz, in single precision; `load`, and ``rl.load_rbm``, read it."""
         target = Path(path)
         if target.suffix != ".npz":
             raise ValueError(f"path is {str(path)!r}: models are saved as .npz")
@@ -95,8 +95,20 @@ class _GaussianVisible:
         }
         temporary = target.with_name(target.name + ".part")
         with temporary.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays, **scalars)
+            np.savez_compressed(
+                file, allow_pickle=False, **arrays, **scalars, gaussian_visible=True
+            )
         temporary.replace(target)
+
+    @classmethod
+    def load(cls, path):
+        """Read an .npz of `save`. Raises ValueError if it holds another kind of model."""
+        model = load_gaussian_visible(path)
+        if not isinstance(model, cls):
+            raise ValueError(
+                f"{Path(path).name} holds a {type(model).__name__}: expected a {cls.__name__}"
+            )
+        return model
 
     # densities -----------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._validation import finite_array, numeric
+from ._validation import finite_array, numeric, refuse_nan
 
 SIDE = 32
 N_PIXELS = 3 * SIDE * SIDE
@@ -123,6 +123,8 @@ def _rows(name: str, value, n_pixels: int | None = None) -> np.ndarray:
     array = numeric(name, value, meaning)
     if array.ndim != 2 or not array.size or n_pixels not in (None, array.shape[1]):
         raise ValueError(f"{name} has shape {array.shape}: expected {meaning}")
+    if array.dtype.kind == "f":
+        refuse_nan(name, array, "finite pixels")
     return array
 
 

@@ -216,6 +216,11 @@ class BernoulliRBM:
         readers = {".npz": _read_npz, ".mat": _read_mat}
         if source.suffix not in readers:
             raise ValueError(f"{source.name} is neither .npz nor .mat: cannot read a model from it")
+        if holds_gaussian_visible(source):
+            raise ValueError(
+                f"{source.name} holds a model with Gaussian visible units: expected a Bernoulli "
+                "RBM; rl.load_rbm reads both"
+            )
         try:
             arrays = readers[source.suffix](source)
         except Exception as error:  # damaged files fail in many ways inside the readers
@@ -229,6 +234,14 @@ class BernoulliRBM:
                 "(.mat); a model of scikit-learn: BernoulliRBM.from_sklearn(model).save(file)"
             )
         return cls(*arrays[:3], log_scale=arrays[3])
+
+
+def holds_gaussian_visible(path: Path) -> bool:
+    """Whether the file is one of `LeakyRBM.save` or `GaussianRBM.save`."""
+    if path.suffix != ".npz" or not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return bool({"gaussian_visible.npy", "leakiness.npy"} & set(archive.namelist()))
 
 
 def _read_npz(path: Path):

@@ -30,6 +30,9 @@ class State(NamedTuple):
         return self.visible.shape[0]
 
 
+RBM_MEANING = (
+    "a BernoulliRBM (a LeakyRBM takes rl.LeakinessPath, a GaussianRBM rl.GaussianGeometricPath)"
+)
 COARSEST = 1 / 128  # largest unit of the fixed-point weights that the compiled loops are used with
 
 
@@ -147,7 +150,7 @@ class GeometricPath(AnnealingPath):
     """
 
     def __init__(self, rbm: BernoulliRBM, base="mean_field"):
-        instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM")
+        instance("rbm", rbm, BernoulliRBM, RBM_MEANING)
         self.rbm = rbm
         self.base_visible_bias, self.base_hidden_bias, self.base_name = _base(rbm, base)
         self.log_z_base = float(

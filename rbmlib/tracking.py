@@ -22,7 +22,15 @@ import numpy as np
 
 from ._numerics import expit, logmeanexp, logsumexp, softplus
 from ._streams import ChainStream
-from ._validation import annealing_betas, count, generator, instance, number
+from ._validation import (
+    annealing_betas,
+    binary_states,
+    count,
+    finite_array,
+    generator,
+    instance,
+    number,
+)
 from .models import BernoulliRBM
 from .paths import GeometricPath, State
 from .results import summarise_log_weights
@@ -31,6 +39,7 @@ from .tempering import TemperedSample, refined, simulated_tempering
 
 START_SWEEPS = 1000  # of the annealing run from the base to the first model
 RBM_MEANING = "a BernoulliRBM"
+SHARE = "0 (never), or a share of the chains up to 1"
 
 
 class LogZTracker:
@@ -99,7 +108,7 @@ class LogZTracker:
         prior_slope: float = 2.0, reweight: bool = False, n_apart: int = 0,
         resample_below: float = 0.5, rng=None, n_threads: int | None = None,
     ):  # fmt: skip
-        self.base = base
+        self.base = finite_array("base", base, (None,), "(n_visible,), such as rl.base_rate(data)")
         self.betas = linear(99) if betas is None else annealing_betas(betas)
         self.n_chains, self.n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps)
         self.gain = number("gain", gain, "a number above 0, 1 at most", above=0)
@@ -108,7 +117,10 @@ class LogZTracker:
         slope = number("prior_slope", prior_slope, "a number")
         self.prior = np.exp(slope * (self.betas - 1))
         self.prior /= self.prior.sum()
-        self.resample_below = number("resample_below", resample_below, "0, or a share", least=0)
+        self.resample_below = number("resample_below", resample_below, SHARE, least=0)
+        if self.resample_below > 1:
+            raise ValueError(f"resample_below is {resample_below!r}: expected {SHARE}")
+        instance("reweight", reweight, bool, "True or False")
         self.n_apart = count("n_apart", n_apart, 0)
         if self.n_apart > self.n_chains - 2 or (self.n_apart and not reweight):
             raise ValueError(
@@ -131,6 +143,10 @@ class LogZTracker:
     def update(self, rbm: BernoulliRBM) -> float:
         """Move the chains at ``rbm`` and log Z by eq. (24); returns log Z (nats)."""
         instance("rbm", rbm, BernoulliRBM, RBM_MEANING)
+        if rbm.n_visible != self.base.size:
+            raise ValueError(
+                f"rbm has {rbm.n_visible} visible units: expected {self.base.size} as in base"
+            )
         path = GeometricPath(rbm, base=self.base)
         if self.sample is None:
             with self._timed("start"):
@@ -166,6 +182,7 @@ class LogZTracker:
 
     @property
     def log_z(self) -> float:
+        self._sampled()
         return float(self.log_z_path[-1])
 
     @property
@@ -179,6 +196,7 @@ class LogZTracker:
 
     @property
     def std_error(self) -> float:
+        self._sampled()
         return float(np.hypot(self.noise, self.lag))
 
     def _start(self, path: GeometricPath) -> tuple[State, np.ndarray]:
@@ -243,6 +261,7 @@ class LogZTracker:
         "log_z", "log_z_error", "train" and "validation" (nats). A model at which the chains are
         not yet is first given an `update`: so any training can be followed.
         """
+        data = {name: binary_states(name, rows, self.base.size) for name, rows in data.items()}
 
         def look(rbm: BernoulliRBM) -> dict[str, float]:
             if self.path is None or not _same(self.path.rbm, rbm):

@@ -30,7 +30,16 @@ from . import __version__
 from ._kernels import gibbs, learning, narrow, threads
 from ._numerics import expit
 from ._streams import progress_bar
-from ._validation import binary_states, count, generator, instance, number, numeric
+from ._validation import (
+    binary_states,
+    callback,
+    count,
+    generator,
+    instance,
+    number,
+    numeric,
+    seen_by,
+)
 from .estimators.exact import exact
 from .models import BernoulliRBM
 from .paths import base_rate
@@ -118,7 +127,8 @@ def train(
         ``monitor(rbm)`` -> dict of numbers, recorded at each look.
     patience : int, optional
         Early stopping: stop after so many looks in a row without a new maximum of the number
-        ``watch`` that the monitor reports, and return the model of that maximum.
+        ``watch`` that the monitor reports, and return the model of that maximum. (A tracker is
+        then some looks further: log Z of the model returned is in the history.)
 
     Returns
     -------
@@ -143,7 +153,7 @@ def train(
         )
     rng = generator(rng)
     started = time.perf_counter()
-    learner = _Learner(states, n_hidden, settings, rng, start, tracker)
+    learner = _Learner(states, settings["n_hidden"], settings, rng, start, tracker)
     tenth = max(1, -(-n_updates // 10))
     every = count("monitor_every", tenth if monitor_every is None else monitor_every)
     looks = _Looks(learner, monitor, patience, watch)
@@ -172,6 +182,7 @@ def _checked_settings(arguments: dict) -> dict:
     for name in ("n_hidden", "n_sweeps", "n_updates", "batch_size"):
         settings[name] = count(name, arguments[name])
     settings["warm_up"] = count("warm_up", arguments["warm_up"], 0)
+    callback("monitor", arguments["monitor"])
     tempered = settings["method"] == "tempered"
     if tempered != isinstance(arguments["tracker"], LogZTracker):
         raise ValueError(
@@ -192,6 +203,8 @@ def _checked_settings(arguments: dict) -> dict:
         arguments["final_learning_rate"] = arguments["learning_rate"]
     for name in ("learning_rate", "final_learning_rate", "momentum", "weight_decay"):
         settings[name] = number(name, arguments[name], "a number of at least 0", least=0)
+    if settings["momentum"] >= 1:
+        raise ValueError(f"momentum is {settings['momentum']}: expected at least 0 and below 1")
     if settings["optimizer"] == "spectral":
         if settings["momentum"]:
             raise ValueError(
@@ -368,7 +381,7 @@ class _Learner:
         if rbm.n_hidden <= MAX_EXACT_UNITS:
             log_z = exact(rbm, progress=False).log_z
             seen["log_likelihood"] = float(rbm.log_density(sample).mean() - log_z)
-        return seen | (monitor(rbm) if monitor else {})
+        return seen | seen_by(monitor, rbm)
 
 
 class _Looks:
@@ -381,7 +394,9 @@ class _Looks:
         self.best: tuple[int, BernoulliRBM] | None = None
         self.add()
         if self.patience is not None and watch not in self.seen[0]:
-            raise ValueError(f"watch is {watch!r}: expected one of {', '.join(self.seen[0])}")
+            remedy = "; give monitor=tracker.monitor(validation=...)" if monitor is None else ""
+            names = ", ".join(self.seen[0])
+            raise ValueError(f"watch is {watch!r}: expected one of {names}{remedy}")
 
     def add(self) -> bool:
         """One more look; whether it is time to stop."""
@@ -389,6 +404,8 @@ class _Looks:
         if self.patience is None or self.watch not in self.seen[-1]:
             return False
         values = [look[self.watch] for look in self.seen]
+        if np.isnan(values[-1]):
+            raise ValueError(f"monitor gives {self.watch} = nan: expected a number to stop by")
         if self.best is None or values[-1] > values[self.best[0]]:
             self.best = len(values) - 1, self.learner.rbm()
         return len(values) - 1 - self.best[0] >= self.patience

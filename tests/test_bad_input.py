@@ -186,12 +186,88 @@ TRAINING = {
     "seed": (train(DATA, 3, rng=-1), "rng is -1"),
     "looks": (train(DATA, 3, monitor_every=-1), "monitor_every is -1"),
     "no looks": (train(DATA, 3, monitor_every=0), "monitor_every is 0"),
+    "no descent": (train(DATA, 3, momentum=1), "momentum is 1"),
+    "no function": (train(DATA, 3, monitor=3), "monitor is 3"),
+    "no dict": (train(DATA, 3, monitor=lambda _: 5), "monitor gave 5"),
+    "word seen": (train(DATA, 3, monitor=lambda _: {"a": "x"}), "monitor gave a = 'x'"),
+    "NaN to stop by": (
+        train(DATA, 3, monitor=lambda _: {"validation": np.nan}, patience=1),
+        "monitor gives validation = nan",
+    ),
+    "nothing to stop by": (
+        train(DATA, 3, n_updates=1, patience=1),
+        "watch is 'validation': expected one of update, reconstruction_error, log_likelihood; "
+        "give monitor=",
+    ),
+}
+
+
+def gaussian(**settings):
+    data = np.random.default_rng(0).normal(size=(100, 3))
+    data = rl.Standardisation(data)(data)
+    return lambda: rl.train_gaussian(data, 2, n_updates=1, rng=0, **settings)
+
+
+class Density:
+    """A standard Gaussian, with one method replaced."""
+
+    n_visible = 2
+
+    def __init__(self, **methods):
+        self.__dict__.update(methods)
+
+    def log_density(self, x):
+        return -(x**2).sum(axis=1) / 2
+
+    def gradient(self, x):
+        return -x
+
+
+def annealed(**methods):
+    path = rl.DensityPath(Density(**methods), 4.0)
+    return lambda: rl.ais(path, BETAS, 10, rng=0)
+
+
+CONTINUOUS = {
+    "no descent": (gaussian(momentum=1.0), "momentum is 1"),
+    "no function": (gaussian(monitor=3), "monitor is 3"),
+    "no path": (gaussian(checkpoint=3), "checkpoint is 3"),
+    "NaN pixels": (lambda: rl.Standardisation([[np.nan], [1.0]]), "images holds 1 NaN"),
+    "one number": (annealed(log_density=lambda x: -1.0), "target.log_density gave shape ()"),
+    "column": (
+        annealed(log_density=lambda x: np.zeros((len(x), 1))),
+        "target.log_density gave shape (10, 1)",
+    ),
+    "NaN density": (
+        annealed(log_density=lambda x: x[:, 0] * np.nan),
+        "target.log_density gave 10 NaN or infinite",
+    ),
+    "flat gradient": (annealed(gradient=lambda x: x[:, 0]), "target.gradient gave shape (10,)"),
+    "NaN gradient": (annealed(gradient=lambda x: x * np.nan), "target.gradient gave 20 NaN"),
+    "no size": (lambda: rl.DensityPath(Density(n_visible="2"), 1.0), "target.n_visible is '2'"),
+    "leaky": (lambda: GeometricPath(rl.LeakyRBM(W / 9)), "rbm is a LeakyRBM"),
+}
+
+
+def tracker(**settings):
+    return lambda: rl.LogZTracker(**{"base": B, "n_chains": 10, "rng": 0} | settings)
+
+
+TRACKER = {
+    "NaN base": (tracker(base=changed(B, np.nan)), "base holds 1 NaN"),
+    "data as base": (tracker(base=DATA), "base has shape (120, 4)"),
+    "more than all": (tracker(resample_below=2), "resample_below is 2"),
+    "yes": (tracker(reweight="yes"), "reweight is a str"),
+    "columns": (lambda: tracker()().monitor(train=DATA[:, :3]), "train has shape (120, 3)"),
+    "bytes": (lambda: tracker()().monitor(validation=DATA * 255), "validation holds values"),
+    "size": (lambda: tracker(base=A)().update(RBM), "rbm has 4 visible units"),
 }
 
 CASES = {
     f"{group}: {case}": content
     for group, cases in {
-        "model": MODELS, "run": RUNS, "base": BASES, "training": TRAINING
+        "model": MODELS, "run": RUNS, "base": BASES, "training": TRAINING,
+        "continuous": CONTINUOUS, "tracker": TRACKER,
     }.items()
     for case, content in cases.items()
 }  # fmt: skip

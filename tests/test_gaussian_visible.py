@@ -213,6 +213,19 @@ def test_models_are_saved_in_single_precision_and_read_back(rbm, tmp_path):
     v = np.random.default_rng(0).normal(size=(5, 4))
     np.testing.assert_allclose(again.log_density(v), rbm.log_density(v), rtol=1e-6)
     assert [path.name for path in tmp_path.iterdir()] == ["rbm.npz"]
+    for read in (type(rbm).load, rl.load_rbm):
+        assert type(read(tmp_path / "rbm.npz")) is type(rbm)
+
+
+def test_a_model_of_another_kind_is_not_read_as_one(tmp_path):
+    """A file of a Gaussian model has the arrays of a Bernoulli RBM, and another log Z."""
+    rl.LeakyRBM(0.5 * np.eye(4)).save(tmp_path / "leaky.npz")
+    rl.GaussianRBM(0.5 * np.eye(4)).save(tmp_path / "gaussian.npz")
+    for name in ("leaky", "gaussian"):
+        with pytest.raises(ValueError, match=f"{name}.npz holds a model with Gaussian visible"):
+            rl.BernoulliRBM.load(tmp_path / f"{name}.npz")
+    with pytest.raises(ValueError, match="holds a GaussianRBM: expected a LeakyRBM"):
+        rl.LeakyRBM.load(tmp_path / "gaussian.npz")
 
 
 def test_other_files_hold_no_such_model(tmp_path):

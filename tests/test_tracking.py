@@ -312,8 +312,9 @@ def test_wrong_settings_are_named(options, message):
 
 def test_order_of_calls_is_explained():
     tracker = LogZTracker(BASE, n_chains=10)
-    with pytest.raises(ValueError, match="call update"):
-        tracker.negative_phase()
+    for look in (tracker.negative_phase, lambda: tracker.log_z, lambda: tracker.std_error):
+        with pytest.raises(ValueError, match="call update"):
+            look()
     with pytest.raises(ValueError, match="reweight=True"):
         tracker.reweighted()
     with pytest.raises(TypeError, match="rbm is a str"):

@@ -22,18 +22,19 @@ class RBMInfo(NamedTuple):
 
 
 def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM":
-    """Return a trained RBM: a registered one by its name, or a Bernoulli RBM from a file.
+    """Return a trained RBM: a registered one by its name, or one from a file.
 
     Parameters
     ----------
     name_or_path : str or path
         A name listed by :func:`list_rbms`, such as "h500", or the path of an .npz or .mat file
-        as :meth:`rbmlib.BernoulliRBM.load` reads them.
+        as :meth:`rbmlib.BernoulliRBM.load` reads them, or as `LeakyRBM.save` or
+        `GaussianRBM.save` wrote it.
 
     Returns
     -------
     BernoulliRBM
-        Or a LeakyRBM or GaussianRBM, under the names "leaky_cifar10" and "gaussian_cifar10".
+        Or a LeakyRBM or GaussianRBM, such as those named "leaky_cifar10", "gaussian_cifar10".
 
     Raises
     ------
@@ -45,11 +46,12 @@ def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM":
         As :func:`fetch`, for a registered name.
     """
     from ..gaussian_visible import load_gaussian_visible
-    from ..models import BernoulliRBM
+    from ..models import BernoulliRBM, holds_gaussian_visible
 
     if name_or_path in COMMITTED_GAUSSIAN:
         return load_gaussian_visible(committed(f"models/{name_or_path}.npz"))
-    return BernoulliRBM.load(_rbm_file(name_or_path))
+    file = _rbm_file(name_or_path)
+    return load_gaussian_visible(file) if holds_gaussian_visible(file) else BernoulliRBM.load(file)
 
 
 def list_rbms() -> list[RBMInfo]:

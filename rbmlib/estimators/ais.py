@@ -23,7 +23,9 @@ from ..results import (
     summarise_log_weights,
 )
 
-PATH_MEANING = "an annealing path, such as rl.GeometricPath(rbm)"
+PATH_MEANING = (
+    "an annealing path, such as rl.GeometricPath(rbm), or rl.LeakinessPath(rbm) of a LeakyRBM"
+)
 
 # What every run records, and what it keeps of every chain if it is told to.
 RECORDED = {"beta", "step", "log_z", "ess", "slope_mean", "slope_variance"}

@@ -8,7 +8,9 @@ from .._validation import annealing_betas, count, finite_array
 from ..paths import AnnealingPath
 
 CONDITIONALS = ("joint", "marginal")
-PATH_MEANING = "an annealing path, such as rl.GeometricPath(rbm)"
+PATH_MEANING = (
+    "an annealing path, such as rl.GeometricPath(rbm), or rl.LeakinessPath(rbm) of a LeakyRBM"
+)
 MAX_BETAS = 32_767  # indices are kept in 16 bits
 
 
