@@ -24,7 +24,7 @@ LEVELS = [
     {"datasets", "testsystems"},
     {"paths"},
     {"moment_averaging", "leaky_paths", "continuous", "gaussian_base"},
-    {"schedules"},
+    {"schedules", "trajectory_weights"},
     {"tempering", "mcmc"},
     {"adaptive"},
     {"estimators", "tracking"},

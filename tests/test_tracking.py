@@ -1,12 +1,14 @@
 """Tracking: eq. (24) by hand, the lag, the negative phase, Jarzynski's equality and its bias."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from helpers_stats import all_states, assert_no_rejection, log_sum, rbm_table, two_sided
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, LogZTracker, tasks
-from rbmlib.tracking import log_density_change
+from rbmlib.trajectory_weights import log_density_change
 
 BETAS = rl.schedules.linear(9)
 DATA = rl.exact_samples(rl.testsystems.random_rbm(10, 5, rng=0), 200, rng=1)
@@ -57,6 +59,31 @@ def test_a_steady_rise_is_followed_with_the_lag_that_is_reported():
     assert np.mean(behind) == pytest.approx(expected, rel=0.15)
     assert tracker.lag == pytest.approx(behind[-1], abs=5 * tracker.noise)
     assert tracker.noise < 0.1 * expected < tracker.std_error
+
+
+def test_the_noise_is_made_of_what_each_chain_does_to_the_estimate():
+    """By differences: the occupations of one chain, in all updates, weigh a little more."""
+    n, rng = 30, np.random.default_rng(0)
+    shares = rng.uniform(0.2, 2, (12, n, 2))
+
+    def tracked(shares):
+        tracker = LogZTracker(BASE, [0, 1], n_chains=n, gain=0.3, rng=0)
+        tracker.log_z_path = np.zeros(2)
+        for step, share in enumerate(shares):  # log Z rises; the estimate is fed back
+            tracker.sample = SimpleNamespace(log_z_path=tracker.log_z_path)
+            truth = np.array([0, 0.1 * step])
+            tracker._track(tracker.prior * np.exp(truth - tracker.log_z_path) * share)
+        return tracker
+
+    whole, small = tracked(shares), 1e-5
+    found = []
+    for chain in range(n):
+        more = shares.copy()
+        more[:, chain] += small * (shares[:, chain] - shares.mean(axis=1))
+        one = tracked(more)
+        found.append([one.log_z - whole.log_z, one.log_z + one.lag - whole.log_z - whole.lag])
+    spreads = np.std(found, axis=0, ddof=1) / small * np.sqrt(n)
+    np.testing.assert_allclose(spreads, [whole.noise, whole.noise_with_lag], rtol=1e-3)
 
 
 @pytest.mark.statistical

@@ -95,7 +95,7 @@ def simulated_tempering(
     mixed, visited = np.zeros((2, bounds.size - 1, n_chains, 3, k))
     counts = np.zeros((2, k, k), np.int64)
     passages, last_end = np.zeros(n_chains, np.int64), np.full(n_chains, -1)
-    if getattr(start, "last_end", None) is not None:
+    if isinstance(start, TemperedSample) and start.last_end is not None:
         last_end = start.last_end.copy()
     with progress_bar(n_sweeps, "simulated tempering", progress) as bar:
         for block, (first, last) in enumerate(pairwise(bounds)):
