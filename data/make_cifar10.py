@@ -23,7 +23,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from rbmlib import datasets, images
+from rbmlib import datasets
+from rbmlib.datasets import images
 
 OUTPUT = Path(__file__).parent / "cifar10" / "subset.npz"
 SCALE = OUTPUT.with_name("scale.npz")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import rbmlib as rl
 from rbmlib import datasets
-from rbmlib.gaussian_likelihood import bracket_log_z
+from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 
 FOLDER = Path(__file__).parent / "models"
 N_EPOCHS, EPOCH = 8, 500  # updates of 100 images

@@ -9,9 +9,8 @@ lower
 
 __version__ = "0.1.0"
 
-from . import datasets, hmc, leaky_bias, mcmc, schedules, testsystems
-from .continuous import DensityPath, adapt_covariances, adapt_step_sizes
-from .datasets import load_rbm
+from . import datasets, schedules
+from .datasets import Standardisation, load_rbm
 from .estimators import (
     ais,
     bar,
@@ -32,21 +31,35 @@ from .estimators import (
     transition_rts,
     wang_landau,
 )
-from .gaussian_base import GaussianBasePath
-from .gaussian_training import train_gaussian
-from .gaussian_visible import GaussianRBM, LeakyRBM
-from .images import Standardisation
-from .leaky_paths import EnergyPath, GaussianGeometricPath, LeakinessPath
-from .models import BernoulliRBM, GaussianMixture, log_likelihood
-from .moment_averaging import MomentAveragingPath
-from .paths import AnnealingPath, GeometricPath, State, base_rate, mean_field_bias
-from .projection import project_weights
+from .models import (
+    BernoulliRBM,
+    GaussianMixture,
+    GaussianRBM,
+    LeakyRBM,
+    log_likelihood,
+    project_weights,
+    testsystems,
+)
+from .moves import hmc, leaky_bias, mcmc
+from .paths import (
+    AnnealingPath,
+    DensityPath,
+    EnergyPath,
+    GaussianBasePath,
+    GaussianGeometricPath,
+    GeometricPath,
+    LeakinessPath,
+    MomentAveragingPath,
+    State,
+    adapt_covariances,
+    adapt_step_sizes,
+    base_rate,
+    mean_field_bias,
+)
 from .results import ConvergenceWarning, Estimate
-from .store import StoreError
-from .sweep import Sweep
+from .sweeps import StoreError, Sweep
 from .tempering import TemperedSample, parallel_tempering, pilot, simulated_tempering
-from .tracking import LogZTracker
-from .training import train
+from .training import LogZTracker, train, train_gaussian
 
 __all__ = [
     "AnnealingPath",

@@ -14,7 +14,6 @@ import numpy as np
 from . import __version__, datasets
 from .estimators import log_z
 from .results import ConvergenceWarning, Estimate
-from .sweep import Sweep
 
 SHOWN_ERRORS = 10
 
@@ -180,7 +179,9 @@ def _run(options) -> int:
         raise ValueError("--workers and --scheduler: a scheduler has workers of its own")
     if options.scheduler == "":
         raise ValueError("--scheduler is empty: expected an address such as tcp://HOST:PORT")
-    sweep = Sweep.from_yaml(options.sweep, store=options.store)
+    from .book.experiments import book_sweep
+
+    sweep = book_sweep(options.sweep, store=options.store)
     n_todo, seconds = sweep.expected_seconds()
     time = (
         "no earlier run says how long" if seconds is None else f"{_duration(seconds)} of one core"

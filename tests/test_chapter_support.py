@@ -6,8 +6,8 @@ import warnings
 import numpy as np
 import pytest
 
-from rbmlib import tables
-from rbmlib.notebooks import checked_parameters, noted_warnings, refused_parameter
+from rbmlib.book import tables
+from rbmlib.book.parameters import checked_parameters, noted_warnings, refused_parameter
 from rbmlib.results import bootstrap_log_weights
 
 

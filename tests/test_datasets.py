@@ -13,8 +13,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rbmlib import _download, datasets
+from rbmlib import datasets
 from rbmlib.datasets import DataCorrupt, DataUnavailable, Remote
+from rbmlib.datasets import download as _download
 
 DATA = Path(__file__).parents[1] / "data"
 CONTENT = b"a published file, for tests"

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from helpers_stats import all_states, log_sum
 
-from rbmlib import GaussianRBM, LeakyRBM, tasks
-from rbmlib.gaussian_likelihood import bracket_log_z
+from rbmlib import GaussianRBM, LeakyRBM
+from rbmlib.book import experiments as tasks
+from rbmlib.estimators.gaussian_likelihood import bracket_log_z
+from rbmlib.sweeps import models, task
 
 RNG = np.random.default_rng(5)
 BASIS = np.linalg.qr(RNG.normal(size=(12, 4)))[0]
@@ -75,16 +77,16 @@ def small(monkeypatch):
     monkeypatch.setattr(tasks.cifar10, "cifar_parts", lambda: (data[:200], data[200:]))
     for name, kind in (("leaky start", LeakyRBM), ("gaussian start", GaussianRBM)):
         rbm = kind(0.01 * RNG.random((12, 4)))
-        monkeypatch.setitem(tasks.MODELS, name, lambda rbm=rbm: rbm)
+        monkeypatch.setitem(models.MODELS, name, lambda rbm=rbm: rbm)
 
     def run(model, **settings):
         task = {"estimator": "trained on cifar10", "seed": 0, "n_updates": 300, "n_sweeps": 5,
                 "n_temperatures": 50, "fit_chains": 100}  # fmt: skip
         return tasks.estimate(model=model, **task | settings)
 
-    tasks.task._model_and_path.cache_clear()
+    task._model_and_path.cache_clear()
     yield run
-    tasks.task._model_and_path.cache_clear()
+    task._model_and_path.cache_clear()
 
 
 @pytest.mark.parametrize("model", ["leaky start", "gaussian start"])

@@ -5,8 +5,9 @@ import pytest
 from scipy.special import expit
 
 import rbmlib as rl
-from rbmlib import gaussian_training, tasks
-from rbmlib.gaussian_training import _checked_settings, _Learner
+from rbmlib.book import experiments as tasks
+from rbmlib.training import gaussian as gaussian_training
+from rbmlib.training.gaussian import _checked_settings, _Learner
 
 RNG = np.random.default_rng(7)
 CLOUD = RNG.normal(size=(400, 5)) @ RNG.normal(size=(5, 5))

@@ -5,10 +5,10 @@ import pytest
 from helpers_stats import assert_no_rejection, chi_square_p
 from scipy import stats
 
-from rbmlib import hmc
 from rbmlib._numerics import expit
 from rbmlib._streams import ChainStream
-from rbmlib.hmc import (
+from rbmlib.moves import hmc
+from rbmlib.moves.hmc import (
     Transition,
     covariance_root,
     fit_acceptance,

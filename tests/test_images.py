@@ -9,8 +9,9 @@ import pytest
 from scipy.io import savemat
 
 import rbmlib as rl
-from rbmlib import _download, datasets, images
-from rbmlib.datasets import DataCorrupt, Remote
+from rbmlib import datasets
+from rbmlib.datasets import DataCorrupt, Remote, images
+from rbmlib.datasets import download as _download
 
 RNG = np.random.default_rng(0)
 SMALL = RNG.integers(0, 256, (4, images.N_PIXELS), np.uint8)

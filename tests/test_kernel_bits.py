@@ -10,7 +10,7 @@ import rbmlib as rl
 from rbmlib import GeometricPath, State
 from rbmlib._kernels import elementwise, gibbs, threads
 from rbmlib._streams import ChainStream
-from rbmlib.paths import AnnealingPath
+from rbmlib.paths.base import AnnealingPath
 
 WIDE = rl.testsystems.random_rbm(40, 50, coupling=3.0, rng=1)  # too many units for tables
 NARROW = rl.testsystems.random_rbm(40, 12, coupling=3.0, rng=1)  # takes tables

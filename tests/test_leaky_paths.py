@@ -14,12 +14,13 @@ from rbmlib import (
     LeakinessPath,
     LeakyRBM,
     State,
-    leaky_kernels,
-    tasks,
 )
 from rbmlib._kernels.leaky import fill_normals
 from rbmlib._streams import ChainStream
-from rbmlib.leaky_kernels import KERNELS, negative_squares
+from rbmlib.book import experiments as tasks
+from rbmlib.moves import leaky as leaky_kernels
+from rbmlib.moves.leaky import KERNELS, negative_squares
+from rbmlib.sweeps import ESTIMATES
 
 EXACT = sorted(set(KERNELS) - {"gibbs"})
 RNG = np.random.default_rng(5)
@@ -275,11 +276,11 @@ def test_exact_log_z_and_samples_by_their_usual_names():
 def test_a_sweep_can_name_a_leaky_model():
     task = {"model": "orthogonal 5", "path": "leakiness", "kernel": "slice", "n_temperatures": 40,
             "n_chains": 200, "seed": 1}  # fmt: skip
-    row = rl.Sweep([task]).tasks.popitem()[1]
+    row = rl.Sweep([task], ESTIMATES).tasks.popitem()[1]
     found = tasks.estimate(**row)
     assert abs(found["log_z"] - 2825.4803711) < 4.5 * found["std_error"]
     with pytest.raises(ValueError, match="kernel is missing"):
-        tasks.checked({k: v for k, v in task.items() if k != "kernel"})
+        task.checked({k: v for k, v in task.items() if k != "kernel"})
 
 
 def test_errors():

@@ -21,7 +21,7 @@ from helpers_stats import (
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath, State
-from rbmlib.paths import AnnealingPath
+from rbmlib.paths.base import AnnealingPath
 
 RNG = np.random.default_rng(5)
 W, B, A = RNG.normal(size=(5, 3)), RNG.normal(size=5), RNG.normal(size=3)

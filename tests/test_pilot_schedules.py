@@ -6,7 +6,7 @@ import pytest
 import rbmlib as rl
 from rbmlib import schedules
 from rbmlib.estimators.exact import exact_samples
-from rbmlib.paths import AnnealingPath
+from rbmlib.paths.base import AnnealingPath
 
 
 class PerfectPath(rl.GeometricPath):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib import projection
+from rbmlib.models import projection
 
 RNG = np.random.default_rng(0)
 

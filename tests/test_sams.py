@@ -7,13 +7,14 @@ import pytest
 from helpers_kernels import MirroredStream, quantised_path
 
 import rbmlib as rl
-from rbmlib import GeometricPath, adaptive
+from rbmlib import GeometricPath
 from rbmlib._kernels import adaptive as kernel
 from rbmlib._kernels.tempering import memory_of
-from rbmlib.adaptive import Groups, checked, diagnose, neighbour_law
 from rbmlib.estimators.sams import gain_sequence
 from rbmlib.estimators.wang_landau import Halving
 from rbmlib.results import student_interval
+from rbmlib.tempering import self_adjusted as adaptive
+from rbmlib.tempering.self_adjusted import Groups, checked, diagnose, neighbour_law
 
 RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
 PATH = GeometricPath(RBM, base=np.zeros(12))

@@ -8,8 +8,9 @@ from contextlib import closing
 import pytest
 from helpers_sweep import TASKS, square
 
-from rbmlib import Sweep, sweep
-from rbmlib.store import Record, ResultsStore, StoreError
+from rbmlib import Sweep
+from rbmlib.sweeps import sweep
+from rbmlib.sweeps.store import Record, ResultsStore, StoreError
 
 VERSION = f"{square.__module__}.square 1"  # of a sweep of squares
 

@@ -5,8 +5,10 @@ import json
 import pandas as pd
 import pytest
 
-from rbmlib import Sweep, datasets, notebooks, tasks
-from rbmlib.notebooks import recomputed, stored_results
+from rbmlib import Sweep, datasets
+from rbmlib.book import experiments as tasks
+from rbmlib.book import recomputed, stored, stored_results
+from rbmlib.sweeps.task import checked
 
 SMALL = {"model": "pcd_20", "n_temperatures": 20, "n_chains": 10}
 
@@ -14,8 +16,8 @@ SMALL = {"model": "pcd_20", "n_temperatures": 20, "n_chains": 10}
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Two rows of a sweep in a data folder of their own."""
-    whole = [tasks.checked(SMALL | {"seed": seed}) for seed in (1, 2)]
-    rows = [task | tasks.estimate(**task) for task in whole]
+    whole = [checked(SMALL | {"seed": seed}) for seed in (1, 2)]
+    rows = [settings | tasks.estimate(**settings) for settings in whole]
     for row in rows:
         del row["seconds"]  # of this machine
     provenance = [{"seconds": 90.0, "host": "x86", "rbmlib": "0.1"} for _ in rows]
@@ -73,7 +75,7 @@ def test_with_a_scheduler_the_sweep_is_run_instead(tmp_path, monkeypatch):
         return run(self, n_workers=0)
 
     monkeypatch.setattr(Sweep, "run", here)
-    monkeypatch.setattr(notebooks, "__file__", str(tmp_path / "rbmlib" / "notebooks.py"))
+    monkeypatch.setattr(stored, "__file__", str(tmp_path / "rbmlib" / "book" / "stored.py"))
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     table = stored_results("mine", "tcp://10.0.0.5:8786")

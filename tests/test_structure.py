@@ -18,21 +18,17 @@ TOP_LEVEL = {
 
 # Rooms from left to right: a module imports rooms of a lower level, or its own room.
 LEVELS = [
-    {"_kernels", "results", "store", "_numerics", "_streams", "_validation", "_download"},
-    {"models", "gaussian_visible", "images", "hmc", "projection"},
-    {"leaky_kernels", "leaky_bias"},
-    {"datasets", "testsystems"},
+    {"_kernels", "results", "_numerics", "_streams", "_validation", "_files", "_csv"},
+    {"models"},
+    {"moves"},
+    {"datasets"},
     {"paths"},
-    {"moment_averaging", "leaky_paths", "continuous", "gaussian_base"},
-    {"schedules", "trajectory_weights"},
-    {"tempering", "mcmc"},
-    {"adaptive"},
-    {"estimators", "tracking"},
-    {"training", "gaussian_training", "gaussian_likelihood"},
-    {"tasks"},
-    {"_engine"},
-    {"sweep"},
-    {"tables", "plots", "notebooks"},
+    {"schedules"},
+    {"tempering"},
+    {"estimators"},
+    {"training"},
+    {"sweeps"},
+    {"book"},
     {"__main__"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from helpers_sweep import SMALL, TASKS, read, run, square
 
-from rbmlib import Sweep, _engine, sweep, tasks
+from rbmlib import Sweep
 from rbmlib.__main__ import main
-from rbmlib.store import StoreError
+from rbmlib.sweeps import ESTIMATES, sweep
+from rbmlib.sweeps import engine as _engine
+from rbmlib.sweeps.store import StoreError
 
 # results ------------------------------------------------------------------------------------
 
@@ -80,12 +82,16 @@ def test_table_of_an_unfinished_sweep_is_refused(tmp_path):
 
 
 def test_time_is_judged_by_runs_of_the_same_kind(tmp_path):
-    made, _ = run([SMALL | {"seed": s} for s in range(3)], tmp_path, tasks.estimate)
+    made, _ = run([SMALL | {"seed": s} for s in range(3)], tmp_path, ESTIMATES)
     assert made.expected_seconds() == (0, 0.0)
     each = np.mean([r.provenance["seconds"] for r in made.records()])
-    larger = Sweep([SMALL | {"n_chains": 20, "seed": s} for s in (4, 5)], folder=tmp_path)
+    larger = Sweep(
+        [SMALL | {"n_chains": 20, "seed": s} for s in (4, 5)], ESTIMATES, folder=tmp_path
+    )
     assert larger.expected_seconds() == (2, pytest.approx(4 * each))
-    assert Sweep([SMALL | {"base": "own biases"}], folder=tmp_path).expected_seconds() == (1, None)
+    assert Sweep(
+        [SMALL | {"base": "own biases"}], ESTIMATES, folder=tmp_path
+    ).expected_seconds() == (1, None)
     made.to_csv()
     made.store.unlink()  # as in a fresh checkout: the table alone says how long
     assert made.expected_seconds() == (3, pytest.approx(3 * each, abs=0.01))

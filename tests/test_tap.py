@@ -10,7 +10,7 @@ from helpers_stats import all_states, log_sum, rbm_table
 from scipy.optimize import root
 
 import rbmlib as rl
-from rbmlib import tasks
+from rbmlib.book import experiments as tasks
 from rbmlib.estimators.tap import Expansion
 
 MODELS = ["pcd_10", "cd25_20"]

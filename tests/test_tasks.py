@@ -7,7 +7,9 @@ import pytest
 from helpers_sweep import SMALL
 
 import rbmlib as rl
-from rbmlib import Sweep, tasks
+from rbmlib import Sweep
+from rbmlib.book import experiments as tasks
+from rbmlib.sweeps import ESTIMATES, kind, registry, task
 
 
 def test_a_task_is_the_call_it_names():
@@ -36,10 +38,10 @@ HELD = {
 }
 
 
-@pytest.mark.parametrize(("schedule", "estimator"), HELD[tasks.RESULTS_VERSION])
+@pytest.mark.parametrize(("schedule", "estimator"), HELD[kind.RESULTS_VERSION])
 def test_results_of_this_version_are_held(schedule, estimator):
     row = tasks.estimate(**SMALL | {"schedule": schedule, "estimator": estimator})
-    expected = HELD[tasks.RESULTS_VERSION][schedule, estimator]
+    expected = HELD[kind.RESULTS_VERSION][schedule, estimator]
     assert row["mean_log_z"] == pytest.approx(expected, abs=2e-6)
 
 
@@ -92,18 +94,18 @@ def test_variances_are_foretold():
 
 
 def test_a_new_schedule_is_one_function(monkeypatch):
-    monkeypatch.setitem(tasks.SCHEDULES, "power", None)  # forgotten again afterwards
+    monkeypatch.setitem(registry.SCHEDULES, "power", None)  # forgotten again afterwards
 
-    @tasks.register(tasks.SCHEDULES, "power")
+    @registry.register(registry.SCHEDULES, "power")
     def power(path, *, n_temperatures: int, power: float = 2.0):
         return np.linspace(0, 1, n_temperatures + 1) ** power
 
-    whole = tasks.checked(SMALL | {"schedule": "power"})
+    whole = task.checked(SMALL | {"schedule": "power"})
     assert whole["power"] == 2.0
     straight = tasks.estimate(**SMALL | {"schedule": "power", "power": 1})
     assert straight["log_z"] == tasks.estimate(**SMALL)["log_z"]
     with pytest.raises(ValueError, match="did you mean power"):
-        tasks.checked(SMALL | {"schedule": "power", "powr": 1.0})
+        task.checked(SMALL | {"schedule": "power", "powr": 1.0})
 
 
 def test_model_file_is_known_by_its_content(tmp_path):
@@ -111,6 +113,8 @@ def test_model_file_is_known_by_its_content(tmp_path):
     keys = []
     for seed in (0, 1):
         rl.testsystems.random_rbm(5, 3, rng=seed).save(model)
-        made = Sweep([SMALL | {"model": str(model), "base": "mean field"}], folder=tmp_path)
+        made = Sweep(
+            [SMALL | {"model": str(model), "base": "mean field"}], ESTIMATES, folder=tmp_path
+        )
         keys += made.tasks
     assert keys[0] != keys[1]

@@ -21,7 +21,7 @@ from rbmlib import BernoulliRBM, GeometricPath, State, tempering
 from rbmlib._kernels import fixed_point
 from rbmlib._kernels import tempering as kernel
 from rbmlib._streams import ChainStream
-from rbmlib.paths import AnnealingPath
+from rbmlib.paths.base import AnnealingPath
 
 f32 = np.float32
 BETAS = np.array([0.0, 0.3, 0.7, 1.0])

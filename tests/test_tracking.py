@@ -7,8 +7,9 @@ import pytest
 from helpers_stats import all_states, assert_no_rejection, log_sum, rbm_table, two_sided
 
 import rbmlib as rl
-from rbmlib import BernoulliRBM, LogZTracker, tasks
-from rbmlib.trajectory_weights import log_density_change
+from rbmlib import BernoulliRBM, LogZTracker
+from rbmlib.book import experiments as tasks
+from rbmlib.training.jarzynski import log_density_change
 
 BETAS = rl.schedules.linear(9)
 DATA = rl.exact_samples(rl.testsystems.random_rbm(10, 5, rng=0), 200, rng=1)

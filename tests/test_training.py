@@ -6,7 +6,7 @@ from helpers_stats import joint_table, log_sum
 
 import rbmlib as rl
 from rbmlib._kernels import random
-from rbmlib.training import sharp
+from rbmlib.training.bernoulli import sharp
 
 RNG = np.random.default_rng(4)
 DATA = (RNG.random((12, 6)) < [0.9, 0.2, 0.5, 0.7, 0.1, 0.5]).astype(np.uint8)
@@ -236,7 +236,7 @@ def test_history_has_the_looks_that_were_asked_for():
 
 def test_batches_go_through_the_data_without_replacement(monkeypatch):
     """Each row is used once an epoch; the first batch starts the chains."""
-    from rbmlib import training
+    from rbmlib.training import bernoulli as training
 
     batches = []
     original = training._Learner._next_batch

@@ -33,9 +33,9 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 import rbmlib as rl
-from rbmlib import plots
 from rbmlib._kernels import amx, threads
 from rbmlib._streams import ChainStream
+from rbmlib.book import plots
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "data" / "results"

@@ -11,13 +11,7 @@ import pandas as pd
 
 from rbmlib._kernels import amx
 from rbmlib._kernels.amx import HIGH, HIGH_0, HIGH_1, LOW, LOW_0, LOW_1, STATES_0, STATES_1
-from rbmlib._kernels.elementwise import (
-    SERIES,
-    draw_lanes,
-    draw_row,
-    exp_negative,
-    increment_lanes,
-)
+from rbmlib._kernels.elementwise import SERIES, draw_lanes, draw_row, exp_negative, increment_lanes
 from rbmlib._kernels.random import bits31_lanes, mixed_keys, mixed_units
 from rbmlib._kernels.simd import LANES, absolute, fma, load, spread, store, to_floats, where
 

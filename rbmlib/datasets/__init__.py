@@ -9,8 +9,9 @@ otherwise. Every binary file is checked against the SHA-256 in ``datasets/regist
 it is opened; a file that differs is refused, never overwritten.
 """
 
-from .._download import DataCorrupt, DataUnavailable, cache_folder
+from .download import DataCorrupt, DataUnavailable, cache_folder
 from .files import committed, fetch
+from .images import Standardisation
 from .rbms import RBMInfo, list_rbms, load_rbm
 from .register import (  # noqa: F401  (what tasks and the scripts of data/ look up)
     CIFAR_BATCHES,
@@ -37,6 +38,7 @@ __all__ = [
     "DataUnavailable",
     "Dataset",
     "RBMInfo",
+    "Standardisation",
     "cache_folder",
     "cifar10_scale",
     "committed",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .._download import DataCorrupt, check, download, find
+from .download import DataCorrupt, check, download, find
 from .register import COMMITTED, REMOTE
 
 

@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._download import DataCorrupt, find
+from .download import DataCorrupt, find
 from .files import committed, fetch, suggest
 from .register import COMMITTED_GAUSSIAN, COMMITTED_RBMS, PUBLISHED_RBMS, REMOTE
 
 if TYPE_CHECKING:
-    from ..models import BernoulliRBM
+    from ..models.bernoulli import BernoulliRBM
 
 
 class RBMInfo(NamedTuple):
@@ -45,8 +45,9 @@ def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM":
     DataCorrupt, DataUnavailable
         As :func:`fetch`, for a registered name.
     """
-    from ..gaussian_visible import load_gaussian_visible
-    from ..models import BernoulliRBM, holds_gaussian_visible
+    from ..models.bernoulli import BernoulliRBM
+    from ..models.files import holds_gaussian_visible
+    from ..models.gaussian import load_gaussian_visible
 
     if name_or_path in COMMITTED_GAUSSIAN:
         return load_gaussian_visible(committed(f"models/{name_or_path}.npz"))

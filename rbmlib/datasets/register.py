@@ -1,6 +1,6 @@
 """Names, addresses and SHA-256 of all files: data sets and trained RBMs."""
 
-from .._download import Remote
+from .download import Remote
 
 # SHA-256 of the committed binary files, by their path in data/. A new one is entered here.
 COMMITTED = {

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._download import Remote, find
-from ..images import Standardisation, from_differences, read_cifar_batch, read_svhn
+from .download import Remote, find
 from .files import committed, fetch, read_only
+from .images import Standardisation, from_differences, read_cifar_batch, read_svhn
 from .register import CIFAR_BATCHES, CIFAR_FOLDER, CIFAR_NAMES, REMOTE
 
 

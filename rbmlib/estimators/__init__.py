@@ -2,16 +2,16 @@
 
 from .ais import ais
 from .bar import bar
+from .bar_of_sample import bar_of_sample
 from .exact import exact, exact_samples
+from .log_z import log_z
 from .mbar import mbar, mbar_of_sample, solve_mbar, stochastic_mbar
-from .neighbour_bar import bar_of_sample
 from .reverse_ais import reverse_ais
 from .rts import rts, rts_of_sample
 from .sams import sams
 from .tap import tap
 from .ti import ti
 from .transition_rts import transition_rts
-from .trusted import log_z
 from .wang_landau import wang_landau
 
 __all__ = [

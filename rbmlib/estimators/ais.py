@@ -13,7 +13,7 @@ from .. import __version__
 from .._numerics import logsumexp
 from .._streams import ChainStream, progress_bar
 from .._validation import annealing_betas, count, instance, seed_of
-from ..paths import AnnealingPath, State
+from ..paths.base import AnnealingPath, State
 from ..results import (
     MINIMUM_ESS,
     MINIMUM_FRACTION,

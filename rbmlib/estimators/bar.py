@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 from .._numerics import expit
 from .._streams import ChainStream, progress_bar
 from .._validation import annealing_betas, count, finite_array, generator, instance
-from ..paths import AnnealingPath, State
+from ..paths.base import AnnealingPath, State
 from ..results import ConvergenceWarning, Estimate, student_interval, summarise_log_weights
 from .ais import PATH_MEANING, has_converged, run_settings
 from .exact import exact_samples

@@ -16,8 +16,8 @@ from .._kernels import enumeration, threads
 from .._numerics import expit, logsumexp
 from .._streams import progress_bar
 from .._validation import count, generator, instance
-from ..gaussian_visible import LeakyRBM
-from ..models import BernoulliRBM
+from ..models.bernoulli import BernoulliRBM
+from ..models.gaussian import LeakyRBM
 from ..results import Estimate
 
 MAX_UNITS = 30  # 2**30 states of 784 units take the better part of an hour

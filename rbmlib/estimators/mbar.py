@@ -33,10 +33,10 @@ from .._validation import (
     numeric,
     seed_of,
 )
-from ..paths import AnnealingPath
+from ..paths.base import AnnealingPath
 from ..results import Estimate
 from ..tempering import PATH_MEANING, TemperedSample, ladder, simulated_tempering
-from .agreement import estimate_from_pulls, kept_states
+from ._report import estimate_from_pulls, kept_states
 from .rts import BURN_IN, begin_from_pilot
 
 MAX_NEWTON = 100

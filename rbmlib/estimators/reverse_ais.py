@@ -17,8 +17,8 @@ import numpy as np
 
 from .._streams import ChainStream, progress_bar
 from .._validation import annealing_betas, binary_states, count, generator, instance
-from ..models import BernoulliRBM
-from ..paths import AnnealingPath, State
+from ..models.bernoulli import BernoulliRBM
+from ..paths.base import AnnealingPath, State
 from ..results import Estimate, student_interval, summarise_log_weights
 from .ais import PATH_MEANING, has_converged, mean_bound, run_settings, warn_low_ess
 from .exact import can_enumerate, exact_samples

@@ -19,7 +19,7 @@ import numpy as np
 from .. import __version__
 from .._numerics import logsumexp
 from .._validation import count, generator, instance, seed_of
-from ..paths import AnnealingPath, State
+from ..paths.base import AnnealingPath, State
 from ..results import Estimate, judged, student_interval
 from ..tempering import (
     PATH_MEANING,

@@ -13,8 +13,8 @@ import numpy as np
 
 from .._streams import progress_bar
 from .._validation import count, number, seed_of
-from ..adaptive import Groups, checked, estimate
 from ..results import Estimate
+from ..tempering.self_adjusted import Groups, checked, estimate
 
 N_RECORDED = 50
 

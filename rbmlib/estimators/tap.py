@@ -25,7 +25,7 @@ import numpy as np
 from .. import __version__
 from .._numerics import expit, logit, logsumexp, softplus
 from .._validation import count, finite_array, generator, instance, number, seed_of
-from ..models import BernoulliRBM
+from ..models.bernoulli import BernoulliRBM
 from ..results import ConvergenceWarning, Estimate
 
 SOLVERS = ("minimise", "iterate")

@@ -16,7 +16,8 @@ from scipy.integrate import simpson
 from .. import __version__
 from .._streams import ChainStream
 from .._validation import count, instance
-from ..paths import AnnealingPath, GeometricPath
+from ..paths.base import AnnealingPath
+from ..paths.geometric import GeometricPath
 from ..results import ConvergenceWarning, Estimate, judged, student_interval
 from ..tempering import PATH_MEANING, TemperedSample
 from .rts import MINIMUM_TRIPS, diagnose, rts

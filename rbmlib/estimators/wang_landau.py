@@ -15,8 +15,8 @@ import numpy as np
 
 from .._streams import progress_bar
 from .._validation import count, number, seed_of
-from ..adaptive import Groups, checked, estimate
 from ..results import Estimate
+from ..tempering.self_adjusted import Groups, checked, estimate
 
 CHECK_EVERY = 100  # sweeps between two looks at a histogram
 

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from .._numerics import logsumexp
 from .._streams import ChainStream, progress_bar
 from .._validation import count, instance, number
-from ..paths import AnnealingPath
+from ..paths.base import AnnealingPath
 from .cutting import LEAST, cut
 from .fixed import linear
 

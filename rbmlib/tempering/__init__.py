@@ -15,13 +15,7 @@ serves all betas. With ``"marginal"`` the hidden units are summed over first: a 
 in k, for K times the work, on any path.
 """
 
-from .checks import (  # noqa: F401  (shared with the estimators)
-    MAX_BETAS,
-    PATH_MEANING,
-    check_conditional,
-    checked_prior,
-    ladder,
-)
+from .checks import MAX_BETAS, PATH_MEANING, check_conditional, checked_prior, ladder  # noqa: F401  (shared with the estimators)
 from .parallel import parallel_tempering
 from .pilot import Pilot, pilot, refined  # noqa: F401
 from .sample import TemperedSample

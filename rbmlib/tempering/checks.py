@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._validation import annealing_betas, count, finite_array
-from ..paths import AnnealingPath
+from ..paths.base import AnnealingPath
 
 CONDITIONALS = ("joint", "marginal")
 PATH_MEANING = (

@@ -8,7 +8,8 @@ import numpy as np
 
 from .._streams import ChainStream, progress_bar
 from .._validation import count, instance
-from ..paths import AnnealingPath, GeometricPath, State
+from ..paths.base import AnnealingPath, State
+from ..paths.geometric import GeometricPath
 from .checks import PATH_MEANING, block_bounds, check_conditional, ladder
 from .sample import TemperedSample
 from .steps import moved, note_ends

@@ -9,7 +9,7 @@ import numpy as np
 from .._numerics import logmeanexp
 from .._streams import ChainStream
 from .._validation import count, instance
-from ..paths import AnnealingPath, State
+from ..paths.base import AnnealingPath, State
 from .checks import PATH_MEANING, ladder
 
 

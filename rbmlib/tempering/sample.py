@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import count
-from ..paths import State
+from ..paths.base import State
 
 
 @dataclass(frozen=True, eq=False)

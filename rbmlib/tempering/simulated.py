@@ -10,7 +10,8 @@ import numpy as np
 from .._kernels.tempering import UNIT, Tally
 from .._streams import ChainStream, progress_bar
 from .._validation import count, finite_array, instance, numeric
-from ..paths import AnnealingPath, GeometricPath, State
+from ..paths.base import AnnealingPath, State
+from ..paths.geometric import GeometricPath
 from .checks import PATH_MEANING, block_bounds, check_conditional, checked_prior, ladder
 from .sample import TemperedSample
 from .steps import draw_betas, moved

@@ -1,0 +1,63 @@
+"""Chapter rts: what each estimator makes of the same states of tempering."""
+
+from __future__ import annotations
+
+from ...estimators import bar_of_sample, mbar_of_sample, rts, rts_of_sample, ti, transition_rts
+from ...estimators.bootstrap import bootstrap_tempered
+from ...sweeps.registry import ESTIMATORS, one_of, register
+from ...tempering import parallel_tempering
+
+
+def side_by_side(estimates: dict) -> dict[str, float]:
+    columns = {}
+    for name, estimate in estimates.items():
+        columns |= {name: estimate.log_z, f"{name}_error": estimate.std_error}
+    return columns
+
+
+@register(ESTIMATORS, "tempered")
+def _tempered(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, sampler: str = "simulated"
+):  # fmt: skip
+    """What each estimator makes of the same states; log Z is RTS's, or MBAR's (parallel)."""
+    if one_of("sampler", sampler, ("simulated", "parallel")) == "parallel":
+        return _parallel(path, betas, seed, n_chains, n_sweeps)
+    run = rts(path, betas, n_chains, n_sweeps, seed, progress=False)
+    sample, skip = run.states, n_sweeps // 10
+    others = {
+        "ts": rts_of_sample(sample, rao_blackwell=False, skip=2),
+        "ti": ti(sample, rao_blackwell=False, skip=2),
+        "ti_rb": ti(sample, rule="corrected", skip=2),
+        "mbar": mbar_of_sample(sample, skip=skip),
+        "bar": bar_of_sample(sample, skip=skip),
+        "sd": transition_rts(sample, kind="sd", n_groups=20),
+        "rsd": transition_rts(sample, n_groups=20),
+    }
+    return run, {"round_trips": run.settings["round_trips"]} | side_by_side(others)
+
+
+def _parallel(path, betas, seed, n_chains, n_sweeps):
+    """``n_chains`` ladders, annealed for a tenth of the sweeps; a tenth more is not used."""
+    anneal = max(1, n_sweeps // (10 * betas.size))
+    sample = parallel_tempering(path, betas, n_chains, n_sweeps, seed, start="annealed",
+                                anneal_sweeps=anneal, progress=False)  # fmt: skip
+    run = mbar_of_sample(sample, skip=n_sweeps // 10)
+    others = {"bar": bar_of_sample(sample, skip=n_sweeps // 10), "ti": ti(sample, skip=1)}
+    trips = sample.round_trips.sum() / n_chains
+    more = {"round_trips": float(trips), "least_swapped": float(sample.swap_rates.min())}
+    return run, more | side_by_side(others)
+
+
+@register(ESTIMATORS, "bootstrapped")
+def _bootstrapped(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_estimates: int = 200,
+    n_states: int = 10_000, n_mbar: int = 20,
+):  # fmt: skip
+    """Mean and standard deviation of estimates from states drawn again from one long run."""
+    run = rts(path, betas, n_chains, n_sweeps, seed, progress=False)
+    drawn = bootstrap_tempered(run.states, n_estimates, n_states, seed, skip=n_sweeps // 10,
+                               n_mbar=n_mbar)  # fmt: skip
+    more = {"round_trips": run.settings["round_trips"]}
+    for name, values in drawn.items():
+        more |= {name: float(values.mean()), f"{name}_error": float(values.std())}
+    return run, more

@@ -1,0 +1,24 @@
+"""Chapter sams: a mistake of the report on purpose."""
+
+from __future__ import annotations
+
+from ...paths.base import State
+from ...paths.geometric import GeometricPath
+from ...sweeps.models import BASES
+from ...sweeps.registry import PATHS, one_of, register
+
+
+class _BaseDropped(GeometricPath):
+    """Wrong on purpose: beta is drawn as if p_A(x)**(1 - beta) were not there."""
+
+    def joint_transition(self, state: State, beta, rng):
+        state, slope = super().joint_transition(state, beta, rng)
+        return state, slope + state.visible @ self.base_visible_bias
+
+    def _is_fine(self) -> bool:
+        return False  # what is compiled draws rightly
+
+
+@register(PATHS, "base dropped")
+def _base_dropped(rbm, *, base: str = "base rate"):
+    return _BaseDropped(rbm, base=BASES[one_of("base", base, BASES)](rbm))

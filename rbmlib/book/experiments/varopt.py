@@ -1,0 +1,58 @@
+"""Chapter varopt: AIS there and back along one schedule, and variances that pilots foretell."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ... import schedules
+from ..._streams import ChainStream
+from ...estimators import ais, reverse_ais
+from ...estimators.exact import can_enumerate
+from ...estimators.reverse_ais import resample
+from ...paths.base import State
+from ...results import bootstrap_log_weights
+from ...sweeps.registry import ESTIMATORS, register
+
+
+@register(ESTIMATORS, "two_way_ais")
+def two_way_ais(path, betas, seed, *, n_chains: int = 1000, n_reversed: int = 0):
+    return _two_way(path, betas.tobytes(), seed, n_chains, n_reversed)
+
+
+@lru_cache(maxsize=2)
+def _two_way(path, betas: bytes, seed: int, n_chains: int, n_reversed: int):
+    """AIS with bootstrap intervals; and chains back along the same betas, from exact samples of
+    the target where it has them, else from its own chains, resampled and moved 1,000 sweeps.
+
+    Kept: tasks whose schedules turn out the same, as with a cap that does not bind, share a run.
+    """
+    betas = np.frombuffer(betas)
+    forward = ais(path, betas, n_chains, seed, n_recorded=2, progress=False)
+    more = {"largest_step": float(np.diff(betas).max() * (betas.size - 1))}
+    more["variance"] = float(np.var(forward.log_weights, ddof=1))
+    for name, ends in bootstrap_log_weights(forward.log_weights, rng=seed).items():
+        more |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
+    if n_reversed:
+        rng, start = np.random.default_rng([seed, 2]), "exact"
+        if not can_enumerate(path.at(1.0)):
+            chosen = resample(forward.log_weights, rng, n_reversed)
+            start = State(forward.states.visible[chosen])
+            start = path.sweep(start, 1.0, 1000, ChainStream(rng, n_reversed))
+        back = reverse_ais(path, betas, n_reversed, rng, start=start, progress=False)
+        more |= {"reverse_log_z": back.log_z, "reverse_std_error": back.std_error,
+                 "reverse_mean": back.mean_log_z, "reverse_mean_error": back.mean_std_error,
+                 "reverse_ess": back.ess}  # fmt: skip
+    return forward, more
+
+
+@register(ESTIMATORS, "foretold")
+def _foretold(path, betas, rng, *, pilot_steps: int = 10_000, pilot_chains: int = 128):
+    """The variance of log-weights along ``betas`` that a linear pilot leads to expect."""
+    pilot = ais(path, schedules.linear(pilot_steps), pilot_chains, rng, n_recorded=201,
+                keep_chains=True, progress=False)  # fmt: skip
+    return pilot, {
+        mixing: schedules.predicted_variance(pilot, betas, mixing)
+        for mixing in ("perfect", "measured")
+    }

@@ -1,0 +1,244 @@
+"""Models: parameters, unnormalised log-densities, conditionals, loading and saving.
+
+A Bernoulli RBM has visible units v and hidden units h in {0, 1} and
+
+    log p*(v, h) = v W h + b v + a h + log_scale,
+    log p*(v) = b v + sum_j softplus(x_j) + log_scale,    x = v W + a
+
+(Salakhutdinov & Murray 2008, eq. 3; nats). W is (n_visible, n_hidden).
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from .._numerics import expit, softplus
+from .._validation import binary_states, finite_array, numeric
+from .files import MAT_KEYS, holds_gaussian_visible, read_mat, read_npz
+
+
+class BernoulliRBM:
+    """A restricted Boltzmann machine with binary units in {0, 1}.
+
+    Parameters
+    ----------
+    weights : array (n_visible, n_hidden)
+    visible_bias : array (n_visible,)
+    hidden_bias : array (n_hidden,)
+    log_scale : float
+        Constant added to every log p*: 0 unless the model was converted from other units
+        (`from_spins`), so that log Z is the original model's.
+
+    Raises
+    ------
+    ValueError
+        If a shape does not fit or a value is not finite.
+
+    Examples
+    --------
+    >>> rbm = BernoulliRBM(weights=[[1.0], [-1.0]], visible_bias=[0, 0], hidden_bias=[0.5])
+    >>> rbm.n_visible, rbm.n_hidden
+    (2, 1)
+    >>> float(rbm.log_density([1, 0])[0].round(4))  # log(1 + exp(1.5))
+    1.7014
+    """
+
+    def __init__(self, weights, visible_bias, hidden_bias, *, log_scale: float = 0.0):
+        shape = "(n_visible, n_hidden), one row a visible unit"
+        self.weights = finite_array("weights", weights, (None, None), shape)
+        n_visible, n_hidden = self.weights.shape
+        if not (n_visible and n_hidden):
+            raise ValueError(
+                f"weights has shape {self.weights.shape}: expected units in both layers"
+            )
+        hint = f" (weights is {n_visible} x {n_hidden}; is it transposed?)"
+        self.visible_bias = finite_array(
+            "visible_bias", visible_bias, (n_visible,), f"({n_visible},)" + hint, flatten=True
+        )
+        self.hidden_bias = finite_array(
+            "hidden_bias", hidden_bias, (n_hidden,), f"({n_hidden},)" + hint, flatten=True
+        )
+        self.log_scale = float(finite_array("log_scale", log_scale, (), "one number"))
+
+    @property
+    def n_visible(self) -> int:
+        return self.weights.shape[0]
+
+    @property
+    def n_hidden(self) -> int:
+        return self.weights.shape[1]
+
+    def __repr__(self) -> str:
+        return f"BernoulliRBM(n_visible={self.n_visible}, n_hidden={self.n_hidden})"
+
+    # densities -----------------------------------------------------------------------------
+
+    def log_density(self, visible) -> np.ndarray:
+        """log p*(v), shape (n_states,), of binary states (n_states, n_visible)."""
+        v = binary_states("visible", visible, self.n_visible).astype(float)
+        return v @ self.visible_bias + softplus(self.hidden_field(v)).sum(axis=1) + self.log_scale
+
+    def free_energy(self, visible) -> np.ndarray:
+        """F(v) = -log p*(v), shape (n_states,)."""
+        return -self.log_density(visible)
+
+    def log_joint_density(self, visible, hidden) -> np.ndarray:
+        """log p*(v, h), shape (n_states,), of paired states."""
+        v = binary_states("visible", visible, self.n_visible).astype(float)
+        h = binary_states("hidden", hidden, self.n_hidden).astype(float)
+        if len(v) != len(h):
+            raise ValueError(f"hidden has {len(h)} states: expected one a visible state, {len(v)}")
+        return (
+            np.einsum("nj,nj->n", v @ self.weights, h)
+            + v @ self.visible_bias
+            + h @ self.hidden_bias
+            + self.log_scale
+        )
+
+    # conditionals --------------------------------------------------------------------------
+
+    def hidden_field(self, visible) -> np.ndarray:
+        """x = v W + a, shape (n_states, n_hidden)."""
+        return visible @ self.weights + self.hidden_bias
+
+    def visible_field(self, hidden) -> np.ndarray:
+        """h W' + b, shape (n_states, n_visible)."""
+        return hidden @ self.weights.T + self.visible_bias
+
+    def hidden_mean(self, visible) -> np.ndarray:
+        """p(h_j = 1 | v), shape (n_states, n_hidden)."""
+        return expit(self.hidden_field(visible))
+
+    def visible_mean(self, hidden) -> np.ndarray:
+        """p(v_i = 1 | h), shape (n_states, n_visible)."""
+        return expit(self.visible_field(hidden))
+
+    def sample_hidden(self, visible, rng) -> np.ndarray:
+        """A draw of h given v; ``rng`` needs only ``rng.random(shape)``."""
+        mean = self.hidden_mean(visible)
+        return (rng.random(mean.shape) < mean).astype(float)
+
+    def sample_visible(self, hidden, rng) -> np.ndarray:
+        """A draw of v given h."""
+        mean = self.visible_mean(hidden)
+        return (rng.random(mean.shape) < mean).astype(float)
+
+    # other forms ---------------------------------------------------------------------------
+
+    def transposed(self) -> BernoulliRBM:
+        """The same model with its layers exchanged; same log Z."""
+        return BernoulliRBM(
+            self.weights.T, self.hidden_bias, self.visible_bias, log_scale=self.log_scale
+        )
+
+    @classmethod
+    def from_arrays(cls, weights, visible_bias, hidden_bias) -> BernoulliRBM:
+        """From arrays in which W may lie either way; the biases decide."""
+        meaning = "two vectors of biases and a matrix of weights between them"
+        named = {"weights": weights, "visible_bias": visible_bias, "hidden_bias": hidden_bias}
+        w, b, a = (numeric(name, value, meaning) for name, value in named.items())
+        if w.shape != (b.size, a.size) and w.shape == (a.size, b.size):
+            w = w.T
+        return cls(w, b, a)
+
+    @classmethod
+    def from_spins(cls, weights, visible_bias, hidden_bias) -> BernoulliRBM:
+        """From a model with units in {-1, +1}; same log Z.
+
+        With s = 2v - 1 and t = 2h - 1, ``s W t + b s + a t`` becomes ``v W' h + b' v + a' h + c``
+        with W' = 4 W, b' = 2 (b - W 1), a' = 2 (a - W^T 1) and c = sum W - sum b - sum a, which
+        is kept as `log_scale`.
+        """
+        spin = cls(weights, visible_bias, hidden_bias)
+        w, b, a = spin.weights, spin.visible_bias, spin.hidden_bias
+        return cls(
+            4 * w,
+            2 * (b - w.sum(axis=1)),
+            2 * (a - w.sum(axis=0)),
+            log_scale=w.sum() - b.sum() - a.sum(),
+        )
+
+    @classmethod
+    def from_sklearn(cls, model) -> BernoulliRBM:
+        """From a fitted ``sklearn.neural_network.BernoulliRBM``."""
+        missing = [
+            name
+            for name in ("components_", "intercept_visible_", "intercept_hidden_")
+            if not hasattr(model, name)
+        ]
+        if missing:
+            raise ValueError(
+                f"model has no {', '.join(missing)}: expected a fitted "
+                "sklearn.neural_network.BernoulliRBM; call model.fit(data) first"
+            )
+        return cls(model.components_.T, model.intercept_visible_, model.intercept_hidden_)
+
+    # files ---------------------------------------------------------------------------------
+
+    def save(self, path, dtype=np.float64) -> None:
+        """Write an .npz with keys weights, visible_bias, hidden_bias, log_scale."""
+        target = Path(path)
+        if target.suffix != ".npz":
+            raise ValueError(f"path is {str(path)!r}: models are saved as .npz")
+        arrays = {
+            "weights": self.weights.astype(dtype),
+            "visible_bias": self.visible_bias.astype(dtype),
+            "hidden_bias": self.hidden_bias.astype(dtype),
+            "log_scale": np.float64(self.log_scale),
+        }
+        temporary = target.with_name(target.name + ".part")
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, array in arrays.items():  # fixed dates: the same model, the same bytes
+                buffer = io.BytesIO()
+                np.save(buffer, array, allow_pickle=False)
+                archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(),
+                                 compress_type=zipfile.ZIP_DEFLATED)  # fmt: skip
+        temporary.replace(target)
+
+    @classmethod
+    def load(cls, path) -> BernoulliRBM:
+        """Read an .npz of `save`, or a MATLAB .mat file of a published RBM.
+
+        Nothing in the file is executed (no pickle). Raises FileNotFoundError, or ValueError
+        naming the file if it is damaged or holds no RBM.
+        """
+        source = Path(path)
+        if not source.is_file():
+            raise FileNotFoundError(f"no model file {str(path)!r}: expected a path to .npz or .mat")
+        readers = {".npz": read_npz, ".mat": read_mat}
+        if source.suffix not in readers:
+            raise ValueError(f"{source.name} is neither .npz nor .mat: cannot read a model from it")
+        if holds_gaussian_visible(source):
+            raise ValueError(
+                f"{source.name} holds a model with Gaussian visible units: expected a Bernoulli "
+                "RBM; rl.load_rbm reads both"
+            )
+        try:
+            arrays = readers[source.suffix](source)
+        except Exception as error:  # damaged files fail in many ways inside the readers
+            raise ValueError(
+                f"cannot read {source.name}: the file is damaged, or not an array file ({error})"
+            ) from None
+        if arrays is None:
+            raise ValueError(
+                f"{source.name} holds no RBM: expected the arrays weights, visible_bias and "
+                f"hidden_bias (.npz), or {' or '.join(', '.join(keys) for keys in MAT_KEYS)} "
+                "(.mat); a model of scikit-learn: BernoulliRBM.from_sklearn(model).save(file)"
+            )
+        return cls(*arrays[:3], log_scale=arrays[3])
+
+
+def log_likelihood(model, data, log_z: float) -> np.ndarray:
+    """log p(v) = log p*(v) - log Z of each row of ``data`` (report, eq. 23), (n_states,), nats.
+
+    ``log_z`` is a number or an `Estimate`. An error of log Z shifts every row alike.
+
+    Raises ValueError if log Z is NaN or infinite.
+    """
+    value = getattr(log_z, "log_z", log_z)
+    value = float(finite_array("log_z", value, (), "one number in nats, or an Estimate"))
+    return model.log_density(data) - value

@@ -1,0 +1,119 @@
+"""Small models with known log Z, for users and tests alike."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._numerics import logsumexp, softplus
+from .._validation import count, finite_array, generator, number
+from .bernoulli import BernoulliRBM
+from .gaussian import LeakyRBM
+from .mixture import GaussianMixture
+
+__all__ = [
+    "independent_rbm",
+    "orthogonal_leaky_rbm",
+    "random_rbm",
+    "tempered_log_z",
+    "two_gaussians",
+    "two_mode_rbm",
+]
+
+
+def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None) -> BernoulliRBM:
+    """Gaussian weights of standard deviation ``coupling / sqrt(n_visible)``, of biases 0.5.
+
+    With few units `rbmlib.exact` knows its log Z.
+    """
+    rng = generator(rng)
+    shape = (count("n_visible", n_visible), count("n_hidden", n_hidden))
+    weights = rng.normal(scale=coupling / np.sqrt(shape[0]), size=shape)
+    return BernoulliRBM(
+        weights, rng.normal(scale=0.5, size=shape[0]), rng.normal(scale=0.5, size=shape[1])
+    )
+
+
+def independent_rbm(visible_bias, hidden_bias) -> tuple[BernoulliRBM, float]:
+    """A model with zero weights, and its log Z in closed form, at any size."""
+    zero = np.zeros((np.size(visible_bias), np.size(hidden_bias)))
+    rbm = BernoulliRBM(zero, visible_bias, hidden_bias)
+    return rbm, float(softplus(rbm.visible_bias).sum() + softplus(rbm.hidden_bias).sum())
+
+
+def two_mode_rbm(n_visible: int, *, strength: float = 2.0, tilt: float = 0.0):
+    """One hidden unit that switches all visible units: a narrow mode, a broad one, and log Z.
+
+    With the hidden unit off the visible units are fair coins; with it on each is 1 with odds
+    ``exp(strength)``. ``tilt`` is the log-ratio of the weights of the two modes. Annealing from
+    a uniform base finds the narrow mode late: a model on which an effective sample size can be
+    large and the estimate wrong.
+
+    Returns
+    -------
+    rbm : BernoulliRBM (n_visible, 1)
+    log_z : float
+    """
+    n = count("n_visible", n_visible)
+    off = n * np.log(2.0)
+    on = n * softplus(float(strength))
+    hidden_bias = off - on + tilt
+    rbm = BernoulliRBM(np.full((n, 1), float(strength)), np.zeros(n), [hidden_bias])
+    return rbm, float(np.logaddexp(off, off + tilt))
+
+
+def two_gaussians(d: int = 10, distance: float = 5.0, variance: float = 0.5) -> GaussianMixture:
+    """Two Gaussians, ``distance`` apart in the first dimension.
+
+    The defaults are the target of Carlson et al. (2016, appendix E.1); its base is N(0, 30 I).
+    """
+    d = count("d", d)
+    distance = number("distance", distance, "a number, 0 or more", least=0)
+    means = np.zeros((2, d))
+    means[:, 0] = -distance / 2, distance / 2
+    return GaussianMixture(means, variance)
+
+
+def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.ndarray:
+    """log Z at each beta of the geometric path from N(0, base_variance I) to a mixture: (K,).
+
+    The means of the mixture differ in the first dimension only, so the other dimensions are
+    Gaussian integrals. The first is summed on a grid, which for such a density is exact to
+    rounding.
+    """
+    if np.any(mixture.means[:, 1:] != mixture.means[0, 1:]):
+        raise ValueError("mixture has means that differ in several dimensions: expected the first "
+                         "alone, as in two_gaussians")  # fmt: skip
+    s2, v2 = mixture.variance, number("base_variance", base_variance, "above 0", above=0)
+    betas = finite_array("betas", betas, (None,), "(K,), betas from 0 to 1")
+    reach = np.abs(mixture.means[:, 0]).max() + 12 * np.sqrt(max(s2, v2))
+    x = np.linspace(-reach, reach, 40_001)
+    first = logsumexp(
+        np.log(mixture.weights) - (x[:, None] - mixture.means[:, 0]) ** 2 / (2 * s2), axis=1
+    )
+    base = -(x**2) / (2 * v2) - np.log(2 * np.pi * v2) / 2
+    log_z = []
+    for beta in betas:
+        total = logsumexp(beta * first + (1 - beta) * base) + np.log(x[1] - x[0])
+        precision = beta / s2 + (1 - beta) / v2
+        for mean in mixture.means[0, 1:]:
+            pull = beta * mean / s2
+            total += (np.log(2 * np.pi / precision) + pull**2 / precision - beta * mean**2 / s2) / 2
+            total -= (1 - beta) * np.log(2 * np.pi * v2) / 2
+        log_z.append(total + beta * mixture.log_scale)
+    return np.array(log_z)
+
+
+def orthogonal_leaky_rbm(
+    n_visible: int, n_hidden: int, *, norm: float = 0.9, leakiness: float = 0.01, rng=0
+) -> LeakyRBM:
+    """Random orthogonal columns of length ``norm``, no biases (Li et al. 2016, section 4.1).
+
+    `LeakyRBM.exact_log_z` knows its log Z, which does not depend on the directions.
+    """
+    n_visible, n_hidden = count("n_visible", n_visible), count("n_hidden", n_hidden)
+    if n_hidden > n_visible:
+        raise ValueError(
+            f"n_hidden is {n_hidden}: expected at most n_visible, {n_visible}, orthogonal columns"
+        )
+    columns = generator(rng).standard_normal((n_visible, n_hidden))
+    return LeakyRBM(norm * np.linalg.qr(columns)[0], leakiness=leakiness)

@@ -1,0 +1,108 @@
+"""Annealing paths: WHAT is annealed.
+
+A path is a curve of models p_beta, beta in [0, 1], from a tractable base (0) to the target (1).
+A new path is a subclass of `AnnealingPath`: ``at``, ``log_z_base`` and ``sample_base`` define
+it; the rest follows, and may be overridden where it can be faster.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+
+class State(NamedTuple):
+    """States of many chains: arrays with the chains first."""
+
+    visible: np.ndarray  # (n_chains, n_visible)
+
+    @property
+    def n_chains(self) -> int:
+        return self.visible.shape[0]
+
+
+class AnnealingPath(ABC):
+    """A curve of models from a tractable base (beta = 0) to the target (beta = 1)."""
+
+    log_z_base: float
+
+    @abstractmethod
+    def at(self, beta: float):
+        """The model at ``beta``: every point of the path is a model again."""
+
+    @abstractmethod
+    def sample_base(self, n_chains: int, rng) -> State:
+        """Independent draws from the base model."""
+
+    def log_density(self, state: State, beta) -> np.ndarray:
+        """log p*_beta of each state: (n_chains,), or (n_chains, K) for K betas."""
+        if np.ndim(beta) == 0:
+            return self.at(beta).log_density(state.visible)
+        return np.stack([self.at(b).log_density(state.visible) for b in beta], axis=1)
+
+    @abstractmethod
+    def log_density_slope(self, state: State, beta) -> np.ndarray:
+        """d/dbeta log p*_beta of each state (n_chains,): VAROPT's g is its variance."""
+
+    @abstractmethod
+    def transition(self, state: State, beta, rng) -> State:
+        """One step that leaves p_beta invariant; ``beta`` a number, or one a chain."""
+
+    def joint_transition(self, state: State, beta, rng) -> tuple[State, np.ndarray]:
+        """A `transition`, and the slope of the joint log-density at its end (n_chains,).
+
+        For paths whose log-density with the hidden units in it is linear in beta:
+        ``log p*_beta(v, h) = log p*_0(v, h) + beta slope(v, h)``.
+        """
+        raise TypeError(
+            f"{type(self).__name__} has no joint log-density that is linear in beta: expected a "
+            'GeometricPath, or conditional="marginal"'
+        )
+
+    def sweep(
+        self, state: State, beta, n_sweeps: int, stream, n_threads=None, on_progress=None
+    ) -> State:
+        """``n_sweeps`` transitions at ``beta`` (a number, or one a chain)."""
+        for _ in range(n_sweeps):
+            state = self.transition(state, beta, stream)
+            if on_progress is not None:
+                on_progress(1)
+        return state
+
+    def anneal(
+        self, state: State, betas, stream, *, record_at=(), on_record=None, n_threads=None,
+        on_progress=None,
+    ) -> tuple[State, np.ndarray]:  # fmt: skip
+        """Annealed importance sampling along ``betas``, rising or falling (Kiwaki, Algorithm 1).
+
+        Step k weighs the states between betas[k] and betas[k + 1], then moves them by the
+        transition of betas[k + 1]. States drawn from p_betas[0] leave with weights that are
+        proper for p_betas[-1]: E[w f(x)] = Z_last / Z_first * E_last[f].
+
+        Parameters
+        ----------
+        state : State
+        betas : ndarray (K + 1,)
+        stream : ChainStream
+        record_at : collection of int
+            Indices k of `betas` after whose transition ``on_record(k, state, log_weights)``
+            is called.
+
+        Returns
+        -------
+        state : State
+        log_weights : ndarray (n_chains,)
+        """
+        log_weights = np.zeros(state.n_chains)
+        wanted = set(record_at)
+        for k in range(1, len(betas)):
+            pair = self.log_density(state, betas[k - 1 : k + 1])
+            log_weights += pair[:, 1] - pair[:, 0]
+            state = self.transition(state, betas[k], stream)
+            if k in wanted:
+                on_record(k, state, log_weights)
+            if on_progress is not None:
+                on_progress(1)
+        return state, log_weights

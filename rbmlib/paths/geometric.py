@@ -1,0 +1,304 @@
+"""The geometric path of a Bernoulli RBM, and its bases."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from .._kernels import gibbs, tempering
+from .._kernels.fields import fields
+from .._numerics import expit, logit, softplus
+from .._validation import finite_array, instance, number, numeric, refuse_nan
+from ..models.bernoulli import BernoulliRBM
+from .base import AnnealingPath, State
+
+RBM_MEANING = (
+    "a BernoulliRBM (a LeakyRBM takes rl.LeakinessPath, a GaussianRBM rl.GaussianGeometricPath)"
+)
+COARSEST = 1 / 128  # largest unit of the fixed-point weights that the compiled loops are used with
+
+
+class GeometricPath(AnnealingPath):
+    """The geometric path of a Bernoulli RBM: parameters linear in beta.
+
+    With a base of zero weights, visible bias b_0 and hidden bias a_0 (0 by default),
+
+        log p*_beta(v) = (b_0 + beta (b - b_0)) v + sum_j softplus(a_0j + beta (v W + a - a_0)_j)
+
+    and log Z_0 = sum_i softplus(b_0i) + sum_j softplus(a_0j).
+
+    Parameters
+    ----------
+    rbm : BernoulliRBM
+        The target.
+    base : array (n_visible,), BernoulliRBM, "mean_field" or None
+        Visible biases of the base (`base_rate` of training data is the best known choice), a
+        whole RBM with zero weights, a mean-field fit that needs no data (`mean_field_bias`,
+        the default), or None for the uniform base, which loses modes of real models: a
+        warning says so.
+
+    Examples
+    --------
+    >>> from rbmlib import BernoulliRBM, GeometricPath
+    >>> rbm = BernoulliRBM(weights=[[2.0], [-1.0]], visible_bias=[0, 1], hidden_bias=[0.5])
+    >>> path = GeometricPath(rbm, base=[0.0, 1.0])
+    >>> path.at(0.5).weights.tolist()
+    [[1.0], [-0.5]]
+    """
+
+    def __init__(self, rbm: BernoulliRBM, base="mean_field"):
+        instance("rbm", rbm, BernoulliRBM, RBM_MEANING)
+        self.rbm = rbm
+        self.base_visible_bias, self.base_hidden_bias, self.base_name = _base(rbm, base)
+        self.log_z_base = float(
+            softplus(self.base_visible_bias).sum() + softplus(self.base_hidden_bias).sum()
+        )
+        self._visible_slope = rbm.visible_bias - self.base_visible_bias
+        self._hidden_slope = rbm.hidden_bias - self.base_hidden_bias
+        self._kernel_family = None
+
+    def __repr__(self) -> str:
+        return f"GeometricPath({self.rbm!r}, base={self.base_name!r})"
+
+    def at(self, beta: float) -> BernoulliRBM:
+        return BernoulliRBM(
+            beta * self.rbm.weights,
+            self.base_visible_bias + beta * self._visible_slope,
+            self.base_hidden_bias + beta * self._hidden_slope,
+            log_scale=beta * self.rbm.log_scale,
+        )
+
+    def sample_base(self, n_chains: int, rng) -> State:
+        uniforms = rng.random((n_chains, self.rbm.n_visible))
+        return State((uniforms < expit(self.base_visible_bias)).astype(np.float32))
+
+    def _slopes(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """d/dbeta of the hidden fields (n_chains, n_hidden) and of the visible term (n_chains,)."""
+        v = state.visible.astype(float)
+        return v @ self.rbm.weights + self._hidden_slope, v @ self._visible_slope
+
+    def log_density(self, state: State, beta) -> np.ndarray:
+        slopes, visible = self._slopes(state)
+        constant = state.visible.astype(float) @ self.base_visible_bias
+
+        def at(b):
+            fields = self.base_hidden_bias + b * slopes
+            return constant + b * (visible + self.rbm.log_scale) + softplus(fields).sum(axis=1)
+
+        return at(beta) if np.ndim(beta) == 0 else np.stack([at(b) for b in beta], axis=1)
+
+    def log_density_slope(self, state: State, beta) -> np.ndarray:
+        slopes, visible = self._slopes(state)
+        means = expit(self.base_hidden_bias + beta * slopes)
+        return visible + self.rbm.log_scale + (means * slopes).sum(axis=1)
+
+    def transition(self, state: State, beta, rng) -> State:
+        return self.joint_transition(state, beta, rng)[0]
+
+    def joint_transition(self, state: State, beta, rng) -> tuple[State, np.ndarray]:
+        b = np.asarray(beta, float)[..., None]
+        slopes, _ = self._slopes(state)
+        means = expit(self.base_hidden_bias + b * slopes)
+        hidden = (rng.random(means.shape) < means).astype(float)
+        slopes = hidden @ self.rbm.weights.T + self._visible_slope
+        means = expit(self.base_visible_bias + b * slopes)
+        visible = (rng.random(means.shape) < means).astype(np.float32)
+        joint = (visible * slopes).sum(axis=1) + hidden @ self._hidden_slope + self.rbm.log_scale
+        return State(visible), joint
+
+    # compiled ------------------------------------------------------------------------------
+
+    def _kernel(self) -> gibbs.Family:
+        if self._kernel_family is None:
+            self._kernel_family = gibbs.family(
+                self.rbm.weights, self._hidden_slope, self.base_hidden_bias,
+                self._visible_slope, self.base_visible_bias,
+            )  # fmt: skip
+        return self._kernel_family
+
+    def _is_fine(self) -> bool:
+        """Whether fixed-point weights come near: not if a few are hundreds of times the others.
+
+        At the limit the importance step back to float64 varies by a tenth of a nat.
+        """
+        return self._kernel().scale <= COARSEST
+
+    def _correction(self, state: State, beta: float) -> np.ndarray:
+        """log p*_beta / p*_beta,quantised of each state: the kernels' weights are fixed-point."""
+        exact = self.rbm.weights, self._visible_slope
+        ours, theirs = (
+            fields(state.visible, np.column_stack(parameters))
+            for parameters in (exact, gibbs.quantised_weights(self._kernel()))
+        )
+        difference = softplus(self.base_hidden_bias + beta * (ours[:, :-1] + self._hidden_slope))
+        difference -= softplus(self.base_hidden_bias + beta * (theirs[:, :-1] + self._hidden_slope))
+        return beta * (ours[:, -1] - theirs[:, -1]) + difference.sum(axis=1)
+
+    def anneal(
+        self, state: State, betas, stream, *, record_at=(), on_record=None, n_threads=None,
+        on_progress=None,
+    ) -> tuple[State, np.ndarray]:  # fmt: skip
+        """As `AnnealingPath.anneal`, compiled.
+
+        The kernels run on a fixed-point copy of the weights; importance steps at both ends make
+        the weights proper for the float64 model again. Recorded log-weights lack the second of
+        these (some 1e-3 nats).
+        """
+        if not self._is_fine():
+            return super().anneal(
+                state, betas, stream, record_at=record_at, on_record=on_record,
+                n_threads=n_threads, on_progress=on_progress,
+            )  # fmt: skip
+        betas = np.asarray(betas, float)
+        v = np.array(state.visible, dtype=np.float32, order="C")
+        entry = -self._correction(state, betas[0]) if betas[0] else 0.0
+        gains = np.zeros(len(v))
+        stops = sorted({k for k in record_at if 0 < k < len(betas)} | {len(betas) - 1})
+        start = 0
+        for stop in stops:
+            gibbs.anneal(
+                self._kernel(), v, gains, betas[start : stop + 1], stream.seed, stream.first_chain,
+                stream.draw, n_threads, on_progress,
+            )  # fmt: skip
+            log_weights = entry + gains + (betas[stop] - betas[0]) * self.rbm.log_scale
+            stream.draw += 2 * (stop - start)
+            start = stop
+            if on_record is not None and stop in record_at:
+                on_record(stop, State(v), log_weights)
+        final = State(v)
+        if betas[-1]:
+            log_weights += self._correction(final, betas[-1])
+        return final, log_weights
+
+    def sweep(self, state: State, beta, n_sweeps: int, stream, n_threads=None, on_progress=None):
+        """``n_sweeps`` compiled transitions at ``beta`` (a number, or one a chain)."""
+        if not self._is_fine():
+            return super().sweep(state, beta, n_sweeps, stream, n_threads, on_progress)
+        v = np.array(state.visible, dtype=np.float32, order="C")
+        betas = np.broadcast_to(np.asarray(beta, float), v.shape[:1])
+        gibbs.sweep(
+            self._kernel(), v, betas, n_sweeps, stream.seed, stream.first_chain, stream.draw,
+            n_threads, on_progress,
+        )  # fmt: skip
+        stream.draw += 2 * n_sweeps
+        return State(v)
+
+    def temper(
+        self, state: State, index, betas, offsets, tally, kept, n_sweeps: int, stream, *,
+        record_every=1, phase=0, n_threads=None, on_progress=None,
+    ) -> State:  # fmt: skip
+        """Compiled sweeps, each followed by a draw of beta: see `rbmlib.tempering`.
+
+        ``index`` (n_chains,), ``tally`` and ``kept = (delta, temperature)`` are filled in place;
+        with ``tally`` None, beta is not drawn.
+        """
+        v = np.array(state.visible, dtype=np.float32, order="C")
+        betas = np.asarray(betas, float)
+        gibbs.temper(
+            self._kernel(), v, index, betas, offsets + betas * self.rbm.log_scale, *kept,
+            record_every, phase, tally, n_sweeps, stream.seed, stream.first_chain, stream.draw,
+            n_threads, on_progress,
+        )  # fmt: skip
+        stream.draw += tempering.DRAWS * n_sweeps
+        return State(v)
+
+    def adapt(
+        self, state: State, index, betas, gains, rule, adjusted, stream, *, n_threads=None,
+        on_progress=None,
+    ) -> State:  # fmt: skip
+        """Compiled sweeps, each followed by draws of beta and an update: see `self_adjusted`."""
+        v = np.array(state.visible, dtype=np.float32, order="C")
+        betas = np.asarray(betas, float)
+        gibbs.adapt(
+            self._kernel(), v, index, betas, betas * self.rbm.log_scale, gains, rule, adjusted,
+            stream.seed, stream.first_chain, stream.draw, n_threads, on_progress,
+        )  # fmt: skip
+        stream.draw += tempering.DRAWS * gains.shape[1]
+        return State(v)
+
+
+# bases --------------------------------------------------------------------------------------
+
+
+def _base(rbm: BernoulliRBM, base) -> tuple[np.ndarray, np.ndarray, str]:
+    """Visible and hidden biases of the base, and what to call it."""
+    no_bias = np.zeros(rbm.n_hidden)
+    if base is None:
+        warnings.warn(
+            "the uniform base (base=None) loses modes of trained models, which a "
+            "small run does not notice; use base=rl.base_rate(data), or the default 'mean_field'",
+            stacklevel=3,
+        )
+        return np.zeros(rbm.n_visible), no_bias, "uniform"
+    if isinstance(base, str):
+        if base != "mean_field":
+            raise ValueError(
+                f"base is {base!r}: expected 'mean_field', visible biases such as "
+                "rl.base_rate(data), an RBM with zero weights, or None"
+            )
+        return mean_field_bias(rbm), no_bias, "mean_field"
+    if isinstance(base, BernoulliRBM):
+        if np.any(base.weights):
+            raise ValueError("base has weights that are not zero: its log Z would not be known")
+        if base.weights.shape != rbm.weights.shape or base.log_scale:
+            raise ValueError(
+                f"base is {base!r}: expected the layers of the target, {rbm.weights.shape}, "
+                "and no log_scale"
+            )
+        return base.visible_bias, base.hidden_bias, "rbm"
+    meaning = f"visible biases ({rbm.n_visible},), such as rl.base_rate(data)"
+    return finite_array("base", base, (rbm.n_visible,), meaning), no_bias, "visible_bias"
+
+
+def base_rate(data, smoothing: float = 0.05) -> np.ndarray:
+    """Visible biases of the independent model that fits the mean of ``data``.
+
+    ``logit((p + s) / (1 + 2 s))`` with p the mean of each pixel and s the smoothing, so that no
+    pixel is certain (Salakhutdinov & Murray 2008, section 4.1, choose such a base).
+
+    Parameters
+    ----------
+    data : array (n_samples, n_visible)
+        Bits, or intensities in [0, 1].
+    smoothing : float
+        Positive.
+
+    Returns
+    -------
+    ndarray (n_visible,)
+    """
+    pixels = numeric("data", data, "(n_samples, n_visible)")
+    if pixels.ndim != 2 or not pixels.size:
+        raise ValueError(f"data has shape {pixels.shape}: expected (n_samples, n_visible)")
+    if not (pixels.min() >= 0 and pixels.max() <= 1):
+        refuse_nan("data", pixels, "values in [0, 1]")
+        raise ValueError(
+            f"data runs from {pixels.min()} to {pixels.max()}: expected values in [0, 1]; "
+            "divide bytes by 255, or binarise them"
+        )
+    number("smoothing", smoothing, "a positive number, such as 0.05", above=0)
+    p = pixels.mean(axis=0, dtype=float)
+    return logit((p + smoothing) / (1 + 2 * smoothing))
+
+
+def mean_field_bias(
+    rbm: BernoulliRBM, n_starts: int = 400, n_iterations: int = 20, smoothing: float = 0.05
+) -> np.ndarray:
+    """Visible biases of a base that needs no data: an average over many mean-field solutions.
+
+    One solution of the mean-field equations ``m_h = sigmoid(m_v W + a)``,
+    ``m_v = sigmoid(m_h W' + b)`` sits in one mode; a base must cover all. So the equations are
+    iterated, damped, from hidden states with anything from one unit in a hundred to all units
+    on (the few-units starts reach the modes of large sparse models, the many-units starts
+    those of small ones), and the visible means that are reached are averaged and smoothed as
+    in `base_rate`. Deterministic.
+    """
+    rng = np.random.default_rng(0)
+    half = n_starts // 2
+    density = np.concatenate([rng.random(half), 10 ** rng.uniform(-2, 0, n_starts - half)])
+    hidden = (rng.random((n_starts, rbm.n_hidden)) < density[:, None]).astype(float)
+    for _ in range(n_iterations):
+        hidden = 0.5 * (hidden + rbm.hidden_mean(rbm.visible_mean(hidden)))
+    # in single precision: the last digits of a double depend on the BLAS
+    return base_rate(rbm.visible_mean(hidden), smoothing).astype(np.float32).astype(float)

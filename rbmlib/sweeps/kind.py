@@ -1,0 +1,56 @@
+"""A kind of task: all that a sweep needs to know of what it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+# Raised when results of the library change: workers must have the client's, tables say theirs.
+RESULTS_VERSION = 1
+
+
+def _as_given(task: dict) -> dict:
+    return task
+
+
+def _no_file(task: dict) -> str:
+    return ""
+
+
+def _nothing(tasks: Iterable[dict]) -> None:
+    pass
+
+
+class TaskKind(NamedTuple):
+    """How tasks of one kind are checked, told apart and computed.
+
+    Attributes
+    ----------
+    compute : callable
+        ``compute(**task)`` -> dict of plain values, the results of the row: a pure function of
+        the task, importable where the workers are. A value named "seconds" goes into the
+        provenance instead.
+    version : str
+        Of ``compute``: to be changed when its results change, since it is part of every key.
+    check : callable
+        ``check(task)`` -> the task with every setting spelled out, or a ValueError.
+    digest : callable
+        ``digest(task)`` -> a hash of the files that the task reads, or "": part of its key.
+    check_files : callable
+        ``check_files(tasks)`` raises ValueError where a file that is named cannot be read here.
+    """
+
+    compute: Callable[..., dict]
+    version: str
+    check: Callable[[dict], dict] = _as_given
+    digest: Callable[[dict], str] = _no_file
+    check_files: Callable[[Iterable[dict]], None] = _nothing
+
+
+def kind_of(kind, version: str) -> TaskKind:
+    """A kind of task as it is; a plain function as a kind of its own name and ``version``."""
+    if isinstance(kind, TaskKind):
+        return kind
+    if not hasattr(kind, "__qualname__"):
+        raise TypeError(f"kind is {kind!r}: expected a TaskKind, or a function with a name (def)")
+    return TaskKind(kind, f"{kind.__module__}.{kind.__qualname__} {version}")

@@ -1,0 +1,365 @@
+"""Sweeps: many declared tasks, resumable, on one machine or on a Dask cluster.
+
+A task is a mapping of plain values, and its result a pure function of it. What a task is, a sweep
+is told (`rbmlib.sweeps.kind`). Its key is a hash of the task and of the version of its kind, a
+number that is raised when results change, because most changes of the code leave every digit as
+it is and should not cost a day of computing (a test holds small results of that version fixed).
+A result goes into the store (`rbmlib.sweeps.store`) as soon as it arrives, so a run can be killed
+at any moment and started again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import functools
+import hashlib
+import itertools
+import json
+import math
+import shutil
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from .._streams import progress_bar
+from .engine import PLAIN, compute, connected
+from .kind import TaskKind, kind_of
+from .store import Record, ResultsStore, StoreError
+
+ROW_BYTES = 4096  # of disk a task, generously
+
+
+class Summary(NamedTuple):
+    """What `Sweep.run` did."""
+
+    n_tasks: int
+    n_before: int  # had a result already
+    n_finished: int
+    failed: dict[str, str]  # errors by key
+    seconds: float
+
+
+class Sweep:
+    """A table of results to be computed, one row a task.
+
+    Parameters
+    ----------
+    tasks : iterable of dict
+        Settings of each task: text, numbers, true or false. No two alike.
+    kind : TaskKind or callable
+        What a task is: `rbmlib.sweeps.ESTIMATES` (log Z of a model), another `TaskKind`, or a
+        plain function ``kind(**task)`` -> dict of plain values, the results of the row. A value
+        named "seconds" goes into the provenance instead.
+    name : str
+        Of the table: ``<name>.csv``, ``<name>.provenance.csv`` and ``<name>.sqlite``.
+    folder : path
+        Where these files are.
+    store : path, optional
+        Another place for the store; on a cluster, a local disk of the machine that runs this.
+    version : str
+        Version of a plain function: change it when its results change.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sweep = Sweep([{"n": n} for n in (2, 1)], lambda n: {"square": n * n}, folder=folder)
+    ...     summary = sweep.run(n_workers=0)
+    ...     print(summary.n_finished, sweep.to_csv().read_text().split())
+    2 ['n,square', '1,1', '2,4']
+    """
+
+    def __init__(self, tasks, kind, *, name="sweep", folder=".", store=None, version="1"):
+        self.kind, self.name, self.folder = kind_of(kind, version), name, Path(folder)
+        self.store = Path(store) if store else self.folder / f"{name}.sqlite"
+        self.version = self.kind.version
+        self.tasks = _distinct(
+            {i: _declared(i, task, self.kind) for i, task in enumerate(tasks, 1)}, self._key
+        )
+
+    @classmethod
+    def from_yaml(cls, path, kind, *, folder=None, store=None, check_models: bool = True) -> Sweep:
+        """Read a declaration: see the files in ``book/scales``.
+
+        ``grids`` is a list of mappings of settings. A value may be a list, or ``{first: 0,
+        count: 20}`` for a run of whole numbers; a grid stands for all combinations. ``results``
+        is the folder of the tables, relative to the file (default: beside it); the argument
+        ``folder`` names another. ``check_models=False`` does not look whether the models can be
+        read here.
+
+        Raises
+        ------
+        ValueError
+            If it is no such declaration, or a task in it is wrong; the message says where.
+        """
+        source = Path(path)
+        content = _read_yaml(source)
+        grids = content.get("grids")
+        if not isinstance(grids, list) or not all(isinstance(g, dict) and g for g in grids):
+            raise ValueError(f"{source.name}: grids is {grids!r}: expected a list of mappings")
+        with _named(source.name):
+            expanded = [task for grid in grids for task in _expanded(grid)]
+            if not expanded:
+                raise ValueError("grids is empty: expected a task or more")
+            folder = folder or (source.parent / str(content.get("results", "."))).resolve()
+            sweep = cls(expanded, kind, name=source.stem, folder=folder, store=store)
+            if check_models:
+                sweep.kind.check_files(sweep.tasks.values())
+        return sweep
+
+    def _key(self, task: dict) -> str:
+        content = [self.version, task, self.kind.digest(task)]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+
+    # running -------------------------------------------------------------------------------
+
+    def run(self, scheduler: str | None = None, *, n_workers: int | None = None,
+            progress: bool | None = None) -> Summary:  # fmt: skip
+        """Compute what is missing; tasks that failed before are tried again.
+
+        Parameters
+        ----------
+        scheduler : str, optional
+            Address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``. Default: worker
+            processes of our own, as many as there are processors for tasks of
+            ``RBMLIB_NUM_THREADS`` threads (one, unless that is set).
+        n_workers : int, optional
+            Number of worker processes of our own; 0 for a thread of this process, which starts
+            at once and suits a few short tasks.
+
+        Raises
+        ------
+        StoreError
+            The store cannot be used or the disk is full. What is stored is kept.
+        RuntimeError
+            The scheduler cannot be reached, is lost on the way, or runs other code.
+        """
+        started = time.perf_counter()
+        self._check_disk()
+        with ResultsStore(self.store, self.version) as store:
+            known = store.records()
+            todo = {k: t for k, t in self.tasks.items() if k not in known or known[k].error}
+            failed: dict[str, str] = {}
+            if todo:
+                with connected(scheduler, n_workers, len(todo)) as client, progress_bar(
+                    len(todo), self.name, progress, unit="task"
+                ) as bar:  # fmt: skip
+                    for records in compute(
+                        client, self.name, self.kind.compute, todo, shared=n_workers == 0
+                    ):
+                        store.put(records)
+                        failed |= {r.key: last_line(r.error) for r in records if r.error}
+                        bar.update(len(records))
+                        bar.set_postfix(failed=len(failed), refresh=False)
+        n_before = len(self.tasks) - len(todo)
+        seconds = time.perf_counter() - started
+        return Summary(len(self.tasks), n_before, len(todo) - len(failed), failed, seconds)
+
+    def _check_disk(self) -> None:
+        """Refuse to start where the results would not fit."""
+        for folder in (self.folder, self.store.parent):
+            if not folder.is_dir():
+                raise StoreError(f"there is no folder {folder} for the results: make it first")
+        free, needed = (
+            shutil.disk_usage(self.store.parent).free,
+            2**20 + ROW_BYTES * len(self.tasks),
+        )
+        if free < needed:
+            raise StoreError(
+                f"{self.store.parent} has {free / 2**20:.1f} MB free, but the store of "
+                f"{len(self.tasks)} tasks may need {needed / 2**20:.1f} MB: make room first"
+            )
+
+    # results -------------------------------------------------------------------------------
+
+    def records(self) -> list[Record]:
+        """What is stored of this sweep's tasks, in the order of the table."""
+        if not self.store.exists():
+            return []
+        with ResultsStore(self.store, self.version) as store:
+            known = store.records()
+        found = [known[key] for key in self.tasks if key in known]
+        names = list(dict.fromkeys(name for task in self.tasks.values() for name in task))
+        return sorted(found, key=lambda r: [_sortable(r.task.get(name)) for name in names])
+
+    def rows(self) -> list[dict]:
+        """The table: settings, results, and ``error`` where a task failed.
+
+        Raises ValueError if a task has not been run yet.
+        """
+        records = self.records()
+        if len(records) < len(self.tasks):
+            raise ValueError(
+                f"{self.name}: {len(self.tasks) - len(records)} of {len(self.tasks)} tasks have "
+                "not been run: run the sweep first"
+            )
+        return [
+            r.task | (r.result or {}) | ({"error": last_line(r.error)} if r.error else {})
+            for r in records
+        ]
+
+    def to_csv(self) -> Path:
+        """Write ``<name>.csv`` and ``<name>.provenance.csv``, rows in the same order.
+
+        The first holds settings and results: the same bytes however the tasks were run. The
+        second holds the seconds, the kind of machine and the versions.
+        """
+        target, provenance = (self.folder / f"{self.name}{end}" for end in _TABLES)
+        rows = self.rows()
+        _write_csv(provenance, [{"key": r.key} | r.provenance for r in self.records()])
+        _write_csv(target, rows)
+        return target
+
+    def expected_seconds(self) -> tuple[int, float | None]:
+        """Number of tasks to do, and their seconds on one worker, judged by earlier ones.
+
+        Earlier tasks are those in the store and in the table. None if some task is like none of
+        them (the same settings but seed and size).
+        """
+        known = {}
+        if self.store.exists():
+            with ResultsStore(self.store, self.version) as store:
+                known = store.records()
+        todo = [t for k, t in self.tasks.items() if k not in known or known[k].error]
+        earlier = [(r.task, r.provenance) for r in known.values() if not r.error]
+        earlier += zip(
+            *(_read_csv(self.folder / f"{self.name}{end}") for end in _TABLES), strict=False
+        )
+        names = {name for task in todo for name in task}
+        rates: dict[tuple, list[float]] = {}
+        for row, provenance in earlier:
+            kind, size = _kind_and_size({k: v for k, v in row.items() if k in names and v != ""})
+            if provenance["seconds"]:
+                rates.setdefault(kind, []).append(float(provenance["seconds"]) / size)
+        sizes = [_kind_and_size(task) for task in todo]
+        if any(kind not in rates for kind, _ in sizes):
+            return len(todo), None
+        return len(todo), sum(size * sum(rates[k]) / len(rates[k]) for k, size in sizes)
+
+
+_TABLES = (".csv", ".provenance.csv")
+
+
+# declarations -------------------------------------------------------------------------------
+
+MAX_TASKS = 10_000_000  # of a grid: the client holds them all
+_SIZES = ("n_temperatures", "n_chains")
+
+
+def _declared(number: int, task, kind: TaskKind) -> dict:
+    if not isinstance(task, dict) or not task:
+        raise ValueError(f"task {number} is {task!r}: expected a mapping of settings")
+    for name, value in task.items():
+        if not isinstance(value, PLAIN):
+            raise ValueError(
+                f"task {number}: {name} is {value!r}: expected text, a number, true or false"
+            )
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"task {number}: {name} is {value!r}: expected a finite number")
+    with _named(f"task {number}"):
+        return kind.check(task)
+
+
+def _distinct(numbered: dict[int, dict], key_of) -> dict[str, dict]:
+    by_key: dict[str, int] = {}
+    for number, task in numbered.items():
+        first = by_key.setdefault(key_of(task), number)
+        if first != number:
+            raise ValueError(f"task {number} is the same as task {first}: {task}")
+    return {key: numbered[number] for key, number in by_key.items()}
+
+
+def _read_yaml(source: Path) -> dict:
+    import yaml
+
+    if not source.is_file():
+        raise FileNotFoundError(f"no sweep {str(source)!r}: expected a YAML file")
+    try:
+        content = yaml.load(source.read_text(), _yaml_loader())
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{source.name} is no YAML: {' '.join(str(error).split())}") from None
+    expected = {"about", "results", "grids"}
+    if not isinstance(content, dict) or set(content) - expected:
+        wrong = sorted(map(str, set(content) - expected)) if isinstance(content, dict) else content
+        raise ValueError(f"{source.name}: unknown {wrong}: expected the keys {sorted(expected)}")
+    return content
+
+
+@functools.cache
+def _yaml_loader():
+    """PyYAML's safe loader, but a key given twice is an error, where PyYAML takes the last."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def construct_mapping(self, node, deep=False):
+            keys = [key.value for key, _ in node.value]
+            twice = sorted({str(key) for key in keys if keys.count(key) > 1})
+            if twice:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"{', '.join(twice)} given twice", node.start_mark
+                )
+            return super().construct_mapping(node, deep)
+
+    return Loader
+
+
+def _expanded(grid: dict) -> list[dict]:
+    """All combinations of the values of a grid."""
+    values = []
+    for name, value in grid.items():
+        if isinstance(value, dict):
+            whole = set(value) == {"first", "count"} and all(type(x) is int for x in value.values())
+            if not whole or not 1 <= value["count"] <= MAX_TASKS:
+                raise ValueError(f"{name} is {value!r}: expected {{first: 0, count: 20}}")
+            value = range(value["first"], value["first"] + value["count"])
+        values.append(value if isinstance(value, (list, range)) else [value])
+        if not values[-1]:
+            raise ValueError(f"{name} is empty: expected a value or more")
+    if math.prod(map(len, values)) > MAX_TASKS:
+        raise ValueError(f"a grid stands for more than {MAX_TASKS:,} tasks: divide the sweep")
+    return [dict(zip(grid, combination, strict=True)) for combination in itertools.product(*values)]
+
+
+@contextlib.contextmanager
+def _named(where: str):
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+
+
+def _kind_and_size(task: dict) -> tuple[tuple, float]:
+    """Tasks of a kind take seconds in proportion to their size."""
+    size = math.prod(float(task.get(name, 1)) for name in _SIZES)
+    kind = sorted((k, str(v)) for k, v in task.items() if k not in (*_SIZES, "seed"))
+    return tuple(kind), size
+
+
+def last_line(text: str) -> str:
+    return text.strip().splitlines()[-1]
+
+
+def _sortable(value) -> tuple:
+    """Numbers before words, and nothing before both."""
+    if value is None:
+        return (0, 0)
+    return (2, value) if isinstance(value, str) else (1, value)
+
+
+def _read_csv(source: Path) -> list[dict]:
+    if not source.is_file():
+        return []
+    with source.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _write_csv(target: Path, rows: list[dict]) -> None:
+    temporary = target.with_name(target.name + ".part")
+    with temporary.open("w", newline="") as file:
+        names = list(dict.fromkeys(name for row in rows for name in row if name != "error"))
+        names += ["error"] if any("error" in row for row in rows) else []
+        table = csv.DictWriter(file, names, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    temporary.replace(target)

@@ -1,0 +1,154 @@
+"""A task, checked and computed."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import warnings
+from functools import lru_cache
+
+import numpy as np
+
+from ..models.bernoulli import log_likelihood
+from ..results import ConvergenceWarning
+from . import estimators, paths, schedules  # noqa: F401  (each registers its words)
+from .kind import RESULTS_VERSION, TaskKind
+from .models import BASES, TEST_SETS, check_models, load_model, model_digest
+from .registry import ESTIMATORS, PATHS, SCHEDULES, one_of, parts_of, settings_of
+
+DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
+
+
+def declared(task: dict) -> dict[str, tuple[type, object]]:
+    """Type and default (None: must be given) of each setting of such a task, in order."""
+    estimator = one_of("estimator", task.get("estimator", "ais"), ESTIMATORS)
+    needed = parts_of(ESTIMATORS[estimator])
+    settings: dict = {"model": (str, None)}
+    if "path" in needed:
+        path = one_of("path", task.get("path", "geometric"), PATHS)
+        settings |= {"path": (str, path)} | settings_of(PATHS[path])
+    if "betas" in needed:
+        schedule = one_of("schedule", task.get("schedule", "linear"), SCHEDULES)
+        settings |= {"schedule": (str, schedule)} | settings_of(SCHEDULES[schedule])
+    settings |= {"estimator": (str, estimator)} | settings_of(ESTIMATORS[estimator])
+    settings |= {"test_set": (str, "none")}
+    if needed & {"betas", "rng", "seed"}:
+        settings |= {"seed": (int, None)}
+    return settings
+
+
+def checked(task: dict) -> dict:
+    """The task with every setting spelled out and of its type, in the order of the table.
+
+    Raises
+    ------
+    ValueError
+        Naming the setting: unknown, missing, of the wrong type, or a word that is not registered.
+    """
+    known = declared(task)
+    for name in task:
+        if name not in known:
+            close = difflib.get_close_matches(str(name), known, n=1)
+            hint = f", did you mean {close[0]}?" if close else "."
+            raise ValueError(f"unknown setting {name!r}{hint} Expected: {', '.join(known)}")
+    whole = {
+        name: _of_type(name, task.get(name, default), kind)
+        for name, (kind, default) in known.items()
+    }
+    for name, registry in (("base", BASES), ("test_set", TEST_SETS)):
+        if name in whole:
+            one_of(name, whole[name], registry)
+    return whole
+
+
+def estimate(**task) -> dict:
+    """One row of results: log Z of the model of a task, a pure function of the task.
+
+    Returns
+    -------
+    dict
+        ``log_z, std_error, mean_log_z, mean_std_error, ess, converged`` as in `Estimate` (NaN as
+        None), ``start`` of reverse runs, what the estimator adds, ``seconds``, and with a
+        ``test_set`` its total ``log_likelihood`` in nats (report, eq. 23) with the standard error
+        that log Z leaves it.
+    """
+    task = checked(task)
+    function = ESTIMATORS[task["estimator"]]
+    needed = parts_of(function)
+    chosen = _chosen(task, PATHS[task["path"]]) if "path" in needed else {}
+    model = task["model"]
+    rbm, path = _model_and_path(model, model_digest(model), task.get("path"), tuple(chosen.items()))
+    parts = {"rbm": rbm, "path": path, "seed": task.get("seed", 0)}
+    parts["rng"] = np.random.default_rng([parts["seed"], 1])  # estimators draw from `seed` itself
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # `converged` says so in the table
+        if "betas" in needed:
+            parts["betas"] = _call(SCHEDULES[task["schedule"]], parts, task)
+        result = _call(function, parts, task)
+    result, more = result if isinstance(result, tuple) else (result, {})
+    names = ("log_z", "std_error", "mean_log_z", "mean_std_error", "ess")
+    row = {name: _rounded(getattr(result, name)) for name in names}
+    row |= {"converged": result.converged, "start": result.settings.get("start")}
+    row |= {name: _rounded(value) for name, value in more.items()}
+    if task["test_set"] != "none":
+        each = log_likelihood(rbm, TEST_SETS[task["test_set"]](), result)
+        row["log_likelihood"] = _rounded(each.sum())
+        row["log_likelihood_error"] = _rounded(each.size * result.std_error)
+    return row | {"seconds": result.seconds}
+
+
+@lru_cache(maxsize=8)
+def _model_and_path(model: str, digest: str, path: str | None, settings: tuple):
+    """Kept from one task to the next; a file that has changed (``digest``) is read again."""
+    rbm = load_model(model)
+    return rbm, PATHS[path](rbm, **dict(settings)) if path else None
+
+
+def _call(function, parts: dict, task: dict):
+    return function(*(parts[p] for p in parts_of(function, list)), **_chosen(task, function))
+
+
+def _chosen(task: dict, function) -> dict:
+    return {name: task[name] for name in settings_of(function)}
+
+
+def _of_type(name: str, value, kind: type):
+    if value is None:
+        raise ValueError(f"{name} is missing: expected {_MEANING[kind]}")
+    if kind is float and type(value) is int:
+        value = float(value)
+    if kind is int and type(value) is float and value.is_integer():
+        value = int(value)
+    least = 0 if name in MAY_BE_ZERO else 1
+    if type(value) is not kind or (kind is int and value < least):
+        raise ValueError(f"{name} is {value!r}: expected {_MEANING[kind]}")
+    return value
+
+
+MAY_BE_ZERO = (
+    "seed", "path_seed", "n_burn_in", "n_leapfrog", "n_reversed", "n_apart", "look", "warm_up"
+)  # fmt: skip
+_MEANING = {
+    int: "a whole number, in digits (YAML takes 1e4 for a text)",
+    float: "a number with a point (YAML takes 1e-3 for a text: write 1.0e-3)",
+    str: "a word",
+    bool: "true or false",
+}
+
+
+def _rounded(value):
+    return None if value is None or math.isnan(value) else round(float(value), DIGITS)
+
+
+def digest(task: dict) -> str:
+    """What the file of a model holds, where a task names one: part of its key."""
+    return model_digest(task["model"])
+
+
+ESTIMATES = TaskKind(
+    estimate,
+    f"rbmlib results {RESULTS_VERSION}",
+    check=checked,
+    digest=digest,
+    check_files=check_models,
+)

@@ -1,0 +1,270 @@
+"""Simulated tempering that adjusts its own log Z: what SAMS and Wang-Landau share.
+
+Simulated tempering (`rbmlib.tempering`) draws beta_k given a state x with probability
+``w_k(x) ~ p*_k(x) pi_k / exp(zeta_k)``. Where zeta is right, log Z up to a constant, beta_k is
+drawn with probability pi_k; so whenever beta_k is seen zeta_k is raised, and stochastic
+approximation with gains that fall finds log Z (Tan 2017, eq. 9, 12):
+
+    zeta_k <- zeta_k + min(gain, pi_k) / pi_k * share_k,     then less zeta_0,
+
+``share_k`` being how many of the chains are at beta_k, or the mean of w_k(x) over them. Chains that
+adjust the same zeta are not independent. So they run in groups, each with a zeta of its own from a
+pilot of its own; error bars come from the spread of the groups.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from .. import __version__
+from .._kernels.adaptive import Adjusted, Rule
+from .._numerics import logmeanexp, logsumexp
+from .._streams import ChainStream
+from .._validation import count, generator, instance
+from ..paths.base import AnnealingPath, State
+from ..paths.geometric import GeometricPath
+from ..results import Estimate, judged, student_interval
+from . import PATH_MEANING, check_conditional, checked_prior, ladder, moved, note_ends, pilot
+
+STARTS, JUMPS = ("pilot", "plain"), ("global", "local")
+PILOT_STEPS = 4000
+MINIMUM_TRIPS = 2.0  # round trips of a chain in the second half, on average
+LEAST_VISITED = 0.5  # of its share, in the second half
+FALSE_ALARM = 0.0027  # of a comparison of groups: that of three standard errors
+
+
+class Settings(NamedTuple):
+    """Checked arguments that SAMS and Wang-Landau have in common."""
+
+    path: AnnealingPath
+    betas: np.ndarray
+    n_chains: int
+    n_groups: int
+    prior: np.ndarray
+    conditional: str
+    start: str
+    n_threads: int | None
+
+
+def checked(path, betas, n_chains, n_groups, prior, conditional, start, n_threads) -> Settings:
+    instance("path", path, AnnealingPath, PATH_MEANING)
+    betas = ladder(betas)
+    n_groups = count("n_groups", n_groups, 2)
+    n_chains = count("n_chains", n_chains)
+    if n_chains % n_groups:
+        raise ValueError(
+            f"n_chains is {n_chains}: expected a multiple of n_groups, {n_groups}, such as "
+            f"{n_groups * -(-n_chains // n_groups)}, or another n_groups, 2 or more, that divides "
+            f"{n_chains}: groups are of equal size"
+        )
+    check_conditional(path, conditional)
+    if start not in STARTS:
+        raise ValueError(f"start is {start!r}: expected one of {STARTS}")
+    prior = checked_prior(prior, betas.size)
+    return Settings(path, betas, n_chains, n_groups, prior, conditional, start, n_threads)
+
+
+class Groups:
+    """Groups of chains on their way, each with its own estimates of log Z.
+
+    Attributes
+    ----------
+    log_z : ndarray (n_groups, K)
+        Estimates, log Z of the base taken off.
+    visits : int64 ndarray (n_groups, K)
+        Draws of each beta since `forget`.
+    round_trips : ndarray (n_chains,)
+        From one end of the ladder to the other and back since `forget`.
+    at_top : bool ndarray (n_groups,)
+        Which groups began at beta = 1; the others at 0.
+    """
+
+    def __init__(self, settings: Settings, rng, *, jump: str = "global", mixed: bool = True):
+        if jump not in JUMPS:
+            raise ValueError(f"jump is {jump!r}: expected one of {JUMPS}")
+        self.settings, source = settings, generator(rng)
+        n, k = settings.n_chains, settings.betas.size
+        self.rule = Rule(settings.prior, np.log(settings.prior), jump == "local", bool(mixed))
+        self.at_top = np.arange(settings.n_groups) % 2 == 1
+        begin = self._from_pilot if settings.start == "pilot" else self._from_base
+        self.state, self.log_z, self.stream = begin(source)
+        self.index = np.where(np.repeat(self.at_top, n // settings.n_groups), k - 1, 0)
+        self.forget()
+
+    def _from_pilot(self, source):
+        """Even groups at the base, odd groups at annealed states; log Z of each group's weights."""
+        s = self.settings
+        first = pilot(
+            s.path, s.betas, max(s.n_chains, 2), PILOT_STEPS, source, n_threads=s.n_threads
+        )
+        weights = first.log_weights_path.reshape(s.betas.size, s.n_groups, -1)
+        top = np.repeat(self.at_top, s.n_chains // s.n_groups)[:, None]
+        visible = np.where(top, first.top.visible, first.bottom.visible)
+        stream = ChainStream(source, s.n_chains)
+        return State(visible), np.ascontiguousarray(logmeanexp(weights, axis=2).T), stream
+
+    def _from_base(self, source):
+        """Equal estimates, all chains at the base."""
+        s, self.at_top = self.settings, np.zeros(self.settings.n_groups, bool)
+        stream = ChainStream(source, s.n_chains)
+        start = s.path.sample_base(s.n_chains, stream)
+        return start, np.zeros((s.n_groups, s.betas.size)), stream
+
+    def forget(self) -> None:
+        """Count visits and round trips from here."""
+        n = self.settings.n_chains
+        self.visits = np.zeros(self.log_z.shape, np.int64)
+        self._passages, self._last_end = np.zeros(n, np.int64), np.full(n, -1)
+
+    @property
+    def round_trips(self) -> np.ndarray:
+        return self._passages / 2
+
+    def advance(self, gains, on_progress=None) -> None:
+        """Sweeps, each followed by draws of beta and an update: ``gains`` (n_groups, n_sweeps)."""
+        s = self.settings
+        adjusted = Adjusted(self.log_z, self.visits, self._passages, self._last_end)
+        if s.conditional == "joint" and isinstance(s.path, GeometricPath) and s.path._is_fine():
+            self.state = s.path.adapt(
+                self.state, self.index, s.betas, gains, self.rule, adjusted, self.stream,
+                n_threads=s.n_threads, on_progress=on_progress,
+            )  # fmt: skip
+            return
+        for gain in gains.T:
+            self.state, logs, _ = moved(
+                s.path, s.conditional, self.state, s.betas[self.index], s.betas, self.stream
+            )
+            uniforms = self.stream.random((s.n_chains, 2))
+            sweep_of_groups(self.index, logs, uniforms, gain, self.rule, adjusted)
+            if on_progress is not None:
+                on_progress(1)
+
+
+# the update, chain by chain in NumPy: for paths that are not compiled, and to test those that are
+
+
+def sweep_of_groups(index, logs, uniforms, gain, rule: Rule, adjusted: Adjusted) -> None:
+    """Draw all betas given ``logs`` (n_chains, K) of p*, and adjust log Z, in place."""
+    n_groups, k = adjusted.log_z.shape
+    group = np.repeat(np.arange(n_groups), index.size // n_groups)
+    logits = logs + (rule.log_prior - adjusted.log_z)[group]
+    law = neighbour_law(index, logits) if rule.local else np.exp(logits - _top(logits))
+    new = _choice(law, index, uniforms, rule.local)
+    share = law if rule.mixed else np.eye(k)[new]
+    share = share.reshape(n_groups, -1, k).mean(axis=1)
+    adjusted.log_z[...] += np.minimum(gain[:, None] / rule.prior, 1) * share
+    adjusted.log_z[...] -= adjusted.log_z[:, :1].copy()
+    np.add.at(adjusted.visits, (group, new), 1)
+    note_ends(new, k, adjusted.passages, adjusted.last_end)
+    index[:] = new
+
+
+def _top(logits):
+    return logsumexp(logits, axis=1)[:, None]
+
+
+def neighbour_law(index, logits) -> np.ndarray:
+    """Probabilities of the next index, (n_chains, K), of a proposed and accepted neighbour."""
+    n, k = logits.shape
+    chains, law = np.arange(n), np.zeros((n, k))
+    at_end = (np.arange(k) == 0) | (np.arange(k) == k - 1)
+    there = np.where(at_end, 1.0, 0.5)  # probability of a proposal from k
+    for side in (-1, 1):
+        other = index + side
+        inside = (other >= 0) & (other < k)
+        c, j, i = chains[inside], other[inside], index[inside]
+        ratio = np.exp(np.minimum(logits[c, j] - logits[c, i], 700))
+        law[c, j] = np.minimum(there[i], there[j] * ratio)
+    law[chains, index] = 1 - law.sum(axis=1)
+    return law
+
+
+def _choice(law, index, uniforms, local):
+    """Indices drawn from rows of ``law``, with the uniforms as the compiled draws take them."""
+    k = law.shape[1]
+    if not local:
+        return np.minimum((np.cumsum(law, axis=1) <= uniforms[:, :1]).sum(axis=1), k - 1)
+    u, side = uniforms.T
+    up = (index == 0) | ((index < k - 1) & (side < 0.5))
+    goal = np.where(up, index + 1, index - 1)
+    there = np.where((index == 0) | (index == k - 1), 1.0, 0.5)
+    accepted = u * there < law[np.arange(index.size), goal]
+    return np.where(accepted, goal, index)
+
+
+# from groups to an estimate -----------------------------------------------------------------
+
+
+def estimate(
+    method: str, groups: Groups, history, sweeps, half, seconds: float, settings: dict
+) -> Estimate:
+    """Mean of the groups' log Z, its standard error from their spread, and flags.
+
+    ``history`` (n_recorded, n_groups) is log Z of the target, the base's taken off, after
+    ``sweeps``; ``half`` (n_groups,) the same halfway, where `Groups.forget` was called.
+    """
+    s = groups.settings
+    base, n = s.path.log_z_base, s.n_groups
+    values = groups.log_z[:, -1] + base
+    log_z, std_error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(n))
+    checks, found = diagnose(groups, values, values - half - base)
+    std_error, converged = judged(method, checks, std_error, found, 3)
+    path_error = groups.log_z.std(axis=0, ddof=1) / np.sqrt(n)
+    return Estimate(
+        method=method,
+        log_z=log_z,
+        std_error=std_error,
+        interval=student_interval(log_z, std_error, n),
+        n_chains=s.n_chains,
+        n_sweeps=int(sweeps[-1]),
+        seconds=seconds,
+        converged=converged,
+        log_weights=values,
+        betas=s.betas,
+        log_z_path=groups.log_z.mean(axis=0) + base,
+        trace={
+            "std_error": path_error,
+            "occupation": groups.visits.sum(axis=0) / groups.visits.sum(),
+            "sweeps": np.asarray(sweeps),
+            "log_z": np.asarray(history) + base,
+        },
+        settings={
+            "n_groups": n, "n_temperatures": s.betas.size - 1, "conditional": s.conditional,
+            "start": s.start, "pilot_steps": PILOT_STEPS if s.start == "pilot" else 0,
+            "round_trips": float(groups.round_trips.mean()), "checks": checks,
+            "disagreement": found, "path": repr(s.path), "stream_seed": groups.stream.seed,
+            "version": __version__,
+        } | settings,
+        states=groups.state,
+    )  # fmt: skip
+
+
+def diagnose(groups: Groups, values, drift) -> tuple[dict[str, bool], float]:
+    """Checks of an error bar, and the largest disagreement found (nats).
+
+    Of the second half: round trips, the share of the beta least visited, the drift of log Z; and
+    whether groups begun at either end agree.
+    """
+    trips = groups.round_trips.mean()
+    occupation = groups.visits.sum(axis=0) / groups.visits.sum() / groups.settings.prior
+    checks = {
+        f"round trips of a chain {trips:.1f}, {MINIMUM_TRIPS:.0f} or more":
+            bool(trips >= MINIMUM_TRIPS),
+        f"least visited beta {occupation.min():.2f} of its share, {LEAST_VISITED} or more":
+            bool(occupation.min() >= LEAST_VISITED),
+    }  # fmt: skip
+    n = values.size
+    pairs = {"halves of the run": (drift.mean(), drift.std(ddof=1) / np.sqrt(n), n - 1)}
+    low, high = values[~groups.at_top], values[groups.at_top]
+    if min(low.size, high.size) >= 2:
+        spread = np.sqrt(low.var(ddof=1) / low.size + high.var(ddof=1) / high.size)
+        pairs["groups begun at either end"] = high.mean() - low.mean(), spread, n - 2
+    for name, (difference, error, freedom) in pairs.items():
+        z = difference / error if error > 0 else 0.0
+        limit = stdtrit(freedom, 1 - FALSE_ALARM / 2)
+        checks[f"{name} agree ({z:+.1f} s.e., limit {limit:.1f})"] = bool(abs(z) <= limit)
+    found = max(abs(float(difference)) for difference, _, _ in pairs.values())
+    return checks, found

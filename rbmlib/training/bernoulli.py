@@ -1,0 +1,417 @@
+"""Training Bernoulli RBMs by contrastive divergence (CD-k), persistent CD, and tempered samples.
+
+The gradient of the mean log-likelihood is ``E_data[v h] - E_model[v h]``. CD-k (Hinton 2002)
+starts the chains of the second term at the mini-batch and moves them k sweeps; PCD (Tieleman
+2008) goes on with the chains of the last update. Both use p(h | v) for h. The same seed gives
+the same bits on any processor (`rbmlib._kernels.learning`), except after spectral steps.
+
+With ``method="tempered"`` the second term is a mean over chains of simulated tempering, which a
+`LogZTracker` keeps from update to update: each counts with its probability of beta = 1 (Carlson
+et al. 2016, section 4.4). These sums are BLAS's, so their last bits depend on the processor.
+
+Spectral steps (Carlson et al. 2015): log Z is bounded from above by its tangent plus a multiple
+of the squared Schatten-infinity norm (largest singular value) of the change of the weights; the
+step that does best by this bound is ``rate * X#``, where ``X# = |X|_S1 U V'`` for a gradient
+``X = U S V'`` with nuclear norm ``|X|_S1``. All singular directions of a step are equally long, so
+the small ones learn as fast as the large. For biases the norm is the largest entry, and
+``x# = |x|_1 sign(x)``. RMSspectral measures lengths after division by the root of a running
+root-mean-square gradient r, entry by entry: ``d = sqrt(floor + r)``, step ``(X / d)# / d``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import __version__
+from .._kernels import gibbs, learning, narrow, threads
+from .._numerics import expit
+from .._streams import progress_bar
+from .._validation import (
+    binary_states,
+    callback,
+    count,
+    generator,
+    instance,
+    number,
+    numeric,
+    seen_by,
+)
+from ..estimators.exact import exact
+from ..models.bernoulli import BernoulliRBM
+from ..paths.geometric import base_rate
+from .tracking import LogZTracker
+
+METHODS = ("cd", "pcd", "tempered")
+OPTIMIZERS = ("sgd", "spectral")
+RMS_FLOOR = 1e-5  # where a gradient has always been next to nothing, no step is made of noise
+RANK = 1e-7  # singular values below this share of the largest get no step: their sides are noise
+MAX_EXACT_UNITS = 20
+
+
+class TrainingResult(NamedTuple):
+    """A trained model, what was seen on the way, and how it was made."""
+
+    rbm: BernoulliRBM
+    history: dict[str, np.ndarray]  # "update", "reconstruction_error", "log_likelihood", ...
+    settings: dict[str, Any]
+    seconds: float
+
+
+def train(
+    data,
+    n_hidden: int,
+    *,
+    method: str = "pcd",
+    optimizer: str = "sgd",
+    n_sweeps: int = 1,
+    n_updates: int = 20_000,
+    batch_size: int = 100,
+    learning_rate: float = 0.05,
+    final_learning_rate: float | None = None,
+    warm_up: int = 0,
+    momentum: float = 0.0,
+    weight_decay: float = 0.0,
+    rms_decay: float = 0.99,
+    rng=None,
+    start: BernoulliRBM | None = None,
+    tracker: LogZTracker | None = None,
+    monitor_every: int | None = None,
+    monitor: Callable[[BernoulliRBM], dict[str, float]] | None = None,
+    patience: int | None = None,
+    watch: str = "validation",
+    n_threads: int | None = None,
+    progress: bool | None = None,
+) -> TrainingResult:
+    """Train a Bernoulli RBM on binary data.
+
+    Parameters
+    ----------
+    data : array (n_samples, n_visible)
+        Zeros and ones.
+    n_hidden : int
+    method : {"cd", "pcd", "tempered"}
+        Where the negative phase starts: at the mini-batch, or where it ended last time; or the
+        chains of ``tracker``, with its number of sweeps.
+    optimizer : {"sgd", "spectral"}
+        Gradient steps, with ``momentum`` if asked for; or the steps of RMSspectral (Carlson et
+        al. 2015), for which ``learning_rate`` must be much smaller (1e-5 to 1e-4). They take
+        singular values from LAPACK, whose last bits differ from processor to processor.
+    n_sweeps : int
+        Gibbs sweeps an update (the k of CD-k).
+    n_updates, batch_size : int
+        Mini-batches, drawn epoch by epoch without replacement; of at most 255 rows unless the
+        method is "tempered".
+    learning_rate, final_learning_rate : float
+        Constant, or changing linearly to the second.
+    warm_up : int
+        Updates over which the rate first rises from zero. Spectral steps need some: their mean
+        square gradient begins at zero, so that the first steps are some ten times too long.
+    momentum, weight_decay : float
+        Decay acts on the weights, not on the biases; spectral steps have no momentum.
+    rms_decay : float
+        How much of the mean square gradient is kept at a spectral step, in [0, 1).
+    rng : int, Generator or None
+    start : BernoulliRBM, optional
+        The model to go on from; small random weights by default.
+    tracker : LogZTracker, optional
+        Of tempered training. ``tracker.monitor(...)`` serves any method.
+    monitor_every : int or None
+        Updates between two looks at the model; None: ten looks. Each records the
+        reconstruction error, and with at most 20 hidden units the exact mean log-likelihood
+        (nats) of the first 10,000 rows of the data.
+    monitor : function, optional
+        ``monitor(rbm)`` -> dict of numbers, recorded at each look.
+    patience : int, optional
+        Early stopping: stop after so many looks in a row without a new maximum of the number
+        ``watch`` that the monitor reports, and return the model of that maximum. (A tracker is
+        then some looks further: log Z of the model returned is in the history.)
+
+    Returns
+    -------
+    TrainingResult
+
+    Examples
+    --------
+    >>> import numpy as np, rbmlib as rl
+    >>> data = np.tile([[1, 1, 0, 0], [0, 0, 1, 1]], (50, 1))
+    >>> result = rl.train(data, n_hidden=2, n_updates=500, rng=0)
+    >>> bool(result.history["log_likelihood"][-1] > result.history["log_likelihood"][0])
+    True
+    """
+    settings = _checked_settings(locals())
+    states = numeric("data", data, "(n_samples, n_visible)")
+    if states.ndim != 2:
+        raise ValueError(f"data has shape {states.shape}: expected (n_samples, n_visible)")
+    states = binary_states("data", states, states.shape[1])
+    if len(states) < settings["batch_size"]:
+        raise ValueError(
+            f"data has {len(states)} rows: expected at least batch_size, which is {batch_size}"
+        )
+    rng = generator(rng)
+    started = time.perf_counter()
+    learner = _Learner(states, settings["n_hidden"], settings, rng, start, tracker)
+    tenth = max(1, -(-n_updates // 10))
+    every = count("monitor_every", tenth if monitor_every is None else monitor_every)
+    looks = _Looks(learner, monitor, patience, watch)
+    rates = np.linspace(learning_rate, settings["final_learning_rate"], n_updates)
+    rates *= np.minimum(1, np.arange(1, n_updates + 1) / max(1, settings["warm_up"]))
+    spectral = optimizer == "spectral"  # one thread: the same bits on any number of them
+    with (
+        threads.blas_threads(1 if spectral else n_threads),
+        progress_bar(n_updates, f"{method}-{n_sweeps}", progress) as bar,
+    ):
+        for update in range(1, n_updates + 1):
+            learner.update(rates[update - 1])
+            bar.update(1)
+            if (update % every == 0 or update == n_updates) and looks.add():
+                break
+    return TrainingResult(looks.model(), looks.history(), settings, time.perf_counter() - started)
+
+
+def _checked_settings(arguments: dict) -> dict:
+    """The arguments of `train`, validated, as they go beside the result."""
+    settings = {}
+    for name, words in (("method", METHODS), ("optimizer", OPTIMIZERS)):
+        if arguments[name] not in words:
+            raise ValueError(f"{name} is {arguments[name]!r}: expected one of {words}")
+        settings[name] = arguments[name]
+    for name in ("n_hidden", "n_sweeps", "n_updates", "batch_size"):
+        settings[name] = count(name, arguments[name])
+    settings["warm_up"] = count("warm_up", arguments["warm_up"], 0)
+    callback("monitor", arguments["monitor"])
+    tempered = settings["method"] == "tempered"
+    if tempered != isinstance(arguments["tracker"], LogZTracker):
+        raise ValueError(
+            f"tracker is {arguments['tracker']!r}: expected a LogZTracker with method='tempered', "
+            "and None with others"
+        )
+    if tempered:
+        tracker = arguments["tracker"]
+        settings |= {name: getattr(tracker, name) for name in ("n_sweeps", "n_chains", "gain")}
+    if arguments["start"] is not None:
+        instance("start", arguments["start"], BernoulliRBM, "a BernoulliRBM, or None")
+    if settings["batch_size"] > learning.MAX_BATCH and not tempered:
+        raise ValueError(
+            f"batch_size is {settings['batch_size']}: expected at most {learning.MAX_BATCH}, "
+            "up to which gradients are summed exactly"
+        )
+    if arguments["final_learning_rate"] is None:
+        arguments["final_learning_rate"] = arguments["learning_rate"]
+    for name in ("learning_rate", "final_learning_rate", "momentum", "weight_decay"):
+        settings[name] = number(name, arguments[name], "a number of at least 0", least=0)
+    if settings["momentum"] >= 1:
+        raise ValueError(f"momentum is {settings['momentum']}: expected at least 0 and below 1")
+    if settings["optimizer"] == "spectral":
+        if settings["momentum"]:
+            raise ValueError(
+                f"momentum is {settings['momentum']}: expected 0 with optimizer='spectral'"
+            )
+        meaning = "a number of at least 0 and below 1"
+        settings["rms_decay"] = number("rms_decay", arguments["rms_decay"], meaning, least=0)
+        if settings["rms_decay"] >= 1:
+            raise ValueError(f"rms_decay is {settings['rms_decay']}: expected {meaning}")
+    seed = arguments["rng"]
+    settings["rng"] = int(seed) if isinstance(seed, (int, np.integer)) else None
+    settings["version"] = __version__
+    return settings
+
+
+def sharp(x: np.ndarray) -> np.ndarray:
+    """The step ``x#`` that gains most for its length: the maximum of <x, s> - |s|**2 / 2 over s.
+
+    |s| is the largest singular value of a matrix, the largest entry of a vector. For
+    ``x = U S V'``, ``x# = trace(S) U V'``, computed from the eigenvectors of the smaller of
+    ``x'x`` and ``x x'``.
+    """
+    x = x.astype(float)
+    if x.ndim == 1:
+        return np.abs(x).sum() * np.sign(x)
+    if x.shape[0] < x.shape[1]:
+        return sharp(x.T).T
+    squares, right = np.linalg.eigh(x.T @ x)
+    singular = np.sqrt(np.maximum(squares, 0))
+    kept = singular > RANK * singular[-1]
+    right = right[:, kept]
+    return singular.sum() * (x @ (right / singular[kept])) @ right.T
+
+
+class _Learner:
+    """Parameters (float32), their fixed-point copies, and the chains."""
+
+    def __init__(
+        self, data, n_hidden: int, settings: dict, rng: np.random.Generator,
+        start: BernoulliRBM | None, tracker: LogZTracker | None,
+    ):  # fmt: skip
+        self.data, self.settings, self.rng = data, settings, rng
+        self.tracker, self.n_updates = tracker, 0
+        n_visible = data.shape[1]
+        self.weights = rng.normal(scale=0.01, size=(n_visible, n_hidden)).astype(np.float32)
+        self.visible_bias = base_rate(data).astype(np.float32)
+        self.hidden_bias = np.zeros(n_hidden, np.float32)
+        if start is not None:
+            self._go_on_from(start)
+        self.parameters = (self.weights, self.visible_bias, self.hidden_bias)
+        # running averages of gradients (momentum), or of their squares (spectral steps)
+        self.averages = [np.zeros_like(x) for x in self.parameters]
+        family = gibbs.family(
+            self.weights, self.hidden_bias, 0 * self.hidden_bias,
+            self.visible_bias, 0 * self.visible_bias,
+        )  # fmt: skip
+        self.up, self.down, self.tables = family.up, family.down, family.tables
+        self.scale, self.small = float(family.scale), family.small
+        self.seed = np.uint64(rng.integers(2**64, dtype=np.uint64))
+        self.draw = 0
+        self.order = np.empty(0, int)
+        self.chains = self._next_batch()
+        if tracker is not None:
+            tracker.update(self.rbm())
+
+    def _go_on_from(self, rbm: BernoulliRBM) -> None:
+        if rbm.weights.shape != self.weights.shape or rbm.log_scale:
+            raise ValueError(
+                f"start is {rbm!r}: expected {self.weights.shape[0]} visible units as in data, "
+                f"n_hidden, which is {self.weights.shape[1]}, hidden ones, and no log_scale"
+            )
+        self.weights[:], self.visible_bias[:] = rbm.weights, rbm.visible_bias
+        self.hidden_bias[:] = rbm.hidden_bias
+
+    def _next_batch(self) -> np.ndarray:
+        size = self.settings["batch_size"]
+        if self.order.size < size:
+            self.order = self.rng.permutation(len(self.data))
+        rows, self.order = self.order[:size], self.order[size:]
+        return self.data[rows].astype(np.float32)
+
+    def _requantise(self) -> None:
+        while not learning.requantise(self.weights, self.scale, self.up, self.down):
+            self._check_finite()
+            self.scale *= 2
+        if self.small:
+            narrow.fill_tables(self.down, self.tables)
+
+    def _check_finite(self) -> None:
+        if not all(np.isfinite(array).all() for array in self.parameters):
+            raise FloatingPointError(
+                "training diverged: parameters are no longer finite; lower learning_rate "
+                f"(now {self.settings['learning_rate']}) or momentum"
+            )
+
+    def update(self, rate: float) -> None:
+        self.n_updates += 1
+        if self.tracker is not None:
+            self._tempered_update(rate, self._next_batch())
+            return
+        self._requantise()
+        batch = self._next_batch()
+        if self.settings["method"] == "cd":
+            self.chains = batch.copy()
+        n_sweeps = self.settings["n_sweeps"]
+        phases = batch, self.chains, n_sweeps, self.seed, self.draw
+        grid = self.up, self.down, self.tables, np.float32(self.scale), self.small
+        if self.settings["optimizer"] == "spectral":
+            sums = learning.moments(*phases, *self.parameters[1:], *grid)
+            self._spectral_step(rate, self._gradients(*sums))
+        else:
+            learning.contrastive_divergence(
+                *phases, rate, self.settings["momentum"], self.settings["weight_decay"],
+                *self.parameters, *self.averages, *grid,
+            )  # fmt: skip
+        self.draw += 2 * n_sweeps
+
+    def _tempered_update(self, rate: float, batch) -> None:
+        means = expit(batch @ self.weights + self.hidden_bias)
+        size = np.float32(len(batch))
+        negative = self.tracker.negative_phase()
+        positive = batch.T @ means / size, batch.mean(axis=0), means.mean(axis=0)
+        gradients = [p - n for p, n in zip(positive, negative, strict=True)]
+        gradients[0] -= np.float32(self.settings["weight_decay"]) * self.weights
+        if self.settings["optimizer"] == "spectral":
+            self._spectral_step(rate, gradients)
+        else:
+            self._momentum_step(rate, gradients)
+        self._check_finite()
+        self.tracker.update(self.rbm())
+
+    def _momentum_step(self, rate: float, gradients) -> None:
+        kept = np.float32(self.settings["momentum"])
+        for parameter, speed, gradient in zip(
+            self.parameters, self.averages, gradients, strict=True
+        ):
+            speed *= kept
+            speed += np.float32(rate) * gradient
+            parameter += speed
+
+    def _gradients(self, positive, negative, visible, hidden) -> tuple:
+        """From the sums of `learning.moments`."""
+        size = np.float32(self.settings["batch_size"])
+        decay = np.float32(self.settings["weight_decay"])
+        return (
+            (positive - negative) / (learning.GRID * size) - decay * self.weights,
+            (visible[0] - visible[1]) / size,
+            (hidden[0] - hidden[1]) / (learning.GRID * size),
+        )
+
+    def _spectral_step(self, rate: float, gradients) -> None:
+        kept = np.float32(self.settings["rms_decay"])
+        for parameter, square, gradient in zip(
+            self.parameters, self.averages, gradients, strict=True
+        ):
+            square *= kept
+            square += (1 - kept) * gradient**2
+            scale = np.sqrt(RMS_FLOOR + np.sqrt(square))
+            parameter += (rate * sharp(gradient / scale) / scale).astype(np.float32)
+
+    def rbm(self) -> BernoulliRBM:
+        return BernoulliRBM(self.weights, self.visible_bias, self.hidden_bias)
+
+    def look(self, monitor) -> dict[str, float]:
+        """What is recorded of the model now."""
+        self._check_finite()
+        rbm = self.rbm()
+        sample = self.data[:10_000].astype(float)
+        reconstruction = rbm.visible_mean(rbm.hidden_mean(sample))
+        seen = {
+            "update": self.n_updates,
+            "reconstruction_error": float(np.abs(reconstruction - sample).sum(axis=1).mean()),
+        }
+        if rbm.n_hidden <= MAX_EXACT_UNITS:
+            log_z = exact(rbm, progress=False).log_z
+            seen["log_likelihood"] = float(rbm.log_density(sample).mean() - log_z)
+        return seen | seen_by(monitor, rbm)
+
+
+class _Looks:
+    """What was seen of the model on the way, and when to stop."""
+
+    def __init__(self, learner: _Learner, monitor, patience: int | None, watch: str):
+        self.learner, self.monitor, self.watch = learner, monitor, watch
+        self.patience = None if patience is None else count("patience", patience)
+        self.seen: list[dict[str, float]] = []
+        self.best: tuple[int, BernoulliRBM] | None = None
+        self.add()
+        if self.patience is not None and watch not in self.seen[0]:
+            remedy = "; give monitor=tracker.monitor(validation=...)" if monitor is None else ""
+            names = ", ".join(self.seen[0])
+            raise ValueError(f"watch is {watch!r}: expected one of {names}{remedy}")
+
+    def add(self) -> bool:
+        """One more look; whether it is time to stop."""
+        self.seen.append(self.learner.look(self.monitor))
+        if self.patience is None or self.watch not in self.seen[-1]:
+            return False
+        values = [look[self.watch] for look in self.seen]
+        if np.isnan(values[-1]):
+            raise ValueError(f"monitor gives {self.watch} = nan: expected a number to stop by")
+        if self.best is None or values[-1] > values[self.best[0]]:
+            self.best = len(values) - 1, self.learner.rbm()
+        return len(values) - 1 - self.best[0] >= self.patience
+
+    def model(self) -> BernoulliRBM:
+        return self.best[1] if self.best else self.learner.rbm()
+
+    def history(self) -> dict[str, np.ndarray]:
+        return {name: np.array([look[name] for look in self.seen]) for name in self.seen[0]}

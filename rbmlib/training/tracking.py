@@ -1,0 +1,341 @@
+"""The running log Z of a model while it is trained (Carlson et al. 2016, section 4.4).
+
+Chains of simulated tempering go on from one parameter update to the next. A few sweeps at the
+new parameters give new occupations c_k of the betas, and log Z_k moves a part of the way to what
+they say (eq. 24). The chains are there already where they also give the negative phase of the
+gradient, ``rl.train(..., method="tempered")``; any other training can be followed by chains of
+the tracker's own.
+
+Beside it, Jarzynski's equality along the path of training: chains with weights are one long
+annealed importance sampling run, from the base through beta to the first model and on through all
+models of the training (`TrajectoryWeights`). That is unbiased only if the path does not look at
+these chains: those that give the gradient push the model away from where they are, and their
+weights fall with every update. So some chains are kept apart.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from .._numerics import expit, logmeanexp, logsumexp
+from .._streams import ChainStream
+from .._validation import (
+    annealing_betas,
+    binary_states,
+    count,
+    finite_array,
+    generator,
+    instance,
+    number,
+)
+from ..models.bernoulli import BernoulliRBM
+from ..paths.base import State
+from ..paths.geometric import GeometricPath
+from ..schedules import linear
+from ..tempering import TemperedSample, refined, simulated_tempering
+from .jarzynski import Reweighted, TrajectoryWeights, log_density_change
+
+START_SWEEPS = 1000  # of the annealing run from the base to the first model
+RBM_MEANING = "a BernoulliRBM"
+SHARE = "0 (never), or a share of the chains up to 1"
+
+
+class LogZTracker:
+    """Running log Z of a model that changes slowly (eq. 24).
+
+    Parameters
+    ----------
+    base : array (n_visible,)
+        Visible biases of the base, the same all along: ``rl.base_rate(training_data)``.
+    betas : array (K,), optional
+        From 0 to 1; 100 equally spaced ones by default.
+    n_chains, n_sweeps : int
+        Chains, and sweeps of each at every update of the parameters.
+    gain : float
+        The alpha of eq. (24), in (0, 1]: what share of the way log Z moves at an update. A model
+        whose log Z rises by d nats an update is followed with a lag of ``d (1 - gain) / gain``.
+    prior_slope : float
+        Beta has the prior ``r_k ~ exp(prior_slope * beta_k)``.
+    reweight : bool
+        Also keep the weights of `TrajectoryWeights`, of the chains that are kept apart.
+    n_apart : int
+        How many of the n_chains are kept apart: they take no part in eq. (24) or in the negative
+        phase. If 0, the weights of all chains are kept, and are biased where these chains drive
+        the training.
+    resample_below : float
+        Resample the chains that have weights when the effective sample size of these falls below
+        this share of them; 0: never.
+    rng : int, Generator or None
+
+    Attributes
+    ----------
+    log_z, std_error : float
+        The running estimate for the model of the last `update`, and its standard error: the
+        `noise`, and the `lag`, in squares. It cannot see what all chains have in common: a mode
+        of the model that none of them has found.
+    noise : float
+        From the spread over chains of their exponentially weighted pulls on log Z, in which the
+        memory of each chain is counted.
+    lag : float
+        How far the estimate is behind, judged by the average of recent innovations: to be added.
+    noise_with_lag : float
+        As ``noise``, of ``log_z + lag``: adding the lag costs noise.
+    round_trips : ndarray (n_chains,)
+        From one end of the ladder to the other and back, of each chain since the start.
+    log_z_path : ndarray (K,)
+    sample : TemperedSample
+        The chains after the last update.
+    weights : TrajectoryWeights or None
+    seconds : dict
+        Processor seconds of "start", of "sampling" (the sweeps, which training driven by these
+        chains needs anyway), of "tracking" and of "reweighting".
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> data = rl.testsystems.random_rbm(8, 4, rng=0)
+    >>> rows = rl.exact_samples(data, 200, rng=1)
+    >>> tracker = rl.LogZTracker(rl.base_rate(rows), rl.schedules.linear(9), n_chains=200, rng=2)
+    >>> result = rl.train(rows, 4, method="tempered", tracker=tracker, n_updates=100, rng=3)
+    >>> abs(tracker.log_z - rl.exact(result.rbm).log_z) < 4 * tracker.std_error
+    True
+    """
+
+    def __init__(
+        self, base, betas=None, *, n_chains: int = 2000, n_sweeps: int = 25, gain: float = 0.2,
+        prior_slope: float = 2.0, reweight: bool = False, n_apart: int = 0,
+        resample_below: float = 0.5, rng=None, n_threads: int | None = None,
+    ):  # fmt: skip
+        self.base = finite_array("base", base, (None,), "(n_visible,), such as rl.base_rate(data)")
+        self.betas = linear(99) if betas is None else annealing_betas(betas)
+        self.n_chains, self.n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps)
+        self.gain = number("gain", gain, "a number above 0, 1 at most", above=0)
+        if self.gain > 1:
+            raise ValueError(f"gain is {gain!r}: expected a number above 0, 1 at most")
+        slope = number("prior_slope", prior_slope, "a number")
+        self.prior = np.exp(slope * (self.betas - 1))
+        self.prior /= self.prior.sum()
+        self.resample_below = number("resample_below", resample_below, SHARE, least=0)
+        if self.resample_below > 1:
+            raise ValueError(f"resample_below is {resample_below!r}: expected {SHARE}")
+        instance("reweight", reweight, bool, "True or False")
+        self.n_apart = count("n_apart", n_apart, 0)
+        if self.n_apart > self.n_chains - 2 or (self.n_apart and not reweight):
+            raise ValueError(
+                f"n_apart is {n_apart}: expected 0 without reweight, else at most n_chains - 2, "
+                f"which is {self.n_chains - 2}"
+            )
+        self.driving = slice(self.n_apart, None)  # the chains of eq. (24) and of the gradient
+        self.weighted = slice(None, self.n_apart or None)
+        self.weights = TrajectoryWeights(self.n_apart or self.n_chains) if reweight else None
+        self.rng, self.n_threads = generator(rng), n_threads
+        self.seconds = dict.fromkeys(("start", "sampling", "tracking", "reweighting"), 0.0)
+        self.sample: TemperedSample | None = None
+        self.path: GeometricPath | None = None
+        self.n_updates, self.lag = 0, 0.0
+        self.round_trips = np.zeros(self.n_chains)
+        self._pulls, self._lag_pulls = np.zeros((2, self.n_chains - self.n_apart))
+
+    # following a model ---------------------------------------------------------------------
+
+    def update(self, rbm: BernoulliRBM) -> float:
+        """Move the chains at ``rbm`` and log Z by eq. (24); returns log Z (nats)."""
+        instance("rbm", rbm, BernoulliRBM, RBM_MEANING)
+        if rbm.n_visible != self.base.size:
+            raise ValueError(
+                f"rbm has {rbm.n_visible} visible units: expected {self.base.size} as in base"
+            )
+        path = GeometricPath(rbm, base=self.base)
+        if self.sample is None:
+            with self._timed("start"):
+                start, index = self._start(path)
+        else:
+            start, index = self.sample, None
+            if self.weights is not None:
+                with self._timed("reweighting"):
+                    start = self._reweigh(path)
+        with self._timed("sampling"):
+            self.sample = simulated_tempering(
+                path, self.betas, self.log_z_path, self.n_chains, self.n_sweeps, self.rng,
+                prior=self.prior, start=start, index=index, record_every=self.n_sweeps,
+                n_blocks=1, n_threads=self.n_threads, progress=False,
+            )  # fmt: skip
+        self.path = path
+        self.round_trips += self.sample.round_trips
+        with self._timed("tracking"):
+            self._track(self.sample.mixed[0, self.driving, 0] / self.n_sweeps)
+        return self.log_z
+
+    def _track(self, occupation: np.ndarray) -> None:
+        """Eq. (24) from the occupations (n_chains, K) of this update."""
+        c = occupation.mean(axis=0)
+        innovation = np.log(c) - np.log(self.prior)
+        innovation -= innovation[0]
+        self.log_z_path = self.sample.log_z_path + self.gain * innovation
+        pulls = occupation[:, -1] / c[-1] - occupation[:, 0] / c[0] - self._pulls
+        self._pulls += self.gain * pulls
+        self._lag_pulls += self.gain * ((1 - self.gain) * pulls - self._lag_pulls)
+        self.lag += self.gain * ((1 - self.gain) * innovation[-1] - self.lag)
+        self.n_updates += 1
+
+    @property
+    def log_z(self) -> float:
+        self._sampled()
+        return float(self.log_z_path[-1])
+
+    @property
+    def noise(self) -> float:
+        return float(self._pulls.std(ddof=1) / np.sqrt(self._pulls.size))
+
+    @property
+    def noise_with_lag(self) -> float:
+        pulls = self._pulls + self._lag_pulls
+        return float(pulls.std(ddof=1) / np.sqrt(pulls.size))
+
+    @property
+    def std_error(self) -> float:
+        self._sampled()
+        return float(np.hypot(self.noise, self.lag))
+
+    def _start(self, path: GeometricPath) -> tuple[State, np.ndarray]:
+        """Anneal to the first model; each chain stops at a beta of its own, in shares of r_k."""
+        ends = np.cumsum(self.prior)
+        index = np.searchsorted(ends, (np.arange(self.n_chains) + 0.5) / self.n_chains * ends[-1])
+        index = self.rng.permutation(index)
+        each = -(-START_SWEEPS // (self.betas.size - 1))
+        stream = ChainStream(self.rng, self.n_chains)
+        start = path.sample_base(self.n_chains, stream)
+        visible, own = start.visible.copy(), np.zeros(self.n_chains)
+        self.log_z_path = np.full(self.betas.size, path.log_z_base)
+
+        def record(step, state, log_weights):
+            k = step // each
+            here = index == k
+            visible[here], own[here] = state.visible[here], log_weights[here]
+            self.log_z_path[k] += logmeanexp(log_weights)
+
+        fine = refined(self.betas, each)
+        _, log_weights = path.anneal(
+            start, fine, stream, record_at=range(each, fine.size, each), on_record=record,
+            n_threads=self.n_threads,
+        )  # fmt: skip
+        self._pulls = np.exp(log_weights - logmeanexp(log_weights))[self.driving] - 1
+        if self.weights is not None:
+            own += path.log_z_base - self.log_z_path[index]
+            self.weights.log_weights[:] = own[self.weighted]
+        return State(visible), index
+
+    # the negative phase --------------------------------------------------------------------
+
+    def conditional(self) -> np.ndarray:
+        """q(beta_k | v, h) of the chains where they are (eq. 7): (n_chains, K)."""
+        sample = self._sampled()
+        logits = sample.delta[-1][:, None] * self.betas + np.log(self.prior) - sample.log_z_path
+        return np.exp(logits - logsumexp(logits, axis=1)[:, None])
+
+    def negative_phase(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """E[v h] (n_visible, n_hidden), E[v] and E[h] of the model of the last `update`.
+
+        Over the chains, each with its probability of beta = 1 as weight, and with p(h | v) for h.
+        """
+        weights = self.conditional()[self.driving, -1]
+        visible = np.asarray(self.sample.states.visible[self.driving], np.float32)
+        rbm = self.path.rbm
+        weights = (weights / weights.sum()).astype(np.float32)
+        means = expit(visible @ rbm.weights.astype(np.float32) + rbm.hidden_bias.astype(np.float32))
+        return (visible * weights[:, None]).T @ means, weights @ visible, weights @ means
+
+    def _sampled(self) -> TemperedSample:
+        if self.sample is None:
+            raise ValueError("the tracker has no chains yet: call update(rbm) first")
+        return self.sample
+
+    # watching a training -------------------------------------------------------------------
+
+    def monitor(self, **data):
+        """A ``monitor`` of `train`: log Z, and the mean log-likelihood of each of ``data``.
+
+        ``tracker.monitor(train=x, validation=y)`` gives a function of the model whose results are
+        "log_z", "log_z_error", "train" and "validation" (nats). A model at which the chains are
+        not yet is first given an `update`: so any training can be followed.
+        """
+        data = {name: binary_states(name, rows, self.base.size) for name, rows in data.items()}
+
+        def look(rbm: BernoulliRBM) -> dict[str, float]:
+            if self.path is None or not _same(self.path.rbm, rbm):
+                self.update(rbm)
+            with self._timed("tracking"):
+                seen = {"log_z": self.log_z, "log_z_error": self.std_error, "noise": self.noise,
+                        "lag": self.lag, "noise_with_lag": self.noise_with_lag,
+                        "round_trips": self.round_trips[self.driving].mean()}  # fmt: skip
+                if self.weights is not None:
+                    estimate = self.reweighted()
+                    seen |= {"reweighted": estimate.log_z, "reweighted_error": estimate.std_error,
+                             "reweighted_ess": estimate.ess,
+                             "reweighted_base_error": estimate.base_error,
+                             "reweighted_ancestors": estimate.n_ancestors}  # fmt: skip
+                return seen | {
+                    name: float(rbm.log_density(rows).mean()) - self.log_z
+                    for name, rows in data.items()
+                }
+
+        return look
+
+    def _timed(self, name: str) -> _Clock:
+        return _Clock(self.seconds, name)
+
+    # Jarzynski ------------------------------------------------------------------------------
+
+    def _reweigh(self, path: GeometricPath) -> TemperedSample:
+        """Weigh the chains for the new model and the new log Z_k; resample them if need be."""
+        sample = self.sample
+        visible, index = sample.states.visible[self.weighted], sample.index[self.weighted]
+        shift = self.log_z_path - sample.log_z_path
+        change = log_density_change(self.path.rbm, path.rbm, State(visible), self.betas[index])
+        self.weights.log_weights += change - shift[index]
+        if self.weights.ess() >= self.resample_below * index.size:
+            return sample
+        chosen = np.arange(self.n_chains)
+        chosen[self.weighted] = self.weights.resample(self.rng)
+        if not self.n_apart:
+            self._pulls, self._lag_pulls = self._pulls[chosen], self._lag_pulls[chosen]
+        self.round_trips = self.round_trips[chosen]
+        return sample.of_chains(chosen)
+
+    def reweighted(self) -> Reweighted:
+        """log Z of the model of the last `update` by Jarzynski's equality.
+
+        ``E[w q(beta_K | x)] = r_K Z_K / Z^_K``, with the Z^_K that the chains ran with: unbiased
+        for Z_K if neither Z^ nor the models were made from the chains with these weights. (The
+        first Z^ is made from all chains: a bias of the order of 1 / n_chains.) The standard error
+        is 1 if all chains descend from one, and tells nothing of few.
+        """
+        if self.weights is None:
+            raise ValueError("the tracker keeps no weights: expected LogZTracker(reweight=True)")
+        sample = self._sampled()
+        shares = sample.mixed[0, self.weighted, 0] / self.n_sweeps
+        constants = sample.log_z_path - np.log(self.prior)
+        top, known = (self.weights.mean(shares[:, k], constants[k]) for k in (-1, 0))
+        error = float(known[0] - sample.log_z_path[0])
+        n_ancestors = np.unique(self.weights.ancestor).size
+        return Reweighted(*top, self.weights.ess(), error, known[1], n_ancestors)
+
+
+def _same(one: BernoulliRBM, other: BernoulliRBM) -> bool:
+    names = ("weights", "visible_bias", "hidden_bias", "log_scale")
+    return all(np.array_equal(getattr(one, n), getattr(other, n)) for n in names)
+
+
+class _Clock:
+    """Adds the processor seconds of a block to an entry of a dict."""
+
+    def __init__(self, seconds: dict, name: str):
+        self.seconds, self.name = seconds, name
+
+    def __enter__(self):
+        self.started = time.process_time()
+
+    def __exit__(self, *_):
+        self.seconds[self.name] += time.process_time() - self.started
