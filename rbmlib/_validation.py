@@ -14,16 +14,37 @@ def count(name: str, value, minimum: int = 1) -> int:
     return int(value)
 
 
-def number(name: str, value, meaning: str, *, above: float = -math.inf, least: float = -math.inf):
-    """A finite real number > ``above`` and >= ``least``, as float."""
+def number(
+    name: str, value, meaning: str, *, above: float = -math.inf, least: float = -math.inf,
+    below: float = math.inf, most: float = math.inf,
+) -> float:  # fmt: skip
+    """A finite real number > ``above`` and >= ``least``, < ``below`` and <= ``most``, as float."""
     real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if not real or not math.isfinite(value) or value <= above or value < least:
+    if not (real and math.isfinite(value) and above < value < below and least <= value <= most):
         raise ValueError(f"{name} is {value!r}: expected {meaning}")
     return float(value)
 
 
+def probability(name: str, value) -> float:
+    return number(name, value, "a probability above 0 and below 1", above=0, below=1)
+
+
+def one_of(name: str, value, words) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name} is {value!r}: expected one of {', '.join(map(repr, words))}")
+    return value
+
+
 def numeric(name: str, value, meaning: str) -> np.ndarray:
-    """An array of real numbers (bits, whole numbers or floats) of any shape."""
+    """An array of real numbers (bits, whole numbers or floats) of any shape, none masked."""
+    rows = value if isinstance(value, (list, tuple)) else [value]
+    masked = sum(int(np.ma.count_masked(r)) for r in rows if isinstance(r, np.ma.MaskedArray))
+    if masked:  # np.asarray would take whatever number lies below the mask
+        raise ValueError(
+            f"{name} holds {masked} masked value{'s' * (masked > 1)}: expected {meaning}, without "
+            "a mask; leave these out, or fill them with .filled(number)"
+        )
     try:
         array = np.asarray(value)
     except ValueError:  # rows of different lengths

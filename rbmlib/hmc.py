@@ -21,7 +21,7 @@ import numpy as np
 
 from ._numerics import expit, logit, softplus
 from ._streams import ChainStream
-from ._validation import count, finite_array, generator, number, numeric
+from ._validation import count, finite_array, generator, number, numeric, probability
 
 TARGET = 0.651  # acceptance of HMC (Beskos et al. 2013), used by Carlson et al.
 TARGET_RANDOM_WALK = 0.234  # Roberts, Gelman & Gilks 1997
@@ -207,7 +207,7 @@ def tune_step_size(
     x : ndarray (n_chains, d)
         Where the chains ended.
     """
-    number("target", target, "a probability between 0 and 1", above=0)
+    target = probability("target", target)
     log_step = np.log(number("step_size", step_size, "a positive number", above=0))
     history = []
     for t in range(1, count("n_steps", n_steps, 2) + 1):
@@ -232,7 +232,7 @@ class AcceptanceModel(NamedTuple):
 
     def step_sizes(self, target: float = TARGET) -> np.ndarray:
         """The step at which each beta accepts with ``target``, clipped to the span: (K,)."""
-        wanted = logit(target) - self.intercept
+        wanted = logit(probability("target", target)) - self.intercept
         low, high = self.span
         flat = self.slope > -1e-9  # acceptance that no step changes: all or none will do
         steps = wanted / np.where(flat, -1e-9, self.slope)

@@ -77,7 +77,11 @@ class Standardisation:
     def of_moments(cls, mean, std) -> Standardisation:
         """From means and standard deviations (n_pixels,) that are known already."""
         scale = object.__new__(cls)
-        scale.mean, scale.std = np.array(mean, float), np.array(std, float)
+        scale.mean = finite_array("mean", mean, (None,), "(n_pixels,)")
+        shape = f"({scale.mean.size},), one a pixel"
+        scale.std = finite_array("std", std, scale.mean.shape, shape)
+        if not (scale.std > 0).all():
+            raise ValueError(f"std goes down to {scale.std.min()}: expected numbers above 0")
         return scale
 
     def __call__(self, images) -> np.ndarray:

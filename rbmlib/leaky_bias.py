@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._numerics import logsumexp
-from ._validation import number
+from ._validation import annealing_betas, count, number
 from .gaussian_visible import LOG_2PI, _checked_leakiness
 
 N_NODES = 100  # on either side of 0
@@ -121,7 +121,8 @@ def annealed_bias(
         False: each step's weight is read off the state after its transition, a slip that makes
         even exact transitions wrong by O(1 / K).
     """
-    _check(norm, leakiness)
+    _check(norm, leakiness, moves)
+    betas = annealing_betas(betas)
     u, w = nodes(norm)
     leaky = isinstance(moves, str) and moves == "leakiness"
     slope = (
@@ -157,6 +158,8 @@ def linear_bias(norm: float, leakiness: float, n_steps: int, moves="leakiness") 
     >>> float(round(linear_bias(0.9, 0.01, 10_000), 6))
     -0.004743
     """
+    _check(norm, leakiness, moves)
+    n_steps = count("n_steps", n_steps)
     few, more = _few_and_more(norm, leakiness, moves)
     return more + (few - more) * (1000 / n_steps - 1)
 
@@ -167,7 +170,9 @@ def _few_and_more(norm, leakiness, moves) -> list[float]:
     return [annealed_bias(norm, leakiness, b, moves).bias for b in betas]
 
 
-def _check(norm, leakiness) -> None:
-    if number("norm", norm, "the length of a column, in (0, 1)", above=0) >= 1:
-        raise ValueError(f"norm is {norm!r}: expected the length of a column, in (0, 1)")
+def _check(norm, leakiness, moves="leakiness") -> None:
+    number("norm", norm, "the length of a column, in (0, 1)", above=0, below=1)
     _checked_leakiness(leakiness)
+    known = isinstance(moves, str) and moves in ("leakiness", "energy")
+    if not known and not callable(moves):
+        raise ValueError(f"moves is {moves!r}: expected 'leakiness', 'energy' or a function")

@@ -17,8 +17,17 @@ from pathlib import Path
 import numpy as np
 
 from ._numerics import expit, softplus
-from ._validation import binary_states, count, finite_array, generator, number, numeric
+from ._validation import (
+    binary_states,
+    count,
+    finite_array,
+    generator,
+    number,
+    numeric,
+    one_of,
+)
 
+LAYOUTS = ("visible_hidden", "hidden_visible")
 MAT_KEYS = (
     ("parameter_W", "parameter_b", "parameter_a"),
     ("vishid", "visbiases", "hidbiases"),
@@ -140,14 +149,33 @@ class BernoulliRBM:
         )
 
     @classmethod
-    def from_arrays(cls, weights, visible_bias, hidden_bias) -> BernoulliRBM:
-        """From arrays in which W may lie either way; the biases decide."""
+    def from_arrays(
+        cls, weights, visible_bias, hidden_bias, *, layout: str | None = None
+    ) -> BernoulliRBM:
+        """From arrays in which W may lie either way.
+
+        Parameters
+        ----------
+        weights : array (n_visible, n_hidden) or (n_hidden, n_visible)
+        visible_bias, hidden_bias : array
+        layout : {"visible_hidden", "hidden_visible"}, optional
+            What the rows and columns of the weights are. None: the lengths of the biases decide,
+            and square weights, of which they tell nothing, raise ValueError. PyTorch (``Linear``)
+            and scikit-learn keep "hidden_visible".
+        """
         meaning = "two vectors of biases and a matrix of weights between them"
         named = {"weights": weights, "visible_bias": visible_bias, "hidden_bias": hidden_bias}
         w, b, a = (numeric(name, value, meaning) for name, value in named.items())
-        if w.shape != (b.size, a.size) and w.shape == (a.size, b.size):
-            w = w.T
-        return cls(w, b, a)
+        if layout is not None:
+            one_of("layout", layout, LAYOUTS)
+        elif w.shape == (b.size, a.size) == (a.size, b.size):
+            raise ValueError(
+                f"weights is square, {b.size} x {b.size}, so that the biases cannot tell its "
+                "layout: expected layout='visible_hidden' (one row a visible unit) or "
+                "layout='hidden_visible' (one row a hidden unit, as PyTorch's)"
+            )
+        turned = w.shape == (a.size, b.size) != (b.size, a.size)
+        return cls(w.T if layout == "hidden_visible" or (layout is None and turned) else w, b, a)
 
     @classmethod
     def from_spins(cls, weights, visible_bias, hidden_bias) -> BernoulliRBM:
@@ -339,8 +367,15 @@ def log_likelihood(model, data, log_z: float) -> np.ndarray:
 
     ``log_z`` is a number or an `Estimate`. An error of log Z shifts every row alike.
 
-    Raises ValueError if log Z is NaN or infinite.
+    Raises ValueError if log Z is NaN or infinite, or the data are not states of the model.
     """
+    if isinstance(model, BernoulliRBM):
+        data = binary_states("data", data, model.n_visible)
+    else:
+        n_visible = getattr(model, "n_visible", None)
+        meaning = f"(n_states, {n_visible or 'n_visible'}), one column a unit of the model"
+        rows = np.atleast_2d(numeric("data", data, meaning))
+        data = finite_array("data", rows, (None, n_visible), meaning)
     value = getattr(log_z, "log_z", log_z)
     value = float(finite_array("log_z", value, (), "one number in nats, or an Estimate"))
     return model.log_density(data) - value

@@ -184,7 +184,8 @@ def _checked_settings(arguments: dict) -> dict:
     settings["warm_up"] = count("warm_up", arguments["warm_up"], 0)
     callback("monitor", arguments["monitor"])
     tempered = settings["method"] == "tempered"
-    if tempered != isinstance(arguments["tracker"], LogZTracker):
+    wanted = LogZTracker if tempered else type(None)
+    if not isinstance(arguments["tracker"], wanted):
         raise ValueError(
             f"tracker is {arguments['tracker']!r}: expected a LogZTracker with method='tempered', "
             "and None with others"
