@@ -61,6 +61,11 @@ def instance(name: str, value, kind: type, meaning: str) -> None:
         raise TypeError(f"{name} is a {type(value).__name__}: expected {meaning}")
 
 
+def function(name: str, value, meaning: str) -> None:
+    if not callable(value):
+        raise TypeError(f"{name} is {value!r}: expected a function, {meaning}")
+
+
 def callback(name: str, value) -> None:
     if value is not None and not callable(value):
         raise TypeError(f"{name} is {value!r}: expected a function of the model, or None")
@@ -129,6 +134,22 @@ def binary_states(name: str, value, n_units: int) -> np.ndarray:
     return array
 
 
+def layer(name: str, value, n_units: int, *, finite: bool = False) -> np.ndarray:
+    """States or means (n_states, n_units), or those of one state, of a layer of any kind."""
+    meaning = f"(n_states, {n_units}), one column a unit of the model"
+    array = numeric(name, value, meaning)
+    if array.ndim not in (1, 2) or array.shape[-1] != n_units:
+        raise ValueError(f"{name} has shape {array.shape}: expected {meaning}")
+    if finite and not np.isfinite(array).all():  # a comparison with NaN would be a bit, 0
+        refuse_nan(name, array, "finite numbers")
+        raise ValueError(f"{name} holds infinite values: expected finite numbers")
+    return array
+
+
+def point_of_path(beta) -> float:
+    return number("beta", beta, "a point of the path, from 0 to 1", least=0, most=1)
+
+
 def annealing_betas(value, name: str = "betas") -> np.ndarray:
     """A schedule: strictly increasing from exactly 0 to exactly 1, at least one step."""
     meaning = "a schedule that rises from 0 to 1, such as rl.schedules.linear(10_000)"
@@ -157,6 +178,11 @@ def generator(rng) -> np.random.Generator:
         return np.random.default_rng(count("rng", rng, minimum=0))
     except (TypeError, ValueError) as error:
         raise type(error)(f"{error}, a numpy.random.Generator, or None") from None
+
+
+def source_of_random(rng):
+    """``rng`` itself if it draws, as a generator or a stream of chains; else as `generator`."""
+    return rng if hasattr(rng, "random") else generator(rng)
 
 
 def seed_of(rng) -> int | None:

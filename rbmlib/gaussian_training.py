@@ -32,7 +32,7 @@ from scipy.special import expit
 from . import __version__
 from ._kernels import threads
 from ._streams import progress_bar
-from ._validation import callback, count, finite_array, generator, number, seen_by
+from ._validation import callback, count, finite_array, generator, number, one_of, seen_by
 from .gaussian_visible import GaussianRBM, LeakyRBM
 from .images import check_standardised
 from .leaky_kernels import KERNELS
@@ -177,15 +177,13 @@ def train_gaussian(
 def _checked_settings(arguments: dict) -> dict:
     """The arguments of `train_gaussian`, validated, as they go beside the result."""
     settings = {}
-    hidden = arguments["hidden"]
+    hidden = one_of("hidden", arguments["hidden"], METHODS)
     for name, words in (
-        ("hidden", tuple(METHODS)),
-        ("method", METHODS.get(hidden, ())),
+        ("hidden", METHODS),
+        ("method", METHODS[hidden]),
         ("kernel", ("gibbs", *EXACT)),
     ):
-        if arguments[name] not in words:
-            raise ValueError(f"{name} is {arguments[name]!r}: expected one of {words}")
-        settings[name] = arguments[name]
+        settings[name] = one_of(name, arguments[name], words)
     if hidden == "bernoulli" and settings["kernel"] != "gibbs":
         raise ValueError(
             f"kernel is {settings['kernel']!r}: expected 'gibbs', which is exact for Bernoulli "

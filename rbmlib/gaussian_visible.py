@@ -27,7 +27,15 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
 from ._numerics import expit, logsumexp, softplus
-from ._validation import count, finite_array, generator, number, numeric
+from ._validation import (
+    count,
+    finite_array,
+    generator,
+    layer,
+    number,
+    numeric,
+    source_of_random,
+)
 
 LOG_2PI = np.log(2 * np.pi)
 ORTHOGONAL = 1e-10  # largest cosine of columns that count as orthogonal
@@ -135,7 +143,7 @@ class _GaussianVisible:
 
     def hidden_field(self, visible) -> np.ndarray:
         """eta = v W + a, shape (n_states, n_hidden)."""
-        return visible @ self.weights + self.hidden_bias
+        return layer("visible", visible, self.n_visible) @ self.weights + self.hidden_bias
 
     def hidden_mean(self, visible) -> np.ndarray:
         """E[h | v] = F'(eta), shape (n_states, n_hidden)."""
@@ -143,12 +151,12 @@ class _GaussianVisible:
 
     def visible_mean(self, hidden) -> np.ndarray:
         """b + h W', shape (n_states, n_visible)."""
-        return hidden @ self.weights.T + self.visible_bias
+        return layer("hidden", hidden, self.n_hidden) @ self.weights.T + self.visible_bias
 
     def sample_visible(self, hidden, rng) -> np.ndarray:
         """A draw of N(b + W h, I)."""
         mean = self.visible_mean(hidden)
-        return mean + rng.standard_normal(mean.shape)
+        return mean + source_of_random(rng).standard_normal(mean.shape)
 
     def gibbs(self, visible, rng) -> np.ndarray:
         """A draw of h given v, then of v given h by `sample_visible`.
@@ -156,6 +164,7 @@ class _GaussianVisible:
         Leaves a `GaussianRBM` invariant. For a `LeakyRBM` it is the sampler of Li et al. (2016),
         which does not: see `LeakyRBM`.
         """
+        rng = source_of_random(rng)
         return self.sample_visible(self.sample_hidden(visible, rng), rng)
 
     # on the span of the weights --------------------------------------------------------------
@@ -222,8 +231,8 @@ class GaussianRBM(_GaussianVisible):
 
     def sample_hidden(self, visible, rng) -> np.ndarray:
         """A draw of h given v."""
-        mean = self.hidden_mean(visible)
-        return (rng.random(mean.shape) < mean).astype(float)
+        mean = self.hidden_mean(layer("visible", visible, self.n_visible, finite=True))
+        return (source_of_random(rng).random(mean.shape) < mean).astype(float)
 
 
 class LeakyRBM(_GaussianVisible):
@@ -291,7 +300,8 @@ class LeakyRBM(_GaussianVisible):
         """A draw of h given v."""
         eta = self.hidden_field(visible)
         alpha = np.where(eta > 0, 1.0, self.leakiness)
-        return alpha * eta + np.sqrt(alpha) * rng.standard_normal(eta.shape)
+        noise = source_of_random(rng).standard_normal(eta.shape)
+        return alpha * eta + np.sqrt(alpha) * noise
 
     # what is known exactly -------------------------------------------------------------------
 
@@ -427,10 +437,7 @@ def load_gaussian_visible(path) -> LeakyRBM | GaussianRBM:
 
 
 def _checked_leakiness(value) -> float:
-    value = number("leakiness", value, "a number in (0, 1], such as 0.01", above=0)
-    if value > 1:
-        raise ValueError(f"leakiness is {value!r}: expected a number in (0, 1], such as 0.01")
-    return value
+    return number("leakiness", value, "a number in (0, 1], such as 0.01", above=0, most=1)
 
 
 def _check_positive_definite(weights: np.ndarray) -> None:

@@ -127,8 +127,9 @@ def _rows(name: str, value, n_pixels: int | None = None) -> np.ndarray:
     array = numeric(name, value, meaning)
     if array.ndim != 2 or not array.size or n_pixels not in (None, array.shape[1]):
         raise ValueError(f"{name} has shape {array.shape}: expected {meaning}")
-    if array.dtype.kind == "f":
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
         refuse_nan(name, array, "finite pixels")
+        raise ValueError(f"{name} holds infinite values: expected finite pixels")
     return array
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from . import leaky_kernels
 from ._kernels import leaky, threads
 from ._numerics import expit, softplus
-from ._validation import instance
+from ._validation import instance, point_of_path
 from .gaussian_visible import LOG_2PI, GaussianRBM, LeakyRBM
 from .leaky_kernels import KERNELS, negative_squares
 from .paths import AnnealingPath, State
@@ -139,7 +139,7 @@ class LeakinessPath(_LeakyPath):
         return -(1 - self.rbm.leakiness), 0.0
 
     def at(self, beta: float) -> LeakyRBM:
-        return self.reduction.model.with_leakiness(self._point(float(beta))[0])
+        return self.reduction.model.with_leakiness(self._point(point_of_path(beta))[0])
 
     def _base_and_slope(self, u):
         model = self.reduction.model
@@ -173,7 +173,7 @@ class EnergyPath(_LeakyPath):
         return self.rbm.leakiness, 1.0
 
     def at(self, beta: float) -> LeakyRBM:
-        model, t = self.reduction.model, np.sqrt(beta)
+        model, t = self.reduction.model, np.sqrt(point_of_path(beta))
         return model._with(weights=t * model.weights, hidden_bias=t * model.hidden_bias)
 
     def _base_and_slope(self, u):
@@ -209,7 +209,7 @@ class GaussianGeometricPath(AnnealingPath):
         return f"GaussianGeometricPath({self.rbm!r})"
 
     def at(self, beta: float) -> GaussianRBM:
-        model = self.reduction.model
+        model, beta = self.reduction.model, point_of_path(beta)
         return model._with(weights=beta * model.weights, hidden_bias=beta * model.hidden_bias)
 
     def sample_base(self, n_chains: int, rng) -> State:

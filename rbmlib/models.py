@@ -22,9 +22,11 @@ from ._validation import (
     count,
     finite_array,
     generator,
+    layer,
     number,
     numeric,
     one_of,
+    source_of_random,
 )
 
 LAYOUTS = ("visible_hidden", "hidden_visible")
@@ -116,11 +118,11 @@ class BernoulliRBM:
 
     def hidden_field(self, visible) -> np.ndarray:
         """x = v W + a, shape (n_states, n_hidden)."""
-        return visible @ self.weights + self.hidden_bias
+        return layer("visible", visible, self.n_visible) @ self.weights + self.hidden_bias
 
     def visible_field(self, hidden) -> np.ndarray:
         """h W' + b, shape (n_states, n_visible)."""
-        return hidden @ self.weights.T + self.visible_bias
+        return layer("hidden", hidden, self.n_hidden) @ self.weights.T + self.visible_bias
 
     def hidden_mean(self, visible) -> np.ndarray:
         """p(h_j = 1 | v), shape (n_states, n_hidden)."""
@@ -131,14 +133,14 @@ class BernoulliRBM:
         return expit(self.visible_field(hidden))
 
     def sample_hidden(self, visible, rng) -> np.ndarray:
-        """A draw of h given v; ``rng`` needs only ``rng.random(shape)``."""
-        mean = self.hidden_mean(visible)
-        return (rng.random(mean.shape) < mean).astype(float)
+        """A draw of h given v; ``rng`` is a seed, or needs only ``rng.random(shape)``."""
+        mean = self.hidden_mean(layer("visible", visible, self.n_visible, finite=True))
+        return (source_of_random(rng).random(mean.shape) < mean).astype(float)
 
     def sample_visible(self, hidden, rng) -> np.ndarray:
         """A draw of v given h."""
-        mean = self.visible_mean(hidden)
-        return (rng.random(mean.shape) < mean).astype(float)
+        mean = self.visible_mean(layer("hidden", hidden, self.n_hidden, finite=True))
+        return (source_of_random(rng).random(mean.shape) < mean).astype(float)
 
     # other forms ---------------------------------------------------------------------------
 
@@ -342,6 +344,7 @@ class GaussianMixture:
 
     def log_density(self, x) -> np.ndarray:
         """log p*(x) of states (n_states, d): (n_states,)."""
+        x = np.atleast_2d(layer("x", x, self.n_visible))
         logits = x @ (self.means.T / self.variance) + self._bias
         top = logits.max(axis=1)  # a sum of few terms: SciPy's takes several times as long
         mixed = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
@@ -349,6 +352,7 @@ class GaussianMixture:
 
     def gradient(self, x) -> np.ndarray:
         """d/dx log p*(x), (n_states, d): towards the means, each by its share of the density."""
+        x = np.atleast_2d(layer("x", x, self.n_visible))
         logits = x @ (self.means.T / self.variance) + self._bias
         share = np.exp(logits - logits.max(axis=1, keepdims=True))
         share /= share.sum(axis=1, keepdims=True)

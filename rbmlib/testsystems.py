@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._numerics import logsumexp, softplus
-from ._validation import count, finite_array, generator, number
+from ._validation import count, finite_array, generator, instance, number
 from .gaussian_visible import LeakyRBM
 from .models import BernoulliRBM, GaussianMixture
 
@@ -25,6 +25,7 @@ def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None
     With few units `rbmlib.exact` knows its log Z.
     """
     rng = generator(rng)
+    coupling = number("coupling", coupling, "a number, 0 or more", least=0)
     shape = (count("n_visible", n_visible), count("n_hidden", n_hidden))
     weights = rng.normal(scale=coupling / np.sqrt(shape[0]), size=shape)
     return BernoulliRBM(
@@ -34,6 +35,8 @@ def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None
 
 def independent_rbm(visible_bias, hidden_bias) -> tuple[BernoulliRBM, float]:
     """A model with zero weights, and its log Z in closed form, at any size."""
+    visible_bias = finite_array("visible_bias", visible_bias, (None,), "(n_visible,)")
+    hidden_bias = finite_array("hidden_bias", hidden_bias, (None,), "(n_hidden,)")
     zero = np.zeros((np.size(visible_bias), np.size(hidden_bias)))
     rbm = BernoulliRBM(zero, visible_bias, hidden_bias)
     return rbm, float(softplus(rbm.visible_bias).sum() + softplus(rbm.hidden_bias).sum())
@@ -53,10 +56,11 @@ def two_mode_rbm(n_visible: int, *, strength: float = 2.0, tilt: float = 0.0):
     log_z : float
     """
     n = count("n_visible", n_visible)
+    strength, tilt = number("strength", strength, "a number"), number("tilt", tilt, "a number")
     off = n * np.log(2.0)
-    on = n * softplus(float(strength))
+    on = n * softplus(strength)
     hidden_bias = off - on + tilt
-    rbm = BernoulliRBM(np.full((n, 1), float(strength)), np.zeros(n), [hidden_bias])
+    rbm = BernoulliRBM(np.full((n, 1), strength), np.zeros(n), [hidden_bias])
     return rbm, float(np.logaddexp(off, off + tilt))
 
 
@@ -79,11 +83,14 @@ def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.
     Gaussian integrals. The first is summed on a grid, which for such a density is exact to
     rounding.
     """
+    instance("mixture", mixture, GaussianMixture, "a GaussianMixture, as of two_gaussians")
     if np.any(mixture.means[:, 1:] != mixture.means[0, 1:]):
         raise ValueError("mixture has means that differ in several dimensions: expected the first "
                          "alone, as in two_gaussians")  # fmt: skip
     s2, v2 = mixture.variance, number("base_variance", base_variance, "above 0", above=0)
     betas = finite_array("betas", betas, (None,), "(K,), betas from 0 to 1")
+    if not ((betas >= 0) & (betas <= 1)).all():
+        raise ValueError(f"betas run from {betas.min()} to {betas.max()}: expected 0 to 1")
     reach = np.abs(mixture.means[:, 0]).max() + 12 * np.sqrt(max(s2, v2))
     x = np.linspace(-reach, reach, 40_001)
     first = logsumexp(
@@ -114,5 +121,6 @@ def orthogonal_leaky_rbm(
         raise ValueError(
             f"n_hidden is {n_hidden}: expected at most n_visible, {n_visible}, orthogonal columns"
         )
+    norm = number("norm", norm, "the length of the columns, at least 0, below 1", least=0, below=1)
     columns = generator(rng).standard_normal((n_visible, n_hidden))
     return LeakyRBM(norm * np.linalg.qr(columns)[0], leakiness=leakiness)

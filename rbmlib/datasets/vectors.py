@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._download import Remote, find
+from .._validation import instance
 from ..images import Standardisation, from_differences, read_cifar_batch, read_svhn
 from .files import committed, fetch, read_only
 from .register import CIFAR_BATCHES, CIFAR_FOLDER, CIFAR_NAMES, REMOTE
@@ -117,6 +118,7 @@ def load_cifar10(full: bool = False) -> Dataset:
     >>> data.train.shape, data.label_names[data.train_labels[0]]
     ((2000, 3072), 'frog')
     """
+    instance("full", full, bool, "True or False")
     if full:
         batches = [read_cifar_batch(content) for content in _cifar_batches()]
         train, train_labels = map(np.concatenate, zip(*batches[:5], strict=True))
