@@ -32,7 +32,7 @@ def probability(name: str, value) -> float:
 def one_of(name: str, value, words) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in words:
-        raise ValueError(f"{name} is {value!r}: expected one of {', '.join(map(repr, words))}")
+        raise ValueError(f"{name} is {value!r}: expected one of {tuple(words)}")
     return value
 
 
