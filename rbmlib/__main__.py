@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
+import signal
 import sys
 import warnings
 from pathlib import Path
 
-import numpy as np
-
 from . import __version__, datasets
+from ._files import checked_target, read_npy
 from .estimators import log_z
 from .results import ConvergenceWarning, Estimate
 from .sweep import Sweep
@@ -23,13 +24,30 @@ def main(arguments=None) -> int:
     options = _parser().parse_args(arguments)
     warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
     try:
-        return options.run(options)
-    except (ValueError, TypeError, OSError, RuntimeError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        try:
+            return options.run(options)
+        finally:
+            _flush()
+    except BrokenPipeError:  # whoever read the output has seen enough
+        return 128 + signal.SIGPIPE
+    except MemoryError as error:
+        print(f"error: not enough memory: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except (ValueError, TypeError, OSError, RuntimeError, ArithmeticError) as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("stopped: nothing was written", file=sys.stderr)
         return 130
+
+
+def _flush() -> None:
+    """Write what is left of the output here, where an error can be told."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python will try again
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -93,27 +111,35 @@ def _parser() -> argparse.ArgumentParser:
 
 def _logz(options) -> int:
     rbm = datasets.load_rbm(options.model)
-    if options.save and not Path(options.save).absolute().parent.is_dir():
-        raise ValueError(f"--save is {options.save!r}: its folder does not exist")
+    if options.save:
+        sources = (Path(x).expanduser() for x in (options.model, options.data) if x)
+        checked_target(options.save, "--save", [*sources, *datasets.rbm_files(options.model)])
     estimate = log_z(
         rbm,
-        data=_training_data(options.data),
+        data=_training_data(options.data, rbm.n_visible),
         budget_seconds=options.budget,
         rng=options.seed,
         enumerate_small=not options.estimate,
         n_threads=options.threads,
     )
-    print(
+    if not math.isfinite(estimate.log_z):
+        raise ValueError(
+            f"{options.model}: log Z comes out as {estimate.log_z}: its parameters are too large"
+        )
+    text = (
         _as_json(options.model, estimate)
         if options.json
         else _as_text(options.model, rbm, estimate)
     )
-    if options.save:
-        estimate.save(options.save)
+    try:
+        if options.save:
+            estimate.save(options.save)
+    finally:  # hours of work may be in it
+        print(text)
     return 0 if estimate.converged else 1
 
 
-def _training_data(name: str | None):
+def _training_data(name: str | None, n_visible: int):
     if name is None:
         return None
     if name == "mnist":
@@ -121,11 +147,11 @@ def _training_data(name: str | None):
     if Path(name).suffix != ".npy" or not Path(name).is_file():
         raise ValueError(f"--data is {name!r}: expected 'mnist', or a .npy file that exists")
     try:
-        return np.load(name, allow_pickle=False)
-    except ValueError:
+        return read_npy(name, n_visible)
+    except ValueError as error:
         raise ValueError(
-            f"--data: {name} is damaged or holds no plain array: expected (n_samples, n_visible) "
-            "values in [0, 1], as np.save writes them"
+            f"--data is {name!r}: {error}; expected (n_samples, {n_visible}) values in [0, 1], "
+            "as np.save writes them"
         ) from None
 
 
@@ -139,13 +165,22 @@ def _as_json(model: str, estimate: Estimate) -> str:
         "interval": estimate.interval,
         "lower_bound": settings["lower_bound"],
         "upper_bound": settings["upper_bound"],
-        "ess": None if math.isnan(estimate.ess) else estimate.ess,
+        "ess": estimate.ess,
         "n_chains": estimate.n_chains,
         "seconds": estimate.seconds,
         "converged": estimate.converged,
         "settings": settings,
     }
-    return json.dumps(content)
+    return json.dumps(_finite(content), allow_nan=False)
+
+
+def _finite(value):
+    """The same with None for what is not finite, which JSON does not know."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _as_text(model: str, rbm, estimate: Estimate) -> str:
