@@ -24,10 +24,7 @@ def main(arguments=None) -> int:
     options = _parser().parse_args(arguments)
     warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
     try:
-        try:
-            return options.run(options)
-        finally:
-            _flush()
+        return options.run(options)
     except BrokenPipeError:  # whoever read the output has seen enough
         return 128 + signal.SIGPIPE
     except MemoryError as error:
@@ -41,10 +38,10 @@ def main(arguments=None) -> int:
         return 130
 
 
-def _flush() -> None:
-    """Write what is left of the output here, where an error can be told."""
+def _say(text: str) -> None:
+    """Print at once: Python would tell of errors when it ends, with a traceback."""
     try:
-        sys.stdout.flush()
+        print(text, flush=True)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python will try again
         raise OSError(error.errno, error.strerror, "standard output") from None
@@ -135,7 +132,7 @@ def _logz(options) -> int:
         if options.save:
             estimate.save(options.save)
     finally:  # hours of work may be in it
-        print(text)
+        _say(text)
     return 0 if estimate.converged else 1
 
 
@@ -220,7 +217,7 @@ def _run(options) -> int:
     time = (
         "no earlier run says how long" if seconds is None else f"{_duration(seconds)} of one core"
     )
-    print(f"{sweep.name}: {len(sweep.tasks)} tasks, {n_todo} to do ({time if n_todo else 'none'})")
+    _say(f"{sweep.name}: {len(sweep.tasks)} tasks, {n_todo} to do ({time if n_todo else 'none'})")
     if options.dry_run:
         return 0
     try:
@@ -228,7 +225,7 @@ def _run(options) -> int:
     except KeyboardInterrupt:
         print("stopped: what is finished is stored; the same command goes on", file=sys.stderr)
         return 130
-    print(
+    _say(
         f"{done.n_finished} finished in {_duration(done.seconds)}, {done.n_before} were there, "
         f"{len(done.failed)} failed: {sweep.to_csv()}"
     )
@@ -245,12 +242,12 @@ def _duration(seconds: float) -> str:
 
 
 def _data(options) -> int:
-    print("data sets, committed: MNIST (load_mnist), DNA (load_dna), 2,500 images of CIFAR-10")
-    print("(load_cifar10); fetched: course_test, cifar10 (all of it), svhn_train, svhn_test")
-    print("RBMs:")
+    _say("data sets, committed: MNIST (load_mnist), DNA (load_dna), 2,500 images of CIFAR-10")
+    _say("(load_cifar10); fetched: course_test, cifar10 (all of it), svhn_train, svhn_test")
+    _say("RBMs:")
     for info in datasets.list_rbms():
-        print(f"  {info.name:24} {info.n_visible} x {info.n_hidden:<5} {info.where}")
-    print(f"published models are fetched into {datasets.cache_folder()}, or read from $RBMLIB_DATA")
+        _say(f"  {info.name:24} {info.n_visible} x {info.n_hidden:<5} {info.where}")
+    _say(f"published models are fetched into {datasets.cache_folder()}, or read from $RBMLIB_DATA")
     return 0
 
 

@@ -40,6 +40,7 @@ WHERE results.error IS NOT NULL
 """
 
 
+_FORGET = "DELETE FROM results WHERE key = CAST(? AS TEXT)"  # bytes: it may be no text any more
 _COLUMNS = "key, task, result, error, provenance"
 SHOWN = 5  # keys of damaged records in a warning
 
@@ -67,7 +68,7 @@ class ResultsStore:
 
     def __init__(self, path, version: str):
         self.path = Path(path)
-        self._damaged: list[str] = []
+        self._damaged: list[tuple[bytes]] = []  # keys
         with self._explained():
             looked = self._look_through(version)
             self._connection = _opened(self.path)
@@ -155,12 +156,12 @@ class ResultsStore:
         with self._explained():
             rows = self._connection.execute(f"SELECT {_COLUMNS}, checksum FROM results").fetchall()
         good = [row[:-1] for row in rows if row[-1] == _checksum(row[:-1])]
-        self._damaged = [row[0] for row in rows if row[-1] != _checksum(row[:-1])]
-        if self._damaged:
-            names = ", ".join(map(str, self._damaged[:SHOWN]))
+        bad = [str(row[0]) for row in rows if row[-1] != _checksum(row[:-1])]
+        self._damaged = [(key.encode(errors="surrogateescape"),) for key in bad]
+        if bad:
             warnings.warn(
-                f"{len(self._damaged)} records in {self.path} are damaged, and count as not "
-                f"computed: {names}{', ...' * (len(self._damaged) > SHOWN)}",
+                f"{len(bad)} records in {self.path} are damaged, and count as not computed: "
+                f"{', '.join(bad[:SHOWN])}{', ...' * (len(bad) > SHOWN)}",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -177,8 +178,7 @@ class ResultsStore:
         with self._explained():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
-                damaged = [(key,) for key in self._damaged]
-                self._connection.executemany("DELETE FROM results WHERE key IS ?", damaged)
+                self._connection.executemany(_FORGET, self._damaged)
                 self._connection.executemany(_PUT, rows)
                 self._connection.execute("COMMIT")
                 self._damaged = []

@@ -69,7 +69,8 @@ def _temporary_folder() -> str:
 
 
 # numba reads this setting when a kernel is decorated; other users of numba keep theirs.
-numba.config.CACHE_DIR = _cache_folder()
+_CACHE = _cache_folder()
+numba.config.CACHE_DIR = _CACHE
 try:
     from . import (
         active,
