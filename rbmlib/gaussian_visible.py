@@ -19,15 +19,16 @@ of the hidden units, at the cost of rank(W) dimensions instead of thousands.
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
+from ._files import read_npz, rounded, write_npz
 from ._numerics import expit, logsumexp, softplus
 from ._validation import (
+    PARAMETERS,
     count,
     finite_array,
     generator,
@@ -89,24 +90,23 @@ class _GaussianVisible:
         other.__dict__.update(self.__dict__, **parameters)
         return other
 
-    def save(self, path) -> None:
-        """Write an .npz, in single precision; `load`, and ``rl.load_rbm``, read it."""
-        target = Path(path)
-        if target.suffix != ".npz":
-            raise ValueError(f"path is {str(path)!r}: models are saved as .npz")
-        names = ("weights", "visible_bias", "hidden_bias")
-        arrays = {name: getattr(self, name).astype(np.float32) for name in names}
+    def save(self, path, dtype=np.float32) -> None:
+        """Write an .npz, in single precision by default; `load`, and ``rl.load_rbm``, read it.
+
+        Raises ValueError if ``dtype`` cannot hold the parameters, or if they are no model once
+        they are rounded to it.
+        """
+        arrays = rounded({name: getattr(self, name) for name in PARAMETERS}, dtype)
         scalars = {
-            name: np.float64(getattr(self, name))
-            for name in ("log_scale", "leakiness")
-            if hasattr(self, name)
+            name: getattr(self, name) for name in ("log_scale", "leakiness") if hasattr(self, name)
         }
-        temporary = target.with_name(target.name + ".part")
-        with temporary.open("wb") as file:
-            np.savez_compressed(
-                file, allow_pickle=False, **arrays, **scalars, gaussian_visible=True
-            )
-        temporary.replace(target)
+        try:
+            type(self)(**arrays, **scalars)
+        except ValueError as error:
+            raise ValueError(
+                f"dtype is {np.dtype(dtype)}: rounded to it, {error}; or use dtype=np.float64"
+            ) from None
+        write_npz(path, arrays | scalars | {"gaussian_visible": True})
 
     @classmethod
     def load(cls, path):
@@ -421,13 +421,10 @@ def load_gaussian_visible(path) -> LeakyRBM | GaussianRBM:
     Raises ValueError if the file holds no such model. Nothing in it is executed (no pickle).
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
-        weights, *biases = (arrays.pop(n) for n in ("weights", "visible_bias", "hidden_bias"))
-        scalars = {
-            name: float(arrays.pop(name)) for name in arrays.keys() & {"log_scale", "leakiness"}
-        }
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        arrays = read_npz(path, (*PARAMETERS, "log_scale", "leakiness"))
+        weights, *biases = (arrays.pop(name) for name in PARAMETERS)
+        scalars = {name: float(value) for name, value in arrays.items()}
+    except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"{Path(path).name} holds no model with Gaussian visible units ({error}): expected "
             "an .npz of LeakyRBM.save or GaussianRBM.save"

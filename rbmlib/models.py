@@ -10,14 +10,16 @@ A Bernoulli RBM has visible units v and hidden units h in {0, 1} and
 
 from __future__ import annotations
 
-import io
+import math
 import zipfile
 from pathlib import Path
 
 import numpy as np
 
+from ._files import MAX_VALUES, read_npz, rounded, write_npz
 from ._numerics import expit, softplus
 from ._validation import (
+    PARAMETERS,
     binary_states,
     count,
     finite_array,
@@ -214,24 +216,12 @@ class BernoulliRBM:
     # files ---------------------------------------------------------------------------------
 
     def save(self, path, dtype=np.float64) -> None:
-        """Write an .npz with keys weights, visible_bias, hidden_bias, log_scale."""
-        target = Path(path)
-        if target.suffix != ".npz":
-            raise ValueError(f"path is {str(path)!r}: models are saved as .npz")
-        arrays = {
-            "weights": self.weights.astype(dtype),
-            "visible_bias": self.visible_bias.astype(dtype),
-            "hidden_bias": self.hidden_bias.astype(dtype),
-            "log_scale": np.float64(self.log_scale),
-        }
-        temporary = target.with_name(target.name + ".part")
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, array in arrays.items():  # fixed dates: the same model, the same bytes
-                buffer = io.BytesIO()
-                np.save(buffer, array, allow_pickle=False)
-                archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(),
-                                 compress_type=zipfile.ZIP_DEFLATED)  # fmt: skip
-        temporary.replace(target)
+        """Write an .npz with keys weights, visible_bias, hidden_bias, log_scale.
+
+        Raises ValueError if ``dtype`` cannot hold the parameters.
+        """
+        arrays = {name: getattr(self, name) for name in PARAMETERS}
+        write_npz(path, rounded(arrays, dtype) | {"log_scale": np.float64(self.log_scale)})
 
     @classmethod
     def load(cls, path) -> BernoulliRBM:
@@ -275,19 +265,24 @@ def holds_gaussian_visible(path: Path) -> bool:
 
 
 def _read_npz(path: Path):
-    with np.load(path, allow_pickle=False) as archive:
-        if not {"weights", "visible_bias", "hidden_bias"} <= set(archive.files):
-            return None
-        scale = archive["log_scale"] if "log_scale" in archive.files else 0.0
-        return archive["weights"], archive["visible_bias"], archive["hidden_bias"], scale
+    found = read_npz(path, (*PARAMETERS, "log_scale"))
+    if not set(PARAMETERS) <= set(found):
+        return None
+    return *(found[name] for name in PARAMETERS), found.get("log_scale", 0.0)
 
 
 def _read_mat(path: Path):
-    from scipy.io import loadmat
+    from scipy.io import loadmat, whosmat
 
-    content = loadmat(path)
+    shapes = {name: shape for name, shape, _ in whosmat(path)}
     for keys in MAT_KEYS:
-        if set(keys) <= set(content):
+        if set(keys) <= set(shapes):
+            for key in keys:
+                if math.prod(shapes[key]) > MAX_VALUES:
+                    raise ValueError(
+                        f"{key} has shape {shapes[key]}: expected at most {MAX_VALUES:,} values"
+                    )
+            content = loadmat(path, variable_names=keys)
             return (*(content[key].astype(float) for key in keys), 0.0)
     return None
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from ._files import replacing
 from ._numerics import logmeanexp
 
 MINIMUM_ESS = 100  # below it a standard error from the same weights means little
@@ -171,23 +172,26 @@ class Estimate:
         return f"<Estimate {self}>"
 
     def save(self, path) -> None:
-        """Write as JSON (without `states`), whole or not at all."""
-        target = Path(path)
-        temporary = target.with_name(target.name + ".part")
-        temporary.write_text(json.dumps(self.to_dict(), indent=1, allow_nan=True) + "\n")
-        temporary.replace(target)
+        """Write as JSON (without `states`), whole or not at all.
+
+        JSON has no NaN and no infinities: they are written as the texts "NaN", "Infinity" and
+        "-Infinity".
+        """
+        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+        with replacing(path) as file:
+            file.write(text)
 
     @classmethod
     def load(cls, path) -> Estimate:
         """Read what `save` wrote; nothing in the file is executed."""
         try:
             content = json.loads(Path(path).read_text())
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{path} is not a saved Estimate (JSON): {error}") from None
         return cls.from_dict(content)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings, lists and dicts: ready for JSON."""
+        """Plain finite numbers, strings, lists and dicts: ready for JSON."""
         return {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "states"}
 
     @classmethod
@@ -197,6 +201,7 @@ class Estimate:
         if wrong:
             raise ValueError(f"not a saved Estimate: unknown or missing fields {sorted(wrong)}")
         arrays = {"log_weights", "betas", "log_z_path"}
+        content = _with_floats(content)
         values = {
             name: np.array(value) if name in arrays and value is not None else value
             for name, value in content.items()
@@ -206,13 +211,25 @@ class Estimate:
         return cls(**values)
 
 
+_NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
 def _plain(value):
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value
+
+
+def _with_floats(value):
+    """What `_plain` was given, but for arrays."""
+    if isinstance(value, dict):
+        return {key: _with_floats(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_floats(item) for item in value]
+    return _NOT_FINITE.get(value, value) if isinstance(value, str) else value

@@ -18,7 +18,17 @@ TOP_LEVEL = {
 
 # Rooms from left to right: a module imports rooms of a lower level, or its own room.
 LEVELS = [
-    {"_kernels", "results", "store", "_numerics", "_streams", "_validation", "_download"},
+    {
+        "_kernels",
+        "results",
+        "store",
+        "_numerics",
+        "_streams",
+        "_validation",
+        "_download",
+        "_files",
+        "_csv",
+    },
     {"models", "gaussian_visible", "images", "hmc", "projection"},
     {"leaky_kernels", "leaky_bias"},
     {"datasets", "testsystems"},

@@ -11,7 +11,7 @@ it is opened; a file that differs is refused, never overwritten.
 
 from .._download import DataCorrupt, DataUnavailable, cache_folder
 from .files import committed, fetch
-from .rbms import RBMInfo, list_rbms, load_rbm
+from .rbms import RBMInfo, list_rbms, load_rbm, rbm_files  # noqa: F401
 from .register import (  # noqa: F401  (what tasks and the scripts of data/ look up)
     CIFAR_BATCHES,
     CIFAR_FOLDER,

@@ -73,6 +73,13 @@ def list_rbms() -> list[RBMInfo]:
     return [RBMInfo(name, *shape, _where(name)) for name, shape in shapes.items()]
 
 
+def rbm_files(name: str) -> list[Path]:
+    """Files on this machine that :func:`load_rbm` reads for a registered name; none for others."""
+    if name in COMMITTED_RBMS | COMMITTED_GAUSSIAN:
+        return [committed(f"models/{name}.npz")]
+    return [fetch(name)] if name in PUBLISHED_RBMS else []
+
+
 def _where(name: str) -> str:
     try:
         if name in COMMITTED_RBMS | COMMITTED_GAUSSIAN:

@@ -30,6 +30,8 @@ N_CHAINS = 500
 BURN_IN = 200
 DISAGREEMENT = 3.0  # combined standard errors
 BROAD = 0.2  # smoothing of the second base
+MAX_SECONDS = 1e6  # 11 days
+MAX_STEPS = 10_000_000  # of a run: its schedule is held in memory
 
 
 def log_z(
@@ -75,7 +77,10 @@ def log_z(
         "a BernoulliRBM, which rl.load_rbm reads by name "
         "or path; for other models run rl.ais on a path of theirs",
     )
-    budget_seconds = number("budget_seconds", budget_seconds, "a positive number", above=0)
+    meaning = f"a number above 0, {MAX_SECONDS:,.0f} at most"
+    budget_seconds = number("budget_seconds", budget_seconds, meaning, above=0)
+    if budget_seconds > MAX_SECONDS:
+        raise ValueError(f"budget_seconds is {budget_seconds:g}: expected {meaning}")
     if data is not None and np.shape(data)[-1:] != (rbm.n_visible,):
         raise ValueError(
             f"data has shape {np.shape(data)}: expected (n_samples, {rbm.n_visible}), "
@@ -93,7 +98,7 @@ def log_z(
     other_base = mean_field_bias(rbm, smoothing=BROAD) if data is None else mean_field_bias(rbm)
     second = GeometricPath(rbm, other_base)
     steps = _affordable_steps(first, budget_seconds, n_threads)
-    betas = linear(max(100, (steps - BURN_IN) // 3))
+    betas = linear(min(max(100, (steps - BURN_IN) // 3), MAX_STEPS))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # said once, below
         forward = ais(first, betas, N_CHAINS, source, **options)
