@@ -17,7 +17,16 @@ from pathlib import Path
 import numpy as np
 
 from ._numerics import expit, softplus
-from ._validation import binary_states, count, finite_array, generator, number, numeric
+from ._validation import (
+    LARGEST_SCALE,
+    binary_states,
+    count,
+    finite_array,
+    generator,
+    number,
+    numeric,
+    parameter_array,
+)
 
 MAT_KEYS = (
     ("parameter_W", "parameter_b", "parameter_a"),
@@ -40,7 +49,8 @@ class BernoulliRBM:
     Raises
     ------
     ValueError
-        If a shape does not fit or a value is not finite.
+        If a shape does not fit, or a value is not finite or beyond 1e12 in magnitude (1e7 for
+        `log_scale`): float64 log-densities would lose the digits that error bars are made of.
 
     Examples
     --------
@@ -53,20 +63,21 @@ class BernoulliRBM:
 
     def __init__(self, weights, visible_bias, hidden_bias, *, log_scale: float = 0.0):
         shape = "(n_visible, n_hidden), one row a visible unit"
-        self.weights = finite_array("weights", weights, (None, None), shape)
+        self.weights = parameter_array("weights", weights, (None, None), shape)
         n_visible, n_hidden = self.weights.shape
         if not (n_visible and n_hidden):
             raise ValueError(
                 f"weights has shape {self.weights.shape}: expected units in both layers"
             )
         hint = f" (weights is {n_visible} x {n_hidden}; is it transposed?)"
-        self.visible_bias = finite_array(
+        self.visible_bias = parameter_array(
             "visible_bias", visible_bias, (n_visible,), f"({n_visible},)" + hint, flatten=True
         )
-        self.hidden_bias = finite_array(
+        self.hidden_bias = parameter_array(
             "hidden_bias", hidden_bias, (n_hidden,), f"({n_hidden},)" + hint, flatten=True
         )
-        self.log_scale = float(finite_array("log_scale", log_scale, (), "one number"))
+        scale = parameter_array("log_scale", log_scale, (), "one number", largest=LARGEST_SCALE)
+        self.log_scale = float(scale)
 
     @property
     def n_visible(self) -> int:
