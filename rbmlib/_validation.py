@@ -107,6 +107,25 @@ def finite_array(
     return array
 
 
+LARGEST = 1e12  # of a model's parameters: beyond, float64 cannot hold log p* to 1e-3 nats
+LARGEST_SCALE = 1e7  # of log_scale, which is in every slope: variances of slopes must survive
+
+
+def parameter_array(
+    name: str, value, shape: tuple, meaning: str, *, flatten: bool = False, largest=LARGEST
+) -> np.ndarray:
+    """A `finite_array` of magnitudes up to ``largest``: what the compiled loops can hold too."""
+    array = finite_array(name, value, shape, meaning, flatten=flatten)
+    found = float(np.abs(array).max(initial=0.0))
+    if found > largest:
+        raise ValueError(
+            f"{name} reaches {found:.3g} in magnitude: expected {largest:.0e} at most, beyond "
+            "which log-densities are not computed to a thousandth of a nat; a bias of -1e4 "
+            "freezes a unit, and a constant of log p* can be added to log Z afterwards"
+        )
+    return array
+
+
 def refuse_nan(name: str, array: np.ndarray, expected: str) -> None:
     """Said before an error that would tell how to mend values out of bounds."""
     bad = int(np.isnan(array).sum())

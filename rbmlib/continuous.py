@@ -219,6 +219,10 @@ class Tempered(NamedTuple):
     path: DensityPath
     beta: float
 
+    @property
+    def n_visible(self) -> int:
+        return self.path.target.n_visible
+
     def log_density(self, x) -> np.ndarray:
         """(n_states,) of states (n_states, n_visible)."""
         return self.path.log_density(State(np.asarray(x, float)), self.beta)

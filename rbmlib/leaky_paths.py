@@ -68,7 +68,7 @@ class _LeakyPath(AnnealingPath):
                 state, betas, stream, record_at=record_at, on_record=on_record,
                 n_threads=n_threads, on_progress=on_progress,
             )  # fmt: skip
-        betas, u = np.asarray(betas, float), np.array(state.visible)
+        betas, u = np.asarray(betas, float), np.array(self.checked_state(state).visible, float)
         points = np.column_stack([np.diff(betas), *np.broadcast_arrays(*self._point(betas[1:]))])
         parameters = np.stack([np.diag(model.weights), model.hidden_bias, model.visible_bias])
         exact, gains = self.kernel == "blockwise", np.zeros(len(u))

@@ -19,6 +19,7 @@ import numpy as np
 from ._files import MAX_VALUES, read_npz, rounded, write_npz
 from ._numerics import expit, softplus
 from ._validation import (
+    LARGEST_SCALE,
     PARAMETERS,
     binary_states,
     count,
@@ -28,6 +29,7 @@ from ._validation import (
     number,
     numeric,
     one_of,
+    parameter_array,
     source_of_random,
 )
 
@@ -53,7 +55,8 @@ class BernoulliRBM:
     Raises
     ------
     ValueError
-        If a shape does not fit or a value is not finite.
+        If a shape does not fit, or a value is not finite or beyond 1e12 in magnitude (1e7 for
+        `log_scale`): float64 log-densities would lose the digits that error bars are made of.
 
     Examples
     --------
@@ -66,20 +69,21 @@ class BernoulliRBM:
 
     def __init__(self, weights, visible_bias, hidden_bias, *, log_scale: float = 0.0):
         shape = "(n_visible, n_hidden), one row a visible unit"
-        self.weights = finite_array("weights", weights, (None, None), shape)
+        self.weights = parameter_array("weights", weights, (None, None), shape)
         n_visible, n_hidden = self.weights.shape
         if not (n_visible and n_hidden):
             raise ValueError(
                 f"weights has shape {self.weights.shape}: expected units in both layers"
             )
         hint = f" (weights is {n_visible} x {n_hidden}; is it transposed?)"
-        self.visible_bias = finite_array(
+        self.visible_bias = parameter_array(
             "visible_bias", visible_bias, (n_visible,), f"({n_visible},)" + hint, flatten=True
         )
-        self.hidden_bias = finite_array(
+        self.hidden_bias = parameter_array(
             "hidden_bias", hidden_bias, (n_hidden,), f"({n_hidden},)" + hint, flatten=True
         )
-        self.log_scale = float(finite_array("log_scale", log_scale, (), "one number"))
+        scale = parameter_array("log_scale", log_scale, (), "one number", largest=LARGEST_SCALE)
+        self.log_scale = float(scale)
 
     @property
     def n_visible(self) -> int:

@@ -16,7 +16,7 @@ import time
 import numpy as np
 
 from .._streams import ChainStream, progress_bar
-from .._validation import annealing_betas, binary_states, count, generator, instance
+from .._validation import annealing_betas, count, generator, instance
 from ..models import BernoulliRBM
 from ..paths import AnnealingPath, State
 from ..results import Estimate, student_interval, summarise_log_weights
@@ -97,8 +97,7 @@ def kind_of_start(path, start, n_chains: int) -> str:
     if isinstance(start, State):
         if start.n_chains != n_chains:
             raise ValueError(f"start holds {start.n_chains} chains, but n_chains is {n_chains}")
-        if isinstance(target, BernoulliRBM):
-            binary_states("start", start.visible, target.n_visible)
+        path.checked_state(start, "start")
         return "given"
     if not (isinstance(start, str) and start in STARTS):
         came = repr(start) if isinstance(start, str) else f"a {type(start).__name__}"
