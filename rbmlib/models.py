@@ -341,6 +341,9 @@ def log_likelihood(model, data, log_z: float) -> np.ndarray:
 
     Raises ValueError if log Z is NaN or infinite.
     """
+    if not hasattr(model, "log_density"):
+        raise TypeError(f"model is {model!r:.60}: expected a model with log_density, such as a "
+                        "BernoulliRBM, which rl.load_rbm reads by name or path")  # fmt: skip
     value = getattr(log_z, "log_z", log_z)
     value = float(finite_array("log_z", value, (), "one number in nats, or an Estimate"))
     return model.log_density(data) - value

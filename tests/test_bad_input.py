@@ -81,6 +81,7 @@ MODELS = {
     "ragged states": (lambda: RBM.log_density(RAGGED), "visible is not an array"),
     "words as states": (lambda: RBM.log_density(["1010"]), "visible is not an array"),
     "unpaired": (lambda: RBM.log_joint_density(DATA[:2], np.zeros((3, 3))), "hidden has 3 states"),
+    "no model": (lambda: rl.log_likelihood(5, DATA, 1.0), "model is 5: expected a model"),
     "NaN log Z": (lambda: rl.log_likelihood(RBM, DATA, np.nan), "log_z holds 1 NaN"),
     "infinite log Z": (lambda: rl.log_likelihood(RBM, DATA, -np.inf), "log_z holds 1 NaN or inf"),
     "path for log Z": (lambda: rl.log_likelihood(RBM, DATA, PATH), "log_z is not an array"),
