@@ -372,6 +372,9 @@ def log_likelihood(model, data, log_z: float) -> np.ndarray:
 
     Raises ValueError if log Z is NaN or infinite, or the data are not states of the model.
     """
+    if not hasattr(model, "log_density"):
+        raise TypeError(f"model is {model!r:.60}: expected a model with log_density, such as a "
+                        "BernoulliRBM, which rl.load_rbm reads by name or path")  # fmt: skip
     if isinstance(model, BernoulliRBM):
         data = binary_states("data", data, model.n_visible)
     else:

@@ -10,6 +10,7 @@ from .gaussian_visible import LeakyRBM
 from .models import BernoulliRBM, GaussianMixture
 
 __all__ = [
+    "hopfield_rbm",
     "independent_rbm",
     "orthogonal_leaky_rbm",
     "random_rbm",
@@ -62,6 +63,26 @@ def two_mode_rbm(n_visible: int, *, strength: float = 2.0, tilt: float = 0.0):
     hidden_bias = off - on + tilt
     rbm = BernoulliRBM(np.full((n, 1), strength), np.zeros(n), [hidden_bias])
     return rbm, float(np.logaddexp(off, off + tilt))
+
+
+def hopfield_rbm(
+    n_visible: int, n_hidden: int, *, strength: float = 2.5, spread: float = 0.4, rng=None
+) -> BernoulliRBM:
+    """Random patterns of unequal depth, each a pair of modes, one pattern a hidden unit.
+
+    In units s, t in {-1, 1} the weights are ``strength_j pattern_ij / sqrt(n_visible)``, with
+    strengths evenly from ``strength (1 - spread)`` to ``strength (1 + spread)``. Chains choose
+    their mode early on, so that a few end in the deepest with large weights: runs that miss it have
+    the highest effective sample size. With few hidden units `rbmlib.exact` knows its log Z.
+    """
+    shape = (count("n_visible", n_visible), count("n_hidden", n_hidden))
+    patterns = 2.0 * generator(rng).integers(0, 2, shape) - 1
+    depths = number("strength", strength, "a number") * np.linspace(
+        1 - spread, 1 + spread, shape[1]
+    )
+    return BernoulliRBM.from_spins(
+        depths * patterns / np.sqrt(shape[0]), np.zeros(shape[0]), np.zeros(shape[1])
+    )
 
 
 def two_gaussians(d: int = 10, distance: float = 5.0, variance: float = 0.5) -> GaussianMixture:

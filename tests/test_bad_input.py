@@ -122,6 +122,7 @@ MODELS = {
         lambda: rl.log_likelihood(rl.testsystems.two_gaussians(4), np.zeros((2, 5)), 1.0),
         "data has shape (2, 5)",
     ),
+    "no model": (lambda: rl.log_likelihood(5, DATA, 1.0), "model is 5: expected a model"),
     "NaN log Z": (lambda: rl.log_likelihood(RBM, DATA, np.nan), "log_z holds 1 NaN"),
     "infinite log Z": (lambda: rl.log_likelihood(RBM, DATA, -np.inf), "log_z holds 1 NaN or inf"),
     "path for log Z": (lambda: rl.log_likelihood(RBM, DATA, PATH), "log_z is not an array"),

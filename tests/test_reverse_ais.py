@@ -228,6 +228,32 @@ def test_low_ess_warns():
     assert not run.converged
 
 
+@pytest.mark.parametrize("scale", [1e3, 1e6])
+def test_chains_that_never_move_have_no_standard_error(scale):
+    """All end with the same weight, some tenths of a nat off: an error of 0 would be a lie."""
+    rng = np.random.default_rng(0)
+    rbm = rl.BernoulliRBM(scale * rng.normal(size=(12, 5)), rng.normal(size=12), rng.normal(size=5))
+    with pytest.warns(ConvergenceWarning, match="all chains have the same weight"):
+        run = rl.reverse_ais(GeometricPath(rbm), rl.schedules.linear(10), n_chains=200, rng=0)
+    assert np.ptp(run.log_weights) < 1e-9 * abs(run.log_z)
+    assert not run.converged
+    assert np.isnan(run.std_error)
+    assert run.interval == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize("direction", [rl.ais, rl.reverse_ais])
+@pytest.mark.parametrize("n_chains", [5, 100])
+def test_a_base_that_is_the_target_is_exact(direction, n_chains):
+    rbm, log_z = rl.testsystems.independent_rbm(np.zeros(30), np.zeros(25))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        start = {"start": State(np.eye(n_chains, 30))} if direction is rl.reverse_ais else {}
+        run = direction(GeometricPath(rbm), rl.schedules.linear(20), n_chains, rng=0, **start)
+    assert run.log_z == pytest.approx(log_z, rel=1e-12)
+    assert run.std_error < 1e-12
+    assert run.converged
+
+
 def test_constant_of_a_converted_model_is_kept():
     rng = np.random.default_rng(0)
     rbm = rl.BernoulliRBM.from_spins(

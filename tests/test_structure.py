@@ -32,6 +32,7 @@ LEVELS = [
     {"models", "gaussian_visible", "images", "hmc", "projection"},
     {"leaky_kernels", "leaky_bias"},
     {"datasets", "testsystems"},
+    {"mean_field"},
     {"paths"},
     {"moment_averaging", "leaky_paths", "continuous", "gaussian_base"},
     {"schedules", "trajectory_weights"},

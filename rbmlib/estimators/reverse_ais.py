@@ -19,8 +19,8 @@ from .._streams import ChainStream, progress_bar
 from .._validation import annealing_betas, count, generator, instance
 from ..models import BernoulliRBM
 from ..paths import AnnealingPath, State
-from ..results import Estimate, student_interval, summarise_log_weights
-from .ais import PATH_MEANING, has_converged, mean_bound, run_settings, warn_low_ess
+from ..results import Estimate
+from .ais import PATH_MEANING, mean_bound, of_weights, run_settings
 from .exact import can_enumerate, exact_samples
 
 STARTS = ("auto", "exact", "chains")
@@ -69,22 +69,14 @@ def reverse_ais(
             states, betas[::-1], stream, n_threads=n_threads, on_progress=bar.update
         )
     r = path.log_z_base - log_weights
-    summary = summarise_log_weights(-r)
-    converged = has_converged(summary.ess, n_chains)
-    if not converged:
-        warn_low_ess("reverse_ais", summary.ess, n_chains)
     return Estimate(
         method="reverse_ais",
-        log_z=-summary.log_mean,
-        std_error=summary.std_error,
-        interval=student_interval(-summary.log_mean, summary.std_error, n_chains),
+        **of_weights("reverse_ais", -r, path, final, sign=-1),
         bound="upper",
         **mean_bound(r),
-        ess=summary.ess,
         n_chains=n_chains,
         n_sweeps=betas.size - 1,
         seconds=time.perf_counter() - started,
-        converged=converged,
         log_weights=r,
         settings=run_settings(path, betas, rng, stream, start=kind),
         states=final,
