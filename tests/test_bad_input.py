@@ -157,7 +157,7 @@ RUNS = {
     "array as start": (lambda: rl.reverse_ais(PATH, BETAS, 9, start=DATA[:9]), "start is"),
     "narrow start": (
         lambda: rl.reverse_ais(PATH, BETAS, 9, start=State(np.zeros((9, 3)))),
-        "start has shape (9, 3)",
+        "start has states of shape (9, 3)",
     ),
     "grey start": (
         lambda: rl.reverse_ais(PATH, BETAS, 9, start=State(np.full((9, 4), 0.5))),
