@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
+import signal
 import sys
 import warnings
 from pathlib import Path
 
-import numpy as np
-
 from . import __version__, datasets
+from ._files import checked_target, read_npy
 from .estimators import log_z
 from .results import ConvergenceWarning, Estimate
 
@@ -23,12 +24,26 @@ def main(arguments=None) -> int:
     warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
     try:
         return options.run(options)
-    except (ValueError, TypeError, OSError, RuntimeError) as error:
-        print(f"error: {error}", file=sys.stderr)
+    except BrokenPipeError:  # whoever read the output has seen enough
+        return 128 + signal.SIGPIPE
+    except MemoryError as error:
+        print(f"error: not enough memory: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except (ValueError, TypeError, OSError, RuntimeError, ArithmeticError) as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("stopped: nothing was written", file=sys.stderr)
         return 130
+
+
+def _say(text: str) -> None:
+    """Print at once: Python would tell of errors when it ends, with a traceback."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python will try again
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -92,27 +107,35 @@ def _parser() -> argparse.ArgumentParser:
 
 def _logz(options) -> int:
     rbm = datasets.load_rbm(options.model)
-    if options.save and not Path(options.save).absolute().parent.is_dir():
-        raise ValueError(f"--save is {options.save!r}: its folder does not exist")
+    if options.save:
+        sources = (Path(x).expanduser() for x in (options.model, options.data) if x)
+        checked_target(options.save, "--save", [*sources, *datasets.rbm_files(options.model)])
     estimate = log_z(
         rbm,
-        data=_training_data(options.data),
+        data=_training_data(options.data, rbm.n_visible),
         budget_seconds=options.budget,
         rng=options.seed,
         enumerate_small=not options.estimate,
         n_threads=options.threads,
     )
-    print(
+    if not math.isfinite(estimate.log_z):
+        raise ValueError(
+            f"{options.model}: log Z comes out as {estimate.log_z}: its parameters are too large"
+        )
+    text = (
         _as_json(options.model, estimate)
         if options.json
         else _as_text(options.model, rbm, estimate)
     )
-    if options.save:
-        estimate.save(options.save)
+    try:
+        if options.save:
+            estimate.save(options.save)
+    finally:  # hours of work may be in it
+        _say(text)
     return 0 if estimate.converged else 1
 
 
-def _training_data(name: str | None):
+def _training_data(name: str | None, n_visible: int):
     if name is None:
         return None
     if name == "mnist":
@@ -120,11 +143,11 @@ def _training_data(name: str | None):
     if Path(name).suffix != ".npy" or not Path(name).is_file():
         raise ValueError(f"--data is {name!r}: expected 'mnist', or a .npy file that exists")
     try:
-        return np.load(name, allow_pickle=False)
-    except ValueError:
+        return read_npy(name, n_visible)
+    except ValueError as error:
         raise ValueError(
-            f"--data: {name} is damaged or holds no plain array: expected (n_samples, n_visible) "
-            "values in [0, 1], as np.save writes them"
+            f"--data is {name!r}: {error}; expected (n_samples, {n_visible}) values in [0, 1], "
+            "as np.save writes them"
         ) from None
 
 
@@ -138,13 +161,22 @@ def _as_json(model: str, estimate: Estimate) -> str:
         "interval": estimate.interval,
         "lower_bound": settings["lower_bound"],
         "upper_bound": settings["upper_bound"],
-        "ess": None if math.isnan(estimate.ess) else estimate.ess,
+        "ess": estimate.ess,
         "n_chains": estimate.n_chains,
         "seconds": estimate.seconds,
         "converged": estimate.converged,
         "settings": settings,
     }
-    return json.dumps(content)
+    return json.dumps(_finite(content), allow_nan=False)
+
+
+def _finite(value):
+    """The same with None for what is not finite, which JSON does not know."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _as_text(model: str, rbm, estimate: Estimate) -> str:
@@ -186,7 +218,7 @@ def _run(options) -> int:
     time = (
         "no earlier run says how long" if seconds is None else f"{_duration(seconds)} of one core"
     )
-    print(f"{sweep.name}: {len(sweep.tasks)} tasks, {n_todo} to do ({time if n_todo else 'none'})")
+    _say(f"{sweep.name}: {len(sweep.tasks)} tasks, {n_todo} to do ({time if n_todo else 'none'})")
     if options.dry_run:
         return 0
     try:
@@ -194,7 +226,7 @@ def _run(options) -> int:
     except KeyboardInterrupt:
         print("stopped: what is finished is stored; the same command goes on", file=sys.stderr)
         return 130
-    print(
+    _say(
         f"{done.n_finished} finished in {_duration(done.seconds)}, {done.n_before} were there, "
         f"{len(done.failed)} failed: {sweep.to_csv()}"
     )
@@ -211,12 +243,12 @@ def _duration(seconds: float) -> str:
 
 
 def _data(options) -> int:
-    print("data sets, committed: MNIST (load_mnist), DNA (load_dna), 2,500 images of CIFAR-10")
-    print("(load_cifar10); fetched: course_test, cifar10 (all of it), svhn_train, svhn_test")
-    print("RBMs:")
+    _say("data sets, committed: MNIST (load_mnist), DNA (load_dna), 2,500 images of CIFAR-10")
+    _say("(load_cifar10); fetched: course_test, cifar10 (all of it), svhn_train, svhn_test")
+    _say("RBMs:")
     for info in datasets.list_rbms():
-        print(f"  {info.name:24} {info.n_visible} x {info.n_hidden:<5} {info.where}")
-    print(f"published models are fetched into {datasets.cache_folder()}, or read from $RBMLIB_DATA")
+        _say(f"  {info.name:24} {info.n_visible} x {info.n_hidden:<5} {info.where}")
+    _say(f"published models are fetched into {datasets.cache_folder()}, or read from $RBMLIB_DATA")
     return 0
 
 

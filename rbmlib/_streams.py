@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ._kernels import random as kernel_random
-from ._validation import generator
+from ._validation import generator, instance
 
 
 class ChainStream:
@@ -47,6 +47,8 @@ class ChainStream:
 
 def progress_bar(total: int, description: str, enabled: bool | None = None, unit: str = "step"):
     """A tqdm bar on a terminal, silent elsewhere (notebooks, logs), or as told."""
+    if enabled is not None:
+        instance("progress", enabled, (bool, np.bool_), "True, False, or None")
     from tqdm import tqdm
 
     terminal = sys.stderr.isatty()

@@ -14,16 +14,37 @@ def count(name: str, value, minimum: int = 1) -> int:
     return int(value)
 
 
-def number(name: str, value, meaning: str, *, above: float = -math.inf, least: float = -math.inf):
-    """A finite real number > ``above`` and >= ``least``, as float."""
+def number(
+    name: str, value, meaning: str, *, above: float = -math.inf, least: float = -math.inf,
+    below: float = math.inf, most: float = math.inf,
+) -> float:  # fmt: skip
+    """A finite real number > ``above`` and >= ``least``, < ``below`` and <= ``most``, as float."""
     real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if not real or not math.isfinite(value) or value <= above or value < least:
+    if not (real and math.isfinite(value) and above < value < below and least <= value <= most):
         raise ValueError(f"{name} is {value!r}: expected {meaning}")
     return float(value)
 
 
+def probability(name: str, value) -> float:
+    return number(name, value, "a probability above 0 and below 1", above=0, below=1)
+
+
+def one_of(name: str, value, words) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name} is {value!r}: expected one of {tuple(words)}")
+    return value
+
+
 def numeric(name: str, value, meaning: str) -> np.ndarray:
-    """An array of real numbers (bits, whole numbers or floats) of any shape."""
+    """An array of real numbers (bits, whole numbers or floats) of any shape, none masked."""
+    rows = value if isinstance(value, (list, tuple)) else [value]
+    masked = sum(int(np.ma.count_masked(r)) for r in rows if isinstance(r, np.ma.MaskedArray))
+    if masked:  # np.asarray would take whatever number lies below the mask
+        raise ValueError(
+            f"{name} holds {masked} masked value{'s' * (masked > 1)}: expected {meaning}, without "
+            "a mask; leave these out, or fill them with .filled(number)"
+        )
     try:
         array = np.asarray(value)
     except ValueError:  # rows of different lengths
@@ -38,6 +59,11 @@ def numeric(name: str, value, meaning: str) -> np.ndarray:
 def instance(name: str, value, kind: type, meaning: str) -> None:
     if not isinstance(value, kind):
         raise TypeError(f"{name} is a {type(value).__name__}: expected {meaning}")
+
+
+def function(name: str, value, meaning: str) -> None:
+    if not callable(value):
+        raise TypeError(f"{name} is {value!r}: expected a function, {meaning}")
 
 
 def callback(name: str, value) -> None:
@@ -81,6 +107,25 @@ def finite_array(
     return array
 
 
+LARGEST = 1e12  # of a model's parameters: beyond, float64 cannot hold log p* to 1e-3 nats
+LARGEST_SCALE = 1e7  # of log_scale, which is in every slope: variances of slopes must survive
+
+
+def parameter_array(
+    name: str, value, shape: tuple, meaning: str, *, flatten: bool = False, largest=LARGEST
+) -> np.ndarray:
+    """A `finite_array` of magnitudes up to ``largest``: what the compiled loops can hold too."""
+    array = finite_array(name, value, shape, meaning, flatten=flatten)
+    found = float(np.abs(array).max(initial=0.0))
+    if found > largest:
+        raise ValueError(
+            f"{name} reaches {found:.3g} in magnitude: expected {largest:.0e} at most, beyond "
+            "which log-densities are not computed to a thousandth of a nat; a bias of -1e4 "
+            "freezes a unit, and a constant of log p* can be added to log Z afterwards"
+        )
+    return array
+
+
 def refuse_nan(name: str, array: np.ndarray, expected: str) -> None:
     """Said before an error that would tell how to mend values out of bounds."""
     bad = int(np.isnan(array).sum())
@@ -106,6 +151,22 @@ def binary_states(name: str, value, n_units: int) -> np.ndarray:
             "units in {-1, +1} need (data + 1) / 2"
         )
     return array
+
+
+def layer(name: str, value, n_units: int, *, finite: bool = False) -> np.ndarray:
+    """States or means (n_states, n_units), or those of one state, of a layer of any kind."""
+    meaning = f"(n_states, {n_units}), one column a unit of the model"
+    array = numeric(name, value, meaning)
+    if array.ndim not in (1, 2) or array.shape[-1] != n_units:
+        raise ValueError(f"{name} has shape {array.shape}: expected {meaning}")
+    if finite and not np.isfinite(array).all():  # a comparison with NaN would be a bit, 0
+        refuse_nan(name, array, "finite numbers")
+        raise ValueError(f"{name} holds infinite values: expected finite numbers")
+    return array
+
+
+def point_of_path(beta) -> float:
+    return number("beta", beta, "a point of the path, from 0 to 1", least=0, most=1)
 
 
 def annealing_betas(value, name: str = "betas") -> np.ndarray:
@@ -136,6 +197,11 @@ def generator(rng) -> np.random.Generator:
         return np.random.default_rng(count("rng", rng, minimum=0))
     except (TypeError, ValueError) as error:
         raise type(error)(f"{error}, a numpy.random.Generator, or None") from None
+
+
+def source_of_random(rng):
+    """``rng`` itself if it draws, as a generator or a stream of chains; else as `generator`."""
+    return rng if hasattr(rng, "random") else generator(rng)
 
 
 def seed_of(rng) -> int | None:

@@ -20,6 +20,8 @@ PATH = GeometricPath(RBM)
 BETAS = rl.schedules.linear(5)
 DATA = np.tile([[1, 0, 1, 0], [0, 1, 1, 0]], (60, 1))
 RAGGED = [[1.0, 2.0], [3.0]]
+SQUARE = np.arange(9.0).reshape(3, 3)
+MASKED = np.ma.masked_equal(W * [1, 2, 3], 2)
 LARGE = BernoulliRBM(np.zeros((31, 31)), np.zeros(31), np.zeros(31))
 
 
@@ -68,6 +70,30 @@ MODELS = {
     "log_scale": (lambda: BernoulliRBM(W, B, A, log_scale=np.nan), "log_scale"),
     "from_arrays": (lambda: BernoulliRBM.from_arrays(W, B[:2], A), "visible_bias has shape (2,)"),
     "from_arrays ragged": (lambda: BernoulliRBM.from_arrays(RAGGED, B, A), "weights"),
+    "from_arrays square": (
+        lambda: BernoulliRBM.from_arrays(SQUARE, A, A),
+        "weights is square, 3 x 3, so that the biases cannot tell its layout: expected "
+        "layout='visible_hidden' (one row a visible unit) or layout='hidden_visible' (one row a "
+        "hidden unit, as PyTorch's)",
+    ),
+    "from_arrays layout": (
+        lambda: BernoulliRBM.from_arrays(W, B, A, layout="hv"),
+        "layout is 'hv': expected one of ('visible_hidden', 'hidden_visible')",
+    ),
+    "from_arrays other layout": (
+        lambda: BernoulliRBM.from_arrays(W, B, A, layout="hidden_visible"),
+        "visible_bias has shape (4,): expected (3,)",
+    ),
+    "masked weights": (lambda: BernoulliRBM(MASKED, B, A), "weights holds 4 masked values"),
+    "masked rows": (lambda: BernoulliRBM(list(MASKED), B, A), "weights holds 4 masked values"),
+    "masked states": (
+        lambda: RBM.log_density(np.ma.masked_equal(DATA, 1)),
+        "visible holds 240 masked values: expected",
+    ),
+    "masked bias": (
+        lambda: rl.LeakyRBM(W / 9, np.ma.masked_invalid(changed(B, np.nan))),
+        "visible_bias holds 1 masked value: expected",
+    ),
     "from_spins": (lambda: BernoulliRBM.from_spins(changed(W, np.nan), B, A), "weights"),
     "from_sklearn": (lambda: BernoulliRBM.from_sklearn(3), "model has no components_"),
     "grey states": (lambda: RBM.log_density(np.full((2, 4), 0.5)), "visible holds values"),
@@ -81,6 +107,22 @@ MODELS = {
     "ragged states": (lambda: RBM.log_density(RAGGED), "visible is not an array"),
     "words as states": (lambda: RBM.log_density(["1010"]), "visible is not an array"),
     "unpaired": (lambda: RBM.log_joint_density(DATA[:2], np.zeros((3, 3))), "hidden has 3 states"),
+    "wide data": (lambda: rl.log_likelihood(RBM, np.zeros((2, 5)), 1.0), "data has shape (2, 5)"),
+    "NaN data": (lambda: rl.log_likelihood(RBM, DATA * np.nan, 1.0), "data holds 480 NaN"),
+    "grey data": (lambda: rl.log_likelihood(RBM, DATA / 2, 1.0), "data holds values other than"),
+    "wide real data": (
+        lambda: rl.log_likelihood(rl.LeakyRBM(W / 9), np.zeros((2, 5)), 1.0),
+        "data has shape (2, 5)",
+    ),
+    "NaN real data": (
+        lambda: rl.log_likelihood(rl.LeakyRBM(W / 9), DATA * np.nan, 1.0),
+        "data holds 480 NaN",
+    ),
+    "wide points": (
+        lambda: rl.log_likelihood(rl.testsystems.two_gaussians(4), np.zeros((2, 5)), 1.0),
+        "data has shape (2, 5)",
+    ),
+    "no model": (lambda: rl.log_likelihood(5, DATA, 1.0), "model is 5: expected a model"),
     "NaN log Z": (lambda: rl.log_likelihood(RBM, DATA, np.nan), "log_z holds 1 NaN"),
     "infinite log Z": (lambda: rl.log_likelihood(RBM, DATA, -np.inf), "log_z holds 1 NaN or inf"),
     "path for log Z": (lambda: rl.log_likelihood(RBM, DATA, PATH), "log_z is not an array"),
@@ -115,7 +157,7 @@ RUNS = {
     "array as start": (lambda: rl.reverse_ais(PATH, BETAS, 9, start=DATA[:9]), "start is"),
     "narrow start": (
         lambda: rl.reverse_ais(PATH, BETAS, 9, start=State(np.zeros((9, 3)))),
-        "start has shape (9, 3)",
+        "start has states of shape (9, 3)",
     ),
     "grey start": (
         lambda: rl.reverse_ais(PATH, BETAS, 9, start=State(np.full((9, 4), 0.5))),
@@ -165,6 +207,7 @@ def train(*arguments, **options):
 
 
 TRAINING = {
+    "no tracker": (train(DATA, 3, tracker=5), "tracker is 5: expected a LogZTracker with"),
     "counts": (train(DATA * 2, 3), "data holds values"),
     "grey": (train(DATA * 0.5, 3), "data holds values"),
     "3-d": (train(DATA[None], 3), "data has shape (1, 120, 4)"),
@@ -244,6 +287,25 @@ CONTINUOUS = {
     ),
     "flat gradient": (annealed(gradient=lambda x: x[:, 0]), "target.gradient gave shape (10,)"),
     "NaN gradient": (annealed(gradient=lambda x: x * np.nan), "target.gradient gave 20 NaN"),
+    "no spread": (
+        lambda: rl.Standardisation.of_moments([0.0, 1.0], [1.0, 0.0]),
+        "std goes down to 0.0: expected numbers above 0",
+    ),
+    "negative spread": (
+        lambda: rl.Standardisation.of_moments([0.0], [-1.0]),
+        "std goes down to -1.0: expected",
+    ),
+    "NaN spread": (lambda: rl.Standardisation.of_moments([0.0], [np.nan]), "std holds 1 NaN"),
+    "NaN mean": (lambda: rl.Standardisation.of_moments([np.nan], [1.0]), "mean holds 1 NaN"),
+    "other spread": (lambda: rl.Standardisation.of_moments([0.0], [1.0, 2.0]), "std has shape"),
+    "sure": (
+        lambda: rl.hmc.tune_step_size(lambda x, step: None, np.zeros((5, 1)), target=2),
+        "target is 2: expected a probability above 0 and below 1",
+    ),
+    "never": (
+        lambda: rl.hmc.tune_step_size(lambda x, step: None, np.zeros((5, 1)), target=0),
+        "target is 0: expected a probability",
+    ),
     "no size": (lambda: rl.DensityPath(Density(n_visible="2"), 1.0), "target.n_visible is '2'"),
     "leaky": (lambda: GeometricPath(rl.LeakyRBM(W / 9)), "rbm is a LeakyRBM"),
 }
@@ -263,11 +325,25 @@ TRACKER = {
     "size": (lambda: tracker(base=A)().update(RBM), "rbm has 4 visible units"),
 }
 
+LEAKY = {
+    "name of moves": (
+        lambda: rl.leaky_bias.annealed_bias(0.9, 0.1, BETAS, "leakines"),
+        "moves is 'leakines': expected 'leakiness', 'energy' or a function",
+    ),
+    "number as moves": (
+        lambda: rl.leaky_bias.annealed_bias(0.9, 0.1, BETAS, 3),
+        "moves is 3: expected 'leakiness', 'energy' or a function",
+    ),
+    "moves of a line": (lambda: rl.leaky_bias.linear_bias(0.9, 0.1, 9, "energi"), "moves is"),
+    "falling betas": (lambda: rl.leaky_bias.annealed_bias(0.9, 0.1, [1, 0]), "betas runs from"),
+    "steps": (lambda: rl.leaky_bias.linear_bias(0.9, 0.1, -5), "n_steps is -5"),
+}
+
 CASES = {
     f"{group}: {case}": content
     for group, cases in {
         "model": MODELS, "run": RUNS, "base": BASES, "training": TRAINING,
-        "continuous": CONTINUOUS, "tracker": TRACKER,
+        "continuous": CONTINUOUS, "tracker": TRACKER, "leaky": LEAKY,
     }.items()
     for case, content in cases.items()
 }  # fmt: skip

@@ -6,8 +6,14 @@ import warnings
 import numpy as np
 import pytest
 
+import rbmlib as rl
 from rbmlib.book import tables
-from rbmlib.book.parameters import checked_parameters, noted_warnings, refused_parameter
+from rbmlib.book.parameters import (
+    chapter_model,
+    checked_parameters,
+    noted_warnings,
+    refused_parameter,
+)
 from rbmlib.results import bootstrap_log_weights
 
 
@@ -53,6 +59,30 @@ def test_minimum_is_honoured():
 def test_errors_inside_name_the_parameter():
     with pytest.raises(ValueError, match="model is 'x': no such"), refused_parameter("model", "x"):
         raise FileNotFoundError("no such file")
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_visible", "n_hidden", "fits", "fits_12"),
+    [
+        (rl.BernoulliRBM, 64, 16, False, False),
+        (rl.BernoulliRBM, 784, 12, True, True),
+        (rl.BernoulliRBM, 784, 13, True, False),
+        (rl.GaussianRBM, 784, 10, False, False),
+    ],
+)
+def test_models_that_a_chapter_cannot_take_are_refused(
+    tmp_path, kind, n_visible, n_hidden, fits, fits_12
+):
+    file = str(tmp_path / "own.npz")
+    kind(np.zeros((n_visible, n_hidden)), np.zeros(n_visible), np.zeros(n_hidden)).save(file)
+    for max_units, taken in ((None, fits), (12, fits_12)):
+        if taken:
+            assert chapter_model(file, max_units).n_hidden == n_hidden
+            continue
+        with pytest.raises(ValueError, match=r"784 visible units.*rbmlib logz FILE") as error:
+            chapter_model(file, max_units)
+        assert str(error.value).startswith(f"model is {file!r}: {kind.__name__}(n_visible=")
+        assert ("at most 12" in str(error.value)) == (max_units == 12)
 
 
 def test_warnings_become_text():

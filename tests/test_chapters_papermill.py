@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import yaml
 from conftest import chapter_paths
@@ -135,3 +136,16 @@ def test_wrong_parameter_is_refused_by_name(chapter, tmp_path, kind):
 
 def test_unknown_parameter_is_refused_by_name(chapter, tmp_path):
     assert "sead" in refusal(chapter, tmp_path, {"sead": 3})
+
+
+def test_model_of_another_size_is_refused_by_the_set_up(chapter, tmp_path):
+    """Every base of a chapter is the base rate of MNIST: a model of 8 x 8 digits fits none."""
+    if "model" not in parameters_of(chapter):
+        pytest.skip("no parameter model")
+    np.savez(
+        tmp_path / "eight.npz",
+        weights=np.zeros((64, 16)), visible_bias=np.zeros(64), hidden_bias=np.zeros(16),
+    )  # fmt: skip
+    message = refusal(chapter, tmp_path, {"model": "eight.npz"})
+    for words in ("model is 'eight.npz'", "n_visible=64", "expected", "784", "rbmlib logz"):
+        assert words in message, message

@@ -244,6 +244,15 @@ def test_a_broken_off_training_goes_on_to_the_same_bits(tmp_path, method):
     assert again.history["update"].tolist() == [0, 4, 8, 12]
     with pytest.raises(ValueError, match="is of a training with other settings"):
         rl.train_gaussian(DATA, **options | {"learning_rate": 0.5}, checkpoint=file)
+    whole = file.read_bytes()
+    middle = len(whole) // 2
+    other = bytes([whole[middle] ^ 1])
+    for damaged in (b"", whole[:-9], whole[:middle] + other + whole[middle + 1 :], b"no archive"):
+        file.write_bytes(damaged)
+        with pytest.raises(ValueError, match=rf"{file.name}.*damaged.*delete it") as caught:
+            rl.train_gaussian(DATA, **options, checkpoint=file)
+        assert "pickle" not in str(caught.value)
+        assert file.read_bytes() == damaged
 
 
 def test_same_seed_same_bits():

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from test_mean_field import with_idle_units
 
 import rbmlib as rl
 from rbmlib.estimators import trusted
@@ -59,6 +60,30 @@ def test_a_missed_mode_is_found_by_the_runs_together(monkeypatch):
     assert estimate.ess > 0.9 * estimate.n_chains  # the forward run alone looks perfect
     assert abs(estimate.log_z - exact) > 100 * estimate.std_error
     assert not estimate.converged
+
+
+def test_a_mode_that_all_runs_miss_is_found_by_its_mean_field_bound(monkeypatch):
+    """Forward, second base and reverse agree 12 nats below log Z; a mean-field bound does not."""
+    rbm, exact = with_idle_units(3.0, 12.0)
+    monkeypatch.setattr(trusted, "_affordable_steps", lambda *_: 700)
+    monkeypatch.setattr(trusted, "mean_field_bias", lambda rbm, **_: np.full(300, 0.6))
+    with pytest.warns(rl.ConvergenceWarning, match="no mean-field solution bounds"):
+        estimate = rl.log_z(rbm, rng=0)
+    assert estimate.log_z - exact < -10
+    *others, guard = estimate.settings["checks"].values()
+    assert all(others)
+    assert not guard
+    assert estimate.settings["mean_field_bound"] == pytest.approx(exact, abs=0.01)
+
+
+def test_a_model_without_couplings_is_exact_and_trusted(monkeypatch):
+    rbm, log_z = rl.testsystems.independent_rbm(np.zeros(40), np.zeros(25))
+    monkeypatch.setattr(trusted, "_affordable_steps", lambda *_: 300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimate = rl.log_z(rbm, rng=0)
+    assert estimate.converged
+    assert estimate.log_z == pytest.approx(log_z, rel=1e-12)
 
 
 def test_budget_is_checked():

@@ -106,7 +106,7 @@ def test_nodes_stand_for_the_samples():
         np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-12 * scale)
     values = multistate.combination(grid.nodes, betas, a, member, betas)
     wanted = multistate.combination(delta, betas, a, member, betas)
-    found = multistate.interpolate(values, grid, delta)
+    found = multistate.interpolate(values, grid)
     np.testing.assert_allclose(found, wanted, atol=1e-10)
 
 

@@ -103,10 +103,24 @@ def test_from_arrays_lets_the_biases_decide():
         np.testing.assert_array_equal(rbm.weights, w)
         np.testing.assert_array_equal(rbm.visible_bias, b)
         np.testing.assert_array_equal(rbm.hidden_bias, a)
-    square, bias, _ = parameters(3, 3)
-    np.testing.assert_array_equal(BernoulliRBM.from_arrays(square, bias, bias).weights, square)
+    for layout, weights in (("visible_hidden", w), ("hidden_visible", w.T)):
+        rbm = BernoulliRBM.from_arrays(weights, b, a, layout=layout)
+        np.testing.assert_array_equal(rbm.weights, w)
     with pytest.raises(ValueError, match="visible_bias"):
         BernoulliRBM.from_arrays(w, b[:2], a)
+
+
+def test_square_weights_lie_as_they_are_said_to():
+    """No bias tells them apart, and transposed they are another model, of another log Z."""
+    w, b, a = parameters(3, 3)
+    log_z = {}
+    for layout, expected in (("visible_hidden", w), ("hidden_visible", w.T)):
+        rbm = BernoulliRBM.from_arrays(w, b, a, layout=layout)
+        np.testing.assert_array_equal(rbm.weights, expected)
+        log_z[layout] = rl.exact(rbm).log_z
+    assert abs(log_z["visible_hidden"] - log_z["hidden_visible"]) > 1e-3
+    with pytest.raises(ValueError, match=r"layout='visible_hidden'.*or layout='hidden_visible'"):
+        BernoulliRBM.from_arrays(w, b, a)
 
 
 def test_parameters_cannot_change_behind_the_models_back():

@@ -1,5 +1,7 @@
 """Adding chains to an AIS run: the same as one run of all the chains."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,24 @@ def with_rows_shuffled(path):
         (lambda run, path: ((path, BETAS), {"rng": 3}), "rng is 3"),
         (lambda run, path: ((path, BETAS), {"add_to": rl.exact(path.rbm)}), "by 'exact'"),
         (lambda run, path: ((path, BETAS), {"add_to": "run.json"}), "add_to is a str"),
+        (
+            lambda run, path: (
+                (path, BETAS),
+                {"add_to": replace(run, log_weights=run.log_weights[:49])},
+            ),
+            "add_to holds 49 log_weights of 50 chains",
+        ),
+        (
+            lambda run, path: ((path, BETAS), {"add_to": replace(run, log_weights=None)}),
+            "add_to holds",
+        ),
+        (
+            lambda run, path: (
+                (path, BETAS),
+                {"add_to": replace(run, log_weights=run.log_weights * np.nan)},
+            ),
+            "not finite",
+        ),
         (
             lambda run, path: ((path, BETAS), {"expectations": {"x": lambda v: v[:, 0]}}),
             "looked at otherwise",

@@ -10,7 +10,7 @@ from scipy import stats
 import rbmlib as rl
 from rbmlib import Estimate
 from rbmlib.estimators.ais import has_converged
-from rbmlib.results import student_interval, summarise_log_weights
+from rbmlib.results import log_mean_interval, student_interval, summarise_log_weights
 
 
 def test_summary_of_weights_by_hand():
@@ -46,10 +46,27 @@ def test_interval_is_students():
     assert student_interval(mean, error, 12) == pytest.approx(wanted)
 
 
+def test_interval_of_weights_is_students_where_they_are_even_and_wider_above_elsewhere():
+    even = summarise_log_weights(1e-4 * np.random.default_rng(0).normal(size=50))
+    student = student_interval(even.log_mean, even.std_error, 50)
+    assert log_mean_interval(even, 50) == pytest.approx(student, rel=1e-3)
+    uneven = summarise_log_weights(np.log([1.0, 2.0, 3.0, 6.0]))
+    s = uneven.std_error
+    half = stats.t.ppf(0.975, 3) * s
+    low, high = log_mean_interval(uneven, 4)
+    assert uneven.log_mean - low == pytest.approx(half / (1 + 3 * s))
+    assert high - uneven.log_mean == pytest.approx(half * (1 + 10 * s))
+    single = summarise_log_weights([2.0])
+    assert log_mean_interval(single, 1) == (-math.inf, math.inf)
+
+
 @pytest.mark.parametrize(
     ("ess", "n_chains", "enough"),
-    [(100, 10_000, True), (99, 10_000, False), (50, 100, True), (49, 100, False), (1, 1, False)],
-)
+    [
+        (100, 10_000, True), (99, 10_000, False), (50, 100, True), (49, 100, False),
+        (10, 12, True), (9, 9, False), (9, 12, False), (1, 1, False),
+    ],
+)  # fmt: skip
 def test_convergence_needs_100_effective_chains_or_half(ess, n_chains, enough):
     assert has_converged(ess, n_chains) is enough
 

@@ -9,7 +9,7 @@ from test_ais import HIDDEN_BASE, SMALL, SMALL_LOG_Z, quiet_path
 from test_exact import published
 
 import rbmlib as rl
-from rbmlib import ConvergenceWarning, GeometricPath, State, datasets
+from rbmlib import ConvergenceWarning, GeometricPath, State, datasets, paths
 from rbmlib._kernels import fixed_point, gibbs
 from rbmlib.estimators.reverse_ais import resample
 
@@ -38,16 +38,22 @@ def test_mean_of_exp_minus_r_is_1_over_z(base, n_steps):
 def test_rounding_of_weights_is_corrected(direction, monkeypatch):
     """With weights on a grid of 15 values both directions are still unbiased for the model.
 
-    The kernels sample a model some tenths of a nat away; importance steps at the ends mend it.
+    The kernels sample a model some tenths of a nat away; importance steps at the ends mend it:
+    forward as chains leave, in reverse as they enter.
     """
     monkeypatch.setattr(fixed_point, "MAX_ENTRY", 7)
-    path = quiet_path(SMALL, None)
+    monkeypatch.setattr(paths, "COARSEST", np.inf)
+    monkeypatch.setattr(paths, "COARSEST_SLOPES", np.inf)
+    path, compiled = quiet_path(SMALL, None), []
+    anneal = gibbs.anneal
+    monkeypatch.setattr(gibbs, "anneal", lambda *a: (compiled.append(1), anneal(*a)))
     rounded, _ = gibbs.quantised_weights(path._kernel())
     table = joint_table(rounded, SMALL.visible_bias, SMALL.hidden_bias) + SMALL.log_scale
     assert abs(log_sum(table) - SMALL_LOG_Z) > 0.1
     run = rl.ais if direction == "forward" else reverse_quietly
     sign = 1 if direction == "forward" else -1
     estimate = run(path, rl.schedules.linear(30), n_chains=40_000, rng=0)
+    assert compiled, "the generic loop has nothing to put right"
     ratio = np.exp(sign * (estimate.log_weights - SMALL_LOG_Z))
     assert standard_error(ratio) < 0.01
     assert abs(z_score(ratio, 1.0)) < 4
@@ -220,6 +226,32 @@ def test_low_ess_warns():
         run = rl.reverse_ais(quiet_path(rbm, None), rl.schedules.linear(2), n_chains=200, rng=0)
     assert caught[-1].filename == __file__
     assert not run.converged
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e6])
+def test_chains_that_never_move_have_no_standard_error(scale):
+    """All end with the same weight, some tenths of a nat off: an error of 0 would be a lie."""
+    rng = np.random.default_rng(0)
+    rbm = rl.BernoulliRBM(scale * rng.normal(size=(12, 5)), rng.normal(size=12), rng.normal(size=5))
+    with pytest.warns(ConvergenceWarning, match="all chains have the same weight"):
+        run = rl.reverse_ais(GeometricPath(rbm), rl.schedules.linear(10), n_chains=200, rng=0)
+    assert np.ptp(run.log_weights) < 1e-9 * abs(run.log_z)
+    assert not run.converged
+    assert np.isnan(run.std_error)
+    assert run.interval == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize("direction", [rl.ais, rl.reverse_ais])
+@pytest.mark.parametrize("n_chains", [5, 100])
+def test_a_base_that_is_the_target_is_exact(direction, n_chains):
+    rbm, log_z = rl.testsystems.independent_rbm(np.zeros(30), np.zeros(25))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        start = {"start": State(np.eye(n_chains, 30))} if direction is rl.reverse_ais else {}
+        run = direction(GeometricPath(rbm), rl.schedules.linear(20), n_chains, rng=0, **start)
+    assert run.log_z == pytest.approx(log_z, rel=1e-12)
+    assert run.std_error < 1e-12
+    assert run.converged
 
 
 def test_constant_of_a_converted_model_is_kept():

@@ -3,10 +3,13 @@
 import sqlite3
 import subprocess
 import sys
+import warnings
+from collections import Counter
 from contextlib import closing
 
+import numpy as np
 import pytest
-from helpers_sweep import TASKS, square
+from helpers_sweep import TASKS, run, square
 
 from rbmlib import Sweep
 from rbmlib.sweeps import sweep
@@ -78,14 +81,15 @@ def test_other_stores_are_refused_and_left_alone(tmp_path, monkeypatch, kind, wo
 
 def test_a_store_in_use_is_refused(tmp_path):
     with ResultsStore(tmp_path / "sweep.sqlite", VERSION):
-        code = f"import rbmlib.store as s; s.ResultsStore({str(tmp_path / 'sweep.sqlite')!r}, 'v')"
+        target = str(tmp_path / "sweep.sqlite")
+        code = f"import rbmlib.sweeps.store as s; s.ResultsStore({target!r}, 'v')"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "another process is using it" in done.stderr
 
 
 FULL = """
 import resource, sys
-from rbmlib.store import Record, ResultsStore, StoreError
+from rbmlib.sweeps.store import Record, ResultsStore, StoreError
 store = ResultsStore(sys.argv[1], "v")
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 try:
@@ -106,3 +110,113 @@ def test_disk_that_fills_on_the_way_loses_nothing_that_was_stored(tmp_path):
     with ResultsStore(target, "v") as store:
         assert set(store.records()) >= {str(i) for i in range(n)}
         store.put([record("more")])
+
+
+# damaged files ------------------------------------------------------------------------------
+
+MANY = {f"{i:032x}": record(f"{i:032x}", task={"n": i}, result={"x": i / 7}) for i in range(60)}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> bytes:
+    path = tmp_path_factory.mktemp("whole") / "s.sqlite"
+    with ResultsStore(path, "v") as store:
+        store.put(MANY.values())
+    return path.read_bytes()
+
+
+def open_and_complete(path) -> dict:
+    """What a sweep does: read what is there, compute what is missing, read all."""
+    with ResultsStore(path, "v") as store:
+        known = store.records()
+        store.put(one for key, one in MANY.items() if key not in known)
+        return store.records()
+
+
+def end(whole: bytes, path) -> str:
+    """How a damaged store ends; nothing but a refusal of an unchanged file, or the right table."""
+    path.write_bytes(whole)
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            found = open_and_complete(path)
+    except StoreError as refusal:
+        refused = str(refusal)
+    else:
+        refused = None
+    if refused:
+        assert str(path) in refused
+        assert path.read_bytes() == whole
+        return "refused"
+    assert {key: found[key] for key in MANY} == MANY
+    return "named" if said else "right"
+
+
+def test_a_damaged_store_is_refused_unchanged_or_gives_the_right_table(tmp_path, whole):
+    random, ends = np.random.default_rng(5), Counter()
+    for i in range(150):
+        damaged = bytearray(whole)
+        position = random.integers(len(whole)) if i % 4 else random.integers(100)  # the header
+        if i % 3:
+            damaged[position] ^= 1 << random.integers(8)
+        else:
+            damaged[position : position + 16] = random.bytes(min(16, len(whole) - position))
+        ends[end(bytes(damaged), tmp_path / f"{i}.sqlite")] += 1
+    for n in (10, 4096, 5000, len(whole) - 1):
+        ends[end(whole[:n], tmp_path / f"cut {n}.sqlite")] += 1
+    assert min(ends[kind] for kind in ("refused", "named", "right")) > 10, ends
+
+
+def test_damaged_records_are_named_and_computed_again(tmp_path):
+    made, _ = run(TASKS, tmp_path)
+    table = made.to_csv().read_bytes()
+    content = made.store.read_bytes()
+    assert content.count(b'{"square": 9,') == 1
+    made.store.write_bytes(content.replace(b'{"square": 9,', b'{"square": 8,'))
+    with pytest.warns(RuntimeWarning, match=made._key({"n": 3})):
+        assert made.run(n_workers=0).n_finished == 1
+    assert made.to_csv().read_bytes() == table
+
+
+def test_damage_beside_a_log_of_changes_is_refused_unchanged(tmp_path, whole):
+    """The process was killed: what it had stored is in the log, which must not be taken over."""
+    path = tmp_path / "s.sqlite"
+    code = (
+        "import os, sys, rbmlib.sweeps.store as s; store = s.ResultsStore(sys.argv[1], 'v');"
+        "store.put([s.Record(str(i), {}, {'x': i}, None, {}) for i in range(9)]); os._exit(0)"
+    )
+    path.write_bytes(whole)
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+    log = tmp_path / "s.sqlite-wal"
+    before = path.read_bytes(), log.read_bytes()
+    with pytest.raises(StoreError, match="another version"):
+        ResultsStore(path, "w")
+    assert (path.read_bytes(), log.read_bytes()) == before
+    assert len(before[1]) > 0
+    with ResultsStore(path, "v") as store:
+        assert len(store.records()) == len(MANY) + 9
+
+
+OLD = """
+CREATE TABLE results (
+    key TEXT PRIMARY KEY, task TEXT NOT NULL, result TEXT, error TEXT, provenance TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+INSERT INTO meta VALUES ('version', 'v');
+INSERT INTO results VALUES ('a', '{"n": 1}', '{"x": 1.5}', NULL, '{}');
+INSERT INTO results VALUES ('b', '{"n": 1}', '{"x": 1.', NULL, '{}');
+PRAGMA application_id = 1380076915;
+PRAGMA user_version = 1;
+"""
+
+
+def test_a_store_without_checksums_is_read_and_gets_them(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(OLD)
+    for _ in range(2):
+        with ResultsStore(path, "v") as store, pytest.warns(RuntimeWarning, match=": b$"):
+            assert store.records() == {"a": record("a")}
+    path.write_bytes(path.read_bytes().replace(b'{"x": 1.5}', b'{"x": 2.5}'))
+    with ResultsStore(path, "v") as store, pytest.warns(RuntimeWarning, match="2 records"):
+        assert store.records() == {}

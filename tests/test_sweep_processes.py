@@ -1,6 +1,7 @@
 """Sweeps on real processes: Dask's own commands on loopback, SIGKILL, restarts."""
 
 import os
+import pty
 import random
 import re
 import signal
@@ -8,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -183,3 +184,26 @@ def test_own_workers_die_with_their_client(script, tmp_path, undisturbed):
     assert not alive
     assert finish(client(script, tmp_path, "own", "many")).split()[0] != "0"
     assert (tmp_path / "sweep.csv").read_bytes() == undisturbed("many")
+
+
+@pytest.mark.parametrize("seconds", [0, 12], ids=["at the start", "at work"])
+def test_interrupt_from_a_terminal_is_one_line(tmp_path, seconds):
+    """A terminal sends Ctrl-C to all processes; only the one that began says something."""
+    task = "{model: pcd_20, n_temperatures: 10000000, n_chains: 1000, seed: [1, 2]}"
+    (tmp_path / "s.yaml").write_text(f"grids: [{task}]")
+    pid, terminal = pty.fork()
+    if pid == 0:
+        command = [sys.executable, "-m", "rbmlib", "run", str(tmp_path / "s.yaml"), "--workers"]
+        os.execv(sys.executable, [*command, "2"])
+    said = b""
+    wait_for(lambda: len(psutil.Process(pid).children(recursive=True)) >= 3)  # and one of Python's
+    time.sleep(seconds)
+    os.write(terminal, b"\x03")
+    with suppress(OSError):  # the end of a terminal's output
+        while more := os.read(terminal, 4096):
+            said += more
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 130
+    assert b"Traceback" not in said, said.decode()
+    last = b"stopped: what is finished is stored; the same command goes on\r\n"
+    lines = [line for line in said.splitlines(keepends=True) if b"task" not in line]
+    assert lines[-1].endswith(last), said.decode()

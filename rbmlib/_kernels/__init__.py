@@ -14,6 +14,9 @@ another file, so the cache folder is named after a hash of all files of this roo
 """
 
 import hashlib
+import os
+import tempfile
+import warnings
 from pathlib import Path
 
 import numba
@@ -22,22 +25,52 @@ _ROOM = Path(__file__).parent
 _OUTER_CACHE = numba.config.CACHE_DIR
 
 
+def _roots():
+    """Where compiled kernels may be kept, best first."""
+    yield Path(_OUTER_CACHE) if _OUTER_CACHE else _ROOM / "__pycache__"
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    yield Path(cache, "rbmlib")
+
+
 def _cache_folder() -> str:
     digest = hashlib.sha256()
     for source in sorted(_ROOM.glob("*.py")):
         digest.update(source.name.encode())
         digest.update(source.read_bytes())
-    root = Path(_OUTER_CACHE) if _OUTER_CACHE else _ROOM / "__pycache__"
-    folder = root / f"rbmlib-{digest.hexdigest()[:16]}"
+    for root in _roots():
+        folder = root / f"rbmlib-{digest.hexdigest()[:16]}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):  # it may be there, and not for us to write
+                return str(folder)
+        except OSError:
+            continue
+    return _temporary_folder()
+
+
+def _temporary_folder() -> str:
+    """A folder of this process alone: what others could write there would be executed."""
+    global _TEMPORARY
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:  # a read-only installation: let numba choose a folder of the user's
-        return _OUTER_CACHE
-    return str(folder)
+        _TEMPORARY = tempfile.TemporaryDirectory(prefix="rbmlib-")  # removed when Python ends
+    except OSError as error:
+        raise RuntimeError(
+            f"rbmlib finds no folder to compile its kernels in ({error}): set NUMBA_CACHE_DIR to "
+            "one that can be written"
+        ) from None
+    warnings.warn(
+        "rbmlib keeps its compiled kernels in a temporary folder, and compiles them again in each "
+        "process: neither the installation nor a cache folder can be written; set NUMBA_CACHE_DIR "
+        "to a folder that can",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return _TEMPORARY.name
 
 
 # numba reads this setting when a kernel is decorated; other users of numba keep theirs.
-numba.config.CACHE_DIR = _cache_folder()
+_CACHE = _cache_folder()
+numba.config.CACHE_DIR = _CACHE
 try:
     from . import (
         active,
@@ -48,6 +81,7 @@ try:
         fields,
         fixed_point,
         gibbs,
+        leaky,
         learning,
         multistate,
         narrow,
@@ -69,6 +103,7 @@ __all__ = [
     "fields",
     "fixed_point",
     "gibbs",
+    "leaky",
     "learning",
     "multistate",
     "narrow",

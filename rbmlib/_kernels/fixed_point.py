@@ -18,6 +18,8 @@ import numpy as np
 
 MAX_ENTRY = 2**15 - 1
 MAX_SUM = 2**24
+LARGEST = 1e30  # of a weight: sums over a layer stay far from the end of float32
+SMALLEST_SCALE = 2.0**-126  # the least normal float32: weights far below it are 0
 
 
 class FixedPoint(NamedTuple):
@@ -39,7 +41,9 @@ def _quantise(values: np.ndarray, both_ways: bool) -> tuple[np.ndarray, float]:
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0.0:
         return np.zeros_like(values), 1.0
-    scale = 2.0 ** np.floor(np.log2(largest / MAX_ENTRY))
+    if not largest <= LARGEST:
+        raise ValueError(f"parameters reach {largest:.3g}: expected {LARGEST:.0e} at most")
+    scale = 2.0 ** np.floor(np.log2(max(largest / MAX_ENTRY, SMALLEST_SCALE)))
     while True:
         q = np.rint(values / scale)
         reach = max(_largest_sum(q), _largest_sum(q.T) if both_ways else 0.0)

@@ -31,31 +31,31 @@ class Grid(NamedTuple):
 
     nodes: np.ndarray
     weights: np.ndarray
-    start: float
-    width: float
-    rank: np.ndarray  # of a cell among those that hold samples; empty: the nodes are the samples
+    position: np.ndarray  # (n,) of each sample in its cell, from 0 to 1
+    rank: np.ndarray  # (n,) of its cell among those that hold samples; empty: nodes are samples
 
 
 def grid(delta, spread: float) -> Grid:
     """Nodes for samples ``delta`` (n,), with ``spread`` = beta_max - beta_min."""
     width, start = CELL / spread, delta.min()
-    used = np.unique(((delta - start) / width).astype(np.int64))
+    position = (delta - start) / width
+    cells = np.floor(position)
+    used, rank = np.unique(cells, return_inverse=True)  # few, however far apart samples lie
     if used.size * N_NODES >= delta.size:
-        return Grid(delta, np.ones(delta.size), start, width, np.empty(0, np.int64))
-    rank = np.zeros(used[-1] + 1, np.int64)
-    rank[used] = np.arange(used.size)
+        return Grid(delta, np.ones(delta.size), np.empty(0), np.empty(0, np.int64))
+    position -= cells
     nodes = start + width * (used[:, None] + _UNIT)
     weights = np.zeros(nodes.shape)
-    _spread(delta, start, width, rank, weights)
-    return Grid(nodes.ravel(), weights.ravel(), start, width, rank)
+    _spread(position, rank, weights)
+    return Grid(nodes.ravel(), weights.ravel(), position, rank)
 
 
-def interpolate(values, points: Grid, delta) -> np.ndarray:
+def interpolate(values, points: Grid) -> np.ndarray:
     """A function at the samples, from its ``values`` at the nodes."""
     if not points.rank.size:
         return values
-    out = np.empty(delta.size)
-    _interpolate(delta, points.start, points.width, points.rank, values.reshape(-1, N_NODES), out)
+    out = np.empty(points.rank.size)
+    _interpolate(points.position, points.rank, values.reshape(-1, N_NODES), out)
     return out
 
 
@@ -76,24 +76,22 @@ def _basis(position, out):
 
 
 @numba.njit(**_KERNEL)
-def _spread(delta, start, width, rank, weights):
+def _spread(position, rank, weights):
     basis = np.empty(N_NODES)
-    for n in range(delta.size):
-        cell = int((delta[n] - start) / width)
-        _basis((delta[n] - start) / width - cell, basis)
+    for n in range(rank.size):
+        _basis(position[n], basis)
         for j in range(N_NODES):
-            weights[rank[cell], j] += basis[j]
+            weights[rank[n], j] += basis[j]
 
 
 @numba.njit(**_KERNEL)
-def _interpolate(delta, start, width, rank, values, out):
+def _interpolate(position, rank, values, out):
     basis = np.empty(N_NODES)
-    for n in range(delta.size):
-        cell = int((delta[n] - start) / width)
-        _basis((delta[n] - start) / width - cell, basis)
+    for n in range(rank.size):
+        _basis(position[n], basis)
         out[n] = 0.0
         for j in range(N_NODES):
-            out[n] += basis[j] * values[rank[cell], j]
+            out[n] += basis[j] * values[rank[n], j]
 
 
 @numba.njit(**_KERNEL)

@@ -1,9 +1,16 @@
 """What only the chapters of the book need: parameters, stored tables, verdicts, plots, tasks."""
 
-from .parameters import checked_parameters, colophon, noted_warnings, refused_parameter
+from .parameters import (
+    chapter_model,
+    checked_parameters,
+    colophon,
+    noted_warnings,
+    refused_parameter,
+)
 from .stored import recomputed, stored_results
 
 __all__ = [
+    "chapter_model",
     "checked_parameters",
     "colophon",
     "noted_warnings",

@@ -9,8 +9,10 @@ import typing
 import warnings
 from contextlib import contextmanager
 
-from .. import __version__
+from .. import __version__, datasets
+from ..models import BernoulliRBM
 
+MNIST_PIXELS = 784
 _IPYTHON = {"In", "Out", "get_ipython", "exit", "quit", "open"}
 
 
@@ -82,6 +84,37 @@ def refused_parameter(name: str, value):
         yield
     except (ValueError, OSError, RuntimeError) as error:
         raise ValueError(f"{name} is {value!r}: {error}") from None
+
+
+def chapter_model(name: str, max_units: int | None = None) -> BernoulliRBM:
+    """The RBM of the parameter ``model``, refused before anything is computed if it does not fit.
+
+    Parameters
+    ----------
+    name : str
+        As `rbmlib.load_rbm` takes it.
+    max_units : int, optional
+        Of the smaller layer, where the chapter enumerates the model again and again.
+
+    Raises
+    ------
+    ValueError
+        If it is not a `BernoulliRBM` with `MNIST_PIXELS` visible units, which every base of a
+        chapter has, or has more units than it may.
+    """
+    with refused_parameter("model", name):
+        rbm = datasets.load_rbm(name)
+        fits = isinstance(rbm, BernoulliRBM) and rbm.n_visible == MNIST_PIXELS
+        wanted = f"{MNIST_PIXELS} visible units (28 x 28 pixels of MNIST)"
+        if max_units is not None:
+            fits = fits and min(rbm.n_visible, rbm.n_hidden) <= max_units
+            wanted += f" and at most {max_units} hidden units"
+        if not fits:
+            raise ValueError(
+                f"{rbm!r}: expected, in this chapter, a BernoulliRBM with {wanted}; "
+                "`python -m rbmlib logz FILE` and rl.log_z take one of any size"
+            )
+    return rbm
 
 
 @contextmanager

@@ -12,7 +12,7 @@ it is opened; a file that differs is refused, never overwritten.
 from .download import DataCorrupt, DataUnavailable, cache_folder
 from .files import committed, fetch
 from .images import Standardisation
-from .rbms import RBMInfo, list_rbms, load_rbm
+from .rbms import RBMInfo, list_rbms, load_rbm, rbm_files  # noqa: F401
 from .register import (  # noqa: F401  (what tasks and the scripts of data/ look up)
     CIFAR_BATCHES,
     CIFAR_FOLDER,

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from .._files import replacing
+
 TIMEOUT = 30  # seconds without an answer from a server
 
 
@@ -59,22 +61,18 @@ def find(remote: Remote) -> Path | None:
 def download(name: str, remote: Remote) -> Path:
     pooch = _import_pooch()
     folder = cache_folder()
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel("WARNING")  # its note of every download names folders of this machine
+    fetch = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=TIMEOUT)
     try:
-        pooch.retrieve(
-            remote.url,
-            known_hash=f"sha256:{remote.sha256}",
-            fname=remote.file,
-            path=folder,
-            downloader=pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=TIMEOUT),
-        )
+        folder.mkdir(parents=True, exist_ok=True)
+        with replacing(folder / remote.file, "w+b") as file:
+            fetch(remote.url, file, None)
+            file.seek(0)
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+            if found != remote.sha256:
+                raise ValueError(f"its SHA-256 is {found}, which does not match the known hash")
         return folder / remote.file
     except (OSError, ValueError) as error:  # of requests, of the disk; another SHA-256
         reason = _reason(error, remote.url)
-    finally:
-        logger.setLevel(level)
     raise DataUnavailable(
         f"{name} is not on this machine and could not be downloaded: {reason}. "
         f"Get {remote.url} (SHA-256 {remote.sha256}) and put it as {remote.file} in {folder} "

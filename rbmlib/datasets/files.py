@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .._validation import instance
 from .download import DataCorrupt, check, download, find
 from .register import COMMITTED, REMOTE
 
@@ -26,6 +27,7 @@ def committed(file: str) -> Path:
     DataCorrupt
         If the file is missing, or is binary and not the registered one.
     """
+    instance("file", file, str, "a path in the data folder, such as 'published/varopt_table1.csv'")
     path = _data_folder() / file
     remedy = f"restore it (in a checkout: git checkout -- data/{file}) or reinstall rbmlib"
     if not path.is_file():
@@ -73,6 +75,7 @@ def fetch(name: str) -> Path:
     DataUnavailable
         If it has to be downloaded and cannot; the message says what to put where.
     """
+    instance("name", name, str, f"one of {', '.join(REMOTE)}")
     if name not in REMOTE:
         raise ValueError(f"unknown published file {name!r}{suggest(name, REMOTE)}")
     return find(REMOTE[name]) or download(name, REMOTE[name])

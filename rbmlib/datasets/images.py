@@ -77,7 +77,11 @@ class Standardisation:
     def of_moments(cls, mean, std) -> Standardisation:
         """From means and standard deviations (n_pixels,) that are known already."""
         scale = object.__new__(cls)
-        scale.mean, scale.std = np.array(mean, float), np.array(std, float)
+        scale.mean = finite_array("mean", mean, (None,), "(n_pixels,)")
+        shape = f"({scale.mean.size},), one a pixel"
+        scale.std = finite_array("std", std, scale.mean.shape, shape)
+        if not (scale.std > 0).all():
+            raise ValueError(f"std goes down to {scale.std.min()}: expected numbers above 0")
         return scale
 
     def __call__(self, images) -> np.ndarray:
@@ -123,8 +127,9 @@ def _rows(name: str, value, n_pixels: int | None = None) -> np.ndarray:
     array = numeric(name, value, meaning)
     if array.ndim != 2 or not array.size or n_pixels not in (None, array.shape[1]):
         raise ValueError(f"{name} has shape {array.shape}: expected {meaning}")
-    if array.dtype.kind == "f":
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
         refuse_nan(name, array, "finite pixels")
+        raise ValueError(f"{name} holds infinite values: expected finite pixels")
     return array
 
 

@@ -49,6 +49,11 @@ def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM":
     from ..models.files import holds_gaussian_visible
     from ..models.gaussian import load_gaussian_visible
 
+    if not isinstance(name_or_path, (str, os.PathLike)):
+        raise TypeError(
+            f"name_or_path is {name_or_path!r}: expected a registered name, or a path to an .npz "
+            "or .mat file"
+        )
     if name_or_path in COMMITTED_GAUSSIAN:
         return load_gaussian_visible(committed(f"models/{name_or_path}.npz"))
     file = _rbm_file(name_or_path)
@@ -69,6 +74,13 @@ def list_rbms() -> list[RBMInfo]:
     return [RBMInfo(name, *shape, _where(name)) for name, shape in shapes.items()]
 
 
+def rbm_files(name: str) -> list[Path]:
+    """Files on this machine that :func:`load_rbm` reads for a registered name; none for others."""
+    if name in COMMITTED_RBMS | COMMITTED_GAUSSIAN:
+        return [committed(f"models/{name}.npz")]
+    return [fetch(name)] if name in PUBLISHED_RBMS else []
+
+
 def _where(name: str) -> str:
     try:
         if name in COMMITTED_RBMS | COMMITTED_GAUSSIAN:
@@ -84,11 +96,6 @@ def _rbm_file(name_or_path: str | os.PathLike) -> Path:
         return committed(f"models/{name_or_path}.npz")
     if name_or_path in PUBLISHED_RBMS:
         return fetch(name_or_path)
-    if not isinstance(name_or_path, (str, os.PathLike)):
-        raise TypeError(
-            f"name_or_path is {name_or_path!r}: expected a registered name, or a path to an .npz "
-            "or .mat file"
-        )
     path = Path(name_or_path).expanduser()
     if path.suffix not in (".npz", ".mat"):
         if path.exists():

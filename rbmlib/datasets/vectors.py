@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._validation import instance
 from .download import Remote, find
 from .files import committed, fetch, read_only
 from .images import Standardisation, from_differences, read_cifar_batch, read_svhn
@@ -102,7 +103,7 @@ def load_cifar10(full: bool = False) -> Dataset:
     -------
     Dataset
         ``train`` (2000 or 50000, 3072), ``test`` (500 or 10000, 3072), bytes: red, green, blue,
-        each row by row. :func:`rbmlib.images.pictures` orders them for drawing,
+        each row by row. :func:`rbmlib.datasets.images.pictures` orders them for drawing,
         :class:`rbmlib.Standardisation` standardises them.
 
     Raises
@@ -117,6 +118,7 @@ def load_cifar10(full: bool = False) -> Dataset:
     >>> data.train.shape, data.label_names[data.train_labels[0]]
     ((2000, 3072), 'frog')
     """
+    instance("full", full, bool, "True or False")
     if full:
         batches = [read_cifar_batch(content) for content in _cifar_batches()]
         train, train_labels = map(np.concatenate, zip(*batches[:5], strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -15,17 +16,20 @@ from .._streams import ChainStream, progress_bar
 from .._validation import annealing_betas, count, instance, seed_of
 from ..paths.base import AnnealingPath, State
 from ..results import (
+    FEWEST_EFFECTIVE,
     MINIMUM_ESS,
     MINIMUM_FRACTION,
     ConvergenceWarning,
     Estimate,
-    student_interval,
+    log_mean_interval,
     summarise_log_weights,
 )
 
 PATH_MEANING = (
     "an annealing path, such as rl.GeometricPath(rbm), or rl.LeakinessPath(rbm) of a LeakyRBM"
 )
+
+NO_SPREAD = 1e-10  # nats: a smaller standard error, or spread of log-weights, is rounding
 
 # What every run records, and what it keeps of every chain if it is told to.
 RECORDED = {"beta", "step", "log_z", "ess", "slope_mean", "slope_variance"}
@@ -87,7 +91,10 @@ def ais(
     -------
     Estimate
         ``converged`` is False, with a `ConvergenceWarning`, when the effective sample size is
-        below 100 and below half the chains: the standard error then means little.
+        below 100 and below half the chains, or below 10: the standard error then means little.
+        The interval is wider above, where weights not yet seen would move the estimate
+        (`rbmlib.results.log_mean_interval`). Weights without any spread are flagged too, unless
+        base and target are the same model.
 
     Examples
     --------
@@ -122,28 +129,20 @@ def ais(
             record_at=recorded_steps(n_steps, count("n_recorded", n_recorded, 2)),
             on_record=recorder,
         )  # fmt: skip
-    log_weights, records = log_weights + path.log_z_base, recorder.result()
+    log_weights, records, final = log_weights + path.log_z_base, recorder.result(), state
     if add_to is not None:
         records = _joined(add_to, records, n_chains)
         log_weights = np.concatenate([add_to.log_weights, log_weights])
         state = None if add_to.states is None else _concatenated(add_to.states, state)
         n_chains, started = log_weights.size, started - add_to.seconds
-    summary = summarise_log_weights(log_weights)
-    converged = has_converged(summary.ess, n_chains)
-    if not converged:
-        warn_low_ess("ais", summary.ess, n_chains)
     return Estimate(
         method="ais",
-        log_z=summary.log_mean,
-        std_error=summary.std_error,
-        interval=student_interval(summary.log_mean, summary.std_error, n_chains),
+        **of_weights("ais", log_weights, path, final),
         bound="lower",
         **mean_bound(log_weights),
-        ess=summary.ess,
         n_chains=n_chains,
         n_sweeps=n_steps,
         seconds=time.perf_counter() - started,
-        converged=converged,
         log_weights=log_weights,
         **records,
         settings=run_settings(path, betas, rng, stream, **_identity(path, betas)),
@@ -157,6 +156,12 @@ def _check_same_run(run: Estimate, path, betas, rng, recorder) -> None:
     expected = "expected a run of rl.ais on the same path, betas and expectations"
     if run.method != "ais" or "stream_seed" not in run.settings:
         raise ValueError(f"add_to is an estimate by {run.method!r}: {expected}")
+    kept = np.size(run.log_weights)
+    if kept != run.n_chains or not np.all(np.isfinite(run.log_weights)):
+        raise ValueError(
+            f"add_to holds {kept} log_weights of {run.n_chains} chains, or some that are not "
+            "finite: expected the run as rl.ais returned it, with one finite number a chain"
+        )
     if rng is not None:
         raise ValueError(f"rng is {rng!r}: expected None with add_to, whose seed goes on")
     steps = sorted({0, *recorded_steps(betas.size - 1, run.betas.size)})
@@ -221,18 +226,51 @@ def recorded_steps(n_steps: int, n_recorded: int) -> set[int]:
     return set(np.unique(np.rint(np.linspace(0, n_steps, n_recorded)).astype(int))[1:].tolist())
 
 
+def of_weights(method: str, log_weights: np.ndarray, path, final: State, sign: int = 1) -> dict:
+    """log Z, its error, interval and ESS from weights whose mean is Z (``sign`` -1: 1 / Z).
+
+    Warns, for the caller's caller, if they cannot be trusted. Weights that are all alike have no
+    standard error, for chains that never moved are alike too, unless the path leads nowhere.
+    """
+    summary, n_chains = summarise_log_weights(log_weights), log_weights.size
+    converged = has_converged(summary.ess, n_chains)
+    trouble = f"the effective sample size is {summary.ess:.1f} of {n_chains} chains"
+    if summary.std_error < NO_SPREAD:
+        converged, trouble = _is_constant(path, final), "all chains have the same weight"
+        if not converged:
+            summary = summary._replace(std_error=math.nan)
+    if not converged:
+        warnings.warn(
+            f"{method}: {trouble}, so the standard error cannot be trusted; "
+            + (f"use {2 * FEWEST_EFFECTIVE} chains or more" if n_chains < 2 * FEWEST_EFFECTIVE
+               else "use more temperatures (or a better base or schedule), then more chains"),
+            ConvergenceWarning,
+            stacklevel=3,
+        )  # fmt: skip
+    interval = log_mean_interval(summary, n_chains)
+    return {
+        "log_z": sign * summary.log_mean,
+        "std_error": summary.std_error,
+        "interval": interval if sign > 0 else (-interval[1], -interval[0]),
+        "ess": summary.ess,
+        "converged": converged,
+    }
+
+
 def has_converged(ess: float, n_chains: int) -> bool:
-    return bool(ess >= MINIMUM_ESS or ess >= MINIMUM_FRACTION * n_chains > 1)
+    even = ess >= max(FEWEST_EFFECTIVE, MINIMUM_FRACTION * n_chains)
+    return bool(ess >= MINIMUM_ESS or even)
 
 
-def warn_low_ess(method: str, ess: float, n_chains: int) -> None:
-    warnings.warn(
-        f"{method}: the effective sample size is {ess:.1f} of {n_chains} chains, so the standard "
-        "error cannot be trusted; use more temperatures (or a better base or schedule), "
-        "then more chains",
-        ConvergenceWarning,
-        stacklevel=3,
-    )
+def _is_constant(path, final: State) -> bool:
+    """Whether base and target differ by a constant, judged by draws from the base and the chains.
+
+    Then every weight is the same because the estimate is exact.
+    """
+    n = final.n_chains
+    drawn = path.sample_base(n, ChainStream.of_seed(0, n, 0))
+    gains = [path.log_density(x, np.array([0.0, 1.0])) @ [-1.0, 1.0] for x in (drawn, final)]
+    return bool(np.ptp(gains) <= NO_SPREAD * (1 + np.abs(gains).max()))
 
 
 def mean_bound(log_weights: np.ndarray) -> dict:

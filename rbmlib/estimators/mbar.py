@@ -195,7 +195,7 @@ class _Problem:
         nodes = multistate.combination(
             self.grid.nodes, self.betas, self.a, self.member, coefficients
         )
-        return multistate.interpolate(nodes, self.grid, self.delta) - pull[temperature]
+        return multistate.interpolate(nodes, self.grid) - pull[temperature]
 
     def solution(self) -> MBARSolution:
         covariance = self.covariance()

@@ -16,11 +16,11 @@ import time
 import numpy as np
 
 from .._streams import ChainStream, progress_bar
-from .._validation import annealing_betas, binary_states, count, generator, instance
+from .._validation import annealing_betas, count, generator, instance
 from ..models.bernoulli import BernoulliRBM
 from ..paths.base import AnnealingPath, State
-from ..results import Estimate, student_interval, summarise_log_weights
-from .ais import PATH_MEANING, has_converged, mean_bound, run_settings, warn_low_ess
+from ..results import Estimate
+from .ais import PATH_MEANING, mean_bound, of_weights, run_settings
 from .exact import can_enumerate, exact_samples
 
 STARTS = ("auto", "exact", "chains")
@@ -69,22 +69,14 @@ def reverse_ais(
             states, betas[::-1], stream, n_threads=n_threads, on_progress=bar.update
         )
     r = path.log_z_base - log_weights
-    summary = summarise_log_weights(-r)
-    converged = has_converged(summary.ess, n_chains)
-    if not converged:
-        warn_low_ess("reverse_ais", summary.ess, n_chains)
     return Estimate(
         method="reverse_ais",
-        log_z=-summary.log_mean,
-        std_error=summary.std_error,
-        interval=student_interval(-summary.log_mean, summary.std_error, n_chains),
+        **of_weights("reverse_ais", -r, path, final, sign=-1),
         bound="upper",
         **mean_bound(r),
-        ess=summary.ess,
         n_chains=n_chains,
         n_sweeps=betas.size - 1,
         seconds=time.perf_counter() - started,
-        converged=converged,
         log_weights=r,
         settings=run_settings(path, betas, rng, stream, start=kind),
         states=final,
@@ -97,8 +89,7 @@ def kind_of_start(path, start, n_chains: int) -> str:
     if isinstance(start, State):
         if start.n_chains != n_chains:
             raise ValueError(f"start holds {start.n_chains} chains, but n_chains is {n_chains}")
-        if isinstance(target, BernoulliRBM):
-            binary_states("start", start.visible, target.n_visible)
+        path.checked_state(start, "start")
         return "given"
     if not (isinstance(start, str) and start in STARTS):
         came = repr(start) if isinstance(start, str) else f"a {type(start).__name__}"

@@ -180,7 +180,7 @@ def correction(betas) -> np.ndarray:
 def _random(path, n_chains, n_sweeps, rng, n_threads, started) -> Estimate:
     """Mean slope of chains that each stay at a beta drawn uniformly; half of the run is used."""
     n_chains, n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps, 2)
-    if not isinstance(path, GeometricPath) or not path._is_fine():
+    if not isinstance(path, GeometricPath):
         raise TypeError(f"source is a {type(path).__name__}: expected a GeometricPath")
     stream = ChainStream(rng, n_chains)
     betas = np.sort(stream.random((n_chains, 1))[:, 0])
@@ -188,10 +188,16 @@ def _random(path, n_chains, n_sweeps, rng, n_threads, started) -> Estimate:
     for beta in np.linspace(0, 1, half + 1)[1:]:
         state = path.sweep(state, np.minimum(betas, beta), 1, stream, n_threads)
     n_used = n_sweeps - half
-    kept = np.zeros((n_used, n_chains)), np.zeros((n_used, n_chains), np.int16)
-    index = np.arange(n_chains)
-    path.temper(state, index, betas, 0 * betas, None, kept, n_used, stream, n_threads=n_threads)
-    each = kept[0].mean(axis=0) + path.rbm.log_scale + path.log_z_base
+    if path._is_faithful():
+        kept = np.zeros((n_used, n_chains)), np.zeros((n_used, n_chains), np.int16)
+        index = np.arange(n_chains)
+        path.temper(state, index, betas, 0 * betas, None, kept, n_used, stream, n_threads=n_threads)
+        each = kept[0].mean(axis=0) + path.rbm.log_scale + path.log_z_base
+    else:
+        each = np.full(n_chains, path.log_z_base)
+        for _ in range(n_used):
+            state, slopes = path.joint_transition(state, betas, stream)
+            each += slopes / n_used
     std_error = float(each.std(ddof=1) / np.sqrt(n_chains))
     return Estimate(
         method="ti (random betas)",

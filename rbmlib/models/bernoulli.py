@@ -10,15 +10,26 @@ A Bernoulli RBM has visible units v and hidden units h in {0, 1} and
 
 from __future__ import annotations
 
-import io
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
+from .._files import rounded, write_npz
 from .._numerics import expit, softplus
-from .._validation import binary_states, finite_array, numeric
-from .files import MAT_KEYS, holds_gaussian_visible, read_mat, read_npz
+from .._validation import (
+    LARGEST_SCALE,
+    PARAMETERS,
+    binary_states,
+    finite_array,
+    layer,
+    numeric,
+    one_of,
+    parameter_array,
+    source_of_random,
+)
+from .files import MAT_KEYS, holds_gaussian_visible, read_rbm_mat, read_rbm_npz
+
+LAYOUTS = ("visible_hidden", "hidden_visible")
 
 
 class BernoulliRBM:
@@ -36,7 +47,8 @@ class BernoulliRBM:
     Raises
     ------
     ValueError
-        If a shape does not fit or a value is not finite.
+        If a shape does not fit, or a value is not finite or beyond 1e12 in magnitude (1e7 for
+        `log_scale`): float64 log-densities would lose the digits that error bars are made of.
 
     Examples
     --------
@@ -49,20 +61,21 @@ class BernoulliRBM:
 
     def __init__(self, weights, visible_bias, hidden_bias, *, log_scale: float = 0.0):
         shape = "(n_visible, n_hidden), one row a visible unit"
-        self.weights = finite_array("weights", weights, (None, None), shape)
+        self.weights = parameter_array("weights", weights, (None, None), shape)
         n_visible, n_hidden = self.weights.shape
         if not (n_visible and n_hidden):
             raise ValueError(
                 f"weights has shape {self.weights.shape}: expected units in both layers"
             )
         hint = f" (weights is {n_visible} x {n_hidden}; is it transposed?)"
-        self.visible_bias = finite_array(
+        self.visible_bias = parameter_array(
             "visible_bias", visible_bias, (n_visible,), f"({n_visible},)" + hint, flatten=True
         )
-        self.hidden_bias = finite_array(
+        self.hidden_bias = parameter_array(
             "hidden_bias", hidden_bias, (n_hidden,), f"({n_hidden},)" + hint, flatten=True
         )
-        self.log_scale = float(finite_array("log_scale", log_scale, (), "one number"))
+        scale = parameter_array("log_scale", log_scale, (), "one number", largest=LARGEST_SCALE)
+        self.log_scale = float(scale)
 
     @property
     def n_visible(self) -> int:
@@ -103,11 +116,11 @@ class BernoulliRBM:
 
     def hidden_field(self, visible) -> np.ndarray:
         """x = v W + a, shape (n_states, n_hidden)."""
-        return visible @ self.weights + self.hidden_bias
+        return layer("visible", visible, self.n_visible) @ self.weights + self.hidden_bias
 
     def visible_field(self, hidden) -> np.ndarray:
         """h W' + b, shape (n_states, n_visible)."""
-        return hidden @ self.weights.T + self.visible_bias
+        return layer("hidden", hidden, self.n_hidden) @ self.weights.T + self.visible_bias
 
     def hidden_mean(self, visible) -> np.ndarray:
         """p(h_j = 1 | v), shape (n_states, n_hidden)."""
@@ -118,14 +131,14 @@ class BernoulliRBM:
         return expit(self.visible_field(hidden))
 
     def sample_hidden(self, visible, rng) -> np.ndarray:
-        """A draw of h given v; ``rng`` needs only ``rng.random(shape)``."""
-        mean = self.hidden_mean(visible)
-        return (rng.random(mean.shape) < mean).astype(float)
+        """A draw of h given v; ``rng`` is a seed, or needs only ``rng.random(shape)``."""
+        mean = self.hidden_mean(layer("visible", visible, self.n_visible, finite=True))
+        return (source_of_random(rng).random(mean.shape) < mean).astype(float)
 
     def sample_visible(self, hidden, rng) -> np.ndarray:
         """A draw of v given h."""
-        mean = self.visible_mean(hidden)
-        return (rng.random(mean.shape) < mean).astype(float)
+        mean = self.visible_mean(layer("hidden", hidden, self.n_hidden, finite=True))
+        return (source_of_random(rng).random(mean.shape) < mean).astype(float)
 
     # other forms ---------------------------------------------------------------------------
 
@@ -136,14 +149,33 @@ class BernoulliRBM:
         )
 
     @classmethod
-    def from_arrays(cls, weights, visible_bias, hidden_bias) -> BernoulliRBM:
-        """From arrays in which W may lie either way; the biases decide."""
+    def from_arrays(
+        cls, weights, visible_bias, hidden_bias, *, layout: str | None = None
+    ) -> BernoulliRBM:
+        """From arrays in which W may lie either way.
+
+        Parameters
+        ----------
+        weights : array (n_visible, n_hidden) or (n_hidden, n_visible)
+        visible_bias, hidden_bias : array
+        layout : {"visible_hidden", "hidden_visible"}, optional
+            What the rows and columns of the weights are. None: the lengths of the biases decide,
+            and square weights, of which they tell nothing, raise ValueError. PyTorch (``Linear``)
+            and scikit-learn keep "hidden_visible".
+        """
         meaning = "two vectors of biases and a matrix of weights between them"
         named = {"weights": weights, "visible_bias": visible_bias, "hidden_bias": hidden_bias}
         w, b, a = (numeric(name, value, meaning) for name, value in named.items())
-        if w.shape != (b.size, a.size) and w.shape == (a.size, b.size):
-            w = w.T
-        return cls(w, b, a)
+        if layout is not None:
+            one_of("layout", layout, LAYOUTS)
+        elif w.shape == (b.size, a.size) == (a.size, b.size):
+            raise ValueError(
+                f"weights is square, {b.size} x {b.size}, so that the biases cannot tell its "
+                "layout: expected layout='visible_hidden' (one row a visible unit) or "
+                "layout='hidden_visible' (one row a hidden unit, as PyTorch's)"
+            )
+        turned = w.shape == (a.size, b.size) != (b.size, a.size)
+        return cls(w.T if layout == "hidden_visible" or (layout is None and turned) else w, b, a)
 
     @classmethod
     def from_spins(cls, weights, visible_bias, hidden_bias) -> BernoulliRBM:
@@ -180,24 +212,12 @@ class BernoulliRBM:
     # files ---------------------------------------------------------------------------------
 
     def save(self, path, dtype=np.float64) -> None:
-        """Write an .npz with keys weights, visible_bias, hidden_bias, log_scale."""
-        target = Path(path)
-        if target.suffix != ".npz":
-            raise ValueError(f"path is {str(path)!r}: models are saved as .npz")
-        arrays = {
-            "weights": self.weights.astype(dtype),
-            "visible_bias": self.visible_bias.astype(dtype),
-            "hidden_bias": self.hidden_bias.astype(dtype),
-            "log_scale": np.float64(self.log_scale),
-        }
-        temporary = target.with_name(target.name + ".part")
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, array in arrays.items():  # fixed dates: the same model, the same bytes
-                buffer = io.BytesIO()
-                np.save(buffer, array, allow_pickle=False)
-                archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(),
-                                 compress_type=zipfile.ZIP_DEFLATED)  # fmt: skip
-        temporary.replace(target)
+        """Write an .npz with keys weights, visible_bias, hidden_bias, log_scale.
+
+        Raises ValueError if ``dtype`` cannot hold the parameters.
+        """
+        arrays = {name: getattr(self, name) for name in PARAMETERS}
+        write_npz(path, rounded(arrays, dtype) | {"log_scale": np.float64(self.log_scale)})
 
     @classmethod
     def load(cls, path) -> BernoulliRBM:
@@ -209,7 +229,7 @@ class BernoulliRBM:
         source = Path(path)
         if not source.is_file():
             raise FileNotFoundError(f"no model file {str(path)!r}: expected a path to .npz or .mat")
-        readers = {".npz": read_npz, ".mat": read_mat}
+        readers = {".npz": read_rbm_npz, ".mat": read_rbm_mat}
         if source.suffix not in readers:
             raise ValueError(f"{source.name} is neither .npz nor .mat: cannot read a model from it")
         if holds_gaussian_visible(source):
@@ -237,8 +257,18 @@ def log_likelihood(model, data, log_z: float) -> np.ndarray:
 
     ``log_z`` is a number or an `Estimate`. An error of log Z shifts every row alike.
 
-    Raises ValueError if log Z is NaN or infinite.
+    Raises ValueError if log Z is NaN or infinite, or the data are not states of the model.
     """
+    if not hasattr(model, "log_density"):
+        raise TypeError(f"model is {model!r:.60}: expected a model with log_density, such as a "
+                        "BernoulliRBM, which rl.load_rbm reads by name or path")  # fmt: skip
+    if isinstance(model, BernoulliRBM):
+        data = binary_states("data", data, model.n_visible)
+    else:
+        n_visible = getattr(model, "n_visible", None)
+        meaning = f"(n_states, {n_visible or 'n_visible'}), one column a unit of the model"
+        rows = np.atleast_2d(numeric("data", data, meaning))
+        data = finite_array("data", rows, (None, n_visible), meaning)
     value = getattr(log_z, "log_z", log_z)
     value = float(finite_array("log_z", value, (), "one number in nats, or an Estimate"))
     return model.log_density(data) - value

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 from pathlib import Path
 
-import numpy as np
+from .._files import MAX_VALUES, read_npz
+from .._validation import (
+    PARAMETERS,
+)
 
 MAT_KEYS = (
     ("parameter_W", "parameter_b", "parameter_a"),
@@ -21,19 +25,24 @@ def holds_gaussian_visible(path: Path) -> bool:
         return bool({"gaussian_visible.npy", "leakiness.npy"} & set(archive.namelist()))
 
 
-def read_npz(path: Path):
-    with np.load(path, allow_pickle=False) as archive:
-        if not {"weights", "visible_bias", "hidden_bias"} <= set(archive.files):
-            return None
-        scale = archive["log_scale"] if "log_scale" in archive.files else 0.0
-        return archive["weights"], archive["visible_bias"], archive["hidden_bias"], scale
+def read_rbm_npz(path: Path):
+    found = read_npz(path, (*PARAMETERS, "log_scale"))
+    if not set(PARAMETERS) <= set(found):
+        return None
+    return *(found[name] for name in PARAMETERS), found.get("log_scale", 0.0)
 
 
-def read_mat(path: Path):
-    from scipy.io import loadmat
+def read_rbm_mat(path: Path):
+    from scipy.io import loadmat, whosmat
 
-    content = loadmat(path)
+    shapes = {name: shape for name, shape, _ in whosmat(path)}
     for keys in MAT_KEYS:
-        if set(keys) <= set(content):
+        if set(keys) <= set(shapes):
+            for key in keys:
+                if math.prod(shapes[key]) > MAX_VALUES:
+                    raise ValueError(
+                        f"{key} has shape {shapes[key]}: expected at most {MAX_VALUES:,} values"
+                    )
+            content = loadmat(path, variable_names=keys)
             return (*(content[key].astype(float) for key in keys), 0.0)
     return None

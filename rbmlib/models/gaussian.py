@@ -19,15 +19,24 @@ of the hidden units, at the cost of rank(W) dimensions instead of thousands.
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
+from .._files import read_npz, rounded, write_npz
 from .._numerics import expit, logsumexp, softplus
-from .._validation import count, finite_array, generator, number, numeric
+from .._validation import (
+    PARAMETERS,
+    count,
+    finite_array,
+    generator,
+    layer,
+    number,
+    numeric,
+    source_of_random,
+)
 
 LOG_2PI = np.log(2 * np.pi)
 ORTHOGONAL = 1e-10  # largest cosine of columns that count as orthogonal
@@ -81,24 +90,23 @@ class _GaussianVisible:
         other.__dict__.update(self.__dict__, **parameters)
         return other
 
-    def save(self, path) -> None:
-        """Write an .npz, in single precision; `load`, and ``rl.load_rbm``, read it."""
-        target = Path(path)
-        if target.suffix != ".npz":
-            raise ValueError(f"path is {str(path)!r}: models are saved as .npz")
-        names = ("weights", "visible_bias", "hidden_bias")
-        arrays = {name: getattr(self, name).astype(np.float32) for name in names}
+    def save(self, path, dtype=np.float32) -> None:
+        """Write an .npz, in single precision by default; `load`, and ``rl.load_rbm``, read it.
+
+        Raises ValueError if ``dtype`` cannot hold the parameters, or if they are no model once
+        they are rounded to it.
+        """
+        arrays = rounded({name: getattr(self, name) for name in PARAMETERS}, dtype)
         scalars = {
-            name: np.float64(getattr(self, name))
-            for name in ("log_scale", "leakiness")
-            if hasattr(self, name)
+            name: getattr(self, name) for name in ("log_scale", "leakiness") if hasattr(self, name)
         }
-        temporary = target.with_name(target.name + ".part")
-        with temporary.open("wb") as file:
-            np.savez_compressed(
-                file, allow_pickle=False, **arrays, **scalars, gaussian_visible=True
-            )
-        temporary.replace(target)
+        try:
+            type(self)(**arrays, **scalars)
+        except ValueError as error:
+            raise ValueError(
+                f"dtype is {np.dtype(dtype)}: rounded to it, {error}; or use dtype=np.float64"
+            ) from None
+        write_npz(path, arrays | scalars | {"gaussian_visible": True})
 
     @classmethod
     def load(cls, path):
@@ -135,7 +143,7 @@ class _GaussianVisible:
 
     def hidden_field(self, visible) -> np.ndarray:
         """eta = v W + a, shape (n_states, n_hidden)."""
-        return visible @ self.weights + self.hidden_bias
+        return layer("visible", visible, self.n_visible) @ self.weights + self.hidden_bias
 
     def hidden_mean(self, visible) -> np.ndarray:
         """E[h | v] = F'(eta), shape (n_states, n_hidden)."""
@@ -143,12 +151,12 @@ class _GaussianVisible:
 
     def visible_mean(self, hidden) -> np.ndarray:
         """b + h W', shape (n_states, n_visible)."""
-        return hidden @ self.weights.T + self.visible_bias
+        return layer("hidden", hidden, self.n_hidden) @ self.weights.T + self.visible_bias
 
     def sample_visible(self, hidden, rng) -> np.ndarray:
         """A draw of N(b + W h, I)."""
         mean = self.visible_mean(hidden)
-        return mean + rng.standard_normal(mean.shape)
+        return mean + source_of_random(rng).standard_normal(mean.shape)
 
     def gibbs(self, visible, rng) -> np.ndarray:
         """A draw of h given v, then of v given h by `sample_visible`.
@@ -156,6 +164,7 @@ class _GaussianVisible:
         Leaves a `GaussianRBM` invariant. For a `LeakyRBM` it is the sampler of Li et al. (2016),
         which does not: see `LeakyRBM`.
         """
+        rng = source_of_random(rng)
         return self.sample_visible(self.sample_hidden(visible, rng), rng)
 
     # on the span of the weights --------------------------------------------------------------
@@ -222,8 +231,8 @@ class GaussianRBM(_GaussianVisible):
 
     def sample_hidden(self, visible, rng) -> np.ndarray:
         """A draw of h given v."""
-        mean = self.hidden_mean(visible)
-        return (rng.random(mean.shape) < mean).astype(float)
+        mean = self.hidden_mean(layer("visible", visible, self.n_visible, finite=True))
+        return (source_of_random(rng).random(mean.shape) < mean).astype(float)
 
 
 class LeakyRBM(_GaussianVisible):
@@ -291,7 +300,8 @@ class LeakyRBM(_GaussianVisible):
         """A draw of h given v."""
         eta = self.hidden_field(visible)
         alpha = np.where(eta > 0, 1.0, self.leakiness)
-        return alpha * eta + np.sqrt(alpha) * rng.standard_normal(eta.shape)
+        noise = source_of_random(rng).standard_normal(eta.shape)
+        return alpha * eta + np.sqrt(alpha) * noise
 
     # what is known exactly -------------------------------------------------------------------
 
@@ -411,13 +421,10 @@ def load_gaussian_visible(path) -> LeakyRBM | GaussianRBM:
     Raises ValueError if the file holds no such model. Nothing in it is executed (no pickle).
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
-        weights, *biases = (arrays.pop(n) for n in ("weights", "visible_bias", "hidden_bias"))
-        scalars = {
-            name: float(arrays.pop(name)) for name in arrays.keys() & {"log_scale", "leakiness"}
-        }
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        arrays = read_npz(path, (*PARAMETERS, "log_scale", "leakiness"))
+        weights, *biases = (arrays.pop(name) for name in PARAMETERS)
+        scalars = {name: float(value) for name, value in arrays.items()}
+    except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"{Path(path).name} holds no model with Gaussian visible units ({error}): expected "
             "an .npz of LeakyRBM.save or GaussianRBM.save"
@@ -427,10 +434,7 @@ def load_gaussian_visible(path) -> LeakyRBM | GaussianRBM:
 
 
 def _checked_leakiness(value) -> float:
-    value = number("leakiness", value, "a number in (0, 1], such as 0.01", above=0)
-    if value > 1:
-        raise ValueError(f"leakiness is {value!r}: expected a number in (0, 1], such as 0.01")
-    return value
+    return number("leakiness", value, "a number in (0, 1], such as 0.01", above=0, most=1)
 
 
 def _check_positive_definite(weights: np.ndarray) -> None:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._validation import count, finite_array, generator, number
+from .._validation import (
+    count,
+    finite_array,
+    generator,
+    layer,
+    number,
+)
 
 
 class GaussianMixture:
@@ -59,6 +65,7 @@ class GaussianMixture:
 
     def log_density(self, x) -> np.ndarray:
         """log p*(x) of states (n_states, d): (n_states,)."""
+        x = np.atleast_2d(layer("x", x, self.n_visible))
         logits = x @ (self.means.T / self.variance) + self._bias
         top = logits.max(axis=1)  # a sum of few terms: SciPy's takes several times as long
         mixed = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
@@ -66,6 +73,7 @@ class GaussianMixture:
 
     def gradient(self, x) -> np.ndarray:
         """d/dx log p*(x), (n_states, d): towards the means, each by its share of the density."""
+        x = np.atleast_2d(layer("x", x, self.n_visible))
         logits = x @ (self.means.T / self.variance) + self._bias
         share = np.exp(logits - logits.max(axis=1, keepdims=True))
         share /= share.sum(axis=1, keepdims=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from .._numerics import logsumexp, softplus
-from .._validation import count, finite_array, generator, number
+from .._validation import count, finite_array, generator, instance, number
 from .bernoulli import BernoulliRBM
 from .gaussian import LeakyRBM
 from .mixture import GaussianMixture
 
 __all__ = [
+    "hopfield_rbm",
     "independent_rbm",
     "orthogonal_leaky_rbm",
     "random_rbm",
@@ -26,6 +27,7 @@ def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None
     With few units `rbmlib.exact` knows its log Z.
     """
     rng = generator(rng)
+    coupling = number("coupling", coupling, "a number, 0 or more", least=0)
     shape = (count("n_visible", n_visible), count("n_hidden", n_hidden))
     weights = rng.normal(scale=coupling / np.sqrt(shape[0]), size=shape)
     return BernoulliRBM(
@@ -35,6 +37,8 @@ def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None
 
 def independent_rbm(visible_bias, hidden_bias) -> tuple[BernoulliRBM, float]:
     """A model with zero weights, and its log Z in closed form, at any size."""
+    visible_bias = finite_array("visible_bias", visible_bias, (None,), "(n_visible,)")
+    hidden_bias = finite_array("hidden_bias", hidden_bias, (None,), "(n_hidden,)")
     zero = np.zeros((np.size(visible_bias), np.size(hidden_bias)))
     rbm = BernoulliRBM(zero, visible_bias, hidden_bias)
     return rbm, float(softplus(rbm.visible_bias).sum() + softplus(rbm.hidden_bias).sum())
@@ -54,11 +58,32 @@ def two_mode_rbm(n_visible: int, *, strength: float = 2.0, tilt: float = 0.0):
     log_z : float
     """
     n = count("n_visible", n_visible)
+    strength, tilt = number("strength", strength, "a number"), number("tilt", tilt, "a number")
     off = n * np.log(2.0)
-    on = n * softplus(float(strength))
+    on = n * softplus(strength)
     hidden_bias = off - on + tilt
-    rbm = BernoulliRBM(np.full((n, 1), float(strength)), np.zeros(n), [hidden_bias])
+    rbm = BernoulliRBM(np.full((n, 1), strength), np.zeros(n), [hidden_bias])
     return rbm, float(np.logaddexp(off, off + tilt))
+
+
+def hopfield_rbm(
+    n_visible: int, n_hidden: int, *, strength: float = 2.5, spread: float = 0.4, rng=None
+) -> BernoulliRBM:
+    """Random patterns of unequal depth, each a pair of modes, one pattern a hidden unit.
+
+    In units s, t in {-1, 1} the weights are ``strength_j pattern_ij / sqrt(n_visible)``, with
+    strengths evenly from ``strength (1 - spread)`` to ``strength (1 + spread)``. Chains choose
+    their mode early on, so that a few end in the deepest with large weights: runs that miss it have
+    the highest effective sample size. With few hidden units `rbmlib.exact` knows its log Z.
+    """
+    shape = (count("n_visible", n_visible), count("n_hidden", n_hidden))
+    patterns = 2.0 * generator(rng).integers(0, 2, shape) - 1
+    depths = number("strength", strength, "a number") * np.linspace(
+        1 - spread, 1 + spread, shape[1]
+    )
+    return BernoulliRBM.from_spins(
+        depths * patterns / np.sqrt(shape[0]), np.zeros(shape[0]), np.zeros(shape[1])
+    )
 
 
 def two_gaussians(d: int = 10, distance: float = 5.0, variance: float = 0.5) -> GaussianMixture:
@@ -80,11 +105,14 @@ def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.
     Gaussian integrals. The first is summed on a grid, which for such a density is exact to
     rounding.
     """
+    instance("mixture", mixture, GaussianMixture, "a GaussianMixture, as of two_gaussians")
     if np.any(mixture.means[:, 1:] != mixture.means[0, 1:]):
         raise ValueError("mixture has means that differ in several dimensions: expected the first "
                          "alone, as in two_gaussians")  # fmt: skip
     s2, v2 = mixture.variance, number("base_variance", base_variance, "above 0", above=0)
     betas = finite_array("betas", betas, (None,), "(K,), betas from 0 to 1")
+    if not ((betas >= 0) & (betas <= 1)).all():
+        raise ValueError(f"betas run from {betas.min()} to {betas.max()}: expected 0 to 1")
     reach = np.abs(mixture.means[:, 0]).max() + 12 * np.sqrt(max(s2, v2))
     x = np.linspace(-reach, reach, 40_001)
     first = logsumexp(
@@ -115,5 +143,6 @@ def orthogonal_leaky_rbm(
         raise ValueError(
             f"n_hidden is {n_hidden}: expected at most n_visible, {n_visible}, orthogonal columns"
         )
+    norm = number("norm", norm, "the length of the columns, at least 0, below 1", least=0, below=1)
     columns = generator(rng).standard_normal((n_visible, n_hidden))
     return LeakyRBM(norm * np.linalg.qr(columns)[0], leakiness=leakiness)

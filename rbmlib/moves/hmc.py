@@ -21,7 +21,7 @@ import numpy as np
 
 from .._numerics import expit, logit, softplus
 from .._streams import ChainStream
-from .._validation import count, finite_array, generator, number, numeric
+from .._validation import count, finite_array, function, generator, number, numeric, probability
 
 TARGET = 0.651  # acceptance of HMC (Beskos et al. 2013), used by Carlson et al.
 TARGET_RANDOM_WALK = 0.234  # Roberts, Gelman & Gilks 1997
@@ -79,7 +79,8 @@ def hmc(log_density, gradient, x, step_size, n_leapfrog: int, rng=None) -> Trans
     >>> bool(abs(x.var() - 1) < 0.1)
     True
     """
-    x, step_size, rng = _checked(x, step_size, rng)
+    x, step_size, rng = _checked(log_density, x, step_size, rng)
+    function("gradient", gradient, "of states (n_chains, d), as many numbers")
     n_leapfrog = count("n_leapfrog", n_leapfrog)
     momentum = rng.standard_normal(x.shape)
     with np.errstate(over="ignore", invalid="ignore"):  # a diverged trajectory is rejected
@@ -94,6 +95,7 @@ def leapfrog(gradient, x, momentum, step_size, n_leapfrog: int) -> tuple[np.ndar
 
     With the momentum turned round, the same steps lead back.
     """
+    n_leapfrog = count("n_leapfrog", n_leapfrog)
     momentum = momentum + step_size / 2 * gradient(x)
     for _ in range(n_leapfrog - 1):
         x = x + step_size * momentum
@@ -118,7 +120,7 @@ def random_walk(log_density, x, step_size, rng=None, *, root=None) -> Transition
     Transition
         ``energy_error`` is ``log p*(x) - log p*(proposal)``.
     """
-    x, step_size, rng = _checked(x, step_size, rng)
+    x, step_size, rng = _checked(log_density, x, step_size, rng)
     step = rng.standard_normal(x.shape)
     if root is not None:
         step = np.einsum("...ij,...j->...i", _checked_root(root, *x.shape), step)
@@ -138,23 +140,36 @@ def covariance_root(x) -> np.ndarray:
     n, d = x.shape
     if n <= 2 * d:
         raise ValueError(f"x holds {n} states: expected more than {2 * d}, for {d} dimensions")
-    return scaled_root(np.atleast_2d(np.cov(x.T)))
+    return _scaled_root("x", np.atleast_2d(np.cov(x.T)))
 
 
 def scaled_root(covariance) -> np.ndarray:
     """`covariance_root` of a covariance (d, d) that is known."""
-    return np.linalg.cholesky(covariance) * 2.38 / np.sqrt(len(covariance))
+    return _scaled_root("covariance", covariance)
 
 
-def _checked(x, step_size, rng):
-    x = numeric("x", x, "(n_chains, d), one row a chain").astype(float)
-    if x.ndim != 2 or not x.size:
+def _scaled_root(name: str, covariance) -> np.ndarray:
+    d = np.shape(covariance)[0] if np.ndim(covariance) == 2 else None
+    covariance = finite_array(name, covariance, (d, d), "(d, d)")
+    try:
+        return np.linalg.cholesky(covariance) * 2.38 / np.sqrt(d)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"{name} has a covariance that is not positive definite: expected eigenvalues above 0"
+        ) from None
+
+
+def _checked(log_density, x, step_size, rng):
+    function("log_density", log_density, "of states (n_chains, d), (n_chains,) numbers")
+    x = finite_array("x", x, (None, None), "(n_chains, d), one row a chain")
+    if not x.size:
         raise ValueError(f"x has shape {x.shape}: expected (n_chains, d), one row a chain")
     meaning = f"a positive number, or ({len(x)},), one a chain"
     step_size = numeric("step_size", step_size, meaning).astype(float)
-    if step_size.shape not in ((), (len(x),)) or not (step_size > 0).all():
+    sizes = (step_size > 0) & (step_size < np.inf)
+    if step_size.shape not in ((), (len(x),)) or not sizes.all():
         raise ValueError(
-            f"step_size has shape {step_size.shape} or a value that is not positive: "
+            f"step_size has shape {step_size.shape} or a value that is not positive and finite: "
             f"expected {meaning}"
         )
     step_size = np.broadcast_to(step_size, len(x))[:, None]
@@ -207,8 +222,9 @@ def tune_step_size(
     x : ndarray (n_chains, d)
         Where the chains ended.
     """
-    number("target", target, "a probability between 0 and 1", above=0)
+    target = probability("target", target)
     log_step = np.log(number("step_size", step_size, "a positive number", above=0))
+    function("move", move, "of states and a step size, a Transition")
     history = []
     for t in range(1, count("n_steps", n_steps, 2) + 1):
         moved = move(x, np.exp(log_step))
@@ -232,7 +248,7 @@ class AcceptanceModel(NamedTuple):
 
     def step_sizes(self, target: float = TARGET) -> np.ndarray:
         """The step at which each beta accepts with ``target``, clipped to the span: (K,)."""
-        wanted = logit(target) - self.intercept
+        wanted = logit(probability("target", target)) - self.intercept
         low, high = self.span
         flat = self.slope > -1e-9  # acceptance that no step changes: all or none will do
         steps = wanted / np.where(flat, -1e-9, self.slope)
@@ -268,11 +284,17 @@ def fit_acceptance(index, step_size, accepted, n_betas: int, span) -> Acceptance
     low, high = (number("span", s, "(smallest, largest) step size, above 0", above=0) for s in span)
     if not low < high:
         raise ValueError(f"span is {span!r}: expected (smallest, largest) step size")
-    index = np.asarray(numeric("index", index, "indices of betas"), dtype=int)
+    meaning = f"(n,), whole numbers from 0 to {n_betas - 1}"
+    given = finite_array("index", index, (None,), meaning)
+    index = given.astype(int)
+    if not (given.size and np.isin(given, np.arange(n_betas)).all()):
+        raise ValueError(f"index holds something other than indices of betas: expected {meaning}")
     steps, y = (
         finite_array(name, value, index.shape, f"{index.shape}, one a proposal")
         for name, value in (("step_size", step_size), ("accepted", accepted))
     )
+    if not (0 <= y.min() <= y.max() <= 1):
+        raise ValueError(f"accepted runs from {y.min()} to {y.max()}: expected 0 to 1")
     at = (steps - low) / (high - low)  # the logit is (1 - at) a + at b of the two ends a, b
 
     def objective(ends):

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._numerics import logsumexp
-from .._validation import number
+from .._validation import annealing_betas, count, instance, number
 from ..models.gaussian import LOG_2PI, _checked_leakiness
 
 N_NODES = 100  # on either side of 0
@@ -41,6 +41,7 @@ class UnitBias(NamedTuple):
 
 def unit_log_z(norm: float, leakiness: float, scale: float = 1.0) -> float:
     """log Z of one direction u, N(0, 1) at norm 0 included, with the fields times ``scale``."""
+    _check(norm, leakiness)
     square = (scale * norm) ** 2
     halves = [-0.5 * np.log1p(-square), -0.5 * np.log1p(-leakiness * square)]
     return float(logsumexp(halves) - np.log(2) + LOG_2PI / 2)
@@ -48,6 +49,7 @@ def unit_log_z(norm: float, leakiness: float, scale: float = 1.0) -> float:
 
 def nodes(norm: float) -> tuple[np.ndarray, np.ndarray]:
     """Nodes u and weights of the quadrature, over both sides of 0."""
+    _check(norm)
     x, w = np.polynomial.legendre.leggauss(N_NODES)
     end = SPAN / np.sqrt(1 - norm**2)
     u, w = end * (x + 1) / 2, end * w / 2
@@ -75,6 +77,7 @@ def transition_density(
 
 def stationary_law(norm: float, leakiness: float) -> tuple[np.ndarray, np.ndarray]:
     """Densities at `nodes` of the published transition's stationary law, and of the model."""
+    _check(norm, leakiness)
     u, w = nodes(norm)
     values, vectors = np.linalg.eig(transition_density(u, norm, leakiness) * w)
     law = np.abs(np.real(vectors[:, np.argmax(np.real(values))]))
@@ -94,7 +97,7 @@ def slow_bias(norm: float, leakiness: float, n_points: int = 24) -> float:
     -0.0047
     """
     _check(norm, leakiness)
-    x, weights = np.polynomial.legendre.leggauss(n_points)
+    x, weights = np.polynomial.legendre.leggauss(count("n_points", n_points))
     u, w = nodes(norm)
     square = half_square(u, norm, 1.0, 0.0)
     total = 0.0
@@ -121,7 +124,9 @@ def annealed_bias(
         False: each step's weight is read off the state after its transition, a slip that makes
         even exact transitions wrong by O(1 / K).
     """
-    _check(norm, leakiness)
+    _check(norm, leakiness, moves)
+    betas = annealing_betas(betas)
+    instance("weigh_first", weigh_first, bool, "True or False")
     u, w = nodes(norm)
     leaky = isinstance(moves, str) and moves == "leakiness"
     slope = (
@@ -157,6 +162,8 @@ def linear_bias(norm: float, leakiness: float, n_steps: int, moves="leakiness") 
     >>> float(round(linear_bias(0.9, 0.01, 10_000), 6))
     -0.004743
     """
+    _check(norm, leakiness, moves)
+    n_steps = count("n_steps", n_steps)
     few, more = _few_and_more(norm, leakiness, moves)
     return more + (few - more) * (1000 / n_steps - 1)
 
@@ -167,7 +174,9 @@ def _few_and_more(norm, leakiness, moves) -> list[float]:
     return [annealed_bias(norm, leakiness, b, moves).bias for b in betas]
 
 
-def _check(norm, leakiness) -> None:
-    if number("norm", norm, "the length of a column, in (0, 1)", above=0) >= 1:
-        raise ValueError(f"norm is {norm!r}: expected the length of a column, in (0, 1)")
+def _check(norm, leakiness=1.0, moves="leakiness") -> None:
+    number("norm", norm, "the length of a column, in (0, 1)", above=0, below=1)
     _checked_leakiness(leakiness)
+    known = isinstance(moves, str) and moves in ("leakiness", "energy")
+    if not known and not callable(moves):
+        raise ValueError(f"moves is {moves!r}: expected 'leakiness', 'energy' or a function")

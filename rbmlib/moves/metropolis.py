@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._streams import progress_bar
-from .._validation import count, finite_array, generator, instance, number, numeric
+from .._validation import count, finite_array, function, generator, instance, number, numeric
 
 BLOCK = 4096  # steps whose random numbers are drawn at once
 
@@ -58,6 +58,10 @@ class Independent:
 
     sample: Callable
     log_density: Callable
+
+    def __post_init__(self):
+        function("sample", self.sample, "(rng, n) to n states")
+        function("log_density", self.log_density, "of states (n, d), (n,) numbers")
 
     @classmethod
     def normal(cls, mean, covariance) -> Independent:
@@ -123,6 +127,7 @@ def metropolis_hastings(
     True
     """
     instance("proposal", proposal, (RandomWalk, Independent), "a RandomWalk or an Independent")
+    function("log_density", log_density, "of states (n, d), (n,) numbers")
     x = numeric("start", start, "(n_chains, d), one row a chain").astype(float)
     if x.ndim != 2 or not x.size:
         raise ValueError(f"start has shape {x.shape}: expected (n_chains, d), one row a chain")
@@ -158,7 +163,12 @@ def _independent(log_density, proposal, x, rng, states, accepted):
     """All proposals and their weights p*/q first; then which of them each chain sits on."""
     n_steps, n_chains, d = states.shape
     log_u = np.log(rng.random(accepted.shape))
-    y = proposal.sample(rng, n_steps * n_chains).reshape(-1, d)
+    y = np.asarray(proposal.sample(rng, n_steps * n_chains))
+    if y.size != n_steps * n_chains * d:
+        raise ValueError(
+            f"proposal draws states of shape {y.shape[1:]}: expected ({d},), as start has"
+        )
+    y = y.reshape(-1, d)
     weight = _values(log_density, y) - _values(proposal.log_density, y)
     weight = weight.reshape(n_steps, n_chains)
     now = _values(log_density, x) - _values(proposal.log_density, x)

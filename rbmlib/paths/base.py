@@ -12,6 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._validation import (
+    binary_states,
+    finite_array,
+    instance,
+)
+from ..models.bernoulli import BernoulliRBM
+
+STATE_MEANING = "a State, such as path.sample_base(n_chains, rng) or rl.State(visible)"
+
 
 class State(NamedTuple):
     """States of many chains: arrays with the chains first."""
@@ -46,6 +55,16 @@ class AnnealingPath(ABC):
     def log_density_slope(self, state: State, beta) -> np.ndarray:
         """d/dbeta log p*_beta of each state (n_chains,): VAROPT's g is its variance."""
 
+    def checked_state(self, state: State, name: str = "state") -> State:
+        """The state, if its width and values are those of the path's models.
+
+        Wherever states enter: the compiled loops trust what they are given.
+        """
+        instance(name, state, State, STATE_MEANING)
+        model = self.at(1.0)
+        check_visible(name, state.visible, model.n_visible, isinstance(model, BernoulliRBM))
+        return state
+
     @abstractmethod
     def transition(self, state: State, beta, rng) -> State:
         """One step that leaves p_beta invariant; ``beta`` a number, or one a chain."""
@@ -65,6 +84,7 @@ class AnnealingPath(ABC):
         self, state: State, beta, n_sweeps: int, stream, n_threads=None, on_progress=None
     ) -> State:
         """``n_sweeps`` transitions at ``beta`` (a number, or one a chain)."""
+        self.checked_state(state)
         for _ in range(n_sweeps):
             state = self.transition(state, beta, stream)
             if on_progress is not None:
@@ -95,6 +115,7 @@ class AnnealingPath(ABC):
         state : State
         log_weights : ndarray (n_chains,)
         """
+        self.checked_state(state)
         log_weights = np.zeros(state.n_chains)
         wanted = set(record_at)
         for k in range(1, len(betas)):
@@ -106,3 +127,16 @@ class AnnealingPath(ABC):
             if on_progress is not None:
                 on_progress(1)
         return state, log_weights
+
+
+def check_visible(name: str, visible, n_visible: int, binary: bool) -> None:
+    """Raise ValueError unless ``visible`` is (n_chains, n_visible), of bits or finite numbers."""
+    if np.ndim(visible) != 2 or np.shape(visible)[1] != n_visible:
+        raise ValueError(
+            f"{name} has states of shape {np.shape(visible)}: expected (n_chains, {n_visible}), "
+            "one column a visible unit of the path's models"
+        )
+    if binary:
+        binary_states(name, visible, n_visible)
+    else:
+        finite_array(name, visible, (None, n_visible), "(n_chains, n_visible)")

@@ -11,7 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from .._streams import ChainStream
-from .._validation import annealing_betas, count, finite_array, generator, number, numeric
+from .._validation import (
+    annealing_betas,
+    count,
+    finite_array,
+    generator,
+    number,
+    numeric,
+    one_of,
+    point_of_path,
+)
 from ..moves import hmc
 from .base import AnnealingPath, State
 
@@ -69,8 +78,7 @@ class DensityPath(AnnealingPath):
         self, target, base_variance: float, *, step_sizes=1.0, step_betas=None,
         n_leapfrog: int = 5, kernel: str = "hmc", covariances=None, jitter: float = 0.2,
     ):  # fmt: skip
-        if kernel not in KERNELS:
-            raise ValueError(f"kernel is {kernel!r}: expected one of {tuple(KERNELS)}")
+        one_of("kernel", kernel, KERNELS)
         needed = ("n_visible", "log_density", "gradient")[: 2 if kernel == "random_walk" else 3]
         for name in needed:
             if not hasattr(target, name):
@@ -110,7 +118,7 @@ class DensityPath(AnnealingPath):
         covariances = finite_array("covariances", covariances, shape, f"{shape}, one a step_beta")
         try:
             self._roots = np.stack([hmc.scaled_root(c) for c in covariances])
-        except np.linalg.LinAlgError:
+        except ValueError:
             raise ValueError("covariances has one that is not positive definite: expected "
                              "eigenvalues above 0") from None  # fmt: skip
         return covariances
@@ -124,7 +132,7 @@ class DensityPath(AnnealingPath):
         )  # fmt: skip
 
     def at(self, beta: float) -> Tempered:
-        return Tempered(self, beta)
+        return Tempered(self, point_of_path(beta))
 
     def sample_base(self, n_chains: int, rng) -> State:
         normal = rng.standard_normal((n_chains, self.target.n_visible))
@@ -210,6 +218,10 @@ class Tempered(NamedTuple):
 
     path: DensityPath
     beta: float
+
+    @property
+    def n_visible(self) -> int:
+        return self.path.target.n_visible
 
     def log_density(self, x) -> np.ndarray:
         """(n_states,) of states (n_states, n_visible)."""

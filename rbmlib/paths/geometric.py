@@ -9,14 +9,23 @@ import numpy as np
 from .._kernels import gibbs, tempering
 from .._kernels.fields import fields
 from .._numerics import expit, logit, softplus
-from .._validation import finite_array, instance, number, numeric, refuse_nan
+from .._validation import (
+    instance,
+    number,
+    numeric,
+    parameter_array,
+    refuse_nan,
+)
 from ..models.bernoulli import BernoulliRBM
-from .base import AnnealingPath, State
+from ..models.mean_field import best_cover, families
+from .base import STATE_MEANING, AnnealingPath, State, check_visible
 
 RBM_MEANING = (
     "a BernoulliRBM (a LeakyRBM takes rl.LeakinessPath, a GaussianRBM rl.GaussianGeometricPath)"
 )
-COARSEST = 1 / 128  # largest unit of the fixed-point weights that the compiled loops are used with
+COARSEST = 1 / 128  # largest unit of fixed-point weights that an importance step puts right
+COARSEST_SLOPES = 0.1  # nats: what the rounding of visible slopes may add, to be put right so
+UNCORRECTED = 0.01  # nats: what rounding may change where no importance step follows
 
 
 class GeometricPath(AnnealingPath):
@@ -56,7 +65,7 @@ class GeometricPath(AnnealingPath):
         )
         self._visible_slope = rbm.visible_bias - self.base_visible_bias
         self._hidden_slope = rbm.hidden_bias - self.base_hidden_bias
-        self._kernel_family = None
+        self._kernel_family = self._roundings = None
 
     def __repr__(self) -> str:
         return f"GeometricPath({self.rbm!r}, base={self.base_name!r})"
@@ -73,9 +82,14 @@ class GeometricPath(AnnealingPath):
         uniforms = rng.random((n_chains, self.rbm.n_visible))
         return State((uniforms < expit(self.base_visible_bias)).astype(np.float32))
 
+    def checked_state(self, state: State, name: str = "state") -> State:
+        instance(name, state, State, STATE_MEANING)
+        check_visible(name, state.visible, self.rbm.n_visible, binary=True)
+        return state
+
     def _slopes(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """d/dbeta of the hidden fields (n_chains, n_hidden) and of the visible term (n_chains,)."""
-        v = state.visible.astype(float)
+        v = self.checked_state(state).visible.astype(float)
         return v @ self.rbm.weights + self._hidden_slope, v @ self._visible_slope
 
     def log_density(self, state: State, beta) -> np.ndarray:
@@ -117,12 +131,45 @@ class GeometricPath(AnnealingPath):
             )  # fmt: skip
         return self._kernel_family
 
-    def _is_fine(self) -> bool:
-        """Whether fixed-point weights come near: not if a few are hundreds of times the others.
+    def _own_bits(self, state: State) -> np.ndarray:
+        """A copy of the states for the kernels, which trust its width and that it holds bits."""
+        return np.array(self.checked_state(state).visible, dtype=np.float32, order="C")
 
-        At the limit the importance step back to float64 varies by a tenth of a nat.
+    def _rounding(self) -> tuple[float, float, float]:
+        """Nats by which the kernels' log-densities are off, typically: weights, slopes, float32.
+
+        The first two by fixed-point rounding, in states with the activity of the base and of the
+        hidden units that it drives (each unit in one state of twenty at least).
         """
-        return self._kernel().scale <= COARSEST
+        if self._roundings is None:
+            kernel = self._kernel()
+            weights, slope = gibbs.quantised_weights(kernel)
+            visible = np.maximum(expit(self.base_visible_bias), 0.05)
+            hidden = visible @ self.rbm.weights + self.rbm.hidden_bias
+            hidden = np.maximum(expit(hidden), 0.05)
+            largest = max(gibbs.largest_slopes(kernel), np.abs(self._visible_slope).max())
+            self._roundings = (
+                float(np.sqrt(visible @ (weights - self.rbm.weights) ** 2 @ hidden)),
+                float(np.sqrt(visible @ (slope - self._visible_slope) ** 2)),
+                float(largest * np.finfo(np.float32).epsneg),
+            )
+        return self._roundings
+
+    def _is_fine(self) -> bool:
+        """Whether the kernels come near enough for `anneal`, which puts fixed-point errors right.
+
+        Not if a few weights or slopes are hundreds of times the others (a pixel masked by a bias
+        of -1e4): at the limit the importance step back to float64 varies by a tenth of a nat.
+        """
+        _, slopes, single = self._rounding()
+        return bool(
+            self._kernel().scale <= COARSEST and slopes <= COARSEST_SLOPES and single <= UNCORRECTED
+        )
+
+    def _is_faithful(self) -> bool:
+        """Whether they come near enough for loops that nothing corrects: sweeps, tempering."""
+        weights, slopes, _ = self._rounding()
+        return self._is_fine() and bool(np.hypot(weights, slopes) <= UNCORRECTED)
 
     def _correction(self, state: State, beta: float) -> np.ndarray:
         """log p*_beta / p*_beta,quantised of each state: the kernels' weights are fixed-point."""
@@ -151,7 +198,7 @@ class GeometricPath(AnnealingPath):
                 n_threads=n_threads, on_progress=on_progress,
             )  # fmt: skip
         betas = np.asarray(betas, float)
-        v = np.array(state.visible, dtype=np.float32, order="C")
+        v = self._own_bits(state)
         entry = -self._correction(state, betas[0]) if betas[0] else 0.0
         gains = np.zeros(len(v))
         stops = sorted({k for k in record_at if 0 < k < len(betas)} | {len(betas) - 1})
@@ -173,9 +220,9 @@ class GeometricPath(AnnealingPath):
 
     def sweep(self, state: State, beta, n_sweeps: int, stream, n_threads=None, on_progress=None):
         """``n_sweeps`` compiled transitions at ``beta`` (a number, or one a chain)."""
-        if not self._is_fine():
+        if not self._is_faithful():
             return super().sweep(state, beta, n_sweeps, stream, n_threads, on_progress)
-        v = np.array(state.visible, dtype=np.float32, order="C")
+        v = self._own_bits(state)
         betas = np.broadcast_to(np.asarray(beta, float), v.shape[:1])
         gibbs.sweep(
             self._kernel(), v, betas, n_sweeps, stream.seed, stream.first_chain, stream.draw,
@@ -193,7 +240,7 @@ class GeometricPath(AnnealingPath):
         ``index`` (n_chains,), ``tally`` and ``kept = (delta, temperature)`` are filled in place;
         with ``tally`` None, beta is not drawn.
         """
-        v = np.array(state.visible, dtype=np.float32, order="C")
+        v = self._own_bits(state)
         betas = np.asarray(betas, float)
         gibbs.temper(
             self._kernel(), v, index, betas, offsets + betas * self.rbm.log_scale, *kept,
@@ -208,7 +255,7 @@ class GeometricPath(AnnealingPath):
         on_progress=None,
     ) -> State:  # fmt: skip
         """Compiled sweeps, each followed by draws of beta and an update: see `self_adjusted`."""
-        v = np.array(state.visible, dtype=np.float32, order="C")
+        v = self._own_bits(state)
         betas = np.asarray(betas, float)
         gibbs.adapt(
             self._kernel(), v, index, betas, betas * self.rbm.log_scale, gains, rule, adjusted,
@@ -248,7 +295,7 @@ def _base(rbm: BernoulliRBM, base) -> tuple[np.ndarray, np.ndarray, str]:
             )
         return base.visible_bias, base.hidden_bias, "rbm"
     meaning = f"visible biases ({rbm.n_visible},), such as rl.base_rate(data)"
-    return finite_array("base", base, (rbm.n_visible,), meaning), no_bias, "visible_bias"
+    return parameter_array("base", base, (rbm.n_visible,), meaning), no_bias, "visible_bias"
 
 
 def base_rate(data, smoothing: float = 0.05) -> np.ndarray:
@@ -292,13 +339,16 @@ def mean_field_bias(
     iterated, damped, from hidden states with anything from one unit in a hundred to all units
     on (the few-units starts reach the modes of large sparse models, the many-units starts
     those of small ones), and the visible means that are reached are averaged and smoothed as
-    in `base_rate`. Deterministic.
+    in `base_rate`. "Few units on" is another start where a unit's states are exchanged: so the
+    same is done about other patterns, and their average is taken where the solutions with the
+    highest lower bounds on log Z find it likelier. Deterministic.
     """
-    rng = np.random.default_rng(0)
-    half = n_starts // 2
-    density = np.concatenate([rng.random(half), 10 ** rng.uniform(-2, 0, n_starts - half)])
-    hidden = (rng.random((n_starts, rbm.n_hidden)) < density[:, None]).astype(float)
-    for _ in range(n_iterations):
-        hidden = 0.5 * (hidden + rbm.hidden_mean(rbm.visible_mean(hidden)))
+    candidates = []
+    for hidden in families(rbm, n_starts):
+        for _ in range(n_iterations):
+            hidden = 0.5 * (hidden + rbm.hidden_mean(rbm.visible_mean(hidden)))
+        candidates.append(rbm.visible_mean(hidden))
+    biases = np.array([base_rate(means, smoothing) for means in candidates])
     # in single precision: the last digits of a double depend on the BLAS
-    return base_rate(rbm.visible_mean(hidden), smoothing).astype(np.float32).astype(float)
+    chosen = biases[best_cover(rbm, candidates, expit(biases))]
+    return chosen.astype(np.float32).astype(float)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._kernels import leaky, threads
 from .._numerics import expit, softplus
-from .._validation import instance
+from .._validation import instance, point_of_path
 from ..models.gaussian import LOG_2PI, GaussianRBM, LeakyRBM
 from ..moves import leaky as leaky_kernels
 from ..moves.leaky import KERNELS, negative_squares
@@ -68,7 +68,7 @@ class _LeakyPath(AnnealingPath):
                 state, betas, stream, record_at=record_at, on_record=on_record,
                 n_threads=n_threads, on_progress=on_progress,
             )  # fmt: skip
-        betas, u = np.asarray(betas, float), np.array(state.visible)
+        betas, u = np.asarray(betas, float), np.array(self.checked_state(state).visible, float)
         points = np.column_stack([np.diff(betas), *np.broadcast_arrays(*self._point(betas[1:]))])
         parameters = np.stack([np.diag(model.weights), model.hidden_bias, model.visible_bias])
         exact, gains = self.kernel == "blockwise", np.zeros(len(u))
@@ -139,7 +139,7 @@ class LeakinessPath(_LeakyPath):
         return -(1 - self.rbm.leakiness), 0.0
 
     def at(self, beta: float) -> LeakyRBM:
-        return self.reduction.model.with_leakiness(self._point(float(beta))[0])
+        return self.reduction.model.with_leakiness(self._point(point_of_path(beta))[0])
 
     def _base_and_slope(self, u):
         model = self.reduction.model
@@ -173,7 +173,7 @@ class EnergyPath(_LeakyPath):
         return self.rbm.leakiness, 1.0
 
     def at(self, beta: float) -> LeakyRBM:
-        model, t = self.reduction.model, np.sqrt(beta)
+        model, t = self.reduction.model, np.sqrt(point_of_path(beta))
         return model._with(weights=t * model.weights, hidden_bias=t * model.hidden_bias)
 
     def _base_and_slope(self, u):
@@ -209,7 +209,7 @@ class GaussianGeometricPath(AnnealingPath):
         return f"GaussianGeometricPath({self.rbm!r})"
 
     def at(self, beta: float) -> GaussianRBM:
-        model = self.reduction.model
+        model, beta = self.reduction.model, point_of_path(beta)
         return model._with(weights=beta * model.weights, hidden_bias=beta * model.hidden_bias)
 
     def sample_base(self, n_chains: int, rng) -> State:

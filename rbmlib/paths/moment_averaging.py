@@ -14,7 +14,7 @@ import numpy as np
 
 from .._numerics import softplus
 from .._streams import ChainStream, progress_bar
-from .._validation import count, generator, instance, number
+from .._validation import count, generator, instance, number, point_of_path
 from ..models.bernoulli import BernoulliRBM
 from .base import AnnealingPath, State
 from .geometric import GeometricPath
@@ -104,7 +104,7 @@ class MomentAveragingPath(AnnealingPath):
         return j, (beta - self.beta_knots[j]) / (self.beta_knots[j + 1] - self.beta_knots[j])
 
     def at(self, beta: float) -> BernoulliRBM:
-        j, t = self._segment(beta)
+        j, t = self._segment(point_of_path(beta))
         return _between(self.knots[j], self.knots[j + 1], t)
 
     def sample_base(self, n_chains: int, rng) -> State:

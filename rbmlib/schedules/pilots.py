@@ -9,7 +9,7 @@ from scipy.integrate import cumulative_trapezoid
 from scipy.ndimage import gaussian_filter1d
 
 from .._numerics import logsumexp
-from .._validation import annealing_betas, count, instance, number
+from .._validation import annealing_betas, count, instance, number, one_of
 from ..results import ConvergenceWarning, Estimate
 from .cutting import LEAST, cut
 
@@ -46,10 +46,8 @@ def varopt(
     """
     grid, g = slope_variance(pilot, smoothing)
     n = count("n_temperatures", n_temperatures)
-    if solver == "quadrature":
+    if one_of("solver", solver, ("quadrature", "fixed_point")) == "quadrature":
         return cut(grid, _lengths(grid, np.sqrt(g)), n)
-    if solver != "fixed_point":
-        raise ValueError(f"solver is {solver!r}: expected 'quadrature' or 'fixed_point'")
     return np.interp(np.arange(n + 1) / n, *_fixed_point(grid, g))
 
 
@@ -174,12 +172,10 @@ def predicted_variance(pilot: Estimate, betas, mixing: str = "perfect") -> float
         with zeta instead of g, for which the pilot needs ``keep_chains=True``.
     """
     betas = annealing_betas(betas)
-    if mixing == "perfect":
+    if one_of("mixing", mixing, ("perfect", "measured")) == "perfect":
         grid, coefficient = slope_variance(pilot, 1.0)
-    elif mixing == "measured":
-        grid, coefficient = friction_coefficient(pilot)
     else:
-        raise ValueError(f"mixing is {mixing!r}: expected 'perfect' or 'measured'")
+        grid, coefficient = friction_coefficient(pilot)
     middles, steps = (betas[1:] + betas[:-1]) / 2, np.diff(betas)
     return float(np.sum(steps**2 * np.interp(middles, grid, coefficient)))
 

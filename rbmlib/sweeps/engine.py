@@ -13,6 +13,8 @@ import itertools
 import logging
 import os
 import platform
+import signal
+import threading
 import time
 import traceback
 from collections.abc import Iterator
@@ -154,18 +156,47 @@ def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
             own = (
                 {"env": {"RBMLIB_NUM_THREADS": str(kernel)}} if n_workers else {"processes": False}
             )
-            address = stack.enter_context(
-                LocalCluster(
-                    n_workers=max(1, n_workers), threads_per_worker=1,
-                    dashboard_address="127.0.0.1:0",  # any free port: two sweeps may run at once
-                    silence_logs=logging.CRITICAL, **own,
-                )
-            )  # fmt: skip
+            with _interrupts_are_ours():
+                address = stack.enter_context(
+                    LocalCluster(
+                        n_workers=max(1, n_workers), threads_per_worker=1,
+                        dashboard_address="127.0.0.1:0",  # any free port: for two sweeps at once
+                        silence_logs=logging.CRITICAL, **own,
+                    )
+                )  # fmt: skip
         else:
             address = scheduler
         client = stack.enter_context(_client(address, scheduler))
         _check_workers(client, scheduler)
         yield client
+
+
+@contextlib.contextmanager
+def _interrupts_are_ours():
+    """Threads and processes that are started inside never see Ctrl-C.
+
+    A terminal sends it to all processes. This one stops the others; by themselves each of them
+    would print its traceback. A blocked signal stays blocked in whatever a thread starts. Here it
+    waits until the block ends: Dask cannot close what it has not yet opened.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # which would unblock it
+    waiting, main = [], threading.current_thread() is threading.main_thread()
+    if main:  # a thread that does not block it may still receive it
+        handler = signal.signal(signal.SIGINT, lambda *_: waiting.append(True))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if main:
+            signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
+    if waiting:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _client(address, scheduler: str | None):

@@ -55,7 +55,13 @@ def model_digest(name: str | None) -> str:
     if name is None or name in known:
         return ""
     try:
-        return hashlib.sha256(Path(name).expanduser().read_bytes()).hexdigest()
+        file = Path(name).expanduser()
+        if file.exists() and not file.is_file():  # a device never ends
+            raise ValueError(
+                f"model is {name!r}, which is no regular file: expected an .npz or .mat"
+            )
+        with file.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
         raise ValueError(
             f"model is {name!r}: {error.strerror}; expected a registered name "

@@ -11,7 +11,6 @@ at any moment and started again.
 from __future__ import annotations
 
 import contextlib
-import csv
 import functools
 import hashlib
 import itertools
@@ -22,6 +21,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from .._csv import check_columns, columns, read_table, write_table
 from .._streams import progress_bar
 from .engine import PLAIN, compute, connected
 from .kind import TaskKind, kind_of
@@ -102,7 +102,13 @@ class Sweep:
             expanded = [task for grid in grids for task in _expanded(grid)]
             if not expanded:
                 raise ValueError("grids is empty: expected a task or more")
-            folder = folder or (source.parent / str(content.get("results", "."))).resolve()
+            results = content.get("results", ".")
+            if not isinstance(results, str) or not results.strip():
+                raise ValueError(
+                    f"results is {results!r}: expected the name of a folder; without the key, "
+                    "tables go beside the file"
+                )
+            folder = folder or (source.parent / results).resolve()
             sweep = cls(expanded, kind, name=source.stem, folder=folder, store=store)
             if check_models:
                 sweep.kind.check_files(sweep.tasks.values())
@@ -137,6 +143,7 @@ class Sweep:
         """
         started = time.perf_counter()
         self._check_disk()
+        self._earlier_rows()
         with ResultsStore(self.store, self.version) as store:
             known = store.records()
             todo = {k: t for k, t in self.tasks.items() if k not in known or known[k].error}
@@ -205,11 +212,23 @@ class Sweep:
         The first holds settings and results: the same bytes however the tasks were run. The
         second holds the seconds, the kind of machine and the versions.
         """
-        target, provenance = (self.folder / f"{self.name}{end}" for end in _TABLES)
+        target, provenance = self._tables()
+        self._earlier_rows()
         rows = self.rows()
-        _write_csv(provenance, [{"key": r.key} | r.provenance for r in self.records()])
-        _write_csv(target, rows)
+        check_columns(target, columns(rows))
+        write_table(provenance, [{"key": r.key} | r.provenance for r in self.records()])
+        write_table(target, rows)
         return target
+
+    def _tables(self) -> tuple[Path, Path]:
+        return tuple(self.folder / f"{self.name}{end}" for end in (".csv", ".provenance.csv"))
+
+    def _earlier_rows(self) -> list[tuple[dict, dict]]:
+        """Rows and provenance of the tables that are there; ValueError if they are not ours."""
+        target, provenance = self._tables()
+        settings = {frozenset(task) for task in self.tasks.values()}
+        rows = read_table(target, *settings), read_table(provenance, {"key", "seconds"})
+        return list(zip(*rows, strict=False))
 
     def expected_seconds(self) -> tuple[int, float | None]:
         """Number of tasks to do, and their seconds on one worker, judged by earlier ones.
@@ -223,22 +242,21 @@ class Sweep:
                 known = store.records()
         todo = [t for k, t in self.tasks.items() if k not in known or known[k].error]
         earlier = [(r.task, r.provenance) for r in known.values() if not r.error]
-        earlier += zip(
-            *(_read_csv(self.folder / f"{self.name}{end}") for end in _TABLES), strict=False
-        )
+        earlier += self._earlier_rows()
         names = {name for task in todo for name in task}
         rates: dict[tuple, list[float]] = {}
         for row, provenance in earlier:
-            kind, size = _kind_and_size({k: v for k, v in row.items() if k in names and v != ""})
-            if provenance["seconds"]:
-                rates.setdefault(kind, []).append(float(provenance["seconds"]) / size)
+            # what is no number in a table tells nothing
+            with contextlib.suppress(ValueError, ZeroDivisionError):
+                kind, size = _kind_and_size(
+                    {k: v for k, v in row.items() if k in names and v not in ("", None)}
+                )
+                if provenance["seconds"]:
+                    rates.setdefault(kind, []).append(float(provenance["seconds"]) / size)
         sizes = [_kind_and_size(task) for task in todo]
         if any(kind not in rates for kind, _ in sizes):
             return len(todo), None
         return len(todo), sum(size * sum(rates[k]) / len(rates[k]) for k, size in sizes)
-
-
-_TABLES = (".csv", ".provenance.csv")
 
 
 # declarations -------------------------------------------------------------------------------
@@ -345,21 +363,3 @@ def _sortable(value) -> tuple:
     if value is None:
         return (0, 0)
     return (2, value) if isinstance(value, str) else (1, value)
-
-
-def _read_csv(source: Path) -> list[dict]:
-    if not source.is_file():
-        return []
-    with source.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def _write_csv(target: Path, rows: list[dict]) -> None:
-    temporary = target.with_name(target.name + ".part")
-    with temporary.open("w", newline="") as file:
-        names = list(dict.fromkeys(name for row in rows for name in row if name != "error"))
-        names += ["error"] if any("error" in row for row in rows) else []
-        table = csv.DictWriter(file, names, lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
-    temporary.replace(target)

@@ -117,7 +117,7 @@ def _replicas(path, betas, stream, n_chains, start, anneal_sweeps, n_threads) ->
     if isinstance(start, State):
         if start.n_chains != n:
             raise ValueError(f"start holds {start.n_chains} states: expected {n}, K a ladder")
-        return start
+        return path.checked_state(start, "start")
     if not (isinstance(start, str) and start in ("base", "annealed")):
         came = repr(start) if isinstance(start, str) else f"a {type(start).__name__}"
         raise ValueError(f"start is {came}: expected 'base', 'annealed' or a State")
@@ -132,7 +132,7 @@ def _replicas(path, betas, stream, n_chains, start, anneal_sweeps, n_threads) ->
 
 def _swept(path, conditional, state, index, betas, stream, n_threads):
     """As `moved`, compiled where that can be."""
-    if conditional != "joint" or not (isinstance(path, GeometricPath) and path._is_fine()):
+    if conditional != "joint" or not (isinstance(path, GeometricPath) and path._is_faithful()):
         return moved(path, conditional, state, betas[index], betas, stream)
     kept = np.zeros((1, index.size)), np.zeros((1, index.size), np.int16)
     state = path.temper(

@@ -127,7 +127,7 @@ class Groups:
         """Sweeps, each followed by draws of beta and an update: ``gains`` (n_groups, n_sweeps)."""
         s = self.settings
         adjusted = Adjusted(self.log_z, self.visits, self._passages, self._last_end)
-        if s.conditional == "joint" and isinstance(s.path, GeometricPath) and s.path._is_fine():
+        if s.conditional == "joint" and isinstance(s.path, GeometricPath) and s.path._is_faithful():
             self.state = s.path.adapt(
                 self.state, self.index, s.betas, gains, self.rule, adjusted, self.stream,
                 n_threads=s.n_threads, on_progress=on_progress,

@@ -138,7 +138,7 @@ def _begin(path, stream, n_chains, n_betas, start, index):
     if isinstance(start, State):
         if start.n_chains != n_chains:
             raise ValueError(f"start holds {start.n_chains} chains, but n_chains is {n_chains}")
-        state = start
+        state = path.checked_state(start, "start")
     elif isinstance(start, str) and start == "base":
         state = path.sample_base(n_chains, stream)
     else:
@@ -159,7 +159,7 @@ def _advance(
     record_every, n_threads, on_progress,
 ) -> State:  # fmt: skip
     """Sweeps ``first`` to ``last``: compiled where that can be, sweep by sweep elsewhere."""
-    compiled = conditional == "joint" and isinstance(path, GeometricPath) and path._is_fine()
+    compiled = conditional == "joint" and isinstance(path, GeometricPath) and path._is_faithful()
     if compiled:
         rows = slice(first // record_every, last // record_every)
         state = path.temper(

@@ -38,6 +38,7 @@ from .._validation import (
     instance,
     number,
     numeric,
+    one_of,
     seen_by,
 )
 from ..estimators.exact import exact
@@ -176,15 +177,15 @@ def _checked_settings(arguments: dict) -> dict:
     """The arguments of `train`, validated, as they go beside the result."""
     settings = {}
     for name, words in (("method", METHODS), ("optimizer", OPTIMIZERS)):
-        if arguments[name] not in words:
-            raise ValueError(f"{name} is {arguments[name]!r}: expected one of {words}")
-        settings[name] = arguments[name]
+        settings[name] = one_of(name, arguments[name], words)
     for name in ("n_hidden", "n_sweeps", "n_updates", "batch_size"):
         settings[name] = count(name, arguments[name])
     settings["warm_up"] = count("warm_up", arguments["warm_up"], 0)
     callback("monitor", arguments["monitor"])
+    instance("watch", arguments["watch"], str, "the name of a number that the monitor reports")
     tempered = settings["method"] == "tempered"
-    if tempered != isinstance(arguments["tracker"], LogZTracker):
+    wanted = LogZTracker if tempered else type(None)
+    if not isinstance(arguments["tracker"], wanted):
         raise ValueError(
             f"tracker is {arguments['tracker']!r}: expected a LogZTracker with method='tempered', "
             "and None with others"
@@ -203,17 +204,15 @@ def _checked_settings(arguments: dict) -> dict:
         arguments["final_learning_rate"] = arguments["learning_rate"]
     for name in ("learning_rate", "final_learning_rate", "momentum", "weight_decay"):
         settings[name] = number(name, arguments[name], "a number of at least 0", least=0)
-    if settings["momentum"] >= 1:
-        raise ValueError(f"momentum is {settings['momentum']}: expected at least 0 and below 1")
+    fraction = "a number of at least 0 and below 1"
+    number("momentum", settings["momentum"], fraction, below=1)
+    decay = number("rms_decay", arguments["rms_decay"], fraction, least=0, below=1)
     if settings["optimizer"] == "spectral":
         if settings["momentum"]:
             raise ValueError(
                 f"momentum is {settings['momentum']}: expected 0 with optimizer='spectral'"
             )
-        meaning = "a number of at least 0 and below 1"
-        settings["rms_decay"] = number("rms_decay", arguments["rms_decay"], meaning, least=0)
-        if settings["rms_decay"] >= 1:
-            raise ValueError(f"rms_decay is {settings['rms_decay']}: expected {meaning}")
+        settings["rms_decay"] = decay
     seed = arguments["rng"]
     settings["rng"] = int(seed) if isinstance(seed, (int, np.integer)) else None
     settings["version"] = __version__

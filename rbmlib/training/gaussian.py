@@ -1,7 +1,7 @@
 """Training models with Gaussian visible units: leaky RBMs and Gaussian-Bernoulli RBMs.
 
 The gradient of the mean log-likelihood is ``E_data[v F'(eta)] - E_model[v F'(eta)]`` for the
-weights, with eta = v W + a (`rbmlib.gaussian_visible`). Methods differ in the chains of the
+weights, with eta = v W + a (`rbmlib.models.gaussian`). Methods differ in the chains of the
 second term, which move n_sweeps times (Li et al. 2016, sections 3.2 and 5):
 
 * "cd" starts them at the mini-batch;
@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,9 +31,19 @@ from scipy.linalg import solve_triangular
 from scipy.special import expit
 
 from .. import __version__
+from .._files import checked_target, read_npz, write_npz
 from .._kernels import threads
 from .._streams import progress_bar
-from .._validation import callback, count, finite_array, generator, number, seen_by
+from .._validation import (
+    PARAMETERS,
+    callback,
+    count,
+    finite_array,
+    generator,
+    number,
+    one_of,
+    seen_by,
+)
 from ..datasets.images import check_standardised
 from ..models.gaussian import GaussianRBM, LeakyRBM
 from ..models.projection import LARGEST, checked_largest, clipping
@@ -177,15 +188,13 @@ def train_gaussian(
 def _checked_settings(arguments: dict) -> dict:
     """The arguments of `train_gaussian`, validated, as they go beside the result."""
     settings = {}
-    hidden = arguments["hidden"]
+    hidden = one_of("hidden", arguments["hidden"], METHODS)
     for name, words in (
-        ("hidden", tuple(METHODS)),
-        ("method", METHODS.get(hidden, ())),
+        ("hidden", METHODS),
+        ("method", METHODS[hidden]),
         ("kernel", ("gibbs", *EXACT)),
     ):
-        if arguments[name] not in words:
-            raise ValueError(f"{name} is {arguments[name]!r}: expected one of {words}")
-        settings[name] = arguments[name]
+        settings[name] = one_of(name, arguments[name], words)
     if hidden == "bernoulli" and settings["kernel"] != "gibbs":
         raise ValueError(
             f"kernel is {settings['kernel']!r}: expected 'gibbs', which is exact for Bernoulli "
@@ -405,44 +414,50 @@ class _Checkpoint:
             raise FileNotFoundError(
                 f"checkpoint is {str(path)!r}: there is no folder {str(self.path.parent)!r}"
             )
+        if self.path is not None:
+            checked_target(self.path, "checkpoint")
         self.settings = json.dumps(settings)
 
     def save(self, learner: _Learner, seconds: float) -> None:
         if self.path is None:
             return
-        temporary = self.path.with_name(self.path.name + ".part")
-        names = ("weights", "visible_bias", "hidden_bias")
-        arrays = dict(zip(names, learner.parameters, strict=True))
-        arrays |= {f"velocity_{n}": v for n, v in zip(names, learner.velocities, strict=True)}
+        arrays = dict(zip(PARAMETERS, learner.parameters, strict=True))
+        arrays |= {f"velocity_{n}": v for n, v in zip(PARAMETERS, learner.velocities, strict=True)}
         state = {
             "n_done": learner.n_done, "looks": learner.looks, "seconds": seconds,
             "rng": learner.rng.bit_generator.state, "settings": self.settings,
         }  # fmt: skip
-        with temporary.open("wb") as file:
-            np.savez(
-                file, allow_pickle=False, order=learner.order, chains=learner.chains,
-                gram=learner.gram, state=json.dumps(state), **arrays,
-            )  # fmt: skip
-        temporary.replace(self.path)
+        arrays |= {"order": learner.order, "chains": learner.chains, "gram": learner.gram}
+        write_npz(self.path, arrays | {"state": json.dumps(state)}, zipfile.ZIP_STORED)
 
     def load(self, learner: _Learner) -> float:
         """Seconds spent before."""
         if self.path is None or not self.path.is_file():
             return 0.0
-        with np.load(self.path, allow_pickle=False) as file:
-            state = json.loads(str(file["state"]))
-            if state["settings"] != self.settings:
-                raise ValueError(
-                    f"checkpoint {self.path.name} is of a training with other settings: expected "
-                    "the same ones, or the path of a new file"
-                )
-            for name, velocity in zip(
-                ("weights", "visible_bias", "hidden_bias"), learner.velocities, strict=True
-            ):
-                getattr(learner, name)[:] = file[name]
-                velocity[:] = file[f"velocity_{name}"]
-            learner.order, learner.chains = file["order"], file["chains"]
-            learner.gram = file["gram"]
+        try:
+            arrays = read_npz(self.path)
+            state = json.loads(str(arrays["state"]))
+            same = state["settings"] == self.settings
+            if same:
+                self._restore(learner, arrays, state)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"checkpoint is {str(self.path)!r}, which is damaged or no checkpoint ({error}): "
+                "delete it to start again, or give the path of a new file"
+            ) from None
+        if not same:
+            raise ValueError(
+                f"checkpoint {self.path.name} is of a training with other settings: expected "
+                "the same ones, or the path of a new file"
+            )
+        return state["seconds"]
+
+    @staticmethod
+    def _restore(learner: _Learner, arrays: dict, state: dict) -> None:
+        for name, velocity in zip(PARAMETERS, learner.velocities, strict=True):
+            getattr(learner, name)[:] = arrays[name]
+            velocity[:] = arrays[f"velocity_{name}"]
+        learner.order, learner.chains = arrays["order"], arrays["chains"]
+        learner.gram = arrays["gram"]
         learner.rng.bit_generator.state = state["rng"]
         learner.n_done, learner.looks = state["n_done"], state["looks"]
-        return state["seconds"]

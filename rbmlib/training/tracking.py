@@ -19,6 +19,7 @@ import time
 
 import numpy as np
 
+from .._kernels import threads
 from .._numerics import expit, logmeanexp, logsumexp
 from .._streams import ChainStream
 from .._validation import (
@@ -131,6 +132,7 @@ class LogZTracker:
         self.weighted = slice(None, self.n_apart or None)
         self.weights = TrajectoryWeights(self.n_apart or self.n_chains) if reweight else None
         self.rng, self.n_threads = generator(rng), n_threads
+        threads.resolve(n_threads)
         self.seconds = dict.fromkeys(("start", "sampling", "tracking", "reweighting"), 0.0)
         self.sample: TemperedSample | None = None
         self.path: GeometricPath | None = None

@@ -1,0 +1,335 @@
+"""Files: written whole or not at all, never over what they are made of; damaged ones refused."""
+
+import errno
+import io
+import json
+import math
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rbmlib as rl
+from rbmlib import Estimate, _files
+from rbmlib.__main__ import main
+
+ESTIMATE = Estimate(
+    "test", 1.0, math.nan, (-math.inf, math.inf), mean_log_z=math.inf,
+    trace={"ess": np.array([1.0, math.nan])}, settings={"a": [None, -math.inf]},
+)  # fmt: skip
+
+
+def model() -> rl.BernoulliRBM:
+    return rl.testsystems.random_rbm(12, 4, rng=0)
+
+
+WRITERS = {
+    "estimate.json": ESTIMATE.save,
+    "model.npz": lambda path: model().save(path),
+    "leaky.npz": lambda path: rl.LeakyRBM(np.eye(3) / 2).save(path),
+}
+
+
+@pytest.fixture(params=WRITERS, ids=lambda name: name.partition(".")[0])
+def writer(request, tmp_path):
+    return WRITERS[request.param], tmp_path / request.param
+
+
+def test_saving_follows_links(writer, tmp_path):
+    save, path = writer
+    (tmp_path / "real").mkdir()
+    target = tmp_path / "real" / path.name
+    target.write_text("before")
+    target.chmod(0o640)
+    path.symlink_to(target)
+    save(path)
+    assert path.is_symlink()
+    assert len(target.read_bytes()) > 100
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device"])
+def test_what_is_no_regular_file_is_refused(writer, kind):
+    save, path = writer
+    {"folder": path.mkdir, "pipe": lambda: os.mkfifo(path),
+     "device": lambda: path.symlink_to("/dev/null")}[kind]()  # fmt: skip
+    mode = path.stat().st_mode
+    with pytest.raises(ValueError, match=rf"{path.name}'.* no regular file"):
+        save(path)
+    assert path.stat().st_mode == mode
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
+def test_a_full_disk_is_named_and_changes_nothing(writer, monkeypatch, number):
+    save, path = writer
+    path.write_text("before")
+
+    def fails(_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(_files.os, "fsync", fails)
+    with pytest.raises(OSError, match=f"{os.strerror(number)}.*{path.name}") as caught:
+        save(path)
+    assert caught.value.errno == number
+    assert path.read_text() == "before"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_an_interrupt_leaves_nothing(tmp_path):
+    def interrupted():
+        with _files.replacing(tmp_path / "x") as file:
+            file.write("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not list(tmp_path.iterdir())
+
+
+# estimates ----------------------------------------------------------------------------------
+
+
+def refuse(constant):
+    raise AssertionError(f"{constant} is not JSON")
+
+
+def test_a_saved_estimate_is_json_and_comes_back(tmp_path):
+    path = tmp_path / "run.json"
+    ESTIMATE.save(path)
+    json.loads(path.read_text(), parse_constant=refuse)
+    loaded = Estimate.load(path)
+    assert math.isnan(loaded.std_error)
+    assert math.isnan(loaded.ess)
+    assert (loaded.interval, loaded.mean_log_z) == ((-math.inf, math.inf), math.inf)
+    assert loaded.settings == {"a": [None, -math.inf]}
+    np.testing.assert_array_equal(loaded.trace["ess"], [1.0, math.nan])
+    assert loaded.trace["ess"].dtype == float
+
+
+def test_an_estimate_of_an_earlier_version_is_read(tmp_path):
+    path = tmp_path / "run.json"
+    ESTIMATE.save(path)
+    text = path.read_text()
+    for word in ("-Infinity", "Infinity", "NaN"):
+        text = text.replace(f'"{word}"', word)
+    assert "NaN," in text
+    path.write_text(text)
+    assert Estimate.load(path).interval == (-math.inf, math.inf)
+    assert math.isnan(Estimate.load(path).std_error)
+
+
+# models -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [int, "uint8", bool, complex, "no type"])
+def test_a_dtype_that_changes_log_z_is_refused(tmp_path, dtype):
+    with pytest.raises(ValueError, match=r"^dtype is .*floating-point"):
+        model().save(tmp_path / "m.npz", dtype=dtype)
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_model_is_saved_that_could_not_be_read(tmp_path):
+    weights = np.array([[1 - 1e-12], [0.0]])  # rounds to 1, where the density is improper
+    cases = [rl.GaussianRBM([[1e39]]), rl.GaussianRBM([[1.0]], [1e300]), rl.LeakyRBM(weights)]
+    for rbm in cases:
+        with pytest.raises(ValueError, match=r"dtype is float32.*float64"):
+            rbm.save(tmp_path / "m.npz")
+        assert not list(tmp_path.iterdir())
+        rbm.save(tmp_path / "m.npz", dtype=np.float64)
+        again = rl.load_rbm(tmp_path / "m.npz")
+        assert type(again) is type(rbm)
+        assert (again.weights == rbm.weights).all()
+        (tmp_path / "m.npz").unlink()
+    with pytest.raises(ValueError, match="dtype is float16, which cannot hold weights"):
+        rl.BernoulliRBM([[1e5]], [0], [0]).save(tmp_path / "m.npz", dtype=np.float16)
+
+
+def header(shape, descr="<f8") -> bytes:
+    buffer = io.BytesIO()
+    fields = {"descr": descr, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(buffer, fields)
+    return buffer.getvalue()
+
+
+def archive(path, weights: bytes):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("weights.npy", weights)
+        for name in ("visible_bias", "hidden_bias"):
+            file.writestr(f"{name}.npy", header((1,)) + bytes(8))
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (header((2**20, 2**10)), "expected at most"),  # and no word of what would be read
+        (header((100, 100)) + bytes(8), "10.*100.*88|damaged"),
+        (header((1, 1), "|O") + bytes(8), "array of object"),
+        (b"no array", "no array as np.save"),
+        (b"\x93NUMPY\x01\x00" + b"\xff\xff" + b" " * 70_000, "no array as np.save"),
+        (b"", "no array as np.save"),
+    ],
+)
+def test_arrays_are_refused_by_their_headers(tmp_path, weights, words):
+    archive(tmp_path / "m.npz", weights)
+    with pytest.raises(ValueError, match=rf"m\.npz.*({words})") as caught:
+        rl.load_rbm(tmp_path / "m.npz")
+    assert "pickle" not in str(caught.value)
+
+
+def test_load_rbm_names_its_argument():
+    for value in ([], {}, None, 3):
+        with pytest.raises(TypeError, match="name_or_path is "):
+            rl.load_rbm(value)
+
+
+# the command line ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model().save("m.npz")
+    return tmp_path
+
+
+def refused(capsys, *arguments) -> str:
+    """Status 2, nothing on standard output, one line on standard error."""
+    assert main([*arguments]) == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert len(error.splitlines()) == 1
+    assert error.startswith("error: ")
+    assert "pickle" not in error
+    return error
+
+
+def test_the_model_is_never_written_over(here, capsys):
+    before = Path("m.npz").read_bytes()
+    Path("link.npz").symlink_to("m.npz")
+    os.link("m.npz", "hard.npz")
+    Path("sub").mkdir()
+    for target in ("m.npz", "link.npz", "hard.npz", "sub/../m.npz", str(here / "m.npz")):
+        for source in ("m.npz", "link.npz"):
+            assert "--save is" in refused(capsys, "logz", source, "--save", target)
+    np.save("d.npy", np.ones((5, 12)))
+    assert "that is read" in refused(capsys, "logz", "m.npz", "--data", "d.npy", "--save", "d.npy")
+    assert "regular" in refused(capsys, "logz", "m.npz", "--save", "/dev/null")
+    assert Path("m.npz").read_bytes() == before
+
+
+def test_a_committed_model_is_never_written_over(here, capsys):
+    file = rl.datasets.committed("models/pcd_10.npz")
+    assert "that is read" in refused(capsys, "logz", "pcd_10", "--save", str(file))
+
+
+def test_input_that_would_take_all_memory_is_refused(here, capsys):
+    assert "budget_seconds is 1e+09" in refused(capsys, "logz", "m.npz", "--budget", "1e9")
+    Path("empty.npy").touch()
+    Path("lies.npy").write_bytes(header((10**12, 12)) + bytes(96))
+    np.save("wide.npy", np.ones((5, 13)))
+    np.save("any.npy", np.array([{}, 1], dtype=object), allow_pickle=True)
+    for name in ("empty", "lies", "wide", "any"):
+        assert f"{name}.npy" in refused(capsys, "logz", "m.npz", "--data", f"{name}.npy")
+    Path("zero.npz").symlink_to("/dev/zero")
+    assert "zero.npz" in refused(capsys, "logz", "zero.npz")
+    Path("s.yaml").write_text('grids: [{model: "zero.npz", estimator: exact}]')
+    assert "zero.npz" in refused(capsys, "run", "s.yaml", "--dry-run")
+
+
+def test_memory_that_is_not_enough_is_one_line(here, capsys, monkeypatch):
+    def fails(*_, **__):
+        raise MemoryError("Unable to allocate 8 GiB")
+
+    monkeypatch.setattr("rbmlib.__main__.log_z", fails)
+    assert "not enough memory: Unable" in refused(capsys, "logz", "m.npz")
+
+
+def test_json_is_json_where_values_are_not_finite(here, capsys):
+    """Weights and biases of 1e300; a log Z that is infinite is no answer."""
+    zero = np.zeros
+    rl.BernoulliRBM(zero((12, 4)), np.full(12, 1.7e308), zero(4)).save("inf.npz")
+    rl.BernoulliRBM(zero((12, 4)), zero(12), zero(4), log_scale=1e300).save("scale.npz")
+    assert main(["logz", "inf.npz", "--json"]) == 2
+    assert capsys.readouterr().out == ""
+    main(["logz", "scale.npz", "--json", "--estimate", "--budget", "0.1"])
+    content = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    assert content["upper_bound"][1] is None
+
+
+SWEEP = "grids: [{model: pcd_10, n_temperatures: 5, n_chains: 5, seed: [1, 2]}]\n"
+
+
+def test_tables_of_others_are_not_written_over(here, capsys):
+    Path("s.yaml").write_text(SWEEP)
+    for name in ("s.csv", "s.provenance.csv"):
+        Path(name).write_text("song,singer\na,b\n")
+        assert name in refused(capsys, "run", "s.yaml", "--workers", "0")
+        assert Path(name).read_text() == "song,singer\na,b\n"
+        assert not Path("s.sqlite").exists()
+        Path(name).unlink()
+    assert main(["run", "s.yaml", "--workers", "0"]) == 0
+    table = Path("s.csv").read_text()
+    foreign = "\n".join(f"{line},mine" for line in table.splitlines())
+    Path("s.csv").write_text(foreign)
+    assert main(["run", "s.yaml", "--workers", "0"]) == 2
+    assert "s.csv has other columns (mine)" in capsys.readouterr().err
+    assert Path("s.csv").read_text() == foreign
+    Path("s.csv").write_text(table)
+    lines = [line.partition(",")[0] for line in Path("s.provenance.csv").read_text().splitlines()]
+    Path("s.provenance.csv").write_text("\n".join(lines))
+    assert "no column seconds" in refused(capsys, "run", "s.yaml", "--dry-run")
+
+
+def test_a_sweep_without_a_folder_for_its_results_is_refused(here, capsys):
+    Path("s.yaml").write_text("results:\n" + SWEEP)
+    assert "s.yaml: results is None: expected" in refused(capsys, "run", "s.yaml", "--dry-run")
+    assert not Path("None").exists()
+
+
+def test_a_closed_pipe_is_no_error():
+    command = f"{sys.executable} -m rbmlib data; echo status $? >&2"
+    done = subprocess.run(["sh", "-c", f"({command}) | true"], capture_output=True, text=True)
+    assert done.stderr.splitlines() in (["status 141"], ["status 0"])
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+def test_a_full_output_is_named():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rbmlib", "data"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2
+    assert done.stderr == "error: [Errno 28] No space left on device: 'standard output'\n"
+
+
+# compiled kernels ---------------------------------------------------------------------------
+
+
+def test_import_where_nothing_can_be_written(tmp_path, repository):
+    """Files stand where the folders would be: for root no folder is read-only."""
+    package = tmp_path / "rbmlib"
+    shutil.copytree(repository / "rbmlib", package, ignore=shutil.ignore_patterns("__pycache__"))
+    for room in package.rglob("__init__.py"):
+        (room.parent / "__pycache__").touch()
+    (tmp_path / "temporary").mkdir()
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {
+        "HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null/x", "PYTHONPATH": str(tmp_path),
+        "TMPDIR": str(tmp_path / "temporary"), "PYTHONDONTWRITEBYTECODE": "1",
+    }  # fmt: skip
+    code = "import rbmlib, rbmlib._kernels as k; print(rbmlib.__file__, k._CACHE)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("temporary folder") == 1
+    file, cache = done.stdout.split()
+    assert Path(file).is_relative_to(package)
+    assert Path(cache).is_relative_to(tmp_path / "temporary")
+    assert not list((tmp_path / "temporary").iterdir())

@@ -1,0 +1,153 @@
+"""Arguments that were answered in silence, or by an error that named nothing of the user's."""
+
+import numpy as np
+import pytest
+from test_bad_input import BETAS, DATA, PATH, RAGGED, RBM, A, B, W, assert_refused, train
+
+import rbmlib as rl
+from rbmlib import datasets, hmc, leaky_bias, mcmc, schedules, testsystems
+
+GAUSSIAN = rl.GaussianRBM(W)
+LEAKY = testsystems.orthogonal_leaky_rbm(5, 3, norm=0.8, leakiness=0.1)
+MIXTURE = testsystems.two_gaussians(2, 3.0)
+X = np.random.default_rng(2).normal(size=(10, 2))
+NAN, INF = (np.where(np.arange(20).reshape(10, 2) == 0, bad, X) for bad in (np.nan, np.inf))
+NAN_STATES = np.full((2, 4), np.nan)
+ARRAY = np.zeros(7)
+
+
+def density(x):
+    return -(x**2).sum(axis=1) / 2
+
+
+def force(x):
+    return -x
+
+
+def move(x, step_size):
+    return hmc.hmc(density, force, x, step_size, 1, 0)
+
+
+def proposal(d):
+    return mcmc.Independent(lambda rng, n: rng.normal(size=(n, d)), density)
+
+
+def walk(x=X, **settings):
+    proposed = settings.pop("proposal", mcmc.RandomWalk(1.0))
+    return lambda: mcmc.metropolis_hastings(density, proposed, x, 5, 0, **settings)
+
+
+def acceptance(index=(0, 1), step_size=(0.1, 0.2), accepted=(1, 0), n_betas=2, span=(0.1, 2.0)):
+    return lambda: hmc.fit_acceptance(index, step_size, accepted, n_betas, span)
+
+
+def gaussian(**settings):
+    pixels = np.random.default_rng(0).normal(size=(200, 4))
+    pixels = rl.Standardisation(pixels)(pixels)
+    return lambda: rl.train_gaussian(pixels, 2, n_updates=1, rng=0, **settings)
+
+
+# what came back before without a word ----------------------------------------------------------
+
+SILENT = {
+    "bit of NaN": (lambda: RBM.sample_hidden(NAN_STATES, 0), "visible holds 8 NaN values"),
+    "bit of inf": (lambda: RBM.sample_visible(np.full(3, np.inf), 0), "hidden holds infinite"),
+    "Gaussian bit of NaN": (lambda: GAUSSIAN.gibbs(NAN_STATES, 0), "visible holds 8 NaN"),
+    "stack": (lambda: MIXTURE.log_density(np.ones((2, 2, 2))), "x has shape (2, 2, 2)"),
+    "stack's gradient": (lambda: MIXTURE.gradient(np.ones((2, 2, 2))), "x has shape (2, 2, 2)"),
+    "hmc from NaN": (lambda: hmc.hmc(density, force, NAN, 0.5, 3, 0), "x holds 1 NaN"),
+    "hmc from inf": (lambda: hmc.hmc(density, force, INF, 0.5, 3, 0), "x holds 1 NaN or inf"),
+    "walk from NaN": (lambda: hmc.random_walk(density, NAN, 0.5, 0), "x holds 1 NaN"),
+    "infinite step": (lambda: hmc.random_walk(density, X, np.inf, 0), "step_size has shape ()"),
+    "tuned from NaN": (lambda: hmc.tune_step_size(move, NAN), "x holds 1 NaN"),
+    "no leap": (lambda: hmc.leapfrog(force, X, X, 0.5, 0), "n_leapfrog is 0"),
+    "half an index": (acceptance(index=(0, 0.7)), "index holds something other than"),
+    "refused twice": (acceptance(accepted=(1, -1)), "accepted runs from -1.0 to 1.0"),
+    "root of NaN": (lambda: hmc.scaled_root(np.eye(2) * np.nan), "covariance holds 4 NaN"),
+    "infinite pixels": (lambda: rl.Standardisation(INF), "images holds infinite values"),
+    "decay of nothing": (train(DATA, 3, rms_decay="abc"), "rms_decay is 'abc'"),
+    "yes": (train(DATA, 3, progress="no"), "progress is a str: expected True, False, or None"),
+    "bar": (lambda: rl.exact(RBM, progress=0), "progress is a int"),
+    "threads later": (lambda: rl.LogZTracker(B, n_threads="two"), "n_threads is 'two'"),
+    "order of weights": (
+        lambda: leaky_bias.annealed_bias(0.9, 0.1, BETAS, weigh_first="no"),
+        "weigh_first is a str",
+    ),
+    "long column": (lambda: leaky_bias.unit_log_z(1.5, 0.1), "norm is 1.5"),
+    "leaks more": (lambda: leaky_bias.unit_log_z(0.9, -1.0), "leakiness is -1.0"),
+    "nodes": (lambda: leaky_bias.nodes(np.nan), "norm is nan"),
+    "leaks back": (lambda: leaky_bias.stationary_law(0.9, 1.5), "leakiness is 1.5"),
+    "number in words": (lambda: testsystems.two_mode_rbm(4, strength="3"), "strength is '3'"),
+    "beyond the path": (
+        lambda: testsystems.tempered_log_z(MIXTURE, 4.0, [-1.0, 1.0]),
+        "betas run from -1.0 to 1.0",
+    ),
+    "in full": (lambda: datasets.load_cifar10(full="False"), "full is a str"),
+    "point by name": (lambda: rl.DensityPath(MIXTURE, 4.0).at("end"), "beta is 'end'"),
+    "before the path": (lambda: rl.EnergyPath(LEAKY).at(-1), "beta is -1"),
+    "after the path": (lambda: rl.GaussianGeometricPath(GAUSSIAN).at(1.5), "beta is 1.5"),
+    "no point": (lambda: rl.GaussianGeometricPath(GAUSSIAN).at(np.nan), "beta is nan"),
+    "sample": (lambda: mcmc.Independent(3, density), "sample is 3: expected a function"),
+    "density": (lambda: mcmc.Independent(force, None), "log_density is None"),
+}
+
+# errors that came from NumPy or Python, and named nothing --------------------------------------
+
+NAMELESS = {
+    "wide states": (lambda: RBM.hidden_mean(np.zeros((2, 5))), "visible has shape (2, 5)"),
+    "no states": (lambda: RBM.hidden_field(None), "visible is not an array"),
+    "ragged states": (lambda: RBM.visible_mean(RAGGED), "hidden is not an array"),
+    "number": (lambda: GAUSSIAN.visible_mean(3), "hidden has shape ()"),
+    "seed of a bit": (lambda: RBM.sample_hidden(DATA, "abc"), "rng is 'abc'"),
+    "seed of a sweep": (lambda: GAUSSIAN.gibbs(DATA, -1), "rng is -1"),
+    "wide points": (lambda: MIXTURE.log_density(np.zeros((3, 5))), "x has shape (3, 5)"),
+    "method": (train(DATA, 3, method=ARRAY), "method is array"),
+    "optimizer": (train(DATA, 3, optimizer=ARRAY), "optimizer is array"),
+    "watch": (train(DATA, 3, watch=[]), "watch is a list"),
+    "hidden": (gaussian(hidden=[]), "hidden is []"),
+    "kernel": (gaussian(kernel=ARRAY), "kernel is array"),
+    "kernel of a path": (lambda: rl.DensityPath(MIXTURE, 4.0, kernel={}), "kernel is {}"),
+    "solver": (lambda: schedules.varopt(PILOT, 5, solver=ARRAY), "solver is array"),
+    "mixing": (lambda: schedules.predicted_variance(PILOT, BETAS, ARRAY), "mixing is array"),
+    "no density": (
+        lambda: mcmc.metropolis_hastings("p", mcmc.RandomWalk(1.0), X, 5),
+        "log_density is 'p': expected a function",
+    ),
+    "proposals elsewhere": (walk(proposal=proposal(3)), "proposal draws states of shape (3,)"),
+    "hmc's density": (lambda: hmc.hmc(None, force, X, 0.5, 3), "log_density is None"),
+    "hmc's gradient": (lambda: hmc.hmc(density, 3, X, 0.5, 3), "gradient is 3"),
+    "move": (lambda: hmc.tune_step_size(None, X), "move is None"),
+    "flat covariance": (lambda: hmc.scaled_root(ARRAY), "covariance has shape (7,)"),
+    "negative covariance": (lambda: hmc.scaled_root(-np.eye(2)), "covariance has a covariance"),
+    "states in a plane": (lambda: hmc.covariance_root(np.zeros((9, 2))), "x has a covariance"),
+    "index of none": (acceptance(index=()), "index holds something other than"),
+    "index too far": (acceptance(index=(0, 2)), "index holds something other than"),
+    "coupling": (lambda: testsystems.random_rbm(4, 3, coupling=-1), "coupling is -1"),
+    "ragged bias": (lambda: testsystems.independent_rbm(RAGGED, A), "visible_bias is not an"),
+    "tilt": (lambda: testsystems.two_mode_rbm(4, tilt="up"), "tilt is 'up'"),
+    "norm": (lambda: testsystems.orthogonal_leaky_rbm(5, 3, norm="long"), "norm is 'long'"),
+    "mixture": (lambda: testsystems.tempered_log_z(3, 4.0, BETAS), "mixture is a int"),
+    "law of NaN": (lambda: leaky_bias.stationary_law(np.nan, 0.1), "norm is nan"),
+    "points": (lambda: leaky_bias.slow_bias(0.9, 0.1, n_points=0), "n_points is 0"),
+    "list as a name": (lambda: rl.load_rbm([]), "name_or_path is []"),
+    "file": (lambda: datasets.committed(3), "file is a int"),
+    "published": (lambda: datasets.fetch(None), "name is a NoneType"),
+    "before the leak": (lambda: rl.LeakinessPath(LEAKY).at("end"), "beta is 'end'"),
+}
+
+PILOT = rl.ais(PATH, rl.schedules.linear(100), 20, rng=0, n_recorded=101)
+
+
+@pytest.mark.parametrize(("call", "name"), SILENT.values(), ids=SILENT.keys())
+def test_what_cannot_be_meant_is_not_answered(call, name):
+    assert_refused(call, name)
+
+
+@pytest.mark.parametrize(("call", "name"), NAMELESS.values(), ids=NAMELESS.keys())
+def test_the_error_names_the_argument(call, name):
+    assert_refused(call, name)
+
+
+def test_conditionals_draw_from_a_seed_as_from_its_generator():
+    for draw, states in ((RBM.sample_hidden, DATA), (GAUSSIAN.sample_visible, np.ones((5, 3)))):
+        np.testing.assert_array_equal(draw(states, 7), draw(states, np.random.default_rng(7)))

@@ -1,0 +1,78 @@
+"""Lower bounds from mean-field solutions, and starts that no exchange of a unit's states moves."""
+
+import numpy as np
+import pytest
+from helpers_stats import log_sum, rbm_table
+
+import rbmlib as rl
+from rbmlib.models.mean_field import best_lower_bound, lower_bounds
+
+
+def exchanged(rbm, hidden=(), visible=()):
+    """The same model with the states of some units exchanged (v -> 1 - v, h -> 1 - h)."""
+    w, b, a = rbm.weights.copy(), rbm.visible_bias.copy(), rbm.hidden_bias.copy()
+    hidden, visible = list(hidden), list(visible)
+    b += w[:, hidden].sum(axis=1)
+    scale = rbm.log_scale + a[hidden].sum()
+    w[:, hidden] *= -1
+    a[hidden] *= -1
+    a += w[visible].sum(axis=0)
+    scale += b[visible].sum()
+    w[visible] *= -1
+    b[visible] *= -1
+    return rl.BernoulliRBM(w, b, a, log_scale=scale)
+
+
+def with_idle_units(strength, tilt, n_visible=300, n_idle=24):
+    mode, log_z = rl.testsystems.two_mode_rbm(n_visible, strength=strength, tilt=tilt)
+    weights = np.pad(mode.weights, ((0, 0), (0, n_idle)))
+    rbm = rl.BernoulliRBM(weights, mode.visible_bias, np.r_[mode.hidden_bias, np.zeros(n_idle)])
+    return rbm, log_z + n_idle * np.log(2)
+
+
+@pytest.mark.parametrize("coupling", [0.5, 3.0, 20.0])
+def test_bound_is_never_above_log_z(coupling):
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        rbm = rl.testsystems.random_rbm(7, 5, coupling=coupling, rng=seed)
+        exact = log_sum(rbm_table(rbm))
+        means = np.concatenate([rng.random((50, 7)), rng.integers(0, 2, (50, 7))])
+        assert lower_bounds(rbm, means).max() <= exact
+        assert best_lower_bound(rbm) <= exact + 1e-9
+        assert best_lower_bound(rbm) >= lower_bounds(rbm, means).max() - 0.5
+
+
+def test_bound_is_log_z_where_units_are_independent():
+    rng = np.random.default_rng(0)
+    rbm, log_z = rl.testsystems.independent_rbm(rng.normal(size=30), rng.normal(size=25))
+    assert best_lower_bound(rbm) == pytest.approx(log_z, abs=1e-9)
+
+
+def test_bound_finds_the_heavy_mode_whichever_way_units_are_counted():
+    rbm, log_z = with_idle_units(4.0, 40.0)
+    rng = np.random.default_rng(0)
+    for hidden, visible in [
+        ([], []), (range(25), []), ([], range(300)),
+        (np.flatnonzero(rng.random(25) < 0.5), np.flatnonzero(rng.random(300) < 0.5)),
+    ]:  # fmt: skip
+        other = exchanged(rbm, hidden, visible)
+        assert best_lower_bound(other) == pytest.approx(log_z, abs=1e-6)
+
+
+@pytest.mark.parametrize("hidden", [range(25), range(0, 25, 2), range(1, 25)])
+def test_mean_field_base_does_not_depend_on_how_hidden_units_are_counted(hidden):
+    """One way the base once lost 95% of Z with a fair error bar, the other way it did not."""
+    rbm, log_z = with_idle_units(2.0, 2.87)
+    betas = rl.schedules.linear(1000)
+    for model in (rbm, exchanged(rbm, hidden)):
+        run = rl.ais(rl.GeometricPath(model), betas, n_chains=100, rng=0, n_recorded=2)
+        assert abs(run.log_z - log_z) < 4 * run.std_error < 0.4
+
+
+def test_exchange_of_visible_units_exchanges_the_base():
+    rbm = rl.testsystems.random_rbm(30, 12, coupling=6.0, rng=0)
+    visible = np.arange(0, 30, 3)
+    sign = np.ones(30)
+    sign[visible] = -1
+    ours, theirs = rl.mean_field_bias(rbm), rl.mean_field_bias(exchanged(rbm, visible=visible))
+    np.testing.assert_allclose(theirs, sign * ours, atol=1e-5)
