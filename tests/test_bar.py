@@ -228,8 +228,9 @@ def test_interval_is_students_for_the_effective_number_of_families():
     run = bar_quietly(GeometricPath(SMALL), rl.schedules.linear(4), 100, 0, start="chains")
     families = run.settings["families"]
     assert 2 < families < 100
-    half = (run.interval[1] - run.interval[0]) / 2
-    assert half == pytest.approx(stdtrit(families - 1, 0.975) * run.std_error)
+    half = stdtrit(families - 1, 0.975) * run.std_error
+    wider = half * (1 + 10 * run.settings["forward"][1])  # above, where a mode may be missing
+    assert run.interval == pytest.approx((run.log_z - half, run.log_z + wider))
     exact = bar_quietly(GeometricPath(SMALL), rl.schedules.linear(4), 100, 0)
     assert exact.settings["families"] == 100
 
