@@ -20,6 +20,7 @@ from .checks import (  # noqa: F401  (shared with the estimators)
     PATH_MEANING,
     check_conditional,
     checked_prior,
+    has_joint_slope,
     ladder,
 )
 from .parallel import parallel_tempering
