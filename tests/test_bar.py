@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from helpers_stats import standard_error, z_score
-from scipy.special import expit
+from scipy.special import expit, stdtrit
 from test_ais import SMALL, SMALL_LOG_Z, quiet_path
 from test_exact import published
 
@@ -188,3 +188,68 @@ def test_published_models(name, log_z, start):
     run = rl.bar(path, rl.schedules.linear(2000), n_chains=200, rng=0, start=start)
     assert run.std_error < 0.1
     assert abs(run.log_z - log_z) < 4 * run.std_error
+
+
+# what few ancestors cannot tell ---------------------------------------------------------------
+
+
+def unequal_patterns(strength: float = 1.1) -> rl.BernoulliRBM:
+    """One pattern a hidden unit, of depths that differ by up to 4 nats."""
+    rng = np.random.default_rng(0)
+    weights = strength * rng.choice([-1.0, 1.0], (100, 10))
+    free = np.logaddexp(0, weights).sum(axis=0) - 100 * np.log(2)
+    return rl.BernoulliRBM(weights, np.zeros(100), rng.uniform(-2, 2, 10) - free)
+
+
+@pytest.mark.statistical
+def test_intervals_of_converged_runs_cover_patterns_of_unequal_depth():
+    """300 runs of 200 chains, up to five standard errors of the coverage below 95%."""
+    rbm = unequal_patterns(0.8)
+    path, truth = GeometricPath(rbm, np.zeros(100)), rl.exact(rbm).log_z
+    covered, n = [], 300
+    for seed in range(n):
+        run = bar_quietly(path, rl.schedules.linear(200), 200, seed, start="chains", n_threads=1)
+        if run.converged:
+            covered.append(run.interval[0] <= truth <= run.interval[1])
+    assert len(covered) > n / 5
+    assert abs(np.mean(covered) - 0.95) < 3 * np.sqrt(0.95 * 0.05 / len(covered)) + 0.01
+
+
+@pytest.mark.parametrize(("n_chains", "n_steps", "least"), [(100, 200, False), (250, 1000, True)])
+def test_runs_need_a_hundred_ancestors(n_chains, n_steps, least):
+    path = GeometricPath(unequal_patterns(0.8), np.zeros(100))
+    run = bar_quietly(path, rl.schedules.linear(n_steps), n_chains, 0, start="chains")
+    assert run.ess > 10
+    assert run.settings["overlap"] > n_chains
+    assert run.converged == least == (run.ess >= 100)
+
+
+def test_interval_is_students_for_the_effective_number_of_families():
+    run = bar_quietly(GeometricPath(SMALL), rl.schedules.linear(4), 100, 0, start="chains")
+    families = run.settings["families"]
+    assert 2 < families < 100
+    half = stdtrit(families - 1, 0.975) * run.std_error
+    wider = half * (1 + 10 * run.settings["forward"][1])  # above, where a mode may be missing
+    assert run.interval == pytest.approx((run.log_z - half, run.log_z + wider))
+    exact = bar_quietly(GeometricPath(SMALL), rl.schedules.linear(4), 100, 0)
+    assert exact.settings["families"] == 100
+
+
+def test_an_error_of_0_is_right_only_where_base_and_target_are_one():
+    rbm = rl.BernoulliRBM(np.zeros((6, 3)), np.ones(6), np.zeros(3))
+    run = rl.bar(GeometricPath(rbm, np.ones(6)), rl.schedules.linear(5), 50, 0, start="chains")
+    assert run.converged
+    assert run.std_error == 0
+    assert run.log_z == pytest.approx(rl.exact(rbm).log_z)
+
+
+@pytest.mark.parametrize(
+    ("path", "came"),
+    [
+        (GeometricPath(rl.testsystems.random_rbm(30, 25, rng=0)), "a BernoulliRBM of 30 visible"),
+        (rl.DensityPath(rl.testsystems.two_gaussians(2), 30.0), "a Tempered"),
+    ],
+)
+def test_exact_starts_that_cannot_be_had_are_refused_by_name(path, came):
+    with pytest.raises(ValueError, match=f"start is 'exact', but the target is {came}.*expected"):
+        rl.bar(path, rl.schedules.linear(5), 20, 0, start="exact")

@@ -10,7 +10,7 @@ import pytest
 from test_mean_field import with_idle_units
 
 import rbmlib as rl
-from rbmlib.estimators import trusted
+from rbmlib.estimators import log_z as trusted
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,14 @@
 """Thermodynamic integration: rules, Rao-Blackwellisation, and its limit, RTS (appendix C)."""
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from test_rts import BETAS, EXACT, PATH, run
+from test_rts import BETAS, EXACT, PATH, RBM, run
 
 import rbmlib as rl
+from rbmlib import GeometricPath
 from rbmlib.estimators.ti import correction, quadrature
 
 
@@ -106,3 +110,120 @@ def test_wrong_arguments_are_refused_by_name(name):
         WRONG[name]()
     assert str(caught.value).startswith(name.strip())
     assert "expected" in str(caught.value)
+
+
+# what the rule itself adds ------------------------------------------------------------------
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("rule", ["trapezoid", "corrected", "simpson"])
+@pytest.mark.parametrize("k", [1, 3, 9])
+def test_intervals_know_the_error_of_the_rule(k, rule):
+    """Coverage of the converged of 300 runs of 16 chains; with too few betas none of them is."""
+    betas, n, each = rl.schedules.linear(k), 300, 16
+    guess = np.array([rl.exact(PATH.at(b)).log_z for b in betas])
+    sample = rl.simulated_tempering(PATH, betas, guess, n * each, 400, k, record_every=400)
+    inside = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        for i in range(n):
+            run = rl.ti(sample.of_chains(slice(i * each, i * each + each)), skip=1, rule=rule)
+            if run.converged:
+                inside.append(run.interval[0] <= EXACT[-1] <= run.interval[1])
+    if k == 1 or (k == 3 and rule == "trapezoid"):
+        assert len(inside) < n / 100
+    else:
+        assert len(inside) > n / 2
+        assert 0.91 < np.mean(inside) < 0.995
+
+
+@pytest.mark.parametrize("conditional", ["joint", "marginal"])
+def test_a_coarse_rule_is_flagged(conditional):
+    betas = rl.schedules.linear(1)
+    sample = rl.simulated_tempering(PATH, betas, EXACT[[0, -1]], 50, 400, 0,
+                                    conditional=conditional)  # fmt: skip
+    with pytest.warns(rl.ConvergenceWarning, match="error of the rule"):
+        run = rl.ti(sample, skip=1)
+    assert not run.converged
+    assert run.interval[0] < EXACT[-1] < run.interval[1]
+
+
+def test_chains_at_random_betas_that_have_not_arrived_are_flagged():
+    path = rl.DensityPath(rl.testsystems.two_gaussians(4, 3.0), 30.0, step_sizes=0.05)
+    with pytest.warns(rl.ConvergenceWarning, match=r"halves of the run agree.*begun at either end"):
+        run = rl.ti(path, n_chains=200, n_sweeps=60, rng=0, rule="random")
+    assert not run.converged
+
+
+@pytest.mark.statistical
+def test_intervals_of_chains_at_random_betas_cover():
+    runs = [
+        rl.ti(PATH, n_chains=30, n_sweeps=100, rng=seed, rule="random", n_threads=1)
+        for seed in range(500)
+    ]
+    inside = [r.interval[0] <= EXACT[-1] <= r.interval[1] for r in runs if r.converged]
+    assert len(inside) > 480
+    assert 0.92 < np.mean(inside) < 0.98
+
+
+def test_random_betas_on_any_path_with_a_joint_slope():
+    leaky = rl.testsystems.orthogonal_leaky_rbm(6, 4)
+    run = rl.ti(rl.LeakinessPath(leaky, "blockwise"), None, 400, 100, 0, rule="random")
+    assert run.converged
+    assert abs(run.log_z - leaky.exact_log_z()) < 4 * run.std_error
+
+
+class OwnPath(rl.GeometricPath):
+    """A path whose slope depends on beta: as users write them."""
+
+    joint_transition = rl.AnnealingPath.joint_transition
+    transition = lambda self, state, beta, rng: rl.GeometricPath.joint_transition(  # noqa: E731
+        self, state, beta, rng
+    )[0]
+
+
+def test_messages_name_arguments_that_are_there():
+    own = OwnPath(RBM, np.zeros(12))
+    with pytest.raises(TypeError, match="source is a OwnPath, whose slope depends on beta"):
+        rl.ti(own, rule="random")
+    with pytest.raises(ValueError, match="rule is 'corrected', but the slope of a OwnPath"):
+        rl.ti(own, BETAS, rule="corrected")
+    for name in ("n_sweeps", "n_chains", "skip"):
+        with pytest.raises(ValueError, match=f"{name} is 'abc': expected a whole number"):
+            rl.ti(PATH, BETAS, **{name: "abc"})
+    for skip in ("abc", -1, 1.5, True):
+        with pytest.raises(ValueError, match=f"skip is {skip!r}: expected a whole number"):
+            rl.rts_of_sample(run(4, 20), skip=skip)
+    with pytest.raises(ValueError, match=r"path is a OwnPath.*rl\.rts.*conditional='marginal'"):
+        rl.mbar(own, BETAS, 4, 20)
+
+
+def test_a_path_without_a_joint_slope_is_tempered_given_v_alone():
+    estimate = rl.ti(OwnPath(RBM, np.zeros(12)), BETAS, 40, 400, 0, rule="simpson")
+    assert estimate.states.conditional == "marginal"
+    assert abs(estimate.log_z - EXACT[-1]) < 4 * estimate.std_error
+
+
+ZERO = GeometricPath(rl.BernoulliRBM(np.zeros((6, 3)), np.ones(6), np.zeros(3)), np.ones(6))
+
+
+@pytest.mark.parametrize("estimator", [rl.ti, rl.rts, rl.mbar, rl.sams])
+def test_an_exact_estimate_has_an_error_of_0_and_is_not_flagged(estimator):
+    run = estimator(ZERO, BETAS, 50, 200, 0)
+    assert run.converged
+    assert run.log_z == pytest.approx(ZERO.log_z_base, abs=1e-9)
+    assert run.std_error < 1e-9
+
+
+def test_a_random_estimate_with_an_error_of_0_is_flagged():
+    sample = run(20, 400)
+    first = sample.of_chains(slice(0, 1))
+    twin = replace(
+        first,
+        **{n: np.concatenate([getattr(first, n)] * 2, axis=1)
+           for n in ("delta", "temperature", "visited", "mixed")},
+        round_trips=np.repeat(first.round_trips, 2), origin=np.repeat(first.origin, 2),
+    )  # fmt: skip
+    for estimate in (rl.ti, rl.rts_of_sample, rl.mbar_of_sample, rl.bar_of_sample):
+        with pytest.warns(rl.ConvergenceWarning, match="the standard error is 0"):
+            assert not estimate(twin).converged

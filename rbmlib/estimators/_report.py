@@ -17,7 +17,7 @@ from .. import __version__
 from .._validation import count, instance
 from ..results import Estimate, judged, student_interval
 from ..tempering import TemperedSample
-from .rts import DISAGREEMENT, MINIMUM_TRIPS, SPREAD_RATIO
+from .rts import DISAGREEMENT, MINIMUM_TRIPS, SPREAD_RATIO, spread_check
 
 BLOCKS = 20  # of time, in which the states of a run are compared
 
@@ -57,6 +57,7 @@ def estimate_from_pulls(
     """
     found = _findings(pulls, sample)
     checks = checks | found["checks"]
+    checks |= spread_check(found["std_error"], bool(np.ptp(sample.delta) == 0))
     std_error, converged = judged(
         method, checks, found["std_error"], found["disagreement"], stacklevel
     )
@@ -110,7 +111,7 @@ def _findings(pulls, sample: TemperedSample) -> dict:
         trips >= MINIMUM_TRIPS)}  # fmt: skip
     disagreement = [0.0]
     for name, (difference, spread) in pairs.items():
-        z = difference / spread if spread > 0 else np.inf
+        z = difference / spread if spread > 0 else np.inf if difference else 0.0
         checks[f"{name} agree ({z:+.1f} s.e.)"] = bool(abs(z) <= DISAGREEMENT)
         disagreement.append(abs(difference))
     if len(blocks) >= 5:
@@ -121,7 +122,7 @@ def _findings(pulls, sample: TemperedSample) -> dict:
     return {
         "chains": chains,
         "std_error": error,
-        "inefficiency": float(error**2 / (pulls.var() * pulls.size)),
+        "inefficiency": float(error**2 / (pulls.var() * pulls.size)) if error > 0 else np.nan,
         "checks": checks,
         "disagreement": float(max(disagreement)),
     }

@@ -41,7 +41,10 @@ def bootstrap_tempered(
     """
     instance("sample", sample, TemperedSample, "a TemperedSample of rl.simulated_tempering")
     n_estimates, n_states = count("n_estimates", n_estimates), count("n_states", n_states, 2)
-    rng = generator(rng)
+    rng, skip, n_mbar = generator(rng), count("skip", skip, 0), count("n_mbar", n_mbar, 0)
+    if skip >= len(sample.delta):
+        raise ValueError(f"skip is {skip}: expected at most {len(sample.delta) - 1}, as "
+                         f"{len(sample.delta)} states are kept of a chain")  # fmt: skip
     pool = sample.delta[skip:].ravel()
     at = sample.temperature[skip:].ravel().astype(int)
     found: dict[str, list[float]] = {name: [] for name in ("rts", "ts", "ti_rb", "ti", "mbar")}

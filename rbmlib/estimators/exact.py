@@ -98,6 +98,22 @@ def _known(log_z: float, started: float, **settings) -> Estimate:
     )
 
 
+def check_exact_start(path) -> None:
+    """Refuse ``start="exact"`` where the target of ``path`` has no exact draws."""
+    target = path.at(1.0)
+    bernoulli = isinstance(target, BernoulliRBM)
+    if isinstance(target, LeakyRBM) or (bernoulli and can_enumerate(target)):
+        return
+    came = f"a {type(target).__name__}"
+    if bernoulli:
+        came += f" of {target.n_visible} visible and {target.n_hidden} hidden units"
+    raise ValueError(
+        f"start is 'exact', but the target is {came}: expected a BernoulliRBM with at most "
+        f"{MAX_TABLE_UNITS} units in one layer, or a LeakyRBM; use start='chains', or a State "
+        "of your own draws"
+    )
+
+
 def exact_samples(rbm: BernoulliRBM | LeakyRBM, n_samples: int, rng=None) -> np.ndarray:
     """Independent exact draws of the visible units, (n_samples, n_visible) float64.
 

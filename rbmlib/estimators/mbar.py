@@ -35,7 +35,13 @@ from .._validation import (
 )
 from ..paths.base import AnnealingPath
 from ..results import Estimate
-from ..tempering import PATH_MEANING, TemperedSample, ladder, simulated_tempering
+from ..tempering import (
+    PATH_MEANING,
+    TemperedSample,
+    has_joint_slope,
+    ladder,
+    simulated_tempering,
+)
 from ._report import estimate_from_pulls, kept_states
 from .rts import BURN_IN, begin_from_pilot
 
@@ -260,6 +266,11 @@ def mbar(
     """
     started = time.perf_counter()
     instance("path", path, AnnealingPath, PATH_MEANING)
+    if not has_joint_slope(path):
+        raise ValueError(
+            f"path is a {type(path).__name__}, whose slope depends on beta: expected a path such "
+            "as rl.GeometricPath(rbm); use rl.rts(..., conditional='marginal') or rl.ais here"
+        )
     betas = ladder(betas)
     n_chains, n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps, 4)
     source = generator(rng)

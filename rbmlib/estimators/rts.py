@@ -174,8 +174,7 @@ def rts_of_sample(
     if sample.n_chains < 2:
         raise ValueError("sample holds 1 chain: expected 2 or more, for the error bar")
     sums = sample.mixed if rao_blackwell else sample.visited
-    if not 0 <= skip < len(sums):
-        raise ValueError(f"skip is {skip!r}: expected a block from 0 to {len(sums) - 1}")
+    skip = checked_skip(skip, len(sums))
     blocks = sums[skip:, :, 0] / sample.block_sweeps[skip:, None, None]
     share = sample.block_sweeps[skip:] / sample.block_sweeps[skip:].sum()
     chains = np.einsum("b,bck->ck", share, blocks)
@@ -189,6 +188,7 @@ def rts_of_sample(
     variance = (chains / c).var(axis=0, ddof=1) / len(chains)
     ends = sample.mixed[skip:, :, 0][..., [0, -1]] / sample.block_sweeps[skip:, None, None]
     findings = diagnose(ends, sample)
+    findings["checks"] |= spread_check(float(errors[-1]), one_slope(sample.visited))
     std_error, converged = judged(
         "rts", findings["checks"], float(errors[-1]), findings["disagreement"], stacklevel
     )
@@ -218,6 +218,34 @@ def rts_of_sample(
     )  # fmt: skip
 
 
+def checked_skip(skip, n_blocks: int) -> int:
+    """Blocks of time not used: some must be left."""
+    skip = count("skip", skip, 0)
+    if skip >= n_blocks:
+        raise ValueError(
+            f"skip is {skip}: expected {n_blocks - 1} blocks of time at most, as the sample has "
+            f"{n_blocks}"
+        )
+    return skip
+
+
+def spread_check(std_error: float, same: bool) -> dict[str, bool]:
+    """A check that fails where a random estimate has a standard error of 0.
+
+    It may be 0 where base and target are the ``same`` up to a factor: all states then have one
+    slope, and the estimate is exact.
+    """
+    if std_error > 0 or same:
+        return {}
+    return {"the standard error is 0, but the slopes of states differ": False}
+
+
+def one_slope(sums) -> bool:
+    """Whether all states of ``sums`` (..., 3, K), of powers 0 to 2 of their slopes, have one."""
+    n, first, second = sums.sum(axis=-1).reshape(-1, 3).sum(axis=0)
+    return bool(second * n - first**2 <= 1e-12 * second * n)
+
+
 def diagnose(ends, sample: TemperedSample) -> dict:
     """Checks of the error bar from c at both ends of the ladder: (n_blocks, n_chains, 2)."""
     _, error = _contrast(ends.mean(axis=0))
@@ -234,7 +262,7 @@ def diagnose(ends, sample: TemperedSample) -> dict:
     found = [0.0]
     for name, pair in (("halves of the run", halves), ("chains begun at either end", groups)):
         if pair is not None:
-            z = pair[0] / pair[1] if pair[1] > 0 else np.inf
+            z = pair[0] / pair[1] if pair[1] > 0 else np.inf if pair[0] else 0.0
             checks[f"{name} agree ({z:+.1f} s.e.)"] = bool(abs(z) <= DISAGREEMENT)
             found.append(abs(pair[0]))
     if np.isfinite(blocks):

@@ -2,7 +2,8 @@
 
 From tempered samples the mean slope at beta_k is that of the states drawn there, or, with all
 states, ``sum_i q(k | x_i) Delta_i / sum_i q(k | x_i)`` (Carlson et al. 2016, eq. 21). The integral
-is then a rule of quadrature, whose error no number of samples removes.
+is then a rule of quadrature, whose error no number of samples removes: two rules on the same slopes
+tell how large it is.
 """
 
 from __future__ import annotations
@@ -16,14 +17,23 @@ from scipy.integrate import simpson
 from .. import __version__
 from .._streams import ChainStream
 from .._validation import count, instance
-from ..paths.base import AnnealingPath
+from ..paths.base import AnnealingPath, State
 from ..paths.geometric import GeometricPath
-from ..results import ConvergenceWarning, Estimate, judged, student_interval
-from ..tempering import PATH_MEANING, TemperedSample
-from .rts import MINIMUM_TRIPS, diagnose, rts
+from ..results import MORE_SWEEPS, ConvergenceWarning, Estimate, judged, student_interval
+from ..tempering import PATH_MEANING, TemperedSample, has_joint_slope
+from .rts import (
+    DISAGREEMENT,
+    MINIMUM_TRIPS,
+    checked_skip,
+    diagnose,
+    one_slope,
+    rts,
+    spread_check,
+)
 
 RULES = ("trapezoid", "riemann", "corrected", "simpson")
 MINIMUM_CHAINS = 2
+RULE_SHARE = 0.75  # of the error of chains: with more than that of the rule, intervals cover 98%
 
 
 def ti(
@@ -45,12 +55,13 @@ def ti(
     ----------
     source : TemperedSample or AnnealingPath
         Tempered states; or a path, on which `rbmlib.rts` then draws them (with ``betas``,
-        ``n_chains``, ``n_sweeps``, ``rng``).
+        ``n_chains``, ``n_sweeps``, ``rng``), given v alone if the path has no joint slope.
     rule : {"trapezoid", "riemann", "corrected", "simpson", "random"}
         "riemann": right end of each interval. "corrected": the trapezoid rule less
         ``h^2 / 12`` times the change of the variance of the slope, which is the slope's derivative
-        (Friel, Hurn & Wyse 2014); joint states only. "random" (a path only): each chain stays
-        at a beta of its own, drawn uniformly, and the mean over chains is unbiased if they mix.
+        (Friel, Hurn & Wyse 2014); joint states only. "random" (a path with a joint slope only):
+        each chain stays at a beta of its own, drawn uniformly, and the mean over chains is
+        unbiased if they mix. Half of the chains come from beta = 0, half from beta = 1.
     rao_blackwell : bool
         Mean slopes by eq. (21); False: of the states drawn at each beta, empty ones
         interpolated. Parallel tempering has the latter only.
@@ -60,20 +71,30 @@ def ti(
     Returns
     -------
     Estimate
-        Its standard error knows the spread over chains, not the error of the rule: compare
-        "trapezoid" with "corrected". ``settings["empty"]`` counts interpolated betas.
+        The variance is that over chains plus the square of the error of the rule, which is how
+        far it lies from the corrected rule and from Simpson's, whichever is farther
+        (``settings["rule_error"]``). Where that exceeds three quarters of the error of the
+        chains the estimate is flagged. ``settings["empty"]`` counts interpolated betas.
     """
     started = time.perf_counter()
     if rule not in (*RULES, "random"):
         raise ValueError(f"rule is {rule!r}: expected one of {(*RULES, 'random')}")
+    skip = count("skip", skip, 0)
     if rule == "random":
-        instance("source", source, AnnealingPath, f"for the rule 'random' {PATH_MEANING}")
         return _random(source, n_chains, n_sweeps, rng, n_threads, started)
     if isinstance(source, AnnealingPath):
         if betas is None:
             raise ValueError("betas is None: expected the betas at which to draw states, such as "
                              "rl.schedules.linear(99)")  # fmt: skip
-        options = {"record_every": max(1, n_sweeps // 1000), "n_threads": n_threads}
+        joint = has_joint_slope(source)
+        if rule == "corrected" and not joint:
+            raise ValueError(
+                f"rule is 'corrected', but the slope of a {type(source).__name__} depends on beta, "
+                "so that its variance is not its derivative: expected 'simpson' or 'trapezoid'"
+            )
+        n_chains, n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps, 4)
+        options = {"record_every": max(1, n_sweeps // 1000), "n_threads": n_threads,
+                   "conditional": "joint" if joint else "marginal"}  # fmt: skip
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said below
             run = rts(source, betas, n_chains, n_sweeps, rng, progress=progress, **options)
@@ -84,22 +105,28 @@ def ti(
                          "sample with conditional='joint'")  # fmt: skip
     if source.n_chains < MINIMUM_CHAINS:
         raise ValueError(f"source holds {source.n_chains} chain: expected 2 or more")
-    if not 0 <= skip < len(source.visited):
-        raise ValueError(f"skip is {skip!r}: expected a block from 0 to {len(source.visited) - 1}")
+    skip = checked_skip(skip, len(source.visited))
     rao_blackwell = rao_blackwell and source.mixed is not None
     sums = (source.mixed if rao_blackwell else source.visited)[skip:].sum(axis=0)
     mean, pulls, n_empty = _mean_slopes(sums)
     weights = quadrature(source.betas, "trapezoid" if rule == "corrected" else rule)
     value, pull = weights @ mean, pulls @ weights
-    if rule == "corrected":
-        variance, variance_pulls = _variances(sums, mean, pulls)
-        w = correction(source.betas)
-        value, pull = value + w @ variance, pull + variance_pulls @ w
+    derivative = None
+    if source.conditional == "joint":
+        derivative, variance_pulls = _variances(sums, mean, pulls)
+        if rule == "corrected":
+            w = correction(source.betas)
+            value, pull = value + w @ derivative, pull + variance_pulls @ w
     log_z = float(source.log_z_base + value)
-    std_error = float(pull.std(ddof=1) / np.sqrt(pull.size))
+    spread = float(pull.std(ddof=1) / np.sqrt(pull.size))
+    error = rule_error(source.betas, mean, derivative, value)
     checks, disagreement = _checks(source, skip)
+    text = f"error of the rule {error:.3f}, of the chains {spread:.3f} (closer betas mend it"
+    text += ")" if rule == "corrected" else ", or rule='corrected')"
+    fine = bool(error <= max(RULE_SHARE * spread, 1e-9))
+    checks |= {text: fine} | spread_check(spread, one_slope(sums))
     std_error, converged = judged(
-        "ti", checks, std_error, disagreement, 2, "more sweeps, or a better base"
+        "ti", checks, float(np.hypot(spread, error)), disagreement, 2, MORE_SWEEPS
     )
     steps = np.diff(source.betas)
     path_rule = np.concatenate([[0.0], np.cumsum(steps * (mean[1:] + mean[:-1]) / 2)])
@@ -118,6 +145,7 @@ def ti(
         trace={"slope_mean": mean},
         settings=source.settings | {
             "rule": rule, "rao_blackwell": rao_blackwell, "empty": n_empty,
+            "rule_error": error,
             "round_trips": float(source.round_trips.mean()), "checks": checks,
             "version": __version__,
         },
@@ -177,28 +205,56 @@ def correction(betas) -> np.ndarray:
     return np.append(square, 0.0) - np.append(0.0, square)
 
 
+def rule_error(betas, mean, derivative, value: float) -> float:
+    """How far ``value`` is from the corrected rule and from Simpson's, whichever is farther.
+
+    ``derivative`` (K,) of the mean slope is its variance where states are joint; None: differences
+    of the mean slopes serve. Two betas leave Simpson's rule nothing: there the ends of the slope,
+    between which a monotone one stays, bound the integral.
+    """
+    others = [quadrature(betas, "simpson") @ mean]
+    if derivative is None and betas.size > 2:
+        derivative = np.gradient(mean, betas, edge_order=2)
+    if derivative is not None:
+        others.append(quadrature(betas, "trapezoid") @ mean + correction(betas) @ derivative)
+    if betas.size == 2:
+        others += [mean[0], mean[1]]
+    return float(np.abs(np.array(others) - value).max())
+
+
 def _random(path, n_chains, n_sweeps, rng, n_threads, started) -> Estimate:
     """Mean slope of chains that each stay at a beta drawn uniformly; half of the run is used."""
-    n_chains, n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps, 2)
-    if not isinstance(path, GeometricPath):
-        raise TypeError(f"source is a {type(path).__name__}: expected a GeometricPath")
+    instance("source", path, AnnealingPath, f"for the rule 'random' {PATH_MEANING}")
+    if not has_joint_slope(path):
+        raise TypeError(
+            f"source is a {type(path).__name__}, whose slope depends on beta: expected for the "
+            "rule 'random' a path such as rl.GeometricPath(rbm); use rule='simpson' here"
+        )
+    n_chains, n_sweeps = count("n_chains", n_chains, 4), count("n_sweeps", n_sweeps, 4)
     stream = ChainStream(rng, n_chains)
     betas = np.sort(stream.random((n_chains, 1))[:, 0])
+    # neighbours come from either end; which of the two has the larger beta alternates
+    from_above = (np.arange(n_chains) + 1) // 2 % 2 == 1
     state, half = path.sample_base(n_chains, stream), n_sweeps // 2
-    for beta in np.linspace(0, 1, half + 1)[1:]:
-        state = path.sweep(state, np.minimum(betas, beta), 1, stream, n_threads)
-    n_used = n_sweeps - half
-    if path._is_faithful():
-        kept = np.zeros((n_used, n_chains)), np.zeros((n_used, n_chains), np.int16)
-        index = np.arange(n_chains)
-        path.temper(state, index, betas, 0 * betas, None, kept, n_used, stream, n_threads=n_threads)
-        each = kept[0].mean(axis=0) + path.rbm.log_scale + path.log_z_base
-    else:
-        each = np.full(n_chains, path.log_z_base)
-        for _ in range(n_used):
-            state, slopes = path.joint_transition(state, betas, stream)
-            each += slopes / n_used
+    for rise in np.linspace(0, 1, half + 1)[1:]:
+        above = np.where(rise <= 0.5, 2 * rise, np.maximum(betas, 2 - 2 * rise))
+        at = np.where(from_above, above, np.minimum(betas, rise))
+        state = path.sweep(state, at, 1, stream, n_threads)
+    slopes = _slopes_of_chains(path, state, betas, n_sweeps - half, stream, n_threads)
+    each = slopes.mean(axis=0) + path.log_z_base
     std_error = float(each.std(ddof=1) / np.sqrt(n_chains))
+    middle = len(slopes) // 2
+    drift = slopes[middle:].mean(axis=0) - slopes[:middle].mean(axis=0)
+    pairs = np.arange(n_chains // 2 * 2).reshape(-1, 2)
+    pairs = np.where(from_above[pairs[:, :1]], pairs[:, ::-1], pairs)
+    ends = each[pairs[:, 1]] - each[pairs[:, 0]]
+    checks, found = spread_check(std_error, np.ptp(slopes) == 0), 0.0
+    for name, gaps in (("halves of the run", drift), ("chains begun at either end", ends)):
+        gap, error = abs(gaps.mean()), gaps.std(ddof=1) / np.sqrt(gaps.size)
+        z = gap / error if error > 0 else 0.0
+        checks[f"{name} agree ({z:.1f} s.e.)"] = bool(z <= DISAGREEMENT)
+        found = max(found, float(gap))
+    std_error, converged = judged("ti", checks, std_error, found, 3)
     return Estimate(
         method="ti (random betas)",
         log_z=float(each.mean()),
@@ -207,7 +263,22 @@ def _random(path, n_chains, n_sweeps, rng, n_threads, started) -> Estimate:
         n_chains=n_chains,
         n_sweeps=n_sweeps,
         seconds=time.perf_counter() - started,
+        converged=converged,
         log_weights=each,
         settings={"path": repr(path), "rule": "random", "stream_seed": stream.seed,
-                  "version": __version__},
+                  "checks": checks, "version": __version__},
     )  # fmt: skip
+
+
+def _slopes_of_chains(path, state: State, betas, n_sweeps, stream, n_threads) -> np.ndarray:
+    """Slopes (n_sweeps, n_chains) of chains that each stay at their beta."""
+    slopes = np.zeros((n_sweeps, betas.size))
+    if isinstance(path, GeometricPath) and path._is_faithful():
+        kept = slopes, np.zeros(slopes.shape, np.int16)
+        index = np.arange(betas.size)
+        path.temper(state, index, betas, 0 * betas, None, kept, n_sweeps, stream,
+                    n_threads=n_threads)  # fmt: skip
+        return slopes + path.rbm.log_scale
+    for row in slopes:
+        state, row[:] = path.joint_transition(state, betas, stream)
+    return slopes

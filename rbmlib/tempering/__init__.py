@@ -15,7 +15,14 @@ serves all betas. With ``"marginal"`` the hidden units are summed over first: a 
 in k, for K times the work, on any path.
 """
 
-from .checks import MAX_BETAS, PATH_MEANING, check_conditional, checked_prior, ladder  # noqa: F401  (shared with the estimators)
+from .checks import (  # noqa: F401  (shared with the estimators)
+    MAX_BETAS,
+    PATH_MEANING,
+    check_conditional,
+    checked_prior,
+    has_joint_slope,
+    ladder,
+)
 from .parallel import parallel_tempering
 from .pilot import Pilot, pilot, refined  # noqa: F401
 from .sample import TemperedSample

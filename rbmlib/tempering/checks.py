@@ -32,11 +32,15 @@ def checked_prior(prior, n: int) -> np.ndarray:
     return prior / prior.sum()
 
 
+def has_joint_slope(path) -> bool:
+    """Whether one slope a state serves all betas: see `AnnealingPath.joint_transition`."""
+    return type(path).joint_transition is not AnnealingPath.joint_transition
+
+
 def check_conditional(path, conditional) -> None:
     if conditional not in CONDITIONALS:
         raise ValueError(f"conditional is {conditional!r}: expected one of {CONDITIONALS}")
-    own = type(path).joint_transition is not AnnealingPath.joint_transition
-    if conditional == "joint" and not own:
+    if conditional == "joint" and not has_joint_slope(path):
         raise ValueError(
             f"conditional is 'joint', but {type(path).__name__} has no joint log-density that is "
             "linear in beta: expected 'marginal'"

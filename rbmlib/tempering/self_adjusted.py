@@ -211,6 +211,9 @@ def estimate(
     values = groups.log_z[:, -1] + base
     log_z, std_error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(n))
     checks, found = diagnose(groups, values, values - half - base)
+    straight = np.allclose(groups.log_z, groups.log_z[:, -1:] * s.betas, atol=1e-12)
+    if std_error == 0 and not straight:  # log Z is linear in beta where nothing is random
+        checks["the standard error is 0, but log Z is not linear in beta"] = False
     std_error, converged = judged(method, checks, std_error, found, 3)
     path_error = groups.log_z.std(axis=0, ddof=1) / np.sqrt(n)
     return Estimate(
