@@ -283,7 +283,7 @@ def test_a_chain_does_not_depend_on_the_others():
     path, betas = GeometricPath(SMALL), rl.schedules.linear(30)
     few, many = (rl.ais(path, betas, n_chains=n, rng=5) for n in (70, 200))
     np.testing.assert_array_equal(few.log_weights, many.log_weights[:70])
-    np.testing.assert_array_equal(few.states.visible, many.states.visible[:70])
+    np.testing.assert_array_equal(few.states.coordinates, many.states.coordinates[:70])
 
 
 def test_global_random_state_is_left_alone():

@@ -67,11 +67,11 @@ def test_tempered_log_z_against_sums_over_the_plane():
 def test_path_is_linear_in_beta_and_made_of_models():
     path = DensityPath(UNEVEN, 6.0)
     state = State(np.random.default_rng(2).normal(size=(20, 2)))
-    normal = -(state.visible**2).sum(axis=1) / 12 - np.log(12 * np.pi)
+    normal = -(state.coordinates**2).sum(axis=1) / 12 - np.log(12 * np.pi)
     np.testing.assert_allclose(path.log_density(state, 0.0), normal)
-    np.testing.assert_allclose(path.log_density(state, 1.0), UNEVEN.log_density(state.visible))
+    np.testing.assert_allclose(path.log_density(state, 1.0), UNEVEN.log_density(state.coordinates))
     three = path.log_density(state, np.array([0.0, 0.4, 1.0]))
-    np.testing.assert_allclose(three[:, 1], path.at(0.4).log_density(state.visible))
+    np.testing.assert_allclose(three[:, 1], path.at(0.4).log_density(state.coordinates))
     np.testing.assert_allclose(three[:, 2] - three[:, 0], path.log_density_slope(state, 0.3))
     np.testing.assert_allclose(three[:, 1], 0.6 * three[:, 0] + 0.4 * three[:, 2])
 
@@ -104,13 +104,13 @@ def ranks_after(kernel, n_steps, n=12_000):
     rng = np.random.default_rng(n_steps)
     draws = [tempered_draws(b, n, rng) for b in betas]
     state, stream = State(np.concatenate([x for x, _ in draws])), ChainStream(3, 3 * n)
-    start = state.visible
+    start = state.coordinates
     for _ in range(n_steps):
         state = path.transition(state, np.repeat(betas, n), stream)
-    moved = (state.visible != start).any(axis=1).reshape(3, n).mean(axis=1)
+    moved = (state.coordinates != start).any(axis=1).reshape(3, n).mean(axis=1)
     assert (moved > 0.15).all()
     for j, (_, (x, law)) in enumerate(draws):
-        u = np.interp(state.visible[j * n : (j + 1) * n, 0], x, law)
+        u = np.interp(state.coordinates[j * n : (j + 1) * n, 0], x, law)
         bins = np.minimum(40 * u, 39).astype(int)
         p_values.append(chi_square_p(bins, np.full(40, 1 / 40)))
     return p_values
@@ -181,7 +181,7 @@ def test_adapted_steps_meet_their_target_at_every_beta(adapted):
         state = adapted.path.transition(state, np.minimum(own, beta), stream)
     shares = []
     for _ in range(20):
-        moved = adapted.path.move(state.visible, own, np.tile(steps, n), stream)
+        moved = adapted.path.move(state.coordinates, own, np.tile(steps, n), stream)
         state = State(moved.x)
         shares.append(moved.probability.reshape(n, -1).mean(axis=0))
     np.testing.assert_allclose(np.mean(shares, axis=0), 0.651, atol=0.1)

@@ -94,7 +94,7 @@ for n_hidden in (12, 60):
         digest.update(np.ascontiguousarray(part).tobytes())
 rbm = rl.testsystems.random_rbm(n_visible=90, n_hidden=40, rng=1)
 estimate = rl.ais(rl.GeometricPath(rbm), np.linspace(0, 1, 41) ** 2, n_chains=40, rng=0)
-digest.update(estimate.states.visible.tobytes())
+digest.update(estimate.states.coordinates.tobytes())
 digest.update(np.round(estimate.log_weights, 9).tobytes())
 print(digest.hexdigest())
 """
@@ -152,9 +152,9 @@ def test_weights_too_unequal_for_integers_take_the_generic_loop():
     streams = [ChainStream(3, 6) for _ in range(3)]
     after, log_weights = path.anneal(state, betas, streams[0])
     wanted, expected = rl.AnnealingPath.anneal(path, state, betas, streams[1])
-    np.testing.assert_array_equal(after.visible, wanted.visible)
+    np.testing.assert_array_equal(after.coordinates, wanted.coordinates)
     np.testing.assert_array_equal(log_weights, expected)
-    assert path.sweep(state, 0.5, 2, streams[2]).visible.shape == (6, 8)
+    assert path.sweep(state, 0.5, 2, streams[2]).coordinates.shape == (6, 8)
 
 
 def test_layers_too_large_for_lists_are_refused():

@@ -51,7 +51,7 @@ def test_ends_are_the_gaussian_and_the_model(case):
     model = path.reduction.model
     v = draw(30, np.random.default_rng(2))
     state = path.state_of(v)
-    z = state.visible
+    z = state.coordinates
     np.testing.assert_allclose(path.log_density(state, 0.0), -(z**2).sum(axis=1) / 2)
     np.testing.assert_allclose(
         np.diff(path.log_density(state, 1.0)),
@@ -90,23 +90,23 @@ def test_transitions_leave_the_density_invariant(case, beta):
     else:
         state = path.sample_base(n, rng)
         weights = np.exp(beta * path.log_density_slope(state, 0.0))
-        state = State(state.visible[rng.choice(n, n, p=weights / weights.sum())])
+        state = State(state.coordinates[rng.choice(n, n, p=weights / weights.sum())])
     moved = state
     for _ in range(6):
         moved = path.transition(moved, beta, rng)
-    assert np.mean(np.abs(moved.visible - state.visible)) > 0.3
+    assert np.mean(np.abs(moved.coordinates - state.coordinates)) > 0.3
     functions = [
         lambda s: path.log_density_slope(s, beta),
-        lambda s: (s.visible**2).sum(axis=1),
-        lambda s: s.visible[:, 0],
+        lambda s: (s.coordinates**2).sum(axis=1),
+        lambda s: s.coordinates[:, 0],
         lambda s: np.abs(path.reduction.model.hidden_field(
-            path.mean + s.visible @ path._root.T)).sum(axis=1),
+            path.mean + s.coordinates @ path._root.T)).sum(axis=1),
     ]  # fmt: skip
     fresh = path.state_of(draw(n, rng)) if beta == 1.0 else None
     if fresh is None:
         other = path.sample_base(n, rng)
         w = np.exp(beta * path.log_density_slope(other, 0.0))
-        fresh = State(other.visible[rng.choice(n, n, p=w / w.sum())])
+        fresh = State(other.coordinates[rng.choice(n, n, p=w / w.sum())])
     # resampled draws repeat: their errors are larger by the root of n / ess
     inflate = 1.0 if beta == 1.0 else np.sqrt(n * (weights**2).sum() / weights.sum() ** 2)
     z = []
@@ -127,7 +127,7 @@ def test_trajectories_alone_leave_the_density_invariant(case, beta):
     base = path.state_of(draw(n, rng)) if beta == 1.0 else path.sample_base(n, rng)
     log_w = (beta != 1.0) * beta * path.log_density_slope(base, 0.0)
     w = np.exp(log_w - log_w.max())
-    z = base.visible[rng.choice(n, n, p=w / w.sum())]
+    z = base.coordinates[rng.choice(n, n, p=w / w.sum())]
     moved = z
     for _ in range(4):
         moved = path._trajectory(moved, np.full((n, 1), beta), rng)

@@ -23,7 +23,7 @@ def run(rbm, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rl.ConvergenceWarning)
         estimate = rl.ais(path, STEPS, n_chains=150, rng=4, **options)
-    return estimate.log_weights, estimate.states.visible
+    return estimate.log_weights, estimate.states.coordinates
 
 
 def assert_same_bits(one, two):
@@ -100,15 +100,15 @@ def test_fused_path_equals_the_generic_loop(shape, rule, falling):
     if falling:
         betas = betas[::-1]
     start = State((np.random.default_rng(0).random((200, shape[0])) < 0.5).astype(f32))
-    before = start.visible.copy()
+    before = start.coordinates.copy()
     fused, fused_stream = ChainStream(8, 200), ChainStream(8, 200)
     state, log_weights = path.anneal(start, betas, fused)
     wanted, wanted_weights = AnnealingPath.anneal(path, start, betas, MirroredStream(fused_stream))
-    np.testing.assert_array_equal(start.visible, before)
+    np.testing.assert_array_equal(start.coordinates, before)
     assert fused.draw == fused_stream.draw == 2 * (len(betas) - 1)
     # A unit differs if u falls between two roundings of p, some 1e-7 apart; then its chain
     # goes its own way (and may come back): 0.1 chains expected of 200 x 39 sweeps x 159 units.
-    same = (state.visible == wanted.visible).all(axis=1)
+    same = (state.coordinates == wanted.coordinates).all(axis=1)
     assert (same & (np.abs(log_weights - wanted_weights) < 1e-4)).sum() >= 198
     assert wanted_weights.std() > 0.01, "the weights should have something to agree on"
 
@@ -123,15 +123,15 @@ def test_fused_sweep_equals_the_generic_transition(shape):
     for _ in range(10):
         state = path.transition(state, betas, stream)
     swept = path.sweep(start, betas, 10, ChainStream(8, 200))
-    assert (swept.visible == state.visible).all(axis=1).sum() >= 198
+    assert (swept.coordinates == state.coordinates).all(axis=1).sum() >= 198
 
 
 def test_sweep_takes_one_beta_a_chain():
     path = GeometricPath(NARROW, base=np.zeros(40))
     start = path.sample_base(90, ChainStream(1, 90))
     betas = np.repeat([0.0, 0.4, 1.0], 30)
-    mixed = path.sweep(start, betas, 7, ChainStream(2, 90)).visible
+    mixed = path.sweep(start, betas, 7, ChainStream(2, 90)).coordinates
     for k, beta in enumerate((0.0, 0.4, 1.0)):
-        alone = path.sweep(start, beta, 7, ChainStream(2, 90)).visible
+        alone = path.sweep(start, beta, 7, ChainStream(2, 90)).coordinates
         rows = slice(30 * k, 30 * k + 30)
         np.testing.assert_array_equal(mixed[rows], alone[rows])

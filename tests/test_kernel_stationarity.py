@@ -41,7 +41,7 @@ def test_fused_sweep_leaves_p_beta_invariant(route):
         state = State(all_states(6)[rng.choice(64, size=n, p=p)].astype(f32))
         for sweeps in (1, 3, 12):  # 1, 4 and 16 in all
             state = path.sweep(state, beta, sweeps, stream)
-            index = state_index(state.visible)
+            index = state_index(state.coordinates)
             assert total_variation(index, p) < 4 * total_variation_floor(p, n), (beta, sweeps)
             p_values.append(chi_square_p(index, p))
     assert_no_rejection(p_values, "chi-square of states after sweeps")
@@ -58,7 +58,7 @@ def test_fused_sweep_draws_with_the_conditionals():
         wanted = (joint[start] / joint[start].sum()) @ (joint / joint.sum(axis=0)).T
         state = State(np.repeat(all_states(6)[[start]], n, axis=0).astype(f32))
         moved = path.sweep(state, beta, 1, ChainStream(3, n))
-        assert chi_square_p(state_index(moved.visible), wanted) > 1e-4
+        assert chi_square_p(state_index(moved.coordinates), wanted) > 1e-4
 
 
 def test_rare_bits_are_drawn_at_their_rate():
@@ -67,7 +67,7 @@ def test_rare_bits_are_drawn_at_their_rate():
     rbm = BernoulliRBM(np.zeros((n_units, 1)), np.repeat([-field, field], 100), [0.0])
     path = GeometricPath(rbm, base=np.zeros(n_units))
     start = State(np.zeros((n_chains, n_units), f32))
-    moved = path.sweep(start, 1.0, 1, ChainStream(6, n_chains)).visible
+    moved = path.sweep(start, 1.0, 1, ChainStream(6, n_chains)).coordinates
     counts = np.array([moved[:, :100].sum(), (1 - moved[:, 100:]).sum()])
     mean = 100 * n_chains * expit(-field)
     assert mean > 10

@@ -48,14 +48,16 @@ def gaussian_log_z(rbm) -> float:
 @pytest.mark.parametrize("path", PATHS, ids=NAMES)
 def test_path_is_that_of_its_models(path):
     state = path.sample_base(20, np.random.default_rng(0))
-    wanted = np.stack([path.at(b).log_density(state.visible) for b in BETAS], axis=1)
+    wanted = np.stack([path.at(b).log_density(state.coordinates) for b in BETAS], axis=1)
     assert np.allclose(path.log_density(state, BETAS), wanted)
     assert np.allclose(path.log_density(state, 0.3), wanted[:, 1])
     ends = path.log_density(state, np.array([0.3 - 1e-5, 0.3 + 1e-5]))
     slope = (ends[:, 1] - ends[:, 0]) / 2e-5
     assert np.allclose(path.log_density_slope(state, 0.3), slope, atol=1e-6)
     whole = path.rbm.reduced().model
-    assert np.allclose(path.at(1.0).log_density(state.visible), whole.log_density(state.visible))
+    assert np.allclose(
+        path.at(1.0).log_density(state.coordinates), whole.log_density(state.coordinates)
+    )
 
 
 @pytest.mark.parametrize("path", PATHS[:4], ids=NAMES[:4])
@@ -157,7 +159,7 @@ def test_transitions_along_paths_keep_moments(kind, kernel):
     state = path.sweep(State(u), betas, 4, ChainStream(3, 3 * n))
     p = []
     for i, b in enumerate(betas[::n]):
-        v = state.visible[i * n : (i + 1) * n]
+        v = state.coordinates[i * n : (i + 1) * n]
         p.append(two_sided(z_score(v * path.at(b).gradient(v), -1.0)))
     assert_no_rejection(p, "directions", level=1e-4)
 
@@ -165,16 +167,18 @@ def test_transitions_along_paths_keep_moments(kind, kernel):
 def test_slice_sampling_moves_all_chains():
     path = LeakinessPath(SLANTED, kernel="slice")
     state = path.sample_base(500, np.random.default_rng(0))
-    moved = path.transition(state, 1.0, ChainStream(0, 500)).visible
-    assert (moved != state.visible).all()
+    moved = path.transition(state, 1.0, ChainStream(0, 500)).coordinates
+    assert (moved != state.coordinates).all()
 
 
 @pytest.mark.parametrize("kernel", ["slice", "hmc", "metropolis"])
 def test_chains_do_not_depend_on_their_neighbours(kernel):
     path = LeakinessPath(SLANTED, kernel=kernel)
     state = path.sample_base(10, np.random.default_rng(0))
-    both = path.sweep(state, 0.5, 5, ChainStream(4, 10)).visible
-    some = path.sweep(State(state.visible[6:]), 0.5, 5, ChainStream(4, 4, first_chain=6)).visible
+    both = path.sweep(state, 0.5, 5, ChainStream(4, 10)).coordinates
+    some = path.sweep(
+        State(state.coordinates[6:]), 0.5, 5, ChainStream(4, 4, first_chain=6)
+    ).coordinates
     assert np.allclose(both[6:], some, atol=1e-12)
 
 
@@ -235,9 +239,9 @@ def test_compiled_annealing_is_the_generic_one(kind, kernel):
         stream, seen = ChainStream(3, 130), []
         state, log_weights = anneal(
             path, path.sample_base(130, stream), betas, stream, record_at={7, 30},
-            on_record=lambda k, s, w, seen=seen: seen.append((k, s.visible.sum(), w.sum())),
+            on_record=lambda k, s, w, seen=seen: seen.append((k, s.coordinates.sum(), w.sum())),
         )  # fmt: skip
-        ends.append((state.visible, log_weights, seen, stream.draw))
+        ends.append((state.coordinates, log_weights, seen, stream.draw))
     for one, two in zip(*ends, strict=True):
         assert np.allclose(one, two, rtol=1e-5, atol=1e-5)
 

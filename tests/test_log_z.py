@@ -1,5 +1,6 @@
 """`log_z`: chooses, runs, checks, says whether to trust it; and the command line around it."""
 
+import importlib
 import json
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import pytest
 from test_mean_field import with_idle_units
 
 import rbmlib as rl
-from rbmlib.estimators import log_z as trusted
+
+trusted = importlib.import_module("rbmlib.estimators.log_z")  # the room has the function
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,7 @@ def test_log_density_at_many_betas(path):
     betas = np.array([0.0, 0.3, 1.0])
     together = path.log_density(states, betas)
     for i, beta in enumerate(betas):
-        np.testing.assert_allclose(together[:, i], path.at(beta).log_density(states.visible))
+        np.testing.assert_allclose(together[:, i], path.at(beta).log_density(states.coordinates))
 
 
 @pytest.mark.statistical
@@ -88,7 +88,7 @@ def test_transition_leaves_p_beta_invariant(path):
         start = rl.State(all_states(6)[rng.choice(64, size=n, p=p)].astype(np.float32))
         for betas in (beta, np.full(n, beta)):
             moved = path.transition(start, betas, ChainStream(3, n))
-            p_values.append(chi_square_p(state_index(moved.visible), p))
+            p_values.append(chi_square_p(state_index(moved.coordinates), p))
     assert_no_rejection(p_values, "betas")
 
 

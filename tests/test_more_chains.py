@@ -45,7 +45,7 @@ def test_states_are_joined_where_both_are_there():
     first = rl.ais(path, BETAS, n_chains=10, rng=5, n_recorded=2)
     joined = rl.ais(path, BETAS, n_chains=20, add_to=first)
     whole = rl.ais(path, BETAS, n_chains=30, rng=5, n_recorded=2)
-    np.testing.assert_array_equal(joined.states.visible, whole.states.visible)
+    np.testing.assert_array_equal(joined.states.coordinates, whole.states.coordinates)
     assert joined.seconds > first.seconds
 
 

@@ -104,7 +104,7 @@ def test_base_draws_have_the_base_distribution(path):
     state = path.sample_base(40_000, np.random.default_rng(1))
     assert state.n_chains == 40_000
     p = probabilities(log_sum(rbm_table(path.at(0.0)), axis=1))
-    assert chi_square_p(state_index(state.visible), p) > 1e-4
+    assert chi_square_p(state_index(state.coordinates), p) > 1e-4
 
 
 @pytest.mark.statistical
@@ -121,7 +121,7 @@ def test_generic_transition_leaves_p_beta_invariant(kind):
         for step in range(1, 17):
             state = path.transition(state, beta, rng)
             if step in (1, 4, 16):
-                index = state_index(state.visible)
+                index = state_index(state.coordinates)
                 assert total_variation(index, p) < 4 * total_variation_floor(p, n), (beta, step)
                 p_values.append(chi_square_p(index, p))
     assert_no_rejection(p_values, "chi-square of states after transitions")
@@ -138,7 +138,7 @@ def test_generic_transition_moves_with_the_conditionals():
     wanted = (joint[start] / joint[start].sum()) @ (joint / joint.sum(axis=0)).T
     state = State(np.repeat(all_states(5)[[start]], n, axis=0))
     moved = path.transition(state, beta, np.random.default_rng(3))
-    assert chi_square_p(state_index(moved.visible), wanted) > 1e-4
+    assert chi_square_p(state_index(moved.coordinates), wanted) > 1e-4
 
 
 def test_transition_takes_one_beta_a_chain():
@@ -148,7 +148,7 @@ def test_transition_takes_one_beta_a_chain():
     mixed = path.transition(state, betas, np.random.default_rng(0))
     for chain in (0, 100, 333, 639):
         alone = path.transition(state, betas[chain], np.random.default_rng(0))
-        np.testing.assert_array_equal(mixed.visible[chain], alone.visible[chain])
+        np.testing.assert_array_equal(mixed.coordinates[chain], alone.coordinates[chain])
 
 
 # bases ------------------------------------------------------------------------------------
@@ -234,8 +234,8 @@ def test_generic_loop_records_where_it_is_told():
     state = path.sample_base(10, np.random.default_rng(0))
     final, log_weights = path.anneal(
         state, betas, np.random.default_rng(1), record_at={2, 6},
-        on_record=lambda k, s, w: seen.append((k, s.visible.copy(), w.copy())),
+        on_record=lambda k, s, w: seen.append((k, s.coordinates.copy(), w.copy())),
     )  # fmt: skip
     assert [k for k, _, _ in seen] == [2, 6]
-    np.testing.assert_array_equal(seen[-1][1], final.visible)
+    np.testing.assert_array_equal(seen[-1][1], final.coordinates)
     np.testing.assert_array_equal(seen[-1][2], log_weights)

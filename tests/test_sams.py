@@ -123,7 +123,7 @@ def test_compiled_equals_the_plain_loop(shape, jump, monkeypatch):
     if same.all():
         np.testing.assert_array_equal(fused.index, loop.index)
         np.testing.assert_array_equal(fused.round_trips, loop.round_trips)
-        np.testing.assert_array_equal(fused.state.visible, loop.state.visible)
+        np.testing.assert_array_equal(fused.state.coordinates, loop.state.coordinates)
 
 
 @pytest.mark.parametrize("shape", [(12, 6), (40, 50)], ids=["narrow", "wide"])
@@ -134,7 +134,7 @@ def test_same_seed_same_bits_on_any_number_of_threads(shape):
             warnings.simplefilter("ignore", rl.ConvergenceWarning)
             one, two = (run(path, BETAS, 60, 120, 7, n_groups=6, n_threads=n) for n in (1, 2))
         np.testing.assert_array_equal(one.trace["log_z"], two.trace["log_z"])
-        np.testing.assert_array_equal(one.states.visible, two.states.visible)
+        np.testing.assert_array_equal(one.states.coordinates, two.states.coordinates)
 
 
 def test_groups_share_nothing():

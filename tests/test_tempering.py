@@ -100,7 +100,7 @@ def test_tempering_leaves_the_joint_law_invariant(route, conditional, monkeypatc
             conditional=conditional, n_blocks=1,
         )  # fmt: skip
         sample, index, done = run.states, run.index, sweeps
-        cells = index * len(states) + state_index(sample.visible)
+        cells = index * len(states) + state_index(sample.coordinates)
         p_values.append(chi_square_p(cells, law.ravel()))
     assert_no_rejection(p_values, f"{route} {conditional}")
 
@@ -115,7 +115,7 @@ def test_a_wrong_draw_of_beta_is_seen(monkeypatch):
     run = rl.simulated_tempering(
         path, BETAS, guess, n, 4, rng, start=State(all_states(5)[visible].astype(f32)), index=index
     )
-    cells = run.index * 32 + state_index(run.states.visible)
+    cells = run.index * 32 + state_index(run.states.coordinates)
     assert chi_square_p(cells, law.ravel()) < 1e-6
 
 
@@ -133,7 +133,7 @@ def test_parallel_tempering_leaves_the_product_invariant(conditional):
         run = rl.parallel_tempering(
             path, BETAS, n, sweeps, rng, start=start, conditional=conditional, n_blocks=1
         )
-        found = state_index(run.states.visible)
+        found = state_index(run.states.coordinates)
         p_values += [chi_square_p(found[run.index == k], law[k]) for k in range(4)]
         assert (np.sort(run.index.reshape(n, 4)) == np.arange(4)).all()
     assert (run.swap_rates > 0.2).all()
@@ -176,7 +176,7 @@ def test_one_thread_equals_two(shape):
     for name in ("temperature", "delta", "mixed", "visited", "transitions", "mixed_transitions",
                  "round_trips", "index"):  # fmt: skip
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
-    np.testing.assert_array_equal(one.states.visible, two.states.visible)
+    np.testing.assert_array_equal(one.states.coordinates, two.states.coordinates)
 
 
 def test_sums_agree_with_the_states_kept():
@@ -210,12 +210,12 @@ def test_delta_is_the_slope_of_the_joint_density():
             return self.now
 
     state = path.sample_base(200, ChainStream(0, 200))
-    visible_before = state.visible.astype(float)
+    visible_before = state.coordinates.astype(float)
     stream = Recorder(1, 200)
     moved, delta = path.joint_transition(state, 0.6, stream)
     fields = path.at(0.6).hidden_mean(visible_before)
     hidden = (stream.last < fields).astype(float)
-    one, zero = (path.at(b).log_joint_density(moved.visible, hidden) for b in (1.0, 0.0))
+    one, zero = (path.at(b).log_joint_density(moved.coordinates, hidden) for b in (1.0, 0.0))
     np.testing.assert_allclose(delta, one - zero, atol=1e-10)
 
 

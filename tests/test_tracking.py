@@ -130,11 +130,11 @@ def test_a_resampled_sample_is_a_new_one():
     )
     tracker.update(random_rbm(0))
     held = tracker.sample
-    states, index = held.states.visible.copy(), held.index.copy()
+    states, index = held.states.coordinates.copy(), held.index.copy()
     tracker.update(random_rbm(1))
     assert tracker.weights.n_resampled == 1
     assert 1 <= tracker.reweighted().n_ancestors < 20
-    np.testing.assert_array_equal(held.states.visible, states)
+    np.testing.assert_array_equal(held.states.coordinates, states)
     np.testing.assert_array_equal(held.index, index)
 
 
@@ -144,7 +144,7 @@ def test_negative_phase_is_the_mean_of_the_model():
     tracker = LogZTracker(BASE, BETAS, n_chains=n, n_sweeps=5, rng=2)
     for _ in range(3):
         tracker.update(rbm)
-    v, q = tracker.sample.states.visible.astype(float), tracker.conditional()[:, -1]
+    v, q = tracker.sample.states.coordinates.astype(float), tracker.conditional()[:, -1]
     table = rbm_table(rbm)
     p = np.exp(log_sum(table, axis=1) - log_sum(table))
     means = rbm.hidden_mean(all_states(10))
@@ -178,7 +178,7 @@ def test_change_of_log_density_after_a_jump():
     """Fields that move by tens, where single precision would lose or overflow the product."""
     one, other = (rl.BernoulliRBM(s * np.ones((10, 5)), np.zeros(10), np.zeros(5)) for s in (8, -8))
     states = rl.State(all_states(10)[::7].astype(np.float32))
-    wanted = other.log_density(states.visible) - one.log_density(states.visible)
+    wanted = other.log_density(states.coordinates) - one.log_density(states.coordinates)
     found = log_density_change(one, other, states, np.ones(states.n_chains))
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
     back = log_density_change(other, one, states, np.ones(states.n_chains))

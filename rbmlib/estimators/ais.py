@@ -325,7 +325,7 @@ class _Recorder:
         if self.keep_chains:
             row |= dict(zip(OF_CHAINS, (log_weights.copy(), slopes), strict=True))
         for name, function in self.expectations.items():
-            row[name] = weights @ np.asarray(function(state.visible), dtype=float)
+            row[name] = weights @ np.asarray(function(state.coordinates), dtype=float)
         self.rows.append(row)
 
     def result(self) -> dict:

@@ -156,7 +156,7 @@ def _affordable_steps(path: GeometricPath, seconds: float, n_threads) -> int:
 def _start_of_reverse(path, forward, other, rng, n_threads) -> State:
     """Particles of both runs, drawn by their weights, then moved at beta = 1."""
     pooled = np.concatenate([forward.log_weights, other.log_weights])
-    visible = np.concatenate([forward.states.visible, other.states.visible])
+    visible = np.concatenate([forward.states.coordinates, other.states.coordinates])
     chosen = rng.permutation(resample(pooled, rng, N_CHAINS))
     stream = ChainStream(rng, N_CHAINS)
     return path.sweep(State(visible[chosen]), 1.0, BURN_IN, stream, n_threads)

@@ -120,7 +120,7 @@ def _long_chains(path, betas, n_chains, rng, n_burn_in, n_threads, progress) -> 
     with progress_bar(total, "start of reverse ais", progress) as bar:
         options = {"n_threads": n_threads, "on_progress": bar.update}
         state, log_weights = path.anneal(state, betas, stream, **options)
-        state = State(state.visible[resample(log_weights, rng)])
+        state = State(state.coordinates[resample(log_weights, rng)])
         return path.sweep(state, 1.0, n_burn_in, stream, **options)
 
 

@@ -130,7 +130,7 @@ def begin_from_pilot(path, betas, n_chains, source, options):
     )
     odd = np.arange(n_chains) % 2 == 1
     rows = np.arange(n_chains)
-    visible = np.where(odd[:, None], first.top.visible[rows], first.bottom.visible[rows])
+    visible = np.where(odd[:, None], first.top.coordinates[rows], first.bottom.coordinates[rows])
     begun = {"start": State(visible), "index": np.where(odd, betas.size - 1, 0)}
     return first.log_z_path, begun, {"pilot_log_z": float(first.log_z_path[-1])}
 

@@ -25,11 +25,11 @@ STATE_MEANING = "a State, such as path.sample_base(n_chains, rng) or rl.State(vi
 class State(NamedTuple):
     """States of many chains: arrays with the chains first."""
 
-    visible: np.ndarray  # (n_chains, n_visible)
+    coordinates: np.ndarray  # (n_chains, n): visible units, or what stands for them on the path
 
     @property
     def n_chains(self) -> int:
-        return self.visible.shape[0]
+        return self.coordinates.shape[0]
 
 
 class AnnealingPath(ABC):
@@ -48,8 +48,8 @@ class AnnealingPath(ABC):
     def log_density(self, state: State, beta) -> np.ndarray:
         """log p*_beta of each state: (n_chains,), or (n_chains, K) for K betas."""
         if np.ndim(beta) == 0:
-            return self.at(beta).log_density(state.visible)
-        return np.stack([self.at(b).log_density(state.visible) for b in beta], axis=1)
+            return self.at(beta).log_density(state.coordinates)
+        return np.stack([self.at(b).log_density(state.coordinates) for b in beta], axis=1)
 
     @abstractmethod
     def log_density_slope(self, state: State, beta) -> np.ndarray:
@@ -62,7 +62,7 @@ class AnnealingPath(ABC):
         """
         instance(name, state, State, STATE_MEANING)
         model = self.at(1.0)
-        check_visible(name, state.visible, model.n_visible, isinstance(model, BernoulliRBM))
+        check_visible(name, state.coordinates, model.n_visible, isinstance(model, BernoulliRBM))
         return state
 
     @abstractmethod

@@ -154,22 +154,22 @@ class DensityPath(AnnealingPath):
         return base, found - base
 
     def log_density(self, state: State, beta) -> np.ndarray:
-        base, slope = self._checked_ends(state.visible)
+        base, slope = self._checked_ends(state.coordinates)
         if np.ndim(beta) == 0:
             return base + beta * slope
         return base[:, None] + slope[:, None] * np.asarray(beta)
 
     def log_density_slope(self, state: State, beta) -> np.ndarray:
-        return self._checked_ends(state.visible)[1]
+        return self._checked_ends(state.coordinates)[1]
 
     def transition(self, state: State, beta, rng) -> State:
         beta = np.broadcast_to(np.asarray(beta, float), state.n_chains)
         steps = np.interp(beta, self.step_betas, self.step_sizes)
-        return State(self.move(state.visible, beta, steps, rng).x)
+        return State(self.move(state.coordinates, beta, steps, rng).x)
 
     def joint_transition(self, state: State, beta, rng) -> tuple[State, np.ndarray]:
         state = self.transition(state, beta, rng)
-        return state, self._checked_ends(state.visible)[1]
+        return state, self._checked_ends(state.coordinates)[1]
 
     def _nearest(self, beta) -> np.ndarray:
         """Index of the step_beta nearest to each beta."""
@@ -269,7 +269,7 @@ def adapt_step_sizes(
     n_chains, n_steps = count("n_chains", n_chains), count("n_steps", n_steps)
     n = betas.size * n_chains
     stream = ChainStream(rng, n)
-    x = path.sample_base(TUNING_CHAINS, stream).visible
+    x = path.sample_base(TUNING_CHAINS, stream).coordinates
     tuned = {}
     for beta in (0.0, 1.0):
         first = np.sqrt(path.base_variance) if beta == 0 else tuned[0.0]
@@ -278,7 +278,7 @@ def adapt_step_sizes(
         )
     low, high = sorted(tuned.values())
     index = np.tile(np.arange(betas.size), n_chains)
-    x, tried, accepted = path.sample_base(n, stream).visible, [], []
+    x, tried, accepted = path.sample_base(n, stream).coordinates, [], []
     for beta in [*betas[1:], *[1.0] * n_steps]:  # a chain stays at its beta once others pass it
         steps = low * (high / low) ** stream.random((n, 1))[:, 0]
         moved = path.move(x, np.minimum(betas[index], beta), steps, stream)
@@ -342,7 +342,7 @@ def adapt_covariances(
         for step in range(2 * n_steps):
             state = walk.transition(state, own, stream)
             if step >= n_steps:
-                seen.append(state.visible.reshape(n_chains, betas.size, -1))
+                seen.append(state.coordinates.reshape(n_chains, betas.size, -1))
         states = np.concatenate(seen)
         covariances = np.stack([np.atleast_2d(np.cov(states[:, k].T)) for k in range(betas.size)])
         walk = path.with_steps(1.0, betas, covariances)

@@ -93,21 +93,21 @@ class GaussianBasePath(AnnealingPath):
 
     def visible_of(self, state: State, rng=None) -> np.ndarray:
         """Visible units (n_states, n_visible); the dimensions off the span are drawn."""
-        return self.reduction.expand(self.mean + state.visible @ self._root.T, rng)
+        return self.reduction.expand(self.mean + state.coordinates @ self._root.T, rng)
 
     def log_density(self, state: State, beta) -> np.ndarray:
-        base = -np.einsum("ni,ni->n", state.visible, state.visible) / 2
+        base = -np.einsum("ni,ni->n", state.coordinates, state.coordinates) / 2
         slope = self.log_density_slope(state, beta)
         return base + beta * slope if np.ndim(beta) == 0 else base[:, None] + np.outer(slope, beta)
 
     def log_density_slope(self, state: State, beta) -> np.ndarray:
         """log p*(u) + log det R - log N(z; 0, I), the last without its constant."""
-        z, model = state.visible, self.reduction.model
+        z, model = state.coordinates, self.reduction.model
         u = self.mean + z @ self._root.T
         return model.log_density(u) + self._log_det + np.einsum("ni,ni->n", z, z) / 2
 
     def transition(self, state: State, beta, rng) -> State:
-        z = state.visible
+        z = state.coordinates
         for _ in range(self.n_steps):
             z = self._slice(z, np.broadcast_to(beta, len(z)), rng)
         if self.n_leapfrog:

@@ -84,17 +84,17 @@ class GeometricPath(AnnealingPath):
 
     def checked_state(self, state: State, name: str = "state") -> State:
         instance(name, state, State, STATE_MEANING)
-        check_visible(name, state.visible, self.rbm.n_visible, binary=True)
+        check_visible(name, state.coordinates, self.rbm.n_visible, binary=True)
         return state
 
     def _slopes(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """d/dbeta of the hidden fields (n_chains, n_hidden) and of the visible term (n_chains,)."""
-        v = self.checked_state(state).visible.astype(float)
+        v = self.checked_state(state).coordinates.astype(float)
         return v @ self.rbm.weights + self._hidden_slope, v @ self._visible_slope
 
     def log_density(self, state: State, beta) -> np.ndarray:
         slopes, visible = self._slopes(state)
-        constant = state.visible.astype(float) @ self.base_visible_bias
+        constant = state.coordinates.astype(float) @ self.base_visible_bias
 
         def at(b):
             fields = self.base_hidden_bias + b * slopes
@@ -133,7 +133,7 @@ class GeometricPath(AnnealingPath):
 
     def _own_bits(self, state: State) -> np.ndarray:
         """A copy of the states for the kernels, which trust its width and that it holds bits."""
-        return np.array(self.checked_state(state).visible, dtype=np.float32, order="C")
+        return np.array(self.checked_state(state).coordinates, dtype=np.float32, order="C")
 
     def _rounding(self) -> tuple[float, float, float]:
         """Nats by which the kernels' log-densities are off, typically: weights, slopes, float32.
@@ -175,7 +175,7 @@ class GeometricPath(AnnealingPath):
         """log p*_beta / p*_beta,quantised of each state: the kernels' weights are fixed-point."""
         exact = self.rbm.weights, self._visible_slope
         ours, theirs = (
-            fields(state.visible, np.column_stack(parameters))
+            fields(state.coordinates, np.column_stack(parameters))
             for parameters in (exact, gibbs.quantised_weights(self._kernel()))
         )
         difference = softplus(self.base_hidden_bias + beta * (ours[:, :-1] + self._hidden_slope))

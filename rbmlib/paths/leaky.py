@@ -43,15 +43,15 @@ class _LeakyPath(AnnealingPath):
         return State(mean + sd * rng.standard_normal((n_chains, model.n_visible)))
 
     def log_density(self, state: State, beta) -> np.ndarray:
-        base, slope = self._base_and_slope(state.visible)
+        base, slope = self._base_and_slope(state.coordinates)
         return base + beta * slope if np.ndim(beta) == 0 else base[:, None] + np.outer(slope, beta)
 
     def log_density_slope(self, state: State, beta) -> np.ndarray:
-        return self._base_and_slope(state.visible)[1]
+        return self._base_and_slope(state.coordinates)[1]
 
     def transition(self, state: State, beta, rng) -> State:
         c, t = self._point(np.asarray(beta, float)[..., None])
-        return State(self._move(self.reduction.model, state.visible, c, t, rng))
+        return State(self._move(self.reduction.model, state.coordinates, c, t, rng))
 
     def joint_transition(self, state: State, beta, rng) -> tuple[State, np.ndarray]:
         state = self.transition(state, beta, rng)
@@ -68,7 +68,7 @@ class _LeakyPath(AnnealingPath):
                 state, betas, stream, record_at=record_at, on_record=on_record,
                 n_threads=n_threads, on_progress=on_progress,
             )  # fmt: skip
-        betas, u = np.asarray(betas, float), np.array(self.checked_state(state).visible, float)
+        betas, u = np.asarray(betas, float), np.array(self.checked_state(state).coordinates, float)
         points = np.column_stack([np.diff(betas), *np.broadcast_arrays(*self._point(betas[1:]))])
         parameters = np.stack([np.diag(model.weights), model.hidden_bias, model.visible_bias])
         exact, gains = self.kernel == "blockwise", np.zeros(len(u))
@@ -218,13 +218,16 @@ class GaussianGeometricPath(AnnealingPath):
 
     def log_density(self, state: State, beta) -> np.ndarray:
         model = self.reduction.model
-        constant, x = _gaussian_part(model, state.visible), model.hidden_field(state.visible)
+        constant, x = (
+            _gaussian_part(model, state.coordinates),
+            model.hidden_field(state.coordinates),
+        )
         if np.ndim(beta) == 0:
             return constant + softplus(beta * x).sum(axis=1)
         return np.stack([constant + softplus(b * x).sum(axis=1) for b in beta], axis=1)
 
     def log_density_slope(self, state: State, beta) -> np.ndarray:
-        x = self.reduction.model.hidden_field(state.visible)
+        x = self.reduction.model.hidden_field(state.coordinates)
         return (expit(beta * x) * x).sum(axis=1)
 
     def transition(self, state: State, beta, rng) -> State:
@@ -232,7 +235,7 @@ class GaussianGeometricPath(AnnealingPath):
 
     def joint_transition(self, state: State, beta, rng) -> tuple[State, np.ndarray]:
         model, b = self.reduction.model, np.asarray(beta, float)[..., None]
-        means = expit(b * model.hidden_field(state.visible))
+        means = expit(b * model.hidden_field(state.coordinates))
         hidden = (rng.random(means.shape) < means).astype(float)
         pull = hidden @ model.weights.T
         mean = model.visible_bias + b * pull

@@ -111,7 +111,7 @@ class MomentAveragingPath(AnnealingPath):
         return self._geometric.sample_base(n_chains, rng)
 
     def log_density(self, state: State, beta) -> np.ndarray:
-        v = state.visible.astype(float)
+        v = state.coordinates.astype(float)
 
         def at(b):
             model = self.at(b)
@@ -123,14 +123,14 @@ class MomentAveragingPath(AnnealingPath):
     def log_density_slope(self, state: State, beta) -> np.ndarray:
         j, t = self._segment(beta)
         here, there = self.knots[j], self.knots[j + 1]
-        v = state.visible.astype(float)
+        v = state.coordinates.astype(float)
         means = _between(here, there, t).hidden_mean(v)
         rise = v @ (there.visible_bias - here.visible_bias) + there.log_scale - here.log_scale
         rise += (means * (there.hidden_field(v) - here.hidden_field(v))).sum(axis=1)
         return rise / (self.beta_knots[j + 1] - self.beta_knots[j])
 
     def transition(self, state: State, beta, rng) -> State:
-        v = state.visible.astype(float)
+        v = state.coordinates.astype(float)
         if np.ndim(beta) == 0:
             model = self.at(beta)
             return State(model.sample_visible(model.sample_hidden(v, rng), rng).astype(np.float32))
@@ -175,7 +175,7 @@ def _target_moments(path: GeometricPath, state: State, stream, n_sweeps: int):
     state = path.sweep(state, 1.0, max(1, n_sweeps // 10), stream)
     for _ in range(looks):
         state = path.sweep(state, 1.0, 10, stream)
-        found = _moments(path.rbm, state.visible.astype(float))
+        found = _moments(path.rbm, state.coordinates.astype(float))
         totals = found if totals is None else Moments(*map(np.add, totals, found))
     return state, Moments(*(total / looks for total in totals))
 
@@ -183,7 +183,7 @@ def _target_moments(path: GeometricPath, state: State, stream, n_sweeps: int):
 def _fit(rbm, wanted: Moments, state: State, stream, n_updates: int, learning_rate: float):
     """The RBM near ``rbm`` with the wanted moments: gradient ascent with persistent chains."""
     w, b, a = rbm.weights.copy(), rbm.visible_bias.copy(), rbm.hidden_bias.copy()
-    v, half = state.visible.astype(float), n_updates // 2
+    v, half = state.coordinates.astype(float), n_updates // 2
     means, misfit = [np.zeros_like(x) for x in (w, b, a)], np.zeros_like(wanted.pairs)
     for update in range(n_updates):
         model = BernoulliRBM(w, b, a)

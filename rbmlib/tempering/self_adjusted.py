@@ -102,7 +102,7 @@ class Groups:
         )
         weights = first.log_weights_path.reshape(s.betas.size, s.n_groups, -1)
         top = np.repeat(self.at_top, s.n_chains // s.n_groups)[:, None]
-        visible = np.where(top, first.top.visible, first.bottom.visible)
+        visible = np.where(top, first.top.coordinates, first.bottom.coordinates)
         stream = ChainStream(source, s.n_chains)
         return State(visible), np.ascontiguousarray(logmeanexp(weights, axis=2).T), stream
 

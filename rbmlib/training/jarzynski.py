@@ -77,12 +77,12 @@ def log_density_change(old: BernoulliRBM, new: BernoulliRBM, state: State, beta)
     ``softplus(x + d) - softplus(x) = log(1 + (e^d - 1) sigmoid(x))``: with small d all in single
     precision, and one logarithm a chain, that of the product.
     """
-    v = np.asarray(state.visible, np.float32)
+    v = np.asarray(state.coordinates, np.float32)
     beta = np.asarray(beta, np.float32)[:, None]
     x = v @ old.weights.astype(np.float32) + old.hidden_bias.astype(np.float32)
     d = v @ (new.weights - old.weights).astype(np.float32)
     d += (new.hidden_bias - old.hidden_bias).astype(np.float32)
-    visible = state.visible.astype(float) @ (new.visible_bias - old.visible_bias)
+    visible = state.coordinates.astype(float) @ (new.visible_bias - old.visible_bias)
     change = beta[:, 0] * (visible + new.log_scale - old.log_scale)
     if np.abs(d).max(initial=0.0) > 1:  # a jump: the product would lose all digits, or overflow
         x, d = beta * x.astype(float), beta * d.astype(float)

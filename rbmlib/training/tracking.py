@@ -209,13 +209,13 @@ class LogZTracker:
         each = -(-START_SWEEPS // (self.betas.size - 1))
         stream = ChainStream(self.rng, self.n_chains)
         start = path.sample_base(self.n_chains, stream)
-        visible, own = start.visible.copy(), np.zeros(self.n_chains)
+        visible, own = start.coordinates.copy(), np.zeros(self.n_chains)
         self.log_z_path = np.full(self.betas.size, path.log_z_base)
 
         def record(step, state, log_weights):
             k = step // each
             here = index == k
-            visible[here], own[here] = state.visible[here], log_weights[here]
+            visible[here], own[here] = state.coordinates[here], log_weights[here]
             self.log_z_path[k] += logmeanexp(log_weights)
 
         fine = refined(self.betas, each)
@@ -243,7 +243,7 @@ class LogZTracker:
         Over the chains, each with its probability of beta = 1 as weight, and with p(h | v) for h.
         """
         weights = self.conditional()[self.driving, -1]
-        visible = np.asarray(self.sample.states.visible[self.driving], np.float32)
+        visible = np.asarray(self.sample.states.coordinates[self.driving], np.float32)
         rbm = self.path.rbm
         weights = (weights / weights.sum()).astype(np.float32)
         means = expit(visible @ rbm.weights.astype(np.float32) + rbm.hidden_bias.astype(np.float32))
@@ -293,7 +293,7 @@ class LogZTracker:
     def _reweigh(self, path: GeometricPath) -> TemperedSample:
         """Weigh the chains for the new model and the new log Z_k; resample them if need be."""
         sample = self.sample
-        visible, index = sample.states.visible[self.weighted], sample.index[self.weighted]
+        visible, index = sample.states.coordinates[self.weighted], sample.index[self.weighted]
         shift = self.log_z_path - sample.log_z_path
         change = log_density_change(self.path.rbm, path.rbm, State(visible), self.betas[index])
         self.weights.log_weights += change - shift[index]

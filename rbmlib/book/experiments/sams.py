@@ -13,7 +13,7 @@ class _BaseDropped(GeometricPath):
 
     def joint_transition(self, state: State, beta, rng):
         state, slope = super().joint_transition(state, beta, rng)
-        return state, slope + state.visible @ self.base_visible_bias
+        return state, slope + state.coordinates @ self.base_visible_bias
 
     def _is_fine(self) -> bool:
         return False  # what is compiled draws rightly

@@ -38,7 +38,7 @@ def _two_way(path, betas: bytes, seed: int, n_chains: int, n_reversed: int):
         rng, start = np.random.default_rng([seed, 2]), "exact"
         if not can_enumerate(path.at(1.0)):
             chosen = resample(forward.log_weights, rng, n_reversed)
-            start = State(forward.states.visible[chosen])
+            start = State(forward.states.coordinates[chosen])
             start = path.sweep(start, 1.0, 1000, ChainStream(rng, n_reversed))
         back = reverse_ais(path, betas, n_reversed, rng, start=start, progress=False)
         more |= {"reverse_log_z": back.log_z, "reverse_std_error": back.std_error,
