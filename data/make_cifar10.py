@@ -9,7 +9,7 @@ which proves that not one byte differs. With FOLDER, the six files are written t
 FOLDER/cifar-10-batches-bin: with RBMLIB_DATA=FOLDER, `load_cifar10(full=True)` reads them.
 
 The subset holds the first 200 training and the first 50 test images of each class, in the order
-of the files, as differences of neighbouring pixels (`rbmlib.images.differences`). The same
+of the files, as differences of neighbouring pixels (`rbmlib.datasets.images.differences`). The same
 versions of NumPy and zlib give the same bytes.
 """
 

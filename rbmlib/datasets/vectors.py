@@ -102,8 +102,8 @@ def load_cifar10(full: bool = False) -> Dataset:
     -------
     Dataset
         ``train`` (2000 or 50000, 3072), ``test`` (500 or 10000, 3072), bytes: red, green, blue,
-        each row by row. :func:`rbmlib.images.pictures` orders them for drawing,
-        :class:`rbmlib.Standardisation` standardises them.
+        each row by row. :func:`rbmlib.datasets.images.pictures` orders them for drawing,
+        :class:`Standardisation` standardises them.
 
     Raises
     ------
