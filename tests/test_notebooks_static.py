@@ -96,6 +96,55 @@ def test_no_trace_of_a_tool_or_of_a_run(notebook):
         assert "injected-parameters" not in tags(cell)
 
 
+def code_of(cells) -> ast.Module:
+    """All code of a chapter; IPython's own lines are left out."""
+    text = "\n".join(source(cell) for cell in cells)
+    return ast.parse(re.sub(r"(?m)^%.*$", "", text))
+
+
+def private_names(tree: ast.Module) -> list[str]:
+    """Rooms and names of rbmlib that begin with an underscore, as far as a chapter uses them."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names if alias.name.startswith("rbmlib")]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rbmlib"):
+            targets = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Attribute):
+            targets = [node.attr]
+        else:
+            continue
+        parts = [(target, part) for target in targets for part in target.split(".")]
+        found += [t for t, part in parts if re.match(r"_[a-zA-Z]", part)]
+    return found
+
+
+def test_nothing_private_is_used(code_cells):
+    assert not private_names(code_of(code_cells)), "ask for a public way, or for one in rbmlib.book"
+
+
+@pytest.mark.parametrize(
+    ("code", "private"),
+    [
+        ("from rbmlib._kernels import tempering", ["rbmlib._kernels.tempering"]),
+        ("import rbmlib._streams", ["rbmlib._streams"]),
+        ("import rbmlib as rl\nrl.GeometricPath(rbm)._kernel()", ["_kernel"]),
+        ("from rbmlib.book import tables\nlabel.__name__", []),
+    ],
+)
+def test_what_counts_as_private(code, private):
+    assert private_names(ast.parse(code)) == private
+
+
+def test_no_chapter_defines_what_the_book_has(code_cells):
+    from rbmlib.book import errors, timing
+
+    shared = {name for room in (errors, timing) for name in vars(room) if not name.startswith("_")}
+    nodes = ast.walk(code_of(code_cells))
+    defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    assert not defined & shared, "import these from rbmlib.book"
+
+
 def test_no_output_is_hidden_by_a_semicolon(code_cells):
     """nbval shows what IPython's trailing `;` hides: write `_ = ax.plot(...)`."""
     for cell in code_cells:

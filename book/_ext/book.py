@@ -1,11 +1,19 @@
-"""Small corrections to the stock theme, as one local Sphinx extension (with static/book.css)."""
+"""The API page, and small corrections to the stock theme, as one local Sphinx extension."""
 
 from pathlib import Path
+
+import api_page
 
 HERE = Path(__file__).parent
 
 # All that a page loads of MathJax: the one script and its fonts, 2 of 24 MB.
 MATHJAX_USED = ("tex-chtml.js", "output/chtml/fonts")
+
+
+def write_api_page(app, docname, source):
+    """Fill the API page as it is read, so that it cannot lag behind the library."""
+    if api_page.MARK in source[0]:
+        source[0] = source[0].replace(api_page.MARK, api_page.page())
 
 
 def add_style(app):
@@ -44,6 +52,7 @@ def prune_mathjax(app, exception):
 
 
 def setup(app):
+    app.connect("source-read", write_api_page)
     app.connect("builder-inited", add_style)
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("html-page-context", drop_roles, priority=900)

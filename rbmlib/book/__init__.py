@@ -1,5 +1,6 @@
 """What only the chapters of the book need: parameters, stored tables, verdicts, plots, tasks."""
 
+from .._streams import ChainStream
 from .parameters import (
     chapter_model,
     checked_parameters,
@@ -10,6 +11,7 @@ from .parameters import (
 from .stored import recomputed, stored_results
 
 __all__ = [
+    "ChainStream",
     "chapter_model",
     "checked_parameters",
     "colophon",
