@@ -55,7 +55,6 @@ class ResultsStore:
 
     def __init__(self, path, version: str):
         self.path = Path(path)
-        self._connection = None
         with self._explained():
             self._connection = sqlite3.connect(self.path, timeout=2, isolation_level=None)
             execute = self._connection.execute
@@ -105,7 +104,7 @@ class ResultsStore:
         with self._explained():
             rows = self._connection.execute("SELECT * FROM results").fetchall()
         return {
-            key: Record(key, *(json.loads(x) if x else None for x in (task, result)), error,
+            key: Record(key, json.loads(task), json.loads(result) if result else None, error,
                         json.loads(provenance))
             for key, task, result, error, provenance in rows
         }  # fmt: skip
