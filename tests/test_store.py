@@ -78,14 +78,14 @@ def test_other_stores_are_refused_and_left_alone(tmp_path, monkeypatch, kind, wo
 
 def test_a_store_in_use_is_refused(tmp_path):
     with ResultsStore(tmp_path / "sweep.sqlite", VERSION):
-        code = f"import rbmlib.store as s; s.ResultsStore({str(tmp_path / 'sweep.sqlite')!r}, 'v')"
+        code = f"import rbmlib.sweeps.store as s; s.ResultsStore({str(tmp_path / 'sweep.sqlite')!r}, 'v')"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "another process is using it" in done.stderr
 
 
 FULL = """
 import resource, sys
-from rbmlib.store import Record, ResultsStore, StoreError
+from rbmlib.sweeps.store import Record, ResultsStore, StoreError
 store = ResultsStore(sys.argv[1], "v")
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 try:
