@@ -78,7 +78,8 @@ def test_other_stores_are_refused_and_left_alone(tmp_path, monkeypatch, kind, wo
 
 def test_a_store_in_use_is_refused(tmp_path):
     with ResultsStore(tmp_path / "sweep.sqlite", VERSION):
-        code = f"import rbmlib.sweeps.store as s; s.ResultsStore({str(tmp_path / 'sweep.sqlite')!r}, 'v')"
+        place = str(tmp_path / "sweep.sqlite")
+        code = f"import rbmlib.sweeps.store as s; s.ResultsStore({place!r}, 'v')"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "another process is using it" in done.stderr
 
