@@ -53,12 +53,13 @@ bench: $(STAMP)  ## time annealing against other loops and the machine, a sweep 
 	@$(BIN)/python book/_tools/bench_sweep.py
 	@$(BIN)/python book/_tools/bench_mbar.py
 
-lint: $(STAMP)  ## ruff: rules and format
+lint: $(STAMP)  ## rules, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 clean:  ## remove everything built, and .venv
-	rm -rf _build build .venv *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf _build build .venv *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find rbmlib book tests -name __pycache__ -prune -exec rm -rf {} +
 
 help:  ## print this list

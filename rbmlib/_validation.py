@@ -56,7 +56,7 @@ def numeric(name: str, value, meaning: str) -> np.ndarray:
     return array
 
 
-def instance(name: str, value, kind: type, meaning: str) -> None:
+def instance(name: str, value, kind: type | tuple[type, ...], meaning: str) -> None:
     if not isinstance(value, kind):
         raise TypeError(f"{name} is a {type(value).__name__}: expected {meaning}")
 
@@ -206,4 +206,4 @@ def source_of_random(rng):
 
 def seed_of(rng) -> int | None:
     """The seed for the settings of an estimate, where ``rng`` is one."""
-    return rng if isinstance(rng, (int, np.integer)) else None
+    return int(rng) if isinstance(rng, (int, np.integer)) else None

@@ -169,16 +169,17 @@ class Estimate:
     std_error: float
     interval: tuple[float, float]
     bound: str | None = None
-    mean_log_z: float | None = None
-    mean_std_error: float | None = None
+    # `| Any` where an estimator may have nothing (None): who called it knows.
+    mean_log_z: float | Any = None
+    mean_std_error: float | Any = None
     ess: float = math.nan
     n_chains: int = 0
     n_sweeps: int = 0
     seconds: float = 0.0
     converged: bool = True
-    log_weights: np.ndarray | None = None
-    betas: np.ndarray | None = None
-    log_z_path: np.ndarray | None = None
+    log_weights: np.ndarray | Any = None
+    betas: np.ndarray | Any = None
+    log_z_path: np.ndarray | Any = None
     trace: dict[str, np.ndarray] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     states: Any = field(default=None, repr=False)
@@ -223,7 +224,7 @@ class Estimate:
             raise ValueError(f"not a saved Estimate: unknown or missing fields {sorted(wrong)}")
         arrays = {"log_weights", "betas", "log_z_path"}
         content = _with_floats(content)
-        values = {
+        values: dict[str, Any] = {
             name: np.array(value) if name in arrays and value is not None else value
             for name, value in content.items()
         }

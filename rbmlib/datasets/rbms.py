@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .download import DataCorrupt, find
 from .files import committed, fetch, suggest
@@ -21,7 +21,7 @@ class RBMInfo(NamedTuple):
     where: str
 
 
-def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM":
+def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM | Any":
     """Return a trained RBM: a registered one by its name, or one from a file.
 
     Parameters

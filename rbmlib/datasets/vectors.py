@@ -129,7 +129,8 @@ def load_cifar10(full: bool = False) -> Dataset:
                 from_differences(file["train"]), from_differences(file["test"]),
                 file["train_labels"], file["test_labels"],
             )  # fmt: skip
-    return Dataset(*map(read_only, arrays), label_names=CIFAR_NAMES)
+    train, test, train_labels, test_labels = map(read_only, arrays)
+    return Dataset(train, test, train_labels, test_labels, CIFAR_NAMES)
 
 
 @functools.cache
@@ -187,14 +188,21 @@ def load_svhn() -> Dataset:
 
 def _cifar_batches() -> list[bytes]:
     """The six files of CIFAR-10, unpacked ones before the archive."""
-    files = [
+    found = [
         find(Remote(f"{CIFAR_FOLDER}/{name}", REMOTE["cifar10"].url, digest))
         for name, digest in CIFAR_BATCHES.items()
     ]
-    if all(files):
+    files = [file for file in found if file]
+    if len(files) == len(found):
         return [file.read_bytes() for file in files]
     with tarfile.open(fetch("cifar10")) as archive:
-        return [archive.extractfile(f"{CIFAR_FOLDER}/{name}").read() for name in CIFAR_BATCHES]
+        return [_member(archive, f"{CIFAR_FOLDER}/{name}") for name in CIFAR_BATCHES]
+
+
+def _member(archive: tarfile.TarFile, name: str) -> bytes:
+    content = archive.extractfile(name)
+    assert content is not None, f"{name} is a folder"  # of an archive checked by its SHA-256
+    return content.read()
 
 
 def _unpack(file: str) -> Dataset:

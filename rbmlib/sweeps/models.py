@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ BASES = {
     "mean field": lambda rbm: "mean_field",
     "uniform": lambda rbm: np.zeros(rbm.n_visible),
 }
-TEST_SETS = {
+TEST_SETS: dict[str, Any] = {
     "none": None,
     "course": datasets.load_course_test,
     "mnist": lambda: datasets.load_mnist().test,

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from .. import schedules
-from ..estimators import ais
+from ..estimators.ais import ais
 from .registry import SCHEDULES, register
 
 

@@ -6,6 +6,7 @@ import difflib
 import math
 import warnings
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +20,11 @@ from .registry import ESTIMATORS, PATHS, SCHEDULES, one_of, parts_of, settings_o
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
 
 
-def declared(task: dict) -> dict[str, tuple[type, object]]:
+def declared(task: dict) -> dict[str, tuple[type, Any]]:
     """Type and default (None: must be given) of each setting of such a task, in order."""
     estimator = one_of("estimator", task.get("estimator", "ais"), ESTIMATORS)
     needed = parts_of(ESTIMATORS[estimator])
-    settings: dict = {"model": (str, None)}
+    settings: dict[str, tuple[type, Any]] = {"model": (str, None)}
     if "path" in needed:
         path = one_of("path", task.get("path", "geometric"), PATHS)
         settings |= {"path": (str, path)} | settings_of(PATHS[path])
@@ -112,15 +113,15 @@ def _chosen(task: dict, function) -> dict:
     return {name: task[name] for name in settings_of(function)}
 
 
-def _of_type(name: str, value, kind: type):
+def _of_type(name: str, value: Any, kind: type):
     if value is None:
         raise ValueError(f"{name} is missing: expected {_MEANING[kind]}")
     if kind is float and type(value) is int:
         value = float(value)
     if kind is int and type(value) is float and value.is_integer():
         value = int(value)
-    least = 0 if name in MAY_BE_ZERO else 1
-    if type(value) is not kind or (kind is int and value < least):
+    least, wrong = 0 if name in MAY_BE_ZERO else 1, type(value) is not kind
+    if wrong or (kind is int and value < least):
         raise ValueError(f"{name} is {value!r}: expected {_MEANING[kind]}")
     return value
 

@@ -9,7 +9,7 @@ from ...tempering import parallel_tempering
 
 
 def side_by_side(estimates: dict) -> dict[str, float]:
-    columns = {}
+    columns: dict[str, float] = {}
     for name, estimate in estimates.items():
         columns |= {name: estimate.log_z, f"{name}_error": estimate.std_error}
     return columns
@@ -44,6 +44,7 @@ def _parallel(path, betas, seed, n_chains, n_sweeps):
     run = mbar_of_sample(sample, skip=n_sweeps // 10)
     others = {"bar": bar_of_sample(sample, skip=n_sweeps // 10), "ti": ti(sample, skip=1)}
     trips = sample.round_trips.sum() / n_chains
+    assert sample.swap_rates is not None  # as parallel tempering always has them
     more = {"round_trips": float(trips), "least_swapped": float(sample.swap_rates.min())}
     return run, more | side_by_side(others)
 

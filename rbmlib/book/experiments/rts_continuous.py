@@ -30,10 +30,10 @@ def _one_sample(path, betas, seed, *, n_chains: int = 20, n_sweeps: int, own_pil
     """
     source = np.random.default_rng([seed, 4])
     first = pilot(path, betas, n_chains, PILOT_STEPS, source if own_pilot else 0).log_z_path
-    options = {"progress": False}
-    warm = simulated_tempering(path, betas, first, n_chains, n_sweeps // 5, source, **options)
-    sample = simulated_tempering(path, betas, first, n_chains, n_sweeps, source, start=warm,
-                                 **options)  # fmt: skip
+    warm = simulated_tempering(path, betas, first, n_chains, n_sweeps // 5, source, progress=False)
+    sample = simulated_tempering(
+        path, betas, first, n_chains, n_sweeps, source, start=warm, progress=False
+    )
     run = rts_of_sample(sample)
     others = {
         "mbar": mbar_of_sample(sample),

@@ -22,20 +22,21 @@ def two_way_ais(path, betas, seed, *, n_chains: int = 1000, n_reversed: int = 0)
 
 
 @lru_cache(maxsize=2)
-def _two_way(path, betas: bytes, seed: int, n_chains: int, n_reversed: int):
+def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
     """AIS with bootstrap intervals; and chains back along the same betas, from exact samples of
     the target where it has them, else from its own chains, resampled and moved 1,000 sweeps.
 
     Kept: tasks whose schedules turn out the same, as with a cap that does not bind, share a run.
     """
-    betas = np.frombuffer(betas)
+    betas = np.frombuffer(packed)
     forward = ais(path, betas, n_chains, seed, n_recorded=2, progress=False)
     more = {"largest_step": float(np.diff(betas).max() * (betas.size - 1))}
     more["variance"] = float(np.var(forward.log_weights, ddof=1))
     for name, ends in bootstrap_log_weights(forward.log_weights, rng=seed).items():
         more |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
     if n_reversed:
-        rng, start = np.random.default_rng([seed, 2]), "exact"
+        rng = np.random.default_rng([seed, 2])
+        start: str | State = "exact"
         if not can_enumerate(path.at(1.0)):
             chosen = resample(forward.log_weights, rng, n_reversed)
             start = State(forward.states.coordinates[chosen])

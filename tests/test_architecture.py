@@ -1,0 +1,52 @@
+"""The page on the library's architecture: its code runs, and what it names is there."""
+
+import re
+
+import pytest
+from test_structure import LEVELS
+
+from rbmlib.sweeps.registry import ESTIMATORS
+
+
+@pytest.fixture(scope="module")
+def page(pytestconfig):
+    return (pytestconfig.rootpath / "book" / "architecture.md").read_text(encoding="utf-8")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", page)
+
+
+def test_its_examples_run(page):
+    """Every block of Python, in order, as one program; what it claims, it asserts."""
+    before, code = dict(ESTIMATORS), blocks(page, "python")
+    assert sum("assert " in block for block in code) >= 7
+    names = {"__name__": "architecture"}
+    try:
+        for number, block in enumerate(code, 1):
+            exec(compile(block, f"architecture.md, block {number}", "exec"), names)
+    finally:
+        ESTIMATORS.clear()
+        ESTIMATORS.update(before)
+    new = names["importance_sampling"](names["BiasesFirst"](names["easy"]), 5000, rng=1)
+    assert abs(new.log_z - names["rl"].exact(names["easy"]).log_z) < 4 * new.std_error
+
+
+def test_it_lists_the_rooms_in_the_order_of_their_imports(page):
+    listed = [line.split()[0] for line in blocks(page, "text")[0].splitlines()]
+    rooms = [room for level in LEVELS for room in level]
+    assert set(listed) <= set(rooms)
+    assert {room for level in LEVELS[1:] for room in level} <= set(listed)
+    level = {room: i for i, rooms in enumerate(LEVELS) for room in rooms}
+    assert [level[room] for room in listed] == sorted(level[room] for room in listed)
+
+
+def test_the_files_that_it_names_exist(page, repository):
+    named = set(re.findall(r"`(rbmlib/[\w/]+(?:\.py)?)`", page))
+    named |= {
+        f"rbmlib/{name}" for name in re.findall(r"\s([\w]+/\w+\.py)", blocks(page, "text")[1])
+    }
+    named.discard("rbmlib/book/experiments/NAME")
+    assert len(named) > 10
+    missing = sorted(name for name in named if not (repository / name).exists())
+    assert [name for name in missing if "NAME" not in name] == []

@@ -1,0 +1,49 @@
+"""Types: the library agrees with its annotations, and they reach those who import it."""
+
+import inspect
+import re
+import subprocess
+import sys
+
+import pytest
+
+import rbmlib as rl
+
+USER = """
+import rbmlib as rl
+path = rl.GeometricPath(rl.load_rbm("pcd_20"))
+estimate = rl.ais(path, rl.schedules.linear(10), n_chains=10, rng=0)
+name: str = estimate.log_z            # line 5: a float
+rl.rts(path, estimate.betas, chains=10)  # line 6: no such argument
+estimate.logz                         # line 7: no such attribute
+rl.reverse_ais(path, estimate.betas, 10, start=estimate.states).log_weights.mean()
+rl.ais(rl.BernoulliRBM([[0.0]], [0.0], [0.0]), estimate.betas)  # line 9: a model is no path
+"""
+
+
+def mypy(repository, *arguments):
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", *arguments]
+    return subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
+
+
+def test_the_library_agrees_with_its_annotations(repository):
+    done = mypy(repository)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_types_reach_those_who_import_the_library(repository, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(USER)
+    found = re.findall(r"program\.py:(\d+): error", mypy(repository, program).stdout)
+    assert found == ["5", "6", "7", "9"]
+    assert (repository / "rbmlib" / "py.typed").is_file()
+
+
+NOT_YET = {"exact"}  # says it in its docstring only
+FUNCTIONS = [n for n in rl.__all__ if inspect.isfunction(getattr(rl, n)) and n not in NOT_YET]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_public_functions_say_what_they_return(name):
+    annotated = inspect.signature(getattr(rl, name)).return_annotation
+    assert annotated is not inspect.Signature.empty
