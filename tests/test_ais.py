@@ -23,7 +23,7 @@ from test_exact import published
 import rbmlib as rl
 from rbmlib import BernoulliRBM, ConvergenceWarning, GeometricPath, datasets
 from rbmlib.estimators.ais import has_converged
-from rbmlib.results import log_mean_interval, summarise_log_weights
+from rbmlib.results import log_mean_interval, student_interval, summarise_log_weights
 
 RNG = np.random.default_rng(9)
 SMALL = BernoulliRBM(
@@ -131,8 +131,8 @@ def test_intervals_of_converged_runs_cover_though_the_same_weights_select_them(
 ):
     """Patterns of unequal depth: Student's intervals of converged runs cover 76% and 83%.
 
-    Within 3 points of 95%, up to 2.6 standard errors of the count. Selection is real: the other
-    runs lie higher.
+    At least 92%, and below 99% (the interval is wide on purpose), up to 2.6 standard errors of the
+    count. Selection is real: the other runs lie higher.
     """
     rbm = rl.testsystems.hopfield_rbm(100, 6, rng=1)
     log_z = rl.exact(rbm).log_z
@@ -142,27 +142,32 @@ def test_intervals_of_converged_runs_cover_though_the_same_weights_select_them(
     chosen = np.array([has_converged(e, size) for e in ess])
     assert abs(chosen.mean() - share) < 0.1
     around = coverage(intervals[chosen], log_z)[1]
-    assert abs(around - 0.95) < 0.03 + 2.6 * np.sqrt(0.95 * 0.05 / chosen.sum())
+    noise = 2.6 * np.sqrt(0.95 * 0.05 / chosen.sum())
+    assert 0.92 - noise < around < min(0.99 + noise, 1)
     values = intervals @ [0.5, 0.5]
     assert values[chosen].mean() < values[~chosen].mean()
 
 
 @pytest.mark.statistical
-def test_intervals_do_not_cover_where_the_ess_is_small():
+def test_students_intervals_do_not_cover_where_the_ess_is_small():
     """By design: strong couplings in 3 steps, so that a few of 100 chains carry the estimate.
 
-    The intervals fall short by being too low (Z is right on average, by rare large weights):
-    this is why an ESS below 100, and below half the chains, is not called converged.
+    Student's intervals fall short by being too low (Z is right on average, by rare large weights):
+    this is why an ESS below 100, and below half the chains, is not called converged, and why the
+    interval is wider above.
     """
     rbm = rl.testsystems.random_rbm(15, 6, coupling=10.0, rng=1)
     log_z = log_sum(rbm_table(rbm))
     run = run_quietly(quiet_path(rbm, None), rl.schedules.linear(3), n_chains=100_000, rng=3)
     intervals, ess = group_summaries(run, 100)
     assert np.median(ess) < 10
-    below, around, above = coverage(intervals, log_z)
+    summaries = [summarise_log_weights(w) for w in run.log_weights.reshape(-1, 100)]
+    students = np.array([student_interval(s.log_mean, s.std_error, 100) for s in summaries])
+    below, around, above = coverage(students, log_z)
     assert around < 0.75
     assert below > 0.2
     assert above < 0.05
+    assert coverage(intervals, log_z)[1] > 0.9
 
 
 @pytest.mark.statistical

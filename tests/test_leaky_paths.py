@@ -21,6 +21,7 @@ from rbmlib.book import experiments as tasks
 from rbmlib.moves import leaky as leaky_kernels
 from rbmlib.moves.leaky import KERNELS, negative_squares
 from rbmlib.sweeps import ESTIMATES
+from rbmlib.sweeps.task import checked
 
 EXACT = sorted(set(KERNELS) - {"gibbs"})
 RNG = np.random.default_rng(5)
@@ -284,7 +285,7 @@ def test_a_sweep_can_name_a_leaky_model():
     found = tasks.estimate(**row)
     assert abs(found["log_z"] - 2825.4803711) < 4.5 * found["std_error"]
     with pytest.raises(ValueError, match="kernel is missing"):
-        task.checked({k: v for k, v in task.items() if k != "kernel"})
+        checked({k: v for k, v in task.items() if k != "kernel"})
 
 
 def test_errors():

@@ -9,9 +9,10 @@ from test_ais import HIDDEN_BASE, SMALL, SMALL_LOG_Z, quiet_path
 from test_exact import published
 
 import rbmlib as rl
-from rbmlib import ConvergenceWarning, GeometricPath, State, datasets, paths
+from rbmlib import ConvergenceWarning, GeometricPath, State, datasets
 from rbmlib._kernels import fixed_point, gibbs
 from rbmlib.estimators.reverse_ais import resample
+from rbmlib.paths import geometric
 
 
 def reverse_quietly(*arguments, **options):
@@ -42,8 +43,8 @@ def test_rounding_of_weights_is_corrected(direction, monkeypatch):
     forward as chains leave, in reverse as they enter.
     """
     monkeypatch.setattr(fixed_point, "MAX_ENTRY", 7)
-    monkeypatch.setattr(paths, "COARSEST", np.inf)
-    monkeypatch.setattr(paths, "COARSEST_SLOPES", np.inf)
+    monkeypatch.setattr(geometric, "COARSEST", np.inf)
+    monkeypatch.setattr(geometric, "COARSEST_SLOPES", np.inf)
     path, compiled = quiet_path(SMALL, None), []
     anneal = gibbs.anneal
     monkeypatch.setattr(gibbs, "anneal", lambda *a: (compiled.append(1), anneal(*a)))
