@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 import rbmlib as rl
 from rbmlib import GaussianRBM, LeakyRBM
-from rbmlib.models.gaussian import load_gaussian_visible
+from rbmlib.models.files import load_gaussian_visible
 
 RNG = np.random.default_rng(5)
 W = RNG.normal(size=(4, 3)) * 0.3

@@ -2,14 +2,13 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ..models import BernoulliRBM
+from ..models.files import load_gaussian_visible, load_model
 from .download import DataCorrupt, find
 from .files import committed, fetch, suggest
 from .register import COMMITTED_GAUSSIAN, COMMITTED_RBMS, PUBLISHED_RBMS, REMOTE
-
-if TYPE_CHECKING:
-    from ..models.bernoulli import BernoulliRBM
 
 
 class RBMInfo(NamedTuple):
@@ -21,7 +20,7 @@ class RBMInfo(NamedTuple):
     where: str
 
 
-def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM":
+def load_rbm(name_or_path: str | os.PathLike) -> BernoulliRBM:
     """Return a trained RBM: a registered one by its name, or one from a file.
 
     Parameters
@@ -45,10 +44,6 @@ def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM":
     DataCorrupt, DataUnavailable
         As :func:`fetch`, for a registered name.
     """
-    from ..models.bernoulli import BernoulliRBM
-    from ..models.files import holds_gaussian_visible
-    from ..models.gaussian import load_gaussian_visible
-
     if not isinstance(name_or_path, (str, os.PathLike)):
         raise TypeError(
             f"name_or_path is {name_or_path!r}: expected a registered name, or a path to an .npz "
@@ -56,8 +51,7 @@ def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM":
         )
     if name_or_path in COMMITTED_GAUSSIAN:
         return load_gaussian_visible(committed(f"models/{name_or_path}.npz"))
-    file = _rbm_file(name_or_path)
-    return load_gaussian_visible(file) if holds_gaussian_visible(file) else BernoulliRBM.load(file)
+    return load_model(_rbm_file(name_or_path))
 
 
 def list_rbms() -> list[RBMInfo]:
