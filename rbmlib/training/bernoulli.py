@@ -29,6 +29,7 @@ import numpy as np
 from .._kernels import gibbs, learning, narrow
 from .._numerics import expit
 from .._validation import (
+    LARGEST,
     binary_states,
     callback,
     count,
@@ -263,7 +264,7 @@ class _Learner(Learner):
 
     def _requantise(self) -> None:
         while not learning.requantise(self.weights, self.scale, self.up, self.down):
-            self.check_finite(*self.parameters)
+            self.check_finite(*self.parameters, largest=LARGEST)
             self.scale *= 2
         if self.small:
             narrow.fill_tables(self.down, self.tables)
@@ -301,7 +302,7 @@ class _Learner(Learner):
             self._spectral_step(rate, gradients)
         else:
             self.momentum_step(rate, gradients)
-        self.check_finite(*self.parameters)
+        self.check_finite(*self.parameters, largest=LARGEST)
         self.tracker.update(self.rbm())
 
     def _gradients(self, positive, negative, visible, hidden) -> tuple:
@@ -328,7 +329,7 @@ class _Learner(Learner):
         return BernoulliRBM(self.weights, self.visible_bias, self.hidden_bias)
 
     def look(self, monitor) -> dict[str, float]:
-        self.check_finite(*self.parameters)
+        self.check_finite(*self.parameters, largest=LARGEST)
         rbm = self.rbm()
         sample = self.data[:10_000].astype(float)
         reconstruction = rbm.visible_mean(rbm.hidden_mean(sample))

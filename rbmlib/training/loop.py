@@ -12,6 +12,8 @@ from .._kernels import threads
 from .._streams import progress_bar
 from .._validation import count, number
 
+FINITE = float(np.finfo(np.float32).max)
+
 # settings -----------------------------------------------------------------------------------
 
 
@@ -88,11 +90,11 @@ class Learner:
             speed += np.float32(rate) * gradient
             parameter += speed
 
-    def check_finite(self, *arrays) -> None:
-        if not all(np.isfinite(array).all() for array in arrays):
+    def check_finite(self, *arrays, largest: float = FINITE) -> None:
+        if not all((np.abs(array) <= largest).all() for array in arrays):  # nor is NaN
             raise FloatingPointError(
-                "training diverged: parameters are no longer finite; lower learning_rate "
-                f"(now {self.settings['learning_rate']}) or momentum"
+                "training diverged: parameters are no longer finite, or too large for a model; "
+                f"lower learning_rate (now {self.settings['learning_rate']}) or momentum"
             )
 
 
