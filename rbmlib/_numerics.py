@@ -3,7 +3,9 @@
 import numpy as np
 from scipy.special import expit, logsumexp
 
-__all__ = ["expit", "logit", "logmeanexp", "logsumexp", "softplus"]
+__all__ = ["LOG_2PI", "expit", "logit", "logmeanexp", "logsumexp", "softplus"]
+
+LOG_2PI = np.log(2 * np.pi)
 
 
 def softplus(x):

@@ -19,9 +19,9 @@ def settings(**changed):
     given = dict(
         n_hidden=3, hidden="leaky", method="cd", kernel="gibbs", leakiness=0.1, largest=0.9999,
         n_sweeps=3, n_updates=1, batch_size=len(DATA), learning_rate=0.1, n_threads=1,
-        final_learning_rate=None, momentum=0.0, weight_decay=0.0, rng=0, monitor_every=None,
+        final_learning_rate=None, momentum=0.0, weight_decay=0.0, rng=0,
     )  # fmt: skip
-    return _checked_settings(given | changed)
+    return _checked_settings(**given | changed)
 
 
 class Noiseless:

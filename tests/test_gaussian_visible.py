@@ -8,7 +8,8 @@ from scipy import integrate, stats
 
 import rbmlib as rl
 from rbmlib import GaussianRBM, LeakyRBM
-from rbmlib.models.gaussian import load_gaussian_visible
+from rbmlib.models import files
+from rbmlib.models.files import load_gaussian_visible
 
 RNG = np.random.default_rng(5)
 W = RNG.normal(size=(4, 3)) * 0.3
@@ -226,6 +227,29 @@ def test_a_model_of_another_kind_is_not_read_as_one(tmp_path):
             rl.BernoulliRBM.load(tmp_path / f"{name}.npz")
     with pytest.raises(ValueError, match="holds a GaussianRBM: expected a LeakyRBM"):
         rl.LeakyRBM.load(tmp_path / "gaussian.npz")
+
+
+def test_a_new_kind_of_model_is_read_by_its_mark(tmp_path):
+    """No other file knows of it: its class says what is in its files."""
+    known = dict(files.KINDS)
+
+    class Spread(rl.GaussianRBM):
+        mark, numbers = "spread", ("log_scale", "spread")
+
+        def __init__(self, *parameters, spread=1.0, **more):
+            super().__init__(*parameters, **more)
+            self.spread = spread
+
+    try:
+        Spread(0.5 * np.eye(3), spread=2.5).save(tmp_path / "spread.npz")
+        again = rl.load_rbm(tmp_path / "spread.npz")
+        assert type(again) is Spread
+        assert again.spread == 2.5
+        rl.GaussianRBM(0.5 * np.eye(3)).save(tmp_path / "gaussian.npz")
+        assert type(rl.load_rbm(tmp_path / "gaussian.npz")) is rl.GaussianRBM
+    finally:
+        files.KINDS.clear()
+        files.KINDS.update(known)
 
 
 def test_other_files_hold_no_such_model(tmp_path):

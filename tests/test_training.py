@@ -239,14 +239,14 @@ def test_batches_go_through_the_data_without_replacement(monkeypatch):
     from rbmlib.training import bernoulli as training
 
     batches = []
-    original = training._Learner._next_batch
+    original = training._Learner.next_batch
 
     def spy(self):
         batch = original(self)
         batches.append(batch.copy())  # the first becomes the chains, which move
         return batch
 
-    monkeypatch.setattr(training._Learner, "_next_batch", spy)
+    monkeypatch.setattr(training._Learner, "next_batch", spy)
     data = np.eye(12, dtype=np.uint8)
     rl.train(data, 2, n_updates=5, batch_size=4, rng=0)
     for epoch in (batches[:3], batches[3:]):

@@ -20,6 +20,7 @@ from .register import (  # noqa: F401  (what tasks and the scripts of data/ look
     COMMITTED_GAUSSIAN,
     COMMITTED_RBMS,
     PUBLISHED_RBMS,
+    RBMS,
     REMOTE,
     Remote,
 )

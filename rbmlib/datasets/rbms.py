@@ -2,14 +2,13 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from ..models import BernoulliRBM
+from ..models.files import load_gaussian_visible, load_model
 from .download import DataCorrupt, find
 from .files import committed, fetch, suggest
-from .register import COMMITTED_GAUSSIAN, COMMITTED_RBMS, PUBLISHED_RBMS, REMOTE
-
-if TYPE_CHECKING:
-    from ..models.bernoulli import BernoulliRBM
+from .register import COMMITTED_GAUSSIAN, PUBLISHED_RBMS, RBMS, REMOTE
 
 
 class RBMInfo(NamedTuple):
@@ -21,7 +20,7 @@ class RBMInfo(NamedTuple):
     where: str
 
 
-def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM | Any":
+def load_rbm(name_or_path: str | os.PathLike) -> BernoulliRBM | Any:
     """Return a trained RBM: a registered one by its name, or one from a file.
 
     Parameters
@@ -45,19 +44,15 @@ def load_rbm(name_or_path: str | os.PathLike) -> "BernoulliRBM | Any":
     DataCorrupt, DataUnavailable
         As :func:`fetch`, for a registered name.
     """
-    from ..models.bernoulli import BernoulliRBM
-    from ..models.files import holds_gaussian_visible
-    from ..models.gaussian import load_gaussian_visible
-
     if not isinstance(name_or_path, (str, os.PathLike)):
         raise TypeError(
             f"name_or_path is {name_or_path!r}: expected a registered name, or a path to an .npz "
             "or .mat file"
         )
-    if name_or_path in COMMITTED_GAUSSIAN:
-        return load_gaussian_visible(committed(f"models/{name_or_path}.npz"))
     file = _rbm_file(name_or_path)
-    return load_gaussian_visible(file) if holds_gaussian_visible(file) else BernoulliRBM.load(file)
+    if name_or_path in COMMITTED_GAUSSIAN:  # files without a mark of what they hold
+        return load_gaussian_visible(file)
+    return load_model(file)
 
 
 def list_rbms() -> list[RBMInfo]:
@@ -70,40 +65,38 @@ def list_rbms() -> list[RBMInfo]:
         ``$RBMLIB_DATA`` or the cache folder), "not here" (:func:`load_rbm` will download it) or
         "damaged" (:func:`load_rbm` will say which file).
     """
-    shapes = COMMITTED_RBMS | COMMITTED_GAUSSIAN | PUBLISHED_RBMS
-    return [RBMInfo(name, *shape, _where(name)) for name, shape in shapes.items()]
+    return [RBMInfo(name, *shape, _where(name)) for name, shape in RBMS.items()]
 
 
 def rbm_files(name: str) -> list[Path]:
     """Files on this machine that :func:`load_rbm` reads for a registered name; none for others."""
-    if name in COMMITTED_RBMS | COMMITTED_GAUSSIAN:
-        return [committed(f"models/{name}.npz")]
-    return [fetch(name)] if name in PUBLISHED_RBMS else []
+    return [_registered(name)] if name in RBMS else []
+
+
+def _registered(name: str) -> Path:
+    return fetch(name) if name in PUBLISHED_RBMS else committed(f"models/{name}.npz")
 
 
 def _where(name: str) -> str:
     try:
-        if name in COMMITTED_RBMS | COMMITTED_GAUSSIAN:
-            committed(f"models/{name}.npz")
-            return "committed"
-        return "fetched" if find(REMOTE[name]) else "not here"
+        if name in PUBLISHED_RBMS:
+            return "fetched" if find(REMOTE[name]) else "not here"
+        committed(f"models/{name}.npz")
+        return "committed"
     except DataCorrupt:
         return "damaged"
 
 
 def _rbm_file(name_or_path: str | os.PathLike) -> Path:
-    if name_or_path in COMMITTED_RBMS:
-        return committed(f"models/{name_or_path}.npz")
-    if name_or_path in PUBLISHED_RBMS:
-        return fetch(name_or_path)
+    if name_or_path in RBMS:
+        return _registered(name_or_path)
     path = Path(name_or_path).expanduser()
     if path.suffix not in (".npz", ".mat"):
         if path.exists():
             kind = "a folder" if path.is_dir() else f"a {path.suffix or 'nameless'} file"
             raise ValueError(f"{path} is {kind}: expected a model in an .npz or .mat file")
-        names = COMMITTED_RBMS | COMMITTED_GAUSSIAN | PUBLISHED_RBMS
         raise ValueError(
-            f"unknown RBM {os.fspath(name_or_path)!r}{suggest(str(name_or_path), names)}; "
+            f"unknown RBM {os.fspath(name_or_path)!r}{suggest(str(name_or_path), RBMS)}; "
             "a path to an .npz or .mat file also works"
         )
     if not path.is_file():

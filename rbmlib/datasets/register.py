@@ -47,6 +47,7 @@ PUBLISHED_RBMS = {
     "h500": (784, 500),
     "salakhutdinov_cd25_500": (784, 500),
 }
+RBMS = COMMITTED_RBMS | COMMITTED_GAUSSIAN | PUBLISHED_RBMS
 
 _GITHUB = "https://github.com/"
 _COURSE = _GITHUB + "Kevin-Wang95/RBMLearning/raw/95cc8140906b82a0c665a041f81378ded4c4e452/"

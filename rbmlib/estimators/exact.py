@@ -17,7 +17,7 @@ from .._numerics import expit, logsumexp
 from .._streams import progress_bar
 from .._validation import count, generator, instance
 from ..models.bernoulli import BernoulliRBM
-from ..models.gaussian import LeakyRBM
+from ..models.leaky import LeakyRBM
 from ..results import Estimate
 
 MAX_UNITS = 30  # 2**30 states of 784 units take the better part of an hour

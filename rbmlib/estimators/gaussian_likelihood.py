@@ -14,7 +14,7 @@ import numpy as np
 
 from .._streams import ChainStream
 from .._validation import count, generator
-from ..models.gaussian import GaussianRBM, LeakyRBM
+from ..models import GaussianRBM, LeakyRBM
 from ..paths.fitted_gaussian import GaussianBasePath
 from ..results import Estimate
 from ..schedules import linear

@@ -2,7 +2,8 @@
 
 from . import testsystems
 from .bernoulli import BernoulliRBM, log_likelihood
-from .gaussian import GaussianRBM, LeakyRBM
+from .gaussian import GaussianRBM
+from .leaky import LeakyRBM
 from .mixture import GaussianMixture
 from .projection import project_weights
 

@@ -10,29 +10,24 @@ A Bernoulli RBM has visible units v and hidden units h in {0, 1} and
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
-from .._files import rounded, write_npz
 from .._numerics import expit, softplus
 from .._validation import (
-    LARGEST_SCALE,
-    PARAMETERS,
     binary_states,
     finite_array,
     layer,
     numeric,
     one_of,
-    parameter_array,
     source_of_random,
 )
-from .files import MAT_KEYS, holds_gaussian_visible, read_rbm_mat, read_rbm_npz
+from .base import _RBM
+from .files import UNMARKED, load_bernoulli
 
 LAYOUTS = ("visible_hidden", "hidden_visible")
 
 
-class BernoulliRBM:
+class BernoulliRBM(_RBM):
     """A restricted Boltzmann machine with binary units in {0, 1}.
 
     Parameters
@@ -59,34 +54,7 @@ class BernoulliRBM:
     1.7014
     """
 
-    def __init__(self, weights, visible_bias, hidden_bias, *, log_scale: float = 0.0):
-        shape = "(n_visible, n_hidden), one row a visible unit"
-        self.weights = parameter_array("weights", weights, (None, None), shape)
-        n_visible, n_hidden = self.weights.shape
-        if not (n_visible and n_hidden):
-            raise ValueError(
-                f"weights has shape {self.weights.shape}: expected units in both layers"
-            )
-        hint = f" (weights is {n_visible} x {n_hidden}; is it transposed?)"
-        self.visible_bias = parameter_array(
-            "visible_bias", visible_bias, (n_visible,), f"({n_visible},)" + hint, flatten=True
-        )
-        self.hidden_bias = parameter_array(
-            "hidden_bias", hidden_bias, (n_hidden,), f"({n_hidden},)" + hint, flatten=True
-        )
-        scale = parameter_array("log_scale", log_scale, (), "one number", largest=LARGEST_SCALE)
-        self.log_scale = float(scale)
-
-    @property
-    def n_visible(self) -> int:
-        return self.weights.shape[0]
-
-    @property
-    def n_hidden(self) -> int:
-        return self.weights.shape[1]
-
-    def __repr__(self) -> str:
-        return f"BernoulliRBM(n_visible={self.n_visible}, n_hidden={self.n_hidden})"
+    mark = UNMARKED
 
     # densities -----------------------------------------------------------------------------
 
@@ -94,10 +62,6 @@ class BernoulliRBM:
         """log p*(v), shape (n_states,), of binary states (n_states, n_visible)."""
         v = binary_states("visible", visible, self.n_visible).astype(float)
         return v @ self.visible_bias + softplus(self.hidden_field(v)).sum(axis=1) + self.log_scale
-
-    def free_energy(self, visible) -> np.ndarray:
-        """F(v) = -log p*(v), shape (n_states,)."""
-        return -self.log_density(visible)
 
     def log_joint_density(self, visible, hidden) -> np.ndarray:
         """log p*(v, h), shape (n_states,), of paired states."""
@@ -114,14 +78,6 @@ class BernoulliRBM:
 
     # conditionals --------------------------------------------------------------------------
 
-    def hidden_field(self, visible) -> np.ndarray:
-        """x = v W + a, shape (n_states, n_hidden)."""
-        return layer("visible", visible, self.n_visible) @ self.weights + self.hidden_bias
-
-    def visible_field(self, hidden) -> np.ndarray:
-        """h W' + b, shape (n_states, n_visible)."""
-        return layer("hidden", hidden, self.n_hidden) @ self.weights.T + self.visible_bias
-
     def hidden_mean(self, visible) -> np.ndarray:
         """p(h_j = 1 | v), shape (n_states, n_hidden)."""
         return expit(self.hidden_field(visible))
@@ -129,11 +85,6 @@ class BernoulliRBM:
     def visible_mean(self, hidden) -> np.ndarray:
         """p(v_i = 1 | h), shape (n_states, n_visible)."""
         return expit(self.visible_field(hidden))
-
-    def sample_hidden(self, visible, rng) -> np.ndarray:
-        """A draw of h given v; ``rng`` is a seed, or needs only ``rng.random(shape)``."""
-        mean = self.hidden_mean(layer("visible", visible, self.n_visible, finite=True))
-        return (source_of_random(rng).random(mean.shape) < mean).astype(float)
 
     def sample_visible(self, hidden, rng) -> np.ndarray:
         """A draw of v given h."""
@@ -209,16 +160,6 @@ class BernoulliRBM:
             )
         return cls(model.components_.T, model.intercept_visible_, model.intercept_hidden_)
 
-    # files ---------------------------------------------------------------------------------
-
-    def save(self, path, dtype=np.float64) -> None:
-        """Write an .npz with keys weights, visible_bias, hidden_bias, log_scale.
-
-        Raises ValueError if ``dtype`` cannot hold the parameters.
-        """
-        arrays = {name: getattr(self, name) for name in PARAMETERS}
-        write_npz(path, rounded(arrays, dtype) | {"log_scale": np.float64(self.log_scale)})
-
     @classmethod
     def load(cls, path) -> BernoulliRBM:
         """Read an .npz of `save`, or a MATLAB .mat file of a published RBM.
@@ -226,30 +167,7 @@ class BernoulliRBM:
         Nothing in the file is executed (no pickle). Raises FileNotFoundError, or ValueError
         naming the file if it is damaged or holds no RBM.
         """
-        source = Path(path)
-        if not source.is_file():
-            raise FileNotFoundError(f"no model file {str(path)!r}: expected a path to .npz or .mat")
-        readers = {".npz": read_rbm_npz, ".mat": read_rbm_mat}
-        if source.suffix not in readers:
-            raise ValueError(f"{source.name} is neither .npz nor .mat: cannot read a model from it")
-        if holds_gaussian_visible(source):
-            raise ValueError(
-                f"{source.name} holds a model with Gaussian visible units: expected a Bernoulli "
-                "RBM; rl.load_rbm reads both"
-            )
-        try:
-            arrays = readers[source.suffix](source)
-        except Exception as error:  # damaged files fail in many ways inside the readers
-            raise ValueError(
-                f"cannot read {source.name}: the file is damaged, or not an array file ({error})"
-            ) from None
-        if arrays is None:
-            raise ValueError(
-                f"{source.name} holds no RBM: expected the arrays weights, visible_bias and "
-                f"hidden_bias (.npz), or {' or '.join(', '.join(keys) for keys in MAT_KEYS)} "
-                "(.mat); a model of scikit-learn: BernoulliRBM.from_sklearn(model).save(file)"
-            )
-        return cls(*arrays[:3], log_scale=arrays[3])
+        return load_bernoulli(path)
 
 
 def log_likelihood(model, data, log_z: float) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 from .._numerics import logsumexp, softplus
 from .._validation import count, finite_array, generator, instance, number
 from .bernoulli import BernoulliRBM
-from .gaussian import LeakyRBM
+from .leaky import LeakyRBM
 from .mixture import GaussianMixture
 
 __all__ = [

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..models.gaussian import LeakyRBM
+from ..models.leaky import LeakyRBM
 from .hmc import hmc
+from .slice import slice_angle
 
 LONGEST = 8.0  # trajectory of "hmc"
-SHRINKS = 40  # of the bracket of a slice, at most; after them the state stays, which is exact too
 
 
 def fields(model: LeakyRBM, u, t) -> np.ndarray:
@@ -83,43 +83,23 @@ def gaussian(model: LeakyRBM, t) -> tuple[np.ndarray, np.ndarray]:
     return (model.visible_bias + t**2 * (w @ model.hidden_bias)) / precision, precision**-0.5
 
 
-def shrink(outside, low, angle, uniforms) -> np.ndarray:
-    """The angle on its ellipse to which each chain moves (Murray, Adams & MacKay 2010).
-
-    ``outside(chains, angle)`` says which are not on the slice; the bracket from ``low`` to the
-    first ``angle``, a whole turn, shrinks towards 0 until all are, or by one draw of ``uniforms``
-    (n_chains, n) after the other until these are used up: 0 then, where the chain was.
-    """
-    high, angle, todo = angle.copy(), angle.copy(), np.arange(angle.size)
-    for draws in uniforms.T:
-        todo = todo[outside(todo, angle[todo])]
-        if not todo.size:
-            break
-        new = angle[todo]
-        low[todo] = np.where(new < 0, new, low[todo])
-        high[todo] = np.where(new < 0, high[todo], new)
-        angle[todo] = low[todo] + (high[todo] - low[todo]) * draws[todo]
-    angle[todo] = 0.0
-    return angle
-
-
 def slice_sampling(model: LeakyRBM, u, c, t, rng) -> np.ndarray:
     mean, sd = gaussian(model, t)
     x, y = u - mean, sd * rng.standard_normal(u.shape)
     centre = fields(model, mean, t)
     eta_x, eta_y = (t * (z @ model.weights) for z in (x, y))
     c = np.broadcast_to(c, (len(u), 1))[:, 0]
-    uniforms = rng.random((len(u), SHRINKS + 1))
-    floor = np.log(uniforms[:, 0]) - (1 - c) * negative_squares(centre + eta_x)
 
-    def outside(chains, angle):
+    def log_likelihood(chains, angle):
         cos, sin = np.cos(angle)[:, None], np.sin(angle)[:, None]
         at = centre[chains] if centre.ndim == 2 else centre
         eta = at + cos * eta_x[chains] + sin * eta_y[chains]
-        return -(1 - c[chains]) * negative_squares(eta) <= floor[chains]
+        return -(1 - c[chains]) * negative_squares(eta)
 
-    low, angle = -2 * np.pi * uniforms[:, 1], 2 * np.pi * (1 - uniforms[:, 1])
-    angle = shrink(outside, low, angle, uniforms[:, 2:])
+    def bracket(share):
+        return -2 * np.pi * share, 2 * np.pi * (1 - share)
+
+    angle = slice_angle(log_likelihood, bracket, len(u), rng)
     return mean + np.cos(angle)[:, None] * x + np.sin(angle)[:, None] * y
 
 

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numerics import logsumexp
+from .._numerics import LOG_2PI, logsumexp
 from .._validation import annealing_betas, count, instance, number
-from ..models.gaussian import LOG_2PI, _checked_leakiness
+from ..models.leaky import checked_leakiness
 
 N_NODES = 100  # on either side of 0
 SPAN = 9.0  # standard deviations of the widest law
@@ -176,7 +176,7 @@ def _few_and_more(norm, leakiness, moves) -> list[float]:
 
 def _check(norm, leakiness=1.0, moves="leakiness") -> None:
     number("norm", norm, "the length of a column, in (0, 1)", above=0, below=1)
-    _checked_leakiness(leakiness)
+    checked_leakiness(leakiness)
     known = isinstance(moves, str) and moves in ("leakiness", "energy")
     if not known and not callable(moves):
         raise ValueError(f"moves is {moves!r}: expected 'leakiness', 'energy' or a function")

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._numerics import LOG_2PI
 from .._validation import count, finite_array, instance
-from ..models.gaussian import LOG_2PI, GaussianRBM, LeakyRBM
-from ..moves.leaky import SHRINKS, shrink
+from ..models import GaussianRBM, LeakyRBM
+from ..moves.hmc import trajectory
+from ..moves.slice import slice_angle
 from .base import AnnealingPath, State
 
 STEP = 0.4  # of trajectories, jittered by a fifth
@@ -130,29 +132,21 @@ class GaussianBasePath(AnnealingPath):
         def gradient(u):
             return beta * model.gradient(u) - (1 - beta) * ((u - mean) @ self._precision)
 
-        start = mean + z @ self._root.T
         momentum = rng.standard_normal(z.shape)
         jitter, level = rng.random((len(z), 2)).T
         step = STEP * (0.8 + 0.4 * jitter[:, None])
-        energy = log_p(start) - np.einsum("ni,ni->n", momentum, momentum) / 2
-        u, momentum = start, momentum + step / 2 * gradient(start)
-        for left in reversed(range(self.n_leapfrog)):
-            u = u + step * momentum
-            momentum = momentum + (step if left else step / 2) * gradient(u)
-        gain = log_p(u) - np.einsum("ni,ni->n", momentum, momentum) / 2 - energy
+        start = mean + z @ self._root.T
+        u, error = trajectory(log_p, gradient, start, momentum, step, self.n_leapfrog)
         moved = np.linalg.solve(self._root, (u - mean).T).T
-        return np.where((np.log(level) < gain)[:, None], moved, z)
+        return np.where((np.log(level) < -error)[:, None], moved, z)
 
     def _slice(self, z, beta, rng) -> np.ndarray:
         other = rng.standard_normal(z.shape)
-        uniforms = rng.random((len(z), SHRINKS + 1))
         log_ratio = self._on_ellipse(z, other)
-        every = np.arange(len(z))
-        floor = beta * log_ratio(every, np.zeros(len(z))) + np.log(uniforms[:, 0])
-        angle = 2 * np.pi * uniforms[:, 1]
-        angle = shrink(
-            lambda chains, at: beta[chains] * log_ratio(chains, at) <= floor[chains],
-            angle - 2 * np.pi, angle, uniforms[:, 2:],
+        angle = slice_angle(
+            lambda chains, at: beta[chains] * log_ratio(chains, at),
+            lambda share: (2 * np.pi * share - 2 * np.pi, 2 * np.pi * share),
+            len(z), rng,
         )  # fmt: skip
         return np.cos(angle)[:, None] * z + np.sin(angle)[:, None] * other
 

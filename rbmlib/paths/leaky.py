@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._kernels import leaky, threads
-from .._numerics import expit, softplus
+from .._numerics import LOG_2PI, expit, softplus
 from .._validation import instance, point_of_path
-from ..models.gaussian import LOG_2PI, GaussianRBM, LeakyRBM
+from ..models import GaussianRBM, LeakyRBM
 from ..moves import leaky as leaky_kernels
 from ..moves.leaky import KERNELS, negative_squares
 from .base import AnnealingPath, State

@@ -23,10 +23,9 @@ from pathlib import Path
 
 from .. import __version__
 from .._kernels import threads
-from .kind import RESULTS_VERSION
+from .kind import PLAIN, RESULTS_VERSION
 from .store import Record
 
-PLAIN = (str, int, float, bool, type(None))  # what settings and results are
 WINDOW = 4096  # tasks handed to the scheduler at a time: bounds its memory, feeds 2,000 threads
 CONNECT_SECONDS = 10
 WORKER_SECONDS = 60  # in which a cluster must show its first worker

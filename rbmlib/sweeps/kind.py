@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 # Raised when results of the library change: workers must have the client's, tables say theirs.
 RESULTS_VERSION = 1
+PLAIN = (str, int, float, bool, type(None))  # what settings and results are
 
 
 def _as_given(task: dict) -> dict:

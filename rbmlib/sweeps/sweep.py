@@ -11,9 +11,7 @@ at any moment and started again.
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
-import itertools
 import json
 import math
 import shutil
@@ -23,11 +21,13 @@ from typing import NamedTuple
 
 from .._csv import check_columns, columns, read_table, write_table
 from .._streams import progress_bar
-from .engine import PLAIN, compute, connected
-from .kind import TaskKind, kind_of
+from .declaration import declared, distinct, named, read_yaml
+from .engine import compute, connected
+from .kind import kind_of
 from .store import Record, ResultsStore, StoreError
 
 ROW_BYTES = 4096  # of disk a task, generously
+_SIZES = ("n_temperatures", "n_chains")  # to which the seconds of a task are proportional
 
 
 class Summary(NamedTuple):
@@ -74,8 +74,8 @@ class Sweep:
         self.kind, self.name, self.folder = kind_of(kind, version), name, Path(folder)
         self.store = Path(store) if store else self.folder / f"{name}.sqlite"
         self.version = self.kind.version
-        self.tasks = _distinct(
-            {i: _declared(i, task, self.kind) for i, task in enumerate(tasks, 1)}, self._key
+        self.tasks = distinct(
+            {i: declared(i, task, self.kind) for i, task in enumerate(tasks, 1)}, self._key
         )
 
     @classmethod
@@ -94,22 +94,10 @@ class Sweep:
             If it is no such declaration, or a task in it is wrong; the message says where.
         """
         source = Path(path)
-        content = _read_yaml(source)
-        grids = content.get("grids")
-        if not isinstance(grids, list) or not all(isinstance(g, dict) and g for g in grids):
-            raise ValueError(f"{source.name}: grids is {grids!r}: expected a list of mappings")
-        with _named(source.name):
-            expanded = [task for grid in grids for task in _expanded(grid)]
-            if not expanded:
-                raise ValueError("grids is empty: expected a task or more")
-            results = content.get("results", ".")
-            if not isinstance(results, str) or not results.strip():
-                raise ValueError(
-                    f"results is {results!r}: expected the name of a folder; without the key, "
-                    "tables go beside the file"
-                )
-            folder = folder or (source.parent / results).resolve()
-            sweep = cls(expanded, kind, name=source.stem, folder=folder, store=store)
+        declaration = read_yaml(source)
+        folder = folder or (source.parent / declaration.results).resolve()
+        with named(source.name):
+            sweep = cls(declaration.tasks, kind, name=source.stem, folder=folder, store=store)
             if check_models:
                 sweep.kind.check_files(sweep.tasks.values())
         return sweep
@@ -257,94 +245,6 @@ class Sweep:
         if any(kind not in rates for kind, _ in sizes):
             return len(todo), None
         return len(todo), sum(size * sum(rates[k]) / len(rates[k]) for k, size in sizes)
-
-
-# declarations -------------------------------------------------------------------------------
-
-MAX_TASKS = 10_000_000  # of a grid: the client holds them all
-_SIZES = ("n_temperatures", "n_chains")
-
-
-def _declared(number: int, task, kind: TaskKind) -> dict:
-    if not isinstance(task, dict) or not task:
-        raise ValueError(f"task {number} is {task!r}: expected a mapping of settings")
-    for name, value in task.items():
-        if not isinstance(value, PLAIN):
-            raise ValueError(
-                f"task {number}: {name} is {value!r}: expected text, a number, true or false"
-            )
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError(f"task {number}: {name} is {value!r}: expected a finite number")
-    with _named(f"task {number}"):
-        return kind.check(task)
-
-
-def _distinct(numbered: dict[int, dict], key_of) -> dict[str, dict]:
-    by_key: dict[str, int] = {}
-    for number, task in numbered.items():
-        first = by_key.setdefault(key_of(task), number)
-        if first != number:
-            raise ValueError(f"task {number} is the same as task {first}: {task}")
-    return {key: numbered[number] for key, number in by_key.items()}
-
-
-def _read_yaml(source: Path) -> dict:
-    import yaml
-
-    if not source.is_file():
-        raise FileNotFoundError(f"no sweep {str(source)!r}: expected a YAML file")
-    try:
-        content = yaml.load(source.read_text(), _yaml_loader())
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"{source.name} is no YAML: {' '.join(str(error).split())}") from None
-    expected = {"about", "results", "grids"}
-    if not isinstance(content, dict) or set(content) - expected:
-        wrong = sorted(map(str, set(content) - expected)) if isinstance(content, dict) else content
-        raise ValueError(f"{source.name}: unknown {wrong}: expected the keys {sorted(expected)}")
-    return content
-
-
-@functools.cache
-def _yaml_loader():
-    """PyYAML's safe loader, but a key given twice is an error, where PyYAML takes the last."""
-    import yaml
-
-    class Loader(yaml.SafeLoader):
-        def construct_mapping(self, node, deep=False):
-            keys = [key.value for key, _ in node.value]
-            twice = sorted({str(key) for key in keys if keys.count(key) > 1})
-            if twice:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"{', '.join(twice)} given twice", node.start_mark
-                )
-            return super().construct_mapping(node, deep)
-
-    return Loader
-
-
-def _expanded(grid: dict) -> list[dict]:
-    """All combinations of the values of a grid."""
-    values = []
-    for name, value in grid.items():
-        if isinstance(value, dict):
-            whole = set(value) == {"first", "count"} and all(type(x) is int for x in value.values())
-            if not whole or not 1 <= value["count"] <= MAX_TASKS:
-                raise ValueError(f"{name} is {value!r}: expected {{first: 0, count: 20}}")
-            value = range(value["first"], value["first"] + value["count"])
-        values.append(value if isinstance(value, (list, range)) else [value])
-        if not values[-1]:
-            raise ValueError(f"{name} is empty: expected a value or more")
-    if math.prod(map(len, values)) > MAX_TASKS:
-        raise ValueError(f"a grid stands for more than {MAX_TASKS:,} tasks: divide the sweep")
-    return [dict(zip(grid, combination, strict=True)) for combination in itertools.product(*values)]
-
-
-@contextlib.contextmanager
-def _named(where: str):
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from None
 
 
 def _kind_and_size(task: dict) -> tuple[tuple, float]:

@@ -26,11 +26,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import __version__
-from .._kernels import gibbs, learning, narrow, threads
+from .._kernels import gibbs, learning, narrow
 from .._numerics import expit
-from .._streams import progress_bar
 from .._validation import (
+    LARGEST,
     binary_states,
     callback,
     count,
@@ -44,6 +43,7 @@ from .._validation import (
 from ..estimators.exact import exact
 from ..models.bernoulli import BernoulliRBM
 from ..paths.geometric import base_rate
+from .loop import Learner, Looks, check_rows, counts, looks_every, origin, run, step_settings
 from .tracking import LogZTracker
 
 METHODS = ("cd", "pcd", "tempered")
@@ -143,80 +143,66 @@ def train(
     >>> bool(result.history["log_likelihood"][-1] > result.history["log_likelihood"][0])
     True
     """
-    settings = _checked_settings(locals())
+    settings = _checked_settings(
+        method=method, optimizer=optimizer, n_hidden=n_hidden, n_sweeps=n_sweeps,
+        n_updates=n_updates, batch_size=batch_size, learning_rate=learning_rate,
+        final_learning_rate=final_learning_rate, warm_up=warm_up, momentum=momentum,
+        weight_decay=weight_decay, rms_decay=rms_decay, rng=rng, tracker=tracker,
+    )  # fmt: skip
+    callback("monitor", monitor)
+    instance("watch", watch, str, "the name of a number that the monitor reports")
+    if start is not None:
+        instance("start", start, BernoulliRBM, "a BernoulliRBM, or None")
     states = numeric("data", data, "(n_samples, n_visible)")
     if states.ndim != 2:
         raise ValueError(f"data has shape {states.shape}: expected (n_samples, n_visible)")
     states = binary_states("data", states, states.shape[1])
-    if len(states) < settings["batch_size"]:
-        raise ValueError(
-            f"data has {len(states)} rows: expected at least batch_size, which is {batch_size}"
-        )
-    rng = generator(rng)
+    check_rows(states, settings["batch_size"])
     started = time.perf_counter()
-    learner = _Learner(states, settings["n_hidden"], settings, rng, start, tracker)
-    tenth = max(1, -(-n_updates // 10))
-    every = count("monitor_every", tenth if monitor_every is None else monitor_every)
-    looks = _Looks(learner, monitor, patience, watch)
-    rates = np.linspace(learning_rate, settings["final_learning_rate"], n_updates)
-    rates *= np.minimum(1, np.arange(1, n_updates + 1) / max(1, settings["warm_up"]))
-    spectral = optimizer == "spectral"  # one thread: the same bits on any number of them
-    with (
-        threads.blas_threads(1 if spectral else n_threads),
-        progress_bar(n_updates, f"{method}-{n_sweeps}", progress) as bar,
-    ):
-        for update in range(1, n_updates + 1):
-            learner.update(rates[update - 1])
-            bar.update(1)
-            if (update % every == 0 or update == n_updates) and looks.add():
-                break
+    learner = _Learner(states, settings, generator(rng), start, tracker)
+    every = looks_every(monitor_every, settings["n_updates"])
+    looks = Looks(learner, monitor, patience, watch)
+    one_thread = optimizer == "spectral"  # the same bits on any number of them
+    run(learner, looks, every, n_threads=1 if one_thread else n_threads, progress=progress)
     return TrainingResult(looks.model(), looks.history(), settings, time.perf_counter() - started)
 
 
-def _checked_settings(arguments: dict) -> dict:
-    """The arguments of `train`, validated, as they go beside the result."""
-    settings = {}
-    for name, words in (("method", METHODS), ("optimizer", OPTIMIZERS)):
-        settings[name] = one_of(name, arguments[name], words)
-    for name in ("n_hidden", "n_sweeps", "n_updates", "batch_size"):
-        settings[name] = count(name, arguments[name])
-    settings["warm_up"] = count("warm_up", arguments["warm_up"], 0)
-    callback("monitor", arguments["monitor"])
-    instance("watch", arguments["watch"], str, "the name of a number that the monitor reports")
-    tempered = settings["method"] == "tempered"
-    wanted = LogZTracker if tempered else type(None)
-    if not isinstance(arguments["tracker"], wanted):
+def _checked_settings(
+    *, method, optimizer, n_hidden, n_sweeps, n_updates, batch_size, learning_rate,
+    final_learning_rate, warm_up, momentum, weight_decay, rms_decay, rng, tracker,
+) -> dict[str, Any]:  # fmt: skip
+    """The settings of `train`, validated, as they go beside the result."""
+    settings: dict[str, Any] = {
+        "method": one_of("method", method, METHODS),
+        "optimizer": one_of("optimizer", optimizer, OPTIMIZERS),
+    }
+    settings |= counts(
+        n_hidden=n_hidden, n_sweeps=n_sweeps, n_updates=n_updates, batch_size=batch_size
+    )
+    settings["warm_up"] = count("warm_up", warm_up, 0)
+    tempered = method == "tempered"
+    if not isinstance(tracker, LogZTracker if tempered else type(None)):
         raise ValueError(
-            f"tracker is {arguments['tracker']!r}: expected a LogZTracker with method='tempered', "
+            f"tracker is {tracker!r}: expected a LogZTracker with method='tempered', "
             "and None with others"
         )
     if tempered:
-        tracker = arguments["tracker"]
         settings |= {name: getattr(tracker, name) for name in ("n_sweeps", "n_chains", "gain")}
-    if arguments["start"] is not None:
-        instance("start", arguments["start"], BernoulliRBM, "a BernoulliRBM, or None")
-    if settings["batch_size"] > learning.MAX_BATCH and not tempered:
+    elif settings["batch_size"] > learning.MAX_BATCH:
         raise ValueError(
             f"batch_size is {settings['batch_size']}: expected at most {learning.MAX_BATCH}, "
             "up to which gradients are summed exactly"
         )
-    if arguments["final_learning_rate"] is None:
-        arguments["final_learning_rate"] = arguments["learning_rate"]
-    for name in ("learning_rate", "final_learning_rate", "momentum", "weight_decay"):
-        settings[name] = number(name, arguments[name], "a number of at least 0", least=0)
+    settings |= step_settings(learning_rate, final_learning_rate, momentum, weight_decay)
     fraction = "a number of at least 0 and below 1"
-    number("momentum", settings["momentum"], fraction, below=1)
-    decay = number("rms_decay", arguments["rms_decay"], fraction, least=0, below=1)
-    if settings["optimizer"] == "spectral":
+    decay = number("rms_decay", rms_decay, fraction, least=0, below=1)
+    if optimizer == "spectral":
         if settings["momentum"]:
             raise ValueError(
                 f"momentum is {settings['momentum']}: expected 0 with optimizer='spectral'"
             )
         settings["rms_decay"] = decay
-    seed = arguments["rng"]
-    settings["rng"] = int(seed) if isinstance(seed, (int, np.integer)) else None
-    settings["version"] = __version__
-    return settings
+    return settings | origin(rng)
 
 
 def sharp(x: np.ndarray) -> np.ndarray:
@@ -238,23 +224,22 @@ def sharp(x: np.ndarray) -> np.ndarray:
     return singular.sum() * (x @ (right / singular[kept])) @ right.T
 
 
-class _Learner:
-    """Parameters (float32), their fixed-point copies, and the chains."""
+class _Learner(Learner):
+    """Parameters, their fixed-point copies, and the chains."""
 
     def __init__(
-        self, data, n_hidden: int, settings: dict, rng: np.random.Generator,
-        start: BernoulliRBM | None, tracker: LogZTracker | None,
+        self, data, settings: dict, rng: np.random.Generator, start: BernoulliRBM | None,
+        tracker: LogZTracker | None,
     ):  # fmt: skip
-        self.data, self.settings, self.rng = data, settings, rng
-        self.tracker, self.n_updates = tracker, 0
-        n_visible = data.shape[1]
-        self.weights = rng.normal(scale=0.01, size=(n_visible, n_hidden)).astype(np.float32)
+        super().__init__(data, settings, rng)
+        self.tracker = tracker
+        shape = data.shape[1], settings["n_hidden"]
+        self.weights = rng.normal(scale=0.01, size=shape).astype(np.float32)
         self.visible_bias = base_rate(data).astype(np.float32)
-        self.hidden_bias = np.zeros(n_hidden, np.float32)
+        self.hidden_bias = np.zeros(shape[1], np.float32)
         if start is not None:
             self._go_on_from(start)
-        self.parameters = (self.weights, self.visible_bias, self.hidden_bias)
-        # running averages of gradients (momentum), or of their squares (spectral steps)
+        # of gradients (momentum), or of their squares (spectral steps)
         self.averages = [np.zeros_like(x) for x in self.parameters]
         family = gibbs.family(
             self.weights, self.hidden_bias, 0 * self.hidden_bias,
@@ -264,8 +249,7 @@ class _Learner:
         self.scale, self.small = float(family.scale), family.small
         self.seed = np.uint64(rng.integers(2**64, dtype=np.uint64))
         self.draw = 0
-        self.order = np.empty(0, int)
-        self.chains = self._next_batch()
+        self.chains = self.next_batch()
         if tracker is not None:
             tracker.update(self.rbm())
 
@@ -278,34 +262,20 @@ class _Learner:
         self.weights[:], self.visible_bias[:] = rbm.weights, rbm.visible_bias
         self.hidden_bias[:] = rbm.hidden_bias
 
-    def _next_batch(self) -> np.ndarray:
-        size = self.settings["batch_size"]
-        if self.order.size < size:
-            self.order = self.rng.permutation(len(self.data))
-        rows, self.order = self.order[:size], self.order[size:]
-        return self.data[rows].astype(np.float32)
-
     def _requantise(self) -> None:
         while not learning.requantise(self.weights, self.scale, self.up, self.down):
-            self._check_finite()
+            self.check_finite(*self.parameters, largest=LARGEST)
             self.scale *= 2
         if self.small:
             narrow.fill_tables(self.down, self.tables)
 
-    def _check_finite(self) -> None:
-        if not all(np.isfinite(array).all() for array in self.parameters):
-            raise FloatingPointError(
-                "training diverged: parameters are no longer finite; lower learning_rate "
-                f"(now {self.settings['learning_rate']}) or momentum"
-            )
-
     def update(self, rate: float) -> None:
-        self.n_updates += 1
+        self.n_done += 1
         if self.tracker is not None:
-            self._tempered_update(rate, self._next_batch())
+            self._tempered_update(rate, self.next_batch())
             return
         self._requantise()
-        batch = self._next_batch()
+        batch = self.next_batch()
         if self.settings["method"] == "cd":
             self.chains = batch.copy()
         n_sweeps = self.settings["n_sweeps"]
@@ -331,18 +301,9 @@ class _Learner:
         if self.settings["optimizer"] == "spectral":
             self._spectral_step(rate, gradients)
         else:
-            self._momentum_step(rate, gradients)
-        self._check_finite()
+            self.momentum_step(rate, gradients)
+        self.check_finite(*self.parameters, largest=LARGEST)
         self.tracker.update(self.rbm())
-
-    def _momentum_step(self, rate: float, gradients) -> None:
-        kept = np.float32(self.settings["momentum"])
-        for parameter, speed, gradient in zip(
-            self.parameters, self.averages, gradients, strict=True
-        ):
-            speed *= kept
-            speed += np.float32(rate) * gradient
-            parameter += speed
 
     def _gradients(self, positive, negative, visible, hidden) -> tuple:
         """From the sums of `learning.moments`."""
@@ -368,49 +329,15 @@ class _Learner:
         return BernoulliRBM(self.weights, self.visible_bias, self.hidden_bias)
 
     def look(self, monitor) -> dict[str, float]:
-        """What is recorded of the model now."""
-        self._check_finite()
+        self.check_finite(*self.parameters, largest=LARGEST)
         rbm = self.rbm()
         sample = self.data[:10_000].astype(float)
         reconstruction = rbm.visible_mean(rbm.hidden_mean(sample))
         seen = {
-            "update": self.n_updates,
+            "update": self.n_done,
             "reconstruction_error": float(np.abs(reconstruction - sample).sum(axis=1).mean()),
         }
         if rbm.n_hidden <= MAX_EXACT_UNITS:
             log_z = exact(rbm, progress=False).log_z
             seen["log_likelihood"] = float(rbm.log_density(sample).mean() - log_z)
         return seen | seen_by(monitor, rbm)
-
-
-class _Looks:
-    """What was seen of the model on the way, and when to stop."""
-
-    def __init__(self, learner: _Learner, monitor, patience: int | None, watch: str):
-        self.learner, self.monitor, self.watch = learner, monitor, watch
-        self.patience = None if patience is None else count("patience", patience)
-        self.seen: list[dict[str, float]] = []
-        self.best: tuple[int, BernoulliRBM] | None = None
-        self.add()
-        if self.patience is not None and watch not in self.seen[0]:
-            remedy = "; give monitor=tracker.monitor(validation=...)" if monitor is None else ""
-            names = ", ".join(self.seen[0])
-            raise ValueError(f"watch is {watch!r}: expected one of {names}{remedy}")
-
-    def add(self) -> bool:
-        """One more look; whether it is time to stop."""
-        self.seen.append(self.learner.look(self.monitor))
-        if self.patience is None or self.watch not in self.seen[-1]:
-            return False
-        values = [look[self.watch] for look in self.seen]
-        if np.isnan(values[-1]):
-            raise ValueError(f"monitor gives {self.watch} = nan: expected a number to stop by")
-        if self.best is None or values[-1] > values[self.best[0]]:
-            self.best = len(values) - 1, self.learner.rbm()
-        return len(values) - 1 - self.best[0] >= self.patience
-
-    def model(self) -> BernoulliRBM:
-        return self.best[1] if self.best else self.learner.rbm()
-
-    def history(self) -> dict[str, np.ndarray]:
-        return {name: np.array([look[name] for look in self.seen]) for name in self.seen[0]}

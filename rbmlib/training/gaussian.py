@@ -1,7 +1,7 @@
 """Training models with Gaussian visible units: leaky RBMs and Gaussian-Bernoulli RBMs.
 
 The gradient of the mean log-likelihood is ``E_data[v F'(eta)] - E_model[v F'(eta)]`` for the
-weights, with eta = v W + a (`rbmlib.models.gaussian`). Methods differ in the chains of the
+weights, with eta = v W + a (`rbmlib.models.gaussian_visible`). Methods differ in the chains of the
 second term, which move n_sweeps times (Li et al. 2016, sections 3.2 and 5):
 
 * "cd" starts them at the mini-batch;
@@ -18,36 +18,23 @@ there h ~ N((I - G)^-1 (W'b + a), (I - G)^-1). So "leaky" costs hardly more than
 
 from __future__ import annotations
 
-import json
 import os
 import time
-import zipfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import expit
 
-from .. import __version__
-from .._files import checked_target, read_npz, write_npz
-from .._kernels import threads
-from .._streams import progress_bar
-from .._validation import (
-    PARAMETERS,
-    callback,
-    count,
-    finite_array,
-    generator,
-    number,
-    one_of,
-    seen_by,
-)
+from .._validation import callback, finite_array, generator, one_of, seen_by
 from ..datasets.images import check_standardised
-from ..models.gaussian import GaussianRBM, LeakyRBM
+from ..models import GaussianRBM, LeakyRBM
+from ..models.leaky import checked_leakiness
 from ..models.projection import LARGEST, checked_largest, clipping
 from ..moves.leaky import KERNELS
+from .checkpoint import Checkpoint
+from .loop import Learner, Looks, check_rows, counts, looks_every, origin, run, step_settings
 
 METHODS = {"leaky": ("cd", "pcd", "leaky", "mix"), "bernoulli": ("cd", "pcd")}
 EXACT = tuple(name for name in KERNELS if name in ("slice", "hmc", "metropolis"))
@@ -155,79 +142,61 @@ def train_gaussian(
     >>> bool(error[-1] < 0.5 * error[0])
     True
     """
-    settings = _checked_settings(locals())
+    settings = _checked_settings(
+        hidden=hidden, method=method, kernel=kernel, leakiness=leakiness, largest=largest,
+        n_hidden=n_hidden, n_sweeps=n_sweeps, n_updates=n_updates, batch_size=batch_size,
+        n_threads=n_threads, learning_rate=learning_rate, final_learning_rate=final_learning_rate,
+        momentum=momentum, weight_decay=weight_decay, rng=rng,
+    )  # fmt: skip
+    every = looks_every(monitor_every, settings["n_updates"])
     callback("monitor", monitor)
     pixels = np.ascontiguousarray(check_standardised("data", data), np.float32)
-    if len(pixels) < settings["batch_size"]:
-        raise ValueError(
-            f"data has {len(pixels)} rows: expected at least batch_size, which is {batch_size}"
-        )
+    check_rows(pixels, settings["batch_size"])
     learner = _Learner(pixels, settings, start_weights, generator(rng))
-    every = settings.pop("monitor_every") or max(1, -(-n_updates // 10))
-    rates = np.linspace(learning_rate, settings["final_learning_rate"], n_updates)
-    store = _Checkpoint(checkpoint, settings)
+    store = Checkpoint(checkpoint, settings)
     started, before = time.perf_counter(), store.load(learner)
-    looks = learner.looks or [learner.look(monitor)]
-    learner.looks = looks
-    with (
-        threads.blas_threads(n_threads),
-        progress_bar(n_updates, f"{method}-{n_sweeps}", progress) as bar,
-    ):
-        bar.update(learner.n_done)
-        while learner.n_done < n_updates:
-            learner.update(rates[learner.n_done])
-            bar.update(1)
-            if learner.n_done % every == 0 or learner.n_done == n_updates:
-                looks.append(learner.look(monitor))
-                store.save(learner, before + time.perf_counter() - started)
-    history = {name: np.array([look[name] for look in looks]) for name in looks[0]}
-    seconds = before + time.perf_counter() - started
-    return GaussianTrainingResult(learner.rbm(), history, settings, seconds)
+
+    def seconds() -> float:
+        return before + time.perf_counter() - started
+
+    looks = Looks(learner, monitor)
+    run(
+        learner, looks, every, n_threads=n_threads, progress=progress,
+        on_look=lambda: store.save(learner, seconds()),
+    )  # fmt: skip
+    return GaussianTrainingResult(learner.rbm(), looks.history(), settings, seconds())
 
 
-def _checked_settings(arguments: dict) -> dict:
-    """The arguments of `train_gaussian`, validated, as they go beside the result."""
-    settings = {}
-    hidden = one_of("hidden", arguments["hidden"], METHODS)
-    for name, words in (
-        ("hidden", METHODS),
-        ("method", METHODS[hidden]),
-        ("kernel", ("gibbs", *EXACT)),
-    ):
-        settings[name] = one_of(name, arguments[name], words)
-    if hidden == "bernoulli" and settings["kernel"] != "gibbs":
+def _checked_settings(
+    *, hidden, method, kernel, leakiness, largest, n_hidden, n_sweeps, n_updates, batch_size,
+    n_threads, learning_rate, final_learning_rate, momentum, weight_decay, rng,
+) -> dict[str, Any]:  # fmt: skip
+    """The settings of `train_gaussian`, validated, as they go beside the result."""
+    settings: dict[str, Any] = {
+        "hidden": one_of("hidden", hidden, METHODS),
+        "method": one_of("method", method, METHODS[hidden]),
+        "kernel": one_of("kernel", kernel, ("gibbs", *EXACT)),
+    }
+    if hidden == "bernoulli" and kernel != "gibbs":
         raise ValueError(
-            f"kernel is {settings['kernel']!r}: expected 'gibbs', which is exact for Bernoulli "
-            "hidden units"
+            f"kernel is {kernel!r}: expected 'gibbs', which is exact for Bernoulli hidden units"
         )
-    for name in ("n_hidden", "n_sweeps", "n_updates", "batch_size", "n_threads"):
-        settings[name] = count(name, arguments[name])
-    every = arguments["monitor_every"]
-    settings["monitor_every"] = None if every is None else count("monitor_every", every)
-    if arguments["final_learning_rate"] is None:
-        arguments["final_learning_rate"] = arguments["learning_rate"]
-    for name in ("learning_rate", "final_learning_rate", "momentum", "weight_decay"):
-        settings[name] = number(name, arguments[name], "a number of at least 0", least=0)
-    if settings["momentum"] >= 1:
-        raise ValueError(f"momentum is {settings['momentum']}: expected at least 0 and below 1")
+    settings |= counts(
+        n_hidden=n_hidden, n_sweeps=n_sweeps, n_updates=n_updates, batch_size=batch_size,
+        n_threads=n_threads,
+    )  # fmt: skip
+    settings |= step_settings(learning_rate, final_learning_rate, momentum, weight_decay)
     if hidden == "leaky":
-        largest = arguments["largest"]
         settings["largest"] = None if largest is None else checked_largest(largest)
-        c = number("leakiness", arguments["leakiness"], "a number in (0, 1]", above=0)
-        if c > 1:
-            raise ValueError(f"leakiness is {c}: expected a number in (0, 1]")
-        settings["leakiness"] = c
-    seed = arguments["rng"]
-    settings["rng"] = int(seed) if isinstance(seed, (int, np.integer)) else None
-    settings["version"] = __version__
-    return settings
+        settings["leakiness"] = checked_leakiness(leakiness)
+    return settings | origin(rng)
 
 
-class _Learner:
-    """Parameters and their velocities (float32), the chains, the order of the data."""
+class _Learner(Learner):
+    """Parameters and their velocities, the chains, and W'W."""
 
     def __init__(self, data, settings: dict, start_weights, rng: np.random.Generator):
-        self.data, self.settings, self.rng = data, settings, rng
+        super().__init__(data, settings, rng)
         shape = data.shape[1], settings["n_hidden"]
         if start_weights is None:
             start_weights = rng.uniform(0, 0.01, shape)
@@ -237,16 +206,10 @@ class _Learner:
         )
         self.visible_bias = np.zeros(shape[0], np.float32)
         self.hidden_bias = np.zeros(shape[1], np.float32)
-        self.velocities = [np.zeros_like(x) for x in self.parameters]
+        self.averages = [np.zeros_like(x) for x in self.parameters]
         self.leaky = settings["hidden"] == "leaky"
-        self.order = np.empty(0, int)
         self.chains = None
-        self.n_done, self.looks = 0, []
         self._project()
-
-    @property
-    def parameters(self):
-        return self.weights, self.visible_bias, self.hidden_bias
 
     def _project(self) -> None:
         """Clip the singular values, if that is asked for, and keep W'W."""
@@ -258,11 +221,7 @@ class _Learner:
     def _find_gram(self) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             self.gram = (self.weights.T @ self.weights).astype(float)
-        if not np.isfinite(self.gram).all():
-            raise FloatingPointError(
-                "training diverged: parameters are no longer finite; lower learning_rate "
-                f"(now {self.settings['learning_rate']}) or momentum"
-            )
+        self.check_finite(self.gram)
 
     def _clip(self) -> float:
         """The largest singular value that had to be clipped, or 0."""
@@ -275,32 +234,20 @@ class _Learner:
         self.gram = clip.gram(self.gram)
         return clip.largest
 
-    def _next_batch(self) -> np.ndarray:
-        size = self.settings["batch_size"]
-        if self.order.size < size:
-            self.order = self.rng.permutation(len(self.data))
-        rows, self.order = self.order[:size], self.order[size:]
-        return self.data[rows]
-
     def update(self, rate: float) -> None:
-        batch = self._next_batch()
-        settings, size = self.settings, np.float32(len(batch))
+        batch = self.next_batch()
+        size = np.float32(len(batch))
         eta = batch @ self.weights + self.hidden_bias
         up = self._mean(eta)
         chains = self._negative(batch, eta)
         down = self._mean(chains @ self.weights + self.hidden_bias)
         gradients = (
             (batch.T @ up - chains.T @ down) / size
-            - np.float32(settings["weight_decay"]) * self.weights,
+            - np.float32(self.settings["weight_decay"]) * self.weights,
             (batch - chains).mean(axis=0),
             (up - down).mean(axis=0),
         )
-        for parameter, velocity, gradient in zip(
-            self.parameters, self.velocities, gradients, strict=True
-        ):
-            velocity *= np.float32(settings["momentum"])
-            velocity += np.float32(rate) * gradient
-            parameter += velocity
+        self.momentum_step(rate, gradients)
         self.n_done += 1
         self._project()
 
@@ -389,7 +336,6 @@ class _Learner:
         return empty._with(weights=self.weights.astype(float))  # improper, but it can be looked at
 
     def look(self, monitor) -> dict[str, float]:
-        """What is recorded of the model now."""
         sample = self.data[:1000]
         up = self._mean(sample @ self.weights + self.hidden_bias)
         error = up @ self.weights.T + self.visible_bias - sample
@@ -399,65 +345,3 @@ class _Learner:
             "largest_singular_value": float(np.linalg.eigvalsh(self.gram)[-1] ** 0.5),
         }
         return seen | seen_by(monitor, self.rbm())
-
-
-class _Checkpoint:
-    """The state of a training in one file, for the same data; only the settings are compared."""
-
-    def __init__(self, path, settings: dict):
-        if not isinstance(path, (str, os.PathLike, type(None))):
-            raise TypeError(f"checkpoint is {path!r}: expected a path to an .npz, or None")
-        self.path = None if path is None else Path(path)
-        if self.path is not None and self.path.suffix != ".npz":
-            raise ValueError(f"checkpoint is {str(path)!r}: expected a path to an .npz")
-        if self.path is not None and not self.path.parent.is_dir():
-            raise FileNotFoundError(
-                f"checkpoint is {str(path)!r}: there is no folder {str(self.path.parent)!r}"
-            )
-        if self.path is not None:
-            checked_target(self.path, "checkpoint")
-        self.settings = json.dumps(settings)
-
-    def save(self, learner: _Learner, seconds: float) -> None:
-        if self.path is None:
-            return
-        arrays = dict(zip(PARAMETERS, learner.parameters, strict=True))
-        arrays |= {f"velocity_{n}": v for n, v in zip(PARAMETERS, learner.velocities, strict=True)}
-        state = {
-            "n_done": learner.n_done, "looks": learner.looks, "seconds": seconds,
-            "rng": learner.rng.bit_generator.state, "settings": self.settings,
-        }  # fmt: skip
-        arrays |= {"order": learner.order, "chains": learner.chains, "gram": learner.gram}
-        write_npz(self.path, arrays | {"state": json.dumps(state)}, zipfile.ZIP_STORED)
-
-    def load(self, learner: _Learner) -> float:
-        """Seconds spent before."""
-        if self.path is None or not self.path.is_file():
-            return 0.0
-        try:
-            arrays = read_npz(self.path)
-            state = json.loads(str(arrays["state"]))
-            same = state["settings"] == self.settings
-            if same:
-                self._restore(learner, arrays, state)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"checkpoint is {str(self.path)!r}, which is damaged or no checkpoint ({error}): "
-                "delete it to start again, or give the path of a new file"
-            ) from None
-        if not same:
-            raise ValueError(
-                f"checkpoint {self.path.name} is of a training with other settings: expected "
-                "the same ones, or the path of a new file"
-            )
-        return state["seconds"]
-
-    @staticmethod
-    def _restore(learner: _Learner, arrays: dict, state: dict) -> None:
-        for name, velocity in zip(PARAMETERS, learner.velocities, strict=True):
-            getattr(learner, name)[:] = arrays[name]
-            velocity[:] = arrays[f"velocity_{name}"]
-        learner.order, learner.chains = arrays["order"], arrays["chains"]
-        learner.gram = arrays["gram"]
-        learner.rng.bit_generator.state = state["rng"]
-        learner.n_done, learner.looks = state["n_done"], state["looks"]

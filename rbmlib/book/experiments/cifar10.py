@@ -12,7 +12,7 @@ import numpy as np
 from ... import datasets
 from ...estimators import exact
 from ...estimators.gaussian_likelihood import bracket_log_z
-from ...models.gaussian import GaussianRBM, LeakyRBM
+from ...models import GaussianRBM, LeakyRBM
 from ...models.projection import project_weights
 from ...paths.leaky import GaussianGeometricPath
 from ...results import Estimate

@@ -1,0 +1,122 @@
+"""The declaration of a sweep: its tasks, one by one or as grids in a YAML file."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+from .kind import PLAIN, TaskKind
+
+MAX_TASKS = 10_000_000  # of a grid: the client holds them all
+
+
+def declared(number: int, task, kind: TaskKind) -> dict:
+    if not isinstance(task, dict) or not task:
+        raise ValueError(f"task {number} is {task!r}: expected a mapping of settings")
+    for name, value in task.items():
+        if not isinstance(value, PLAIN):
+            raise ValueError(
+                f"task {number}: {name} is {value!r}: expected text, a number, true or false"
+            )
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"task {number}: {name} is {value!r}: expected a finite number")
+    with named(f"task {number}"):
+        return kind.check(task)
+
+
+def distinct(numbered: dict[int, dict], key_of) -> dict[str, dict]:
+    by_key: dict[str, int] = {}
+    for number, task in numbered.items():
+        first = by_key.setdefault(key_of(task), number)
+        if first != number:
+            raise ValueError(f"task {number} is the same as task {first}: {task}")
+    return {key: numbered[number] for key, number in by_key.items()}
+
+
+class Declaration(NamedTuple):
+    """What a YAML file declares."""
+
+    tasks: list[dict]
+    results: str  # folder of the tables, relative to the file
+
+
+def read_yaml(source: Path) -> Declaration:
+    """Raises ValueError if it is no declaration of a sweep; the message says where."""
+    content = _content(source)
+    grids = content.get("grids")
+    if not isinstance(grids, list) or not all(isinstance(g, dict) and g for g in grids):
+        raise ValueError(f"{source.name}: grids is {grids!r}: expected a list of mappings")
+    with named(source.name):
+        tasks = [task for grid in grids for task in _expanded(grid)]
+        if not tasks:
+            raise ValueError("grids is empty: expected a task or more")
+        results = content.get("results", ".")
+        if not isinstance(results, str) or not results.strip():
+            raise ValueError(
+                f"results is {results!r}: expected the name of a folder; without the key, "
+                "tables go beside the file"
+            )
+    return Declaration(tasks, results)
+
+
+def _content(source: Path) -> dict:
+    import yaml
+
+    if not source.is_file():
+        raise FileNotFoundError(f"no sweep {str(source)!r}: expected a YAML file")
+    try:
+        content = yaml.load(source.read_text(), _yaml_loader())
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{source.name} is no YAML: {' '.join(str(error).split())}") from None
+    expected = {"about", "results", "grids"}
+    if not isinstance(content, dict) or set(content) - expected:
+        wrong = sorted(map(str, set(content) - expected)) if isinstance(content, dict) else content
+        raise ValueError(f"{source.name}: unknown {wrong}: expected the keys {sorted(expected)}")
+    return content
+
+
+@functools.cache
+def _yaml_loader():
+    """PyYAML's safe loader, but a key given twice is an error, where PyYAML takes the last."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def construct_mapping(self, node, deep=False):
+            keys = [key.value for key, _ in node.value]
+            twice = sorted({str(key) for key in keys if keys.count(key) > 1})
+            if twice:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"{', '.join(twice)} given twice", node.start_mark
+                )
+            return super().construct_mapping(node, deep)
+
+    return Loader
+
+
+def _expanded(grid: dict) -> list[dict]:
+    """All combinations of the values of a grid."""
+    values = []
+    for name, value in grid.items():
+        if isinstance(value, dict):
+            whole = set(value) == {"first", "count"} and all(type(x) is int for x in value.values())
+            if not whole or not 1 <= value["count"] <= MAX_TASKS:
+                raise ValueError(f"{name} is {value!r}: expected {{first: 0, count: 20}}")
+            value = range(value["first"], value["first"] + value["count"])
+        values.append(value if isinstance(value, (list, range)) else [value])
+        if not values[-1]:
+            raise ValueError(f"{name} is empty: expected a value or more")
+    if math.prod(map(len, values)) > MAX_TASKS:
+        raise ValueError(f"a grid stands for more than {MAX_TASKS:,} tasks: divide the sweep")
+    return [dict(zip(grid, combination, strict=True)) for combination in itertools.product(*values)]
+
+
+@contextlib.contextmanager
+def named(where: str):
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None

@@ -1,0 +1,161 @@
+"""The loop of training, of any model: settings, mini-batches, steps, looks at the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from .._kernels import threads
+from .._streams import progress_bar
+from .._validation import count, number
+
+FINITE = float(np.finfo(np.float32).max)
+
+# settings -----------------------------------------------------------------------------------
+
+
+def counts(**values) -> dict[str, int]:
+    return {name: count(name, value) for name, value in values.items()}
+
+
+def step_settings(learning_rate, final_learning_rate, momentum, weight_decay) -> dict[str, float]:
+    final = learning_rate if final_learning_rate is None else final_learning_rate
+    given = {
+        "learning_rate": learning_rate, "final_learning_rate": final,
+        "momentum": momentum, "weight_decay": weight_decay,
+    }  # fmt: skip
+    settings = {n: number(n, v, "a number of at least 0", least=0) for n, v in given.items()}
+    number("momentum", momentum, "a number of at least 0 and below 1", below=1)
+    return settings
+
+
+def origin(rng) -> dict[str, Any]:
+    """The seed, where ``rng`` is one, and the version of the library."""
+    seed = int(rng) if isinstance(rng, (int, np.integer)) else None
+    return {"rng": seed, "version": __version__}
+
+
+def check_rows(data: np.ndarray, batch_size: int) -> None:
+    if len(data) < batch_size:
+        raise ValueError(
+            f"data has {len(data)} rows: expected at least batch_size, which is {batch_size}"
+        )
+
+
+# a model in training ------------------------------------------------------------------------
+
+
+class Learner:
+    """A model in training. A subclass has its parameters (float32), `update`, `rbm` and `look`."""
+
+    def __init__(self, data: np.ndarray, settings: dict, rng: np.random.Generator):
+        self.data, self.settings, self.rng = data, settings, rng
+        self.weights = self.visible_bias = self.hidden_bias = np.empty(0, np.float32)
+        self.averages: list[np.ndarray] = []  # running ones, one a parameter
+        self.order = np.empty(0, int)
+        self.n_done = 0
+        self.looks: list[dict[str, float]] = []
+
+    @property
+    def parameters(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.weights, self.visible_bias, self.hidden_bias
+
+    def update(self, rate: float) -> None:
+        raise NotImplementedError
+
+    def rbm(self):
+        raise NotImplementedError
+
+    def look(self, monitor) -> dict[str, float]:
+        """What is recorded of the model now."""
+        raise NotImplementedError
+
+    def next_batch(self) -> np.ndarray:
+        """Rows of the data, epoch by epoch without replacement."""
+        size = self.settings["batch_size"]
+        if self.order.size < size:
+            self.order = self.rng.permutation(len(self.data))
+        rows, self.order = self.order[:size], self.order[size:]
+        return self.data[rows].astype(np.float32, copy=False)
+
+    def momentum_step(self, rate: float, gradients) -> None:
+        kept = np.float32(self.settings["momentum"])
+        for parameter, speed, gradient in zip(
+            self.parameters, self.averages, gradients, strict=True
+        ):
+            speed *= kept
+            speed += np.float32(rate) * gradient
+            parameter += speed
+
+    def check_finite(self, *arrays, largest: float = FINITE) -> None:
+        if not all((np.abs(array) <= largest).all() for array in arrays):  # nor is NaN
+            raise FloatingPointError(
+                "training diverged: parameters are no longer finite, or too large for a model; "
+                f"lower learning_rate (now {self.settings['learning_rate']}) or momentum"
+            )
+
+
+class Looks:
+    """What was seen of the model on the way, and when to stop."""
+
+    def __init__(self, learner: Learner, monitor, patience: int | None = None, watch: str = ""):
+        self.learner, self.monitor, self.watch = learner, monitor, watch
+        self.patience = None if patience is None else count("patience", patience)
+        self.best: tuple[int, Any] | None = None
+        self.seen = learner.looks
+        if not self.seen:
+            self.add()
+        if self.patience is not None and watch not in self.seen[0]:
+            remedy = "; give monitor=tracker.monitor(validation=...)" if monitor is None else ""
+            names = ", ".join(self.seen[0])
+            raise ValueError(f"watch is {watch!r}: expected one of {names}{remedy}")
+
+    def add(self) -> bool:
+        """One more look; whether it is time to stop."""
+        self.seen.append(self.learner.look(self.monitor))
+        if self.patience is None or self.watch not in self.seen[-1]:
+            return False
+        values = [look[self.watch] for look in self.seen]
+        if np.isnan(values[-1]):
+            raise ValueError(f"monitor gives {self.watch} = nan: expected a number to stop by")
+        if self.best is None or values[-1] > values[self.best[0]]:
+            self.best = len(values) - 1, self.learner.rbm()
+        return len(values) - 1 - self.best[0] >= self.patience
+
+    def model(self):
+        return self.best[1] if self.best else self.learner.rbm()
+
+    def history(self) -> dict[str, np.ndarray]:
+        return {name: np.array([look[name] for look in self.seen]) for name in self.seen[0]}
+
+
+def looks_every(monitor_every: int | None, n_updates: int) -> int:
+    """Updates between two looks: a tenth of all by default."""
+    tenth = max(1, -(-n_updates // 10))
+    return count("monitor_every", tenth if monitor_every is None else monitor_every)
+
+
+def run(
+    learner: Learner, looks: Looks, every: int, *, n_threads: int | None, progress: bool | None,
+    on_look: Callable[[], None] | None = None,
+) -> None:  # fmt: skip
+    """Update after update, from where the learner is; a look at the model after every so many."""
+    settings = learner.settings
+    n_updates = settings["n_updates"]
+    rates = np.linspace(settings["learning_rate"], settings["final_learning_rate"], n_updates)
+    rates *= np.minimum(1, np.arange(1, n_updates + 1) / max(1, settings.get("warm_up", 0)))
+    name = f"{settings['method']}-{settings['n_sweeps']}"
+    with threads.blas_threads(n_threads), progress_bar(n_updates, name, progress) as bar:
+        bar.update(learner.n_done)
+        while learner.n_done < n_updates:
+            learner.update(rates[learner.n_done])
+            bar.update(1)
+            if learner.n_done % every == 0 or learner.n_done == n_updates:
+                stop = looks.add()
+                if on_look is not None:
+                    on_look()
+                if stop:
+                    break
