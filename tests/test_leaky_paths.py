@@ -46,18 +46,10 @@ def gaussian_log_z(rbm) -> float:
 
 
 @pytest.mark.parametrize("path", PATHS, ids=NAMES)
-def test_path_is_that_of_its_models(path):
-    state = path.sample_base(20, np.random.default_rng(0))
-    wanted = np.stack([path.at(b).log_density(state.coordinates) for b in BETAS], axis=1)
-    assert np.allclose(path.log_density(state, BETAS), wanted)
-    assert np.allclose(path.log_density(state, 0.3), wanted[:, 1])
-    ends = path.log_density(state, np.array([0.3 - 1e-5, 0.3 + 1e-5]))
-    slope = (ends[:, 1] - ends[:, 0]) / 2e-5
-    assert np.allclose(path.log_density_slope(state, 0.3), slope, atol=1e-6)
-    whole = path.rbm.reduced().model
-    assert np.allclose(
-        path.at(1.0).log_density(state.coordinates), whole.log_density(state.coordinates)
-    )
+def test_path_ends_at_its_model(path):
+    u = path.sample_base(20, np.random.default_rng(0)).coordinates
+    wanted = path.rbm.reduced().model.log_density(u)
+    np.testing.assert_allclose(path.at(1.0).log_density(u), wanted)
 
 
 @pytest.mark.parametrize("path", PATHS[:4], ids=NAMES[:4])
@@ -169,17 +161,6 @@ def test_slice_sampling_moves_all_chains():
     state = path.sample_base(500, np.random.default_rng(0))
     moved = path.transition(state, 1.0, ChainStream(0, 500)).coordinates
     assert (moved != state.coordinates).all()
-
-
-@pytest.mark.parametrize("kernel", ["slice", "hmc", "metropolis"])
-def test_chains_do_not_depend_on_their_neighbours(kernel):
-    path = LeakinessPath(SLANTED, kernel=kernel)
-    state = path.sample_base(10, np.random.default_rng(0))
-    both = path.sweep(state, 0.5, 5, ChainStream(4, 10)).coordinates
-    some = path.sweep(
-        State(state.coordinates[6:]), 0.5, 5, ChainStream(4, 4, first_chain=6)
-    ).coordinates
-    assert np.allclose(both[6:], some, atol=1e-12)
 
 
 # estimators ---------------------------------------------------------------------------------
