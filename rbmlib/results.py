@@ -161,7 +161,9 @@ class Estimate:
     settings : dict
         Everything needed to repeat the run, seed and version included.
     states : State, TemperedSample or None
-        Final chains, or all of a tempered sample; in memory only (not saved).
+        Final chains, whose visible units are ``path.visible_of(estimate.states)``, or all of a
+        tempered sample (its final chains are ``estimate.states.states``); in memory only (not
+        saved).
     """
 
     method: str

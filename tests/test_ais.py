@@ -18,6 +18,7 @@ from helpers_stats import (
     two_sided,
     z_score,
 )
+from scipy import stats
 from test_exact import published
 
 import rbmlib as rl
@@ -243,6 +244,36 @@ def test_on_the_fly_quantities_are_those_of_p_beta():
     z = z_score(rows[:, 1:], wanted[1:])
     first = z_score(rows[:, 0, 1:], wanted[0, 1:])
     assert_no_rejection(two_sided(np.concatenate([z.ravel(), first])), "on-the-fly quantities")
+
+
+WEIGHTS = 0.2 * np.random.default_rng(3).normal(size=(4, 2))
+LEAKY = rl.LeakyRBM(WEIGHTS, [0.5, -1.0, 0.8, 2.0], [0.3, -0.5], leakiness=0.05)
+FITTED_TO = LEAKY.exact_samples(200, 1)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    "path",
+    [rl.LeakinessPath(LEAKY), rl.EnergyPath(LEAKY), rl.GaussianBasePath(LEAKY, FITTED_TO)],
+    ids=lambda path: type(path).__name__,
+)
+def test_expectations_are_of_visible_units_where_states_are_coordinates(path):
+    """E[v], E[v^2] under the model, 20 runs against exact draws; the chains stay as they are."""
+    betas, n, truth = rl.schedules.linear(30), 400, LEAKY.exact_samples(100_000, 2)
+    rows = []
+    for seed in range(20):
+        run = rl.ais(path, betas, n, seed, n_recorded=2,
+                     expectations={"mean": lambda v: v, "square": lambda v: v**2})  # fmt: skip
+        rows.append(np.concatenate([run.trace["mean"][-1], run.trace["square"][-1]]))
+    np.testing.assert_array_equal(run.log_weights, rl.ais(path, betas, n, seed).log_weights)
+    wanted = np.concatenate([truth, truth**2], axis=1)
+    error = np.hypot(np.std(rows, axis=0, ddof=1) / np.sqrt(20), wanted.std(axis=0) / 100_000**0.5)
+    z = (np.mean(rows, axis=0) - wanted.mean(axis=0)) / error
+    assert_no_rejection(2 * stats.t.sf(np.abs(z), 19), "moments")
+    mean = {"mean": lambda v: v}
+    few, whole = (rl.ais(path, betas, n, 0, n_recorded=2, expectations=mean) for n in (130, 300))
+    joined = rl.ais(path, betas, 170, add_to=few, expectations=mean)
+    np.testing.assert_allclose(joined.trace["mean"], whole.trace["mean"], rtol=1e-9)
 
 
 def test_trace_ends_where_the_run_ends():

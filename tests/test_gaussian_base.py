@@ -142,5 +142,7 @@ def test_wrong_arguments():
         GaussianBasePath(LEAKY, np.zeros((3, 12)))
     with pytest.raises(TypeError, match="rbm is a int: expected a LeakyRBM or a GaussianRBM"):
         GaussianBasePath(3, np.zeros((30, 12)))
-    with pytest.raises(ValueError, match=r"beta is 0.5: expected 1"):
-        GaussianBasePath(LEAKY, RNG.normal(size=(30, 12))).at(0.5)
+    path = GaussianBasePath(LEAKY, RNG.normal(size=(30, 12)))
+    for estimator in (rl.reverse_ais, rl.bar):  # draws of the model are no states of this path
+        with pytest.raises(ValueError, match=r"start is 'exact', but the target is a Tempered"):
+            estimator(path, rl.schedules.linear(5), 20, 0, start="exact")

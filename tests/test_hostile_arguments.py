@@ -83,10 +83,6 @@ SILENT = {
         "betas run from -1.0 to 1.0",
     ),
     "in full": (lambda: datasets.load_cifar10(full="False"), "full is a str"),
-    "point by name": (lambda: rl.DensityPath(MIXTURE, 4.0).at("end"), "beta is 'end'"),
-    "before the path": (lambda: rl.EnergyPath(LEAKY).at(-1), "beta is -1"),
-    "after the path": (lambda: rl.GaussianGeometricPath(GAUSSIAN).at(1.5), "beta is 1.5"),
-    "no point": (lambda: rl.GaussianGeometricPath(GAUSSIAN).at(np.nan), "beta is nan"),
     "sample": (lambda: mcmc.Independent(3, density), "sample is 3: expected a function"),
     "density": (lambda: mcmc.Independent(force, None), "log_density is None"),
 }
@@ -132,7 +128,6 @@ NAMELESS = {
     "list as a name": (lambda: rl.load_rbm([]), "name_or_path is []"),
     "file": (lambda: datasets.committed(3), "file is a int"),
     "published": (lambda: datasets.fetch(None), "name is a NoneType"),
-    "before the leak": (lambda: rl.LeakinessPath(LEAKY).at("end"), "beta is 'end'"),
 }
 
 PILOT = rl.ais(PATH, rl.schedules.linear(100), 20, rng=0, n_recorded=101)

@@ -21,7 +21,6 @@ from rbmlib.book import experiments as tasks
 from rbmlib.moves import leaky as leaky_kernels
 from rbmlib.moves.leaky import KERNELS, negative_squares
 from rbmlib.sweeps import ESTIMATES
-from rbmlib.sweeps.task import checked
 
 EXACT = sorted(set(KERNELS) - {"gibbs"})
 RNG = np.random.default_rng(5)
@@ -47,18 +46,10 @@ def gaussian_log_z(rbm) -> float:
 
 
 @pytest.mark.parametrize("path", PATHS, ids=NAMES)
-def test_path_is_that_of_its_models(path):
-    state = path.sample_base(20, np.random.default_rng(0))
-    wanted = np.stack([path.at(b).log_density(state.coordinates) for b in BETAS], axis=1)
-    assert np.allclose(path.log_density(state, BETAS), wanted)
-    assert np.allclose(path.log_density(state, 0.3), wanted[:, 1])
-    ends = path.log_density(state, np.array([0.3 - 1e-5, 0.3 + 1e-5]))
-    slope = (ends[:, 1] - ends[:, 0]) / 2e-5
-    assert np.allclose(path.log_density_slope(state, 0.3), slope, atol=1e-6)
-    whole = path.rbm.reduced().model
-    assert np.allclose(
-        path.at(1.0).log_density(state.coordinates), whole.log_density(state.coordinates)
-    )
+def test_path_ends_at_its_model(path):
+    u = path.sample_base(20, np.random.default_rng(0)).coordinates
+    wanted = path.rbm.reduced().model.log_density(u)
+    np.testing.assert_allclose(path.at(1.0).log_density(u), wanted)
 
 
 @pytest.mark.parametrize("path", PATHS[:4], ids=NAMES[:4])
@@ -172,17 +163,6 @@ def test_slice_sampling_moves_all_chains():
     assert (moved != state.coordinates).all()
 
 
-@pytest.mark.parametrize("kernel", ["slice", "hmc", "metropolis"])
-def test_chains_do_not_depend_on_their_neighbours(kernel):
-    path = LeakinessPath(SLANTED, kernel=kernel)
-    state = path.sample_base(10, np.random.default_rng(0))
-    both = path.sweep(state, 0.5, 5, ChainStream(4, 10)).coordinates
-    some = path.sweep(
-        State(state.coordinates[6:]), 0.5, 5, ChainStream(4, 4, first_chain=6)
-    ).coordinates
-    assert np.allclose(both[6:], some, atol=1e-12)
-
-
 # estimators ---------------------------------------------------------------------------------
 
 
@@ -285,7 +265,7 @@ def test_a_sweep_can_name_a_leaky_model():
     found = tasks.estimate(**row)
     assert abs(found["log_z"] - 2825.4803711) < 4.5 * found["std_error"]
     with pytest.raises(ValueError, match="kernel is missing"):
-        checked({k: v for k, v in task.items() if k != "kernel"})
+        ESTIMATES.check({k: v for k, v in task.items() if k != "kernel"})
 
 
 def test_errors():

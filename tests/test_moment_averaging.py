@@ -4,19 +4,13 @@ import numpy as np
 import pytest
 from helpers_stats import (
     all_states,
-    assert_no_rejection,
-    chi_square_p,
     log_sum,
     probabilities,
     rbm_table,
-    state_index,
-    two_sided,
-    z_score,
 )
 
 import rbmlib as rl
 from rbmlib import MomentAveragingPath, schedules
-from rbmlib._streams import ChainStream
 
 
 @pytest.fixture(scope="module")
@@ -61,45 +55,6 @@ def test_knots_have_averaged_moments(rbm, path):
     assert min(distance["geometric"]) > max(distance["fitted"])
     assert path.fits.shape == (3,)
     assert path.fits.max() < 0.02
-
-
-def test_slope_is_the_derivative(path):
-    states = rl.State(all_states(6).astype(np.float32))
-    for beta in (0.1, 0.25 + 1e-4, 0.6, 0.99):
-        eps = 1e-6
-        numeric = (path.log_density(states, beta + eps) - path.log_density(states, beta - eps)) / 2
-        np.testing.assert_allclose(path.log_density_slope(states, beta), numeric / eps, atol=1e-6)
-
-
-def test_log_density_at_many_betas(path):
-    states = rl.State(all_states(6).astype(np.float32))
-    betas = np.array([0.0, 0.3, 1.0])
-    together = path.log_density(states, betas)
-    for i, beta in enumerate(betas):
-        np.testing.assert_allclose(together[:, i], path.at(beta).log_density(states.coordinates))
-
-
-@pytest.mark.statistical
-def test_transition_leaves_p_beta_invariant(path):
-    n, p_values = 20_000, []
-    for beta in (0.1, 0.5, 0.9):
-        p = probabilities(rbm_table(path.at(beta))).sum(axis=1)
-        rng = np.random.default_rng(7)
-        start = rl.State(all_states(6)[rng.choice(64, size=n, p=p)].astype(np.float32))
-        for betas in (beta, np.full(n, beta)):
-            moved = path.transition(start, betas, ChainStream(3, n))
-            p_values.append(chi_square_p(state_index(moved.coordinates), p))
-    assert_no_rejection(p_values, "betas")
-
-
-@pytest.mark.statistical
-def test_weights_are_unbiased_along_it(rbm, path):
-    truth = log_sum(rbm_table(rbm))
-    p_values = []
-    for betas in (schedules.linear(3), schedules.linear(40)):
-        run = rl.ais(path, betas, 20_000, 5)
-        p_values.append(two_sided(z_score(np.exp(run.log_weights - truth), 1.0)))
-    assert_no_rejection(p_values, "schedules")
 
 
 def test_schedules_apply_to_it(path):

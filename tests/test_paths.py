@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from helpers_stats import (
     all_states,
-    assert_no_rejection,
     chi_square_p,
     geometric_tables,
     joint_table,
@@ -14,9 +13,6 @@ from helpers_stats import (
     probabilities,
     rbm_table,
     state_index,
-    total_variation,
-    total_variation_floor,
-    two_sided,
 )
 
 import rbmlib as rl
@@ -62,10 +58,6 @@ def test_ends_and_middle_are_the_geometric_path(path):
     assert not path.at(0.0).weights.any()
 
 
-def test_base_is_tractable(path):
-    assert path.log_z_base == pytest.approx(log_sum(rbm_table(path.at(0.0))), abs=1e-12)
-
-
 def test_log_density_asks_at_beta(path):
     base, target = base_and_target(path)
     wanted = np.stack(
@@ -77,18 +69,6 @@ def test_log_density_asks_at_beta(path):
         np.testing.assert_allclose(path.log_density(STATES, beta), wanted[:, k], atol=1e-12)
 
 
-def test_slope_is_the_derivative(path):
-    """Central differences: error h**2 |f'''| / 6 + eps |f| / h, 1e-8 for |f|, |f'''| of 100."""
-    base, target = base_and_target(path)
-    step = 1e-5
-    for beta in BETAS:
-        up, down = (
-            log_sum(geometric_tables(base, target, beta + sign * step), axis=1) for sign in (1, -1)
-        )
-        slope = path.log_density_slope(STATES, beta)
-        np.testing.assert_allclose(slope, (up - down) / (2 * step), atol=1e-8)
-
-
 def test_slope_mean_is_the_derivative_of_log_z(path):
     """Thermodynamic integration rests on it: d/dbeta log Z = E_beta[slope]."""
     base, target = base_and_target(path)
@@ -98,33 +78,6 @@ def test_slope_mean_is_the_derivative_of_log_z(path):
         p = probabilities(log_sum(geometric_tables(base, target, beta), axis=1))
         mean = p @ path.log_density_slope(STATES, beta)
         assert mean == pytest.approx((up - down) / (2 * step), abs=1e-8)
-
-
-def test_base_draws_have_the_base_distribution(path):
-    state = path.sample_base(40_000, np.random.default_rng(1))
-    assert state.n_chains == 40_000
-    p = probabilities(log_sum(rbm_table(path.at(0.0)), axis=1))
-    assert chi_square_p(state_index(state.coordinates), p) > 1e-4
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("kind", ["rbm", "mean_field"])
-def test_generic_transition_leaves_p_beta_invariant(kind):
-    """Exact draws, then 1, 4 and 16 steps: still exact draws."""
-    path = make_path(kind)
-    n = 60_000
-    rng = np.random.default_rng(2)
-    p_values = []
-    for beta in (0.4, 1.0):
-        p = probabilities(log_sum(rbm_table(path.at(beta)), axis=1))
-        state = State(all_states(5)[rng.choice(32, size=n, p=p)].astype(np.float32))
-        for step in range(1, 17):
-            state = path.transition(state, beta, rng)
-            if step in (1, 4, 16):
-                index = state_index(state.coordinates)
-                assert total_variation(index, p) < 4 * total_variation_floor(p, n), (beta, step)
-                p_values.append(chi_square_p(index, p))
-    assert_no_rejection(p_values, "chi-square of states after transitions")
 
 
 @pytest.mark.statistical
@@ -139,16 +92,6 @@ def test_generic_transition_moves_with_the_conditionals():
     state = State(np.repeat(all_states(5)[[start]], n, axis=0))
     moved = path.transition(state, beta, np.random.default_rng(3))
     assert chi_square_p(state_index(moved.coordinates), wanted) > 1e-4
-
-
-def test_transition_takes_one_beta_a_chain():
-    path = make_path("rbm")
-    state = State(np.tile(all_states(5), (20, 1)).astype(np.float32))
-    betas = np.linspace(0, 1, state.n_chains)
-    mixed = path.transition(state, betas, np.random.default_rng(0))
-    for chain in (0, 100, 333, 639):
-        alone = path.transition(state, betas[chain], np.random.default_rng(0))
-        np.testing.assert_array_equal(mixed.coordinates[chain], alone.coordinates[chain])
 
 
 # bases ------------------------------------------------------------------------------------
@@ -204,38 +147,3 @@ def test_base_with_weights_is_refused():
         GeometricPath(TARGET, base=TARGET)
     with pytest.raises(ValueError, match="base is"):
         GeometricPath(TARGET, base=BernoulliRBM(np.zeros((5, 2)), BASE_BITS, np.zeros(2)))
-
-
-# the generic loop -------------------------------------------------------------------------
-
-
-class GenericPath(GeometricPath):
-    """The same path without its compiled parts, as a new path would begin."""
-
-    log_density = AnnealingPath.log_density
-    anneal = AnnealingPath.anneal
-
-
-@pytest.mark.statistical
-def test_generic_loop_gives_unbiased_weights():
-    path = GenericPath(TARGET, base=BASE_BITS)
-    estimate = rl.ais(path, rl.schedules.linear(8), n_chains=40_000, rng=0)
-    log_z = log_sum(joint_table(W, B, A) - 1.75)
-    ratio = np.exp(estimate.log_weights - log_z)
-    z = (ratio.mean() - 1) / (ratio.std(ddof=1) / np.sqrt(ratio.size))
-    assert ratio.std() / np.sqrt(ratio.size) < 0.01, "otherwise the test sees nothing"
-    assert two_sided(z) > 6e-5  # 4 standard errors
-
-
-def test_generic_loop_records_where_it_is_told():
-    path = GenericPath(TARGET, base=BASE_BITS)
-    seen = []
-    betas = rl.schedules.linear(6)
-    state = path.sample_base(10, np.random.default_rng(0))
-    final, log_weights = path.anneal(
-        state, betas, np.random.default_rng(1), record_at={2, 6},
-        on_record=lambda k, s, w: seen.append((k, s.coordinates.copy(), w.copy())),
-    )  # fmt: skip
-    assert [k for k, _, _ in seen] == [2, 6]
-    np.testing.assert_array_equal(seen[-1][1], final.coordinates)
-    np.testing.assert_array_equal(seen[-1][2], log_weights)

@@ -143,7 +143,7 @@ def test_models_too_large_to_enumerate_begin_from_chains():
     path, betas = GeometricPath(large), rl.schedules.linear(50)
     run = rl.reverse_ais(path, betas, n_chains=100, rng=0, n_burn_in=10)
     assert "chains annealed forward" in run.settings["start"]
-    with pytest.raises(ValueError, match="exact samples"):
+    with pytest.raises(ValueError, match="start is 'exact', but the target is a Bern"):
         rl.reverse_ais(path, betas, n_chains=100, start="exact")
 
 

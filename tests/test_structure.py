@@ -79,6 +79,24 @@ def test_imports_go_one_way(repository):
     assert not wrong, "\n".join(wrong)
 
 
+def test_the_library_does_not_know_its_book(repository):
+    package = repository / "rbmlib"
+    files = {path for path in package.rglob("*.py") if path.relative_to(package).parts[0] != "book"}
+    wrong = [
+        f"{path.relative_to(package)}:{line}"
+        for path in files - {package / "__main__.py"}
+        for room, line in imported_rooms(path, package)
+        if room == "book"
+    ]
+    assert files
+    assert not wrong, f"{wrong} import rbmlib.book"
+
+
+def test_experiments_are_named_as_their_chapters(repository):
+    files = (repository / "rbmlib" / "book" / "experiments").glob("[!_]*.py")
+    assert {p.stem for p in files} <= {p.stem for p in (repository / "book").glob("*.ipynb")}
+
+
 def test_import_is_light():
     """Importing rbmlib stays well under a second because the heavy packages wait for their use."""
     heavy = ["pandas", "matplotlib", "distributed", "sklearn", "pymbar"]

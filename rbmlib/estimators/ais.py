@@ -73,8 +73,9 @@ def ais(
         "slope_mean" and "slope_variance" (mean and variance of d/dbeta log p*, Kiwaki's g).
         Memory does not grow with K.
     expectations : dict of functions, optional
-        ``f(visible)`` -> (n_chains,) or (n_chains, m); their weighted means under p_beta go into
-        `trace` under the same names.
+        ``f(visible)`` -> (n_chains,) or (n_chains, m), of visible units of the whole model
+        (`AnnealingPath.visible_of`; what it draws leaves the chains as they are); their weighted
+        means under p_beta go into `trace` under the same names.
     keep_chains : bool
         Keep every chain's log-weight (base not included) and slope at the recorded betas too, as
         "chain_log_weights" and "chain_slopes" (n_recorded, n_chains) in `trace`: what
@@ -121,6 +122,8 @@ def ais(
         _check_same_run(add_to, path, betas, rng, recorder)
         n_recorded, rng = add_to.betas.size, add_to.settings["rng"]
         stream = ChainStream.of_seed(add_to.settings["stream_seed"], n_chains, add_to.n_chains)
+    recorder.stream = ChainStream(np.random.default_rng([stream.seed, 1]), n_chains,
+                                  stream.first_chain)  # fmt: skip
     state = path.sample_base(n_chains, stream)
     recorder(0, state, np.zeros(n_chains))
     with progress_bar(n_steps, "ais", progress) as bar:
@@ -299,6 +302,8 @@ class _Recorder:
     for p_beta_k (Neal 2001).
     """
 
+    stream: ChainStream  # for what coordinates leave open: not the chains' own
+
     def __init__(self, path, betas: np.ndarray, expectations: Mapping, keep_chains: bool):
         self.path, self.betas, self.expectations = path, betas, expectations
         self.keep_chains = keep_chains
@@ -324,8 +329,9 @@ class _Recorder:
         }
         if self.keep_chains:
             row |= dict(zip(OF_CHAINS, (log_weights.copy(), slopes), strict=True))
+        visible = self.path.visible_of(state, self.stream) if self.expectations else None
         for name, function in self.expectations.items():
-            row[name] = weights @ np.asarray(function(state.coordinates), dtype=float)
+            row[name] = weights @ np.asarray(function(visible), dtype=float)
         self.rows.append(row)
 
     def result(self) -> dict:

@@ -25,7 +25,7 @@ from .._validation import annealing_betas, count, finite_array, generator, insta
 from ..paths.base import AnnealingPath, State
 from ..results import ConvergenceWarning, Estimate, student_interval, summarise_log_weights
 from .ais import PATH_MEANING, has_converged, run_settings
-from .exact import check_exact_start, exact_samples
+from .exact import exact_samples
 from .reverse_ais import kind_of_start, resample
 
 # Effective number of particles that resampled chains must descend from, and the share of few
@@ -144,8 +144,6 @@ def bar(
     n_chains = count("n_chains", n_chains, 2)
     n_burn_in = count("n_burn_in", n_burn_in, 0)
     kind = kind_of_start(path, start, n_chains)
-    if kind == "exact":
-        check_exact_start(path)
     source = generator(rng)
     stream = ChainStream(source, n_chains)  # as `ais` with the same seed
     source = source.spawn(1)[0]

@@ -21,7 +21,7 @@ from ..models.bernoulli import BernoulliRBM
 from ..paths.base import AnnealingPath, State
 from ..results import Estimate
 from .ais import PATH_MEANING, mean_bound, of_weights, run_settings
-from .exact import can_enumerate, exact_samples
+from .exact import can_enumerate, check_exact_start, exact_samples
 
 STARTS = ("auto", "exact", "chains")
 
@@ -97,6 +97,8 @@ def kind_of_start(path, start, n_chains: int) -> str:
     if start == "auto":
         enumerable = isinstance(target, BernoulliRBM) and can_enumerate(target)
         return "exact" if enumerable else "chains"
+    if start == "exact":
+        check_exact_start(path)
     return start
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .._numerics import LOG_2PI
-from .._validation import generator, numeric, source_of_random
+from .._validation import numeric, source_of_random
 from .base import _RBM
 from .files import load_gaussian_visible, save_model
 
@@ -50,7 +50,8 @@ class Reduction(NamedTuple):
     def expand(self, coordinates, rng=None) -> np.ndarray:
         """Visible states (n_states, n_visible): the other dimensions are drawn from N(b, I)."""
         u = np.asarray(coordinates, float)
-        other = self.visible_bias + generator(rng).standard_normal((len(u), len(self.basis)))
+        normals = source_of_random(rng).standard_normal((len(u), len(self.basis)))
+        other = self.visible_bias + normals
         return u @ self.basis.T + other - (other @ self.basis) @ self.basis.T
 
 

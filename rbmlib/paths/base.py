@@ -39,7 +39,12 @@ class AnnealingPath(ABC):
 
     @abstractmethod
     def at(self, beta: float):
-        """The model at ``beta``: every point of the path is a model again."""
+        """The density at ``beta``, from 0 to 1: every point of the path is a model again.
+
+        Its ``log_density(x)`` takes what `State.coordinates` holds, (n_states, n_visible), and
+        gives (n_states,): that of `log_density`. What these coordinates are, visible units or
+        numbers that stand for them, the path says; `visible_of` leads back.
+        """
 
     @abstractmethod
     def sample_base(self, n_chains: int, rng) -> State:
@@ -54,6 +59,14 @@ class AnnealingPath(ABC):
     @abstractmethod
     def log_density_slope(self, state: State, beta) -> np.ndarray:
         """d/dbeta log p*_beta of each state (n_chains,): VAROPT's g is its variance."""
+
+    def visible_of(self, state: State, rng=None) -> np.ndarray:
+        """Visible units (n_chains, n_visible) of the whole model.
+
+        On some paths coordinates stand for them. What these leave open is then drawn from the
+        model, with ``rng``: a seed, a generator, or a stream of as many chains.
+        """
+        return state.coordinates
 
     def checked_state(self, state: State, name: str = "state") -> State:
         """The state, if its width and values are those of the path's models.

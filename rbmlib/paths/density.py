@@ -19,10 +19,10 @@ from .._validation import (
     number,
     numeric,
     one_of,
-    point_of_path,
 )
 from ..moves import hmc
-from .base import AnnealingPath, State
+from .base import State
+from .linear import LinearPath
 
 __all__ = ["AdaptedSteps", "DensityPath", "adapt_covariances", "adapt_step_sizes"]
 
@@ -31,12 +31,11 @@ RUNG_MOVES = 5  # at each beta, of chains that are annealed to learn covariances
 KERNELS = {"hmc": hmc.TARGET, "random_walk": hmc.TARGET_RANDOM_WALK}
 
 
-class DensityPath(AnnealingPath):
+class DensityPath(LinearPath):
     """The geometric path from N(0, base_variance I) to a density with a gradient.
 
-    ``log p*_beta(x) = (1 - beta) log N(x; 0, base_variance I) + beta log p*(x)`` is linear in
-    beta: the slope ``Delta = log p*(x) - log N(x)`` of a state serves all betas, and "joint" and
-    "marginal" tempering are the same. log Z_0 is 0.
+    ``log p*_beta(x) = (1 - beta) log N(x; 0, base_variance I) + beta log p*(x)``: the slope is
+    ``log p*(x) - log N(x)``, and log Z_0 is 0.
 
     Parameters
     ----------
@@ -131,8 +130,9 @@ class DensityPath(AnnealingPath):
             jitter=self.jitter,
         )  # fmt: skip
 
-    def at(self, beta: float) -> Tempered:
-        return Tempered(self, point_of_path(beta))
+    @property
+    def n_coordinates(self) -> int:
+        return self.target.n_visible
 
     def sample_base(self, n_chains: int, rng) -> State:
         normal = rng.standard_normal((n_chains, self.target.n_visible))
@@ -146,30 +146,17 @@ class DensityPath(AnnealingPath):
         base = self._log_base(x)
         return base, self.target.log_density(x) - base
 
-    def _checked_ends(self, x) -> tuple[np.ndarray, np.ndarray]:
-        """Of states where chains are; a proposal may be anywhere, and is refused there."""
+    def _base_and_slope(self, x) -> tuple[np.ndarray, np.ndarray]:
+        """Checked where chains are; a proposal may be anywhere, and is refused there."""
         found = self.target.log_density(x)
         _check_values("target.log_density", found, (len(x),), "(n_chains,)")
         base = self._log_base(x)
         return base, found - base
 
-    def log_density(self, state: State, beta) -> np.ndarray:
-        base, slope = self._checked_ends(state.coordinates)
-        if np.ndim(beta) == 0:
-            return base + beta * slope
-        return base[:, None] + slope[:, None] * np.asarray(beta)
-
-    def log_density_slope(self, state: State, beta) -> np.ndarray:
-        return self._checked_ends(state.coordinates)[1]
-
     def transition(self, state: State, beta, rng) -> State:
         beta = np.broadcast_to(np.asarray(beta, float), state.n_chains)
         steps = np.interp(beta, self.step_betas, self.step_sizes)
         return State(self.move(state.coordinates, beta, steps, rng).x)
-
-    def joint_transition(self, state: State, beta, rng) -> tuple[State, np.ndarray]:
-        state = self.transition(state, beta, rng)
-        return state, self._checked_ends(state.coordinates)[1]
 
     def _nearest(self, beta) -> np.ndarray:
         """Index of the step_beta nearest to each beta."""
@@ -211,21 +198,6 @@ def _check_values(name: str, values, shape: tuple, meaning: str) -> None:
             f"{name} gave {bad} NaN or infinite values of {np.size(values)}: expected finite "
             "numbers everywhere; a density that is zero somewhere needs other variables"
         )
-
-
-class Tempered(NamedTuple):
-    """The model of a `DensityPath` at one beta."""
-
-    path: DensityPath
-    beta: float
-
-    @property
-    def n_visible(self) -> int:
-        return self.path.target.n_visible
-
-    def log_density(self, x) -> np.ndarray:
-        """(n_states,) of states (n_states, n_visible)."""
-        return self.path.log_density(State(np.asarray(x, float)), self.beta)
 
 
 class AdaptedSteps(NamedTuple):

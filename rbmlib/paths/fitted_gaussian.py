@@ -15,12 +15,14 @@ from .._validation import count, finite_array, instance
 from ..models import GaussianRBM, LeakyRBM
 from ..moves.hmc import trajectory
 from ..moves.slice import slice_angle
-from .base import AnnealingPath, State
+from .base import State
+from .leaky import OnSpan
+from .linear import LinearPath
 
 STEP = 0.4  # of trajectories, jittered by a fifth
 
 
-class GaussianBasePath(AnnealingPath):
+class GaussianBasePath(OnSpan, LinearPath):
     """The geometric path from a fitted Gaussian to a `LeakyRBM` or a `GaussianRBM`.
 
     ``log p*_beta = (1 - beta) log N(u; m, S) + beta log p*(u)`` on the span of the weights
@@ -79,11 +81,9 @@ class GaussianBasePath(AnnealingPath):
     def __repr__(self) -> str:
         return f"GaussianBasePath({self.rbm!r})"
 
-    def at(self, beta: float):
-        """The model at 1, on the span of its weights: no other point of this path is an RBM."""
-        if beta != 1:
-            raise ValueError(f"beta is {beta!r}: expected 1; no other point of this path is an RBM")
-        return self.reduction.model
+    @property
+    def n_coordinates(self) -> int:
+        return len(self.mean)
 
     def sample_base(self, n_chains: int, rng) -> State:
         return State(rng.standard_normal((n_chains, len(self.mean))))
@@ -94,19 +94,13 @@ class GaussianBasePath(AnnealingPath):
         return State(np.linalg.solve(self._root, u.T).T)
 
     def visible_of(self, state: State, rng=None) -> np.ndarray:
-        """Visible units (n_states, n_visible); the dimensions off the span are drawn."""
         return self.reduction.expand(self.mean + state.coordinates @ self._root.T, rng)
 
-    def log_density(self, state: State, beta) -> np.ndarray:
-        base = -np.einsum("ni,ni->n", state.coordinates, state.coordinates) / 2
-        slope = self.log_density_slope(state, beta)
-        return base + beta * slope if np.ndim(beta) == 0 else base[:, None] + np.outer(slope, beta)
-
-    def log_density_slope(self, state: State, beta) -> np.ndarray:
-        """log p*(u) + log det R - log N(z; 0, I), the last without its constant."""
-        z, model = state.coordinates, self.reduction.model
+    def _base_and_slope(self, z) -> tuple[np.ndarray, np.ndarray]:
+        """log N(z; 0, I) without its constant, and log p*(u) + log det R minus it."""
+        half = np.einsum("ni,ni->n", z, z) / 2
         u = self.mean + z @ self._root.T
-        return model.log_density(u) + self._log_det + np.einsum("ni,ni->n", z, z) / 2
+        return -half, self.reduction.model.log_density(u) + self._log_det + half
 
     def transition(self, state: State, beta, rng) -> State:
         z = state.coordinates
@@ -115,10 +109,6 @@ class GaussianBasePath(AnnealingPath):
         if self.n_leapfrog:
             z = self._trajectory(z, np.broadcast_to(beta, len(z))[:, None], rng)
         return State(z)
-
-    def joint_transition(self, state: State, beta, rng) -> tuple[State, np.ndarray]:
-        state = self.transition(state, beta, rng)
-        return state, self.log_density_slope(state, beta)
 
     def _trajectory(self, z, beta, rng) -> np.ndarray:
         """Hamiltonian Monte Carlo on u, masses 1: z is put back at the end."""

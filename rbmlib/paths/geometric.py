@@ -14,6 +14,7 @@ from .._validation import (
     number,
     numeric,
     parameter_array,
+    point_of_path,
     refuse_nan,
 )
 from ..models.bernoulli import BernoulliRBM
@@ -71,6 +72,7 @@ class GeometricPath(AnnealingPath):
         return f"GeometricPath({self.rbm!r}, base={self.base_name!r})"
 
     def at(self, beta: float) -> BernoulliRBM:
+        beta = point_of_path(beta)
         return BernoulliRBM(
             beta * self.rbm.weights,
             self.base_visible_bias + beta * self._visible_slope,

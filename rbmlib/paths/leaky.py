@@ -2,7 +2,7 @@
 
 Paths work on the span of the weights (`LeakyRBM.reduced`): a state holds the coordinates u of
 the visible units on a basis of it, rank(W) numbers, and log Z is that of the whole model. The
-other dimensions are independent of it all; ``path.reduction.expand`` draws them.
+other dimensions are independent of it all; ``path.visible_of`` draws them.
 """
 
 from __future__ import annotations
@@ -13,18 +13,28 @@ from .._kernels import leaky, threads
 from .._numerics import LOG_2PI, expit, softplus
 from .._validation import instance, point_of_path
 from ..models import GaussianRBM, LeakyRBM
+from ..models.gaussian_visible import Reduction
 from ..moves import leaky as leaky_kernels
 from ..moves.leaky import KERNELS, negative_squares
 from .base import AnnealingPath, State
+from .linear import LinearPath
 
 
-class _LeakyPath(AnnealingPath):
-    """Paths of leaky RBMs on which ``log p*_beta(u) = log p*_0(u) + beta slope(u)``.
+class OnSpan(AnnealingPath):
+    """Paths whose states hold coordinates on the span of the weights."""
 
-    That is linear in beta, as a joint density of a geometric path is: one number a state serves
-    all betas, for RTS, TI, BAR and MBAR alike. A subclass says at which leakiness c and scale t
-    of the fields the model of beta is (`_point`), and by what eta^2 / 2 enters the slope where
-    eta <= 0 and where eta > 0 (`_slopes`).
+    reduction: Reduction
+
+    def visible_of(self, state: State, rng=None) -> np.ndarray:
+        return self.reduction.expand(state.coordinates, rng)
+
+
+class _LeakyPath(OnSpan, LinearPath):
+    """Paths of leaky RBMs whose log-density is linear in beta.
+
+    A subclass says at which leakiness c and scale t of the fields the model of beta is
+    (`_point`), and by what eta^2 / 2 enters the slope where eta <= 0 and where eta > 0
+    (`_slopes`).
     """
 
     def __init__(self, rbm: LeakyRBM, kernel="hmc"):
@@ -42,20 +52,9 @@ class _LeakyPath(AnnealingPath):
         mean, sd = leaky_kernels.gaussian(model, self._point(0.0)[1])
         return State(mean + sd * rng.standard_normal((n_chains, model.n_visible)))
 
-    def log_density(self, state: State, beta) -> np.ndarray:
-        base, slope = self._base_and_slope(state.coordinates)
-        return base + beta * slope if np.ndim(beta) == 0 else base[:, None] + np.outer(slope, beta)
-
-    def log_density_slope(self, state: State, beta) -> np.ndarray:
-        return self._base_and_slope(state.coordinates)[1]
-
     def transition(self, state: State, beta, rng) -> State:
         c, t = self._point(np.asarray(beta, float)[..., None])
         return State(self._move(self.reduction.model, state.coordinates, c, t, rng))
-
-    def joint_transition(self, state: State, beta, rng) -> tuple[State, np.ndarray]:
-        state = self.transition(state, beta, rng)
-        return state, self.log_density_slope(state, beta)
 
     def anneal(
         self, state: State, betas, stream, *, record_at=(), on_record=None, n_threads=None,
@@ -181,7 +180,7 @@ class EnergyPath(_LeakyPath):
         return _gaussian_part(model, u), model._hidden_term(model.hidden_field(u))
 
 
-class GaussianGeometricPath(AnnealingPath):
+class GaussianGeometricPath(OnSpan):
     """The geometric path of a `GaussianRBM` from N(b, I): weights and hidden biases times beta.
 
     ``log p*_beta(v, h) = b v - |v|^2 / 2 + beta (v W + a) h``. Transitions are Gibbs sweeps.

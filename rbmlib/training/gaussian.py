@@ -1,7 +1,7 @@
 """Training models with Gaussian visible units: leaky RBMs and Gaussian-Bernoulli RBMs.
 
 The gradient of the mean log-likelihood is ``E_data[v F'(eta)] - E_model[v F'(eta)]`` for the
-weights, with eta = v W + a (`rbmlib.models.gaussian_visible`). Methods differ in the chains of the
+weights, with eta = v W + a (`rbmlib.models`). Methods differ in the chains of the
 second term, which move n_sweeps times (Li et al. 2016, sections 3.2 and 5):
 
 * "cd" starts them at the mini-batch;

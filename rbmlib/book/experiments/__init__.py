@@ -4,10 +4,15 @@ Importing this room registers its words, so that a sweep can name them beside th
 `rbmlib.sweeps`: each function is given parts of a task by position and settings by keyword.
 """
 
+import importlib
+import pkgutil
+
 from ...sweeps import task
 from ...sweeps.sweep import Sweep
 from ...sweeps.task import ESTIMATES
-from . import cifar10, leaky_rbm, rts, rts_continuous, sams, tracking, varopt  # noqa: F401  (each registers its words)
+
+for _chapter in pkgutil.iter_modules(__path__):  # each registers its words
+    importlib.import_module(f"{__name__}.{_chapter.name}")
 
 
 def estimate(**settings) -> dict:

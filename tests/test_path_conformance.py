@@ -1,0 +1,287 @@
+"""What every annealing path keeps: a new path is one more line of CASES.
+
+Each has coordinates few enough for a table of all states: bits, or two real numbers on a grid.
+Truths are sums over that table of ``path.log_density``, which is held to the path's models here
+and to the mathematics in the tests of each path.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from helpers_stats import (
+    all_states,
+    assert_no_rejection,
+    chi_square_p,
+    log_sum,
+    probabilities,
+    two_sided,
+    z_score,
+)
+
+import rbmlib as rl
+from rbmlib import AnnealingPath, BernoulliRBM, GaussianMixture, GaussianRBM, LeakyRBM, State
+from rbmlib._streams import ChainStream
+
+RNG = np.random.default_rng(5)
+BERNOULLI = BernoulliRBM(RNG.normal(size=(5, 3)), RNG.normal(size=5), RNG.normal(size=3),
+                         log_scale=-1.75)  # fmt: skip
+BASE = BernoulliRBM(np.zeros((5, 3)), [0.3, -0.8, 0.0, 1.1, -2.0], [0.7, -0.4, 1.3])
+SLANTED = LeakyRBM(0.35 * RNG.normal(size=(4, 2)), 0.3 * RNG.normal(size=4), [0.3, -0.5],
+                   leakiness=0.05)  # fmt: skip
+UPRIGHT = LeakyRBM(np.linalg.qr(RNG.normal(size=(4, 2)))[0] * [0.8, 0.6], 0.3 * RNG.normal(size=4),
+                   [0.3, -0.5], leakiness=0.1, log_scale=0.4)  # fmt: skip
+GAUSSIAN = GaussianRBM(0.6 * RNG.normal(size=(4, 2)), 0.3 * RNG.normal(size=4), [0.3, -0.5])
+VISIBLE = RNG.normal(size=(200, 4)) * [1.5, 1.0, 1.2, 0.8] + [0.3, 0.0, -0.4, 0.1]
+MIXTURE = GaussianMixture([[-1.0, 0.5], [2.0, 0.5]], 0.3, weights=[1.0, 3.0], log_scale=0.7)
+SHAPES = np.array([[[6.0, 0.0], [0.0, 6.0]], [[1.5, -0.7], [-0.7, 0.6]], [[1.2, 0.5], [0.5, 0.4]]])
+WALK = {"kernel": "random_walk", "step_betas": [0, 0.4, 1]}
+
+CASES = {
+    "geometric": lambda: rl.GeometricPath(BERNOULLI),
+    "geometric from biases": lambda: rl.GeometricPath(BERNOULLI, BASE.visible_bias),
+    "geometric from an RBM": lambda: rl.GeometricPath(BERNOULLI, BASE),
+    "moment averaging": lambda: rl.MomentAveragingPath(BERNOULLI, BASE, n_knots=3, rng=0),
+    "leakiness, hmc": lambda: rl.LeakinessPath(SLANTED),
+    "leakiness, slice": lambda: rl.LeakinessPath(SLANTED, kernel="slice"),
+    "leakiness, metropolis": lambda: rl.LeakinessPath(SLANTED, kernel="metropolis"),
+    "leakiness, blockwise": lambda: rl.LeakinessPath(UPRIGHT, kernel="blockwise"),
+    "energy, hmc": lambda: rl.EnergyPath(SLANTED),
+    "energy, slice": lambda: rl.EnergyPath(SLANTED, kernel="slice"),
+    "energy, metropolis": lambda: rl.EnergyPath(SLANTED, kernel="metropolis"),
+    "energy, blockwise": lambda: rl.EnergyPath(UPRIGHT, kernel="blockwise"),
+    "gaussian geometric": lambda: rl.GaussianGeometricPath(GAUSSIAN),
+    "fitted to leaky": lambda: rl.GaussianBasePath(UPRIGHT, VISIBLE),
+    "fitted to leaky, trajectories": lambda: rl.GaussianBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),
+    "fitted to gaussian": lambda: rl.GaussianBasePath(GAUSSIAN, VISIBLE, n_steps=2),
+    "density, hmc": lambda: rl.DensityPath(MIXTURE, 6.0, step_sizes=0.8),
+    "density, random walk": lambda: rl.DensityPath(MIXTURE, 6.0, step_sizes=[3, 1.2, 0.8], **WALK),
+    "density, shaped walk": lambda: rl.DensityPath(MIXTURE, 6.0, covariances=SHAPES, **WALK),
+}
+BETAS = np.array([0.0, 0.37, 1.0])  # no knot of moment averaging but the ends
+
+
+class Table(NamedTuple):
+    """All states of a path, at BETAS."""
+
+    states: State
+    log_p: np.ndarray  # (n_states, 3), log of the volume of a cell included
+    cells: np.ndarray  # what of two real numbers a state stands for: a square with this side
+    edges: list  # of coarse bins of each coordinate
+
+    def draws(self, k: int, n: int, rng) -> np.ndarray:
+        """Exact draws at BETAS[k]."""
+        p = probabilities(self.log_p[:, k])
+        x = self.states.coordinates[rng.choice(len(p), n, p=p)]
+        return (x + self.cells * (rng.random(x.shape) - 0.5)).astype(x.dtype)
+
+    def bins(self, x) -> np.ndarray:
+        """Index of the coarse bin of each state."""
+        index = np.zeros(len(x), int)
+        for column, edges in zip(np.transpose(x), self.edges, strict=True):
+            index = index * (len(edges) + 1) + np.searchsorted(edges, column)
+        return index
+
+    def p_value(self, x, k: int) -> float:
+        """Of the bins of draws from p at BETAS[k]."""
+        p = np.bincount(self.bins(self.states.coordinates), probabilities(self.log_p[:, k]))
+        return chi_square_p(self.bins(x), p)
+
+
+path_of = cache(lambda name: CASES[name]())
+
+
+@cache
+def table_of(name) -> Table:
+    path = path_of(name)
+    start = path.sample_base(1, np.random.default_rng(0)).coordinates
+    if isinstance(path.at(1.0), BernoulliRBM):
+        states = State(all_states(start.shape[1]).astype(start.dtype))
+        edges = [[0.5]] * start.shape[1]
+        return Table(states, path.log_density(states, BETAS), np.array(0.0), edges)
+    side, line = 0.1, np.arange(-16, 16.01, 0.1)
+    states = State(np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2))
+    log_p = path.log_density(states, BETAS) + 2 * np.log(side)
+    edges = [line[np.searchsorted(line, np.array([-2, -1, -0.5, 0, 0.5, 1, 2]))] + side / 2] * 2
+    return Table(states, log_p, np.array(side), edges)
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    return path_of(request.param), table_of(request.param)
+
+
+@pytest.fixture
+def path(case):
+    return case[0]
+
+
+@pytest.fixture
+def table(case):
+    return case[1]
+
+
+@pytest.fixture
+def some(path):
+    return path.sample_base(20, np.random.default_rng(0))
+
+
+# densities ----------------------------------------------------------------------------------
+
+
+def test_at_is_the_density_at_every_beta(path, some):
+    found = path.log_density(some, BETAS)
+    assert found.shape == (20, 3)
+    for k, beta in enumerate(BETAS):
+        point = path.at(beta)
+        assert point.n_visible == some.coordinates.shape[1]
+        np.testing.assert_allclose(found[:, k], point.log_density(some.coordinates), rtol=1e-10)
+        np.testing.assert_allclose(path.log_density(some, beta), found[:, k], rtol=1e-12)
+    np.testing.assert_allclose(AnnealingPath.log_density(path, some, BETAS), found, rtol=1e-10)
+
+
+@pytest.mark.parametrize("beta", [-0.01, 1.5, np.nan, "end", None, [0.5, 0.6]], ids=str)
+def test_at_refuses_what_is_no_point_of_the_path(path, beta):
+    with pytest.raises((ValueError, TypeError), match=r"^beta is .*expected a point of the path"):
+        path.at(beta)
+
+
+def test_slope_is_the_derivative(path, some):
+    for beta in (0.1, 0.6, 0.93):
+        ends = path.log_density(some, np.array([beta - 1e-5, beta + 1e-5]))
+        numeric = (ends[:, 1] - ends[:, 0]) / 2e-5
+        np.testing.assert_allclose(
+            path.log_density_slope(some, beta), numeric, rtol=1e-6, atol=1e-6
+        )
+
+
+def test_log_z_base_is_that_of_at_0(path, table):
+    assert path.log_z_base == pytest.approx(log_sum(table.log_p[:, 0]), abs=1e-9)
+
+
+# draws --------------------------------------------------------------------------------------
+
+
+@pytest.mark.statistical
+def test_base_draws_have_the_base_distribution(path, table):
+    state = path.sample_base(20_000, ChainStream(1, 20_000))
+    assert state.n_chains == 20_000
+    assert table.p_value(state.coordinates, 0) > 1e-4
+
+
+@pytest.mark.statistical
+def test_moves_leave_every_beta_invariant(path, table):
+    """Exact draws, then 5 steps by each loop of the path: still exact draws, but others."""
+    sweeps = {type(path).sweep, AnnealingPath.sweep}  # one, or a faster one too
+    n, p, rng = 10_000, [], np.random.default_rng(2)
+    for k, beta in enumerate(BETAS):
+        start = State(table.draws(k, n, rng))
+        for sweep in sweeps:
+            moved = sweep(path, start, beta, 5, ChainStream.of_seed(3, n, k * n)).coordinates
+            assert (moved != start.coordinates).any(axis=1).mean() > 0.5
+            p.append(table.p_value(moved, k))
+    assert_no_rejection(p, "betas", 1e-3)
+
+
+@pytest.mark.parametrize("by", ["transition", "sweep"])
+def test_each_chain_may_have_its_own_beta(path, some, by):
+    def moved(beta, chains):
+        state = State(some.coordinates[chains])
+        stream = ChainStream.of_seed(9, state.n_chains, chains.start)
+        more = (2, stream) if by == "sweep" else (stream,)
+        return getattr(path, by)(state, beta, *more).coordinates
+
+    together = moved(np.resize(BETAS, 20), slice(0, 20))
+    alone = [moved(beta, slice(i, i + 1)) for i, beta in enumerate(np.resize(BETAS, 20))]
+    np.testing.assert_allclose(together, np.concatenate(alone), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.statistical
+def test_joint_slope_has_the_mean_of_the_derivative_of_log_z(path, table):
+    if type(path).joint_transition is AnnealingPath.joint_transition:
+        with pytest.raises(TypeError, match="no joint log-density"):
+            path.joint_transition(None, 0.5, None)
+        return
+    n, h, p, rng = 10_000, 1e-4, [], np.random.default_rng(4)
+    for k, beta in enumerate(BETAS):
+        start = State(table.draws(k, n, rng))
+        state, slopes = path.joint_transition(start, beta, ChainStream.of_seed(5, n, k * n))
+        same = path.transition(start, beta, ChainStream.of_seed(5, n, k * n))
+        np.testing.assert_array_equal(state.coordinates, same.coordinates)
+        ends = np.clip([beta - h, beta + h], 0, 1)
+        log_z = log_sum(path.log_density(table.states, ends), axis=0)
+        p.append(two_sided(z_score(slopes, np.diff(log_z)[0] / np.diff(ends)[0])))
+    assert_no_rejection(p, "betas", 1e-3)
+
+
+@pytest.mark.parametrize("by", ["sweep", "anneal"])
+def test_chains_do_not_depend_on_their_neighbours(path, by):
+    betas = rl.schedules.linear(8)
+
+    def run(first, last):
+        stream = ChainStream.of_seed(4, last - first, first)
+        state = path.sample_base(last - first, stream)
+        if by == "sweep":
+            return path.sweep(state, 0.5, 4, stream).coordinates
+        state, log_weights = path.anneal(state, betas, stream)
+        return np.column_stack([state.coordinates, log_weights])
+
+    np.testing.assert_allclose(run(0, 10)[6:], run(6, 10), rtol=1e-9, atol=1e-12)
+
+
+# annealing ----------------------------------------------------------------------------------
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("up", [True, False], ids=["up", "down"])
+def test_weights_are_unbiased_by_each_loop_of_the_path(path, table, up):
+    """The mean weight of chains from exact draws of one end is the ratio of Z."""
+    n, betas = 4000, rl.schedules.linear(60)[:: 1 if up else -1]
+    log_z = log_sum(table.log_p, axis=0)
+    log_ratio = (log_z[2] - log_z[0]) * (1 if up else -1)
+    start = State(table.draws(0 if up else 2, n, np.random.default_rng(6)))
+    for anneal in {type(path).anneal, AnnealingPath.anneal}:  # one, or a faster one too
+        seen = []
+        final, log_weights = anneal(
+            path, start, betas, ChainStream(7, n), record_at={3, 60},
+            on_record=lambda k, state, w, seen=seen: seen.append((k, state.coordinates.copy())),
+        )  # fmt: skip
+        assert [k for k, _ in seen] == [3, 60]
+        np.testing.assert_array_equal(seen[-1][1], final.coordinates)
+        ratios = np.exp(log_weights - log_ratio)
+        assert ratios.std() / np.sqrt(n) < 0.05, "otherwise the test sees nothing"
+        assert two_sided(z_score(ratios, 1.0)) > 1e-4
+
+
+# states -------------------------------------------------------------------------------------
+
+
+def test_checked_state_refuses_the_wrong_width_nan_and_bare_arrays(path, some):
+    assert path.checked_state(some) is some
+    x = some.coordinates
+    for wrong in (x[:, :1], np.column_stack([x, x]), x[0], np.where(x == x[3, 0], np.nan, x)):
+        with pytest.raises(ValueError, match=r"^start "):
+            path.checked_state(State(wrong), "start")
+    with pytest.raises(TypeError, match=r"^start is a ndarray"):
+        path.checked_state(x, "start")
+
+
+def test_visible_units_are_those_of_the_whole_model(path, some):
+    model = path.target if isinstance(path, rl.DensityPath) else path.rbm
+    visible = path.visible_of(some, 0)
+    assert visible.shape == (20, model.n_visible)
+    np.testing.assert_array_equal(visible, path.visible_of(some, 0))
+    few = path.visible_of(State(some.coordinates[6:]), ChainStream.of_seed(8, 14, 6))
+    np.testing.assert_allclose(few, path.visible_of(some, ChainStream.of_seed(8, 20, 0))[6:])
+
+
+def test_repr_names_the_class_and_its_model(path):
+    model = path.target if isinstance(path, rl.DensityPath) else path.rbm
+    assert repr(path).startswith(f"{type(path).__name__}({model!r}")
+
+
+def test_every_path_is_in_the_list():
+    public = {thing for thing in map(rl.__dict__.get, rl.__all__) if isinstance(thing, type)}
+    paths = {thing for thing in public if issubclass(thing, AnnealingPath)} - {AnnealingPath}
+    assert {type(path_of(name)) for name in CASES} == paths
