@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
+from .._diagnosis import Check
 from .._kernels import multistate, threads
 from .._numerics import logsumexp
 from .._validation import (
@@ -42,7 +43,7 @@ from ..tempering import (
     ladder,
     simulated_tempering,
 )
-from ._report import estimate_from_pulls, kept_states
+from ._report import kept_states, of_influences
 from .rts import BURN_IN, begin_from_pilot
 
 MAX_NEWTON = 100
@@ -183,7 +184,7 @@ class _Problem:
         theta = half @ half.T
         return theta - theta[:1] - theta[:, :1] + theta[0, 0]
 
-    def influence(self, temperature) -> np.ndarray:
+    def influences(self, temperature) -> np.ndarray:
         """How much each sample moves log Z_K - log Z_1, to first order; they sum to 0.
 
         A sample at temperature l adds ``psi = W - e_l`` to the gradient, and so moves a by
@@ -282,15 +283,13 @@ def mbar(
         record_every=-(-n_sweeps * n_chains // MAX_SAMPLES), progress=progress,
     )  # fmt: skip
     skip = len(sample.delta) // BURN_IN
-    estimate = mbar_of_sample(sample, skip=skip, n_threads=n_threads, stacklevel=3)
-    settings = estimate.settings | more | {
-        "rng": seed_of(rng),
-    }  # fmt: skip
+    estimate = mbar_of_sample(sample, skip=skip, n_threads=n_threads)
+    settings = estimate.settings | more | {"rng": seed_of(rng)}
     return replace(estimate, seconds=time.perf_counter() - started, settings=settings)
 
 
 def mbar_of_sample(
-    sample: TemperedSample, *, skip: int = 0, n_threads: int | None = None, stacklevel: int = 2
+    sample: TemperedSample, *, skip: int = 0, n_threads: int | None = None
 ) -> Estimate:
     """`mbar` from a sample of simulated or parallel tempering, without its first ``skip`` rows.
 
@@ -309,11 +308,9 @@ def mbar_of_sample(
     with threads.blas_threads(n_threads):
         problem = _Problem(delta.ravel(), counts.astype(float), sample.betas)
         solution = problem.solution()
-        pulls = problem.influence(temperature.ravel()).reshape(delta.shape)
-    estimate = estimate_from_pulls(
-        "mbar", sample, solution.log_z, pulls,
-        {"solved, and all temperatures connected": solution.converged}, started, stacklevel + 1,
-    )  # fmt: skip
+        influences = problem.influences(temperature.ravel()).reshape(delta.shape)
+    check = Check("solved, and all temperatures connected", solution.converged)
+    estimate = of_influences("mbar", sample, solution.log_z, influences, [check], started)
     trace = {"std_error_independent": solution.std_error, "counts": counts}
     settings = estimate.settings | {"n_iterations": solution.n_iterations}
     return replace(estimate, trace=trace, settings=settings)

@@ -107,7 +107,7 @@ def sams(
                 half = history[-1]
                 groups.forget()
     return estimate(
-        "sams", groups, history, stops[1:], half, time.perf_counter() - started,
+        "sams", groups, history, stops[1:], half, started,
         {"t_0": t_0, "exponent": exponent, "jump": jump, "rao_blackwell": bool(rao_blackwell),
          "rng": seed_of(rng)},
     )  # fmt: skip

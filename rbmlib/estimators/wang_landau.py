@@ -92,7 +92,7 @@ def wang_landau(
                 half = history[-1]
                 groups.forget()
     return estimate(
-        "wang_landau", groups, history, stops, half, time.perf_counter() - started,
+        "wang_landau", groups, history, stops, half, started,
         {"one_over_t": rule.one_over_t, "flatness": flatness, "jump": jump,
          "gain": rule.last.tolist(), "halvings": rule.halvings.tolist(),
          "rng": seed_of(rng)},
