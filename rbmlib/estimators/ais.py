@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-import warnings
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from .. import __version__
+from .._diagnosis import warn
 from .._numerics import logsumexp
 from .._streams import ChainStream, progress_bar
 from .._validation import annealing_betas, count, instance, seed_of
@@ -19,15 +19,11 @@ from ..results import (
     FEWEST_EFFECTIVE,
     MINIMUM_ESS,
     MINIMUM_FRACTION,
-    ConvergenceWarning,
     Estimate,
     log_mean_interval,
     summarise_log_weights,
 )
-
-PATH_MEANING = (
-    "an annealing path, such as rl.GeometricPath(rbm), or rl.LeakinessPath(rbm) of a LeakyRBM"
-)
+from ..tempering import PATH_MEANING
 
 NO_SPREAD = 1e-10  # nats: a smaller standard error, or spread of log-weights, is rounding
 
@@ -229,7 +225,7 @@ def recorded_steps(n_steps: int, n_recorded: int) -> set[int]:
 def of_weights(method: str, log_weights: np.ndarray, path, final: State, sign: int = 1) -> dict:
     """log Z, its error, interval and ESS from weights whose mean is Z (``sign`` -1: 1 / Z).
 
-    Warns, for the caller's caller, if they cannot be trusted. Weights that are all alike have no
+    Warns if they cannot be trusted. Weights that are all alike have no
     standard error, for chains that never moved are alike too, unless the path leads nowhere.
     """
     summary, n_chains = summarise_log_weights(log_weights), log_weights.size
@@ -240,12 +236,10 @@ def of_weights(method: str, log_weights: np.ndarray, path, final: State, sign: i
         if not converged:
             summary = summary._replace(std_error=math.nan)
     if not converged:
-        warnings.warn(
+        warn(
             f"{method}: {trouble}, so the standard error cannot be trusted; "
             + (f"use {2 * FEWEST_EFFECTIVE} chains or more" if n_chains < 2 * FEWEST_EFFECTIVE
                else "use more temperatures (or a better base or schedule), then more chains"),
-            ConvergenceWarning,
-            stacklevel=3,
         )  # fmt: skip
     interval = log_mean_interval(summary, n_chains)
     return {

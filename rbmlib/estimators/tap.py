@@ -17,16 +17,16 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import __version__
+from .._diagnosis import warn
 from .._numerics import expit, logit, logsumexp, softplus
 from .._validation import count, finite_array, generator, instance, number, seed_of
 from ..models.bernoulli import BernoulliRBM
-from ..results import ConvergenceWarning, Estimate
+from ..results import Estimate
 
 SOLVERS = ("minimise", "iterate")
 TOLERANCE = 1e-10  # of the gradient with respect to the magnetisations, at a fixed point
@@ -111,12 +111,10 @@ def tap(
     begin = _starts(rbm, count("n_starts", n_starts), starts, generator(rng))
     found, history, n_solved = _solve(expansion, begin, solver, damping, max_sweeps)
     if n_solved < len(begin[0]):
-        warnings.warn(
+        warn(
             f"tap: {len(begin[0]) - n_solved} of {len(begin[0])} starts did not converge; "
             + ("use solver='minimise', a damping nearer to 1, or" if solver == "iterate" else "use")
-            + " a larger max_sweeps",
-            ConvergenceWarning,
-            stacklevel=2,
+            + " a larger max_sweeps"
         )
     log_zs = rbm.log_scale - found.free_energy
     log_z = float(log_zs[0]) if n_solved else math.nan
