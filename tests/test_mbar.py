@@ -12,7 +12,7 @@ from test_exact import published
 import rbmlib as rl
 from rbmlib import ConvergenceWarning, GeometricPath, datasets
 from rbmlib._kernels import multistate
-from rbmlib.estimators.mbar import _Problem
+from rbmlib.estimators.mbar_equations import Problem
 
 PATH = GeometricPath(SMALL)
 BETAS = rl.schedules.linear(4)
@@ -122,7 +122,7 @@ def test_influence_is_the_derivative_to_the_weight_of_a_sample():
     counts = np.array([60, 0, 80, 70, 0])
     draws, _ = exact_slopes(rng, BETAS, counts)
     delta, temperature = np.concatenate(draws), np.repeat(np.arange(5), counts)
-    influences = _Problem(delta, counts.astype(float), BETAS).influences(temperature)
+    influences = Problem(delta, counts.astype(float), BETAS).influences(temperature)
     assert influences.sum() == pytest.approx(0, abs=1e-9)
     whole = rl.solve_mbar(delta, counts, BETAS).log_z[-1]
     for n in (0, 75, 140, 209):

@@ -6,7 +6,7 @@ from test_ais import SMALL, SMALL_LOG_Z
 
 import rbmlib as rl
 from rbmlib.estimators.bootstrap import bootstrap_tempered
-from rbmlib.estimators.mbar import _Problem
+from rbmlib.estimators.mbar_equations import Problem
 
 PATH = rl.GeometricPath(SMALL)
 BETAS = rl.schedules.linear(5)
@@ -25,7 +25,7 @@ def test_is_mbar_of_each_pair_of_neighbours(ladders):
     for k in range(5):
         pair = (at == k) | (at == k + 1)
         counts = np.bincount(at[pair] - k).astype(float)
-        problem = _Problem(delta[pair], counts, BETAS[k : k + 2])
+        problem = Problem(delta[pair], counts, BETAS[k : k + 2])
         wanted += problem.log_z()[1]
         influences[pair] += problem.influences(at[pair] - k)
     found = rl.bar_of_sample(ladders, skip=20)

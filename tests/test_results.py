@@ -9,7 +9,7 @@ from scipy import stats
 
 import rbmlib as rl
 from rbmlib import Estimate
-from rbmlib.estimators.ais import has_converged
+from rbmlib.estimators._weights import has_converged
 from rbmlib.results import log_mean_interval, student_interval, summarise_log_weights
 
 

@@ -26,13 +26,12 @@ from ..paths.base import AnnealingPath
 from ..results import Estimate, student_interval, summarise_log_weights
 from ..tempering import PATH_MEANING
 from ._reverse_start import kind_of_start, reverse_start
-from .ais import has_converged, run_settings
+from ._weights import NO_SPREAD, has_converged, run_settings
 
 # Effective number of particles that resampled chains must descend from, and the share of few
 # particles that will do. On h20, 500 chains of 100 steps, 10 let 50% coverage pass.
 MINIMUM_ANCESTORS, MINIMUM_SHARE, FEWEST = 100, 0.8, 10
 SKEW = 10  # per nat of the error of the forward weights: how much wider intervals are above
-NO_SPREAD = 1e-10  # nats: less is rounding
 
 
 class Bennett(NamedTuple):

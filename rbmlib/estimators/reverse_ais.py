@@ -19,7 +19,7 @@ from ..paths.base import AnnealingPath
 from ..results import Estimate
 from ..tempering import PATH_MEANING
 from ._reverse_start import kind_of_start, reverse_start
-from .ais import mean_bound, of_weights, run_settings
+from ._weights import of_weights, run_settings
 
 
 def reverse_ais(
@@ -74,16 +74,8 @@ def reverse_ais(
         final, log_weights = path.anneal(
             begun.states, betas[::-1], stream, n_threads=n_threads, on_progress=bar.update
         )
-    r = path.log_z_base - log_weights
-    return Estimate(
-        method="reverse_ais",
-        **of_weights("reverse_ais", -r, path, final, sign=-1),
-        bound="upper",
-        **mean_bound(r),
-        n_chains=n_chains,
-        n_sweeps=betas.size - 1,
-        seconds=time.perf_counter() - started,
-        log_weights=r,
-        settings=run_settings(path, betas, rng, stream, start=begun.words),
+    settings = run_settings(path, betas, rng, stream, start=begun.words)
+    return of_weights(
+        "reverse_ais", log_weights - path.log_z_base, path, final, started, settings, sign=-1,
         states=final,
-    )
+    )  # fmt: skip

@@ -68,6 +68,7 @@ def rts(
     n_sweeps : int
         Sweeps of each chain. After a pilot the first tenth is not used.
     rng : int, Generator or None
+        Seed; the same seed gives the same bits, whatever ``n_threads``.
     start : {"pilot", "paper"}
         "pilot": Z^ from an annealing run of 4,000 steps; half of the chains begin at beta = 0
         with draws of the base, half at beta = 1 with annealed states. "paper" (section 2.4):

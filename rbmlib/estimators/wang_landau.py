@@ -45,7 +45,9 @@ def wang_landau(
 
     Parameters
     ----------
-    path, betas, n_chains, n_sweeps, rng, n_groups, start, jump, prior, conditional
+    path, betas, rng, prior, conditional, n_threads, progress
+        As in `rl.rts`.
+    n_chains, n_sweeps, n_groups, start, jump
         As in `rl.sams`.
     one_over_t : bool
         Take 1/t for the gain, t in sweeps, once a halving has brought it below. Without, the
