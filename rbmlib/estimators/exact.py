@@ -55,7 +55,8 @@ def exact(
     ----------
     rbm : BernoulliRBM or LeakyRBM
         With at most 30 units in one of the layers; each further unit doubles the time (784 x 20
-        takes seconds). Or a `LeakyRBM` with orthogonal columns of weights.
+        takes seconds). Or a `LeakyRBM` with orthogonal columns of weights, or another model
+        with `exact_log_z()`.
 
     Returns
     -------
