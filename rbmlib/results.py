@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,29 +25,6 @@ FEWEST_EFFECTIVE = 10  # ... but never fewer
 
 class ConvergenceWarning(UserWarning):
     """An estimate's own diagnosis failed; the message says what to change."""
-
-
-MORE_SWEEPS = "more sweeps, a better base, or betas that are closer where few chains pass"
-
-
-def judged(
-    method: str, checks: dict, std_error: float, disagreement: float, stacklevel: int,
-    remedy: str = MORE_SWEEPS,
-) -> tuple[float, bool]:  # fmt: skip
-    """The standard error to report, and whether all ``checks`` (text: passed) passed.
-
-    If not, a warning names those that failed, and the error holds the disagreement found.
-    ``stacklevel`` counts from the caller, as `warnings.warn` does there.
-    """
-    failed = [text for text, passed in checks.items() if not passed]
-    if not failed:
-        return std_error, True
-    warnings.warn(
-        f"{method}: do not trust the standard error: failed: {'; '.join(failed)}. Give it {remedy}",
-        ConvergenceWarning,
-        stacklevel=stacklevel + 1,
-    )
-    return float(np.hypot(std_error, disagreement)), False
 
 
 class WeightSummary(NamedTuple):

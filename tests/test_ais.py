@@ -23,7 +23,7 @@ from test_exact import published
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, ConvergenceWarning, GeometricPath, datasets
-from rbmlib.estimators.ais import has_converged
+from rbmlib.estimators._weights import has_converged
 from rbmlib.results import log_mean_interval, student_interval, summarise_log_weights
 
 RNG = np.random.default_rng(9)

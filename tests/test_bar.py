@@ -11,8 +11,8 @@ from test_exact import published
 
 import rbmlib as rl
 from rbmlib import ConvergenceWarning, GeometricPath, State, datasets
+from rbmlib.estimators._reverse_start import resample
 from rbmlib.estimators.bar import bennett
-from rbmlib.estimators.reverse_ais import resample
 
 
 def bar_quietly(*arguments, **options):

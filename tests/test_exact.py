@@ -1,6 +1,7 @@
 """Enumeration: log Z and exact samples against sums over all (v, h)."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from helpers_stats import (
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, datasets
+from rbmlib.estimators.exact import check_exact_start
 
 SHAPES = [(1, 1), (1, 4), (3, 5), (5, 3), (9, 2), (2, 9), (11, 11)]
 
@@ -138,3 +140,23 @@ def test_published_models(name, log_z):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert round(rl.exact(published(name)).log_z, 6) == log_z
+
+
+class Known:
+    """A model that no other file knows: log Z and draws by their usual names."""
+
+    n_visible = 2
+
+    def exact_log_z(self):
+        return 1.5
+
+    def exact_samples(self, n_samples, rng=None):
+        return np.full((n_samples, 2), 0.5)
+
+
+def test_a_model_says_itself_what_is_known_of_it():
+    assert rl.exact(Known()).log_z == 1.5
+    assert rl.exact_samples(Known(), 3).shape == (3, 2)
+    assert check_exact_start(SimpleNamespace(at=lambda beta: Known())) is None
+    with pytest.raises(TypeError, match="rbm is a GaussianRBM: expected a BernoulliRBM"):
+        rl.exact(rl.GaussianRBM([[0.5]]))

@@ -12,7 +12,7 @@ from test_exact import published
 import rbmlib as rl
 from rbmlib import ConvergenceWarning, GeometricPath, datasets
 from rbmlib._kernels import multistate
-from rbmlib.estimators.mbar import _Problem
+from rbmlib.estimators.mbar_equations import Problem
 
 PATH = GeometricPath(SMALL)
 BETAS = rl.schedules.linear(4)
@@ -122,14 +122,14 @@ def test_influence_is_the_derivative_to_the_weight_of_a_sample():
     counts = np.array([60, 0, 80, 70, 0])
     draws, _ = exact_slopes(rng, BETAS, counts)
     delta, temperature = np.concatenate(draws), np.repeat(np.arange(5), counts)
-    pulls = _Problem(delta, counts.astype(float), BETAS).influence(temperature)
-    assert pulls.sum() == pytest.approx(0, abs=1e-9)
+    influences = Problem(delta, counts.astype(float), BETAS).influences(temperature)
+    assert influences.sum() == pytest.approx(0, abs=1e-9)
     whole = rl.solve_mbar(delta, counts, BETAS).log_z[-1]
     for n in (0, 75, 140, 209):
         left = np.delete(delta, n)
         less = counts - (np.arange(5) == temperature[n])
         change = rl.solve_mbar(left, less, BETAS).log_z[-1] - whole
-        assert change == pytest.approx(-pulls[n], abs=0.04 * np.abs(pulls).max())
+        assert change == pytest.approx(-influences[n], abs=0.04 * np.abs(influences).max())
 
 
 def test_not_connected_is_said():

@@ -6,7 +6,7 @@ from test_ais import SMALL, SMALL_LOG_Z
 
 import rbmlib as rl
 from rbmlib.estimators.bootstrap import bootstrap_tempered
-from rbmlib.estimators.mbar import _Problem
+from rbmlib.estimators.mbar_equations import Problem
 
 PATH = rl.GeometricPath(SMALL)
 BETAS = rl.schedules.linear(5)
@@ -21,16 +21,16 @@ def ladders():
 def test_is_mbar_of_each_pair_of_neighbours(ladders):
     """With two betas MBAR is BAR: another equation, another solver, the same influences."""
     delta, at = ladders.delta[20:].ravel(), ladders.temperature[20:].ravel().astype(int)
-    wanted, pulls = 0.0, np.zeros(delta.size)
+    wanted, influences = 0.0, np.zeros(delta.size)
     for k in range(5):
         pair = (at == k) | (at == k + 1)
         counts = np.bincount(at[pair] - k).astype(float)
-        problem = _Problem(delta[pair], counts, BETAS[k : k + 2])
+        problem = Problem(delta[pair], counts, BETAS[k : k + 2])
         wanted += problem.log_z()[1]
-        pulls[pair] += problem.influence(at[pair] - k)
+        influences[pair] += problem.influences(at[pair] - k)
     found = rl.bar_of_sample(ladders, skip=20)
     assert found.log_z - PATH.log_z_base == pytest.approx(wanted, abs=1e-8)
-    of_ladders = pulls.reshape(-1, 2000, 6).sum(axis=(0, 2))
+    of_ladders = influences.reshape(-1, 2000, 6).sum(axis=(0, 2))
     np.testing.assert_allclose(found.log_weights - found.log_z, 2000 * of_ladders, atol=1e-6)
     assert abs(found.log_z - SMALL_LOG_Z) < 4 * found.std_error
 

@@ -9,7 +9,8 @@ from scipy import stats
 
 import rbmlib as rl
 from rbmlib import Estimate
-from rbmlib.estimators.ais import has_converged
+from rbmlib._diagnosis import agreement, report, round_trips
+from rbmlib.estimators._weights import has_converged
 from rbmlib.results import log_mean_interval, student_interval, summarise_log_weights
 
 
@@ -131,3 +132,42 @@ def test_estimate_says_what_it_is():
     assert "NOT CONVERGED" in repr(bad)
     with pytest.raises(AttributeError):
         good.log_z = 0.0
+
+
+@pytest.mark.parametrize("run", [
+    lambda path, betas: rl.ais(path, betas, 5, rng=0),
+    lambda path, betas: rl.bar(path, betas, 5, rng=0),
+    lambda path, betas: rl.rts(path, betas, 4, 8, rng=0),
+    lambda path, betas: rl.mbar(path, betas, 4, 8, rng=0),
+    lambda path, betas: rl.sams(path, betas, 4, 8, rng=0, n_groups=2),
+    lambda path, betas: rl.bar_of_sample(rl.parallel_tempering(path, betas, 2, 8, rng=0)),
+])  # fmt: skip
+def test_warnings_point_at_the_line_that_called_the_library(run):
+    """However deep below it they were given."""
+    path = rl.GeometricPath(rl.testsystems.random_rbm(6, 3, rng=0), np.zeros(6))
+    with pytest.warns(rl.ConvergenceWarning) as caught:
+        estimate = run(path, rl.schedules.linear(2))
+    assert [w.filename for w in caught] == [__file__]
+    assert not estimate.converged
+
+
+def test_a_report_holds_the_disagreement_of_failed_checks():
+    def of(*checks):
+        return report("x", 2.0, 0.3, list(checks), n_values=5, started=0.0, settings={"rule": "r"})
+
+    fine = of(agreement("halves", 0.4, 0.2), round_trips(3.0))
+    assert fine.converged
+    assert fine.std_error == 0.3
+    assert fine.interval == student_interval(2.0, 0.3, 5)
+    assert fine.settings["checks"] == {
+        "halves agree (+2.0 s.e.)": True, "round trips of a chain 3.0, 2 or more": True,
+    }  # fmt: skip
+    with pytest.warns(rl.ConvergenceWarning, match=r"failed: halves agree \(-4.0 s.e.\). Give"):
+        found = of(agreement("halves", -0.4, 0.1))
+    assert not found.converged
+    assert found.std_error == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("difference", "passed"), [(0.0, True), (1e-3, False), (np.nan, False)])
+def test_parts_without_any_spread_agree_only_if_they_are_the_same(difference, passed):
+    assert agreement("halves", difference, 0.0).passed is passed

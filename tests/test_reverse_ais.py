@@ -11,7 +11,7 @@ from test_exact import published
 import rbmlib as rl
 from rbmlib import ConvergenceWarning, GeometricPath, State, datasets
 from rbmlib._kernels import fixed_point, gibbs
-from rbmlib.estimators.reverse_ais import resample
+from rbmlib.estimators._reverse_start import resample
 from rbmlib.paths import geometric
 
 
@@ -143,7 +143,9 @@ def test_models_too_large_to_enumerate_begin_from_chains():
     path, betas = GeometricPath(large), rl.schedules.linear(50)
     run = rl.reverse_ais(path, betas, n_chains=100, rng=0, n_burn_in=10)
     assert "chains annealed forward" in run.settings["start"]
-    with pytest.raises(ValueError, match="start is 'exact', but the target is a Bern"):
+    with pytest.raises(
+        ValueError, match="start is 'exact', but the target is a BernoulliRBM of 30"
+    ):
         rl.reverse_ais(path, betas, n_chains=100, start="exact")
 
 

@@ -8,7 +8,8 @@ import pytest
 
 import rbmlib as rl
 from rbmlib import GeometricPath
-from rbmlib.estimators.rts import diagnose, mixed_rts, updated
+from rbmlib.estimators._report import checks_of_ends
+from rbmlib.estimators.rts import mixed_rts, updated
 from rbmlib.estimators.transition_rts import stationary, transition_sums
 
 RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
@@ -127,8 +128,8 @@ def test_each_disagreement_is_found(made, failed):
         run(40, 20, n_blocks=10), origin=np.where(np.arange(40) < 20, 0, 9),
         round_trips=np.full(40, 5.0),
     )  # fmt: skip
-    checks = diagnose(ends(**made), sample)["checks"]
-    wrong = [text for text, ok in checks.items() if not ok]
+    checks = checks_of_ends(ends(**made), sample)
+    wrong = [check.text for check in checks if not check.passed]
     assert len(checks) == 4
     if failed is None:
         assert not wrong

@@ -11,7 +11,7 @@ from scipy.optimize import root
 
 import rbmlib as rl
 from rbmlib.book import experiments as tasks
-from rbmlib.estimators.tap import Expansion
+from rbmlib.estimators.tap_expansion import Expansion
 
 MODELS = ["pcd_10", "cd25_20"]
 

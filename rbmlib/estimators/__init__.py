@@ -5,7 +5,8 @@ from .bar import bar
 from .bar_of_sample import bar_of_sample
 from .exact import exact, exact_samples
 from .log_z import log_z
-from .mbar import mbar, mbar_of_sample, solve_mbar, stochastic_mbar
+from .mbar import mbar, mbar_of_sample
+from .mbar_equations import solve_mbar, stochastic_mbar
 from .reverse_ais import reverse_ais
 from .rts import rts, rts_of_sample
 from .sams import sams

@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import time
-import warnings
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from .. import __version__
 from .._numerics import logsumexp
 from .._streams import ChainStream, progress_bar
-from .._validation import annealing_betas, count, instance, seed_of
+from .._validation import annealing_betas, count, instance
 from ..paths.base import AnnealingPath, State
-from ..results import (
-    FEWEST_EFFECTIVE,
-    MINIMUM_ESS,
-    MINIMUM_FRACTION,
-    ConvergenceWarning,
-    Estimate,
-    log_mean_interval,
-    summarise_log_weights,
-)
-
-PATH_MEANING = (
-    "an annealing path, such as rl.GeometricPath(rbm), or rl.LeakinessPath(rbm) of a LeakyRBM"
-)
-
-NO_SPREAD = 1e-10  # nats: a smaller standard error, or spread of log-weights, is rounding
+from ..results import Estimate, summarise_log_weights
+from ..tempering import PATH_MEANING
+from ._weights import of_weights, run_settings
 
 # What every run records, and what it keeps of every chain if it is told to.
 RECORDED = {"beta", "step", "log_z", "ess", "slope_mean", "slope_variance"}
@@ -137,20 +122,9 @@ def ais(
         records = _joined(add_to, records, n_chains)
         log_weights = np.concatenate([add_to.log_weights, log_weights])
         state = None if add_to.states is None else _concatenated(add_to.states, state)
-        n_chains, started = log_weights.size, started - add_to.seconds
-    return Estimate(
-        method="ais",
-        **of_weights("ais", log_weights, path, final),
-        bound="lower",
-        **mean_bound(log_weights),
-        n_chains=n_chains,
-        n_sweeps=n_steps,
-        seconds=time.perf_counter() - started,
-        log_weights=log_weights,
-        **records,
-        settings=run_settings(path, betas, rng, stream, **_identity(path, betas)),
-        states=state,
-    )
+        started -= add_to.seconds
+    settings = run_settings(path, betas, rng, stream, **_identity(path, betas))
+    return of_weights("ais", log_weights, path, final, started, settings, states=state, **records)
 
 
 def _check_same_run(run: Estimate, path, betas, rng, recorder) -> None:
@@ -227,72 +201,6 @@ def _concatenated(first: State, second: State) -> State:
 def recorded_steps(n_steps: int, n_recorded: int) -> set[int]:
     """Steps 1..K at which a run is looked at, evenly spread, the last included."""
     return set(np.unique(np.rint(np.linspace(0, n_steps, n_recorded)).astype(int))[1:].tolist())
-
-
-def of_weights(method: str, log_weights: np.ndarray, path, final: State, sign: int = 1) -> dict:
-    """log Z, its error, interval and ESS from weights whose mean is Z (``sign`` -1: 1 / Z).
-
-    Warns, for the caller's caller, if they cannot be trusted. Weights that are all alike have no
-    standard error, for chains that never moved are alike too, unless the path leads nowhere.
-    """
-    summary, n_chains = summarise_log_weights(log_weights), log_weights.size
-    converged = has_converged(summary.ess, n_chains)
-    trouble = f"the effective sample size is {summary.ess:.1f} of {n_chains} chains"
-    if summary.std_error < NO_SPREAD:
-        converged, trouble = _is_constant(path, final), "all chains have the same weight"
-        if not converged:
-            summary = summary._replace(std_error=math.nan)
-    if not converged:
-        warnings.warn(
-            f"{method}: {trouble}, so the standard error cannot be trusted; "
-            + (f"use {2 * FEWEST_EFFECTIVE} chains or more" if n_chains < 2 * FEWEST_EFFECTIVE
-               else "use more temperatures (or a better base or schedule), then more chains"),
-            ConvergenceWarning,
-            stacklevel=3,
-        )  # fmt: skip
-    interval = log_mean_interval(summary, n_chains)
-    return {
-        "log_z": sign * summary.log_mean,
-        "std_error": summary.std_error,
-        "interval": interval if sign > 0 else (-interval[1], -interval[0]),
-        "ess": summary.ess,
-        "converged": converged,
-    }
-
-
-def has_converged(ess: float, n_chains: int) -> bool:
-    even = ess >= max(FEWEST_EFFECTIVE, MINIMUM_FRACTION * n_chains)
-    return bool(ess >= MINIMUM_ESS or even)
-
-
-def _is_constant(path, final: State) -> bool:
-    """Whether base and target differ by a constant, judged by draws from the base and the chains.
-
-    Then every weight is the same because the estimate is exact.
-    """
-    n = final.n_chains
-    drawn = path.sample_base(n, ChainStream.of_seed(0, n, 0))
-    gains = [path.log_density(x, np.array([0.0, 1.0])) @ [-1.0, 1.0] for x in (drawn, final)]
-    return bool(np.ptp(gains) <= NO_SPREAD * (1 + np.abs(gains).max()))
-
-
-def mean_bound(log_weights: np.ndarray) -> dict:
-    """Mean of per-chain log-estimates with its standard error: a bound in expectation."""
-    n = log_weights.size
-    error = float(log_weights.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-    return {"mean_log_z": float(log_weights.mean()), "mean_std_error": error}
-
-
-def run_settings(path, betas, rng, stream, **more) -> dict:
-    """What it takes to repeat a run."""
-    return {
-        "path": repr(path),
-        "n_temperatures": int(betas.size - 1),
-        "rng": seed_of(rng),
-        "stream_seed": stream.seed,
-        "version": __version__,
-        **more,
-    }
 
 
 class _Recorder:

@@ -13,26 +13,25 @@ needs no weight to be typical: only work values that both processes reach.
 from __future__ import annotations
 
 import time
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
 
+from .._diagnosis import warn
 from .._numerics import expit
 from .._streams import ChainStream, progress_bar
 from .._validation import annealing_betas, count, finite_array, generator, instance
-from ..paths.base import AnnealingPath, State
-from ..results import ConvergenceWarning, Estimate, student_interval, summarise_log_weights
-from .ais import PATH_MEANING, has_converged, run_settings
-from .exact import exact_samples
-from .reverse_ais import kind_of_start, resample
+from ..paths.base import AnnealingPath
+from ..results import Estimate, student_interval, summarise_log_weights
+from ..tempering import PATH_MEANING
+from ._reverse_start import kind_of_start, reverse_start
+from ._weights import NO_SPREAD, has_converged, run_settings
 
 # Effective number of particles that resampled chains must descend from, and the share of few
 # particles that will do. On h20, 500 chains of 100 steps, 10 let 50% coverage pass.
 MINIMUM_ANCESTORS, MINIMUM_SHARE, FEWEST = 100, 0.8, 10
 SKEW = 10  # per nat of the error of the forward weights: how much wider intervals are above
-NO_SPREAD = 1e-10  # nats: less is rounding
 
 
 class Bennett(NamedTuple):
@@ -151,40 +150,33 @@ def bar(
     with progress_bar(2 * (betas.size - 1), "bar", progress) as bar:
         options = {"n_threads": n_threads, "on_progress": bar.update}
         state, gains = path.anneal(path.sample_base(n_chains, stream), betas, stream, **options)
-        forward, ancestors = gains + path.log_z_base, None
-        if kind == "chains":
-            ancestors = resample(forward, source)
-            state = State(*(array[ancestors] for array in state))
-            state = path.sweep(state, 1.0, n_burn_in, back, n_threads)
-            words = f"forward chains, resampled, {n_burn_in} sweeps at beta = 1"
-        elif kind == "exact":
-            state, words = State(exact_samples(path.at(1.0), n_chains, source)), "exact samples"
-        else:
-            state, words = start, "given"
-        final, gains = path.anneal(state, betas[::-1], back, **options)
+        forward = gains + path.log_z_base
+        begun = reverse_start(
+            path, start, kind, n_chains, source, n_burn_in, lambda: (state, forward, back),
+            n_threads=n_threads,
+        )  # fmt: skip
+        final, gains = path.anneal(begun.states, betas[::-1], back, **options)
     reverse = path.log_z_base - gains
     root = bennett(forward, reverse)
-    error, families = _std_error(root, ancestors)
+    error, families = _std_error(root, begun.ancestors)
     below, above = summarise_log_weights(forward), summarise_log_weights(-reverse)
     overlap = 4 * root.slope
-    shared = ancestors is not None
+    shared = begun.ancestors is not None
     needed = min(MINIMUM_ANCESTORS, max(FEWEST, MINIMUM_SHARE * n_chains))
     enough = has_converged(overlap, 2 * n_chains) and (not shared or below.ess >= needed)
     same = np.ptp(np.concatenate([forward, reverse])) < NO_SPREAD  # base and target are one
     converged = bool(same or (enough and error > NO_SPREAD))
     if not converged:
-        warnings.warn(
+        warn(
             f"bar: {overlap:.0f} of {2 * n_chains} work values lie where both directions reach, "
             f"the forward chains have an effective sample size of {below.ess:.1f}"
             + f", of which {needed:.0f} are needed"
             * shared
             + f", so do not trust the standard error, {error:.2g}; use more temperatures, then "
-            "more chains",
-            ConvergenceWarning,
-            stacklevel=2,
+            "more chains"
         )
     found = {
-        "start": words,
+        "start": begun.words,
         "overlap": overlap,
         "families": families,
         "forward": (below.log_mean, below.std_error),

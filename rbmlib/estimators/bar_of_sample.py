@@ -15,15 +15,16 @@ from itertools import pairwise
 
 import numpy as np
 
+from .._diagnosis import Check
 from ..results import Estimate
 from ..tempering import TemperedSample
-from ._report import estimate_from_pulls, kept_states
+from ._report import kept_states, of_influences
 from .bar import bennett
 
 OVERLAP = 10  # states between neighbours (four times the slope of Bennett's equation)
 
 
-def bar_of_sample(sample: TemperedSample, *, skip: int = 0, stacklevel: int = 2) -> Estimate:
+def bar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
     """Estimate log Z by BAR between neighbouring betas of simulated or parallel tempering.
 
     Parameters
@@ -64,18 +65,18 @@ def bar_of_sample(sample: TemperedSample, *, skip: int = 0, stacklevel: int = 2)
             )
     delta, order = delta.ravel(), np.argsort(temperature.ravel(), kind="stable")
     of_beta = np.split(order, np.cumsum(counts)[:-1])
-    pulls, log_z_path, least = np.zeros(delta.size), np.zeros(counts.size), np.inf
+    influences, log_z_path, least = np.zeros(delta.size), np.zeros(counts.size), np.inf
     for low, high in pairwise(used):
         step = sample.betas[high] - sample.betas[low]
         root = bennett(step * delta[of_beta[low]], step * delta[of_beta[high]])
         log_z_path[high] = log_z_path[low] + root.log_z
         # what leaving a state out would change, by its term and by the counts in Bennett's M
-        pulls[of_beta[low]] += root.forward / root.slope - 1 / counts[low]
-        pulls[of_beta[high]] -= root.reverse / root.slope - 1 / counts[high]
+        influences[of_beta[low]] += root.forward / root.slope - 1 / counts[low]
+        influences[of_beta[high]] -= root.reverse / root.slope - 1 / counts[high]
         least = min(least, 4 * root.slope)
     log_z_path = np.interp(sample.betas, sample.betas[used], log_z_path[used])
-    check = {f"{least:.0f} states where neighbours overlap, {OVERLAP} or more": least >= OVERLAP}
-    return estimate_from_pulls(
-        "bar (neighbours)", sample, log_z_path, pulls.reshape(temperature.shape), check, started,
-        stacklevel + 1,
+    text = f"{least:.0f} states where neighbours overlap, {OVERLAP} or more"
+    return of_influences(
+        "bar (neighbours)", sample, log_z_path, influences.reshape(temperature.shape),
+        [Check(text, bool(least >= OVERLAP))], started,
     )  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 from .._kernels import multistate
 from .._validation import count, generator, instance
 from ..tempering import TemperedSample
-from .mbar import solve_mbar
+from .mbar_equations import solve_mbar
 from .rts import EMPTY
 from .ti import quadrature
 

@@ -3,6 +3,9 @@
 Z = sum_s p*(s) over the 2**n states of the smaller layer, the other layer summed analytically:
 ``log p*(h) = a h + sum_i softplus(b_i + (W h)_i)``. States are visited in Gray-code order, one
 weight row a step.
+
+A model says itself what is known of it. One with `exact_log_z()` and `exact_samples(n, rng)` is
+asked for them; one with `n_enumerated`, the units of its smaller layer, is summed over as above.
 """
 
 from __future__ import annotations
@@ -15,9 +18,8 @@ from .. import __version__
 from .._kernels import enumeration, threads
 from .._numerics import expit, logsumexp
 from .._streams import progress_bar
-from .._validation import count, generator, instance
-from ..models.bernoulli import BernoulliRBM
-from ..models.leaky import LeakyRBM
+from .._validation import count, generator
+from ..models import BernoulliRBM, LeakyRBM
 from ..results import Estimate
 
 MAX_UNITS = 30  # 2**30 states of 784 units take the better part of an hour
@@ -26,8 +28,9 @@ MAX_TABLE_UNITS = 22  # a table of all states is kept for sampling: 32 MB
 
 def can_enumerate(rbm: BernoulliRBM, max_units: int = MAX_TABLE_UNITS) -> bool:
     """Whether the smaller layer has at most ``max_units`` units."""
-    instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM")
-    return min(rbm.n_visible, rbm.n_hidden) <= max_units
+    if not hasattr(rbm, "n_enumerated"):
+        raise TypeError(f"rbm is a {type(rbm).__name__}: expected a BernoulliRBM")
+    return rbm.n_enumerated <= max_units
 
 
 def _blocks(rbm: BernoulliRBM):
@@ -52,7 +55,8 @@ def exact(
     ----------
     rbm : BernoulliRBM or LeakyRBM
         With at most 30 units in one of the layers; each further unit doubles the time (784 x 20
-        takes seconds). Or a `LeakyRBM` with orthogonal columns of weights.
+        takes seconds). Or a `LeakyRBM` with orthogonal columns of weights, or another model
+        with `exact_log_z()`.
 
     Returns
     -------
@@ -72,7 +76,7 @@ def exact(
     1.743668
     """
     started = time.perf_counter()
-    if isinstance(rbm, LeakyRBM):
+    if hasattr(rbm, "exact_log_z"):
         return _known(rbm.exact_log_z(), started)
     if not can_enumerate(rbm, MAX_UNITS):
         raise ValueError(
@@ -101,11 +105,11 @@ def _known(log_z: float, started: float, **settings) -> Estimate:
 def check_exact_start(path) -> None:
     """Refuse ``start="exact"`` where the target of ``path`` has no exact draws."""
     target = path.at(1.0)
-    bernoulli = isinstance(target, BernoulliRBM)
-    if isinstance(target, LeakyRBM) or (bernoulli and can_enumerate(target)):
+    layers = hasattr(target, "n_enumerated")
+    if hasattr(target, "exact_samples") or (layers and can_enumerate(target)):
         return
     came = f"a {type(target).__name__}"
-    if bernoulli:
+    if layers:
         came += f" of {target.n_visible} visible and {target.n_hidden} hidden units"
     raise ValueError(
         f"start is 'exact', but the target is {came}: expected a BernoulliRBM with at most "
@@ -121,7 +125,7 @@ def exact_samples(rbm: BernoulliRBM | LeakyRBM, n_samples: int, rng=None) -> np.
     `LeakyRBM.exact_samples`.
     """
     n_samples = count("n_samples", n_samples)
-    if isinstance(rbm, LeakyRBM):
+    if hasattr(rbm, "exact_samples"):
         return rbm.exact_samples(n_samples, rng)
     if not can_enumerate(rbm):
         raise ValueError(

@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import __version__
+from .._diagnosis import DISAGREEMENT, warn
 from .._numerics import expit
 from .._streams import ChainStream
 from .._validation import generator, instance, number, seed_of
@@ -25,14 +26,14 @@ from ..paths.base import State
 from ..paths.geometric import GeometricPath, base_rate, mean_field_bias
 from ..results import ConvergenceWarning, Estimate
 from ..schedules import linear
+from ._reverse_start import moved_on, resample
 from .ais import ais
 from .exact import can_enumerate, exact
-from .reverse_ais import resample, reverse_ais
+from .reverse_ais import reverse_ais
 
 EXACT_UNITS = 20
 N_CHAINS = 500
 BURN_IN = 200
-DISAGREEMENT = 3.0  # combined standard errors
 BROAD = 0.2  # smoothing of the second base
 MAX_SECONDS = 1e6  # 11 days
 MAX_STEPS = 10_000_000  # of a run: its schedule is held in memory
@@ -115,11 +116,9 @@ def log_z(
     checks = _checks(forward, other, backward, bound)
     failed = [text for text, passed in checks.items() if not passed]
     if failed:
-        warnings.warn(
+        warn(
             "log_z: do not trust this value: failed: " + "; ".join(failed)
-            + ". Give it more time (budget_seconds), training data (data), or both",
-            ConvergenceWarning,
-            stacklevel=2,
+            + ". Give it more time (budget_seconds), training data (data), or both"
         )  # fmt: skip
     return replace(
         forward,
@@ -156,10 +155,10 @@ def _affordable_steps(path: GeometricPath, seconds: float, n_threads) -> int:
 def _start_of_reverse(path, forward, other, rng, n_threads) -> State:
     """Particles of both runs, drawn by their weights, then moved at beta = 1."""
     pooled = np.concatenate([forward.log_weights, other.log_weights])
-    visible = np.concatenate([forward.states.coordinates, other.states.coordinates])
+    states = State(np.concatenate([forward.states.coordinates, other.states.coordinates]))
     chosen = rng.permutation(resample(pooled, rng, N_CHAINS))
     stream = ChainStream(rng, N_CHAINS)
-    return path.sweep(State(visible[chosen]), 1.0, BURN_IN, stream, n_threads)
+    return moved_on(path, states, chosen, BURN_IN, stream, n_threads=n_threads)
 
 
 def _means_to_start_from(data, first: GeometricPath, second: GeometricPath) -> np.ndarray:

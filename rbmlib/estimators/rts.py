@@ -16,11 +16,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from .. import __version__
+from .._diagnosis import some_spread
 from .._numerics import logsumexp
 from .._validation import count, generator, instance, seed_of
 from ..paths.base import AnnealingPath, State
-from ..results import Estimate, judged, student_interval
+from ..results import Estimate
 from ..tempering import (
     PATH_MEANING,
     TemperedSample,
@@ -30,14 +30,12 @@ from ..tempering import (
     pilot,
     simulated_tempering,
 )
+from ._report import checked_sample, checked_skip, diagnose, of_sample, one_slope
 
 STARTS = ("pilot", "paper")
 PILOT_STEPS = 4000
 BURN_IN = 10  # one tenth of the sweeps is not used
 ROUNDS, ROUND_SWEEPS, CLOSE = 10, 50, 0.1  # initial iterations of section 2.4
-MINIMUM_TRIPS = 2.0  # round trips of a chain, on average
-DISAGREEMENT = 3.0  # combined standard errors
-SPREAD_RATIO = 2.0  # of the error from blocks of time to that from chains
 EMPTY = 0.1  # added to each bin where beta is only counted (section 4.3)
 
 
@@ -70,6 +68,7 @@ def rts(
     n_sweeps : int
         Sweeps of each chain. After a pilot the first tenth is not used.
     rng : int, Generator or None
+        Seed; the same seed gives the same bits, whatever ``n_threads``.
     start : {"pilot", "paper"}
         "pilot": Z^ from an annealing run of 4,000 steps; half of the chains begin at beta = 0
         with draws of the base, half at beta = 1 with annealed states. "paper" (section 2.4):
@@ -113,13 +112,9 @@ def rts(
         path, betas, log_z_path, n_chains, n_sweeps, source, **begun, **options,
         record_every=record_every, progress=progress, n_blocks=2 * BURN_IN,
     )  # fmt: skip
-    estimate = rts_of_sample(
-        sample, rao_blackwell=rao_blackwell, skip=2 if start == "pilot" else 0, stacklevel=3
-    )
-    settings = estimate.settings | more | {
-        "start": start,
-        "rng": seed_of(rng),
-    }  # fmt: skip
+    skip = 2 if start == "pilot" else 0
+    estimate = rts_of_sample(sample, rao_blackwell=rao_blackwell, skip=skip)
+    settings = estimate.settings | more | {"start": start, "rng": seed_of(rng)}
     return replace(estimate, seconds=time.perf_counter() - started, settings=settings)
 
 
@@ -163,16 +158,14 @@ def updated(log_z_path, prior, c) -> np.ndarray:
     return log_z_path + change - change[0]
 
 
-def rts_of_sample(
-    sample: TemperedSample, *, rao_blackwell: bool = True, skip: int = 0, stacklevel: int = 2
-) -> Estimate:
+def rts_of_sample(sample: TemperedSample, *, rao_blackwell: bool = True, skip: int = 0) -> Estimate:
     """`rts` from a sample of `simulated_tempering`, without its first ``skip`` blocks of time."""
+    started = time.perf_counter()
     instance("sample", sample, TemperedSample, "a TemperedSample of rl.simulated_tempering")
     if sample.mixed is None:
         raise ValueError("sample is of parallel tempering, where beta is not random: expected one "
                          "of rl.simulated_tempering")  # fmt: skip
-    if sample.n_chains < 2:
-        raise ValueError("sample holds 1 chain: expected 2 or more, for the error bar")
+    checked_sample(sample)
     sums = sample.mixed if rao_blackwell else sample.visited
     skip = checked_skip(skip, len(sums))
     blocks = sums[skip:, :, 0] / sample.block_sweeps[skip:, None, None]
@@ -183,105 +176,21 @@ def rts_of_sample(
         chains = (chains + EMPTY / n) / (1 + EMPTY * chains.shape[1] / n)
     c = chains.mean(axis=0)
     log_z_path = updated(sample.log_z_path, sample.prior, c)
-    pulls = chains / c - (chains / c)[:, :1]  # of each chain on log Z_k (appendix B)
-    errors = pulls.std(axis=0, ddof=1) / np.sqrt(len(pulls))
+    influences = chains / c - (chains / c)[:, :1]  # of each chain on log Z_k (appendix B)
+    errors = influences.std(axis=0, ddof=1) / np.sqrt(len(influences))
     variance = (chains / c).var(axis=0, ddof=1) / len(chains)
-    ends = sample.mixed[skip:, :, 0][..., [0, -1]] / sample.block_sweeps[skip:, None, None]
-    findings = diagnose(ends, sample)
-    findings["checks"] |= spread_check(float(errors[-1]), one_slope(sample.visited))
-    std_error, converged = judged(
-        "rts", findings["checks"], float(errors[-1]), findings["disagreement"], stacklevel
-    )
-    log_z = float(log_z_path[-1])
-    return Estimate(
-        method="rts" if rao_blackwell else "ts",
-        log_z=log_z,
-        std_error=std_error,
-        interval=student_interval(log_z, std_error, len(chains)),
-        n_chains=len(chains),
-        n_sweeps=sample.n_sweeps,
-        seconds=sample.seconds,
-        converged=converged,
-        log_weights=log_z + pulls[:, -1],
-        betas=sample.betas,
+    error, log_z = float(errors[-1]), float(log_z_path[-1])
+    checks = [*diagnose(sample, skip), *some_spread(error, one_slope(sample.visited))]
+    return of_sample(
+        "rts" if rao_blackwell else "ts", sample, log_z, error, checks, started, caller="rts",
+        log_weights=log_z + influences[:, -1],
         log_z_path=log_z_path,
         trace={"std_error": errors, "occupation": c, "bias": (variance[0] - variance) / 2},
-        settings=sample.settings | {
-            "n_temperatures": sample.betas.size - 1,
+        settings={
             "conditional": sample.conditional,
             "bias": float((variance[0] - variance[-1]) / 2),
-            "round_trips": float(sample.round_trips.mean()),
-            "version": __version__,
-            **findings,
         },
-        states=sample,
     )  # fmt: skip
-
-
-def checked_skip(skip, n_blocks: int) -> int:
-    """Blocks of time not used: some must be left."""
-    skip = count("skip", skip, 0)
-    if skip >= n_blocks:
-        raise ValueError(
-            f"skip is {skip}: expected {n_blocks - 1} blocks of time at most, as the sample has "
-            f"{n_blocks}"
-        )
-    return skip
-
-
-def spread_check(std_error: float, same: bool) -> dict[str, bool]:
-    """A check that fails where a random estimate has a standard error of 0.
-
-    It may be 0 where base and target are the ``same`` up to a factor: all states then have one
-    slope, and the estimate is exact.
-    """
-    if std_error > 0 or same:
-        return {}
-    return {"the standard error is 0, but the slopes of states differ": False}
-
-
-def one_slope(sums) -> bool:
-    """Whether all states of ``sums`` (..., 3, K), of powers 0 to 2 of their slopes, have one."""
-    n, first, second = sums.sum(axis=-1).reshape(-1, 3).sum(axis=0)
-    return bool(second * n - first**2 <= 1e-12 * second * n)
-
-
-def diagnose(ends, sample: TemperedSample) -> dict:
-    """Checks of the error bar from c at both ends of the ladder: (n_blocks, n_chains, 2)."""
-    _, error = _contrast(ends.mean(axis=0))
-    half = len(ends) // 2
-    halves = _difference(ends[:half].mean(axis=0), ends[-half:].mean(axis=0)) if half else None
-    low = sample.origin < sample.betas.size / 2
-    groups = None
-    if 2 <= low.sum() <= low.size - 2:
-        groups = _difference(ends[:, low].mean(axis=0), ends[:, ~low].mean(axis=0))
-    blocks = _contrast(ends.mean(axis=1))[1] if len(ends) >= 5 else np.nan
-    trips = sample.round_trips.mean()
-    checks = {f"round trips of a chain {trips:.1f}, {MINIMUM_TRIPS:.0f} or more": bool(
-        trips >= MINIMUM_TRIPS)}  # fmt: skip
-    found = [0.0]
-    for name, pair in (("halves of the run", halves), ("chains begun at either end", groups)):
-        if pair is not None:
-            z = pair[0] / pair[1] if pair[1] > 0 else np.inf if pair[0] else 0.0
-            checks[f"{name} agree ({z:+.1f} s.e.)"] = bool(abs(z) <= DISAGREEMENT)
-            found.append(abs(pair[0]))
-    if np.isfinite(blocks):
-        ok = blocks <= SPREAD_RATIO * error
-        checks[f"error from blocks of time {blocks:.3f}, from chains {error:.3f}"] = bool(ok)
-        found.append(blocks)
-    return {"checks": checks, "disagreement": float(np.nanmax(found))}
-
-
-def _contrast(ends) -> tuple[float, float]:
-    """log c_last - log c_first of groups (n, 2), and its standard error from their spread."""
-    mean = ends.mean(axis=0)
-    pulls = ends[:, 1] / mean[1] - ends[:, 0] / mean[0]
-    return float(np.log(mean[1] / mean[0])), float(pulls.std(ddof=1) / np.sqrt(len(ends)))
-
-
-def _difference(one, two) -> tuple[float, float]:
-    (a, error_a), (b, error_b) = _contrast(one), _contrast(two)
-    return b - a, float(np.hypot(error_a, error_b))
 
 
 def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:

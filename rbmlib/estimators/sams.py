@@ -43,15 +43,12 @@ def sams(
 
     Parameters
     ----------
-    path : AnnealingPath
-    betas : array (K,)
-        From 0 to 1: some 100 values, for example ``rl.schedules.linear(99)``.
+    path, betas, rng, prior, conditional, n_threads, progress
+        As in `rl.rts`.
     n_chains : int
         A multiple of ``n_groups``.
     n_sweeps : int
         Sweeps of each chain, an update of log Z after each.
-    rng : int, Generator or None
-        Seed; the same seed gives the same bits, whatever ``n_threads``.
     n_groups : int
         Independent groups of chains, 2 or more: each adjusts a log Z of its own.
     start : {"pilot", "plain"}
@@ -67,18 +64,13 @@ def sams(
     rao_blackwell : bool
         Update with probabilities (eq. 12; of the neighbours and of staying if local), or
         with the beta drawn (eq. 9).
-    prior : array (K,), optional
-        pi_k > 0; uniform by default.
-    conditional : {"joint", "marginal"}
-        What beta is drawn given; see `rl.simulated_tempering`.
 
     Returns
     -------
     Estimate
         ``log_weights`` (n_groups,) are the groups' log Z; ``trace["log_z"]`` (n_recorded,
-        n_groups) how they got there, after ``trace["sweeps"]``. ``settings["checks"]`` says what
-        was checked; where one failed `converged` is False, a `ConvergenceWarning` names it, and
-        the standard error holds the disagreement found.
+        n_groups) how they got there, after ``trace["sweeps"]``. Checked as in `rl.rts`, of the
+        second half.
 
     Examples
     --------
@@ -107,7 +99,7 @@ def sams(
                 half = history[-1]
                 groups.forget()
     return estimate(
-        "sams", groups, history, stops[1:], half, time.perf_counter() - started,
+        "sams", groups, history, stops[1:], half, started,
         {"t_0": t_0, "exponent": exponent, "jump": jump, "rao_blackwell": bool(rao_blackwell),
          "rng": seed_of(rng)},
     )  # fmt: skip

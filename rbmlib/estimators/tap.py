@@ -9,24 +9,23 @@ with W^n element by element, S the entropy of independent bits and kappa_n the n
 one bit: m, m(1-m), m(1-m)(1-2m). Order 1 is naive mean field, 2 TAP, 3 its next term; beyond,
 other diagrams enter. This is eq. (14) of the report, whose a and b are our b and a. Stationary
 points satisfy its eqs. (15) and (16), and there log Z ~ -Gamma.
-
-States are kept as logits of the magnetisations, so that 1 - m is as accurate as m.
 """
 
 from __future__ import annotations
 
 import math
 import time
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import __version__
-from .._numerics import expit, logit, logsumexp, softplus
+from .._diagnosis import warn
+from .._numerics import expit, logit, logsumexp
 from .._validation import count, finite_array, generator, instance, number, seed_of
 from ..models.bernoulli import BernoulliRBM
-from ..results import ConvergenceWarning, Estimate
+from ..results import Estimate
+from .tap_expansion import Bits, Expansion
 
 SOLVERS = ("minimise", "iterate")
 TOLERANCE = 1e-10  # of the gradient with respect to the magnetisations, at a fixed point
@@ -84,11 +83,6 @@ def tap(
         ``converged`` is False, with a `ConvergenceWarning`, if a start did not end at a fixed
         point. That each did says nothing of the expansion: compare orders, and with `ais`.
 
-    Raises
-    ------
-    ValueError, TypeError
-        Naming the argument.
-
     Examples
     --------
     >>> import rbmlib as rl
@@ -111,12 +105,10 @@ def tap(
     begin = _starts(rbm, count("n_starts", n_starts), starts, generator(rng))
     found, history, n_solved = _solve(expansion, begin, solver, damping, max_sweeps)
     if n_solved < len(begin[0]):
-        warnings.warn(
+        warn(
             f"tap: {len(begin[0]) - n_solved} of {len(begin[0])} starts did not converge; "
             + ("use solver='minimise', a damping nearer to 1, or" if solver == "iterate" else "use")
-            + " a larger max_sweeps",
-            ConvergenceWarning,
-            stacklevel=2,
+            + " a larger max_sweeps"
         )
     log_zs = rbm.log_scale - found.free_energy
     log_z = float(log_zs[0]) if n_solved else math.nan
@@ -164,99 +156,15 @@ def _starts(rbm, n_starts, starts, rng):
     return logit(visible), rbm.hidden_field(visible)
 
 
-# the expansion ------------------------------------------------------------------------------
-
-
-class Bits(NamedTuple):
-    """Independent bits of given logits: cumulants, and their derivatives with respect to m."""
-
-    logits: np.ndarray
-    mean: np.ndarray
-    variance: np.ndarray
-    cumulants: list  # kappa_1 .. kappa_order
-    slopes: list
-    curvatures: list
-
-    @classmethod
-    def of(cls, logits, order: int) -> Bits:
-        mean, off = expit(logits), expit(-logits)
-        variance, skew = mean * off, off - mean
-        cumulants = [mean, variance, variance * skew]
-        slopes = [np.ones_like(mean), skew, 1 - 6 * variance]
-        curvatures = [np.zeros_like(mean), np.full_like(mean, -2.0), -6 * skew]
-        parts = (part[:order] for part in (cumulants, slopes, curvatures))
-        return cls(logits, mean, variance, *parts)
-
-    def energy(self, bias, pulls) -> np.ndarray:
-        """-S - bias m - sum_n pull_n kappa_n of each unit."""
-        terms = sum(p * k for p, k in zip(pulls, self.cumulants, strict=True))
-        return self.mean * (self.logits - bias) - softplus(self.logits) - terms
-
-    def gradient(self, bias, pulls) -> np.ndarray:
-        """Its derivative with respect to m."""
-        terms = sum(p * s for p, s in zip(pulls, self.slopes, strict=True))
-        return self.logits - bias - terms
-
-    def curvature(self, pulls) -> np.ndarray:
-        """m(1-m) times its second derivative: the derivative of `gradient` by the logit."""
-        terms = sum(p * c for p, c in zip(pulls, self.curvatures, strict=True))
-        return 1 - self.variance * terms
-
-
-class Expansion(NamedTuple):
-    """Gamma up to an order, of logits (n_starts, n_visible) and (n_starts, n_hidden)."""
-
-    biases: tuple[np.ndarray, np.ndarray]  # visible, hidden
-    powers: list  # W^n / n!
-
-    @classmethod
-    def of(cls, rbm: BernoulliRBM, order: int) -> Expansion:
-        powers = [rbm.weights**n / math.factorial(n) for n in range(1, order + 1)]
-        return cls((rbm.visible_bias, rbm.hidden_bias), powers)
-
-    def bits(self, logits) -> Bits:
-        return Bits.of(logits, len(self.powers))
-
-    def pulls(self, other: Bits, layer: int) -> list:
-        """W^n kappa_n / n! of the other layer on the units of this one (0 visible, 1 hidden)."""
-        powers = (w if layer else w.T for w in self.powers)
-        return [k @ w for k, w in zip(other.cumulants, powers, strict=True)]
-
-    def free_energy(self, logits) -> np.ndarray:
-        """Gamma (n_starts,), nats."""
-        visible, hidden = map(self.bits, logits)
-        pulls = self.pulls(visible, 1)
-        alone = visible.energy(self.biases[0], [0.0] * len(pulls))
-        return alone.sum(axis=1) + hidden.energy(self.biases[1], pulls).sum(axis=1)
-
-    def gradient(self, logits) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives of Gamma with respect to both layers' magnetisations."""
-        bits = [self.bits(x) for x in logits]
-        return tuple(bits[i].gradient(self.biases[i], self.pulls(bits[1 - i], i)) for i in (0, 1))
-
-    def residual(self, logits) -> np.ndarray:
-        """Largest derivative of Gamma (n_starts,)."""
-        return np.maximum(*(np.abs(g).max(axis=1) for g in self.gradient(logits)))
-
-    def hessian(self, logits):
-        """Of one state: diagonals of both layers, and the block between them."""
-        bits = [self.bits(x[None]) for x in logits]
-        diagonals = [
-            (bits[i].curvature(self.pulls(bits[1 - i], i)) / bits[i].variance)[0] for i in (0, 1)
-        ]
-        slopes = zip(bits[0].slopes, self.powers, bits[1].slopes, strict=True)
-        return *diagonals, -sum(s.T * w * t for s, w, t in slopes)
-
-
 # solvers ------------------------------------------------------------------------------------
 
 
-def _minimising_step(bits: Bits, bias, pulls, order: int) -> np.ndarray:
+def _minimising_step(bits: Bits, bias, fields, order: int) -> np.ndarray:
     """Logits after a Newton step of each unit, halved until it lowers the unit's energy."""
-    gradient, now = bits.gradient(bias, pulls), bits.energy(bias, pulls)
-    step = -gradient / np.maximum(bits.curvature(pulls), 1.0)
+    gradient, now = bits.gradient(bias, fields), bits.energy(bias, fields)
+    step = -gradient / np.maximum(bits.curvature(fields), 1.0)
     for _ in range(40):
-        after = Bits.of(bits.logits + step, order).energy(bias, pulls)
+        after = Bits.of(bits.logits + step, order).energy(bias, fields)
         worse = after > now + 1e-12 * (1 + np.abs(now))
         if not worse.any():
             break
@@ -264,9 +172,9 @@ def _minimising_step(bits: Bits, bias, pulls, order: int) -> np.ndarray:
     return bits.logits + step
 
 
-def _damped_step(bits: Bits, bias, pulls, damping: float) -> np.ndarray:
+def _damped_step(bits: Bits, bias, fields, damping: float) -> np.ndarray:
     """Logits of ``damping m + (1 - damping) sigmoid(...)``."""
-    target = bits.logits - bits.gradient(bias, pulls)
+    target = bits.logits - bits.gradient(bias, fields)
     on = damping * bits.mean + (1 - damping) * expit(target)
     off = damping * expit(-bits.logits) + (1 - damping) * expit(-target)
     return np.log(on) - np.log(off)
@@ -281,15 +189,15 @@ def _sweep(expansion: Expansion, logits, solver: str, damping: float):
     logits, distance = list(logits), 0.0
     for layer in (1, 0):
         here, other = expansion.bits(logits[layer]), expansion.bits(logits[1 - layer])
-        bias, pulls = expansion.biases[layer], expansion.pulls(other, layer)
-        target = expit(here.logits - here.gradient(bias, pulls))
+        bias, fields = expansion.biases[layer], expansion.fields(other, layer)
+        target = expit(here.logits - here.gradient(bias, fields))
         distance = np.maximum(distance, np.abs(here.mean - target).max(axis=1))
         if solver == "minimise":
-            logits[layer] = _minimising_step(here, bias, pulls, len(expansion.powers))
+            logits[layer] = _minimising_step(here, bias, fields, len(expansion.powers))
         else:
-            logits[layer] = _damped_step(here, bias, pulls, damping)
-    alone = other.energy(expansion.biases[1], [0.0] * len(pulls)).sum(axis=1)
-    gamma = alone + expansion.bits(logits[0]).energy(bias, pulls).sum(axis=1)
+            logits[layer] = _damped_step(here, bias, fields, damping)
+    alone = other.energy(expansion.biases[1], [0.0] * len(fields)).sum(axis=1)
+    gamma = alone + expansion.bits(logits[0]).energy(bias, fields).sum(axis=1)
     return logits, gamma, distance
 
 

@@ -14,22 +14,15 @@ import warnings
 import numpy as np
 from scipy.integrate import simpson
 
-from .. import __version__
+from .._diagnosis import Check, agreement, report, round_trips, some_spread
 from .._streams import ChainStream
 from .._validation import count, instance
 from ..paths.base import AnnealingPath, State
 from ..paths.geometric import GeometricPath
-from ..results import MORE_SWEEPS, ConvergenceWarning, Estimate, judged, student_interval
+from ..results import ConvergenceWarning, Estimate
 from ..tempering import PATH_MEANING, TemperedSample, has_joint_slope
-from .rts import (
-    DISAGREEMENT,
-    MINIMUM_TRIPS,
-    checked_skip,
-    diagnose,
-    one_slope,
-    rts,
-    spread_check,
-)
+from ._report import checked_skip, diagnose, of_sample, one_slope
+from .rts import rts
 
 RULES = ("trapezoid", "riemann", "corrected", "simpson")
 MINIMUM_CHAINS = 2
@@ -108,66 +101,42 @@ def ti(
     skip = checked_skip(skip, len(source.visited))
     rao_blackwell = rao_blackwell and source.mixed is not None
     sums = (source.mixed if rao_blackwell else source.visited)[skip:].sum(axis=0)
-    mean, pulls, n_empty = _mean_slopes(sums)
+    mean, of_means, n_empty = _mean_slopes(sums)
     weights = quadrature(source.betas, "trapezoid" if rule == "corrected" else rule)
-    value, pull = weights @ mean, pulls @ weights
+    value, influences = weights @ mean, of_means @ weights
     derivative = None
     if source.conditional == "joint":
-        derivative, variance_pulls = _variances(sums, mean, pulls)
+        derivative, of_variances = _variances(sums, mean, of_means)
         if rule == "corrected":
             w = correction(source.betas)
-            value, pull = value + w @ derivative, pull + variance_pulls @ w
+            value, influences = value + w @ derivative, influences + of_variances @ w
     log_z = float(source.log_z_base + value)
-    spread = float(pull.std(ddof=1) / np.sqrt(pull.size))
+    spread = float(influences.std(ddof=1) / np.sqrt(influences.size))
     error = rule_error(source.betas, mean, derivative, value)
-    checks, disagreement = _checks(source, skip)
     text = f"error of the rule {error:.3f}, of the chains {spread:.3f} (closer betas mend it"
     text += ")" if rule == "corrected" else ", or rule='corrected')"
+    mixing = diagnose(source, skip) if source.mixed is not None else [
+        round_trips(source.round_trips.mean(), "a replica")
+    ]  # fmt: skip
     fine = bool(error <= max(RULE_SHARE * spread, 1e-9))
-    checks |= {text: fine} | spread_check(spread, one_slope(sums))
-    std_error, converged = judged(
-        "ti", checks, float(np.hypot(spread, error)), disagreement, 2, MORE_SWEEPS
-    )
+    checks = [*mixing, Check(text, fine), *some_spread(spread, one_slope(sums))]
     steps = np.diff(source.betas)
     path_rule = np.concatenate([[0.0], np.cumsum(steps * (mean[1:] + mean[:-1]) / 2)])
-    return Estimate(
-        method="ti" + ("" if rao_blackwell else " (states drawn at each beta)"),
-        log_z=log_z,
-        std_error=std_error,
-        interval=student_interval(log_z, std_error, pull.size),
-        n_chains=pull.size,
-        n_sweeps=source.n_sweeps,
-        seconds=source.seconds + time.perf_counter() - started,
-        converged=converged,
-        log_weights=log_z + pull,
-        betas=source.betas,
+    return of_sample(
+        "ti" + ("" if rao_blackwell else " (states drawn at each beta)"), source, log_z,
+        float(np.hypot(spread, error)), checks, started, caller="ti",
+        log_weights=log_z + influences,
         log_z_path=source.log_z_base + path_rule,
         trace={"slope_mean": mean},
-        settings=source.settings | {
-            "rule": rule, "rao_blackwell": rao_blackwell, "empty": n_empty,
-            "rule_error": error,
-            "round_trips": float(source.round_trips.mean()), "checks": checks,
-            "version": __version__,
-        },
-        states=source,
+        settings={"rule": rule, "rao_blackwell": rao_blackwell, "empty": n_empty,
+                  "rule_error": error},
     )  # fmt: skip
 
 
-def _checks(source: TemperedSample, skip: int) -> tuple[dict[str, bool], float]:
-    """Whether the chains mixed, as RTS judges the same states, and by how much they disagree."""
-    if source.mixed is None:
-        trips = float(source.round_trips.mean())
-        text = f"round trips of a replica {trips:.1f}, {MINIMUM_TRIPS:.0f} or more"
-        return {text: trips >= MINIMUM_TRIPS}, 0.0
-    ends = source.mixed[skip:, :, 0][..., [0, -1]] / source.block_sweeps[skip:, None, None]
-    found = diagnose(ends, source)
-    return found["checks"], found["disagreement"]
-
-
 def _mean_slopes(sums):
-    """Mean slope at each beta, the pull of each chain on it, and how many betas are empty.
+    """Mean slope at each beta, the influence of each chain on it, and how many betas are empty.
 
-    ``sums`` (n_chains, 3, K). A ratio of sums: its pull is ``(s_1 - mean s_0) / mean of s_0``.
+    ``sums`` (n_chains, 3, K). Of a ratio of sums it is ``(s_1 - mean s_0) / mean of s_0``.
     """
     total = sums.sum(axis=0)
     full = total[0] > 0
@@ -176,17 +145,18 @@ def _mean_slopes(sums):
     k = np.arange(full.size)
     mean = np.interp(k, k[full], total[1, full] / total[0, full])
     size = np.where(full, total[0], 1.0) / len(sums)
-    pulls = np.where(full, sums[:, 1] - mean * sums[:, 0], 0.0) / size
-    return mean, pulls, int((~full).sum())
+    influences = np.where(full, sums[:, 1] - mean * sums[:, 0], 0.0) / size
+    return mean, influences, int((~full).sum())
 
 
-def _variances(sums, mean, pulls):
+def _variances(sums, mean, of_means):
+    """Variance of the slope at each beta, and the influence of each chain on it."""
     total = sums.sum(axis=0)
     full = total[0] > 0
     k, size = np.arange(full.size), np.where(full, total[0], 1.0)
     square = np.interp(k, k[full], total[2, full] / total[0, full])
-    square_pulls = np.where(full, sums[:, 2] - square * sums[:, 0], 0.0) / size * len(sums)
-    return square - mean**2, square_pulls - 2 * mean * pulls
+    of_squares = np.where(full, sums[:, 2] - square * sums[:, 0], 0.0) / size * len(sums)
+    return square - mean**2, of_squares - 2 * mean * of_means
 
 
 def quadrature(betas, rule: str) -> np.ndarray:
@@ -248,25 +218,13 @@ def _random(path, n_chains, n_sweeps, rng, n_threads, started) -> Estimate:
     pairs = np.arange(n_chains // 2 * 2).reshape(-1, 2)
     pairs = np.where(from_above[pairs[:, :1]], pairs[:, ::-1], pairs)
     ends = each[pairs[:, 1]] - each[pairs[:, 0]]
-    checks, found = spread_check(std_error, np.ptp(slopes) == 0), 0.0
+    checks = some_spread(std_error, np.ptp(slopes) == 0)
     for name, gaps in (("halves of the run", drift), ("chains begun at either end", ends)):
-        gap, error = abs(gaps.mean()), gaps.std(ddof=1) / np.sqrt(gaps.size)
-        z = gap / error if error > 0 else 0.0
-        checks[f"{name} agree ({z:.1f} s.e.)"] = bool(z <= DISAGREEMENT)
-        found = max(found, float(gap))
-    std_error, converged = judged("ti", checks, std_error, found, 3)
-    return Estimate(
-        method="ti (random betas)",
-        log_z=float(each.mean()),
-        std_error=std_error,
-        interval=student_interval(float(each.mean()), std_error, n_chains),
-        n_chains=n_chains,
-        n_sweeps=n_sweeps,
-        seconds=time.perf_counter() - started,
-        converged=converged,
-        log_weights=each,
-        settings={"path": repr(path), "rule": "random", "stream_seed": stream.seed,
-                  "checks": checks, "version": __version__},
+        checks.append(agreement(name, gaps.mean(), gaps.std(ddof=1) / np.sqrt(gaps.size)))
+    return report(
+        "ti (random betas)", float(each.mean()), std_error, checks, n_values=n_chains,
+        started=started, caller="ti", n_chains=n_chains, n_sweeps=n_sweeps, log_weights=each,
+        settings={"path": repr(path), "rule": "random", "stream_seed": stream.seed},
     )  # fmt: skip
 
 

@@ -10,17 +10,17 @@ many as those out of it, so that q is stationary for P all the same, and both ar
 from __future__ import annotations
 
 import time
-import warnings
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from .. import __version__
+from .._diagnosis import Check, round_trips
 from .._numerics import logsumexp
 from .._validation import count, instance
-from ..results import ConvergenceWarning, Estimate, student_interval
+from ..results import Estimate
 from ..tempering import TemperedSample
-from .rts import MINIMUM_TRIPS, updated
+from ._report import of_sample
+from .rts import updated
 
 KINDS = ("rsd", "sd")
 CHUNK = 100_000  # states whose q(k | x) are held at a time
@@ -66,33 +66,15 @@ def transition_rts(
     left_out = np.array([_log_z_path(sample, moves.sum(axis=0) - one)[-1] for one in moves])
     n = len(groups)
     std_error = float(np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()))
-    log_z, trips = float(whole[-1]), float(sample.round_trips.mean())
-    failed = []
+    checks = [round_trips(sample.round_trips.mean())]
     if not (np.isfinite(whole).all() and np.isfinite(std_error)):
-        failed.append("some betas were never visited, so that there is no single stationary law")
-    if trips < MINIMUM_TRIPS:
-        failed.append(f"a chain made {trips:.1f} round trips, expected {MINIMUM_TRIPS:.0f} or more")
-    if failed:
-        warnings.warn(
-            f"transition_rts: do not trust it: {'; '.join(failed)}. Give the chains more sweeps, "
-            "or better estimates to start from",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    return Estimate(
-        method=kind,
-        log_z=log_z,
-        std_error=std_error,
-        interval=student_interval(log_z, std_error, n),
-        n_chains=sample.n_chains,
-        n_sweeps=sample.n_sweeps,
-        seconds=sample.seconds + time.perf_counter() - started,
-        converged=not failed,
-        betas=sample.betas,
-        log_z_path=whole,
-        settings=sample.settings | {"version": __version__},
-        states=sample,
-    )
+        text = "some betas were never visited, so that there is no single stationary law"
+        checks.insert(0, Check(text, False))
+    return of_sample(
+        kind, sample, float(whole[-1]), std_error, checks, started, settings={}, n_values=n,
+        log_z_path=whole, caller="transition_rts",
+        remedy="more sweeps, or better estimates to start from",
+    )  # fmt: skip
 
 
 def transition_sums(sample: TemperedSample, chains, kind: str, skip: int = 0) -> np.ndarray:

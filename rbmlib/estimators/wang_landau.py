@@ -45,7 +45,9 @@ def wang_landau(
 
     Parameters
     ----------
-    path, betas, n_chains, n_sweeps, rng, n_groups, start, jump, prior, conditional
+    path, betas, rng, prior, conditional, n_threads, progress
+        As in `rl.rts`.
+    n_chains, n_sweeps, n_groups, start, jump
         As in `rl.sams`.
     one_over_t : bool
         Take 1/t for the gain, t in sweeps, once a halving has brought it below. Without, the
@@ -92,7 +94,7 @@ def wang_landau(
                 half = history[-1]
                 groups.forget()
     return estimate(
-        "wang_landau", groups, history, stops, half, time.perf_counter() - started,
+        "wang_landau", groups, history, stops, half, started,
         {"one_over_t": rule.one_over_t, "flatness": flatness, "jump": jump,
          "gain": rule.last.tolist(), "halvings": rule.halvings.tolist(),
          "rng": seed_of(rng)},

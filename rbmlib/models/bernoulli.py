@@ -93,6 +93,11 @@ class BernoulliRBM(_RBM):
 
     # other forms ---------------------------------------------------------------------------
 
+    @property
+    def n_enumerated(self) -> int:
+        """Units of the smaller layer, over whose states `rbmlib.exact` can sum."""
+        return min(self.n_visible, self.n_hidden)
+
     def transposed(self) -> BernoulliRBM:
         """The same model with its layers exchanged; same log Z."""
         return BernoulliRBM(

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import datasets
 from ..estimators import ais, bar, exact, mbar, reverse_ais, rts, sams, tap, ti, wang_landau
-from ..estimators.reverse_ais import STARTS as REVERSE_STARTS
+from ..estimators._reverse_start import STARTS as REVERSE_STARTS
 from ..estimators.rts import STARTS as RTS_STARTS
 from ..estimators.tap import SOLVERS
 from ..tempering.self_adjusted import JUMPS, STARTS

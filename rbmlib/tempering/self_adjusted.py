@@ -19,19 +19,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from .. import __version__
+from .._diagnosis import Check, agreement, report, round_trips, some_spread
 from .._kernels.adaptive import Adjusted, Rule
 from .._numerics import logmeanexp, logsumexp
 from .._streams import ChainStream
 from .._validation import count, generator, instance
 from ..paths.base import AnnealingPath, State
 from ..paths.geometric import GeometricPath
-from ..results import Estimate, judged, student_interval
+from ..results import Estimate
 from . import PATH_MEANING, check_conditional, checked_prior, ladder, moved, note_ends, pilot
 
 STARTS, JUMPS = ("pilot", "plain"), ("global", "local")
 PILOT_STEPS = 4000
-MINIMUM_TRIPS = 2.0  # round trips of a chain in the second half, on average
 LEAST_VISITED = 0.5  # of its share, in the second half
 FALSE_ALARM = 0.0027  # of a comparison of groups: that of three standard errors
 
@@ -199,7 +198,7 @@ def _choice(law, index, uniforms, local):
 
 
 def estimate(
-    method: str, groups: Groups, history, sweeps, half, seconds: float, settings: dict
+    method: str, groups: Groups, history, sweeps, half, started: float, settings: dict
 ) -> Estimate:
     """Mean of the groups' log Z, its standard error from their spread, and flags.
 
@@ -209,27 +208,21 @@ def estimate(
     s = groups.settings
     base, n = s.path.log_z_base, s.n_groups
     values = groups.log_z[:, -1] + base
-    log_z, std_error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(n))
-    checks, found = diagnose(groups, values, values - half - base)
+    errors = groups.log_z.std(axis=0, ddof=1) / np.sqrt(n)
+    error = float(values.std(ddof=1) / np.sqrt(n))
+    # log Z is linear in beta where nothing is random
     straight = np.allclose(groups.log_z, groups.log_z[:, -1:] * s.betas, atol=1e-12)
-    if std_error == 0 and not straight:  # log Z is linear in beta where nothing is random
-        checks["the standard error is 0, but log Z is not linear in beta"] = False
-    std_error, converged = judged(method, checks, std_error, found, 3)
-    path_error = groups.log_z.std(axis=0, ddof=1) / np.sqrt(n)
-    return Estimate(
-        method=method,
-        log_z=log_z,
-        std_error=std_error,
-        interval=student_interval(log_z, std_error, n),
+    checks = diagnose(groups, values, values - half - base)
+    checks += some_spread(error, straight, "log Z is not linear in beta")
+    return report(
+        method, float(values.mean()), error, checks, n_values=n, started=started,
         n_chains=s.n_chains,
         n_sweeps=int(sweeps[-1]),
-        seconds=seconds,
-        converged=converged,
         log_weights=values,
         betas=s.betas,
         log_z_path=groups.log_z.mean(axis=0) + base,
         trace={
-            "std_error": path_error,
+            "std_error": errors,
             "occupation": groups.visits.sum(axis=0) / groups.visits.sum(),
             "sweeps": np.asarray(sweeps),
             "log_z": np.asarray(history) + base,
@@ -237,37 +230,29 @@ def estimate(
         settings={
             "n_groups": n, "n_temperatures": s.betas.size - 1, "conditional": s.conditional,
             "start": s.start, "pilot_steps": PILOT_STEPS if s.start == "pilot" else 0,
-            "round_trips": float(groups.round_trips.mean()), "checks": checks,
-            "disagreement": found, "path": repr(s.path), "stream_seed": groups.stream.seed,
-            "version": __version__,
+            "round_trips": float(groups.round_trips.mean()), "path": repr(s.path),
+            "stream_seed": groups.stream.seed,
         } | settings,
         states=groups.state,
     )  # fmt: skip
 
 
-def diagnose(groups: Groups, values, drift) -> tuple[dict[str, bool], float]:
-    """Checks of an error bar, and the largest disagreement found (nats).
+def diagnose(groups: Groups, values, drift) -> list[Check]:
+    """Checks of an error bar.
 
     Of the second half: round trips, the share of the beta least visited, the drift of log Z; and
     whether groups begun at either end agree.
     """
-    trips = groups.round_trips.mean()
-    occupation = groups.visits.sum(axis=0) / groups.visits.sum() / groups.settings.prior
-    checks = {
-        f"round trips of a chain {trips:.1f}, {MINIMUM_TRIPS:.0f} or more":
-            bool(trips >= MINIMUM_TRIPS),
-        f"least visited beta {occupation.min():.2f} of its share, {LEAST_VISITED} or more":
-            bool(occupation.min() >= LEAST_VISITED),
-    }  # fmt: skip
-    n = values.size
+    n, occupation = values.size, groups.visits.sum(axis=0) / groups.visits.sum()
+    least = (occupation / groups.settings.prior).min()
+    text = f"least visited beta {least:.2f} of its share, {LEAST_VISITED} or more"
+    checks = [round_trips(groups.round_trips.mean()), Check(text, bool(least >= LEAST_VISITED))]
     pairs = {"halves of the run": (drift.mean(), drift.std(ddof=1) / np.sqrt(n), n - 1)}
     low, high = values[~groups.at_top], values[groups.at_top]
     if min(low.size, high.size) >= 2:
         spread = np.sqrt(low.var(ddof=1) / low.size + high.var(ddof=1) / high.size)
         pairs["groups begun at either end"] = high.mean() - low.mean(), spread, n - 2
     for name, (difference, error, freedom) in pairs.items():
-        z = difference / error if error > 0 else 0.0
         limit = stdtrit(freedom, 1 - FALSE_ALARM / 2)
-        checks[f"{name} agree ({z:+.1f} s.e., limit {limit:.1f})"] = bool(abs(z) <= limit)
-    found = max(abs(float(difference)) for difference, _, _ in pairs.values())
-    return checks, found
+        checks.append(agreement(name, difference, error, float(limit)))
+    return checks

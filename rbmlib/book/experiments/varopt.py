@@ -9,9 +9,8 @@ import numpy as np
 from ... import schedules
 from ..._streams import ChainStream
 from ...estimators import ais, reverse_ais
+from ...estimators._reverse_start import moved_on, resample
 from ...estimators.exact import can_enumerate
-from ...estimators.reverse_ais import resample
-from ...paths.base import State
 from ...results import bootstrap_log_weights
 from ...sweeps.registry import ESTIMATORS, register
 
@@ -39,8 +38,8 @@ def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
         start: str | State = "exact"
         if not can_enumerate(path.at(1.0)):
             chosen = resample(forward.log_weights, rng, n_reversed)
-            start = State(forward.states.coordinates[chosen])
-            start = path.sweep(start, 1.0, 1000, ChainStream(rng, n_reversed))
+            stream = ChainStream(rng, n_reversed)
+            start = moved_on(path, forward.states, chosen, 1000, stream)
         back = reverse_ais(path, betas, n_reversed, rng, start=start, progress=False)
         more |= {"reverse_log_z": back.log_z, "reverse_std_error": back.std_error,
                  "reverse_mean": back.mean_log_z, "reverse_mean_error": back.mean_std_error,
