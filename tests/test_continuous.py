@@ -55,7 +55,7 @@ def test_mixture_draws_have_its_moments():
 
 def test_tempered_log_z_against_sums_over_the_plane():
     points, cell = plane()
-    path, betas = DensityPath(UNEVEN, 6.0), np.array([0.0, 0.01, 0.3, 1.0])
+    path, betas = DensityPath(UNEVEN, 6.0), np.array([-1e-3, 0.0, 0.01, 0.3, 1.0, 1.001])
     wanted = log_sum(path.log_density(State(points), betas), axis=0) + cell
     found = rl.testsystems.tempered_log_z(UNEVEN, 6.0, betas)
     np.testing.assert_allclose(found, wanted, atol=1e-9)

@@ -111,7 +111,7 @@ def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.
                          "alone, as in two_gaussians")  # fmt: skip
     s2, v2 = mixture.variance, number("base_variance", base_variance, "above 0", above=0)
     betas = finite_array("betas", betas, (None,), "(K,), betas from 0 to 1")
-    if not ((betas >= 0) & (betas <= 1)).all():
+    if not (betas / s2 + (1 - betas) / v2 > 0).all():  # differences go a little beyond the ends
         raise ValueError(f"betas run from {betas.min()} to {betas.max()}: expected 0 to 1")
     reach = np.abs(mixture.means[:, 0]).max() + 12 * np.sqrt(max(s2, v2))
     x = np.linspace(-reach, reach, 40_001)

@@ -35,7 +35,7 @@ def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
         more |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
     if n_reversed:
         rng = np.random.default_rng([seed, 2])
-        start: str | State = "exact"
+        start: Any = "exact"
         if not can_enumerate(path.at(1.0)):
             chosen = resample(forward.log_weights, rng, n_reversed)
             stream = ChainStream(rng, n_reversed)
