@@ -284,7 +284,7 @@ def test_a_sweep_can_name_a_leaky_model():
     found = tasks.estimate(**row)
     assert abs(found["log_z"] - 2825.4803711) < 4.5 * found["std_error"]
     with pytest.raises(ValueError, match="kernel is missing"):
-        task.checked({k: v for k, v in task.items() if k != "kernel"})
+        ESTIMATES.check({k: v for k, v in task.items() if k != "kernel"})
 
 
 def test_errors():
