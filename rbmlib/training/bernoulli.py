@@ -43,7 +43,7 @@ from .._validation import (
 )
 from ..estimators.exact import exact
 from ..models.bernoulli import BernoulliRBM
-from ..paths.geometric import base_rate
+from ..paths.bases import base_rate
 from .tracking import LogZTracker
 
 METHODS = ("cd", "pcd", "tempered")
