@@ -63,16 +63,16 @@ def test_annealing_with_one_large_bias_loses_no_chains(bias):
 def test_routes_are_judged_by_nats(layer):
     """Ordinary models stay compiled; a bias of 1e9, in float32 64 apart from the next, does not."""
     rbm = masked(0.0)
-    assert rl.GeometricPath(rbm)._is_faithful()
+    assert rl.GeometricPath(rbm)._compiles(corrected=False)
     biases = {"visible": rbm.visible_bias.copy(), "hidden": rbm.hidden_bias.copy()}
     for bias, fine, faithful in [(-50.0, True, True), (1e9, False, False)]:
         biases[layer][0] = bias
         path = rl.GeometricPath(rl.BernoulliRBM(rbm.weights, biases["visible"], biases["hidden"]))
-        assert (path._is_fine(), path._is_faithful()) == (fine, faithful)
+        assert (path._compiles(corrected=True), path._compiles(corrected=False)) == (fine, faithful)
     weights = rbm.weights.copy()
     weights[0, 0] = 200.0  # anneal puts right what sweeps cannot
     path = rl.GeometricPath(rl.BernoulliRBM(weights, rbm.visible_bias, rbm.hidden_bias))
-    assert (path._is_fine(), path._is_faithful()) == (True, False)
+    assert (path._compiles(corrected=True), path._compiles(corrected=False)) == (True, False)
 
 
 def test_what_rounding_is_said_to_change_is_what_it_changes():

@@ -12,9 +12,10 @@ from rbmlib._kernels import adaptive as kernel
 from rbmlib._kernels.tempering import memory_of
 from rbmlib.estimators.sams import gain_sequence
 from rbmlib.estimators.wang_landau import Halving
+from rbmlib.paths.steps import neighbour_law
 from rbmlib.results import student_interval
 from rbmlib.tempering import self_adjusted as adaptive
-from rbmlib.tempering.self_adjusted import Groups, checked, diagnose, neighbour_law
+from rbmlib.tempering.self_adjusted import Groups, checked, diagnose
 
 RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
 PATH = GeometricPath(RBM, base=np.zeros(12))
@@ -111,7 +112,7 @@ def test_compiled_equals_the_plain_loop(shape, jump, monkeypatch):
         groups_of(path, betas, 200, 50, jump=jump, mixed=mixed) for mixed in (True, True)
     )
     fused.advance(gains)
-    monkeypatch.setattr(GeometricPath, "_is_fine", lambda _: False)
+    monkeypatch.setattr(GeometricPath, "compiled", False)
     plain = GeometricPath.joint_transition
     monkeypatch.setattr(
         GeometricPath, "joint_transition", lambda p, s, b, r: plain(p, s, b, MirroredStream(r))

@@ -86,7 +86,7 @@ def test_tempering_leaves_the_joint_law_invariant(route, conditional, monkeypatc
         pytest.skip("compiled for joint states only")
     path = small_path(route)
     if route == "generic":
-        monkeypatch.setattr(GeometricPath, "_is_fine", lambda _: False)
+        monkeypatch.setattr(GeometricPath, "compiled", False)
     guess = np.array([0.0, 0.5, -0.4, 1.0]) + path.log_z_base
     law, _ = exact_joint(path, guess)
     rng, n, states = np.random.default_rng(1), 40_000, all_states(5)
@@ -148,7 +148,7 @@ def test_fused_tempering_equals_the_generic_loop(shape, monkeypatch):
     first = rl.pilot(path, betas, n_chains=50, n_steps=200, rng=0)
     options = {"n_chains": 200, "n_sweeps": 12, "rng": 3, "record_every": 5, "n_blocks": 4}
     fused = rl.simulated_tempering(path, betas, first.log_z_path, **options)
-    monkeypatch.setattr(GeometricPath, "_is_fine", lambda _: False)
+    monkeypatch.setattr(GeometricPath, "compiled", False)
     plain = GeometricPath.joint_transition
     monkeypatch.setattr(
         GeometricPath, "joint_transition", lambda p, s, b, r: plain(p, s, b, MirroredStream(r))

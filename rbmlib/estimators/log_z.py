@@ -23,7 +23,8 @@ from .._validation import generator, instance, number, seed_of
 from ..models.bernoulli import BernoulliRBM
 from ..models.mean_field import best_lower_bound
 from ..paths.base import State
-from ..paths.geometric import GeometricPath, base_rate, mean_field_bias
+from ..paths.bases import base_rate, mean_field_bias
+from ..paths.geometric import GeometricPath
 from ..results import ConvergenceWarning, Estimate
 from ..schedules import linear
 from ._reverse_start import moved_on, resample

@@ -17,8 +17,7 @@ from scipy.integrate import simpson
 from .._diagnosis import Check, agreement, report, round_trips, some_spread
 from .._streams import ChainStream
 from .._validation import count, instance
-from ..paths.base import AnnealingPath, State
-from ..paths.geometric import GeometricPath
+from ..paths.base import AnnealingPath
 from ..results import ConvergenceWarning, Estimate
 from ..tempering import PATH_MEANING, TemperedSample, has_joint_slope
 from ._report import checked_skip, diagnose, of_sample, one_slope
@@ -210,7 +209,7 @@ def _random(path, n_chains, n_sweeps, rng, n_threads, started) -> Estimate:
         above = np.where(rise <= 0.5, 2 * rise, np.maximum(betas, 2 - 2 * rise))
         at = np.where(from_above, above, np.minimum(betas, rise))
         state = path.sweep(state, at, 1, stream, n_threads)
-    slopes = _slopes_of_chains(path, state, betas, n_sweeps - half, stream, n_threads)
+    _, slopes = path.joint_sweeps(state, betas, n_sweeps - half, stream, n_threads)
     each = slopes.mean(axis=0) + path.log_z_base
     std_error = float(each.std(ddof=1) / np.sqrt(n_chains))
     middle = len(slopes) // 2
@@ -226,17 +225,3 @@ def _random(path, n_chains, n_sweeps, rng, n_threads, started) -> Estimate:
         started=started, caller="ti", n_chains=n_chains, n_sweeps=n_sweeps, log_weights=each,
         settings={"path": repr(path), "rule": "random", "stream_seed": stream.seed},
     )  # fmt: skip
-
-
-def _slopes_of_chains(path, state: State, betas, n_sweeps, stream, n_threads) -> np.ndarray:
-    """Slopes (n_sweeps, n_chains) of chains that each stay at their beta."""
-    slopes = np.zeros((n_sweeps, betas.size))
-    if isinstance(path, GeometricPath) and path._is_faithful():
-        kept = slopes, np.zeros(slopes.shape, np.int16)
-        index = np.arange(betas.size)
-        path.temper(state, index, betas, 0 * betas, None, kept, n_sweeps, stream,
-                    n_threads=n_threads)  # fmt: skip
-        return slopes + path.rbm.log_scale
-    for row in slopes:
-        state, row[:] = path.joint_transition(state, betas, stream)
-    return slopes

@@ -1,9 +1,10 @@
 """Annealing paths: WHAT is annealed, from a tractable base (beta = 0) to the target (beta = 1)."""
 
 from .base import AnnealingPath, State
+from .bases import base_rate, mean_field_bias
 from .density import DensityPath, adapt_covariances, adapt_step_sizes
 from .fitted_gaussian import GaussianBasePath
-from .geometric import GeometricPath, base_rate, mean_field_bias
+from .geometric import GeometricPath
 from .leaky import EnergyPath, GaussianGeometricPath, LeakinessPath
 from .moment_averaging import MomentAveragingPath
 

@@ -2,7 +2,9 @@
 
 A path is a curve of models p_beta, beta in [0, 1], from a tractable base (0) to the target (1).
 A new path is a subclass of `AnnealingPath`: ``at``, ``log_z_base`` and ``sample_base`` define
-it; the rest follows, and may be overridden where it can be faster.
+it; the rest follows, and may be overridden where it can be faster. The loops that samplers and
+estimators run (``sweep``, ``anneal``, ``joint_sweeps``, ``temper``, ``adapt``) go sweep by sweep
+here; a path that has compiled ones hands them out under the same names, and nobody else knows.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from .._validation import (
     instance,
 )
 from ..models.bernoulli import BernoulliRBM
+from .steps import draw_betas, moved, sweep_of_groups
 
 STATE_MEANING = "a State, such as path.sample_base(n_chains, rng) or rl.State(visible)"
 
@@ -140,6 +143,66 @@ class AnnealingPath(ABC):
             if on_progress is not None:
                 on_progress(1)
         return state, log_weights
+
+    def joint_sweeps(
+        self, state: State, beta, n_sweeps: int, stream, n_threads=None
+    ) -> tuple[State, np.ndarray]:
+        """`sweep` by `joint_transition`, and the slopes after each (n_sweeps, n_chains)."""
+        self.checked_state(state)
+        slopes = np.zeros((n_sweeps, state.n_chains))
+        for row in slopes:
+            state, row[:] = self.joint_transition(state, beta, stream)
+        return state, slopes
+
+    def temper(
+        self, state: State, index, betas, offsets, tally, kept, n_sweeps: int, stream, *,
+        conditional="joint", record_every=1, phase=0, n_threads=None, on_progress=None,
+    ) -> State:  # fmt: skip
+        """Sweeps, each followed by a draw of every chain's beta: `rbmlib.tempering`.
+
+        Parameters
+        ----------
+        index : int64 ndarray (n_chains,)
+            Chain c is at ``betas[index[c]]``; changed in place.
+        offsets : ndarray (K,)
+            Beta_k is drawn with probability ~ p*_k(x) exp(offsets[k]).
+        tally : Tally
+            Sums over the sweeps, added to in place.
+        kept : tuple of ndarray (n_kept, n_chains)
+            Filled with the slope and the index after every ``record_every``-th sweep, ``phase``
+            sweeps having passed since the last that was kept.
+        conditional : {"joint", "marginal"}
+            What beta is drawn given: v and h, or v alone.
+        """
+        self.checked_state(state)
+        chains = np.arange(index.size)
+        for sweep in range(phase + 1, phase + n_sweeps + 1):
+            state, logs, slopes = moved(self, conditional, state, betas[index], betas, stream)
+            draw_betas(index, logs + offsets, slopes, stream.random((index.size, 1)), tally)
+            if sweep % record_every == 0:
+                own = slopes[chains, np.minimum(index, slopes.shape[1] - 1)]
+                for rows, values in zip(kept, (own, index), strict=True):
+                    rows[sweep // record_every - 1] = values
+            if on_progress is not None:
+                on_progress(1)
+        return state
+
+    def adapt(
+        self, state: State, index, betas, gains, rule, adjusted, stream, *, conditional="joint",
+        n_threads=None, on_progress=None,
+    ) -> State:  # fmt: skip
+        """As `temper`, with log Z that groups of chains adjust after every sweep: `self_adjusted`.
+
+        A row of ``gains`` (n_groups, n_sweeps) is a group, of equally many chains; ``rule``
+        (Rule) says how betas are drawn, ``adjusted`` (Adjusted) is changed in place.
+        """
+        self.checked_state(state)
+        for gain in gains.T:
+            state, logs, _ = moved(self, conditional, state, betas[index], betas, stream)
+            sweep_of_groups(index, logs, stream.random((index.size, 2)), gain, rule, adjusted)
+            if on_progress is not None:
+                on_progress(1)
+        return state
 
 
 def check_visible(name: str, visible, n_visible: int, binary: bool) -> None:

@@ -1,25 +1,16 @@
-"""The geometric path of a Bernoulli RBM, and its bases."""
+"""The geometric path of a Bernoulli RBM, and its compiled loops."""
 
 from __future__ import annotations
-
-import warnings
 
 import numpy as np
 
 from .._kernels import gibbs, tempering
 from .._kernels.fields import fields
-from .._numerics import expit, logit, softplus
-from .._validation import (
-    instance,
-    number,
-    numeric,
-    parameter_array,
-    point_of_path,
-    refuse_nan,
-)
+from .._numerics import expit, softplus
+from .._validation import instance, point_of_path
 from ..models.bernoulli import BernoulliRBM
-from ..models.mean_field import best_cover, families
 from .base import STATE_MEANING, AnnealingPath, State, check_visible
+from .bases import base_biases
 
 RBM_MEANING = (
     "a BernoulliRBM (a LeakyRBM takes rl.LeakinessPath, a GaussianRBM rl.GaussianGeometricPath)"
@@ -57,10 +48,12 @@ class GeometricPath(AnnealingPath):
     [[1.0], [-0.5]]
     """
 
+    compiled = True  # False in a subclass whose draws the kernels do not know: generic loops only
+
     def __init__(self, rbm: BernoulliRBM, base="mean_field"):
         instance("rbm", rbm, BernoulliRBM, RBM_MEANING)
         self.rbm = rbm
-        self.base_visible_bias, self.base_hidden_bias, self.base_name = _base(rbm, base)
+        self.base_visible_bias, self.base_hidden_bias, self.base_name = base_biases(rbm, base)
         self.log_z_base = float(
             softplus(self.base_visible_bias).sum() + softplus(self.base_hidden_bias).sum()
         )
@@ -157,21 +150,20 @@ class GeometricPath(AnnealingPath):
             )
         return self._roundings
 
-    def _is_fine(self) -> bool:
-        """Whether the kernels come near enough for `anneal`, which puts fixed-point errors right.
+    def _compiles(self, corrected: bool) -> bool:
+        """Whether the kernels come near enough to the float64 model for a loop of this path.
 
-        Not if a few weights or slopes are hundreds of times the others (a pixel masked by a bias
-        of -1e4): at the limit the importance step back to float64 varies by a tenth of a nat.
+        ``corrected``: for `anneal`, whose importance steps put fixed-point errors right. Not if a
+        few weights or slopes are hundreds of times the others (a pixel masked by a bias of -1e4):
+        at the limit that step varies by a tenth of a nat. Nothing corrects the other loops.
         """
-        _, slopes, single = self._rounding()
-        return bool(
-            self._kernel().scale <= COARSEST and slopes <= COARSEST_SLOPES and single <= UNCORRECTED
-        )
-
-    def _is_faithful(self) -> bool:
-        """Whether they come near enough for loops that nothing corrects: sweeps, tempering."""
-        weights, slopes, _ = self._rounding()
-        return self._is_fine() and bool(np.hypot(weights, slopes) <= UNCORRECTED)
+        if not self.compiled:
+            return False
+        weights, slopes, single = self._rounding()
+        near = self._kernel().scale <= COARSEST and single <= UNCORRECTED
+        if corrected:
+            return bool(near and slopes <= COARSEST_SLOPES)
+        return bool(near and np.hypot(weights, slopes) <= UNCORRECTED)
 
     def _correction(self, state: State, beta: float) -> np.ndarray:
         """log p*_beta / p*_beta,quantised of each state: the kernels' weights are fixed-point."""
@@ -194,7 +186,7 @@ class GeometricPath(AnnealingPath):
         the weights proper for the float64 model again. Recorded log-weights lack the second of
         these (some 1e-3 nats).
         """
-        if not self._is_fine():
+        if not self._compiles(corrected=True):
             return super().anneal(
                 state, betas, stream, record_at=record_at, on_record=on_record,
                 n_threads=n_threads, on_progress=on_progress,
@@ -222,7 +214,7 @@ class GeometricPath(AnnealingPath):
 
     def sweep(self, state: State, beta, n_sweeps: int, stream, n_threads=None, on_progress=None):
         """``n_sweeps`` compiled transitions at ``beta`` (a number, or one a chain)."""
-        if not self._is_faithful():
+        if not self._compiles(corrected=False):
             return super().sweep(state, beta, n_sweeps, stream, n_threads, on_progress)
         v = self._own_bits(state)
         betas = np.broadcast_to(np.asarray(beta, float), v.shape[:1])
@@ -233,30 +225,60 @@ class GeometricPath(AnnealingPath):
         stream.draw += 2 * n_sweeps
         return State(v)
 
+    def joint_sweeps(self, state: State, beta, n_sweeps: int, stream, n_threads=None):
+        """As `AnnealingPath.joint_sweeps`, compiled."""
+        if not self._compiles(corrected=False):
+            return super().joint_sweeps(state, beta, n_sweeps, stream, n_threads)
+        v = self._own_bits(state)
+        betas = np.broadcast_to(np.asarray(beta, float), v.shape[:1])
+        slopes = np.zeros((n_sweeps, betas.size))
+        kept = slopes, np.zeros(slopes.shape, np.int16)
+        gibbs.temper(
+            self._kernel(), v, np.arange(betas.size), betas, 0 * betas, *kept, 1, 0, None, n_sweeps,
+            stream.seed, stream.first_chain, stream.draw, n_threads,
+        )  # fmt: skip
+        stream.draw += tempering.DRAWS * n_sweeps - 1  # beta after the last is the caller's to draw
+        return State(v), slopes + self.rbm.log_scale
+
     def temper(
         self, state: State, index, betas, offsets, tally, kept, n_sweeps: int, stream, *,
-        record_every=1, phase=0, n_threads=None, on_progress=None,
+        conditional="joint", record_every=1, phase=0, n_threads=None, on_progress=None,
     ) -> State:  # fmt: skip
-        """Compiled sweeps, each followed by a draw of beta: see `rbmlib.tempering`.
-
-        ``index`` (n_chains,), ``tally`` and ``kept = (delta, temperature)`` are filled in place;
-        with ``tally`` None, beta is not drawn.
-        """
-        v = self._own_bits(state)
+        """As `AnnealingPath.temper`, compiled for joint states."""
+        if conditional != "joint" or not self._compiles(corrected=False):
+            return super().temper(
+                state, index, betas, offsets, tally, kept, n_sweeps, stream,
+                conditional=conditional, record_every=record_every, phase=phase,
+                n_threads=n_threads, on_progress=on_progress,
+            )  # fmt: skip
+        v, shift = self._own_bits(state), self.rbm.log_scale
         betas = np.asarray(betas, float)
+        ours = tally._replace(
+            mixed=np.zeros_like(tally.mixed), visited=np.zeros_like(tally.visited)
+        )
         gibbs.temper(
-            self._kernel(), v, index, betas, offsets + betas * self.rbm.log_scale, *kept,
-            record_every, phase, tally, n_sweeps, stream.seed, stream.first_chain, stream.draw,
-            n_threads, on_progress,
+            self._kernel(), v, index, betas, offsets + betas * shift, *kept, record_every, phase,
+            ours, n_sweeps, stream.seed, stream.first_chain, stream.draw, n_threads, on_progress,
         )  # fmt: skip
         stream.draw += tempering.DRAWS * n_sweeps
+        # log_scale is part of every slope; the kernels know the units' part only
+        kept[0][...] += shift
+        for sums, totals in ((ours.mixed, tally.mixed), (ours.visited, tally.visited)):
+            sums[:, 2] += shift * (2 * sums[:, 1] + shift * sums[:, 0])
+            sums[:, 1] += shift * sums[:, 0]
+            totals += sums
         return State(v)
 
     def adapt(
-        self, state: State, index, betas, gains, rule, adjusted, stream, *, n_threads=None,
-        on_progress=None,
+        self, state: State, index, betas, gains, rule, adjusted, stream, *, conditional="joint",
+        n_threads=None, on_progress=None,
     ) -> State:  # fmt: skip
-        """Compiled sweeps, each followed by draws of beta and an update: see `self_adjusted`."""
+        """As `AnnealingPath.adapt`, compiled for joint states."""
+        if conditional != "joint" or not self._compiles(corrected=False):
+            return super().adapt(
+                state, index, betas, gains, rule, adjusted, stream, conditional=conditional,
+                n_threads=n_threads, on_progress=on_progress,
+            )  # fmt: skip
         v = self._own_bits(state)
         betas = np.asarray(betas, float)
         gibbs.adapt(
@@ -265,92 +287,3 @@ class GeometricPath(AnnealingPath):
         )  # fmt: skip
         stream.draw += tempering.DRAWS * gains.shape[1]
         return State(v)
-
-
-# bases --------------------------------------------------------------------------------------
-
-
-def _base(rbm: BernoulliRBM, base) -> tuple[np.ndarray, np.ndarray, str]:
-    """Visible and hidden biases of the base, and what to call it."""
-    no_bias = np.zeros(rbm.n_hidden)
-    if base is None:
-        warnings.warn(
-            "the uniform base (base=None) loses modes of trained models, which a "
-            "small run does not notice; use base=rl.base_rate(data), or the default 'mean_field'",
-            stacklevel=3,
-        )
-        return np.zeros(rbm.n_visible), no_bias, "uniform"
-    if isinstance(base, str):
-        if base != "mean_field":
-            raise ValueError(
-                f"base is {base!r}: expected 'mean_field', visible biases such as "
-                "rl.base_rate(data), an RBM with zero weights, or None"
-            )
-        return mean_field_bias(rbm), no_bias, "mean_field"
-    if isinstance(base, BernoulliRBM):
-        if np.any(base.weights):
-            raise ValueError("base has weights that are not zero: its log Z would not be known")
-        if base.weights.shape != rbm.weights.shape or base.log_scale:
-            raise ValueError(
-                f"base is {base!r}: expected the layers of the target, {rbm.weights.shape}, "
-                "and no log_scale"
-            )
-        return base.visible_bias, base.hidden_bias, "rbm"
-    meaning = f"visible biases ({rbm.n_visible},), such as rl.base_rate(data)"
-    return parameter_array("base", base, (rbm.n_visible,), meaning), no_bias, "visible_bias"
-
-
-def base_rate(data, smoothing: float = 0.05) -> np.ndarray:
-    """Visible biases of the independent model that fits the mean of ``data``.
-
-    ``logit((p + s) / (1 + 2 s))`` with p the mean of each pixel and s the smoothing, so that no
-    pixel is certain (Salakhutdinov & Murray 2008, section 4.1, choose such a base).
-
-    Parameters
-    ----------
-    data : array (n_samples, n_visible)
-        Bits, or intensities in [0, 1].
-    smoothing : float
-        Positive.
-
-    Returns
-    -------
-    ndarray (n_visible,)
-    """
-    pixels = numeric("data", data, "(n_samples, n_visible)")
-    if pixels.ndim != 2 or not pixels.size:
-        raise ValueError(f"data has shape {pixels.shape}: expected (n_samples, n_visible)")
-    if not (pixels.min() >= 0 and pixels.max() <= 1):
-        refuse_nan("data", pixels, "values in [0, 1]")
-        raise ValueError(
-            f"data runs from {pixels.min()} to {pixels.max()}: expected values in [0, 1]; "
-            "divide bytes by 255, or binarise them"
-        )
-    number("smoothing", smoothing, "a positive number, such as 0.05", above=0)
-    p = pixels.mean(axis=0, dtype=float)
-    return logit((p + smoothing) / (1 + 2 * smoothing))
-
-
-def mean_field_bias(
-    rbm: BernoulliRBM, n_starts: int = 400, n_iterations: int = 20, smoothing: float = 0.05
-) -> np.ndarray:
-    """Visible biases of a base that needs no data: an average over many mean-field solutions.
-
-    One solution of the mean-field equations ``m_h = sigmoid(m_v W + a)``,
-    ``m_v = sigmoid(m_h W' + b)`` sits in one mode; a base must cover all. So the equations are
-    iterated, damped, from hidden states with anything from one unit in a hundred to all units
-    on (the few-units starts reach the modes of large sparse models, the many-units starts
-    those of small ones), and the visible means that are reached are averaged and smoothed as
-    in `base_rate`. "Few units on" is another start where a unit's states are exchanged: so the
-    same is done about other patterns, and their average is taken where the solutions with the
-    highest lower bounds on log Z find it likelier. Deterministic.
-    """
-    candidates = []
-    for hidden in families(rbm, n_starts):
-        for _ in range(n_iterations):
-            hidden = 0.5 * (hidden + rbm.hidden_mean(rbm.visible_mean(hidden)))
-        candidates.append(rbm.visible_mean(hidden))
-    biases = np.array([base_rate(means, smoothing) for means in candidates])
-    # in single precision: the last digits of a double depend on the BLAS
-    chosen = biases[best_cover(rbm, candidates, expit(biases))]
-    return chosen.astype(np.float32).astype(float)

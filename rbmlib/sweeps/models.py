@@ -12,7 +12,7 @@ import numpy as np
 from .. import datasets
 from ..estimators.exact import MAX_UNITS, can_enumerate
 from ..models import testsystems
-from ..paths.geometric import base_rate
+from ..paths.bases import base_rate
 
 BASES = {
     "base rate": lambda rbm: base_rate(datasets.load_mnist().train),

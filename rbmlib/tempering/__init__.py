@@ -27,7 +27,6 @@ from .parallel import parallel_tempering
 from .pilot import Pilot, pilot, refined  # noqa: F401
 from .sample import TemperedSample
 from .simulated import simulated_tempering
-from .steps import moved, note_ends  # noqa: F401
 
 __all__ = [
     "Pilot",

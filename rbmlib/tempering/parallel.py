@@ -9,10 +9,9 @@ import numpy as np
 from .._streams import ChainStream, progress_bar
 from .._validation import count, instance
 from ..paths.base import AnnealingPath, State
-from ..paths.geometric import GeometricPath
+from ..paths.steps import moved, note_ends
 from .checks import PATH_MEANING, block_bounds, check_conditional, ladder
 from .sample import TemperedSample
-from .steps import moved, note_ends
 
 
 def parallel_tempering(
@@ -131,16 +130,11 @@ def _replicas(path, betas, stream, n_chains, start, anneal_sweeps, n_threads) ->
 
 
 def _swept(path, conditional, state, index, betas, stream, n_threads):
-    """As `moved`, compiled where that can be."""
-    if conditional != "joint" or not (isinstance(path, GeometricPath) and path._is_faithful()):
+    """As `moved`, by the path's own loop where it has one slope a state."""
+    if conditional == "marginal":
         return moved(path, conditional, state, betas[index], betas, stream)
-    kept = np.zeros((1, index.size)), np.zeros((1, index.size), np.int16)
-    state = path.temper(
-        state, index, betas, 0.0 * betas, None, kept, 1, stream, n_threads=n_threads
-    )
-    stream.draw -= 1  # beta was not drawn
-    delta = kept[0][0][:, None] + path.rbm.log_scale
-    return state, delta * betas, delta
+    state, slopes = path.joint_sweeps(state, betas[index], 1, stream, n_threads)
+    return state, slopes.T * betas, slopes.T
 
 
 def swap(index, logs, uniforms, odd: int, accepted) -> None:

@@ -21,13 +21,12 @@ from scipy.special import stdtrit
 
 from .._diagnosis import Check, agreement, report, round_trips, some_spread
 from .._kernels.adaptive import Adjusted, Rule
-from .._numerics import logmeanexp, logsumexp
+from .._numerics import logmeanexp
 from .._streams import ChainStream
 from .._validation import count, generator, instance
 from ..paths.base import AnnealingPath, State
-from ..paths.geometric import GeometricPath
 from ..results import Estimate
-from . import PATH_MEANING, check_conditional, checked_prior, ladder, moved, note_ends, pilot
+from . import PATH_MEANING, check_conditional, checked_prior, ladder, pilot
 
 STARTS, JUMPS = ("pilot", "plain"), ("global", "local")
 PILOT_STEPS = 4000
@@ -126,72 +125,10 @@ class Groups:
         """Sweeps, each followed by draws of beta and an update: ``gains`` (n_groups, n_sweeps)."""
         s = self.settings
         adjusted = Adjusted(self.log_z, self.visits, self._passages, self._last_end)
-        if s.conditional == "joint" and isinstance(s.path, GeometricPath) and s.path._is_faithful():
-            self.state = s.path.adapt(
-                self.state, self.index, s.betas, gains, self.rule, adjusted, self.stream,
-                n_threads=s.n_threads, on_progress=on_progress,
-            )  # fmt: skip
-            return
-        for gain in gains.T:
-            self.state, logs, _ = moved(
-                s.path, s.conditional, self.state, s.betas[self.index], s.betas, self.stream
-            )
-            uniforms = self.stream.random((s.n_chains, 2))
-            sweep_of_groups(self.index, logs, uniforms, gain, self.rule, adjusted)
-            if on_progress is not None:
-                on_progress(1)
-
-
-# the update, chain by chain in NumPy: for paths that are not compiled, and to test those that are
-
-
-def sweep_of_groups(index, logs, uniforms, gain, rule: Rule, adjusted: Adjusted) -> None:
-    """Draw all betas given ``logs`` (n_chains, K) of p*, and adjust log Z, in place."""
-    n_groups, k = adjusted.log_z.shape
-    group = np.repeat(np.arange(n_groups), index.size // n_groups)
-    logits = logs + (rule.log_prior - adjusted.log_z)[group]
-    law = neighbour_law(index, logits) if rule.local else np.exp(logits - _top(logits))
-    new = _choice(law, index, uniforms, rule.local)
-    share = law if rule.mixed else np.eye(k)[new]
-    share = share.reshape(n_groups, -1, k).mean(axis=1)
-    adjusted.log_z[...] += np.minimum(gain[:, None] / rule.prior, 1) * share
-    adjusted.log_z[...] -= adjusted.log_z[:, :1].copy()
-    np.add.at(adjusted.visits, (group, new), 1)
-    note_ends(new, k, adjusted.passages, adjusted.last_end)
-    index[:] = new
-
-
-def _top(logits):
-    return logsumexp(logits, axis=1)[:, None]
-
-
-def neighbour_law(index, logits) -> np.ndarray:
-    """Probabilities of the next index, (n_chains, K), of a proposed and accepted neighbour."""
-    n, k = logits.shape
-    chains, law = np.arange(n), np.zeros((n, k))
-    at_end = (np.arange(k) == 0) | (np.arange(k) == k - 1)
-    there = np.where(at_end, 1.0, 0.5)  # probability of a proposal from k
-    for side in (-1, 1):
-        other = index + side
-        inside = (other >= 0) & (other < k)
-        c, j, i = chains[inside], other[inside], index[inside]
-        ratio = np.exp(np.minimum(logits[c, j] - logits[c, i], 700))
-        law[c, j] = np.minimum(there[i], there[j] * ratio)
-    law[chains, index] = 1 - law.sum(axis=1)
-    return law
-
-
-def _choice(law, index, uniforms, local):
-    """Indices drawn from rows of ``law``, with the uniforms as the compiled draws take them."""
-    k = law.shape[1]
-    if not local:
-        return np.minimum((np.cumsum(law, axis=1) <= uniforms[:, :1]).sum(axis=1), k - 1)
-    u, side = uniforms.T
-    up = (index == 0) | ((index < k - 1) & (side < 0.5))
-    goal = np.where(up, index + 1, index - 1)
-    there = np.where((index == 0) | (index == k - 1), 1.0, 0.5)
-    accepted = u * there < law[np.arange(index.size), goal]
-    return np.where(accepted, goal, index)
+        self.state = s.path.adapt(
+            self.state, self.index, s.betas, gains, self.rule, adjusted, self.stream,
+            conditional=s.conditional, n_threads=s.n_threads, on_progress=on_progress,
+        )  # fmt: skip
 
 
 # from groups to an estimate -----------------------------------------------------------------

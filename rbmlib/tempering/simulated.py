@@ -11,10 +11,8 @@ from .._kernels.tempering import UNIT, Tally
 from .._streams import ChainStream, progress_bar
 from .._validation import count, finite_array, instance, numeric
 from ..paths.base import AnnealingPath, State
-from ..paths.geometric import GeometricPath
 from .checks import PATH_MEANING, block_bounds, check_conditional, checked_prior, ladder
 from .sample import TemperedSample
-from .steps import draw_betas, moved
 
 
 def simulated_tempering(
@@ -101,9 +99,11 @@ def simulated_tempering(
     with progress_bar(n_sweeps, "simulated tempering", progress) as bar:
         for block, (first, last) in enumerate(pairwise(bounds)):
             tally = Tally(mixed[block], visited[block], *counts, passages, last_end)
-            state = _advance(
-                path, conditional, state, index, betas, offsets, tally, (delta, temperature),
-                int(first), int(last), stream, record_every, n_threads, bar.update,
+            rows = slice(first // record_every, last // record_every)
+            state = path.temper(
+                state, index, betas, offsets, tally, (delta[rows], temperature[rows]),
+                int(last - first), stream, conditional=conditional, record_every=record_every,
+                phase=int(first) % record_every, n_threads=n_threads, on_progress=bar.update,
             )  # fmt: skip
     return TemperedSample(
         method="simulated",
@@ -152,34 +152,3 @@ def _begin(path, stream, n_chains, n_betas, start, index):
     if not (inside and index.min() >= 0 and index.max() < n_betas):
         raise ValueError(f"index has shape {index.shape} or values outside: expected {meaning}")
     return state, index.astype(np.int64)
-
-
-def _advance(
-    path, conditional, state, index, betas, offsets, tally, kept, first, last, stream,
-    record_every, n_threads, on_progress,
-) -> State:  # fmt: skip
-    """Sweeps ``first`` to ``last``: compiled where that can be, sweep by sweep elsewhere."""
-    compiled = conditional == "joint" and isinstance(path, GeometricPath) and path._is_faithful()
-    if compiled:
-        rows = slice(first // record_every, last // record_every)
-        state = path.temper(
-            state, index, betas, offsets, tally, tuple(a[rows] for a in kept), last - first,
-            stream, record_every=record_every, phase=first % record_every, n_threads=n_threads,
-            on_progress=on_progress,
-        )  # fmt: skip
-        shift = path.rbm.log_scale  # of every slope; the kernels know the units' only
-        kept[0][rows] += shift
-        for sums in (tally.mixed, tally.visited):
-            sums[:, 2] += shift * (2 * sums[:, 1] + shift * sums[:, 0])
-            sums[:, 1] += shift * sums[:, 0]
-        return state
-    for sweep in range(first, last):
-        state, logs, slopes = moved(path, conditional, state, betas[index], betas, stream)
-        draw_betas(index, logs + offsets, slopes, stream.random((index.size, 1)), tally)
-        if (sweep + 1) % record_every == 0:
-            row = (sweep + 1) // record_every - 1
-            own = np.minimum(index, slopes.shape[1] - 1)
-            kept[0][row] = slopes[np.arange(index.size), own]
-            kept[1][row] = index
-        on_progress(1)
-    return state

@@ -42,7 +42,7 @@ from .._validation import (
 )
 from ..estimators.exact import exact
 from ..models.bernoulli import BernoulliRBM
-from ..paths.geometric import base_rate
+from ..paths.bases import base_rate
 from .loop import Learner, Looks, check_rows, counts, looks_every, origin, run, step_settings
 from .tracking import LogZTracker
 

@@ -11,12 +11,11 @@ from ...sweeps.registry import PATHS, one_of, register
 class _BaseDropped(GeometricPath):
     """Wrong on purpose: beta is drawn as if p_A(x)**(1 - beta) were not there."""
 
+    compiled = False  # what is compiled draws rightly
+
     def joint_transition(self, state: State, beta, rng):
         state, slope = super().joint_transition(state, beta, rng)
         return state, slope + state.coordinates @ self.base_visible_bias
-
-    def _is_fine(self) -> bool:
-        return False  # what is compiled draws rightly
 
 
 @register(PATHS, "base dropped")

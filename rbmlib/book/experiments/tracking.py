@@ -7,7 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 from ... import datasets, schedules
-from ...paths.geometric import GeometricPath, base_rate
+from ...paths.bases import base_rate
+from ...paths.geometric import GeometricPath
 from ...sweeps.registry import ESTIMATORS, register
 from ...training.bernoulli import train
 from ...training.tracking import LogZTracker
