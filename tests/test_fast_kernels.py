@@ -13,12 +13,12 @@ import pytest
 
 import rbmlib as rl
 from rbmlib import _kernels
-from rbmlib._kernels import amx, fixed_point, gibbs, random
+from rbmlib._kernels import amx, fixed_point, gibbs, random, tiles
 from rbmlib._streams import ChainStream
 
 f32 = np.float32
 
-needs_amx = pytest.mark.skipif(not amx.available(), reason="this machine grants no AMX tiles")
+needs_amx = pytest.mark.skipif(not tiles.available(), reason="this machine grants no AMX tiles")
 
 
 def family(n_visible, n_hidden, seed=0) -> gibbs.Family:
@@ -64,9 +64,9 @@ def test_amx_equals_portable(n_visible, n_hidden, n_steps, monkeypatch):
 
 @numba.njit
 def fields_of_tiles(states, weights, planes, out):
-    amx.configure(amx.CONFIGURATION)
+    tiles.configure(tiles.CONFIGURATION)
     amx.all_fields(states, weights, planes, out)
-    amx.release()
+    tiles.release()
 
 
 @needs_amx
@@ -75,9 +75,9 @@ def test_tiles_hold_the_whole_range_of_weights():
     rng = np.random.default_rng(0)
     q = rng.integers(-(2**15) + 1, 2**15, (70, 37))
     q[0, :4] = 2**15 - 1, -(2**15) + 1, 255, -256
-    weights, memory = amx.tiles(q), amx.workspace(70, 37)
-    memory.visible[:, :70] = rng.random((amx.GROUP, 70)) < 0.5
-    out = np.zeros((amx.GROUP, 48), f32)
+    weights, memory = tiles.layout(q), amx.workspace(70, 37)
+    memory.visible[:, :70] = rng.random((tiles.GROUP, 70)) < 0.5
+    out = np.zeros((tiles.GROUP, 48), f32)
     fields_of_tiles(memory.visible, weights, memory.planes, out)
     wanted = memory.visible[:, :70].astype(np.int64) @ q
     np.testing.assert_array_equal(out[:, :37], wanted)

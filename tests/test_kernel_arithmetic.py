@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from helpers_kernels import build_family, f32
 
-from rbmlib._kernels import elementwise, fixed_point, gibbs, narrow, wide
+from rbmlib._kernels import elementwise, fixed_point, gibbs, groups, narrow
 
 
 @numba.njit
@@ -123,17 +123,17 @@ def test_both_ways_to_a_field_are_exact(shape, density):
     q[:, 0] = 0
     q[:500, 0] = 2**15 - 1  # the largest entries, whose sum is just below 2**24
     v = (rng.random((11, shape[0])) < density).astype(np.float32)
-    weights, states = wide.blocks(q.astype(np.float32)), wide.read_states(v)
-    chosen = wide.prepare(states, shape[0])
-    assert chosen == (min(density, 1 - density) < 1 / wide.SPARSE)
+    weights, states = groups.blocks(q.astype(np.float32)), groups.read_states(v)
+    chosen = groups.prepare(states, shape[0])
+    assert chosen == (min(density, 1 - density) < 1 / groups.SPARSE)
     forms = []
     for sparse in (True, False):
-        states = wide.read_states(v)
+        states = groups.read_states(v)
         prepare_as(states, shape[0], sparse)
-        room = wide.room_for_fields(len(v))
+        room = groups.room_for_fields(len(v))
         columns = []
         for block in range(len(weights.rows)):
-            fields = wide.fields_of_block(block, weights, states, sparse, room)
+            fields = groups.fields_of_block(block, weights, states, sparse, room)
             columns.append(fields[: len(v)].copy())
         forms.append(np.hstack(columns)[:, : shape[1]])
     np.testing.assert_array_equal(forms[0], v @ q)
@@ -143,6 +143,6 @@ def test_both_ways_to_a_field_are_exact(shape, density):
 def prepare_as(states, n_units, sparse):
     """One form of states, whatever their density."""
     if sparse:
-        wide.list_rows(states.words, n_units, *states[1:4])
+        groups.list_rows(states.words, n_units, *states[1:4])
     else:
-        wide.pair_up(states)
+        groups.pair_up(states)

@@ -33,7 +33,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 import rbmlib as rl
-from rbmlib._kernels import amx, threads
+from rbmlib._kernels import threads, tiles
 from rbmlib._streams import ChainStream
 from rbmlib.book import plots
 
@@ -77,7 +77,7 @@ def contestants(path) -> dict:
         for name, f in baselines().items()
     }
     for name, flag in OURS.items():
-        if flag == "0" or amx.available():
+        if flag == "0" or tiles.available():
             found[name] = (lambda k, v, seed: ours(path, steps(k), v, seed), flag)
     return found
 
@@ -152,7 +152,7 @@ def scaling(n_steps: int, n_rounds: int, quick: bool) -> pd.DataFrame:
         v = path.sample_base(n_chains, np.random.default_rng(0)).visible
         betas = MIDDLE + min(FINE, 0.5 / n_steps) * np.arange(n_steps + 1)
         for name, flag in OURS.items():
-            if flag == "1" and not amx.available():
+            if flag == "1" and not tiles.available():
                 continue
             with limited(n_threads, flag):
                 times = [

@@ -9,11 +9,12 @@ import numba
 import numpy as np
 import pandas as pd
 
-from rbmlib._kernels import amx
-from rbmlib._kernels.amx import HIGH, HIGH_0, HIGH_1, LOW, LOW_0, LOW_1, STATES_0, STATES_1
+from rbmlib._kernels import tiles
 from rbmlib._kernels.elementwise import SERIES, draw_lanes, draw_row, exp_negative, increment_lanes
+from rbmlib._kernels.memory import load, store
 from rbmlib._kernels.random import bits31_lanes, mixed_keys, mixed_units
-from rbmlib._kernels.simd import LANES, absolute, fma, load, spread, store, to_floats, where
+from rbmlib._kernels.simd import LANES, absolute, fma, spread, to_floats, where
+from rbmlib._kernels.tiles import HIGH, HIGH_0, HIGH_1, LOW, LOW_0, LOW_1, STATES_0, STATES_1
 
 f32 = np.float32
 ROWS = 64
@@ -52,13 +53,13 @@ def _draws(x, y, slope_x, slope_y, h, v, out, n):
 
 @numba.njit(nogil=True, error_model="numpy")
 def _tile_products(n, configuration):
-    amx.configure(configuration)
+    tiles.configure(configuration)
     for _ in range(n):
-        amx.add_signed(HIGH_0, STATES_0, HIGH)
-        amx.add_unsigned(LOW_0, STATES_0, LOW)
-        amx.add_signed(HIGH_1, STATES_1, HIGH)
-        amx.add_unsigned(LOW_1, STATES_1, LOW)
-    amx.release()
+        tiles.add_signed(HIGH_0, STATES_0, HIGH)
+        tiles.add_unsigned(LOW_0, STATES_0, LOW)
+        tiles.add_signed(HIGH_1, STATES_1, HIGH)
+        tiles.add_unsigned(LOW_1, STATES_1, LOW)
+    tiles.release()
 
 
 @numba.njit(nogil=True, error_model="numpy")
@@ -95,11 +96,11 @@ def bounds(rbm) -> dict:
             4 * n * ROWS,
         ),
     }  # fmt: skip
-    if amx.available():
-        shapes = [amx.tiles(q).shape for q in (np.zeros((n_visible, n_hidden + 1)), down)]
+    if tiles.available():
+        shapes = [tiles.layout(q).shape for q in (np.zeros((n_visible, n_hidden + 1)), down)]
         count = sum(n_blocks * depth for n_blocks, depth, *_ in shapes)
         found["alone: tile products"] = (
-            lambda: _tile_products(20 * n * count, amx.CONFIGURATION), 20 * n * amx.GROUP
+            lambda: _tile_products(20 * n * count, tiles.CONFIGURATION), 20 * n * tiles.GROUP
         )  # fmt: skip
     return found
 
@@ -115,9 +116,9 @@ def rates(n_rounds: int) -> pd.DataFrame:
         "exp (10^9/s)": (lambda: _exponentials(x, n), n * x.size),
         "random numbers (10^9/s)": (lambda: _random_numbers(x, n), n * x.size),
     }  # fmt: skip
-    if amx.available():
+    if tiles.available():
         plan["int8 tiles (10^9 operations/s)"] = (
-            lambda: _tile_products(20_000, amx.CONFIGURATION), 20_000 * 4 * 2 * 16 * 16 * 64
+            lambda: _tile_products(20_000, tiles.CONFIGURATION), 20_000 * 4 * 2 * 16 * 16 * 64
         )  # fmt: skip
     rows = []
     for name, (work, size) in plan.items():
@@ -132,4 +133,4 @@ def rates(n_rounds: int) -> pd.DataFrame:
 
 
 def description() -> str:
-    return f"{platform.machine()}, {os.cpu_count()} processors, AMX {amx.available()}"
+    return f"{platform.machine()}, {os.cpu_count()} processors, AMX {tiles.available()}"

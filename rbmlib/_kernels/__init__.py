@@ -1,13 +1,14 @@
 """Private compiled cores: the only room that knows about float32, threads or SIMD.
 
 Public functions elsewhere validate and explain; what is here trusts its input.
-Layout: `simd` (sixteen lanes as one value), `random` (stateless random numbers), `elementwise`
-(exp, Bernoulli draws and log-weight increments), `active` (lists of active units), `fixed_point`
-(weights as exact integers), `gibbs` (annealing and Gibbs sweeps of many chains, by the routes
-`narrow`, `wide` and `amx`), `tempering` (sweeps with draws of beta),
-`adaptive` (the same with log Z adjusted on the way), `learning` (contrastive
-divergence), `enumeration` (sums over all states), `multistate` (sums over samples of many
-temperatures), `fields` (float64 fields), `threads` (chunks of chains on threads).
+Layout: `simd` (sixteen lanes as one value), `memory` (lanes to and from arrays), `random`
+(stateless random numbers), `elementwise` (exp, Bernoulli draws and log-weight increments), `active`
+(lists of active units), `fixed_point` (weights as exact integers), `gibbs` (annealing and Gibbs
+sweeps of many chains, by the routes `narrow`, `wide` with its `groups`, and `amx` with its
+`tiles`), `tempering` (sweeps with draws of beta), `adaptive` (the same with log Z adjusted on the
+way), `learning` (contrastive divergence), `enumeration` (sums over all states), `multistate` (sums
+over samples of many temperatures), `fields` (float64 fields), `threads` (chunks of chains on
+threads).
 
 numba's on-disk cache does not notice a change in a function that a kernel calls from
 another file, so the cache folder is named after a hash of all files of this room.
@@ -81,14 +82,17 @@ try:
         fields,
         fixed_point,
         gibbs,
+        groups,
         leaky,
         learning,
+        memory,
         multistate,
         narrow,
         random,
         simd,
         tempering,
         threads,
+        tiles,
         wide,
     )
 finally:
@@ -103,13 +107,16 @@ __all__ = [
     "fields",
     "fixed_point",
     "gibbs",
+    "groups",
     "leaky",
     "learning",
+    "memory",
     "multistate",
     "narrow",
     "random",
     "simd",
     "tempering",
     "threads",
+    "tiles",
     "wide",
 ]

@@ -8,7 +8,8 @@ every byte turns them into a list without a branch a unit.
 import numba
 import numpy as np
 
-from .simd import LANES, load, store
+from .memory import load, store
+from .simd import LANES
 
 f32 = np.float32
 

@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from . import narrow, wide
+from . import groups, narrow, wide
 from .active import ROOM, list_active, n_words, read_row, write_row
+from .memory import load
 from .random import bits31, draw_key, high, low
-from .simd import LANES, join, load
+from .simd import LANES, join
 from .tempering import DRAWS, memory_of, narrow_sweep, note_end, search, weigh, wide_sweep
 
 f32, u16, u32 = np.float32, np.uint16, np.uint32
@@ -173,12 +174,12 @@ def wide_adapt(
     h_blocks, v_blocks = n_words(n_hidden), n_words(n_visible)
     a, a0 = wide.padded(hidden_slope, h_blocks), wide.padded(hidden_offset, h_blocks)
     b, b0 = wide.padded(visible_slope, v_blocks), wide.padded(visible_offset, v_blocks)
-    visible, hidden = wide.read_states(v), wide.empty_states(n_chains, n_hidden)
+    visible, hidden = groups.read_states(v), groups.empty_states(n_chains, n_hidden)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
-    room, lanes = wide.room_for_fields(n_chains), np.empty((n_chains, LANES), f32)
+    room, lanes = groups.room_for_fields(n_chains), np.empty((n_chains, LANES), f32)
     chain_betas, memory = np.empty(n_chains, f32), memory_of(betas.size)
     sums, offsets = np.zeros(betas.size), np.empty(betas.size)
-    sparse = wide.prepare(visible, n_visible)
+    sparse = groups.prepare(visible, n_visible)
     for sweep in range(start, stop):
         first = first_draw + DRAWS * sweep
         for chain in range(n_chains):

@@ -10,21 +10,9 @@ A unit of field ``t = beta * s + offset`` is drawn by ``e = exp(-|t|)`` and
 import numba
 import numpy as np
 
+from .memory import load, load_some, store, store_some
 from .random import bits31_lanes, mixed_keys, mixed_units
-from .simd import (
-    LANES,
-    absolute,
-    fma,
-    load,
-    load_some,
-    mask_of,
-    spread,
-    store,
-    store_some,
-    times_power_of_two,
-    to_floats,
-    where,
-)
+from .simd import LANES, absolute, fma, mask_of, spread, times_power_of_two, to_floats, where
 
 f32 = np.float32
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from . import active, adaptive, amx, narrow, tempering, threads, wide
+from . import active, adaptive, amx, groups, narrow, tempering, threads, tiles, wide
 from .elementwise import draw_row, increment_rules
 from .fixed_point import FixedPoint, quantise
 from .random import draw_key
@@ -143,30 +143,30 @@ class _Route(NamedTuple):
     memory: Callable[[], tuple]  # of one call
 
 
-def _route(f: Family, n_chains: int, tiles: bool = True) -> _Route:
+def _route(f: Family, n_chains: int, any_route: bool = True) -> _Route:
     """The fastest route; its form of the weights is made on first use.
 
-    Tiles cost the same for one chain as for a whole group of them.
+    Tiles cost the same for one chain as for a whole group of them; not all loops have them.
     """
-    portable, fewest = ("narrow", amx.GROUP // 2) if f.small else ("wide", amx.GROUP // 4)
-    name = "amx" if tiles and n_chains >= fewest and amx.available() else portable
+    portable, fewest = ("narrow", tiles.GROUP // 2) if f.small else ("wide", tiles.GROUP // 4)
+    name = "amx" if any_route and n_chains >= fewest and tiles.available() else portable
     if name not in f.routes:
         if name == "amx":
-            weights = amx.tiles(f.fixed.up), amx.tiles(f.fixed.down)
+            weights = tiles.layout(f.fixed.up), tiles.layout(f.fixed.down)
             memory = partial(amx.workspace, *f.fixed.down.shape[::-1])
             f.routes[name] = _Route(amx.anneal, amx.sweep, weights, memory)
         elif name == "narrow":
             weights = f.up, f.tables
             f.routes[name] = _Route(narrow.anneal, narrow.sweep, weights, tuple)
         else:
-            weights = wide.blocks(f.fixed.up), wide.blocks(f.fixed.down)
+            weights = groups.blocks(f.fixed.up), groups.blocks(f.fixed.down)
             f.routes[name] = _Route(wide.anneal, wide.sweep, weights, tuple)
     return f.routes[name]
 
 
 def _parts(n_chains: int, n_threads: int | None) -> list[slice]:
     """Chunks of chains for the threads, of whole groups if there are that many."""
-    share = -(-n_chains // (threads.resolve(n_threads) * amx.GROUP)) * amx.GROUP
+    share = -(-n_chains // (threads.resolve(n_threads) * tiles.GROUP)) * tiles.GROUP
     return threads.chunks(n_chains, min(threads.CHUNK, share))
 
 
@@ -227,7 +227,7 @@ def temper(
     ``phase`` sweeps having passed since the last that was kept.
     With ``tally`` None, beta is not drawn.
     """
-    f, route = kernel_family, _route(kernel_family, v.shape[0], tiles=False)
+    f, route = kernel_family, _route(kernel_family, v.shape[0], any_route=False)
     run_part = tempering.narrow_temper if f.small else tempering.wide_temper
     parts = _parts(v.shape[0], n_threads)
     draw = tally is not None
@@ -261,7 +261,7 @@ def adapt(
     A row of ``gains`` (n_groups, n_sweeps) is a group, of equally many chains; ``shifts`` (K,) are
     added to the log-probabilities of betas. ``adjusted`` is filled in place.
     """
-    f, route = kernel_family, _route(kernel_family, v.shape[0], tiles=False)
+    f, route = kernel_family, _route(kernel_family, v.shape[0], any_route=False)
     run_part = adaptive.narrow_adapt if f.small else adaptive.wide_adapt
     n_groups, n_sweeps = gains.shape
     size = v.shape[0] // n_groups

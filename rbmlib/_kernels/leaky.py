@@ -8,19 +8,9 @@ proposal and, for the exact kernel, the uniforms that decide on it. Sixteen chai
 import numba
 import numpy as np
 
+from .memory import load, store
 from .random import bits31_lanes, draw_key, high, low
-from .simd import (
-    LANES,
-    bits_of,
-    exchanged,
-    fma,
-    load,
-    spread,
-    square_root,
-    store,
-    to_floats,
-    where,
-)
+from .simd import LANES, bits_of, exchanged, fma, spread, square_root, to_floats, where
 
 f32 = np.float32
 u32 = np.uint32

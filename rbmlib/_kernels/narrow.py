@@ -12,20 +12,9 @@ import numpy as np
 from .active import ROOM, list_active, n_words, read_row, write_row
 from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes
 from .fixed_point import FixedPoint
+from .memory import aligned, load, store
 from .random import draw_key, mixed_keys, mixed_units
-from .simd import (
-    LANES,
-    absolute,
-    aligned,
-    bits_of,
-    fma,
-    join,
-    load,
-    mask_of,
-    spread,
-    store,
-    where,
-)
+from .simd import LANES, absolute, bits_of, fma, join, mask_of, spread, where
 
 f32 = np.float32
 
@@ -162,7 +151,7 @@ def anneal(
     v, log_weights, betas, rules, start, stop, seed, first_chain, first_draw,
     up, tables, scale, slope_scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
-    """`gibbs.anneal_chunk`, chain by chain."""
+    """Steps ``start`` to ``stop`` of `gibbs.anneal`, chain by chain."""
     n_hidden, n_visible = hidden_slope.size, v.shape[1]
     a, a0 = _padded(hidden_slope, WIDTH), _padded(hidden_offset, WIDTH)
     b, b0 = _padded(visible_slope, tables.shape[2]), _padded(visible_offset, tables.shape[2])
@@ -195,7 +184,7 @@ def sweep(
     v, h, betas, start, stop, seed, first_chain, first_draw,
     up, tables, scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
 ):  # fmt: skip
-    """`gibbs.sweep_chunk`, chain by chain."""
+    """Sweeps ``start`` to ``stop`` of `gibbs.sweep`, chain by chain."""
     n_hidden, n_visible = hidden_slope.size, v.shape[1]
     a, a0 = _padded(hidden_slope, WIDTH), _padded(hidden_offset, WIDTH)
     b, b0 = _padded(visible_slope, tables.shape[2]), _padded(visible_offset, tables.shape[2])

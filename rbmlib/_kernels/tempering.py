@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from . import narrow, wide
+from . import groups, narrow, wide
 from .active import ROOM, list_active, n_words, read_row, write_row
 from .elementwise import draw_lanes, exp_negative
+from .memory import load, store
 from .random import bits31, draw_key, high, low, mixed_keys, mixed_units
-from .simd import LANES, absolute, bits_of, fma, join, load, spread, store, where
+from .simd import LANES, absolute, bits_of, fma, join, spread, where
 
 f32, u16, u32 = np.float32, np.uint16, np.uint32
 
@@ -269,7 +270,7 @@ def draw_layer_with_slopes(
 ):
     """`wide.draw_layer`; adds to ``sums`` as `draw_block_with_slopes` does."""
     for block in range(words.shape[1]):
-        fields = wide.fields_of_block(block, weights, states, sparse, room)
+        fields = groups.fields_of_block(block, weights, states, sparse, room)
         draw_block_with_slopes(
             block, fields, scale, weight, slope, offset, betas, k0, k1, words, sums
         )
@@ -286,12 +287,12 @@ def wide_sweep(
     draw_layer_with_slopes(
         up, visible, sparse, room, scale, f32(0), a, a0, betas, k0, k1, hidden.words, sums
     )
-    sparse = wide.prepare(hidden, n_hidden)
+    sparse = groups.prepare(hidden, n_hidden)
     wide.set_keys(seed, first_chain, draw + 1, k0, k1)
     draw_layer_with_slopes(
         down, hidden, sparse, room, scale, scale, b, b0, betas, k0, k1, visible.words, sums
     )
-    return wide.prepare(visible, n_visible)
+    return groups.prepare(visible, n_visible)
 
 
 @numba.njit(**_KERNEL)
@@ -305,13 +306,13 @@ def wide_temper(
     h_blocks, v_blocks = n_words(n_hidden), n_words(n_visible)
     a, a0 = wide.padded(hidden_slope, h_blocks), wide.padded(hidden_offset, h_blocks)
     b, b0 = wide.padded(visible_slope, v_blocks), wide.padded(visible_offset, v_blocks)
-    visible, hidden = wide.read_states(v), wide.empty_states(n_chains, n_hidden)
+    visible, hidden = groups.read_states(v), groups.empty_states(n_chains, n_hidden)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
-    room, sums = wide.room_for_fields(n_chains), np.empty((n_chains, LANES), f32)
+    room, sums = groups.room_for_fields(n_chains), np.empty((n_chains, LANES), f32)
     chain_betas, memory = np.empty(n_chains, f32), memory_of(betas.size)
     for chain in range(n_chains):
         chain_betas[chain] = f32(betas[index[chain]])
-    sparse = wide.prepare(visible, n_visible)
+    sparse = groups.prepare(visible, n_visible)
     for sweep in range(start, stop):
         sparse = wide_sweep(
             chain_betas, seed, first_chain, first_draw + DRAWS * sweep, visible, hidden, sparse,

@@ -1,0 +1,152 @@
+"""Memory of the kernels: vectors to and from arrays, and arrays that begin at a cache line.
+
+Arrays are C-contiguous; an offset counts elements from their first. Vectors are those of `simd`.
+"""
+
+import math
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from .simd import _I16, _I32, _OF_ELEMENT, LANES, _call, _constant, _spread, floats, integers, mask
+
+CACHE_LINE = 64
+
+
+def aligned(shape, dtype=np.float32) -> np.ndarray:
+    """Zeros that start at a cache line: a vector that straddles two is loaded more slowly."""
+    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = np.zeros(n_bytes + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + n_bytes].view(dtype).reshape(shape)
+
+
+def _address(context, builder, kind, array, offset, vector: ir.VectorType):
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [offset]), vector.as_pointer())
+
+
+def _alignment(kind) -> int:
+    return kind.dtype.bitwidth // 8
+
+
+def _masked(builder, name, kind, args):
+    """llvm.masked.load(address, alignment, mask, other) or .store(x, address, alignment, mask)."""
+    place = 1 if name == "load" else 2
+    args.insert(place, _I32(4))
+    suffix = "v16f32" if kind == floats else "v16i32"
+    result = kind.llvm if name == "load" else ir.VoidType()
+    return _call(builder, f"llvm.masked.{name}.{suffix}.p0", result, args)
+
+
+@intrinsic
+def load(typingctx, array, offset):
+    """As many elements of an array as a vector has lanes, from an offset on."""
+    kind = _OF_ELEMENT[array.dtype]
+
+    def codegen(context, builder, signature, args):
+        address = _address(context, builder, signature.args[0], *args, kind.llvm)
+        return builder.load(address, align=_alignment(array))
+
+    return kind(array, types.int64), codegen
+
+
+@intrinsic
+def load_wide(typingctx, array, offset):
+    """Sixteen int16 elements of an array, widened to 32 bits."""
+
+    def codegen(context, builder, signature, args):
+        narrow = ir.VectorType(_I16, LANES)
+        address = _address(context, builder, signature.args[0], *args, narrow)
+        return builder.sext(builder.load(address, align=_alignment(array)), integers.llvm)
+
+    return integers(array, types.int64), codegen
+
+
+@intrinsic
+def element(typingctx, array, offset):
+    """One element of an array, without the wrapping of negative indices."""
+
+    def codegen(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        return builder.load(builder.gep(data, [args[1]]))
+
+    return array.dtype(array, types.int64), codegen
+
+
+@intrinsic
+def add_pair(typingctx, total, array, offset, pair):
+    """``total[i] + array[2i] * low + array[2i + 1] * high`` of 32 int16 elements from an offset on.
+
+    ``pair`` is an int32 whose halves are the int16 factors. LLVM makes one instruction of it
+    where the machine has one (AVX512-VNNI), and two or three elsewhere (AVX2, AVX-512).
+    """
+    narrow, wide = ir.VectorType(_I16, 2 * LANES), ir.VectorType(_I32, 2 * LANES)
+
+    def codegen(context, builder, signature, args):
+        total, array, offset, pair = args
+        address = _address(context, builder, signature.args[1], array, offset, narrow)
+        rows = builder.load(address, align=_alignment(signature.args[1]))
+        factors = builder.bitcast(_spread(builder, pair, integers.llvm), narrow)
+        products = builder.mul(builder.sext(rows, wide), builder.sext(factors, wide))
+        for start in (0, 1):
+            lanes = _constant(integers.llvm, range(start, 2 * LANES, 2))
+            half = builder.shuffle_vector(products, ir.Constant(wide, ir.Undefined), lanes)
+            total = builder.add(total, half)
+        return total
+
+    return integers(integers, array, types.int64, types.int32), codegen
+
+
+@intrinsic
+def store(typingctx, array, offset, lanes):
+    """Write a vector to an array."""
+    kind = _OF_ELEMENT[array.dtype]
+
+    def codegen(context, builder, signature, args):
+        address = _address(context, builder, signature.args[0], *args[:2], kind.llvm)
+        builder.store(args[2], address, align=_alignment(array))
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, kind), codegen
+
+
+@intrinsic
+def load_some(typingctx, array, offset, chosen):
+    """As `load` in the lanes of a mask, 0 elsewhere: memory outside is not touched."""
+    kind = _OF_ELEMENT[array.dtype]
+
+    def codegen(context, builder, signature, args):
+        address = _address(context, builder, signature.args[0], *args[:2], kind.llvm)
+        zero = ir.Constant(kind.llvm, None)
+        return _masked(builder, "load", kind, [address, args[2], zero])
+
+    return kind(array, types.int64, mask), codegen
+
+
+@intrinsic
+def store_some(typingctx, array, offset, lanes, chosen):
+    """As `store` in the lanes of a mask."""
+    kind = _OF_ELEMENT[array.dtype]
+
+    def codegen(context, builder, signature, args):
+        address = _address(context, builder, signature.args[0], *args[:2], kind.llvm)
+        _masked(builder, "store", kind, [args[2], address, args[3]])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, kind, mask), codegen
+
+
+@intrinsic
+def store_bytes(typingctx, array, offset, chosen):
+    """Write a mask as sixteen bytes, 0 or 1, to an array of uint8."""
+
+    def codegen(context, builder, signature, args):
+        narrow = ir.VectorType(ir.IntType(8), LANES)
+        address = _address(context, builder, signature.args[0], *args[:2], narrow)
+        builder.store(builder.zext(args[2], narrow), address, align=1)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, mask), codegen
