@@ -1,5 +1,6 @@
 """Simulated and parallel tempering: stationarity, fused equals generic, threads, bookkeeping."""
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -287,3 +288,36 @@ def test_a_path_without_a_linear_density_needs_the_marginal():
     same = rl.simulated_tempering(PATH, BETAS, GUESS, 20, 30, 0, conditional="marginal")
     np.testing.assert_array_equal(run.temperature, same.temperature)
     assert np.iinfo(np.int16).max == tempering.MAX_BETAS
+
+
+def test_samplers_run_the_loops_that_a_path_hands_out():
+    """A path that is no GeometricPath can bring fast loops, and no sampler needs to know."""
+    plain, used = small_path(), []
+
+    class Handed(rl.AnnealingPath):
+        log_z_base = plain.log_z_base
+        at, sample_base = plain.at, staticmethod(plain.sample_base)
+        log_density_slope, transition = plain.log_density_slope, plain.transition
+
+        def joint_transition(self, *_):
+            raise AssertionError("a loop of the samplers' own")
+
+    def recorded(name):
+        return lambda _, *args, **options: (
+            used.append(name) or getattr(plain, name)(*args, **options)
+        )
+
+    for name in ("sweep", "anneal", "joint_sweeps", "temper", "adapt"):
+        setattr(Handed, name, recorded(name))
+    path, options = Handed(), {"rng": 0, "n_threads": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        rl.simulated_tempering(path, BETAS, np.zeros(4), 8, 8, **options)
+        assert set(used) == {"temper"}
+        rl.parallel_tempering(path, BETAS, 2, 4, start="annealed", **options)
+        assert set(used) == {"temper", "sweep", "joint_sweeps"}
+        rl.sams(path, BETAS, 8, 20, n_groups=2, start="plain", **options)
+        assert set(used) == {"temper", "sweep", "joint_sweeps", "adapt"}
+        used.clear()
+        rl.ti(path, n_chains=8, n_sweeps=8, rule="random", **options)
+        assert set(used) == {"sweep", "joint_sweeps"}
