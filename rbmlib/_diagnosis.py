@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from types import FrameType
 from typing import NamedTuple
 
 import numpy as np
@@ -98,7 +99,8 @@ def report(
 
 def warn(message: str) -> None:
     """A `ConvergenceWarning` for the line outside the library from which it was called."""
-    frame, level = sys._getframe(), 1
+    level = 1
+    frame: FrameType | None = sys._getframe()
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] == "rbmlib":
         frame, level = frame.f_back, level + 1
     warnings.warn(message, ConvergenceWarning, stacklevel=level)

@@ -15,6 +15,7 @@ import secrets
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -65,7 +66,7 @@ def replacing(path, mode: str = "w"):
     """
     target = checked_target(path)
     temporary = target.with_name(f"{target.name[:50]}.{secrets.token_hex(4)}.part")
-    text = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
+    text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
     try:
         with open(temporary, mode.replace("w", "x"), **text) as file:
             yield file

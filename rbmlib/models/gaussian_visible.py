@@ -19,6 +19,7 @@ of the hidden units, at the cost of rank(W) dimensions instead of thousands.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -57,6 +58,9 @@ class Reduction(NamedTuple):
 
 class _GaussianVisible(_RBM):
     """What the two models share. A subclass has `_hidden_term` and `_hidden_slope` of eta."""
+
+    _hidden_term: Callable[..., np.ndarray]
+    _hidden_slope: Callable[..., np.ndarray]
 
     flags = ("gaussian_visible",)
     _limits = np.inf, np.inf

@@ -27,9 +27,10 @@ def slice_angle(log_likelihood, bracket, n_chains: int, rng) -> np.ndarray:
     """
     uniforms = rng.random((n_chains, SHRINKS + 1))
     floor = np.log(uniforms[:, 0]) + log_likelihood(np.arange(n_chains), np.zeros(n_chains))
+    low, first = bracket(uniforms[:, 1])
     return _shrink(
         lambda chains, angle: log_likelihood(chains, angle) <= floor[chains],
-        *bracket(uniforms[:, 1]), uniforms[:, 2:],
+        low, first, uniforms[:, 2:],
     )  # fmt: skip
 
 

@@ -18,7 +18,10 @@ class LinearPath(AnnealingPath):
     "marginal" tempering are the same. A subclass says what the two terms are.
     """
 
-    n_coordinates: int  # numbers that stand for a state
+    @property
+    def n_coordinates(self) -> int:
+        """Numbers that stand for a state."""
+        raise NotImplementedError
 
     @abstractmethod
     def _base_and_slope(self, x) -> tuple[np.ndarray, np.ndarray]:

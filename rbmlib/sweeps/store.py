@@ -165,7 +165,7 @@ class ResultsStore:
                 RuntimeWarning,
                 stacklevel=2,
             )
-        return {row[0]: _record(row) for row in good}
+        return {record.key: record for record in map(_record, good) if record is not None}
 
     def put(self, records: Iterable[Record]) -> None:
         """Store all of them or none; a key that has a result keeps it."""
@@ -174,12 +174,12 @@ class ResultsStore:
              r.error, json.dumps(r.provenance))
             for r in records
         ]  # fmt: skip
-        rows = [(*row, _checksum(row)) for row in rows]
+        checked = [(*row, _checksum(row)) for row in rows]
         with self._explained():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 self._connection.executemany(_FORGET, self._damaged)
-                self._connection.executemany(_PUT, rows)
+                self._connection.executemany(_PUT, checked)
                 self._connection.execute("COMMIT")
                 self._damaged = []
             except BaseException:

@@ -209,13 +209,13 @@ class Sweep:
         return target
 
     def _tables(self) -> tuple[Path, Path]:
-        return tuple(self.folder / f"{self.name}{end}" for end in (".csv", ".provenance.csv"))
+        return self.folder / f"{self.name}.csv", self.folder / f"{self.name}.provenance.csv"
 
     def _earlier_rows(self) -> list[tuple[dict, dict]]:
         """Rows and provenance of the tables that are there; ValueError if they are not ours."""
         target, provenance = self._tables()
-        settings = {frozenset(task) for task in self.tasks.values()}
-        rows = read_table(target, *settings), read_table(provenance, {"key", "seconds"})
+        settings = {frozenset(task) for task in self.tasks.values()}  # sets of names, each once
+        rows = read_table(target, *map(set, settings)), read_table(provenance, {"key", "seconds"})
         return list(zip(*rows, strict=False))
 
     def expected_seconds(self) -> tuple[int, float | None]:
