@@ -48,13 +48,16 @@ def _say(text: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m rbmlib", description="Partition functions of restricted Boltzmann machines."
+        prog="python -m rbmlib",
+        allow_abbrev=False,
+        description="Partition functions of restricted Boltzmann machines.",
     )
     parser.add_argument("--version", action="version", version=f"rbmlib {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     logz = commands.add_parser(
         "logz",
+        allow_abbrev=False,  # a misspelt option is refused, not guessed
         help="estimate log Z of a model, with bounds",
         description="Estimate log Z (nats) of a Bernoulli RBM from below and from above. "
         "Exit code: 0 if every check passed, 1 if not, 2 for wrong input.",
@@ -77,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser(
         "run",
+        allow_abbrev=False,
         help="compute the table of a sweep, or what is missing of it",
         description="Compute the tasks that a sweep declares and write its table. It can be "
         "stopped at any time: the same command goes on where it was. "

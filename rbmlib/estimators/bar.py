@@ -176,7 +176,8 @@ def bar(
             "more chains"
         )
     found = {
-        "start": begun.words,
+        # in the words of the stored tables
+        "start": begun.words.replace("chains annealed forward", "forward chains"),
         "overlap": overlap,
         "families": families,
         "forward": (below.log_mean, below.std_error),
