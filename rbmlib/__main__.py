@@ -109,11 +109,26 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _check_is_estimate(target: Path) -> None:
+    """Raises ValueError: only an earlier estimate may be replaced by another."""
+    try:
+        Estimate.load(target)
+    except ValueError:
+        raise ValueError(
+            f"--save is {str(target)!r}, a file that holds something else than an estimate: "
+            "expected the name of a new file"
+        ) from None
+
+
 def _logz(options) -> int:
     rbm = datasets.load_rbm(options.model)
     if options.save:
         sources = (Path(x).expanduser() for x in (options.model, options.data) if x)
-        checked_target(options.save, "--save", [*sources, *datasets.rbm_files(options.model)])
+        target = checked_target(
+            options.save, "--save", [*sources, *datasets.rbm_files(options.model)]
+        )
+        if target.exists() and target.stat().st_size:
+            _check_is_estimate(target)
     estimate = log_z(
         rbm,
         data=_training_data(options.data, rbm.n_visible),

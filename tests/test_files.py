@@ -221,6 +221,15 @@ def test_the_model_is_never_written_over(here, capsys):
     np.save("d.npy", np.ones((5, 12)))
     assert "that is read" in refused(capsys, "logz", "m.npz", "--data", "d.npy", "--save", "d.npy")
     assert "regular" in refused(capsys, "logz", "m.npz", "--save", "/dev/null")
+    Path("notes.txt").write_text("mine")
+    other = Path("other.npz")
+    other.write_bytes(before)
+    for name in ("notes.txt", "other.npz"):
+        assert "something else" in refused(capsys, "logz", "m.npz", "--save", name)
+    assert Path("notes.txt").read_text() == "mine"
+    assert other.read_bytes() == before
+    for _ in range(2):  # an earlier estimate may be replaced
+        assert main(["logz", "m.npz", "--save", "e.json"]) == 0
     assert Path("m.npz").read_bytes() == before
 
 
