@@ -29,7 +29,10 @@ BESIDE = {
     ],
     "sweeps": ["Summary", "TaskKind", "task"],
     "training": ["TrainingResult", "GaussianTrainingResult", "Reweighted", "TrajectoryWeights"],
-    "book": ["tables", "errors", "plots", "parameters", "stored", "timing"],
+    "book": [
+        "judge", "measured", "verdicts", "claims", "tables", "errors", "plots", "parameters",
+        "stored", "timing",
+    ],
 }  # fmt: skip
 
 
