@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-
-REPOSITORY = Path(__file__).resolve().parent.parent
+from helpers_book import REPOSITORY, chapter_paths
 
 
 @pytest.fixture(scope="session")
@@ -19,10 +18,6 @@ def read_notebook():
         return json.loads(path.read_text(encoding="utf-8"))
 
     return read
-
-
-def chapter_paths() -> list[Path]:
-    return sorted((REPOSITORY / "book").glob("*.ipynb"))
 
 
 def pytest_generate_tests(metafunc):

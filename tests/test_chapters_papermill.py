@@ -4,6 +4,7 @@ import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,55 +15,9 @@ pytestmark = pytest.mark.chapters
 
 GIVEN_UP = 600  # seconds: something hangs; a chapter takes some 10 to 20 on a free machine
 
-# Smaller parameters and another seed, which keep the chapter's own checks true. A chapter that is
-# not named here has half of each whole number.
-SMALL = {
-    "tap": {"n_starts": 6, "n_temperatures": 100, "n_updates": 200, "seed": 20},
-    "mcmc_basics": {
-        "n_runs": 20,
-        "n_samples": 2000,
-        "n_wide_runs": 4,
-        "model": "cd1_20",
-        "n_sweeps": 40,
-        "seed": 20,
-    },
-    "ais": {"n_chains": 60, "n_temperatures": 400, "n_repeats": 200, "seed": 20},
-    "varopt": {"model": "cd25_20", "n_chains": 60, "n_temperatures": 400, "seed": 20},
-    "sams": {
-        "n_chains": 40,
-        "n_betas": 40,
-        "n_sweeps": 400,
-        "n_repeats": 50,
-        "n_runs": 3,
-        "seed": 20,
-    },
-    "rts": {
-        "n_chains": 40,
-        "n_betas": 40,
-        "n_sweeps": 400,
-        "n_repeats": 100,
-        "n_runs": 3,
-        "seed": 20,
-    },
-    "leaky_rbm": {
-        "n_visible": 100,
-        "n_hidden": 5,
-        "n_chains": 200,
-        "n_temperatures": 100,
-        "transition": "metropolis",
-        "n_trained": 4,
-        "n_updates": 20,
-        "seed": 20,
-    },
-    "rts_continuous": {
-        "n_temperatures": 30,
-        "n_chains": 24,
-        "n_sweeps": 1000,
-        "n_repeats": 4,
-        "seed": 20,
-    },
-    "tracking": {"n_chains": 200, "n_updates": 40, "n_repeats": 6, "seed": 20},
-}
+# Smaller parameters and another seed, which keep the chapter's own checks true: a file a chapter.
+# A chapter without one has half of each whole number.
+SMALL = Path(__file__).parent / "small_parameters"
 
 
 def parameters_of(path) -> dict:
@@ -86,15 +41,18 @@ def papermill(source, target, cwd, parameters: dict):
 
 def small_parameters(chapter) -> dict:
     numbers = {k: v for k, (kind, v) in parameters_of(chapter).items() if kind == "int" and v > 1}
-    return SMALL.get(chapter.stem) or {name: n // 2 for name, n in numbers.items()} | {"seed": 20}
+    own = SMALL / f"{chapter.stem}.yaml"
+    if own.exists():
+        return yaml.safe_load(own.read_text(encoding="utf-8"))
+    return {name: n // 2 for name, n in numbers.items()} | {"seed": 20}
 
 
 def test_small_parameters_are_of_chapters():
-    assert set(SMALL) <= {path.stem for path in chapter_paths()}
+    assert {path.stem for path in SMALL.iterdir()} <= {path.stem for path in chapter_paths()}
 
 
-def test_a_new_chapter_has_small_parameters(chapter, monkeypatch):
-    monkeypatch.delitem(SMALL, chapter.stem)
+def test_a_new_chapter_has_small_parameters(chapter, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys.modules[__name__], "SMALL", tmp_path)
     test_small_parameters_differ_from_the_defaults(chapter)
 
 

@@ -1,4 +1,9 @@
-"""The book's figures: one function a kind of figure, each returns its matplotlib Axes."""
+"""The book's figures: one function a kind of figure, each returns its matplotlib Axes.
+
+`METHOD_COLOURS` and `METHOD_MARKERS` give a method the same colour and marker in the whole book;
+`method` hands them to matplotlib. Colours are dark enough for a white ground, and methods that a
+colour-blind reader may take for one another differ in marker and line.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,50 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 BLUE, ORANGE, GREEN, GREY, RED = "#0b5394", "#c55a11", "#2e7d32", "#5f6368", "#b3261e"
+
+# Colour, marker, line: by method, then by schedule, base and model of a path.
+_LOOKS = {
+    "exact": ("#000000", "", "--"),
+    "published": ("#5f6368", "D", ":"),
+    # Annealing: blues and violets.
+    "AIS": ("#0b5394", "o", "-"),
+    "reverse AIS": ("#3d8fd1", "s", "-"),
+    "RAISE": ("#7b6cd9", "<", "--"),
+    "Jarzynski": ("#4b2e83", ">", "-."),
+    # Both ends of an interval at once: greens.
+    "BAR": ("#2e7d32", "D", "-"),
+    "MBAR": ("#00897b", "P", "--"),
+    # Tempering: orange to red.
+    "RTS": ("#c55a11", "^", "-"),
+    "counts": ("#8a6d00", "v", ":"),
+    "TI": ("#b08d00", "X", "-."),
+    "TI-RB": ("#e06c00", "d", "--"),
+    "parallel tempering": ("#8d6e63", "h", "-."),
+    "SAMS": ("#b3261e", "p", "-"),
+    "Wang-Landau": ("#d0478f", "*", "--"),
+    # Without sampling: purple and grey.
+    "mean field": ("#8e9297", "1", ":"),
+    "TAP": ("#8e24aa", "H", "-"),
+    "TAP2": ("#8e24aa", "H", "-"),
+    "TAP3": ("#c25ee0", "8", "--"),
+    # Schedules.
+    "linear": ("#5f6368", "o", ":"),
+    "VAROPT": ("#0b5394", "s", "-"),
+    "capped VAROPT": ("#3d8fd1", "D", "--"),
+    "friction": ("#c55a11", "^", "-"),
+    "GMS13": ("#2e7d32", "v", "-."),
+    "equal acceptance": ("#8e24aa", "P", "--"),
+    # Bases.
+    "base rate": ("#0b5394", "o", "-"),
+    "uniform": ("#c55a11", "v", "--"),
+    "mean-field base": ("#2e7d32", "s", "-."),
+    # Training.
+    "CD-1": ("#c55a11", "v", "--"),
+    "CD-25": ("#2e7d32", "s", "-."),
+    "PCD": ("#0b5394", "o", "-"),
+}
+METHOD_COLOURS = {name: colour for name, (colour, _, _) in _LOOKS.items()}
+METHOD_MARKERS = {name: marker for name, (_, marker, _) in _LOOKS.items()}
 STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -23,6 +72,43 @@ STYLE: Any = {
 def use_style() -> None:
     """The book's look, for all figures that follow."""
     plt.rcParams.update(STYLE)
+
+
+def method(name: str, label: str | None = None, markers: bool = True) -> dict[str, Any]:
+    """Colour, marker, line and label of a method, schedule or base, for ``ax.plot`` and the like.
+
+    Parameters
+    ----------
+    name : str
+        A key of `METHOD_COLOURS`.
+    label : str, optional
+        In the legend; the name without it.
+    markers : bool
+        False for a curve of many points.
+
+    Examples
+    --------
+    >>> method("AIS", label="AIS, 1,000 steps")["label"]
+    'AIS, 1,000 steps'
+    """
+    if name not in _LOOKS:
+        raise ValueError(f"no colour for {name!r}: expected one of {', '.join(_LOOKS)}")
+    colour, marker, line = _LOOKS[name]
+    look = {"color": colour, "linestyle": line, "label": label or name}
+    return look | ({"marker": marker, "markersize": 5} if markers and marker else {})
+
+
+def truth(ax, value: float, label: str = "exact", vertical: bool = False):
+    """The exact value as a dashed black line across the axes."""
+    line = ax.axvline if vertical else ax.axhline
+    line(value, lw=1.2, zorder=1, **method("exact", label))
+    return ax
+
+
+def _colours(names) -> list[str]:
+    """A method's own colour where the name is one, or the next of four."""
+    spare = iter((BLUE, ORANGE, GREEN, GREY, RED))
+    return [METHOD_COLOURS.get(name) or next(spare) for name in names]
 
 
 def digits(images, n_columns: int = 10, shape=(28, 28), titles=None):
@@ -47,12 +133,10 @@ def log_weight_histograms(estimates: dict, exact: float | None = None, ax=None):
     values = [estimate.log_weights for estimate in estimates.values()]
     low, high = min(map(np.min, values)), max(map(np.max, values))
     bins = np.linspace(low, high, 60)
-    for (name, estimate), color in zip(
-        estimates.items(), (BLUE, ORANGE, GREEN, GREY), strict=False
-    ):
+    for (name, estimate), color in zip(estimates.items(), _colours(estimates), strict=True):
         ax.hist(estimate.log_weights, bins, alpha=0.55, color=color, label=name)
     if exact is not None:
-        ax.axvline(exact, color="black", lw=1.2, ls="--", label="exact log Z")
+        truth(ax, exact, "exact log Z", vertical=True)
     ax.set(xlabel="log-estimate of log Z of one chain (nats)", ylabel="chains")
     ax.legend()
     return ax
@@ -67,9 +151,7 @@ def annealing_trace(estimates: dict, axes=None):
         ("slope_mean", "mean slope  d log Z / dβ  (nats)"),
         ("slope_variance", "variance of the slope  g(β)"),
     )
-    for (name, estimate), color in zip(
-        estimates.items(), (BLUE, ORANGE, GREEN, GREY), strict=False
-    ):
+    for (name, estimate), color in zip(estimates.items(), _colours(estimates), strict=True):
         for ax, (key, label) in zip(axes, panels, strict=True):
             scale = estimate.n_chains if key == "ess" else 1
             ax.plot(estimate.betas, estimate.trace[key] / scale, color=color, label=name)
@@ -86,16 +168,17 @@ def bracket(n_steps, lower, upper, exact: float | None = None, ax=None):
     ``lower`` and ``upper`` are Estimates of forward and reverse AIS, one for each of ``n_steps``.
     """
     ax = ax or plt.subplots(figsize=(6.5, 3.4))[1]
-    for side, color, name in ((lower, BLUE, "AIS"), (upper, ORANGE, "reverse AIS")):
+    for side, name in ((lower, "AIS"), (upper, "reverse AIS")):
+        color, marker = METHOD_COLOURS[name], METHOD_MARKERS[name]
         mean = np.array([e.mean_log_z for e in side])
         error = np.array([e.mean_std_error for e in side])
-        ax.errorbar(n_steps, mean, 2 * error, color=color, marker="o", ms=4, capsize=3,
+        ax.errorbar(n_steps, mean, 2 * error, color=color, marker=marker, ms=4, capsize=3,
                     label=f"{name}: mean of chains")  # fmt: skip
         averaged = np.array([e.log_z for e in side])
         ax.plot(n_steps, averaged, color=color, ls=":", marker="x", ms=5,
                 label=f"{name}: log of the mean weight")  # fmt: skip
     if exact is not None:
-        ax.axhline(exact, color="black", lw=1, ls="--", label="exact")
+        truth(ax, exact)
     ax.set(xscale="log", xlabel="annealing steps K", ylabel="log Z (nats)")
     ax.legend(fontsize=8)
     return ax

@@ -7,11 +7,32 @@ has a tolerance to be widened.
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
 from scipy.special import fdtr, fdtrc
 
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+# Beginning of a verdict: its colour in book.css, and its symbol.
+_MARKS = {
+    "reproduced": ("yes", "✔"),
+    "agrees": ("yes", "✔"),
+    "sign only": ("partly", "◐"),
+    "same sign": ("partly", "◐"),
+    "contradicted": ("no", "✘"),
+    "not reproduced": ("no", "✘"),
+    "too high": ("no", "▲"),
+    "too low": ("no", "▼"),
+    "not decided": ("open", "?"),
+    "not resolved": ("open", "?"),
+    "at the ceiling": ("open", "⤒"),
+    "no gain or loss": ("open", "="),
+    "cannot be checked": ("open", "∅"),
+    "not in the paper": ("open", "∅"),
+    "no reference": ("open", "∅"),
+}
 LIMIT = 3.0  # standard errors up to which two numbers are said to agree
 
 
@@ -136,15 +157,102 @@ def replicate_summary(values) -> dict[str, float]:
     }
 
 
+def number(value: float, digits: int = 3) -> str:
+    """A number for a table: significant digits, thousands separated, powers of ten if tiny.
+
+    Examples
+    --------
+    >>> number(0.018234), number(46038.1), number(1.52e-9), number(float("nan"))
+    ('0.0182', '46,038', '1.52 × 10⁻⁹', '–')
+    """
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+    if value != 0 and not 1e-4 <= abs(value) < 1e9:
+        mantissa, power = f"{value:.{digits - 1}e}".split("e")
+        return f"{mantissa} × 10{str(int(power)).translate(_RAISED)}"
+    return f"{value:,.{_decimals(value, digits)}f}"
+
+
+def with_error(value: float, error: float) -> str:
+    """A value with its standard error: three digits of the error, and as many of the value.
+
+    Examples
+    --------
+    >>> with_error(460.38149, 0.018234), with_error(-1234.56, 13.94), with_error(460.4, 0.0)
+    ('460.3815 ± 0.0182', '-1,234.6 ± 13.9', '460 ± 0')
+    """
+    if not math.isfinite(error) or error == 0 or not math.isfinite(value):
+        return number(value) + ("" if math.isnan(error) else f" ± {number(error)}")
+    if error < 1e-9:
+        return f"{value:,.9f} ± {number(error)}"
+    places = _decimals(error, 3)
+    return f"{value:,.{places}f} ± {error:,.{places}f}"
+
+
+def order_models(models, column: str = "model"):
+    """Models in the order of their size: a list of names, or a table with a column of them.
+
+    The size is the number at the end of a name, as in ``pcd_20`` or h20; names of the same size
+    keep their order, and names without a number come last.
+
+    Examples
+    --------
+    >>> order_models(["pcd_500", "h10", "cd1_20", "pcd_200"])
+    ['h10', 'cd1_20', 'pcd_200', 'pcd_500']
+    """
+    if isinstance(models, pd.DataFrame):
+        return models.sort_values(column, key=lambda names: names.map(_size), kind="stable")
+    return sorted(models, key=_size)
+
+
+def mark(word: str) -> str:
+    """A verdict for the reader of a table: a coloured symbol and the word.
+
+    Examples
+    --------
+    >>> mark("reproduced")
+    '<span class="verdict verdict-yes">✔</span> reproduced'
+    """
+    for beginning, (kind, symbol) in _MARKS.items():
+        if word.lower().startswith(beginning):
+            return f'<span class="verdict verdict-{kind}">{symbol}</span> {word}'
+    raise ValueError(f"no symbol for {word!r}: expected a beginning of {', '.join(_MARKS)}")
+
+
+def _decimals(value: float, digits: int) -> int:
+    """Decimal places that show so many significant digits."""
+    if value == 0:
+        return 0
+    return max(0, digits - 1 - math.floor(math.log10(float(f"{abs(value):.{digits - 1}e}"))))
+
+
+def _size(name: str) -> float:
+    ending = re.search(r"(\d+)\D*$", str(name))
+    return float(ending[1]) if ending else math.inf
+
+
 def show(frame: pd.DataFrame, caption: str, decimals: int | dict = 3):
-    """A styled table for the book: numbers aligned, gaps as a dash, a caption on top."""
+    """A styled table for the book: numbers aligned, gaps as a dash, a caption on top.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns of text, such as those of `with_error` and `mark`, are shown as they are.
+    caption : str
+        One sentence: what the numbers are, and what to see.
+    decimals : int or dict
+        Decimal places of columns of floats; by column, also a function of a value to a text,
+        such as `number`.
+    """
     digits = decimals if isinstance(decimals, dict) else {}
     default = decimals if isinstance(decimals, int) else 3
-    formats = {
-        name: f"{{:,.{digits.get(name, default)}f}}"
-        for name in frame.columns
-        if pd.api.types.is_float_dtype(frame[name])
-    }
+    formats = {}
+    for name in frame.columns:
+        wanted = digits.get(name, default)
+        if callable(wanted):
+            formats[name] = wanted
+        elif pd.api.types.is_float_dtype(frame[name]):
+            formats[name] = f"{{:,.{wanted}f}}"
     identifier = "".join(c if c.isalnum() else "-" for c in caption.lower())[:40]
     return (
         frame.style.set_uuid(identifier)

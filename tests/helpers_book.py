@@ -1,0 +1,120 @@
+"""What the tests of the book count: lessons, their audit pages, code that is shown, figures."""
+
+import json
+import re
+from pathlib import Path
+
+import yaml
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+BOOK = REPOSITORY / "book"
+AUDIT = "_audit"
+FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
+LINES_OF_A_SCREEN = 40
+
+
+def chapter_paths() -> list[Path]:
+    """Every notebook of the book, lessons and audit pages alike."""
+    return sorted(BOOK.glob("*.ipynb"))
+
+
+def read(path: Path) -> dict:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def is_audit(path: Path) -> bool:
+    return path.stem.endswith(AUDIT)
+
+
+def is_lesson(path: Path) -> bool:
+    """Chapters become lessons one by one: a lesson has an audit page, or a numbered figure."""
+    if is_audit(path):
+        return False
+    numbered = any("figure" in c["metadata"].get("mystnb", {}) for c in read(path)["cells"])
+    return numbered or has_audit(path)
+
+
+def has_audit(path: Path) -> bool:
+    return not is_audit(path) and path.with_stem(path.stem + AUDIT).exists()
+
+
+def toc_entries(toc: dict | None = None) -> list[tuple[str, str | None]]:
+    """Pages in the order of the contents, each with the page it is nested under."""
+    toc = toc or yaml.safe_load((REPOSITORY / "_toc.yml").read_text(encoding="utf-8"))
+    found: list[tuple[str, str | None]] = [(toc["root"], None)]
+
+    def walk(entries, parent):
+        for entry in entries:
+            found.append((entry["file"], parent))
+            walk(entry.get("sections", []), entry["file"])
+
+    for part in toc["parts"]:
+        walk(part["chapters"], None)
+    return found
+
+
+def source(cell) -> str:
+    return "".join(cell["source"])
+
+
+def tags(cell) -> list[str]:
+    return cell["metadata"].get("tags", [])
+
+
+def shown_code(cells) -> list[str]:
+    """Lines of code that a reader sees: not folded, not inside a hidden solution."""
+    lines, hidden = [], False
+    for cell in cells:
+        text = source(cell)
+        if cell["cell_type"] == "code":
+            lines += [] if hidden or FOLDED & set(tags(cell)) else text.splitlines()
+            continue
+        hidden = "{solution-start}" in text or (hidden and "{solution-end}" not in text)
+        prose = re.sub(r"(?ms)^(`{3,})\{solution\}.*?^\1\s*$", "", text)
+        for block in re.findall(r"(?ms)^```(?:python|\{code-block\})[^\n]*\n(.*?)^```", prose):
+            lines += block.splitlines()
+    return lines
+
+
+def figures(cells) -> list[dict]:
+    """Code cells, once for each picture that they show."""
+    return [
+        cell
+        for cell in cells
+        for output in cell.get("outputs", [])
+        if any(kind.startswith("image/") for kind in output.get("data", {}))
+    ]
+
+
+def n_tables(cells) -> int:
+    """Tables among the outputs, and those written in Markdown."""
+    shown = [o for c in cells for o in c.get("outputs", []) if "<table" in _html(o)]
+    texts = "\n".join(source(c) for c in cells if c["cell_type"] == "markdown")
+    return len(shown) + len(re.findall(r"(?m)^\|[ :|-]*-{3}[ :|-]*\|\s*$", texts))
+
+
+def _html(output) -> str:
+    return "".join(output.get("data", {}).get("text/html", ""))
+
+
+LEAKS = [
+    (r"<Axes|<matplotlib|Axes\(|<Figure size|<BarContainer|\[<", "an object's repr"),
+    (r"\bat 0x[0-9a-f]+", "a memory address"),
+    (r"\beqs?\. \((?!s\))[A-Za-z]", "a label instead of an equation's number"),
+    (r"\{(eq|numref|doc|term|cite|ref)[a-z:]*\}", "a role that was not resolved"),
+]
+
+
+def leaks(text: str) -> list[str]:
+    """What a reader should never see: reprs, addresses, raw labels and roles."""
+    return [f"{what}: {m[0]!r}" for pattern, what in LEAKS for m in re.finditer(pattern, text)]
+
+
+def shown_text(output) -> str:
+    """What the page shows of an output as text: nothing of one that has a picture or a table."""
+    if output["output_type"] == "stream":
+        return "".join(output["text"])
+    data = output.get("data", {})
+    if any(kind.startswith("image/") for kind in data):
+        return ""
+    return re.sub(r"<[^>]*>", " ", _html(output)) or "".join(data.get("text/plain", ""))
