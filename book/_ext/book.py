@@ -1,8 +1,9 @@
-"""The API page, and small corrections to the stock theme, as one local Sphinx extension."""
+"""The API page, the page of all verdicts, and corrections to the theme: one Sphinx extension."""
 
 from pathlib import Path
 
 import api_page
+import notes_page
 
 HERE = Path(__file__).parent
 
@@ -14,6 +15,15 @@ def write_api_page(app, docname, source):
     """Fill the API page as it is read, so that it cannot lag behind the library."""
     if api_page.MARK in source[0]:
         source[0] = source[0].replace(api_page.MARK, api_page.page())
+
+
+def write_notes_page(app, docname, source):
+    """Fill the page of all verdicts from the executed notebooks beside it."""
+    if notes_page.MARK in source[0]:
+        folder = Path(app.env.doc2path(docname)).parent
+        for notebook in notes_page.chapters(folder):
+            app.env.note_dependency(str(notebook))
+        source[0] = source[0].replace(notes_page.MARK, notes_page.page(folder))
 
 
 def add_style(app):
@@ -53,6 +63,7 @@ def prune_mathjax(app, exception):
 
 def setup(app):
     app.connect("source-read", write_api_page)
+    app.connect("source-read", write_notes_page)
     app.connect("builder-inited", add_style)
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("html-page-context", drop_roles, priority=900)

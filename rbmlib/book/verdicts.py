@@ -138,12 +138,13 @@ def in_brackets(effect: float, low: float, high: float) -> str:
     return f"{value} [{ends[0]}, {ends[1]}]".replace("inf", "∞")
 
 
-def verdict_cell(verdict: Verdict) -> str:
-    """Symbol and outcome as HTML, for a cell of any table (shown unescaped)."""
-    symbol, colour = SYMBOLS[verdict.outcome]
+def verdict_cell(verdict: Verdict | str) -> str:
+    """Symbol and outcome as HTML, of a verdict or outcome, for a cell of any (unescaped) table."""
+    outcome = verdict.outcome if isinstance(verdict, Verdict) else verdict
+    symbol, colour = SYMBOLS[outcome]
     return (
         f'<span class="verdict verdict-{colour}"><span class="verdict-symbol">{symbol}</span> '
-        f"{verdict.outcome}</span>"
+        f"{outcome}</span>"
     )
 
 
@@ -171,7 +172,9 @@ def _row(v: Verdict, beside: str) -> str:
         html.escape(f"{effect} {v.unit}".strip()) if effect else "",
         f"{verdict_cell(v)} {_note(v.note)}".rstrip(),
     )
-    return f'<tr id="{v.name}">{"".join(f"<td>{c}</td>" for c in cells)}</tr>'
+    labels = ("claim", "paper", "ours", "effect", "verdict")
+    columns = "".join(f'<td data-label="{a}">{c}</td>' for a, c in zip(labels, cells, strict=True))
+    return f'<tr id="{v.name}">{columns}</tr>'
 
 
 def _note(text: str) -> str:
