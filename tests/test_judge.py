@@ -1,0 +1,275 @@
+"""The judge: each outcome where it must come out, and just beside it, where it must not."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from rbmlib.book import claims, judge
+from rbmlib.book import measured as ms
+from rbmlib.book import verdicts as vs
+from rbmlib.book.verdicts import (
+    CEILING,
+    CONTRADICTED,
+    NOT_DECIDED,
+    REPRODUCED,
+    SIGN_ONLY,
+    UNCHECKED,
+)
+
+HALF = ms.quantile(1 - ms.ALPHA / 2, math.inf)  # of an interval, in standard errors
+
+
+@pytest.fixture(autouse=True)
+def listed(monkeypatch):
+    """Two claims that no source makes, so that the tests do not hang on what is printed."""
+    rows = {
+        name: claims.Claim(name, "Wang", "table", "ais", "a claim", printed)
+        for name, printed in (("ten", "10.00"), ("two", "2.0"), ("words", "flat"), ("e", "1.0e-4"))
+    }
+    monkeypatch.setattr(claims, "claims", lambda: rows)
+
+
+def at(value, error=1.0):
+    """A measurement whose error is known."""
+    return ms.measured(value, error)
+
+
+def factor(ratio, error=0.1):
+    return ms.measured(ratio, error, scale="log")
+
+
+def outcomes(cases):
+    return [pytest.param(*case[1:], id=f"{i}-{case[0]}") for i, case in enumerate(cases)]
+
+
+# Each line: what it is, a verdict, and its outcome. Neighbours differ by a hair.
+PRINTED = [
+    ("near", lambda: judge.printed_value("ten", at(10.01, 0.01), printed_error=0.1), REPRODUCED),
+    ("at the edge", lambda: judge.printed_value("ten", at(10.13, 0.001), printed_error=0.1), REPRODUCED),
+    ("too few of ours", lambda: judge.printed_value("ten", at(10.01, 0.1), printed_error=0.1), NOT_DECIDED),
+    ("beyond the edge", lambda: judge.printed_value("ten", at(10.14, 0.001), printed_error=0.1), NOT_DECIDED),
+    ("all but off", lambda: judge.printed_value("ten", at(10.33, 0.001), printed_error=0.1), NOT_DECIDED),
+    ("off", lambda: judge.printed_value("ten", at(10.34, 0.001), printed_error=0.1), CONTRADICTED),
+    ("a margin", lambda: judge.printed_value("ten", at(10.06, 0.01), margin=0.1, reason="r"), REPRODUCED),
+    ("over it", lambda: judge.printed_value("ten", at(10.08, 0.01), margin=0.1, reason="r"), NOT_DECIDED),
+    ("beyond it", lambda: judge.printed_value("ten", at(10.14, 0.01), margin=0.1, reason="r"), CONTRADICTED),
+    ("not all beyond", lambda: judge.printed_value("ten", at(10.13, 0.01), margin=0.1, reason="r"), NOT_DECIDED),
+    ("rounding", lambda: judge.printed_value("ten", ms.exactly(10.004), margin=1e-9, reason="r"), REPRODUCED),
+    ("not rounding", lambda: judge.printed_value("ten", ms.exactly(10.006), margin=1e-9, reason="r"), CONTRADICTED),
+]  # fmt: skip
+
+VARIANCES = [
+    ("alike", lambda: judge.printed_variance("two", 2.0, n=math.inf, printed_n=400), REPRODUCED),
+    ("few of ours", lambda: judge.printed_variance("two", 2.0, n=20, printed_n=400), NOT_DECIDED),
+    ("larger", lambda: judge.printed_variance("two", 2.8, n=math.inf, printed_n=400), CONTRADICTED),
+    ("not clearly larger", lambda: judge.printed_variance("two", 2.3, n=math.inf, printed_n=400), NOT_DECIDED),
+    ("smaller", lambda: judge.printed_variance("two", 0.1, n=20, printed_n=20), CONTRADICTED),
+    ("within a factor", lambda: judge.printed_variance("two", 2.2, n=9999, printed_n=9999, margin=1.5, reason="r"), REPRODUCED),
+    ("beyond a factor", lambda: judge.printed_variance("two", 4.0, n=9999, printed_n=9999, margin=1.5, reason="r"), CONTRADICTED),
+]  # fmt: skip
+
+DIRECTIONS = [
+    ("up", lambda: judge.effect("words", at(HALF + 0.01), direction=+1), REPRODUCED),
+    ("not clearly up", lambda: judge.effect("words", at(HALF - 0.01), direction=+1), NOT_DECIDED),
+    ("down", lambda: judge.effect("words", at(-HALF - 0.01), direction=+1), CONTRADICTED),
+    ("down as claimed", lambda: judge.effect("words", at(-HALF - 0.01), direction=-1), REPRODUCED),
+    ("a ratio", lambda: judge.effect("words", factor(2), direction=+1), REPRODUCED),
+    ("of size", lambda: judge.effect("words", factor(2), direction=+1, size=(1.4, 2.9)), REPRODUCED),
+    ("size open", lambda: judge.effect("words", factor(2), direction=+1, size=(1.5, 2.9)), NOT_DECIDED),
+    ("smaller", lambda: judge.effect("words", factor(2), direction=+1, size=(2.8, 9)), SIGN_ONLY),
+    ("not clearly smaller", lambda: judge.effect("words", factor(2), direction=+1, size=(2.7, 9)), NOT_DECIDED),
+    ("no such size", lambda: judge.effect("words", factor(1.1), direction=+1, size=(1.6, 9)), CONTRADICTED),
+    ("the opposite", lambda: judge.effect("words", factor(0.5), direction=+1, size=(1.6, 9)), CONTRADICTED),
+    ("a printed effect", lambda: judge.effect("words", factor(1.5, 0.01), direction=+1, size=factor(1.6)), REPRODUCED),
+    ("another", lambda: judge.effect("words", factor(1.1, 0.01), direction=+1, size=factor(1.6)), SIGN_ONLY),
+    ("not resolved", lambda: judge.effect("words", factor(1.3, 0.01), direction=+1, size=factor(1.6)), NOT_DECIDED),
+    ("printed, not here", lambda: judge.effect("words", factor(1.0, 0.01), direction=+1, size=factor(1.6)), CONTRADICTED),
+]  # fmt: skip
+
+FULL, HALF_FULL = (980, 1000), (500, 1000)
+CEILINGS = [
+    ("no room", lambda: judge.effect("words", factor(1.01), direction=+1, ceiling=FULL), CEILING),
+    ("room", lambda: judge.effect("words", factor(1.01), direction=+1, ceiling=HALF_FULL), NOT_DECIDED),
+    ("no room for the size", lambda: judge.effect("words", factor(1.02, 1e-3), direction=+1, size=(1.5, 2), ceiling=FULL), CEILING),
+    ("room for the size", lambda: judge.effect("words", factor(1.02, 1e-3), direction=+1, size=(1.5, 2), ceiling=HALF_FULL), SIGN_ONLY),
+    ("a gain is a gain", lambda: judge.effect("words", factor(1.02, 1e-3), direction=+1, ceiling=FULL), REPRODUCED),
+    ("a loss is a loss", lambda: judge.effect("words", factor(0.9, 1e-3), direction=+1, ceiling=FULL), CONTRADICTED),
+    ("a floor", lambda: judge.effect("words", at(-0.1), direction=-1, ceiling=(0.5, 0.0)), CEILING),
+]  # fmt: skip
+
+ALIKE = [
+    ("alike", lambda: judge.equivalence("words", factor(1.0, 0.05), margin=1.25, reason="r"), REPRODUCED),
+    ("not significant", lambda: judge.equivalence("words", factor(1.0, 0.1), margin=1.25, reason="r"), NOT_DECIDED),
+    ("significant, small", lambda: judge.equivalence("words", factor(1.1, 0.01), margin=1.25, reason="r"), REPRODUCED),
+    ("other", lambda: judge.equivalence("words", factor(1.5, 0.05), margin=1.25, reason="r"), CONTRADICTED),
+    ("significant, open", lambda: judge.equivalence("words", factor(1.4, 0.05), margin=1.25, reason="r"), NOT_DECIDED),
+    ("a difference", lambda: judge.equivalence("words", at(0.1, 0.1), margin=0.5, reason="r"), REPRODUCED),
+]  # fmt: skip
+
+BOUNDS = [
+    ("below", lambda: judge.bound("words", at(5), at_most=5 + HALF + 0.01), REPRODUCED),
+    ("about", lambda: judge.bound("words", at(5), at_most=5 + HALF - 0.01), NOT_DECIDED),
+    ("above", lambda: judge.bound("words", at(5), at_most=5 - HALF - 0.01), CONTRADICTED),
+    ("at least", lambda: judge.bound("words", factor(2), at_least=1.4), REPRODUCED),
+    ("between", lambda: judge.bound("words", at(5), at_least=0, at_most=9), REPRODUCED),
+]  # fmt: skip
+
+EXACT = [
+    ("digits", lambda: judge.digits("ten", 10.0049), REPRODUCED),
+    ("other digits", lambda: judge.digits("ten", 10.0051), CONTRADICTED),
+    ("a power of ten", lambda: judge.digits("e", 1.04e-4), REPRODUCED),
+    ("another", lambda: judge.digits("e", 1.06e-4), CONTRADICTED),
+    ("proved", lambda: judge.statement("words", True, ours="yes", reason="r"), REPRODUCED),
+    ("disproved", lambda: judge.statement("words", np.False_, ours="no", reason="r"), CONTRADICTED),
+    ("cannot", lambda: judge.unchecked("words", "no model")[0], UNCHECKED),
+]  # fmt: skip
+
+TRAININGS = [
+    ("one", lambda: judge.effect("words", at(99), direction=+1, n_trainings=1), NOT_DECIDED),
+    ("four", lambda: judge.effect("words", [9.9, 10, 10.1, 10], direction=+1, n_trainings=4), REPRODUCED),
+    ("four that differ", lambda: judge.effect("words", [1, 10, 19, 10], direction=+1, n_trainings=4), NOT_DECIDED),
+    ("one, alike", lambda: judge.equivalence("words", at(0, 0.1), margin=1, reason="r", n_trainings=1), NOT_DECIDED),
+    ("one, printed", lambda: judge.printed_value("ten", at(10.01, 0.01), printed_error=0.1, n_trainings=1), NOT_DECIDED),
+    ("one, bound", lambda: judge.bound("words", at(0), at_most=9, n_trainings=1), NOT_DECIDED),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("call", "outcome"),
+    outcomes(PRINTED + VARIANCES + DIRECTIONS + CEILINGS + ALIKE + BOUNDS + EXACT + TRAININGS),
+)
+def test_outcome(call, outcome):
+    assert call().outcome == outcome
+
+
+def test_every_outcome_of_every_kind_is_tried():
+    kinds = (PRINTED, VARIANCES, DIRECTIONS, ALIKE, BOUNDS)
+    for kind in kinds:
+        assert {REPRODUCED, CONTRADICTED, NOT_DECIDED} <= {outcome for *_, outcome in kind}
+    assert {o for kind in (*kinds, CEILINGS, EXACT) for *_, o in kind} == set(vs.OUTCOMES)
+
+
+def test_a_verdict_says_what_was_judged():
+    found = judge.printed_value("ten", [10.2, 10.4, 10.3], printed_variance=0.2, printed_n=20)
+    low, high = found.low, found.high
+    assert found[:5] == ("ten", "Wang", "table", "a claim", "10.00")
+    assert found.effect == pytest.approx(0.3)
+    assert (low + high) / 2 == pytest.approx(0.3)
+    assert found.intervals == 1
+    assert "power: an effect of" in found.note and "margin" in found.note
+
+
+def test_what_could_have_been_seen_is_seen_nine_times_in_ten():
+    rng = np.random.default_rng(3)
+    see = ms.mean_of(rng.normal(size=1000)).could_see()
+    seen = [ms.mean_of(x).interval()[0] > 0 for x in rng.normal(see, 1, (2000, 1000))]
+    assert abs(np.mean(seen) - ms.POWER) < 4 * math.sqrt(0.09 / 2000) + 0.02  # see is estimated
+
+
+def test_one_claim_of_several_models():
+    good, open_, bad = (judge.effect("words", at(x), direction=+1) for x in (9, 0, -9))
+    assert vs.together({"h10": good, "h20": good}).outcome == REPRODUCED
+    assert vs.together({"h10": good, "h20": open_}).outcome == NOT_DECIDED
+    mixed = vs.together({"h10": good, "h20": bad, "h100": open_})
+    assert mixed.outcome == CONTRADICTED
+    assert mixed.intervals == 3
+    assert "h20: −9.00 [" in mixed.ours
+    with pytest.raises(ValueError, match="cases"):
+        vs.together({"a": good, "b": judge.digits("ten", 10)})
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda: judge.effect("flat", [1, 2], direction=1), "name"),
+        (lambda: judge.effect("words", [1, 2], direction=0), "direction"),
+        (lambda: judge.effect("words", [1.0], direction=1), "values"),
+        (lambda: judge.effect("words", [1, math.nan], direction=1), "values"),
+        (lambda: judge.effect("words", at(1), direction=1, size=(-1, 2)), "size"),
+        (lambda: judge.effect("words", at(1), direction=1, size=3), "size"),
+        (lambda: judge.effect("words", at(1), direction=1, size=factor(2)), "size"),
+        (lambda: judge.effect("words", at(1), direction=1, ceiling=(5, 4)), "ceiling"),
+        (lambda: judge.effect("words", [1, 2], direction=1, n_trainings=0), "n_trainings"),
+        (lambda: judge.effect("words", [1, 2], direction=1, n_trainings=5), "n_trainings"),
+        (lambda: judge.equivalence("words", at(0), margin=0, reason="r"), "margin"),
+        (lambda: judge.equivalence("words", factor(1), margin=0.5, reason="r"), "margin"),
+        (lambda: judge.equivalence("words", at(0), margin=1, reason=" "), "reason"),
+        (lambda: judge.printed_value("words", [1, 2], printed_error=1), "printed"),
+        (lambda: judge.printed_value("ten", [1, 2]), "margin"),
+        (lambda: judge.printed_value("ten", [1, 2], printed_error=0), "printed_error"),
+        (lambda: judge.printed_value("ten", [1, 2], printed_variance=1), "printed_n"),
+        (lambda: judge.printed_value("ten", [1, 2], printed_error=1, printed_n=3), "printed_error"),
+        (lambda: judge.printed_value("ten", factor(2), printed_error=1), "ours"),
+        (lambda: judge.printed_variance("two", -1, n=3, printed_n=20), "ours"),
+        (lambda: judge.printed_variance("two", [1, 2], printed_n=1), "printed_n"),
+        (lambda: judge.bound("words", at(1)), "at_most"),
+        (lambda: judge.bound("words", at(1), at_least=2, at_most=1), "at_most"),
+        (lambda: judge.digits("ten", "10"), "ours"),
+        (lambda: judge.statement("words", 1, ours="x", reason="r"), "holds"),
+        (lambda: judge.unchecked("words", ""), "reason"),
+        (lambda: ms.measured(1, -1), "std_error"),
+        (lambda: ms.measured(-1, 1, scale="log"), "value"),
+        (lambda: ms.measured(1, 1, 0), "freedom"),
+        (lambda: ms.measured(1, 1, scale="root"), "scale"),
+        (lambda: ms.ratio([1, 2], [0, 1]), "b"),
+        (lambda: ms.difference([1, 2], [1, 2, 3], paired=True), "pairs"),
+        (lambda: ms.rmse_ratio([1, 2], [1, 2, 3]), "pairs"),
+        (lambda: ms.from_interval(3, 1, 2), "low"),
+        (lambda: vs.show_verdicts([1]), "verdicts"),
+        (lambda: vs.show_verdicts(judge.unchecked(["ten", "ten"], "r")), "verdicts"),
+    ],
+)
+def test_bad_input_is_named(call, argument):
+    with pytest.raises((ValueError, TypeError), match=rf"\b{argument}\b"):
+        call()
+
+
+def test_measurements():
+    a, b = np.array([2.0, 4.0, 6.0]), np.array([1.0, 2.0, 3.0])
+    assert ms.difference(a, b, paired=True)[:2] == (2.0, pytest.approx(1 / math.sqrt(3)))
+    welch = ms.difference(a, b)
+    assert welch.std_error == pytest.approx(math.sqrt(4 / 3 + 1 / 3))
+    assert welch.freedom == pytest.approx((5 / 3) ** 2 / (16 / 9 / 2 + 1 / 9 / 2))
+    assert math.exp(ms.ratio(a, b).value) == pytest.approx(2)
+    assert ms.ratio(a, b, paired=True)[:2] == (pytest.approx(math.log(2)), pytest.approx(0))
+    assert math.exp(ms.rmse_ratio(a, b).value) == pytest.approx(2)
+    assert ms.by_training([a, b]).value == 3.0
+    assert ms.from_interval(2, 1, 4).std_error == pytest.approx(math.log(2) / 1.959964, rel=1e-6)
+    assert ms.exactly(3).interval() == (3, 3)
+
+
+def test_a_table_has_five_columns_and_carries_its_verdicts(monkeypatch):
+    import IPython.display
+
+    kept = []
+    monkeypatch.setattr(IPython.display, "display", lambda data, raw: kept.append(data))
+    every = [
+        judge.effect("words", factor(2), direction=+1, size=(2, math.inf)),
+        *judge.unchecked("ten", "a < b"),
+    ]
+    vs.show_verdicts([every])
+    data = kept[0]
+    assert data["text/html"].count("<th ") == data["text/html"].count("<td ") / 2 == 5
+    assert 'id="ten"' in data["text/html"] and "a &lt; b" in data["text/html"]
+    assert "✔" not in data["text/html"].replace("✔</span> reproduced", ""), "always with its word"
+    assert data["text/plain"] == f"words: {every[0].words}\nten: – cannot be checked"
+    back = [vs.from_json(fields) for fields in json.loads(json.dumps(data[vs.MIME]))]
+    assert [v._replace(effect=0, low=0, high=0) for v in back] == [
+        v._replace(effect=0, low=0, high=0) for v in every
+    ]
+    assert back[0].low == pytest.approx(every[0].low, rel=1e-5) and math.isnan(back[1].low)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [
+        ((-0.1234567, -0.4567, 0.2098), "−0.123 [−0.457, 0.210]"),
+        ((1234.567, 1200.1, 1269.0), "1,234.6 [1,200.1, 1,269.0]"),
+        ((2.0, 1.5, math.inf), "2.000 [1.500, ∞]"),
+        ((2.0, 2.0, 2.0), "2"),
+    ],
+)
+def test_digits_of_an_effect(numbers, text):
+    assert vs.in_brackets(*numbers) == text
