@@ -19,6 +19,7 @@ from . import __version__
 from .results import ConvergenceWarning, Estimate, student_interval
 
 MINIMUM_TRIPS = 2.0  # round trips of a chain, on average
+MINIMUM_LADDER_TRIPS = 20.0  # of all replicas of a ladder: each brings a fresh state to beta = 1
 DISAGREEMENT = 3.0  # combined standard errors
 SPREAD_RATIO = 2.0  # of the error from blocks of time to that from chains
 ROUNDING = 1e-12  # nats: a smaller difference is none
@@ -33,10 +34,10 @@ class Check(NamedTuple):
     disagreement: float = 0.0
 
 
-def round_trips(trips, of: str = "a chain") -> Check:
+def round_trips(trips, of: str = "a chain", least: float = MINIMUM_TRIPS) -> Check:
     """Mean round trips between the ends of the betas."""
-    text = f"round trips of {of} {trips:.1f}, {MINIMUM_TRIPS:.0f} or more"
-    return Check(text, bool(trips >= MINIMUM_TRIPS))
+    text = f"round trips of {of} {trips:.1f}, {least:.0f} or more"
+    return Check(text, bool(trips >= least))
 
 
 def agreement(name: str, difference, error, limit: float | None = None) -> Check:

@@ -10,7 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._diagnosis import Check, agreement, blocks_of_time, report, round_trips, some_spread
+from .._diagnosis import (
+    MINIMUM_LADDER_TRIPS,
+    Check,
+    agreement,
+    blocks_of_time,
+    report,
+    round_trips,
+    some_spread,
+)
 from .._validation import count, instance
 from ..results import Estimate
 from ..tempering import TemperedSample
@@ -149,9 +157,17 @@ def _begun_low(sample: TemperedSample):
 def _of_chains(sample: TemperedSample, error, halves, starts, in_time) -> list[Check]:
     """Checks from differences with their standard errors, and from the error by blocks of time."""
     pairs = {"halves of the run": halves, "chains begun at either end": starts}
-    checks = [round_trips(sample.round_trips.mean())]
+    checks = [trips(sample)]
     checks += [agreement(name, *pair) for name, pair in pairs.items() if pair is not None]
     return checks + ([blocks_of_time(in_time, error)] if np.isfinite(in_time) else [])
+
+
+def trips(sample: TemperedSample) -> Check:
+    """Of each chain; of all replicas of a ladder together, since any of them may bring news."""
+    if sample.swap_rates is None:
+        return round_trips(sample.round_trips.mean())
+    trips = sample.round_trips.sum() / sample.n_chains
+    return round_trips(trips, "a ladder", MINIMUM_LADDER_TRIPS)
 
 
 def one_slope(sums) -> bool:

@@ -14,13 +14,13 @@ import warnings
 import numpy as np
 from scipy.integrate import simpson
 
-from .._diagnosis import Check, agreement, report, round_trips, some_spread
+from .._diagnosis import Check, agreement, report, some_spread
 from .._streams import ChainStream
 from .._validation import count, instance
 from ..paths.base import AnnealingPath
 from ..results import ConvergenceWarning, Estimate
 from ..tempering import PATH_MEANING, TemperedSample, has_joint_slope
-from ._report import checked_skip, diagnose, of_sample, one_slope
+from ._report import checked_skip, diagnose, of_sample, one_slope, trips
 from .rts import rts
 
 RULES = ("trapezoid", "riemann", "corrected", "simpson")
@@ -114,9 +114,7 @@ def ti(
     error = rule_error(source.betas, mean, derivative, value)
     text = f"error of the rule {error:.3f}, of the chains {spread:.3f} (closer betas mend it"
     text += ")" if rule == "corrected" else ", or rule='corrected')"
-    mixing = diagnose(source, skip) if source.mixed is not None else [
-        round_trips(source.round_trips.mean(), "a replica")
-    ]  # fmt: skip
+    mixing = diagnose(source, skip) if source.mixed is not None else [trips(source)]
     fine = bool(error <= max(RULE_SHARE * spread, 1e-9))
     checks = [*mixing, Check(text, fine), *some_spread(spread, one_slope(sums))]
     steps = np.diff(source.betas)
