@@ -13,6 +13,7 @@ from .download import DataCorrupt, DataUnavailable, cache_folder
 from .files import committed, fetch
 from .images import Standardisation
 from .rbms import RBMInfo, list_rbms, load_rbm, rbm_files  # noqa: F401
+from .reference import Reference, load_reference
 from .register import (  # noqa: F401  (what tasks and the scripts of data/ look up)
     CIFAR_BATCHES,
     CIFAR_FOLDER,
@@ -39,6 +40,7 @@ __all__ = [
     "DataUnavailable",
     "Dataset",
     "RBMInfo",
+    "Reference",
     "Standardisation",
     "cache_folder",
     "cifar10_scale",
@@ -50,5 +52,6 @@ __all__ = [
     "load_dna",
     "load_mnist",
     "load_rbm",
+    "load_reference",
     "load_svhn",
 ]

@@ -1,0 +1,23 @@
+"""Make data/reference.csv: log Z of every model of the book, joined from independent runs.
+
+    python -m rbmlib run book/scales/reference.yaml     # hours of processor time
+    python data/make_reference.py
+
+How runs are joined is said in `rbmlib.book.reference`; the same tables give the same file.
+"""
+
+from pathlib import Path
+
+from rbmlib.book import reference
+
+OUTPUT = Path(__file__).parent / "reference.csv"
+
+
+def main():
+    table = reference.joined(reference.runs())
+    table.to_csv(OUTPUT, index=False, lineterminator="\n")
+    print(f"{OUTPUT}: {len(table)} models, {table['settled'].sum()} settled")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""The reference set: the best log Z known for each model of the book."""
+
+import csv
+from typing import NamedTuple
+
+from .files import committed
+
+FILE = "reference.csv"
+
+
+class Reference(NamedTuple):
+    """One line of :func:`load_reference`; all values in nats.
+
+    Attributes
+    ----------
+    model : str
+        As `load_rbm` takes it.
+    n_visible, n_hidden : int
+        Units.
+    log_z, std_error : float
+        Exact (error 0), or joined from runs of independent methods that agree.
+    lower, lower_error, upper, upper_error : float
+        Means over chains of forward and of reverse annealing, with their standard errors: in
+        expectation they bracket log Z, the upper one as far as the reverse chains began at draws
+        of the model. Both are log Z where it is exact.
+    exact : bool
+        Whether log Z is a sum over all states.
+    n_runs : int
+        Runs that were joined.
+    chi_squared : float
+        Of the joined runs about their mean, with ``n_runs - 1`` degrees of freedom.
+    settled : bool
+        Whether the value is exact, or at least two unflagged runs gave a standard error of at
+        most 0.02 nats.
+    """
+
+    model: str
+    n_visible: int
+    n_hidden: int
+    log_z: float
+    std_error: float
+    lower: float
+    lower_error: float
+    upper: float
+    upper_error: float
+    exact: bool
+    n_runs: int
+    chi_squared: float
+    settled: bool
+
+
+def load_reference() -> dict[str, Reference]:
+    """Return log Z of the published and the committed models: truths to test estimators against.
+
+    Returns
+    -------
+    dict
+        A `Reference` for each model, in the order of their sizes. The runs behind them are in
+        ``data/results/reference.csv``; ``data/make_reference.py`` joins them.
+
+    Raises
+    ------
+    DataCorrupt
+        If the table is missing.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> reference = rl.datasets.load_reference()
+    >>> round(reference["h20"].log_z, 4), reference["h20"].exact
+    (221.0668, True)
+    >>> rbm = rl.load_rbm("pcd_10")
+    >>> abs(rl.exact(rbm, progress=False).log_z - reference["pcd_10"].log_z) < 1e-5
+    True
+    """
+    with committed(FILE).open(newline="", encoding="utf-8") as file:
+        rows = [_reference(row) for row in csv.DictReader(file)]
+    return {row.model: row for row in rows}
+
+
+def _reference(row: dict[str, str]) -> Reference:
+    kinds = Reference.__annotations__
+    read = {bool: "True".__eq__}
+    return Reference(*(read.get(kinds[n], kinds[n])(row[n]) for n in Reference._fields))
