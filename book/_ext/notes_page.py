@@ -41,7 +41,8 @@ def page(folder: Path) -> str:
 
 def chapters(folder: Path) -> list[Path]:
     """Notebooks of the folder; two that judge the same claim are an error."""
-    notebooks = sorted(folder.glob("*.ipynb"))
+    every = sorted(folder.glob("*.ipynb"))
+    notebooks = [path for path in every if not path.name.endswith(".partial.ipynb")]
     names = [(v.name, path.stem) for path in notebooks for v in verdicts_in(path)]
     twice = {name for name, n in Counter(name for name, _ in names).items() if n > 1}
     if twice:
