@@ -13,7 +13,7 @@ from rbmlib.book import verdicts as vs
 from rbmlib.book.claims import claims, printed_number
 
 # Claims that no stored notebook may judge yet: to fall to 0, where every claim has a verdict.
-STILL_MISSING = 325
+STILL_MISSING = 327
 
 # Chapters that are not written yet, and may be named by a claim.
 PLANNED = {"compare"}
