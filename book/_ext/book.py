@@ -1,8 +1,9 @@
-"""The API page, and small corrections to the stock theme, as one local Sphinx extension."""
+"""Pages that are made as they are read, and corrections to the theme: one Sphinx extension."""
 
 from pathlib import Path
 
 import api_page
+import front
 
 HERE = Path(__file__).parent
 
@@ -14,6 +15,17 @@ def write_api_page(app, docname, source):
     """Fill the API page as it is read, so that it cannot lag behind the library."""
     if api_page.MARK in source[0]:
         source[0] = source[0].replace(api_page.MARK, api_page.page())
+
+
+def write_numbers(app, docname, source):
+    """Put the stored numbers into the front pages as they are read."""
+    source[0] = front.filled(source[0])
+
+
+def draw_front_figure(app):
+    target = Path(app.srcdir, front.FIGURE)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    front.draw(target)
 
 
 def add_style(app):
@@ -53,7 +65,9 @@ def prune_mathjax(app, exception):
 
 def setup(app):
     app.connect("source-read", write_api_page)
+    app.connect("source-read", write_numbers)
     app.connect("builder-inited", add_style)
+    app.connect("builder-inited", draw_front_figure)
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("html-page-context", drop_roles, priority=900)
     app.connect("build-finished", prune_mathjax, priority=900)
