@@ -89,6 +89,7 @@ def ess_of(schedule: str) -> float:
     return float(rows("varopt_equal_time", schedule=schedule)["ess"].mean())
 
 
+@functools.cache
 def facts() -> dict[str, str]:
     """Every number that a front page writes, as text."""
     missed = one_base("own biases")
