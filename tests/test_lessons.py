@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from conftest import REPOSITORY
 from helpers_book import (
     AUDIT,
     FOLDED,
@@ -55,17 +54,6 @@ def misplaced(entries, stems) -> list[str]:
 
 def test_every_notebook_is_in_the_contents_and_audits_are_nested():
     assert not misplaced(toc_entries(), [path.stem for path in chapter_paths()])
-
-
-def test_every_page_in_the_contents_exists_and_is_there_once():
-    pages = [page for page, _ in toc_entries()]
-    assert len(pages) == len(set(pages))
-    missing = [
-        p
-        for p in pages
-        if not any((REPOSITORY / f"{p}{end}").exists() for end in (".md", ".ipynb"))
-    ]
-    assert not missing
 
 
 def test_what_counts_as_misplaced():

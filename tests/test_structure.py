@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import yaml
+from helpers_book import toc_entries
 
 TOP_LEVEL = {
     "book", "rbmlib", "tests", "data", "_config.yml", "_toc.yml", "requirements.txt", "README.md",
@@ -196,8 +196,7 @@ def test_no_machine_path(repository):
 
 
 def test_table_of_contents_lists_every_page(repository):
-    toc = yaml.safe_load((repository / "_toc.yml").read_text())
-    listed = [toc["root"], *(c["file"] for part in toc["parts"] for c in part["chapters"])]
+    listed = [page for page, _ in toc_entries()]
     pages = (repository / "book").glob("*")
     present = {f"book/{page.stem}" for page in pages if page.suffix in {".md", ".ipynb"}}
     assert len(listed) == len(set(listed))

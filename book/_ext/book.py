@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import api_page
+import front
 import notes_page
 
 HERE = Path(__file__).parent
@@ -24,6 +25,17 @@ def write_notes_page(app, docname, source):
         for notebook in notes_page.chapters(folder):
             app.env.note_dependency(str(notebook))
         source[0] = source[0].replace(notes_page.MARK, notes_page.page(folder))
+
+
+def write_numbers(app, docname, source):
+    """Put the stored numbers into the front pages as they are read."""
+    source[0] = front.filled(source[0])
+
+
+def draw_front_figure(app):
+    target = Path(app.srcdir, front.FIGURE)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    front.draw(target)
 
 
 def add_style(app):
@@ -64,7 +76,9 @@ def prune_mathjax(app, exception):
 def setup(app):
     app.connect("source-read", write_api_page)
     app.connect("source-read", write_notes_page)
+    app.connect("source-read", write_numbers)
     app.connect("builder-inited", add_style)
+    app.connect("builder-inited", draw_front_figure)
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("html-page-context", drop_roles, priority=900)
     app.connect("build-finished", prune_mathjax, priority=900)

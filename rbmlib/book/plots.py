@@ -48,7 +48,8 @@ _LOOKS = {
     "equal acceptance": ("#8e24aa", "P", "--"),
     # Bases.
     "base rate": ("#0b5394", "o", "-"),
-    "uniform": ("#c55a11", "v", "--"),
+    "own biases": ("#c55a11", "v", "--"),
+    "uniform": ("#8a6d00", "X", ":"),
     "mean-field base": ("#2e7d32", "s", "-."),
     # Training.
     "CD-1": ("#c55a11", "v", "--"),
