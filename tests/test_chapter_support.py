@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib.book import errors, tables, timing
+from rbmlib.book import datasheet, errors, first_pictures, known_log_z, tables, timing
 from rbmlib.book.parameters import (
     chapter_model,
     checked_parameters,
@@ -187,3 +187,39 @@ def test_sums_of_tempering_take_time_that_grows_with_the_draws():
     betas = np.linspace(0, 1, 100)
     few, many = (timing.seconds_of_sums(n, betas) for n in (2_000, 100_000))
     assert 10 * few < many < 10
+
+
+def test_datasheet_has_every_registered_model_in_the_order_of_size():
+    sheet = datasheet()
+    assert set(sheet["model"]) == {info.name for info in rl.datasets.list_rbms()}
+    assert sheet["hidden"].is_monotonic_increasing
+    published = sheet["model"].isin(list(rl.datasets.PUBLISHED_RBMS))
+    assert (sheet["updates"].isna() == published).all()
+    assert sheet.set_index("model").loc["cd25_20", "trained by"] == "CD-25"
+
+
+def test_known_values_of_log_z_are_exact_where_models_can_be_enumerated():
+    known = known_log_z()
+    for name in ("pcd_10", "h10", "cd1_20", "cd25_20", "pcd_20", "h20"):
+        assert known.loc[name, "known by"] == "enumeration"
+        assert known.loc[name, "std_error"] == 0
+    assert known.loc["pcd_10", "log_z"] == pytest.approx(
+        rl.exact(rl.load_rbm("pcd_10")).log_z, abs=1e-5
+    )
+    assert (known["std_error"] < 0.1).all()
+
+
+def test_a_chapter_may_take_models_of_any_size(tmp_path):
+    small = rl.testsystems.random_rbm(30, 5, rng=0)
+    small.save(tmp_path / "small.npz")
+    name = str(tmp_path / "small.npz")
+    assert chapter_model(name, n_visible=None).n_visible == 30
+    with pytest.raises(ValueError, match="784 visible units"):
+        chapter_model(name)
+    with pytest.raises(ValueError, match="at most 4 hidden units"):
+        chapter_model(name, 4, n_visible=None)
+
+
+def test_side_of_a_square_image():
+    assert first_pictures.image_side(784) == 28
+    assert first_pictures.image_side(180) is None

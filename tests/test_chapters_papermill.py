@@ -19,6 +19,9 @@ GIVEN_UP = 600  # seconds: something hangs; a chapter takes some 10 to 20 on a f
 # A chapter without one has half of each whole number.
 SMALL = Path(__file__).parent / "small_parameters"
 
+# Chapters that take an RBM of any size; the bases of all others are the base rate of MNIST.
+ANY_SIZE = {"start"}
+
 
 def parameters_of(path) -> dict:
     """Names, types and defaults in the cell tagged `parameters`."""
@@ -107,14 +110,46 @@ def test_unknown_parameter_is_refused_by_name(chapter, tmp_path):
     assert "sead" in refusal(chapter, tmp_path, {"sead": 3})
 
 
+def save_zeros(path, n_visible: int, n_hidden: int):
+    np.savez(
+        path,
+        weights=np.zeros((n_visible, n_hidden)),
+        visible_bias=np.zeros(n_visible),
+        hidden_bias=np.zeros(n_hidden),
+    )
+
+
 def test_model_of_another_size_is_refused_by_the_set_up(chapter, tmp_path):
-    """Every base of a chapter is the base rate of MNIST: a model of 8 x 8 digits fits none."""
+    """Most bases of a chapter are the base rate of MNIST: a model of 8 x 8 digits fits none."""
     if "model" not in parameters_of(chapter):
         pytest.skip("no parameter model")
-    np.savez(
-        tmp_path / "eight.npz",
-        weights=np.zeros((64, 16)), visible_bias=np.zeros(64), hidden_bias=np.zeros(16),
-    )  # fmt: skip
+    if chapter.stem in ANY_SIZE:
+        pytest.skip("takes any size")
+    save_zeros(tmp_path / "eight.npz", 64, 16)
     message = refusal(chapter, tmp_path, {"model": "eight.npz"})
     for words in ("model is 'eight.npz'", "n_visible=64", "expected", "784", "rbmlib logz"):
         assert words in message, message
+
+
+@pytest.mark.parametrize("n_visible", [64, 30])
+def test_model_of_another_size_runs_where_the_chapter_takes_it(chapter, tmp_path, n_visible):
+    """A square of pixels is drawn; units that form none are not, and the set-up says so."""
+    if chapter.stem not in ANY_SIZE:
+        pytest.skip("takes models of MNIST only")
+    save_zeros(tmp_path / "mine.npz", n_visible, 16)
+    target = tmp_path / "out.ipynb"
+    small = small_parameters(chapter) | {"model": "mine.npz"}
+    done = papermill(chapter, target, tmp_path, small)
+    assert done.returncode == 0, done.stderr[-3000:]
+    cells = [c for c in json.loads(target.read_text())["cells"] if c["cell_type"] == "code"]
+    said = "".join("".join(o.get("text", "")) for c in cells for o in c["outputs"])
+    assert ("form no square" in said) == (n_visible == 30)
+    assert "all checks passed" in said
+
+
+def test_a_model_with_other_than_binary_units_is_refused(chapter, tmp_path):
+    if chapter.stem not in ANY_SIZE:
+        pytest.skip("takes models of MNIST only")
+    message = refusal(chapter, tmp_path, {"model": "gaussian_cifar10"})
+    assert "model is 'gaussian_cifar10'" in message
+    assert "binary visible units" in message

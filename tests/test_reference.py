@@ -31,7 +31,9 @@ def test_runs_that_agree_are_averaged_by_their_variances():
     assert found["log_z"] == pytest.approx((10.0 * 4 + 10.01) / 5)
     assert found["std_error"] == pytest.approx(0.01 * math.sqrt(4 / 5), abs=1e-6)
     assert found["chi_squared"] == pytest.approx(0.002**2 / 1e-4 + 0.008**2 / 4e-4)
-    assert found["n_runs"] == 2 and found["settled"] and not found["exact"]
+    assert found["n_runs"] == 2
+    assert found["settled"]
+    assert not found["exact"]
 
 
 def test_runs_that_differ_widen_the_error():
@@ -47,14 +49,16 @@ def test_flagged_runs_are_left_out_and_one_run_settles_nothing():
     found = only(reference.joined(table({}, {"log_z": 12.0, "converged": False})))
     assert (found["log_z"], found["n_runs"], found["settled"]) == (10.0, 1, False)
     flagged = only(reference.joined(table(*({"converged": False},) * 2)))
-    assert flagged["n_runs"] == 2 and not flagged["settled"]
+    assert flagged["n_runs"] == 2
+    assert not flagged["settled"]
 
 
 def test_an_exact_value_stands_alone_and_the_narrowest_bracket_is_kept():
     none = {name: np.nan for name in ("lower", "lower_error", "upper", "upper_error", "std_error")}
     found = only(reference.joined(table({}, none | {"estimator": "exact", "log_z": 9.95})))
     assert (found["log_z"], found["std_error"], found["upper"]) == (9.95, 0, 9.95)
-    assert found["exact"] and found["settled"]
+    assert found["exact"]
+    assert found["settled"]
     wide = {"lower": 9.0, "upper": 11.0, "std_error": 0.001}
     assert only(reference.joined(table(wide, {})))["lower"] == 9.9
 
@@ -76,18 +80,22 @@ def test_every_registered_model_has_a_row_in_the_order_of_size():
 def test_exact_rows_are_exact(name):
     rbm = rl.load_rbm(name)
     row = rl.datasets.load_reference()[name]
-    assert row.exact and row.std_error == 0
+    assert row.exact
+    assert row.std_error == 0
     assert row.log_z == pytest.approx(rl.exact(rbm, progress=False).log_z, abs=2e-6)
     assert (row.n_visible, row.n_hidden) == (rbm.n_visible, rbm.n_hidden)
 
 
 @pytest.mark.parametrize(
-    "name, widest", [("h100", 0.1), ("h500", 0.3), ("salakhutdinov_cd25_500", 0.3)]
+    ("name", "widest"), [("h100", 0.1), ("h500", 0.3), ("salakhutdinov_cd25_500", 0.3)]
 )
 def test_the_models_of_the_papers_are_settled_within_a_narrow_bracket(name, widest):
     row = rl.datasets.load_reference()[name]
-    assert row.settled and row.std_error <= 0.02 and row.n_runs >= 3
+    assert row.settled
+    assert row.std_error <= 0.02
+    assert row.n_runs >= 3
     error = math.hypot(row.lower_error, row.upper_error)
     assert row.upper - row.lower <= widest
     assert row.lower - 3 * error < row.log_z < row.upper + 3 * error
-    assert type(row.exact) is bool and not row.exact
+    assert type(row.exact) is bool
+    assert not row.exact

@@ -1,6 +1,7 @@
 """What only the chapters of the book need: parameters, stored tables, verdicts, plots, tasks."""
 
 from .._streams import ChainStream
+from .datasheet import datasheet, known_log_z
 from .parameters import (
     chapter_model,
     checked_parameters,
@@ -15,6 +16,8 @@ __all__ = [
     "chapter_model",
     "checked_parameters",
     "colophon",
+    "datasheet",
+    "known_log_z",
     "noted_warnings",
     "recomputed",
     "refused_parameter",

@@ -86,7 +86,9 @@ def refused_parameter(name: str, value):
         raise ValueError(f"{name} is {value!r}: {error}") from None
 
 
-def chapter_model(name: str, max_units: int | None = None) -> BernoulliRBM:
+def chapter_model(
+    name: str, max_units: int | None = None, *, n_visible: int | None = MNIST_PIXELS
+) -> BernoulliRBM:
     """The RBM of the parameter ``model``, refused before anything is computed if it does not fit.
 
     Parameters
@@ -95,17 +97,23 @@ def chapter_model(name: str, max_units: int | None = None) -> BernoulliRBM:
         As `rbmlib.load_rbm` takes it.
     max_units : int, optional
         Of the smaller layer, where the chapter enumerates the model again and again.
+    n_visible : int, optional
+        Visible units that the chapter needs, `MNIST_PIXELS` where its bases are fitted to MNIST;
+        None: any number.
 
     Raises
     ------
     ValueError
-        If it is not a `BernoulliRBM` with `MNIST_PIXELS` visible units, which every base of a
-        chapter has, or has more units than it may.
+        If it is not a `BernoulliRBM` with ``n_visible`` visible units, or has more units than it
+        may.
     """
     with refused_parameter("model", name):
         rbm = datasets.load_rbm(name)
-        fits = isinstance(rbm, BernoulliRBM) and rbm.n_visible == MNIST_PIXELS
-        wanted = f"{MNIST_PIXELS} visible units (28 x 28 pixels of MNIST)"
+        fits = isinstance(rbm, BernoulliRBM) and n_visible in (None, rbm.n_visible)
+        wanted = "binary visible units"
+        if n_visible is not None:
+            note = " (28 x 28 pixels of MNIST)" if n_visible == MNIST_PIXELS else ""
+            wanted = f"{n_visible} visible units{note}"
         if max_units is not None:
             fits = fits and min(rbm.n_visible, rbm.n_hidden) <= max_units
             wanted += f" and at most {max_units} hidden units"

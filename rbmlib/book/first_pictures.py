@@ -1,0 +1,186 @@
+"""The figures of the first lesson: an RBM as a network, its states, its digits, its log Z."""
+
+from __future__ import annotations
+
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from .plots import BLUE, GREEN, GREY, ORANGE, RED
+
+MARKS = {"a minute": 60.0, "an hour": 3600.0, "a year": 3.156e7, "the age of the universe": 4.35e17}
+
+
+def image_side(n_pixels: int) -> int | None:
+    """Side of a square image with so many pixels; None if there is none."""
+    side = math.isqrt(n_pixels)
+    return side if side * side == n_pixels else None
+
+
+def chains_that_agree(every, agreeing, exact: float):
+    """Single-chain estimates of log Z beside the truth, and the agreeing ones enlarged."""
+    _, axes = plt.subplots(1, 2, figsize=(7.6, 3.1), width_ratios=(2, 1))
+    bins = np.arange(min(every) - 0.25, max(max(every), exact) + 0.75, 0.5)
+    others = [value for value in every if value > max(agreeing)]
+    axes[0].hist(agreeing, bins, color=RED, label=f"{len(agreeing)} chains that agree")
+    axes[0].hist(others, bins, color=GREY, label=f"the other {len(others)} chains")
+    axes[0].axvline(exact, color="black", ls="--", lw=1.4, label="exact log Z")
+    axes[0].legend(loc="upper center", fontsize=9)
+    axes[0].set(xlabel="log Z from one chain (nats)", ylabel="chains", title="200 chains")
+    axes[1].hist(agreeing, 15, color=RED)
+    axes[1].set(
+        xlabel="log Z (nats)", ylabel="chains", title=f"the {len(agreeing)}, enlarged"
+    )  # fmt: skip
+    return axes
+
+
+def network(weights, visible_bias, hidden_bias):
+    """Two layers of units as circles, with biases inside and weights on the lines."""
+    _, ax = plt.subplots(figsize=(5.2, 3.0))
+    places = {}
+    for letter, biases, y, colour in (("v", visible_bias, 0, BLUE), ("h", hidden_bias, 1, ORANGE)):
+        for i, bias in enumerate(biases):
+            places[letter, i] = (2.0 * i, y)
+            ax.plot(2.0 * i, y, "o", ms=34, color="white", mec=colour, mew=2, zorder=2)
+            ax.text(2.0 * i, y, f"${letter}_{i + 1}$", ha="center", va="center", size=14, zorder=3)
+            side = -1 if i == 0 else 1
+            ax.text(
+                2.0 * i + 0.35 * side, y, f"bias {bias:+.1f}", va="center",
+                ha="right" if side < 0 else "left",
+            )  # fmt: skip
+    for (i, j), weight in np.ndenumerate(weights):
+        (x0, y0), (x1, y1) = places["v", i], places["h", j]
+        ax.plot([x0, x1], [y0, y1], color=GREEN if weight > 0 else RED, lw=abs(weight), zorder=1)
+        at = 0.28
+        ax.text(
+            x0 + at * (x1 - x0), y0 + at * (y1 - y0), f"{weight:+.0f}", ha="center", va="center",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+        )  # fmt: skip
+    ax.text(1, 1.22, "hidden units", ha="center", color=ORANGE)
+    ax.text(1, -0.3, "visible units", ha="center", color=BLUE)
+    ax.set(xlim=(-1.3, 3.3), ylim=(-0.4, 1.4))
+    ax.axis("off")
+    return ax
+
+
+def shares_of_states(labels, exact, drawn: dict):
+    """Probability of each state as a bar, and the shares of draws as points, one set a name."""
+    _, ax = plt.subplots(figsize=(7.6, 3.0))
+    x = np.arange(len(labels))
+    ax.bar(x, exact, color=BLUE, alpha=0.35, label="from the table")
+    for (name, shares), colour, marker in zip(
+        drawn.items(), (ORANGE, GREEN, RED), "vo^", strict=False
+    ):
+        ax.plot(x, shares, marker, color=colour, ms=6, label=name)
+    ax.set_xticks(x, labels, rotation=60, fontsize=8)
+    ax.set(xlabel="state of v₁ v₂ | h₁ h₂", ylabel="probability, or share")
+    ax.legend()
+    return ax
+
+
+def filters(weights, n_most: int = 20):
+    """Columns of the weights as square pictures, green where positive and purple where negative."""
+    weights = np.asarray(weights)
+    shown = min(n_most, weights.shape[1])
+    side = image_side(len(weights))
+    n_columns = min(10, shown)
+    n_rows = -(-shown // n_columns)
+    figure, axes = plt.subplots(
+        n_rows, n_columns, figsize=(7.6, 0.95 * n_rows + 0.3), squeeze=False
+    )  # fmt: skip
+    limit = np.quantile(np.abs(weights), 0.995) or 1.0
+    for j, ax in enumerate(axes.flat):
+        ax.axis("off")
+        if j < shown:
+            image = weights[:, j].reshape(side, side)
+            drawn = ax.imshow(image, cmap="PRGn", vmin=-limit, vmax=limit)
+            ax.set_title(f"$h_{{{j + 1}}}$", fontsize=9)
+    bar = figure.colorbar(drawn, ax=axes, shrink=0.8, pad=0.01)
+    bar.set_label("weight")
+    return axes
+
+
+def rows_of_pictures(rows: dict):
+    """One row of square black and white pictures a name."""
+    images = list(rows.values())
+    side = image_side(np.shape(images[0])[1])
+    n_columns = min(10, len(images[0]))
+    _, axes = plt.subplots(
+        len(rows), n_columns, figsize=(7.6, 0.74 * len(rows)), squeeze=False
+    )  # fmt: skip
+    for line, (name, pictures) in zip(axes, rows.items(), strict=True):
+        for ax, picture in zip(line, pictures, strict=False):
+            ax.imshow(np.reshape(picture, (side, side)), cmap="gray_r", vmin=0, vmax=1)
+            ax.set(xticks=[], yticks=[])
+            ax.grid(visible=False)
+        line[0].set_ylabel(name, rotation=0, ha="right", va="center")
+    return axes
+
+
+def enumeration_times(n_units, seconds):
+    """Measured seconds of an enumeration, and the doubling that goes on from them."""
+    _, ax = plt.subplots(figsize=(7.0, 3.4))
+    ahead = np.arange(n_units[0], 101)
+    ax.plot(
+        ahead, seconds[-1] * 2.0 ** (ahead - n_units[-1]), ":", color=GREY,
+        label="twice as long for each further unit",
+    )  # fmt: skip
+    ax.plot(n_units, seconds, "o", color=BLUE, label="measured on this machine")
+    for name, mark in MARKS.items():
+        ax.axhline(mark, color=RED, lw=0.8)
+        ax.text(100, mark * 1.6, name, ha="right", va="bottom", color=RED, fontsize=9)
+    ax.set(yscale="log", xlabel="hidden units", ylabel="seconds for log Z")
+    ax.legend(loc="upper left", bbox_to_anchor=(0.0, 1.0), fontsize=9)
+    return ax
+
+
+def learning(updates, curves: dict, weights=None):
+    """Mean log-likelihood of test images while training, one curve a method."""
+    _, ax = plt.subplots(figsize=(6.5, 3.2))
+    looks = {"CD-1": (ORANGE, "v", "--"), "PCD": (BLUE, "o", "-")}
+    for name, values in curves.items():
+        colour, marker, line = looks[name]
+        ax.plot(updates, values, color=colour, marker=marker, ls=line, ms=5, label=name)
+    ax.set(xlabel="updates of the weights", ylabel="mean log p(v) of test images (nats)")
+    ax.legend()
+    return ax
+
+
+def ranking(right: dict, wrong: dict, what_is_wrong: str):
+    """Mean log-likelihoods of models as bars, once as they are and once with a wrong log Z."""
+    _, axes = plt.subplots(1, 2, figsize=(7.6, 2.3), sharex=True, sharey=True)
+    lowest = min(*right.values(), *wrong.values()) - 6
+    titles = "with the right log Z", what_is_wrong
+    for ax, values, title in zip(axes, (right, wrong), titles, strict=True):
+        best = max(values, key=values.__getitem__)
+        for y, (name, value) in enumerate(values.items()):
+            colour = BLUE if name == best else GREY
+            ax.barh(y, value - lowest, left=lowest, color=colour, height=0.6)
+            note = f"{value:.1f}" + (" (better)" if name == best else "")
+            ax.text(lowest + 0.4, y, note, va="center", color="white", fontweight="bold")
+        ax.set_yticks(range(len(values)), list(values))
+        ax.set(title=title, xlabel="mean log p(v) of test images (nats)", xlim=(lowest, None))
+        ax.grid(visible=False)
+    return axes
+
+
+def two_hills(rbm, ends):
+    """Probability of each number of black pixels of a model whose pixels are all alike, and where
+    chains ended."""
+    n = rbm.n_visible
+    black = np.arange(n + 1)
+    one_of_each = np.tri(n + 1, n, -1)  # row k has k black pixels
+    ways = np.array([math.log(math.comb(n, k)) for k in black])
+    log_p = rbm.log_density(one_of_each) + ways
+    log_p -= np.logaddexp.reduce(log_p)
+    middle = 3 * n // 4  # between the hills
+    small = np.exp(np.logaddexp.reduce(log_p[:middle]))
+    _, axes = plt.subplots(2, 1, figsize=(7.0, 4.0), sharex=True, height_ratios=(2, 1))
+    axes[0].plot(black, log_p / np.log(10), color=BLUE, lw=2)
+    axes[0].set(ylabel="log₁₀ of the probability", ylim=(-32, 3))
+    axes[0].text(n / 2, -5.5, f"1 part in {1 / small:,.0f}", ha="center")
+    axes[0].text(0.94 * n, 0.3, "all the rest", ha="right")
+    axes[1].hist(np.sum(ends, axis=1), np.arange(-0.5, n + 1.5), color=RED)
+    axes[1].set(xlabel=f"black pixels, of {n}", ylabel="chains that end here")
+    return axes
