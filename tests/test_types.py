@@ -39,8 +39,7 @@ def test_types_reach_those_who_import_the_library(repository, tmp_path):
     assert (repository / "rbmlib" / "py.typed").is_file()
 
 
-NOT_YET = {"exact"}  # says it in its docstring only
-FUNCTIONS = [n for n in rl.__all__ if inspect.isfunction(getattr(rl, n)) and n not in NOT_YET]
+FUNCTIONS = [n for n in rl.__all__ if inspect.isfunction(getattr(rl, n))]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

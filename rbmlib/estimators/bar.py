@@ -85,8 +85,8 @@ def bar(
     n_chains: int = 1000,
     rng=None,
     *,
-    start="auto",
     n_burn_in: int = 100,
+    start="auto",
     n_threads: int | None = None,
     progress: bool | None = None,
 ) -> Estimate:

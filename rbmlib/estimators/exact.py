@@ -48,7 +48,7 @@ def _blocks(rbm: BernoulliRBM):
 
 def exact(
     rbm: BernoulliRBM | LeakyRBM, *, n_threads: int | None = None, progress: bool | None = None
-):  # fmt: skip
+) -> Estimate:  # fmt: skip
     """Exact log Z by enumeration of the smaller layer.
 
     Parameters

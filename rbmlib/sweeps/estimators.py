@@ -1,97 +1,95 @@
-"""Estimators that any sweep may name, and their settings."""
+"""Estimators that any sweep may name: those of the library, as their signatures say.
+
+A task gives an estimator its path, betas and seed, or its model; every other argument that is
+annotated as a plain value is a setting of the task, with the same default. So a new estimator can
+be named at once. `IN_TASKS` says what tasks call otherwise, or never give.
+"""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from .. import datasets
-from ..estimators import ais, bar, exact, mbar, reverse_ais, rts, sams, tap, ti, wang_landau
+from .. import datasets, estimators
 from ..estimators._reverse_start import STARTS as REVERSE_STARTS
 from ..estimators.rts import STARTS as RTS_STARTS
 from ..estimators.tap import SOLVERS
+from ..results import Estimate
 from ..tempering.self_adjusted import JUMPS, STARTS
 from .registry import ESTIMATORS, one_of, register
 
-
-@register(ESTIMATORS, "ais")
-def _ais(path, betas, seed, *, n_chains: int = 1000):
-    return ais(path, betas, n_chains, seed, n_recorded=2, progress=False)
-
-
-@register(ESTIMATORS, "reverse_ais")
-def _reverse_ais(path, betas, seed, *, n_chains: int = 1000, n_burn_in: int = 1000):
-    return reverse_ais(path, betas, n_chains, seed, n_burn_in=n_burn_in, progress=False)
+PARTS = {"path": "path", "source": "path", "rbm": "rbm", "betas": "betas", "rng": "seed"}
+PLAIN = {kind.__name__: kind for kind in (int, float, str, bool)}
+REQUIRED = ("n_sweeps",)  # a table says how long its runs were
 
 
-@register(ESTIMATORS, "bar")
-def _bar(path, betas, seed, *, n_chains: int = 1000, n_burn_in: int = 100, begin: str = "auto"):
-    return bar(
-        path, betas, n_chains, seed, start=one_of("begin", begin, REVERSE_STARTS),
-        n_burn_in=n_burn_in, progress=False,
-    )  # fmt: skip
+class InTasks(NamedTuple):
+    """Where tasks do not follow the signature of an estimator."""
+
+    # by argument: the setting that stands for it, with its default; None: no setting does
+    settings: Mapping[str, tuple[str, Any] | None] = MappingProxyType({})
+    # arguments by name, from the settings and the parts of a task
+    arguments: Callable[[dict], dict] = lambda task: {}
+    # what a table holds of the estimate beside its usual columns
+    columns: Callable[[Estimate], dict] = lambda run: {}
 
 
-@register(ESTIMATORS, "rts")
-def _rts(
-    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, starting: str = "pilot",
-    rao_blackwell: bool = True,
-):  # fmt: skip
-    run = rts(
-        path, betas, n_chains, n_sweeps, seed, start=one_of("starting", starting, RTS_STARTS),
-        rao_blackwell=rao_blackwell, record_every=n_sweeps, progress=False,
-    )  # fmt: skip
-    return run, {"round_trips": run.settings["round_trips"], "bias": run.settings["bias"]}
+def register_estimator(function: Callable[..., Estimate], differs: InTasks | None = None) -> None:
+    """Let tasks name an estimator of a path, or of a model: its settings are in its signature."""
+    differs = differs or InTasks()
+    parts, settings = {}, {}
+    parameters = inspect.signature(function).parameters
+    for name, parameter in parameters.items():
+        if name in PARTS:
+            parts[name] = PARTS[name]
+        elif name in differs.settings:
+            if (other := differs.settings[name]) is not None:
+                settings[other[0]] = type(other[1]), other[1]
+        elif (kind := PLAIN.get(parameter.annotation, parameter.annotation)) in PLAIN.values():
+            settings[name] = (
+                kind,
+                inspect.Parameter.empty if name in REQUIRED else parameter.default,
+            )
+    quiet = {"progress": False} if "progress" in parameters else {}
+
+    def call(*given, **chosen):
+        task = dict(zip(parts.values(), given, strict=True)) | chosen
+        plain = {name: value for name, value in chosen.items() if name in parameters}
+        arguments = dict(zip(parts, given, strict=True)) | plain | quiet | differs.arguments(task)
+        run = function(**arguments)
+        return run, differs.columns(run)
+
+    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in parts.values()]
+        + [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=value)
+            for name, (kind, value) in settings.items()
+        ]
+    )
+    register(ESTIMATORS, function.__name__)(call)
 
 
-@register(ESTIMATORS, "ti")
-def _ti(
-    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, rule: str = "trapezoid",
-    rao_blackwell: bool = True,
-):  # fmt: skip
-    return ti(
-        path, betas, n_chains, n_sweeps, seed, rule=rule, rao_blackwell=rao_blackwell,
-        progress=False,
-    )  # fmt: skip
+def _of_settings(*names: str) -> Callable[[Estimate], dict]:
+    return lambda run: {name: run.settings[name] for name in names}
 
 
-@register(ESTIMATORS, "mbar")
-def _mbar(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
-    return mbar(path, betas, n_chains, n_sweeps, seed, progress=False)
-
-
-@register(ESTIMATORS, "sams")
-def _sams(
-    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_groups: int = 10,
-    starting: str = "pilot", first_stage: float = 0.3, exponent: float = 0.7,
-    jump: str = "global", rao_blackwell: bool = True,
-):  # fmt: skip
-    """``first_stage`` is t_0, as a share of the sweeps."""
-    run = sams(
-        path, betas, n_chains, n_sweeps, seed, n_groups=n_groups,
-        start=one_of("starting", starting, STARTS),
-        t_0=round(first_stage * n_sweeps), exponent=exponent, jump=one_of("jump", jump, JUMPS),
-        rao_blackwell=rao_blackwell, progress=False,
-    )  # fmt: skip
-    return run, _of_groups(run)
-
-
-@register(ESTIMATORS, "wang_landau")
-def _wang_landau(
-    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_groups: int = 10,
-    starting: str = "pilot", one_over_t: bool = True, flatness: float = 0.8,
-):  # fmt: skip
-    run = wang_landau(
-        path, betas, n_chains, n_sweeps, seed, n_groups=n_groups,
-        start=one_of("starting", starting, STARTS), one_over_t=one_over_t,
-        flatness=flatness, progress=False,
-    )  # fmt: skip
-    return run, _of_groups(run)
-
-
-def _of_groups(run) -> dict:
+def _of_groups(run: Estimate) -> dict:
     """Round trips of a chain in the second half, and the spread of log Z over groups."""
     spread = float(np.std(run.log_weights, ddof=1))
     return {"round_trips": run.settings["round_trips"], "spread": spread}
+
+
+def _of_sams(task: dict) -> dict:
+    """``first_stage`` is t_0, as a share of the sweeps."""
+    return {
+        "start": one_of("starting", task["starting"], STARTS),
+        "t_0": round(task["first_stage"] * task["n_sweeps"]),
+        "jump": one_of("jump", task["jump"], JUMPS),
+    }
 
 
 TAP_STARTS = {
@@ -101,20 +99,62 @@ TAP_STARTS = {
 }
 
 
-@register(ESTIMATORS, "tap")
-def _tap(
-    rbm, rng, *, order: int = 2, n_starts: int = 20, begin: str = "densities",
-    solver: str = "minimise", damping: float = 0.5, max_sweeps: int = 2000,
-):  # fmt: skip
-    """TAP from the starts of `rbmlib.tap`, uniform magnetisations, or training images."""
-    starts = TAP_STARTS[one_of("begin", begin, TAP_STARTS)](rbm, rng, n_starts)
-    run = tap(rbm, order, rng, n_starts=n_starts, starts=starts,
-              solver=one_of("solver", solver, SOLVERS), damping=damping,
-              max_sweeps=max_sweeps)  # fmt: skip
-    more = {name: run.settings[name] for name in ("n_solved", "n_fixed_points", "log_z_sum")}
-    return run, more | {"sweeps": run.n_sweeps}
+def _of_tap(task: dict) -> dict:
+    """From the starts of `rbmlib.tap`, uniform magnetisations, or training images."""
+    rng = np.random.default_rng([task["seed"], 1])
+    begin = TAP_STARTS[one_of("begin", task["begin"], TAP_STARTS)]
+    return {
+        "starts": begin(task["rbm"], rng, task["n_starts"]),
+        "solver": one_of("solver", task["solver"], SOLVERS),
+        "rng": rng,
+    }
 
 
-@register(ESTIMATORS, "exact")
-def _exact(rbm):
-    return exact(rbm, progress=False)
+# A column named "start" says where reverse chains began: settings are "starting" or "begin".
+IN_TASKS = {
+    "ais": InTasks({"n_recorded": None, "keep_chains": None}, lambda task: {"n_recorded": 2}),
+    "bar": InTasks(
+        {"start": ("begin", "auto")},
+        lambda task: {"start": one_of("begin", task["begin"], REVERSE_STARTS)},
+    ),
+    "rts": InTasks(
+        {"start": ("starting", "pilot"), "conditional": None, "record_every": None},
+        lambda task: {
+            "start": one_of("starting", task["starting"], RTS_STARTS),
+            "record_every": task["n_sweeps"],
+        },
+        _of_settings("round_trips", "bias"),
+    ),
+    "sams": InTasks(
+        {"start": ("starting", "pilot"), "t_0": ("first_stage", 0.3), "conditional": None},
+        _of_sams,
+        _of_groups,
+    ),
+    "tap": InTasks(
+        {"starts": ("begin", "densities")},
+        _of_tap,
+        lambda run: (
+            _of_settings("n_solved", "n_fixed_points", "log_z_sum")(run) | {"sweeps": run.n_sweeps}
+        ),
+    ),
+    "ti": InTasks({"skip": None}),
+    "wang_landau": InTasks(
+        {"start": ("starting", "pilot"), "jump": None, "conditional": None},
+        lambda task: {"start": one_of("starting", task["starting"], STARTS)},
+        _of_groups,
+    ),
+}
+NOT_IN_TASKS = ("log_z",)  # what it finds depends on the seconds that the machine takes
+
+
+def _is_estimator(function) -> bool:
+    """Whether it makes an `Estimate` of a path or of a model, not of the sample of another run."""
+    signature = inspect.signature(function)
+    first = next(iter(signature.parameters), "")
+    returned = signature.return_annotation in (Estimate, Estimate.__name__)
+    return returned and PARTS.get(first) in ("path", "rbm")
+
+
+for _name in estimators.__all__:
+    if _name not in NOT_IN_TASKS and _is_estimator(getattr(estimators, _name)):
+        register_estimator(getattr(estimators, _name), IN_TASKS.get(_name))

@@ -53,7 +53,7 @@ def checked(task: dict) -> dict:
             hint = f", did you mean {close[0]}?" if close else "."
             raise ValueError(f"unknown setting {name!r}{hint} Expected: {', '.join(known)}")
     whole = {
-        name: _of_type(name, task.get(name, default), kind)
+        name: _of_type(name, task.get(name, default), kind, 0 if default == 0 else 1)
         for name, (kind, default) in known.items()
     }
     for name, registry in (("base", BASES), ("test_set", TEST_SETS)):
@@ -113,14 +113,15 @@ def _chosen(task: dict, function) -> dict:
     return {name: task[name] for name in settings_of(function)}
 
 
-def _of_type(name: str, value: Any, kind: type):
+def _of_type(name: str, value: Any, kind: type, least: int):
     if value is None:
         raise ValueError(f"{name} is missing: expected {_MEANING[kind]}")
     if kind is float and type(value) is int:
         value = float(value)
     if kind is int and type(value) is float and value.is_integer():
         value = int(value)
-    least, wrong = 0 if name in MAY_BE_ZERO else 1, type(value) is not kind
+    least = 0 if name in MAY_BE_ZERO else least
+    wrong = type(value) is not kind
     if wrong or (kind is int and value < least):
         raise ValueError(f"{name} is {value!r}: expected {_MEANING[kind]}")
     return value
