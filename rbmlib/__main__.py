@@ -125,7 +125,7 @@ def _logz(options) -> int:
     if options.save:
         sources = (Path(x).expanduser() for x in (options.model, options.data) if x)
         target = checked_target(
-            options.save, "--save", [*sources, *datasets.rbm_files(options.model)]
+            options.save, "--save", [*sources, *datasets.rbms.rbm_files(options.model)]
         )
         if target.exists() and target.stat().st_size:
             _check_is_estimate(target)

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 from rbmlib import datasets
-from rbmlib.datasets import DataCorrupt, DataUnavailable, Remote
+from rbmlib.datasets import DataCorrupt, DataUnavailable
 from rbmlib.datasets import download as _download
+from rbmlib.datasets import register as _register
+from rbmlib.datasets.register import Remote
 
 DATA = Path(__file__).parents[1] / "data"
 CONTENT = b"a published file, for tests"
@@ -95,11 +97,11 @@ def test_data_are_cached_and_read_only(load):
 
 def test_every_npz_is_registered_unpickled_and_in_the_readme():
     files = {path.relative_to(DATA).as_posix(): path for path in DATA.rglob("*.npz")}
-    assert files.keys() == datasets.COMMITTED.keys()
+    assert files.keys() == _register.COMMITTED.keys()
     readme = (DATA / "README.md").read_text(encoding="utf-8")
     for name, path in files.items():
-        assert hashlib.sha256(path.read_bytes()).hexdigest() == datasets.COMMITTED[name]
-        assert datasets.COMMITTED[name] in readme, name
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == _register.COMMITTED[name]
+        assert _register.COMMITTED[name] in readme, name
         with np.load(path, allow_pickle=False) as arrays:
             assert all(arrays[key].dtype != object for key in arrays)
 
@@ -115,7 +117,7 @@ def test_every_published_table_is_in_the_readme():
 
 
 def test_committed_rbms_have_the_registered_shape():
-    for name, shape in (datasets.COMMITTED_RBMS | datasets.COMMITTED_GAUSSIAN).items():
+    for name, shape in (_register.COMMITTED_RBMS | _register.COMMITTED_GAUSSIAN).items():
         with np.load(datasets.committed(f"models/{name}.npz"), allow_pickle=False) as arrays:
             assert arrays["weights"].shape == shape, name
 
@@ -206,7 +208,7 @@ def here(tmp_path, monkeypatch):
 
 
 def register(monkeypatch, url, sha256=SHA256):
-    monkeypatch.setitem(datasets.REMOTE, "sample", Remote("sample.bin", url, sha256))
+    monkeypatch.setitem(_register.REMOTE, "sample", Remote("sample.bin", url, sha256))
 
 
 def closed_port():
@@ -317,10 +319,10 @@ def test_unknown_published_file():
 
 
 def test_registers_agree():
-    assert set(datasets.PUBLISHED_RBMS) <= set(datasets.REMOTE)
-    assert {f"models/{name}.npz" for name in datasets.COMMITTED_RBMS} <= set(datasets.COMMITTED)
-    assert len({remote.file for remote in datasets.REMOTE.values()}) == len(datasets.REMOTE)
-    for remote in datasets.REMOTE.values():
+    assert set(_register.PUBLISHED_RBMS) <= set(_register.REMOTE)
+    assert {f"models/{name}.npz" for name in _register.COMMITTED_RBMS} <= set(_register.COMMITTED)
+    assert len({remote.file for remote in _register.REMOTE.values()}) == len(_register.REMOTE)
+    for remote in _register.REMOTE.values():
         # SVHN's own page has no https; a file with another SHA-256 is refused either way
         assert remote.url.startswith(("https://", "http://ufldl.stanford.edu/"))
         assert remote.url.endswith("/" + remote.file)
@@ -337,7 +339,7 @@ def test_load_course_test(here, monkeypatch):
     batches = rows.reshape(2, 3, 4).transpose(1, 2, 0)  # (image in batch, pixel, batch)
     savemat(here.own / "test.mat", {"testbatchdata": batches})
     sha256 = hashlib.sha256((here.own / "test.mat").read_bytes()).hexdigest()
-    monkeypatch.setitem(datasets.REMOTE, "course_test", Remote("test.mat", "https://x/", sha256))
+    monkeypatch.setitem(_register.REMOTE, "course_test", Remote("test.mat", "https://x/", sha256))
     images = datasets.load_course_test.__wrapped__()
     assert images.dtype == np.uint8
     np.testing.assert_array_equal(images, rows)
@@ -350,7 +352,7 @@ def test_load_rbm_from_a_path_and_by_name(here, monkeypatch):
     path = here.own / "mine.npz"
     np.savez(path, weights=weights, visible_bias=visible, hidden_bias=hidden)
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    monkeypatch.setitem(datasets.REMOTE, "h10", Remote("mine.npz", "https://x/", sha256))
+    monkeypatch.setitem(_register.REMOTE, "h10", Remote("mine.npz", "https://x/", sha256))
     for source in (path, str(path), "h10"):
         rbm = datasets.load_rbm(source)
         np.testing.assert_array_equal(rbm.weights, weights)
@@ -362,7 +364,7 @@ def test_unknown_rbm_names_the_known_ones():
     with pytest.raises(ValueError, match=r"RBM 'h_500' \(did you mean 'h500'\?\)") as caught:
         datasets.load_rbm("h_500")
     names = [
-        *datasets.COMMITTED_RBMS, *datasets.COMMITTED_GAUSSIAN, *datasets.PUBLISHED_RBMS
+        *_register.COMMITTED_RBMS, *_register.COMMITTED_GAUSSIAN, *_register.PUBLISHED_RBMS
     ]  # fmt: skip
     assert f"expected one of {', '.join(names)}; a path to an .npz or .mat" in str(caught.value)
 
@@ -374,14 +376,14 @@ def test_missing_rbm_file(tmp_path):
 
 def test_list_rbms_says_where_each_is(here, monkeypatch):
     for name in ("h10", "h20"):
-        monkeypatch.setitem(datasets.REMOTE, name, Remote(name, "https://x/", SHA256))
+        monkeypatch.setitem(_register.REMOTE, name, Remote(name, "https://x/", SHA256))
     (here.own / "h10").write_bytes(CONTENT)
     (here.own / "h20").write_bytes(CONTENT + b"!")
     listed = {info.name: info for info in datasets.list_rbms()}
     assert listed["h10"] == ("h10", 784, 10, "fetched")
     assert listed["h20"] == ("h20", 784, 20, "damaged")
     assert listed["h500"] == ("h500", 784, 500, "not here")
-    assert {listed[name].where for name in datasets.COMMITTED_RBMS} <= {"committed"}
+    assert {listed[name].where for name in _register.COMMITTED_RBMS} <= {"committed"}
 
 
 def test_committed_data_need_no_pooch():

@@ -10,8 +10,10 @@ from scipy.io import savemat
 
 import rbmlib as rl
 from rbmlib import datasets
-from rbmlib.datasets import DataCorrupt, Remote, images
+from rbmlib.datasets import DataCorrupt, images
 from rbmlib.datasets import download as _download
+from rbmlib.datasets import register as _register
+from rbmlib.datasets.register import Remote
 
 RNG = np.random.default_rng(0)
 SMALL = RNG.integers(0, 256, (4, images.N_PIXELS), np.uint8)
@@ -61,9 +63,9 @@ def test_differences_lose_nothing():
 def cifar_files(monkeypatch) -> dict[str, bytes]:
     """Six small files in the form of CIFAR-10's, registered in place of the real ones."""
     files = {}
-    for i, name in enumerate(datasets.CIFAR_BATCHES):
+    for i, name in enumerate(_register.CIFAR_BATCHES):
         files[name] = images.write_cifar_batch(SMALL + np.uint8(i), LABELS)
-        monkeypatch.setitem(datasets.CIFAR_BATCHES, name, sha256(files[name]))
+        monkeypatch.setitem(_register.CIFAR_BATCHES, name, sha256(files[name]))
     return files
 
 
@@ -77,7 +79,7 @@ def check_full(data):
 
 
 def test_full_set_from_unpacked_files(own, monkeypatch):
-    folder = own / datasets.CIFAR_FOLDER
+    folder = own / _register.CIFAR_FOLDER
     folder.mkdir()
     for name, content in cifar_files(monkeypatch).items():
         (folder / name).write_bytes(content)
@@ -91,13 +93,13 @@ def test_full_set_from_the_archive(own, monkeypatch):
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for name, content in cifar_files(monkeypatch).items():
-            entry = tarfile.TarInfo(f"{datasets.CIFAR_FOLDER}/{name}")
+            entry = tarfile.TarInfo(f"{_register.CIFAR_FOLDER}/{name}")
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
     name = "cifar-10-binary.tar.gz"
     (own / name).write_bytes(buffer.getvalue())
     remote = Remote(name, "https://x/" + name, sha256(buffer.getvalue()))
-    monkeypatch.setitem(datasets.REMOTE, "cifar10", remote)
+    monkeypatch.setitem(_register.REMOTE, "cifar10", remote)
     check_full(datasets.load_cifar10.__wrapped__(full=True))
     assert [path.name for path in own.iterdir()] == [name]
 
@@ -108,7 +110,7 @@ def test_svhn(own, monkeypatch):
         cube = images.pictures(SMALL).transpose(1, 2, 3, 0)
         savemat(own / file, {"X": cube, "y": np.array([[10], [1], [9], [2]], np.uint8)})
         digest = sha256((own / file).read_bytes())
-        monkeypatch.setitem(datasets.REMOTE, name, Remote(file, "https://x/" + file, digest))
+        monkeypatch.setitem(_register.REMOTE, name, Remote(file, "https://x/" + file, digest))
     data = datasets.load_svhn.__wrapped__()
     np.testing.assert_array_equal(data.train, SMALL)
     np.testing.assert_array_equal(data.test, SMALL)

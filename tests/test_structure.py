@@ -1,6 +1,7 @@
 """The layout of the repository and the one-way imports of the package."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +19,8 @@ TOP_LEVEL = {
 
 # Rooms from left to right: a module imports rooms of a lower level, or its own room.
 LEVELS = [
-    {"_kernels", "results", "_diagnosis", "_numerics", "_streams", "_validation", "_files", "_csv"},
+    {"_kernels", "results", "_diagnosis", "_numerics", "_streams", "_validation", "_files", "_csv",
+     "_public"},
     {"models"},
     {"moves"},
     {"datasets"},
@@ -30,7 +32,7 @@ LEVELS = [
     {"sweeps"},
     {"book"},
     {"__main__"},
-]
+]  # fmt: skip
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 
 
@@ -110,6 +112,83 @@ def test_public_names_exist():
 
     assert rbmlib.__all__ == sorted(set(rbmlib.__all__))
     assert all(hasattr(rbmlib, name) for name in rbmlib.__all__)
+
+
+def test_a_public_name_stands_in_one_init_line(repository):
+    """Where it is imported; the names of `rbmlib` are those of its rooms, and a few more."""
+    package = repository / "rbmlib"
+    rooms = ("estimators", "models", "moves", "paths", "tempering", "training")
+    lines = [
+        re.sub(r"import \w+ as", "import", line)
+        for room in (".", *rooms)
+        for line in (package / room / "__init__.py").read_text().splitlines()
+        if line.startswith("from ")
+    ]
+    import rbmlib
+
+    for room in rooms:
+        for name in sys.modules[f"rbmlib.{room}"].__all__:
+            assert name in rbmlib.__all__
+            if name != "mcmc":  # the file metropolis.py
+                assert sum(bool(re.search(rf"import {name}\b", line)) for line in lines) == 1, name
+
+
+NEW_ESTIMATOR = """
+from ..results import Estimate
+
+def constant(path, n_chains: int = 100, rng=None, *, value: float = 1.0, skip: int = 0) -> Estimate:
+    \"\"\"The value that it is given.\"\"\"
+    return Estimate("constant", value * n_chains, 0.0, (value, value))
+"""
+USE_IT = """
+import sys
+import rbmlib as rl
+from rbmlib.sweeps import ESTIMATES, Sweep
+sys.path.insert(0, sys.argv[1])
+import api_page
+
+assert "constant" in rl.__all__
+task = {"model": "pcd_10", "estimator": "constant", "base": "uniform", "seed": 0}
+sweep = Sweep([task | {"value": 2}, task | {"n_chains": 3}], ESTIMATES, folder=".")
+assert sweep.run(n_workers=0).failed == {}
+assert [(r["n_chains"], r["value"], r["skip"], r["log_z"]) for r in sweep.rows()] == [
+    (3, 1.0, 0, 3.0), (100, 2.0, 0, 200.0)]
+try:
+    Sweep([task | {"valeu": 2}], ESTIMATES)
+except ValueError as error:
+    assert "did you mean value" in str(error)
+else:
+    raise AssertionError("a misspelt setting was not refused")
+section = api_page.page().split("## Estimators of log Z")[1].split("\\n## ")[0]
+assert ".. autofunction:: rbmlib.constant" in section
+"""
+
+
+def test_a_new_estimator_is_a_file_and_a_line(repository, tmp_path):
+    """In a copy of the library: public, on the API page, and named by a task, with its settings."""
+    copy, room = tmp_path / "rbmlib", tmp_path / "rbmlib" / "estimators"
+    for source in [
+        *(repository / "rbmlib").iterdir(),
+        *(repository / "rbmlib/estimators").iterdir(),
+    ]:
+        target = tmp_path / source.relative_to(repository)
+        target.parent.mkdir(exist_ok=True)
+        if source.name not in ("estimators", "__pycache__"):
+            target.symlink_to(source)
+    (tmp_path / "data").symlink_to(repository / "data")
+    (copy / "__init__.py").unlink()  # a link would lead Python to the original
+    (copy / "__init__.py").write_text((repository / "rbmlib/__init__.py").read_text())
+    listed = (room / "__init__.py").read_text()
+    (room / "__init__.py").unlink()
+    line = "from .constant import constant as constant\n"
+    (room / "__init__.py").write_text(listed.replace("from .exact", f"{line}from .exact", 1))
+    (room / "constant.py").write_text(NEW_ESTIMATOR)
+    done = subprocess.run(
+        [sys.executable, "-c", USE_IT, repository / "book" / "_ext"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture

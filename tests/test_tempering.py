@@ -287,7 +287,7 @@ def test_a_path_without_a_linear_density_needs_the_marginal():
     run = rl.simulated_tempering(Bare(), BETAS, GUESS, 20, 30, 0, conditional="marginal")
     same = rl.simulated_tempering(PATH, BETAS, GUESS, 20, 30, 0, conditional="marginal")
     np.testing.assert_array_equal(run.temperature, same.temperature)
-    assert np.iinfo(np.int16).max == tempering.MAX_BETAS
+    assert np.iinfo(np.int16).max == tempering.checks.MAX_BETAS
 
 
 def test_samplers_run_the_loops_that_a_path_hands_out():

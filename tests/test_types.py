@@ -39,6 +39,21 @@ def test_types_reach_those_who_import_the_library(repository, tmp_path):
     assert (repository / "rbmlib" / "py.typed").is_file()
 
 
+def test_type_checkers_know_every_public_name_and_no_other(repository, tmp_path):
+    """Even those that ask for explicit exports; files of a room are not names of the library."""
+    program, wrong = (
+        tmp_path / "program.py",
+        ["rl.tap_expansion", "rl.annotations", "rl.metropolis"],
+    )
+    names = [f"rl.{name}" for name in rl.__all__] + [
+        f"rl.schedules.{n}" for n in rl.schedules.__all__
+    ]
+    program.write_text("\n".join(["import rbmlib as rl", *names, *wrong]))
+    found = mypy(repository, "--no-implicit-reexport", program).stdout
+    lines = [int(line) for line in re.findall(r"program\.py:(\d+): error", found)]
+    assert lines == [len(names) + 2 + i for i in range(len(wrong))], found
+
+
 FUNCTIONS = [n for n in rl.__all__ if inspect.isfunction(getattr(rl, n))]
 
 

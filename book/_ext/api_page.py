@@ -23,12 +23,11 @@ BESIDE = {
     "datasets": ["pictures"],
     "paths": ["AdaptedSteps"],
     "moves": ["leaky"],
-    "tempering": ["Pilot"],
     "estimators": [
         "mixed_rts", "gain_sequence", "MBARSolution", "StochasticMBAR", "FixedPoints",
     ],
     "sweeps": ["Summary", "TaskKind", "task"],
-    "training": ["TrainingResult", "GaussianTrainingResult", "Reweighted", "TrajectoryWeights"],
+    "training": ["Reweighted", "TrajectoryWeights"],
     "book": [
         "judge", "measured", "verdicts", "claims", "tables", "errors", "plots", "parameters",
         "stored", "timing",

@@ -9,49 +9,24 @@ otherwise. Every binary file is checked against the SHA-256 in ``datasets/regist
 it is opened; a file that differs is refused, never overwritten.
 """
 
-from .download import DataCorrupt, DataUnavailable, cache_folder
-from .files import committed, fetch
-from .images import Standardisation
-from .rbms import RBMInfo, list_rbms, load_rbm, rbm_files  # noqa: F401
-from .reference import Reference, load_reference
-from .register import (  # noqa: F401  (what tasks and the scripts of data/ look up)
-    CIFAR_BATCHES,
-    CIFAR_FOLDER,
-    COMMITTED,
-    COMMITTED_GAUSSIAN,
-    COMMITTED_RBMS,
-    PUBLISHED_RBMS,
-    RBMS,
-    REMOTE,
-    Remote,
-)
-from .vectors import (
-    Dataset,
-    cifar10_scale,
-    load_cifar10,
-    load_course_test,
-    load_dna,
-    load_mnist,
-    load_svhn,
-)
+from .._public import declare as _declare
+from .download import DataCorrupt as DataCorrupt
+from .download import DataUnavailable as DataUnavailable
+from .download import cache_folder as cache_folder
+from .files import committed as committed
+from .files import fetch as fetch
+from .images import Standardisation as Standardisation
+from .rbms import RBMInfo as RBMInfo
+from .rbms import list_rbms as list_rbms
+from .rbms import load_rbm as load_rbm
+from .reference import Reference as Reference
+from .reference import load_reference as load_reference
+from .vectors import Dataset as Dataset
+from .vectors import cifar10_scale as cifar10_scale
+from .vectors import load_cifar10 as load_cifar10
+from .vectors import load_course_test as load_course_test
+from .vectors import load_dna as load_dna
+from .vectors import load_mnist as load_mnist
+from .vectors import load_svhn as load_svhn
 
-__all__ = [
-    "DataCorrupt",
-    "DataUnavailable",
-    "Dataset",
-    "RBMInfo",
-    "Reference",
-    "Standardisation",
-    "cache_folder",
-    "cifar10_scale",
-    "committed",
-    "fetch",
-    "list_rbms",
-    "load_cifar10",
-    "load_course_test",
-    "load_dna",
-    "load_mnist",
-    "load_rbm",
-    "load_reference",
-    "load_svhn",
-]
+_declare(globals())

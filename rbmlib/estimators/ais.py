@@ -13,7 +13,7 @@ from .._streams import ChainStream, progress_bar
 from .._validation import annealing_betas, count, instance
 from ..paths.base import AnnealingPath, State
 from ..results import Estimate, summarise_log_weights
-from ..tempering import PATH_MEANING
+from ..tempering.checks import PATH_MEANING
 from ._weights import of_weights, run_settings
 
 # What every run records, and what it keeps of every chain if it is told to.

@@ -24,7 +24,7 @@ from .._streams import ChainStream, progress_bar
 from .._validation import annealing_betas, count, finite_array, generator, instance
 from ..paths.base import AnnealingPath
 from ..results import Estimate, student_interval, summarise_log_weights
-from ..tempering import PATH_MEANING
+from ..tempering.checks import PATH_MEANING
 from ._reverse_start import kind_of_start, reverse_start
 from ._weights import NO_SPREAD, has_converged, run_settings
 

@@ -15,13 +15,8 @@ from .._kernels import threads
 from .._validation import count, generator, instance, seed_of
 from ..paths.base import AnnealingPath
 from ..results import Estimate
-from ..tempering import (
-    PATH_MEANING,
-    TemperedSample,
-    has_joint_slope,
-    ladder,
-    simulated_tempering,
-)
+from ..tempering import TemperedSample, simulated_tempering
+from ..tempering.checks import PATH_MEANING, ladder
 from ._report import kept_states, of_influences
 from .mbar_equations import Problem
 from .rts import BURN_IN, begin_from_pilot
@@ -62,7 +57,7 @@ def mbar(
     """
     started = time.perf_counter()
     instance("path", path, AnnealingPath, PATH_MEANING)
-    if not has_joint_slope(path):
+    if not path.has_joint_slope:
         raise ValueError(
             f"path is a {type(path).__name__}, whose slope depends on beta: expected a path such "
             "as rl.GeometricPath(rbm); use rl.rts(..., conditional='marginal') or rl.ais here"

@@ -17,7 +17,7 @@ from .._streams import ChainStream, progress_bar
 from .._validation import annealing_betas, count, generator, instance
 from ..paths.base import AnnealingPath
 from ..results import Estimate
-from ..tempering import PATH_MEANING
+from ..tempering.checks import PATH_MEANING
 from ._reverse_start import kind_of_start, reverse_start
 from ._weights import of_weights, run_settings
 

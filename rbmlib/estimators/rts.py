@@ -21,15 +21,8 @@ from .._numerics import logsumexp
 from .._validation import count, generator, instance, seed_of
 from ..paths.base import AnnealingPath, State
 from ..results import Estimate
-from ..tempering import (
-    PATH_MEANING,
-    TemperedSample,
-    check_conditional,
-    checked_prior,
-    ladder,
-    pilot,
-    simulated_tempering,
-)
+from ..tempering import TemperedSample, pilot, simulated_tempering
+from ..tempering.checks import PATH_MEANING, check_conditional, checked_prior, ladder
 from ._report import checked_sample, checked_skip, diagnose, of_sample, one_slope
 
 STARTS = ("pilot", "paper")

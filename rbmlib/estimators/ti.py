@@ -19,7 +19,8 @@ from .._streams import ChainStream
 from .._validation import count, instance
 from ..paths.base import AnnealingPath
 from ..results import ConvergenceWarning, Estimate
-from ..tempering import PATH_MEANING, TemperedSample, has_joint_slope
+from ..tempering import TemperedSample
+from ..tempering.checks import PATH_MEANING
 from ._report import checked_skip, diagnose, of_sample, one_slope, trips
 from .rts import rts
 
@@ -78,7 +79,7 @@ def ti(
         if betas is None:
             raise ValueError("betas is None: expected the betas at which to draw states, such as "
                              "rl.schedules.linear(99)")  # fmt: skip
-        joint = has_joint_slope(source)
+        joint = source.has_joint_slope
         if rule == "corrected" and not joint:
             raise ValueError(
                 f"rule is 'corrected', but the slope of a {type(source).__name__} depends on beta, "
@@ -192,7 +193,7 @@ def rule_error(betas, mean, derivative, value: float) -> float:
 def _random(path, n_chains, n_sweeps, rng, n_threads, started) -> Estimate:
     """Mean slope of chains that each stay at a beta drawn uniformly; half of the run is used."""
     instance("source", path, AnnealingPath, f"for the rule 'random' {PATH_MEANING}")
-    if not has_joint_slope(path):
+    if not path.has_joint_slope:
         raise TypeError(
             f"source is a {type(path).__name__}, whose slope depends on beta: expected for the "
             "rule 'random' a path such as rl.GeometricPath(rbm); use rule='simpson' here"

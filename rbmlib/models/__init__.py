@@ -1,18 +1,12 @@
 """Models: parameters, unnormalised log-densities, conditionals, loading and saving."""
 
-from . import testsystems
-from .bernoulli import BernoulliRBM, log_likelihood
-from .gaussian import GaussianRBM
-from .leaky import LeakyRBM
-from .mixture import GaussianMixture
-from .projection import project_weights
+from .._public import declare as _declare
+from . import testsystems as testsystems
+from .bernoulli import BernoulliRBM as BernoulliRBM
+from .bernoulli import log_likelihood as log_likelihood
+from .gaussian import GaussianRBM as GaussianRBM
+from .leaky import LeakyRBM as LeakyRBM
+from .mixture import GaussianMixture as GaussianMixture
+from .projection import project_weights as project_weights
 
-__all__ = [
-    "BernoulliRBM",
-    "GaussianMixture",
-    "GaussianRBM",
-    "LeakyRBM",
-    "log_likelihood",
-    "project_weights",
-    "testsystems",
-]
+_declare(globals(), "testsystems")

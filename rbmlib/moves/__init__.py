@@ -1,6 +1,10 @@
 """Moves: what leaves a density invariant. Metropolis-Hastings, Hamiltonian Monte Carlo, slices."""
 
-from . import hmc, leaky_bias
-from . import metropolis as mcmc
+from .._public import declare as _declare
+from . import hmc as hmc
+from . import leaky_bias as leaky_bias
+from . import metropolis as _metropolis
 
-__all__ = ["hmc", "leaky_bias", "mcmc"]
+mcmc = _metropolis
+
+_declare(globals(), "hmc", "leaky_bias")

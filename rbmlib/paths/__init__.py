@@ -1,25 +1,18 @@
 """Annealing paths: WHAT is annealed, from a tractable base (beta = 0) to the target (beta = 1)."""
 
-from .base import AnnealingPath, State
-from .bases import base_rate, mean_field_bias
-from .density import DensityPath, adapt_covariances, adapt_step_sizes
-from .fitted_gaussian import GaussianBasePath
-from .geometric import GeometricPath
-from .leaky import EnergyPath, GaussianGeometricPath, LeakinessPath
-from .moment_averaging import MomentAveragingPath
+from .._public import declare as _declare
+from .base import AnnealingPath as AnnealingPath
+from .base import State as State
+from .bases import base_rate as base_rate
+from .bases import mean_field_bias as mean_field_bias
+from .density import DensityPath as DensityPath
+from .density import adapt_covariances as adapt_covariances
+from .density import adapt_step_sizes as adapt_step_sizes
+from .fitted_gaussian import GaussianBasePath as GaussianBasePath
+from .geometric import GeometricPath as GeometricPath
+from .leaky import EnergyPath as EnergyPath
+from .leaky import GaussianGeometricPath as GaussianGeometricPath
+from .leaky import LeakinessPath as LeakinessPath
+from .moment_averaging import MomentAveragingPath as MomentAveragingPath
 
-__all__ = [
-    "AnnealingPath",
-    "DensityPath",
-    "EnergyPath",
-    "GaussianBasePath",
-    "GaussianGeometricPath",
-    "GeometricPath",
-    "LeakinessPath",
-    "MomentAveragingPath",
-    "State",
-    "adapt_covariances",
-    "adapt_step_sizes",
-    "base_rate",
-    "mean_field_bias",
-]
+_declare(globals())

@@ -96,6 +96,11 @@ class AnnealingPath(ABC):
             'GeometricPath, or conditional="marginal"'
         )
 
+    @property
+    def has_joint_slope(self) -> bool:
+        """Whether one slope a state serves all betas: whether there is a `joint_transition`."""
+        return type(self).joint_transition is not AnnealingPath.joint_transition
+
     def sweep(
         self, state: State, beta, n_sweeps: int, stream, n_threads=None, on_progress=None
     ) -> State:

@@ -1,8 +1,9 @@
 """Sweeps: many declared tasks, resumable, on one machine or on a Dask cluster."""
 
-from .kind import TaskKind
-from .store import StoreError
-from .sweep import Sweep
-from .task import ESTIMATES
+from .._public import declare as _declare
+from .kind import TaskKind as TaskKind
+from .store import StoreError as StoreError
+from .sweep import Sweep as Sweep
+from .task import ESTIMATES as ESTIMATES
 
-__all__ = ["ESTIMATES", "StoreError", "Sweep", "TaskKind"]
+_declare(globals())

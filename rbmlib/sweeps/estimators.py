@@ -155,6 +155,6 @@ def _is_estimator(function) -> bool:
     return returned and PARTS.get(first) in ("path", "rbm")
 
 
-for _name in estimators.__all__:
+for _name in vars(estimators)["__all__"]:
     if _name not in NOT_IN_TASKS and _is_estimator(getattr(estimators, _name)):
         register_estimator(getattr(estimators, _name), IN_TASKS.get(_name))

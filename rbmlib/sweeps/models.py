@@ -51,7 +51,7 @@ def load_model(name: str):
 
 def model_digest(name: str | None) -> str:
     """SHA-256 of a model in a file of the user's: a name alone would not say which it is."""
-    if name is None or name in datasets.RBMS or name in MODELS:
+    if name is None or name in datasets.register.RBMS or name in MODELS:
         return ""
     try:
         file = Path(name).expanduser()

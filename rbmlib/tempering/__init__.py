@@ -15,23 +15,11 @@ serves all betas. With ``"marginal"`` the hidden units are summed over first: a 
 in k, for K times the work, on any path.
 """
 
-from .checks import (  # noqa: F401  (shared with the estimators)
-    MAX_BETAS,
-    PATH_MEANING,
-    check_conditional,
-    checked_prior,
-    has_joint_slope,
-    ladder,
-)
-from .parallel import parallel_tempering
-from .pilot import Pilot, pilot, refined  # noqa: F401
-from .sample import TemperedSample
-from .simulated import simulated_tempering
+from .._public import declare as _declare
+from .parallel import parallel_tempering as parallel_tempering
+from .pilot import Pilot as Pilot
+from .pilot import pilot as pilot
+from .sample import TemperedSample as TemperedSample
+from .simulated import simulated_tempering as simulated_tempering
 
-__all__ = [
-    "Pilot",
-    "TemperedSample",
-    "parallel_tempering",
-    "pilot",
-    "simulated_tempering",
-]
+_declare(globals())

@@ -32,15 +32,10 @@ def checked_prior(prior, n: int) -> np.ndarray:
     return prior / prior.sum()
 
 
-def has_joint_slope(path) -> bool:
-    """Whether one slope a state serves all betas: see `AnnealingPath.joint_transition`."""
-    return type(path).joint_transition is not AnnealingPath.joint_transition
-
-
-def check_conditional(path, conditional) -> None:
+def check_conditional(path: AnnealingPath, conditional) -> None:
     if conditional not in CONDITIONALS:
         raise ValueError(f"conditional is {conditional!r}: expected one of {CONDITIONALS}")
-    if conditional == "joint" and not has_joint_slope(path):
+    if conditional == "joint" and not path.has_joint_slope:
         raise ValueError(
             f"conditional is 'joint', but {type(path).__name__} has no joint log-density that is "
             "linear in beta: expected 'marginal'"

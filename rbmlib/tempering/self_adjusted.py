@@ -26,7 +26,8 @@ from .._streams import ChainStream
 from .._validation import count, generator, instance
 from ..paths.base import AnnealingPath, State
 from ..results import Estimate
-from . import PATH_MEANING, check_conditional, checked_prior, ladder, pilot
+from .checks import PATH_MEANING, check_conditional, checked_prior, ladder
+from .pilot import pilot
 
 STARTS, JUMPS = ("pilot", "plain"), ("global", "local")
 PILOT_STEPS = 4000

@@ -1,7 +1,10 @@
 """Training: one loop of batches, momentum and looks; log Z tracked on the way."""
 
-from .bernoulli import TrainingResult, train
-from .gaussian import GaussianTrainingResult, train_gaussian
-from .tracking import LogZTracker
+from .._public import declare as _declare
+from .bernoulli import TrainingResult as TrainingResult
+from .bernoulli import train as train
+from .gaussian import GaussianTrainingResult as GaussianTrainingResult
+from .gaussian import train_gaussian as train_gaussian
+from .tracking import LogZTracker as LogZTracker
 
-__all__ = ["GaussianTrainingResult", "LogZTracker", "TrainingResult", "train", "train_gaussian"]
+_declare(globals())

@@ -35,7 +35,8 @@ from ..models.bernoulli import BernoulliRBM
 from ..paths.base import State
 from ..paths.geometric import GeometricPath
 from ..schedules import linear
-from ..tempering import TemperedSample, refined, simulated_tempering
+from ..tempering import TemperedSample, simulated_tempering
+from ..tempering.pilot import refined
 from .jarzynski import Reweighted, TrajectoryWeights, log_density_change
 
 START_SWEEPS = 1000  # of the annealing run from the base to the first model
