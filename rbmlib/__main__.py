@@ -165,7 +165,7 @@ def _training_data(name: str | None, n_visible: int):
         return read_npy(name, n_visible)
     except ValueError as error:
         raise ValueError(
-            f"--data is {name!r}: {error}; expected (n_samples, {n_visible}) values in [0, 1], "
+            f"--data is {name!r}: {error}; give (n_samples, {n_visible}) values in [0, 1], "
             "as np.save writes them"
         ) from None
 

@@ -98,10 +98,10 @@ def report(
     )
 
 
-def warn(message: str) -> None:
-    """A `ConvergenceWarning` for the line outside the library from which it was called."""
+def warn(message: str, category: type[Warning] = ConvergenceWarning) -> None:
+    """A warning for the line outside the library from which it was called."""
     level = 1
     frame: FrameType | None = sys._getframe()
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] == "rbmlib":
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, ConvergenceWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)

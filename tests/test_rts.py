@@ -11,6 +11,7 @@ from rbmlib import GeometricPath
 from rbmlib.estimators._report import checks_of_ends
 from rbmlib.estimators.rts import mixed_rts, updated
 from rbmlib.estimators.transition_rts import stationary, transition_sums
+from rbmlib.tempering import checks
 
 RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
 PATH = GeometricPath(RBM, base=np.zeros(12))
@@ -217,6 +218,16 @@ def test_wrong_arguments_are_refused_by_name(name):
         WRONG[name]()
     assert str(caught.value).startswith(name.strip())
     assert "expected" in str(caught.value)
+
+
+@pytest.mark.parametrize("start", ["pilot", "paper"])
+def test_betas_are_checked_once(start, monkeypatch):
+    seen, check = [], checks.annealing_betas
+    monkeypatch.setattr(checks, "annealing_betas", lambda betas: seen.append(1) or check(betas))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        rl.rts(PATH, BETAS, 4, 20, 0, start=start)
+    assert len(seen) == 1
 
 
 def test_update_in_logarithms():

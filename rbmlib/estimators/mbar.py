@@ -15,8 +15,9 @@ from .._kernels import threads
 from .._validation import count, generator, instance, seed_of
 from ..paths.base import AnnealingPath
 from ..results import Estimate
-from ..tempering import TemperedSample, simulated_tempering
-from ..tempering.checks import PATH_MEANING, ladder
+from ..tempering import TemperedSample
+from ..tempering.checks import PATH_MEANING, checked_prior, ladder
+from ..tempering.simulated import sample_of
 from ._report import kept_states, of_influences
 from .mbar_equations import Problem
 from .rts import BURN_IN, begin_from_pilot
@@ -65,12 +66,13 @@ def mbar(
     betas = ladder(betas)
     n_chains, n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps, 4)
     source = generator(rng)
-    log_z_path, begun, more = begin_from_pilot(
-        path, betas, n_chains, source, {"n_threads": n_threads}
-    )
-    sample = simulated_tempering(
-        path, betas, log_z_path, n_chains, n_sweeps, source, **begun, n_threads=n_threads,
-        record_every=-(-n_sweeps * n_chains // MAX_SAMPLES), progress=progress,
+    prior = checked_prior(None, betas.size)
+    options = {"prior": prior, "conditional": "joint", "n_threads": n_threads}
+    log_z_path, begun, more = begin_from_pilot(path, betas, n_chains, source, options)
+    every = -(-n_sweeps * n_chains // MAX_SAMPLES)
+    sample = sample_of(
+        path, betas, log_z_path, n_chains, n_sweeps, source, **begun, **options,
+        record_every=every, progress=progress,
     )  # fmt: skip
     skip = len(sample.delta) // BURN_IN
     estimate = mbar_of_sample(sample, skip=skip, n_threads=n_threads)

@@ -21,8 +21,10 @@ from .._numerics import logsumexp
 from .._validation import count, generator, instance, seed_of
 from ..paths.base import AnnealingPath, State
 from ..results import Estimate
-from ..tempering import TemperedSample, pilot, simulated_tempering
+from ..tempering import TemperedSample
 from ..tempering.checks import PATH_MEANING, check_conditional, checked_prior, ladder
+from ..tempering.pilot import pilot_of
+from ..tempering.simulated import sample_of
 from ._report import checked_sample, checked_skip, diagnose, of_sample, one_slope
 
 STARTS = ("pilot", "paper")
@@ -94,6 +96,7 @@ def rts(
     betas = ladder(betas)
     n_chains, n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps, 4)
     prior = checked_prior(prior, betas.size)
+    prior = prior / prior.sum()  # twice, because the last bits of results depend on it
     check_conditional(path, conditional)
     if start not in STARTS:
         raise ValueError(f"start is {start!r}: expected one of {STARTS}")
@@ -101,7 +104,7 @@ def rts(
     options = {"prior": prior, "conditional": conditional, "n_threads": n_threads}
     begin = begin_from_pilot if start == "pilot" else _from_equal
     log_z_path, begun, more = begin(path, betas, n_chains, source, options)
-    sample = simulated_tempering(
+    sample = sample_of(
         path, betas, log_z_path, n_chains, n_sweeps, source, **begun, **options,
         record_every=record_every, progress=progress, n_blocks=2 * BURN_IN,
     )  # fmt: skip
@@ -113,9 +116,7 @@ def rts(
 
 def begin_from_pilot(path, betas, n_chains, source, options):
     """Z^ of a pilot, and chains at both ends of the ladder."""
-    first = pilot(
-        path, betas, max(n_chains, 10), PILOT_STEPS, source, n_threads=options["n_threads"]
-    )
+    first = pilot_of(path, betas, max(n_chains, 10), PILOT_STEPS, source, options["n_threads"])
     odd = np.arange(n_chains) % 2 == 1
     rows = np.arange(n_chains)
     visible = np.where(odd[:, None], first.top.coordinates[rows], first.bottom.coordinates[rows])
@@ -132,7 +133,7 @@ def _from_equal(path, betas, n_chains, source, options):
     log_z_path, state, history = (1 - betas) * path.log_z_base, "base", []
     stopped = False
     for _ in range(ROUNDS):
-        sample = simulated_tempering(
+        sample = sample_of(
             path, betas, log_z_path, n_chains, ROUND_SWEEPS, source, start=state, n_blocks=1,
             **options, progress=False,
         )  # fmt: skip

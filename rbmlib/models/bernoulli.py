@@ -56,6 +56,9 @@ class BernoulliRBM(_RBM):
 
     mark = UNMARKED
 
+    def __init__(self, weights, visible_bias, hidden_bias, *, log_scale: float = 0.0):
+        super().__init__(weights, visible_bias, hidden_bias, log_scale=log_scale)
+
     # densities -----------------------------------------------------------------------------
 
     def log_density(self, visible) -> np.ndarray:

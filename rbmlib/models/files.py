@@ -5,17 +5,12 @@ from __future__ import annotations
 import math
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from .._files import MAX_VALUES, read_npz, rounded, write_npz
 from .._validation import PARAMETERS
-
-if TYPE_CHECKING:
-    from .bernoulli import BernoulliRBM
-    from .gaussian import GaussianRBM
-    from .leaky import LeakyRBM
 
 MAT_KEYS = (
     ("parameter_W", "parameter_b", "parameter_a"),
@@ -54,8 +49,8 @@ def load_model(path):
     return (kind_of_file(path) or KINDS[UNMARKED]).load(path)
 
 
-def load_gaussian_visible(path) -> LeakyRBM | GaussianRBM:
-    """The model that `LeakyRBM.save` or `GaussianRBM.save` wrote.
+def load_gaussian_visible(path) -> Any:
+    """The LeakyRBM or GaussianRBM that `LeakyRBM.save` or `GaussianRBM.save` wrote.
 
     Raises ValueError if the file holds no such model. Nothing in it is executed (no pickle).
     """
@@ -72,8 +67,8 @@ def load_gaussian_visible(path) -> LeakyRBM | GaussianRBM:
     return kind(weights, *biases, **numbers)
 
 
-def load_bernoulli(path) -> BernoulliRBM:
-    """The model of `BernoulliRBM.save`, or of a MATLAB .mat file of a published RBM."""
+def load_bernoulli(path) -> Any:
+    """The BernoulliRBM of `BernoulliRBM.save`, or of a MATLAB .mat file of a published RBM."""
     source, kind = Path(path), KINDS[UNMARKED]
     if not source.is_file():
         raise FileNotFoundError(f"no model file {str(path)!r}: expected a path to .npz or .mat")

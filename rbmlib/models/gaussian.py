@@ -31,6 +31,9 @@ class GaussianRBM(_GaussianVisible):
 
     mark = "gaussian_visible"
 
+    def __init__(self, weights, visible_bias=None, hidden_bias=None, *, log_scale: float = 0.0):
+        super().__init__(weights, visible_bias, hidden_bias, log_scale=log_scale)
+
     def _hidden_term(self, eta) -> np.ndarray:
         return softplus(eta).sum(axis=1)
 

@@ -65,9 +65,6 @@ class _GaussianVisible(_RBM):
     flags = ("gaussian_visible",)
     _limits = np.inf, np.inf
 
-    def __init__(self, weights, visible_bias=None, hidden_bias=None, *, log_scale: float = 0.0):
-        super().__init__(weights, visible_bias, hidden_bias, log_scale=log_scale)
-
     def _bias(self, name: str, value, n: int) -> np.ndarray:
         return super()._bias(name, np.zeros(n) if value is None else value, n)
 

@@ -11,12 +11,11 @@ from x to -x, and a chain never leaves its sphere. Step sizes that are drawn ane
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .._streams import ChainStream
 from .._validation import count, finite_array, function, generator, numeric
+from .acceptance import Transition, accept, values_of
 from .step_sizes import (
     TARGET,
     TARGET_RANDOM_WALK,
@@ -40,19 +39,6 @@ __all__ = [
     "scaled_root",
     "tune_step_size",
 ]
-
-
-class Transition(NamedTuple):
-    """What a step did to each chain."""
-
-    x: np.ndarray  # (n_chains, d) where the chains are now
-    accepted: np.ndarray  # (n_chains,) bool
-    energy_error: np.ndarray  # (n_chains,) H(end) - H(start), nats; inf where it overflowed
-
-    @property
-    def probability(self) -> np.ndarray:
-        """Probability with which each proposal was accepted (n_chains,)."""
-        return np.exp(-np.maximum(self.energy_error, 0.0))
 
 
 def hmc(log_density, gradient, x, step_size, n_leapfrog: int, rng=None) -> Transition:
@@ -95,7 +81,8 @@ def hmc(log_density, gradient, x, step_size, n_leapfrog: int, rng=None) -> Trans
     function("gradient", gradient, "of states (n_chains, d), as many numbers")
     n_leapfrog = count("n_leapfrog", n_leapfrog)
     momentum = rng.standard_normal(x.shape)
-    return _accept(x, *trajectory(log_density, gradient, x, momentum, step_size, n_leapfrog), rng)
+    end, error = trajectory(log_density, gradient, x, momentum, step_size, n_leapfrog)
+    return _at_random(x, end, error, rng)
 
 
 def trajectory(
@@ -105,7 +92,7 @@ def trajectory(
     with np.errstate(over="ignore", invalid="ignore"):  # a diverged trajectory is rejected
         end, last = leapfrog(gradient, x, momentum, step_size, n_leapfrog)
         kinetic = ((last**2).sum(axis=1) - (momentum**2).sum(axis=1)) / 2
-        return end, kinetic - (_values(log_density, end) - _values(log_density, x))
+        return end, kinetic - (values_of(log_density, end) - values_of(log_density, x))
 
 
 def leapfrog(gradient, x, momentum, step_size, n_leapfrog: int) -> tuple[np.ndarray, np.ndarray]:
@@ -144,8 +131,8 @@ def random_walk(log_density, x, step_size, rng=None, *, root=None) -> Transition
         step = np.einsum("...ij,...j->...i", _checked_root(root, *x.shape), step)
     end = x + step_size * step
     with np.errstate(over="ignore", invalid="ignore"):
-        error = _values(log_density, x) - _values(log_density, end)
-    return _accept(x, end, error, rng)
+        error = values_of(log_density, x) - values_of(log_density, end)
+    return _at_random(x, end, error, rng)
 
 
 def _checked(log_density, x, step_size, rng):
@@ -171,15 +158,5 @@ def _checked_root(root, n: int, d: int) -> np.ndarray:
     return finite_array("root", root, shape, meaning)
 
 
-def _values(log_density, x) -> np.ndarray:
-    values = np.asarray(log_density(x), float)
-    if values.shape != x.shape[:1]:
-        raise ValueError(f"log_density gives shape {values.shape}: expected {x.shape[:1]}, one "
-                         "value a chain")  # fmt: skip
-    return values
-
-
-def _accept(x, end, error, rng) -> Transition:
-    error = np.where(np.isnan(error), np.inf, error)
-    accepted = np.log(rng.random((len(x), 1))[:, 0]) < -error
-    return Transition(np.where(accepted[:, None], end, x), accepted, error)
+def _at_random(x, end, energy_error, rng) -> Transition:
+    return accept(x, end, energy_error, np.log(rng.random((len(x), 1))[:, 0]))

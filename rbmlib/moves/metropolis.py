@@ -19,6 +19,7 @@ import numpy as np
 
 from .._streams import progress_bar
 from .._validation import count, finite_array, function, generator, instance, number, numeric
+from .acceptance import accept, values_of
 
 BLOCK = 4096  # steps whose random numbers are drawn at once
 
@@ -152,9 +153,8 @@ def _random_walk(log_density, proposal, x, rng, states, accepted):
     for t in range(len(states)):
         y = x + jumps[t]
         then = _values(log_density, y)
-        take = np.less(log_u[t], then - now, out=accepted[t])
-        now = np.where(take, then, now)
-        x = np.where(take[:, None], y, x)
+        x, accepted[t], _ = accept(x, y, now - then, log_u[t])
+        now = np.where(accepted[t], then, now)
         states[t] = x
     return x
 
@@ -183,11 +183,7 @@ def _independent(log_density, proposal, x, rng, states, accepted):
 
 
 def _values(log_density, x) -> np.ndarray:
-    values = np.asarray(log_density(x), float)
-    if values.shape != x.shape[:1]:
-        raise ValueError(
-            f"log_density gives shape {values.shape}: expected {x.shape[:1]}, one value a state"
-        )
+    values = values_of(log_density, x)
     return np.where(np.isnan(values), -np.inf, values)
 
 

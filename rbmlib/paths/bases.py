@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
+from .._diagnosis import warn
 from .._numerics import expit, logit
 from .._validation import number, numeric, parameter_array, refuse_nan
 from ..models.bernoulli import BernoulliRBM
@@ -16,10 +15,10 @@ def base_biases(rbm: BernoulliRBM, base) -> tuple[np.ndarray, np.ndarray, str]:
     """Visible and hidden biases of the base, and what to call it."""
     no_bias = np.zeros(rbm.n_hidden)
     if base is None:
-        warnings.warn(
+        warn(
             "the uniform base (base=None) loses modes of trained models, which a "
             "small run does not notice; use base=rl.base_rate(data), or the default 'mean_field'",
-            stacklevel=3,
+            UserWarning,
         )
         return np.zeros(rbm.n_visible), no_bias, "uniform"
     if isinstance(base, str):

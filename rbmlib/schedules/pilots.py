@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.integrate import cumulative_trapezoid
 from scipy.ndimage import gaussian_filter1d
 
+from .._diagnosis import warn
 from .._numerics import logsumexp
 from .._validation import annealing_betas, count, instance, number, one_of
-from ..results import ConvergenceWarning, Estimate
+from ..results import Estimate
 from .cutting import LEAST, cut
 
 FEWEST = 20  # recorded points of a pilot
@@ -247,10 +246,8 @@ def _fixed_point(grid, g, tolerance=1e-9, n_iterations=2000) -> tuple[np.ndarray
         curve = curve + change / 2
         if np.abs(change).max() < tolerance:
             return t, curve
-    warnings.warn(
+    warn(
         f"varopt: the fixed-point iteration still moves by {np.abs(change).max():.1g} after "
-        f"{n_iterations} rounds; smooth g more, or use solver='quadrature'",
-        ConvergenceWarning,
-        stacklevel=3,
+        f"{n_iterations} rounds; smooth g more, or use solver='quadrature'"
     )
     return t, curve

@@ -50,6 +50,11 @@ def pilot(
     instance("path", path, AnnealingPath, PATH_MEANING)
     betas = ladder(betas)
     n_chains, n_steps = count("n_chains", n_chains, 2), count("n_steps", n_steps)
+    return pilot_of(path, betas, n_chains, n_steps, rng, n_threads)
+
+
+def pilot_of(path: AnnealingPath, betas, n_chains: int, n_steps: int, rng, n_threads) -> Pilot:
+    """`pilot` of arguments that were checked."""
     each = -(-n_steps // (betas.size - 1))
     fine = refined(betas, each)
     stream = ChainStream(rng, n_chains)

@@ -27,7 +27,7 @@ from .._validation import count, generator, instance
 from ..paths.base import AnnealingPath, State
 from ..results import Estimate
 from .checks import PATH_MEANING, check_conditional, checked_prior, ladder
-from .pilot import pilot
+from .pilot import pilot_of
 
 STARTS, JUMPS = ("pilot", "plain"), ("global", "local")
 PILOT_STEPS = 4000
@@ -96,9 +96,7 @@ class Groups:
     def _from_pilot(self, source):
         """Even groups at the base, odd groups at annealed states; log Z of each group's weights."""
         s = self.settings
-        first = pilot(
-            s.path, s.betas, max(s.n_chains, 2), PILOT_STEPS, source, n_threads=s.n_threads
-        )
+        first = pilot_of(s.path, s.betas, max(s.n_chains, 2), PILOT_STEPS, source, s.n_threads)
         weights = first.log_weights_path.reshape(s.betas.size, s.n_groups, -1)
         top = np.repeat(self.at_top, s.n_chains // s.n_groups)[:, None]
         visible = np.where(top, first.top.coordinates, first.bottom.coordinates)

@@ -73,17 +73,30 @@ def simulated_tempering(
     >>> sample.delta.shape
     (100, 20)
     """
-    started = time.perf_counter()
     instance("path", path, AnnealingPath, PATH_MEANING)
     betas = ladder(betas)
     log_z_path = finite_array(
         "log_z_path", log_z_path, (betas.size,), f"({betas.size},), log Z at each beta"
     )
     n_chains, n_sweeps = count("n_chains", n_chains), count("n_sweeps", n_sweeps)
-    record_every = count("record_every", record_every)
-    bounds = block_bounds(n_sweeps, n_blocks)
     prior = checked_prior(prior, betas.size)
     check_conditional(path, conditional)
+    return sample_of(
+        path, betas, log_z_path, n_chains, n_sweeps, rng, prior=prior, conditional=conditional,
+        start=start, index=index, record_every=record_every, n_blocks=n_blocks,
+        n_threads=n_threads, progress=progress,
+    )  # fmt: skip
+
+
+def sample_of(
+    path: AnnealingPath, betas, log_z_path, n_chains: int, n_sweeps: int, rng, *, prior,
+    conditional: str, start="base", index=None, record_every=1, n_blocks=10, n_threads=None,
+    progress=None,
+) -> TemperedSample:  # fmt: skip
+    """`simulated_tempering` of a path, betas, sizes, a prior and so on that were checked."""
+    started = time.perf_counter()
+    record_every = count("record_every", record_every)
+    bounds = block_bounds(n_sweeps, n_blocks)
     stream = ChainStream(rng, n_chains)
     state, index = _begin(path, stream, n_chains, betas.size, start, index)
     origin = index.copy()

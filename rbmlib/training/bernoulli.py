@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +43,17 @@ from .._validation import (
 from ..estimators.exact import exact
 from ..models.bernoulli import BernoulliRBM
 from ..paths.bases import base_rate
-from .loop import Learner, Looks, check_rows, counts, looks_every, origin, run, step_settings
+from .loop import (
+    Learner,
+    Looks,
+    TrainingResult,
+    check_rows,
+    counts,
+    looks_every,
+    origin,
+    run,
+    step_settings,
+)
 from .tracking import LogZTracker
 
 METHODS = ("cd", "pcd", "tempered")
@@ -51,15 +61,6 @@ OPTIMIZERS = ("sgd", "spectral")
 RMS_FLOOR = 1e-5  # where a gradient has always been next to nothing, no step is made of noise
 RANK = 1e-7  # singular values below this share of the largest get no step: their sides are noise
 MAX_EXACT_UNITS = 20
-
-
-class TrainingResult(NamedTuple):
-    """A trained model, what was seen on the way, and how it was made."""
-
-    rbm: BernoulliRBM
-    history: dict[str, np.ndarray]  # "update", "reconstruction_error", "log_likelihood", ...
-    settings: dict[str, Any]
-    seconds: float
 
 
 def train(
@@ -86,7 +87,7 @@ def train(
     watch: str = "validation",
     n_threads: int | None = None,
     progress: bool | None = None,
-) -> TrainingResult:
+) -> TrainingResult[BernoulliRBM]:
     """Train a Bernoulli RBM on binary data.
 
     Parameters

@@ -21,7 +21,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -34,21 +34,22 @@ from ..models.leaky import checked_leakiness
 from ..models.projection import LARGEST, checked_largest, clipping
 from ..moves.leaky import KERNELS
 from .checkpoint import Checkpoint
-from .loop import Learner, Looks, check_rows, counts, looks_every, origin, run, step_settings
+from .loop import (
+    Learner,
+    Looks,
+    TrainingResult,
+    check_rows,
+    counts,
+    looks_every,
+    origin,
+    run,
+    step_settings,
+)
 
 METHODS = {"leaky": ("cd", "pcd", "leaky", "mix"), "bernoulli": ("cd", "pcd")}
 EXACT = tuple(name for name in KERNELS if name in ("slice", "hmc", "metropolis"))
 FAR = 2.0  # a singular value from which the projection is repeated
 JITTER = 1e-6  # variance added to fields, if G is about 1: its Cholesky root exists after rounding
-
-
-class GaussianTrainingResult(NamedTuple):
-    """A trained model, what was seen on the way, and how it was made."""
-
-    rbm: LeakyRBM | GaussianRBM
-    history: dict[str, np.ndarray]  # "update", "reconstruction_error", "largest_singular_value", …
-    settings: dict[str, Any]
-    seconds: float
 
 
 def train_gaussian(
@@ -74,7 +75,7 @@ def train_gaussian(
     checkpoint: str | os.PathLike | None = None,
     n_threads: int = 1,
     progress: bool | None = None,
-) -> GaussianTrainingResult:
+) -> TrainingResult[LeakyRBM | GaussianRBM]:
     """Train a leaky or Gaussian-Bernoulli RBM on standardised real data.
 
     Parameters
@@ -122,7 +123,7 @@ def train_gaussian(
 
     Returns
     -------
-    GaussianTrainingResult
+    TrainingResult
 
     Raises
     ------
@@ -164,7 +165,7 @@ def train_gaussian(
         learner, looks, every, n_threads=n_threads, progress=progress,
         on_look=lambda: store.save(learner, seconds()),
     )  # fmt: skip
-    return GaussianTrainingResult(learner.rbm(), looks.history(), settings, seconds())
+    return TrainingResult(learner.rbm(), looks.history(), settings, seconds())
 
 
 def _checked_settings(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -43,6 +43,20 @@ def check_rows(data: np.ndarray, batch_size: int) -> None:
         raise ValueError(
             f"data has {len(data)} rows: expected at least batch_size, which is {batch_size}"
         )
+
+
+# results ------------------------------------------------------------------------------------
+
+Model = TypeVar("Model")
+
+
+class TrainingResult(NamedTuple, Generic[Model]):
+    """A trained model, what was seen on the way, and how it was made."""
+
+    rbm: Model
+    history: dict[str, np.ndarray]  # "update", "reconstruction_error", ...: one value a look
+    settings: dict[str, Any]
+    seconds: float
 
 
 # a model in training ------------------------------------------------------------------------

@@ -78,8 +78,8 @@ class LogZTracker:
         `noise`, and the `lag`, in squares. It cannot see what all chains have in common: a mode
         of the model that none of them has found.
     noise : float
-        From the spread over chains of their exponentially weighted pulls on log Z, in which the
-        memory of each chain is counted.
+        From the spread over chains of their exponentially weighted influences on log Z, in which
+        the memory of each chain is counted.
     lag : float
         How far the estimate is behind, judged by the average of recent innovations: to be added.
     noise_with_lag : float
@@ -139,7 +139,7 @@ class LogZTracker:
         self.path: GeometricPath | None = None
         self.n_updates, self.lag = 0, 0.0
         self.round_trips = np.zeros(self.n_chains)
-        self._pulls, self._lag_pulls = np.zeros((2, self.n_chains - self.n_apart))
+        self._influences, self._lag_influences = np.zeros((2, self.n_chains - self.n_apart))
 
     # following a model ---------------------------------------------------------------------
 
@@ -177,9 +177,9 @@ class LogZTracker:
         innovation = np.log(c) - np.log(self.prior)
         innovation -= innovation[0]
         self.log_z_path = self.sample.log_z_path + self.gain * innovation
-        pulls = occupation[:, -1] / c[-1] - occupation[:, 0] / c[0] - self._pulls
-        self._pulls += self.gain * pulls
-        self._lag_pulls += self.gain * ((1 - self.gain) * pulls - self._lag_pulls)
+        change = occupation[:, -1] / c[-1] - occupation[:, 0] / c[0] - self._influences
+        self._influences += self.gain * change
+        self._lag_influences += self.gain * ((1 - self.gain) * change - self._lag_influences)
         self.lag += self.gain * ((1 - self.gain) * innovation[-1] - self.lag)
         self.n_updates += 1
 
@@ -190,12 +190,12 @@ class LogZTracker:
 
     @property
     def noise(self) -> float:
-        return float(self._pulls.std(ddof=1) / np.sqrt(self._pulls.size))
+        return float(self._influences.std(ddof=1) / np.sqrt(self._influences.size))
 
     @property
     def noise_with_lag(self) -> float:
-        pulls = self._pulls + self._lag_pulls
-        return float(pulls.std(ddof=1) / np.sqrt(pulls.size))
+        influences = self._influences + self._lag_influences
+        return float(influences.std(ddof=1) / np.sqrt(influences.size))
 
     @property
     def std_error(self) -> float:
@@ -224,7 +224,7 @@ class LogZTracker:
             start, fine, stream, record_at=range(each, fine.size, each), on_record=record,
             n_threads=self.n_threads,
         )  # fmt: skip
-        self._pulls = np.exp(log_weights - logmeanexp(log_weights))[self.driving] - 1
+        self._influences = np.exp(log_weights - logmeanexp(log_weights))[self.driving] - 1
         if self.weights is not None:
             own += path.log_z_base - self.log_z_path[index]
             self.weights.log_weights[:] = own[self.weighted]
@@ -303,7 +303,10 @@ class LogZTracker:
         chosen = np.arange(self.n_chains)
         chosen[self.weighted] = self.weights.resample(self.rng)
         if not self.n_apart:
-            self._pulls, self._lag_pulls = self._pulls[chosen], self._lag_pulls[chosen]
+            self._influences, self._lag_influences = (
+                self._influences[chosen],
+                self._lag_influences[chosen],
+            )
         self.round_trips = self.round_trips[chosen]
         return sample.of_chains(chosen)
 
