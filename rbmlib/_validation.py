@@ -32,8 +32,13 @@ def probability(name: str, value) -> float:
 def one_of(name: str, value, words) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in words:
-        raise ValueError(f"{name} is {value!r}: expected one of {tuple(words)}")
+        raise ValueError(f"{name} is {value!r}: expected one of {', '.join(map(repr, words))}")
     return value
+
+
+def named(value) -> str:
+    """A word as it is, anything else by its type: for an error that says what came."""
+    return repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
 
 
 def numeric(name: str, value, meaning: str) -> np.ndarray:

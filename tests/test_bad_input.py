@@ -78,7 +78,7 @@ MODELS = {
     ),
     "from_arrays layout": (
         lambda: BernoulliRBM.from_arrays(W, B, A, layout="hv"),
-        "layout is 'hv': expected one of ('visible_hidden', 'hidden_visible')",
+        "layout is 'hv': expected one of 'visible_hidden', 'hidden_visible'",
     ),
     "from_arrays other layout": (
         lambda: BernoulliRBM.from_arrays(W, B, A, layout="hidden_visible"),

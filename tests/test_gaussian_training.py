@@ -275,13 +275,13 @@ WRONG = {
     "leakiness 0": (dict(leakiness=0.0), r"leakiness is 0.0: expected a number in \(0, 1\]"),
     "leakiness 2": (dict(leakiness=2.0), r"leakiness is 2.0: expected a number in \(0, 1\]"),
     "largest": (dict(largest=1.0), r"largest is 1.0: expected a singular value above 0 and below"),
-    "method": (dict(method="sgd"), r"method is 'sgd': expected one of \('cd', 'pcd', 'leaky'"),
+    "method": (dict(method="sgd"), r"method is 'sgd': expected one of 'cd', 'pcd', 'leaky'"),
     "annealed": (
         dict(method="leaky", hidden="bernoulli"),
-        r"method is 'leaky': expected one of \('cd', 'pcd'\)",
+        r"method is 'leaky': expected one of 'cd', 'pcd'",
     ),
     "kernel": (dict(kernel="slice", hidden="bernoulli"), r"kernel is 'slice': expected 'gibbs'"),
-    "hidden": (dict(hidden="relu"), r"hidden is 'relu': expected one of \('leaky', 'bernoulli'\)"),
+    "hidden": (dict(hidden="relu"), r"hidden is 'relu': expected one of 'leaky', 'bernoulli'"),
     "weights": (dict(start_weights=np.ones((3, 5))), r"start_weights has shape \(3, 5\)"),
     "checkpoint": (dict(checkpoint="run.pickle"), r"checkpoint is 'run.pickle': expected a path"),
 }  # fmt: skip

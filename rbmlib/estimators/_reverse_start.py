@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._validation import named
 from ..paths.base import State
 from .exact import can_enumerate, check_exact_start, exact_samples
 
@@ -29,8 +30,7 @@ def kind_of_start(path, start, n_chains: int) -> str:
         path.checked_state(start, "start")
         return "given"
     if not (isinstance(start, str) and start in STARTS):
-        came = repr(start) if isinstance(start, str) else f"a {type(start).__name__}"
-        raise ValueError(f"start is {came}: expected one of {STARTS}, or a State")
+        raise ValueError(f"start is {named(start)}: expected one of {STARTS}, or a State")
     if start == "auto":
         target = path.at(1.0)
         enumerable = hasattr(target, "n_enumerated") and can_enumerate(target)

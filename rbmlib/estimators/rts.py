@@ -18,7 +18,7 @@ import numpy as np
 
 from .._diagnosis import some_spread
 from .._numerics import logsumexp
-from .._validation import count, generator, instance, seed_of
+from .._validation import count, generator, instance, one_of, seed_of
 from ..paths.base import AnnealingPath, State
 from ..results import Estimate
 from ..tempering import TemperedSample
@@ -98,8 +98,7 @@ def rts(
     prior = checked_prior(prior, betas.size)
     prior = prior / prior.sum()  # twice, because the last bits of results depend on it
     check_conditional(path, conditional)
-    if start not in STARTS:
-        raise ValueError(f"start is {start!r}: expected one of {STARTS}")
+    one_of("start", start, STARTS)
     source = generator(rng)
     options = {"prior": prior, "conditional": conditional, "n_threads": n_threads}
     begin = begin_from_pilot if start == "pilot" else _from_equal

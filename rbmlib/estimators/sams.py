@@ -120,8 +120,6 @@ def gain_sequence(n_sweeps: int, t_0: int = 0, exponent: float = 0.7) -> np.ndar
     """
     n_sweeps, t_0 = count("n_sweeps", n_sweeps), count("t_0", t_0, 0)
     meaning = "an exponent above 0 and up to 1, such as 0.7"
-    exponent = number("exponent", exponent, meaning, above=0)
-    if exponent > 1:
-        raise ValueError(f"exponent is {exponent!r}: expected {meaning}")
+    exponent = number("exponent", exponent, meaning, above=0, most=1)
     t = np.arange(1, n_sweeps + 1, dtype=float)
     return np.where(t <= t_0, t**-exponent, 1 / np.maximum(t - t_0 + t_0**exponent, 1))

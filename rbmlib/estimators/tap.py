@@ -22,7 +22,7 @@ import numpy as np
 from .. import __version__
 from .._diagnosis import warn
 from .._numerics import expit, logit, logsumexp
-from .._validation import count, finite_array, generator, instance, number, seed_of
+from .._validation import count, finite_array, generator, instance, number, one_of, seed_of
 from ..models.bernoulli import BernoulliRBM
 from ..results import Estimate
 from .tap_expansion import Bits, Expansion
@@ -95,11 +95,8 @@ def tap(
     instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM")
     if order not in (1, 2, 3):
         raise ValueError(f"order is {order!r}: expected 1 (mean field), 2 or 3")
-    if solver not in SOLVERS:
-        raise ValueError(f"solver is {solver!r}: expected one of {SOLVERS}")
-    number("damping", damping, "0 or more, and less than 1", least=0)
-    if damping >= 1:
-        raise ValueError(f"damping is {damping}: expected 0 or more, and less than 1")
+    one_of("solver", solver, SOLVERS)
+    number("damping", damping, "0 or more, and less than 1", least=0, below=1)
     max_sweeps = count("max_sweeps", max_sweeps)
     expansion = Expansion.of(rbm, order)
     begin = _starts(rbm, count("n_starts", n_starts), starts, generator(rng))

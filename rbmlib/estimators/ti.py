@@ -16,7 +16,7 @@ from scipy.integrate import simpson
 
 from .._diagnosis import Check, agreement, report, some_spread
 from .._streams import ChainStream
-from .._validation import count, instance
+from .._validation import count, instance, one_of
 from ..paths.base import AnnealingPath
 from ..results import ConvergenceWarning, Estimate
 from ..tempering import TemperedSample
@@ -70,8 +70,7 @@ def ti(
         chains the estimate is flagged. ``settings["empty"]`` counts interpolated betas.
     """
     started = time.perf_counter()
-    if rule not in (*RULES, "random"):
-        raise ValueError(f"rule is {rule!r}: expected one of {(*RULES, 'random')}")
+    one_of("rule", rule, (*RULES, "random"))
     skip = count("skip", skip, 0)
     if rule == "random":
         return _random(source, n_chains, n_sweeps, rng, n_threads, started)

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from .._diagnosis import Check, round_trips
 from .._numerics import logsumexp
-from .._validation import count, instance
+from .._validation import count, instance, one_of
 from ..results import Estimate
 from ..tempering import TemperedSample
 from ._report import of_sample
@@ -50,8 +50,7 @@ def transition_rts(
     """
     started = time.perf_counter()
     instance("sample", sample, TemperedSample, "a TemperedSample of rl.simulated_tempering")
-    if kind not in KINDS:
-        raise ValueError(f"kind is {kind!r}: expected one of {KINDS}")
+    one_of("kind", kind, KINDS)
     joint = sample.method == "simulated" and sample.conditional == "joint"
     if not joint or sample.record_every != 1:
         raise ValueError("sample lacks states: expected one of rl.simulated_tempering with "

@@ -75,9 +75,7 @@ def wang_landau(
     settings = checked(path, betas, n_chains, n_groups, prior, conditional, start, n_threads)
     n_sweeps = count("n_sweeps", n_sweeps, 4)
     meaning = "a share from 0 to below 1, such as 0.8"
-    flatness = number("flatness", flatness, meaning, least=0)
-    if flatness >= 1:
-        raise ValueError(f"flatness is {flatness!r}: expected {meaning}")
+    flatness = number("flatness", flatness, meaning, least=0, below=1)
     groups = Groups(settings, rng, jump=jump, mixed=False)
     rule = Halving(settings, bool(one_over_t), flatness)
     history, stops, half = [], [], None

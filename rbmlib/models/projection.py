@@ -51,10 +51,7 @@ def project_weights(weights, largest: float = LARGEST) -> np.ndarray:
 
 
 def checked_largest(largest) -> float:
-    bound = number("largest", largest, "a singular value above 0 and below 1", above=0)
-    if bound >= 1:
-        raise ValueError(f"largest is {largest!r}: expected a singular value above 0 and below 1")
-    return bound
+    return number("largest", largest, "a singular value above 0 and below 1", above=0, below=1)
 
 
 class Clipping:

@@ -34,8 +34,7 @@ def ess_bisection(
     """
     instance("path", path, AnnealingPath, "an annealing path, such as rl.GeometricPath(rbm)")
     n, n_chains = count("n_temperatures", n_temperatures), count("n_chains", n_chains, 2)
-    if not 0 < number("target", target, "a number between 0 and 1", above=0) < 1:
-        raise ValueError(f"target is {target!r}: expected a number between 0 and 1, such as 0.99")
+    number("target", target, "a number between 0 and 1, such as 0.99", above=0, below=1)
     stream = ChainStream(rng, n_chains)
     state, log_weights = path.sample_base(n_chains, stream), np.zeros(n_chains)
     betas, last_step = [0.0], 1.0

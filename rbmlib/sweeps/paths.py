@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from .. import schedules
+from .._validation import one_of
 from ..paths.density import DensityPath, adapt_covariances, adapt_step_sizes
 from ..paths.geometric import GeometricPath
 from ..paths.leaky import EnergyPath, LeakinessPath
 from ..paths.moment_averaging import MomentAveragingPath
 from .models import BASES
-from .registry import PATHS, one_of, register
+from .registry import PATHS, register
 
 
 @register(PATHS, "geometric")

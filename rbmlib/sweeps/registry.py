@@ -38,10 +38,3 @@ def settings_of(function) -> dict:
         for p in parameters
         if p.kind is p.KEYWORD_ONLY
     }
-
-
-def one_of(name: str, word, registry) -> str:
-    """The word, if the registry has it; else an error that lists what it has."""
-    if not isinstance(word, str) or word not in registry:
-        raise ValueError(f"{name} is {word!r}: expected one of {', '.join(map(repr, registry))}")
-    return word

@@ -32,14 +32,18 @@ def _random(rng, *, n_temperatures: int):
     return np.concatenate([[0.0], np.sort(rng.random(n_temperatures - 1)), [1.0]])
 
 
+def _pilot(path, rng, n_steps: int, n_chains: int, n_recorded: int, **options):
+    betas = schedules.linear(n_steps)
+    return ais(path, betas, n_chains, rng, n_recorded=n_recorded, progress=False, **options)
+
+
 @register(SCHEDULES, "varopt")
 def _varopt(
     path, rng, *, n_temperatures: int, pilot_steps: int = 1000, pilot_chains: int = 100,
     max_step: float = 1.0,
 ):  # fmt: skip
     """Kiwaki's schedule from a pilot of its own; ``max_step`` caps it on the grid of the pilot."""
-    pilot = ais(path, schedules.linear(pilot_steps), pilot_chains, rng,
-                n_recorded=pilot_steps + 1, progress=False)  # fmt: skip
+    pilot = _pilot(path, rng, pilot_steps, pilot_chains, pilot_steps + 1)
     betas = schedules.varopt(pilot, n_temperatures)
     return schedules.decelerate(betas, max_step, pilot_steps) if max_step < 1 else betas
 
@@ -48,8 +52,7 @@ def _varopt(
 def _friction(
     path, rng, *, n_temperatures: int, pilot_steps: int = 10_000, pilot_chains: int = 128
 ):  # fmt: skip
-    pilot = ais(path, schedules.linear(pilot_steps), pilot_chains, rng, n_recorded=201,
-                keep_chains=True, progress=False)  # fmt: skip
+    pilot = _pilot(path, rng, pilot_steps, pilot_chains, 201, keep_chains=True)
     return schedules.friction(pilot, n_temperatures)
 
 
@@ -57,8 +60,7 @@ def _friction(
 def _equal_rejection(
     path, rng, *, n_temperatures: int, pilot_steps: int = 1000, pilot_chains: int = 100
 ):  # fmt: skip
-    pilot = ais(path, schedules.linear(pilot_steps), pilot_chains, rng,
-                n_recorded=pilot_steps + 1, keep_chains=True, progress=False)  # fmt: skip
+    pilot = _pilot(path, rng, pilot_steps, pilot_chains, pilot_steps + 1, keep_chains=True)
     return schedules.equal_rejection(pilot, n_temperatures)
 
 

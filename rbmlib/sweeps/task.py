@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import one_of
 from ..models.bernoulli import log_likelihood
 from ..results import ConvergenceWarning
 from . import estimators, paths, schedules  # noqa: F401  (each registers its words)
 from .kind import RESULTS_VERSION, TaskKind
 from .models import BASES, TEST_SETS, check_models, load_model, model_digest
-from .registry import ESTIMATORS, PATHS, SCHEDULES, one_of, parts_of, settings_of
+from .registry import ESTIMATORS, PATHS, SCHEDULES, parts_of, settings_of
 
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
 

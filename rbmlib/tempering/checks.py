@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._validation import annealing_betas, count, finite_array
+from .._validation import annealing_betas, count, finite_array, one_of
 from ..paths.base import AnnealingPath
 
 CONDITIONALS = ("joint", "marginal")
@@ -33,9 +33,7 @@ def checked_prior(prior, n: int) -> np.ndarray:
 
 
 def check_conditional(path: AnnealingPath, conditional) -> None:
-    if conditional not in CONDITIONALS:
-        raise ValueError(f"conditional is {conditional!r}: expected one of {CONDITIONALS}")
-    if conditional == "joint" and not path.has_joint_slope:
+    if one_of("conditional", conditional, CONDITIONALS) == "joint" and not path.has_joint_slope:
         raise ValueError(
             f"conditional is 'joint', but {type(path).__name__} has no joint log-density that is "
             "linear in beta: expected 'marginal'"

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from .._streams import ChainStream, progress_bar
-from .._validation import count, instance
+from .._validation import count, instance, named
 from ..paths.base import AnnealingPath, State
 from ..paths.steps import moved, note_ends
 from .checks import PATH_MEANING, block_bounds, check_conditional, ladder
@@ -118,8 +118,7 @@ def _replicas(path, betas, stream, n_chains, start, anneal_sweeps, n_threads) ->
             raise ValueError(f"start holds {start.n_chains} states: expected {n}, K a ladder")
         return path.checked_state(start, "start")
     if not (isinstance(start, str) and start in ("base", "annealed")):
-        came = repr(start) if isinstance(start, str) else f"a {type(start).__name__}"
-        raise ValueError(f"start is {came}: expected 'base', 'annealed' or a State")
+        raise ValueError(f"start is {named(start)}: expected 'base', 'annealed' or a State")
     state = path.sample_base(n, stream)
     if start == "base":
         return state

@@ -23,7 +23,7 @@ from .._diagnosis import Check, agreement, report, round_trips, some_spread
 from .._kernels.adaptive import Adjusted, Rule
 from .._numerics import logmeanexp
 from .._streams import ChainStream
-from .._validation import count, generator, instance
+from .._validation import count, generator, instance, one_of
 from ..paths.base import AnnealingPath, State
 from ..results import Estimate
 from .checks import PATH_MEANING, check_conditional, checked_prior, ladder
@@ -60,8 +60,7 @@ def checked(path, betas, n_chains, n_groups, prior, conditional, start, n_thread
             f"{n_chains}: groups are of equal size"
         )
     check_conditional(path, conditional)
-    if start not in STARTS:
-        raise ValueError(f"start is {start!r}: expected one of {STARTS}")
+    one_of("start", start, STARTS)
     prior = checked_prior(prior, betas.size)
     return Settings(path, betas, n_chains, n_groups, prior, conditional, start, n_threads)
 
@@ -82,8 +81,7 @@ class Groups:
     """
 
     def __init__(self, settings: Settings, rng, *, jump: str = "global", mixed: bool = True):
-        if jump not in JUMPS:
-            raise ValueError(f"jump is {jump!r}: expected one of {JUMPS}")
+        one_of("jump", jump, JUMPS)
         self.settings, source = settings, generator(rng)
         n, k = settings.n_chains, settings.betas.size
         self.rule = Rule(settings.prior, np.log(settings.prior), jump == "local", bool(mixed))

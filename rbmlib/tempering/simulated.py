@@ -9,7 +9,7 @@ import numpy as np
 
 from .._kernels.tempering import UNIT, Tally
 from .._streams import ChainStream, progress_bar
-from .._validation import count, finite_array, instance, numeric
+from .._validation import count, finite_array, instance, named, numeric
 from ..paths.base import AnnealingPath, State
 from .checks import PATH_MEANING, block_bounds, check_conditional, checked_prior, ladder
 from .sample import TemperedSample
@@ -155,8 +155,7 @@ def _begin(path, stream, n_chains, n_betas, start, index):
     elif isinstance(start, str) and start == "base":
         state = path.sample_base(n_chains, stream)
     else:
-        came = repr(start) if isinstance(start, str) else f"a {type(start).__name__}"
-        raise ValueError(f"start is {came}: expected 'base', a State or a TemperedSample")
+        raise ValueError(f"start is {named(start)}: expected 'base', a State or a TemperedSample")
     if index is None:
         return state, (stream.random((n_chains, 1))[:, 0] * n_betas).astype(np.int64)
     meaning = f"({n_chains},), indices of betas from 0 to {n_betas - 1}"

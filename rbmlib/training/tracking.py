@@ -113,15 +113,11 @@ class LogZTracker:
         self.base = finite_array("base", base, (None,), "(n_visible,), such as rl.base_rate(data)")
         self.betas = linear(99) if betas is None else annealing_betas(betas)
         self.n_chains, self.n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps)
-        self.gain = number("gain", gain, "a number above 0, 1 at most", above=0)
-        if self.gain > 1:
-            raise ValueError(f"gain is {gain!r}: expected a number above 0, 1 at most")
+        self.gain = number("gain", gain, "a number above 0, 1 at most", above=0, most=1)
         slope = number("prior_slope", prior_slope, "a number")
         self.prior = np.exp(slope * (self.betas - 1))
         self.prior /= self.prior.sum()
-        self.resample_below = number("resample_below", resample_below, SHARE, least=0)
-        if self.resample_below > 1:
-            raise ValueError(f"resample_below is {resample_below!r}: expected {SHARE}")
+        self.resample_below = number("resample_below", resample_below, SHARE, least=0, most=1)
         instance("reweight", reweight, bool, "True or False")
         self.n_apart = count("n_apart", n_apart, 0)
         if self.n_apart > self.n_chains - 2 or (self.n_apart and not reweight):

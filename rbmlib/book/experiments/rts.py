@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ..._validation import one_of
 from ...estimators import bar_of_sample, mbar_of_sample, rts, rts_of_sample, ti, transition_rts
 from ...estimators.bootstrap import bootstrap_tempered
-from ...sweeps.registry import ESTIMATORS, one_of, register
+from ...sweeps.registry import ESTIMATORS, register
 from ...tempering import parallel_tempering
 
 

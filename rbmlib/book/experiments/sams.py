@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ..._validation import one_of
 from ...paths.base import State
 from ...paths.geometric import GeometricPath
 from ...sweeps.models import BASES
-from ...sweeps.registry import PATHS, one_of, register
+from ...sweeps.registry import PATHS, register
 
 
 class _BaseDropped(GeometricPath):
