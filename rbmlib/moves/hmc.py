@@ -82,7 +82,7 @@ def hmc(log_density, gradient, x, step_size, n_leapfrog: int, rng=None) -> Trans
     n_leapfrog = count("n_leapfrog", n_leapfrog)
     momentum = rng.standard_normal(x.shape)
     end, error = trajectory(log_density, gradient, x, momentum, step_size, n_leapfrog)
-    return _at_random(x, end, error, rng)
+    return _accept(x, end, error, rng)
 
 
 def trajectory(
@@ -132,7 +132,7 @@ def random_walk(log_density, x, step_size, rng=None, *, root=None) -> Transition
     end = x + step_size * step
     with np.errstate(over="ignore", invalid="ignore"):
         error = values_of(log_density, x) - values_of(log_density, end)
-    return _at_random(x, end, error, rng)
+    return _accept(x, end, error, rng)
 
 
 def _checked(log_density, x, step_size, rng):
@@ -158,5 +158,5 @@ def _checked_root(root, n: int, d: int) -> np.ndarray:
     return finite_array("root", root, shape, meaning)
 
 
-def _at_random(x, end, energy_error, rng) -> Transition:
+def _accept(x, end, energy_error, rng) -> Transition:
     return accept(x, end, energy_error, np.log(rng.random((len(x), 1))[:, 0]))
