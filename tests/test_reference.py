@@ -8,7 +8,7 @@ import pytest
 
 import rbmlib as rl
 from rbmlib.book import reference
-from rbmlib.datasets import RBMS
+from rbmlib.datasets.register import RBMS
 
 ROW = {
     "model": "pcd_200", "estimator": reference.BOTH, "base": "base rate",
