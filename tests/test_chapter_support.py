@@ -193,7 +193,7 @@ def test_datasheet_has_every_registered_model_in_the_order_of_size():
     sheet = datasheet()
     assert set(sheet["model"]) == {info.name for info in rl.datasets.list_rbms()}
     assert sheet["hidden"].is_monotonic_increasing
-    published = sheet["model"].isin(list(rl.datasets.PUBLISHED_RBMS))
+    published = sheet["model"].isin(list(rl.datasets.register.PUBLISHED_RBMS))
     assert (sheet["updates"].isna() == published).all()
     assert sheet.set_index("model").loc["cd25_20", "trained by"] == "CD-25"
 
