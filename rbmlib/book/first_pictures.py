@@ -104,7 +104,7 @@ def filters(weights, n_most: int = 20):
 def rows_of_pictures(rows: dict):
     """One row of square black and white pictures a name."""
     images = list(rows.values())
-    side = image_side(np.shape(images[0])[1])
+    side = image_side(np.shape(images[0])[1]) or 1
     n_columns = min(10, len(images[0]))
     _, axes = plt.subplots(
         len(rows), n_columns, figsize=(7.6, 0.74 * len(rows)), squeeze=False

@@ -1,7 +1,7 @@
 """The reference set: the best log Z known for each model of the book."""
 
 import csv
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .files import committed
 
@@ -79,6 +79,9 @@ def load_reference() -> dict[str, Reference]:
 
 
 def _reference(row: dict[str, str]) -> Reference:
-    kinds = Reference.__annotations__
-    read = {bool: "True".__eq__}
-    return Reference(*(read.get(kinds[n], kinds[n])(row[n]) for n in Reference._fields))
+    whole = {name: int(row[name]) for name in ("n_visible", "n_hidden", "n_runs")}
+    truth = {name: row[name] == "True" for name in ("exact", "settled")}
+    text = {"model": row["model"]}
+    numbers = {n: float(row[n]) for n in Reference._fields if n not in whole | truth | text}
+    values: dict[str, Any] = numbers | whole | truth | text
+    return Reference(**values)
