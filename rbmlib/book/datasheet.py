@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # What the authors of the published models say of them; nothing else about their training is known.
-_PUBLISHED = {"salakhutdinov_cd25_500": "published, CD-25"}
+_PUBLISHED = {"salakhutdinov_cd25_500": "CD-25, by its author"}
 
 
 def known_log_z() -> pd.DataFrame:
@@ -68,7 +68,7 @@ def datasheet() -> pd.DataFrame:
 def _training(name: str) -> tuple[str, str, int | None]:
     """Data set, method and number of updates, from the record beside a committed model."""
     if name in datasets.register.PUBLISHED_RBMS:
-        return "MNIST", _PUBLISHED.get(name, "published, by a course"), None
+        return "MNIST", _PUBLISHED.get(name, "not recorded"), None
     record = datasets.committed(f"models/{name}.npz").with_suffix(".json")
     settings = json.loads(record.read_text(encoding="utf-8"))["settings"]
     method = "PCD" if settings["method"] == "pcd" else f"CD-{settings['n_sweeps']}"

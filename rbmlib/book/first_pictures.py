@@ -9,13 +9,20 @@ import numpy as np
 
 from .plots import BLUE, GREEN, GREY, ORANGE, RED
 
-MARKS = {"a minute": 60.0, "an hour": 3600.0, "a year": 3.156e7, "the age of the universe": 4.35e17}
+MARKS = {"a minute": 60.0, "an hour": 3600.0, "a year": 3.156e7, "age of the universe": 4.35e17}
 
 
 def image_side(n_pixels: int) -> int | None:
     """Side of a square image with so many pixels; None if there is none."""
     side = math.isqrt(n_pixels)
     return side if side * side == n_pixels else None
+
+
+def _square(pixels):
+    side = image_side(len(pixels))
+    if side is None:
+        raise ValueError(f"{len(pixels)} pixels form no square: expected a square image")
+    return np.reshape(pixels, (side, side))
 
 
 def chains_that_agree(every, agreeing, exact: float):
@@ -83,7 +90,6 @@ def filters(weights, n_most: int = 20):
     """Columns of the weights as square pictures, green where positive and purple where negative."""
     weights = np.asarray(weights)
     shown = min(n_most, weights.shape[1])
-    side = image_side(len(weights))
     n_columns = min(10, shown)
     n_rows = -(-shown // n_columns)
     figure, axes = plt.subplots(
@@ -93,7 +99,7 @@ def filters(weights, n_most: int = 20):
     for j, ax in enumerate(axes.flat):
         ax.axis("off")
         if j < shown:
-            image = weights[:, j].reshape(side, side)
+            image = _square(weights[:, j])
             drawn = ax.imshow(image, cmap="PRGn", vmin=-limit, vmax=limit)
             ax.set_title(f"$h_{{{j + 1}}}$", fontsize=9)
     bar = figure.colorbar(drawn, ax=axes, shrink=0.8, pad=0.01)
@@ -103,17 +109,16 @@ def filters(weights, n_most: int = 20):
 
 def rows_of_pictures(rows: dict):
     """One row of square black and white pictures a name."""
-    images = list(rows.values())
-    side = image_side(np.shape(images[0])[1]) or 1
-    n_columns = min(10, len(images[0]))
+    n_columns = min(10, *map(len, rows.values()))
     _, axes = plt.subplots(
         len(rows), n_columns, figsize=(7.6, 0.74 * len(rows)), squeeze=False
     )  # fmt: skip
     for line, (name, pictures) in zip(axes, rows.items(), strict=True):
         for ax, picture in zip(line, pictures, strict=False):
-            ax.imshow(np.reshape(picture, (side, side)), cmap="gray_r", vmin=0, vmax=1)
+            ax.imshow(_square(picture), cmap="gray_r", vmin=0, vmax=1)
             ax.set(xticks=[], yticks=[])
             ax.grid(visible=False)
+            ax.spines[:].set_visible(True)
         line[0].set_ylabel(name, rotation=0, ha="right", va="center")
     return axes
 
@@ -129,13 +134,13 @@ def enumeration_times(n_units, seconds):
     ax.plot(n_units, seconds, "o", color=BLUE, label="measured on this machine")
     for name, mark in MARKS.items():
         ax.axhline(mark, color=RED, lw=0.8)
-        ax.text(100, mark * 1.6, name, ha="right", va="bottom", color=RED, fontsize=9)
-    ax.set(yscale="log", xlabel="hidden units", ylabel="seconds for log Z")
+        ax.text(102, mark, name, va="center", color=RED, fontsize=8)
+    ax.set(yscale="log", xlabel="hidden units", ylabel="seconds for log Z", xlim=(4, 101))
     ax.legend(loc="upper left", bbox_to_anchor=(0.0, 1.0), fontsize=9)
     return ax
 
 
-def learning(updates, curves: dict, weights=None):
+def learning(updates, curves: dict):
     """Mean log-likelihood of test images while training, one curve a method."""
     _, ax = plt.subplots(figsize=(6.5, 3.2))
     looks = {"CD-1": (ORANGE, "v", "--"), "PCD": (BLUE, "o", "-")}
@@ -182,5 +187,5 @@ def two_hills(rbm, ends):
     axes[0].text(n / 2, -5.5, f"1 part in {1 / small:,.0f}", ha="center")
     axes[0].text(0.94 * n, 0.3, "all the rest", ha="right")
     axes[1].hist(np.sum(ends, axis=1), np.arange(-0.5, n + 1.5), color=RED)
-    axes[1].set(xlabel=f"black pixels, of {n}", ylabel="chains that end here")
+    axes[1].set(xlabel=f"black pixels, of {n}", ylabel="chains")
     return axes
