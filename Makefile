@@ -23,7 +23,8 @@ threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) N
 .PHONY: help setup lock book executed chapter pages notebooks test bench lint clean
 
 book: $(STAMP)  ## run a copy of every chapter and render the book to _build/html
-	@$(MAKE) --silent -j$(JOBS) executed
+	@BOOK_JOBS=$(JOBS) BOOK_CHAPTERS="$$($(MAKE) --silent -n executed | sed -nE 's,.*run_chapter\.py (book/[^ ]*\.ipynb) .*,\1,p' | tr '\n' ' ')"; \
+	export BOOK_JOBS BOOK_CHAPTERS; $(BIN)/python book/_tools/progress.py && $(MAKE) --silent -j$(JOBS) executed
 	@$(MAKE) --silent $(HTML)/.done
 	@echo "open $(HTML)/index.html"
 
@@ -113,7 +114,7 @@ $(SRC)/%: %
 $(HTML)/.done: $(if $(ONLY),$(SRC)/book/$(ONLY).ipynb,$(RUN)) $(PAGES:%=$(SRC)/%) $(CODE) | $(STAMP)
 	@$(if $(ONLY),for nb in $(NBS); do [ -f "$(SRC)/$$nb" ] || { mkdir -p $(SRC)/book && cp "$$nb" "$(SRC)/$$nb" && touch -t 197001020000 "$(SRC)/$$nb"; }; done)
 	@rm -rf $(HTML)
-	@echo "rendering the book"
+	@echo "rendering the book (about half a minute)"
 	@$(BIN)/jupyter-book build -q -W -n --keep-going $(SRC) --path-output . >_build/render.log \
 	  || { cat _build/render.log >&2; echo "error: the book was not rendered without warnings; they are listed above" >&2; exit 1; }
 	@touch $@

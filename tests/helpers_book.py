@@ -100,7 +100,7 @@ def _html(output) -> str:
 LEAKS = [
     (r"<Axes|<matplotlib|Axes\(|<Figure size|<BarContainer|\[<", "an object's repr"),
     (r"\bat 0x[0-9a-f]+", "a memory address"),
-    (r"\beqs?\. \((?!s\))[A-Za-z]", "a label instead of an equation's number"),
+    (r"\beqs?\. \([A-Za-z-]{2,}", "a label instead of an equation's number"),
     (r"\{(eq|numref|doc|term|cite|ref)[a-z:]*\}", "a role that was not resolved"),
 ]
 

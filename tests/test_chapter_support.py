@@ -4,6 +4,7 @@ import math
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import rbmlib as rl
@@ -223,3 +224,39 @@ def test_a_chapter_may_take_models_of_any_size(tmp_path):
 def test_side_of_a_square_image():
     assert first_pictures.image_side(784) == 28
     assert first_pictures.image_side(180) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (460.38149, 0.018234, "460.3815 ± 0.0182"),
+        (0.0, 0.0999999, "0.000 ± 0.100"),
+        (1234567.0, 1500.0, "1,234,567 ± 1,500"),
+        (math.nan, 0.1, "– ± 0.100"),
+        (12.3456, math.nan, "12.3"),
+    ],
+)
+def test_values_have_the_digits_of_their_errors(value, error, text):
+    assert tables.with_error(value, error) == text
+
+
+def test_models_of_a_table_are_in_the_order_of_their_size():
+    frame = tables.order_models(pd.DataFrame({"model": ["h500", "h10", "pcd_20"], "x": [1, 2, 3]}))
+    assert list(frame["model"]) == ["h10", "pcd_20", "h500"]
+    assert list(frame["x"]) == [2, 3, 1]
+
+
+def test_verdicts_have_a_symbol_and_unknown_ones_are_refused():
+    assert tables.mark("too low by 13.9 nats").endswith("</span> too low by 13.9 nats")
+    with pytest.raises(ValueError, match="no symbol for 'fine'"):
+        tables.mark("fine")
+
+
+def test_columns_of_a_table_are_shown_in_their_own_way():
+    html = tables.show(
+        pd.DataFrame({"n": [1, 2], "p": [1.52e-9, math.nan], "x": [1234.5, 2.0]}),
+        "caption",
+        {"p": tables.number, "x": 1},
+    ).to_html()
+    for text in ("1.52 × 10⁻⁹", "–", "1,234.5", "2.0"):
+        assert f">{text}</td>" in html

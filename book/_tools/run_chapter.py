@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import papermill
+import progress
 from papermill.exceptions import PapermillExecutionError
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -21,7 +22,6 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 def main(source: Path, target: Path) -> int:
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_suffix(".partial.ipynb")
-    print(f"{source.stem}: running", flush=True)
     start = time.monotonic()
     try:
         papermill.execute_notebook(
@@ -40,7 +40,8 @@ def main(source: Path, target: Path) -> int:
         print(f"{source.stem}: the notebook up to the error is {partial}", file=sys.stderr)
         return 1
     os.replace(partial, target)
-    print(f"{source.stem}: done in {time.monotonic() - start:.0f} s", flush=True)
+    seconds = time.monotonic() - start
+    print(progress.from_environment().done(source.stem, seconds), flush=True)
     return 0
 
 

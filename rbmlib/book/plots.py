@@ -24,7 +24,7 @@ _LOOKS = {
     "RAISE": ("#7b6cd9", "<", "--"),
     "Jarzynski": ("#4b2e83", ">", "-."),
     # Both ends of an interval at once: greens.
-    "BAR": ("#2e7d32", "D", "-"),
+    "BAR": ("#2e7d32", "D", "-."),
     "MBAR": ("#00897b", "P", "--"),
     # Tempering: orange to red.
     "RTS": ("#c55a11", "^", "-"),
@@ -33,11 +33,11 @@ _LOOKS = {
     "TI-RB": ("#e06c00", "d", "--"),
     "parallel tempering": ("#8d6e63", "h", "-."),
     "SAMS": ("#b3261e", "p", "-"),
-    "Wang-Landau": ("#d0478f", "*", "--"),
+    "Wang-Landau": ("#d0478f", "*", ":"),
     # Without sampling: purple and grey.
     "mean field": ("#8e9297", "1", ":"),
-    "TAP": ("#8e24aa", "H", "-"),
-    "TAP2": ("#8e24aa", "H", "-"),
+    "TAP": ("#8e24aa", "H", "-."),
+    "TAP2": ("#8e24aa", "H", "-."),
     "TAP3": ("#c25ee0", "8", "--"),
     # Schedules.
     "linear": ("#5f6368", "o", ":"),
