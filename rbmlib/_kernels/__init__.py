@@ -3,12 +3,12 @@
 Public functions elsewhere validate and explain; what is here trusts its input.
 Layout: `simd` (sixteen lanes as one value), `memory` (lanes to and from arrays), `random`
 (stateless random numbers), `elementwise` (exp, Bernoulli draws and log-weight increments), `active`
-(lists of active units), `fixed_point` (weights as exact integers), `gibbs` (annealing and Gibbs
-sweeps of many chains, by the routes `narrow`, `wide` with its `groups`, and `amx` with its
-`tiles`), `tempering` (sweeps with draws of beta), `adaptive` (the same with log Z adjusted on the
-way), `learning` (contrastive divergence), `enumeration` (sums over all states), `multistate` (sums
-over samples of many temperatures), `fields` (float64 fields), `threads` (chunks of chains on
-threads).
+(lists of active units), `fixed_point` (weights as exact integers), `layers` (what the loops are
+given), `gibbs` (annealing and Gibbs sweeps of many chains, by the routes `narrow`, `wide` with its
+`groups`, and `amx` with its `tiles`), `tempering` (sweeps with draws of beta), `ladder` (such
+draws), `adaptive` (the same with log Z adjusted on the way), `learning` (contrastive divergence),
+`enumeration` (sums over all states), `multistate` (sums over samples of many temperatures),
+`fields` (float64 fields), `threads` (chunks of chains on threads).
 
 numba's on-disk cache does not notice a change in a function that a kernel calls from
 another file, so the cache folder is named after a hash of all files of this room.
@@ -83,6 +83,8 @@ try:
         fixed_point,
         gibbs,
         groups,
+        ladder,
+        layers,
         leaky,
         learning,
         memory,
@@ -108,6 +110,8 @@ __all__ = [
     "fixed_point",
     "gibbs",
     "groups",
+    "ladder",
+    "layers",
     "leaky",
     "learning",
     "memory",

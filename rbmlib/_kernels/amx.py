@@ -13,10 +13,11 @@ import numba
 import numpy as np
 
 from .active import n_words
-from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes
+from .elementwise import EXACT, draw_lanes, exp_negative, increment_lanes, step_of
+from .layers import Run
 from .memory import aligned, load, store, store_bytes
 from .random import mixed_units
-from .simd import LANES, absolute, fma, join, mask_of, to_floats, where
+from .simd import LANES, absolute, fma, mask_of, to_floats, where
 from .tiles import (
     CONFIGURATION,
     GROUP,
@@ -38,7 +39,7 @@ from .tiles import (
     release,
     store_tile,
 )
-from .wide import padded, set_keys
+from .wide import add_gains, set_keys
 
 f32, u32 = np.float32, np.uint32
 
@@ -85,9 +86,11 @@ def _field(planes, half, chain):
 
 
 @numba.njit(**_KERNEL)
-def draw_layer(states, weights, n_units, scale, slope, offset, betas, k0, k1, planes, out):
+def draw_layer(states, weights, layer, memory, out):
     """Draw a layer into ``out`` (GROUP, width) uint8 given the other; one beta a chain."""
-    n_blocks, depth = n_words(n_units), weights.shape[1]
+    scale, slope, offset, planes = layer.scale, layer.slope, layer.offset, memory.planes
+    betas, k0, k1 = memory.betas, memory.k0, memory.k1
+    n_blocks, depth = n_words(layer.n_units), weights.shape[1]
     share = (GROUP + depth - 1) // depth  # draws beside the products of one depth
     for block in range(n_blocks + 1):
         half, before = block & 1, max(block - 1, 0)
@@ -112,10 +115,11 @@ def draw_layer(states, weights, n_units, scale, slope, offset, betas, k0, k1, pl
 
 
 @numba.njit(**_KERNEL)
-def draw_layer_with_increments(
-    states, weights, n_units, scale, slope, offset, betas, step, rule, k0, k1, planes, out, sums,
-):  # fmt: skip
-    """`draw_layer`, and add `increment_lanes` to ``sums`` (GROUP, LANES)."""
+def draw_layer_with_increments(states, weights, layer, step, memory, out):
+    """`draw_layer`, and add `increment_lanes` to the sums of the group."""
+    scale, slope, offset, planes = layer.scale, layer.slope, layer.offset, memory.planes
+    betas, k0, k1, sums = memory.betas, memory.k0, memory.k1, memory.sums
+    n_units = layer.n_units
     n_blocks, depth = n_words(n_units), weights.shape[1]
     share = (GROUP + depth - 1) // depth  # draws beside the products of one depth
     for block in range(n_blocks + 1):
@@ -137,7 +141,7 @@ def draw_layer_with_increments(
                     e = exp_negative(absolute(t))
                     bits = draw_lanes(t, e, units, k0[chain], k1[chain])
                     store_bytes(out, chain * out.shape[1] + first, bits)
-                    gain = where(here, increment_lanes(s, t, e, step, rule), f32(0))
+                    gain = where(here, increment_lanes(s, t, e, step.size, step.rule), f32(0))
                     store(sums, LANES * chain, load(sums, LANES * chain) + gain)
                     chain += 1
         if block < n_blocks:
@@ -157,8 +161,8 @@ def all_fields(states, weights, planes, out):
 
 
 @numba.njit(**_KERNEL)
-def visible_term(states, weights, n_hidden, planes, out):
-    """Fields of the column after the hidden units, the visible slope."""
+def visible_term(states, weights, n_hidden, planes, x):
+    """Fields of the column after the hidden units, the visible slope, undrawn."""
     half = (n_words(n_hidden) - 1) & 1  # where the block drawn last still is
     if n_hidden % LANES == 0:  # the column begins a block of its own
         half = 0
@@ -168,7 +172,7 @@ def visible_term(states, weights, n_hidden, planes, out):
         _store(planes, half)
     for chain in range(GROUP):
         high = planes[half, 0, chain, n_hidden % LANES]
-        out[chain] = 256.0 * high + planes[half, 1, chain, n_hidden % LANES]
+        x[chain, n_hidden] = f32(256.0 * high + planes[half, 1, chain, n_hidden % LANES])
 
 
 @numba.njit(**_KERNEL)
@@ -191,100 +195,81 @@ class Workspace(NamedTuple):
     visible: np.ndarray  # uint8 (GROUP, n_visible padded)
     hidden: np.ndarray
     planes: np.ndarray  # int32 (2, 2, GROUP, LANES)
+    x: np.ndarray  # float32 (GROUP, n_hidden + 1 padded): fields, where they are asked for
     sums: np.ndarray  # float32 (GROUP, LANES)
+    betas: np.ndarray  # float32 (GROUP,)
+    k0: np.ndarray  # uint32 (GROUP,): keys of the layer that is drawn
+    k1: np.ndarray
 
 
 def workspace(n_visible: int, n_hidden: int) -> Workspace:
     visible, hidden = (aligned((GROUP, K * -(-n // K)), np.uint8) for n in (n_visible, n_hidden))
     return Workspace(
-        visible, hidden, aligned((2, 2, GROUP, LANES), np.int32), aligned((GROUP, LANES))
-    )
+        visible, hidden, aligned((2, 2, GROUP, LANES), np.int32),
+        aligned((GROUP, LANES * n_words(n_hidden + 1))), aligned((GROUP, LANES)),
+        aligned((GROUP,)), *aligned((2, GROUP), u32),
+    )  # fmt: skip
 
 
 @numba.njit(**_KERNEL)
-def _anneal_group(
-    v, log_weights, betas, rules, start, stop, seed, first_chain, first_draw,
-    up, down, visible, hidden, planes, sums, scale, slope_scale,
-    hidden_slope, hidden_offset, visible_slope, visible_offset,
-):  # fmt: skip
+def _anneal_group(v, log_weights, schedule, model, memory, run):
     """`anneal` of at most GROUP chains."""
-    n_visible, n_hidden = v.shape[1], hidden_slope.size
-    a, a0 = padded(hidden_slope, up.shape[0]), padded(hidden_offset, up.shape[0])
-    b, b0 = padded(visible_slope, down.shape[0]), padded(visible_offset, down.shape[0])
-    k0, k1 = np.empty(GROUP, u32), np.empty(GROUP, u32)
-    chain_betas, visible_terms = np.empty(GROUP, f32), np.empty(GROUP)
-    x = np.empty((GROUP, LANES * up.shape[0]), f32)
-    _read(v, visible)
-    for k in range(start, stop):
-        beta, step = betas[k + 1], betas[k + 1] - betas[k]
-        chain_betas[:], sums[:] = f32(beta), f32(0)
-        set_keys(seed, first_chain, first_draw + 2 * k, k0, k1)
-        if rules[k] != EXACT:
+    _read(v, memory.visible)
+    for k in range(run.start, run.stop):
+        step = step_of(schedule, k)
+        memory.betas[:], memory.sums[:] = step.beta, f32(0)
+        set_keys(run, run.first_draw + 2 * k, memory)
+        if step.rule != EXACT:
             draw_layer_with_increments(
-                visible, up, n_hidden, scale, a, a0, chain_betas, f32(step), rules[k], k0, k1,
-                planes, hidden, sums,
-            )  # fmt: skip
-            visible_term(visible, up, n_hidden, planes, visible_terms)
+                memory.visible, model.up, model.hidden, step, memory, memory.hidden
+            )
+            visible_term(memory.visible, model.up, model.hidden.n_units, memory.planes, memory.x)
         else:
-            draw_layer(visible, up, n_hidden, scale, a, a0, chain_betas, k0, k1, planes, hidden)
-            all_fields(visible, up, planes, x)
-            visible_terms[:] = x[:, n_hidden]
-        for chain in range(v.shape[0]):
-            gain = step * slope_scale * visible_terms[chain]
-            if rules[k] != EXACT:
-                gain += join(load(sums, LANES * chain))
-            else:
-                gain += exact_increment(
-                    x[chain], scale, hidden_slope, hidden_offset, beta, betas[k]
-                )
-            log_weights[chain] += gain
-        set_keys(seed, first_chain, first_draw + 2 * k + 1, k0, k1)
-        draw_layer(hidden, down, n_visible, scale, b, b0, chain_betas, k0, k1, planes, visible)
-    _write(visible, v)
+            draw_layer(memory.visible, model.up, model.hidden, memory, memory.hidden)
+            all_fields(memory.visible, model.up, memory.planes, memory.x)
+        add_gains(log_weights, schedule, k, model, memory.x, memory.sums)
+        set_keys(run, run.first_draw + 2 * k + 1, memory)
+        draw_layer(memory.hidden, model.down, model.visible, memory, memory.visible)
+    _write(memory.visible, v)
 
 
 @numba.njit(**_KERNEL)
-def _sweep_group(
-    v, h, betas, start, stop, seed, first_chain, first_draw,
-    up, down, visible, hidden, planes, sums, scale,
-    hidden_slope, hidden_offset, visible_slope, visible_offset,
-):  # fmt: skip
+def _sweep_group(v, h, betas, model, memory, run):
     """`sweep` of at most GROUP chains."""
-    n_visible, n_hidden = v.shape[1], hidden_slope.size
-    a, a0 = padded(hidden_slope, up.shape[0]), padded(hidden_offset, up.shape[0])
-    b, b0 = padded(visible_slope, down.shape[0]), padded(visible_offset, down.shape[0])
-    k0, k1, chain_betas = np.empty(GROUP, u32), np.empty(GROUP, u32), np.zeros(GROUP, f32)
-    chain_betas[: betas.size] = betas
-    _read(v, visible)
-    for k in range(start, stop):
-        set_keys(seed, first_chain, first_draw + 2 * k, k0, k1)
-        draw_layer(visible, up, n_hidden, scale, a, a0, chain_betas, k0, k1, planes, hidden)
-        set_keys(seed, first_chain, first_draw + 2 * k + 1, k0, k1)
-        draw_layer(hidden, down, n_visible, scale, b, b0, chain_betas, k0, k1, planes, visible)
-    _write(visible, v)
-    _write(hidden, h)
+    memory.betas[:] = f32(0)
+    memory.betas[: betas.size] = betas
+    _read(v, memory.visible)
+    for k in range(run.start, run.stop):
+        set_keys(run, run.first_draw + 2 * k, memory)
+        draw_layer(memory.visible, model.up, model.hidden, memory, memory.hidden)
+        set_keys(run, run.first_draw + 2 * k + 1, memory)
+        draw_layer(memory.hidden, model.down, model.visible, memory, memory.visible)
+    _write(memory.visible, v)
+    _write(memory.hidden, h)
 
 
 @numba.njit(**_KERNEL)
-def anneal(v, log_weights, betas, rules, start, stop, seed, first_chain, *rest):
-    """Steps ``start`` to ``stop`` of `gibbs.anneal`, in place."""
+def _run_of_group(run, first):
+    return Run(run.seed, run.first_chain + first, run.first_draw, run.start, run.stop)
+
+
+@numba.njit(**_KERNEL)
+def anneal(v, log_weights, schedule, model, memory, run):
+    """Steps of `gibbs.anneal`, in place."""
     configure(CONFIGURATION)
     for first in range(0, v.shape[0], GROUP):
         group = slice(first, first + GROUP)
-        _anneal_group(
-            v[group], log_weights[group], betas, rules, start, stop, seed, first_chain + first,
-            *rest,
-        )  # fmt: skip
+        own = _run_of_group(run, first)
+        _anneal_group(v[group], log_weights[group], schedule, model, memory, own)
     release()
 
 
 @numba.njit(**_KERNEL)
-def sweep(v, h, betas, start, stop, seed, first_chain, *rest):
-    """Sweeps ``start`` to ``stop`` of `gibbs.sweep`, in place."""
+def sweep(v, h, betas, model, memory, run):
+    """Sweeps of `gibbs.sweep`, in place."""
     configure(CONFIGURATION)
     for first in range(0, v.shape[0], GROUP):
         group = slice(first, first + GROUP)
-        _sweep_group(
-            v[group], h[group], betas[group], start, stop, seed, first_chain + first, *rest
-        )
+        own = _run_of_group(run, first)
+        _sweep_group(v[group], h[group], betas[group], model, memory, own)
     release()

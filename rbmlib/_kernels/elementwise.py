@@ -7,6 +7,8 @@ A unit of field ``t = beta * s + offset`` is drawn by ``e = exp(-|t|)`` and
 (`simd`); the last few of a row that is no multiple of sixteen are masked.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -98,6 +100,27 @@ def increment_lanes(s, t, e, step, rule):
     return quadrature_lanes(s, t, step)
 
 
+class Schedule(NamedTuple):
+    """Betas of an annealing run (n_steps + 1,), and the rule of each step (n_steps,)."""
+
+    betas: np.ndarray
+    rules: np.ndarray
+
+
+class Step(NamedTuple):
+    """A step of a schedule as `increment_lanes` takes it."""
+
+    beta: np.float32  # at its end
+    size: np.float32
+    rule: int
+
+
+@numba.njit(**_INLINE)
+def step_of(schedule, k):
+    beta = schedule.betas[k + 1]
+    return Step(f32(beta), f32(beta - schedule.betas[k]), schedule.rules[k])
+
+
 def increment_rules(steps, largest_slope: float) -> np.ndarray:
     """The cheapest rule for each step of a schedule that is accurate enough."""
     d = np.abs(steps) * largest_slope
@@ -105,30 +128,32 @@ def increment_rules(steps, largest_slope: float) -> np.ndarray:
 
 
 @numba.njit(**_ROW)
-def draw_row(field, scale, slope_bias, offset, beta, key, out):
-    """Draw ``out`` (n_units,) at ``t = beta * (scale * field + slope_bias) + offset``."""
+def draw_row(field, layer, beta, key, out):
+    """Draw ``out`` (n_units,) at ``t = beta * (scale * field + slope) + offset`` of a layer."""
+    scale, slope, offset = layer.scale, layer.slope, layer.offset
     k0, k1 = mixed_keys(key)
     one, zero = spread(f32(1.0)), spread(f32(0.0))
     rest = out.size % LANES
     last = out.size - rest
     for j in range(0, last, LANES):
-        t = fma(fma(load(field, j), scale, load(slope_bias, j)), beta, load(offset, j))
+        t = fma(fma(load(field, j), scale, load(slope, j)), beta, load(offset, j))
         bits = draw_lanes(t, exp_negative(absolute(t)), mixed_units(j), k0, k1)
         store(out, j, where(bits, one, zero))
     if rest:
         here = mask_of((1 << rest) - 1)
-        s = fma(load_some(field, last, here), scale, load_some(slope_bias, last, here))
+        s = fma(load_some(field, last, here), scale, load_some(slope, last, here))
         t = fma(s, beta, load_some(offset, last, here))
         bits = draw_lanes(t, exp_negative(absolute(t)), mixed_units(last), k0, k1)
         store_some(out, last, where(bits, one, zero), here)
 
 
 @numba.njit(**_ROW)
-def exact_increment(field, scale, slope_bias, offset, beta, previous_beta):
+def exact_increment(field, layer, beta, previous_beta):
     """sum_j softplus(t_j) - softplus(t_j at previous_beta), float64: for large steps."""
+    scale, slope, offset = layer.scale, layer.slope, layer.offset
     total = 0.0
-    for j in range(slope_bias.size):
-        s = np.float64(fma(field[j], scale, slope_bias[j]))
+    for j in range(layer.n_units):
+        s = np.float64(fma(field[j], scale, slope[j]))
         t = beta * s + np.float64(offset[j])
         r = previous_beta * s + np.float64(offset[j])
         total += max(t, 0.0) - max(r, 0.0)

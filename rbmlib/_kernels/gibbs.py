@@ -17,28 +17,39 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from . import active, adaptive, amx, groups, narrow, tempering, threads, tiles, wide
-from .elementwise import draw_row, increment_rules
+from . import active, amx, groups, narrow, threads, tiles, wide
+from .adaptive import Adapting, Adjusted
+from .elementwise import Schedule, draw_row, increment_rules
 from .fixed_point import FixedPoint, quantise
+from .layers import Layer, Model, layer, layer_at_one, run_of
 from .random import draw_key
+from .tempering import Tally, Tempering, narrow_sweeps, wide_sweeps
 
 f32 = np.float32
 
 _KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 
 
-class Family(NamedTuple):
-    """What the kernels need of a family of RBMs linear in beta (arrays float32)."""
+class Weights(NamedTuple):
+    """Integer weights that training changes in place."""
 
-    up: np.ndarray  # (n_visible, n_hidden + 1), or narrow.WIDTH columns if small
-    down: np.ndarray  # (n_hidden, n_visible)
+    up: np.ndarray  # float32 (n_visible, n_hidden + 1), or narrow.WIDTH columns if small
+    down: np.ndarray  # float32 (n_hidden, n_visible)
     tables: np.ndarray  # of `narrow` if small, else empty
     scale: np.float32
+    small: bool
+
+
+class Family(NamedTuple):
+    """Kernel form of a family of RBMs linear in beta."""
+
+    up: np.ndarray  # as in `Weights`, and the next three
+    down: np.ndarray
+    tables: np.ndarray
+    scale: np.float32
     slope_scale: float
-    hidden_slope: np.ndarray
-    hidden_offset: np.ndarray
-    visible_slope: np.ndarray
-    visible_offset: np.ndarray
+    hidden: Layer
+    visible: Layer
     small: bool
     fixed: FixedPoint
     routes: dict
@@ -55,19 +66,12 @@ def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) 
     n_hidden = np.shape(weights)[1]
     small = n_hidden <= narrow.MAX_HIDDEN
     up, tables = narrow.layout(fixed) if small else (fixed.up, np.zeros((0, 0, 0), f32))
+    # the slope that the log-weights use, to the bit: draws must leave the same model invariant
+    visible_slope = fixed.up[:, n_hidden] * fixed.slope_scale
+    hidden = layer(fixed.scale, hidden_slope, hidden_offset)
+    visible = layer(fixed.scale, visible_slope, visible_offset)
     return Family(
-        up,
-        fixed.down,
-        tables,
-        f32(fixed.scale),
-        fixed.slope_scale,
-        *(np.ascontiguousarray(x, f32) for x in (hidden_slope, hidden_offset)),
-        # the slope that the log-weights use, to the bit: draws must leave the same model invariant
-        np.ascontiguousarray(fixed.up[:, n_hidden] * fixed.slope_scale, f32),
-        np.ascontiguousarray(visible_offset, f32),
-        small,
-        fixed,
-        {},
+        up, fixed.down, tables, hidden.scale, fixed.slope_scale, hidden, visible, small, fixed, {}
     )
 
 
@@ -80,57 +84,53 @@ def quantised_weights(kernel_family: Family) -> tuple[np.ndarray, np.ndarray]:
 
 
 @numba.njit(**_KERNEL)
-def fields_up(v, up, small, out):
+def fields_up(v, weights, out):
     """Integer fields (n_chains, columns of up) of the hidden units."""
-    if small:
-        narrow.fields_up(v, up, out)
+    if weights.small:
+        narrow.fields_up(v, weights.up, out)
     else:
-        np.dot(v, up, out)
+        np.dot(v, weights.up, out)
 
 
 @numba.njit(**_KERNEL)
-def fields_down(h, down, tables, small, out):
+def fields_down(h, weights, out):
     """Integer fields (n_chains, n_visible) of the visible units."""
-    if small:
-        narrow.fields_down(h, tables, out)
+    if weights.small:
+        narrow.fields_down(h, weights.tables, out)
     else:
-        np.dot(h, down, out)
+        np.dot(h, weights.down, out)
 
 
 @numba.njit(**_KERNEL)
-def sweep_chunk(
-    v, h, betas, start, stop, seed, first_chain, first_draw,
-    up, down, tables, scale, slope_scale,
-    hidden_slope, hidden_offset, visible_slope, visible_offset, small,
-):  # fmt: skip
-    """Sweeps ``start`` to ``stop`` (h given v, v given h), chain c at betas[c], in place."""
-    if small:
-        narrow.sweep(
-            v, h, betas, start, stop, seed, first_chain, first_draw,
-            up, tables, scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
-        )  # fmt: skip
+def sweep_at_one(v, weights, visible_bias, hidden_bias, run):
+    """Sweeps (h given v, v given h) of the model with these biases, in place."""
+    hidden = layer_at_one(weights.scale, hidden_bias)
+    visible = layer_at_one(weights.scale, visible_bias)
+    n_chains, one = v.shape[0], f32(1)
+    h = np.empty((n_chains, hidden.n_units), f32)
+    if weights.small:
+        model = Model(weights.up, weights.tables, 1.0, hidden, visible)
+        narrow.sweep(v, h, np.ones(n_chains, f32), model, (), run)
         return
-    n_chains = v.shape[0]
-    x = np.empty((n_chains, up.shape[1]), f32)
+    x = np.empty((n_chains, weights.up.shape[1]), f32)
     y = np.empty((n_chains, v.shape[1]), f32)
-    for k in range(start, stop):
-        fields_up(v, up, small, x)
+    for k in range(run.start, run.stop):
+        fields_up(v, weights, x)
         for chain in range(n_chains):
-            key = draw_key(seed, first_chain + chain, first_draw + 2 * k)
-            beta = f32(betas[chain])
-            draw_row(x[chain], scale, hidden_slope, hidden_offset, beta, key, h[chain])
-        fields_down(h, down, tables, small, y)
+            key = draw_key(run.seed, run.first_chain + chain, run.first_draw + 2 * k)
+            draw_row(x[chain], hidden, one, key, h[chain])
+        fields_down(h, weights, y)
         for chain in range(n_chains):
-            key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
-            beta = f32(betas[chain])
-            draw_row(y[chain], scale, visible_slope, visible_offset, beta, key, v[chain])
+            key = draw_key(run.seed, run.first_chain + chain, run.first_draw + 2 * k + 1)
+            draw_row(y[chain], visible, one, key, v[chain])
 
 
 def largest_slopes(kernel_family: Family) -> float:
     """Bound on |d(hidden field)/d(beta)| over all visible states."""
     q = kernel_family.down.astype(float) * float(kernel_family.scale)
-    positive = np.where(q > 0, q, 0).sum(axis=1) + kernel_family.hidden_slope
-    negative = np.where(q < 0, q, 0).sum(axis=1) + kernel_family.hidden_slope
+    slope = kernel_family.hidden.slope[: len(q)]
+    positive = np.where(q > 0, q, 0).sum(axis=1) + slope
+    negative = np.where(q < 0, q, 0).sum(axis=1) + slope
     return float(np.maximum(np.abs(positive), np.abs(negative)).max(initial=0.0))
 
 
@@ -139,7 +139,7 @@ class _Route(NamedTuple):
 
     anneal: Callable
     sweep: Callable
-    weights: tuple[np.ndarray, ...]
+    model: Model
     memory: Callable[[], tuple]  # of one call
 
 
@@ -151,16 +151,16 @@ def _route(f: Family, n_chains: int, any_route: bool = True) -> _Route:
     portable, fewest = ("narrow", tiles.GROUP // 2) if f.small else ("wide", tiles.GROUP // 4)
     name = "amx" if any_route and n_chains >= fewest and tiles.available() else portable
     if name not in f.routes:
+        route, memory = {"amx": amx, "narrow": narrow, "wide": wide}[name], tuple
         if name == "amx":
             weights = tiles.layout(f.fixed.up), tiles.layout(f.fixed.down)
             memory = partial(amx.workspace, *f.fixed.down.shape[::-1])
-            f.routes[name] = _Route(amx.anneal, amx.sweep, weights, memory)
         elif name == "narrow":
             weights = f.up, f.tables
-            f.routes[name] = _Route(narrow.anneal, narrow.sweep, weights, tuple)
         else:
             weights = groups.blocks(f.fixed.up), groups.blocks(f.fixed.down)
-            f.routes[name] = _Route(wide.anneal, wide.sweep, weights, tuple)
+        model = Model(*weights, f.slope_scale, f.hidden, f.visible)
+        f.routes[name] = _Route(route.anneal, route.sweep, model, memory)
     return f.routes[name]
 
 
@@ -171,80 +171,69 @@ def _parts(n_chains: int, n_threads: int | None) -> list[slice]:
 
 
 def anneal(
-    kernel_family: Family, v, log_weights, betas, seed, first_chain, first_draw, n_threads=None,
-    on_progress=None,
-) -> None:  # fmt: skip
+    kernel_family: Family, v, log_weights, betas, stream, n_threads=None, on_progress=None
+) -> None:
     """Anneal ``v`` (n_chains, n_visible) float32 along betas; adds to log_weights, in place.
 
     Step k: weight of v between betas[k] and betas[k + 1], then one sweep at betas[k + 1].
     Step by step, so that a run has the same bits wherever it is interrupted to be looked at.
+    Here and below, ``stream`` says where random numbers begin, and is left there.
     """
-    f, route = kernel_family, _route(kernel_family, v.shape[0])
-    rules = increment_rules(np.diff(betas), largest_slopes(f))
+    route = _route(kernel_family, v.shape[0])
+    schedule = Schedule(betas, increment_rules(np.diff(betas), largest_slopes(kernel_family)))
     parts = _parts(v.shape[0], n_threads)
 
     def run(chunk, start, stop):
         part = parts[chunk]
-        route.anneal(
-            v[part], log_weights[part], betas, rules, start, stop, np.uint64(seed),
-            first_chain + part.start, first_draw, *route.weights, *route.memory(),
-            f.scale, f.slope_scale,
-            f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
-        )  # fmt: skip
+        own = run_of(stream, part.start, start, stop)
+        route.anneal(v[part], log_weights[part], schedule, route.model, route.memory(), own)
 
     threads.run_blocks(run, len(parts), betas.size - 1, n_threads, on_progress)
 
 
 def sweep(
-    kernel_family: Family, v, betas, n_sweeps, seed, first_chain, first_draw, n_threads=None,
-    on_progress=None,
-) -> np.ndarray:  # fmt: skip
+    kernel_family: Family, v, betas, n_sweeps, stream, n_threads=None, on_progress=None
+) -> np.ndarray:
     """``n_sweeps`` Gibbs sweeps of ``v`` in place, chain c at betas[c]; returns the last h."""
-    f, route = kernel_family, _route(kernel_family, v.shape[0])
-    h = np.zeros((v.shape[0], f.down.shape[0]), f32)
+    route = _route(kernel_family, v.shape[0])
+    betas = np.ascontiguousarray(betas, f32)
+    h = np.zeros((v.shape[0], kernel_family.down.shape[0]), f32)
     parts = _parts(v.shape[0], n_threads)
 
     def run(chunk, start, stop):
         part = parts[chunk]
-        route.sweep(
-            v[part], h[part], betas[part], start, stop, np.uint64(seed),
-            first_chain + part.start, first_draw, *route.weights, *route.memory(),
-            f.scale, f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
-        )  # fmt: skip
+        own = run_of(stream, part.start, start, stop)
+        route.sweep(v[part], h[part], betas[part], route.model, route.memory(), own)
 
     threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)
     return h
 
 
 def temper(
-    kernel_family: Family, v, index, betas, offsets, delta_out, index_out, every, phase, tally,
-    n_sweeps, seed, first_chain, first_draw, n_threads=None, on_progress=None,
+    kernel_family: Family, v, index, betas, tempering: Tempering, n_sweeps, stream,
+    n_threads=None, on_progress=None,
 ) -> None:  # fmt: skip
     """``n_sweeps`` sweeps of ``v`` in place, each followed by a draw of beta given (v, h).
 
-    Chain c is at ``betas[index[c]]``; beta_k has probability ~ exp(beta_k Delta + offsets[k]).
-    Every ``every``-th Delta and index go into ``delta_out`` and ``index_out`` (n_kept, n_chains),
-    ``phase`` sweeps having passed since the last that was kept.
-    With ``tally`` None, beta is not drawn.
+    Chain c is at ``betas[index[c]]``. What ``tempering`` holds is filled and added to in place.
     """
     f, route = kernel_family, _route(kernel_family, v.shape[0], any_route=False)
-    run_part = tempering.narrow_temper if f.small else tempering.wide_temper
-    parts = _parts(v.shape[0], n_threads)
-    draw = tally is not None
-    if not draw:
-        nothing = np.zeros(v.shape[0], np.int64)
-        empty = np.zeros((v.shape[0], 3, 0))
-        tally = tempering.Tally(empty, empty, *np.zeros((2, 0, 0), np.int64), nothing, nothing)
+    run_part = narrow_sweeps if f.small else wide_sweeps
+    parts, tally, kept = _parts(v.shape[0], n_threads), tempering.tally, tempering.kept
     sums = np.zeros((len(parts), 2, *tally.transitions.shape), np.int64)
 
     def run(chunk, start, stop):
         part = parts[chunk]
+        own = tempering._replace(
+            tally=Tally(
+                tally.mixed[part], tally.visited[part], *sums[chunk],
+                tally.passages[part], tally.last_end[part],
+            ),
+            kept=kept._replace(first=part.start),
+        )  # fmt: skip
         run_part(
-            v[part], index[part], betas, offsets, draw, delta_out[:, part], index_out[:, part],
-            every, phase, start, stop, np.uint64(seed), first_chain + part.start, first_draw,
-            tally.mixed[part], tally.visited[part], sums[chunk, 0], sums[chunk, 1],
-            tally.passages[part], tally.last_end[part], *route.weights,
-            f.scale, f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
+            v[part], index[part], betas, own, None, route.model,
+            run_of(stream, part.start, start, stop),
         )  # fmt: skip
 
     threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)
@@ -253,17 +242,16 @@ def temper(
 
 
 def adapt(
-    kernel_family: Family, v, index, betas, shifts, gains, rule, adjusted, seed, first_chain,
-    first_draw, n_threads=None, on_progress=None,
+    kernel_family: Family, v, index, betas, adapting: Adapting, stream, n_threads=None,
+    on_progress=None,
 ) -> None:  # fmt: skip
     """As `temper`, with estimates of log Z that each group of chains adjusts after every sweep.
 
-    A row of ``gains`` (n_groups, n_sweeps) is a group, of equally many chains; ``shifts`` (K,) are
-    added to the log-probabilities of betas. ``adjusted`` is filled in place.
+    A row of the gains (n_groups, n_sweeps) is a group, of equally many chains.
     """
     f, route = kernel_family, _route(kernel_family, v.shape[0], any_route=False)
-    run_part = adaptive.narrow_adapt if f.small else adaptive.wide_adapt
-    n_groups, n_sweeps = gains.shape
+    run_part = narrow_sweeps if f.small else wide_sweeps
+    n_groups, n_sweeps = adapting.gains.shape
     size = v.shape[0] // n_groups
     share = -(-n_groups // threads.resolve(n_threads))
     parts = threads.chunks(n_groups, max(1, min(threads.CHUNK // size, share)))
@@ -271,14 +259,12 @@ def adapt(
     def run(chunk, start, stop):
         groups = parts[chunk]
         part = slice(groups.start * size, groups.stop * size)
-        own = adaptive.Adjusted(
-            adjusted.log_z[groups], adjusted.visits[groups], adjusted.passages[part],
-            adjusted.last_end[part],
-        )  # fmt: skip
+        log_z, visits, passages, last_end = adapting.adjusted
+        adjusted = Adjusted(log_z[groups], visits[groups], passages[part], last_end[part])
+        own = adapting._replace(gains=adapting.gains[groups], adjusted=adjusted)
         run_part(
-            v[part], index[part], betas, shifts, gains[groups], rule, own, start, stop,
-            np.uint64(seed), first_chain + part.start, first_draw, *route.weights,
-            f.scale, f.hidden_slope, f.hidden_offset, f.visible_slope, f.visible_offset,
+            v[part], index[part], betas, None, own, route.model,
+            run_of(stream, part.start, start, stop),
         )  # fmt: skip
 
     threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)

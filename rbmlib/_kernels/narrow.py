@@ -6,11 +6,13 @@ hidden state as bits, five of which select a row of sums of five weights from a 
 Fields are exact integers (`fixed_point`), so the route does not show in the digits.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
 from .active import ROOM, list_active, n_words, read_row, write_row
-from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes
+from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes, step_of
 from .fixed_point import FixedPoint
 from .memory import aligned, load, store
 from .random import draw_key, mixed_keys, mixed_units
@@ -73,32 +75,32 @@ def add_rows(up, active, n_active, out):
 
 
 @numba.njit(**_INLINE)
-def _hidden_lanes(x, j, scale, slope_bias, offset, beta):
-    s = fma(load(x, j), scale, load(slope_bias, j))
-    t = fma(s, beta, load(offset, j))
+def _hidden_lanes(x, j, layer, beta):
+    s = fma(load(x, j), layer.scale, load(layer.slope, j))
+    t = fma(s, beta, load(layer.offset, j))
     return s, t, exp_negative(absolute(t))
 
 
 @numba.njit(**_KERNEL)
-def draw_hidden(x, n_hidden, scale, slope_bias, offset, beta, key):
-    """Hidden units as the bits of an integer; ``x``, ``slope_bias``, ``offset`` (WIDTH,)."""
+def draw_hidden(x, layer, beta, key):
+    """Hidden units of fields ``x`` (WIDTH,) as the bits of an integer."""
     (k0, k1), state = mixed_keys(key), 0
-    for j in range(0, n_hidden, LANES):
-        _, t, e = _hidden_lanes(x, j, scale, slope_bias, offset, beta)
+    for j in range(0, layer.n_units, LANES):
+        _, t, e = _hidden_lanes(x, j, layer, beta)
         state |= bits_of(draw_lanes(t, e, mixed_units(j), k0, k1)) << j
-    return state & ((1 << n_hidden) - 1)
+    return state & ((1 << layer.n_units) - 1)
 
 
 @numba.njit(**_KERNEL)
-def draw_hidden_with_increments(x, n_hidden, scale, slope_bias, offset, beta, step, rule, key):
+def draw_hidden_with_increments(x, layer, step, key):
     """`draw_hidden`, and the sum of `increment_lanes`: sixteen partial sums, joined in float64."""
-    (k0, k1), state = mixed_keys(key), 0
+    (k0, k1), state, n_hidden = mixed_keys(key), 0, layer.n_units
     total = spread(f32(0))
     for j in range(0, n_hidden, LANES):
-        s, t, e = _hidden_lanes(x, j, scale, slope_bias, offset, beta)
+        s, t, e = _hidden_lanes(x, j, layer, step.beta)
         state |= bits_of(draw_lanes(t, e, mixed_units(j), k0, k1)) << j
         here = mask_of(((1 << n_hidden) - 1) >> j)
-        total = total + where(here, increment_lanes(s, t, e, step, rule), f32(0))
+        total = total + where(here, increment_lanes(s, t, e, step.size, step.rule), f32(0))
     return state & ((1 << n_hidden) - 1), join(total)
 
 
@@ -115,8 +117,10 @@ def _table_rows(state, width):
 
 
 @numba.njit(**_KERNEL)
-def draw_visible(state, tables, scale, slope_bias, offset, units, beta, key, bits):
-    """Draw the visible units, sixteen a word of ``bits``."""
+def draw_visible(state, tables, layer, beta, key, chain):
+    """Draw the visible units, sixteen a word of the chain's bits."""
+    scale, slope, offset = layer.scale, layer.slope, layer.offset
+    units, bits = chain.units, chain.bits
     k0, k1 = mixed_keys(key)
     r0, r1, r2, r3, r4, r5 = _table_rows(state, tables.shape[2])
     n_groups = tables.shape[0]
@@ -127,83 +131,72 @@ def draw_visible(state, tables, scale, slope_bias, offset, units, beta, key, bit
             y = y + (load(tables, r2 + j) + load(tables, r3 + j))
         if n_groups > 4:
             y = y + (load(tables, r4 + j) + load(tables, r5 + j))
-        t = fma(fma(y, scale, load(slope_bias, j)), beta, load(offset, j))
+        t = fma(fma(y, scale, load(slope, j)), beta, load(offset, j))
         bits[word] = bits_of(draw_lanes(t, exp_negative(absolute(t)), load(units, j), k0, k1))
 
 
+class Chain(NamedTuple):
+    """Memory of one chain."""
+
+    bits: np.ndarray  # uint16 (n_words,): the visible units
+    active: np.ndarray  # uint16 (n_visible + ROOM,): those that are 1
+    x: np.ndarray  # float32 (WIDTH,): fields of the hidden units
+    units: np.ndarray  # uint32 (n_visible padded,): `mixed_units`
+
+
 @numba.njit(**_KERNEL)
-def _mixed_units(size):
-    out = np.empty(size, np.uint32)
+def empty_chain(n_visible):
+    size = LANES * n_words(n_visible)
+    units = np.empty(size, np.uint32)
     for j in range(0, size, LANES):
-        store(out, j, mixed_units(j))
-    return out
+        store(units, j, mixed_units(j))
+    bits, active = np.empty(size // LANES, np.uint16), np.empty(n_visible + ROOM, np.uint16)
+    return Chain(bits, active, np.empty(WIDTH, f32), units)
 
 
 @numba.njit(**_KERNEL)
-def _padded(vector, size):
-    out = np.zeros(size, f32)
-    out[: vector.size] = vector
-    return out
-
-
-@numba.njit(**_KERNEL)
-def anneal(
-    v, log_weights, betas, rules, start, stop, seed, first_chain, first_draw,
-    up, tables, scale, slope_scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
-):  # fmt: skip
-    """Steps ``start`` to ``stop`` of `gibbs.anneal`, chain by chain."""
-    n_hidden, n_visible = hidden_slope.size, v.shape[1]
-    a, a0 = _padded(hidden_slope, WIDTH), _padded(hidden_offset, WIDTH)
-    b, b0 = _padded(visible_slope, tables.shape[2]), _padded(visible_offset, tables.shape[2])
-    active, bits = np.empty(n_visible + ROOM, np.uint16), np.empty(b.size // LANES, np.uint16)
-    x, units = np.empty(WIDTH, f32), _mixed_units(b.size)
-    for chain in range(v.shape[0]):
-        read_row(v[chain], bits)
-        n_active = list_active(bits, n_visible, active)
-        for k in range(start, stop):
-            beta, step = betas[k + 1], betas[k + 1] - betas[k]
-            add_rows(up, active, n_active, x)
-            gain = step * slope_scale * np.float64(x[n_hidden])
-            key = draw_key(seed, first_chain + chain, first_draw + 2 * k)
-            if rules[k] != EXACT:
-                state, change = draw_hidden_with_increments(
-                    x, n_hidden, scale, a, a0, f32(beta), f32(step), rules[k], key
-                )
+def anneal(v, log_weights, schedule, model, memory, run):
+    """Steps of `gibbs.anneal`, chain by chain; no memory is needed."""
+    n_hidden, n_visible, betas = model.hidden.n_units, v.shape[1], schedule.betas
+    chain = empty_chain(n_visible)
+    for c in range(v.shape[0]):
+        read_row(v[c], chain.bits)
+        n_active = list_active(chain.bits, n_visible, chain.active)
+        for k in range(run.start, run.stop):
+            step, beta = step_of(schedule, k), f32(betas[k + 1])
+            add_rows(model.up, chain.active, n_active, chain.x)
+            gain = (betas[k + 1] - betas[k]) * model.slope_scale * np.float64(chain.x[n_hidden])
+            key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k)
+            if step.rule != EXACT:
+                state, change = draw_hidden_with_increments(chain.x, model.hidden, step, key)
             else:
-                state = draw_hidden(x, n_hidden, scale, a, a0, f32(beta), key)
-                change = exact_increment(x, scale, hidden_slope, hidden_offset, beta, betas[k])
-            log_weights[chain] += gain + change
-            key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
-            draw_visible(state, tables, scale, b, b0, units, f32(beta), key, bits)
-            n_active = list_active(bits, n_visible, active)
-        write_row(bits, v[chain])
+                state = draw_hidden(chain.x, model.hidden, beta, key)
+                change = exact_increment(chain.x, model.hidden, betas[k + 1], betas[k])
+            log_weights[c] += gain + change
+            key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k + 1)
+            draw_visible(state, model.down, model.visible, beta, key, chain)
+            n_active = list_active(chain.bits, n_visible, chain.active)
+        write_row(chain.bits, v[c])
 
 
 @numba.njit(**_KERNEL)
-def sweep(
-    v, h, betas, start, stop, seed, first_chain, first_draw,
-    up, tables, scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
-):  # fmt: skip
-    """Sweeps ``start`` to ``stop`` of `gibbs.sweep`, chain by chain."""
-    n_hidden, n_visible = hidden_slope.size, v.shape[1]
-    a, a0 = _padded(hidden_slope, WIDTH), _padded(hidden_offset, WIDTH)
-    b, b0 = _padded(visible_slope, tables.shape[2]), _padded(visible_offset, tables.shape[2])
-    active, bits = np.empty(n_visible + ROOM, np.uint16), np.empty(b.size // LANES, np.uint16)
-    x, units = np.empty(WIDTH, f32), _mixed_units(b.size)
-    for chain in range(v.shape[0]):
-        read_row(v[chain], bits)
-        n_active, state, beta = list_active(bits, n_visible, active), 0, f32(betas[chain])
-        for k in range(start, stop):
-            add_rows(up, active, n_active, x)
-            key = draw_key(seed, first_chain + chain, first_draw + 2 * k)
-            state = draw_hidden(x, n_hidden, scale, a, a0, beta, key)
-            key = draw_key(seed, first_chain + chain, first_draw + 2 * k + 1)
-            draw_visible(state, tables, scale, b, b0, units, beta, key, bits)
-            n_active = list_active(bits, n_visible, active)
-        if stop > start:
-            write_row(bits, v[chain])
-            for unit in range(n_hidden):
-                h[chain, unit] = f32((state >> unit) & 1)
+def sweep(v, h, betas, model, memory, run):
+    """Sweeps of `gibbs.sweep`, chain by chain; no memory is needed."""
+    n_visible, chain = v.shape[1], empty_chain(v.shape[1])
+    for c in range(v.shape[0]):
+        read_row(v[c], chain.bits)
+        n_active, state = list_active(chain.bits, n_visible, chain.active), 0
+        for k in range(run.start, run.stop):
+            add_rows(model.up, chain.active, n_active, chain.x)
+            key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k)
+            state = draw_hidden(chain.x, model.hidden, betas[c], key)
+            key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k + 1)
+            draw_visible(state, model.down, model.visible, betas[c], key, chain)
+            n_active = list_active(chain.bits, n_visible, chain.active)
+        if run.stop > run.start:
+            write_row(chain.bits, v[c])
+            for unit in range(h.shape[1]):
+                h[c, unit] = f32((state >> unit) & 1)
 
 
 @numba.njit(**_KERNEL)

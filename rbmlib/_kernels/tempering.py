@@ -2,9 +2,8 @@
 
 The slope ``Delta(v, h)`` of the joint log-density is a sum over the active visible units of their
 slopes, which the draw of these units has at hand, so a sweep costs little more than without.
-With Delta, beta given (v, h) is one of K numbers with probabilities ``q_k ~ exp(beta_k Delta +
-offset_k)``: O(K) a chain, in float64, with an exponential of our own (`weigh`), so that the same
-seed gives the same bits on any processor. Sums over chains are of integers, for the same reason.
+Given Delta, beta is drawn (`ladder`), and either added to a tally, or the estimates of log Z are
+adjusted (`adaptive`). Sums over chains are of integers, so that their order does not show.
 There is no route on matrix tiles: `narrow` and `wide` serve every machine.
 """
 
@@ -14,20 +13,20 @@ import numba
 import numpy as np
 
 from . import groups, narrow, wide
-from .active import ROOM, list_active, n_words, read_row, write_row
+from .active import ROOM, list_active, read_row, write_row
+from .adaptive import adjust, move, set_offsets
 from .elementwise import draw_lanes, exp_negative
+from .ladder import ladder_of, note_end, search, weigh
 from .memory import load, store
 from .random import bits31, draw_key, high, low, mixed_keys, mixed_units
 from .simd import LANES, absolute, bits_of, fma, join, spread, where
 
-f32, u16, u32 = np.float32, np.uint16, np.uint32
+f32, u16 = np.float32, np.uint16
 
 _KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 
 DRAWS = 3  # of a sweep: hidden units, visible units, beta
-PART = 16  # probabilities are summed in parts: a sum can then be searched
 UNIT = 2.0**32  # of the integers that stand for probabilities in `Tally.mixed_transitions`
-_MAGIC = 1.5 * 2.0**52  # adding it rounds to the nearest integer, left in the low bits
 
 
 class Tally(NamedTuple):
@@ -41,56 +40,23 @@ class Tally(NamedTuple):
     last_end: np.ndarray  # int64 (n_chains,): visited last, 0 or K - 1; -1 for none
 
 
-@numba.njit(**_KERNEL)
-def weigh(delta, betas, offsets, p, p_bits, shifted, shifted_bits, parts):
-    """``p[k] = exp(x_k - max x)``, ``x_k = betas[k] delta + offsets[k]``; returns their sum.
+class Kept(NamedTuple):
+    """Where every ``every``-th Delta and index of beta goes, of all chains of a run."""
 
-    2**t = 2**n 2**f as in `elementwise.exp_negative`, in float64: relative error below 1e-11,
-    to 2**-1000. ``p_bits`` and ``shifted_bits`` are the int64 views of ``p`` and ``shifted``.
-    """
-    top = -np.inf
-    for k in range(betas.size):
-        p[k] = betas[k] * delta + offsets[k]
-    for k in range(betas.size):
-        top = max(top, p[k])
-    for k in range(betas.size):
-        t = max((p[k] - top) * 1.4426950408889634, -1000.0)
-        s = t + _MAGIC
-        f = t - (s - _MAGIC)
-        y = 7.054911620801121e-9 * f + 1.0178086009239699e-7
-        y = y * f + 1.3215486790144307e-6
-        y = y * f + 1.5252733804059838e-5
-        y = y * f + 1.5403530393381608e-4
-        y = y * f + 1.3333558146428441e-3
-        y = y * f + 9.618129107628477e-3
-        y = y * f + 5.5504108664821576e-2
-        y = y * f + 2.4022650695910069e-1
-        y = y * f + 6.931471805599453e-1
-        p[k] = y * f + 1.0
-        shifted[k] = s
-    for k in range(betas.size):
-        p_bits[k] += shifted_bits[k] << 52
-    total = 0.0
-    for part in range(parts.size):
-        parts[part] = 0.0
-        for k in range(part * PART, min((part + 1) * PART, betas.size)):
-            parts[part] += p[k]
-        total += parts[part]
-    return total
+    delta: np.ndarray  # (n_kept, n_chains)
+    index: np.ndarray  # int16 (n_kept, n_chains)
+    every: int
+    phase: int  # sweeps since the last that was kept
+    first: int = 0  # column of the first chain of a chunk
 
 
-@numba.njit(**_KERNEL)
-def search(p, parts, goal):
-    """The first k whose cumulative sum exceeds ``goal``."""
-    part = 0
-    while part < parts.size - 1 and goal >= parts[part]:
-        goal -= parts[part]
-        part += 1
-    k, last = part * PART, min((part + 1) * PART, p.size) - 1
-    while k < last and goal >= p[k]:
-        goal -= p[k]
-        k += 1
-    return k
+class Tempering(NamedTuple):
+    """Beta k is drawn with probability ~ exp(beta_k Delta + offsets[k]), and tallied."""
+
+    offsets: np.ndarray
+    kept: Kept
+    tally: Tally
+    draws: bool = True  # or every chain keeps its beta
 
 
 @numba.njit(**_KERNEL)
@@ -101,57 +67,57 @@ def add_visit(sums, k, delta):
 
 
 @numba.njit(**_KERNEL)
-def draw_beta(
-    chain, old, delta, key, betas, offsets, memory, mixed, visited, transitions,
-    mixed_transitions, passages, last_end,
-):  # fmt: skip
+def draw_beta(chain, old, delta, key, betas, offsets, memory, tally):
     """Draw the index of beta given the state of a chain, and add to the tally."""
-    p, p_bits, shifted, shifted_bits, parts = memory
-    total = weigh(delta, betas, offsets, p, p_bits, shifted, shifted_bits, parts)
+    p = memory.p
+    total = weigh(delta, betas, offsets, memory)
     u = (np.float64(bits31(0, high(key), low(key))) + 0.5) / 2147483648.0
-    new = search(p, parts, u * total)
-    share, sums = 1.0 / total, mixed[chain]
+    new = search(p, memory.parts, u * total)
+    share, sums = 1.0 / total, tally.mixed[chain]
     for k in range(betas.size):
         q = p[k] * share
         sums[0, k] += q
         sums[1, k] += q * delta
         sums[2, k] += q * delta * delta
-    row, share = mixed_transitions[old], UNIT / total
+    row, share = tally.mixed_transitions[old], UNIT / total
     for k in range(betas.size):
         row[k] += np.int64(p[k] * share)
-    transitions[old, new] += 1
-    add_visit(visited[chain], new, delta)
-    note_end(chain, new, betas.size, passages, last_end)
+    tally.transitions[old, new] += 1
+    add_visit(tally.visited[chain], new, delta)
+    note_end(chain, new, betas.size, tally.passages, tally.last_end)
     return new
 
 
 @numba.njit(**_KERNEL)
-def note_end(chain, k, n, passages, last_end):
-    if k == 0 or k == n - 1:
-        if last_end[chain] >= 0 and last_end[chain] != k:
-            passages[chain] += 1
-        last_end[chain] = k
+def temper(chain, sweep, delta, key, ladder, tempering):
+    """After a sweep of a chain: the draw of beta, and what is kept of both."""
+    if tempering.draws:
+        ladder.index[chain] = draw_beta(
+            chain, ladder.index[chain], delta, key, ladder.betas, ladder.offsets, ladder.memory,
+            tempering.tally,
+        )  # fmt: skip
+    kept = tempering.kept
+    passed = sweep + kept.phase + 1
+    if passed % kept.every == 0:
+        row, column = passed // kept.every - 1, kept.first + chain
+        kept.delta[row, column], kept.index[row, column] = delta, ladder.index[chain]
 
 
-@numba.njit(**_KERNEL)
-def memory_of(n):
-    """Work space of `weigh` for n betas."""
-    p, shifted = np.empty(n), np.empty(n)
-    return p, p.view(np.int64), shifted, shifted.view(np.int64), np.empty((n + PART - 1) // PART)
-
-
-@numba.njit(**_KERNEL)
-def row_of(k, every):
-    """Row in which sweep k is kept, or -1."""
-    return (k + 1) // every - 1 if (k + 1) % every == 0 else -1
+def no_draws(n_chains: int, kept: Kept) -> Tempering:
+    """Every chain keeps its beta, of as many as there are chains; Delta is kept."""
+    nothing, sums = np.zeros(n_chains, np.int64), np.zeros((n_chains, 3, 0))
+    tally = Tally(sums, sums, *np.zeros((2, 0, 0), np.int64), nothing, nothing)
+    return Tempering(np.zeros(n_chains), kept, tally, draws=False)
 
 
 # few hidden units: a chain at a time --------------------------------------------------------
 
 
 @numba.njit(**_KERNEL)
-def draw_visible_with_slopes(state, tables, scale, slope_bias, offset, units, beta, key, bits):
+def draw_visible_with_slopes(state, tables, layer, beta, key, chain):
     """`narrow.draw_visible`; returns the sum of the slopes of the units that are 1."""
+    scale, slope, offset = layer.scale, layer.slope, layer.offset
+    units, bits = chain.units, chain.bits
     k0, k1 = mixed_keys(key)
     r0, r1, r2, r3, r4, r5 = narrow._table_rows(state, tables.shape[2])
     n_groups, total = tables.shape[0], spread(f32(0))
@@ -162,7 +128,7 @@ def draw_visible_with_slopes(state, tables, scale, slope_bias, offset, units, be
             y = y + (load(tables, r2 + j) + load(tables, r3 + j))
         if n_groups > 4:
             y = y + (load(tables, r4 + j) + load(tables, r5 + j))
-        s = fma(y, scale, load(slope_bias, j))
+        s = fma(y, scale, load(slope, j))
         t = fma(s, beta, load(offset, j))
         drawn = draw_lanes(t, exp_negative(absolute(t)), load(units, j), k0, k1)
         bits[word] = bits_of(drawn)
@@ -171,69 +137,66 @@ def draw_visible_with_slopes(state, tables, scale, slope_bias, offset, units, be
 
 
 @numba.njit(**_KERNEL)
-def narrow_sweep(
-    beta, seed, chain, draw, active, n_active, bits, x, units, hidden_slope, a, a0, b, b0, up,
-    tables, scale, n_visible,
-):  # fmt: skip
+def narrow_sweep(beta, chain, n_active, number, draw, model, run):
     """A sweep of one chain: Delta at its end, and how many visible units are then listed."""
-    narrow.add_rows(up, active, n_active, x)
-    key = draw_key(seed, chain, draw)
-    state = narrow.draw_hidden(x, hidden_slope.size, scale, a, a0, beta, key)
+    hidden = model.hidden
+    narrow.add_rows(model.up, chain.active, n_active, chain.x)
+    key = draw_key(run.seed, run.first_chain + number, draw)
+    state = narrow.draw_hidden(chain.x, hidden, beta, key)
     delta = 0.0
-    for unit in range(hidden_slope.size):
+    for unit in range(hidden.n_units):
         if (state >> unit) & 1:
-            delta += np.float64(hidden_slope[unit])
-    key = draw_key(seed, chain, draw + 1)
-    delta += draw_visible_with_slopes(state, tables, scale, b, b0, units, beta, key, bits)
-    return delta, list_active(bits, n_visible, active)
+            delta += np.float64(hidden.slope[unit])
+    key = draw_key(run.seed, run.first_chain + number, draw + 1)
+    delta += draw_visible_with_slopes(state, model.down, model.visible, beta, key, chain)
+    return delta, list_active(chain.bits, model.visible.n_units, chain.active)
 
 
 @numba.njit(**_KERNEL)
-def narrow_temper(
-    v, index, betas, offsets, draw, delta_out, index_out, every, phase, start, stop, seed,
-    first_chain, first_draw, mixed, visited, transitions, mixed_transitions, passages, last_end,
-    up, tables, scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
-):  # fmt: skip
-    """Sweeps ``start`` to ``stop`` of `gibbs.temper`, chain by chain."""
-    n_visible = v.shape[1]
-    a, a0 = narrow._padded(hidden_slope, narrow.WIDTH), narrow._padded(hidden_offset, narrow.WIDTH)
-    b, b0 = (
-        narrow._padded(visible_slope, tables.shape[2]),
-        narrow._padded(visible_offset, tables.shape[2]),
-    )
-    active, bits = np.empty(n_visible + ROOM, u16), np.empty(b.size // LANES, u16)
-    x, units = np.empty(narrow.WIDTH, f32), narrow._mixed_units(b.size)
-    memory = memory_of(betas.size)
-    for chain in range(v.shape[0]):
-        read_row(v[chain], bits)
-        n_active, k = list_active(bits, n_visible, active), index[chain]
-        for sweep in range(start, stop):
-            first = first_draw + DRAWS * sweep
-            delta, n_active = narrow_sweep(
-                f32(betas[k]), seed, first_chain + chain, first, active, n_active, bits, x, units,
-                hidden_slope, a, a0, b, b0, up, tables, scale, n_visible,
-            )  # fmt: skip
-            if draw:
-                key = draw_key(seed, first_chain + chain, first + 2)
-                k = draw_beta(
-                    chain, k, delta, key, betas, offsets, memory, mixed, visited, transitions,
-                    mixed_transitions, passages, last_end,
+def narrow_sweeps(v, index, betas, tempering, adapting, model, run):
+    """Sweeps of `gibbs.temper` and `gibbs.adapt`, of which one is None, chain by chain."""
+    n_groups = v.shape[0] if adapting is None else adapting.gains.shape[0]
+    size, n_visible = v.shape[0] // n_groups, v.shape[1]
+    ladder = ladder_of(betas, index)
+    if tempering is not None:
+        ladder.offsets[:] = tempering.offsets
+    one, n_active = narrow.empty_chain(n_visible), np.empty(size, np.int64)
+    bits, active = np.empty((size, one.bits.size), u16), np.empty((size, n_visible + ROOM), u16)
+    for group in range(n_groups):
+        first = group * size
+        for c in range(size):
+            read_row(v[first + c], bits[c])
+            n_active[c] = list_active(bits[c], n_visible, active[c])
+        for sweep in range(run.start, run.stop):
+            draw = run.first_draw + DRAWS * sweep
+            if adapting is not None:
+                set_offsets(group, adapting, ladder)
+            for c in range(size):
+                chain = first + c
+                delta, n_active[c] = narrow_sweep(
+                    f32(betas[index[chain]]), narrow.Chain(bits[c], active[c], one.x, one.units),
+                    n_active[c], chain, draw, model, run,
                 )  # fmt: skip
-            row = row_of(sweep + phase, every)
-            if row >= 0:
-                delta_out[row, chain], index_out[row, chain] = delta, k
-        index[chain] = k
-        write_row(bits, v[chain])
+                key = draw_key(run.seed, run.first_chain + chain, draw + 2)
+                if tempering is not None:
+                    temper(chain, sweep, delta, key, ladder, tempering)
+                if adapting is not None:
+                    move(chain, group, delta, key, ladder, adapting)
+            if adapting is not None:
+                adjust(group, sweep, size, ladder, adapting)
+        for c in range(size):
+            write_row(bits[c], v[first + c])
 
 
 # any number of hidden units, a group of chains at a time ------------------------------------
 
 
 @numba.njit(**_KERNEL)
-def draw_block_with_slopes(block, fields, scale, weight, slope, offset, betas, k0, k1, words, sums):
-    """`wide.draw_block`; adds ``weight * fields + slope`` of the units that are 1 to ``sums``."""
-    first = LANES * block
-    a, a0, units = load(slope, first), load(offset, first), mixed_units(first)
+def draw_block_with_slopes(block, fields, weight, layer, group, words):
+    """`wide.draw_block`; adds ``weight * fields + slope`` of the units that are 1 to the sums."""
+    first, scale, sums = LANES * block, layer.scale, group.sums
+    betas, k0, k1 = group.betas, group.k0, group.k1
+    a, a0, units = load(layer.slope, first), load(layer.offset, first), mixed_units(first)
     for chain in range(betas.size):
         x = load(fields, LANES * chain)
         t = fma(fma(x, scale, a), betas[chain], a0)
@@ -244,84 +207,51 @@ def draw_block_with_slopes(block, fields, scale, weight, slope, offset, betas, k
 
 
 @numba.njit(**_KERNEL)
-def finish_sweep(
-    sweep, n_chains, index, betas, offsets, draw, delta_out, index_out, every, phase, seed,
-    first_chain, first_draw, sums, chain_betas, memory, mixed, visited, transitions,
-    mixed_transitions, passages, last_end,
-):  # fmt: skip
-    """After a sweep of a group: Delta from the sums of slopes, and the draw of beta."""
-    row = row_of(sweep + phase, every)
-    for chain in range(n_chains):
-        delta = join(load(sums, LANES * chain))
-        if draw:
-            key = draw_key(seed, first_chain + chain, first_draw + DRAWS * sweep + 2)
-            index[chain] = draw_beta(
-                chain, index[chain], delta, key, betas, offsets, memory, mixed, visited,
-                transitions, mixed_transitions, passages, last_end,
-            )  # fmt: skip
-            chain_betas[chain] = f32(betas[index[chain]])
-        if row >= 0:
-            delta_out[row, chain], index_out[row, chain] = delta, index[chain]
-
-
-@numba.njit(**_KERNEL)
-def draw_layer_with_slopes(
-    weights, states, sparse, room, scale, weight, slope, offset, betas, k0, k1, words, sums
-):
-    """`wide.draw_layer`; adds to ``sums`` as `draw_block_with_slopes` does."""
+def draw_layer_with_slopes(weights, states, sparse, weight, layer, group, words):
+    """`wide.draw_layer`; adds to the sums as `draw_block_with_slopes` does."""
     for block in range(words.shape[1]):
-        fields = groups.fields_of_block(block, weights, states, sparse, room)
-        draw_block_with_slopes(
-            block, fields, scale, weight, slope, offset, betas, k0, k1, words, sums
-        )
+        fields = groups.fields_of_block(block, weights, states, sparse, group.room)
+        draw_block_with_slopes(block, fields, weight, layer, group, words)
 
 
 @numba.njit(**_KERNEL)
-def wide_sweep(
-    betas, seed, first_chain, draw, visible, hidden, sparse, room, sums, k0, k1, a, a0, b, b0, up,
-    down, scale, n_visible, n_hidden,
-):  # fmt: skip
-    """A sweep of a group of chains; ``sums`` (n_chains, LANES) then add up to their Delta."""
-    sums[:] = f32(0)
-    wide.set_keys(seed, first_chain, draw, k0, k1)
-    draw_layer_with_slopes(
-        up, visible, sparse, room, scale, f32(0), a, a0, betas, k0, k1, hidden.words, sums
-    )
-    sparse = groups.prepare(hidden, n_hidden)
-    wide.set_keys(seed, first_chain, draw + 1, k0, k1)
-    draw_layer_with_slopes(
-        down, hidden, sparse, room, scale, scale, b, b0, betas, k0, k1, visible.words, sums
-    )
-    return groups.prepare(visible, n_visible)
+def wide_sweep(group, sparse, draw, model, run):
+    """A sweep of a group of chains; its sums then add up to their Delta."""
+    visible, hidden, scale = group.visible, group.hidden, model.visible.scale
+    group.sums[:] = f32(0)
+    wide.set_keys(run, draw, group)
+    draw_layer_with_slopes(model.up, visible, sparse, f32(0), model.hidden, group, hidden.words)
+    sparse = groups.prepare(hidden, model.hidden.n_units)
+    wide.set_keys(run, draw + 1, group)
+    draw_layer_with_slopes(model.down, hidden, sparse, scale, model.visible, group, visible.words)
+    return groups.prepare(visible, model.visible.n_units)
 
 
 @numba.njit(**_KERNEL)
-def wide_temper(
-    v, index, betas, offsets, draw, delta_out, index_out, every, phase, start, stop, seed,
-    first_chain, first_draw, mixed, visited, transitions, mixed_transitions, passages, last_end,
-    up, down, scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
-):  # fmt: skip
-    """Sweeps ``start`` to ``stop`` of `gibbs.temper` for one group of chains."""
-    n_chains, n_visible, n_hidden = v.shape[0], v.shape[1], hidden_slope.size
-    h_blocks, v_blocks = n_words(n_hidden), n_words(n_visible)
-    a, a0 = wide.padded(hidden_slope, h_blocks), wide.padded(hidden_offset, h_blocks)
-    b, b0 = wide.padded(visible_slope, v_blocks), wide.padded(visible_offset, v_blocks)
-    visible, hidden = groups.read_states(v), groups.empty_states(n_chains, n_hidden)
-    k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
-    room, sums = groups.room_for_fields(n_chains), np.empty((n_chains, LANES), f32)
-    chain_betas, memory = np.empty(n_chains, f32), memory_of(betas.size)
-    for chain in range(n_chains):
-        chain_betas[chain] = f32(betas[index[chain]])
-    sparse = groups.prepare(visible, n_visible)
-    for sweep in range(start, stop):
-        sparse = wide_sweep(
-            chain_betas, seed, first_chain, first_draw + DRAWS * sweep, visible, hidden, sparse,
-            room, sums, k0, k1, a, a0, b, b0, up, down, scale, n_visible, n_hidden,
-        )  # fmt: skip
-        finish_sweep(
-            sweep, n_chains, index, betas, offsets, draw, delta_out, index_out, every, phase, seed,
-            first_chain, first_draw, sums, chain_betas, memory, mixed, visited, transitions,
-            mixed_transitions, passages, last_end,
-        )  # fmt: skip
-    for chain in range(n_chains):
-        write_row(visible.words[chain], v[chain])
+def wide_sweeps(v, index, betas, tempering, adapting, model, run):
+    """Sweeps of `gibbs.temper` and `gibbs.adapt`, of which one is None, all chains together."""
+    n_groups = v.shape[0] if adapting is None else adapting.gains.shape[0]
+    size = v.shape[0] // n_groups
+    ladder = ladder_of(betas, index)
+    if tempering is not None:
+        ladder.offsets[:] = tempering.offsets
+    chains = wide.read_group(v, model.hidden.n_units)
+    sparse = groups.prepare(chains.visible, model.visible.n_units)
+    for sweep in range(run.start, run.stop):
+        draw = run.first_draw + DRAWS * sweep
+        for chain in range(index.size):
+            chains.betas[chain] = f32(betas[index[chain]])
+        sparse = wide_sweep(chains, sparse, draw, model, run)
+        for group in range(n_groups):
+            if adapting is not None:
+                set_offsets(group, adapting, ladder)
+            for chain in range(group * size, (group + 1) * size):
+                delta = join(load(chains.sums, LANES * chain))
+                key = draw_key(run.seed, run.first_chain + chain, draw + 2)
+                if tempering is not None:
+                    temper(chain, sweep, delta, key, ladder, tempering)
+                if adapting is not None:
+                    move(chain, group, delta, key, ladder, adapting)
+            if adapting is not None:
+                adjust(group, sweep, size, ladder, adapting)
+    wide.write_states(chains.visible, v)

@@ -4,26 +4,70 @@ Units are taken sixteen at a time: the fields of such a block, for all chains of
 computed from weights that fit the first-level cache (`groups`); then the block is drawn.
 """
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
-from .active import n_words, write_row
-from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes
-from .groups import empty_states, fields_of_block, prepare, read_states, room_for_fields
+from .active import write_row
+from .elementwise import (
+    EXACT,
+    draw_lanes,
+    exact_increment,
+    exp_negative,
+    increment_lanes,
+    step_of,
+)
+from .groups import States, empty_states, fields_of_block, prepare, read_states, room_for_fields
 from .memory import load, store
 from .random import draw_key, mixed_keys, mixed_units
 from .simd import LANES, absolute, bits_of, fma, join, mask_of, where
 
-f32, u16, u32, i32 = np.float32, np.uint16, np.uint32, np.int32
+f32, u32 = np.float32, np.uint32
 
 _KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 
 
+class Group(NamedTuple):
+    """States and memory of a group of chains."""
+
+    visible: States
+    hidden: States
+    room: np.ndarray  # `groups.room_for_fields`
+    sums: np.ndarray  # float32 (n_chains, LANES): of increments or slopes
+    betas: np.ndarray  # float32 (n_chains,)
+    k0: np.ndarray  # uint32 (n_chains,): keys of the layer that is drawn, as `set_keys` sets them
+    k1: np.ndarray
+
+
 @numba.njit(**_KERNEL)
-def draw_block(block, fields, scale, slope, offset, betas, k0, k1, words):
+def read_group(v, n_hidden):
+    n_chains = v.shape[0]
+    sums, betas = np.empty((n_chains, LANES), f32), np.empty(n_chains, f32)
+    k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
+    room = room_for_fields(n_chains)
+    return Group(read_states(v), empty_states(n_chains, n_hidden), room, sums, betas, k0, k1)
+
+
+@numba.njit(**_KERNEL)
+def write_states(states, v):
+    for chain in range(v.shape[0]):
+        write_row(states.words[chain], v[chain])
+
+
+@numba.njit(**_KERNEL)
+def set_keys(run, draw, group):
+    """Keys of a draw of every chain."""
+    for chain in range(group.k0.size):
+        key = draw_key(run.seed, run.first_chain + chain, draw)
+        group.k0[chain], group.k1[chain] = mixed_keys(key)
+
+
+@numba.njit(**_KERNEL)
+def draw_block(block, fields, layer, group, words):
     """Draw sixteen units of every chain at its beta."""
-    first = LANES * block
-    a, a0, units = load(slope, first), load(offset, first), mixed_units(first)
+    first, scale, betas, k0, k1 = LANES * block, layer.scale, group.betas, group.k0, group.k1
+    a, a0, units = load(layer.slope, first), load(layer.offset, first), mixed_units(first)
     for chain in range(betas.size):
         t = fma(fma(load(fields, LANES * chain), scale, a), betas[chain], a0)
         bits = draw_lanes(t, exp_negative(absolute(t)), units, k0[chain], k1[chain])
@@ -31,112 +75,89 @@ def draw_block(block, fields, scale, slope, offset, betas, k0, k1, words):
 
 
 @numba.njit(**_KERNEL)
-def draw_block_with_increments(
-    block, n_units, fields, scale, slope, offset, beta, step, rule, k0, k1, words, sums
-):
-    """`draw_block` at one beta; adds `increment_lanes` to ``sums`` (n_chains, LANES)."""
-    first = LANES * block
-    a, a0, units = load(slope, first), load(offset, first), mixed_units(first)
-    here = mask_of((1 << min(n_units - first, LANES)) - 1)
+def draw_block_with_increments(block, fields, layer, step, group, words):
+    """`draw_block` at one beta; adds `increment_lanes` to the sums of the group."""
+    first, scale, sums, k0, k1 = LANES * block, layer.scale, group.sums, group.k0, group.k1
+    a, a0, units = load(layer.slope, first), load(layer.offset, first), mixed_units(first)
+    here = mask_of((1 << min(layer.n_units - first, LANES)) - 1)
     for chain in range(k0.size):
         s = fma(load(fields, LANES * chain), scale, a)
-        t = fma(s, beta, a0)
+        t = fma(s, step.beta, a0)
         e = exp_negative(absolute(t))
         words[chain, block] = bits_of(draw_lanes(t, e, units, k0[chain], k1[chain]))
-        gain = where(here, increment_lanes(s, t, e, step, rule), f32(0))
+        gain = where(here, increment_lanes(s, t, e, step.size, step.rule), f32(0))
         store(sums, LANES * chain, load(sums, LANES * chain) + gain)
 
 
 @numba.njit(**_KERNEL)
-def set_keys(seed, first_chain, draw, k0, k1):
-    for chain in range(k0.size):
-        k0[chain], k1[chain] = mixed_keys(draw_key(seed, first_chain + chain, draw))
-
-
-@numba.njit(**_KERNEL)
-def padded(vector, n_blocks):
-    out = np.zeros(LANES * n_blocks, f32)
-    out[: vector.size] = vector
-    return out
-
-
-@numba.njit(**_KERNEL)
-def draw_layer(weights, states, sparse, room, scale, slope, offset, betas, k0, k1, words):
+def draw_layer(weights, states, sparse, layer, group, words):
     """Draw the units of the other layer of every chain at its beta."""
     for block in range(words.shape[1]):
-        fields = fields_of_block(block, weights, states, sparse, room)
-        draw_block(block, fields, scale, slope, offset, betas, k0, k1, words)
+        fields = fields_of_block(block, weights, states, sparse, group.room)
+        draw_block(block, fields, layer, group, words)
 
 
 @numba.njit(**_KERNEL)
-def anneal(
-    v, log_weights, betas, rules, start, stop, seed, first_chain, first_draw, up, down,
-    scale, slope_scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
-):  # fmt: skip
-    """Steps ``start`` to ``stop`` of `gibbs.anneal` for one group of chains, in place."""
-    n_chains, n_visible, n_hidden = v.shape[0], v.shape[1], hidden_slope.size
-    h_blocks, v_blocks = n_words(n_hidden), n_words(n_visible)
-    a, a0 = padded(hidden_slope, h_blocks), padded(hidden_offset, h_blocks)
-    b, b0 = padded(visible_slope, v_blocks), padded(visible_offset, v_blocks)
-    visible, hidden = read_states(v), empty_states(n_chains, n_hidden)
-    k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
-    room, sums = room_for_fields(n_chains), np.empty((n_chains, LANES), f32)
-    n_blocks = up.rows.shape[0]  # the visible slope may stand in a block of its own
-    x, chain_betas = np.empty((n_chains, LANES * n_blocks), f32), np.empty(n_chains, f32)
-    sparse = prepare(visible, n_visible)
-    for k in range(start, stop):
-        beta, step = betas[k + 1], betas[k + 1] - betas[k]
-        chain_betas[:], sums[:] = f32(beta), f32(0)
-        set_keys(seed, first_chain, first_draw + 2 * k, k0, k1)
-        for block in range(n_blocks):
-            fields = fields_of_block(block, up, visible, sparse, room)
-            if block == n_blocks - 1 or rules[k] == EXACT:
-                x[:, LANES * block : LANES * (block + 1)] = fields[:n_chains]
-            if block < h_blocks and rules[k] != EXACT:
+def draw_hidden_with_increments(model, step, sparse, group, x):
+    """Draw the hidden units at one beta; what `add_gains` takes is left in the sums and in x."""
+    n_blocks = model.up.rows.shape[0]  # the visible slope may stand in a block of its own
+    for block in range(n_blocks):
+        fields = fields_of_block(block, model.up, group.visible, sparse, group.room)
+        if block == n_blocks - 1 or step.rule == EXACT:
+            x[:, LANES * block : LANES * (block + 1)] = fields[: x.shape[0]]
+        if block < group.hidden.words.shape[1]:
+            if step.rule != EXACT:
                 draw_block_with_increments(
-                    block, n_hidden, fields, scale, a, a0, f32(beta), f32(step), rules[k], k0, k1,
-                    hidden.words, sums,
-                )  # fmt: skip
-            elif block < h_blocks:
-                draw_block(block, fields, scale, a, a0, chain_betas, k0, k1, hidden.words)
-        for chain in range(n_chains):
-            gain = step * slope_scale * np.float64(x[chain, n_hidden])
-            if rules[k] != EXACT:
-                gain += join(load(sums, LANES * chain))
-            else:
-                gain += exact_increment(
-                    x[chain], scale, hidden_slope, hidden_offset, beta, betas[k]
+                    block, fields, model.hidden, step, group, group.hidden.words
                 )
-            log_weights[chain] += gain
-        sparse = prepare(hidden, n_hidden)
-        set_keys(seed, first_chain, first_draw + 2 * k + 1, k0, k1)
-        draw_layer(down, hidden, sparse, room, scale, b, b0, chain_betas, k0, k1, visible.words)
-        sparse = prepare(visible, n_visible)
-    for chain in range(n_chains):
-        write_row(visible.words[chain], v[chain])
+            else:
+                draw_block(block, fields, model.hidden, group, group.hidden.words)
 
 
 @numba.njit(**_KERNEL)
-def sweep(
-    v, h, betas, start, stop, seed, first_chain, first_draw, up, down,
-    scale, hidden_slope, hidden_offset, visible_slope, visible_offset,
-):  # fmt: skip
-    """Sweeps ``start`` to ``stop`` of `gibbs.sweep` for one group of chains, in place."""
-    n_chains, n_visible, n_hidden = v.shape[0], v.shape[1], hidden_slope.size
-    h_blocks, v_blocks = n_words(n_hidden), n_words(n_visible)
-    a, a0 = padded(hidden_slope, h_blocks), padded(hidden_offset, h_blocks)
-    b, b0 = padded(visible_slope, v_blocks), padded(visible_offset, v_blocks)
-    visible, hidden = read_states(v), empty_states(n_chains, n_hidden)
-    k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
-    room, chain_betas = room_for_fields(n_chains), betas.astype(f32)
-    sparse = prepare(visible, n_visible)
-    for k in range(start, stop):
-        set_keys(seed, first_chain, first_draw + 2 * k, k0, k1)
-        draw_layer(up, visible, sparse, room, scale, a, a0, chain_betas, k0, k1, hidden.words)
-        sparse = prepare(hidden, n_hidden)
-        set_keys(seed, first_chain, first_draw + 2 * k + 1, k0, k1)
-        draw_layer(down, hidden, sparse, room, scale, b, b0, chain_betas, k0, k1, visible.words)
-        sparse = prepare(visible, n_visible)
-    for chain in range(n_chains):
-        write_row(visible.words[chain], v[chain])
-        write_row(hidden.words[chain], h[chain])
+def add_gains(log_weights, schedule, k, model, x, sums):
+    """Add the change of log p* over step k: of fields ``x``, or ``sums`` of `increment_lanes`."""
+    beta, step = schedule.betas[k + 1], schedule.betas[k + 1] - schedule.betas[k]
+    for chain in range(log_weights.size):
+        gain = step * model.slope_scale * np.float64(x[chain, model.hidden.n_units])
+        if schedule.rules[k] != EXACT:
+            gain += join(load(sums, LANES * chain))
+        else:
+            gain += exact_increment(x[chain], model.hidden, beta, schedule.betas[k])
+        log_weights[chain] += gain
+
+
+@numba.njit(**_KERNEL)
+def anneal(v, log_weights, schedule, model, memory, run):
+    """Steps of `gibbs.anneal` for one group of chains, in place; it makes its memory itself."""
+    group = read_group(v, model.hidden.n_units)
+    x = np.empty((v.shape[0], LANES * model.up.rows.shape[0]), f32)
+    sparse = prepare(group.visible, model.visible.n_units)
+    for k in range(run.start, run.stop):
+        step = step_of(schedule, k)
+        group.betas[:], group.sums[:] = step.beta, f32(0)
+        set_keys(run, run.first_draw + 2 * k, group)
+        draw_hidden_with_increments(model, step, sparse, group, x)
+        add_gains(log_weights, schedule, k, model, x, group.sums)
+        sparse = prepare(group.hidden, model.hidden.n_units)
+        set_keys(run, run.first_draw + 2 * k + 1, group)
+        draw_layer(model.down, group.hidden, sparse, model.visible, group, group.visible.words)
+        sparse = prepare(group.visible, model.visible.n_units)
+    write_states(group.visible, v)
+
+
+@numba.njit(**_KERNEL)
+def sweep(v, h, betas, model, memory, run):
+    """Sweeps of `gibbs.sweep` for one group of chains, in place; it makes its memory itself."""
+    group = read_group(v, model.hidden.n_units)
+    group.betas[:] = betas
+    sparse = prepare(group.visible, model.visible.n_units)
+    for k in range(run.start, run.stop):
+        set_keys(run, run.first_draw + 2 * k, group)
+        draw_layer(model.up, group.visible, sparse, model.hidden, group, group.hidden.words)
+        sparse = prepare(group.hidden, model.hidden.n_units)
+        set_keys(run, run.first_draw + 2 * k + 1, group)
+        draw_layer(model.down, group.hidden, sparse, model.visible, group, group.visible.words)
+        sparse = prepare(group.visible, model.visible.n_units)
+    write_states(group.visible, v)
+    write_states(group.hidden, h)

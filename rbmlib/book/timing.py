@@ -7,7 +7,7 @@ import time
 import numba
 import numpy as np
 
-from .._kernels import tempering
+from .._kernels import ladder, tempering
 
 
 def seconds_of(function, *arguments) -> float:
@@ -22,8 +22,8 @@ def seconds_of(function, *arguments) -> float:
 def _draw_only(n, delta, betas, offsets, memory):
     k = 0
     for _ in range(n):
-        total = tempering.weigh(delta + k, betas, offsets, *memory)
-        k = tempering.search(memory[0], memory[-1], 0.5 * total)
+        total = ladder.weigh(delta + k, betas, offsets, memory)
+        k = ladder.search(memory.p, memory.parts, 0.5 * total)
     return k
 
 
@@ -32,7 +32,7 @@ def _draw_and_add(n, delta, betas, offsets, memory, tally):
     k = 0
     for i in range(n):
         key = np.uint64(i)
-        k = tempering.draw_beta(0, k, delta + k, key, betas, offsets, memory, *tally)
+        k = tempering.draw_beta(0, k, delta + k, key, betas, offsets, memory, tally)
     return k
 
 
@@ -45,5 +45,5 @@ def seconds_of_sums(n_draws: int, betas) -> float:
     tally = tempering.Tally(
         *np.zeros((2, 1, 3, n)), *np.zeros((2, n, n), np.int64), *np.zeros((2, 1), np.int64)
     )
-    one = n_draws, 100.0, betas, -100.0 * betas, tempering.memory_of(n)
-    return max(0.0, seconds_of(_draw_and_add, *one, tuple(tally)) - seconds_of(_draw_only, *one))
+    one = n_draws, 100.0, betas, -100.0 * betas, ladder.memory_of(n)
+    return max(0.0, seconds_of(_draw_and_add, *one, tally) - seconds_of(_draw_only, *one))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._kernels import gibbs, tempering
+from .._kernels import gibbs
+from .._kernels.adaptive import Adapting
 from .._kernels.fields import fields
+from .._kernels.tempering import DRAWS, Kept, Tempering, no_draws
 from .._numerics import expit, softplus
 from .._validation import instance, point_of_path
 from ..models.bernoulli import BernoulliRBM
@@ -199,9 +201,8 @@ class GeometricPath(AnnealingPath):
         start = 0
         for stop in stops:
             gibbs.anneal(
-                self._kernel(), v, gains, betas[start : stop + 1], stream.seed, stream.first_chain,
-                stream.draw, n_threads, on_progress,
-            )  # fmt: skip
+                self._kernel(), v, gains, betas[start : stop + 1], stream, n_threads, on_progress
+            )
             log_weights = entry + gains + (betas[stop] - betas[0]) * self.rbm.log_scale
             stream.draw += 2 * (stop - start)
             start = stop
@@ -218,10 +219,7 @@ class GeometricPath(AnnealingPath):
             return super().sweep(state, beta, n_sweeps, stream, n_threads, on_progress)
         v = self._own_bits(state)
         betas = np.broadcast_to(np.asarray(beta, float), v.shape[:1])
-        gibbs.sweep(
-            self._kernel(), v, betas, n_sweeps, stream.seed, stream.first_chain, stream.draw,
-            n_threads, on_progress,
-        )  # fmt: skip
+        gibbs.sweep(self._kernel(), v, betas, n_sweeps, stream, n_threads, on_progress)
         stream.draw += 2 * n_sweeps
         return State(v)
 
@@ -232,12 +230,12 @@ class GeometricPath(AnnealingPath):
         v = self._own_bits(state)
         betas = np.broadcast_to(np.asarray(beta, float), v.shape[:1])
         slopes = np.zeros((n_sweeps, betas.size))
-        kept = slopes, np.zeros(slopes.shape, np.int16)
+        kept = Kept(slopes, np.zeros(slopes.shape, np.int16), every=1, phase=0)
         gibbs.temper(
-            self._kernel(), v, np.arange(betas.size), betas, 0 * betas, *kept, 1, 0, None, n_sweeps,
-            stream.seed, stream.first_chain, stream.draw, n_threads,
+            self._kernel(), v, np.arange(betas.size), betas, no_draws(betas.size, kept), n_sweeps,
+            stream, n_threads,
         )  # fmt: skip
-        stream.draw += tempering.DRAWS * n_sweeps - 1  # beta after the last is the caller's to draw
+        stream.draw += DRAWS * n_sweeps - 1  # beta after the last is the caller's to draw
         return State(v), slopes + self.rbm.log_scale
 
     def temper(
@@ -256,11 +254,12 @@ class GeometricPath(AnnealingPath):
         ours = tally._replace(
             mixed=np.zeros_like(tally.mixed), visited=np.zeros_like(tally.visited)
         )
+        rows = Kept(*kept, record_every, phase)
         gibbs.temper(
-            self._kernel(), v, index, betas, offsets + betas * shift, *kept, record_every, phase,
-            ours, n_sweeps, stream.seed, stream.first_chain, stream.draw, n_threads, on_progress,
+            self._kernel(), v, index, betas, Tempering(offsets + betas * shift, rows, ours),
+            n_sweeps, stream, n_threads, on_progress,
         )  # fmt: skip
-        stream.draw += tempering.DRAWS * n_sweeps
+        stream.draw += DRAWS * n_sweeps
         # log_scale is part of every slope; the kernels know the units' part only
         kept[0][...] += shift
         for sums, totals in ((ours.mixed, tally.mixed), (ours.visited, tally.visited)):
@@ -281,9 +280,7 @@ class GeometricPath(AnnealingPath):
             )  # fmt: skip
         v = self._own_bits(state)
         betas = np.asarray(betas, float)
-        gibbs.adapt(
-            self._kernel(), v, index, betas, betas * self.rbm.log_scale, gains, rule, adjusted,
-            stream.seed, stream.first_chain, stream.draw, n_threads, on_progress,
-        )  # fmt: skip
-        stream.draw += tempering.DRAWS * gains.shape[1]
+        adapting = Adapting(betas * self.rbm.log_scale, gains, rule, adjusted)
+        gibbs.adapt(self._kernel(), v, index, betas, adapting, stream, n_threads, on_progress)
+        stream.draw += DRAWS * gains.shape[1]
         return State(v)

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from .._kernels import gibbs, learning, narrow
+from .._kernels.layers import Run
 from .._numerics import expit
 from .._validation import (
     LARGEST,
@@ -246,8 +247,9 @@ class _Learner(Learner):
             self.weights, self.hidden_bias, 0 * self.hidden_bias,
             self.visible_bias, 0 * self.visible_bias,
         )  # fmt: skip
-        self.up, self.down, self.tables = family.up, family.down, family.tables
-        self.scale, self.small = float(family.scale), family.small
+        self.integers = gibbs.Weights(
+            family.up, family.down, family.tables, family.scale, family.small
+        )
         self.seed = np.uint64(rng.integers(2**64, dtype=np.uint64))
         self.draw = 0
         self.chains = self.next_batch()
@@ -264,11 +266,11 @@ class _Learner(Learner):
         self.hidden_bias[:] = rbm.hidden_bias
 
     def _requantise(self) -> None:
-        while not learning.requantise(self.weights, self.scale, self.up, self.down):
+        while not learning.requantise(self.weights, self.integers):
             self.check_finite(*self.parameters, largest=LARGEST)
-            self.scale *= 2
-        if self.small:
-            narrow.fill_tables(self.down, self.tables)
+            self.integers = self.integers._replace(scale=2 * self.integers.scale)
+        if self.integers.small:
+            narrow.fill_tables(self.integers.down, self.integers.tables)
 
     def update(self, rate: float) -> None:
         self.n_done += 1
@@ -280,16 +282,17 @@ class _Learner(Learner):
         if self.settings["method"] == "cd":
             self.chains = batch.copy()
         n_sweeps = self.settings["n_sweeps"]
-        phases = batch, self.chains, n_sweeps, self.seed, self.draw
-        grid = self.up, self.down, self.tables, np.float32(self.scale), self.small
+        parameters = learning.Parameters(*self.parameters)
+        phases = batch, self.chains, self.integers, parameters
+        sweeps = Run(self.seed, 0, self.draw, 0, n_sweeps)
         if self.settings["optimizer"] == "spectral":
-            sums = learning.moments(*phases, *self.parameters[1:], *grid)
+            sums = learning.moments(*phases, sweeps)
             self._spectral_step(rate, self._gradients(*sums))
         else:
-            learning.contrastive_divergence(
-                *phases, rate, self.settings["momentum"], self.settings["weight_decay"],
-                *self.parameters, *self.averages, *grid,
-            )  # fmt: skip
+            velocities = learning.Parameters(*self.averages)
+            numbers = rate, self.settings["momentum"], self.settings["weight_decay"]
+            step = learning.Momentum(*map(np.float32, numbers))
+            learning.contrastive_divergence(*phases, velocities, step, sweeps)
         self.draw += 2 * n_sweeps
 
     def _tempered_update(self, rate: float, batch) -> None:
