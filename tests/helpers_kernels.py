@@ -4,6 +4,7 @@ import numpy as np
 
 from rbmlib import BernoulliRBM, GeometricPath
 from rbmlib._kernels import fixed_point, gibbs, random
+from rbmlib._streams import ChainStream
 
 f32 = np.float32
 
@@ -18,6 +19,12 @@ def build_family(n_visible, n_hidden, seed=0, spread=1.0, small=None) -> gibbs.F
         fixed = fixed_point.quantise(weights, vectors[2])
         made = made._replace(up=fixed.up, tables=np.zeros((0, 0, 0), f32), small=False)
     return made
+
+
+def stream_at(seed, first_chain, draw) -> ChainStream:
+    stream = ChainStream.of_seed(seed, 0, first_chain)
+    stream.draw = draw
+    return stream
 
 
 def uniforms(seed, draw, shape=(1000, 784), first_chain=0):

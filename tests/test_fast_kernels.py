@@ -10,6 +10,7 @@ import time
 import numba
 import numpy as np
 import pytest
+from helpers_kernels import stream_at
 
 import rbmlib as rl
 from rbmlib import _kernels
@@ -37,9 +38,9 @@ def states(n_chains, n_visible):
 def run(made, betas, n_chains=70):
     """Log-weights, visible states, and hidden and visible states of sweeps after them."""
     v, log_weights = states(n_chains, made.down.shape[1]), np.zeros(n_chains)
-    gibbs.anneal(made, v, log_weights, betas, 9, 3, 0)
+    gibbs.anneal(made, v, log_weights, betas, stream_at(9, 3, 0))
     annealed = v.copy()
-    h = gibbs.sweep(made, v, np.linspace(0, 1, n_chains), 5, 9, 3, 10**6)
+    h = gibbs.sweep(made, v, np.linspace(0, 1, n_chains), 5, stream_at(9, 3, 10**6))
     return log_weights, annealed, v, h
 
 

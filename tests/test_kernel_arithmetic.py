@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from helpers_kernels import build_family, f32
 
-from rbmlib._kernels import elementwise, fixed_point, gibbs, groups, narrow
+from rbmlib._kernels import elementwise, fixed_point, gibbs, groups, layers, narrow
 
 
 @numba.njit
@@ -53,9 +53,9 @@ def test_increments_stay_within_their_remainder(rule, steps, remainder):
             x, slope_bias, constant = (
                 np.full(narrow.WIDTH, values[j], f32) for values in (field, bias, offset)
             )
-            _, terms[j] = narrow.draw_hidden_with_increments(
-                x, 1, f32(2**-10), slope_bias, constant, f32(0.5), f32(step), rule, np.uint64(1)
-            )
+            unit = layers.Layer(1, f32(2**-10), slope_bias, constant)
+            one = elementwise.Step(f32(0.5), f32(step), rule)
+            _, terms[j] = narrow.draw_hidden_with_increments(x, unit, one, np.uint64(1))
         t, d = 0.5 * slopes + offset, f32(step) * slopes
         wanted = np.logaddexp(0, t) - np.logaddexp(0, t - d)
         assert (np.abs(terms - wanted) < remainder(np.abs(d)) + 3e-7 * np.abs(d)).all()
@@ -76,11 +76,12 @@ def test_fields_are_exact_integers(n_visible, n_hidden, spread, small):
     """Against int64; all-ones and one-signed weights come nearest to float32's 2**24."""
     made = build_family(n_visible, n_hidden, spread=spread, small=small)
     assert made.small == (n_hidden <= 30 and small is None)
+    weights = gibbs.Weights(made.up, made.down, made.tables, made.scale, made.small)
     rng = np.random.default_rng(1)
     v = (rng.random((40, n_visible)) < 0.5).astype(f32)
     v[0], v[1] = 1, 0
     x = np.full((40, made.up.shape[1]), np.nan, f32)
-    gibbs.fields_up(v, made.up, made.small, x)
+    gibbs.fields_up(v, weights, x)
     up, down = made.up.astype(np.int64), made.down.astype(np.int64)
     assert (up == made.up).all(), "weights are whole numbers"
     np.testing.assert_array_equal(x, v.astype(np.int64) @ up)
@@ -88,7 +89,7 @@ def test_fields_are_exact_integers(n_visible, n_hidden, spread, small):
     h = (rng.random((40, n_hidden)) < 0.5).astype(f32)
     h[0], h[1] = 1, 0
     y = np.full((40, n_visible), np.nan, f32)
-    gibbs.fields_down(h, made.down, made.tables, made.small, y)
+    gibbs.fields_down(h, weights, y)
     np.testing.assert_array_equal(y, h.astype(np.int64) @ down)
     np.testing.assert_array_equal(down.T, up[:, :n_hidden])
 

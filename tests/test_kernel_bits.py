@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers_kernels import MirroredStream, build_family, f32, quantised_path, uniforms
+from helpers_kernels import MirroredStream, build_family, f32, quantised_path, stream_at, uniforms
 
 import rbmlib as rl
 from rbmlib import GeometricPath, State
@@ -77,9 +77,9 @@ def test_narrow_equals_wide(shape, rule, monkeypatch):
         betas = 1 - np.arange(31)[::-1] * d / gibbs.largest_slopes(made)
         rules = elementwise.increment_rules(np.diff(betas), gibbs.largest_slopes(made))
         assert set(rules) == {getattr(elementwise, rule)}
-        gibbs.anneal(made, v, log_weights, betas, 9, 0, 0)
+        gibbs.anneal(made, v, log_weights, betas, stream_at(9, 0, 0))
         annealed = v.copy()
-        h = gibbs.sweep(made, v, np.linspace(0, 1, 70), 5, 9, 0, 200)
+        h = gibbs.sweep(made, v, np.linspace(0, 1, 70), 5, stream_at(9, 0, 200))
         results.append((log_weights, annealed, v, h))
     for one, two in zip(*results, strict=True):
         np.testing.assert_array_equal(one, two)

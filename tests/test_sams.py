@@ -9,7 +9,7 @@ from helpers_kernels import MirroredStream, quantised_path
 import rbmlib as rl
 from rbmlib import GeometricPath
 from rbmlib._kernels import adaptive as kernel
-from rbmlib._kernels.tempering import memory_of
+from rbmlib._kernels.ladder import ladder_of
 from rbmlib.estimators.sams import gain_sequence
 from rbmlib.estimators.wang_landau import Halving
 from rbmlib.paths.steps import neighbour_law
@@ -44,14 +44,14 @@ def test_neighbour_moves_keep_the_law_of_beta(old):
     np.testing.assert_allclose(law.sum(axis=1), 1)
     flow = np.exp(logits)[:, None] * law
     np.testing.assert_allclose(flow, flow.T, rtol=1e-12)
-    sums, memory = np.zeros(10), memory_of(10)
-    kernel.jump_to_neighbour(old, delta, 0.5, 0.5, BETAS, offsets, True, memory, sums)
-    np.testing.assert_allclose(sums, law[old], atol=1e-9)
-    counts = np.zeros(10)
+    ladder = ladder_of(BETAS, np.full(1, old))._replace(offsets=offsets)
+    kernel.jump_to_neighbour(old, delta, 0.5, 0.5, ladder, True)
+    np.testing.assert_allclose(ladder.sums, law[old], atol=1e-9)
+    ladder.sums[:] = 0
     for side in (0.2, 0.8):
         for u in (np.arange(2000) + 0.5) / 2000:
-            kernel.jump_to_neighbour(old, delta, side, u, BETAS, offsets, False, memory, counts)
-    np.testing.assert_allclose(counts / 4000, law[old], atol=2e-3)
+            kernel.jump_to_neighbour(old, delta, side, u, ladder, False)
+    np.testing.assert_allclose(ladder.sums / 4000, law[old], atol=2e-3)
 
 
 @pytest.mark.parametrize("mixed", [True, False])

@@ -19,8 +19,7 @@ from helpers_stats import (
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath, State, tempering
-from rbmlib._kernels import fixed_point
-from rbmlib._kernels import tempering as kernel
+from rbmlib._kernels import fixed_point, ladder
 from rbmlib._streams import ChainStream
 from rbmlib.paths.base import AnnealingPath
 
@@ -64,16 +63,16 @@ def test_weights_of_betas_and_their_search():
     rng = np.random.default_rng(0)
     for n in (2, 15, 16, 17, 100):
         betas, offsets = np.linspace(0, 1, n), -np.linspace(0, 300, n)
-        memory = kernel.memory_of(n)
+        memory = ladder.memory_of(n)
         for delta in (-50.0, 0.0, 290.0, 900.0):
-            total = kernel.weigh(delta, betas, offsets, *memory)
+            total = ladder.weigh(delta, betas, offsets, memory)
             x = betas * delta + offsets
             wanted = np.exp(np.maximum(x - x.max(), -1000 * np.log(2)))
-            np.testing.assert_allclose(memory[0], wanted, rtol=1e-11)
+            np.testing.assert_allclose(memory.p, wanted, rtol=1e-11)
             np.testing.assert_allclose(total, wanted.sum(), rtol=1e-12)
             for u in rng.random(20):
-                found = kernel.search(memory[0], memory[-1], u * total)
-                cumulative = np.cumsum(memory[0])
+                found = ladder.search(memory.p, memory.parts, u * total)
+                cumulative = np.cumsum(memory.p)
                 assert cumulative[found] > u * total * (1 - 1e-12)
                 assert found == 0 or cumulative[found - 1] <= u * total * (1 + 1e-12)
 
