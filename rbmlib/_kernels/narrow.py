@@ -117,10 +117,9 @@ def _table_rows(state, width):
 
 
 @numba.njit(**_KERNEL)
-def draw_visible(state, tables, layer, beta, key, chain):
-    """Draw the visible units, sixteen a word of the chain's bits."""
+def draw_visible(state, tables, layer, beta, key, units, bits):
+    """Draw the visible units, sixteen a word of ``bits``."""
     scale, slope, offset = layer.scale, layer.slope, layer.offset
-    units, bits = chain.units, chain.bits
     k0, k1 = mixed_keys(key)
     r0, r1, r2, r3, r4, r5 = _table_rows(state, tables.shape[2])
     n_groups = tables.shape[0]
@@ -158,43 +157,47 @@ def empty_chain(n_visible):
 def anneal(v, log_weights, schedule, model, memory, run):
     """Steps of `gibbs.anneal`, chain by chain; no memory is needed."""
     n_hidden, n_visible, betas = model.hidden.n_units, v.shape[1], schedule.betas
+    up, tables, slope_scale, hidden, visible = model
     chain = empty_chain(n_visible)
+    bits, active, x, units = chain
     for c in range(v.shape[0]):
-        read_row(v[c], chain.bits)
-        n_active = list_active(chain.bits, n_visible, chain.active)
+        read_row(v[c], bits)
+        n_active = list_active(bits, n_visible, active)
         for k in range(run.start, run.stop):
             step, beta = step_of(schedule, k), f32(betas[k + 1])
-            add_rows(model.up, chain.active, n_active, chain.x)
-            gain = (betas[k + 1] - betas[k]) * model.slope_scale * np.float64(chain.x[n_hidden])
+            add_rows(up, active, n_active, x)
+            gain = (betas[k + 1] - betas[k]) * slope_scale * np.float64(x[n_hidden])
             key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k)
             if step.rule != EXACT:
-                state, change = draw_hidden_with_increments(chain.x, model.hidden, step, key)
+                state, change = draw_hidden_with_increments(x, hidden, step, key)
             else:
-                state = draw_hidden(chain.x, model.hidden, beta, key)
-                change = exact_increment(chain.x, model.hidden, betas[k + 1], betas[k])
+                state = draw_hidden(x, hidden, beta, key)
+                change = exact_increment(x, hidden, betas[k + 1], betas[k])
             log_weights[c] += gain + change
             key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k + 1)
-            draw_visible(state, model.down, model.visible, beta, key, chain)
-            n_active = list_active(chain.bits, n_visible, chain.active)
-        write_row(chain.bits, v[c])
+            draw_visible(state, tables, visible, beta, key, units, bits)
+            n_active = list_active(bits, n_visible, active)
+        write_row(bits, v[c])
 
 
 @numba.njit(**_KERNEL)
 def sweep(v, h, betas, model, memory, run):
     """Sweeps of `gibbs.sweep`, chain by chain; no memory is needed."""
     n_visible, chain = v.shape[1], empty_chain(v.shape[1])
+    up, tables, _, hidden, visible = model
+    bits, active, x, units = chain
     for c in range(v.shape[0]):
-        read_row(v[c], chain.bits)
-        n_active, state = list_active(chain.bits, n_visible, chain.active), 0
+        read_row(v[c], bits)
+        n_active, state = list_active(bits, n_visible, active), 0
         for k in range(run.start, run.stop):
-            add_rows(model.up, chain.active, n_active, chain.x)
+            add_rows(up, active, n_active, x)
             key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k)
-            state = draw_hidden(chain.x, model.hidden, betas[c], key)
+            state = draw_hidden(x, hidden, betas[c], key)
             key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k + 1)
-            draw_visible(state, model.down, model.visible, betas[c], key, chain)
-            n_active = list_active(chain.bits, n_visible, chain.active)
+            draw_visible(state, tables, visible, betas[c], key, units, bits)
+            n_active = list_active(bits, n_visible, active)
         if run.stop > run.start:
-            write_row(chain.bits, v[c])
+            write_row(bits, v[c])
             for unit in range(h.shape[1]):
                 h[c, unit] = f32((state >> unit) & 1)
 

@@ -89,18 +89,11 @@ def draw_beta(chain, old, delta, key, betas, offsets, memory, tally):
 
 
 @numba.njit(**_KERNEL)
-def temper(chain, sweep, delta, key, ladder, tempering):
-    """After a sweep of a chain: the draw of beta, and what is kept of both."""
-    if tempering.draws:
-        ladder.index[chain] = draw_beta(
-            chain, ladder.index[chain], delta, key, ladder.betas, ladder.offsets, ladder.memory,
-            tempering.tally,
-        )  # fmt: skip
-    kept = tempering.kept
-    passed = sweep + kept.phase + 1
+def keep(passed, chain, delta, k, kept):
+    """Keep Delta and the index of beta of a chain after so many sweeps, if it is their turn."""
     if passed % kept.every == 0:
         row, column = passed // kept.every - 1, kept.first + chain
-        kept.delta[row, column], kept.index[row, column] = delta, ladder.index[chain]
+        kept.delta[row, column], kept.index[row, column] = delta, k
 
 
 def no_draws(n_chains: int, kept: Kept) -> Tempering:
@@ -158,8 +151,9 @@ def narrow_sweeps(v, index, betas, tempering, adapting, model, run):
     n_groups = v.shape[0] if adapting is None else adapting.gains.shape[0]
     size, n_visible = v.shape[0] // n_groups, v.shape[1]
     ladder = ladder_of(betas, index)
-    if tempering is not None:
-        ladder.offsets[:] = tempering.offsets
+    if tempering is not None:  # taken apart here: in the loops it would cost a tenth of the time
+        offsets, kept, tally, draws = tempering
+        memory, passed = ladder.memory, kept.phase + 1
     one, n_active = narrow.empty_chain(n_visible), np.empty(size, np.int64)
     bits, active = np.empty((size, one.bits.size), u16), np.empty((size, n_visible + ROOM), u16)
     for group in range(n_groups):
@@ -179,7 +173,11 @@ def narrow_sweeps(v, index, betas, tempering, adapting, model, run):
                 )  # fmt: skip
                 key = draw_key(run.seed, run.first_chain + chain, draw + 2)
                 if tempering is not None:
-                    temper(chain, sweep, delta, key, ladder, tempering)
+                    if draws:
+                        index[chain] = draw_beta(
+                            chain, index[chain], delta, key, betas, offsets, memory, tally
+                        )
+                    keep(sweep + passed, chain, delta, index[chain], kept)
                 if adapting is not None:
                     move(chain, group, delta, key, ladder, adapting)
             if adapting is not None:
@@ -233,8 +231,9 @@ def wide_sweeps(v, index, betas, tempering, adapting, model, run):
     n_groups = v.shape[0] if adapting is None else adapting.gains.shape[0]
     size = v.shape[0] // n_groups
     ladder = ladder_of(betas, index)
-    if tempering is not None:
-        ladder.offsets[:] = tempering.offsets
+    if tempering is not None:  # taken apart here: in the loops it would cost a tenth of the time
+        offsets, kept, tally, draws = tempering
+        memory, passed = ladder.memory, kept.phase + 1
     chains = wide.read_group(v, model.hidden.n_units)
     sparse = groups.prepare(chains.visible, model.visible.n_units)
     for sweep in range(run.start, run.stop):
@@ -249,7 +248,11 @@ def wide_sweeps(v, index, betas, tempering, adapting, model, run):
                 delta = join(load(chains.sums, LANES * chain))
                 key = draw_key(run.seed, run.first_chain + chain, draw + 2)
                 if tempering is not None:
-                    temper(chain, sweep, delta, key, ladder, tempering)
+                    if draws:
+                        index[chain] = draw_beta(
+                            chain, index[chain], delta, key, betas, offsets, memory, tally
+                        )
+                    keep(sweep + passed, chain, delta, index[chain], kept)
                 if adapting is not None:
                     move(chain, group, delta, key, ladder, adapting)
             if adapting is not None:
