@@ -88,14 +88,6 @@ def draw_beta(chain, old, delta, key, betas, offsets, memory, tally):
     return new
 
 
-@numba.njit(**_KERNEL)
-def keep(passed, chain, delta, k, kept):
-    """Keep Delta and the index of beta of a chain after so many sweeps, if it is their turn."""
-    if passed % kept.every == 0:
-        row, column = passed // kept.every - 1, kept.first + chain
-        kept.delta[row, column], kept.index[row, column] = delta, k
-
-
 def no_draws(n_chains: int, kept: Kept) -> Tempering:
     """Every chain keeps its beta, of as many as there are chains; Delta is kept."""
     nothing, sums = np.zeros(n_chains, np.int64), np.zeros((n_chains, 3, 0))
@@ -107,10 +99,9 @@ def no_draws(n_chains: int, kept: Kept) -> Tempering:
 
 
 @numba.njit(**_KERNEL)
-def draw_visible_with_slopes(state, tables, layer, beta, key, chain):
+def draw_visible_with_slopes(state, tables, layer, beta, key, units, bits):
     """`narrow.draw_visible`; returns the sum of the slopes of the units that are 1."""
     scale, slope, offset = layer.scale, layer.slope, layer.offset
-    units, bits = chain.units, chain.bits
     k0, k1 = mixed_keys(key)
     r0, r1, r2, r3, r4, r5 = narrow._table_rows(state, tables.shape[2])
     n_groups, total = tables.shape[0], spread(f32(0))
@@ -130,32 +121,30 @@ def draw_visible_with_slopes(state, tables, layer, beta, key, chain):
 
 
 @numba.njit(**_KERNEL)
-def narrow_sweep(beta, chain, n_active, number, draw, model, run):
-    """A sweep of one chain: Delta at its end, and how many visible units are then listed."""
-    hidden = model.hidden
-    narrow.add_rows(model.up, chain.active, n_active, chain.x)
-    key = draw_key(run.seed, run.first_chain + number, draw)
-    state = narrow.draw_hidden(chain.x, hidden, beta, key)
-    delta = 0.0
-    for unit in range(hidden.n_units):
+def slopes_of(state, slope, n_units):
+    """Sum of the slopes of the hidden units that are 1, in order."""
+    total = 0.0
+    for unit in range(n_units):
         if (state >> unit) & 1:
-            delta += np.float64(hidden.slope[unit])
-    key = draw_key(run.seed, run.first_chain + number, draw + 1)
-    delta += draw_visible_with_slopes(state, model.down, model.visible, beta, key, chain)
-    return delta, list_active(chain.bits, model.visible.n_units, chain.active)
+            total += np.float64(slope[unit])
+    return total
 
 
 @numba.njit(**_KERNEL)
 def narrow_sweeps(v, index, betas, tempering, adapting, model, run):
-    """Sweeps of `gibbs.temper` and `gibbs.adapt`, of which one is None, chain by chain."""
+    """Sweeps of `gibbs.temper` and `gibbs.adapt`, of which one is None, chain by chain.
+
+    Tuples are taken apart here: inside the loops that would cost a tenth of the time.
+    """
     n_groups = v.shape[0] if adapting is None else adapting.gains.shape[0]
     size, n_visible = v.shape[0] // n_groups, v.shape[1]
-    ladder = ladder_of(betas, index)
-    if tempering is not None:  # taken apart here: in the loops it would cost a tenth of the time
-        offsets, kept, tally, draws = tempering
-        memory, passed = ladder.memory, kept.phase + 1
-    one, n_active = narrow.empty_chain(n_visible), np.empty(size, np.int64)
-    bits, active = np.empty((size, one.bits.size), u16), np.empty((size, n_visible + ROOM), u16)
+    ladder, (up, down, _, hidden, visible) = ladder_of(betas, index), model
+    slope, n_hidden = hidden.slope, hidden.n_units
+    if tempering is not None:
+        (offsets, kept, tally, draws), memory = tempering, ladder.memory
+        every, column, deltas, indices = kept.every, kept.first, kept.delta, kept.index
+    (one, _, x, units), n_active = narrow.empty_chain(n_visible), np.empty(size, np.int64)
+    bits, active = np.empty((size, one.size), u16), np.empty((size, n_visible + ROOM), u16)
     for group in range(n_groups):
         first = group * size
         for c in range(size):
@@ -166,18 +155,26 @@ def narrow_sweeps(v, index, betas, tempering, adapting, model, run):
             if adapting is not None:
                 set_offsets(group, adapting, ladder)
             for c in range(size):
-                chain = first + c
-                delta, n_active[c] = narrow_sweep(
-                    f32(betas[index[chain]]), narrow.Chain(bits[c], active[c], one.x, one.units),
-                    n_active[c], chain, draw, model, run,
-                )  # fmt: skip
-                key = draw_key(run.seed, run.first_chain + chain, draw + 2)
+                chain, words, listed = first + c, bits[c], active[c]
+                number, beta = run.first_chain + chain, f32(betas[index[chain]])
+                narrow.add_rows(up, listed, n_active[c], x)
+                key = draw_key(run.seed, number, draw)
+                state = narrow.draw_hidden(x, hidden, beta, key)
+                key = draw_key(run.seed, number, draw + 1)
+                delta = slopes_of(state, slope, n_hidden)
+                delta += draw_visible_with_slopes(state, down, visible, beta, key, units, words)
+                n_active[c] = list_active(words, n_visible, listed)
+                key = draw_key(run.seed, number, draw + 2)
                 if tempering is not None:
                     if draws:
                         index[chain] = draw_beta(
                             chain, index[chain], delta, key, betas, offsets, memory, tally
                         )
-                    keep(sweep + passed, chain, delta, index[chain], kept)
+                    passed = sweep + kept.phase + 1
+                    if passed % every == 0:
+                        row = passed // every - 1
+                        deltas[row, column + chain] = delta
+                        indices[row, column + chain] = index[chain]
                 if adapting is not None:
                     move(chain, group, delta, key, ladder, adapting)
             if adapting is not None:
@@ -231,9 +228,9 @@ def wide_sweeps(v, index, betas, tempering, adapting, model, run):
     n_groups = v.shape[0] if adapting is None else adapting.gains.shape[0]
     size = v.shape[0] // n_groups
     ladder = ladder_of(betas, index)
-    if tempering is not None:  # taken apart here: in the loops it would cost a tenth of the time
-        offsets, kept, tally, draws = tempering
-        memory, passed = ladder.memory, kept.phase + 1
+    if tempering is not None:
+        (offsets, kept, tally, draws), memory = tempering, ladder.memory
+        every, column, deltas, indices = kept.every, kept.first, kept.delta, kept.index
     chains = wide.read_group(v, model.hidden.n_units)
     sparse = groups.prepare(chains.visible, model.visible.n_units)
     for sweep in range(run.start, run.stop):
@@ -252,7 +249,11 @@ def wide_sweeps(v, index, betas, tempering, adapting, model, run):
                         index[chain] = draw_beta(
                             chain, index[chain], delta, key, betas, offsets, memory, tally
                         )
-                    keep(sweep + passed, chain, delta, index[chain], kept)
+                    passed = sweep + kept.phase + 1
+                    if passed % every == 0:
+                        row = passed // every - 1
+                        deltas[row, column + chain] = delta
+                        indices[row, column + chain] = index[chain]
                 if adapting is not None:
                     move(chain, group, delta, key, ladder, adapting)
             if adapting is not None:
