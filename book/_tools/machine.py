@@ -11,6 +11,7 @@ import pandas as pd
 
 from rbmlib._kernels import tiles
 from rbmlib._kernels.elementwise import SERIES, draw_lanes, draw_row, exp_negative, increment_lanes
+from rbmlib._kernels.layers import layer
 from rbmlib._kernels.memory import load, store
 from rbmlib._kernels.random import bits31_lanes, mixed_keys, mixed_units
 from rbmlib._kernels.simd import LANES, absolute, fma, spread, to_floats, where
@@ -43,12 +44,12 @@ def _draw_hidden(fields, slope, beta, step, k, h, out):
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _draws(x, y, slope_x, slope_y, h, v, out, n):
+def _draws(x, y, hidden, visible, h, v, out, n):
     """Exponentials, random numbers and increments of ``n`` steps of ROWS chains."""
     for k in range(n):
         for row in range(ROWS):
-            _draw_hidden(x[row], slope_x, f32(0.5), f32(1e-4), k + row, h[row], out)
-            draw_row(y[row], f32(1e-3), slope_y, slope_y, f32(0.5), np.uint64(k - row), v[row])
+            _draw_hidden(x[row], hidden.slope, f32(0.5), f32(1e-4), k + row, h[row], out)
+            draw_row(y[row], visible, f32(0.5), np.uint64(k - row), v[row])
 
 
 @numba.njit(nogil=True, error_model="numpy")
@@ -87,12 +88,13 @@ def bounds(rbm) -> dict:
     up = rng.integers(-99, 99, (n_visible, n_hidden)).astype(f32)
     v, h = ((rng.random((ROWS, n)) < 0.3).astype(f32) for n in (n_visible, n_hidden))
     x, y = v @ up, h @ up.T
-    down, slopes = np.ascontiguousarray(up.T), [np.zeros(n, f32) for n in (n_hidden, n_visible)]
+    down = np.ascontiguousarray(up.T)
+    layers = [layer(1e-3, np.zeros(n), np.zeros(n)) for n in (n_hidden, n_visible)]
     n = max(1, 20_000 // n_hidden)  # long enough for a clock and the start of threads
     found = {
         "alone: matrix products": (lambda: _products(v, h, up, down, n), n * ROWS),
         "alone: exp and random": (
-            lambda: _draws(x, y, *slopes, h.copy(), v.copy(), np.zeros(LANES, f32), 4 * n),
+            lambda: _draws(x, y, *layers, h.copy(), v.copy(), np.zeros(LANES, f32), 4 * n),
             4 * n * ROWS,
         ),
     }  # fmt: skip
