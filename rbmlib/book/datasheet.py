@@ -17,20 +17,17 @@ _PUBLISHED = {"salakhutdinov_cd25_500": "CD-25, by its author"}
 def known_log_z() -> pd.DataFrame:
     """log Z of the models by name: ``log_z``, ``std_error`` (0: exact) and ``known by``.
 
-    By enumeration where that is possible, or else by a stored run of AIS whose effective sample
-    size is large enough. Models of which neither is stored are left out.
+    From the reference set (`rbmlib.datasets.load_reference`), where it is settled.
     """
     import pandas as pd
 
-    stored = [
-        pd.read_csv(datasets.committed(f"results/{name}.csv"))
-        for name in ("start", "exact", "ais_likelihood")
-    ]
-    rows = pd.concat(stored, ignore_index=True)
-    exact = rows[rows["estimator"] == "exact"].assign(**{"known by": "enumeration"})
-    annealed = rows[(rows["estimator"] == "ais") & rows["converged"] & (rows["n_chains"] >= 1000)]
-    best = pd.concat([exact, annealed.assign(**{"known by": "AIS"})]).drop_duplicates("model")
-    return best.set_index("model")[["log_z", "std_error", "known by"]]
+    settled = {name: row for name, row in datasets.load_reference().items() if row.settled}
+    columns = {
+        "log_z": [row.log_z for row in settled.values()],
+        "std_error": [row.std_error for row in settled.values()],
+        "known by": ["enumeration" if row.exact else "long runs" for row in settled.values()],
+    }
+    return pd.DataFrame(columns, index=list(settled))
 
 
 def datasheet() -> pd.DataFrame:
