@@ -86,6 +86,8 @@ def student_interval(value: float, std_error: float, n: int) -> tuple[float, flo
 def log_mean_interval(summary: WeightSummary, n: int) -> tuple[float, float]:
     """95% interval of the logarithm of the mean of n weights, wider above than below.
 
+    Of `ais`, and mirrored of `reverse_ais`.
+
     Weights are skewed: runs without a rare large weight lie low and look precise, and a rule that
     asks for a large ESS picks just these. So Student's half-width h = t s is taken as h (1 + 10 s)
     above, with the standard error s in nats; where s is small the interval is Student's. The

@@ -2,8 +2,8 @@
 
 from .download import Remote
 
-# SHA-256 of the committed binary files, by their path in data/. A new file of data/ is entered here,
-# a file to be downloaded in REMOTE (and PUBLISHED_RBMS).
+# SHA-256 of the committed binary files, by their path in data/. A new file of data/ is entered
+# here, a file to be downloaded in REMOTE (and PUBLISHED_RBMS).
 COMMITTED = {
     "cifar10/subset.npz": "8b785b0e6bb95c5755fe95ae2e914f39b141c7a7306f969aacebc3d7d4db0d40",
     "cifar10/scale.npz": "28e49abef4b5ca7a3ef9bae4a33e412ce6319de0b14cc82672019ee264272bfe",

@@ -96,6 +96,7 @@ class Learner:
         return self.data[rows].astype(np.float32, copy=False)
 
     def momentum_step(self, rate: float, gradients) -> None:
+        """As the compiled step of CD and PCD does it (`_kernels.learning`): change both."""
         kept = np.float32(self.settings["momentum"])
         for parameter, speed, gradient in zip(
             self.parameters, self.averages, gradients, strict=True
