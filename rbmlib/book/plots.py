@@ -1,8 +1,9 @@
 """The book's figures: one function a kind of figure, each returns its matplotlib Axes.
 
 `METHOD_COLOURS` and `METHOD_MARKERS` give a method the same colour and marker in the whole book;
-`method` hands them to matplotlib; the table of all looks is `_LOOKS`. Colours are dark enough for a white ground, and methods that a
-colour-blind reader may take for one another differ in marker and line.
+`method` hands them to matplotlib; the table of all looks is `_LOOKS`. Colours are dark enough for
+a white ground, and methods that a colour-blind reader may take for one another differ in marker
+and line.
 """
 
 from __future__ import annotations

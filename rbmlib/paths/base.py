@@ -2,9 +2,10 @@
 
 A path is a curve of models p_beta, beta in [0, 1], from a tractable base (0) to the target (1).
 A new path is a subclass of `AnnealingPath`: ``at``, ``log_z_base``, ``sample_base``,
-``log_density_slope`` and ``transition`` define it; the rest follows, and may be overridden where it can be faster. The loops that samplers and
-estimators run (``sweep``, ``anneal``, ``joint_sweeps``, ``temper``, ``adapt``) go sweep by sweep
-here; a path that has compiled ones hands them out under the same names, and nobody else knows.
+``log_density_slope`` and ``transition`` define it; the rest follows, and may be overridden where
+it can be faster. The loops that samplers and estimators run (``sweep``, ``anneal``,
+``joint_sweeps``, ``temper``, ``adapt``) go sweep by sweep here; a path that has compiled ones
+hands them out under the same names, and nobody else knows.
 """
 
 from __future__ import annotations
