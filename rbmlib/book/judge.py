@@ -105,7 +105,7 @@ def printed_variance(
     ours,
     *,
     printed_n: int,
-    n: int | None = None,
+    n: float | None = None,
     margin: float | None = None,
     reason: str = "",
 ) -> Verdict:
