@@ -104,19 +104,33 @@ def _settled(
 
 
 @register(ESTIMATORS, "moves")
-def _moves(path, betas, seed, *, n_chains: int = 100, n_sweeps: int, burn_in: int):
-    """RTS of a short run, and log Z from the moves between temperatures of the same run."""
-    guess, begun = short_start(path, betas, seed, n_chains, 1000)
+def _moves(
+    path, betas, seed, *, n_runs: int = 25, n_chains: int = 40, n_sweeps: int, burn_in: int,
+):  # fmt: skip
+    """RTS, SD and RSD of many short runs: mean and variance over runs of each, by the same states.
+
+    Runs are groups of ``n_chains`` independent chains, with the same guesses of a pilot.
+    """
+    every = n_runs * n_chains
+    guess, begun = short_start(path, betas, seed, every, 1000)
     source = np.random.default_rng([seed, 2])
     settled = simulated_tempering(
-        path, betas, guess, n_chains, burn_in, source, record_every=burn_in, progress=False, **begun
+        path, betas, guess, every, burn_in, source, record_every=burn_in, progress=False, **begun
     )
     sample = simulated_tempering(
-        path, betas, guess, n_chains, n_sweeps, source, start=settled, progress=False
+        path, betas, guess, every, n_sweeps, source, start=settled, progress=False
     )
+    found: dict[str, list[float]] = {"rts": [], "sd": [], "rsd": []}
+    for i in range(n_runs):
+        one = sample.of_chains(slice(i * n_chains, (i + 1) * n_chains))
+        found["rts"].append(rts_of_sample(one).log_z)
+        for kind in ("sd", "rsd"):
+            found[kind].append(transition_rts(one, kind=kind, n_groups=2).log_z)
     run = rts_of_sample(sample)
-    others = {kind: transition_rts(sample, kind=kind, n_groups=2).log_z for kind in ("sd", "rsd")}
-    return run, {"round_trips": run.settings["round_trips"], **others}
+    columns = {"round_trips": run.settings["round_trips"]}
+    for name, values in found.items():
+        columns |= {f"{name}_mean": np.mean(values), f"{name}_variance": np.var(values)}
+    return run, {name: float(value) for name, value in columns.items()}
 
 
 @register(ESTIMATORS, "ladders")
