@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..._validation import one_of
 from ...estimators import bar_of_sample, mbar_of_sample, rts, rts_of_sample, ti, transition_rts
 from ...estimators.bootstrap import bootstrap_tempered
+from ...paths.base import State
 from ...sweeps.registry import ESTIMATORS, register
-from ...tempering import parallel_tempering
+from ...tempering import parallel_tempering, pilot, simulated_tempering
+
+PRIORS = {
+    "uniform": lambda betas: np.ones_like(betas),
+    "ends": lambda betas: 1 + np.exp(-betas / 0.1) + np.exp(-(1 - betas) / 0.1),
+    "rising": lambda betas: np.exp(2 * betas),
+    "falling": lambda betas: np.exp(-2 * betas),
+}  # of the temperatures, up to a factor
 
 
 def side_by_side(estimates: dict) -> dict[str, float]:
@@ -63,3 +73,75 @@ def _bootstrapped(
     for name, values in drawn.items():
         more |= {name: float(values.mean()), f"{name}_error": float(values.std())}
     return run, more
+
+
+def short_start(path, betas, seed, n_chains: int, n_steps: int):
+    """Chains at both ends of the ladder, half of them annealed there by a pilot of few steps."""
+    first = pilot(path, betas, n_chains, n_steps, np.random.default_rng([seed, 1]))
+    odd = np.arange(n_chains) % 2 == 1
+    states = np.where(odd[:, None], first.top.coordinates, first.bottom.coordinates)
+    index = np.where(odd, betas.size - 1, 0)
+    return first.log_z_path, {"start": State(states), "index": index}
+
+
+@register(ESTIMATORS, "settled")
+def _settled(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, burn_in: int, prior: str = "uniform",
+):  # fmt: skip
+    """RTS from chains that have moved under the same prior of beta for ``burn_in`` sweeps."""
+    weights = PRIORS[one_of("prior", prior, PRIORS)](betas)
+    guess, begun = short_start(path, betas, seed, n_chains, 1000)
+    source = np.random.default_rng([seed, 2])
+    settled = simulated_tempering(
+        path, betas, guess, n_chains, burn_in, source, prior=weights, record_every=burn_in,
+        progress=False, **begun,
+    )  # fmt: skip
+    sample = simulated_tempering(
+        path, betas, guess, n_chains, n_sweeps, source, prior=weights, start=settled,
+        record_every=n_sweeps, progress=False,
+    )  # fmt: skip
+    run = rts_of_sample(sample)
+    return run, {"round_trips": run.settings["round_trips"], "bias": run.settings["bias"]}
+
+
+@register(ESTIMATORS, "moves")
+def _moves(
+    path, betas, seed, *, n_runs: int = 25, n_chains: int = 40, n_sweeps: int, burn_in: int,
+):  # fmt: skip
+    """RTS, SD and RSD of many short runs: mean and variance over runs of each, by the same states.
+
+    Runs are groups of ``n_chains`` independent chains, with the same guesses of a pilot.
+    """
+    every = n_runs * n_chains
+    guess, begun = short_start(path, betas, seed, every, 1000)
+    source = np.random.default_rng([seed, 2])
+    settled = simulated_tempering(
+        path, betas, guess, every, burn_in, source, record_every=burn_in, progress=False, **begun
+    )
+    sample = simulated_tempering(
+        path, betas, guess, every, n_sweeps, source, start=settled, progress=False
+    )
+    found: dict[str, list[float]] = {"rts": [], "sd": [], "rsd": []}
+    for i in range(n_runs):
+        one = sample.of_chains(slice(i * n_chains, (i + 1) * n_chains))
+        found["rts"].append(rts_of_sample(one).log_z)
+        for kind in ("sd", "rsd"):
+            found[kind].append(transition_rts(one, kind=kind, n_groups=2).log_z)
+    run = rts_of_sample(sample)
+    columns = {"round_trips": run.settings["round_trips"]}
+    for name, values in found.items():
+        columns |= {f"{name}_mean": np.mean(values), f"{name}_variance": np.var(values)}
+    return run, {name: float(value) for name, value in columns.items()}
+
+
+@register(ESTIMATORS, "ladders")
+def _ladders(path, betas, seed, *, n_chains: int, n_sweeps: int, burn_in: int):
+    """MBAR of parallel tempering that begins with annealed states and forgets ``burn_in``."""
+    sample = parallel_tempering(
+        path, betas, n_chains, n_sweeps, seed, start="annealed",
+        anneal_sweeps=max(1, n_sweeps // (10 * betas.size)), progress=False,
+    )  # fmt: skip
+    run = mbar_of_sample(sample, skip=burn_in)
+    assert sample.swap_rates is not None  # as parallel tempering always has them
+    trips = sample.round_trips.sum() / n_chains
+    return run, {"round_trips": float(trips), "least_swapped": float(sample.swap_rates.min())}
