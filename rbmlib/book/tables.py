@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -100,6 +101,7 @@ def ratio_interval(value, low, high, reference, reference_low, reference_high):
     return ratio, ratio * math.exp(-half), ratio * math.exp(half)
 
 
+@cache
 def ess_interval(ess: float, n_chains: int, n_repeats: int = 1000) -> tuple[float, float]:
     """95% interval of a published ESS of n_chains, if log-weights are normal.
 

@@ -166,7 +166,7 @@ def verdict_table(verdicts, beside=None) -> str:
 def _row(v: Verdict, beside: str) -> str:
     effect = in_brackets(v.effect, v.low, v.high)
     cells = (
-        f"{html.escape(v.claim)} {_note(v.place)} {beside}".rstrip(),
+        f"{html.escape(v.claim)} {_note(f'{v.source}, {v.place}')} {beside}".rstrip(),
         html.escape(v.paper),
         html.escape(v.ours),
         html.escape(f"{effect} {v.unit}".strip()) if effect else "",
