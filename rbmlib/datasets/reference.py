@@ -11,27 +11,13 @@ FILE = "reference.csv"
 class Reference(NamedTuple):
     """One line of :func:`load_reference`; all values in nats.
 
-    Attributes
-    ----------
-    model : str
-        As `load_rbm` takes it.
-    n_visible, n_hidden : int
-        Units.
-    log_z, std_error : float
-        Exact (error 0), or joined from runs of independent methods that agree.
-    lower, lower_error, upper, upper_error : float
-        Means over chains of forward and of reverse annealing, with their standard errors: in
-        expectation they bracket log Z, the upper one as far as the reverse chains began at draws
-        of the model. Both are log Z where it is exact.
-    exact : bool
-        Whether log Z is a sum over all states.
-    n_runs : int
-        Runs that were joined.
-    chi_squared : float
-        Of the joined runs about their mean, with ``n_runs - 1`` degrees of freedom.
-    settled : bool
-        Whether the value is exact, or at least two unflagged runs gave a standard error of at
-        most 0.02 nats.
+    ``model`` is a name for `load_rbm`; ``log_z`` is exact (``std_error`` 0), or joined from
+    ``n_runs`` runs of independent methods, whose ``chi_squared`` about their mean has
+    ``n_runs - 1`` degrees of freedom. ``lower`` and ``upper`` are means over chains of forward and
+    of reverse annealing, with their standard errors: in expectation they bracket log Z, the upper
+    one as far as the reverse chains began at draws of the model. Both are log Z where it is
+    ``exact``, a sum over all states. ``settled`` says that the value is exact, or that at least
+    two runs without a flag gave a standard error of at most 0.02 nats.
     """
 
     model: str
