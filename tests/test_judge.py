@@ -27,8 +27,10 @@ def listed(monkeypatch):
     """Two claims that no source makes, so that the tests do not hang on what is printed."""
     rows = {
         name: claims.Claim(name, "Wang", "table", "ais", "a claim", printed)
-        for name, printed in (("ten", "10.00"), ("two", "2.0"), ("words", "flat"), ("e", "1.0e-4"))
-    }
+        for name, printed in (
+            ("ten", "10.00"), ("two", "2.0"), ("words", "flat"), ("e", "1.0e-4"), ("one", "0.0001"),
+        )
+    }  # fmt: skip
     monkeypatch.setattr(claims, "claims", lambda: rows)
 
 
@@ -50,8 +52,8 @@ def printed(ours, error=None, **given):
     return partial(judge.printed_value, "ten", ours, **reasoned(given), **spread)
 
 
-def variance(ours, **given):
-    return partial(judge.printed_variance, "two", ours, **reasoned(given))
+def variance(ours, name="two", **given):
+    return partial(judge.printed_variance, name, ours, **reasoned(given))
 
 
 def up(ours, sign=+1, **given):
@@ -97,6 +99,8 @@ VARIANCES = [
     ("not clearly larger", variance(2.3, n=math.inf, printed_n=400), NOT_DECIDED),
     ("smaller", variance(0.1, n=20, printed_n=20), CONTRADICTED),
     ("within a factor", variance(2.2, n=9999, printed_n=9999, margin=1.5), REPRODUCED),
+    ("rounded", variance(6e-5, "one", n=math.inf, printed_n=99_999), NOT_DECIDED),
+    ("more than rounded", variance(4e-5, "one", n=math.inf, printed_n=99_999), CONTRADICTED),
     ("beyond a factor", variance(4.0, n=9999, printed_n=9999, margin=1.5), CONTRADICTED),
 ]  # fmt: skip
 
@@ -248,6 +252,7 @@ def test_one_claim_of_several_models():
         (lambda: ms.difference([1, 2], [1, 2, 3], paired=True), "pairs"),
         (lambda: ms.rmse_ratio([1, 2], [1, 2, 3]), "pairs"),
         (lambda: ms.from_interval(3, 1, 2), "low"),
+        (lambda: ms.share_of([0, 2]), "flags"),
         (lambda: vs.show_verdicts([1]), "verdicts"),
         (lambda: vs.show_verdicts(judge.unchecked(["ten", "ten"], "r")), "verdicts"),
     ],
@@ -269,6 +274,21 @@ def test_measurements():
     assert ms.by_training([a, b]).value == 3.0
     assert ms.from_interval(2, 1, 4).std_error == pytest.approx(math.log(2) / 1.959964, rel=1e-6)
     assert ms.exactly(3).interval() == (3, 3)
+
+
+def test_equal_repeats_are_not_exact():
+    """Twenty of twenty happen with a chance of 12% where the share is 0.9."""
+    every = [1.0] * 20
+    for ours in (every, ms.difference(every, [0.5] * 3), ms.difference(every, ms.exactly(0))):
+        found = judge.bound("words", ours, at_least=0.45)
+        assert found.outcome == NOT_DECIDED
+        assert found.intervals == 1
+    assert judge.bound("words", ms.exactly(1), at_least=0.9).outcome == REPRODUCED
+    assert judge.bound("words", ms.share_of(every), at_least=0.9).outcome == NOT_DECIDED
+    assert judge.bound("words", ms.share_of(every), at_least=0.5).outcome == REPRODUCED
+    open_ = judge.bound("words", every, at_least=0)
+    assert open_.note.startswith("power: none")
+    assert vs.in_brackets(*open_[6:9]) == "1"
 
 
 def test_a_table_has_five_columns_and_carries_its_verdicts(monkeypatch):

@@ -116,6 +116,11 @@ def below(mean):
     return lambda rng, say: judge.bound("claim", rng.normal(mean, 1, 6), at_most=5.0)
 
 
+def share(chance, n):
+    """A claimed share of 0.9 of independent repeats."""
+    return lambda rng, say: judge.bound("claim", ms.share_of(rng.random(n) < chance), at_least=0.9)
+
+
 def trainings(effect):
     """Five trainings that differ by 1, each measured 20 times with an error of 0.1."""
 
@@ -154,6 +159,8 @@ SKEWED = {
     "alike ratio, equal": (alike(1.0), TRUE),
     "alike errors, paired, at the margin": (alike_errors(1.5, True), EDGE),
     "alike errors, at the margin": (alike_errors(1.5, False), EDGE),
+    "share of 8, at the bound": (share(0.9, 8), EDGE),
+    "share of 100, at the bound": (share(0.9, 100), EDGE),
     "alike errors, equal": (alike_errors(1.0, True), TRUE),
 }
 

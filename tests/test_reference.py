@@ -27,7 +27,8 @@ def only(frame):
 
 
 def test_runs_that_agree_are_averaged_by_their_variances():
-    found = only(reference.joined(table({}, {"log_z": 10.01, "std_error": 0.02})))
+    other = {"log_z": 10.01, "std_error": 0.02, "base": "mean field"}
+    found = only(reference.joined(table({}, other)))
     assert found["log_z"] == pytest.approx((10.0 * 4 + 10.01) / 5)
     assert found["std_error"] == pytest.approx(0.01 * math.sqrt(4 / 5), abs=1e-6)
     assert found["chi_squared"] == pytest.approx(0.002**2 / 1e-4 + 0.008**2 / 4e-4)
@@ -45,6 +46,27 @@ def test_runs_that_differ_widen_the_error():
     assert not found["settled"]
 
 
+def test_runs_that_differ_beyond_chance_settle_nothing_however_small_their_error():
+    other = {"estimator": reference.TEMPERING, "std_error": 0.004}
+    far = only(reference.joined(table({"std_error": 0.004}, other | {"log_z": 10.03})))
+    assert far["std_error"] <= reference.MAXIMUM_ERROR
+    assert not far["settled"]
+    near = only(reference.joined(table({"std_error": 0.004}, other | {"log_z": 10.01})))
+    assert near["settled"]
+
+
+def test_two_seeds_of_one_method_settle_nothing():
+    assert not only(reference.joined(table({}, {"log_z": 10.001})))["settled"]
+    assert only(reference.joined(table({}, {"base": "mean field"})))["settled"]
+
+
+def test_the_bracket_is_not_chosen_by_its_ends():
+    crossed = {"lower": 10.05, "upper": 10.04, "base": "mean field", "upper_error": 0.05}
+    assert only(reference.joined(table({}, crossed)))["lower"] == 9.9
+    flagged = {"lower": 9.99, "lower_error": 0.001, "upper_error": 0.001, "converged": False}
+    assert only(reference.joined(table({}, flagged)))["lower"] == 9.9
+
+
 def test_flagged_runs_are_left_out_and_one_run_settles_nothing():
     found = only(reference.joined(table({}, {"log_z": 12.0, "converged": False})))
     assert (found["log_z"], found["n_runs"], found["settled"]) == (10.0, 1, False)
@@ -53,14 +75,12 @@ def test_flagged_runs_are_left_out_and_one_run_settles_nothing():
     assert not flagged["settled"]
 
 
-def test_an_exact_value_stands_alone_and_the_narrowest_bracket_is_kept():
+def test_an_exact_value_stands_alone():
     none = {name: np.nan for name in ("lower", "lower_error", "upper", "upper_error", "std_error")}
     found = only(reference.joined(table({}, none | {"estimator": "exact", "log_z": 9.95})))
     assert (found["log_z"], found["std_error"], found["upper"]) == (9.95, 0, 9.95)
     assert found["exact"]
     assert found["settled"]
-    wide = {"lower": 9.0, "upper": 11.0, "std_error": 0.001}
-    assert only(reference.joined(table(wide, {})))["lower"] == 9.9
 
 
 @pytest.mark.filterwarnings("error")

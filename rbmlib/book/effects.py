@@ -75,6 +75,8 @@ def amount(x: float, scale: str) -> str:
 
 
 def power_note(found: Effect, note: str, unit: str) -> str:
+    if found.could_see == math.inf:
+        return "power: none, as repeats that are all equal show no error" + f"; {note}" * bool(note)
     seen = f"{amount(found.could_see, found.scale)} {unit}".strip()
     return f"power: an effect of {seen} would have been seen" + (f"; {note}" if note else "")
 

@@ -139,14 +139,17 @@ def printed_variance(
     see = float(ndtri(1 - ALPHA / 2) + ndtri(POWER))
     effect = Effect(centre, low, high, see * sd, "log")
     if margin is None:
-        allowed, null = see * math.sqrt(2 / freedom), math.log1p(rounding / value)
+        allowed = see * math.sqrt(2 / freedom)
+        # a printed 0.0001 may be rounded from half as much, or from half as much again
+        null = math.log1p(-min(rounding / value, 1 - 1e-9)), math.log1p(rounding / value)
         note = f"margin: a factor of {math.exp(allowed):.3g}, what {printed_n} printed runs resolve"
     else:
-        allowed = null = effects.margin_on(margin, reason, "log")
+        allowed = effects.margin_on(margin, reason, "log")
+        null = -allowed, allowed
         note = f"margin: a factor of {margin:g}: {reason}"
     if effect.within(-allowed, allowed):
         outcome = REPRODUCED
-    elif effect.outside(-null, null):
+    elif effect.outside(*null):
         outcome = CONTRADICTED
     else:
         outcome, note = NOT_DECIDED, effects.power_note(effect, note, "")

@@ -8,10 +8,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from scipy.stats import chi2
+
 from .. import datasets
 from .plots import BLUE, GREEN, GREY, ORANGE
 
 MAXIMUM_ERROR = 0.02  # nats: of a value that is called settled
+DISAGREEMENT = 0.001  # chance of the chi-squared of runs that agree, below which they do not
 DIGITS = 6
 BOTH, TEMPERING, SIDES = "both directions", "parallel tempering", "both sides"
 
@@ -40,8 +43,11 @@ def joined(table: pd.DataFrame) -> pd.DataFrame:
     An exact value is taken as it is. Of the others the unflagged runs are averaged with weights
     ``1 / std_error**2``. The error is ``(sum 1 / std_error**2) ** -1/2``, times
     ``sqrt(chi_squared / (n_runs - 1))`` where the runs differ by more than their errors say.
-    Where every run is flagged all of them are averaged, and the value is not settled. The bounds
-    are those of the run whose bracket is narrowest.
+    Where every run is flagged all of them are averaged, and the value is not settled; nor is it
+    where the runs are all of one estimator and base, or differ by more than chance allows
+    (`DISAGREEMENT`). The bounds are those of the unflagged run whose bounds have the smallest
+    errors: the narrowest of several brackets would be too narrow, as it is chosen by what the
+    bounds happened to be.
     """
     rows = [_joined(str(name), of_model) for name, of_model in table.groupby("model")]
     size = ["n_hidden", "n_visible", "log_z"]
@@ -64,11 +70,13 @@ def _joined(name: str, of_model: pd.DataFrame) -> dict:
     chi_squared = float(weight @ (used["log_z"].to_numpy() - value) ** 2)
     spread = chi_squared / max(len(used) - 1, 1)
     error = math.sqrt(max(1.0, spread) / weight.sum())
-    both = of_model[of_model["upper"].notna()]
-    narrowest = both.loc[(both["upper"] - both["lower"]).abs().idxmin()]
-    ends = {k: float(narrowest[k]) for k in ("lower", "lower_error", "upper", "upper_error")}
+    both = used[used["upper"].notna()] if used["upper"].notna().any() else of_model
+    sharpest = both.loc[np.hypot(both["lower_error"], both["upper_error"]).idxmin()]
+    ends = {k: float(sharpest[k]) for k in ("lower", "lower_error", "upper", "upper_error")}
     join = {"log_z": value, "std_error": error, "exact": False, "n_runs": len(used)}
-    settled = len(fine) >= 2 and error <= MAXIMUM_ERROR
+    methods = fine[["estimator", "base"]].drop_duplicates()
+    agree = chi2.sf(chi_squared, len(used) - 1) >= DISAGREEMENT
+    settled = bool(len(methods) >= 2 and agree and error <= MAXIMUM_ERROR)
     return row | join | ends | {"chi_squared": chi_squared, "settled": settled}
 
 

@@ -130,7 +130,8 @@ def in_brackets(effect: float, low: float, high: float) -> str:
     """
     if math.isnan(effect):
         return ""
-    half = min(abs(x - effect) for x in (low, high) if math.isfinite(x)) if low < high else 0.0
+    halves = [abs(x - effect) for x in (low, high) if math.isfinite(x)]
+    half = min(halves, default=0.0) if low < high else 0.0
     if not half > 0:
         return f"{effect:.4g}".replace("-", "−")
     decimals = min(8, max(0, 2 - math.floor(math.log10(half))))

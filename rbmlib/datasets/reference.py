@@ -16,8 +16,9 @@ class Reference(NamedTuple):
     ``n_runs - 1`` degrees of freedom. ``lower`` and ``upper`` are means over chains of forward and
     of reverse annealing, with their standard errors: in expectation they bracket log Z, the upper
     one as far as the reverse chains began at draws of the model. Both are log Z where it is
-    ``exact``, a sum over all states. ``settled`` says that the value is exact, or that at least
-    two runs without a flag gave a standard error of at most 0.02 nats.
+    ``exact``, a sum over all states. ``settled`` says that the value is exact, or that
+    runs of two methods or more, without a flag, agree (chance of their ``chi_squared`` at least
+    0.001) with a standard error of at most 0.02 nats.
     """
 
     model: str
