@@ -7,7 +7,6 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-
 from scipy.stats import chi2
 
 from .. import datasets
