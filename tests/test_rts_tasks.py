@@ -41,7 +41,8 @@ def test_short_runs_are_counted_one_by_one():
     for kind in ("rts", "sd", "rsd"):
         error = np.sqrt(more[f"{kind}_variance"] / 11)
         assert abs(more[f"{kind}_mean"] - EXACT) < 5 * error
-        assert 0.3 < more[f"{kind}_variance"] / (12 * estimate.std_error**2) < 3
+    assert 0.3 < more["rsd_variance"] / more["rts_variance"] < 3
+    assert more["sd_variance"] > 2 * more["rsd_variance"]  # counted, not averaged
 
 
 def test_ladders_forget_their_beginning():
