@@ -66,8 +66,8 @@ def _opening(found, missing) -> str:
         f"rest on {intervals} intervals, each of level {1 - ALPHA:.1%}, the same for every claim "
         "and fixed before any was judged. A verdict can be false only if one of its intervals "
         f"misses the truth; so about {ALPHA * intervals:.2g} false ones, at most, are to be "
-        "expected on this page, however they depend on one another: many claims need no other "
-        "correction."
+        "expected on this page where repeats are normal, however they depend on one another. "
+        "Repeats that are very skewed miss more often (up to 4% of intervals in simulations)."
     )
 
 

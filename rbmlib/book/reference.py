@@ -40,7 +40,8 @@ def joined(table: pd.DataFrame) -> pd.DataFrame:
     """One row a model, as `rbmlib.datasets.Reference`, from the rows of `runs`.
 
     An exact value is taken as it is. Of the others the unflagged runs are averaged with weights
-    ``1 / std_error**2``. The error is ``(sum 1 / std_error**2) ** -1/2``, times
+    ``1 / std_error**2``. Runs of one seed share their random numbers, and so their errors add up;
+    those of different seeds add in squares. The sum is taken times
     ``sqrt(chi_squared / (n_runs - 1))`` where the runs differ by more than their errors say.
     Where every run is flagged all of them are averaged, and the value is not settled; nor is it
     where the runs are all of one estimator and base, or differ by more than chance allows
@@ -54,8 +55,8 @@ def joined(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _joined(name: str, of_model: pd.DataFrame) -> dict:
-    rbm = datasets.load_rbm(name)
-    row = {"model": name, "n_visible": rbm.n_visible, "n_hidden": rbm.n_hidden}
+    info = next(info for info in datasets.list_rbms() if info.name == name)  # downloads nothing
+    row = {"model": name, "n_visible": info.n_visible, "n_hidden": info.n_hidden}
     exact = of_model[of_model["estimator"] == "exact"]
     if len(exact):
         value = float(exact["log_z"].iloc[0])
@@ -68,7 +69,9 @@ def _joined(name: str, of_model: pd.DataFrame) -> dict:
     value = float(np.average(used["log_z"], weights=weight))
     chi_squared = float(weight @ (used["log_z"].to_numpy() - value) ** 2)
     spread = chi_squared / max(len(used) - 1, 1)
-    error = math.sqrt(max(1.0, spread) / weight.sum())
+    shares = pd.Series(weight / weight.sum() * used["std_error"].to_numpy())
+    of_seeds = shares.groupby(used["seed"].to_numpy()).sum()
+    error = math.sqrt(max(1.0, spread)) * float(np.linalg.norm(of_seeds))
     both = used[used["upper"].notna()] if used["upper"].notna().any() else of_model
     sharpest = both.loc[np.hypot(both["lower_error"], both["upper_error"]).idxmin()]
     ends = {k: float(sharpest[k]) for k in ("lower", "lower_error", "upper", "upper_error")}
