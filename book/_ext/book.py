@@ -8,6 +8,8 @@ import notes_page
 
 HERE = Path(__file__).parent
 
+TOGGLE = '<summary><span class="toctree-toggle"'
+
 # All that a page loads of MathJax: the one script and its fonts, 2 of 24 MB.
 MATHJAX_USED = ("tex-chtml.js", "output/chtml/fonts")
 
@@ -73,6 +75,17 @@ def prune_mathjax(app, exception):
             path.unlink()
 
 
+def name_toggles(app, exception):
+    """The theme gives what opens a part of the contents no name that could be read aloud."""
+    if exception:
+        return
+    for page in Path(app.outdir).rglob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        named = html.replace(TOGGLE, TOGGLE.replace(">", ' aria-label="Pages under it">', 1))
+        if named != html:
+            page.write_text(named, encoding="utf-8")
+
+
 def setup(app):
     app.connect("source-read", write_api_page)
     app.connect("source-read", write_notes_page)
@@ -82,4 +95,5 @@ def setup(app):
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("html-page-context", drop_roles, priority=900)
     app.connect("build-finished", prune_mathjax, priority=900)
+    app.connect("build-finished", name_toggles, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
