@@ -171,7 +171,7 @@ def test_figures_are_loaded_and_described(visit, name):
         stem = image["file"].rsplit(".", 1)[0]
         assert image["alt"].strip(), f"{image['file']} has no alternative text"
         assert stem not in image["alt"], f"the alternative text of {image['file']} is its name"
-    if name in CHAPTERS:
+    if name in CHAPTERS and not name.endswith("_audit"):
         assert images, "a chapter without a figure?"
 
 
