@@ -10,7 +10,15 @@ from pathlib import Path
 
 from rbmlib.book.claims import claims
 from rbmlib.book.measured import ALPHA
-from rbmlib.book.verdicts import MIME, OUTCOMES, Verdict, from_json, verdict_cell, verdict_table
+from rbmlib.book.verdicts import (
+    MIME,
+    OUTCOMES,
+    Verdict,
+    anchor,
+    from_json,
+    verdict_cell,
+    verdict_table,
+)
 
 MARK = "<!-- the verdicts, by source -->"
 
@@ -87,7 +95,7 @@ def _counts(of: dict) -> str:
 
 
 def _link(chapter: Path, name: str) -> str:
-    return f'<a href="{chapter.stem}.html#{name}">{chapter.stem}</a>'
+    return f'<a href="{chapter.stem}.html#{anchor(name)}">{chapter.stem}</a>'
 
 
 def _raw(html: str) -> str:

@@ -164,6 +164,11 @@ def verdict_table(verdicts, beside=None) -> str:
     )
 
 
+def anchor(name: str) -> str:
+    """Where links find the row of a claim: scripts take a point in it for another selector."""
+    return name.replace(".", "-")
+
+
 def _row(v: Verdict, beside: str) -> str:
     effect = in_brackets(v.effect, v.low, v.high)
     cells = (
@@ -175,7 +180,7 @@ def _row(v: Verdict, beside: str) -> str:
     )
     labels = ("claim", "paper", "ours", "effect", "verdict")
     columns = "".join(f'<td data-label="{a}">{c}</td>' for a, c in zip(labels, cells, strict=True))
-    return f'<tr id="{v.name}">{columns}</tr>'
+    return f'<tr id="{anchor(v.name)}">{columns}</tr>'
 
 
 def _note(text: str) -> str:
