@@ -2,6 +2,7 @@
 
 from .._streams import ChainStream
 from .datasheet import datasheet, known_log_z
+from .live import LiveModel, live_model
 from .parameters import (
     chapter_model,
     checked_parameters,
@@ -13,11 +14,13 @@ from .stored import recomputed, stored_results
 
 __all__ = [
     "ChainStream",
+    "LiveModel",
     "chapter_model",
     "checked_parameters",
     "colophon",
     "datasheet",
     "known_log_z",
+    "live_model",
     "noted_warnings",
     "recomputed",
     "refused_parameter",

@@ -21,6 +21,7 @@ from .rbms import list_rbms as list_rbms
 from .rbms import load_rbm as load_rbm
 from .reference import Reference as Reference
 from .reference import load_reference as load_reference
+from .rows import load_rows as load_rows
 from .vectors import Dataset as Dataset
 from .vectors import cifar10_scale as cifar10_scale
 from .vectors import load_cifar10 as load_cifar10

@@ -1,0 +1,115 @@
+"""Data of your own: rows of visible states, from .npy, .npz or .csv."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from .._files import DAMAGED, read_npy, read_npz
+from .._validation import number, numeric, refuse_nan
+
+SUFFIXES = (".npy", ".npz", ".csv")
+
+
+def load_rows(
+    path: str | os.PathLike, n_visible: int | None = None, *, threshold: float | None = None
+) -> np.ndarray:
+    """Read rows of visible states, one sample a row.
+
+    Parameters
+    ----------
+    path : str or path
+        A .npy of one array (n_samples, n_visible), an .npz that holds exactly one such array, or
+        a .csv of numbers with commas between them; a first line of names is passed over. Images
+        (n_samples, height, width) are laid out as rows.
+    n_visible : int, optional
+        Columns that the rows must have.
+    threshold : float, optional
+        What is above it becomes 1, the rest 0. None: the values must be in [0, 1] as they are.
+
+    Returns
+    -------
+    ndarray (n_samples, n_visible)
+        uint8 of zeros and ones if the file holds no others or a threshold is given, otherwise
+        float64 in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, holds something else, or values outside [0, 1] and no threshold
+        is given; the message names the file. Nothing in it is executed.
+    FileNotFoundError
+        If there is none.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, rbmlib as rl
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/grey.npy", np.array([[0, 200, 90], [255, 0, 130]]))
+    ...     rl.datasets.load_rows(f"{folder}/grey.npy", threshold=127)
+    array([[0, 1, 0],
+           [1, 0, 1]], dtype=uint8)
+    """
+    source = Path(path).expanduser()
+    if source.suffix not in SUFFIXES:
+        raise ValueError(f"{source} is no data file: expected one of {', '.join(SUFFIXES)}")
+    if not source.is_file():
+        raise FileNotFoundError(f"no data file {str(path)!r}")
+    try:
+        rows = numeric("the file", _read(source), "an array of numbers")
+    except DAMAGED as error:
+        raise ValueError(f"cannot read {source.name}: {error}") from None
+    if rows.ndim > 2:
+        rows = rows.reshape(len(rows), -1)
+    if rows.ndim != 2 or not rows.size or n_visible not in (None, rows.shape[1]):
+        wanted = "n_visible" if n_visible is None else f"{n_visible}"
+        raise ValueError(
+            f"{source.name} holds an array of shape {rows.shape}: expected (n_samples, {wanted}), "
+            "one column a visible unit of the model"
+        )
+    refuse_nan(source.name, rows, "finite numbers")
+    return _states(source.name, rows, threshold)
+
+
+def _states(name: str, rows: np.ndarray, threshold: float | None) -> np.ndarray:
+    if threshold is not None:
+        limit = number("threshold", threshold, "a number: what is above it becomes 1")
+        bits = rows > limit
+        if bits.all() or not bits.any():
+            raise ValueError(
+                f"threshold is {threshold!r}, and makes all of {name} {int(bits.all())}: expected "
+                f"a number between its values, which run from {rows.min()} to {rows.max()}"
+            )
+        return bits.astype(np.uint8)
+    if rows.min() < 0 or rows.max() > 1:
+        raise ValueError(
+            f"{name} runs from {rows.min()} to {rows.max()}: expected zeros and ones, or "
+            "intensities in [0, 1]; a threshold makes bits of other values"
+        )
+    if np.isin(rows, (0, 1)).all():
+        return rows.astype(np.uint8)
+    return rows.astype(float)
+
+
+def _read(source: Path) -> np.ndarray:
+    if source.suffix == ".npy":
+        return read_npy(source)
+    if source.suffix == ".npz":
+        arrays = read_npz(source)
+        if len(arrays) != 1:
+            names = ", ".join(arrays) or "none"
+            raise ValueError(f"expected one array in it, found {names}; save the data alone")
+        return next(iter(arrays.values()))
+    with open(source, encoding="utf-8") as file:
+        first = file.readline()
+    return np.loadtxt(source, delimiter=",", ndmin=2, skiprows=int(not _is_numbers(first)))
+
+
+def _is_numbers(line: str) -> bool:
+    try:
+        [float(word) for word in line.split(",")]
+    except ValueError:
+        return False
+    return True
