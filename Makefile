@@ -34,9 +34,10 @@ ifneq ($(NBS),)
 	$(call threads,$(SHARE)) $(BIN)/pytest -n $(JOBS) --dist loadscope --nbval --nbval-current-env \
 	  --nbval-sanitize-with tests/nbval.cfg --nbval-cell-timeout=900 book
 endif
-	@$(MAKE) --silent book
+	@$(MAKE) --silent pages
+	$(BIN)/pytest -n 2 --dist loadgroup -m pages tests
 	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist load -m chapters tests
-	$(BIN)/pytest -m "pages or processes" tests
+	$(BIN)/pytest -m processes tests
 
 chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
 	@[ -n "$(NAME)" ] || { echo "error: which chapter? for example: make chapter NAME=ais" >&2; exit 1; }

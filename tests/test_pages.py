@@ -1,7 +1,7 @@
 """L4: the rendered book as a reader's browser shows it, from disk and without a network.
 
-Needs `make book` first and a Chromium on the PATH; without one the tests are skipped, unless the
-environment variable RBMLIB_REQUIRE_BROWSER is set, which makes that an error.
+Needs `make book` or `make pages` first and a Chromium on the PATH; without one the tests are
+skipped, unless the environment variable RBMLIB_REQUIRE_BROWSER is set, which makes that an error.
 """
 
 import os
@@ -77,7 +77,7 @@ def missing(reason: str):
 @pytest.fixture(scope="module")
 def built():
     if not (HTML / ".done").exists():
-        missing("the book is not rendered: run `make book`")
+        missing("the book is not rendered: run `make pages`")
     return HTML
 
 
@@ -98,9 +98,15 @@ def browser(built):
         browser.close()
 
 
-@pytest.fixture(scope="module", params=PAGES)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(page, marks=pytest.mark.xdist_group(page)) for page in PAGES],
+)
 def name(request):
-    """A page of the contents: of the module's scope, so that its tests run one after the other."""
+    """A page of the contents: of the module's scope, so that its tests run one after the other.
+
+    With pytest-xdist's ``--dist loadgroup`` all tests of a page run in one process.
+    """
     return request.param
 
 

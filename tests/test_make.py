@@ -1,0 +1,29 @@
+"""The commands of the README that run and render: `make chapter` does for one what `make book` does
+for all, by the same rules of the Makefile."""
+
+import subprocess
+
+import pytest
+from helpers_book import REPOSITORY
+
+pytestmark = pytest.mark.processes
+
+CHAPTER = "start"
+
+
+def test_make_chapter_runs_and_renders_it(read_notebook):
+    copy = REPOSITORY / "_build" / "src" / "book" / f"{CHAPTER}.ipynb"
+    copy.unlink(missing_ok=True)
+    committed = (REPOSITORY / "book" / copy.name).read_bytes()
+    done = subprocess.run(
+        ["make", "chapter", f"NAME={CHAPTER}"],
+        cwd=REPOSITORY, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert f"{CHAPTER}: done in" in done.stdout
+    assert f"open _build/html/book/{CHAPTER}.html" in done.stdout
+    cells = [c for c in read_notebook(copy)["cells"] if c["cell_type"] == "code"]
+    assert all(c["execution_count"] for c in cells if "".join(c["source"]).strip())
+    assert "papermill" in read_notebook(copy)["metadata"], "this very run"
+    assert (REPOSITORY / "_build" / "html" / "book" / f"{CHAPTER}.html").is_file()
+    assert (REPOSITORY / "book" / copy.name).read_bytes() == committed, "a tracked file changed"
