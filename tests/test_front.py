@@ -33,12 +33,14 @@ def test_settings_without_rows_are_refused():
         front.rows("exact", model="h21")
 
 
-def test_runs_that_missed_a_mode_agree_with_one_another(facts):
-    """The landing page: about half of the runs, and their spread is small beside their error."""
-    missed, runs = int(facts["h20_missed"]), int(facts["h20_runs"])
-    assert 0.4 < missed / runs < 0.6
+def test_chains_that_missed_a_mode_agree_with_one_another(facts):
+    """About half of them, as many as the first lesson counts; the spread is small beside the error."""
+    missed, chains = int(facts["h20_missed"]), int(facts["h20_chains"])
+    assert 0.4 < missed / chains < 0.6
     assert float(facts["h20_spread"]) < 0.1 * float(facts["h20_gap"])
     assert facts["h20_good"] == "100%"
+    first_lesson = (BOOK / "start.ipynb").read_text(encoding="utf-8")
+    assert f"Of these, {missed} agree" in first_lesson
 
 
 def test_tempering_wins_on_two_models_and_not_on_the_third():
@@ -49,13 +51,24 @@ def test_tempering_wins_on_two_models_and_not_on_the_third():
     assert min(errors["cd25_500"], key=errors["cd25_500"].get) != "RTS"
 
 
-def test_each_method_has_twenty_runs_of_equal_cost():
-    for method, (estimator, sampler) in front.SAMPLERS.items():
+def test_at_equal_time_tempering_is_cheaper_on_one_model_and_the_others_are_not_decided():
+    """What the text says beside the table, and what the lesson on RTS says."""
+    intervals = {model: front.cost_of_rts(model)[1:] for model in front.MODELS}
+    assert intervals["pcd_10"][1] < 1
+    for model in ("pcd_200", "cd25_500"):
+        assert intervals[model][0] < 1 < intervals[model][1]
+
+
+def test_the_cost_is_time_times_squared_error():
+    runs = {method: front.runs_of(method, "pcd_10") for method in ("RTS", "AIS")}
+    cost = {m: r["seconds"].median() * (r["off"] ** 2).mean() for m, r in runs.items()}
+    assert front.cost_of_rts("pcd_10")[0] == pytest.approx(cost["RTS"] / cost["AIS"])
+
+
+def test_each_method_has_twenty_runs():
+    for method in front.SAMPLERS:
         for model in front.MODELS:
-            runs = front.rows("rts_tempered", model=model, estimator=estimator)
-            runs = runs[runs["sampler"] == sampler] if sampler else runs
-            runs = runs[runs["n_temperatures"] < 100_000]
-            assert len(runs) == 20, (method, model)
+            assert len(front.runs_of(method, model)) == 20, (method, model)
 
 
 def test_forward_and_reverse_meet_with_many_steps_only():
