@@ -34,7 +34,7 @@ def test_settings_without_rows_are_refused():
 
 
 def test_chains_that_missed_a_mode_agree_with_one_another(facts):
-    """About half of them, as many as the first lesson counts; the spread is small beside the error."""
+    """About half of them, as many as the first lesson counts; their spread is small."""
     missed, chains = int(facts["h20_missed"]), int(facts["h20_chains"])
     assert 0.4 < missed / chains < 0.6
     assert float(facts["h20_spread"]) < 0.1 * float(facts["h20_gap"])
