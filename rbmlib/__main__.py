@@ -17,6 +17,7 @@ from .estimators import log_z
 from .results import ConvergenceWarning, Estimate
 
 SHOWN_ERRORS = 10
+STOPPED = 128 + signal.SIGINT
 
 
 def main(arguments=None) -> int:
@@ -34,7 +35,7 @@ def main(arguments=None) -> int:
         return 2
     except KeyboardInterrupt:
         print("stopped: nothing was written", file=sys.stderr)
-        return 130
+        return STOPPED
 
 
 def _say(text: str) -> None:
@@ -244,7 +245,7 @@ def _run(options) -> int:
         done = sweep.run(options.scheduler, n_workers=options.workers, progress=True)
     except KeyboardInterrupt:
         print("stopped: what is finished is stored; the same command goes on", file=sys.stderr)
-        return 130
+        return STOPPED
     _say(
         f"{done.n_finished} finished in {_duration(done.seconds)}, {done.n_before} were there, "
         f"{len(done.failed)} failed: {sweep.to_csv()}"
@@ -273,4 +274,9 @@ def _data(options) -> int:
 
 if __name__ == "__main__":
     warnings.simplefilter("always", ConvergenceWarning)
-    sys.exit(main())
+    code = main()
+    if code == STOPPED:  # nothing is left to be closed that is worth waiting for
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)

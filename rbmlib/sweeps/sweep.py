@@ -24,6 +24,7 @@ from .._streams import progress_bar
 from .declaration import declared, distinct, named, read_yaml
 from .engine import compute, connected
 from .kind import kind_of
+from .scheduler import check_scheduler
 from .store import Record, ResultsStore, StoreError
 
 ROW_BYTES = 4096  # of disk a task, generously
@@ -126,10 +127,14 @@ class Sweep:
         ------
         StoreError
             The store cannot be used or the disk is full. What is stored is kept.
+        ValueError
+            ``scheduler`` is no address.
         RuntimeError
             The scheduler cannot be reached, is lost on the way, or runs other code.
         """
         started = time.perf_counter()
+        if scheduler is not None:
+            check_scheduler(scheduler)
         self._check_disk()
         self._earlier_rows()
         with ResultsStore(self.store, self.version) as store:
