@@ -24,6 +24,7 @@ from pathlib import Path
 
 from .. import __version__
 from .._kernels import threads
+from .._progress import silence
 from .kind import PLAIN, RESULTS_VERSION
 from .scheduler import START_ONE
 from .store import Record
@@ -81,7 +82,8 @@ def _on_worker(function, version: dict, shared: bool, task: dict):
     if worker_version() != version:  # it joined late: no result of its is worth storing
         raise OtherCode(_other_code("a worker", worker_version(), version))
     try:
-        row, error = _plain_row(function(**task), task), None
+        with silence():  # the client tells of the whole
+            row, error = _plain_row(function(**task), task), None
     except (Exception, SystemExit):
         row, error = None, traceback.format_exc()
     seconds = (row or {}).pop("seconds", time.perf_counter() - started)
