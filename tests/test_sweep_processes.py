@@ -221,7 +221,7 @@ def test_interrupt_from_python_is_one_exception(script, tmp_path):
     caught = tmp_path / "caught.py"
     caught.write_text(
         code.replace("    done = sweep.run(", "    try:\n      done = sweep.run(").replace(
-            '    print(done.n_before',
+            "    print(done.n_before",
             '    except KeyboardInterrupt:\n        sys.exit("caught")\n    print(done.n_before',
         )
     )

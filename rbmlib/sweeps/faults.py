@@ -31,31 +31,33 @@ def task_faults(tasks: Iterable[dict], *, fetch: bool = True) -> list[tuple[dict
 
     Without ``fetch`` nothing is downloaded: a published model that is not here counts as good.
     """
-    looked: dict = {}
-
-    def once(look, *what):
-        if what not in looked:
-            try:
-                looked[what] = look(*what), None
-            except COULD_NOT as error:
-                looked[what] = None, str(error)
-        return looked[what]
-
+    tasks = list(tasks)
+    away = set() if fetch else set(to_download(tasks))
+    models: dict = {}  # by name: the model, or why it cannot be read
+    bases: dict = {}  # by model and data: the base rate, or why there is none
     found = []
     for task in tasks:
-        name = task["model"]
-        model, reason = once(_size if not fetch and to_download([task]) else load_model, name)
-        if model is not None:
-            reason = _misfit(task, model)
-        if reason is None and task.get("data"):
-            _, reason = once(lambda model_name, data: biases(model, BASE_RATE, data), name,
-                             task["data"])  # fmt: skip
-            reason = reason and f"data is {task['data']!r}: {reason}"
-        elif reason is not None:
-            reason = f"model is {name!r}: {reason}"
+        name, data = task["model"], task.get("data")
+        if name not in models:
+            models[name] = _tried(_size if name in away else load_model, name)
+        model = models[name]
+        reason = model if isinstance(model, str) else _misfit(task, model)
         if reason is not None:
-            found.append((task, reason))
+            found.append((task, f"model is {name!r}: {reason}"))
+        elif data:
+            if (name, data) not in bases:
+                bases[name, data] = _tried(biases, model, BASE_RATE, data)
+            if isinstance(reason := bases[name, data], str):
+                found.append((task, f"data is {data!r}: {reason}"))
     return found
+
+
+def _tried(function, *arguments):
+    """What it returns, or the text of its error."""
+    try:
+        return function(*arguments)
+    except COULD_NOT as error:
+        return str(error)
 
 
 def check_models(tasks: Iterable[dict]) -> None:

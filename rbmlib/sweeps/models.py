@@ -49,7 +49,8 @@ def model_digest(name: str | None) -> str:
     """SHA-256 of a model in a file of the user's: a name alone would not say which it is."""
     if name is None or name in datasets.register.RBMS or name in MODELS:
         return ""
-    return file_digest("model", name, "an .npz or .mat", "a registered name (python -m rbmlib data)")
+    registered = "a registered name (python -m rbmlib data)"
+    return file_digest("model", name, "an .npz or .mat", registered)
 
 
 def file_digest(setting: str, name: str, kinds: str, *others: str) -> str:
@@ -62,6 +63,4 @@ def file_digest(setting: str, name: str, kinds: str, *others: str) -> str:
             return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
         expected = ", or ".join([*others, "a file"])
-        raise ValueError(
-            f"{setting} is {name!r}: {error.strerror}; expected {expected}"
-        ) from None
+        raise ValueError(f"{setting} is {name!r}: {error.strerror}; expected {expected}") from None

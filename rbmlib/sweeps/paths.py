@@ -22,8 +22,9 @@ def _moment_averaging(
     rbm, *, base: str = BASE_RATE, data: str = "", n_knots: int = 9, n_updates: int = 500,
     path_seed: int = 0,
 ):  # fmt: skip
+    begin = biases(rbm, base, data)
     return MomentAveragingPath(
-        rbm, biases(rbm, base, data), n_knots=n_knots, n_updates=n_updates, rng=path_seed, progress=False
+        rbm, begin, n_knots=n_knots, n_updates=n_updates, rng=path_seed, progress=False
     )
 
 
