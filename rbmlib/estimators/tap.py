@@ -74,6 +74,8 @@ def tap(
         In [0, 1), of "iterate".
     max_sweeps : int
         Updates of both layers for each start.
+    progress : bool or None
+        As in `rbmlib.ais`.
 
     Returns
     -------
