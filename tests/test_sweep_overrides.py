@@ -158,6 +158,7 @@ def own(tmp_path):
     return given, {"data": str(tmp_path / "rows.npy")}
 
 
+@pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
 def test_base_rate_of_data_of_ones_own(own, tmp_path):
     given, data = own
     path = rl.GeometricPath(rl.load_rbm(given["model"]), rl.base_rate(np.load(data["data"])))
