@@ -17,6 +17,7 @@ from .estimators import log_z
 from .results import ConvergenceWarning, Estimate
 
 SHOWN_ERRORS = 10
+STOPPED = 128 + signal.SIGINT
 
 
 def main(arguments=None) -> int:
@@ -34,7 +35,7 @@ def main(arguments=None) -> int:
         return 2
     except KeyboardInterrupt:
         print("stopped: nothing was written", file=sys.stderr)
-        return 130
+        return STOPPED
 
 
 def _say(text: str) -> None:
@@ -101,7 +102,22 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--store", metavar="FILE", help="where results are kept; default: beside the table"
     )
-    run.add_argument("--dry-run", action="store_true", help="say what there is to do, and how long")
+    run.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="replace a setting in every task that takes it, in YAML: n_chains=100, "
+        "'seed=[0, 1]'; may be repeated, and needs --folder",
+    )
+    run.add_argument(
+        "--folder", metavar="FOLDER", help="where the table goes; default: as the sweep says"
+    )
+    run.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what there is to do, how long, and what would fail (exit code 2)",
+    )
     run.set_defaults(run=_run)
 
     data = commands.add_parser("data", help="list data sets and models, and where they are")
@@ -230,21 +246,39 @@ def _run(options) -> int:
         raise ValueError("--workers and --scheduler: a scheduler has workers of its own")
     if options.scheduler == "":
         raise ValueError("--scheduler is empty: expected an address such as tcp://HOST:PORT")
-    from .book.experiments import book_sweep
+    from .book.experiments import BOOK_ESTIMATES, book_sweep
+    from .sweeps.declaration import faults, read_overrides, read_yaml
+    from .sweeps.faults import folder_fault
 
-    sweep = book_sweep(options.sweep, store=options.store)
+    overrides = read_overrides(options.set)
+    if overrides and not options.folder:
+        raise ValueError("--set needs --folder: the table would replace one of other settings")
+    if options.dry_run:
+        tasks = read_yaml(Path(options.sweep), BOOK_ESTIMATES, overrides).tasks
+        if found := faults(tasks, BOOK_ESTIMATES):
+            return _say_faults(found, len(tasks))
+    sweep = book_sweep(
+        options.sweep, store=options.store, folder=options.folder, overrides=overrides,
+        check_models=not options.dry_run,
+    )  # fmt: skip
+    if options.dry_run and (fault := folder_fault(sweep.folder, sweep.store.parent)):
+        raise ValueError(fault)
+    if options.folder and not options.dry_run:
+        sweep.folder.mkdir(parents=True, exist_ok=True)
     n_todo, seconds = sweep.expected_seconds()
     time = (
         "no earlier run says how long" if seconds is None else f"{_duration(seconds)} of one core"
     )
     _say(f"{sweep.name}: {len(sweep.tasks)} tasks, {n_todo} to do ({time if n_todo else 'none'})")
     if options.dry_run:
+        for name in BOOK_ESTIMATES.to_download(sweep.tasks.values()):
+            _say(f"{name} will be downloaded, or read from $RBMLIB_DATA")
         return 0
     try:
         done = sweep.run(options.scheduler, n_workers=options.workers, progress=True)
     except KeyboardInterrupt:
         print("stopped: what is finished is stored; the same command goes on", file=sys.stderr)
-        return 130
+        return STOPPED
     _say(
         f"{done.n_finished} finished in {_duration(done.seconds)}, {done.n_before} were there, "
         f"{len(done.failed)} failed: {sweep.to_csv()}"
@@ -252,6 +286,19 @@ def _run(options) -> int:
     for key, error in list(done.failed.items())[:SHOWN_ERRORS]:
         print(f"failed: {sweep.tasks[key]}: {error}", file=sys.stderr)
     return 1 if done.failed else 0
+
+
+def _say_faults(found: list[tuple[dict, str]], n_tasks: int) -> int:
+    by_reason: dict[str, list[dict]] = {}
+    for task, reason in found:
+        by_reason.setdefault(reason, []).append(task)
+    print(f"error: {len(found)} of {n_tasks} tasks would fail", file=sys.stderr)
+    for reason, tasks in list(by_reason.items())[:SHOWN_ERRORS]:
+        print(f"would fail: {reason}", file=sys.stderr)
+        print(f"  {len(tasks)} tasks, such as {tasks[0]}", file=sys.stderr)
+    if len(by_reason) > SHOWN_ERRORS:
+        print(f"... and {len(by_reason) - SHOWN_ERRORS} other reasons", file=sys.stderr)
+    return 2
 
 
 def _duration(seconds: float) -> str:
@@ -273,4 +320,9 @@ def _data(options) -> int:
 
 if __name__ == "__main__":
     warnings.simplefilter("always", ConvergenceWarning)
-    sys.exit(main())
+    code = main()
+    if code == STOPPED:  # nothing is left to be closed that is worth waiting for
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 from scipy.special import ndtri
 
 from ._kernels import random as kernel_random
-from ._validation import generator, instance
+from ._progress import progress_bar as progress_bar
+from ._validation import generator
 
 
 class ChainStream:
@@ -43,16 +42,3 @@ class ChainStream:
     def standard_normal(self, shape) -> np.ndarray:
         """Standard normals, shape (n_chains, n_units): one uniform each, inverted."""
         return ndtri(self.random(shape))
-
-
-def progress_bar(total: int, description: str, enabled: bool | None = None, unit: str = "step"):
-    """A tqdm bar on a terminal, silent elsewhere (notebooks, logs), or as told."""
-    if enabled is not None:
-        instance("progress", enabled, (bool, np.bool_), "True, False, or None")
-    from tqdm import tqdm
-
-    terminal = sys.stderr.isatty()
-    return tqdm(
-        total=total, desc=description, disable=not (terminal if enabled is None else enabled),
-        leave=False, unit=unit, mininterval=0.1 if terminal else 30,
-    )  # fmt: skip

@@ -1,6 +1,8 @@
 """What chapters lean on: parameters, verdicts, warnings as text."""
 
 import math
+import socket
+import time
 import warnings
 
 import numpy as np
@@ -260,3 +262,23 @@ def test_columns_of_a_table_are_shown_in_their_own_way():
     ).to_html()
     for text in ("1.52 × 10⁻⁹", "–", "1,234.5", "2.0"):
         assert f">{text}</td>" in html
+
+
+def with_scheduler(address):
+    given = namespace(scheduler=address)
+    given["__annotations__"]["scheduler"] = str
+    return given
+
+
+def test_scheduler_is_tried_at_once():
+    """In the first cell: the chapter would ask for it after minutes."""
+    for address in ("10.0.0.5:8786", "tcp://10.0.0.5", "http://10.0.0.5:8786"):
+        with pytest.raises(ValueError, match="expected the address of a Dask scheduler"):
+            checked_parameters(with_scheduler(address))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        checked_parameters(with_scheduler(address))
+    started = time.monotonic()
+    with pytest.raises(RuntimeError, match="no Dask scheduler answers there"):
+        checked_parameters(with_scheduler(address))
+    assert time.monotonic() - started < 5

@@ -1,6 +1,7 @@
 """Sweeps: tables, what is computed again, and what goes wrong before any work starts."""
 
 import json
+import socket
 import sys
 import threading
 from collections import namedtuple
@@ -112,10 +113,19 @@ def test_no_room_is_said_before_any_work(tmp_path, monkeypatch):
 
 
 def test_unreachable_scheduler_is_said(tmp_path, monkeypatch):
+    made = Sweep(TASKS, square, folder=tmp_path)
+    with pytest.raises(RuntimeError, match=r"no Dask scheduler answers there.*start `dask sched"):
+        made.run("tcp://127.0.0.1:9")
+    for address in ("nowhere", "10.0.0.5", "tcp://10.0.0.5", "tcp://10.0.0.5:x", "http://a:80"):
+        with pytest.raises(ValueError, match="expected the address of a Dask scheduler"):
+            made.run(address)
+    assert not list(tmp_path.iterdir())  # said before a store is made
     monkeypatch.setattr(_engine, "CONNECT_SECONDS", 0.5)
-    for address in ("tcp://127.0.0.1:9", "nowhere", "10.0.0.5"):
-        with pytest.raises(RuntimeError, match="no Dask scheduler answers there"):
-            Sweep(TASKS, square, folder=tmp_path).run(address)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as other,  # listens, and says nothing
+        pytest.raises(RuntimeError, match="no Dask scheduler answers there"),
+    ):
+        made.run(f"tcp://127.0.0.1:{other.getsockname()[1]}")
 
 
 def test_workers_with_other_code_are_refused(tmp_path, monkeypatch):

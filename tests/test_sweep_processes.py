@@ -198,12 +198,42 @@ def test_interrupt_from_a_terminal_is_one_line(tmp_path, seconds):
     said = b""
     wait_for(lambda: len(psutil.Process(pid).children(recursive=True)) >= 3)  # and one of Python's
     time.sleep(seconds)
+    family = psutil.Process(pid).children(recursive=True)
+    started = time.monotonic()
     os.write(terminal, b"\x03")
     with suppress(OSError):  # the end of a terminal's output
         while more := os.read(terminal, 4096):
             said += more
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 130
+    assert time.monotonic() - started < 1
+    _, alive = psutil.wait_procs(family, timeout=5)
+    assert not alive
     assert b"Traceback" not in said, said.decode()
     last = b"stopped: what is finished is stored; the same command goes on\r\n"
     lines = [line for line in said.splitlines(keepends=True) if b"task" not in line]
     assert lines[-1].endswith(last), said.decode()
+    assert len(lines) == 1, said.decode()
+
+
+def test_interrupt_from_python_is_one_exception(script, tmp_path):
+    """`Sweep.run` hands Ctrl-C on at once, and Python ends without a word of Dask's."""
+    code = script.read_text()
+    caught = tmp_path / "caught.py"
+    caught.write_text(
+        code.replace("    done = sweep.run(", "    try:\n      done = sweep.run(").replace(
+            "    print(done.n_before",
+            '    except KeyboardInterrupt:\n        sys.exit("caught")\n    print(done.n_before',
+        )
+    )
+    process = subprocess.Popen(
+        [sys.executable, caught, tmp_path, "own", "many"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_for(lambda: len(starts(tmp_path)) > 4)
+    family = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert said == "caught\n"
+    assert process.returncode == 1
+    _, alive = psutil.wait_procs(family, timeout=5)
+    assert not alive

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from .. import __version__, datasets
 from ..models import BernoulliRBM
+from ..sweeps.scheduler import check_scheduler
 
 MNIST_PIXELS = 784
 _IPYTHON = {"In", "Out", "get_ipython", "exit", "quit", "open"}
@@ -47,12 +48,8 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
         default = {int: 0 if name == "seed" else 1}.get(kind, -math.inf)
         least = minimum.get(name, default)
         namespace[name] = _converted(name, namespace[name], kind, least)
-    address = namespace.get("scheduler", "")
-    if address and "://" not in address:  # or it would be found out after minutes
-        raise ValueError(
-            f"scheduler is {address!r}: expected the address of a Dask scheduler, such as "
-            "tcp://host:8786, or '' to read the stored tables"
-        )
+    if address := namespace.get("scheduler", ""):  # or it would be found out after minutes
+        check_scheduler(address)
 
 
 def _converted(name: str, value, kind, least: float):

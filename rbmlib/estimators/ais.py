@@ -71,7 +71,8 @@ def ais(
         those of one run of all the chains. ``rng``, ``n_recorded`` and ``keep_chains`` are then
         that run's.
     progress : bool or None
-        Progress bar; None: on a terminal only.
+        None: what takes more than two seconds says how far it is, by a bar on a terminal, by lines
+        on stderr elsewhere, not in a notebook. True: there too. False: nowhere.
 
     Returns
     -------

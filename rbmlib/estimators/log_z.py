@@ -18,6 +18,7 @@ import numpy as np
 from .. import __version__
 from .._diagnosis import DISAGREEMENT, warn
 from .._numerics import expit
+from .._progress import one_run
 from .._streams import ChainStream
 from .._validation import generator, instance, number, seed_of
 from ..models.bernoulli import BernoulliRBM
@@ -42,6 +43,7 @@ ROUNDING = 1e-9  # of log Z
 N_ROWS = 20  # of data, where mean-field solutions begin
 
 
+@one_run
 def log_z(
     rbm: BernoulliRBM,
     *,

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from .._diagnosis import Check
 from .._kernels import threads
+from .._progress import one_run
 from .._validation import count, generator, instance, seed_of
 from ..paths.base import AnnealingPath
 from ..results import Estimate
@@ -25,6 +26,7 @@ from .rts import BURN_IN, begin_from_pilot
 MAX_SAMPLES = 1_000_000  # slopes kept of a run (8 MB)
 
 
+@one_run
 def mbar(
     path: AnnealingPath,
     betas,

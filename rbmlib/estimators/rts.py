@@ -18,6 +18,7 @@ import numpy as np
 
 from .._diagnosis import some_spread
 from .._numerics import logsumexp
+from .._progress import one_run
 from .._validation import count, generator, instance, one_of, seed_of
 from ..paths.base import AnnealingPath, State
 from ..results import Estimate
@@ -34,6 +35,7 @@ ROUNDS, ROUND_SWEEPS, CLOSE = 10, 50, 0.1  # initial iterations of section 2.4
 EMPTY = 0.1  # added to each bin where beta is only counted (section 4.3)
 
 
+@one_run
 def rts(
     path: AnnealingPath,
     betas,

@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 
+from .._progress import one_run
 from .._streams import progress_bar
 from .._validation import count, number, seed_of
 from ..results import Estimate
@@ -19,6 +20,7 @@ from ..tempering.self_adjusted import Groups, checked, estimate
 N_RECORDED = 50
 
 
+@one_run
 def sams(
     path,
     betas,

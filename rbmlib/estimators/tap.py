@@ -22,6 +22,7 @@ import numpy as np
 from .. import __version__
 from .._diagnosis import warn
 from .._numerics import expit, logit, logsumexp
+from .._progress import progress_bar
 from .._validation import count, finite_array, generator, instance, number, one_of, seed_of
 from ..models.bernoulli import BernoulliRBM
 from ..results import Estimate
@@ -50,6 +51,7 @@ class FixedPoints(NamedTuple):
 def tap(
     rbm: BernoulliRBM, order: int = 2, rng=0, *, n_starts: int = 20, starts=None,
     solver: str = "minimise", damping: float = 0.5, max_sweeps: int = 2000,
+    progress: bool | None = None,
 ) -> Estimate:  # fmt: skip
     """log Z from the mean-field (order 1), TAP2 or TAP3 free energy, and all fixed points found.
 
@@ -72,6 +74,8 @@ def tap(
         In [0, 1), of "iterate".
     max_sweeps : int
         Updates of both layers for each start.
+    progress : bool or None
+        As in `rbmlib.ais`.
 
     Returns
     -------
@@ -100,7 +104,8 @@ def tap(
     max_sweeps = count("max_sweeps", max_sweeps)
     expansion = Expansion.of(rbm, order)
     begin = _starts(rbm, count("n_starts", n_starts), starts, generator(rng))
-    found, history, n_solved = _solve(expansion, begin, solver, damping, max_sweeps)
+    with progress_bar(len(begin[0]), "tap", progress, unit="start") as bar:
+        found, history, n_solved = _solve(expansion, begin, solver, damping, max_sweeps, bar)
     if n_solved < len(begin[0]):
         warn(
             f"tap: {len(begin[0]) - n_solved} of {len(begin[0])} starts did not converge; "
@@ -220,7 +225,7 @@ def _newton(expansion: Expansion, logits, n_steps: int = 20):
     return logits if best <= TOLERANCE else None
 
 
-def _solve(expansion: Expansion, logits, solver, damping, max_sweeps):
+def _solve(expansion: Expansion, logits, solver, damping, max_sweeps, bar):
     """Fixed points from each start, the history of Gamma, and how many starts reached one."""
     n_starts = len(logits[0])
     logits, gamma = [np.array(x) for x in logits], expansion.free_energy(logits)
@@ -240,6 +245,7 @@ def _solve(expansion: Expansion, logits, solver, damping, max_sweeps):
             if tried[i] < len(HAND_OVER) and distance[row] < HAND_OVER[tried[i]]:
                 tried[i] += 1
                 solved[i] = _newton(expansion, (logits[0][i], logits[1][i]))
+                bar.update(int(solved[i] is not None))
     points = [s for s in solved if s is not None]
     return _distinct(expansion, points), np.array(history), len(points)
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.integrate import simpson
 
 from .._diagnosis import Check, agreement, report, some_spread
+from .._progress import one_run
 from .._streams import ChainStream
 from .._validation import count, instance, one_of
 from ..paths.base import AnnealingPath
@@ -29,6 +30,7 @@ MINIMUM_CHAINS = 2
 RULE_SHARE = 0.75  # of the error of chains: with more than that of the rule, intervals cover 98%
 
 
+@one_run
 def ti(
     source,
     betas=None,

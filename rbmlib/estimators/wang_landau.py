@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from .._progress import one_run
 from .._streams import progress_bar
 from .._validation import count, number, seed_of
 from ..results import Estimate
@@ -21,6 +22,7 @@ from ..tempering.self_adjusted import Groups, checked, estimate
 CHECK_EVERY = 100  # sweeps between two looks at a histogram
 
 
+@one_run
 def wang_landau(
     path,
     betas,

@@ -6,6 +6,7 @@ import numpy as np
 
 from .._diagnosis import warn
 from .._numerics import expit, logit
+from .._progress import progress_bar
 from .._validation import number, numeric, parameter_array, refuse_nan
 from ..models.bernoulli import BernoulliRBM
 from ..models.mean_field import best_cover, families
@@ -87,10 +88,13 @@ def mean_field_bias(
     highest lower bounds on log Z find it likelier. Deterministic.
     """
     candidates = []
-    for hidden in families(rbm, n_starts):
-        for _ in range(n_iterations):
-            hidden = 0.5 * (hidden + rbm.hidden_mean(rbm.visible_mean(hidden)))
-        candidates.append(rbm.visible_mean(hidden))
+    starts = families(rbm, n_starts)
+    with progress_bar(len(starts) * n_iterations, "mean-field base") as bar:
+        for hidden in starts:
+            for _ in range(n_iterations):
+                hidden = 0.5 * (hidden + rbm.hidden_mean(rbm.visible_mean(hidden)))
+                bar.update()
+            candidates.append(rbm.visible_mean(hidden))
     biases = np.array([base_rate(means, smoothing) for means in candidates])
     # in single precision: the last digits of a double depend on the BLAS
     chosen = biases[best_cover(rbm, candidates, expit(biases))]

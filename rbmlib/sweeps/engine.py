@@ -18,17 +18,21 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
 
 from .. import __version__
 from .._kernels import threads
+from .._progress import silence
 from .kind import PLAIN, RESULTS_VERSION
+from .scheduler import START_ONE
 from .store import Record
 
 WINDOW = 4096  # tasks handed to the scheduler at a time: bounds its memory, feeds 2,000 threads
 CONNECT_SECONDS = 10
 WORKER_SECONDS = 60  # in which a cluster must show its first worker
+OWN_WORKER_SECONDS = 600  # of a process of our own, on however busy a machine
 KILLED = "KilledWorker: every worker that ran this task died (a crash, or out of memory)"
 
 
@@ -78,7 +82,8 @@ def _on_worker(function, version: dict, shared: bool, task: dict):
     if worker_version() != version:  # it joined late: no result of its is worth storing
         raise OtherCode(_other_code("a worker", worker_version(), version))
     try:
-        row, error = _plain_row(function(**task), task), None
+        with silence():  # the client tells of the whole
+            row, error = _plain_row(function(**task), task), None
     except (Exception, SystemExit):
         row, error = None, traceback.format_exc()
     seconds = (row or {}).pop("seconds", time.perf_counter() - started)
@@ -139,63 +144,121 @@ def _host_kind() -> str:
 
 @contextlib.contextmanager
 def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
-    """A Dask client of the given scheduler, or of worker processes of our own."""
+    """A Dask client of the given scheduler, or of worker processes of our own.
+
+    An interrupt inside is passed on at once: workers of our own are killed, and what is left is
+    closed in the background.
+    """
     import dask
-    from dask.system import CPU_COUNT
-    from distributed import LocalCluster
+    import distributed  # noqa: F401  (before its settings are changed, or it loses them after)
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
-    with contextlib.ExitStack() as stack:
-        if scheduler is None:
-            kernel = threads.default_n_threads() if os.environ.get("RBMLIB_NUM_THREADS") else 1
-            if n_workers is None:
-                n_workers = max(1, min(CPU_COUNT // kernel, n_tasks))
-            # a restarting worker may be slow on a busy machine, but it is not lost
-            stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}))
-            own = (
-                {"env": {"RBMLIB_NUM_THREADS": str(kernel)}} if n_workers else {"processes": False}
-            )
-            with _interrupts_are_ours():
-                address = stack.enter_context(
-                    LocalCluster(
-                        n_workers=max(1, n_workers), threads_per_worker=1,
-                        dashboard_address="127.0.0.1:0",  # any free port: for two sweeps at once
-                        silence_logs=logging.CRITICAL, **own,
-                    )
-                )  # fmt: skip
-        else:
-            address = scheduler
-        client = stack.enter_context(_client(address, scheduler))
-        _check_workers(client, scheduler)
-        yield client
+    # a restarting worker may be slow on a busy machine, but it is not lost
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}):
+        leave = _close
+        opened = _without_interrupts(lambda: _opened(scheduler, n_workers == 0), _close)
+        try:
+            if scheduler is None:
+                opened[0].scale(_n_processes(n_workers, n_tasks))
+            _check_workers(opened[-1], scheduler)
+            yield opened[-1]
+        except KeyboardInterrupt:
+            leave = _abandon
+            raise
+        finally:
+            leave(opened)
 
 
-@contextlib.contextmanager
-def _interrupts_are_ours():
-    """Threads and processes that are started inside never see Ctrl-C.
+def _n_processes(n_workers: int | None, n_tasks: int) -> int:
+    from dask.system import CPU_COUNT
+
+    if n_workers is None:
+        return max(1, min(CPU_COUNT // _kernel_threads(), n_tasks))
+    return max(1, n_workers)
+
+
+def _kernel_threads() -> int:
+    return threads.default_n_threads() if os.environ.get("RBMLIB_NUM_THREADS") else 1
+
+
+def _opened(scheduler: str | None, in_thread: bool) -> list:
+    """A cluster of our own, as yet without workers, which take seconds to start; a client."""
+    from distributed import LocalCluster
+
+    opened: list = []
+    if scheduler is None:
+        environment = {"RBMLIB_NUM_THREADS": str(_kernel_threads())}
+        own = {"processes": False} if in_thread else {"env": environment}
+        cluster = LocalCluster(
+            n_workers=0, threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",  # any free port: for two sweeps at once
+            silence_logs=logging.CRITICAL, **own,
+        )  # fmt: skip
+        opened.append(cluster)
+    try:
+        return [*opened, _client(scheduler or cluster, scheduler)]
+    except BaseException:
+        _close(opened)
+        raise
+
+
+def _close(opened: list) -> None:
+    """Clients and clusters, last first."""
+    for one in reversed(opened):
+        one.close()
+
+
+def _abandon(opened: list) -> None:
+    """Kill workers of our own, and close the rest while the interrupt goes on."""
+    from distributed import Nanny
+
+    for cluster in opened[:-1]:
+        cluster.shutdown_on_close = False  # or Python waits for it when it ends
+        for nanny in list(cluster.workers.values()):
+            if isinstance(nanny, Nanny):  # else it is a thread of this process
+                nanny.close_gracefully(reason="interrupted")  # or it starts another worker
+                with contextlib.suppress(OSError, TypeError):  # it has ended, or not yet begun
+                    os.kill(nanny.pid, signal.SIGKILL)
+
+    def close():
+        with contextlib.suppress(Exception):
+            _close(opened)
+
+    threading.Thread(target=close, daemon=True).start()
+
+
+def _without_interrupts(start, undo):
+    """``start()``, whose threads and processes never see Ctrl-C.
 
     A terminal sends it to all processes. This one stops the others; by themselves each of them
-    would print its traceback. A blocked signal stays blocked in whatever a thread starts. Here it
-    waits until the block ends: Dask cannot close what it has not yet opened.
+    would print its traceback. A signal that is blocked in a thread is blocked in whatever that
+    thread starts, so another thread starts it; this one can be interrupted while it waits, and
+    what is started in vain is undone.
     """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
     from multiprocessing import resource_tracker
 
-    resource_tracker.ensure_running()  # which would unblock it
-    waiting, main = [], threading.current_thread() is threading.main_thread()
-    if main:  # a thread that does not block it may still receive it
-        handler = signal.signal(signal.SIGINT, lambda *_: waiting.append(True))
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    if hasattr(signal, "pthread_sigmask"):
+        resource_tracker.ensure_running()  # which would unblock it
+    found: Future = Future()
+    stopped = threading.Event()
+
+    def run():
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            found.set_result(start())
+        except BaseException as error:
+            found.set_exception(error)
+        else:
+            if stopped.is_set():
+                undo(found.result())
+
+    threading.Thread(target=run, daemon=True).start()
     try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        if main:
-            signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
-    if waiting:
-        signal.raise_signal(signal.SIGINT)
+        return found.result()
+    except KeyboardInterrupt:
+        stopped.set()
+        raise
 
 
 def _client(address, scheduler: str | None):
@@ -209,8 +272,7 @@ def _client(address, scheduler: str | None):
     # start of the next one holds as well. Collected here and now it cannot block that.
     gc.collect()
     raise RuntimeError(
-        f"scheduler is {scheduler!r}: no Dask scheduler answers there ({said}); start "
-        "`dask scheduler`, and give its address as tcp://HOST:PORT"
+        f"scheduler is {scheduler!r}: no Dask scheduler answers there ({said}); {START_ONE}"
     )
 
 
@@ -244,13 +306,16 @@ def _sorted_out(client, futures) -> tuple[dict[str, tuple], list[str], list]:
 def _check_workers(client, scheduler) -> None:
     from distributed import TimeoutError as DaskTimeout
 
+    seconds = OWN_WORKER_SECONDS if scheduler is None else WORKER_SECONDS
     try:
-        client.wait_for_workers(1, timeout=WORKER_SECONDS)
+        client.wait_for_workers(1, timeout=seconds)
         found = client.run(worker_version)
     except (DaskTimeout, TimeoutError):
         raise RuntimeError(
-            f"scheduler {scheduler} has no worker after {WORKER_SECONDS} s: start "
-            "`dask worker` with its address"
+            f"no worker process has started after {seconds} s"
+            if scheduler is None
+            else f"scheduler {scheduler} has no worker after {seconds} s: start `dask worker` "
+            "with its address"
         ) from None
     except ImportError as error:
         raise RuntimeError(

@@ -22,6 +22,10 @@ def _nothing(tasks: Iterable[dict]) -> None:
     pass
 
 
+def _none(tasks: Iterable[dict]) -> list:
+    return []
+
+
 class TaskKind(NamedTuple):
     """How tasks of one kind are checked, told apart and computed.
 
@@ -38,7 +42,14 @@ class TaskKind(NamedTuple):
     digest : callable
         ``digest(task)`` -> a hash of the files that the task reads, or "": part of its key.
     check_files : callable
-        ``check_files(tasks)`` raises ValueError where a file that is named cannot be read here.
+        ``check_files(tasks)`` raises ValueError where a file that is named cannot be read here,
+        or does not fit its task.
+    settings : callable
+        ``settings(task)``: names of the settings that such a task may have.
+    faults : callable
+        ``faults(tasks)`` -> pairs of a task that would fail and the reason; downloads nothing.
+    to_download : callable
+        ``to_download(tasks)`` -> names of what will be downloaded.
     """
 
     compute: Callable[..., dict]
@@ -46,6 +57,9 @@ class TaskKind(NamedTuple):
     check: Callable[[dict], dict] = _as_given
     digest: Callable[[dict], str] = _no_file
     check_files: Callable[[Iterable[dict]], None] = _nothing
+    settings: Callable[[dict], Iterable[str]] = _as_given
+    faults: Callable[[Iterable[dict]], list[tuple[dict, str]]] = _none
+    to_download: Callable[[Iterable[dict]], list[str]] = _none
 
 
 def kind_of(kind, version: str) -> TaskKind:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from .. import datasets
-from ..estimators.exact import MAX_UNITS, can_enumerate
+from .._validation import one_of
 from ..models import testsystems
 from ..paths.bases import base_rate
 
+BASE_RATE = "base rate"
 BASES = {
-    "base rate": lambda rbm: base_rate(datasets.load_mnist().train),
+    BASE_RATE: lambda rbm: base_rate(datasets.load_mnist().train),
     "own biases": lambda rbm: rbm.visible_bias,
     "mean field": lambda rbm: "mean_field",
     "uniform": lambda rbm: np.zeros(rbm.n_visible),
@@ -32,16 +33,11 @@ MODELS = {  # made by a function; all others are read from files
 } | {"two gaussians": testsystems.two_gaussians}
 
 
-def check_models(tasks) -> None:
-    """Every model that is named can be read here; the error says which cannot, and why."""
-    enumerated = {task["model"] for task in tasks if task["estimator"] == "exact"}
-    for name in sorted({task["model"] for task in tasks}):
-        try:
-            rbm = load_model(name)
-            if name in enumerated and not can_enumerate(rbm, MAX_UNITS):
-                raise ValueError(f"{rbm!r} has too many units for the estimator 'exact'")
-        except (ValueError, OSError, RuntimeError) as error:
-            raise ValueError(f"model is {name!r}: {error}") from None
+def biases(rbm, base: str, data: str = ""):
+    """Visible biases of the word ``base``: its base rate is that of MNIST, or of a file."""
+    if data and base == BASE_RATE:
+        return base_rate(datasets.load_rows(data, rbm.n_visible))
+    return BASES[one_of("base", base, BASES)](rbm)
 
 
 def load_model(name: str):
@@ -53,16 +49,18 @@ def model_digest(name: str | None) -> str:
     """SHA-256 of a model in a file of the user's: a name alone would not say which it is."""
     if name is None or name in datasets.register.RBMS or name in MODELS:
         return ""
+    registered = "a registered name (python -m rbmlib data)"
+    return file_digest("model", name, "an .npz or .mat", registered)
+
+
+def file_digest(setting: str, name: str, kinds: str, *others: str) -> str:
+    """SHA-256 of the file that a setting names."""
     try:
         file = Path(name).expanduser()
         if file.exists() and not file.is_file():  # a device never ends
-            raise ValueError(
-                f"model is {name!r}, which is no regular file: expected an .npz or .mat"
-            )
+            raise ValueError(f"{setting} is {name!r}, which is no regular file: expected {kinds}")
         with file.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
-        raise ValueError(
-            f"model is {name!r}: {error.strerror}; expected a registered name "
-            "(python -m rbmlib data), or a file"
-        ) from None
+        expected = ", or ".join([*others, "a file"])
+        raise ValueError(f"{setting} is {name!r}: {error.strerror}; expected {expected}") from None

@@ -8,22 +8,23 @@ from ..paths.density import DensityPath, adapt_covariances, adapt_step_sizes
 from ..paths.geometric import GeometricPath
 from ..paths.leaky import EnergyPath, LeakinessPath
 from ..paths.moment_averaging import MomentAveragingPath
-from .models import BASES
+from .models import BASE_RATE, biases
 from .registry import PATHS, register
 
 
 @register(PATHS, "geometric")
-def _geometric(rbm, *, base: str = "base rate"):
-    return GeometricPath(rbm, base=BASES[one_of("base", base, BASES)](rbm))
+def _geometric(rbm, *, base: str = BASE_RATE, data: str = ""):
+    return GeometricPath(rbm, base=biases(rbm, base, data))
 
 
 @register(PATHS, "moment averaging")
 def _moment_averaging(
-    rbm, *, base: str = "base rate", n_knots: int = 9, n_updates: int = 500, path_seed: int = 0
+    rbm, *, base: str = BASE_RATE, data: str = "", n_knots: int = 9, n_updates: int = 500,
+    path_seed: int = 0,
 ):  # fmt: skip
-    base = BASES[one_of("base", base, BASES)](rbm)
+    begin = biases(rbm, base, data)
     return MomentAveragingPath(
-        rbm, base, n_knots=n_knots, n_updates=n_updates, rng=path_seed, progress=False
+        rbm, begin, n_knots=n_knots, n_updates=n_updates, rng=path_seed, progress=False
     )
 
 

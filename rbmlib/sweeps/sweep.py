@@ -24,6 +24,7 @@ from .._streams import progress_bar
 from .declaration import declared, distinct, named, read_yaml
 from .engine import compute, connected
 from .kind import kind_of
+from .scheduler import check_scheduler
 from .store import Record, ResultsStore, StoreError
 
 ROW_BYTES = 4096  # of disk a task, generously
@@ -74,19 +75,24 @@ class Sweep:
         self.kind, self.name, self.folder = kind_of(kind, version), name, Path(folder)
         self.store = Path(store) if store else self.folder / f"{name}.sqlite"
         self.version = self.kind.version
+        self.overrides: dict = {}  # of settings of a declaration
         self.tasks = distinct(
             {i: declared(i, task, self.kind) for i, task in enumerate(tasks, 1)}, self._key
         )
 
     @classmethod
-    def from_yaml(cls, path, kind, *, folder=None, store=None, check_models: bool = True) -> Sweep:
+    def from_yaml(
+        cls, path, kind, *, folder=None, store=None, check_models: bool = True, overrides=None
+    ) -> Sweep:  # fmt: skip
         """Read a declaration: see the files in ``book/scales``.
 
         ``grids`` is a list of mappings of settings. A value may be a list, or ``{first: 0,
         count: 20}`` for a run of whole numbers; a grid stands for all combinations. ``results``
         is the folder of the tables, relative to the file (default: beside it); the argument
         ``folder`` names another. ``check_models=False`` does not look whether the models can be
-        read here.
+        read here. ``overrides`` is a mapping of settings to values, or lists of values: they
+        replace those of every task that takes such a setting. The table of such a sweep is
+        another, so it needs a ``folder`` of its own; its provenance says what was overridden.
 
         Raises
         ------
@@ -94,12 +100,20 @@ class Sweep:
             If it is no such declaration, or a task in it is wrong; the message says where.
         """
         source = Path(path)
-        declaration = read_yaml(source)
-        folder = folder or (source.parent / declaration.results).resolve()
+        kind = kind_of(kind, "1")
+        declaration = read_yaml(source, kind, overrides)
+        committed = (source.parent / declaration.results).resolve()
+        if overrides and (folder is None or Path(folder).resolve() == committed):
+            raise ValueError(
+                f"{source.name}: overrides without a folder of their own: expected a folder "
+                f"(--folder out) other than {committed}, whose table has other settings"
+            )
+        folder = folder or committed
         with named(source.name):
             sweep = cls(declaration.tasks, kind, name=source.stem, folder=folder, store=store)
             if check_models:
                 sweep.kind.check_files(sweep.tasks.values())
+        sweep.overrides = dict(overrides or {})
         return sweep
 
     def _key(self, task: dict) -> str:
@@ -126,10 +140,14 @@ class Sweep:
         ------
         StoreError
             The store cannot be used or the disk is full. What is stored is kept.
+        ValueError
+            ``scheduler`` is no address.
         RuntimeError
             The scheduler cannot be reached, is lost on the way, or runs other code.
         """
         started = time.perf_counter()
+        if scheduler is not None:
+            check_scheduler(scheduler)
         self._check_disk()
         self._earlier_rows()
         with ResultsStore(self.store, self.version) as store:
@@ -204,7 +222,9 @@ class Sweep:
         self._earlier_rows()
         rows = self.rows()
         check_columns(target, columns(rows))
-        write_table(provenance, [{"key": r.key} | r.provenance for r in self.records()])
+        said = "; ".join(f"{name}={value}" for name, value in self.overrides.items())
+        more = {"overrides": said} if said else {}
+        write_table(provenance, [{"key": r.key} | r.provenance | more for r in self.records()])
         write_table(target, rows)
         return target
 

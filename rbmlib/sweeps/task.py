@@ -14,8 +14,9 @@ from .._validation import one_of
 from ..models.bernoulli import log_likelihood
 from ..results import ConvergenceWarning
 from . import estimators, paths, schedules  # noqa: F401  (each registers its words)
+from .faults import check_models, task_faults, to_download
 from .kind import RESULTS_VERSION, TaskKind
-from .models import BASES, TEST_SETS, check_models, load_model, model_digest
+from .models import BASE_RATE, BASES, TEST_SETS, file_digest, load_model, model_digest
 from .registry import ESTIMATORS, PATHS, SCHEDULES, parts_of, settings_of
 
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
@@ -60,6 +61,8 @@ def checked(task: dict) -> dict:
     for name, registry in (("base", BASES), ("test_set", TEST_SETS)):
         if name in whole:
             one_of(name, whole[name], registry)
+    if "data" in whole and (not whole["data"] or whole["base"] != BASE_RATE):
+        del whole["data"]  # read for no other base: such tasks are the same with and without it
     return whole
 
 
@@ -79,7 +82,7 @@ def estimate(**task) -> dict:
     needed = parts_of(function)
     chosen = _chosen(task, PATHS[task["path"]]) if "path" in needed else {}
     model = task["model"]
-    rbm, path = _model_and_path(model, model_digest(model), task.get("path"), tuple(chosen.items()))
+    rbm, path = _model_and_path(model, digest(task), task.get("path"), tuple(chosen.items()))
     parts = {"rbm": rbm, "path": path, "seed": task.get("seed", 0)}
     parts["rng"] = np.random.default_rng([parts["seed"], 1])  # estimators draw from `seed` itself
     with warnings.catch_warnings():
@@ -111,7 +114,7 @@ def _call(function, parts: dict, task: dict):
 
 
 def _chosen(task: dict, function) -> dict:
-    return {name: task[name] for name in settings_of(function)}
+    return {name: task[name] for name in settings_of(function) if name in task}
 
 
 def _of_type(name: str, value: Any, kind: type, least: int):
@@ -144,8 +147,10 @@ def _rounded(value):
 
 
 def digest(task: dict) -> str:
-    """What the file of a model holds, where a task names one: part of its key."""
-    return model_digest(task["model"])
+    """What the files of a model and of its data hold, where a task names some: part of its key."""
+    if not task.get("data"):
+        return model_digest(task["model"])
+    return model_digest(task["model"]) + file_digest("data", task["data"], "a .npy, .npz or .csv")
 
 
 ESTIMATES = TaskKind(
@@ -154,4 +159,7 @@ ESTIMATES = TaskKind(
     check=checked,
     digest=digest,
     check_files=check_models,
+    settings=declared,
+    faults=lambda tasks: task_faults(tasks, fetch=False),
+    to_download=to_download,
 )
