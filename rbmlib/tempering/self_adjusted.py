@@ -26,11 +26,14 @@ from .._streams import ChainStream
 from .._validation import count, generator, instance, one_of
 from ..paths.base import AnnealingPath, State
 from ..results import Estimate
+from ..schedules import linear
 from .checks import PATH_MEANING, check_conditional, checked_prior, ladder
 from .pilot import pilot_of
+from .planning import Plan, planned
 
 STARTS, JUMPS = ("pilot", "plain"), ("global", "local")
 PILOT_STEPS = 4000
+TRIPS = 5.0  # round trips of a chain for which sweeps are planned: 2 are asked of the second half
 LEAST_VISITED = 0.5  # of its share, in the second half
 FALSE_ALARM = 0.0027  # of a comparison of groups: that of three standard errors
 
@@ -63,6 +66,21 @@ def checked(path, betas, n_chains, n_groups, prior, conditional, start, n_thread
     one_of("start", start, STARTS)
     prior = checked_prior(prior, betas.size)
     return Settings(path, betas, n_chains, n_groups, prior, conditional, start, n_threads)
+
+
+def planned_groups(
+    method: str, path, betas, n_chains, n_sweeps, rng, *, n_groups, prior, conditional, start,
+    n_threads,
+) -> tuple[Settings, Plan]:  # fmt: skip
+    """The checked arguments, and the plan of betas and sweeps: from pilots where they are None."""
+    at = linear(1) if betas is None else betas  # all is checked before a pilot begins
+    given = None if betas is None else prior
+    settings = checked(path, at, n_chains, n_groups, given, conditional, start, n_threads)
+    plan = planned(
+        method, path, betas, n_sweeps, rng, trips=TRIPS, conditional=conditional, prior=prior,
+        n_threads=n_threads,
+    )  # fmt: skip
+    return settings._replace(betas=plan.betas, prior=checked_prior(prior, plan.betas.size)), plan
 
 
 class Groups:
