@@ -30,7 +30,7 @@ from ._report import checked_sample, checked_skip, diagnose, of_sample, one_slop
 
 STARTS = ("pilot", "paper")
 PILOT_STEPS = 4000
-TRIPS = 3.0  # round trips of a chain for which sweeps are planned: 2 are asked
+TRIPS = 5.0  # round trips of a chain for which sweeps are planned: 2 are asked
 BURN_IN = 10  # one tenth of the sweeps is not used
 ROUNDS, ROUND_SWEEPS, CLOSE = 10, 50, 0.1  # initial iterations of section 2.4
 EMPTY = 0.1  # added to each bin where beta is only counted (section 4.3)
@@ -65,7 +65,7 @@ def rts(
         Independent chains, 2 or more.
     n_sweeps : int, optional
         Sweeps of each chain. After a pilot the first tenth is not used. By default those in
-        which a chain goes from end to end of the betas and back 3 times, 2,000 or more, as 100
+        which a chain goes from end to end of the betas and back 5 times, 2,000 or more, as 100
         chains say that are annealed in 2,000 steps and tempered for up to 2,000 sweeps. Where
         that takes more than 30,000 sweeps a `ConvergenceWarning` says how many before the run
         begins, which then has 2,000 and is flagged. What the pilots saw is in

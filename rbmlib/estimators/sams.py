@@ -50,7 +50,7 @@ def sams(
         A multiple of ``n_groups``.
     n_sweeps : int, optional
         Sweeps of each chain, an update of log Z after each. By default those in which a chain
-        goes round 5 times, half of them in the second half, as a pilot says: see `rl.rts`.
+        goes round 8 times, half of them in the second half, as a pilot says: see `rl.rts`.
     n_groups : int
         Independent groups of chains, 2 or more: each adjusts a log Z of its own.
     start : {"pilot", "plain"}

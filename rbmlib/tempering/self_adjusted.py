@@ -33,7 +33,7 @@ from .planning import Plan, planned
 
 STARTS, JUMPS = ("pilot", "plain"), ("global", "local")
 PILOT_STEPS = 4000
-TRIPS = 5.0  # round trips of a chain for which sweeps are planned: 2 are asked of the second half
+TRIPS = 8.0  # round trips of a chain for which sweeps are planned: 2 are asked of the second half
 LEAST_VISITED = 0.5  # of its share, in the second half
 FALSE_ALARM = 0.0027  # of a comparison of groups: that of three standard errors
 
