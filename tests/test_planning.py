@@ -8,6 +8,7 @@ import pytest
 
 import rbmlib as rl
 from rbmlib._validation import generator
+from rbmlib.estimators.rts import TRIPS
 from rbmlib.tempering import planning
 
 MODES = rl.testsystems.hopfield_rbm(100, 8, strength=2.5, rng=3)  # a round trip: 120 sweeps
@@ -56,7 +57,7 @@ def test_the_plan_given_outright_has_the_same_bits(estimator):
 
 def test_the_plan_does_not_depend_on_threads_or_chains():
     one, two = (
-        planning.planned("x", SMALL, None, None, generator(0), trips=3.0, n_threads=n)
+        planning.planned("x", SMALL, None, None, generator(0), trips=TRIPS, n_threads=n)
         for n in (1, 2)
     )
     assert np.array_equal(one.betas, two.betas)
