@@ -153,3 +153,13 @@ def test_wrong_arguments_are_refused_before_a_pilot(monkeypatch, message, call):
         monkeypatch.setattr(planning, name, lambda *_: pytest.fail("a pilot ran"))
     with pytest.raises(ValueError, match=message.strip()):
         call()
+
+
+@pytest.mark.parametrize("estimator", [rl.sams, rl.wang_landau])
+def test_the_error_of_adjusted_log_z_holds_the_memory_of_a_trip(estimator):
+    run = estimator(SMALL, rng=3, n_chains=20)
+    plain = estimator(SMALL, run.betas, 20, run.n_sweeps, 3)
+    memory = run.settings["planned"]["sweeps_a_trip"] / (0.7 * run.n_sweeps)
+    assert run.settings["memory"] == pytest.approx(memory)
+    assert run.std_error == pytest.approx(np.hypot(plain.std_error, memory))
+    assert run.interval[0] < plain.interval[0] < plain.interval[1] < run.interval[1]

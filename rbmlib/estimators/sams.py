@@ -15,7 +15,7 @@ from .._streams import progress_bar
 from .._validation import count, generator, number, one_of, seed_of
 from ..results import Estimate
 from ..tempering.planning import BY_PILOT
-from ..tempering.self_adjusted import JUMPS, Groups, estimate, planned_groups
+from ..tempering.self_adjusted import JUMPS, Groups, estimate, planned_groups, with_memory
 
 N_RECORDED = 50
 
@@ -72,7 +72,8 @@ def sams(
     Estimate
         ``log_weights`` (n_groups,) are the groups' log Z; ``trace["log_z"]`` (n_recorded,
         n_groups) how they got there, after ``trace["sweeps"]``. Checked as in `rl.rts`, of the
-        second half.
+        second half. Of planned sweeps the standard error also holds ``settings["memory"]``, the
+        sweeps of a round trip over those whose gain is 1/t: groups share a bias of that order.
 
     Examples
     --------
@@ -114,11 +115,12 @@ def sams(
             if stop == n_sweeps // 2:
                 half = history[-1]
                 groups.forget()
-    return estimate(
+    run = estimate(
         "sams", groups, history, stops[1:], half, started,
         {"t_0": t_0, "exponent": exponent, "jump": jump, "rao_blackwell": bool(rao_blackwell),
          "rng": seed_of(rng)} | plan.settings,
     )  # fmt: skip
+    return with_memory(run, plan)
 
 
 def gain_sequence(n_sweeps: int, t_0: int = 0, exponent: float = 0.7) -> np.ndarray:

@@ -17,7 +17,7 @@ from .._streams import progress_bar
 from .._validation import generator, number, one_of, seed_of
 from ..results import Estimate
 from ..tempering.planning import BY_PILOT
-from ..tempering.self_adjusted import JUMPS, Groups, estimate, planned_groups
+from ..tempering.self_adjusted import JUMPS, Groups, estimate, planned_groups, with_memory
 
 CHECK_EVERY = 100  # sweeps between two looks at a histogram
 
@@ -97,12 +97,13 @@ def wang_landau(
             if last == n_sweeps // 2:
                 half = history[-1]
                 groups.forget()
-    return estimate(
+    run = estimate(
         "wang_landau", groups, history, stops, half, started,
         {"one_over_t": rule.one_over_t, "flatness": flatness, "jump": jump,
          "gain": rule.last.tolist(), "halvings": rule.halvings.tolist(),
          "rng": seed_of(rng)} | plan.settings,
     )  # fmt: skip
+    return with_memory(run, plan)
 
 
 class Halving:
