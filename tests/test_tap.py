@@ -214,6 +214,63 @@ def test_what_did_not_converge_is_said():
     assert len(estimate.states.free_energy) == 0
 
 
+def test_a_value_without_meaning_is_flagged():
+    """TAP2 of pcd_20 is 37 nats too high: its terms are larger, order by order, not smaller."""
+    rbm = rl.load_rbm("pcd_20")
+    with pytest.warns(rl.ConvergenceWarning) as caught:
+        estimate = rl.tap(rbm, order=2, rng=0, n_starts=2)
+    truth, said = rl.exact(rbm).log_z, str(caught[0].message)
+    assert estimate.log_z - truth > 30
+    orders = estimate.settings["orders"]
+    assert orders["mean field"] < truth < orders["TAP3"] < orders["TAP2"] == estimate.log_z
+    assert "do not trust this value, which has no error bar" in said
+    assert "TAP2 and TAP3 within 1 nat (they differ by 10" in said
+    assert "span 52.1 nats" in said
+    assert estimate.settings["disagreement"] == pytest.approx(52.1, abs=0.05)
+    assert not all(estimate.settings["checks"].values())
+    first, second, _ = (term.sum() for term in terms_of(rbm, estimate.states))
+    assert second > 10 * first > 0
+
+
+def terms_of(rbm, points):
+    """The terms of Gamma of order 1, 2 and 3 at the lowest fixed point."""
+    v, h = points.visible[0], points.hidden[0]
+    kappa = [(m, m * (1 - m), m * (1 - m) * (1 - 2 * m)) for m in (v, h)]
+    for n in range(3):
+        yield np.outer(kappa[0][n], kappa[1][n]) * rbm.weights ** (n + 1) / math.factorial(n + 1)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_a_good_value_is_not_flagged(order):
+    rbm = rl.testsystems.random_rbm(20, 10, coupling=1.5, rng=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimate = rl.tap(rbm, order)
+        alone = rl.tap(rbm, order, compare=False)
+    assert all(estimate.settings["checks"].values())
+    assert estimate.log_z == alone.log_z
+    assert "orders" not in alone.settings
+    for other, value in zip((1, 2, 3), estimate.settings["orders"].values(), strict=True):
+        assert value == pytest.approx(rl.tap(rbm, other).log_z, abs=1e-8)
+
+
+def test_a_value_below_the_mean_field_bound_is_flagged():
+    """Two modes of which the start leads to the lighter one, 20 nats below the other."""
+    rbm = rl.BernoulliRBM(np.full((20, 1), 6.0), np.full(20, -3.0), [-40.0])
+    with pytest.warns(rl.ConvergenceWarning, match="not below the best lower bound by mean field"):
+        low = rl.tap(rbm, 1, starts=[np.zeros(20)])
+    assert low.settings["orders"]["mean field"] - low.log_z == pytest.approx(20, abs=0.1)
+    assert low.settings["orders"]["mean field"] <= rl.exact(rbm).log_z + 1e-9
+
+
+def test_modes_of_equal_weight_are_flagged():
+    """Of two modes TAP2 counts one: log 2 is less than a nat, log 4 is more."""
+    pair = np.kron(np.eye(2), np.full((10, 1), 6.0))
+    rbm = rl.BernoulliRBM(pair, np.full(20, -3.0), np.full(2, -30.0))
+    with pytest.warns(rl.ConvergenceWarning, match="other fixed points add 1 nat at most"):
+        rl.tap(rbm, 2, n_starts=60)
+
+
 @pytest.mark.parametrize("begin", ["densities", "uniform", "images"])
 def test_as_a_task(begin):
     task = {"model": "pcd_10", "estimator": "tap", "seed": 3, "n_starts": 2, "begin": begin}
@@ -226,7 +283,7 @@ def test_as_a_task(begin):
 def test_saved_and_loaded(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        estimate = rl.tap(rl.load_rbm("pcd_10"), 3, n_starts=2)
+        estimate = rl.tap(rl.testsystems.random_rbm(20, 10, rng=0), 3, n_starts=2)
     estimate.save(tmp_path / "tap.json")
     assert rl.Estimate.load(tmp_path / "tap.json").log_z == estimate.log_z
 

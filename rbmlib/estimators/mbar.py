@@ -17,11 +17,12 @@ from .._validation import count, generator, instance, seed_of
 from ..paths.base import AnnealingPath
 from ..results import Estimate
 from ..tempering import TemperedSample
-from ..tempering.checks import PATH_MEANING, checked_prior, ladder
+from ..tempering.checks import PATH_MEANING, checked_prior
+from ..tempering.planning import BY_PILOT, planned
 from ..tempering.simulated import sample_of
 from ._report import kept_states, of_influences
 from .mbar_equations import Problem
-from .rts import BURN_IN, begin_from_pilot
+from .rts import BURN_IN, TRIPS, begin_from_pilot
 
 MAX_SAMPLES = 1_000_000  # slopes kept of a run (8 MB)
 
@@ -29,9 +30,9 @@ MAX_SAMPLES = 1_000_000  # slopes kept of a run (8 MB)
 @one_run
 def mbar(
     path: AnnealingPath,
-    betas,
+    betas=None,
     n_chains: int = 100,
-    n_sweeps: int = 2000,
+    n_sweeps: int = BY_PILOT,
     rng=None,
     *,
     n_threads: int | None = None,
@@ -54,7 +55,7 @@ def mbar(
     --------
     >>> import rbmlib as rl
     >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
-    >>> estimate = rl.mbar(rl.GeometricPath(rbm), rl.schedules.linear(9), 50, 1000, rng=0)
+    >>> estimate = rl.mbar(rl.GeometricPath(rbm), rng=0)
     >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
     True
     """
@@ -65,9 +66,10 @@ def mbar(
             f"path is a {type(path).__name__}, whose slope depends on beta: expected a path such "
             "as rl.GeometricPath(rbm); use rl.rts(..., conditional='marginal') or rl.ais here"
         )
-    betas = ladder(betas)
-    n_chains, n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps, 4)
-    source = generator(rng)
+    n_chains, source = count("n_chains", n_chains, 2), generator(rng)
+    betas, n_sweeps, seen = planned(
+        "mbar", path, betas, n_sweeps, source, trips=TRIPS, n_threads=n_threads
+    )
     prior = checked_prior(None, betas.size)
     options = {"prior": prior, "conditional": "joint", "n_threads": n_threads}
     log_z_path, begun, more = begin_from_pilot(path, betas, n_chains, source, options)
@@ -78,7 +80,7 @@ def mbar(
     )  # fmt: skip
     skip = len(sample.delta) // BURN_IN
     estimate = mbar_of_sample(sample, skip=skip, n_threads=n_threads)
-    settings = estimate.settings | more | {"rng": seed_of(rng)}
+    settings = estimate.settings | more | seen | {"rng": seed_of(rng)}
     return replace(estimate, seconds=time.perf_counter() - started, settings=settings)
 
 

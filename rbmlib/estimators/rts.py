@@ -23,13 +23,15 @@ from .._validation import count, generator, instance, one_of, seed_of
 from ..paths.base import AnnealingPath, State
 from ..results import Estimate
 from ..tempering import TemperedSample
-from ..tempering.checks import PATH_MEANING, check_conditional, checked_prior, ladder
+from ..tempering.checks import PATH_MEANING, check_conditional, checked_prior
 from ..tempering.pilot import pilot_of
+from ..tempering.planning import BY_PILOT, planned
 from ..tempering.simulated import sample_of
 from ._report import checked_sample, checked_skip, diagnose, of_sample, one_slope
 
 STARTS = ("pilot", "paper")
 PILOT_STEPS = 4000
+TRIPS = 5.0  # round trips of a chain for which sweeps are planned: 2 are asked
 BURN_IN = 10  # one tenth of the sweeps is not used
 ROUNDS, ROUND_SWEEPS, CLOSE = 10, 50, 0.1  # initial iterations of section 2.4
 EMPTY = 0.1  # added to each bin where beta is only counted (section 4.3)
@@ -38,9 +40,9 @@ EMPTY = 0.1  # added to each bin where beta is only counted (section 4.3)
 @one_run
 def rts(
     path: AnnealingPath,
-    betas,
+    betas=None,
     n_chains: int = 100,
-    n_sweeps: int = 2000,
+    n_sweeps: int = BY_PILOT,
     rng=None,
     *,
     start: str = "pilot",
@@ -58,12 +60,19 @@ def rts(
     Parameters
     ----------
     path : AnnealingPath
-    betas : array (K,)
-        From 0 to 1: some 100 values, for example ``rl.schedules.linear(99)``.
+    betas : array (K,), optional
+        From 0 to 1, for example ``rl.schedules.linear(99)``. By default four to each standard
+        deviation of the slope, as 100 chains annealed in 1,000 steps say.
     n_chains : int
         Independent chains, 2 or more.
-    n_sweeps : int
-        Sweeps of each chain. After a pilot the first tenth is not used.
+    n_sweeps : int, optional
+        Sweeps of each chain. After a pilot the first tenth is not used. By default those in
+        which a chain goes from end to end of the betas and back 5 times, 2,000 or more, as 100
+        chains say that are annealed in 2,000 steps and tempered for up to 2,000 sweeps. Where
+        that takes more than 30,000 sweeps a `ConvergenceWarning` says how many before the run
+        begins, which then has 2,000 and is flagged. What the pilots saw is in
+        ``settings["planned"]``. A run given the betas and sweeps that they chose, with the same
+        seed, has the same bits.
     rng : int, Generator or None
         Seed; the same seed gives the same bits, whatever ``n_threads``.
     start : {"pilot", "paper"}
@@ -89,19 +98,22 @@ def rts(
     --------
     >>> import rbmlib as rl
     >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
-    >>> estimate = rl.rts(rl.GeometricPath(rbm), rl.schedules.linear(9), 50, 1000, rng=0)
+    >>> estimate = rl.rts(rl.GeometricPath(rbm), rng=0)
     >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
     True
     """
     started = time.perf_counter()
     instance("path", path, AnnealingPath, PATH_MEANING)
-    betas = ladder(betas)
-    n_chains, n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps, 4)
-    prior = checked_prior(prior, betas.size)
-    prior = prior / prior.sum()  # twice, because the last bits of results depend on it
+    n_chains = count("n_chains", n_chains, 2)
     check_conditional(path, conditional)
     one_of("start", start, STARTS)
-    source = generator(rng)
+    record_every, source = count("record_every", record_every), generator(rng)
+    betas, n_sweeps, seen = planned(
+        "rts", path, betas, n_sweeps, source, trips=TRIPS, conditional=conditional, prior=prior,
+        n_threads=n_threads,
+    )  # fmt: skip
+    prior = checked_prior(prior, betas.size)
+    prior = prior / prior.sum()  # twice, because the last bits of results depend on it
     options = {"prior": prior, "conditional": conditional, "n_threads": n_threads}
     begin = begin_from_pilot if start == "pilot" else _from_equal
     log_z_path, begun, more = begin(path, betas, n_chains, source, options)
@@ -111,7 +123,7 @@ def rts(
     )  # fmt: skip
     skip = 2 if start == "pilot" else 0
     estimate = rts_of_sample(sample, rao_blackwell=rao_blackwell, skip=skip)
-    settings = estimate.settings | more | {"start": start, "rng": seed_of(rng)}
+    settings = estimate.settings | more | seen | {"start": start, "rng": seed_of(rng)}
     return replace(estimate, seconds=time.perf_counter() - started, settings=settings)
 
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from .._progress import one_run
 from .._streams import progress_bar
-from .._validation import count, number, seed_of
+from .._validation import count, generator, number, one_of, seed_of
 from ..results import Estimate
-from ..tempering.self_adjusted import Groups, checked, estimate
+from ..tempering.planning import BY_PILOT
+from ..tempering.self_adjusted import JUMPS, Groups, estimate, planned_groups, with_memory
 
 N_RECORDED = 50
 
@@ -23,9 +24,9 @@ N_RECORDED = 50
 @one_run
 def sams(
     path,
-    betas,
+    betas=None,
     n_chains: int = 100,
-    n_sweeps: int = 2000,
+    n_sweeps: int = BY_PILOT,
     rng=None,
     *,
     n_groups: int = 10,
@@ -49,8 +50,9 @@ def sams(
         As in `rl.rts`.
     n_chains : int
         A multiple of ``n_groups``.
-    n_sweeps : int
-        Sweeps of each chain, an update of log Z after each.
+    n_sweeps : int, optional
+        Sweeps of each chain, an update of log Z after each. By default those in which a chain
+        goes round 8 times, half of them in the second half, as a pilot says: see `rl.rts`.
     n_groups : int
         Independent groups of chains, 2 or more: each adjusts a log Z of its own.
     start : {"pilot", "plain"}
@@ -72,22 +74,37 @@ def sams(
     Estimate
         ``log_weights`` (n_groups,) are the groups' log Z; ``trace["log_z"]`` (n_recorded,
         n_groups) how they got there, after ``trace["sweeps"]``. Checked as in `rl.rts`, of the
-        second half.
+        second half. Of planned sweeps the standard error also holds ``settings["memory"]``, the
+        sweeps of a round trip over those whose gain is 1/t: groups share a bias of that order.
 
     Examples
     --------
     >>> import rbmlib as rl
     >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
-    >>> estimate = rl.sams(rl.GeometricPath(rbm), rl.schedules.linear(9), 50, 1000, rng=0)
+    >>> estimate = rl.sams(rl.GeometricPath(rbm), rng=0)
     >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
     True
+
+    The same, and other numbers of betas, chains and sweeps of your own:
+
+    >>> again = rl.sams(rl.GeometricPath(rbm), estimate.betas, n_sweeps=estimate.n_sweeps, rng=0)
+    >>> again.log_z == estimate.log_z
+    True
+    >>> rl.sams(rl.GeometricPath(rbm), rl.schedules.linear(9), 50, 1000, rng=0).n_sweeps
+    1000
     """
     started = time.perf_counter()
-    settings = checked(path, betas, n_chains, n_groups, prior, conditional, start, n_threads)
-    n_sweeps = count("n_sweeps", n_sweeps, 4)
+    source = generator(rng)
+    one_of("jump", jump, JUMPS)
+    gain_sequence(1, 0 if t_0 is None else t_0, exponent)  # refused before a pilot, if at all
+    settings, plan = planned_groups(
+        "sams", path, betas, n_chains, n_sweeps, source, n_groups=n_groups, prior=prior,
+        conditional=conditional, start=start, n_threads=n_threads,
+    )  # fmt: skip
+    n_sweeps = plan.n_sweeps
     t_0 = 3 * n_sweeps // 10 if t_0 is None else count("t_0", t_0, 0)
     gains = gain_sequence(n_sweeps, t_0, exponent)
-    groups = Groups(settings, rng, jump=jump, mixed=rao_blackwell)
+    groups = Groups(settings, source, jump=jump, mixed=rao_blackwell)
     stops = np.unique(np.rint(np.linspace(0, n_sweeps, N_RECORDED + 1)).astype(int))
     stops, half = np.union1d(stops, n_sweeps // 2), None
     history, done = [], 0
@@ -100,11 +117,12 @@ def sams(
             if stop == n_sweeps // 2:
                 half = history[-1]
                 groups.forget()
-    return estimate(
+    run = estimate(
         "sams", groups, history, stops[1:], half, started,
         {"t_0": t_0, "exponent": exponent, "jump": jump, "rao_blackwell": bool(rao_blackwell),
-         "rng": seed_of(rng)},
+         "rng": seed_of(rng)} | plan.settings,
     )  # fmt: skip
+    return with_memory(run, plan)
 
 
 def gain_sequence(n_sweeps: int, t_0: int = 0, exponent: float = 0.7) -> np.ndarray:

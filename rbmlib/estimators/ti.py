@@ -17,16 +17,18 @@ from scipy.integrate import simpson
 from .._diagnosis import Check, agreement, report, some_spread
 from .._progress import one_run
 from .._streams import ChainStream
-from .._validation import count, instance, one_of
+from .._validation import count, generator, instance, one_of
 from ..paths.base import AnnealingPath
 from ..results import ConvergenceWarning, Estimate
 from ..tempering import TemperedSample
 from ..tempering.checks import PATH_MEANING
+from ..tempering.planning import BY_PILOT, planned
 from ._report import checked_skip, diagnose, of_sample, one_slope, trips
-from .rts import rts
+from .rts import TRIPS, rts
 
 RULES = ("trapezoid", "riemann", "corrected", "simpson")
 MINIMUM_CHAINS = 2
+PER_LENGTH = 8  # betas of a planned ladder to one standard deviation of the slope
 RULE_SHARE = 0.75  # of the error of chains: with more than that of the rule, intervals cover 98%
 
 
@@ -35,7 +37,7 @@ def ti(
     source,
     betas=None,
     n_chains: int = 100,
-    n_sweeps: int = 2000,
+    n_sweeps: int = BY_PILOT,
     rng=None,
     *,
     rule: str = "trapezoid",
@@ -50,7 +52,9 @@ def ti(
     ----------
     source : TemperedSample or AnnealingPath
         Tempered states; or a path, on which `rbmlib.rts` then draws them (with ``betas``,
-        ``n_chains``, ``n_sweeps``, ``rng``), given v alone if the path has no joint slope.
+        ``n_chains``, ``n_sweeps``, ``rng``), given v alone if the path has no joint slope. By
+        default betas are twice as close as those of `rbmlib.rts`, for the sake of the rule, and
+        sweeps as many as there.
     rule : {"trapezoid", "riemann", "corrected", "simpson", "random"}
         "riemann": right end of each interval. "corrected": the trapezoid rule less
         ``h^2 / 12`` times the change of the variance of the slope, which is the slope's derivative
@@ -70,29 +74,40 @@ def ti(
         far it lies from the corrected rule and from Simpson's, whichever is farther
         (``settings["rule_error"]``). Where that exceeds three quarters of the error of the
         chains the estimate is flagged. ``settings["empty"]`` counts interpolated betas.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
+    >>> estimate = rl.ti(rl.GeometricPath(rbm), rng=0)
+    >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
+    True
     """
-    started = time.perf_counter()
+    started, seen = time.perf_counter(), {}
     one_of("rule", rule, (*RULES, "random"))
     skip = count("skip", skip, 0)
     if rule == "random":
         return _random(source, n_chains, n_sweeps, rng, n_threads, started)
     if isinstance(source, AnnealingPath):
-        if betas is None:
-            raise ValueError("betas is None: expected the betas at which to draw states, such as "
-                             "rl.schedules.linear(99)")  # fmt: skip
         joint = source.has_joint_slope
         if rule == "corrected" and not joint:
             raise ValueError(
                 f"rule is 'corrected', but the slope of a {type(source).__name__} depends on beta, "
                 "so that its variance is not its derivative: expected 'simpson' or 'trapezoid'"
             )
-        n_chains, n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps, 4)
+        n_chains, rng = count("n_chains", n_chains, 2), generator(rng)
+        conditional = "joint" if joint else "marginal"
+        betas, n_sweeps, seen = planned(
+            "ti", source, betas, n_sweeps, rng, trips=TRIPS, conditional=conditional,
+            per_length=PER_LENGTH, n_threads=n_threads,
+        )  # fmt: skip
         options = {"record_every": max(1, n_sweeps // 1000), "n_threads": n_threads,
-                   "conditional": "joint" if joint else "marginal"}  # fmt: skip
+                   "conditional": conditional}  # fmt: skip
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said below
             run = rts(source, betas, n_chains, n_sweeps, rng, progress=progress, **options)
         source, skip = run.states, max(skip, 2)
+        started += source.seconds  # which `of_sample` adds
     instance("source", source, TemperedSample, "a TemperedSample, or an annealing path")
     if rule == "corrected" and source.conditional != "joint":
         raise ValueError("rule is 'corrected', but beta was drawn given v alone: expected a "
@@ -128,7 +143,7 @@ def ti(
         log_z_path=source.log_z_base + path_rule,
         trace={"slope_mean": mean},
         settings={"rule": rule, "rao_blackwell": rao_blackwell, "empty": n_empty,
-                  "rule_error": error},
+                  "rule_error": error} | seen,
     )  # fmt: skip
 
 
@@ -199,6 +214,7 @@ def _random(path, n_chains, n_sweeps, rng, n_threads, started) -> Estimate:
             f"source is a {type(path).__name__}, whose slope depends on beta: expected for the "
             "rule 'random' a path such as rl.GeometricPath(rbm); use rule='simpson' here"
         )
+    n_sweeps = 2000 if n_sweeps is None else n_sweeps
     n_chains, n_sweeps = count("n_chains", n_chains, 4), count("n_sweeps", n_sweeps, 4)
     stream = ChainStream(rng, n_chains)
     betas = np.sort(stream.random((n_chains, 1))[:, 0])

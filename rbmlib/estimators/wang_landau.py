@@ -15,9 +15,10 @@ import numpy as np
 
 from .._progress import one_run
 from .._streams import progress_bar
-from .._validation import count, number, seed_of
+from .._validation import generator, number, one_of, seed_of
 from ..results import Estimate
-from ..tempering.self_adjusted import Groups, checked, estimate
+from ..tempering.planning import BY_PILOT
+from ..tempering.self_adjusted import JUMPS, Groups, estimate, planned_groups, with_memory
 
 CHECK_EVERY = 100  # sweeps between two looks at a histogram
 
@@ -25,9 +26,9 @@ CHECK_EVERY = 100  # sweeps between two looks at a histogram
 @one_run
 def wang_landau(
     path,
-    betas,
+    betas=None,
     n_chains: int = 100,
-    n_sweeps: int = 2000,
+    n_sweeps: int = BY_PILOT,
     rng=None,
     *,
     n_groups: int = 10,
@@ -69,16 +70,21 @@ def wang_landau(
     --------
     >>> import rbmlib as rl
     >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
-    >>> estimate = rl.wang_landau(rl.GeometricPath(rbm), rl.schedules.linear(9), 50, 2000, rng=0)
+    >>> estimate = rl.wang_landau(rl.GeometricPath(rbm), rng=0)
     >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
     True
     """
     started = time.perf_counter()
-    settings = checked(path, betas, n_chains, n_groups, prior, conditional, start, n_threads)
-    n_sweeps = count("n_sweeps", n_sweeps, 4)
     meaning = "a share from 0 to below 1, such as 0.8"
     flatness = number("flatness", flatness, meaning, least=0, below=1)
-    groups = Groups(settings, rng, jump=jump, mixed=False)
+    one_of("jump", jump, JUMPS)
+    source = generator(rng)
+    settings, plan = planned_groups(
+        "wang_landau", path, betas, n_chains, n_sweeps, source, n_groups=n_groups, prior=prior,
+        conditional=conditional, start=start, n_threads=n_threads,
+    )  # fmt: skip
+    n_sweeps = plan.n_sweeps
+    groups = Groups(settings, source, jump=jump, mixed=False)
     rule = Halving(settings, bool(one_over_t), flatness)
     history, stops, half = [], [], None
     checks = np.arange(0, n_sweeps, CHECK_EVERY)
@@ -93,12 +99,13 @@ def wang_landau(
             if last == n_sweeps // 2:
                 half = history[-1]
                 groups.forget()
-    return estimate(
+    run = estimate(
         "wang_landau", groups, history, stops, half, started,
         {"one_over_t": rule.one_over_t, "flatness": flatness, "jump": jump,
          "gain": rule.last.tolist(), "halvings": rule.halvings.tolist(),
-         "rng": seed_of(rng)},
+         "rng": seed_of(rng)} | plan.settings,
     )  # fmt: skip
+    return with_memory(run, plan)
 
 
 class Halving:

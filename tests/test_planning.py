@@ -1,0 +1,165 @@
+"""Betas and sweeps by pilot: default calls converge and are right, or are named before they run."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import rbmlib as rl
+from rbmlib._validation import generator
+from rbmlib.estimators.rts import TRIPS
+from rbmlib.tempering import planning
+
+MODES = rl.testsystems.hopfield_rbm(100, 8, strength=2.5, rng=3)  # a round trip: 120 sweeps
+PATH = rl.GeometricPath(MODES)
+SMALL = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0))
+ESTIMATORS = [rl.sams, rl.wang_landau, rl.rts, rl.mbar, rl.ti]
+FROZEN = rl.GeometricPath(rl.testsystems.hopfield_rbm(60, 4, strength=12.0, rng=0), np.zeros(60))
+
+
+def assert_right(run, truth):
+    assert run.converged
+    assert run.settings["round_trips"] >= 2
+    assert abs(run.log_z - truth) < 3 * run.std_error
+    assert run.std_error < 0.3
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_default_call_is_not_flagged_and_right(estimator):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = estimator(PATH, rng=1)
+    assert_right(run, rl.exact(MODES).log_z)
+    assert run.settings["planned"]["needed"] <= run.n_sweeps
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("estimator", [rl.sams, rl.rts])
+def test_default_calls_on_a_trained_model(estimator):
+    """A round trip takes some 2,000 sweeps, so that the same sweeps for all models were too few."""
+    rbm = rl.load_rbm("pcd_10")
+    path = rl.GeometricPath(rbm, base=rl.base_rate(rl.datasets.load_mnist().train))
+    given = [rl.schedules.linear(99)] if estimator is rl.rts else []  # as in the README
+    run = estimator(path, *given, rng=0)
+    assert run.n_sweeps > planning.FEWEST_SWEEPS
+    assert_right(run, rl.exact(rbm).log_z)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_plan_given_outright_has_the_same_bits(estimator):
+    run = estimator(SMALL, rng=3, n_chains=20)
+    again = estimator(SMALL, run.betas, 20, run.n_sweeps, 3)
+    assert again.log_z == run.log_z
+    assert "planned" not in again.settings
+    assert run.settings["planned"]["pilot_sweeps"] > 0
+
+
+def test_the_plan_does_not_depend_on_threads_or_chains():
+    one, two = (
+        planning.planned("x", SMALL, None, None, generator(0), trips=TRIPS, n_threads=n)
+        for n in (1, 2)
+    )
+    assert np.array_equal(one.betas, two.betas)
+    assert one.settings == two.settings
+    run = rl.rts(SMALL, rng=0, n_chains=20, n_threads=1)
+    assert run.settings["planned"] == one.settings["planned"]
+
+
+def test_what_is_given_stays():
+    betas = rl.schedules.linear(7)
+    rng = generator(0)
+    plan = planning.planned("x", SMALL, betas, 100, rng, trips=3.0)
+    assert plan.settings == {}
+    assert np.array_equal(plan.betas, betas)
+    assert plan.n_sweeps == 100
+    assert rng.random() == generator(0).random()
+    assert planning.planned("x", SMALL, None, 100, rng, trips=3.0).n_sweeps == 100
+    assert np.array_equal(planning.planned("x", SMALL, betas, None, rng, trips=3.0).betas, betas)
+
+
+def test_sweeps_are_as_many_as_the_trips_take():
+    """A long run with the planned betas makes as many round trips as foretold."""
+    plan = planning.planned("x", PATH, None, None, generator(0), trips=40.0)
+    run = rl.rts(PATH, plan.betas, 100, plan.n_sweeps, rng=5)
+    assert 36 < run.settings["round_trips"] < 60  # a pilot leaves trips unfinished
+
+
+def test_the_length_of_a_path_is_that_of_its_slopes():
+    """Independent bits: the slope is a sum of b_i v_i, each of probability expit(beta b_i)."""
+    bias = np.full(50, 4.0)
+    rbm = rl.testsystems.independent_rbm(bias, [0.0])[0]
+    betas, length = planning.own_ladder(rl.GeometricPath(rbm, np.zeros(50)), generator(0), 4, 1)
+    fine = (np.arange(10_000) + 0.5) / 10_000
+    on = 1 / (1 + np.exp(-4 * fine))
+    density = 4 * np.sqrt(50 * on * (1 - on))
+    assert length == pytest.approx(density.mean(), rel=0.05)
+    assert betas.size == np.ceil(4 * length) + 1
+    at = np.interp(betas, fine, np.cumsum(density) / density.sum())
+    assert np.abs(np.diff(at) * (betas.size - 1) - 1).max() < 0.3
+
+
+def test_a_flat_path_is_cut_evenly():
+    flat = rl.GeometricPath(rl.BernoulliRBM(np.zeros((6, 3)), np.ones(6), np.zeros(3)), np.ones(6))
+    betas, length = planning.own_ladder(flat, generator(0), 4, 1)
+    assert length == pytest.approx(0, abs=1e-9)
+    np.testing.assert_allclose(np.diff(betas), 1 / (betas.size - 1), rtol=1e-3)
+    assert rl.rts(flat, rng=0).converged
+
+
+def test_a_model_that_will_not_converge_is_named_before_the_run(monkeypatch):
+    monkeypatch.setattr(planning, "MOST_SWEEPS", 100)
+    monkeypatch.setattr(planning, "FEWEST_SWEEPS", 40)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        run = rl.rts(PATH, rng=0)
+    assert re.match(r"rts: this run will not converge: .* took [\d,]+ sweeps from end to end of "
+                    r"the betas and back, for which about [\d,]+ sweeps are needed, and 100 at "
+                    r"most are taken unasked; it takes 40 now", str(said[0].message))  # fmt: skip
+    assert "do not trust" in str(said[1].message)
+    assert run.n_sweeps == 40
+    assert not run.converged
+
+
+def test_no_round_trip_in_the_pilot_is_said(monkeypatch):
+    monkeypatch.setattr(planning, "MOST_PILOT_SWEEPS", 200)
+    with pytest.warns(rl.ConvergenceWarning, match=r"took more than 20,000 .* far more sweeps"):
+        plan = planning.planned("x", FROZEN, [0.0, 1.0], None, generator(0), trips=3.0)
+    assert plan.n_sweeps == planning.FEWEST_SWEEPS
+    assert plan.settings["planned"]["needed"] == np.inf
+
+
+WRONG = {
+    "n_sweeps is 3": lambda: rl.rts(SMALL, n_sweeps=3),
+    "n_sweeps is 'many'": lambda: rl.ti(SMALL, n_sweeps="many"),
+    "prior is given, but betas is None": lambda: rl.rts(SMALL, prior=np.ones(10)),
+    "prior is given, but betas is None ": lambda: rl.sams(SMALL, prior=np.ones(10)),
+    "n_chains is 15": lambda: rl.sams(SMALL, n_chains=15),
+    "n_chains is 1": lambda: rl.mbar(SMALL, n_chains=1),
+    "start is 'cold'": lambda: rl.wang_landau(SMALL, start="cold"),
+    "jump is 'up'": lambda: rl.sams(SMALL, jump="up"),
+    "jump is 'up' ": lambda: rl.wang_landau(SMALL, jump="up"),
+    "t_0 is -1": lambda: rl.sams(SMALL, t_0=-1),
+    "exponent is 2": lambda: rl.sams(SMALL, exponent=2),
+    "flatness is 1": lambda: rl.wang_landau(SMALL, flatness=1),
+    "record_every is 0": lambda: rl.rts(SMALL, record_every=0),
+    "betas has shape": lambda: rl.mbar(SMALL, 99),
+}
+
+
+@pytest.mark.parametrize(("message", "call"), WRONG.items(), ids=WRONG)
+def test_wrong_arguments_are_refused_before_a_pilot(monkeypatch, message, call):
+    for name in ("own_ladder", "trip_time"):
+        monkeypatch.setattr(planning, name, lambda *_: pytest.fail("a pilot ran"))
+    with pytest.raises(ValueError, match=message.strip()):
+        call()
+
+
+@pytest.mark.parametrize("estimator", [rl.sams, rl.wang_landau])
+def test_the_error_of_adjusted_log_z_holds_the_memory_of_a_trip(estimator):
+    run = estimator(SMALL, rng=3, n_chains=20)
+    plain = estimator(SMALL, run.betas, 20, run.n_sweeps, 3)
+    memory = run.settings["planned"]["sweeps_a_trip"] / (0.7 * run.n_sweeps)
+    assert run.settings["memory"] == pytest.approx(memory)
+    assert run.std_error == pytest.approx(np.hypot(plain.std_error, memory))
+    assert run.interval[0] < plain.interval[0] < plain.interval[1] < run.interval[1]
