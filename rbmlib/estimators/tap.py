@@ -22,8 +22,9 @@ import numpy as np
 from .. import __version__
 from .._diagnosis import warn
 from .._numerics import expit, logit, logsumexp
-from .._validation import count, finite_array, generator, instance, number, one_of, seed_of
+from .._validation import count, finite_array, generator, number, one_of, seed_of
 from ..models.bernoulli import BernoulliRBM
+from ..models.conversion import as_rbm
 from ..results import Estimate
 from .tap_expansion import Bits, Expansion
 
@@ -92,7 +93,7 @@ def tap(
     True
     """
     started = time.perf_counter()
-    instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM")
+    rbm = as_rbm("rbm", rbm)
     if order not in (1, 2, 3):
         raise ValueError(f"order is {order!r}: expected 1 (mean field), 2 or 3")
     one_of("solver", solver, SOLVERS)

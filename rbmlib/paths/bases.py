@@ -8,6 +8,7 @@ from .._diagnosis import warn
 from .._numerics import expit, logit
 from .._validation import number, numeric, parameter_array, refuse_nan
 from ..models.bernoulli import BernoulliRBM
+from ..models.conversion import as_rbm
 from ..models.mean_field import best_cover, families
 
 
@@ -86,6 +87,7 @@ def mean_field_bias(
     same is done about other patterns, and their average is taken where the solutions with the
     highest lower bounds on log Z find it likelier. Deterministic.
     """
+    rbm = as_rbm("rbm", rbm)
     candidates = []
     for hidden in families(rbm, n_starts):
         for _ in range(n_iterations):
