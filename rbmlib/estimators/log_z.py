@@ -17,6 +17,7 @@ import numpy as np
 from .. import __version__
 from .._compiling import Watch, watched
 from .._diagnosis import warn
+from .._kernels import threads
 from .._numerics import expit
 from .._streams import ChainStream
 from .._validation import count, generator, number
@@ -69,11 +70,11 @@ def log_z(
         Training data in [0, 1] for the base; without it a mean-field fit serves.
     budget_seconds : float, optional
         Aimed at, not guaranteed; 10 by default. Rounds of 250, 1,000, 4,000 ... steps are run,
-        each with random numbers of its own, until two in a row pass every check, of which the
-        second is the answer: one that is looked at, but not chosen, for its result. If the budget
-        ends before, the last round takes what is left of it. Compilation, once after an
-        installation, is not counted (a line on standard error tells of it), nor does enumeration
-        (up to 20 units in a layer) look at it.
+        each with random numbers of its own, until two in a row pass every check. The second is
+        the answer: the first was chosen because it passed. If the budget ends before, the last
+        round takes what is left of it. Compilation, once after an installation, is not counted (a
+        line on standard error tells of it); nor does enumeration (up to 20 units in a layer) look
+        at the budget.
     n_steps : int, optional
         Temperatures of each run, instead of a budget: one round. The same seed then gives the
         same bits, and those of a run with a budget whose ``settings["n_steps"]`` was this.
@@ -112,6 +113,7 @@ def log_z(
     """
     rbm = as_rbm("rbm", rbm, RBM_MEANING)
     budget, n_steps = _length(budget_seconds, n_steps)
+    threads.resolve(n_threads)  # which refuses what is no number, before anything is compiled
     if data is not None and np.shape(data)[-1:] != (rbm.n_visible,):
         raise ValueError(
             f"data has shape {np.shape(data)}: expected (n_samples, {rbm.n_visible}), "
