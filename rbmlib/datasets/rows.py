@@ -106,10 +106,12 @@ def _read(source: Path) -> np.ndarray:
         return next(iter(arrays.values()))
     with open(source, encoding=ENCODING) as file:
         first = file.readline().split(",")
-    names = not any(map(_is_number, first))  # a row with a gap in it is no line of names
+    is_header = not any(map(_is_number, first))  # a row with a gap in it is no line of names
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of no rows, which is refused by its shape
-        return np.loadtxt(source, delimiter=",", ndmin=2, skiprows=int(names), encoding=ENCODING)
+        return np.loadtxt(
+            source, delimiter=",", ndmin=2, skiprows=int(is_header), encoding=ENCODING
+        )
 
 
 def _is_number(word: str) -> bool:
