@@ -12,8 +12,10 @@ import warnings
 from pathlib import Path
 
 from . import __version__, datasets
-from ._files import checked_target, read_npy
+from ._files import checked_target
 from .estimators import log_z
+from .estimators.log_z import BUDGET_SECONDS
+from .models.names import LAYOUTS
 from .results import ConvergenceWarning, Estimate
 
 SHOWN_ERRORS = 10
@@ -61,15 +63,36 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,  # a misspelt option is refused, not guessed
         help="estimate log Z of a model, with bounds",
         description="Estimate log Z (nats) of a Bernoulli RBM from below and from above. "
+        "The same --steps and --seed give the same digits; with --budget the number of steps is "
+        "printed. "
         "Exit code: 0 if every check passed, 1 if not, 2 for wrong input.",
     )
     logz.add_argument("model", metavar="MODEL", help="a registered name (see: data), .npz or .mat")
     logz.add_argument(
+        "--layout",
+        choices=LAYOUTS,
+        help="rows and columns of the weights in a file of another program; default: as the "
+        "lengths of the biases tell",
+    )
+    logz.add_argument(
         "--data",
         metavar="FILE",
-        help="training data for the base: 'mnist', or a .npy array of values in [0, 1]",
+        help="training data for the base: 'mnist', or rows in a .npy, .npz or .csv, of values in "
+        "[0, 1] or with --threshold",
     )
-    logz.add_argument("--budget", type=float, default=30.0, metavar="SECONDS", help="default: 30")
+    logz.add_argument(
+        "--threshold", type=float, metavar="T", help="values of the data above it are 1, others 0"
+    )
+    logz.add_argument(
+        "--budget",
+        type=float,
+        metavar="SECONDS",
+        help=f"default: {BUDGET_SECONDS:g}, or less where short runs pass every check; "
+        "compilation, once after an installation, is not counted",
+    )
+    logz.add_argument(
+        "--steps", type=int, metavar="N", help="of each run, instead of a budget: fixes the result"
+    )
     logz.add_argument("--seed", type=int, default=0, help="default: 0")
     logz.add_argument("--threads", type=int, metavar="N", help="default: all")
     logz.add_argument(
@@ -137,7 +160,9 @@ def _check_is_estimate(target: Path) -> None:
 
 
 def _logz(options) -> int:
-    rbm = datasets.load_rbm(options.model)
+    if options.budget is not None and options.steps is not None:
+        raise ValueError("--budget and --steps: expected one of them; --steps fixes the result")
+    rbm = datasets.load_rbm(options.model, layout=options.layout)
     if options.save:
         sources = (Path(x).expanduser() for x in (options.model, options.data) if x)
         target = checked_target(
@@ -147,8 +172,9 @@ def _logz(options) -> int:
             _check_is_estimate(target)
     estimate = log_z(
         rbm,
-        data=_training_data(options.data, rbm.n_visible),
+        data=_training_data(options.data, options.threshold, rbm.n_visible),
         budget_seconds=options.budget,
+        n_steps=options.steps,
         rng=options.seed,
         enumerate_small=not options.estimate,
         n_threads=options.threads,
@@ -170,19 +196,20 @@ def _logz(options) -> int:
     return 0 if estimate.converged else 1
 
 
-def _training_data(name: str | None, n_visible: int):
+def _training_data(name: str | None, threshold: float | None, n_visible: int):
+    if threshold is not None and name in (None, "mnist"):
+        raise ValueError(f"--threshold is {threshold:g}: expected --data FILE with it")
     if name is None:
         return None
     if name == "mnist":
         return datasets.load_mnist().train
-    if Path(name).suffix != ".npy" or not Path(name).is_file():
-        raise ValueError(f"--data is {name!r}: expected 'mnist', or a .npy file that exists")
     try:
-        return read_npy(name, n_visible)
-    except ValueError as error:
+        return datasets.load_rows(name, n_visible, threshold=threshold)
+    except (ValueError, FileNotFoundError) as error:
+        advice = "" if threshold is not None else "; --threshold T makes bits of other values"
         raise ValueError(
-            f"--data is {name!r}: {error}; give (n_samples, {n_visible}) values in [0, 1], "
-            "as np.save writes them"
+            f"--data is {name!r}: {error}; expected 'mnist', or a .npy, .npz or .csv of "
+            f"(n_samples, {n_visible}) values in [0, 1]{advice}"
         ) from None
 
 
@@ -196,6 +223,7 @@ def _as_json(model: str, estimate: Estimate) -> str:
         "interval": estimate.interval,
         "lower_bound": settings["lower_bound"],
         "upper_bound": settings["upper_bound"],
+        "n_steps": settings.get("n_steps"),
         "ess": estimate.ess,
         "n_chains": estimate.n_chains,
         "seconds": estimate.seconds,
@@ -226,17 +254,30 @@ def _as_text(model: str, rbm, estimate: Estimate) -> str:
         (low, low_error), (high, high_error) = settings["lower_bound"], settings["upper_bound"]
         lines += [
             f"log Z        {estimate.log_z:.4f} ± {estimate.std_error:.4f}"
-            f"  (95%: {estimate.interval[0]:.4f} to {estimate.interval[1]:.4f})",
+            f"  ({_interval(estimate)})",
             f"lower bound  {low:.4f} ± {low_error:.4f}  mean log-weight of AIS",
             f"upper bound  {high:.4f} ± {high_error:.4f}  mean log-weight of reverse AIS "
             "from resampled particles",
             f"ESS          {estimate.ess:.0f} of {estimate.n_chains} chains",
-            f"settings     {settings['n_temperatures']} steps, base: {settings['base']}, "
-            f"seed {settings['rng']}",
+            f"settings     {settings['n_steps']} steps, base: {settings['base']}, "
+            f"seed {settings['rng']}; the same digits again: --steps {settings['n_steps']} "
+            f"--seed {settings['rng']}",
         ]
         lines += [f"check        {'ok  ' if ok else 'FAIL'} {text}"
                   for text, ok in settings["checks"].items()]  # fmt: skip
-    return "\n".join([*lines, f"seconds      {estimate.seconds:.1f}"])
+    compiling = settings.get("compile_seconds", 0.0)
+    of_which = f", of which compiling {compiling:.1f}" if compiling else ""
+    return "\n".join([*lines, f"seconds      {estimate.seconds:.1f}{of_which}"])
+
+
+def _interval(estimate: Estimate) -> str:
+    """The interval in words: after a failed check it is a bracket, or there is none."""
+    low, high = estimate.interval
+    if estimate.converged:
+        return f"95%: {low:.4f} to {high:.4f}"
+    if math.isfinite(high):
+        return f"a check failed: log Z is from {low:.1f} to {high:.1f}"
+    return f"no interval: a check shows that something was missed; log Z is above {low:.1f}"
 
 
 def _run(options) -> int:

@@ -61,6 +61,15 @@ def numeric(name: str, value, meaning: str) -> np.ndarray:
     return array
 
 
+def array_of(name: str, value) -> np.ndarray:
+    """Numbers of an array, or of a tensor, wherever it is and whether or not it has a gradient."""
+    for step in ("detach", "cpu", "double", "numpy"):  # NumPy does not know all its precisions
+        method = getattr(value, step, None)
+        if callable(method):
+            value = method()
+    return numeric(name, value, "a tensor or an array of numbers")
+
+
 def instance(name: str, value, kind: type | tuple[type, ...], meaning: str) -> None:
     if not isinstance(value, kind):
         raise TypeError(f"{name} is a {type(value).__name__}: expected {meaning}")

@@ -20,7 +20,7 @@ TOP_LEVEL = {
 # Rooms from left to right: a module imports rooms of a lower level, or its own room.
 LEVELS = [
     {"_kernels", "results", "_diagnosis", "_numerics", "_progress", "_streams", "_validation",
-     "_files", "_csv", "_public"},
+     "_files", "_csv", "_public", "_compiling"},
     {"models"},
     {"moves"},
     {"datasets"},

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..models import BernoulliRBM
-from ..models.files import load_gaussian_visible, load_model
+from ..models.files import load_gaussian_visible, load_model, refuse_other_programs
 from .download import DataCorrupt, find
 from .files import committed, fetch, suggest
 from .register import COMMITTED_GAUSSIAN, PUBLISHED_RBMS, RBMS, REMOTE
@@ -20,7 +20,10 @@ class RBMInfo(NamedTuple):
     where: str
 
 
-def load_rbm(name_or_path: str | os.PathLike) -> BernoulliRBM | Any:
+def load_rbm(
+    name_or_path: str | os.PathLike, *, layout: str | None = None,
+    names: dict[str, str] | None = None,
+) -> BernoulliRBM | Any:  # fmt: skip
     """Return a trained RBM: a registered one by its name, or one from a file.
 
     Parameters
@@ -29,6 +32,8 @@ def load_rbm(name_or_path: str | os.PathLike) -> BernoulliRBM | Any:
         A name listed by :func:`list_rbms`, such as "h500", or the path of an .npz or .mat file
         as :meth:`rbmlib.BernoulliRBM.load` reads them, or as `LeakyRBM.save` or
         `GaussianRBM.save` wrote it.
+    layout, names : optional
+        As :meth:`rbmlib.BernoulliRBM.load`, for files of other programs.
 
     Returns
     -------
@@ -38,7 +43,9 @@ def load_rbm(name_or_path: str | os.PathLike) -> BernoulliRBM | Any:
     Raises
     ------
     ValueError
-        If it is neither a known name nor ends in .npz or .mat.
+        If it is neither a known name nor ends in .npz or .mat, or the file holds no RBM, or one
+        whose parts or layout are not told. Files of other kinds are refused with the line that
+        converts them.
     FileNotFoundError
         If there is no file at that path.
     DataCorrupt, DataUnavailable
@@ -49,10 +56,15 @@ def load_rbm(name_or_path: str | os.PathLike) -> BernoulliRBM | Any:
             f"name_or_path is {name_or_path!r}: expected a registered name, or a path to an .npz "
             "or .mat file"
         )
+    if name_or_path in RBMS and (layout is not None or names is not None):
+        raise ValueError(
+            f"{name_or_path!r} is a registered model, whose arrays are known: expected neither "
+            "layout nor names"
+        )
     file = _rbm_file(name_or_path)
     if name_or_path in COMMITTED_GAUSSIAN:  # files without a mark of what they hold
         return load_gaussian_visible(file)
-    return load_model(file)
+    return load_model(file, layout, names)
 
 
 def list_rbms() -> list[RBMInfo]:
@@ -92,6 +104,8 @@ def _rbm_file(name_or_path: str | os.PathLike) -> Path:
         return _registered(name_or_path)
     path = Path(name_or_path).expanduser()
     if path.suffix not in (".npz", ".mat"):
+        if path.is_file():
+            refuse_other_programs(path)
         if path.exists():
             kind = "a folder" if path.is_dir() else f"a {path.suffix or 'nameless'} file"
             raise ValueError(f"{path} is {kind}: expected a model in an .npz or .mat file")

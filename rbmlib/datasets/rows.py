@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from .._files import DAMAGED, read_npy, read_npz
 from .._validation import number, numeric, refuse_nan
 
 SUFFIXES = (".npy", ".npz", ".csv")
+ENCODING = "utf-8-sig"  # spreadsheets begin a file with a mark, which is no part of the first row
 
 
 def load_rows(
@@ -102,14 +104,19 @@ def _read(source: Path) -> np.ndarray:
             names = ", ".join(arrays) or "none"
             raise ValueError(f"expected one array in it, found {names}; save the data alone")
         return next(iter(arrays.values()))
-    with open(source, encoding="utf-8") as file:
-        first = file.readline()
-    return np.loadtxt(source, delimiter=",", ndmin=2, skiprows=int(not _is_numbers(first)))
+    with open(source, encoding=ENCODING) as file:
+        first = file.readline().split(",")
+    is_header = not any(map(_is_number, first))  # a row with a gap in it is no line of names
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of no rows, which is refused by its shape
+        return np.loadtxt(
+            source, delimiter=",", ndmin=2, skiprows=int(is_header), encoding=ENCODING
+        )
 
 
-def _is_numbers(line: str) -> bool:
+def _is_number(word: str) -> bool:
     try:
-        [float(word) for word in line.split(",")]
+        float(word)
     except ValueError:
         return False
     return True

@@ -20,6 +20,7 @@ from .._numerics import expit, logsumexp
 from .._streams import progress_bar
 from .._validation import count, generator
 from ..models import BernoulliRBM, LeakyRBM
+from ..models.conversion import as_model, as_rbm
 from ..results import Estimate
 
 MAX_UNITS = 30  # 2**30 states of 784 units take the better part of an hour
@@ -29,7 +30,7 @@ MAX_TABLE_UNITS = 22  # a table of all states is kept for sampling: 32 MB
 def can_enumerate(rbm: BernoulliRBM, max_units: int = MAX_TABLE_UNITS) -> bool:
     """Whether the smaller layer has at most ``max_units`` units."""
     if not hasattr(rbm, "n_enumerated"):
-        raise TypeError(f"rbm is a {type(rbm).__name__}: expected a BernoulliRBM")
+        rbm = as_rbm("rbm", rbm)
     return rbm.n_enumerated <= max_units
 
 
@@ -56,7 +57,7 @@ def exact(
     rbm : BernoulliRBM or LeakyRBM
         With at most 30 units in one of the layers; each further unit doubles the time (784 x 20
         takes seconds). Or a `LeakyRBM` with orthogonal columns of weights, or another model
-        with `exact_log_z()`.
+        with `exact_log_z()`. A fitted BernoulliRBM of scikit-learn is taken too.
 
     Returns
     -------
@@ -76,6 +77,7 @@ def exact(
     1.743668
     """
     started = time.perf_counter()
+    rbm = as_model("rbm", rbm)
     if hasattr(rbm, "exact_log_z"):
         return _known(rbm.exact_log_z(), started)
     if not can_enumerate(rbm, MAX_UNITS):
@@ -125,6 +127,7 @@ def exact_samples(rbm: BernoulliRBM | LeakyRBM, n_samples: int, rng=None) -> np.
     `LeakyRBM.exact_samples`.
     """
     n_samples = count("n_samples", n_samples)
+    rbm = as_model("rbm", rbm)
     if hasattr(rbm, "exact_samples"):
         return rbm.exact_samples(n_samples, rng)
     if not can_enumerate(rbm):

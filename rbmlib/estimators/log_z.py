@@ -1,14 +1,13 @@
 """log Z of a trained model, checked from several sides: for those who just want the number.
 
-Small models are enumerated. Elsewhere three runs share the time: AIS from one base, AIS from a
-second, broader base, and reverse AIS along the first path from the particles of both. A mode
+Small models are enumerated. Elsewhere a round is three runs of one length: AIS from one base, AIS
+from a second, broader base, and reverse AIS along the first path from the particles of both. A mode
 that one base loses shows as a disagreement, which no run's own error bar would show. A mode that
 all lose may show as a mean-field solution, whose lower bound on log Z lies above the estimate.
 """
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from dataclasses import replace
@@ -16,18 +15,22 @@ from dataclasses import replace
 import numpy as np
 
 from .. import __version__
-from .._diagnosis import DISAGREEMENT, warn
+from .._compiling import Watch, watched
+from .._diagnosis import warn
+from .._kernels import threads
 from .._numerics import expit
 from .._progress import one_run
 from .._streams import ChainStream
-from .._validation import generator, instance, number, seed_of
+from .._validation import count, generator, number
 from ..models.bernoulli import BernoulliRBM
+from ..models.conversion import as_rbm
 from ..models.mean_field import best_lower_bound
 from ..paths.base import State
 from ..paths.bases import base_rate, mean_field_bias
 from ..paths.geometric import GeometricPath
 from ..results import ConvergenceWarning, Estimate
 from ..schedules import linear
+from ._log_z_checks import Round
 from ._reverse_start import moved_on, resample
 from .ais import ais
 from .exact import can_enumerate, exact
@@ -37,10 +40,14 @@ EXACT_UNITS = 20
 N_CHAINS = 500
 BURN_IN = 200
 BROAD = 0.2  # smoothing of the second base
+BUDGET_SECONDS = 10.0
 MAX_SECONDS = 1e6  # 11 days
 MAX_STEPS = 10_000_000  # of a run: its schedule is held in memory
-ROUNDING = 1e-9  # of log Z
+FIRST_STEPS = 250  # of the first round
+GROWTH = 4  # of the steps from round to round
+LEAST_STEPS = 100  # of a round, however small the budget
 N_ROWS = 20  # of data, where mean-field solutions begin
+RBM_MEANING = "a BernoulliRBM; for other models run rl.ais on a path of theirs"
 
 
 @one_run
@@ -48,21 +55,33 @@ def log_z(
     rbm: BernoulliRBM,
     *,
     data=None,
-    budget_seconds: float = 30.0,
+    budget_seconds: float | None = None,
+    n_steps: int | None = None,
     rng=None,
     enumerate_small: bool = True,
     n_threads: int | None = None,
     progress: bool | None = None,
 ) -> Estimate:
-    """Estimate log Z within a time budget and say whether to trust it.
+    """Estimate log Z, and say whether to trust it.
 
     Parameters
     ----------
     rbm : BernoulliRBM
+        A fitted BernoulliRBM of scikit-learn is taken too.
     data : array (n_samples, n_visible), optional
         Training data in [0, 1] for the base; without it a mean-field fit serves.
-    budget_seconds : float
-        Aimed at, not guaranteed; enumeration (up to 20 units in a layer) ignores it.
+    budget_seconds : float, optional
+        Aimed at, not guaranteed; 10 by default. Rounds of 250, 1,000, 4,000 ... steps are run,
+        each with random numbers of its own, until two in a row pass every check. The second is
+        the answer: the first was chosen because it passed. If the budget ends before, the last
+        round takes what is left of it. Compilation, once after an installation, is not counted (a
+        line on standard error tells of it); nor does enumeration (up to 20 units in a layer) look
+        at the budget.
+    n_steps : int, optional
+        Temperatures of each run, instead of a budget: one round. The same seed then gives the
+        same bits, and those of a run with a budget whose ``settings["n_steps"]`` was this.
+    rng : int or numpy.random.Generator, optional
+        ``settings["rng"]`` holds the seed, also where it had to be drawn.
     enumerate_small : bool
         False: estimate even where enumeration is possible.
 
@@ -71,7 +90,18 @@ def log_z(
     Estimate
         ``settings["lower_bound"]`` and ``settings["upper_bound"]`` hold (value, standard error)
         of bounds in expectation, ``settings["checks"]`` what was checked; `converged` is True if
-        every check passed. Otherwise a `ConvergenceWarning` says which did not.
+        every check passed. Otherwise a `ConvergenceWarning` says which did not, `std_error` holds
+        the largest disagreement, and `interval` is what remains: log Z is above its lower end
+        (97.5%, by Markov's inequality or a mean-field bound, even above `log_z`), and below its
+        upper end as far as the reverse run knows, which is infinite where something was missed.
+
+    Raises
+    ------
+    TypeError
+        If ``rbm`` is no BernoulliRBM.
+    ValueError
+        If the data are not of the model, both a budget and a number of steps are given, or one of
+        them is out of bounds.
 
     Examples
     --------
@@ -79,89 +109,169 @@ def log_z(
     >>> rbm = rl.testsystems.random_rbm(n_visible=30, n_hidden=10, rng=0)
     >>> rl.log_z(rbm).method
     'exact'
+    >>> estimate = rl.log_z(rbm, n_steps=1000, rng=0, enumerate_small=False)
+    >>> estimate.log_z == rl.log_z(rbm, n_steps=1000, rng=0, enumerate_small=False).log_z
+    True
     """
-    instance(
-        "rbm",
-        rbm,
-        BernoulliRBM,
-        "a BernoulliRBM, which rl.load_rbm reads by name "
-        "or path; for other models run rl.ais on a path of theirs",
-    )
-    meaning = f"a number above 0, {MAX_SECONDS:,.0f} at most"
-    budget_seconds = number("budget_seconds", budget_seconds, meaning, above=0)
-    if budget_seconds > MAX_SECONDS:
-        raise ValueError(f"budget_seconds is {budget_seconds:g}: expected {meaning}")
+    rbm = as_rbm("rbm", rbm, RBM_MEANING)
+    budget, n_steps = _length(budget_seconds, n_steps)
+    threads.resolve(n_threads)  # which refuses what is no number, before anything is compiled
     if data is not None and np.shape(data)[-1:] != (rbm.n_visible,):
         raise ValueError(
             f"data has shape {np.shape(data)}: expected (n_samples, {rbm.n_visible}), "
             "one column a visible unit of the model"
         )
     base = None if data is None else base_rate(data)  # which refuses what is no data
-    if enumerate_small and can_enumerate(rbm, EXACT_UNITS):
-        estimate = exact(rbm, n_threads=n_threads, progress=progress)
-        bounds = {"lower_bound": (estimate.log_z, 0.0), "upper_bound": (estimate.log_z, 0.0)}
-        return replace(estimate, settings=estimate.settings | bounds | {"checks": {}})
     started = time.perf_counter()
-    source = generator(rng)
-    options = {"n_threads": n_threads, "progress": progress}
-    first = GeometricPath(rbm, mean_field_bias(rbm) if base is None else base)
-    other_base = mean_field_bias(rbm, smoothing=BROAD) if data is None else mean_field_bias(rbm)
-    second = GeometricPath(rbm, other_base)
-    steps = _affordable_steps(first, budget_seconds, n_threads)
-    betas = linear(min(max(100, (steps - BURN_IN) // 3), MAX_STEPS))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # said once, below
-        forward = ais(first, betas, N_CHAINS, source, **options)
-        other = ais(second, betas, N_CHAINS, source, **options)
-        start = _start_of_reverse(first, forward, other, source, n_threads)
-        backward = reverse_ais(first, betas, N_CHAINS, source, start=start, **options)
-    bound = best_lower_bound(rbm, _means_to_start_from(data, first, second))
-    checks = _checks(forward, other, backward, bound)
-    failed = [text for text, passed in checks.items() if not passed]
-    if failed:
-        warn(
-            "log_z: do not trust this value: failed: " + "; ".join(failed)
-            + ". Give it more time (budget_seconds), training data (data), or both"
-        )  # fmt: skip
+    with watched() as compilation:
+        if enumerate_small and can_enumerate(rbm, EXACT_UNITS):
+            estimate = exact(rbm, n_threads=n_threads, progress=progress)
+            bounds = {"lower_bound": (estimate.log_z, 0.0), "upper_bound": (estimate.log_z, 0.0)}
+            return replace(estimate, settings=estimate.settings | bounds | {"checks": {}})
+        seed = _seed(rng)
+        runs = _Runs(rbm, data, base, seed, {"n_threads": n_threads, "progress": progress})
+        if n_steps is None:
+            ran = _rounds(runs, budget, started, compilation)
+        else:
+            ran = [runs(n_steps)]
+    last = ran[-1]
+    if not last.passed:
+        _warn_of(last, budget, data)
+    forward, backward = last.forward, last.backward
     return replace(
         forward,
         method="log_z",
+        std_error=last.std_error(),
+        interval=last.interval(),
         seconds=time.perf_counter() - started,
-        converged=not failed,
+        converged=last.passed,
         settings=forward.settings
         | {
-            "rng": seed_of(rng),
+            "rng": seed,
+            "n_steps": last.n_steps,
             "base": "mean field" if data is None else "base rate of data",
-            "budget_seconds": budget_seconds,
+            "budget_seconds": budget,
+            "earlier_rounds": [earlier.n_steps for earlier in ran[:-1]],
+            "compile_seconds": compilation.seconds,
             "lower_bound": (forward.mean_log_z, forward.mean_std_error),
             "upper_bound": (backward.mean_log_z, backward.mean_std_error),
-            "mean_field_bound": bound,
-            "second_base": (other.log_z, other.std_error),
+            "mean_field_bound": last.bound,
+            "first_base": (forward.log_z, forward.std_error),
+            "second_base": (last.other.log_z, last.other.std_error),
             "reverse": (backward.log_z, backward.std_error),
             "upper_bound_from": "resampled AIS particles: as good a bound as they are samples",
-            "checks": checks,
+            "checks": last.checks(),
             "version": __version__,
         },
     )
 
 
-def _affordable_steps(path: GeometricPath, seconds: float, n_threads) -> int:
-    """Steps of N_CHAINS chains that fit into the budget, by trial (the first call compiles)."""
-    for n_steps in (2, 50):
-        stream = ChainStream(0, N_CHAINS)
-        state = path.sample_base(N_CHAINS, stream)
-        started = time.perf_counter()
-        path.anneal(state, np.linspace(0, 1e-3, n_steps + 1), stream, n_threads=n_threads)
-    return int(0.9 * seconds / (time.perf_counter() - started) * 50)
+def _length(budget_seconds, n_steps) -> tuple[float | None, int | None]:
+    """The budget or the number of steps, of which one is None."""
+    if n_steps is not None:
+        if budget_seconds is not None:
+            raise ValueError(
+                f"budget_seconds is {budget_seconds!r} and n_steps is {n_steps!r}: expected one "
+                "of them; n_steps alone fixes the result"
+            )
+        n_steps = count("n_steps", n_steps)
+        if n_steps > MAX_STEPS:
+            raise ValueError(f"n_steps is {n_steps:,}: expected {MAX_STEPS:,} at most")
+        return None, n_steps
+    meaning = f"a number above 0, {MAX_SECONDS:,.0f} at most"
+    budget = BUDGET_SECONDS if budget_seconds is None else budget_seconds
+    budget = number("budget_seconds", budget, meaning, above=0)
+    if budget > MAX_SECONDS:
+        raise ValueError(f"budget_seconds is {budget:g}: expected {meaning}")
+    return budget, None
 
 
-def _start_of_reverse(path, forward, other, rng, n_threads) -> State:
-    """Particles of both runs, drawn by their weights, then moved at beta = 1."""
-    pooled = np.concatenate([forward.log_weights, other.log_weights])
-    states = State(np.concatenate([forward.states.coordinates, other.states.coordinates]))
-    chosen = rng.permutation(resample(pooled, rng, N_CHAINS))
-    stream = ChainStream(rng, N_CHAINS)
-    return moved_on(path, states, chosen, BURN_IN, stream, n_threads=n_threads)
+def _seed(rng) -> int:
+    """The seed that was given, or one that is drawn from what was."""
+    if rng is None or isinstance(rng, np.random.Generator):
+        return int(generator(rng).integers(2**63))
+    generator(rng)  # which refuses what is no seed
+    return int(rng)
+
+
+class _Runs:
+    """Rounds of a model: functions of the seed and the number of steps alone."""
+
+    def __init__(self, rbm: BernoulliRBM, data, base, seed: int, options: dict):
+        self.seed, self.options = seed, options
+        self.first = GeometricPath(rbm, mean_field_bias(rbm) if base is None else base)
+        broad = mean_field_bias(rbm, smoothing=BROAD) if base is None else mean_field_bias(rbm)
+        self.second = GeometricPath(rbm, broad)
+        self.bound = best_lower_bound(rbm, _means_to_start_from(data, self.first, self.second))
+
+    def __call__(self, n_steps: int) -> Round:
+        source = np.random.default_rng([self.seed, n_steps])
+        betas = linear(n_steps)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # said once, of the last round
+            forward = ais(self.first, betas, N_CHAINS, source, **self.options)
+            other = ais(self.second, betas, N_CHAINS, source, **self.options)
+            start = self._start_of_reverse(forward, other, source)
+            backward = reverse_ais(self.first, betas, N_CHAINS, source, start=start, **self.options)
+        return Round(n_steps, forward, other, backward, self.bound)
+
+    def _start_of_reverse(self, forward: Estimate, other: Estimate, source) -> State:
+        """Particles of both runs, drawn by their weights, then moved at beta = 1."""
+        pooled = np.concatenate([forward.log_weights, other.log_weights])
+        coordinates = [forward.states.coordinates, other.states.coordinates]
+        chosen = source.permutation(resample(pooled, source, N_CHAINS))
+        stream = ChainStream(source, N_CHAINS)
+        states = State(np.concatenate(coordinates))
+        n_threads = self.options["n_threads"]
+        return moved_on(self.first, states, chosen, BURN_IN, stream, n_threads=n_threads)
+
+    def sweep_seconds(self) -> float:
+        """Of all chains, by trial; the first steps compile or load the loops."""
+        n_threads = self.options["n_threads"]
+        for n_steps in (2, 20):
+            stream = ChainStream(0, N_CHAINS)
+            state = self.first.sample_base(N_CHAINS, stream)
+            self.first.sweep(state, 1.0, 1, stream, n_threads=n_threads)
+            began = time.perf_counter()
+            self.first.anneal(state, np.linspace(0, 1e-3, n_steps + 1), stream, n_threads=n_threads)
+        return (time.perf_counter() - began) / n_steps
+
+
+def _rounds(run: _Runs, budget: float, started: float, compilation: Watch) -> list[Round]:
+    """Rounds, of which the last is the answer; `log_z` states the rule."""
+
+    def clock() -> float:
+        return time.perf_counter() - started - compilation.seconds
+
+    def sweeps(n_steps: int) -> int:
+        return 3 * n_steps + BURN_IN
+
+    each = run.sweep_seconds()
+    ran: list[Round] = []
+    n_steps, passed = FIRST_STEPS, False
+    while True:
+        affordable = int(0.95 * (budget - clock()) / each)
+        # before a check has passed, a round is worth its time only if a longer one can follow
+        needed = sweeps(n_steps) + (0 if passed else sweeps(GROWTH * n_steps))
+        is_last = needed > affordable
+        if is_last:
+            n_steps = _two_digits((affordable - BURN_IN) // 3)
+            if ran and n_steps <= ran[-1].n_steps:
+                return ran
+        began = clock()
+        ran.append(run(n_steps))
+        each = (clock() - began) / sweeps(n_steps)
+        if is_last or (passed and ran[-1].passed):
+            return ran
+        passed = ran[-1].passed
+        n_steps *= GROWTH
+
+
+def _two_digits(n_steps: int) -> int:
+    """A number of steps that is easy to repeat: two digits and zeros, within bounds."""
+    n_steps = min(max(LEAST_STEPS, n_steps), MAX_STEPS)
+    unit = 10 ** (len(str(n_steps)) - 2)
+    return n_steps // unit * unit
 
 
 def _means_to_start_from(data, first: GeometricPath, second: GeometricPath) -> np.ndarray:
@@ -173,26 +283,17 @@ def _means_to_start_from(data, first: GeometricPath, second: GeometricPath) -> n
     return np.concatenate([bases, *some])
 
 
-def _checks(forward: Estimate, other: Estimate, backward: Estimate, bound: float) -> dict:
-    def apart(a: Estimate, b: Estimate) -> float:
-        return (a.log_z - b.log_z) / math.hypot(a.std_error, b.std_error, 1e-3)
-
-    second = apart(other, forward)  # a second base with a low ESS can only be too low
-    bounds = math.hypot(forward.mean_std_error, backward.mean_std_error)
-    gap = (bound - forward.log_z) / math.hypot(forward.std_error, 1e-3)
-    return {
-        f"effective sample size ({forward.ess:.0f} of {forward.n_chains})": forward.converged,
-        f"effective sample size from above ({backward.ess:.0f})": backward.converged,
-        f"forward and reverse agree ({apart(backward, forward):+.1f} s.e.)": bool(
-            abs(apart(backward, forward)) < DISAGREEMENT
-        ),
-        f"two bases agree ({second:+.1f} s.e., ESS {other.ess:.0f})": bool(
-            second < DISAGREEMENT and (second > -DISAGREEMENT or not other.converged)
-        ),
-        "lower bound below upper bound": bool(
-            forward.mean_log_z
-            <= backward.mean_log_z + DISAGREEMENT * bounds + ROUNDING * (1 + abs(forward.log_z))
-        ),
-        f"no mean-field solution bounds log Z from below above this value (the best: {bound:.2f}, "
-        f"{gap:+.1f} s.e.)": bool(gap <= DISAGREEMENT),
-    }
+def _warn_of(last: Round, budget: float | None, data) -> None:
+    """What failed, and what may help: nothing that was given already."""
+    failed = [text for text, passed in last.checks().items() if not passed]
+    remedies = [
+        f"more steps than {last.n_steps:,} (n_steps; --steps)"
+        if budget is None
+        else f"more time than {budget:g} s (budget_seconds; --budget)"
+    ]
+    if data is None:
+        remedies.append("training data (data; --data)")
+    warn(
+        f"log_z: do not trust this value: failed: {'; '.join(failed)}. Give it "
+        + ", or ".join(remedies)
+    )

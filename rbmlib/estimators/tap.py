@@ -30,6 +30,7 @@ from .._numerics import expit, logit, logsumexp
 from .._progress import progress_bar
 from .._validation import count, finite_array, generator, instance, number, one_of, seed_of
 from ..models.bernoulli import BernoulliRBM
+from ..models.conversion import as_rbm
 from ..models.mean_field import best_lower_bound
 from ..results import Estimate
 from .tap_expansion import Bits, Expansion
@@ -112,7 +113,7 @@ def tap(
     True
     """
     started = time.perf_counter()
-    instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM")
+    rbm = as_rbm("rbm", rbm)
     instance("compare", compare, (bool, np.bool_), "True or False")
     if order not in (1, 2, 3):
         raise ValueError(f"order is {order!r}: expected 1 (mean field), 2 or 3")

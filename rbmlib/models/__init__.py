@@ -3,9 +3,9 @@
 from .._public import declare as _declare
 from . import testsystems as testsystems
 from .bernoulli import BernoulliRBM as BernoulliRBM
-from .bernoulli import log_likelihood as log_likelihood
 from .gaussian import GaussianRBM as GaussianRBM
 from .leaky import LeakyRBM as LeakyRBM
+from .likelihood import log_likelihood as log_likelihood
 from .mixture import GaussianMixture as GaussianMixture
 from .projection import project_weights as project_weights
 

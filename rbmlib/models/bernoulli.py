@@ -10,12 +10,15 @@ A Bernoulli RBM has visible units v and hidden units h in {0, 1} and
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from .._numerics import expit, softplus
 from .._validation import (
+    array_of,
     binary_states,
-    finite_array,
+    instance,
     layer,
     numeric,
     one_of,
@@ -23,8 +26,7 @@ from .._validation import (
 )
 from .base import _RBM
 from .files import UNMARKED, load_bernoulli
-
-LAYOUTS = ("visible_hidden", "hidden_visible")
+from .names import LAYOUTS, chosen, find
 
 
 class BernoulliRBM(_RBM):
@@ -154,6 +156,58 @@ class BernoulliRBM(_RBM):
         )
 
     @classmethod
+    def from_state_dict(
+        cls, state, *, layout: str | None = None, names: dict[str, str] | None = None
+    ) -> BernoulliRBM:
+        """From the ``module.state_dict()`` of a PyTorch RBM, or any dict of arrays.
+
+        Parameters
+        ----------
+        state : mapping of names to tensors or arrays
+            The parameters are told by their names, whatever their case and prefix ("rbm.W"):
+            weights, such as W, weight or weights; visible biases, such as v_bias, vbias,
+            visible_bias or bv; hidden biases, such as h_bias, hbias, hidden_bias or bh. Of b and
+            c, b are visible and c hidden; a bias of another name, such as the ``bias`` of a
+            ``Linear``, is the one that is left. Each may be (n,), (1, n) or (n, 1).
+        layout : {"visible_hidden", "hidden_visible"}, optional
+            What the rows and columns of the weights are. None: the lengths of the biases decide;
+            square weights need it, unless they have the name of a program that keeps them one way
+            (components_, vishid, parameter_W). ``F.linear`` takes "hidden_visible".
+        names : dict, optional
+            Which keys are weights, visible_bias and hidden_bias; all others are left out.
+
+        Raises
+        ------
+        ValueError
+            If keys are missing, unknown, or could be two things, which lists the keys; or if the
+            arrays do not fit each other, or their layout is not told.
+        TypeError
+            If ``state`` is no mapping.
+
+        Examples
+        --------
+        >>> import numpy as np, rbmlib as rl
+        >>> state = {"W": np.ones((2, 5)), "v_bias": np.zeros(5), "h_bias": np.zeros(2)}
+        >>> rl.BernoulliRBM.from_state_dict(state)
+        BernoulliRBM(n_visible=5, n_hidden=2)
+        """
+        meaning = "a dict of tensors or arrays by name, such as module.state_dict()"
+        instance("state", state, Mapping, meaning)
+        nested = [key for key, value in state.items() if isinstance(value, Mapping)]
+        if nested:
+            raise ValueError(
+                f"state holds a dict under {nested[0]!r}: expected {meaning}; pass that of the "
+                f"model, for example state[{nested[0]!r}]"
+            )
+        found = (
+            find(state, strict=True, what="state")
+            if names is None
+            else chosen(names, state, "state")
+        )
+        arrays = {role: array_of(str(key), state[key]) for role, key in found.keys.items()}
+        return cls.from_arrays(**arrays, layout=layout or found.layout)
+
+    @classmethod
     def from_sklearn(cls, model) -> BernoulliRBM:
         """From a fitted ``sklearn.neural_network.BernoulliRBM``."""
         missing = [
@@ -169,32 +223,25 @@ class BernoulliRBM(_RBM):
         return cls(model.components_.T, model.intercept_visible_, model.intercept_hidden_)
 
     @classmethod
-    def load(cls, path) -> BernoulliRBM:
-        """Read an .npz of `save`, or a MATLAB .mat file of a published RBM.
+    def load(
+        cls, path, *, layout: str | None = None, names: dict[str, str] | None = None
+    ) -> BernoulliRBM:
+        """Read an .npz of `save`, or an .npz or MATLAB .mat of another program.
 
-        Nothing in the file is executed (no pickle). Raises FileNotFoundError, or ValueError
-        naming the file if it is damaged or holds no RBM.
+        Parameters
+        ----------
+        path : str or path
+        layout, names
+            As in `from_state_dict`, for files of other programs: their arrays are told by the
+            same names. Those that `save` wrote need neither.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is none.
+        ValueError
+            Naming the file, if it is damaged, or holds no RBM, or one whose parts or layout are
+            not told; it lists the arrays. Files of other kinds (.pt, .pkl, .h5 ...) are refused
+            with the line that converts them: nothing in a file is executed (no pickle).
         """
-        return load_bernoulli(path)
-
-
-def log_likelihood(model, data, log_z: float) -> np.ndarray:
-    """log p(v) = log p*(v) - log Z of each row of ``data`` (report, eq. 23), (n_states,), nats.
-
-    ``log_z`` is a number or an `Estimate`. An error of log Z shifts every row alike.
-
-    Raises ValueError if log Z is NaN or infinite, or the data are not states of the model.
-    """
-    if not hasattr(model, "log_density"):
-        raise TypeError(f"model is {model!r:.60}: expected a model with log_density, such as a "
-                        "BernoulliRBM, which rl.load_rbm reads by name or path")  # fmt: skip
-    if isinstance(model, BernoulliRBM):
-        data = binary_states("data", data, model.n_visible)
-    else:
-        n_visible = getattr(model, "n_visible", None)
-        meaning = f"(n_states, {n_visible or 'n_visible'}), one column a unit of the model"
-        rows = np.atleast_2d(numeric("data", data, meaning))
-        data = finite_array("data", rows, (None, n_visible), meaning)
-    value = getattr(log_z, "log_z", log_z)
-    value = float(finite_array("log_z", value, (), "one number in nats, or an Estimate"))
-    return model.log_density(data) - value
+        return load_bernoulli(path, layout=layout, names=names)

@@ -9,6 +9,7 @@ from .._numerics import expit, logit
 from .._progress import progress_bar
 from .._validation import number, numeric, parameter_array, refuse_nan
 from ..models.bernoulli import BernoulliRBM
+from ..models.conversion import as_rbm
 from ..models.mean_field import best_cover, families
 
 
@@ -87,6 +88,7 @@ def mean_field_bias(
     same is done about other patterns, and their average is taken where the solutions with the
     highest lower bounds on log Z find it likelier. Deterministic.
     """
+    rbm = as_rbm("rbm", rbm)
     candidates = []
     starts = families(rbm, n_starts)
     with progress_bar(len(starts) * n_iterations, "mean-field base") as bar:

@@ -11,6 +11,7 @@ from .._kernels.tempering import DRAWS, Kept, Tempering, no_draws
 from .._numerics import expit, softplus
 from .._validation import instance, point_of_path
 from ..models.bernoulli import BernoulliRBM
+from ..models.conversion import as_rbm
 from .base import STATE_MEANING, AnnealingPath, State, check_visible
 from .bases import base_biases
 
@@ -34,7 +35,7 @@ class GeometricPath(AnnealingPath):
     Parameters
     ----------
     rbm : BernoulliRBM
-        The target.
+        The target; a fitted one of scikit-learn is taken too.
     base : array (n_visible,), BernoulliRBM, "mean_field" or None
         Visible biases of the base (`base_rate` of training data is the best known choice), a
         whole RBM with zero weights, a mean-field fit that needs no data (`mean_field_bias`,
@@ -53,8 +54,7 @@ class GeometricPath(AnnealingPath):
     compiled = True  # False in a subclass whose draws the kernels do not know: generic loops only
 
     def __init__(self, rbm: BernoulliRBM, base="mean_field"):
-        instance("rbm", rbm, BernoulliRBM, RBM_MEANING)
-        self.rbm = rbm
+        self.rbm = rbm = as_rbm("rbm", rbm, RBM_MEANING)
         self.base_visible_bias, self.base_hidden_bias, self.base_name = base_biases(rbm, base)
         self.log_z_base = float(
             softplus(self.base_visible_bias).sum() + softplus(self.base_hidden_bias).sum()
@@ -193,7 +193,7 @@ class GeometricPath(AnnealingPath):
                 state, betas, stream, record_at=record_at, on_record=on_record,
                 n_threads=n_threads, on_progress=on_progress,
             )  # fmt: skip
-        betas = np.asarray(betas, float)
+        betas = np.array(betas, float)  # a copy: the kernels are compiled for one kind of array
         v = self._own_bits(state)
         entry = -self._correction(state, betas[0]) if betas[0] else 0.0
         gains = np.zeros(len(v))

@@ -14,8 +14,9 @@ import numpy as np
 
 from .._numerics import softplus
 from .._streams import ChainStream, progress_bar
-from .._validation import count, generator, instance, number, point_of_path
+from .._validation import count, generator, number, point_of_path
 from ..models.bernoulli import BernoulliRBM
+from ..models.conversion import as_rbm
 from .base import AnnealingPath, State
 from .geometric import GeometricPath
 
@@ -67,7 +68,7 @@ class MomentAveragingPath(AnnealingPath):
         self, rbm: BernoulliRBM, base="mean_field", *, n_knots: int = 9, n_chains: int = 100,
         n_updates: int = 500, learning_rate: float = 0.1, rng=None, progress: bool | None = None,
     ):  # fmt: skip
-        instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM")
+        rbm = as_rbm("rbm", rbm)
         geometric = GeometricPath(rbm, base)
         self.rbm, self.base_name, self.log_z_base = rbm, geometric.base_name, geometric.log_z_base
         self._geometric = geometric

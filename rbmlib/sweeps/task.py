@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._validation import one_of
-from ..models.bernoulli import log_likelihood
+from ..models import log_likelihood
 from ..results import ConvergenceWarning
 from . import estimators, paths, schedules  # noqa: F401  (each registers its words)
 from .faults import check_models, task_faults, to_download

@@ -43,6 +43,7 @@ from .._validation import (
 )
 from ..estimators.exact import exact
 from ..models.bernoulli import BernoulliRBM
+from ..models.conversion import as_rbm
 from ..paths.bases import base_rate
 from .loop import (
     Learner,
@@ -154,7 +155,7 @@ def train(
     callback("monitor", monitor)
     instance("watch", watch, str, "the name of a number that the monitor reports")
     if start is not None:
-        instance("start", start, BernoulliRBM, "a BernoulliRBM, or None")
+        start = as_rbm("start", start, "a BernoulliRBM, or None")
     states = numeric("data", data, "(n_samples, n_visible)")
     if states.ndim != 2:
         raise ValueError(f"data has shape {states.shape}: expected (n_samples, n_visible)")

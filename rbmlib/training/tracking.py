@@ -32,6 +32,7 @@ from .._validation import (
     number,
 )
 from ..models.bernoulli import BernoulliRBM
+from ..models.conversion import as_rbm
 from ..paths.base import State
 from ..paths.geometric import GeometricPath
 from ..schedules import linear
@@ -141,7 +142,7 @@ class LogZTracker:
 
     def update(self, rbm: BernoulliRBM) -> float:
         """Move the chains at ``rbm`` and log Z by eq. (24); returns log Z (nats)."""
-        instance("rbm", rbm, BernoulliRBM, RBM_MEANING)
+        rbm = as_rbm("rbm", rbm, RBM_MEANING)
         if rbm.n_visible != self.base.size:
             raise ValueError(
                 f"rbm has {rbm.n_visible} visible units: expected {self.base.size} as in base"

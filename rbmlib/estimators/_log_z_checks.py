@@ -1,0 +1,102 @@
+"""What the runs of `log_z` say of each other, and how far they leave log Z open."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from .._diagnosis import DISAGREEMENT
+from ..results import Estimate
+
+ROUNDING = 1e-9  # of log Z
+MARKOV = math.log(80)  # nats that a mean of weights exceeds their expectation by, 1 time in 80
+
+
+class Round(NamedTuple):
+    """Three runs of ``n_steps``, and the best mean-field bound."""
+
+    n_steps: int
+    forward: Estimate
+    other: Estimate
+    backward: Estimate
+    bound: float
+
+    def apart(self, a: Estimate, b: Estimate) -> float:
+        """By how many standard errors ``a`` lies above ``b``."""
+        return (a.log_z - b.log_z) / math.hypot(a.std_error, b.std_error, 1e-3)
+
+    @property
+    def second_found_more(self) -> bool:
+        return not self.apart(self.other, self.forward) < DISAGREEMENT
+
+    @property
+    def bound_is_above(self) -> bool:
+        """A mean-field solution bounds log Z from below above the estimate."""
+        gap = self.bound - self.forward.log_z
+        return not gap <= DISAGREEMENT * math.hypot(self.forward.std_error, 1e-3)
+
+    @property
+    def bounds_cross(self) -> bool:
+        low, high = self.forward, self.backward
+        error = math.hypot(low.mean_std_error, high.mean_std_error)
+        slack = DISAGREEMENT * error + ROUNDING * (1 + abs(low.log_z))
+        return not low.mean_log_z <= high.mean_log_z + slack
+
+    def checks(self) -> dict[str, bool]:
+        """What was checked, in words, and whether it passed."""
+        forward, other, backward = self.forward, self.other, self.backward
+        second, reverse = self.apart(other, forward), self.apart(backward, forward)
+        gap = (self.bound - forward.log_z) / math.hypot(forward.std_error, 1e-3)
+        # a second base with a low ESS can only be too low
+        below = second > -DISAGREEMENT or not other.converged
+        return {
+            f"effective sample size ({forward.ess:.0f} of {forward.n_chains})": forward.converged,
+            f"effective sample size from above ({backward.ess:.0f})": backward.converged,
+            f"forward and reverse agree ({reverse:+.1f} s.e.)": bool(abs(reverse) < DISAGREEMENT),
+            f"two bases agree ({second:+.1f} s.e., ESS {other.ess:.0f})": bool(
+                not self.second_found_more and below
+            ),
+            "lower bound below upper bound": not self.bounds_cross,
+            "no mean-field solution bounds log Z from below above this value (the best: "
+            f"{self.bound:.2f}, {gap:+.1f} s.e.)": not self.bound_is_above,
+        }
+
+    @property
+    def passed(self) -> bool:
+        return all(self.checks().values())
+
+    def lower_end(self) -> float:
+        """What log Z is above with 97.5% confidence, whatever the runs have missed.
+
+        Both forward runs are means of weights with expectation Z, so that by Markov's inequality
+        each exceeds log Z + log 80 one time in 80 at most; a mean-field bound holds always.
+        """
+        return max(self.bound, self.forward.log_z - MARKOV, self.other.log_z - MARKOV)
+
+    def upper_end(self) -> float:
+        """What log Z is below, as far as the reverse run knows; inf if something was missed.
+
+        Its particles began at what the forward runs found. Where one of these, or a mean-field
+        solution, shows more than the first run found, or the bounds cross, it bounds nothing.
+        """
+        crossed = self.bounds_cross or self.apart(self.backward, self.forward) <= -DISAGREEMENT
+        if self.second_found_more or self.bound_is_above or crossed:
+            return math.inf
+        ends = (
+            self.backward.log_z + MARKOV,
+            self.backward.mean_log_z,
+            self.forward.interval[1],
+        )
+        return max(end for end in ends if not math.isnan(end))
+
+    def interval(self) -> tuple[float, float]:
+        """95% interval: of the first run if every check passed, otherwise the bracket."""
+        return self.forward.interval if self.passed else (self.lower_end(), self.upper_end())
+
+    def std_error(self) -> float:
+        """Of the first run; where a check failed, it holds the largest disagreement too."""
+        if self.passed:
+            return self.forward.std_error
+        value = self.forward.log_z
+        others = (abs(self.backward.log_z - value), self.other.log_z - value, self.bound - value)
+        return math.hypot(self.forward.std_error, max(0.0, *others))

@@ -1,0 +1,37 @@
+"""Log-likelihoods of data, from log Z."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._validation import binary_states, finite_array, numeric
+from .bernoulli import BernoulliRBM
+from .conversion import as_model, how_to_make_one
+
+
+def log_likelihood(model, data, log_z: float) -> np.ndarray:
+    """log p(v) = log p*(v) - log Z of each row of ``data`` (report, eq. 23), (n_states,), nats.
+
+    ``model`` has a `log_density`, as every RBM of the library; a fitted BernoulliRBM of
+    scikit-learn is taken too. ``log_z`` is a number or an `Estimate`. An error of log Z shifts
+    every row alike.
+
+    Raises ValueError if log Z is NaN or infinite, or the data are not states of the model;
+    TypeError if the model is none.
+    """
+    model = as_model("model", model)
+    if not hasattr(model, "log_density"):
+        raise TypeError(
+            f"model is {model!r:.60}: expected a model with log_density, such as a BernoulliRBM, "
+            f"which rl.load_rbm reads by name or path{how_to_make_one(model)}"
+        )
+    if isinstance(model, BernoulliRBM):
+        data = binary_states("data", data, model.n_visible)
+    else:
+        n_visible = getattr(model, "n_visible", None)
+        meaning = f"(n_states, {n_visible or 'n_visible'}), one column a unit of the model"
+        rows = np.atleast_2d(numeric("data", data, meaning))
+        data = finite_array("data", rows, (None, n_visible), meaning)
+    value = getattr(log_z, "log_z", log_z)
+    value = float(finite_array("log_z", value, (), "one number in nats, or an Estimate"))
+    return model.log_density(data) - value

@@ -1,0 +1,82 @@
+"""The model of a chapter's live part: its data, its base, and what a chapter cannot take."""
+
+import numpy as np
+import pytest
+
+import rbmlib as rl
+from rbmlib.book import live_model
+
+RNG = np.random.default_rng(0)
+ROWS = (RNG.random((40, 9)) < 0.4).astype(np.uint8)
+
+
+@pytest.fixture
+def mine(tmp_path):
+    path = tmp_path / "mine.npz"
+    rl.testsystems.random_rbm(9, 4, rng=0).save(path)
+    return str(path)
+
+
+@pytest.fixture
+def rows(tmp_path):
+    path = tmp_path / "rows.npy"
+    np.save(path, ROWS)
+    return str(path)
+
+
+def test_a_model_of_ones_own_with_data(mine, rows):
+    live = live_model(mine, rows)
+    np.testing.assert_array_equal(live.train, ROWS)
+    np.testing.assert_array_equal(live.base, rl.base_rate(ROWS))
+    assert (live.base_name, live.is_mnist, live.side) == ("base rate", False, 3)
+    assert live.reference is None
+    assert "9 visible and 4 hidden units" in live.sentence()
+    assert "base rate of 40 rows of data" in live.sentence()
+
+
+def test_without_data_the_base_is_a_mean_field_fit(mine):
+    live = live_model(mine)
+    assert live.train is None
+    np.testing.assert_array_equal(live.base, rl.mean_field_bias(live.rbm))
+    assert live.base_name == "mean field"
+    assert "no data are given" in live.sentence()
+
+
+def test_published_sizes_have_mnist():
+    live = live_model("pcd_10")
+    assert live.is_mnist
+    assert live.train.shape == (60_000, 784)
+    assert live.side == 28
+    assert live.reference is not None
+    assert "images of MNIST" in live.sentence()
+
+
+def test_intensities_need_a_threshold(mine, tmp_path):
+    grey = RNG.random((20, 9))
+    np.save(tmp_path / "grey.npy", grey)
+    path = str(tmp_path / "grey.npy")
+    with pytest.raises(ValueError, match=r"intensities.*-p threshold 0\.5"):
+        live_model(mine, path)
+    np.testing.assert_array_equal(live_model(mine, path, 0.5).train, grey > 0.5)
+
+
+def test_units_that_form_no_square(tmp_path):
+    rl.testsystems.random_rbm(8, 4, rng=0).save(tmp_path / "m.npz")
+    assert live_model(str(tmp_path / "m.npz")).side is None
+
+
+def test_what_a_chapter_cannot_take_is_refused_by_the_parameter(mine, rows, tmp_path):
+    rl.GaussianRBM(np.ones((4, 2))).save(tmp_path / "g.npz")
+    np.save(tmp_path / "wide.npy", np.zeros((3, 5)))
+    for arguments, settings, words in (
+        ((str(tmp_path / "g.npz"),), {}, "model.*a BernoulliRBM"),
+        (("no_such_model",), {}, "model.*no_such_model"),
+        ((str(tmp_path / "absent.npz"),), {}, r"model.*absent\.npz"),
+        ((mine,), {"max_units": 3}, "at most 3 units"),
+        ((mine, str(tmp_path / "wide.npy")), {}, r"data.*wide\.npy holds an array of shape"),
+        ((mine, str(tmp_path / "absent.npy")), {}, r"data.*absent\.npy"),
+        ((mine, "", 0.5), {}, "threshold is 0.5, but no data are given"),
+        ((mine, rows, 2.0), {}, "threshold is 2.0, and makes all"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            live_model(*arguments, **settings)
