@@ -12,7 +12,6 @@ import pytest
 import rbmlib as rl
 from rbmlib.book import datasheet, errors, first_pictures, known_log_z, tables, timing
 from rbmlib.book.parameters import (
-    chapter_model,
     checked_parameters,
     noted_warnings,
     refused_parameter,
@@ -62,30 +61,6 @@ def test_minimum_is_honoured():
 def test_errors_inside_name_the_parameter():
     with pytest.raises(ValueError, match="model is 'x': no such"), refused_parameter("model", "x"):
         raise FileNotFoundError("no such file")
-
-
-@pytest.mark.parametrize(
-    ("kind", "n_visible", "n_hidden", "fits", "fits_12"),
-    [
-        (rl.BernoulliRBM, 64, 16, False, False),
-        (rl.BernoulliRBM, 784, 12, True, True),
-        (rl.BernoulliRBM, 784, 13, True, False),
-        (rl.GaussianRBM, 784, 10, False, False),
-    ],
-)
-def test_models_that_a_chapter_cannot_take_are_refused(
-    tmp_path, kind, n_visible, n_hidden, fits, fits_12
-):
-    file = str(tmp_path / "own.npz")
-    kind(np.zeros((n_visible, n_hidden)), np.zeros(n_visible), np.zeros(n_hidden)).save(file)
-    for max_units, taken in ((None, fits), (12, fits_12)):
-        if taken:
-            assert chapter_model(file, max_units).n_hidden == n_hidden
-            continue
-        with pytest.raises(ValueError, match=r"784 visible units.*rbmlib logz FILE") as error:
-            chapter_model(file, max_units)
-        assert str(error.value).startswith(f"model is {file!r}: {kind.__name__}(n_visible=")
-        assert ("at most 12" in str(error.value)) == (max_units == 12)
 
 
 def test_warnings_become_text():
@@ -210,17 +185,6 @@ def test_known_values_of_log_z_are_exact_where_models_can_be_enumerated():
         rl.exact(rl.load_rbm("pcd_10")).log_z, abs=1e-5
     )
     assert (known["std_error"] < 0.1).all()
-
-
-def test_a_chapter_may_take_models_of_any_size(tmp_path):
-    small = rl.testsystems.random_rbm(30, 5, rng=0)
-    small.save(tmp_path / "small.npz")
-    name = str(tmp_path / "small.npz")
-    assert chapter_model(name, n_visible=None).n_visible == 30
-    with pytest.raises(ValueError, match="784 visible units"):
-        chapter_model(name)
-    with pytest.raises(ValueError, match="at most 4 hidden units"):
-        chapter_model(name, 4, n_visible=None)
 
 
 def test_side_of_a_square_image():

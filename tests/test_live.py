@@ -68,15 +68,14 @@ def test_units_that_form_no_square(tmp_path):
 def test_what_a_chapter_cannot_take_is_refused_by_the_parameter(mine, rows, tmp_path):
     rl.GaussianRBM(np.ones((4, 2))).save(tmp_path / "g.npz")
     np.save(tmp_path / "wide.npy", np.zeros((3, 5)))
-    for arguments, settings, words in (
-        ((str(tmp_path / "g.npz"),), {}, "model.*a BernoulliRBM"),
-        (("no_such_model",), {}, "model.*no_such_model"),
-        ((str(tmp_path / "absent.npz"),), {}, r"model.*absent\.npz"),
-        ((mine,), {"max_units": 3}, "at most 3 units"),
-        ((mine, str(tmp_path / "wide.npy")), {}, r"data.*wide\.npy holds an array of shape"),
-        ((mine, str(tmp_path / "absent.npy")), {}, r"data.*absent\.npy"),
-        ((mine, "", 0.5), {}, "threshold is 0.5, but no data are given"),
-        ((mine, rows, 2.0), {}, "threshold is 2.0, and makes all"),
+    for arguments, words in (
+        ((str(tmp_path / "g.npz"),), "model.*a BernoulliRBM"),
+        (("no_such_model",), "model.*no_such_model"),
+        ((str(tmp_path / "absent.npz"),), r"model.*absent\.npz"),
+        ((mine, str(tmp_path / "wide.npy")), r"data.*wide\.npy holds an array of shape"),
+        ((mine, str(tmp_path / "absent.npy")), r"data.*absent\.npy"),
+        ((mine, "", 0.5), "threshold is 0.5, but no data are given"),
+        ((mine, rows, 2.0), "threshold is 2.0, and makes all"),
     ):
         with pytest.raises(ValueError, match=words):
-            live_model(*arguments, **settings)
+            live_model(*arguments)

@@ -4,7 +4,6 @@ from .._streams import ChainStream
 from .datasheet import datasheet, known_log_z
 from .live import LiveModel, live_model
 from .parameters import (
-    chapter_model,
     checked_parameters,
     colophon,
     noted_warnings,
@@ -15,7 +14,6 @@ from .stored import recomputed, stored_results
 __all__ = [
     "ChainStream",
     "LiveModel",
-    "chapter_model",
     "checked_parameters",
     "colophon",
     "datasheet",

@@ -67,8 +67,6 @@ def live_model(
     model: str,
     data: str = "",
     threshold: float = NO_THRESHOLD,
-    *,
-    max_units: int | None = None,
 ) -> LiveModel:
     """The model of the parameters ``model``, ``data`` and ``threshold``, checked.
 
@@ -80,17 +78,14 @@ def live_model(
         A file as `rbmlib.datasets.load_rows` takes it; "": MNIST where it fits, else none.
     threshold : float
         Values of the data above it become 1; `NO_THRESHOLD`: they are zeros and ones already.
-    max_units : int, optional
-        Of the smaller layer, where the chapter enumerates the model again and again.
 
     Raises
     ------
     ValueError
-        Naming the parameter, if the model is not a `BernoulliRBM`, has more units than it may,
-        or the data do not fit it.
+        Naming the parameter, if the model is not a `BernoulliRBM` or the data do not fit it.
     """
     with refused_parameter("model", model):
-        rbm = _checked(datasets.load_rbm(model), max_units)
+        rbm = _checked(datasets.load_rbm(model))
     given = None if threshold == NO_THRESHOLD else threshold
     if given is not None and not data:
         raise ValueError(f"threshold is {threshold!r}, but no data are given: -p data FILE")
@@ -114,16 +109,11 @@ def live_model(
     )
 
 
-def _checked(rbm, max_units: int | None) -> BernoulliRBM:
-    wanted = "a BernoulliRBM (binary visible units)"
-    fits = isinstance(rbm, BernoulliRBM)
-    if max_units is not None:
-        fits = fits and rbm.n_enumerated <= max_units
-        wanted += f" with at most {max_units} units in its smaller layer"
-    if not fits:
+def _checked(rbm) -> BernoulliRBM:
+    if not isinstance(rbm, BernoulliRBM):
         raise ValueError(
-            f"{rbm!r}: expected, in this chapter, {wanted}; `python -m rbmlib logz FILE` and "
-            "rl.log_z take a BernoulliRBM of any size"
+            f"{rbm!r}: expected, in this chapter, a BernoulliRBM (binary visible units); for other "
+            "models run rl.ais on a path of theirs"
         )
     return rbm
 

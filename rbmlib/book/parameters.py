@@ -9,11 +9,9 @@ import typing
 import warnings
 from contextlib import contextmanager
 
-from .. import __version__, datasets
-from ..models import BernoulliRBM
+from .. import __version__
 from ..sweeps.scheduler import check_scheduler
 
-MNIST_PIXELS = 784
 _IPYTHON = {"In", "Out", "get_ipython", "exit", "quit", "open"}
 
 
@@ -81,45 +79,6 @@ def refused_parameter(name: str, value):
         yield
     except (ValueError, OSError, RuntimeError) as error:
         raise ValueError(f"{name} is {value!r}: {error}") from None
-
-
-def chapter_model(
-    name: str, max_units: int | None = None, *, n_visible: int | None = MNIST_PIXELS
-) -> BernoulliRBM:
-    """The RBM of the parameter ``model``, refused before anything is computed if it does not fit.
-
-    Parameters
-    ----------
-    name : str
-        As `rbmlib.load_rbm` takes it.
-    max_units : int, optional
-        Of the smaller layer, where the chapter enumerates the model again and again.
-    n_visible : int, optional
-        Visible units that the chapter needs, `MNIST_PIXELS` where its bases are fitted to MNIST;
-        None: any number.
-
-    Raises
-    ------
-    ValueError
-        If it is not a `BernoulliRBM` with ``n_visible`` visible units, or has more units than it
-        may.
-    """
-    with refused_parameter("model", name):
-        rbm = datasets.load_rbm(name)
-        fits = isinstance(rbm, BernoulliRBM) and n_visible in (None, rbm.n_visible)
-        wanted = "binary visible units"
-        if n_visible is not None:
-            note = " (28 x 28 pixels of MNIST)" if n_visible == MNIST_PIXELS else ""
-            wanted = f"{n_visible} visible units{note}"
-        if max_units is not None:
-            fits = fits and min(rbm.n_visible, rbm.n_hidden) <= max_units
-            wanted += f" and at most {max_units} hidden units"
-        if not fits:
-            raise ValueError(
-                f"{rbm!r}: expected, in this chapter, a BernoulliRBM with {wanted}; "
-                "`python -m rbmlib logz FILE` and rl.log_z take one of any size"
-            )
-    return rbm
 
 
 @contextmanager
