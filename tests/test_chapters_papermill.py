@@ -147,6 +147,6 @@ def test_model_or_data_that_do_not_fit_are_refused(chapter, tmp_path, wrong, rea
     if "model" not in parameters_of(chapter):
         pytest.skip("no parameter model")
     np.save(tmp_path / "narrow.npy", np.zeros((3, 5)))
-    message = refusal(chapter, tmp_path, wrong)
+    message = refusal(chapter, tmp_path, {"model": "pcd_10"} | wrong)
     assert next(iter(wrong)) in message
     assert reason in message
