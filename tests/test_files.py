@@ -249,7 +249,8 @@ def test_input_that_would_take_all_memory_is_refused(here, capsys):
     Path("zero.npz").symlink_to("/dev/zero")
     assert "zero.npz" in refused(capsys, "logz", "zero.npz")
     Path("s.yaml").write_text('grids: [{model: "zero.npz", estimator: exact}]')
-    assert "zero.npz" in refused(capsys, "run", "s.yaml", "--dry-run")
+    assert main(["run", "s.yaml", "--dry-run"]) == 2
+    assert "would fail: model is 'zero.npz'" in capsys.readouterr().err
 
 
 def test_memory_that_is_not_enough_is_one_line(here, capsys, monkeypatch):
