@@ -189,7 +189,8 @@ def _compared(rbm, order: int, found: FixedPoints, log_zs, max_sweeps: int) -> d
     for other in (2, 3):
         value = log_z
         if other != order:
-            points, _, n = _solve(Expansion.of(rbm, other), begin, "minimise", 0.0, max_sweeps)
+            expansion, silent = Expansion.of(rbm, other), progress_bar(1, "tap", False)
+            points, _, n = _solve(expansion, begin, "minimise", 0.0, max_sweeps, silent)
             value = float(rbm.log_scale - points.free_energy[0]) if n else math.nan
         values[ORDERS[other - 1]] = value
     apart, more = abs(values["TAP2"] - values["TAP3"]), float(logsumexp(log_zs)) - log_z
