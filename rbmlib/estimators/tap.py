@@ -101,8 +101,9 @@ def tap(
         ``converged`` is False, with a `ConvergenceWarning`, if a start did not end at a fixed
         point. That each did says nothing of the expansion: of that ``settings["checks"]`` tells,
         with ``settings["orders"]``, what each order finds ("mean field": the best lower bound),
-        and a `ConvergenceWarning` where a check failed. TAP2 and TAP3 within a nat of each other
-        are usually within a few tenths of log Z; where they differ neither means anything.
+        and a `ConvergenceWarning` where a check failed. Where TAP2 and TAP3 differ by
+        nats neither means anything. Where they agree both may still miss what other modes add:
+        on large trained models they are several nats too low together.
 
     Examples
     --------
