@@ -7,10 +7,15 @@ import numpy as np
 from .._numerics import logsumexp, softplus
 from .._validation import count, finite_array, generator, instance, number
 from .bernoulli import BernoulliRBM
+from .hard_systems import HARD_KINDS, KnownModel, disguised_rbm, hard_rbm, union_rbm
 from .leaky import LeakyRBM
 from .mixture import GaussianMixture
 
 __all__ = [
+    "HARD_KINDS",
+    "KnownModel",
+    "disguised_rbm",
+    "hard_rbm",
     "hopfield_rbm",
     "independent_rbm",
     "orthogonal_leaky_rbm",
@@ -18,6 +23,7 @@ __all__ = [
     "tempered_log_z",
     "two_gaussians",
     "two_mode_rbm",
+    "union_rbm",
 ]
 
 

@@ -1,0 +1,68 @@
+"""Hard models with known log Z: the value that comes with each is that of another enumeration."""
+
+import numpy as np
+import pytest
+from scipy.sparse import bmat, csr_array
+from scipy.sparse.csgraph import connected_components
+
+import rbmlib as rl
+from rbmlib.models.testsystems import HARD_KINDS, disguised_rbm, hard_rbm, union_rbm
+
+
+@pytest.mark.parametrize("kind", HARD_KINDS)
+def test_log_z_is_that_of_enumeration(kind):
+    """Parts of a union are told by their weights, and enumerated one by one."""
+    for seed in range(3):
+        rbm, log_z, name = hard_rbm(kind, rng=seed)
+        assert name == kind
+        links = csr_array(rbm.weights != 0)
+        labels = connected_components(bmat([[None, links], [links.T, None]]))[1]
+        total = rbm.log_scale
+        for part in np.unique(labels):
+            v, h = (labels == part)[: rbm.n_visible], (labels == part)[rbm.n_visible :]
+            if v.any() and h.any():
+                weights = rbm.weights[np.ix_(v, h)]
+                total += rl.exact(rl.BernoulliRBM(weights, rbm.visible_bias[v],
+                                                  rbm.hidden_bias[h])).log_z  # fmt: skip
+            else:
+                total += np.logaddexp(0, np.r_[rbm.visible_bias[v], rbm.hidden_bias[h]]).sum()
+        assert total == pytest.approx(log_z, abs=1e-7)
+
+
+def test_a_seed_is_a_model():
+    one, same, other = (hard_rbm("hopfield", rng=seed) for seed in (5, 5, 6))
+    np.testing.assert_array_equal(one.rbm.weights, same.rbm.weights)
+    assert one.rbm.weights.shape != other.rbm.weights.shape or one.log_z != other.log_z
+
+
+@pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
+def test_a_pocket_holds_its_share_and_no_base_leads_there():
+    """A quarter of Z or more lies in a pocket that plain annealing loses in some of few models."""
+    lost = 0
+    for seed in range(6):
+        rbm, log_z, _ = hard_rbm("pocket", rng=seed)
+        run = rl.ais(rl.GeometricPath(rbm), rl.schedules.linear(300), 100, rng=0)
+        lost += run.converged and abs(run.log_z - log_z) > 8 * run.std_error
+    assert lost > 0
+
+
+def test_disguise_keeps_log_z_and_hides_the_parts():
+    rbm = rl.testsystems.random_rbm(20, 6, coupling=5.0, rng=0)
+    seen = set()
+    for seed in range(6):
+        other = disguised_rbm(rbm, rng=seed)
+        seen.add(other.weights.shape)
+        assert rl.exact(other).log_z == pytest.approx(rl.exact(rbm).log_z, abs=1e-9)
+        assert not np.isin(other.weights.ravel()[:20], rbm.weights.ravel()[:20]).all()
+    assert seen == {(20, 6), (6, 20)}
+
+
+def test_log_z_of_a_union_is_a_sum():
+    parts = [rl.testsystems.random_rbm(9, 5, coupling=4.0, rng=seed) for seed in range(2)]
+    total = sum(rl.exact(part).log_z for part in parts)
+    assert rl.exact(union_rbm(*parts)).log_z == pytest.approx(total, abs=1e-9)
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(ValueError, match="kind is 'hard'"):
+        hard_rbm("hard")
