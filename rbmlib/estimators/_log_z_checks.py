@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from .._diagnosis import DISAGREEMENT
 from ..results import Estimate
+from .covered import MISSING
 
 ROUNDING = 1e-9  # of log Z
 MARKOV = math.log(80)  # nats that a mean of weights exceeds their expectation by, 1 time in 80
@@ -20,6 +21,7 @@ class Round(NamedTuple):
     other: Estimate
     backward: Estimate
     bound: float
+    unseen: float = 0.0  # of Z, in modes beyond what was found there
 
     def apart(self, a: Estimate, b: Estimate) -> float:
         """By how many standard errors ``a`` lies above ``b``."""
@@ -57,6 +59,8 @@ class Round(NamedTuple):
                 not self.second_found_more and below
             ),
             "lower bound below upper bound": not self.bounds_cross,
+            "modes that were sought hold no more than these runs found in them "
+            f"({self.unseen:.1%} of Z)": self.unseen < MISSING,
             "no mean-field solution bounds log Z from below above this value (the best: "
             f"{self.bound:.2f}, {gap:+.1f} s.e.)": not self.bound_is_above,
         }

@@ -25,20 +25,18 @@ from .._validation import count, generator, number
 from ..models.bernoulli import BernoulliRBM
 from ..models.conversion import as_rbm
 from ..models.mean_field import best_lower_bound
-from ..paths.base import State
+from ..models.modes import find_modes
 from ..paths.bases import base_rate, mean_field_bias
 from ..paths.geometric import GeometricPath
 from ..results import ConvergenceWarning, Estimate
 from ..schedules import linear
 from ._log_z_checks import Round
-from ._reverse_start import moved_on, resample
-from .ais import ais
+from ._parts import BURN_IN, joined, run_part
+from .covered import SHORTER, cover
 from .exact import can_enumerate, exact
-from .reverse_ais import reverse_ais
 
 EXACT_UNITS = 20
 N_CHAINS = 500
-BURN_IN = 200
 BROAD = 0.2  # smoothing of the second base
 BUDGET_SECONDS = 10.0
 MAX_SECONDS = 1e6  # 11 days
@@ -161,6 +159,7 @@ def log_z(
             "reverse": (backward.log_z, backward.std_error),
             "upper_bound_from": "resampled AIS particles: as good a bound as they are samples",
             "checks": last.checks(),
+            "n_parts": len(runs.cover.parts),
             "version": __version__,
         },
     )
@@ -202,28 +201,23 @@ class _Runs:
         self.first = GeometricPath(rbm, mean_field_bias(rbm) if base is None else base)
         broad = mean_field_bias(rbm, smoothing=BROAD) if base is None else mean_field_bias(rbm)
         self.second = GeometricPath(rbm, broad)
-        self.bound = best_lower_bound(rbm, _means_to_start_from(data, self.first, self.second))
+        modes = find_modes(rbm, data)
+        bound = best_lower_bound(rbm, _means_to_start_from(data, self.first, self.second))
+        self.bound = max(bound, float(modes.lower_bound.max()))
+        source = np.random.default_rng([seed, 0])
+        n_threads = options["n_threads"]
+        self.cover = cover(rbm, self.first, self.second, modes, N_CHAINS, source, n_threads)
 
     def __call__(self, n_steps: int) -> Round:
-        source = np.random.default_rng([self.seed, n_steps])
-        betas = linear(n_steps)
+        source, betas = np.random.default_rng([self.seed, n_steps]), linear(n_steps)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said once, of the last round
-            forward = ais(self.first, betas, N_CHAINS, source, **self.options)
-            other = ais(self.second, betas, N_CHAINS, source, **self.options)
-            start = self._start_of_reverse(forward, other, source)
-            backward = reverse_ais(self.first, betas, N_CHAINS, source, start=start, **self.options)
-        return Round(n_steps, forward, other, backward, self.bound)
-
-    def _start_of_reverse(self, forward: Estimate, other: Estimate, source) -> State:
-        """Particles of both runs, drawn by their weights, then moved at beta = 1."""
-        pooled = np.concatenate([forward.log_weights, other.log_weights])
-        coordinates = [forward.states.coordinates, other.states.coordinates]
-        chosen = source.permutation(resample(pooled, source, N_CHAINS))
-        stream = ChainStream(source, N_CHAINS)
-        states = State(np.concatenate(coordinates))
-        n_threads = self.options["n_threads"]
-        return moved_on(self.first, states, chosen, BURN_IN, stream, n_threads=n_threads)
+            runs = [run_part(self.cover, part, betas, source, self.options)
+                    for part in self.cover.parts]  # fmt: skip
+        forward, other, backward = (joined(run) for run in zip(*runs, strict=True))
+        first = runs[0].forward
+        unseen = self.cover.unseen(first.estimate.states.coordinates, first.estimate.log_weights)
+        return Round(n_steps, forward, other, backward, self.bound, unseen)
 
     def sweep_seconds(self) -> float:
         """Of all chains, by trial; the first steps compile or load the loops."""
@@ -234,7 +228,8 @@ class _Runs:
             self.first.sweep(state, 1.0, 1, stream, n_threads=n_threads)
             began = time.perf_counter()
             self.first.anneal(state, np.linspace(0, 1e-3, n_steps + 1), stream, n_threads=n_threads)
-        return (time.perf_counter() - began) / n_steps
+        chains = sum(part.n_chains / (1 if part.is_first else SHORTER) for part in self.cover.parts)
+        return (time.perf_counter() - began) / n_steps * chains / N_CHAINS
 
 
 def _rounds(run: _Runs, budget: float, started: float, compilation: Watch) -> list[Round]:

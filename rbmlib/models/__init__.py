@@ -7,6 +7,8 @@ from .gaussian import GaussianRBM as GaussianRBM
 from .leaky import LeakyRBM as LeakyRBM
 from .likelihood import log_likelihood as log_likelihood
 from .mixture import GaussianMixture as GaussianMixture
+from .modes import Modes as Modes
+from .modes import find_modes as find_modes
 from .projection import project_weights as project_weights
 
 _declare(globals(), "testsystems")

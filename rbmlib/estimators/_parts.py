@@ -1,0 +1,115 @@
+"""Runs of the parts of a cover, and what they say of Z together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from .._numerics import logsumexp
+from .._streams import ChainStream
+from ..paths.base import State
+from ..results import Estimate, WeightSummary, log_mean_interval, summarise_log_weights
+from ..schedules import linear
+from ._reverse_start import moved_on, resample
+from ._weights import has_converged
+from .ais import ais
+from .covered import SHORTER, Cover, Part
+from .reverse_ais import reverse_ais
+
+BURN_IN = 200
+FEWEST_STEPS = 100
+
+
+class Weighted(NamedTuple):
+    """A run, and the log-share of the part in the state that each of its weights goes with."""
+
+    estimate: Estimate
+    log_shares: np.ndarray  # (n_chains,)
+
+    @property
+    def values(self) -> np.ndarray:
+        """Whose exponentials have the mean Z_c; the reciprocals of a reverse run, 1 / Z_c."""
+        return self.estimate.log_weights + self.log_shares
+
+
+class Runs(NamedTuple):
+    """Of one part."""
+
+    forward: Weighted
+    other: Weighted
+    backward: Weighted
+
+
+def run_part(cover: Cover, part: Part, betas, source: np.random.Generator, options: dict) -> Runs:
+    """Forward from both bases, and backward to the first from the particles of both."""
+
+    def forward(path) -> Weighted:
+        run = ais(path, betas, part.n_chains, source, **options)
+        return Weighted(run, cover.log_share(part, run.states.coordinates))
+
+    if not part.is_first:
+        betas = linear(max(FEWEST_STEPS, (len(betas) - 1) // SHORTER))
+    runs = [forward(path) for path in part.paths]
+    start = _start(cover, part, runs, source, options["n_threads"])
+    path = part.paths[0]
+    back = reverse_ais(path, betas, part.n_chains, source, start=start, **options)
+    return Runs(*runs, Weighted(back, cover.log_share(part, start.coordinates)))
+
+
+def _start(cover: Cover, part: Part, runs, source, n_threads) -> State:
+    """Particles of both runs, drawn by their weights, then moved at beta = 1 within the part.
+
+    The moves leave p in place, so that a state is exchanged for where they lead with the ratio of
+    shares as probability.
+    """
+    pooled = np.concatenate([run.values for run in runs])
+    states = State(np.concatenate([run.estimate.states.coordinates for run in runs]))
+    chosen = source.permutation(resample(pooled, source, part.n_chains))
+    stream = ChainStream(source, part.n_chains)
+    moved = moved_on(part.paths[0], states, chosen, BURN_IN, stream, n_threads=n_threads)
+    if part.of.all():
+        return moved
+    before = states.coordinates[chosen]
+    gain = cover.log_share(part, moved.coordinates) - cover.log_share(part, before)
+    accepted = np.log(source.random(part.n_chains)) < gain
+    return State(np.where(accepted[:, None], moved.coordinates, before))
+
+
+def joined(runs) -> Estimate:
+    """Sums over the parts; of a single part, its run.
+
+    Chains of different parts are put together by their number, the shorter part repeated, for the
+    mean of the logarithm, which is then a bound in expectation: the exponential of such a
+    sum has the mean Z.
+    """
+    first = runs[0].estimate
+    if len(runs) == 1:
+        return first
+    sign = -1 if first.bound == "upper" else 1
+    sums = [summarise_log_weights(sign * run.values) for run in runs]
+    logs = np.array([sign * one.log_mean for one in sums])
+    log_z = float(logsumexp(logs))
+    shares = np.exp(logs - log_z)
+    error = math.sqrt(sum((s * one.std_error) ** 2 for s, one in zip(shares, sums, strict=True)))
+    sizes = [run.values.size for run in runs]
+    n = sum(sizes)
+    ess = n / (1 + n * error**2)
+    summary = WeightSummary(log_z * sign, error, ess)
+    low, high = log_mean_interval(summary, n)
+    each = [np.resize(run.values, max(sizes)) for run in runs]
+    together = logsumexp(np.array(each), axis=0)
+    mean, spread = float(together.mean()), float(together.std(ddof=1)) / math.sqrt(min(sizes))
+    if sign < 0:  # the logarithm of a sum is convex: bounds of parts add up
+        means = np.array([run.values.mean() for run in runs])
+        mean = float(logsumexp(means))
+        spreads = [run.values.std(ddof=1) / math.sqrt(run.values.size) for run in runs]
+        spread = float(np.sqrt(np.sum((np.exp(means - mean) * spreads) ** 2)))
+    weights = [run.values + sign * math.log(n / run.values.size) for run in runs]
+    return replace(
+        first, log_z=log_z, std_error=error, ess=ess, n_chains=n, mean_log_z=mean,
+        interval=(low, high) if sign > 0 else (-high, -low), mean_std_error=spread,
+        converged=has_converged(ess, n), log_weights=np.concatenate(weights),
+    )  # fmt: skip
