@@ -228,6 +228,7 @@ def _as_json(model: str, estimate: Estimate) -> str:
         "n_chains": estimate.n_chains,
         "seconds": estimate.seconds,
         "converged": estimate.converged,
+        "verdict": settings["verdict"],
         "settings": settings,
     }
     return json.dumps(_finite(content), allow_nan=False)
@@ -265,6 +266,7 @@ def _as_text(model: str, rbm, estimate: Estimate) -> str:
         ]
         lines += [f"check        {'ok  ' if ok else 'FAIL'} {text}"
                   for text, ok in settings["checks"].items()]  # fmt: skip
+    lines.append(f"verdict      {settings['verdict']}")
     compiling = settings.get("compile_seconds", 0.0)
     of_which = f", of which compiling {compiling:.1f}" if compiling else ""
     return "\n".join([*lines, f"seconds      {estimate.seconds:.1f}{of_which}"])

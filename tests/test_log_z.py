@@ -18,6 +18,8 @@ from test_mean_field import with_idle_units
 import rbmlib as rl
 from rbmlib.__main__ import _interval, main
 from rbmlib._compiling import NOTICE
+from rbmlib.estimators import _parts as parts
+from rbmlib.estimators.covered import Cover
 
 trusted = importlib.import_module("rbmlib.estimators.log_z")  # the room has the function
 
@@ -56,15 +58,26 @@ def test_estimate_brackets_the_exact_value(model):
     assert all(estimate.settings["checks"].values())
 
 
-def test_a_missed_mode_is_found_by_the_runs_together(monkeypatch):
-    """Forward AIS finds one of two modes, with a perfect ESS; the runs together disagree."""
-    rbm, exact = two_modes()
-    on, off = np.full(120, 3.0), np.zeros(120)
+def bases(monkeypatch, first, second):
     monkeypatch.setattr(
         trusted,
         "mean_field_bias",
-        lambda rbm, smoothing=0.05, **_: on if smoothing < 0.1 else off,
+        lambda rbm, smoothing=0.05, **_: first if smoothing < 0.1 else second,
     )
+
+
+@pytest.fixture
+def without_cover(monkeypatch):
+    """No mode has a base of its own: what the checks then see."""
+    monkeypatch.setattr(
+        trusted, "cover", lambda rbm, first, second, modes, n, *_: Cover.whole(first, second, n)
+    )
+
+
+def test_a_missed_mode_is_found_by_the_runs_together(monkeypatch, without_cover):
+    """Forward AIS finds one of two modes, with a perfect ESS; the runs together disagree."""
+    rbm, exact = two_modes()
+    bases(monkeypatch, np.full(120, 3.0), np.zeros(120))
     with pytest.warns(rl.ConvergenceWarning, match="do not trust"):
         estimate = rl.log_z(rbm, n_steps=266, rng=0)
     assert estimate.ess > 0.9 * estimate.n_chains  # the forward run alone looks perfect
@@ -75,7 +88,20 @@ def test_a_missed_mode_is_found_by_the_runs_together(monkeypatch):
     assert estimate.std_error > abs(value - exact) / 2
 
 
-def test_a_mode_that_all_runs_miss_is_found_by_its_mean_field_bound(monkeypatch):
+def test_a_mode_that_every_base_loses_gets_one_of_its_own(monkeypatch):
+    """The same model and bases, and others that lose the same mode: all of Z is found."""
+    rbm, exact = two_modes()
+    for first, second in ((3.0, 0.0), (3.0, 3.0), (0.0, 0.0)):
+        bases(monkeypatch, np.full(120, first), np.full(120, second))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            estimate = rl.log_z(rbm, n_steps=200, rng=0)
+        assert estimate.settings["n_parts"] > 1
+        assert abs(estimate.log_z - exact) < 4 * estimate.std_error < 0.1
+        assert estimate.settings["verdict"].startswith("trust")
+
+
+def test_a_mode_that_all_runs_miss_is_found_by_its_mean_field_bound(monkeypatch, without_cover):
     """Forward, second base and reverse agree 12 nats below log Z; a mean-field bound does not.
 
     No upper bound is left then, and the lower end of the interval is the mean-field bound.
@@ -88,6 +114,8 @@ def test_a_mode_that_all_runs_miss_is_found_by_its_mean_field_bound(monkeypatch)
     *others, guard = estimate.settings["checks"].values()
     assert all(others)
     assert not guard
+    assert estimate.settings["verdict"].startswith("do not trust")
+    assert "a mode was missed" in estimate.settings["verdict"]
     assert estimate.settings["mean_field_bound"] == pytest.approx(exact, abs=0.01)
     assert estimate.interval == (estimate.settings["mean_field_bound"], np.inf)
 
@@ -113,7 +141,15 @@ def test_no_warning_where_all_is_well(model):
 def same_bits(one, two) -> bool:
     arrays = [np.array_equal(getattr(one, x), getattr(two, x)) for x in ("log_weights", "betas")]
     numbers = [getattr(one, x) == getattr(two, x) for x in ("log_z", "std_error", "interval")]
-    names = ("reverse", "second_base", "mean_field_bound", "upper_bound", "checks", "rng")
+    names = (
+        "reverse",
+        "second_base",
+        "mean_field_bound",
+        "upper_bound",
+        "checks",
+        "verdict",
+        "rng",
+    )
     return all(arrays + numbers + [one.settings[x] == two.settings[x] for x in names])
 
 
@@ -198,7 +234,7 @@ def test_compilation_is_told_in_one_line(model, monkeypatch, capsys):
         loop = compiling(module)
         loops = iter([lambda: loop(1), lambda: loop(1.0), lambda: None])
         ais = importlib.import_module("rbmlib.estimators.ais").ais
-        monkeypatch.setattr(trusted, "ais", lambda *a, **k: (next(loops)(), ais(*a, **k))[1])
+        monkeypatch.setattr(parts, "ais", lambda *a, **k: (next(loops)(), ais(*a, **k))[1])
         estimate = rl.log_z(model, n_steps=100, rng=0, enumerate_small=False)
         return estimate.settings["compile_seconds"], capsys.readouterr().err
 
@@ -330,7 +366,16 @@ def saved(model, tmp_path):
 
 def test_logz_prints_value_bounds_and_settings(saved):
     done = run("logz", saved, "--budget", "1", "--estimate")
-    for word in ("log Z", "±", "lower bound", "upper bound", "ESS", "settings", "seconds"):
+    for word in (
+        "log Z",
+        "±",
+        "lower bound",
+        "upper bound",
+        "ESS",
+        "verdict",
+        "settings",
+        "seconds",
+    ):
         assert word in done.stdout
     assert done.returncode == (1 if "FAIL" in done.stdout else 0)
     options = re.search(r"the same digits again: (--steps \d+ --seed 0)", done.stdout)[1]
@@ -343,6 +388,8 @@ def test_json_has_the_steps_and_the_interval(saved):
     done = run("logz", saved, "--estimate", "--steps", "300", "--json")
     content = json.loads(done.stdout)
     assert content["n_steps"] == content["settings"]["n_steps"] == 300
+    assert content["verdict"] == content["settings"]["verdict"]
+    assert content["verdict"].startswith(("trust: ", "wider than it looks: "))
     low, high = content["interval"]
     assert low < content["log_z"] < high
 

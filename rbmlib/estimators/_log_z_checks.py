@@ -21,6 +21,7 @@ class Round(NamedTuple):
     other: Estimate
     backward: Estimate
     bound: float
+    n_parts: int = 1  # bases that it took
     unseen: float = 0.0  # of Z, in modes beyond what was found there
 
     def apart(self, a: Estimate, b: Estimate) -> float:
@@ -49,8 +50,9 @@ class Round(NamedTuple):
         forward, other, backward = self.forward, self.other, self.backward
         second, reverse = self.apart(other, forward), self.apart(backward, forward)
         gap = (self.bound - forward.log_z) / math.hypot(forward.std_error, 1e-3)
-        # a second base with a low ESS can only be too low
-        below = second > -DISAGREEMENT or not other.converged
+        # a second base with a low ESS can only be too low, and one that loses what has been found
+        # to need a base of its own is
+        below = second > -DISAGREEMENT or not other.converged or self.n_parts > 1
         return {
             f"effective sample size ({forward.ess:.0f} of {forward.n_chains})": forward.converged,
             f"effective sample size from above ({backward.ess:.0f})": backward.converged,
@@ -94,13 +96,20 @@ class Round(NamedTuple):
         return max(end for end in ends if not math.isnan(end))
 
     def interval(self) -> tuple[float, float]:
-        """95% interval: of the first run if every check passed, otherwise the bracket."""
-        return self.forward.interval if self.passed else (self.lower_end(), self.upper_end())
+        """95% interval: of the first run if every check passed, otherwise the bracket.
+
+        What modes hold beyond what was found there may be missing: it is added above.
+        """
+        if not self.passed:
+            return self.lower_end(), self.upper_end()
+        low, high = self.forward.interval
+        return low, high + math.log1p(self.unseen)
 
     def std_error(self) -> float:
-        """Of the first run; where a check failed, it holds the largest disagreement too."""
+        """Of the first run and of what it lacks; where a check failed, the largest disagreement."""
+        error = math.hypot(self.forward.std_error, math.log1p(self.unseen))
         if self.passed:
-            return self.forward.std_error
+            return error
         value = self.forward.log_z
         others = (abs(self.backward.log_z - value), self.other.log_z - value, self.bound - value)
-        return math.hypot(self.forward.std_error, max(0.0, *others))
+        return math.hypot(error, max(0.0, *others))

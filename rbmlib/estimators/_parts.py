@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numerics import logsumexp
+from .._numerics import logmeanexp, logsumexp
 from .._streams import ChainStream
 from ..paths.base import State
 from ..results import Estimate, WeightSummary, log_mean_interval, summarise_log_weights
@@ -44,19 +44,24 @@ class Runs(NamedTuple):
 
 
 def run_part(cover: Cover, part: Part, betas, source: np.random.Generator, options: dict) -> Runs:
-    """Forward from both bases, and backward to the first from the particles of both."""
+    """Forward from both bases, and backward to the first from the particles of both.
+
+    Some forward chains end elsewhere. Of those that begin in the part the mean of exp(-R) is
+    their opposite's: E[alpha of the end of a forward chain] / Z_c.
+    """
 
     def forward(path) -> Weighted:
-        run = ais(path, betas, part.n_chains, source, **options)
+        run = ais(path, betas, part.n_chains, source, n_recorded=looks, **options)
         return Weighted(run, cover.log_share(part, run.states.coordinates))
 
+    looks = 100 if part.is_first else 2
     if not part.is_first:
         betas = linear(max(FEWEST_STEPS, (len(betas) - 1) // SHORTER))
     runs = [forward(path) for path in part.paths]
     start = _start(cover, part, runs, source, options["n_threads"])
-    path = part.paths[0]
-    back = reverse_ais(path, betas, part.n_chains, source, start=start, **options)
-    return Runs(*runs, Weighted(back, cover.log_share(part, start.coordinates)))
+    back = reverse_ais(part.paths[0], betas, part.n_chains, source, start=start, **options)
+    reached = np.full(part.n_chains, logmeanexp(runs[0].log_shares))
+    return Runs(*runs, Weighted(back, reached))
 
 
 def _start(cover: Cover, part: Part, runs, source, n_threads) -> State:
@@ -69,7 +74,7 @@ def _start(cover: Cover, part: Part, runs, source, n_threads) -> State:
     states = State(np.concatenate([run.estimate.states.coordinates for run in runs]))
     chosen = source.permutation(resample(pooled, source, part.n_chains))
     stream = ChainStream(source, part.n_chains)
-    moved = moved_on(part.paths[0], states, chosen, BURN_IN, stream, n_threads=n_threads)
+    moved = moved_on(cover.parts[0].paths[0], states, chosen, BURN_IN, stream, n_threads=n_threads)
     if part.of.all():
         return moved
     before = states.coordinates[chosen]

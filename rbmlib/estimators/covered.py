@@ -34,15 +34,17 @@ from ..schedules import linear
 
 N_LOCAL, FEWEST_LOCAL = 1000, 40  # chains of all parts with bases of their own, and of each
 SHORTER = 4  # a part's own path starts where it ends: it takes a quarter of the steps
-PILOT_CHAINS, PILOT_STEPS, PILOT_FORWARD = 60, 150, 300
+PILOT_CHAINS, PILOT_STEPS, PILOT_FORWARD = 80, 150, 400
 PILOT_WORK, OVERHEAD = 2e10, 2e4  # chains x steps x (weights + overhead) of all pilots
 MOST_PILOTS, FEWEST_PILOTS = 60, 6
 MOST_PARTS = 40
-LOST = 0.003  # share of Z that makes a mode worth a part
+LOST = 0.001  # share of Z that makes a mode worth a part
 MISSING = 0.03  # share of Z that modes may hold beyond what was found there
-SURE = 4.0  # standard errors
+SURE = 3.0  # standard errors
+EVEN = 1.0  # relative variance of its weights, at most, that makes a base the mode's own
+FEW = 3.0  # of which a value is few chains'
 WIDTHS = (0.02, 0.1)  # smoothing of the two bases of a part
-N_FITS = 2  # of components to their chains
+N_FITS, FITTED = 2, 0.4  # of components to chains; the share of these, which have no other say
 CERTAIN = 1e-5  # least probability of a state of a unit in a component
 WITHIN = 15.0  # nats below the heaviest mode, at most
 
@@ -66,6 +68,7 @@ class Held(NamedTuple):
     value: np.ndarray  # (n_components,)
     error: np.ndarray
     log_scale: float
+    n_chains: np.ndarray | int
 
 
 class Cover:
@@ -82,6 +85,14 @@ class Cover:
         self._log_norm = softplus(biases).sum(axis=1)
         self.parts: list[Part] = []
         self.pilot: Held | None = None
+        self.tail = 0.0  # share of Z in modes without a pilot that the first base may lose
+
+    @classmethod
+    def whole(cls, first: GeometricPath, second: GeometricPath, n_chains: int) -> Cover:
+        """One part: the base of the model alone."""
+        made = cls(first.base_visible_bias[None], np.zeros(1))
+        made.parts = [Part((first, second), n_chains, np.ones(1, bool))]
+        return made
 
     def log_shares(self, states: np.ndarray) -> np.ndarray:
         """log alpha of states (n, n_visible): (n, n_components)."""
@@ -97,7 +108,7 @@ class Cover:
     def held(self, states: np.ndarray, log_weights: np.ndarray, log_scale: float) -> Held:
         """Of Z in each component, by weighted chains whose mean weight is Z."""
         values = np.exp(log_weights[:, None] + self.log_shares(states) - log_scale)
-        return Held(*_mean(values), log_scale)
+        return Held(*_mean(values), log_scale, len(values))
 
     def unseen(self, states, log_weights) -> float:
         """What modes of the first part hold, by the pilot, beyond what chains found there.
@@ -105,13 +116,13 @@ class Cover:
         Relative to what these hold of Z; of modes for which the pilot is sure of it.
         """
         if self.pilot is None or not self.parts[0].of[1:].any():
-            return 0.0
+            return self.tail
         found = self.held(states, log_weights, self.pilot.log_scale)
         gap, error = self.pilot.value - found.value, np.hypot(self.pilot.error, found.error)
         counts = self.parts[0].of & (gap > SURE * error)
         counts[0] = False
         total = np.where(self.parts[0].of, found.value, self.pilot.value).sum()
-        return float(gap[counts].sum() / total)
+        return float(gap[counts].sum() / total) + self.tail
 
 
 def cover(
@@ -129,20 +140,19 @@ def cover(
     found = [run(_path(rbm, mode, WIDTHS[0]), chains) for mode in modes.visible[:n]]
     scale = float(max(logsumexp(weights), modes.log_z[0]))
     log_c = np.concatenate([[logsumexp(weights) - math.log(weights.size)], modes.log_z[:n]])
-    for fitted in range(1 + N_FITS):
-        if fitted:
-            biases = _fitted(made, [(states, weights), *found], before)
+    every = [(states, weights), *found]
+    fits = [(x[: int(FITTED * len(x))], w[: int(FITTED * len(x))]) for x, w in every]
+    tests = [(x[len(y) :], w[len(y) :]) for (x, w), (y, _) in zip(every, fits, strict=True)]
+    for n_fits in range(N_FITS + 1):
         made = Cover(biases, log_c)
-        forward = made.held(states, weights, scale)
-        local = [made.held(*pair, scale) for pair in found]
-        value, error = forward.value.copy(), forward.error.copy()
-        for m, held in enumerate(local, 1):
-            value[m], error[m] = held.value[m], held.error[m]
-        log_c = np.log(np.maximum(np.maximum(value, forward.value), 1e-300)) + scale
-    made.pilot = Held(value, error, scale)
+        if n_fits < N_FITS:
+            biases, log_c = _fitted(made, fits, before), _weights(made, fits, scale)
+    forward, value, error = _held(made, tests, scale)
+    made.pilot = Held(value, error, scale, np.array([len(w) for _, w in tests]))
     own = _worth_a_part(forward, made.pilot)
     rest = np.ones(len(biases), bool)
     rest[own] = False
+    made.tail = _tail(modes.log_z - scale, n, forward, made.pilot)
     made.parts = [whole._replace(of=rest)]
     sizes = N_LOCAL * error[own] / max(error[own].sum(), 1e-300)  # Neyman's allocation
     for m, size in zip(own, sizes, strict=True):
@@ -150,6 +160,21 @@ def cover(
         n_own = int(np.clip(size, FEWEST_LOCAL, n_chains))
         made.parts.append(Part(paths, n_own, np.arange(len(biases)) == m))
     return made
+
+
+def _held(made: Cover, runs: list, scale: float) -> tuple[Held, np.ndarray, np.ndarray]:
+    """Of the first run; and of each component by its own: values and errors."""
+    forward, *local = (made.held(*run, scale) for run in runs)
+    value, error = forward.value.copy(), forward.error.copy()
+    for m, held in enumerate(local, 1):
+        value[m], error[m] = held.value[m], held.error[m]
+    return forward, value, error
+
+
+def _weights(made: Cover, runs: list, scale: float) -> np.ndarray:
+    """log C of components: what their own runs find, or the first."""
+    forward, value, _ = _held(made, runs, scale)
+    return np.log(np.maximum(np.maximum(value, forward.value), 1e-300)) + scale
 
 
 def _fitted(made: Cover, runs: list, before: np.ndarray) -> np.ndarray:
@@ -179,13 +204,28 @@ def pilot_size(rbm: BernoulliRBM, modes: Modes) -> tuple[int, int, int]:
 
 def _worth_a_part(forward: Held, local: Held) -> np.ndarray:
     """Components that the first base loses, or that few of its chains find; the heaviest first."""
-    total = np.maximum(forward.value, local.value).sum()
+    known = local.error < local.value / 4  # a few chains of a short pilot may hold anything
+    total = np.where(known, np.maximum(forward.value, local.value), forward.value).sum()
     gap, error = local.value - forward.value, np.hypot(local.error, forward.error)
     lost = (gap > LOST * total) & (gap > SURE * error)
-    rare = (forward.error > LOST * total) & (local.error < forward.error / 3)
-    own = np.flatnonzero(lost | rare)
+    few = forward.error > forward.value / FEW
+    rare = few & (local.value > LOST * total) & (local.error < forward.error / 3)
+    even = local.error**2 * local.n_chains <= EVEN * local.value**2
+    own = np.flatnonzero((lost | rare) & even)
     own = own[own > 0]
     return own[np.argsort(-local.value[own], kind="stable")][:MOST_PARTS]
+
+
+def _tail(log_held: np.ndarray, n: int, forward: Held, local: Held) -> float:
+    """What modes without a pilot may hold beyond what the first base finds there, relative to Z.
+
+    By their local estimates, of which as much is missing as of those of the last with a pilot.
+    """
+    first = max(1, n - n // 3)
+    gap, error = local.value - forward.value, np.hypot(local.error, forward.error)
+    lost = np.where(gap > SURE * error, gap, 0.0)[first:].sum()
+    held = np.exp(log_held)
+    return float(lost / max(held[first - 1 : n].sum(), 1e-300) * held[n:].sum() / local.value.sum())
 
 
 def _runner(n_steps: int, n_threads, source):

@@ -2,8 +2,10 @@
 
 Small models are enumerated. Elsewhere a round is three runs of one length: AIS from one base, AIS
 from a second, broader base, and reverse AIS along the first path from the particles of both. A mode
-that one base loses shows as a disagreement, which no run's own error bar would show. A mode that
-all lose may show as a mean-field solution, whose lower bound on log Z lies above the estimate.
+that one base loses shows as a disagreement, which no run's own error bar would show. Modes that
+both lose are sought by mean-field solutions from many starts, each with a lower bound on log Z. A
+pilot from a base about each says which of them the runs would miss: these get runs of their own,
+and Z is the sum of what all find, each in its part (`covered`).
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from ..paths.geometric import GeometricPath
 from ..results import ConvergenceWarning, Estimate
 from ..schedules import linear
 from ._log_z_checks import Round
+from ._log_z_verdict import verdict
 from ._parts import BURN_IN, joined, run_part
 from .covered import SHORTER, cover
 from .exact import can_enumerate, exact
@@ -86,12 +89,15 @@ def log_z(
     Returns
     -------
     Estimate
-        ``settings["lower_bound"]`` and ``settings["upper_bound"]`` hold (value, standard error)
-        of bounds in expectation, ``settings["checks"]`` what was checked; `converged` is True if
-        every check passed. Otherwise a `ConvergenceWarning` says which did not, `std_error` holds
-        the largest disagreement, and `interval` is what remains: log Z is above its lower end
-        (97.5%, by Markov's inequality or a mean-field bound, even above `log_z`), and below its
-        upper end as far as the reverse run knows, which is infinite where something was missed.
+        ``settings["verdict"]`` is a sentence that begins with "trust", "wider than it looks" or "do
+        not trust", says why, and what it would take. ``settings["lower_bound"]`` and
+        ``settings["upper_bound"]`` hold (value, standard error) of bounds in expectation,
+        ``settings["checks"]`` what was checked, ``settings["n_parts"]`` the bases that it took;
+        `converged` is True if every check passed. Otherwise a `ConvergenceWarning` says which did
+        not, `std_error` holds the largest disagreement, and `interval` is what remains: log Z is
+        above its lower end (97.5%, by Markov's inequality or a mean-field bound, even above
+        `log_z`), and below its upper end as far as the reverse run knows, which is infinite where
+        something was missed.
 
     Raises
     ------
@@ -124,8 +130,13 @@ def log_z(
     with watched() as compilation:
         if enumerate_small and can_enumerate(rbm, EXACT_UNITS):
             estimate = exact(rbm, n_threads=n_threads, progress=progress)
-            bounds = {"lower_bound": (estimate.log_z, 0.0), "upper_bound": (estimate.log_z, 0.0)}
-            return replace(estimate, settings=estimate.settings | bounds | {"checks": {}})
+            known = {
+                "lower_bound": (estimate.log_z, 0.0),
+                "upper_bound": (estimate.log_z, 0.0),
+                "checks": {},
+                "verdict": "trust: exact, by enumeration",
+            }
+            return replace(estimate, settings=estimate.settings | known)
         seed = _seed(rng)
         runs = _Runs(rbm, data, base, seed, {"n_threads": n_threads, "progress": progress})
         if n_steps is None:
@@ -159,6 +170,8 @@ def log_z(
             "reverse": (backward.log_z, backward.std_error),
             "upper_bound_from": "resampled AIS particles: as good a bound as they are samples",
             "checks": last.checks(),
+            "verdict": verdict(last, data is not None),
+            "missing": last.unseen,
             "n_parts": len(runs.cover.parts),
             "version": __version__,
         },
@@ -217,7 +230,7 @@ class _Runs:
         forward, other, backward = (joined(run) for run in zip(*runs, strict=True))
         first = runs[0].forward
         unseen = self.cover.unseen(first.estimate.states.coordinates, first.estimate.log_weights)
-        return Round(n_steps, forward, other, backward, self.bound, unseen)
+        return Round(n_steps, forward, other, backward, self.bound, len(runs), unseen)
 
     def sweep_seconds(self) -> float:
         """Of all chains, by trial; the first steps compile or load the loops."""

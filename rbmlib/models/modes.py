@@ -24,7 +24,9 @@ N_RANDOM = 40  # of each kind
 N_ROWS = 60  # of data
 DESCENT = 8  # sweeps at zero temperature
 ROUGH, FINE = 6, 40  # mean-field sweeps before and after copies are left out
-GENERATIONS, N_PARENTS = 3, 6  # of modes that others are sought about
+GENERATIONS = 4  # of modes that others are sought about
+N_PARENTS, WORK = (2, 16), 2e5  # of a generation, fewest and most; weights times parents
+WORTH_GOING_ON = 0.01  # what new modes hold, relative to the heaviest
 APART = 0.3  # squared Hellinger distances, summed over visible units, of modes that differ
 MOST_CORRECTION = 3.0  # nats that the local estimate may lie above its bound
 
@@ -67,13 +69,17 @@ def find_modes(rbm: BernoulliRBM, data=None, rng=0, *, most: int = 200) -> Modes
     """
     instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM")
     visible = _solutions(rbm, hunting_starts(rbm, data, generator(rng)))
+    n_parents = int(np.clip(WORK / rbm.weights.size, *N_PARENTS))
+    parents = visible[:n_parents]
     for _ in range(GENERATIONS):
-        heaviest = visible[0]
-        found = _solutions(rbm, _changed(rbm, visible[:N_PARENTS]))
-        visible = np.concatenate([visible, found])
-        visible = visible[_distinct(visible, lower_bounds(rbm, visible), APART)]
-        if np.array_equal(visible[0], heaviest):
+        before = len(visible)
+        visible = np.concatenate([visible, _solutions(rbm, _changed(rbm, parents))])
+        bounds = lower_bounds(rbm, visible)
+        kept = _distinct(visible, bounds, APART, first=before)
+        new = kept[kept >= before]
+        if np.exp(bounds[new] - bounds.max()).sum() < WORTH_GOING_ON:
             break
+        parents, visible = visible[new[:n_parents]], visible[kept]
     visible = visible.astype(float)
     bounds = lower_bounds(rbm, visible)
     hidden = rbm.hidden_mean(visible)
@@ -166,16 +172,21 @@ def _iterate(parameters, visible: np.ndarray, n_sweeps: int) -> np.ndarray:
     return visible
 
 
-def _distinct(visible: np.ndarray, weight: np.ndarray, apart: float) -> np.ndarray:
-    """Rows that lie apart from every heavier one that is kept, the heaviest first."""
+def _distinct(visible: np.ndarray, weight: np.ndarray, apart: float, first: int = 0) -> np.ndarray:
+    """Rows that lie apart from every heavier one that is kept, the heaviest first.
+
+    The ``first`` rows are apart already: those that are new give way to them.
+    """
     order = np.argsort(-weight, kind="stable")
     means = np.clip(visible[order].astype(np.float32), 0, 1)
     roots = np.concatenate([np.sqrt(means), np.sqrt(1 - means)], axis=1)
     near = visible.shape[1] - roots @ roots.T < apart
     kept: list[int] = []
     covered = np.zeros(len(order), bool)
+    old = order < first
+    covered[~old] = near[:, old].any(axis=1)[~old]
     for i in range(len(order)):
         if not covered[i]:
             kept.append(i)
-            covered |= near[i]
+            covered |= near[i] & ~old
     return order[kept]
