@@ -32,6 +32,7 @@ from ..paths.bases import base_rate, mean_field_bias
 from ..paths.geometric import GeometricPath
 from ..results import ConvergenceWarning, Estimate
 from ..schedules import linear
+from ._first_base import first_base
 from ._log_z_checks import Round
 from ._log_z_verdict import verdict
 from ._parts import BURN_IN, joined, run_part
@@ -211,14 +212,13 @@ class _Runs:
 
     def __init__(self, rbm: BernoulliRBM, data, base, seed: int, options: dict):
         self.seed, self.options = seed, options
-        self.first = GeometricPath(rbm, mean_field_bias(rbm) if base is None else base)
-        broad = mean_field_bias(rbm, smoothing=BROAD) if base is None else mean_field_bias(rbm)
-        self.second = GeometricPath(rbm, broad)
         modes = find_modes(rbm, data)
+        source, n_threads = np.random.default_rng([seed, 0]), options["n_threads"]
+        first = first_base(rbm, modes, source, n_threads) if base is None else base
+        broad = mean_field_bias(rbm, smoothing=BROAD) if base is None else mean_field_bias(rbm)
+        self.first, self.second = GeometricPath(rbm, first), GeometricPath(rbm, broad)
         bound = best_lower_bound(rbm, _means_to_start_from(data, self.first, self.second))
         self.bound = max(bound, float(modes.lower_bound.max()))
-        source = np.random.default_rng([seed, 0])
-        n_threads = options["n_threads"]
         self.cover = cover(rbm, self.first, self.second, modes, N_CHAINS, source, n_threads)
 
     def __call__(self, n_steps: int) -> Round:

@@ -1,0 +1,178 @@
+"""The hunt for modes, and bases that together cover a model."""
+
+import warnings
+
+import numpy as np
+import pytest
+from test_mean_field import exchanged
+
+import rbmlib as rl
+from rbmlib.estimators._log_z_checks import Round
+from rbmlib.estimators._log_z_verdict import needed, verdict
+from rbmlib.estimators._parts import joined, run_part
+from rbmlib.estimators.covered import Cover, cover
+from rbmlib.estimators.exact import exact_samples
+from rbmlib.models.mean_field import lower_bounds
+from rbmlib.models.modes import find_modes
+
+BETAS = rl.schedules.linear(200)
+OPTIONS = {"n_threads": 1, "progress": False}
+
+
+def hard(kind, seed):
+    kinds = list(rl.testsystems.HARD_KINDS)
+    return rl.testsystems.hard_rbm(kind, np.random.default_rng([kinds.index(kind), seed]))
+
+
+def covered(rbm, n_chains=500, seed=0):
+    first, second = (
+        rl.GeometricPath(rbm, rl.mean_field_bias(rbm, smoothing=s)) for s in (0.05, 0.2)
+    )
+    return cover(rbm, first, second, find_modes(rbm), n_chains, np.random.default_rng(seed), 1)
+
+
+# the hunt ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["pocket", "ferromagnet", "hopfield", "degenerate", "masked"])
+def test_bounds_of_modes_are_below_log_z(kind):
+    for seed in range(4):
+        rbm, log_z, _ = hard(kind, seed)
+        modes = find_modes(rbm)
+        assert modes.lower_bound.max() <= log_z + 1e-5  # solutions are in single precision
+        assert (np.diff(modes.log_z) <= 0).all()
+
+
+@pytest.mark.parametrize("kind", ["pocket", "ferromagnet"])
+def test_every_heavy_mode_is_found(kind):
+    """Of exact samples few lie far from all modes, whichever way units are counted."""
+    for seed in range(3):
+        rbm, log_z, _ = hard(kind, seed)
+        rng = np.random.default_rng(seed)
+        for model in (rbm, exchanged(rbm, np.flatnonzero(rng.random(rbm.n_hidden) < 0.5))):
+            modes = find_modes(model)
+            assert abs(np.exp(modes.log_z - log_z).sum() - 1) < 0.35
+
+
+def test_pockets_are_found_that_random_starts_miss():
+    missed = 0
+    for seed in range(8):
+        rbm, log_z, _ = hard("pocket", seed)
+        random = (np.random.default_rng(0).random((200, rbm.n_visible)) < 0.5).astype(float)
+        for _ in range(40):
+            random = rbm.visible_mean(rbm.hidden_mean(random))
+        reached = np.unique(lower_bounds(rbm, random).round(2))
+        found = np.exp(find_modes(rbm).lower_bound - log_z).sum()
+        missed += np.exp(reached - log_z).sum() < found - 0.1
+    assert missed > 0
+
+
+def test_modes_differ_and_most_is_kept():
+    rbm = hard("hopfield", 1).rbm
+    modes = find_modes(rbm)
+    apart = np.abs(modes.visible[:, None] - modes.visible).max(axis=2)
+    assert apart[~np.eye(len(apart), dtype=bool)].min() > 0.05
+    assert len(find_modes(rbm, most=3).log_z) == 3
+
+
+# parts ------------------------------------------------------------------------------------------
+
+
+def test_shares_of_components_add_up_to_one():
+    rbm = hard("pocket", 0).rbm
+    made = covered(rbm)
+    states = exact_samples(rbm, 200, 0)
+    np.testing.assert_allclose(np.exp(made.log_shares(states)).sum(axis=1), 1, rtol=1e-12)
+    parts = [np.exp(made.log_share(part, states)) for part in made.parts]
+    np.testing.assert_allclose(np.sum(parts, axis=0), 1, rtol=1e-12)
+    assert sum(part.of for part in made.parts).tolist() == [1] * len(made.log_c)
+
+
+def test_parts_of_a_pocket_are_its_share_of_exact_samples():
+    """Each part by its own path, forward, from a second base, and backward; and their sum."""
+    rbm, log_z, _ = hard("pocket", 0)
+    made = covered(rbm)
+    assert len(made.parts) > 1
+    states = exact_samples(rbm, 20_000, 0)
+    source = np.random.default_rng(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        runs = [run_part(made, part, BETAS, source, OPTIONS) for part in made.parts]
+    for part, run in zip(made.parts, runs, strict=True):
+        share = np.exp(made.log_share(part, states)).mean()
+        held = np.exp(run.forward.values - log_z)
+        error = held.std() / np.sqrt(held.size)
+        assert abs(held.mean() - share) < 5 * error + 0.01
+    forward, other, backward = (joined(run) for run in zip(*runs, strict=True))
+    for estimate in (forward, other, backward):
+        assert abs(estimate.log_z - log_z) < 5 * estimate.std_error + 0.01
+    assert forward.mean_log_z - 4 * forward.mean_std_error < log_z
+    assert backward.mean_log_z + 4 * backward.mean_std_error > log_z
+    assert np.exp(forward.log_weights - log_z).mean() == pytest.approx(
+        np.exp(forward.log_z - log_z), rel=1e-9
+    )
+
+
+def test_the_whole_alone_is_its_run():
+    rbm = rl.testsystems.random_rbm(30, 10, rng=0)
+    path = rl.GeometricPath(rbm)
+    made = Cover.whole(path, path, 100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        run = run_part(made, made.parts[0], BETAS, np.random.default_rng(3), OPTIONS)
+    alone = rl.ais(path, BETAS, 100, np.random.default_rng(3), n_threads=1)
+    assert joined([run.forward]).log_z == alone.log_z
+
+
+@pytest.mark.statistical
+def test_estimates_of_covered_models_are_unbiased():
+    """Mean weight over seeds is Z, though parts are chosen by a pilot."""
+    rbm, log_z, _ = hard("pocket", 0)
+    ratios = []
+    for seed in range(30):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rl.ConvergenceWarning)
+            run = rl.log_z(rbm, n_steps=100, rng=seed, enumerate_small=False)
+        ratios.append(np.exp(run.settings["first_base"][0] - log_z))
+    assert abs(np.mean(ratios) - 1) < 4 * np.std(ratios) / np.sqrt(len(ratios)) + 0.003
+
+
+# verdict ----------------------------------------------------------------------------------------
+
+
+def a_round(ess=400.0, error=0.03, **changes):
+    run = rl.Estimate("ais", 5.0, error, (4.9, 5.1), mean_log_z=4.9, mean_std_error=0.01, ess=ess,
+                      n_chains=500)  # fmt: skip
+    high = rl.Estimate("reverse_ais", 5.0, error, (4.9, 5.1), mean_log_z=5.1, mean_std_error=0.01,
+                       ess=ess, n_chains=500)  # fmt: skip
+    return Round(1000, run, run, high, 4.0)._replace(**changes)
+
+
+def test_verdict_in_plain_words():
+    assert verdict(a_round(), True).startswith("trust: ")
+    wider = verdict(a_round(unseen=0.01), True)
+    assert wider.startswith("wider than it looks: ")
+    assert "1.0% of Z" in wider
+    no = verdict(a_round(unseen=0.2), False)
+    assert no.startswith("do not trust: ")
+    assert no.endswith("give it training data")
+    assert "a mode was missed" in verdict(a_round(bound=9.0), True)
+
+
+def test_what_is_missing_widens_the_bar():
+    plain, lacking = a_round(), a_round(unseen=0.02)
+    assert lacking.std_error() == pytest.approx(np.hypot(0.03, np.log(1.02)))
+    assert lacking.interval()[1] == pytest.approx(plain.interval()[1] + np.log(1.02))
+    assert lacking.interval()[0] == plain.interval()[0]
+
+
+def test_steps_that_are_needed_reach_the_aim():
+    """Pairs of runs: what the first foretells, the second needs, within a factor of two."""
+    path = rl.GeometricPath(hard("trained", 5).rbm)
+    short = rl.ais(path, rl.schedules.linear(50), 500, 0)
+    told = needed(a_round(short.ess, short.std_error)._replace(n_steps=50, forward=short))
+    number = told.partition("takes ")[2].split(" steps")[0].replace("at least ", "")
+    steps = int(number.replace(",", ""))
+    assert steps > 100
+    error = rl.ais(path, rl.schedules.linear(steps), 500, 1).std_error
+    assert 0.05 / 1.96 / 2 < error < 0.05 / 1.96 * 2
