@@ -61,7 +61,7 @@ def run_part(cover: Cover, part: Part, betas, source: np.random.Generator, optio
     start = _start(cover, part, runs, source, options["n_threads"])
     back = reverse_ais(part.paths[0], betas, part.n_chains, source, start=start, **options)
     reached = np.full(part.n_chains, logmeanexp(runs[0].log_shares))
-    return Runs(*runs, Weighted(back, reached))
+    return Runs(runs[0], runs[1], Weighted(back, reached))
 
 
 def _start(cover: Cover, part: Part, runs, source, n_threads) -> State:

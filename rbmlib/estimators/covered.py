@@ -156,15 +156,15 @@ def cover(
     made.parts = [whole._replace(of=rest)]
     sizes = N_LOCAL * error[own] / max(error[own].sum(), 1e-300)  # Neyman's allocation
     for m, size in zip(own, sizes, strict=True):
-        paths = tuple(_path(rbm, modes.visible[m - 1], width) for width in WIDTHS)
+        narrow, wide = (_path(rbm, modes.visible[m - 1], width) for width in WIDTHS)
         n_own = int(np.clip(size, FEWEST_LOCAL, n_chains))
-        made.parts.append(Part(paths, n_own, np.arange(len(biases)) == m))
+        made.parts.append(Part((narrow, wide), n_own, np.arange(len(biases)) == m))
     return made
 
 
 def _held(made: Cover, runs: list, scale: float) -> tuple[Held, np.ndarray, np.ndarray]:
     """Of the first run; and of each component by its own: values and errors."""
-    forward, *local = (made.held(*run, scale) for run in runs)
+    forward, *local = (made.held(states, weights, scale) for states, weights in runs)
     value, error = forward.value.copy(), forward.error.copy()
     for m, held in enumerate(local, 1):
         value[m], error[m] = held.value[m], held.error[m]

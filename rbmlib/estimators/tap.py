@@ -74,7 +74,8 @@ def tap(
     n_starts : int
         Hidden states are drawn with anything from one unit in a hundred to all units on.
     starts : array (n_starts, n_visible), optional
-        Visible magnetisations in [0, 1] to start from instead, such as images.
+        Visible magnetisations in [0, 1] to start from instead, such as images, or
+        ``rl.find_modes(rbm, most=10).visible``: near fixed points, several times as quick.
     solver : {"minimise", "iterate"}
         "minimise" lowers Gamma, layer by layer: at orders 1 and 2 Gamma is convex in the units of
         one layer while the other is held, so it cannot oscillate. "iterate" is eqs. (15) and (16),
