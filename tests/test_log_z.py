@@ -303,7 +303,7 @@ def test_intervals_of_runs_that_pass_cover():
 
 
 @pytest.mark.statistical
-def test_intervals_of_runs_that_fail_hold_what_was_missed():
+def test_intervals_of_runs_that_fail_hold_what_was_missed(without_cover):
     """Of two equal modes most runs find one only: log 2 too low, with a small error bar."""
     rbm, exact = two_modes()
     runs = [run for run in many(rbm, 100, 12) if not run.converged]
