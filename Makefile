@@ -116,6 +116,6 @@ $(HTML)/.done: $(if $(ONLY),$(SRC)/book/$(ONLY).ipynb,$(RUN)) $(PAGES:%=$(SRC)/%
 	@$(if $(ONLY),for nb in $(NBS); do [ -f "$(SRC)/$$nb" ] || { mkdir -p $(SRC)/book && cp "$$nb" "$(SRC)/$$nb" && touch -t 197001020000 "$(SRC)/$$nb"; }; done)
 	@rm -rf $(HTML)
 	@echo "rendering the book (about half a minute)"
-	@$(BIN)/jupyter-book build -q -W -n --keep-going $(SRC) --path-output . >_build/render.log \
-	  || { cat _build/render.log >&2; echo "error: the book was not rendered without warnings; they are listed above" >&2; exit 1; }
+	@$(BIN)/jupyter-book build -W -n --keep-going $(SRC) --path-output . >_build/render.log 2>&1 \
+	  || { grep -E "WARNING|ERROR|Error" _build/render.log >&2; rm -rf _build/.doctrees; echo "error: the book was not rendered without warnings; they are listed above" >&2; exit 1; }
 	@touch $@

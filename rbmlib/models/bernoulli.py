@@ -172,7 +172,7 @@ class BernoulliRBM(_RBM):
         layout : {"visible_hidden", "hidden_visible"}, optional
             What the rows and columns of the weights are. None: the lengths of the biases decide;
             square weights need it, unless they have the name of a program that keeps them one way
-            (components_, vishid, parameter_W). ``F.linear`` takes "hidden_visible".
+            (``components_``, ``vishid``, ``parameter_W``). ``F.linear`` takes "hidden_visible".
         names : dict, optional
             Which keys are weights, visible_bias and hidden_bias; all others are left out.
 
