@@ -19,6 +19,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from .. import __version__
 from .._kernels import threads
 from .._progress import silence
 from .kind import PLAIN, RESULTS_VERSION
-from .scheduler import START_ONE
+from .scheduler import ANSWER_SECONDS, START_ONE
 from .store import Record
 
 WINDOW = 4096  # tasks handed to the scheduler at a time: bounds its memory, feeds 2,000 threads
@@ -156,7 +157,7 @@ def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
     # a restarting worker may be slow on a busy machine, but it is not lost
     with dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}):
         leave = _close
-        opened = _without_interrupts(lambda: _opened(scheduler, n_workers == 0), _close)
+        opened = _started(scheduler, n_workers == 0)
         try:
             if scheduler is None:
                 opened[0].scale(_n_processes(n_workers, n_tasks))
@@ -202,6 +203,18 @@ def _opened(scheduler: str | None, in_thread: bool) -> list:
         raise
 
 
+def _started(scheduler: str | None, in_thread: bool) -> list:
+    """What `_opened` opens. A listener that never says a word keeps Dask waiting for ever."""
+    seconds = None if scheduler is None else CONNECT_SECONDS + ANSWER_SECONDS
+    try:
+        return _without_interrupts(lambda: _opened(scheduler, in_thread), _close, seconds)
+    except FutureTimeoutError:
+        raise RuntimeError(
+            f"scheduler is {scheduler!r}: no Dask scheduler answers there (something listens, and "
+            f"says nothing for {seconds:g} s); {START_ONE}"
+        ) from None
+
+
 def _close(opened: list) -> None:
     """Clients and clusters, last first."""
     for one in reversed(opened):
@@ -227,8 +240,8 @@ def _abandon(opened: list) -> None:
     threading.Thread(target=close, daemon=True).start()
 
 
-def _without_interrupts(start, undo):
-    """``start()``, whose threads and processes never see Ctrl-C.
+def _without_interrupts(start, undo, seconds: float | None = None):
+    """``start()``, whose threads and processes never see Ctrl-C, waited for so many seconds.
 
     A terminal sends it to all processes. This one stops the others; by themselves each of them
     would print its traceback. A signal that is blocked in a thread is blocked in whatever that
@@ -255,8 +268,8 @@ def _without_interrupts(start, undo):
 
     threading.Thread(target=run, daemon=True).start()
     try:
-        return found.result()
-    except KeyboardInterrupt:
+        return found.result(seconds)
+    except (KeyboardInterrupt, FutureTimeoutError):
         stopped.set()
         raise
 
