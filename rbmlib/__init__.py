@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 from . import datasets as datasets
 from . import schedules as schedules
 from ._public import declare as _declare
+from .automatic import *
 from .datasets import Standardisation as Standardisation
 from .datasets import load_rbm as load_rbm
 from .estimators import *

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from . import __version__, datasets
 from ._files import checked_target
-from .estimators import log_z
-from .estimators.log_z import BUDGET_SECONDS
+from .automatic import log_z
+from .automatic.log_z import BUDGET_SECONDS
 from .models.names import LAYOUTS
 from .results import ConvergenceWarning, Estimate
 

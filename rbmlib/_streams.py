@@ -1,4 +1,4 @@
-"""Random streams, one a chain, and progress bars: what every sampler of the library is given."""
+"""Random streams, one a chain: what every sampler of the library draws from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 from scipy.special import ndtri
 
 from ._kernels import random as kernel_random
-from ._progress import progress_bar as progress_bar
 from ._validation import generator
 
 

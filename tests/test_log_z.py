@@ -18,10 +18,10 @@ from test_mean_field import with_idle_units
 import rbmlib as rl
 from rbmlib.__main__ import _interval, main
 from rbmlib._compiling import NOTICE
-from rbmlib.estimators import _parts as parts
-from rbmlib.estimators.covered import Cover
+from rbmlib.automatic import parts
+from rbmlib.automatic.cover import Cover
 
-trusted = importlib.import_module("rbmlib.estimators.log_z")  # the room has the function
+trusted = importlib.import_module("rbmlib.automatic.log_z")  # the room has the function
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ import pytest
 from test_mean_field import exchanged
 
 import rbmlib as rl
-from rbmlib.estimators._log_z_checks import Round
-from rbmlib.estimators._log_z_verdict import needed, verdict
-from rbmlib.estimators._parts import joined, run_part
-from rbmlib.estimators.covered import Cover, cover
+from rbmlib.automatic.checks import Round
+from rbmlib.automatic.cover import Cover, cover
+from rbmlib.automatic.parts import joined, run_part
+from rbmlib.automatic.verdict import needed, verdict
 from rbmlib.estimators.exact import exact_samples
 from rbmlib.models.mean_field import lower_bounds
 from rbmlib.models.modes import find_modes

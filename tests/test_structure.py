@@ -28,6 +28,7 @@ LEVELS = [
     {"schedules"},
     {"tempering"},
     {"estimators"},
+    {"automatic"},
     {"training"},
     {"sweeps"},
     {"book"},

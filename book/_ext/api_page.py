@@ -14,8 +14,8 @@ import rbmlib
 MARK = "<!-- the public names, by room -->"
 
 # The order of the page; a room that is not named here comes last.
-ROOMS = ["models", "datasets", "paths", "moves", "schedules", "tempering", "estimators", "results",
-         "sweeps", "training", "book"]  # fmt: skip
+ROOMS = ["models", "datasets", "paths", "moves", "schedules", "tempering", "automatic",
+         "estimators", "results", "sweeps", "training", "book"]  # fmt: skip
 
 # By room: modules, and what is returned, or explained in a chapter, without being in __all__.
 BESIDE = {

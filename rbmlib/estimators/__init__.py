@@ -6,7 +6,6 @@ from .bar import bar as bar
 from .bar_of_sample import bar_of_sample as bar_of_sample
 from .exact import exact as exact
 from .exact import exact_samples as exact_samples
-from .log_z import log_z as log_z
 from .mbar import mbar as mbar
 from .mbar import mbar_of_sample as mbar_of_sample
 from .mbar_equations import solve_mbar as solve_mbar

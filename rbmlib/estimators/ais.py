@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from .._numerics import logsumexp
-from .._streams import ChainStream, progress_bar
+from .._progress import progress_bar
+from .._streams import ChainStream
 from .._validation import annealing_betas, count, instance
 from ..paths.base import AnnealingPath, State
 from ..results import Estimate, summarise_log_weights

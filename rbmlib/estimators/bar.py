@@ -20,7 +20,8 @@ from scipy.optimize import brentq
 
 from .._diagnosis import warn
 from .._numerics import expit
-from .._streams import ChainStream, progress_bar
+from .._progress import progress_bar
+from .._streams import ChainStream
 from .._validation import annealing_betas, count, finite_array, generator, instance
 from ..paths.base import AnnealingPath
 from ..results import Estimate, student_interval, summarise_log_weights

@@ -17,7 +17,7 @@ import numpy as np
 from .. import __version__
 from .._kernels import enumeration, threads
 from .._numerics import expit, logsumexp
-from .._streams import progress_bar
+from .._progress import progress_bar
 from .._validation import count, generator
 from ..models import BernoulliRBM, LeakyRBM
 from ..models.conversion import as_model, as_rbm

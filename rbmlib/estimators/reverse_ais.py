@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import time
 
-from .._streams import ChainStream, progress_bar
+from .._progress import progress_bar
+from .._streams import ChainStream
 from .._validation import annealing_betas, count, generator, instance
 from ..paths.base import AnnealingPath
 from ..results import Estimate

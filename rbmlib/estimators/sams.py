@@ -11,8 +11,7 @@ import time
 
 import numpy as np
 
-from .._progress import one_run
-from .._streams import progress_bar
+from .._progress import one_run, progress_bar
 from .._validation import count, generator, number, one_of, seed_of
 from ..results import Estimate
 from ..tempering.planning import BY_PILOT

@@ -13,8 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .._progress import one_run
-from .._streams import progress_bar
+from .._progress import one_run, progress_bar
 from .._validation import generator, number, one_of, seed_of
 from ..results import Estimate
 from ..tempering.planning import BY_PILOT

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._streams import progress_bar
+from .._progress import progress_bar
 from .._validation import count, finite_array, function, generator, instance, number, numeric
 from .acceptance import accept, values_of
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._numerics import softplus
-from .._streams import ChainStream, progress_bar
+from .._progress import progress_bar
+from .._streams import ChainStream
 from .._validation import count, generator, number, point_of_path
 from ..models.bernoulli import BernoulliRBM
 from ..models.conversion import as_rbm

@@ -6,7 +6,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from .._numerics import logsumexp
-from .._streams import ChainStream, progress_bar
+from .._progress import progress_bar
+from .._streams import ChainStream
 from .._validation import count, instance, number
 from ..paths.base import AnnealingPath
 from .cutting import LEAST, cut

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .._csv import check_columns, columns, read_table, write_table
-from .._streams import progress_bar
+from .._progress import progress_bar
 from .declaration import declared, distinct, named, read_yaml
 from .engine import compute, connected
 from .kind import kind_of

@@ -6,7 +6,8 @@ import time
 
 import numpy as np
 
-from .._streams import ChainStream, progress_bar
+from .._progress import progress_bar
+from .._streams import ChainStream
 from .._validation import count, instance, named
 from ..paths.base import AnnealingPath, State
 from ..paths.steps import moved, note_ends

@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from .._kernels.tempering import UNIT, Tally
-from .._streams import ChainStream, progress_bar
+from .._progress import progress_bar
+from .._streams import ChainStream
 from .._validation import count, finite_array, instance, named, numeric
 from ..paths.base import AnnealingPath, State
 from .checks import PATH_MEANING, block_bounds, check_conditional, checked_prior, ladder

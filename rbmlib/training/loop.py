@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import __version__
 from .._kernels import threads
-from .._streams import progress_bar
+from .._progress import progress_bar
 from .._validation import count, number
 
 FINITE = float(np.finfo(np.float32).max)

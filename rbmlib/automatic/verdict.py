@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..results import MINIMUM_ESS
-from ._log_z_checks import Round
+from .checks import Round
 
 WIDE = 0.001  # of Z: what may be missing before the error bar is said to hold it
 AIM = 0.05 / 1.96  # standard error of a 95% interval of +- 0.05

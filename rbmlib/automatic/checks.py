@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .._diagnosis import DISAGREEMENT
 from ..results import Estimate
-from .covered import MISSING
+from .cover import MISSING
 
 ROUNDING = 1e-9  # of log Z
 MARKOV = math.log(80)  # nats that a mean of weights exceeds their expectation by, 1 time in 80

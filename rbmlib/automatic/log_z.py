@@ -5,7 +5,7 @@ from a second, broader base, and reverse AIS along the first path from the parti
 that one base loses shows as a disagreement, which no run's own error bar would show. Modes that
 both lose are sought by mean-field solutions from many starts, each with a lower bound on log Z. A
 pilot from a base about each says which of them the runs would miss: these get runs of their own,
-and Z is the sum of what all find, each in its part (`covered`).
+and Z is the sum of what all find, each in its part (`cover`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from .._numerics import expit
 from .._progress import one_run
 from .._streams import ChainStream
 from .._validation import count, generator, number
+from ..estimators.exact import can_enumerate, exact
 from ..models.bernoulli import BernoulliRBM
 from ..models.conversion import as_rbm
 from ..models.mean_field import best_lower_bound
@@ -32,12 +33,11 @@ from ..paths.bases import base_rate, mean_field_bias
 from ..paths.geometric import GeometricPath
 from ..results import ConvergenceWarning, Estimate
 from ..schedules import linear
-from ._first_base import first_base
-from ._log_z_checks import Round
-from ._log_z_verdict import verdict
-from ._parts import BURN_IN, joined, run_part
-from .covered import SHORTER, cover
-from .exact import can_enumerate, exact
+from .checks import Round
+from .cover import SHORTER, cover
+from .first_base import first_base
+from .parts import BURN_IN, joined, run_part
+from .verdict import verdict
 
 EXACT_UNITS = 20
 N_CHAINS = 500

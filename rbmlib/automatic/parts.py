@@ -10,14 +10,14 @@ import numpy as np
 
 from .._numerics import logmeanexp, logsumexp
 from .._streams import ChainStream
+from ..estimators._reverse_start import moved_on, resample
+from ..estimators._weights import has_converged
+from ..estimators.ais import ais
+from ..estimators.reverse_ais import reverse_ais
 from ..paths.base import State
 from ..results import Estimate, WeightSummary, log_mean_interval, summarise_log_weights
 from ..schedules import linear
-from ._reverse_start import moved_on, resample
-from ._weights import has_converged
-from .ais import ais
-from .covered import SHORTER, Cover, Part
-from .reverse_ais import reverse_ais
+from .cover import SHORTER, Cover, Part
 
 BURN_IN = 200
 FEWEST_STEPS = 100
