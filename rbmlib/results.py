@@ -75,7 +75,7 @@ def bootstrap_log_weights(log_weights, n_resamples: int = 1000, rng=0) -> dict:
     return {"ess": (low[0], high[0]), "variance": (low[1], high[1])}
 
 
-def student_interval(value: float, std_error: float, n: int) -> tuple[float, float]:
+def student_interval(value: float, std_error: float, n: float) -> tuple[float, float]:
     """95% interval from n independent values (Student's t)."""
     if n < 2 or not math.isfinite(std_error):
         return (-math.inf, math.inf)

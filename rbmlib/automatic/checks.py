@@ -6,23 +6,33 @@ import math
 from typing import NamedTuple
 
 from .._diagnosis import DISAGREEMENT
+from ..estimators.bar import bennett_interval
 from ..results import Estimate
 from .cover import MISSING
+from .parts import Joint
 
 ROUNDING = 1e-9  # of log Z
 MARKOV = math.log(80)  # nats that a mean of weights exceeds their expectation by, 1 time in 80
 
 
 class Round(NamedTuple):
-    """Three runs of ``n_steps``, and the best mean-field bound."""
+    """Three runs of ``n_steps``, two of them joined, and the best mean-field bound."""
 
     n_steps: int
+    n_chains: int
     forward: Estimate
     other: Estimate
     backward: Estimate
+    joint: Joint
     bound: float
     n_parts: int = 1  # bases that it took
     unseen: float = 0.0  # of Z, in modes beyond what was found there
+
+    @property
+    def log_z(self) -> float:
+        """Of both directions; where either has uneven weights, of the forward run alone."""
+        even = self.forward.converged and self.backward.converged
+        return self.joint.log_z if even else self.forward.log_z
 
     def apart(self, a: Estimate, b: Estimate) -> float:
         """By how many standard errors ``a`` lies above ``b``."""
@@ -35,7 +45,7 @@ class Round(NamedTuple):
     @property
     def bound_is_above(self) -> bool:
         """A mean-field solution bounds log Z from below above the estimate."""
-        gap = self.bound - self.forward.log_z
+        gap = self.bound - self.log_z
         return not gap <= DISAGREEMENT * math.hypot(self.forward.std_error, 1e-3)
 
     @property
@@ -49,7 +59,7 @@ class Round(NamedTuple):
         """What was checked, in words, and whether it passed."""
         forward, other, backward = self.forward, self.other, self.backward
         second, reverse = self.apart(other, forward), self.apart(backward, forward)
-        gap = (self.bound - forward.log_z) / math.hypot(forward.std_error, 1e-3)
+        gap = (self.bound - self.log_z) / math.hypot(forward.std_error, 1e-3)
         # a second base with a low ESS can only be too low, and one that loses what has been found
         # to need a base of its own is
         below = second > -DISAGREEMENT or not other.converged or self.n_parts > 1
@@ -96,20 +106,20 @@ class Round(NamedTuple):
         return max(end for end in ends if not math.isnan(end))
 
     def interval(self) -> tuple[float, float]:
-        """95% interval: of the first run if every check passed, otherwise the bracket.
+        """95% interval: of both directions if every check passed, otherwise the bracket.
 
         What modes hold beyond what was found there may be missing: it is added above.
         """
         if not self.passed:
             return self.lower_end(), self.upper_end()
-        low, high = self.forward.interval
+        low, high = bennett_interval(*self.joint, self.forward.std_error)
         return low, high + math.log1p(self.unseen)
 
     def std_error(self) -> float:
-        """Of the first run and of what it lacks; where a check failed, the largest disagreement."""
-        error = math.hypot(self.forward.std_error, math.log1p(self.unseen))
+        """Of both directions, and what they lack; if a check failed, the largest disagreement."""
+        lacking = math.log1p(self.unseen)
         if self.passed:
-            return error
-        value = self.forward.log_z
+            return math.hypot(self.joint.std_error, lacking)
+        error, value = math.hypot(self.forward.std_error, lacking), self.log_z
         others = (abs(self.backward.log_z - value), self.other.log_z - value, self.bound - value)
         return math.hypot(error, max(0.0, *others))

@@ -99,6 +99,13 @@ class Cover:
         logs = states.astype(float) @ self.biases.T - self._log_norm + self.log_c
         return logs - logsumexp(logs, axis=1)[:, None]
 
+    def resized(self, n_chains: int) -> list[Part]:
+        """The parts, when the first has ``n_chains``: the others in proportion."""
+        scale = n_chains / self.parts[0].n_chains
+        sizes = [max(FEWEST_LOCAL, round(part.n_chains * scale)) for part in self.parts]
+        sizes[0] = n_chains
+        return [p._replace(n_chains=n) for p, n in zip(self.parts, sizes, strict=True)]
+
     def log_share(self, part: Part, states: np.ndarray) -> np.ndarray:
         """log of what a part has of states: (n,)."""
         if part.of.all():

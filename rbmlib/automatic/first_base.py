@@ -10,7 +10,6 @@ from .._numerics import logit
 from .._streams import ChainStream
 from ..models.bernoulli import BernoulliRBM
 from ..models.modes import Modes
-from ..paths.bases import mean_field_bias
 from ..paths.geometric import GeometricPath
 from ..schedules import linear
 
@@ -22,14 +21,15 @@ SURE = 3.0  # standard errors of the difference
 
 
 def first_base(
-    rbm: BernoulliRBM, modes: Modes, source: np.random.Generator, n_threads: int | None = None
-) -> np.ndarray:
-    """Visible biases: the mean-field fit, or rates of the modes that were sought.
+    rbm: BernoulliRBM, mean_field: np.ndarray, modes: Modes, source: np.random.Generator,
+    n_threads: int | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Visible biases: the ``mean_field`` fit, or rates of the modes that were sought.
 
     The mean of the log-weights of a short pilot decides, a lower bound on log Z in expectation
     whatever the base, so that the higher is the better one. It needs no chain of great weight.
     """
-    candidates = [mean_field_bias(rbm), bias_of_modes(modes)]
+    candidates = [mean_field, bias_of_modes(modes)]
     found = [_pilot(GeometricPath(rbm, bias), source, n_threads) for bias in candidates]
     (kept, kept_error), (other, other_error) = found
     gain = other - kept

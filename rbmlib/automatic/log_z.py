@@ -1,54 +1,40 @@
 """log Z of a trained model, checked from several sides: for those who just want the number.
 
-Small models are enumerated. Elsewhere a round is three runs of one length: AIS from one base, AIS
-from a second, broader base, and reverse AIS along the first path from the particles of both. A mode
-that one base loses shows as a disagreement, which no run's own error bar would show. Modes that
-both lose are sought by mean-field solutions from many starts, each with a lower bound on log Z. A
-pilot from a base about each says which of them the runs would miss: these get runs of their own,
-and Z is the sum of what all find, each in its part (`cover`).
+Small models are enumerated. Elsewhere a round is three runs of one length, with steps that a short
+pilot chose: AIS from one base, AIS from a second, broader base, and reverse AIS along the first
+path from the particles of both. Both directions of the first path are joined by Bennett's
+equation. A mode that one base loses shows as a disagreement, which no run's own error bar would
+show. Modes that both lose are sought by mean-field solutions from many starts, each with a lower
+bound on log Z. A pilot from a base about each says which of them the runs would miss: these get
+runs of their own, and Z is the sum of what all find, each in its part (`cover`).
 """
 
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
 from .. import __version__
-from .._compiling import Watch, watched
+from .._compiling import watched
 from .._diagnosis import warn
 from .._kernels import threads
-from .._numerics import expit
 from .._progress import one_run
-from .._streams import ChainStream
 from .._validation import count, generator, number
 from ..estimators.exact import can_enumerate, exact
 from ..models.bernoulli import BernoulliRBM
 from ..models.conversion import as_rbm
-from ..models.mean_field import best_lower_bound
-from ..models.modes import find_modes
-from ..paths.bases import base_rate, mean_field_bias
-from ..paths.geometric import GeometricPath
-from ..results import ConvergenceWarning, Estimate
-from ..schedules import linear
+from ..paths.bases import base_rate
+from ..results import Estimate
 from .checks import Round
-from .cover import SHORTER, cover
-from .first_base import first_base
-from .parts import BURN_IN, joined, run_part
+from .rounds import MAX_STEPS, N_CHAINS, Runs, rounds
 from .verdict import verdict
 
 EXACT_UNITS = 20
-N_CHAINS = 500
-BROAD = 0.2  # smoothing of the second base
 BUDGET_SECONDS = 10.0
 MAX_SECONDS = 1e6  # 11 days
-MAX_STEPS = 10_000_000  # of a run: its schedule is held in memory
-FIRST_STEPS = 250  # of the first round
-GROWTH = 4  # of the steps from round to round
-LEAST_STEPS = 100  # of a round, however small the budget
-N_ROWS = 20  # of data, where mean-field solutions begin
+FEWEST = 20  # chains
 RBM_MEANING = "a BernoulliRBM; for other models run rl.ais on a path of theirs"
 
 
@@ -59,6 +45,7 @@ def log_z(
     data=None,
     budget_seconds: float | None = None,
     n_steps: int | None = None,
+    n_chains: int | None = None,
     rng=None,
     enumerate_small: bool = True,
     n_threads: int | None = None,
@@ -74,14 +61,18 @@ def log_z(
         Training data in [0, 1] for the base; without it a mean-field fit serves.
     budget_seconds : float, optional
         Aimed at, not guaranteed; 10 by default. Rounds of 250, 1,000, 4,000 ... steps are run,
-        each with random numbers of its own, until two in a row pass every check. The second is
-        the answer: the first was chosen because it passed. If the budget ends before, the last
-        round takes what is left of it. Compilation, once after an installation, is not counted (a
-        line on standard error tells of it); nor does enumeration (up to 20 units in a layer) look
-        at the budget.
+        each with random numbers of its own, until two in a row pass every check and the standard
+        error is at most 0.05. The last is the answer: one before it was chosen because it passed.
+        If the budget ends before, the last round takes what is left of it, with fewer chains of
+        more steps where the weights would otherwise be uneven. Compilation, once after an
+        installation, is not counted (a line on standard error tells of it); nor does enumeration
+        (up to 20 units in a layer) look at the budget.
     n_steps : int, optional
         Temperatures of each run, instead of a budget: one round. The same seed then gives the
-        same bits, and those of a run with a budget whose ``settings["n_steps"]`` was this.
+        same bits, and those of a run with a budget whose ``settings["n_steps"]`` and
+        ``settings["n_chains"]`` were these.
+    n_chains : int, optional
+        Of each run, 500 by default; with ``n_steps`` only.
     rng : int or numpy.random.Generator, optional
         ``settings["rng"]`` holds the seed, also where it had to be drawn.
     enumerate_small : bool
@@ -119,7 +110,7 @@ def log_z(
     True
     """
     rbm = as_rbm("rbm", rbm, RBM_MEANING)
-    budget, n_steps = _length(budget_seconds, n_steps)
+    budget, n_steps, n_chains = _length(budget_seconds, n_steps, n_chains)
     threads.resolve(n_threads)  # which refuses what is no number, before anything is compiled
     if data is not None and np.shape(data)[-1:] != (rbm.n_visible,):
         raise ValueError(
@@ -139,11 +130,11 @@ def log_z(
             }
             return replace(estimate, settings=estimate.settings | known)
         seed = _seed(rng)
-        runs = _Runs(rbm, data, base, seed, {"n_threads": n_threads, "progress": progress})
+        runs = Runs(rbm, data, base, seed, {"n_threads": n_threads, "progress": progress})
         if n_steps is None:
-            ran = _rounds(runs, budget, started, compilation)
+            ran = rounds(runs, budget, started, compilation)
         else:
-            ran = [runs(n_steps)]
+            ran = [runs(n_steps, n_chains)]
     last = ran[-1]
     if not last.passed:
         _warn_of(last, budget, data)
@@ -151,6 +142,7 @@ def log_z(
     return replace(
         forward,
         method="log_z",
+        log_z=last.log_z,
         std_error=last.std_error(),
         interval=last.interval(),
         seconds=time.perf_counter() - started,
@@ -159,6 +151,7 @@ def log_z(
         | {
             "rng": seed,
             "n_steps": last.n_steps,
+            "n_chains": last.n_chains,
             "base": "mean field" if data is None else "base rate of data",
             "budget_seconds": budget,
             "earlier_rounds": [earlier.n_steps for earlier in ran[:-1]],
@@ -166,6 +159,7 @@ def log_z(
             "lower_bound": (forward.mean_log_z, forward.mean_std_error),
             "upper_bound": (backward.mean_log_z, backward.mean_std_error),
             "mean_field_bound": last.bound,
+            "both_directions": (last.joint.log_z, last.joint.std_error),
             "first_base": (forward.log_z, forward.std_error),
             "second_base": (last.other.log_z, last.other.std_error),
             "reverse": (backward.log_z, backward.std_error),
@@ -179,8 +173,8 @@ def log_z(
     )
 
 
-def _length(budget_seconds, n_steps) -> tuple[float | None, int | None]:
-    """The budget or the number of steps, of which one is None."""
+def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None, int]:
+    """The budget or the number of steps, of which one is None, and how many chains."""
     if n_steps is not None:
         if budget_seconds is not None:
             raise ValueError(
@@ -190,13 +184,18 @@ def _length(budget_seconds, n_steps) -> tuple[float | None, int | None]:
         n_steps = count("n_steps", n_steps)
         if n_steps > MAX_STEPS:
             raise ValueError(f"n_steps is {n_steps:,}: expected {MAX_STEPS:,} at most")
-        return None, n_steps
+        return None, n_steps, N_CHAINS if n_chains is None else count("n_chains", n_chains, FEWEST)
+    if n_chains is not None:
+        raise ValueError(
+            f"n_chains is {n_chains!r} without n_steps: expected both or neither; a budget chooses "
+            "its chains"
+        )
     meaning = f"a number above 0, {MAX_SECONDS:,.0f} at most"
     budget = BUDGET_SECONDS if budget_seconds is None else budget_seconds
     budget = number("budget_seconds", budget, meaning, above=0)
     if budget > MAX_SECONDS:
         raise ValueError(f"budget_seconds is {budget:g}: expected {meaning}")
-    return budget, None
+    return budget, None, N_CHAINS
 
 
 def _seed(rng) -> int:
@@ -205,90 +204,6 @@ def _seed(rng) -> int:
         return int(generator(rng).integers(2**63))
     generator(rng)  # which refuses what is no seed
     return int(rng)
-
-
-class _Runs:
-    """Rounds of a model: functions of the seed and the number of steps alone."""
-
-    def __init__(self, rbm: BernoulliRBM, data, base, seed: int, options: dict):
-        self.seed, self.options = seed, options
-        modes = find_modes(rbm, data)
-        source, n_threads = np.random.default_rng([seed, 0]), options["n_threads"]
-        first = first_base(rbm, modes, source, n_threads) if base is None else base
-        broad = mean_field_bias(rbm, smoothing=BROAD) if base is None else mean_field_bias(rbm)
-        self.first, self.second = GeometricPath(rbm, first), GeometricPath(rbm, broad)
-        bound = best_lower_bound(rbm, _means_to_start_from(data, self.first, self.second))
-        self.bound = max(bound, float(modes.lower_bound.max()))
-        self.cover = cover(rbm, self.first, self.second, modes, N_CHAINS, source, n_threads)
-
-    def __call__(self, n_steps: int) -> Round:
-        source, betas = np.random.default_rng([self.seed, n_steps]), linear(n_steps)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # said once, of the last round
-            runs = [run_part(self.cover, part, betas, source, self.options)
-                    for part in self.cover.parts]  # fmt: skip
-        forward, other, backward = (joined(run) for run in zip(*runs, strict=True))
-        first = runs[0].forward
-        unseen = self.cover.unseen(first.estimate.states.coordinates, first.estimate.log_weights)
-        return Round(n_steps, forward, other, backward, self.bound, len(runs), unseen)
-
-    def sweep_seconds(self) -> float:
-        """Of all chains, by trial; the first steps compile or load the loops."""
-        n_threads = self.options["n_threads"]
-        for n_steps in (2, 20):
-            stream = ChainStream(0, N_CHAINS)
-            state = self.first.sample_base(N_CHAINS, stream)
-            self.first.sweep(state, 1.0, 1, stream, n_threads=n_threads)
-            began = time.perf_counter()
-            self.first.anneal(state, np.linspace(0, 1e-3, n_steps + 1), stream, n_threads=n_threads)
-        chains = sum(part.n_chains / (1 if part.is_first else SHORTER) for part in self.cover.parts)
-        return (time.perf_counter() - began) / n_steps * chains / N_CHAINS
-
-
-def _rounds(run: _Runs, budget: float, started: float, compilation: Watch) -> list[Round]:
-    """Rounds, of which the last is the answer; `log_z` states the rule."""
-
-    def clock() -> float:
-        return time.perf_counter() - started - compilation.seconds
-
-    def sweeps(n_steps: int) -> int:
-        return 3 * n_steps + BURN_IN
-
-    each = run.sweep_seconds()
-    ran: list[Round] = []
-    n_steps, passed = FIRST_STEPS, False
-    while True:
-        affordable = int(0.95 * (budget - clock()) / each)
-        # before a check has passed, a round is worth its time only if a longer one can follow
-        needed = sweeps(n_steps) + (0 if passed else sweeps(GROWTH * n_steps))
-        is_last = needed > affordable
-        if is_last:
-            n_steps = _two_digits((affordable - BURN_IN) // 3)
-            if ran and n_steps <= ran[-1].n_steps:
-                return ran
-        began = clock()
-        ran.append(run(n_steps))
-        each = (clock() - began) / sweeps(n_steps)
-        if is_last or (passed and ran[-1].passed):
-            return ran
-        passed = ran[-1].passed
-        n_steps *= GROWTH
-
-
-def _two_digits(n_steps: int) -> int:
-    """A number of steps that is easy to repeat: two digits and zeros, within bounds."""
-    n_steps = min(max(LEAST_STEPS, n_steps), MAX_STEPS)
-    unit = 10 ** (len(str(n_steps)) - 2)
-    return n_steps // unit * unit
-
-
-def _means_to_start_from(data, first: GeometricPath, second: GeometricPath) -> np.ndarray:
-    """Of mean-field solutions: both bases, and a few rows of data."""
-    bases = expit([first.base_visible_bias, second.base_visible_bias])
-    some = (
-        [] if data is None else [np.asarray(data[:: max(1, len(data) // N_ROWS)][:N_ROWS], float)]
-    )
-    return np.concatenate([bases, *some])
 
 
 def _warn_of(last: Round, budget: float | None, data) -> None:

@@ -35,15 +35,18 @@ def verdict(last: Round, has_data: bool) -> str:
 
 
 def needed(last: Round) -> str:
-    """Steps of as many chains for +- 0.05, by the spread of the weights.
+    """Steps of as many chains for +- 0.05, by the spread V of the log-weights.
 
-    Their logarithms have the variance log(n / ESS), were they normal, which falls as 1 / steps.
+    V falls as 1 / steps. Were log-weights normal it would be log(n / ESS), and the variance of
+    both directions together V / 2 n.
     """
     run = last.forward
-    if run.std_error <= AIM:
+    if last.passed:
+        factor = (last.std_error() / AIM) ** 2
+    else:
+        factor = math.log(run.n_chains / max(run.ess, 1.0)) / (2 * run.n_chains * AIM**2)
+    if last.passed and factor <= 1:
         return f"{last.n_steps:,} steps are enough for ± 0.05"
-    spread = math.log(run.n_chains / max(run.ess, 1.0))
-    factor = spread / math.log1p(run.n_chains * AIM**2)
     steps = last.n_steps * max(factor, 1.0)
     if not steps < MOST:
         return "no number of steps is in sight for ± 0.05"

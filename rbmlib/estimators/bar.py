@@ -159,7 +159,7 @@ def bar(
         final, gains = path.anneal(begun.states, betas[::-1], back, **options)
     reverse = path.log_z_base - gains
     root = bennett(forward, reverse)
-    error, families = _std_error(root, begun.ancestors)
+    error, families = bennett_error(root, begun.ancestors)
     below, above = summarise_log_weights(forward), summarise_log_weights(-reverse)
     overlap = 4 * root.slope
     shared = begun.ancestors is not None
@@ -190,7 +190,7 @@ def bar(
         method="bar",
         log_z=root.log_z,
         std_error=error,
-        interval=_interval(root.log_z, error, families, resampled=below if shared else None),
+        interval=bennett_interval(root.log_z, error, families, below.std_error if shared else 0.0),
         ess=below.ess,
         n_chains=n_chains,
         n_sweeps=2 * (betas.size - 1) + (n_burn_in if kind == "chains" else 0),
@@ -202,21 +202,27 @@ def bar(
     )
 
 
-def _interval(log_z, std_error, families, resampled):
-    """Student's, and wider above by the error s of the forward weights that were ``resampled``."""
+def bennett_interval(log_z: float, std_error: float, families: float, forward_error: float):
+    """Student's, and wider above by the error of the forward weights that were resampled."""
     low, high = student_interval(log_z, std_error, families)
-    if resampled is None:
-        return low, high
-    return low, log_z + (high - log_z) * (1 + SKEW * resampled.std_error)
+    return low, log_z + (high - log_z) * (1 + SKEW * forward_error)
 
 
-def _std_error(root: Bennett, ancestors: np.ndarray | None) -> tuple[float, float]:
-    """The error, and how many independent values it rests on: see the notes of `bar`."""
+def bennett_error(
+    root: Bennett, ancestors: np.ndarray | None, n_ancestors: int | None = None
+) -> tuple[float, float]:
+    """The error, and how many independent values it rests on: see the notes of `bar`.
+
+    Of ``n_ancestors`` the first are the forward chains of the equation, the others have
+    descendants only.
+    """
     forward, reverse = (s - s.mean() for s in (root.forward, root.reverse))
     if ancestors is None:
         variance = sum(s @ s * s.size / (s.size - 1) for s in (forward, reverse))
         return float(np.sqrt(variance) / root.slope), forward.size
-    families = forward - np.bincount(ancestors, weights=reverse, minlength=forward.size)
+    n = forward.size if n_ancestors is None else n_ancestors
+    families = -np.bincount(ancestors, weights=reverse, minlength=n)
+    families[: forward.size] += forward
     squares = families**2
     total = squares.sum()
     effective = total**2 / (squares @ squares) if total > 0 else squares.size

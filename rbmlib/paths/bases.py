@@ -88,7 +88,13 @@ def mean_field_bias(
     same is done about other patterns, and their average is taken where the solutions with the
     highest lower bounds on log Z find it likelier. Deterministic.
     """
-    rbm = as_rbm("rbm", rbm)
+    return mean_field_biases(as_rbm("rbm", rbm), (smoothing,), n_starts, n_iterations)[0]
+
+
+def mean_field_biases(
+    rbm: BernoulliRBM, smoothings, n_starts: int = 400, n_iterations: int = 20
+) -> list[np.ndarray]:
+    """`mean_field_bias` for several smoothings, of the same solutions."""
     candidates = []
     starts = families(rbm, n_starts)
     with progress_bar(len(starts) * n_iterations, "mean-field base") as bar:
@@ -97,7 +103,7 @@ def mean_field_bias(
                 hidden = 0.5 * (hidden + rbm.hidden_mean(rbm.visible_mean(hidden)))
                 bar.update()
             candidates.append(rbm.visible_mean(hidden))
-    biases = np.array([base_rate(means, smoothing) for means in candidates])
+    every = [np.array([base_rate(means, s) for means in candidates]) for s in smoothings]
+    chosen = [biases[best_cover(rbm, candidates, expit(biases))] for biases in every]
     # in single precision: the last digits of a double depend on the BLAS
-    chosen = biases[best_cover(rbm, candidates, expit(biases))]
-    return chosen.astype(np.float32).astype(float)
+    return [biases.astype(np.float32).astype(float) for biases in chosen]
