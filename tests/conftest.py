@@ -1,6 +1,7 @@
-"""Shared by all tests: where the repository is, and its notebooks."""
+"""Shared by tests: where the repository is, its notebooks, and what is switched off in `log_z`."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,17 @@ def read_notebook():
         return json.loads(path.read_text(encoding="utf-8"))
 
     return read
+
+
+@pytest.fixture
+def without_cover(monkeypatch):
+    """In `log_z` no mode has a base of its own: what its checks then see."""
+    from rbmlib.automatic.cover import Cover
+
+    log_z = import_module("rbmlib.automatic.log_z")  # the room has the function
+    monkeypatch.setattr(
+        log_z, "cover", lambda rbm, first, second, modes, n, *_: Cover.whole(first, second, n)
+    )
 
 
 def pytest_generate_tests(metafunc):

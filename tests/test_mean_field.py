@@ -2,32 +2,11 @@
 
 import numpy as np
 import pytest
+from helpers_models import exchanged, with_idle_units
 from helpers_stats import log_sum, rbm_table
 
 import rbmlib as rl
 from rbmlib.models.mean_field import best_lower_bound, lower_bounds
-
-
-def exchanged(rbm, hidden=(), visible=()):
-    """The same model with the states of some units exchanged (v -> 1 - v, h -> 1 - h)."""
-    w, b, a = rbm.weights.copy(), rbm.visible_bias.copy(), rbm.hidden_bias.copy()
-    hidden, visible = list(hidden), list(visible)
-    b += w[:, hidden].sum(axis=1)
-    scale = rbm.log_scale + a[hidden].sum()
-    w[:, hidden] *= -1
-    a[hidden] *= -1
-    a += w[visible].sum(axis=0)
-    scale += b[visible].sum()
-    w[visible] *= -1
-    b[visible] *= -1
-    return rl.BernoulliRBM(w, b, a, log_scale=scale)
-
-
-def with_idle_units(strength, tilt, n_visible=300, n_idle=24):
-    mode, log_z = rl.testsystems.two_mode_rbm(n_visible, strength=strength, tilt=tilt)
-    weights = np.pad(mode.weights, ((0, 0), (0, n_idle)))
-    rbm = rl.BernoulliRBM(weights, mode.visible_bias, np.r_[mode.hidden_bias, np.zeros(n_idle)])
-    return rbm, log_z + n_idle * np.log(2)
 
 
 @pytest.mark.parametrize("coupling", [0.5, 3.0, 20.0])

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from test_mean_field import exchanged
+from helpers_models import exchanged
 
 import rbmlib as rl
 from rbmlib.automatic.checks import Round

@@ -1,0 +1,145 @@
+"""The command line: `logz` and what it prints, refuses and saves, and `data`."""
+
+import contextlib
+import io
+import json
+import re
+import subprocess
+import sys
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from helpers_models import coupled_rbm
+
+import rbmlib as rl
+from rbmlib.__main__ import _interval, main
+
+
+@pytest.fixture(scope="module")
+def model():
+    return coupled_rbm()
+
+
+@pytest.fixture
+def saved(model, tmp_path):
+    path = tmp_path / "model.npz"
+    model.save(path)
+    return str(path)
+
+
+def run(*arguments):
+    """What the command line prints and returns, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("always", rl.ConvergenceWarning)
+        code = main(arguments)
+    return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
+
+
+def test_the_command_line_is_a_program(saved):
+    done = subprocess.run(
+        [sys.executable, "-m", "rbmlib", "logz", saved], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "exact, by enumeration" in done.stdout
+
+
+def test_logz_prints_value_bounds_and_settings(saved):
+    done = run("logz", saved, "--budget", "1", "--estimate")
+    for word in (
+        "log Z",
+        "±",
+        "lower bound",
+        "upper bound",
+        "ESS",
+        "verdict",
+        "settings",
+        "seconds",
+    ):
+        assert word in done.stdout
+    assert done.returncode == (1 if "FAIL" in done.stdout else 0)
+    options = re.search(r"the same digits again: (--steps \d+ --seed 0)", done.stdout)[1]
+    again = run("logz", saved, "--estimate", *options.split())
+    settled = [x.stdout.partition("seconds ")[0] for x in (done, again)]
+    assert settled[0] == settled[1]
+
+
+def test_json_has_the_steps_and_the_interval(saved):
+    done = run("logz", saved, "--estimate", "--steps", "300", "--json")
+    content = json.loads(done.stdout)
+    assert content["n_steps"] == content["settings"]["n_steps"] == 300
+    assert content["verdict"] == content["settings"]["verdict"]
+    assert content["verdict"].startswith(("trust: ", "wider than it looks: "))
+    low, high = content["interval"]
+    assert low < content["log_z"] < high
+
+
+def test_no_interval_is_said_in_words():
+    missed = rl.Estimate("log_z", 1.0, 9.0, (7.0, np.inf), converged=False)
+    assert _interval(missed).startswith("no interval: ")
+    assert "above 7.0" in _interval(missed)
+    bracket = rl.Estimate("log_z", 1.0, 9.0, (0.0, 7.0), converged=False)
+    assert _interval(bracket) == "a check failed: log Z is from 0.0 to 7.0"
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "csv"])
+def test_data_of_each_kind(saved, tmp_path, kind):
+    grey = np.random.default_rng(0).integers(0, 17, (50, 40)) / 1.0
+    path = tmp_path / f"rows.{kind}"
+    write = {"npy": np.save, "npz": np.savez, "csv": lambda p, x: np.savetxt(p, x, delimiter=",")}
+    write[kind](path, grey)
+    command = ("logz", saved, "--estimate", "--steps", "200", "--json", "--data", str(path))
+    assert "--threshold" in run(*command).stderr
+    done = json.loads(run(*command, "--threshold", "8").stdout)
+    model = rl.load_rbm(saved)
+    bits = (grey > 8).astype(float)
+    direct = rl.log_z(model, data=bits, n_steps=200, rng=0, enumerate_small=False)
+    assert done["log_z"] == direct.log_z
+    assert done["settings"]["base"] == "base rate of data"
+
+
+def test_json_is_one_object_and_equals_the_saved_estimate(saved, model, tmp_path):
+    target = tmp_path / "estimate.json"
+    done = run("logz", saved, "--json", "--save", str(target))
+    content = json.loads(done.stdout)
+    assert content["log_z"] == rl.Estimate.load(target).log_z
+    assert content["log_z"] == pytest.approx(rl.exact(model).log_z, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["no-such-model"], ["no-such-model", "expected one of"]),
+        (["missing.npz"], ["missing.npz"]),
+        (["MODEL", "--budget", "0"], ["budget_seconds"]),
+        (["MODEL", "--steps", "0", "--estimate"], ["n_steps is 0"]),
+        (["MODEL", "--steps", "9", "--budget", "9"], ["--budget", "--steps"]),
+        (["MODEL", "--threshold", "0.5"], ["--threshold is 0.5", "--data"]),
+        (["MODEL", "--data", "mnist", "--threshold", "0.5"], ["--threshold is 0.5"]),
+        (["MODEL", "--data", "rows.txt"], ["--data", "rows.txt", ".csv"]),
+        (["pcd_20", "--layout", "hidden_visible"], ["pcd_20", "registered"]),
+        (["MODEL", "--data", "absent.npy"], ["--data", "absent.npy"]),
+        (["MODEL", "--save", "absent/x.json"], ["--save", "absent/x.json"]),
+        (["MODEL", "--threads", "0", "--estimate"], ["n_threads"]),
+        (["MODEL", "--seed", "-3", "--estimate"], ["rng"]),
+    ],
+)
+def test_wrong_input_is_one_clear_line(saved, arguments, words):
+    done = run("logz", *[saved if a == "MODEL" else a for a in arguments])
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert all(word in done.stderr for word in words)
+
+
+def test_data_lists_the_models():
+    done = run("data")
+    assert done.returncode == 0
+    assert "h500" in done.stdout
+    assert "pcd_20" in done.stdout

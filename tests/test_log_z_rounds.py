@@ -1,0 +1,149 @@
+"""How long `log_z` runs: rounds, budgets, compilation, and the same result again by its steps."""
+
+import importlib
+import warnings
+from types import SimpleNamespace
+
+import numba
+import numpy as np
+import pytest
+from helpers_models import coupled_rbm, two_modes
+
+import rbmlib as rl
+from rbmlib._compiling import NOTICE
+from rbmlib.automatic import parts
+
+trusted = importlib.import_module("rbmlib.automatic.log_z")  # the room has the function
+
+
+@pytest.fixture(scope="module")
+def model():
+    return coupled_rbm()
+
+
+def same_bits(one, two) -> bool:
+    arrays = [np.array_equal(getattr(one, x), getattr(two, x)) for x in ("log_weights", "betas")]
+    numbers = [getattr(one, x) == getattr(two, x) for x in ("log_z", "std_error", "interval")]
+    names = (
+        "reverse",
+        "second_base",
+        "mean_field_bound",
+        "upper_bound",
+        "checks",
+        "verdict",
+        "rng",
+    )
+    return all(arrays + numbers + [one.settings[x] == two.settings[x] for x in names])
+
+
+def test_a_run_with_a_budget_is_had_again_by_its_steps(model):
+    """Wherever the clock ended it; and a seed that was drawn is told."""
+    for rng in (3, np.random.default_rng(8)):
+        timed = rl.log_z(model, budget_seconds=1.5, rng=rng, enumerate_small=False)
+        settings = timed.settings
+        again = rl.log_z(
+            model, n_steps=settings["n_steps"], rng=settings["rng"], enumerate_small=False
+        )
+        assert same_bits(timed, again)
+        assert (settings["budget_seconds"], again.settings["budget_seconds"]) == (1.5, None)
+    other = rl.log_z(model, n_steps=settings["n_steps"], rng=4, enumerate_small=False)
+    assert not same_bits(again, other)
+
+
+class Clock:
+    """Time that passes by a fixed amount a sweep, on any machine."""
+
+    def __init__(self, monkeypatch, seconds_a_sweep, verdicts):
+        self.now, self.each, self.verdicts = 0.0, seconds_a_sweep, iter(verdicts)
+        monkeypatch.setattr(trusted.time, "perf_counter", lambda: self.now)
+
+    def sweep_seconds(self):
+        return self.each
+
+    def __call__(self, n_steps):
+        self.now += self.each * (3 * n_steps + trusted.BURN_IN)
+        return SimpleNamespace(n_steps=n_steps, passed=next(self.verdicts))
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "steps"),
+    [
+        ([True, True], [250, 1000]),
+        ([False, True, True], [250, 1000, 4000]),
+        ([True, False, True, True], [250, 1000, 4000, 16000]),
+        ([False] * 9, [250, 1000, 4000, 58000]),
+    ],
+)
+def test_rounds_grow_until_two_pass_in_a_row_or_the_budget_is_spent(monkeypatch, verdicts, steps):
+    """The round that passed first is never the answer: it was chosen because it passed."""
+    clock, nothing = Clock(monkeypatch, 1e-4, verdicts), SimpleNamespace(seconds=0.0)
+    ran = trusted._rounds(clock, 20.0, 0.0, nothing)
+    assert [done.n_steps for done in ran] == steps
+    assert clock.now < 20
+
+
+def test_a_budget_too_small_for_two_rounds_is_one(monkeypatch):
+    for budget, steps in ((0.2, 560), (1e-6, trusted.LEAST_STEPS)):
+        clock, nothing = Clock(monkeypatch, 1e-4, [True]), SimpleNamespace(seconds=0.0)
+        assert [x.n_steps for x in trusted._rounds(clock, budget, 0.0, nothing)] == [steps]
+
+
+def test_compilation_is_not_counted(monkeypatch):
+    """Half of the time that passes is compilation: twice as much may pass."""
+
+    class Compiling:
+        seconds = property(lambda self: self.share * self.clock.now)
+
+    steps = []
+    for share in (0.0, 0.5):
+        clock, compiling = Clock(monkeypatch, 1e-4 / (1 - share), [False] * 9), Compiling()
+        clock.sweep_seconds = lambda: 1e-4
+        compiling.share, compiling.clock = share, clock
+        steps.append([x.n_steps for x in trusted._rounds(clock, 10.0, 0.0, compiling)])
+    assert steps[0] == steps[1]
+
+
+def test_compilation_is_told_in_one_line(model, monkeypatch, capsys):
+    """Of kernels of this library alone, by a loop that no cache knows, compiled on the way."""
+
+    def compiling(module):
+        def loop(x):
+            return x + 1
+
+        loop.__module__ = module
+        return numba.njit(loop)
+
+    def run(module):
+        loop = compiling(module)
+        loops = iter([lambda: loop(1), lambda: loop(1.0), lambda: None])
+        ais = importlib.import_module("rbmlib.estimators.ais").ais
+        monkeypatch.setattr(parts, "ais", lambda *a, **k: (next(loops)(), ais(*a, **k))[1])
+        estimate = rl.log_z(model, n_steps=100, rng=0, enumerate_small=False)
+        return estimate.settings["compile_seconds"], capsys.readouterr().err
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rl.log_z(model, n_steps=100, rng=0, enumerate_small=False)  # compiles what it needs
+        capsys.readouterr()
+        seconds, said = run("rbmlib._kernels.made_up")
+        assert said == NOTICE + "\n"
+        assert seconds > 0
+        assert run("somebody.elses") == (0.0, "")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"budget_seconds": -1}, "budget_seconds is -1"),
+        ({"budget_seconds": 1e9}, "budget_seconds is 1e"),
+        ({"n_steps": 0}, "n_steps is 0"),
+        ({"n_steps": 1e9}, "n_steps is 1,000,000,000"),
+        ({"n_steps": "many"}, "n_steps is 'many'"),
+        ({"n_steps": 100, "budget_seconds": 5}, "budget_seconds is 5 and n_steps is 100"),
+        ({"n_steps": 100, "rng": "x"}, "rng is 'x'"),
+        ({"n_steps": 100, "data": np.zeros((3, 7))}, r"data has shape \(3, 7\)"),
+    ],
+)
+def test_wrong_settings_are_refused(settings, words):
+    with pytest.raises(ValueError, match=words):
+        rl.log_z(two_modes()[0], **settings)
