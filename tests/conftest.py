@@ -26,9 +26,9 @@ def without_cover(monkeypatch):
     """In `log_z` no mode has a base of its own: what its checks then see."""
     from rbmlib.automatic.cover import Cover
 
-    log_z = import_module("rbmlib.automatic.log_z")  # the room has the function
+    rounds = import_module("rbmlib.automatic.rounds")
     monkeypatch.setattr(
-        log_z, "cover", lambda rbm, first, second, modes, n, *_: Cover.whole(first, second, n)
+        rounds, "cover", lambda rbm, first, second, modes, n, *_: Cover.whole(first, second, n)
     )
 
 

@@ -1,6 +1,5 @@
 """`log_z` chooses, runs, checks, and says whether to trust it."""
 
-import importlib
 import warnings
 
 import numpy as np
@@ -8,8 +7,7 @@ import pytest
 from helpers_models import coupled_rbm, two_modes, with_idle_units
 
 import rbmlib as rl
-
-trusted = importlib.import_module("rbmlib.automatic.log_z")  # the room has the function
+from rbmlib.automatic import rounds
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +35,8 @@ def test_estimate_brackets_the_exact_value(model):
 
 
 def bases(monkeypatch, first, second):
-    monkeypatch.setattr(trusted, "first_base", lambda *_: first)
-    monkeypatch.setattr(trusted, "mean_field_bias", lambda rbm, **_: second)
+    monkeypatch.setattr(rounds, "first_base", lambda *_: first)
+    monkeypatch.setattr(rounds, "mean_field_biases", lambda rbm, smoothings: [second, second])
 
 
 def test_a_missed_mode_is_found_by_the_runs_together(monkeypatch, without_cover):

@@ -11,9 +11,7 @@ from helpers_models import coupled_rbm, two_modes
 
 import rbmlib as rl
 from rbmlib._compiling import NOTICE
-from rbmlib.automatic import parts
-
-trusted = importlib.import_module("rbmlib.automatic.log_z")  # the room has the function
+from rbmlib.automatic import parts, rounds
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +40,11 @@ def test_a_run_with_a_budget_is_had_again_by_its_steps(model):
         timed = rl.log_z(model, budget_seconds=1.5, rng=rng, enumerate_small=False)
         settings = timed.settings
         again = rl.log_z(
-            model, n_steps=settings["n_steps"], rng=settings["rng"], enumerate_small=False
+            model,
+            n_steps=settings["n_steps"],
+            n_chains=settings["n_chains"],
+            rng=settings["rng"],
+            enumerate_small=False,
         )
         assert same_bits(timed, again)
         assert (settings["budget_seconds"], again.settings["budget_seconds"]) == (1.5, None)
@@ -51,18 +53,31 @@ def test_a_run_with_a_budget_is_had_again_by_its_steps(model):
 
 
 class Clock:
-    """Time that passes by a fixed amount a sweep, on any machine."""
+    """Time that passes by a fixed amount a sweep of all chains, on any machine.
 
-    def __init__(self, monkeypatch, seconds_a_sweep, verdicts):
-        self.now, self.each, self.verdicts = 0.0, seconds_a_sweep, iter(verdicts)
-        monkeypatch.setattr(trusted.time, "perf_counter", lambda: self.now)
+    Rounds pass by ``verdicts``, with errors that fall from ``error`` as 1 / sqrt(steps), and with
+    log-weights of a variance of ``spread`` / steps.
+    """
+
+    def __init__(self, monkeypatch, seconds_a_sweep, verdicts, error=0.5, spread=0.0):
+        self.now, self.each, self.verdicts = 0.0, seconds_a_sweep / 500, iter(verdicts)
+        self.error, self.spread = error, spread
+        monkeypatch.setattr(rounds.time, "perf_counter", lambda: self.now)
 
     def sweep_seconds(self):
         return self.each
 
-    def __call__(self, n_steps):
-        self.now += self.each * (3 * n_steps + trusted.BURN_IN)
-        return SimpleNamespace(n_steps=n_steps, passed=next(self.verdicts))
+    def work(self, n_steps, n_chains):
+        return n_chains * (3 * n_steps + parts.BURN_IN)
+
+    def __call__(self, n_steps, n_chains):
+        self.now += self.each * self.work(n_steps, n_chains)
+        weights = np.sqrt(self.spread / n_steps) * np.tile([-1.0, 1.0], n_chains // 2)
+        return SimpleNamespace(
+            n_steps=n_steps, n_chains=n_chains, passed=next(self.verdicts),
+            std_error=lambda: self.error / np.sqrt(n_steps),
+            forward=SimpleNamespace(log_weights=weights),
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -77,15 +92,34 @@ class Clock:
 def test_rounds_grow_until_two_pass_in_a_row_or_the_budget_is_spent(monkeypatch, verdicts, steps):
     """The round that passed first is never the answer: it was chosen because it passed."""
     clock, nothing = Clock(monkeypatch, 1e-4, verdicts), SimpleNamespace(seconds=0.0)
-    ran = trusted._rounds(clock, 20.0, 0.0, nothing)
+    ran = rounds.rounds(clock, 20.0, 0.0, nothing)
     assert [done.n_steps for done in ran] == steps
     assert clock.now < 20
 
 
+def test_rounds_go_on_until_the_error_is_small(monkeypatch):
+    """Two rounds that pass are not enough where the second leaves an error above 0.05."""
+    nothing = SimpleNamespace(seconds=0.0)
+    for error, steps in ((0.04, [250, 1000]), (0.09, [250, 1000, 4000])):
+        clock = Clock(monkeypatch, 1e-4, [True] * 9, error * np.sqrt(1000))
+        assert [x.n_steps for x in rounds.rounds(clock, 20.0, 0.0, nothing)] == steps
+
+
+@pytest.mark.parametrize(("spread", "chains"), [(1000.0, 500), (1e5, 100), (1e7, 100)])
+def test_the_last_round_has_fewer_chains_where_weights_would_be_uneven(monkeypatch, spread, chains):
+    """With a variance v of log-weights, n exp(-v) of n chains count; steps make v smaller."""
+    clock = Clock(monkeypatch, 1e-4, [False] * 9, spread=spread)
+    *before, last = rounds.rounds(clock, 20.0, 0.0, SimpleNamespace(seconds=0.0))
+    assert {ran.n_chains for ran in before} == {500}
+    assert last.n_chains == chains
+    assert clock.now < 20
+    assert clock.now > 17  # what the other chains would have cost goes into steps
+
+
 def test_a_budget_too_small_for_two_rounds_is_one(monkeypatch):
-    for budget, steps in ((0.2, 560), (1e-6, trusted.LEAST_STEPS)):
+    for budget, steps in ((0.2, 560), (1e-6, rounds.LEAST_STEPS)):
         clock, nothing = Clock(monkeypatch, 1e-4, [True]), SimpleNamespace(seconds=0.0)
-        assert [x.n_steps for x in trusted._rounds(clock, budget, 0.0, nothing)] == [steps]
+        assert [x.n_steps for x in rounds.rounds(clock, budget, 0.0, nothing)] == [steps]
 
 
 def test_compilation_is_not_counted(monkeypatch):
@@ -99,7 +133,7 @@ def test_compilation_is_not_counted(monkeypatch):
         clock, compiling = Clock(monkeypatch, 1e-4 / (1 - share), [False] * 9), Compiling()
         clock.sweep_seconds = lambda: 1e-4
         compiling.share, compiling.clock = share, clock
-        steps.append([x.n_steps for x in trusted._rounds(clock, 10.0, 0.0, compiling)])
+        steps.append([x.n_steps for x in rounds.rounds(clock, 10.0, 0.0, compiling)])
     assert steps[0] == steps[1]
 
 

@@ -9,13 +9,14 @@ from helpers_models import exchanged
 import rbmlib as rl
 from rbmlib.automatic.checks import Round
 from rbmlib.automatic.cover import Cover, cover
-from rbmlib.automatic.parts import joined, run_part
-from rbmlib.automatic.verdict import needed, verdict
+from rbmlib.automatic.parts import Joint, joined, run_part
+from rbmlib.automatic.pilot import schedule
+from rbmlib.automatic.verdict import verdict
 from rbmlib.estimators.exact import exact_samples
 from rbmlib.models.mean_field import lower_bounds
 from rbmlib.models.modes import find_modes
 
-BETAS = rl.schedules.linear(200)
+STEPS = 200
 OPTIONS = {"n_threads": 1, "progress": False}
 
 
@@ -97,14 +98,17 @@ def test_parts_of_a_pocket_are_its_share_of_exact_samples():
     source = np.random.default_rng(1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        runs = [run_part(made, part, BETAS, source, OPTIONS) for part in made.parts]
+        runs = [run_part(made, part, STEPS, source, OPTIONS) for part in made.parts]
     for part, run in zip(made.parts, runs, strict=True):
         share = np.exp(made.log_share(part, states)).mean()
         held = np.exp(run.forward.values - log_z)
         error = held.std() / np.sqrt(held.size)
         assert abs(held.mean() - share) < 5 * error + 0.01
-    forward, other, backward = (joined(run) for run in zip(*runs, strict=True))
-    for estimate in (forward, other, backward):
+        both = np.exp(run.joint.log_z - log_z)
+        assert abs(both - share) < 5 * both * run.joint.std_error + 0.005
+    *each, joints = zip(*runs, strict=True)
+    forward, other, backward = (joined(run) for run in each)
+    for estimate in (forward, other, backward, Joint.of(joints)):
         assert abs(estimate.log_z - log_z) < 5 * estimate.std_error + 0.01
     assert forward.mean_log_z - 4 * forward.mean_std_error < log_z
     assert backward.mean_log_z + 4 * backward.mean_std_error > log_z
@@ -119,8 +123,10 @@ def test_the_whole_alone_is_its_run():
     made = Cover.whole(path, path, 100)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        run = run_part(made, made.parts[0], BETAS, np.random.default_rng(3), OPTIONS)
-    alone = rl.ais(path, BETAS, 100, np.random.default_rng(3), n_threads=1)
+        run = run_part(made, made.parts[0], STEPS, np.random.default_rng(3), OPTIONS)
+    source = np.random.default_rng(3)
+    betas, _ = (schedule(path, STEPS, source, 1) for _ in range(2))  # of both bases
+    alone = rl.ais(path, betas, 100, source, n_threads=1)
     assert joined([run.forward]).log_z == alone.log_z
 
 
@@ -145,7 +151,7 @@ def a_round(ess=400.0, error=0.03, **changes):
                       n_chains=500)  # fmt: skip
     high = rl.Estimate("reverse_ais", 5.0, error, (4.9, 5.1), mean_log_z=5.1, mean_std_error=0.01,
                        ess=ess, n_chains=500)  # fmt: skip
-    return Round(1000, run, run, high, 4.0)._replace(**changes)
+    return Round(1000, 500, run, run, high, Joint(5.0, error, 500.0), 4.0)._replace(**changes)
 
 
 def test_verdict_in_plain_words():
@@ -167,12 +173,12 @@ def test_what_is_missing_widens_the_bar():
 
 
 def test_steps_that_are_needed_reach_the_aim():
-    """Pairs of runs: what the first foretells, the second needs, within a factor of two."""
-    path = rl.GeometricPath(hard("trained", 5).rbm)
-    short = rl.ais(path, rl.schedules.linear(50), 500, 0)
-    told = needed(a_round(short.ess, short.std_error)._replace(n_steps=50, forward=short))
-    number = told.partition("takes ")[2].split(" steps")[0].replace("at least ", "")
-    steps = int(number.replace(",", ""))
-    assert steps > 100
-    error = rl.ais(path, rl.schedules.linear(steps), 500, 1).std_error
+    """What a short run foretells a longer one needs, within a factor of two of the error."""
+    rbm, chains = hard("union", 2).rbm, {"n_chains": 200, "enumerate_small": False}
+    short = rl.log_z(rbm, n_steps=300, rng=0, **chains)
+    assert short.std_error > 0.05 / 1.96
+    told = short.settings["verdict"].partition("takes ")[2].split(" steps")[0]
+    steps = int(told.removeprefix("at least ").replace(",", ""))
+    assert steps > 300
+    error = rl.log_z(rbm, n_steps=steps, rng=1, **chains).std_error
     assert 0.05 / 1.96 / 2 < error < 0.05 / 1.96 * 2

@@ -121,5 +121,6 @@ class Round(NamedTuple):
         if self.passed:
             return math.hypot(self.joint.std_error, lacking)
         error, value = math.hypot(self.forward.std_error, lacking), self.log_z
-        others = (abs(self.backward.log_z - value), self.other.log_z - value, self.bound - value)
+        directions = (abs(run.log_z - value) for run in (self.forward, self.backward))
+        others = (*directions, self.other.log_z - value, self.bound - value)
         return math.hypot(error, max(0.0, *others))

@@ -18,13 +18,23 @@ LOOKS = 101
 EVEN = 0.25  # of the steps, spread evenly: a pilot may miss what a longer run will meet
 
 
+def work(n_steps: int) -> int:
+    """Sweeps of all chains of a pilot."""
+    return CHAINS * _length(n_steps)
+
+
+def _length(n_steps: int) -> int:
+    return min(max(n_steps // SHORTER, FEWEST), MOST)
+
+
 def schedule(path: GeometricPath, n_steps: int, source, n_threads: int | None = None) -> np.ndarray:
     """Betas (n_steps + 1,): steps in proportion to the square root of the friction coefficient."""
-    n_pilot = int(np.clip(n_steps // SHORTER, FEWEST, MOST))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        run = ais(path, linear(n_pilot), CHAINS, source, n_recorded=LOOKS, keep_chains=True,
-                  n_threads=n_threads, progress=False)  # fmt: skip
+        run = ais(
+            path, linear(_length(n_steps)), CHAINS, source, n_recorded=LOOKS, keep_chains=True,
+            n_threads=n_threads, progress=False,
+        )  # fmt: skip
     increments = np.diff(run.trace["chain_log_weights"], axis=0)
     if not np.ptp(increments, axis=1).all():  # a flat stretch, which has no friction
         return linear(n_steps)

@@ -18,12 +18,13 @@ from ..models.modes import find_modes
 from ..paths.bases import mean_field_biases
 from ..paths.geometric import GeometricPath
 from ..results import ConvergenceWarning
+from . import pilot
 from .checks import Round
 from .cover import cover
 from .first_base import first_base
 from .parts import BURN_IN, Joint, joined, run_part, steps_of
 
-CHAINS = 500, 200, 100  # of a run, the first if they are affordable
+CHAINS = 500, 100  # of a run; fewer where weights of the first would be uneven
 N_CHAINS = CHAINS[0]
 BROAD = 0.2  # smoothing of the second base
 SMOOTHING = 0.05  # of the base that mean-field solutions make
@@ -65,9 +66,10 @@ class Runs:
                      len(runs), unseen)  # fmt: skip
 
     def work(self, n_steps: int, n_chains: int) -> float:
-        """Sweeps of all chains of a round, pilots apart."""
+        """Sweeps of all chains of a round."""
         parts = self.cover.resized(n_chains)
-        return sum(part.n_chains * (3 * steps_of(part, n_steps) + BURN_IN) for part in parts)
+        runs = sum(part.n_chains * (3 * steps_of(part, n_steps) + BURN_IN) for part in parts)
+        return runs + 2 * pilot.work(n_steps)
 
     def sweep_seconds(self) -> float:
         """Of a chain, by trial; the first steps compile or load the loops."""
