@@ -174,6 +174,8 @@ def test_compilation_is_told_in_one_line(model, monkeypatch, capsys):
         ({"n_steps": 1e9}, "n_steps is 1,000,000,000"),
         ({"n_steps": "many"}, "n_steps is 'many'"),
         ({"n_steps": 100, "budget_seconds": 5}, "budget_seconds is 5 and n_steps is 100"),
+        ({"n_chains": 100}, "n_chains is 100 without n_steps"),
+        ({"n_chains": 3, "n_steps": 100}, "n_chains is 3"),
         ({"n_steps": 100, "rng": "x"}, "rng is 'x'"),
         ({"n_steps": 100, "data": np.zeros((3, 7))}, r"data has shape \(3, 7\)"),
     ],
@@ -181,3 +183,11 @@ def test_compilation_is_told_in_one_line(model, monkeypatch, capsys):
 def test_wrong_settings_are_refused(settings, words):
     with pytest.raises(ValueError, match=words):
         rl.log_z(two_modes()[0], **settings)
+
+
+def test_a_path_brings_its_base():
+    path = rl.GeometricPath(two_modes()[0])
+    with pytest.raises(ValueError, match="data is given with a path"):
+        rl.log_z(path, data=np.zeros((3, 120)))
+    with pytest.raises(TypeError, match=r"a BernoulliRBM, or a path to any model"):
+        rl.log_z(rl.testsystems.random_rbm(5, 3, rng=0).weights)

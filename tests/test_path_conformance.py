@@ -285,3 +285,13 @@ def test_every_path_is_in_the_list():
     public = {thing for thing in map(rl.__dict__.get, rl.__all__) if isinstance(thing, type)}
     paths = {thing for thing in public if issubclass(thing, AnnealingPath)} - {AnnealingPath}
     assert {type(path_of(name)) for name in CASES} == paths
+
+
+def test_log_z_takes_every_path(path, table):
+    """Within its error of the sum over the table; never "trust", for there is one base."""
+    estimate = rl.log_z(path, n_steps=300, n_chains=200, rng=0)
+    truth = log_sum(table.log_p[:, 2])
+    assert estimate.converged
+    assert abs(estimate.log_z - truth) < 4 * estimate.std_error + 0.002
+    assert estimate.settings["verdict"].startswith("wider than it looks: every check passed, but")
+    assert estimate.settings["first_base"] != estimate.settings["second_base"]

@@ -27,6 +27,7 @@ class Round(NamedTuple):
     bound: float
     n_parts: int = 1  # bases that it took
     unseen: float = 0.0  # of Z, in modes beyond what was found there
+    one_base: bool = False  # all chains began at one, and no modes were sought
 
     @property
     def log_z(self) -> float:
@@ -63,14 +64,17 @@ class Round(NamedTuple):
         # a second base with a low ESS can only be too low, and one that loses what has been found
         # to need a base of its own is
         below = second > -DISAGREEMENT or not other.converged or self.n_parts > 1
-        return {
+        checks = {
             f"effective sample size ({forward.ess:.0f} of {forward.n_chains})": forward.converged,
             f"effective sample size from above ({backward.ess:.0f})": backward.converged,
             f"forward and reverse agree ({reverse:+.1f} s.e.)": bool(abs(reverse) < DISAGREEMENT),
-            f"two bases agree ({second:+.1f} s.e., ESS {other.ess:.0f})": bool(
-                not self.second_found_more and below
-            ),
+            f"two {'schedules' if self.one_base else 'bases'} agree ({second:+.1f} s.e., "
+            f"ESS {other.ess:.0f})": bool(not self.second_found_more and below),
             "lower bound below upper bound": not self.bounds_cross,
+        }
+        if self.one_base:
+            return checks
+        return checks | {
             "modes that were sought hold no more than these runs found in them "
             f"({self.unseen:.1%} of Z)": self.unseen < MISSING,
             "no mean-field solution bounds log Z from below above this value (the best: "

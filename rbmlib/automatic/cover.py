@@ -29,6 +29,7 @@ from .._numerics import expit, logit, logsumexp, softplus
 from .._streams import ChainStream
 from ..models.bernoulli import BernoulliRBM
 from ..models.modes import Modes
+from ..paths.base import AnnealingPath
 from ..paths.geometric import GeometricPath
 from ..schedules import linear
 
@@ -52,7 +53,7 @@ WITHIN = 15.0  # nats below the heaviest mode, at most
 class Part(NamedTuple):
     """Paths from two bases to what components ``of`` hold; one part may be the whole."""
 
-    paths: tuple[GeometricPath, GeometricPath]
+    paths: tuple[AnnealingPath, AnnealingPath]
     n_chains: int
     of: np.ndarray  # (n_components,) bool
 
@@ -88,9 +89,9 @@ class Cover:
         self.tail = 0.0  # share of Z in modes without a pilot that the first base may lose
 
     @classmethod
-    def whole(cls, first: GeometricPath, second: GeometricPath, n_chains: int) -> Cover:
-        """One part: the base of the model alone."""
-        made = cls(first.base_visible_bias[None], np.zeros(1))
+    def whole(cls, first: AnnealingPath, second: AnnealingPath, n_chains: int) -> Cover:
+        """One part: the base of the model alone, whose components nobody asks for."""
+        made = cls(np.zeros((1, 1)), np.zeros(1))
         made.parts = [Part((first, second), n_chains, np.ones(1, bool))]
         return made
 

@@ -25,6 +25,7 @@ from .._validation import count, generator, number
 from ..estimators.exact import can_enumerate, exact
 from ..models.bernoulli import BernoulliRBM
 from ..models.conversion import as_rbm
+from ..paths.base import AnnealingPath
 from ..paths.bases import base_rate
 from ..results import Estimate
 from .checks import Round
@@ -35,12 +36,12 @@ EXACT_UNITS = 20
 BUDGET_SECONDS = 10.0
 MAX_SECONDS = 1e6  # 11 days
 FEWEST = 20  # chains
-RBM_MEANING = "a BernoulliRBM; for other models run rl.ais on a path of theirs"
+RBM_MEANING = "a BernoulliRBM, or a path to any model, such as rl.LeakyPath(model)"
 
 
 @one_run
 def log_z(
-    rbm: BernoulliRBM,
+    rbm: BernoulliRBM | AnnealingPath,
     *,
     data=None,
     budget_seconds: float | None = None,
@@ -55,10 +56,13 @@ def log_z(
 
     Parameters
     ----------
-    rbm : BernoulliRBM
-        A fitted BernoulliRBM of scikit-learn is taken too.
+    rbm : BernoulliRBM or AnnealingPath
+        A fitted BernoulliRBM of scikit-learn is taken too. Other models are given by a path to
+        them: there is one base then, no modes are sought, and the best verdict is "wider than it
+        looks".
     data : array (n_samples, n_visible), optional
-        Training data in [0, 1] for the base; without it a mean-field fit serves.
+        Training data in [0, 1] for the base; without it a mean-field fit serves. A path brings its
+        own base.
     budget_seconds : float, optional
         Aimed at, not guaranteed; 10 by default. Rounds of 250, 1,000, 4,000 ... steps are run,
         each with random numbers of its own, until two in a row pass every check and the standard
@@ -94,7 +98,7 @@ def log_z(
     Raises
     ------
     TypeError
-        If ``rbm`` is no BernoulliRBM.
+        If ``rbm`` is no BernoulliRBM and no path.
     ValueError
         If the data are not of the model, both a budget and a number of steps are given, or one of
         them is out of bounds.
@@ -109,9 +113,13 @@ def log_z(
     >>> estimate.log_z == rl.log_z(rbm, n_steps=1000, rng=0, enumerate_small=False).log_z
     True
     """
-    rbm = as_rbm("rbm", rbm, RBM_MEANING)
+    is_path = isinstance(rbm, AnnealingPath)
+    if not is_path:
+        rbm = as_rbm("rbm", rbm, RBM_MEANING)
     budget, n_steps, n_chains = _length(budget_seconds, n_steps, n_chains)
     threads.resolve(n_threads)  # which refuses what is no number, before anything is compiled
+    if is_path and data is not None:
+        raise ValueError("data is given with a path, which brings its base: expected one of them")
     if data is not None and np.shape(data)[-1:] != (rbm.n_visible,):
         raise ValueError(
             f"data has shape {np.shape(data)}: expected (n_samples, {rbm.n_visible}), "
@@ -120,7 +128,7 @@ def log_z(
     base = None if data is None else base_rate(data)  # which refuses what is no data
     started = time.perf_counter()
     with watched() as compilation:
-        if enumerate_small and can_enumerate(rbm, EXACT_UNITS):
+        if enumerate_small and not is_path and can_enumerate(rbm, EXACT_UNITS):
             estimate = exact(rbm, n_threads=n_threads, progress=progress)
             known = {
                 "lower_bound": (estimate.log_z, 0.0),
@@ -137,7 +145,7 @@ def log_z(
             ran = [runs(n_steps, n_chains)]
     last = ran[-1]
     if not last.passed:
-        _warn_of(last, budget, data)
+        _warn_of(last, budget, can_have_data=not is_path and data is None)
     forward, backward = last.forward, last.backward
     return replace(
         forward,
@@ -152,7 +160,7 @@ def log_z(
             "rng": seed,
             "n_steps": last.n_steps,
             "n_chains": last.n_chains,
-            "base": "mean field" if data is None else "base rate of data",
+            "base": _base(is_path, data),
             "budget_seconds": budget,
             "earlier_rounds": [earlier.n_steps for earlier in ran[:-1]],
             "compile_seconds": compilation.seconds,
@@ -198,6 +206,12 @@ def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None
     return budget, None, N_CHAINS
 
 
+def _base(is_path: bool, data) -> str:
+    if is_path:
+        return "of the path"
+    return "mean field" if data is None else "base rate of data"
+
+
 def _seed(rng) -> int:
     """The seed that was given, or one that is drawn from what was."""
     if rng is None or isinstance(rng, np.random.Generator):
@@ -206,7 +220,7 @@ def _seed(rng) -> int:
     return int(rng)
 
 
-def _warn_of(last: Round, budget: float | None, data) -> None:
+def _warn_of(last: Round, budget: float | None, can_have_data: bool) -> None:
     """What failed, and what may help: nothing that was given already."""
     failed = [text for text, passed in last.checks().items() if not passed]
     remedies = [
@@ -214,7 +228,7 @@ def _warn_of(last: Round, budget: float | None, data) -> None:
         if budget is None
         else f"more time than {budget:g} s (budget_seconds; --budget)"
     ]
-    if data is None:
+    if can_have_data:
         remedies.append("training data (data; --data)")
     warn(
         f"log_z: do not trust this value: failed: {'; '.join(failed)}. Give it "

@@ -84,7 +84,10 @@ def run_part(cover: Cover, part: Part, n_steps: int, source, options: dict) -> R
 
     n_threads = options["n_threads"]
     if part.is_first:
-        schedules = [schedule(path, n_steps, source, n_threads) for path in part.paths]
+        first, second = part.paths
+        schedules = [schedule(first, n_steps, source, n_threads)]
+        one = first is second  # whose second run is another only by its steps
+        schedules += [linear(n_steps) if one else schedule(second, n_steps, source, n_threads)]
     else:
         schedules = [linear(steps_of(part, n_steps))] * 2
     looks = (LOOKS, 2) if part.is_first else (2, 2)
@@ -120,7 +123,8 @@ def _start(cover: Cover, part: Part, runs, source, n_threads) -> tuple[State, np
     shares as probability.
     """
     pooled = np.concatenate([run.values for run in runs])
-    states = State(np.concatenate([run.estimate.states.coordinates for run in runs]))
+    both = zip(*(run.estimate.states for run in runs), strict=True)
+    states = type(runs[0].estimate.states)(*(np.concatenate(pair) for pair in both))
     chosen = source.permutation(resample(pooled, source, part.n_chains))
     stream = ChainStream(source, part.n_chains)
     moved = moved_on(cover.parts[0].paths[0], states, chosen, BURN_IN, stream, n_threads=n_threads)

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from ..estimators.ais import ais
-from ..paths.geometric import GeometricPath
+from ..paths.base import AnnealingPath
 from ..results import ConvergenceWarning
 from ..schedules import linear
 from ..schedules.cutting import cut
@@ -27,7 +27,7 @@ def _length(n_steps: int) -> int:
     return min(max(n_steps // SHORTER, FEWEST), MOST)
 
 
-def schedule(path: GeometricPath, n_steps: int, source, n_threads: int | None = None) -> np.ndarray:
+def schedule(path: AnnealingPath, n_steps: int, source, n_threads: int | None = None) -> np.ndarray:
     """Betas (n_steps + 1,): steps in proportion to the square root of the friction coefficient."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

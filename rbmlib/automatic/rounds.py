@@ -15,12 +15,13 @@ from ..estimators._weights import has_converged
 from ..models.bernoulli import BernoulliRBM
 from ..models.mean_field import best_lower_bound
 from ..models.modes import find_modes
+from ..paths.base import AnnealingPath
 from ..paths.bases import mean_field_biases
 from ..paths.geometric import GeometricPath
 from ..results import ConvergenceWarning
 from . import pilot
 from .checks import Round
-from .cover import cover
+from .cover import Cover, cover
 from .first_base import first_base
 from .parts import BURN_IN, Joint, joined, run_part, steps_of
 
@@ -37,21 +38,32 @@ N_ROWS = 20  # of data, where mean-field solutions begin
 
 
 class Runs:
-    """Rounds of a model: functions of the seed and the number of steps alone."""
+    """Rounds of a model or a path: functions of the seed and the number of steps alone.
 
-    def __init__(self, rbm: BernoulliRBM, data, base, seed: int, options: dict):
-        self.seed, self.options = seed, options
+    A path has one base: its second run follows even steps, and no modes are sought.
+    """
+
+    def __init__(self, target: BernoulliRBM | AnnealingPath, data, base, seed: int, options: dict):
+        self.seed, self.options, self.one_base = seed, options, isinstance(target, AnnealingPath)
+        if isinstance(target, AnnealingPath):
+            self.first, self.bound = target, -math.inf
+            self.cover = Cover.whole(target, target, N_CHAINS)
+        else:
+            self._seek(target, data, base)
+
+    def _seek(self, rbm: BernoulliRBM, data, base) -> None:
+        """Bases, modes, and the parts that they make."""
         modes = find_modes(rbm, data)
-        source, n_threads = np.random.default_rng([seed, 0]), options["n_threads"]
+        source, n_threads = np.random.default_rng([self.seed, 0]), self.options["n_threads"]
         if base is None:
             fitted, broad = mean_field_biases(rbm, (SMOOTHING, BROAD))
             first = first_base(rbm, fitted, modes, source, n_threads)
         else:
             first, (broad,) = base, mean_field_biases(rbm, (SMOOTHING,))
-        self.first, self.second = GeometricPath(rbm, first), GeometricPath(rbm, broad)
-        bound = best_lower_bound(rbm, _means_to_start_from(data, self.first, self.second))
+        self.first, second = GeometricPath(rbm, first), GeometricPath(rbm, broad)
+        bound = best_lower_bound(rbm, _means_to_start_from(data, self.first, second))
         self.bound = max(bound, float(modes.lower_bound.max()))
-        self.cover = cover(rbm, self.first, self.second, modes, N_CHAINS, source, n_threads)
+        self.cover = cover(rbm, self.first, second, modes, N_CHAINS, source, n_threads)
 
     def __call__(self, n_steps: int, n_chains: int = N_CHAINS) -> Round:
         source, parts = np.random.default_rng([self.seed, n_steps]), self.cover.resized(n_chains)
@@ -61,9 +73,12 @@ class Runs:
         *each, joints = zip(*runs, strict=True)
         forward, other, backward = (joined(run) for run in each)
         first = runs[0].forward
-        unseen = self.cover.unseen(first.estimate.states.coordinates, first.estimate.log_weights)
+        unseen = 0.0
+        if not self.one_base:
+            states = first.estimate.states.coordinates
+            unseen = self.cover.unseen(states, first.estimate.log_weights)
         return Round(n_steps, n_chains, forward, other, backward, Joint.of(joints), self.bound,
-                     len(runs), unseen)  # fmt: skip
+                     len(runs), unseen, self.one_base)  # fmt: skip
 
     def work(self, n_steps: int, n_chains: int) -> float:
         """Sweeps of all chains of a round."""

@@ -19,12 +19,17 @@ def verdict(last: Round, has_data: bool) -> str:
         failed = "; ".join(text for text, passed in last.checks().items() if not passed)
         missed = last.second_found_more or last.bound_is_above
         more = "a mode was missed, and more steps alone may not find it" if missed else more
-        advice = more if has_data else f"{more}; give it training data"
+        advice = more if has_data or last.one_base else f"{more}; give it training data"
         return f"do not trust: failed: {failed}; {advice}"
     if last.unseen > WIDE:
         return (
             f"wider than it looks: modes that were sought may hold {last.unseen:.1%} of Z more "
             f"than these runs found there, which the error bar holds; {more}"
+        )
+    if last.one_base:
+        return (
+            "wider than it looks: every check passed, but all chains began at one base and no "
+            f"modes were sought, so that a mode which the path loses shows nowhere; {more}"
         )
     if not last.other.converged:
         return (
