@@ -7,6 +7,9 @@
 lower
 """
 
+from . import _interrupts
+
+_interrupts.quiet_start()  # the imports below take a second
 __version__ = "0.1.0"
 
 from . import datasets as datasets

@@ -14,7 +14,8 @@ import pytest
 from helpers_models import coupled_rbm
 
 import rbmlib as rl
-from rbmlib.__main__ import _interval, main
+from rbmlib.__main__ import main
+from rbmlib.commands.logz import _interval
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,16 @@
+"""``data``: which data sets and models there are, and where."""
+
+from __future__ import annotations
+
+from .. import datasets
+from ._output import say
+
+
+def run(options) -> int:
+    say("data sets, committed: MNIST (load_mnist), DNA (load_dna), 2,500 images of CIFAR-10")
+    say("(load_cifar10); fetched: course_test, cifar10 (all of it), svhn_train, svhn_test")
+    say("RBMs:")
+    for info in datasets.list_rbms():
+        say(f"  {info.name:24} {info.n_visible} x {info.n_hidden:<5} {info.where}")
+    say(f"published models are fetched into {datasets.cache_folder()}, or read from $RBMLIB_DATA")
+    return 0
