@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,  # a misspelt option is refused, not guessed
         help="estimate log Z of a model, with bounds",
         description="Estimate log Z (nats) of a Bernoulli RBM from below and from above. "
-        "The same --steps and --seed give the same digits; with --budget the number of steps is "
+        "The same --steps, --chains and --seed give the same digits; with --budget they are "
         "printed. "
         "Exit code: 0 if every check passed, 1 if not, 2 for wrong input.",
     )
@@ -89,6 +89,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     logz.add_argument(
         "--steps", type=int, metavar="N", help="of each run, instead of a budget: fixes the result"
+    )
+    logz.add_argument(
+        "--chains", type=int, metavar="N", help="of each run, with --steps (default: 500)"
     )
     logz.add_argument("--seed", type=int, default=0, help="default: 0")
     logz.add_argument("--threads", type=int, metavar="N", help="default: all")

@@ -65,7 +65,7 @@ def test_logz_prints_value_bounds_and_settings(saved):
     ):
         assert word in done.stdout
     assert done.returncode == (1 if "FAIL" in done.stdout else 0)
-    options = re.search(r"the same digits again: (--steps \d+ --seed 0)", done.stdout)[1]
+    options = re.search(r"the same digits again: (--steps \d+ --chains \d+ --seed 0)", done.stdout)[1]
     again = run("logz", saved, "--estimate", *options.split())
     settled = [x.stdout.partition("seconds ")[0] for x in (done, again)]
     assert settled[0] == settled[1]

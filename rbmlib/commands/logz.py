@@ -29,6 +29,7 @@ def run(options) -> int:
         data=_training_data(options.data, options.threshold, rbm.n_visible),
         budget_seconds=options.budget,
         n_steps=options.steps,
+        n_chains=options.chains,
         rng=options.seed,
         enumerate_small=not options.estimate,
         n_threads=options.threads,
@@ -89,6 +90,7 @@ def _as_json(model: str, estimate: Estimate) -> str:
         "lower_bound": settings["lower_bound"],
         "upper_bound": settings["upper_bound"],
         "n_steps": settings.get("n_steps"),
+        "chains": settings.get("n_chains"),
         "ess": estimate.ess,
         "n_chains": estimate.n_chains,
         "seconds": estimate.seconds,
@@ -125,8 +127,10 @@ def _as_text(model: str, rbm, estimate: Estimate) -> str:
             f"upper bound  {high:.4f} ± {high_error:.4f}  mean log-weight of reverse AIS "
             "from resampled particles",
             f"ESS          {estimate.ess:.0f} of {estimate.n_chains} chains",
-            f"settings     {settings['n_steps']} steps, base: {settings['base']}, "
+            f"settings     {settings['n_steps']} steps, {settings['n_chains']} chains, "
+            f"base: {settings['base']}, "
             f"seed {settings['rng']}; the same digits again: --steps {settings['n_steps']} "
+            f"--chains {settings['n_chains']} "
             f"--seed {settings['rng']}",
         ]
         lines += [f"check        {'ok  ' if ok else 'FAIL'} {text}"
