@@ -91,5 +91,9 @@ class Expansion(NamedTuple):
         diagonals = [
             (bits[i].curvature(self.fields(bits[1 - i], i)) / bits[i].variance)[0] for i in (0, 1)
         ]
-        slopes = zip(bits[0].slopes, self.powers, bits[1].slopes, strict=True)
-        return *diagonals, -sum(s.T * w * t for s, w, t in slopes)
+        block = -self.powers[0]
+        for n in range(1, len(self.powers)):
+            term = self.powers[n] * bits[1].slopes[n]
+            term *= bits[0].slopes[n].T
+            block -= term
+        return *diagonals, block

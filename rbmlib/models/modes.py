@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.special import entr
 
-from .._numerics import expit
+from .._kernels import threads
+from .._numerics import expit, softplus
 from .._validation import count, generator, instance
 from .bernoulli import BernoulliRBM
 from .mean_field import _starts, lower_bounds
@@ -23,7 +25,9 @@ N_DIRECTIONS = 12  # singular vectors
 N_RANDOM = 40  # of each kind
 N_ROWS = 60  # of data
 DESCENT = 8  # sweeps at zero temperature
-ROUGH, FINE = 6, 40  # mean-field sweeps before and after copies are left out
+ROUGH, FINE = (2, 4), (10, 16)  # mean-field sweeps, between which copies are left out
+AHEAD = 0.9  # of the change of a field by a fine sweep, by which it goes further
+SETTLED = 1e-5  # change of a mean by one sweep, from which a solution is swept no more
 GENERATIONS = 4  # of modes that others are sought about
 N_PARENTS, WORK = (2, 16), 2e5  # of a generation, fewest and most; weights times parents
 WORTH_GOING_ON = 0.01  # what new modes hold, relative to the heaviest
@@ -38,6 +42,44 @@ class Modes(NamedTuple):
     hidden: np.ndarray  # (n_modes, n_hidden)
     lower_bound: np.ndarray  # (n_modes,) at or below log Z, rigorously
     log_z: np.ndarray  # (n_modes,) of the mode: its bound and the next term of the expansion
+
+
+class _Single(NamedTuple):
+    """A model in single precision, which is enough to seek in, and twice as quick."""
+
+    weights: np.ndarray
+    visible_bias: np.ndarray
+    hidden_bias: np.ndarray
+
+    @classmethod
+    def of(cls, rbm: BernoulliRBM) -> _Single:
+        every = rbm.weights, rbm.visible_bias, rbm.hidden_bias
+        return cls(*(np.asarray(part, np.float32) for part in every))
+
+    def hidden_field(self, visible: np.ndarray) -> np.ndarray:
+        return visible @ self.weights + self.hidden_bias
+
+    def visible_field(self, hidden: np.ndarray) -> np.ndarray:
+        return hidden @ self.weights.T + self.visible_bias
+
+    def swept(self, visible: np.ndarray, n_sweeps: int, ahead: bool):
+        """Means after sweeps of both layers, and the largest change by the last.
+
+        Fields that are not the first nor the last go further ``ahead`` than the sweep says.
+        """
+        field = None
+        for i in range(n_sweeps):
+            now = self.visible_field(expit(self.hidden_field(visible)))
+            last = i == n_sweeps - 1
+            far = now if field is None or last or not ahead else now + AHEAD * (now - field)
+            before, visible, field = visible, expit(far), far
+        return visible, np.abs(visible - before).max(axis=1)
+
+    def lower_bounds(self, visible: np.ndarray) -> np.ndarray:
+        """As `lower_bounds`, but for the log scale, and to about 1e-6 of their terms."""
+        entropy = (entr(visible) + entr(1 - visible)).sum(axis=1)
+        field = softplus(self.hidden_field(visible)).sum(axis=1)
+        return visible @ self.visible_bias + field + entropy
 
 
 def find_modes(rbm: BernoulliRBM, data=None, rng=0, *, most: int = 200) -> Modes:
@@ -68,14 +110,20 @@ def find_modes(rbm: BernoulliRBM, data=None, rng=0, *, most: int = 200) -> Modes
     True
     """
     instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM")
-    visible = _solutions(rbm, hunting_starts(rbm, data, generator(rng)))
+    with threads.blas_threads(1):  # of products this small more threads wait for each other
+        return _found(rbm, data, generator(rng), count("most", most))
+
+
+def _found(rbm: BernoulliRBM, data, rng, most: int) -> Modes:
+    single = _Single.of(rbm)
+    visible = _solutions(single, hunting_starts(rbm, data, rng))
     n_parents = int(np.clip(WORK / rbm.weights.size, *N_PARENTS))
     parents = visible[:n_parents]
     for _ in range(GENERATIONS):
         before = len(visible)
-        visible = np.concatenate([visible, _solutions(rbm, _changed(rbm, parents))])
+        visible = np.concatenate([visible, _solutions(single, _changed(single, parents))])
         bounds = lower_bounds(rbm, visible)
-        kept = _distinct(visible, bounds, APART, first=before)
+        kept = distinct(visible, bounds, APART, first=before)
         new = kept[kept >= before]
         if np.exp(bounds[new] - bounds.max()).sum() < WORTH_GOING_ON:
             break
@@ -85,13 +133,13 @@ def find_modes(rbm: BernoulliRBM, data=None, rng=0, *, most: int = 200) -> Modes
     hidden = rbm.hidden_mean(visible)
     spread = ((visible * (1 - visible)) @ rbm.weights**2 * hidden * (1 - hidden)).sum(axis=1) / 2
     log_z = bounds + np.minimum(spread, MOST_CORRECTION)
-    kept = _distinct(visible, log_z, APART)[: count("most", most)]
+    kept = distinct(visible, log_z, APART)[:most]
     return Modes(visible[kept], hidden[kept], bounds[kept], log_z[kept])
 
 
 def hunting_starts(rbm: BernoulliRBM, data=None, rng=None) -> np.ndarray:
     """Visible means (n, n_visible) to begin at."""
-    rng = generator(rng)
+    rng, single = generator(rng), _Single.of(rbm)
     hidden = [_starts(rbm), _held(rbm.weights.T)]
     visible = [_held(rbm.weights), *_directions(rbm)]
     for rows, n in ((visible, rbm.n_visible), (hidden, rbm.n_hidden)):
@@ -102,11 +150,12 @@ def hunting_starts(rbm: BernoulliRBM, data=None, rng=None) -> np.ndarray:
         data = np.asarray(data)
         rows = data[:: max(1, len(data) // N_ROWS)][:N_ROWS].astype(float)
         visible += [rows, 1 - rows]
-    every = np.concatenate([*visible, rbm.visible_mean(np.concatenate(hidden))])
+    begun = np.concatenate(hidden).astype(np.float32)
+    every = np.concatenate([*visible, expit(single.visible_field(begun))], dtype=np.float32)
     descended = every[rng.permutation(len(every))[: len(every) // 2]]
     for _ in range(DESCENT):
-        above = (rbm.hidden_field(descended) > 0).astype(float)
-        descended = (rbm.visible_field(above) > 0).astype(float)
+        above = (single.hidden_field(descended) > 0).astype(np.float32)
+        descended = (single.visible_field(above) > 0).astype(np.float32)
     return np.concatenate([every, descended])
 
 
@@ -136,43 +185,41 @@ def _directions(rbm: BernoulliRBM) -> list[np.ndarray]:
     return [left, 1 - left]
 
 
-def _changed(rbm: BernoulliRBM, visible: np.ndarray) -> np.ndarray:
+def _changed(single: _Single, visible: np.ndarray) -> np.ndarray:
     """Visible means about modes, each with one unit of either layer in its other state.
 
     Where several pockets can be entered at once, each is entered from where others are.
     """
     starts = []
-    for layer, weights in enumerate((rbm.weights, rbm.weights.T)):
-        means = rbm.hidden_mean(visible) if layer else visible.astype(float)
+    for layer, weights in enumerate((single.weights, single.weights.T)):
+        means = expit(single.hidden_field(visible)) if layer else visible
         units = np.argsort(-(weights**2).sum(axis=1), kind="stable")[: MOST_UNITS // 2]
         changed = np.repeat(means[:, None], units.size, axis=1)
         each = np.arange(units.size)
         changed[:, each, units] = changed[:, each, units] < 0.5
         changed = changed.reshape(-1, means.shape[1])
-        starts.append(rbm.visible_mean(changed) if layer else changed)
+        starts.append(expit(single.visible_field(changed)) if layer else changed)
     return np.concatenate(starts)
 
 
-def _solutions(rbm: BernoulliRBM, visible: np.ndarray) -> np.ndarray:
-    """Mean-field solutions from these visible means, the highest bound first, without copies."""
-    single = tuple(x.astype(np.float32) for x in (rbm.weights, rbm.visible_bias, rbm.hidden_bias))
-    visible = _iterate(single, visible, ROUGH)
-    visible = visible[_distinct(visible, lower_bounds(rbm, visible), APART / 3)]
-    visible = _iterate(single, visible, FINE)
-    return visible[_distinct(visible, lower_bounds(rbm, visible), APART)]
+def _solutions(single: _Single, visible: np.ndarray) -> np.ndarray:
+    """Mean-field solutions from these visible means, the highest bound first, without copies.
+
+    Rows that have settled wait for the others: only their copies are still left out.
+    """
+    moving = np.ones(len(visible), bool)
+    for n_sweeps in (*ROUGH, *FINE):
+        visible[moving], change = single.swept(visible[moving], n_sweeps, n_sweeps > max(ROUGH))
+        moving[moving] = change > SETTLED
+        apart = APART / 3 if moving.any() else APART
+        kept = distinct(visible, single.lower_bounds(visible), apart)
+        visible, moving = visible[kept], moving[kept]
+        if not moving.any():
+            return visible
+    return visible[distinct(visible, single.lower_bounds(visible), APART)]
 
 
-def _iterate(parameters, visible: np.ndarray, n_sweeps: int) -> np.ndarray:
-    """Mean-field sweeps of both layers, in single precision."""
-    weights, visible_bias, hidden_bias = parameters
-    visible = visible.astype(np.float32)
-    for _ in range(n_sweeps):
-        hidden = expit(visible @ weights + hidden_bias)
-        visible = expit(hidden @ weights.T + visible_bias)
-    return visible
-
-
-def _distinct(visible: np.ndarray, weight: np.ndarray, apart: float, first: int = 0) -> np.ndarray:
+def distinct(visible: np.ndarray, weight: np.ndarray, apart: float, first: int = 0) -> np.ndarray:
     """Rows that lie apart from every heavier one that is kept, the heaviest first.
 
     The ``first`` rows are apart already: those that are new give way to them.

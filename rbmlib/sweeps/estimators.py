@@ -101,7 +101,7 @@ TAP_STARTS = {
 
 
 def _of_tap(task: dict) -> dict:
-    """From the starts of `rbmlib.tap`, uniform magnetisations, or training images."""
+    """From random hidden states, as `rbmlib.tap` draws them, uniform means, or training images."""
     rng = np.random.default_rng([task["seed"], 1])
     begin = TAP_STARTS[one_of("begin", task["begin"], TAP_STARTS)]
     return {
@@ -132,7 +132,7 @@ IN_TASKS = {
         _of_groups,
     ),
     "tap": InTasks(
-        {"starts": ("begin", "densities")},
+        {"starts": ("begin", "densities"), "n_starts": ("n_starts", 20)},
         _of_tap,
         lambda run: (
             _of_settings("n_solved", "n_fixed_points", "log_z_sum")(run) | {"sweeps": run.n_sweeps}
