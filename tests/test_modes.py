@@ -119,8 +119,8 @@ def test_parts_of_a_pocket_are_its_share_of_exact_samples():
 
 def test_the_whole_alone_is_its_run():
     rbm = rl.testsystems.random_rbm(30, 10, rng=0)
-    path = rl.GeometricPath(rbm)
-    made = Cover.whole(path, path, 100)
+    path, other = rl.GeometricPath(rbm), rl.GeometricPath(rbm)
+    made = Cover.whole(path, other, 100)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rl.ConvergenceWarning)
         run = run_part(made, made.parts[0], STEPS, np.random.default_rng(3), OPTIONS)
