@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .._diagnosis import DISAGREEMENT
 from ..estimators.bar import bennett_interval
-from ..results import Estimate
+from ..results import FEWEST_EFFECTIVE, Estimate
 from .cover import MISSING
 from .parts import Joint
 
@@ -31,9 +31,9 @@ class Round(NamedTuple):
 
     @property
     def log_z(self) -> float:
-        """Of both directions; where either has uneven weights, of the forward run alone."""
-        even = self.forward.converged and self.backward.converged
-        return self.joint.log_z if even else self.forward.log_z
+        """Of both directions, which needs no even weights; of very few chains, of one alone."""
+        some = min(self.forward.ess, self.backward.ess) >= FEWEST_EFFECTIVE
+        return self.joint.log_z if some else self.forward.log_z
 
     def apart(self, a: Estimate, b: Estimate) -> float:
         """By how many standard errors ``a`` lies above ``b``."""
