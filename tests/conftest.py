@@ -1,8 +1,9 @@
-"""Shared by tests: where the repository is, its notebooks, and what is switched off in `log_z`."""
+"""Shared by tests: the repository, its notebooks, empty data folders, `log_z` without covers."""
 
 import json
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from helpers_book import REPOSITORY, chapter_paths
@@ -30,6 +31,17 @@ def without_cover(monkeypatch):
     monkeypatch.setattr(
         rounds, "cover", lambda rbm, first, second, modes, n, *_: Cover.whole(first, second, n)
     )
+
+
+@pytest.fixture
+def data_folders(tmp_path, monkeypatch):
+    """Empty folders: ``own`` is $RBMLIB_DATA, ``cache`` the cache (not made yet)."""
+    own, cache = tmp_path / "own", tmp_path / "cache"
+    own.mkdir()
+    monkeypatch.setenv("RBMLIB_DATA", str(own))
+    monkeypatch.setattr("rbmlib.datasets.download.cache_folder", lambda: cache)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    return SimpleNamespace(own=own, cache=cache)
 
 
 def pytest_generate_tests(metafunc):

@@ -1,30 +1,18 @@
-"""Data sets and published models: contents, checks of SHA-256, downloads from a loopback server."""
+"""Committed data sets: contents, checks of SHA-256, and the registers."""
 
 import hashlib
-import socket
 import subprocess
 import sys
-import threading
-import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from rbmlib import datasets
-from rbmlib.datasets import DataCorrupt, DataUnavailable
-from rbmlib.datasets import download as _download
+from rbmlib.datasets import DataCorrupt
 from rbmlib.datasets import register as _register
-from rbmlib.datasets.register import Remote
 
 DATA = Path(__file__).parents[1] / "data"
-CONTENT = b"a published file, for tests"
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
-
-
-# ---------------------------------------------------------------- committed data
 
 
 def test_mnist_is_the_genuine_one():
@@ -170,154 +158,6 @@ def test_committed_text_file():
     assert first == "model,schedule,logz_exact,logz_hat,ess"
 
 
-# ---------------------------------------------------------------- published files
-
-
-@pytest.fixture
-def server():
-    """A web server on loopback that serves CONTENT at /file and counts requests."""
-    requests = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            requests.append(self.path)
-            self.send_response(200 if self.path == "/file" else 404)
-            self.send_header("Content-Length", str(len(CONTENT)))
-            self.end_headers()
-            self.wfile.write(CONTENT)
-
-        def log_message(self, *args):
-            pass
-
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=httpd.serve_forever, daemon=True).start()
-    yield SimpleNamespace(url=f"http://127.0.0.1:{httpd.server_port}", requests=requests)
-    httpd.shutdown()
-    httpd.server_close()
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    """Empty folders: ``own`` is $RBMLIB_DATA, ``cache`` the cache (not made yet)."""
-    own, cache = tmp_path / "own", tmp_path / "cache"
-    own.mkdir()
-    monkeypatch.setenv("RBMLIB_DATA", str(own))
-    monkeypatch.setattr(_download, "cache_folder", lambda: cache)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    return SimpleNamespace(own=own, cache=cache)
-
-
-def register(monkeypatch, url, sha256=SHA256):
-    monkeypatch.setitem(_register.REMOTE, "sample", Remote("sample.bin", url, sha256))
-
-
-def closed_port():
-    """A loopback port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def test_download_goes_to_the_cache_once(server, here, monkeypatch, capfd):
-    register(monkeypatch, server.url + "/file")
-    path = datasets.fetch("sample")
-    assert path == here.cache / "sample.bin"
-    assert path.read_bytes() == CONTENT
-    assert datasets.fetch("sample") == path
-    assert server.requests == ["/file"]
-    assert list(here.own.iterdir()) == []
-    assert [entry.name for entry in here.cache.iterdir()] == ["sample.bin"]
-    assert capfd.readouterr() == ("", "")
-
-
-def test_own_folder_comes_first_without_network(server, here, monkeypatch):
-    register(monkeypatch, server.url + "/file")
-    (here.own / "sample.bin").write_bytes(CONTENT)
-    here.cache.mkdir()
-    (here.cache / "sample.bin").write_bytes(b"not looked at")
-    assert datasets.fetch("sample") == here.own / "sample.bin"
-    assert server.requests == []
-
-
-@pytest.mark.parametrize(
-    ("folder", "remedy"), [("own", "never writes to"), ("cache", "delete it and ask again")]
-)
-def test_wrong_file_is_refused_not_overwritten(server, here, monkeypatch, folder, remedy):
-    register(monkeypatch, server.url + "/file")
-    wrong = getattr(here, folder) / "sample.bin"
-    wrong.parent.mkdir(exist_ok=True)
-    wrong.write_bytes(CONTENT[:-1])
-    with pytest.raises(DataCorrupt, match=remedy) as caught:
-        datasets.fetch("sample")
-    assert str(wrong) in str(caught.value)
-    assert SHA256 in str(caught.value)
-    assert wrong.read_bytes() == CONTENT[:-1]
-    assert server.requests == []
-
-
-def check_unavailable(caught, url, here):
-    message = str(caught.value)
-    assert "\n" not in message
-    assert all(part in message for part in (url, SHA256, "sample.bin", str(here.cache)))
-    assert "RBMLIB_DATA" in message
-    assert caught.value.__cause__ is None
-    assert caught.value.__context__ is None
-    assert not (here.cache / "sample.bin").exists()
-
-
-def test_no_network_says_what_to_put_where(here, monkeypatch):
-    url = f"http://127.0.0.1:{closed_port()}/file"
-    register(monkeypatch, url)
-    with pytest.raises(DataUnavailable, match=r": no connection to 127\.0\.0\.1\. Get") as caught:
-        datasets.fetch("sample")
-    check_unavailable(caught, url, here)
-
-
-def test_page_not_found(server, here, monkeypatch):
-    register(monkeypatch, server.url + "/nothing")
-    with pytest.raises(DataUnavailable, match="404") as caught:
-        datasets.fetch("sample")
-    check_unavailable(caught, server.url + "/nothing", here)
-
-
-def test_download_of_another_file_is_refused(server, here, monkeypatch):
-    register(monkeypatch, server.url + "/file", sha256="0" * 64)
-    with pytest.raises(DataUnavailable, match="does not match the known hash"):
-        datasets.fetch("sample")
-    assert list(here.cache.iterdir()) == []
-
-
-def test_silent_server_times_out(here, monkeypatch):
-    monkeypatch.setattr(_download, "TIMEOUT", 0.2)
-    start = time.monotonic()
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}/file"
-        register(monkeypatch, url)
-        with pytest.raises(DataUnavailable, match=r"no answer within 0\.2 s") as caught:
-            datasets.fetch("sample")
-    assert time.monotonic() - start < 10
-    check_unavailable(caught, url, here)
-
-
-def test_cache_that_cannot_be_written(server, here, monkeypatch):
-    register(monkeypatch, server.url + "/file")
-    here.cache.write_bytes(b"a file where the folder should be")
-    with pytest.raises(DataUnavailable, match=r"could not be downloaded: .*cache") as caught:
-        datasets.fetch("sample")
-    check_unavailable(caught, server.url + "/file", here)
-
-
-def test_own_folder_that_is_none(here, monkeypatch):
-    monkeypatch.setenv("RBMLIB_DATA", str(here.own / "missing"))
-    with pytest.raises(ValueError, match=r"RBMLIB_DATA is .*missing.* not a folder"):
-        datasets.fetch("h10")
-
-
-def test_unknown_published_file():
-    with pytest.raises(ValueError, match=r"'cifar_10' \(did you mean 'cifar10'\?\): expected one"):
-        datasets.fetch("cifar_10")
-
-
 def test_registers_agree():
     assert set(_register.PUBLISHED_RBMS) <= set(_register.REMOTE)
     assert {f"models/{name}.npz" for name in _register.COMMITTED_RBMS} <= set(_register.COMMITTED)
@@ -327,63 +167,6 @@ def test_registers_agree():
         assert remote.url.startswith(("https://", "http://ufldl.stanford.edu/"))
         assert remote.url.endswith("/" + remote.file)
         assert len(bytes.fromhex(remote.sha256)) == 32
-
-
-# ---------------------------------------------------------------- models
-
-
-def test_load_course_test(here, monkeypatch):
-    from scipy.io import savemat
-
-    rows = np.random.default_rng(0).integers(0, 2, size=(6, 4), dtype=np.uint8)
-    batches = rows.reshape(2, 3, 4).transpose(1, 2, 0)  # (image in batch, pixel, batch)
-    savemat(here.own / "test.mat", {"testbatchdata": batches})
-    sha256 = hashlib.sha256((here.own / "test.mat").read_bytes()).hexdigest()
-    monkeypatch.setitem(_register.REMOTE, "course_test", Remote("test.mat", "https://x/", sha256))
-    images = datasets.load_course_test.__wrapped__()
-    assert images.dtype == np.uint8
-    np.testing.assert_array_equal(images, rows)
-    assert not images.flags.writeable
-
-
-def test_load_rbm_from_a_path_and_by_name(here, monkeypatch):
-    rng = np.random.default_rng(1)
-    weights, visible, hidden = rng.normal(size=(5, 3)), rng.normal(size=5), rng.normal(size=3)
-    path = here.own / "mine.npz"
-    np.savez(path, weights=weights, visible_bias=visible, hidden_bias=hidden)
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    monkeypatch.setitem(_register.REMOTE, "h10", Remote("mine.npz", "https://x/", sha256))
-    for source in (path, str(path), "h10"):
-        rbm = datasets.load_rbm(source)
-        np.testing.assert_array_equal(rbm.weights, weights)
-        np.testing.assert_array_equal(rbm.visible_bias, visible)
-        np.testing.assert_array_equal(rbm.hidden_bias, hidden)
-
-
-def test_unknown_rbm_names_the_known_ones():
-    with pytest.raises(ValueError, match=r"RBM 'h_500' \(did you mean 'h500'\?\)") as caught:
-        datasets.load_rbm("h_500")
-    names = [
-        *_register.COMMITTED_RBMS, *_register.COMMITTED_GAUSSIAN, *_register.PUBLISHED_RBMS
-    ]  # fmt: skip
-    assert f"expected one of {', '.join(names)}; a path to an .npz or .mat" in str(caught.value)
-
-
-def test_missing_rbm_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no RBM at .*mine\.npz"):
-        datasets.load_rbm(tmp_path / "mine.npz")
-
-
-def test_list_rbms_says_where_each_is(here, monkeypatch):
-    for name in ("h10", "h20"):
-        monkeypatch.setitem(_register.REMOTE, name, Remote(name, "https://x/", SHA256))
-    (here.own / "h10").write_bytes(CONTENT)
-    (here.own / "h20").write_bytes(CONTENT + b"!")
-    listed = {info.name: info for info in datasets.list_rbms()}
-    assert listed["h10"] == ("h10", 784, 10, "fetched")
-    assert listed["h20"] == ("h20", 784, 20, "damaged")
-    assert listed["h500"] == ("h500", 784, 500, "not here")
-    assert {listed[name].where for name in _register.COMMITTED_RBMS} <= {"committed"}
 
 
 def test_committed_data_need_no_pooch():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_bad_input import BETAS, DATA, PATH, RAGGED, RBM, A, B, W, assert_refused, train
+from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, A, B, W, assert_refused, train
 
 import rbmlib as rl
 from rbmlib import datasets, hmc, leaky_bias, mcmc, schedules, testsystems

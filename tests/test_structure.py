@@ -264,6 +264,14 @@ def test_no_large_file(repository):
     assert not large
 
 
+def test_a_file_is_one_subject(repository):
+    """Which is a matter of judgement; what more than 350 lines hold is more than one."""
+    files = [path for room in ("rbmlib", "tests") for path in (repository / room).rglob("*.py")]
+    assert len(files) > 200
+    lines = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
+    assert {path: n for path, n in lines.items() if n > 350} == {}
+
+
 def test_no_machine_path(repository):
     """No path that exists on one machine only, in any text file."""
     pattern = re.compile(

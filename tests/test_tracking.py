@@ -1,29 +1,15 @@
-"""Tracking: eq. (24) by hand, the lag, the negative phase, Jarzynski's equality and its bias."""
+"""Tracking: eq. (24) by hand, the lag, its noise, the negative phase, and any training followed."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from helpers_stats import all_states, assert_no_rejection, log_sum, rbm_table, two_sided
+from helpers_tracking import BASE, BETAS, DATA, exact, random_rbm
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, LogZTracker
 from rbmlib.book import experiments as tasks
-from rbmlib.training.jarzynski import log_density_change
-
-BETAS = rl.schedules.linear(9)
-DATA = rl.exact_samples(rl.testsystems.random_rbm(10, 5, rng=0), 200, rng=1)
-BASE = rl.base_rate(DATA)
-
-
-def random_rbm(seed, scale=1.0) -> BernoulliRBM:
-    rng = np.random.default_rng(seed)
-    w, b, a = (scale * rng.normal(size=size) for size in ((10, 5), 10, 5))
-    return BernoulliRBM(w, b, a)
-
-
-def exact(rbm) -> float:
-    return float(log_sum(rbm_table(rbm)))
 
 
 def moved(rbm, step) -> BernoulliRBM:
@@ -161,62 +147,6 @@ def test_negative_phase_is_the_mean_of_the_model():
 
 
 @pytest.mark.statistical
-def test_change_of_log_density():
-    one, other = random_rbm(4), random_rbm(5)
-    states = rl.State(all_states(10)[::7].astype(np.float32))
-    beta = np.resize([0.0, 0.3, 1.0], states.n_chains)
-    change = log_density_change(one, other, states, beta)
-    for b in (0.0, 0.3, 1.0):
-        before, after = (
-            rl.GeometricPath(m, base=BASE).log_density(states, b) for m in (one, other)
-        )
-        here = beta == b
-        np.testing.assert_allclose(change[here], (after - before)[here], rtol=0, atol=2e-4)
-
-
-def test_change_of_log_density_after_a_jump():
-    """Fields that move by tens, where single precision would lose or overflow the product."""
-    one, other = (rl.BernoulliRBM(s * np.ones((10, 5)), np.zeros(10), np.zeros(5)) for s in (8, -8))
-    states = rl.State(all_states(10)[::7].astype(np.float32))
-    wanted = other.log_density(states.coordinates) - one.log_density(states.coordinates)
-    found = log_density_change(one, other, states, np.ones(states.n_chains))
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)
-    back = log_density_change(other, one, states, np.ones(states.n_chains))
-    np.testing.assert_allclose(back, -wanted, rtol=1e-6)
-
-
-def tempered(rows, **options):
-    """A training at a rate that disturbs the chains; log Z by weights less the exact one."""
-    options = {"n_chains": 60, "n_sweeps": 3, "reweight": True, "rng": 3} | options
-    tracker = LogZTracker(BASE, BETAS, **options)
-    result = rl.train(
-        rows, 5, method="tempered", tracker=tracker, n_updates=60, learning_rate=0.5,
-        batch_size=100, rng=4,
-    )  # fmt: skip
-    found = tracker.reweighted()
-    return tracker, found, found.log_z - exact(result.rbm)
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("resample_below", [0.0, 0.9])
-def test_weights_of_chains_kept_apart_are_unbiased(resample_below):
-    tracker, found, error = tempered(
-        DATA, n_apart=3000, n_chains=3060, resample_below=resample_below
-    )
-    assert abs(error) < 4.5 * found.std_error < 0.2
-    assert abs(found.base_error) < 4.5 * found.base_std_error
-    assert (tracker.weights.n_resampled > 0) == (resample_below > 0)
-    assert found.ess < 2950  # the weights have something to do
-
-
-def test_weights_of_the_chains_that_drive_the_training_are_biased():
-    """What the test above can see: the gradient pushes the model away from these chains."""
-    _, found, error = tempered(DATA, n_chains=60, resample_below=0.0)
-    assert error < -6 * found.std_error
-    assert found.base_error < -6 * found.base_std_error
-
-
-@pytest.mark.statistical
 def test_any_training_can_be_followed():
     """PCD followed at every tenth update: near the exact log Z, and the training is not touched."""
     tracker = LogZTracker(BASE, BETAS, n_chains=400, n_sweeps=20, gain=0.5, rng=5)
@@ -237,88 +167,6 @@ def test_any_training_can_be_followed():
     likelihood = models[-1].log_density(DATA).mean() - history["log_z"][-1]
     assert history["train"][-1] == pytest.approx(likelihood)
     assert (np.abs(history["log_z"] - truth) < 4 * history["log_z_error"] + 0.01).mean() > 0.8
-
-
-def train_tempered(seed=7, **options):
-    tracker = LogZTracker(
-        BASE, BETAS, n_chains=100, n_sweeps=5, rng=seed, n_threads=options.pop("n_threads", 1)
-    )
-    options = {"n_updates": 40, "monitor_every": 4, "batch_size": 100, "rng": seed} | options
-    return tracker, rl.train(DATA, 5, method="tempered", tracker=tracker, **options)
-
-
-def test_a_tempered_update_by_hand():
-    start = random_rbm(8, 0.1)
-    tracker = LogZTracker(BASE, BETAS, n_chains=100, n_sweeps=5, rng=7)
-    tracker.update(start)
-    v, w, a = tracker.negative_phase()
-    _, result = train_tempered(start=start, n_updates=1, batch_size=200, learning_rate=0.1)
-    x, h = DATA, 1 / (1 + np.exp(-(DATA @ start.weights + start.hidden_bias)))
-    for found, before, gradient in (
-        (result.rbm.weights, start.weights, x.T @ h / 200 - v),
-        (result.rbm.visible_bias, start.visible_bias, x.mean(axis=0) - w),
-        (result.rbm.hidden_bias, start.hidden_bias, h.mean(axis=0) - a),
-    ):
-        np.testing.assert_allclose(found, before + 0.1 * gradient, rtol=0, atol=1e-6)
-
-
-def test_the_settings_beside_a_tempered_training_are_those_of_its_chains():
-    tracker, result = train_tempered()
-    assert result.settings["n_sweeps"] == tracker.n_sweeps == 5
-    assert (result.settings["n_chains"], result.settings["gain"]) == (100, 0.2)
-
-
-def test_warm_up_is_a_rate_that_rises():
-    """Of two updates the first is made at half the rate, the second at the whole one."""
-    start = random_rbm(8, 0.1)
-    options = {"start": start, "batch_size": 200, "monitor_every": 1, "learning_rate": 0.1}
-    whole, half = (
-        train_tempered(n_updates=1, **options | {"learning_rate": rate})[1].rbm
-        for rate in (0.1, 0.05)
-    )
-    seen = []
-    train_tempered(
-        n_updates=2, warm_up=2, monitor=lambda rbm: seen.append(rbm.weights) or {}, **options
-    )
-    np.testing.assert_allclose(seen[1], half.weights, rtol=0, atol=1e-7)
-    assert np.abs(half.weights - whole.weights).max() > 1e-4
-    with pytest.raises(ValueError, match="warm_up is -1"):
-        rl.train(DATA, 5, n_updates=1, warm_up=-1)
-
-
-def test_same_seed_same_training_on_any_number_of_threads():
-    one, two = train_tempered()[1].rbm, train_tempered(n_threads=2)[1].rbm
-    np.testing.assert_array_equal(one.weights, two.weights)
-
-
-@pytest.mark.parametrize("optimizer", ["sgd", "spectral"])
-def test_tempered_training_learns(optimizer):
-    """Two patterns: the best model without hidden units gives 10 log 2 nats, the best log 2."""
-    rows = np.tile([[1, 0] * 5, [0, 1] * 5], (50, 1))
-    rate = 1.0 if optimizer == "sgd" else 0.01
-    tracker = LogZTracker(rl.base_rate(rows), BETAS, n_chains=60, n_sweeps=5, rng=0)
-    result = rl.train(
-        rows, 3, method="tempered", optimizer=optimizer, tracker=tracker, n_updates=100,
-        learning_rate=rate, rng=1,
-    )  # fmt: skip
-    likelihood = result.history["log_likelihood"]
-    assert likelihood[0] < -6.5
-    assert likelihood[-1] > -3
-
-
-def test_early_stopping_returns_the_best_model():
-    values = iter([1.0, 3.0, 5.0, 4.0, 2.0, 9.0])
-    seen = []
-
-    def monitor(rbm):
-        seen.append(rbm)
-        return {"validation": next(values)}
-
-    _, result = train_tempered(monitor=monitor, patience=2, n_updates=400)
-    assert result.history["update"].tolist() == [0, 4, 8, 12, 16]
-    np.testing.assert_array_equal(result.rbm.weights, seen[2].weights)
-    with pytest.raises(ValueError, match="watch is 'test': expected one of update"):
-        rl.train(DATA, 5, n_updates=1, monitor=lambda _: {"other": 1.0}, patience=1, watch="test")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,66 @@
+"""Weights of tracked chains: the change of log density, Jarzynski's equality and its bias."""
+
+import numpy as np
+import pytest
+from helpers_stats import all_states
+from helpers_tracking import BASE, BETAS, DATA, exact, random_rbm
+
+import rbmlib as rl
+from rbmlib import LogZTracker
+from rbmlib.training.jarzynski import log_density_change
+
+
+@pytest.mark.statistical
+def test_change_of_log_density():
+    one, other = random_rbm(4), random_rbm(5)
+    states = rl.State(all_states(10)[::7].astype(np.float32))
+    beta = np.resize([0.0, 0.3, 1.0], states.n_chains)
+    change = log_density_change(one, other, states, beta)
+    for b in (0.0, 0.3, 1.0):
+        before, after = (
+            rl.GeometricPath(m, base=BASE).log_density(states, b) for m in (one, other)
+        )
+        here = beta == b
+        np.testing.assert_allclose(change[here], (after - before)[here], rtol=0, atol=2e-4)
+
+
+def test_change_of_log_density_after_a_jump():
+    """Fields that move by tens, where single precision would lose or overflow the product."""
+    one, other = (rl.BernoulliRBM(s * np.ones((10, 5)), np.zeros(10), np.zeros(5)) for s in (8, -8))
+    states = rl.State(all_states(10)[::7].astype(np.float32))
+    wanted = other.log_density(states.coordinates) - one.log_density(states.coordinates)
+    found = log_density_change(one, other, states, np.ones(states.n_chains))
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    back = log_density_change(other, one, states, np.ones(states.n_chains))
+    np.testing.assert_allclose(back, -wanted, rtol=1e-6)
+
+
+def tempered(rows, **options):
+    """A training at a rate that disturbs the chains; log Z by weights less the exact one."""
+    options = {"n_chains": 60, "n_sweeps": 3, "reweight": True, "rng": 3} | options
+    tracker = LogZTracker(BASE, BETAS, **options)
+    result = rl.train(
+        rows, 5, method="tempered", tracker=tracker, n_updates=60, learning_rate=0.5,
+        batch_size=100, rng=4,
+    )  # fmt: skip
+    found = tracker.reweighted()
+    return tracker, found, found.log_z - exact(result.rbm)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("resample_below", [0.0, 0.9])
+def test_weights_of_chains_kept_apart_are_unbiased(resample_below):
+    tracker, found, error = tempered(
+        DATA, n_apart=3000, n_chains=3060, resample_below=resample_below
+    )
+    assert abs(error) < 4.5 * found.std_error < 0.2
+    assert abs(found.base_error) < 4.5 * found.base_std_error
+    assert (tracker.weights.n_resampled > 0) == (resample_below > 0)
+    assert found.ess < 2950  # the weights have something to do
+
+
+def test_weights_of_the_chains_that_drive_the_training_are_biased():
+    """What the test above can see: the gradient pushes the model away from these chains."""
+    _, found, error = tempered(DATA, n_chains=60, resample_below=0.0)
+    assert error < -6 * found.std_error
+    assert found.base_error < -6 * found.base_std_error

@@ -1,0 +1,132 @@
+"""Wrong arguments of training, its tracker and continuous models: an error that names them."""
+
+import numpy as np
+import pytest
+from helpers_refusals import BETAS, DATA, RBM, A, B, W, assert_refused, changed, named, train
+
+import rbmlib as rl
+from rbmlib import GeometricPath
+
+TRAINING = {
+    "no tracker": (train(DATA, 3, tracker=5), "tracker is 5: expected a LogZTracker with"),
+    "counts": (train(DATA * 2, 3), "data holds values"),
+    "grey": (train(DATA * 0.5, 3), "data holds values"),
+    "3-d": (train(DATA[None], 3), "data has shape (1, 120, 4)"),
+    "one row": (train(DATA[0], 3), "data has shape (4,)"),
+    "name of data": (train("mnist", 3), "data is not an array"),
+    "number": (train(3, 3), "data has shape ()"),
+    "few rows": (train(DATA[:5], 3), "data has 5 rows"),
+    "no hidden": (train(DATA, 0), "n_hidden is 0"),
+    "word": (train(DATA, "ten"), "n_hidden is 'ten'"),
+    "method": (train(DATA, 3, method="sgd"), "method is 'sgd'"),
+    "batch": (train(DATA, 3, batch_size=256), "batch_size is 256"),
+    "sweeps": (train(DATA, 3, n_sweeps=0), "n_sweeps is 0"),
+    "updates": (train(DATA, 3, n_updates=0), "n_updates is 0"),
+    "rate": (train(DATA, 3, learning_rate=-1), "learning_rate is -1"),
+    "NaN rate": (train(DATA, 3, learning_rate=np.nan), "learning_rate is nan"),
+    "word as rate": (train(DATA, 3, final_learning_rate="low"), "final_learning_rate is 'low'"),
+    "no momentum": (train(DATA, 3, momentum=None), "momentum is None"),
+    "decay": (train(DATA, 3, weight_decay=1j), "weight_decay is 1j"),
+    "seed": (train(DATA, 3, rng=-1), "rng is -1"),
+    "looks": (train(DATA, 3, monitor_every=-1), "monitor_every is -1"),
+    "no looks": (train(DATA, 3, monitor_every=0), "monitor_every is 0"),
+    "no descent": (train(DATA, 3, momentum=1), "momentum is 1"),
+    "no function": (train(DATA, 3, monitor=3), "monitor is 3"),
+    "no dict": (train(DATA, 3, monitor=lambda _: 5), "monitor gave 5"),
+    "word seen": (train(DATA, 3, monitor=lambda _: {"a": "x"}), "monitor gave a = 'x'"),
+    "NaN to stop by": (
+        train(DATA, 3, monitor=lambda _: {"validation": np.nan}, patience=1),
+        "monitor gives validation = nan",
+    ),
+    "nothing to stop by": (
+        train(DATA, 3, n_updates=1, patience=1),
+        "watch is 'validation': expected one of update, reconstruction_error, log_likelihood; "
+        "give monitor=",
+    ),
+}
+
+
+def gaussian(**settings):
+    data = np.random.default_rng(0).normal(size=(100, 3))
+    data = rl.Standardisation(data)(data)
+    return lambda: rl.train_gaussian(data, 2, n_updates=1, rng=0, **settings)
+
+
+class Density:
+    """A standard Gaussian, with one method replaced."""
+
+    n_visible = 2
+
+    def __init__(self, **methods):
+        self.__dict__.update(methods)
+
+    def log_density(self, x):
+        return -(x**2).sum(axis=1) / 2
+
+    def gradient(self, x):
+        return -x
+
+
+def annealed(**methods):
+    path = rl.DensityPath(Density(**methods), 4.0)
+    return lambda: rl.ais(path, BETAS, 10, rng=0)
+
+
+CONTINUOUS = {
+    "no descent": (gaussian(momentum=1.0), "momentum is 1"),
+    "no function": (gaussian(monitor=3), "monitor is 3"),
+    "no path": (gaussian(checkpoint=3), "checkpoint is 3"),
+    "NaN pixels": (lambda: rl.Standardisation([[np.nan], [1.0]]), "images holds 1 NaN"),
+    "one number": (annealed(log_density=lambda x: -1.0), "target.log_density gave shape ()"),
+    "column": (
+        annealed(log_density=lambda x: np.zeros((len(x), 1))),
+        "target.log_density gave shape (10, 1)",
+    ),
+    "NaN density": (
+        annealed(log_density=lambda x: x[:, 0] * np.nan),
+        "target.log_density gave 10 NaN or infinite",
+    ),
+    "flat gradient": (annealed(gradient=lambda x: x[:, 0]), "target.gradient gave shape (10,)"),
+    "NaN gradient": (annealed(gradient=lambda x: x * np.nan), "target.gradient gave 20 NaN"),
+    "no spread": (
+        lambda: rl.Standardisation.of_moments([0.0, 1.0], [1.0, 0.0]),
+        "std goes down to 0.0: expected numbers above 0",
+    ),
+    "negative spread": (
+        lambda: rl.Standardisation.of_moments([0.0], [-1.0]),
+        "std goes down to -1.0: expected",
+    ),
+    "NaN spread": (lambda: rl.Standardisation.of_moments([0.0], [np.nan]), "std holds 1 NaN"),
+    "NaN mean": (lambda: rl.Standardisation.of_moments([np.nan], [1.0]), "mean holds 1 NaN"),
+    "other spread": (lambda: rl.Standardisation.of_moments([0.0], [1.0, 2.0]), "std has shape"),
+    "sure": (
+        lambda: rl.hmc.tune_step_size(lambda x, step: None, np.zeros((5, 1)), target=2),
+        "target is 2: expected a probability above 0 and below 1",
+    ),
+    "never": (
+        lambda: rl.hmc.tune_step_size(lambda x, step: None, np.zeros((5, 1)), target=0),
+        "target is 0: expected a probability",
+    ),
+    "no size": (lambda: rl.DensityPath(Density(n_visible="2"), 1.0), "target.n_visible is '2'"),
+    "leaky": (lambda: GeometricPath(rl.LeakyRBM(W / 9)), "rbm is a LeakyRBM"),
+}
+
+
+def tracker(**settings):
+    return lambda: rl.LogZTracker(**{"base": B, "n_chains": 10, "rng": 0} | settings)
+
+
+TRACKER = {
+    "NaN base": (tracker(base=changed(B, np.nan)), "base holds 1 NaN"),
+    "data as base": (tracker(base=DATA), "base has shape (120, 4)"),
+    "more than all": (tracker(resample_below=2), "resample_below is 2"),
+    "yes": (tracker(reweight="yes"), "reweight is a str"),
+    "columns": (lambda: tracker()().monitor(train=DATA[:, :3]), "train has shape (120, 3)"),
+    "bytes": (lambda: tracker()().monitor(validation=DATA * 255), "validation holds values"),
+    "size": (lambda: tracker(base=A)().update(RBM), "rbm has 4 visible units"),
+}
+
+
+@pytest.mark.parametrize(**named(training=TRAINING, continuous=CONTINUOUS, tracker=TRACKER))
+def test_wrong_argument_is_named(call, name):
+    assert_refused(call, name)

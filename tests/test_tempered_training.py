@@ -1,0 +1,90 @@
+"""Training by the tracker's own chains: an update by hand, warm-up, threads, early stopping."""
+
+import numpy as np
+import pytest
+from helpers_tracking import BASE, BETAS, DATA, random_rbm
+
+import rbmlib as rl
+from rbmlib import LogZTracker
+
+
+def train_tempered(seed=7, **options):
+    tracker = LogZTracker(
+        BASE, BETAS, n_chains=100, n_sweeps=5, rng=seed, n_threads=options.pop("n_threads", 1)
+    )
+    options = {"n_updates": 40, "monitor_every": 4, "batch_size": 100, "rng": seed} | options
+    return tracker, rl.train(DATA, 5, method="tempered", tracker=tracker, **options)
+
+
+def test_a_tempered_update_by_hand():
+    start = random_rbm(8, 0.1)
+    tracker = LogZTracker(BASE, BETAS, n_chains=100, n_sweeps=5, rng=7)
+    tracker.update(start)
+    v, w, a = tracker.negative_phase()
+    _, result = train_tempered(start=start, n_updates=1, batch_size=200, learning_rate=0.1)
+    x, h = DATA, 1 / (1 + np.exp(-(DATA @ start.weights + start.hidden_bias)))
+    for found, before, gradient in (
+        (result.rbm.weights, start.weights, x.T @ h / 200 - v),
+        (result.rbm.visible_bias, start.visible_bias, x.mean(axis=0) - w),
+        (result.rbm.hidden_bias, start.hidden_bias, h.mean(axis=0) - a),
+    ):
+        np.testing.assert_allclose(found, before + 0.1 * gradient, rtol=0, atol=1e-6)
+
+
+def test_the_settings_beside_a_tempered_training_are_those_of_its_chains():
+    tracker, result = train_tempered()
+    assert result.settings["n_sweeps"] == tracker.n_sweeps == 5
+    assert (result.settings["n_chains"], result.settings["gain"]) == (100, 0.2)
+
+
+def test_warm_up_is_a_rate_that_rises():
+    """Of two updates the first is made at half the rate, the second at the whole one."""
+    start = random_rbm(8, 0.1)
+    options = {"start": start, "batch_size": 200, "monitor_every": 1, "learning_rate": 0.1}
+    whole, half = (
+        train_tempered(n_updates=1, **options | {"learning_rate": rate})[1].rbm
+        for rate in (0.1, 0.05)
+    )
+    seen = []
+    train_tempered(
+        n_updates=2, warm_up=2, monitor=lambda rbm: seen.append(rbm.weights) or {}, **options
+    )
+    np.testing.assert_allclose(seen[1], half.weights, rtol=0, atol=1e-7)
+    assert np.abs(half.weights - whole.weights).max() > 1e-4
+    with pytest.raises(ValueError, match="warm_up is -1"):
+        rl.train(DATA, 5, n_updates=1, warm_up=-1)
+
+
+def test_same_seed_same_training_on_any_number_of_threads():
+    one, two = train_tempered()[1].rbm, train_tempered(n_threads=2)[1].rbm
+    np.testing.assert_array_equal(one.weights, two.weights)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "spectral"])
+def test_tempered_training_learns(optimizer):
+    """Two patterns: the best model without hidden units gives 10 log 2 nats, the best log 2."""
+    rows = np.tile([[1, 0] * 5, [0, 1] * 5], (50, 1))
+    rate = 1.0 if optimizer == "sgd" else 0.01
+    tracker = LogZTracker(rl.base_rate(rows), BETAS, n_chains=60, n_sweeps=5, rng=0)
+    result = rl.train(
+        rows, 3, method="tempered", optimizer=optimizer, tracker=tracker, n_updates=100,
+        learning_rate=rate, rng=1,
+    )  # fmt: skip
+    likelihood = result.history["log_likelihood"]
+    assert likelihood[0] < -6.5
+    assert likelihood[-1] > -3
+
+
+def test_early_stopping_returns_the_best_model():
+    values = iter([1.0, 3.0, 5.0, 4.0, 2.0, 9.0])
+    seen = []
+
+    def monitor(rbm):
+        seen.append(rbm)
+        return {"validation": next(values)}
+
+    _, result = train_tempered(monitor=monitor, patience=2, n_updates=400)
+    assert result.history["update"].tolist() == [0, 4, 8, 12, 16]
+    np.testing.assert_array_equal(result.rbm.weights, seen[2].weights)
+    with pytest.raises(ValueError, match="watch is 'test': expected one of update"):
+        rl.train(DATA, 5, n_updates=1, monitor=lambda _: {"other": 1.0}, patience=1, watch="test")
