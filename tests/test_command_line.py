@@ -47,7 +47,9 @@ def test_the_command_line_is_a_program(saved):
     done = subprocess.run(
         [sys.executable, "-m", "rbmlib", "logz", saved], capture_output=True, text=True
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    # a slow machine is told that it still runs
+    said = [line for line in done.stderr.splitlines() if "running for" not in line]
+    assert (done.returncode, said) == (0, [])
     assert "exact, by enumeration" in done.stdout
 
 
@@ -65,7 +67,9 @@ def test_logz_prints_value_bounds_and_settings(saved):
     ):
         assert word in done.stdout
     assert done.returncode == (1 if "FAIL" in done.stdout else 0)
-    options = re.search(r"the same digits again: (--steps \d+ --chains \d+ --seed 0)", done.stdout)[1]
+    options = re.search(r"the same digits again: (--steps \d+ --chains \d+ --seed 0)", done.stdout)[
+        1
+    ]
     again = run("logz", saved, "--estimate", *options.split())
     settled = [x.stdout.partition("seconds ")[0] for x in (done, again)]
     assert settled[0] == settled[1]
