@@ -61,16 +61,25 @@ def tags(cell) -> list[str]:
     return cell["metadata"].get("tags", [])
 
 
-def shown_code(cells) -> list[str]:
-    """Lines of code that a reader sees: not folded, not inside a hidden solution."""
-    lines, hidden = [], False
+def open_cells(cells) -> list[dict]:
+    """Code cells whose code a reader sees: not folded, not inside a hidden solution."""
+    seen, hidden = [], False
     for cell in cells:
         text = source(cell)
+        if cell["cell_type"] == "markdown":
+            hidden = "{solution-start}" in text or (hidden and "{solution-end}" not in text)
+        elif not hidden and not FOLDED & set(tags(cell)):
+            seen.append(cell)
+    return seen
+
+
+def shown_code(cells) -> list[str]:
+    """Lines of code that a reader sees: in open cells, and in the text outside of solutions."""
+    lines = [line for cell in open_cells(cells) for line in source(cell).splitlines()]
+    for cell in cells:
         if cell["cell_type"] == "code":
-            lines += [] if hidden or FOLDED & set(tags(cell)) else text.splitlines()
             continue
-        hidden = "{solution-start}" in text or (hidden and "{solution-end}" not in text)
-        prose = re.sub(r"(?ms)^(`{3,})\{solution\}.*?^\1\s*$", "", text)
+        prose = re.sub(r"(?ms)^(`{3,})\{solution\}.*?^\1\s*$", "", source(cell))
         for block in re.findall(r"(?ms)^```(?:python|\{code-block\})[^\n]*\n(.*?)^```", prose):
             lines += block.splitlines()
     return lines

@@ -13,6 +13,7 @@ from helpers_book import (
     is_lesson,
     leaks,
     n_tables,
+    open_cells,
     read,
     shown_code,
     shown_text,
@@ -22,6 +23,7 @@ from helpers_book import (
 )
 
 MOST_CELLS, MOST_FIGURES, MOST_SCREENS, WIDEST = 30, 15, 8, 88
+LONGEST_STEP = 25  # lines of a code cell that is not folded
 LESSONS = [path for path in chapter_paths() if is_lesson(path)]
 AUDITS = [path for path in chapter_paths() if is_audit(path)]
 
@@ -95,6 +97,21 @@ def test_a_lesson_can_be_read_in_one_sitting(path):
     assert not over_limits(cells_of(path)), "move tables, checks and plot code to the audit page"
 
 
+def long_steps(cells) -> list[str]:
+    return [
+        f"{len(source(cell).splitlines())} lines: {source(cell)[:40]!r}"
+        for cell in open_cells(cells)
+        if len(source(cell).splitlines()) > LONGEST_STEP
+    ]
+
+
+@every_lesson
+def test_code_comes_in_steps(path):
+    assert not long_steps(cells_of(path)), (
+        "cut it into steps of 5 to 12 lines with a sentence between, or fold it"
+    )
+
+
 @every_page
 def test_code_fits_its_column(path):
     wide = [line for c in code(cells_of(path)) for line in source(c).split("\n")]
@@ -134,6 +151,17 @@ def test_limits_count_what_a_reader_sees():
     assert not over_limits([cell(outputs=[PICTURE, TABLE])] * 7)
     written = cell("| a | b |\n|---|---|\n| 1 | 2 |\n", "markdown")
     assert over_limits([cell(outputs=[PICTURE, TABLE])] * 7 + [written, written])
+
+
+def test_a_step_is_long_only_where_it_is_seen():
+    long = "x\n" * 26
+    assert not long_steps([cell("x\n" * 25), cell(long, "markdown")])
+    assert long_steps([cell("y = 2"), cell(long)]) == [f"26 lines: {long[:40]!r}"]
+    assert not long_steps([cell(long, tags=["hide-input"])])
+    gate = "```{solution-start} a\n```", "```{solution-end}\n```"
+    begin, end = (cell(text, "markdown") for text in gate)
+    assert not long_steps([begin, cell(long), end])
+    assert len(long_steps([begin, cell("x"), end, cell(long)])) == 1
 
 
 # ---------------------------------------------------------------- figures

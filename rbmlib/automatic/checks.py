@@ -77,8 +77,8 @@ class Round(NamedTuple):
         return checks | {
             "modes that were sought hold no more than these runs found in them "
             f"({self.unseen:.1%} of Z)": self.unseen < MISSING,
-            "no mean-field solution bounds log Z from below above this value (the best: "
-            f"{self.bound:.2f}, {gap:+.1f} s.e.)": not self.bound_is_above,
+            "no lower bound from mean field lies above this value (the highest: "
+            f"{self.bound:.2f}, {gap:+.1f} s.e. from it)": not self.bound_is_above,
         }
 
     @property
