@@ -14,7 +14,7 @@ from rbmlib.automatic.pilot import schedule
 from rbmlib.automatic.verdict import verdict
 from rbmlib.estimators.exact import exact_samples
 from rbmlib.models.mean_field import lower_bounds
-from rbmlib.models.modes import find_modes
+from rbmlib.models.modes import _Single, find_modes, hunting_starts
 
 STEPS = 200
 OPTIONS = {"n_threads": 1, "progress": False}
@@ -74,6 +74,34 @@ def test_modes_differ_and_most_is_kept():
     apart = np.abs(modes.visible[:, None] - modes.visible).max(axis=2)
     assert apart[~np.eye(len(apart), dtype=bool)].min() > 0.05
     assert len(find_modes(rbm, most=3).log_z) == 3
+
+
+def test_sweeps_of_rows_are_few(monkeypatch):
+    """What the hunt costs: starts are swept 32 times at most, copies and settled ones less."""
+    swept = _Single.swept
+    rows = []
+
+    def counted(self, visible, n_sweeps, ahead):
+        rows.append(len(visible) * n_sweeps)
+        return swept(self, visible, n_sweeps, ahead)
+
+    monkeypatch.setattr(_Single, "swept", counted)
+    rbm = hard("ferromagnet", 0).rbm
+    n_starts = len(hunting_starts(rbm))
+    rows.clear()
+    find_modes(rbm)
+    assert n_starts * 2 < sum(rows) < n_starts * 12
+
+
+def test_modes_are_solutions():
+    """Of mean field: sweeps without end change neither how many there are nor what they hold."""
+    rbm = hard("pocket", 0).rbm
+    modes = find_modes(rbm)
+    visible = modes.visible
+    for _ in range(500):
+        visible = rbm.visible_mean(rbm.hidden_mean(visible))
+    heavy = modes.lower_bound > modes.lower_bound.max() - 5
+    assert np.abs(lower_bounds(rbm, visible) - modes.lower_bound)[heavy].max() < 0.01
 
 
 # parts ------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ CLOSE = 1.0  # nats by which orders, or one fixed point and all, may differ
 ROUNDING = 1e-9  # of log Z
 EDGE = 0.01  # starts are kept away from 0 and 1
 TRIED = ((60, 2), (24, 6))  # modes as starts: of so many, the lowest, so many sweeps
-N_LOWEST, N_RANDOM = 10, 2  # of these without copies, and of random ones, that are solved
+N_LOWEST, N_RANDOM = 8, 2  # of these without copies, and of random ones, that are solved
 
 
 def tap(
@@ -62,8 +62,9 @@ def tap(
     n_starts : int, optional
         Start from this many random hidden states, with anything from one unit in a hundred to all
         units on. By default the starts are modes, the solutions of mean field that
-        `rbmlib.find_modes` finds: of the 60 heaviest the 12 with the lowest Gamma after two
-        sweeps, and 4 random states.
+        `rbmlib.find_modes` finds: the 60 heaviest are swept a few times, and the 8 with the
+        lowest Gamma that differ are solved, as are 2 random states. Those are left out that after
+        100 sweeps still lie a nat or more above a fixed point.
     starts : array (n_starts, n_visible), optional
         Visible magnetisations in [0, 1] to start from instead, such as images.
     solver : {"minimise", "iterate"}
@@ -124,9 +125,9 @@ def tap(
         if compare and n_solved:
             bound = best_lower_bound(rbm) if bound is None else bound
             values = _orders(rbm, order, found, float(log_zs[0]), bound, max_sweeps)
-    if n_solved < len(begin[0]):
+    if n_solved < history.shape[1]:
         warn(
-            f"tap: {len(begin[0]) - n_solved} of {len(begin[0])} starts did not converge; "
+            f"tap: {history.shape[1] - n_solved} of {history.shape[1]} starts did not converge; "
             + ("use solver='minimise', a damping nearer to 1, or" if solver == "iterate" else "use")
             + " a larger max_sweeps"
         )
@@ -140,10 +141,10 @@ def tap(
         bound="lower" if order == 1 else None,
         mean_log_z=log_z if order == 1 else None,
         mean_std_error=0.0 if order == 1 else None,
-        n_chains=len(begin[0]),
+        n_chains=history.shape[1],
         n_sweeps=len(history) - 1,
         seconds=time.perf_counter() - started,
-        converged=n_solved == len(begin[0]),
+        converged=n_solved == history.shape[1],
         trace={"free_energy": history, "log_z": log_zs, "n_starts": found.n_starts},
         settings={
             "order": order,

@@ -5,7 +5,6 @@ States are kept as logits of the magnetisations, so that 1 - m is as accurate as
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -28,11 +27,17 @@ class Bits(NamedTuple):
     def of(cls, logits, order: int) -> Bits:
         mean, off = expit(logits), expit(-logits)
         variance, skew = mean * off, off - mean
-        cumulants = [mean, variance, variance * skew]
-        slopes = [np.ones_like(mean), skew, 1 - 6 * variance]
-        curvatures = [np.zeros_like(mean), np.full_like(mean, -2.0), -6 * skew]
-        parts = (part[:order] for part in (cumulants, slopes, curvatures))
-        return cls(logits, mean, variance, *parts)
+        cumulants, slopes = [mean], [np.ones_like(mean)]
+        curvatures = [np.zeros_like(mean)]
+        if order > 1:
+            cumulants.append(variance)
+            slopes.append(skew)
+            curvatures.append(np.full_like(mean, -2.0))
+        if order > 2:
+            cumulants.append(variance * skew)
+            slopes.append(1 - 6 * variance)
+            curvatures.append(-6 * skew)
+        return cls(logits, mean, variance, cumulants, slopes, curvatures)
 
     def energy(self, bias, fields) -> np.ndarray:
         """-S - bias m - sum_n field_n kappa_n of each unit."""
@@ -58,7 +63,9 @@ class Expansion(NamedTuple):
 
     @classmethod
     def of(cls, rbm: BernoulliRBM, order: int) -> Expansion:
-        powers = [rbm.weights**n / math.factorial(n) for n in range(1, order + 1)]
+        powers = [rbm.weights]
+        for n in range(2, order + 1):
+            powers.append(powers[-1] * rbm.weights / n)
         return cls((rbm.visible_bias, rbm.hidden_bias), powers)
 
     def bits(self, logits) -> Bits:

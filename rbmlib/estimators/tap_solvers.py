@@ -15,7 +15,8 @@ TOLERANCE = 1e-10  # of the gradient with respect to the magnetisations, at a fi
 HAND_OVER = (1e-3, 1e-5, 1e-8)  # distances from self-consistency where Newton's method is tried
 NEAR = 1e-2  # magnetisations within which second derivatives are used again
 SERVES = 3  # they do as long as they divide the gradient by this
-EVERY, FURTHEST = 8, 30.0  # sweeps after which slow starts go further, and how much at most
+EVERY, FURTHEST = 5, 100.0  # sweeps after which slow starts go further, and how much at most
+PATIENCE, BEHIND = 100, 1.0  # sweeps, nats: later and higher than a fixed point, starts are left
 ALIKE = 1e-6  # largest difference of magnetisations of what is called one fixed point
 
 
@@ -162,18 +163,21 @@ def _further(expansion: Expansion, logits, gamma, before, moved):
     with np.errstate(divide="ignore", invalid="ignore"):
         shrink = np.where(moved > 0, lengths / moved, 0.0)
         rest = np.where(shrink < 1, shrink / (1 - shrink), FURTHEST)
-    rest = np.minimum(rest, FURTHEST)[:, None]
-    ahead = [now + rest * m for now, m in zip(logits, moves, strict=True)]
-    there = expansion.free_energy(ahead)
-    lower = there < gamma
-    after = [np.where(lower[:, None], x, now) for x, now in zip(ahead, logits, strict=True)]
-    return after, np.where(lower, there, gamma), lengths
+    for times in (1.0, 3.0):
+        far = np.minimum(times * rest, FURTHEST)[:, None]
+        ahead = [now + far * m for now, m in zip(logits, moves, strict=True)]
+        there = expansion.free_energy(ahead)
+        lower = (there < gamma)[:, None]
+        logits = [np.where(lower, x, now) for x, now in zip(ahead, logits, strict=True)]
+        gamma = np.minimum(there, gamma)
+    return logits, gamma, lengths
 
 
 def solve(expansion: Expansion, logits, solver, damping, max_sweeps, bar, ahead=False):
     """Fixed points from each start, the history of Gamma, and how many starts reached one.
 
-    With ``ahead`` starts that come on slowly are moved further from time to time.
+    With ``ahead`` starts that come on slowly are moved further from time to time, and left out
+    in the end if they lie behind those that have arrived.
     """
     n_starts = len(logits[0])
     logits, gamma = [np.array(x) for x in logits], expansion.free_energy(logits)
@@ -181,8 +185,12 @@ def solve(expansion: Expansion, logits, solver, damping, max_sweeps, bar, ahead=
     tried = np.zeros(n_starts, int)  # how often, by Newton's method
     known: list[_Slopes] = []
     before, moved = [x.copy() for x in logits], np.zeros(n_starts)
+    left = np.zeros(n_starts, bool)
     for n_sweeps in range(1, max_sweeps + 1):
-        open_ = np.array([i for i in range(n_starts) if solved[i] is None])
+        arrived = np.array([s is not None for s in solved])
+        if ahead and n_sweeps > PATIENCE and arrived.any():
+            left |= ~arrived & (gamma > gamma[arrived].min() + BEHIND)
+        open_ = np.flatnonzero(~arrived & ~left)
         if not open_.size:
             break
         after, now, distance = sweep(expansion, [x[open_] for x in logits], solver, damping)
@@ -202,7 +210,7 @@ def solve(expansion: Expansion, logits, solver, damping, max_sweeps, bar, ahead=
                 solved[i] = _newton(expansion, (logits[0][i], logits[1][i]), known)
                 bar.update(int(solved[i] is not None))
     points = [s for s in solved if s is not None]
-    return _distinct(expansion, points), np.array(history), len(points)
+    return _distinct(expansion, points), np.array(history)[:, ~left], len(points)
 
 
 def _distinct(expansion: Expansion, points) -> FixedPoints:
