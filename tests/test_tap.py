@@ -282,17 +282,6 @@ def test_modes_lead_as_low_as_random_states_with_fewer_starts(model):
     assert np.array_equal(modes.states.visible_logit, again.states.visible_logit)
 
 
-def test_modes_lead_to_a_pocket_that_random_states_miss():
-    """One mode on the ground that all random states lead to, 6 nats below one that they miss."""
-    weights = np.zeros((30, 6))
-    weights[:12, 0] = 8.0
-    rbm = rl.BernoulliRBM(weights, np.full(30, -4.0), [-41.5, *[0.0] * 5])
-    truth = rl.exact(rbm).log_z
-    random = rl.tap(rbm, 1, n_starts=1, rng=1, compare=False)
-    assert abs(rl.tap(rbm, 1, compare=False).log_z - truth) < 1
-    assert random.log_z < truth - 1
-
-
 @pytest.mark.parametrize("begin", ["densities", "uniform", "images"])
 def test_as_a_task(begin):
     task = {"model": "pcd_10", "estimator": "tap", "seed": 3, "n_starts": 2, "begin": begin}
