@@ -7,15 +7,10 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 
+from .live import image_side
 from .plots import BLUE, GREEN, GREY, ORANGE, RED
 
 MARKS = {"a minute": 60.0, "an hour": 3600.0, "a year": 3.156e7, "age of the universe": 4.35e17}
-
-
-def image_side(n_pixels: int) -> int | None:
-    """Side of a square image with so many pixels; None if there is none."""
-    side = math.isqrt(n_pixels)
-    return side if side * side == n_pixels else None
 
 
 def _square(pixels):

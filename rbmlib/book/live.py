@@ -96,7 +96,6 @@ def live_model(
             train = _bits(datasets.load_rows(data, rbm.n_visible, threshold=given))
     elif is_mnist:
         train = datasets.load_mnist().train
-    side = math.isqrt(rbm.n_visible)
     return LiveModel(
         name=model,
         rbm=rbm,
@@ -104,7 +103,7 @@ def live_model(
         base=mean_field_bias(rbm) if train is None else base_rate(train),
         base_name="mean field" if train is None else "base rate",
         is_mnist=is_mnist,
-        side=side if side * side == rbm.n_visible else None,
+        side=image_side(rbm.n_visible),
         reference=datasets.load_reference().get(model),
     )
 
@@ -125,3 +124,9 @@ def _bits(rows: np.ndarray) -> np.ndarray:
             "example -p threshold 0.5"
         )
     return rows
+
+
+def image_side(n_pixels: int) -> int | None:
+    """Side of a square image with so many pixels; None if there is none."""
+    side = math.isqrt(n_pixels)
+    return side if side * side == n_pixels else None
