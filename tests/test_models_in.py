@@ -1,5 +1,6 @@
 """Models of other programs: scikit-learn's objects, state dicts of PyTorch, their files."""
 
+import dataclasses
 import itertools
 import re
 
@@ -101,6 +102,9 @@ def test_likelihoods_of_other_models():
     states = np.eye(5)
     expected = rl.log_likelihood(MINE, states, rl.exact(MINE))
     np.testing.assert_array_equal(rl.log_likelihood(Fitted(), states, rl.exact(MINE)), expected)
+    doubtful = dataclasses.replace(rl.exact(MINE), converged=False)
+    with pytest.warns(rl.ConvergenceWarning, match="log_z comes from an estimate whose checks"):
+        np.testing.assert_array_equal(rl.log_likelihood(MINE, states, doubtful), expected)
     with pytest.raises(TypeError, match=r"pass its model, \.rbm"):
         rl.log_likelihood(rl.train(states, 3, n_updates=1, batch_size=5, rng=0), states, 0.0)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._diagnosis import warn
 from .._validation import binary_states, finite_array, numeric
 from .bernoulli import BernoulliRBM
 from .conversion import as_model, how_to_make_one
@@ -14,7 +15,7 @@ def log_likelihood(model, data, log_z: float) -> np.ndarray:
 
     ``model`` has a `log_density`, as every RBM of the library; a fitted BernoulliRBM of
     scikit-learn is taken too. ``log_z`` is a number or an `Estimate`. An error of log Z shifts
-    every row alike.
+    every row alike, and of an `Estimate` that has not converged a `ConvergenceWarning` says so.
 
     Raises ValueError if log Z is NaN or infinite, or the data are not states of the model;
     TypeError if the model is none.
@@ -32,6 +33,11 @@ def log_likelihood(model, data, log_z: float) -> np.ndarray:
         meaning = f"(n_states, {n_visible or 'n_visible'}), one column a unit of the model"
         rows = np.atleast_2d(numeric("data", data, meaning))
         data = finite_array("data", rows, (None, n_visible), meaning)
+    if not getattr(log_z, "converged", True):
+        warn(
+            "log_likelihood: log_z comes from an estimate whose checks failed, and its error "
+            "shifts every row alike; run it longer, or give the number to accept it"
+        )
     value = getattr(log_z, "log_z", log_z)
     value = float(finite_array("log_z", value, (), "one number in nats, or an Estimate"))
     return model.log_density(data) - value

@@ -96,7 +96,7 @@ def estimate(**task) -> dict:
     row |= {"converged": result.converged, "start": result.settings.get("start")}
     row |= {name: _rounded(value) for name, value in more.items()}
     if task["test_set"] != "none":
-        each = log_likelihood(rbm, TEST_SETS[task["test_set"]](), result)
+        each = log_likelihood(rbm, TEST_SETS[task["test_set"]](), result.log_z)
         row["log_likelihood"] = _rounded(each.sum())
         row["log_likelihood_error"] = _rounded(each.size * result.std_error)
     return row | {"seconds": result.seconds}
