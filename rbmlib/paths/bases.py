@@ -67,7 +67,7 @@ def base_rate(data, smoothing: float = 0.05) -> np.ndarray:
         refuse_nan("data", pixels, "values in [0, 1]")
         raise ValueError(
             f"data runs from {pixels.min()} to {pixels.max()}: expected values in [0, 1]; "
-            "divide bytes by 255, or binarise them"
+            "divide by the largest value that they can take (255 for bytes), or binarise them"
         )
     number("smoothing", smoothing, "a positive number, such as 0.05", above=0)
     p = pixels.mean(axis=0, dtype=float)
