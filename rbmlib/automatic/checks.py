@@ -70,7 +70,6 @@ class Round(NamedTuple):
             f"forward and reverse agree ({reverse:+.1f} s.e.)": bool(abs(reverse) < DISAGREEMENT),
             f"two {'schedules' if self.one_base else 'bases'} agree ({second:+.1f} s.e., "
             f"ESS {other.ess:.0f})": bool(not self.second_found_more and below),
-            "lower bound below upper bound": not self.bounds_cross,
         }
         if self.one_base:
             return checks
