@@ -24,7 +24,8 @@ from scipy.stats import genpareto
 import rbmlib as rl
 from rbmlib.models.modes import Modes
 
-TARGET = Path(__file__).parents[2] / "data" / "results" / "log_z_trust.csv"
+RESULTS = Path(__file__).parents[2] / "data" / "results"
+TARGET = RESULTS / "log_z_trust.csv"
 FIRST = 20_000
 FIELDS = [
     "kind", "seed", "method", "n_visible", "n_hidden", "exact", "log_z", "std_error", "low", "high",
@@ -91,18 +92,18 @@ def row(kind: str, seed: int, method: str, budget: float) -> dict:
     return {name: f"{x:.8g}" if isinstance(x, float) else x for name, x in found.items()}
 
 
-def rows() -> list[dict]:
-    if not TARGET.exists():
+def rows(target: Path = TARGET) -> list[dict]:
+    if not target.exists():
         return []
-    with TARGET.open(newline="") as file:
+    with target.open(newline="") as file:
         return list(csv.DictReader(file))
 
 
-def add(found: dict) -> None:
+def add(found: dict, target: Path = TARGET, fields=FIELDS) -> None:
     """Whole rows, also where several processes write."""
-    with TARGET.open("a", newline="") as file:
+    with target.open("a", newline="") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer = csv.DictWriter(file, fields, lineterminator="\n")
         if not file.tell():
             writer.writeheader()
         writer.writerow(found)
