@@ -110,18 +110,17 @@ def mixture_weights(rbm, modes, n_steps, rng, n_chains=N_CHAINS) -> np.ndarray:
     at_zero = modes.log_z - softplus(b).sum(axis=1) - softplus(a).sum(axis=1)  # log C_c q_c(0, 0)
     weights = np.full(n_chains, logsumexp(modes.log_z) - np.log(len(b)))
     label = rng.choice(len(b), n_chains, p=np.exp(modes.log_z - logsumexp(modes.log_z)))
-    w, c, d = (x.astype(np.float32) for x in (rbm.weights, rbm.visible_bias, rbm.hidden_bias))
-    a, b, at_zero = (x.astype(np.float32) for x in (a, b, at_zero))
+    w, c, d = rbm.weights, rbm.visible_bias, rbm.hidden_bias
 
     def drawn(fields):
         odds = 1 + np.exp(-fields)
-        return (rng.random(fields.shape, np.float32) * odds < 1).astype(np.float32)
+        return (rng.random(fields.shape) * odds < 1).astype(float)
 
     def log_sums(fields):
         return (np.maximum(fields, 0) + np.log(1 + np.exp(-abs(fields)))).sum(axis=1)
 
     v = drawn(b[label])
-    for low, high in pairwise(rl.schedules.linear(n_steps).astype(np.float32)):
+    for low, high in pairwise(rl.schedules.linear(n_steps)):
         fields, own = v @ w + d, a[label]
         slope = rbm.log_scale + (v * (c - b[label])).sum(axis=1) - at_zero[label]
         here, there = ((1 - x) * own + x * fields for x in (low, high))
