@@ -1,4 +1,4 @@
-"""Other ways to log Z of hard models beside `log_z`: the stored rows, and the tool that made them."""
+"""Other ways to log Z of hard models beside `log_z`: the stored rows, and their tool."""
 
 import sys
 

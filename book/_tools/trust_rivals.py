@@ -110,26 +110,24 @@ def mixture_weights(rbm, modes, n_steps, rng, n_chains=N_CHAINS) -> np.ndarray:
     at_zero = modes.log_z - softplus(b).sum(axis=1) - softplus(a).sum(axis=1)  # log C_c q_c(0, 0)
     weights = np.full(n_chains, logsumexp(modes.log_z) - np.log(len(b)))
     label = rng.choice(len(b), n_chains, p=np.exp(modes.log_z - logsumexp(modes.log_z)))
-    w, c, d = rbm.weights, rbm.visible_bias, rbm.hidden_bias
 
     def drawn(fields):
-        odds = 1 + np.exp(-fields)
-        return (rng.random(fields.shape) * odds < 1).astype(float)
+        return (rng.random(fields.shape) * (1 + np.exp(-fields)) < 1).astype(float)
 
     def log_sums(fields):
         return (np.maximum(fields, 0) + np.log(1 + np.exp(-abs(fields)))).sum(axis=1)
 
     v = drawn(b[label])
     for low, high in pairwise(rl.schedules.linear(n_steps)):
-        fields, own = v @ w + d, a[label]
-        slope = rbm.log_scale + (v * (c - b[label])).sum(axis=1) - at_zero[label]
+        fields, own = v @ rbm.weights + rbm.hidden_bias, a[label]
+        slope = rbm.log_scale + (v * (rbm.visible_bias - b[label])).sum(axis=1) - at_zero[label]
         here, there = ((1 - x) * own + x * fields for x in (low, high))
         weights += (high - low) * slope + log_sums(there) - log_sums(here)
         h = drawn(there)
         logs = (1 - high) * (at_zero + v @ b.T + h @ a.T)
         shares = np.exp(logs - logs.max(axis=1, keepdims=True)).cumsum(axis=1)
         label = (shares < rng.random((n_chains, 1)) * shares[:, -1:]).sum(axis=1)
-        v = drawn((1 - high) * b[label] + high * (h @ w.T + c))
+        v = drawn((1 - high) * b[label] + high * (h @ rbm.weights.T + rbm.visible_bias))
     return weights
 
 
