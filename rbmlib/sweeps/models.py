@@ -11,13 +11,14 @@ import numpy as np
 
 from .. import datasets
 from .._validation import one_of
-from ..models import testsystems
+from ..models import BernoulliRBM, testsystems
 from ..paths.bases import base_rate
 
 BASE_RATE = "base rate"
 BASES = {
     BASE_RATE: lambda rbm: base_rate(datasets.load_mnist().train),
     "own biases": lambda rbm: rbm.visible_bias,
+    "own biases, both layers": lambda rbm: without_weights(rbm),
     "mean field": lambda rbm: "mean_field",
     "uniform": lambda rbm: np.zeros(rbm.n_visible),
 }
@@ -33,8 +34,13 @@ MODELS = {  # made by a function; all others are read from files
 } | {"two gaussians": testsystems.two_gaussians}
 
 
+def without_weights(rbm: BernoulliRBM) -> BernoulliRBM:
+    """The target with its weights at zero: the base of its own biases, hidden ones too."""
+    return BernoulliRBM(0 * rbm.weights, rbm.visible_bias, rbm.hidden_bias)
+
+
 def biases(rbm, base: str, data: str = ""):
-    """Visible biases of the word ``base``: its base rate is that of MNIST, or of a file."""
+    """The base of the word ``base``, as paths take it; the base rate is MNIST's, or a file's."""
     if data and base == BASE_RATE:
         return base_rate(datasets.load_rows(data, rbm.n_visible))
     return BASES[one_of("base", base, BASES)](rbm)

@@ -1,4 +1,4 @@
-"""Chapter varopt: AIS there and back along one schedule, and variances that pilots foretell."""
+"""Chapter varopt: AIS there and back along one schedule; variances foretold, and exact ones."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from ..._streams import ChainStream
 from ...estimators import ais, reverse_ais
 from ...estimators._reverse_start import moved_on, resample
 from ...estimators.exact import can_enumerate
-from ...results import bootstrap_log_weights
+from ...results import Estimate, bootstrap_log_weights
 from ...sweeps.registry import ESTIMATORS, register
+from .. import exact_slopes
 
 
 @register(ESTIMATORS, "two_way_ais")
@@ -57,3 +58,12 @@ def _foretold(path, betas, rng, *, pilot_steps: int = 10_000, pilot_chains: int 
         mixing: schedules.predicted_variance(pilot, betas, mixing)
         for mixing in ("perfect", "measured")
     }
+
+
+@register(ESTIMATORS, "exact_slopes")
+def _exact_slopes(path, seed, *, beta: float, n_draws: int = 5000):
+    """g at one beta from exact draws, other draws at each beta; log Z is that of p*_beta."""
+    rng = [seed, round(1e6 * beta)]
+    found = exact_slopes.slope_variance(path, beta, n_draws, rng)
+    exact = Estimate("exact", found.log_z, 0.0, (found.log_z, found.log_z))
+    return exact, {"mean_slope": found.mean, "g": found.variance, "g_error": found.std_error}

@@ -1,0 +1,87 @@
+"""The variance g(beta) of slopes of an enumerable RBM, from exact draws; J of any schedule.
+
+The hidden states of each p_beta are enumerated, and draws from it are independent: no pilot and
+no chain is between the theory and the number. What is left is the error of a sample variance.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._kernels import enumeration
+from .._numerics import expit
+from ..estimators.exact import can_enumerate
+from ..models import BernoulliRBM
+from ..paths.base import State
+from ..paths.geometric import GeometricPath
+
+BATCH = 5000  # draws at a time: 30 MB of visible units
+
+
+class SlopeVariance(NamedTuple):
+    """Of d/dbeta log p*_beta(v), v from p_beta."""
+
+    log_z: float
+    mean: float  # which is d log Z / d beta
+    variance: float  # g
+    std_error: float  # of g
+
+
+def slope_variance(path: GeometricPath, beta: float, n_draws: int, rng) -> SlopeVariance:
+    """g(beta) of a path between RBMs with few hidden units, from ``n_draws`` exact draws."""
+    rng = np.random.default_rng(rng)
+    rbm = path.at(beta)
+    if rbm.n_hidden > rbm.n_visible or not can_enumerate(rbm):
+        raise ValueError(
+            f"the target has {rbm.n_visible} visible and {rbm.n_hidden} hidden units: expected "
+            "at most 22 hidden ones, and not more than visible ones"
+        )
+    log_p = log_densities(rbm)
+    top = log_p.max()
+    cumulative = np.cumsum(np.exp(log_p - top))
+    states = np.searchsorted(cumulative, rng.random(n_draws) * cumulative[-1], side="right")
+    states = np.minimum(states, log_p.size - 1)
+    slopes = []
+    for batch in np.array_split(states, -(-n_draws // BATCH)):
+        hidden = ((batch[:, None] >> np.arange(rbm.n_hidden)) & 1).astype(float)
+        on = expit(rbm.visible_field(hidden))
+        visible = (rng.random(on.shape) < on).astype(np.float32)
+        slopes.append(path.log_density_slope(State(visible), beta))
+    x = np.concatenate(slopes)
+    g = x.var(ddof=1)
+    fourth = ((x - x.mean()) ** 4).mean()
+    error = np.sqrt(max(fourth - g**2, 0.0) / n_draws)
+    log_z = top + np.log(cumulative[-1]) + rbm.log_scale
+    return SlopeVariance(float(log_z), float(x.mean()), float(g), float(error))
+
+
+def log_densities(rbm: BernoulliRBM) -> np.ndarray:
+    """log p*(h) of all hidden states (2**n_hidden,), bit j of the index being unit j."""
+    bits = min(rbm.n_hidden, enumeration.BLOCK_BITS)
+    n_chunks = -(-rbm.n_visible // enumeration.LANES)
+    empty = n_chunks * enumeration.LANES - rbm.n_visible
+    shape = n_chunks, enumeration.LANES
+    rows = np.pad(rbm.weights.T, ((0, 0), (0, empty))).reshape(rbm.n_hidden, *shape)
+    factors = np.exp(np.stack([rows, -rows]))
+    other = np.pad(rbm.visible_bias, (0, empty), constant_values=-np.inf).reshape(shape)
+    logs = np.empty((2 ** (rbm.n_hidden - bits), 2**bits))
+    for block, out in enumerate(logs):
+        enumeration.log_density_of_factors(factors, rbm.hidden_bias, other, block, out)
+        if not np.all(np.isfinite(out)):  # a product has overflown
+            enumeration.log_density_block(
+                np.ascontiguousarray(rbm.weights.T), rbm.hidden_bias, rbm.visible_bias, block, out
+            )
+    return logs.ravel()
+
+
+def functional(betas, grid, g) -> float:
+    """Kiwaki's J of a schedule: K times the variance of log-weights if transitions are perfect."""
+    steps, middles = np.diff(betas), (betas[1:] + betas[:-1]) / 2
+    return float(steps.size * np.sum(steps**2 * np.interp(middles, grid, g)))
+
+
+def least(grid, g) -> float:
+    """The smallest J of any schedule: the square of the thermodynamic length."""
+    return float(np.trapezoid(np.sqrt(g), grid) ** 2)
