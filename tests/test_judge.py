@@ -182,7 +182,8 @@ def test_every_outcome_of_every_kind_is_tried():
     kinds = (PRINTED, VARIANCES, DIRECTIONS, ALIKE, BOUNDS)
     for kind in kinds:
         assert {REPRODUCED, CONTRADICTED, NOT_DECIDED} <= {outcome for *_, outcome in kind}
-    assert {o for kind in (*kinds, CEILINGS, EXACT) for *_, o in kind} == set(vs.OUTCOMES)
+    tried = {o for kind in (*kinds, CEILINGS, EXACT) for *_, o in kind}
+    assert tried == set(vs.OUTCOMES) - {vs.DEPENDS}  # for which see `depends`
 
 
 def test_a_verdict_says_what_was_judged():
@@ -213,6 +214,29 @@ def test_one_claim_of_several_models():
     assert "h20: −9.00 [" in mixed.ours
     with pytest.raises(ValueError, match="cases"):
         vs.together({"a": good, "b": judge.digits("ten", 10)})
+
+
+def test_a_setting_that_is_not_stated_decides_if_one_model_shows_it():
+    good, bad, open_ = (judge.effect("words", at(x), direction=1) for x in (9, -9, 0))
+    assert [v.outcome for v in (good, bad, open_)] == [REPRODUCED, CONTRADICTED, NOT_DECIDED]
+
+    def outcome(one, other, **more):
+        return vs.depends("the base", {"own": one, "rate": other}, **more).outcome
+
+    turns = vs.depends("the base", {"own": {"a": good}, "rate": {"a": bad}}, n_trainings=1)
+    assert turns.outcome == vs.DEPENDS
+    assert turns.note == "the base decides: own: reproduced on a; rate: contradicted on a"
+    assert turns.intervals == 2
+    assert outcome({"a": good, "b": open_}, {"a": bad, "b": open_}) == vs.DEPENDS
+    assert outcome({"a": good, "b": good}, {"a": bad, "b": open_}) == vs.DEPENDS
+    # no single model shows it: another model is no other base
+    assert outcome({"a": good, "b": bad}, {"a": open_, "b": open_}) == NOT_DECIDED
+    assert outcome({"a": good}, {"b": bad}) == NOT_DECIDED
+    assert outcome({"a": open_}, {"a": bad}) == NOT_DECIDED
+    # the same with either base
+    assert outcome({"a": good}, {"a": good}) == REPRODUCED
+    assert outcome({"a": bad}, {"a": bad}) == CONTRADICTED
+    assert outcome({"a": good}, {"a": good}, n_trainings=1) == NOT_DECIDED
 
 
 @pytest.mark.parametrize(

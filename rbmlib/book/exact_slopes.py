@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
 from .._kernels import enumeration
 from .._numerics import expit
@@ -16,6 +17,7 @@ from ..estimators.exact import can_enumerate
 from ..models import BernoulliRBM
 from ..paths.base import State
 from ..paths.geometric import GeometricPath
+from ..schedules.cutting import cut
 
 BATCH = 5000  # draws at a time: 30 MB of visible units
 
@@ -76,6 +78,12 @@ def log_densities(rbm: BernoulliRBM) -> np.ndarray:
     return logs.ravel()
 
 
+def curve(betas, g, n_points: int = 2001) -> tuple[np.ndarray, np.ndarray]:
+    """A fine grid, and g on it: log g interpolated monotonically between the betas."""
+    grid = np.linspace(0.0, 1.0, n_points)
+    return grid, np.exp(PchipInterpolator(betas, np.log(g))(grid))
+
+
 def functional(betas, grid, g) -> float:
     """Kiwaki's J of a schedule: K times the variance of log-weights if transitions are perfect."""
     steps, middles = np.diff(betas), (betas[1:] + betas[:-1]) / 2
@@ -85,3 +93,21 @@ def functional(betas, grid, g) -> float:
 def least(grid, g) -> float:
     """The smallest J of any schedule: the square of the thermodynamic length."""
     return float(np.trapezoid(np.sqrt(g), grid) ** 2)
+
+
+def varopt(n_temperatures: int, grid, g) -> np.ndarray:
+    """The schedule that has it: of equal lengths."""
+    root = np.sqrt(g)
+    return cut(grid, np.diff(grid) * (root[1:] + root[:-1]) / 2, n_temperatures)
+
+
+def gms13(n_temperatures: int, betas, means, n_knots: int = 10) -> np.ndarray:
+    """`rbmlib.schedules.gms13` where the means of slopes are known along the path."""
+    knots = np.linspace(0.0, 1.0, n_knots)
+    at_knots = PchipInterpolator(betas, means)(knots)
+    return cut(knots, np.sqrt(np.maximum(np.diff(knots) * np.diff(at_knots), 0)), n_temperatures)
+
+
+def between(one, other) -> float:
+    """The area between the curves of two schedules of as many steps: 0 to 1."""
+    return float(np.trapezoid(np.abs(np.subtract(one, other)), dx=1 / (len(one) - 1)))

@@ -29,14 +29,13 @@ from .verdicts import (
     CEILING,
     CONTRADICTED,
     NOT_DECIDED,
+    ONE_TRAINING,
     REPRODUCED,
     SIGN_ONLY,
     UNCHECKED,
     Verdict,
     shown,
 )
-
-ONE_TRAINING = "one training: another would give other numbers"
 
 
 def printed_value(

@@ -14,6 +14,7 @@ SIGN_ONLY = "reproduced in sign, size differs"
 CONTRADICTED = "contradicted"
 NOT_DECIDED = "not decided"
 CEILING = "at the ceiling: cannot show"
+DEPENDS = "depends on what is not stated"
 UNCHECKED = "cannot be checked"
 
 # Outcome: symbol, class of its colour. They are always shown with the words.
@@ -23,9 +24,15 @@ SYMBOLS = {
     CONTRADICTED: ("✘", "contradicted"),
     NOT_DECIDED: ("?", "not-decided"),
     CEILING: ("⊤", "ceiling"),
+    DEPENDS: ("⇄", "depends"),
     UNCHECKED: ("–", "unchecked"),
 }
 OUTCOMES = tuple(SYMBOLS)
+_WORST_FIRST = (
+    CONTRADICTED, UNCHECKED, DEPENDS, NOT_DECIDED, CEILING, SIGN_ONLY, REPRODUCED
+)  # fmt: skip
+
+ONE_TRAINING = "one training: another would give other numbers"
 
 MIME = "application/vnd.rbmlib.verdicts+json"
 
@@ -49,7 +56,7 @@ class Verdict(NamedTuple):
 
     @property
     def decided(self) -> bool:
-        return self.outcome in (REPRODUCED, SIGN_ONLY, CONTRADICTED)
+        return self.outcome in (REPRODUCED, SIGN_ONLY, CONTRADICTED, DEPENDS)
 
     @property
     def words(self) -> str:
@@ -72,8 +79,7 @@ def together(cases: dict[str, Verdict]) -> Verdict:
     if len({v.name for v in every}) != 1:
         raise ValueError(f"cases are of {sorted({v.name for v in every})}: expected one claim")
     outcomes = {v.outcome for v in every}
-    order = (CONTRADICTED, UNCHECKED, NOT_DECIDED, CEILING, SIGN_ONLY, REPRODUCED)
-    worst = next(outcome for outcome in order if outcome in outcomes)
+    worst = next(outcome for outcome in _WORST_FIRST if outcome in outcomes)
     ours = "; ".join(f"{case}: {_found(v)}" for case, v in cases.items())
     note = "; ".join(f"{case}: {v.outcome}" for case, v in cases.items() if len(outcomes) > 1)
     notes = list(dict.fromkeys(v.note for v in every if v.outcome == worst and v.note))
@@ -86,6 +92,50 @@ def together(cases: dict[str, Verdict]) -> Verdict:
         note="; ".join([note] * bool(note) + notes),
         intervals=sum(v.intervals for v in every),
     )
+
+
+def depends(
+    setting: str, cases: dict[str, dict[str, Verdict]], n_trainings: int | None = None
+) -> Verdict:
+    """One verdict of a claim whose source does not state a setting on which it may depend.
+
+    `DEPENDS` if there is a model on which the claim is reproduced, at least in sign, with one value
+    of the setting and contradicted with another. One model shows that, whatever another training
+    would give. Else the verdict of `together`, if it is the same with every value of the setting,
+    and not decided if no single model shows the difference.
+
+    Parameters
+    ----------
+    setting : str
+        That is not stated ("the base").
+    cases : dict
+        Verdicts by the value of the setting, and for each by the name of the model; they are
+        judged as claims about that model.
+    n_trainings : int, optional
+        For claims about training: one decides nothing but `DEPENDS`.
+    """
+    by_value = {value: together(models) for value, models in cases.items()}
+    found = together(by_value)
+    turns = [
+        model
+        for model in dict.fromkeys(m for models in cases.values() for m in models)
+        if _turns({models[model].outcome for models in cases.values() if model in models})
+    ]
+    if turns:
+        said = "; ".join(
+            f"{value}: " + ", ".join(f"{v.outcome} on {m}" for m, v in models.items())
+            for value, models in cases.items()
+        )
+        return found._replace(outcome=DEPENDS, note=f"{setting} decides: {said}")
+    if n_trainings == 1:
+        return found._replace(outcome=NOT_DECIDED, note=ONE_TRAINING)
+    if len({v.outcome for v in by_value.values()}) > 1:
+        return found._replace(outcome=NOT_DECIDED)
+    return found
+
+
+def _turns(outcomes: set[str]) -> bool:
+    return CONTRADICTED in outcomes and bool(outcomes & {REPRODUCED, SIGN_ONLY})
 
 
 def _found(v: Verdict) -> str:

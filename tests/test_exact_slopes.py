@@ -1,0 +1,98 @@
+"""g from exact draws, and J of schedules: against sums over all states, and identities."""
+
+import numpy as np
+import pytest
+from helpers_stats import all_states
+
+import rbmlib as rl
+from rbmlib import schedules
+from rbmlib.book import exact_slopes
+from rbmlib.models import BernoulliRBM
+
+
+def make(n_visible, n_hidden, spread=1.0, log_scale=0.0):
+    rng = np.random.default_rng(4)
+    return BernoulliRBM(
+        rng.normal(scale=spread, size=(n_visible, n_hidden)),
+        rng.normal(scale=spread, size=n_visible),
+        rng.normal(scale=spread, size=n_hidden),
+        log_scale=log_scale,
+    )
+
+
+@pytest.mark.parametrize("spread", [0.4, 30.0])
+def test_log_densities_are_those_of_all_hidden_states(spread):
+    """Two blocks, a last chunk that is not full; and fields whose products overflow."""
+    rbm = make(200, 11, spread)
+    h = all_states(11)
+    fields = rbm.visible_bias + h @ rbm.weights.T
+    wanted = h @ rbm.hidden_bias + np.logaddexp(0, fields).sum(axis=1)
+    found = exact_slopes.log_densities(rbm)
+    assert found.shape == (2**11,)
+    order = (h @ 2 ** np.arange(11)).astype(int)  # bit j of the index is unit j
+    np.testing.assert_allclose(found[order], wanted, rtol=1e-11)
+
+
+@pytest.mark.parametrize("log_scale", [0.0, 1.5])
+@pytest.mark.parametrize("beta", [0.0, 0.4, 1.0])
+def test_g_is_the_variance_over_all_visible_states(beta, log_scale):
+    rbm = make(10, 4, log_scale=log_scale)
+    path = rl.GeometricPath(rbm, base=BernoulliRBM(0 * rbm.weights, rbm.visible_bias, np.ones(4)))
+    v = rl.State(all_states(10).astype(np.float32))
+    log_p, x = path.log_density(v, beta), path.log_density_slope(v, beta)
+    p = np.exp(log_p - log_p.max())
+    p /= p.sum()
+    mean = p @ x
+    g = p @ (x - mean) ** 2
+    found = exact_slopes.slope_variance(path, beta, 12_000, 0)
+    assert found.log_z == pytest.approx(rl.exact(path.at(beta)).log_z, abs=1e-10)
+    assert abs(found.variance - g) < 4 * found.std_error
+    assert abs(found.mean - mean) < 4 * np.sqrt(g / 12_000)
+    fourth = p @ (x - mean) ** 4
+    assert found.std_error == pytest.approx(np.sqrt((fourth - g**2) / 12_000), rel=0.2)
+
+
+def test_models_that_cannot_be_enumerated_are_refused():
+    for shape in ((40, 30), (4, 9)):
+        with pytest.raises(ValueError, match="at most 22 hidden"):
+            exact_slopes.slope_variance(rl.GeometricPath(make(*shape)), 0.5, 10, 0)
+
+
+BETAS = np.sin(np.pi * np.arange(21) / 40) ** 2
+CURVES = {
+    "flat": lambda b: 300 + 0 * b,
+    "towards the target": lambda b: 100 * np.exp(2 * b),
+    "at both ends": lambda b: 50 + 900 * (b - 0.4) ** 2,
+}
+
+
+@pytest.mark.parametrize("g", CURVES.values(), ids=CURVES)
+def test_varopt_has_the_least_functional_which_is_the_length_squared(g):
+    grid, fine = exact_slopes.curve(BETAS, g(BETAS))
+    assert np.trapezoid(np.sqrt(fine / g(grid)), grid) == pytest.approx(1, abs=2e-3)
+    linear = exact_slopes.functional(schedules.linear(2000), grid, fine)
+    assert linear == pytest.approx(np.trapezoid(fine, grid), rel=1e-4)
+    varopt = exact_slopes.varopt(2000, grid, fine)
+    j = exact_slopes.functional(varopt, grid, fine)
+    assert j == pytest.approx(exact_slopes.least(grid, fine), rel=1e-4)
+    others = [schedules.linear(2000), schedules.sm08(2000), schedules.linear(2000) ** 1.2]
+    capped = schedules.decelerate(varopt, 1.2 / 2000)
+    others += [capped] * bool(np.diff(varopt).max() > 1.2 / 2000)
+    for other in others:
+        assert exact_slopes.functional(other, grid, fine) >= j * (1 - 1e-6)
+
+
+def test_gms13_of_means_is_its_rule():
+    """Steps between knots in proportion to the root of (difference of betas x of means)."""
+    means = 500 * BETAS**2
+    betas = exact_slopes.gms13(9000, BETAS, means)
+    knots = np.linspace(0, 1, 10)
+    n_steps = np.diff(np.searchsorted(betas, knots * (1 + 1e-9)))
+    wanted = np.sqrt(np.diff(knots) * np.diff(500 * knots**2))
+    np.testing.assert_allclose(n_steps / 9000, wanted / wanted.sum(), atol=2e-3)
+
+
+def test_between_is_the_area_between_two_curves():
+    one, two = schedules.linear(1000), schedules.linear(1000) ** 2
+    assert exact_slopes.between(one, two) == pytest.approx(1 / 6, abs=1e-4)
+    assert exact_slopes.between(one, one) == 0
