@@ -96,3 +96,16 @@ def test_between_is_the_area_between_two_curves():
     one, two = schedules.linear(1000), schedules.linear(1000) ** 2
     assert exact_slopes.between(one, two) == pytest.approx(1 / 6, abs=1e-4)
     assert exact_slopes.between(one, one) == 0
+
+
+def test_what_a_path_says_has_the_error_of_its_g():
+    """With relative errors r at every beta, the least J has about 2 r / sqrt(effective number)."""
+    g, means = 300 * np.exp(BETAS), 500 * BETAS
+    found = exact_slopes.on_path(BETAS, g, means)
+    assert found.ratio("VAROPT") == pytest.approx(1, abs=1e-4)
+    assert found.ratio("linear") > found.ratio("VAROPT0.003") - 1e-9
+    assert found.least == pytest.approx(300 * (2 * (np.exp(0.5) - 1)) ** 2, rel=1e-3)
+    value, error = exact_slopes.with_error(lambda p: p.least, BETAS, g, 0.02 * g, means)
+    assert value == found.least
+    assert 0.02 * value / 21 < error < 0.02 * value
+    assert exact_slopes.with_error(lambda p: p.least, BETAS, g, 0 * g, means)[1] < 1e-9 * value

@@ -10,6 +10,7 @@ import rbmlib as rl
 from rbmlib import Sweep
 from rbmlib.book import experiments as tasks
 from rbmlib.sweeps import ESTIMATES, kind, registry, task
+from rbmlib.sweeps.models import biases, load_model
 
 
 def test_a_task_is_the_call_it_names():
@@ -91,6 +92,29 @@ def test_variances_are_foretold():
     pilot = {"estimator": "foretold", "pilot_steps": 200, "pilot_chains": 20}
     row = tasks.estimate(model="pcd_20", n_temperatures=20, seed=1, **pilot)
     assert 0 < row["perfect"] < row["measured"]
+
+
+def test_own_biases_of_both_layers_are_the_target_without_weights():
+    rbm = load_model("pcd_10")
+    one, both = (biases(rbm, f"own biases{x}") for x in ("", ", both layers"))
+    assert not both.weights.any()
+    for base in (one, both.visible_bias):
+        np.testing.assert_array_equal(base, rbm.visible_bias)
+    np.testing.assert_array_equal(both.hidden_bias, rbm.hidden_bias)
+
+
+def test_g_of_a_task_is_that_of_its_path_and_its_own_draws():
+    settings = {"model": "pcd_10", "estimator": "exact_slopes", "n_draws": 2000, "seed": 3}
+    far, near, end = (
+        tasks.estimate(**settings, base="own biases", beta=b) for b in (0.5, 0.500001, 1.0)
+    )
+    path = rl.GeometricPath(load_model("pcd_10"), base=load_model("pcd_10").visible_bias)
+    assert far["log_z"] == pytest.approx(rl.exact(path.at(0.5)).log_z, abs=1e-6)
+    assert far["mean_slope"] != near["mean_slope"]  # other draws at each beta
+    assert abs(far["g"] - near["g"]) < 4 * np.hypot(far["g_error"], near["g_error"])
+    other = tasks.estimate(**settings, base="uniform", beta=1.0)
+    assert other["log_z"] == end["log_z"]  # the target is the same from any base
+    assert other["mean_slope"] != end["mean_slope"]
 
 
 def test_a_new_schedule_is_one_function(monkeypatch):

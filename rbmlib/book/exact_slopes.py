@@ -18,6 +18,7 @@ from ..models import BernoulliRBM
 from ..paths.base import State
 from ..paths.geometric import GeometricPath
 from ..schedules.cutting import cut
+from ..schedules.fixed import decelerate, linear, sm08
 
 BATCH = 5000  # draws at a time: 30 MB of visible units
 
@@ -111,3 +112,44 @@ def gms13(n_temperatures: int, betas, means, n_knots: int = 10) -> np.ndarray:
 def between(one, other) -> float:
     """The area between the curves of two schedules of as many steps: 0 to 1."""
     return float(np.trapezoid(np.abs(np.subtract(one, other)), dx=1 / (len(one) - 1)))
+
+
+class OnPath(NamedTuple):
+    """What a table of `slope_variance` at several betas says of one path."""
+
+    grid: np.ndarray
+    g: np.ndarray
+    least: float  # J of VAROPT, over which those of others are shown
+    betas: dict[str, np.ndarray]  # of schedules, by name
+
+    def ratio(self, name: str) -> float:
+        """J of a schedule over the least possible."""
+        return functional(self.betas[name], self.grid, self.g) / self.least
+
+
+def on_path(betas, g, means, n_temperatures: int = 2000) -> OnPath:
+    """Schedules of a path whose g and mean slopes are known at some betas, in rising order.
+
+    The cap of "VAROPT0.003" is read on the grid of a pilot of 1,000 steps.
+    """
+    grid, fine = curve(betas, g)
+    equal_lengths = varopt(n_temperatures, grid, fine)
+    found = {
+        "linear": linear(n_temperatures),
+        "SM08": sm08(n_temperatures),
+        "GMS13": gms13(n_temperatures, betas, means),
+        "VAROPT": equal_lengths,
+        "VAROPT0.003": decelerate(equal_lengths, 0.003, 1000),
+    }
+    return OnPath(grid, fine, least(grid, fine), found)
+
+
+def with_error(effect, betas, g, errors, means, n_repeats: int = 50) -> tuple[float, float]:
+    """``effect(on_path)`` and its standard error, from draws of g within its errors."""
+    rng = np.random.default_rng(0)
+    relative = np.asarray(errors) / g
+    drawn = [
+        effect(on_path(betas, g * np.exp(relative * rng.normal(size=len(g))), means))
+        for _ in range(n_repeats)
+    ]
+    return effect(on_path(betas, g, means)), float(np.std(drawn, ddof=1))
