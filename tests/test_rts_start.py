@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib.book.experiments import rts_rounds
+from rbmlib.book.experiments import rts as experiments
 from rbmlib.estimators.rts import rts, updated
 from rbmlib.estimators.rts_start import Round, rounds
 from rbmlib.sweeps.registry import ESTIMATORS
@@ -112,7 +112,7 @@ def task(name, **settings):
 def test_rounds_are_kept_on_the_way():
     run, more = task("rounds", n_chains=20, n_sweeps=400, round_sweeps=100, round_burn_in=10)
     source = np.random.default_rng(3)
-    options = rts_rounds.uniform_prior(BETAS, "joint")
+    options = experiments.uniform_prior(BETAS, "joint")
     wanted = list(islice(rounds(PATH, BETAS, 20, source, options, n_sweeps=100, burn_in=10), 4))
     assert run.log_z == more["log_z_400"] == wanted[-1].log_z_path[-1]
     assert np.isnan(run.std_error)
@@ -131,7 +131,7 @@ def test_when_rounds_were_close_is_counted_in_sweeps():
     assert np.isnan(never["close_after"])
 
 
-@pytest.mark.parametrize("begin", rts_rounds.BEGINNINGS)
+@pytest.mark.parametrize("begin", experiments.BEGINNINGS)
 def test_every_start_is_followed_by_the_same_run(begin):
     estimate, more = task("begun", begin=begin, n_chains=20, n_sweeps=600)
     assert abs(estimate.log_z - EXACT) < 1.5
@@ -146,3 +146,13 @@ def test_rts_goes_on_from_rounds():
     assert estimate.log_z == again.log_z
     assert 1 <= more["n_rounds"] <= 10
     assert abs(more["start_log_z"] - EXACT) < 2
+
+
+def test_rts_goes_on_after_more_rounds():
+    estimate, more = task(
+        "rts_after_rounds", n_chains=20, n_sweeps=400, n_rounds=12, round_burn_in=10
+    )
+    every = rounds(PATH, BETAS, 20, np.random.default_rng(3), OPTIONS, burn_in=10)
+    *_, last = islice(every, 12)
+    assert more["start_log_z"] == last.log_z_path[-1]
+    assert abs(estimate.log_z - EXACT) < 5 * estimate.std_error

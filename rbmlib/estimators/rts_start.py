@@ -18,6 +18,7 @@ import numpy as np
 
 from .._validation import count
 from ..paths.base import AnnealingPath, State
+from ..tempering.sample import TemperedSample
 from ..tempering.simulated import sample_of
 
 ROUNDS, ROUND_SWEEPS, CLOSE = 10, 50, 0.1
@@ -67,20 +68,22 @@ def rounds(
     are 1: in terms of our densities ``log Z^_k = (1 - beta_k) log Z_1``. ``options`` are those of
     `sample_of`: prior, conditional, n_threads.
     """
-    log_z_path, state = (1 - betas) * path.log_z_base, "base"
+    log_z_path: np.ndarray = (1 - betas) * path.log_z_base
+    state: str | State = "base"
     options = options | {"n_blocks": 1, "progress": False}
     while True:
+        start: str | State | TemperedSample = state
         if burn_in:
-            state = sample_of(
+            start = sample_of(
                 path, betas, log_z_path, n_chains, burn_in, rng, start=state, **options,
                 record_every=burn_in,
             )  # fmt: skip
         sample = sample_of(
-            path, betas, log_z_path, n_chains, n_sweeps - burn_in, rng, start=state, **options
+            path, betas, log_z_path, n_chains, n_sweeps - burn_in, rng, start=start, **options
         )
         c = sample.occupation()[0].mean(axis=0)
         log_z_path, state = updated(sample.log_z_path, sample.prior, c), sample.states
-        yield Round(sample.log_z_path, c, sample.prior, log_z_path, state)
+        yield Round(sample.log_z_path, c, sample.prior, log_z_path, sample.states)
 
 
 def begin_from_rounds(path, betas, n_chains, source, options, burn_in: int = 0):
