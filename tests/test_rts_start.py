@@ -4,6 +4,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 import rbmlib as rl
 from rbmlib.book.experiments import rts as experiments
@@ -156,3 +157,18 @@ def test_rts_goes_on_after_more_rounds():
     *_, last = islice(every, 12)
     assert more["start_log_z"] == last.log_z_path[-1]
     assert abs(estimate.log_z - EXACT) < 5 * estimate.std_error
+
+
+def test_base_states_stay_at_the_bottom_only_if_beta_is_drawn_given_the_hidden_units():
+    """With equal Z^: hidden units drawn at beta = 0 hold q(0 | v, h) up, q(0 | v) is tiny."""
+    rate = rl.base_rate(rl.datasets.load_mnist().train)
+    path = rl.GeometricPath(rl.load_rbm("pcd_10"), base=rate)
+    betas, rng = rl.schedules.linear(99), np.random.default_rng(0)
+    state, delta = path.joint_transition(path.sample_base(100, rng), 0.0, rng)
+    equal = (1 - betas) * path.log_z_base
+    at_bottom = [
+        np.exp(logits[:, 0] - logsumexp(logits, axis=1))
+        for logits in (delta[:, None] * betas - equal, path.log_density(state, betas) - equal)
+    ]
+    assert np.median(at_bottom[0]) > 0.1
+    assert at_bottom[1].max() < 1e-4
