@@ -5,7 +5,8 @@ uniformly drawn betas. The paper does not say whether the first sweeps of a roun
 matters: log Z^_K / Z^_0 rises by log c_K / c_0, and a fresh beta at the bottom of the ladder is a
 visit that the Z^ of the round do not ask for. One state with q(0 | x) near 1 among N is enough to
 keep c_0 at 1 / N and the rise below log N, however far the Z^ are off. Where the first sweeps are
-left out, c_0 is the mean of q(0 | x) over states that have left the bottom, however small it is.
+left out, c_0 is the mean of q(0 | x) over states that have left the bottom, however small it is
+(down to 2**-1000: compiled draws of beta take no probability below).
 """
 
 from __future__ import annotations
