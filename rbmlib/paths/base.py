@@ -64,6 +64,10 @@ class AnnealingPath(ABC):
     def log_density_slope(self, state: State, beta) -> np.ndarray:
         """d/dbeta log p*_beta of each state (n_chains,): VAROPT's g is its variance."""
 
+    def log_density_slopes(self, state: State, betas) -> np.ndarray:
+        """`log_density_slope` at each of K betas: (n_chains, K)."""
+        return np.stack([self.log_density_slope(state, b) for b in betas], axis=1)
+
     def visible_of(self, state: State, rng=None) -> np.ndarray:
         """Visible units (n_chains, n_visible) of the whole model.
 

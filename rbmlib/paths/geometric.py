@@ -100,7 +100,13 @@ class GeometricPath(AnnealingPath):
         return at(beta) if np.ndim(beta) == 0 else np.stack([at(b) for b in beta], axis=1)
 
     def log_density_slope(self, state: State, beta) -> np.ndarray:
-        slopes, visible = self._slopes(state)
+        return self._slope_at(beta, *self._slopes(state))
+
+    def log_density_slopes(self, state: State, betas) -> np.ndarray:
+        parts = self._slopes(state)  # once for all betas
+        return np.stack([self._slope_at(b, *parts) for b in betas], axis=1)
+
+    def _slope_at(self, beta, slopes, visible) -> np.ndarray:
         means = expit(self.base_hidden_bias + beta * slopes)
         return visible + self.rbm.log_scale + (means * slopes).sum(axis=1)
 

@@ -15,8 +15,7 @@ def moved(path, conditional, state, beta, betas, stream):
         state, delta = path.joint_transition(state, beta, stream)
         return state, delta[:, None] * betas, delta[:, None]
     state = path.transition(state, beta, stream)
-    slopes = np.stack([path.log_density_slope(state, b) for b in betas], axis=1)
-    return state, path.log_density(state, betas), slopes
+    return state, path.log_density(state, betas), path.log_density_slopes(state, betas)
 
 
 def draw_betas(index, logits, slopes, uniforms, tally: Tally) -> None:

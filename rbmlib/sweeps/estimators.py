@@ -119,7 +119,12 @@ IN_TASKS = {
         lambda task: {"start": one_of("begin", task["begin"], REVERSE_STARTS)},
     ),
     "rts": InTasks(
-        {"start": ("starting", "pilot"), "conditional": None, "record_every": None},
+        {
+            "start": ("starting", "pilot"),
+            "conditional": None,
+            "record_every": None,
+            "round_burn_in": None,
+        },
         lambda task: {
             "start": one_of("starting", task["starting"], RTS_STARTS),
             "record_every": task["n_sweeps"],
