@@ -92,6 +92,7 @@ def test_a_model_without_couplings_is_exact_and_trusted():
         estimate = rl.log_z(rbm, n_steps=100, rng=0)
     assert estimate.converged
     assert estimate.log_z == pytest.approx(log_z, rel=1e-12)
+    assert estimate.interval == pytest.approx((log_z, log_z), rel=1e-9)
 
 
 def test_no_warning_where_all_is_well(model):

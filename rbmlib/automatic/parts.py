@@ -58,6 +58,8 @@ class Joint(NamedTuple):
         log_z = float(logsumexp(logs))
         variances = (np.exp(logs - log_z) * errors) ** 2
         total = variances.sum()
+        if not total:  # every part is exact
+            return cls(log_z, 0.0, float(families.sum()))
         freedom = total**2 / max((variances**2 / (families - 1)).sum(), 1e-300)
         return cls(log_z, math.sqrt(total), float(freedom) + 1)
 

@@ -1,0 +1,86 @@
+"""Parts of Z by overlapping shares, their sum, its error, and the steps of a pilot."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import rbmlib as rl
+from rbmlib.automatic import pilot
+from rbmlib.automatic.cover import Cover, Part
+from rbmlib.automatic.parts import Joint, run_part
+from rbmlib.estimators.bar import bennett, bennett_error
+from rbmlib.estimators.exact import exact_samples
+
+OPTIONS = {"n_threads": 1, "progress": False}
+SMALL = rl.testsystems.random_rbm(12, 6, coupling=3.0, rng=1)
+
+
+def overlapping(n_chains: int) -> Cover:
+    """Two components that both have something of every state, each a part of its own."""
+    made = Cover(np.array([[0.4] * 12, [-0.4] * 12]), np.zeros(2))
+    path = rl.GeometricPath(SMALL)
+    made.parts = [Part((path, path), n_chains, np.arange(2) == m) for m in range(2)]
+    return made
+
+
+def test_overlapping_parts_are_their_shares_in_both_directions():
+    """Where shares are neither 0 nor 1 a value without its share would show."""
+    made, log_z = overlapping(2000), rl.exact(SMALL).log_z
+    source, states = np.random.default_rng(0), exact_samples(SMALL, 50_000, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        runs = [run_part(made, part, 100, source, OPTIONS) for part in made.parts]
+    for part, run in zip(made.parts, runs, strict=True):
+        shares = np.exp(made.log_share(part, states))
+        assert shares.std() > 0.1, "the shares would hide nothing"
+        truth = log_z + np.log(shares.mean())
+        assert abs(run.joint.log_z - truth) < 4 * run.joint.std_error + 0.01
+    total = Joint.of([run.joint for run in runs])
+    assert abs(total.log_z - log_z) < 4 * total.std_error
+
+
+def test_sum_of_parts_carries_the_errors_of_all():
+    """By hand: variances of independent parts add up, and so do the freedoms of equal ones."""
+    assert Joint.of([(2.0, 0.1, 7.0)]) == pytest.approx((2.0, 0.1, 7.0))
+    twice = Joint.of([(0.0, 0.1, 7.0), (0.0, 0.1, 7.0)])
+    assert twice == pytest.approx((np.log(2), 0.1 / np.sqrt(2), 13.0))
+    exact = Joint.of([(0.0, 0.0, 5.0), (0.0, 0.0, 6.0)])
+    assert exact == pytest.approx((np.log(2), 0.0, 11.0))
+    unequal = Joint.of([(np.log(3), 0.2, 5.0), (0.0, 0.4, 9.0)])
+    error = np.hypot(3 * 0.2, 0.4)  # of 4
+    freedom = error**4 / ((3 * 0.2) ** 4 / 4 + 0.4**4 / 8)
+    assert unequal == pytest.approx((np.log(4), error / 4, freedom + 1))
+
+
+def test_error_of_starts_from_two_runs_is_the_bootstrap_over_families():
+    """Reverse chains descend from forward chains and from others that the equation lacks."""
+    rng, n = np.random.default_rng(0), 300
+    traits = rng.normal(size=2 * n)  # which a reverse chain has from its ancestor
+    forward = traits[:n] - 0.5 + 0.5 * rng.normal(size=n)
+    ancestors = rng.choice(2 * n, size=n, p=np.exp(traits) / np.exp(traits).sum())
+    reverse = traits[ancestors] - 0.5 + 0.5 * rng.normal(size=n)
+    error = bennett_error(bennett(forward, reverse), ancestors, 2 * n)[0]
+    values = []
+    for _ in range(1000):
+        copies = np.bincount(rng.integers(2 * n, size=2 * n), minlength=2 * n)
+        # as many of either as there were: forward chains and the others are drawn apart
+        copies[:n] = np.bincount(rng.integers(n, size=n), minlength=n)
+        copies[n:] = np.bincount(rng.integers(n, size=n), minlength=n)
+        drawn = np.repeat(reverse, copies[ancestors])
+        values.append(bennett(np.repeat(forward, copies[:n]), drawn).log_z)
+    assert error == pytest.approx(np.std(values), rel=0.1)
+
+
+def test_a_pilot_leaves_a_share_of_the_steps_even(monkeypatch):
+    """All friction in one place: no step is longer than four even ones."""
+
+    def spike(run, smoothing):
+        zeta = np.full(run.betas.size - 1, 1e-12)
+        zeta[zeta.size // 2] = 1.0
+        return None, zeta
+
+    monkeypatch.setattr(pilot, "friction_coefficient", spike)
+    betas = pilot.schedule(rl.GeometricPath(SMALL), 400, np.random.default_rng(0), 1)
+    assert np.diff(betas).max() < 4.1 / 400
+    assert np.diff(betas).min() < 0.1 / 400, "the spike takes most of the steps"
