@@ -99,7 +99,8 @@ def iterate(values, n_updates: int, tolerance: float) -> dict:
     highest value, of the iteration that goes on (0: none within ``n_updates``); ``final`` after
     exactly ``n_updates``, which in a cycle is known beforehand.
     """
-    last, n_done, ended, seen = math.nan, 0, 0, deque(maxlen=3 * LONGEST + 3)
+    last, n_done, ended = math.nan, 0, 0
+    seen: deque[float] = deque(maxlen=3 * LONGEST + 3)
     length, n = 0, 0
     for n, (value, saturated) in zip(range(1, n_updates + 1), values, strict=False):
         seen.append(value)
