@@ -90,10 +90,10 @@ def equal_guesses(path: PrintedPath, betas, constant: str) -> np.ndarray:
 @register(ESTIMATORS, "sams printed")
 def _sams_printed(
     path, betas, seed, *, n_runs: int = 20, n_sweeps: int, first_stage: float = 0.3,
-    exponent: float = 0.7, jump: str = "global", conditional: str = "marginal",
+    exponent: float = 0.7, jump: str = "global", conditional: str = "joint",
     constant: str = "kept",
 ):  # fmt: skip
-    """Runs of one chain that start from equal guesses; beta is drawn given v (eq. 8, 21)."""
+    """Runs of one chain each, which start at the base from equal guesses of log Z."""
     started, t_0 = time.perf_counter(), round(first_stage * n_sweeps)
     settings = checked(path, betas, n_runs, n_runs, None, conditional, "plain", None)
     groups = Groups(settings, np.random.default_rng(seed), jump=jump)
