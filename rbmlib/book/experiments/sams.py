@@ -1,4 +1,7 @@
-"""Chapter sams: the report's program as printed, and a mistake of the report on purpose."""
+"""Chapter sams: the report's tempered programs as printed, and a mistake of it on purpose.
+
+The report tells of SAMS and of RTS in one section; both are here, since both run on its path.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,17 @@ import time
 import numpy as np
 
 from ... import datasets
+from ..._diagnosis import Check, report
 from ..._numerics import logit, softplus
 from ..._validation import one_of
+from ...estimators.rts import updated
 from ...estimators.sams import gain_sequence
 from ...paths.base import State
 from ...paths.geometric import GeometricPath
 from ...sweeps.models import BASES
 from ...sweeps.registry import ESTIMATORS, PATHS, register
 from ...tempering.self_adjusted import Groups, checked, estimate
+from ...tempering.simulated import sample_of
 
 ADDED = 5  # "a small value such as 5", added to the count of each pixel (report, section IV.D)
 
@@ -108,9 +114,59 @@ def _sams_printed(
         "sams", groups, history, [middle, n_sweeps], history[0], started,
         {"t_0": t_0, "exponent": exponent, "jump": jump},
     )  # fmt: skip
-    return run, {
-        "round_trips": run.settings["round_trips"],
-        "variance": float(run.log_weights.var(ddof=1)),
-        "lowest": float(run.log_weights.min()),
-        "highest": float(run.log_weights.max()),
+    return run, {"round_trips": run.settings["round_trips"]} | _spread(run.log_weights)
+
+
+def _spread(values) -> dict[str, float]:
+    """Of log Z over independent runs."""
+    return {
+        "variance": float(values.var(ddof=1)),
+        "lowest": float(values.min()),
+        "highest": float(values.max()),
     }
+
+
+@register(ESTIMATORS, "rts printed")
+def _rts_printed(
+    path, betas, seed, *, n_runs: int = 20, n_sweeps: int, round_sweeps: int,
+    threshold: float = 0.05, constant: str = "kept",
+):  # fmt: skip
+    """Runs of one chain, in rounds from equal guesses, each until its own stop or ``n_sweeps``."""
+    started, source = time.perf_counter(), np.random.default_rng(seed)
+    begin = equal_guesses(path, betas, constant)
+    runs = [
+        rounds(path, betas, begin, source, n_sweeps // round_sweeps, round_sweeps, threshold)
+        for _ in range(n_runs)
+    ]
+    log_z, n_rounds, stopped = (np.array(column) for column in zip(*runs, strict=True))
+    values, sweeps = log_z + path.log_z_base, n_rounds * round_sweeps
+    result = report(
+        "rts", float(values.mean()), float(values.std(ddof=1) / np.sqrt(n_runs)),
+        [Check(f"{stopped.sum()} of {n_runs} runs stopped, all", bool(stopped.all()))],
+        n_values=n_runs, started=started, n_chains=n_runs, n_sweeps=int(sweeps.max()),
+        log_weights=values, betas=betas, settings={},
+    )  # fmt: skip
+    return result, _spread(values) | {
+        "stopped": int(stopped.sum()), "mean_sweeps": float(sweeps.mean())
+    }  # fmt: skip
+
+
+def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: float):
+    """log Z - log Z_0 of one chain, the rounds that it took, and whether it stopped by itself.
+
+    The report's table III. Its c_k are begun anew in each round, without which they would add up
+    to the number of rounds; and the first round is run, though c_k = 0 is below any threshold. A
+    c_k that no double can hold is taken as the smallest that there is.
+    """
+    prior = np.full(betas.size, 1 / betas.size)
+    state, index = path.sample_base(1, source), np.zeros(1, int)
+    for done in range(1, most + 1):
+        sample = sample_of(
+            path, betas, log_z, 1, n_sweeps, source, prior=prior, conditional="joint",
+            start=state, index=index, record_every=n_sweeps, n_blocks=1, progress=False,
+        )  # fmt: skip
+        c = np.maximum(sample.occupation()[0].mean(axis=0), np.finfo(float).tiny)
+        log_z, state, index = updated(log_z, prior, c), sample.states, sample.index
+        if (c - prior).max() <= threshold:
+            return log_z[-1], done, True
+    return log_z[-1], most, False
