@@ -89,7 +89,8 @@ def equal_guesses(path: PrintedPath, betas, constant: str) -> np.ndarray:
     """
     ours = -path.hidden_factor(betas)
     if one_of("constant", constant, CONSTANTS) == "dropped":
-        ours = ours + (1 - betas) * (path.log_z_base + path.hidden_factor(betas[:1]))
+        log_z_a = softplus(path.base_visible_bias).sum() + path.hidden_factor(np.zeros(1))
+        ours = ours + (1 - betas) * log_z_a
     return ours - ours[0]
 
 
