@@ -1,0 +1,97 @@
+"""The report's SAMS and RTS as printed: its path and guesses, and what they do where they work."""
+
+import numpy as np
+import pytest
+
+import rbmlib as rl
+from rbmlib import datasets
+from rbmlib.book.experiments import sams as printed
+from rbmlib.sweeps.registry import ESTIMATORS, PATHS
+
+SMALL = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, coupling=3.0, rng=0)
+BETAS = rl.schedules.linear(9)
+EXACT = rl.exact(SMALL).log_z
+OF_SMALL = ("own visible", "own both", "zero")  # "counts + 5" is of 784 pixels
+
+
+def path_of(rbm_a):
+    return PATHS["printed"](SMALL, rbm_a=rbm_a)
+
+
+def log_of_equation_8(v, beta, visible_a, hidden_a):
+    """As the report prints it: two RBMs, each with hidden units of its own, A without weights."""
+    b = beta * v @ SMALL.visible_bias + (1 - beta) * v @ visible_a
+    of_b = np.log(1 + np.exp(beta * (v @ SMALL.weights + SMALL.hidden_bias))).sum(axis=1)
+    of_a = np.log(1 + np.exp((1 - beta) * hidden_a)).sum()
+    return b + of_b + of_a
+
+
+@pytest.mark.parametrize("constant", printed.CONSTANTS)
+@pytest.mark.parametrize("rbm_a", OF_SMALL)
+def test_equal_guesses_give_the_reports_conditional(rbm_a, constant):
+    """q(beta | v) of eq. (8) and (21) with all ln Z_k = 0 is ours with the guesses made of it."""
+    zeros = np.zeros(6), np.zeros(12)
+    visible = zeros[1] if rbm_a == "zero" else SMALL.visible_bias
+    hidden = SMALL.hidden_bias if rbm_a == "own both" else zeros[0]
+    v = np.random.default_rng(1).integers(0, 2, (5, 12)).astype(np.float32)
+    theirs = np.stack([log_of_equation_8(v, b, visible, hidden) for b in BETAS], axis=1)
+    if constant == "dropped":
+        log_z_a = np.log(1 + np.exp(visible)).sum() + np.log(1 + np.exp(hidden)).sum()
+        theirs = theirs - (1 - BETAS) * log_z_a
+    path = path_of(rbm_a)
+    ours = path.log_density(rl.State(v), BETAS) - printed.equal_guesses(path, BETAS, constant)
+    law_1, law_2 = (np.exp(x - x.max(axis=1)[:, None]) for x in (theirs, ours))
+    law_1, law_2 = (x / x.sum(axis=1)[:, None] for x in (law_1, law_2))
+    np.testing.assert_allclose(law_1, law_2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("jump", ["global", "local"])
+@pytest.mark.parametrize("rbm_a", ["own visible", "zero"])
+def test_printed_sams_is_rl_sams_where_a_has_no_hidden_biases(rbm_a, jump):
+    visible = np.zeros(12) if rbm_a == "zero" else SMALL.visible_bias
+    plain = rl.sams(
+        rl.GeometricPath(SMALL, base=visible), BETAS, 8, 300, 5, n_groups=8, start="plain",
+        jump=jump,
+    )  # fmt: skip
+    run, more = ESTIMATORS["sams printed"](
+        path_of(rbm_a), BETAS, 5, n_runs=8, n_sweeps=300, jump=jump
+    )
+    np.testing.assert_array_equal(run.log_weights, plain.log_weights)
+    assert run.std_error == plain.std_error
+    assert more["variance"] == plain.log_weights.var(ddof=1)
+    assert more["lowest"] < run.log_z < more["highest"]
+
+
+@pytest.mark.parametrize("constant", printed.CONSTANTS)
+@pytest.mark.parametrize("rbm_a", OF_SMALL)
+def test_long_runs_find_log_z(rbm_a, constant):
+    path = path_of(rbm_a)
+    sams, _ = ESTIMATORS["sams printed"](path, BETAS, 2, n_sweeps=8000, constant=constant)
+    rts, more = ESTIMATORS["rts printed"](
+        path, BETAS, 2, n_sweeps=8000, round_sweeps=2000, threshold=0.0, constant=constant
+    )
+    for run in (sams, rts):
+        own = run.log_weights.std(ddof=1) / np.sqrt(20)
+        assert abs(run.log_z - EXACT) < 4.5 * own < 0.3
+    assert (more["stopped"], more["mean_sweeps"]) == (0, 8000)
+    assert not rts.converged
+
+
+def test_rounds_stop_at_the_threshold():
+    """No c_k - 1/K is above 0.9 with ten betas; above 0.05 some are until guesses are near."""
+    settings = {"n_sweeps": 20_000, "round_sweeps": 200}
+    runs = {
+        t: ESTIMATORS["rts printed"](path_of("zero"), BETAS, 3, threshold=t, **settings)
+        for t in (0.9, 0.05)
+    }
+    at_once, later = runs[0.9][1], runs[0.05][1]
+    assert (at_once["stopped"], at_once["mean_sweeps"]) == (20, 200)
+    assert later["stopped"] == 20
+    assert 200 < later["mean_sweeps"] < 20_000
+    assert runs[0.05][0].converged
+
+
+def test_five_are_added_to_each_count():
+    counts = datasets.load_mnist().train.sum(axis=0, dtype=float)
+    means = 1 / (1 + np.exp(-printed.counts_plus_five()))
+    np.testing.assert_allclose(60_000 * means - counts, 5, rtol=1e-9)
