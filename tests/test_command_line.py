@@ -125,6 +125,7 @@ def test_json_is_one_object_and_equals_the_saved_estimate(saved, model, tmp_path
         (["MODEL", "--budget", "0"], ["budget_seconds"]),
         (["MODEL", "--steps", "0", "--estimate"], ["n_steps is 0"]),
         (["MODEL", "--steps", "9", "--budget", "9"], ["--budget", "--steps"]),
+        (["MODEL", "--chains", "50"], ["--chains: expected together with --steps"]),
         (["MODEL", "--threshold", "0.5"], ["--threshold is 0.5", "--data"]),
         (["MODEL", "--data", "mnist", "--threshold", "0.5"], ["--threshold is 0.5"]),
         (["MODEL", "--data", "rows.txt"], ["--data", "rows.txt", ".csv"]),

@@ -16,6 +16,8 @@ from ._output import say
 def run(options) -> int:
     if options.budget is not None and options.steps is not None:
         raise ValueError("--budget and --steps: expected one of them; --steps fixes the result")
+    if options.chains is not None and options.steps is None:
+        raise ValueError("--chains: expected together with --steps; a budget chooses its chains")
     rbm = datasets.load_rbm(options.model, layout=options.layout)
     if options.save:
         sources = (Path(x).expanduser() for x in (options.model, options.data) if x)
