@@ -1,12 +1,17 @@
 """Shared by tests: the repository, its notebooks, empty data folders, `log_z` without covers."""
 
 import json
+import signal
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from helpers_book import REPOSITORY, chapter_paths
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # a job in the background ignores Ctrl-C, and so would every program that a test starts
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
