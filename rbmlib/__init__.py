@@ -7,26 +7,30 @@
 lower
 """
 
+from typing import TYPE_CHECKING
+
 from . import _interrupts
 
-_interrupts.quiet_start()  # the imports below take a second
+_interrupts.quiet_start()  # what a command imports takes a second
 __version__ = "0.1.0"
 
-from . import datasets as datasets
-from . import schedules as schedules
 from ._public import declare as _declare
-from .automatic import *
-from .datasets import Standardisation as Standardisation
-from .datasets import load_rbm as load_rbm
-from .estimators import *
-from .models import *
-from .moves import *
-from .paths import *
-from .results import ConvergenceWarning as ConvergenceWarning
-from .results import Estimate as Estimate
-from .sweeps import StoreError as StoreError
-from .sweeps import Sweep as Sweep
-from .tempering import *
-from .training import *
 
-_declare(globals(), "datasets", "schedules")
+if TYPE_CHECKING:
+    from . import datasets as datasets
+    from . import schedules as schedules
+    from .automatic import *
+    from .datasets import Standardisation as Standardisation
+    from .datasets import load_rbm as load_rbm
+    from .estimators import *
+    from .models import *
+    from .moves import *
+    from .paths import *
+    from .results import ConvergenceWarning as ConvergenceWarning
+    from .results import Estimate as Estimate
+    from .sweeps import StoreError as StoreError
+    from .sweeps import Sweep as Sweep
+    from .tempering import *
+    from .training import *
+
+_declare(globals())
