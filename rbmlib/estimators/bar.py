@@ -16,7 +16,6 @@ import time
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from .._diagnosis import warn
 from .._numerics import expit
@@ -60,6 +59,8 @@ def bennett(forward, reverse) -> Bennett:
     >>> abs(bennett(w, r).log_z) < 0.05
     True
     """
+    from scipy.optimize import brentq
+
     w = finite_array("forward", forward, (None,), "(n,) log-weights of forward chains")
     r = finite_array("reverse", reverse, (None,), "(n,) values of reverse chains")
     if not w.size or not r.size:

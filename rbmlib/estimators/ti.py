@@ -12,7 +12,6 @@ import time
 import warnings
 
 import numpy as np
-from scipy.integrate import simpson
 
 from .._diagnosis import Check, agreement, report, some_spread
 from .._progress import one_run
@@ -175,6 +174,8 @@ def _variances(sums, mean, of_means):
 
 def quadrature(betas, rule: str) -> np.ndarray:
     """Weights of a rule at the betas."""
+    from scipy.integrate import simpson
+
     steps = np.diff(betas)
     if rule == "riemann":
         return np.concatenate([[0.0], steps])

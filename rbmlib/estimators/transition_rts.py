@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from .._diagnosis import Check, round_trips
 from .._numerics import logsumexp
@@ -78,6 +77,8 @@ def transition_rts(
 
 def transition_sums(sample: TemperedSample, chains, kind: str, skip: int = 0) -> np.ndarray:
     """Sums over moves of some chains, from each beta to each: (K, K)."""
+    from scipy.sparse import csr_array
+
     k = sample.betas.size
     old = sample.temperature[skip:-1][:, chains].ravel()
     if kind == "sd":

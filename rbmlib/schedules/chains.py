@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
 
 from .._numerics import logsumexp
 from .._progress import progress_bar
@@ -106,6 +105,8 @@ def _next_beta(path, state, log_weights, beta, last_step, target) -> tuple[float
     The second differs from the first if 1 comes before: an estimate from the square root of the
     loss.
     """
+    from scipy.optimize import brentq
+
     here, log_w = path.log_density(state, beta), log_weights - logsumexp(log_weights)
 
     def excess(b):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.integrate import cumulative_trapezoid
-from scipy.ndimage import gaussian_filter1d
 
 from .._diagnosis import warn
 from .._numerics import logsumexp
@@ -221,7 +219,11 @@ def _correlated_sums(centred: np.ndarray) -> np.ndarray:
 
 def _smooth(values: np.ndarray, width: float) -> np.ndarray:
     width = number("smoothing", width, "a number of at least 0", least=0)
-    return gaussian_filter1d(values, width, mode="nearest") if width else values
+    if not width:
+        return values
+    from scipy.ndimage import gaussian_filter1d
+
+    return gaussian_filter1d(values, width, mode="nearest")
 
 
 def _lengths(grid: np.ndarray, density: np.ndarray) -> np.ndarray:
@@ -235,6 +237,8 @@ def _fixed_point(grid, g, tolerance=1e-9, n_iterations=2000) -> tuple[np.ndarray
     With the last curve put in on the right, ``beta'' + a(t) beta' = 0`` is linear and solved by
     ``beta' = c exp(-int a dt)``; half a step is taken towards its solution.
     """
+    from scipy.integrate import cumulative_trapezoid
+
     rate = np.gradient(np.log(g), grid)
     t = np.linspace(0.0, 1.0, 4 * grid.size)
     curve = t
