@@ -20,7 +20,7 @@ threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) N
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock book executed chapter pages notebooks test bench lint clean
+.PHONY: help setup lock book executed chapter pages notebooks articles test bench lint release clean
 
 book: $(STAMP)  ## run a copy of every chapter and render the book to _build/html
 	@BOOK_JOBS=$(JOBS) BOOK_CHAPTERS="$$($(MAKE) --silent -n executed | sed -nE 's,.*run_chapter\.py (book/[^ ]*\.ipynb) .*,\1,p' | tr '\n' ' ')"; \
@@ -55,6 +55,7 @@ notebooks: $(STAMP)  ## run the committed notebooks and store their outputs (all
 	@$(BIN)/python book/_tools/execute.py $(if $(NAME),book/$(NAME).ipynb,$(NBS))
 
 bench: $(STAMP)  ## time annealing against other loops and the machine, a sweep of 100,000 tasks, and MBAR
+	@$(BIN)/python book/_tools/bench_start.py
 	@$(BIN)/python book/_tools/bench.py
 	@$(BIN)/python book/_tools/identity.py
 	@$(BIN)/python book/_tools/bench_sweep.py
@@ -65,6 +66,12 @@ lint: $(STAMP)  ## rules, format and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+release: $(STAMP)  ## build sdist and wheel into _build/release, and try the wheel with each Python here
+	@$(BIN)/python book/_tools/release.py
+
+articles: $(STAMP)  ## write a replication article on each of the four sources into _build/articles
+	@$(BIN)/python book/_tools/articles.py
+
 clean:  ## remove everything built, and .venv
 	rm -rf _build build .venv *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find rbmlib book tests -name __pycache__ -prune -exec rm -rf {} +
@@ -73,14 +80,14 @@ help:  ## print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 # ---------------------------------------------------------------- set-up
-FIND_PYTHON = for p in $(PYTHON) $(if $(PYTHON),,python3 python3.13 python3.12 python3.11 python); do \
-    "$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' >/dev/null 2>&1 && { echo "$$p"; break; }; done
+FIND_PYTHON = for p in $(PYTHON) $(if $(PYTHON),,python3 python3.14 python3.13 python3.12 python3.11 python); do \
+    "$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' >/dev/null 2>&1 && { echo "$$p"; break; }; done
 
 setup: $(STAMP)  ## make .venv and install the locked requirements and rbmlib (editable)
 
 $(BIN)/python:
 	@python="$$($(FIND_PYTHON))"; \
-	[ -n "$$python" ] || { echo "error: rbmlib needs Python 3.11, 3.12 or 3.13 and found none; try: make PYTHON=/path/to/python3.12 book" >&2; exit 1; }; \
+	[ -n "$$python" ] || { echo "error: rbmlib needs Python 3.11, 3.12, 3.13 or 3.14 and found none; try: make PYTHON=/path/to/python3.12 book" >&2; exit 1; }; \
 	"$$python" -c 'import venv, ensurepip' 2>/dev/null || { echo "error: $$python has no venv or ensurepip; on Debian and Ubuntu install the package python3-venv" >&2; exit 1; }; \
 	echo "making .venv with $$("$$python" --version)"; \
 	"$$python" -m venv .venv || { rm -rf .venv; exit 1; }

@@ -29,7 +29,7 @@ def main(arguments=None) -> int:
     except MemoryError as error:
         print(f"error: not enough memory: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
-    except (ValueError, TypeError, OSError, RuntimeError, ArithmeticError) as error:
+    except (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportError) as error:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

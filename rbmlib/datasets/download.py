@@ -34,7 +34,7 @@ def cache_folder() -> Path:
     return Path(_import_pooch().os_cache("rbmlib"))
 
 
-def _user_folder() -> Path | None:
+def user_folder() -> Path | None:
     """Return the folder ``$RBMLIB_DATA``, or None if that is not set."""
     name = os.environ.get("RBMLIB_DATA")
     if not name:
@@ -48,7 +48,7 @@ def _user_folder() -> Path | None:
 def find(remote: Remote) -> Path | None:
     """Return the checked local file of a published one, or None if there is none."""
     remedies = [
-        (_user_folder(), "replace or remove it (rbmlib never writes to $RBMLIB_DATA)"),
+        (user_folder(), "replace or remove it (rbmlib never writes to $RBMLIB_DATA)"),
         (cache_folder(), f"delete it and ask again, or put the file of {remote.url} in its place"),
     ]
     for folder, remedy in remedies:

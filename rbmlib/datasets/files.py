@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from .._validation import instance
-from .download import DataCorrupt, check, download, find
+from .download import DataCorrupt, DataUnavailable, check, download, find, user_folder
 from .register import COMMITTED, REMOTE
+
+INSTALLED = "_data"  # the folder data of the repository, in the package
 
 
 def committed(file: str) -> Path:
@@ -24,12 +26,19 @@ def committed(file: str) -> Path:
 
     Raises
     ------
+    DataUnavailable
+        If the file is one of those that only chapters need, which an installed package leaves in
+        the repository; the message says where to put it.
     DataCorrupt
-        If the file is missing, or is binary and not the registered one.
+        If the file is missing from a checkout, or is binary and not the registered one.
     """
     instance("file", file, str, "a path in the data folder, such as 'published/varopt_table1.csv'")
-    path = _data_folder() / file
+    folder = _data_folder()
+    path = folder / file
     remedy = f"restore it (in a checkout: git checkout -- data/{file}) or reinstall rbmlib"
+    if not path.is_file() and folder.name == INSTALLED:
+        path = _of_checkout(file)
+        remedy = "replace it by that of the repository"
     if not path.is_file():
         raise DataCorrupt(f"{path} is missing; {remedy}")
     if file in COMMITTED:
@@ -42,10 +51,23 @@ def committed(file: str) -> Path:
     return path
 
 
+def _of_checkout(file: str) -> Path:
+    """A file that the installed package does without, in the folder ``$RBMLIB_DATA``."""
+    folder = user_folder()
+    if folder is not None and (folder / file).is_file():
+        return folder / file
+    expected = f", with SHA-256 {COMMITTED[file]}" if file in COMMITTED else ""
+    raise DataUnavailable(
+        f"{file} is not installed with rbmlib, which brings small models and data only: it is "
+        f"data/{file} in a checkout of the repository{expected}. Set the environment variable "
+        f"RBMLIB_DATA to the folder data of a checkout, or to a folder of your own that has {file}"
+    )
+
+
 def _data_folder() -> Path:
     """Return the folder of the committed files: in the installed package, or in the checkout."""
     package = Path(__file__).parents[1]
-    installed = package / "_data"
+    installed = package / INSTALLED
     return installed if installed.is_dir() else package.parent / "data"
 
 

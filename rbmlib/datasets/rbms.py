@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..models import BernoulliRBM
 from ..models.files import load_gaussian_visible, load_model, refuse_other_programs
-from .download import DataCorrupt, find
+from .download import DataCorrupt, DataUnavailable, find
 from .files import committed, fetch, suggest
 from .register import COMMITTED_GAUSSIAN, PUBLISHED_RBMS, RBMS, REMOTE
 
@@ -74,8 +74,8 @@ def list_rbms() -> list[RBMInfo]:
     -------
     list of RBMInfo
         ``name``, ``n_visible``, ``n_hidden`` and ``where``: "committed", "fetched" (in
-        ``$RBMLIB_DATA`` or the cache folder), "not here" (:func:`load_rbm` will download it) or
-        "damaged" (:func:`load_rbm` will say which file).
+        ``$RBMLIB_DATA`` or the cache folder), "not here" (:func:`load_rbm` will download it, or
+        say where it is to be had) or "damaged" (:func:`load_rbm` will say which file).
     """
     return [RBMInfo(name, *shape, _where(name)) for name, shape in RBMS.items()]
 
@@ -95,6 +95,8 @@ def _where(name: str) -> str:
             return "fetched" if find(REMOTE[name]) else "not here"
         committed(f"models/{name}.npz")
         return "committed"
+    except DataUnavailable:
+        return "not here"
     except DataCorrupt:
         return "damaged"
 

@@ -10,6 +10,7 @@ import math
 from pathlib import Path
 from typing import NamedTuple
 
+from .._extras import needed
 from .kind import PLAIN, TaskKind, kind_of
 
 PLAIN_KIND = kind_of(dict, "")
@@ -80,7 +81,7 @@ def read_yaml(source: Path, kind: TaskKind = PLAIN_KIND, overrides=None) -> Decl
 
 
 def _content(source: Path) -> dict:
-    import yaml
+    yaml = needed("yaml", "a sweep in YAML")
 
     if not source.is_file():
         raise FileNotFoundError(f"no sweep {str(source)!r}: expected a YAML file")
@@ -136,7 +137,7 @@ def _values(name: str, value) -> list | range:
 
 def read_overrides(texts: list[str]) -> dict:
     """Settings from texts NAME=VALUE, the values as YAML writes them."""
-    import yaml
+    yaml = needed("yaml", "a sweep in YAML")
 
     found: dict = {}
     for text in texts:

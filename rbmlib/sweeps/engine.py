@@ -24,6 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .. import __version__
+from .._extras import needed
 from .._kernels import threads
 from .._progress import silence
 from .kind import PLAIN, RESULTS_VERSION
@@ -150,8 +151,8 @@ def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
     An interrupt inside is passed on at once: workers of our own are killed, and what is left is
     closed in the background.
     """
+    needed("distributed", "a sweep")  # before its settings are changed, or it loses them after
     import dask
-    import distributed  # noqa: F401  (before its settings are changed, or it loses them after)
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
     # a restarting worker may be slow on a busy machine, but it is not lost

@@ -1,0 +1,152 @@
+"""Build the sdist and the wheel, and try the wheel in a fresh environment of each Python here.
+
+    make release
+
+Builds from a copy of the files that git tracks, so that nothing else gets in, into
+``_build/release``. In each environment, which has the wheel and what it requires but nothing of the
+book, one line estimates log Z of a model that comes with it, kernels are compiled, the command line
+answers, and what is left out says how it is to be had; with the group ``dask`` a small sweep runs.
+Nothing is published.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TARGET = ROOT / "_build" / "release"
+MOST_BYTES = 5_000_000
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+WITHOUT = ("distributed", "pandas", "matplotlib", "jinja2", "yaml", "notebook", "sklearn")
+
+IMPORT = "import rbmlib"
+ONE_LINE = (
+    "import rbmlib as rl; "
+    "print(rl.ais(rl.GeometricPath(rl.load_rbm('pcd_10')), rl.schedules.linear(2000), "
+    "n_chains=200, rng=0).log_z)"
+)
+LEFT_OUT = f"""
+import importlib.util, rbmlib as rl
+found = [name for name in {WITHOUT} if importlib.util.find_spec(name)]
+assert not found, f"{{found}} should not be here"
+assert rl.datasets.load_mnist().train.shape == (60000, 784)
+assert abs(rl.exact(rl.load_rbm("pcd_10")).log_z - 193.010618) < 1e-6
+assert {{i.name: i.where for i in rl.datasets.list_rbms()}}["cd1_500"] == "not here"
+try:
+    rl.load_rbm("cd1_500")
+except rl.datasets.DataUnavailable as error:
+    assert "RBMLIB_DATA" in str(error) and "SHA-256" in str(error)
+else:
+    raise AssertionError("cd1_500 is in the wheel")
+try:
+    rl.Sweep([dict(model="pcd_10", seed=0, n_temperatures=5, n_chains=5)], folder=".").run()
+except ImportError as error:
+    assert "rbmlib[dask]" in str(error), error
+else:
+    raise AssertionError("a sweep ran without Dask")
+"""
+SWEEP = """
+import rbmlib as rl
+if __name__ == "__main__":
+    tasks = [dict(model="pcd_10", seed=s, n_temperatures=5, n_chains=5) for s in (0, 1)]
+    done = rl.Sweep(tasks, folder=".").run(n_workers=0)
+    assert done.n_finished == 2 and not done.failed, done
+"""
+
+
+def run(*command, cwd=None, **environment) -> tuple[str, float]:
+    """What a command prints, and its seconds; SystemExit with all that it said if it fails."""
+    settings = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "RBMLIB_DATA")}
+    begun = time.perf_counter()
+    done = subprocess.run(
+        [str(word) for word in command], cwd=cwd, env=settings | environment,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise SystemExit(f"error: {' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout, time.perf_counter() - begun
+
+
+def build(uv: str, folder: Path) -> tuple[Path, Path]:
+    """The sdist, and the wheel built from it, in `TARGET`."""
+    copy = folder / "source"
+    listed, _ = run("git", "ls-files", "-z", cwd=ROOT)
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy / name)
+    shutil.rmtree(TARGET, ignore_errors=True)
+    run(uv, "build", "--out-dir", TARGET, copy)
+    (sdist,), (wheel,) = TARGET.glob("*.tar.gz"), TARGET.glob("*.whl")
+    for file in (sdist, wheel):
+        size = file.stat().st_size
+        print(f"{file.relative_to(ROOT)}: {size / 1e6:.2f} MB")
+        if size > MOST_BYTES:
+            raise SystemExit(f"error: {file.name} has {size:,} bytes: expected {MOST_BYTES:,}")
+    return sdist, wheel
+
+
+def python_of(version: str) -> str | None:
+    """A program that is this Python: on the path, or where version managers put it."""
+    places = [Path.home() / ".pyenv" / "versions", Path.home() / ".local/share/uv/python"]
+    patterns = [p.glob(f"*{version}*/bin/python{version}") for p in places]
+    for program in [shutil.which(f"python{version}"), *(p for found in patterns for p in found)]:
+        code = "import sys; print('{}.{}'.format(*sys.version_info))"
+        command = [str(program), "-c", code]
+        if (
+            program
+            and subprocess.run(command, capture_output=True).stdout.decode() == f"{version}\n"
+        ):
+            return str(program)
+    return None
+
+
+def check(uv: str, program: str, wheel: Path, folder: Path) -> None:
+    """Try the wheel with this Python, in a fresh environment and a folder that holds nothing."""
+    python, empty = folder / "bin" / "python", folder / "empty"
+    run(uv, "venv", "--quiet", "--python", program, folder)
+    empty.mkdir()
+    _, install = run(uv, "pip", "install", "--quiet", "--python", python, wheel)
+    _, first_import = run(python, "-c", IMPORT, cwd=empty)
+    value, first = run(python, "-c", ONE_LINE, cwd=empty)
+    _, second = run(python, "-c", ONE_LINE, cwd=empty)
+    run(python, "-c", LEFT_OUT, cwd=empty)
+    said, command = run(folder / "bin" / "rbmlib", "logz", "pcd_10", cwd=empty)
+    if "193.010618" not in said:
+        raise SystemExit(f"error: rbmlib logz pcd_10 says\n{said}")
+    run(uv, "pip", "install", "--quiet", "--python", python, f"{wheel}[dask]")
+    (empty / "sweep.py").write_text(SWEEP)
+    run(python, "sweep.py", cwd=empty)
+    version, _ = run(python, "-c", "import platform; print(platform.python_version(), end='')")
+    print(
+        f"Python {version}: installed in {install:.0f} s, imported in {first_import:.2f} s; one "
+        f"line says log Z = {float(value):.3f} (exact 193.011) in {first:.0f} s with its compilation, "
+        f"{second:.1f} s without; the command line in {command:.1f} s; a sweep with rbmlib[dask]"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--python", nargs="*", default=PYTHONS, metavar="VERSION")
+    options = parser.parse_args()
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    with tempfile.TemporaryDirectory(prefix="release-") as name:
+        _, wheel = build(str(uv), Path(name))
+        tried = 0
+        for version in options.python:
+            if program := python_of(version):
+                check(str(uv), program, wheel, Path(name) / version)
+                tried += 1
+            else:
+                print(f"Python {version}: not on this machine, not tried")
+    if not tried:
+        raise SystemExit("error: none of these Pythons is here")
+
+
+if __name__ == "__main__":
+    main()
