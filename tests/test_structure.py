@@ -130,7 +130,8 @@ package = importlib.import_module({package!r})
 init = pathlib.Path(package.__file__)
 for file in init.parent.glob("[!_]*.py"):
     importlib.import_module(f"{package}.{{file.stem}}")
-source = init.read_text().replace("if TYPE_CHECKING:", "if True:").replace("_declare(globals())", "")
+source = init.read_text().replace("if TYPE_CHECKING:", "if True:")
+source = source.replace("_declare(globals())", "")
 eager = dict(__package__={package!r}, __name__={package!r}, __file__=str(init))
 exec(compile(source, str(init), "exec"), eager)
 assert package.__all__

@@ -43,8 +43,11 @@ except rl.datasets.DataUnavailable as error:
     assert "RBMLIB_DATA" in str(error) and "SHA-256" in str(error)
 else:
     raise AssertionError("cd1_500 is in the wheel")
+from rbmlib.sweeps import ESTIMATES
+task = dict(model="pcd_10", base="uniform", estimator="ais", schedule="linear", seed=0,
+            n_temperatures=5, n_chains=5)
 try:
-    rl.Sweep([dict(model="pcd_10", seed=0, n_temperatures=5, n_chains=5)], folder=".").run()
+    rl.Sweep([task], ESTIMATES, folder=".").run()
 except ImportError as error:
     assert "rbmlib[dask]" in str(error), error
 else:
@@ -52,9 +55,11 @@ else:
 """
 SWEEP = """
 import rbmlib as rl
+from rbmlib.sweeps import ESTIMATES
 if __name__ == "__main__":
-    tasks = [dict(model="pcd_10", seed=s, n_temperatures=5, n_chains=5) for s in (0, 1)]
-    done = rl.Sweep(tasks, folder=".").run(n_workers=0)
+    task = dict(model="pcd_10", base="uniform", estimator="ais", schedule="linear",
+                n_temperatures=5, n_chains=5)
+    done = rl.Sweep([task | {"seed": s} for s in (0, 1)], ESTIMATES, folder=".").run(n_workers=0)
     assert done.n_finished == 2 and not done.failed, done
 """
 
@@ -125,7 +130,7 @@ def check(uv: str, program: str, wheel: Path, folder: Path) -> None:
     version, _ = run(python, "-c", "import platform; print(platform.python_version(), end='')")
     print(
         f"Python {version}: installed in {install:.0f} s, imported in {first_import:.2f} s; one "
-        f"line says log Z = {float(value):.3f} (exact 193.011) in {first:.0f} s with its compilation, "
+        f"line says log Z = {float(value):.3f} (exact 193.011) in {first:.0f} s with compilation, "
         f"{second:.1f} s without; the command line in {command:.1f} s; a sweep with rbmlib[dask]"
     )
 

@@ -1,0 +1,221 @@
+"""Write a replication article on each of the four sources, from the book's own verdicts.
+
+    make articles                          (or: python book/_tools/articles.py [SOURCE ...])
+
+The text of an article is written by hand (``articles/*.md``) and holds no result. Every number and
+every verdict comes from the outputs of the stored notebooks and from ``data/published``, so an
+article cannot differ from the book. The title begins as in journals for replications: with [Re],
+or with [¬Re] where more claims of the source are contradicted than reproduced.
+
+Writes an HTML page, its metadata in YAML and, where Chromium is here, a PDF into _build/articles.
+"""
+
+import argparse
+import datetime
+import html
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import yaml
+from markdown_it import MarkdownIt
+
+import rbmlib
+from rbmlib.book.claims import Claim, claims
+from rbmlib.book.measured import ALPHA
+from rbmlib.book.verdicts import (
+    CONTRADICTED,
+    OUTCOMES,
+    REPRODUCED,
+    SIGN_ONLY,
+    SYMBOLS,
+    Verdict,
+    in_brackets,
+)
+
+ROOT = Path(__file__).parents[2]
+TEXTS = Path(__file__).parent / "articles"
+TARGET = ROOT / "_build" / "articles"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+import notes_page  # noqa: E402  (how the book reads verdicts off its notebooks)
+
+STYLE = """
+@page { size: A4; margin: 18mm 16mm 20mm; }
+body { font: 10.5pt/1.45 Georgia, "Noto Serif", "Noto Serif CJK SC", serif; max-width: 46em;
+  margin: 2em auto; padding: 0 1em; color: #111; }
+@media print { body { margin: 0; padding: 0; max-width: none; } }
+h1 { font-size: 19pt; line-height: 1.2; margin: 0.3em 0; } h2 { font-size: 13pt; }
+.kind { text-transform: uppercase; letter-spacing: 0.08em; font-size: 9pt; color: #555; }
+.facts { border-left: 3px solid #888; padding-left: 0.8em; font-size: 9.5pt; }
+table { border-collapse: collapse; width: 100%; font-size: 8.5pt; line-height: 1.3; }
+th, td { border-bottom: 0.5pt solid #bbb; padding: 0.25em 0.5em; text-align: left;
+  vertical-align: top; overflow-wrap: anywhere; }
+thead { display: table-header-group; } tr { break-inside: avoid; }
+td:last-child { width: 15%; } caption { text-align: left; padding: 0.3em 0; }
+"""
+MEANING = (
+    "A claim allows a region for an effect, and independent repeats of ours give an interval of "
+    "it. The claim is reproduced if all of the interval lies in the region and contradicted if "
+    'all of it lies outside; it is not decided if the interval overlaps both. Margins of "no '
+    'difference" are stated beforehand, with a reason.'
+)
+
+
+def verdicts_of(source: str, folder: Path) -> list[tuple[Claim, Verdict | None]]:
+    """Every claim of a source, in its order, with the verdict that a chapter shows, if any."""
+    chapters = notes_page.chapters(folder)
+    found = {v.name: v for chapter in chapters for v in notes_page.verdicts_in(chapter)}
+    return [(c, found.get(c.name)) for c in claims().values() if c.source == source]
+
+
+def prefix(counts: Counter) -> str:
+    """[¬Re] where more claims are contradicted than reproduced, be it only in sign."""
+    return "[¬Re]" if counts[CONTRADICTED] > counts[REPRODUCED] + counts[SIGN_ONLY] else "[Re]"
+
+
+def abstract(front: dict, judged: list, counts: Counter) -> str:
+    n = sum(counts.values())
+    parts = ", ".join(f"{counts[o]} {o}" for o in OUTCOMES if counts[o])
+    waiting = len(judged) - n
+    rest = f" {waiting} more ha{'s' if waiting == 1 else 've'} no verdict." if waiting else ""
+    return (
+        f"{len(judged)} claims of {front['source']} ({front['title']}), every number of its tables "
+        f"and every sentence that can be tested, were put to the test by an independent "
+        f"implementation. {n} have a verdict: {parts}.{rest}"
+    )
+
+
+def count_table(judged: list) -> str:
+    """Outcomes of numbers in tables, and of all other claims."""
+    kinds = {"numbers of tables": [], "other claims": []}
+    for claim, verdict in judged:
+        if verdict is not None:
+            kinds["numbers of tables" if "table" in claim.place else "other claims"].append(verdict)
+    rows = [
+        [
+            f"{SYMBOLS[o][0]} {o}",
+            *(str(sum(v.outcome == o for v in kind)) for kind in kinds.values()),
+        ]
+        for o in OUTCOMES
+    ]
+    return table(["verdict", *kinds], rows, "Table 1. Claims by verdict.")
+
+
+def claim_table(judged: list) -> str:
+    """Paper, ours, effect and verdict of every claim."""
+    rows = []
+    for claim, v in judged:
+        effect = in_brackets(v.effect, v.low, v.high) if v else ""
+        outcome = f"{SYMBOLS[v.outcome][0]} {v.outcome}" if v else "no verdict in this run"
+        rows.append([f"{claim.claim} ({claim.place})", claim.printed, v.ours if v else "",
+                     f"{effect} {v.unit}".strip() if effect else "", outcome])  # fmt: skip
+    heads = ["claim (place in the source)", "printed", "ours",
+             f"effect [{1 - ALPHA:.1%} interval]", "verdict"]  # fmt: skip
+    caption = "Table 2. Every claim. Effects are ours less printed, or what the claim is about."
+    return table(heads, rows, caption)
+
+
+def table(heads: list[str], rows: list[list[str]], caption: str) -> str:
+    def cells(tag: str, texts) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(t)}</{tag}>" for t in texts) + "</tr>"
+
+    body = "\n".join(cells("td", row) for row in rows)
+    return (f"<table><caption>{html.escape(caption)}</caption>\n<thead>{cells('th', heads)}</thead>"
+            f"\n<tbody>\n{body}\n</tbody></table>")  # fmt: skip
+
+
+def metadata(front: dict, title: str, summary: str) -> dict:
+    """The fields that a replication journal asks for; what only it can know is empty."""
+    return {
+        "title": title,
+        "authors": [{"name": "The rbmlib developers"}],
+        "abstract": summary,
+        "keywords": front["keywords"],
+        "type": "Replication",
+        "language": "Python",
+        "domain": "Computational statistics",
+        "replication": {"cite": front["citation"], "url": _link(front), "doi": front["doi"]},
+        "code": {"name": "rbmlib", "version": rbmlib.__version__, "url": "", "doi": ""},
+        "data": {"name": "data/ of the same repository", "url": "", "doi": ""},
+        "licence": {"text": "CC BY 4.0", "code": "BSD-3-Clause"},
+        "date": datetime.date.today().isoformat(),
+        "editor": "", "reviewers": [], "article": {"number": "", "doi": ""},
+    }  # fmt: skip
+
+
+def _link(front: dict) -> str:
+    return f"https://doi.org/{front['doi']}" if front["doi"] else ""
+
+
+def article(front: dict, text: str, folder: Path) -> tuple[str, dict]:
+    """The page as HTML, and its metadata."""
+    judged = verdicts_of(front["source"], folder)
+    counts = Counter(v.outcome for _, v in judged if v is not None)
+    if not counts:
+        raise SystemExit(f"error: no notebook in {folder} has a verdict on {front['source']}")
+    title = f"{prefix(counts)} {front['title']}"
+    summary = abstract(front, judged, counts)
+    doi = f' <a href="{_link(front)}">{_link(front)}</a>' if front["doi"] else ""
+    rule = ("The title begins with [Re] if at least as many claims are reproduced, be it only in "
+            "sign, as are contradicted, and with [¬Re] otherwise.")  # fmt: skip
+    intervals = sum(v.intervals for _, v in judged if v is not None)
+    how = (f"{MEANING} The verdicts rest on {intervals} intervals of level {1 - ALPHA:.1%}, the "
+           f"same for every claim. {rule}")  # fmt: skip
+    rerun = (f"Chapters of the book: {front['chapters']}. The repository holds the code, the "
+             "models, the stored tables with seed, settings and seconds of every row, and the "
+             "command that runs each again. Code: BSD-3-Clause; text: CC BY 4.0.")  # fmt: skip
+    body = f"""<p class="kind">Replication · computational statistics</p>
+<h1>{html.escape(title)}</h1>
+<p>The rbmlib developers · rbmlib {rbmlib.__version__} · {datetime.date.today().isoformat()}</p>
+<p class="facts">A replication of: {html.escape(front["citation"])}{doi}</p>
+<h2>Abstract</h2>\n<p>{html.escape(summary)}</p>
+{MarkdownIt().render(text)}
+<h2>Results</h2>\n<p>{html.escape(how)}</p>\n{count_table(judged)}
+<h2>Code and data</h2>\n<p>{html.escape(rerun)}</p>
+<h2>Every claim</h2>\n{claim_table(judged)}"""
+    page = (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>'
+            f"{html.escape(title)}</title>\n<style>{STYLE}</style></head>\n<body>\n{body}\n</body>"
+            "</html>\n")  # fmt: skip
+    return page, metadata(front, title, summary)
+
+
+def print_pdf(page: Path) -> bool:
+    """Print a page by a browser without a window; False if there is none."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        return False
+    target = page.with_suffix(".pdf")
+    with tempfile.TemporaryDirectory() as profile:
+        subprocess.run(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+             "--no-pdf-header-footer", f"--print-to-pdf={target}", page.resolve().as_uri()],
+            capture_output=True, check=True, timeout=300,
+        )  # fmt: skip
+    return target.is_file()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    names = sorted(path.stem for path in TEXTS.glob("*.md"))
+    parser.add_argument("source", nargs="*", default=names, metavar="SOURCE", help=", ".join(names))
+    parser.add_argument("--notebooks", type=Path, default=ROOT / "book", help="default: the stored")
+    options = parser.parse_args()
+    TARGET.mkdir(parents=True, exist_ok=True)
+    for name in options.source:
+        _, head, text = (TEXTS / f"{name}.md").read_text(encoding="utf-8").split("---\n", 2)
+        page, facts = article(yaml.safe_load(head), text, options.notebooks)
+        file = TARGET / f"{name}.html"
+        file.write_text(page, encoding="utf-8")
+        facts_text = yaml.safe_dump(facts, allow_unicode=True, sort_keys=False, width=100)
+        file.with_suffix(".yaml").write_text(facts_text, encoding="utf-8")
+        written = "PDF, " if print_pdf(file) else "no Chromium here, so no PDF; "
+        print(f"{facts['title']}: {written}HTML and metadata in {TARGET.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
