@@ -14,7 +14,7 @@ from helpers_book import toc_entries
 TOP_LEVEL = {
     "book", "rbmlib", "tests", "data", "_config.yml", "_toc.yml", "requirements.txt", "README.md",
     "pyproject.toml", "Makefile", "LICENSE", "CITATION.cff", "CHANGELOG.md", ".gitignore",
-    ".pre-commit-config.yaml", ".github", ".ci",
+    ".pre-commit-config.yaml", ".github", ".ci", ".binder", ".devcontainer",
 }  # fmt: skip
 
 # Rooms from left to right: a module imports rooms of a lower level, or its own room.

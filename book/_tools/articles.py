@@ -46,7 +46,7 @@ import notes_page  # noqa: E402  (how the book reads verdicts off its notebooks)
 
 STYLE = """
 @page { size: A4; margin: 18mm 16mm 20mm; }
-body { font: 10.5pt/1.45 Georgia, "Noto Serif", "Noto Serif CJK SC", serif; max-width: 46em;
+body { font: 10.5pt/1.45 Georgia, "Noto Serif", serif; max-width: 46em;
   margin: 2em auto; padding: 0 1em; color: #111; }
 @media print { body { margin: 0; padding: 0; max-width: none; } }
 h1 { font-size: 19pt; line-height: 1.2; margin: 0.3em 0; } h2 { font-size: 13pt; }
@@ -139,7 +139,8 @@ def metadata(front: dict, title: str, summary: str) -> dict:
         "type": "Replication",
         "language": "Python",
         "domain": "Computational statistics",
-        "replication": {"cite": front["citation"], "url": _link(front), "doi": front["doi"]},
+        "replication": {"cite": front["citation"], "url": _link(front), "doi": front["doi"],
+                        "original_title": front.get("original_title", front["title"])},
         "code": {"name": "rbmlib", "version": rbmlib.__version__, "url": "", "doi": ""},
         "data": {"name": "data/ of the same repository", "url": "", "doi": ""},
         "licence": {"text": "CC BY 4.0", "code": "BSD-3-Clause"},

@@ -1,0 +1,91 @@
+"""The public interface as it has been promised: names, and arguments in their order.
+
+``python tests/helpers_interface.py`` writes what stands today to ``public_interface.txt``.
+"""
+
+import inspect
+from pathlib import Path
+
+RECORD = Path(__file__).parent / "public_interface.txt"
+
+
+def interface() -> dict[str, list[str]]:
+    """Public names, and those of `datasets` and `schedules`, with their arguments.
+
+    An argument is as it can be given: "x" by place or name, "*x" by name only, "x=" if it may be
+    left out. A class has those of its constructor, and its public attributes as names of their own.
+    """
+    import rbmlib as rl
+
+    found: dict[str, list[str]] = {}
+    for name in rl.__all__:
+        thing = getattr(rl, name)
+        found[name] = arguments(thing)
+        if inspect.ismodule(thing):
+            members = [m for m in getattr(thing, "__all__", ()) if not m.startswith("_")]
+        elif inspect.isclass(thing) and not issubclass(thing, Exception):
+            members = [m for m in dir(thing) if not m.startswith("_")]
+        else:
+            members = []
+        for member in members:
+            part = inspect.getattr_static(thing, member) if inspect.isclass(thing) else None
+            got = getattr(thing, member, None)
+            found[f"{name}.{member}"] = [] if isinstance(part, property) else arguments(got)
+    return found
+
+
+def arguments(thing) -> list[str]:
+    if not callable(thing) or getattr(thing, "_is_protocol", False):
+        return []
+    try:
+        parameters = inspect.signature(thing).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    stars = {inspect.Parameter.KEYWORD_ONLY: "*", inspect.Parameter.VAR_KEYWORD: "**",
+             inspect.Parameter.VAR_POSITIONAL: "*args:"}  # fmt: skip
+    return [
+        stars.get(p.kind, "") + p.name + ("" if p.default is p.empty else "=")
+        for p in parameters
+        if p.name != "self"
+    ]
+
+
+def broken(promised: dict[str, list[str]], today: dict[str, list[str]]) -> list[str]:
+    """Promises that are not kept: whoever wrote a program by them would see it fail."""
+    faults = []
+    for name, before in promised.items():
+        if name not in today:
+            faults.append(f"{name} is gone")
+            continue
+        now = today[name]
+        by_place = [a.rstrip("=") for a in before if a[0] != "*"]
+        places_now = [a.rstrip("=") for a in now if a[0] != "*"]
+        if places_now[: len(by_place)] != by_place:
+            faults.append(f"{name} took {', '.join(by_place)} by place: now {places_now}")
+        known = {a.strip("*=") for a in now}
+        anything = any(a.startswith("**") for a in now)
+        for argument in before:
+            if argument.strip("*=") not in known and not anything:
+                faults.append(f"{name} has no argument {argument.strip('*=')}")
+        left_out = {a.strip("*=") for a in before if a.endswith("=")}
+        new = {a.strip("*=") for a in now} - {a.strip("*=") for a in before}
+        needed = {
+            a.strip("*") for a in now if not a.endswith("=") and ":" not in a and a[:2] != "**"
+        }
+        for argument in sorted(needed & (left_out | new)):
+            faults.append(f"{name} cannot be called without {argument} any more")
+    return faults
+
+
+def read(text: str) -> dict[str, list[str]]:
+    lines = [line.partition("(") for line in text.splitlines() if line and line[0] != "#"]
+    return {n: [a for a in rest.rstrip(")").split(", ") if a] for n, _, rest in lines}
+
+
+def written(promised: dict[str, list[str]]) -> str:
+    head = "# What has been promised; made by: python tests/helpers_interface.py\n"
+    return head + "".join(f"{n}({', '.join(a)})\n" for n, a in sorted(promised.items()))
+
+
+if __name__ == "__main__":
+    RECORD.write_text(written(interface()), encoding="utf-8")

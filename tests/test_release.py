@@ -1,0 +1,246 @@
+"""What is released: the wheel's content, the public interface, metadata, templates, pages."""
+
+import fnmatch
+import json
+import re
+import subprocess
+import sys
+import tomllib
+import zlib
+
+import pytest
+import yaml
+from helpers_interface import RECORD, broken, interface, read, written
+
+import rbmlib as rl
+from rbmlib import _extras, datasets
+from rbmlib.datasets import files, register
+
+MOST_BYTES = 5_000_000
+
+
+@pytest.fixture
+def installed(repository):
+    """Files of data/ that the wheel brings, by their path there."""
+    project = tomllib.loads((repository / "pyproject.toml").read_text())
+    patterns = project["tool"]["setuptools"]["package-data"]["rbmlib._data"]
+    data = repository / "data"
+    return {str(path.relative_to(data)): path for p in patterns for path in data.glob(p)}
+
+
+def test_the_wheel_is_small(repository, installed):
+    """Every file compressed on its own, as a wheel does it."""
+    sources = [*(repository / "rbmlib").rglob("*.py"), *(repository / "data").glob("*.py")]
+    every = [*installed.values(), *sources]
+    assert sum(len(zlib.compress(path.read_bytes(), 6)) + 300 for path in every) < MOST_BYTES
+
+
+def test_the_wheel_has_what_an_estimate_needs(installed):
+    needed = ["reference.csv", "mnist/mnist_binary.npz", "dna/dna_binary.npz"]
+    needed += [f"models/{name}.npz" for name in ("pcd_10", "pcd_20", "cd1_20", "cd25_20")]
+    needed += [f"models/{name}.{x}" for name in ("pcd_200", "dna_cd1_500") for x in ("npz", "json")]
+    assert set(needed) <= set(installed)
+    assert not [name for name in installed if name.startswith(("results/", "cifar10/"))]
+
+
+@pytest.fixture
+def without_the_checkout(monkeypatch, tmp_path, installed):
+    """The library as the wheel installs it: a folder _data with the files of the wheel only."""
+    folder = tmp_path / files.INSTALLED
+    for name, path in installed.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(path)
+    monkeypatch.setattr(files, "_data_folder", lambda: folder)
+    monkeypatch.delenv("RBMLIB_DATA", raising=False)
+
+
+def test_what_is_not_installed_says_where_it_is(without_the_checkout, repository, monkeypatch):
+    assert rl.load_rbm("pcd_20").n_hidden == 20
+    with pytest.raises(datasets.DataUnavailable, match="RBMLIB_DATA") as caught:
+        rl.load_rbm("cd1_500")
+    assert register.COMMITTED["models/cd1_500.npz"] in str(caught.value)
+    with pytest.raises(datasets.DataUnavailable, match=r"results/exact\.csv"):
+        datasets.committed("results/exact.csv")
+    where = {info.name: info.where for info in datasets.list_rbms()}
+    assert where["cd1_500"] == "not here"
+    assert where["pcd_20"] == "committed"
+    monkeypatch.setenv("RBMLIB_DATA", str(repository / "data"))
+    assert rl.load_rbm("cd1_500").n_hidden == 500
+
+
+def test_a_file_of_the_users_folder_is_checked(without_the_checkout, monkeypatch, tmp_path):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "cd1_500.npz").write_bytes(b"another file")
+    monkeypatch.setenv("RBMLIB_DATA", str(tmp_path))
+    with pytest.raises(datasets.DataCorrupt, match="that of the repository"):
+        rl.load_rbm("cd1_500")
+
+
+def test_a_package_that_is_missing_is_named_with_its_group(repository, monkeypatch):
+    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+    for module, group in _extras.EXTRAS.items():
+        name = _extras.PACKAGES.get(module, module)
+        lines = project["optional-dependencies"][group]
+        assert any(re.match(rf"{name}\b", line) for line in lines), f"{name} is not in {group}"
+        monkeypatch.setitem(sys.modules, module, None)
+        monkeypatch.setattr(_extras, "import_module", missing)
+        with pytest.raises(ImportError, match=re.escape(f"pip install 'rbmlib[{group}]'")):
+            _extras.needed(module, "this")
+
+
+def missing(name):
+    raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+def test_estimating_needs_none_of_the_groups(repository):
+    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+    names = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]}
+    assert names == {"numpy", "scipy", "numba", "pooch", "tqdm", "threadpoolctl"}
+
+
+def test_promises_of_the_public_interface_are_kept():
+    assert broken(read(RECORD.read_text(encoding="utf-8")), interface()) == []
+
+
+def test_promises_that_are_broken_are_seen():
+    promised = read("f(a, b=, *c=)\ng()\n")
+    assert read(written(promised)) == promised
+    assert broken(promised, promised) == []
+    assert broken(promised, read("f(a, b=, d=, *c=, *e=)\ng()\nh()\n")) == []  # additions
+    assert broken(promised, read("f(a, b=, *c=)\n")) == ["g is gone"]
+    for change in (
+        "f(b=, a, *c=)",
+        "f(a, b=)",
+        "f(a, b, *c=)",
+        "f(a, b=, *c=, *d)",
+        "f(a, e=, *c=)",
+    ):
+        assert broken(promised, read(f"{change}\ng()\n")), change
+
+
+def test_the_citation_names_the_four_sources(repository):
+    citation = yaml.safe_load((repository / "CITATION.cff").read_text(encoding="utf-8"))
+    bibliography = (repository / "book" / "references.bib").read_text(encoding="utf-8")
+    found = {r["authors"][0]["family-names"]: r.get("doi") for r in citation["references"]}
+    assert set(found) == {"Kiwaki", "Carlson", "Li", "Wang"}
+    assert found.pop("Wang") is None  # an undated report
+    for doi in found.values():  # of the preprints that the bibliography of the book has
+        prefix, number = doi.split("/arXiv.")
+        assert prefix == "10.48550"
+        assert f"arXiv:{number}" in bibliography
+
+
+def test_links_of_the_contributing_guide_lead_somewhere(repository):
+    guide = repository / ".github" / "CONTRIBUTING.md"
+    links = re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", guide.read_text(encoding="utf-8"))
+    assert len(links) >= 6
+    for file, section in links:
+        target = guide.parent / file
+        assert target.is_file(), file
+        headings = re.findall(r"(?m)^#+ (.+)$", target.read_text(encoding="utf-8"))
+        assert not section or section in [h.lower().replace(" ", "-") for h in headings], section
+
+
+@pytest.mark.parametrize("pattern", [".github/**/*.yml", ".devcontainer/*.json"])
+def test_files_for_services_can_be_read(repository, pattern):
+    found = [path for path in repository.glob(pattern) if path.name != "config.yml"]
+    assert found
+    for path in found:
+        text = path.read_text(encoding="utf-8")
+        content = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+        if "ISSUE_TEMPLATE" in str(path):
+            assert {"name", "description", "body"} <= set(content)
+        for line in re.findall(r"\.venv/bin/python (\S+\.py)", text):
+            assert (repository / line).is_file(), line
+
+
+def test_the_container_copies_files_that_are_there(repository):
+    text = (repository / ".devcontainer" / "Containerfile").read_text()
+    early = re.search(r"COPY --chown=reader (.+) \./", text)[1].split()
+    assert {"requirements.txt", "pyproject.toml"} <= set(early)
+    assert all((repository / name).is_file() for name in early)
+
+
+@pytest.fixture
+def book(tmp_path, repository):
+    """A book of two pages, rendered."""
+    source, html = tmp_path / "src", tmp_path / "html"
+    (source / "book").mkdir(parents=True)
+    (html / "book").mkdir(parents=True)
+    (source / "_toc.yml").write_text(
+        "root: book/intro\nparts:\n- chapters:\n  - file: book/one\n", encoding="utf-8"
+    )
+    (source / "book/intro.md").write_text("# Welcome\n")
+    picture = {"output_type": "display_data", "data": {"image/png": ""}}
+    cells = [{"cell_type": "markdown", "source": ["# One $x$ thing"]},
+             {"cell_type": "code", "source": [], "outputs": [picture]}]  # fmt: skip
+    (source / "book/one.ipynb").write_text(json.dumps({"cells": cells}))
+    (html / "book/intro.html").write_text(
+        '<a href="one.html"><a href="#"><article><h1>Welcome</h1></article>'
+    )
+    heading = '<h1><span>1. </span>One \\(x\\) thing<a class="headerlink"></a></h1>'
+    (html / "book/one.html").write_text(f"<article>{heading}<img></article>")
+
+    def check():
+        program = repository / "book" / "_tools" / "check_pages.py"
+        command = [sys.executable, program, "--source", source, "--html", html]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    return source, html, check
+
+
+def test_a_book_with_all_its_pages_passes(book):
+    done = book[2]()
+    assert done.returncode == 0, done.stderr
+    assert "all 2 pages" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "said"),
+    [
+        ("book/one.html", None, None, "not rendered"),
+        ("book/one.html", "<article>", "<div>", "without any content"),
+        ("book/one.html", "<img>", "", "0 figures: its notebook has 1"),
+        ("book/one.html", "thing", "other", "heading"),
+        ("book/one.html", "<img>", "<img>Traceback (most recent call last)", "error stands"),
+        ("book/intro.html", "one.html", "two.html", "no link to it"),
+    ],
+)
+def test_a_page_that_is_missing_or_empty_is_found(book, file, before, after, said):
+    _, html, check = book
+    if before is None:
+        (html / file).unlink()
+    else:
+        (html / file).write_text((html / file).read_text().replace(before, after))
+    done = check()
+    assert done.returncode == 1
+    assert said in done.stderr
+
+
+def test_articles_take_their_numbers_from_the_verdicts(repository, monkeypatch, tmp_path):
+    """The hand-written text has no result in it, and a changed verdict changes title and counts."""
+    monkeypatch.syspath_prepend(repository / "book" / "_tools")
+    import articles
+
+    for path in articles.TEXTS.glob("*.md"):
+        _, head, text = path.read_text(encoding="utf-8").split("---\n", 2)
+        front = yaml.safe_load(head)
+        assert not re.search(r"(?<![\w-])\d+\.\d", text), path.name
+        assert all(
+            (repository / "book" / f"{c}.ipynb").is_file() for c in front["chapters"].split(", ")
+        )
+    notebook = json.loads((repository / "book" / "tap_audit.ipynb").read_text(encoding="utf-8"))
+    front = {"source": "Wang", "title": "T", "citation": "W", "doi": "", "chapters": "c",
+             "keywords": "k"}  # fmt: skip
+    titles = []
+    for outcome in (articles.REPRODUCED, articles.CONTRADICTED):
+        for cell in notebook["cells"]:
+            for output in cell.get("outputs", []):
+                for verdict in output.get("data", {}).get(articles.notes_page.MIME, []):
+                    verdict["outcome"] = outcome
+        (tmp_path / "tap_audit.ipynb").write_text(json.dumps(notebook))
+        page, facts = articles.article(front, "text", tmp_path)
+        titles.append(facts["title"])
+        assert fnmatch.fnmatch(facts["abstract"], f"*have a verdict: * {outcome}.*")
+        assert f"<td>{articles.SYMBOLS[outcome][0]} {outcome}</td>" in page
+    assert titles == ["[Re] T", "[¬Re] T"]
