@@ -11,11 +11,11 @@ Nothing is published.
 
 import argparse
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -65,16 +65,18 @@ if __name__ == "__main__":
 
 
 def run(*command, cwd=None, **environment) -> tuple[str, float]:
-    """What a command prints, and its seconds; SystemExit with all that it said if it fails."""
+    """What a command prints, and its processor seconds; SystemExit, with what it said, if it fails."""
     settings = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "RBMLIB_DATA")}
-    begun = time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [str(word) for word in command], cwd=cwd, env=settings | environment,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(f"error: {' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
-    return done.stdout, time.perf_counter() - begun
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return done.stdout, used
 
 
 def build(uv: str, folder: Path) -> tuple[Path, Path]:
@@ -129,9 +131,11 @@ def check(uv: str, program: str, wheel: Path, folder: Path) -> None:
     run(python, "sweep.py", cwd=empty)
     version, _ = run(python, "-c", "import platform; print(platform.python_version(), end='')")
     print(
-        f"Python {version}: installed in {install:.0f} s, imported in {first_import:.2f} s; one "
-        f"line says log Z = {float(value):.3f} (exact 193.011) in {first:.0f} s with compilation, "
-        f"{second:.1f} s without; the command line in {command:.1f} s; a sweep with rbmlib[dask]"
+        f"Python {version}, processor seconds: install {install:.1f}, import {first_import:.2f}, "
+        f"one line that says log Z = {float(value):.3f} (exact 193.011) {first:.1f} with "
+        f"compilation and {second:.1f} without, command line {command:.1f}; "
+        "a sweep runs with rbmlib[dask]",
+        flush=True,
     )
 
 
