@@ -95,7 +95,7 @@ $(BIN)/python:
 $(STAMP): requirements.txt pyproject.toml | $(BIN)/python
 	@echo "installing the locked requirements into .venv"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check 'uv>=0.5'
-	@$(BIN)/uv pip install -q --python $(BIN)/python -r requirements.txt
+	@$(BIN)/uv pip install -q --compile-bytecode --python $(BIN)/python -r requirements.txt
 	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps -e .
 	@touch $@
 

@@ -65,7 +65,7 @@ if __name__ == "__main__":
 
 
 def run(*command, cwd=None, **environment) -> tuple[str, float]:
-    """What a command prints, and its processor seconds; SystemExit, with what it said, if it fails."""
+    """What a command prints, and its processor seconds; SystemExit if it fails."""
     settings = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "RBMLIB_DATA")}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
@@ -118,7 +118,8 @@ def check(uv: str, program: str, wheel: Path, folder: Path) -> None:
     python, empty = folder / "bin" / "python", folder / "empty"
     run(uv, "venv", "--quiet", "--python", program, folder)
     empty.mkdir()
-    _, install = run(uv, "pip", "install", "--quiet", "--python", python, wheel)
+    quiet = ("pip", "install", "--quiet", "--compile-bytecode", "--python", python)
+    _, install = run(uv, *quiet, wheel)
     _, first_import = run(python, "-c", IMPORT, cwd=empty)
     value, first = run(python, "-c", ONE_LINE, cwd=empty)
     _, second = run(python, "-c", ONE_LINE, cwd=empty)
@@ -126,7 +127,7 @@ def check(uv: str, program: str, wheel: Path, folder: Path) -> None:
     said, command = run(folder / "bin" / "rbmlib", "logz", "pcd_10", cwd=empty)
     if "193.010618" not in said:
         raise SystemExit(f"error: rbmlib logz pcd_10 says\n{said}")
-    run(uv, "pip", "install", "--quiet", "--python", python, f"{wheel}[dask]")
+    run(uv, *quiet, f"{wheel}[dask]")
     (empty / "sweep.py").write_text(SWEEP)
     run(python, "sweep.py", cwd=empty)
     version, _ = run(python, "-c", "import platform; print(platform.python_version(), end='')")
