@@ -3,9 +3,10 @@
     python book/_tools/bench_start.py [--rounds 5] [--against FOLDER]
 
 Each row is a program in a Python of its own, with its kernels and the bytecode of every package
-compiled already (an environment with PYTHONDONTWRITEBYTECODE waits longer); medians over the rounds, in which the programs take turns. With ``--against``, the folder of another checkout, each
-program runs with the library of both in turn, and its seconds stand beside ours. Processor seconds
-are nearly those of a quiet machine when others work on it too; wall seconds are not.
+compiled already (where PYTHONDONTWRITEBYTECODE is set, users wait longer); medians over the rounds,
+in which the programs take turns. With ``--against``, the folder of another checkout, each program
+runs with the library of both in turn, and its seconds stand beside ours. Processor seconds are
+nearly those of a quiet machine when others work on it too; wall seconds are not.
 
 Prints a table, and writes data/results/speed_start.csv, which the page on scaling shows.
 """
