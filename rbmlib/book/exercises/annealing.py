@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 
 from ..._numerics import logmeanexp, softplus
 from ...estimators import ais as library_ais
+from ...estimators import reverse_ais as library_reverse
 from ...estimators.exact import exact, exact_samples
 from ...models import BernoulliRBM, testsystems
 from ...paths import State
@@ -41,6 +42,7 @@ def log_mean_exp(answer, own: Own):
     same(answer(x), logmeanexp(x), mistakes)
     same(answer(x + 2000), logmeanexp(x) + 2000)
     same(answer(x - 2000), logmeanexp(x) - 2000)
+    same(answer(np.array([0.0, -1500.0])), -np.log(2), what="the result for 0 and -1500")
 
 
 def score(answer, own: Own):
@@ -236,6 +238,7 @@ def ess(answer, own: Own):
         }
         same(answer(x), right, mistakes)
         same(answer(x + 3000), right)
+        same(answer(np.array([0.0, -1500.0, 0.0])), 2.0, what="the ESS of 0, -1500, 0")
 
 
 def std_error(answer, own: Own):
@@ -267,10 +270,19 @@ def reverse_ais(answer, own: Own):
     mean_is(np.exp(own.log_z - r), 1.0, hint)
     require(r.mean() > own.log_z, "the mean of R must be above log Z: look at the signs")
     require(r.std() > 1e-6, "all R are equal")
-    forward = library_ais(own.path, FEW, n_chains=n, rng=own.rng("forward"), progress=False)
-    gap = forward.log_weights.var() / 2
-    require(r.mean() - own.log_z < 6 * gap + 0.5, "the mean of R is much too high: is the chain "
-            "moved at each β?")  # fmt: skip
+    same(answer(m, b0, np.array([0.0, 1.0]), begin[:9], own.rng("one")),
+         own.path.log_z_base + m.log_density(begin[:9]) - own.path.at(0.0).log_density(begin[:9]),
+         what="R of a single step")  # fmt: skip
+    theirs = library_reverse(
+        own.path, FEW, n_chains=n, rng=own.rng("library"), start=State(begin), progress=False
+    ).log_weights
+    error = np.sqrt((r.var() + theirs.var()) / n)
+    hint = (
+        "R differs from that of rbmlib: is every β of the schedule used, and are the states moved "
+        "at each, by one sweep?"
+    )
+    require(abs(r.mean() - theirs.mean()) < 5 * error, hint)
+    require(abs(np.log(r.var() / theirs.var())) < 0.15, hint)
 
 
 def bracket(answer, own: Own):

@@ -63,8 +63,8 @@ def law_of_beta(answer, own: Own):
         "these are the logarithms": np.log(right),
     }  # fmt: skip
     same(answer(delta, betas, guess), right, mistakes)
-    far = np.array([-3000.0, 3000.0])
-    hint = "q(k | x) where the slope is 3,000: take the largest exponent out before exp"
+    far = np.array([-1e5, 1e5])
+    hint = "q(k | x) where the slope is 100,000: take the largest exponent out before exp"
     require(bool(np.all(np.isfinite(answer(far, betas, guess)))), hint)
     same(answer(far, betas, guess), right_law(far, betas, guess))
 
@@ -87,14 +87,15 @@ def draw(answer, own: Own):
 
 def temper(answer, own: Own):
     m, b0 = own.model, own.base
-    guess = own.log_z_at(LADDER) + np.linspace(0, 0.7, LADDER.size)
+    guess = own.log_z_at(LADDER) + np.linspace(0, 2.0, LADDER.size)
     n_chains, n_sweeps = 300, 150
     pair = answer(m, b0, LADDER, guess, n_chains, n_sweeps, own.rng("temper"))
     require(isinstance(pair, tuple) and len(pair) == 2, "return the pair k, delta")
     k = numbers(pair[0], (n_sweeps, n_chains), "k").astype(int)
     delta = numbers(pair[1], (n_sweeps, n_chains), "delta")
     require(bool(np.isin(k, range(LADDER.size)).all()), "places are the whole numbers 0 to 5")
-    law = np.exp(-np.linspace(0, 0.7, LADDER.size))
+    require(bool(np.all(np.ptp(k, axis=0) > 0)), "each chain must change its place")
+    law = np.exp(-np.linspace(0, 2.0, LADDER.size))
     law /= law.sum()
     late, hint = k[30:], "the chains are not at each β as often as Z / (guess of Z) says"
     for j in range(LADDER.size):
@@ -211,7 +212,7 @@ def log_terms(answer, own: Own):
     same(answer(delta, betas), right, mistakes)
 
 
-def _mbar_case(own: Own, n: int = 400):
+def _mbar_case(own: Own, n: int = 150):
     delta = joint_sample(own, n, "mbar").T.ravel()
     return np.multiply.outer(delta, LADDER), np.full(LADDER.size, n)
 
@@ -262,7 +263,7 @@ def mbar(answer, own: Own):
         "above 1e-10",
     )
     truth = own.log_z_at(LADDER) - own.path.log_z_base
-    require(abs(found - truth).max() < 1.0, "the result is far from the exact values")
+    require(abs(found - truth).max() < 1.5, "the result is far from the exact values")
 
 
 def _solved(u, counts):
