@@ -50,8 +50,9 @@ const Moving = (() => {
     ctx.font = FONT;
     ctx.strokeRect(box.x, box.y, box.w, box.h);
     ctx.textAlign = "center";
-    for (let i = 0; i <= ticks; i++) {
-      const v = xRange[0] + ((xRange[1] - xRange[0]) * i) / ticks;
+    const places = Array.isArray(ticks) ? ticks : Array.from({ length: ticks + 1 },
+      (_, i) => xRange[0] + ((xRange[1] - xRange[0]) * i) / ticks);
+    for (const v of places) {
       ctx.fillText(String(Math.round(v * 100) / 100), x(v), box.y + box.h + 17);
     }
     ctx.fillText(xLabel, box.x + box.w / 2, box.y + box.h + 36);

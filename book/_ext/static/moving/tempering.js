@@ -64,7 +64,7 @@
       ctx.fill();
       const top = Math.max(10, ...guess, ...exact) * 1.05, low = Math.min(-2, ...guess);
       const bars = Moving.frame(ctx, { x: 480, y: 12, w: 220, h: 258 }, [-0.06, 1.06], [low, top],
-        "β", "log Z (nats)", 1);
+        "β", "log Z (nats)", [0, 0.5, 1]);
       ctx.fillStyle = "rgba(46, 125, 50, 0.5)";
       guess.forEach((g, j) =>
         ctx.fillRect(bars.x(betas[j]) - 7, bars.y(g), 14, bars.y(0) - bars.y(g)));
