@@ -43,7 +43,8 @@ class _Change(ast.NodeTransformer):
     def visit_Name(self, node):
         if isinstance(node.ctx, ast.Load) and node.id in self.names:
             for other in self.names:
-                if other != node.id and self.due(f"{node.id} (column {node.col_offset}) -> {other}"):
+                what = f"{node.id} (column {node.col_offset}) -> {other}"
+                if other != node.id and self.due(what):
                     return ast.copy_location(ast.Name(other, ast.Load()), node)
         return node
 

@@ -36,6 +36,16 @@ HARMLESS = {
              "argument", "new - guess: other operator", "np.zeros(u.shape[1]) -> its argument"],
     "gains": ["np.maximum(t - t_0 + t_0 ** alpha, 1) -> its argument"],
     "update": ["q (column 31) -> log_z", "q (column 32) -> log_z"],
+    "no_repeat": ["sum -> mean"],
+    "transition": ["without the line T = T - np.diag(np.diag(T))", "T - np.diag(np.diag(T)) -> T",
+                   "T - np.diag(np.diag(T)): other operator"],
+    "step": ["x + width * rng.normal(size=len(x)): other operator"],
+    "equal_areas": [  # a coarser rule of integration on a fine grid, and constants that cancel
+        "(height[1:] + height[:-1]) / 2 -> height[1:] + height[:-1]",
+        "(height[1:] + height[:-1]) / 2: other operator", "height[1:] + height[:-1] -> height[1:]",
+        "height[1:] + height[:-1] -> height[:-1]", "2 -> 3"],
+    "capped": ["1 -> 2", "200 -> 201"],
+    "follow": ["np.array(guess) -> its argument"],
     "sams": ["zeros -> ones", "b0 (column 23) -> n_chains"],
 }  # fmt: skip
 
@@ -181,7 +191,7 @@ BY_HAND = {
         "not a share": "def counted(k, n):\n    return (k[:, :, None] == np.arange(n)).sum(axis=0)",
         "all chains": "def counted(k, n):\n    return np.bincount(k.ravel(), minlength=n) / k.size",
         "by sweep": "def counted(k, n):\n    return (k[:, :, None] == np.arange(n)).mean(axis=1)",
-        "shifted": "def counted(k, n):\n    return (k[:, :, None] - 1 == np.arange(n)).mean(axis=0)",
+        "shifted": "def counted(k, n):\n    return ((k + 1)[..., None] == np.arange(n)).mean(axis=0)",
         "below": "def counted(k, n):\n    return (k[:, :, None] <= np.arange(n)).mean(axis=0)",
         "places": "def counted(k, n):\n    return k.mean(axis=0)",
     },

@@ -79,7 +79,7 @@ def from_above(answer, own: Own):
 
 @task("trap", 2)
 def stable(answer, own: Own):
-    off = (report("AIS", "h500") - reference("h500"))
+    off = report("AIS", "h500") - reference("h500")
     error = np.sqrt(report("AIS", "h500", "variance") / 20)
     near(answer, off / error, 0.3, {
         "the error of a mean of 20 values is smaller than that of one by the root of 20":

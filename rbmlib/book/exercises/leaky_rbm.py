@@ -11,7 +11,11 @@ from .own import Own
 
 def unit(own: Own) -> tuple[float, float, float]:
     """Weight, bias and leakiness of a model of one visible and one hidden unit."""
-    return own.number("w", 0.5, 0.9, 2), own.number("b", -0.8, 0.8, 2), own.number("c", 0.05, 0.5, 2)
+    return (
+        own.number("w", 0.5, 0.9, 2),
+        own.number("b", -0.8, 0.8, 2),
+        own.number("c", 0.05, 0.5, 2),
+    )
 
 
 def layers(own: Own) -> tuple[int, int]:

@@ -53,7 +53,9 @@ class Own:
 
     def log_z_at(self, betas) -> np.ndarray:
         """Exact log Z at each beta of the path."""
-        return np.array([exact(self.path.at(b), progress=False).log_z for b in np.atleast_1d(betas)])
+        return np.array(
+            [exact(self.path.at(b), progress=False).log_z for b in np.atleast_1d(betas)]
+        )
 
     def some_states(self, n: int, purpose: str = "states", units: int = N_VISIBLE) -> np.ndarray:
         """Random rows of zeros and ones."""

@@ -45,7 +45,7 @@ for _judge in (annealing.score, annealing.log_z):
 
 @task("experiment", 3)
 def missed(answer, own: Own):
-    model, log_z = hills(own)
+    _, log_z = hills(own)
     first = 100 * np.log(2)
     near(answer, log_z - first, 0.3, {
         "exact minus estimate, not the other way round": first - log_z,
