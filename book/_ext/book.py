@@ -47,7 +47,10 @@ def use_fork(app, config):
             repository_url=config.fork.rstrip("/"),
             use_repository_button=True,
             use_issues_button=True,
-            launch_buttons={"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"},
+            launch_buttons={
+                "binderhub_url": "https://mybinder.org",
+                "notebook_interface": "jupyterlab",
+            },
         )
 
 

@@ -1,4 +1,6 @@
-"""Exercises that mark themselves: one file a lesson, and ``line`` for the library built step by step.
+"""Exercises that mark themselves: one file a lesson.
+
+``line`` is for the library that is built step by step.
 
 ``check = begin("ais", "ada")`` makes a model that belongs to the name, small enough that its log Z
 is added up. ``check("path_score", my_function)`` compares an answer with the truth and says what

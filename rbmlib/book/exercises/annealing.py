@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from scipy.special import expit as right_sigmoid
 from scipy.special import logsumexp
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import annealing, ladders
+from . import annealing, ladders, mixtures
 from .checker import task
 
 STEPS = [
@@ -12,8 +12,8 @@ STEPS = [
     annealing.std_error, annealing.reverse_ais, annealing.bracket, annealing.z_score,
     ladders.slope, ladders.law_of_beta, ladders.draw, ladders.temper, ladders.counted,
     ladders.averaged, ladders.corrected, ladders.rts_error, ladders.round_trips,
-    ladders.log_terms, ladders.mixture, ladders.mbar_step, ladders.mbar, ladders.gains,
-    ladders.update, ladders.sams, ladders.groups, ladders.library,
+    mixtures.log_terms, mixtures.mixture, mixtures.mbar_step, mixtures.mbar, mixtures.gains,
+    mixtures.update, mixtures.sams, mixtures.groups, mixtures.library,
 ]  # fmt: skip
 
 for _judge in STEPS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import ladders
+from . import mixtures
 from .checker import choice, near, numbers, require, same, task
 from .own import Own
 from .published import reference, report
@@ -33,7 +33,7 @@ def forgotten(answer, own: Own):
         same(answer(c, t), float(np.prod(1 - c / s)), mistakes, atol=1e-12)
 
 
-for _judge in (ladders.gains, ladders.update):
+for _judge in (mixtures.gains, mixtures.update):
     task("coding", 3, lesson="sams")(_judge)
 
 
