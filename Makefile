@@ -20,7 +20,7 @@ threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) N
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock book executed chapter pages notebooks articles test bench lint release clean
+.PHONY: help setup lock book executed chapter pages notebooks articles test bench lint release clean exercises slides
 
 book: $(STAMP)  ## run a copy of every chapter and render the book to _build/html
 	@BOOK_JOBS=$(JOBS) BOOK_CHAPTERS="$$($(MAKE) --silent -n executed | sed -nE 's,.*run_chapter\.py (book/[^ ]*\.ipynb) .*,\1,p' | tr '\n' ' ')"; \
@@ -53,6 +53,12 @@ pages: $(STAMP)  ## render the book with the stored outputs, without running any
 
 notebooks: $(STAMP)  ## run the committed notebooks and store their outputs (all, or NAME=ais)
 	@$(BIN)/python book/_tools/execute.py $(if $(NAME),book/$(NAME).ipynb,$(NBS))
+
+exercises: $(STAMP)  ## write notebooks of exercises for students and teachers to _build/exercises
+	@$(call threads,1) $(BIN)/python book/_tools/exercises.py _build/exercises
+
+slides: $(STAMP)  ## write slides of four weeks to _build/slides, each one file that needs no network
+	@$(BIN)/python book/_tools/slides.py _build/slides
 
 bench: $(STAMP)  ## time annealing against other loops and the machine, a sweep of 100,000 tasks, and MBAR
 	@$(BIN)/python book/_tools/bench_start.py

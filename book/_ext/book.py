@@ -40,6 +40,20 @@ def draw_front_figure(app):
     front.draw(target)
 
 
+def use_fork(app, config):
+    """Buttons to the repository, its issues and Binder, once `fork` has an address."""
+    if config.fork:
+        config.html_theme_options.update(
+            repository_url=config.fork.rstrip("/"),
+            use_repository_button=True,
+            use_issues_button=True,
+            launch_buttons={
+                "binderhub_url": "https://mybinder.org",
+                "notebook_interface": "jupyterlab",
+            },
+        )
+
+
 def add_style(app):
     app.config.html_static_path.append(str(HERE / "static"))
     app.add_css_file("book.css")
@@ -87,6 +101,8 @@ def name_toggles(app, exception):
 
 
 def setup(app):
+    app.add_config_value("fork", "", "html", str)
+    app.connect("config-inited", use_fork)
     app.connect("source-read", write_api_page)
     app.connect("source-read", write_notes_page)
     app.connect("source-read", write_numbers)

@@ -1,0 +1,215 @@
+"""Answers to exercises: wrong ones with the hint they deserve, and right ones by another way."""
+
+# Changes that leave an answer right: constants that cancel, guards, other right ways.
+HARMLESS = {
+    "log_z": ["np.array(list(itertools.product([0.0, 1.0], repeat=len(a)))) -> its argument"],
+    "draw": ["np.minimum(k, q.shape[1] - 1) -> its argument", "q.shape[1] - 1 -> q.shape[1]",
+             "q.shape[1] - 1: other operator"],
+    "temper": ["b0 (column 23) -> n_chains", "b0 (column 23) -> n_sweeps",
+               "betas (column 25) -> guess", "np.array(places) -> its argument",
+               "np.array(slopes) -> its argument"],
+    "corrected": ["mean -> sum"],
+    "mbar": ["zeros -> ones", "2000 -> 2001", "new - guess -> new", "abs(new - guess) -> its "
+             "argument", "new - guess: other operator", "np.zeros(u.shape[1]) -> its argument"],
+    "gains": ["np.maximum(t - t_0 + t_0 ** alpha, 1) -> its argument"],
+    "update": ["q (column 31) -> log_z", "q (column 32) -> log_z"],
+    "no_repeat": ["sum -> mean"],
+    "transition": ["without the line T = T - np.diag(np.diag(T))", "T - np.diag(np.diag(T)) -> T",
+                   "T - np.diag(np.diag(T)): other operator"],
+    "step": ["x + width * rng.normal(size=len(x)): other operator"],
+    "equal_areas": [  # a coarser rule of integration on a fine grid, and constants that cancel
+        "(height[1:] + height[:-1]) / 2 -> height[1:] + height[:-1]",
+        "(height[1:] + height[:-1]) / 2: other operator", "height[1:] + height[:-1] -> height[1:]",
+        "height[1:] + height[:-1] -> height[:-1]", "2 -> 3"],
+    "capped": ["1 -> 2", "200 -> 201"],
+    "follow": ["np.array(guess) -> its argument"],
+    "sams": ["zeros -> ones", "b0 (column 23) -> n_chains"],
+}  # fmt: skip
+
+
+BY_HAND = {
+    "sigmoid": {
+        "overflows": "def sigmoid(x):\n    return 1 / (1 + np.exp(-x))",
+        "tanh": "def sigmoid(x):\n    return np.tanh(x)",
+        "step": "def sigmoid(x):\n    return (x > 0).astype(float)",
+        "scaled": "def sigmoid(x):\n    return 0.5 * (1 + np.tanh(x))",
+        "logarithm": "def sigmoid(x):\n    return -np.logaddexp(0, -x)",
+    },
+    "bracket": {
+        "log-mean-exp": "def bracket(log_w, r):\n    return log_mean_exp(log_w), log_mean_exp(r)",
+        "sign": "def bracket(log_w, r):\n    return np.mean(log_w), -np.mean(r)",
+        "order": "def bracket(log_w, r):\n    return np.mean(r), np.mean(log_w)",
+        "ends": "def bracket(log_w, r):\n    return np.min(log_w), np.max(r)",
+        "median": "def bracket(log_w, r):\n    return np.median(log_w), np.median(r)",
+        "one": "def bracket(log_w, r):\n    return np.mean(log_w)",
+        "none": "def bracket(log_w, r):\n    return None",
+    },
+    "log_terms": {
+        "sum": "def log_terms(delta, betas):\n    return delta[:, None] + betas",
+        "turned": "def log_terms(delta, betas):\n    return np.outer(betas, delta)",
+        "exp": "def log_terms(delta, betas):\n    return np.exp(np.outer(delta, betas))",
+        "sign": "def log_terms(delta, betas):\n    return -np.outer(delta, betas)",
+        "rest": "def log_terms(delta, betas):\n    return np.outer(delta, 1 - betas)",
+        "mean": "def log_terms(delta, betas):\n    return delta.mean() * betas",
+        "one": "def log_terms(delta, betas):\n    return delta * betas[0]",
+        "last": "def log_terms(delta, betas):\n    return np.outer(delta, betas)[:, 1:]",
+    },
+    "counted": {
+        "not a share": "def counted(k, n):\n    return (k[:, :, None] == np.arange(n)).sum(axis=0)",
+        "all chains": "def counted(k, n):\n    return np.bincount(k.ravel(), minlength=n) / k.size",
+        "by sweep": "def counted(k, n):\n    return (k[:, :, None] == np.arange(n)).mean(axis=1)",
+        "shifted": "def counted(k, n):\n    return (k[..., None] == 1 + np.arange(n)).mean(axis=0)",
+        "below": "def counted(k, n):\n    return (k[:, :, None] <= np.arange(n)).mean(axis=0)",
+        "places": "def counted(k, n):\n    return k.mean(axis=0)",
+    },
+}  # fmt: skip
+
+TYPICAL = [  # task, a typical wrong answer, what its hint must say
+    ("line", "sigmoid", "1 / (1 + np.exp(-x))", "overflows"),
+    ("line", "log_mean_exp", "np.log(np.sum(np.exp(x - x.max()))) + x.max()", "number of values"),
+    ("line", "log_mean_exp", "x.mean()", "bound and no estimate"),
+    ("start", "score", "v @ b + (v @ W + a).sum(axis=1)", "summed over"),
+    ("start", "score", "np.logaddexp(0, v @ W + a).sum(axis=1)", "visible biases are missing"),
+    ("start", "log_z", "np.exp(12.5)", None),
+    ("ais", "path_score", "v @ ((1 - beta) * b0 + beta * m.visible_bias) + beta * np.logaddexp("
+     "0, v @ m.weights + m.hidden_bias).sum(axis=1)", "the dial stands inside"),
+    ("ais", "jensen_gap", "variance", "half the variance"),
+    ("ais", "from_above", "np.logaddexp.reduce(r) - np.log(len(r))", "published mistake"),
+    ("line", "log_z_base", "np.logaddexp(0, b0).sum()", "adds log 2"),
+    ("line", "hidden_mean", "sigmoid(beta * (v @ m.weights) + m.hidden_bias)", "biases, too"),
+    ("line", "visible_mean", "sigmoid(beta * (h @ m.weights.T + m.visible_bias))", "base is miss"),
+    ("line", "sweep", "(v, hidden_mean(m, v, beta))", "zeros and ones"),
+    ("line", "increment", "path_score(m, b0, v, low) - path_score(m, b0, v, high)", "the sign"),
+    ("line", "std_error", "log_w.std(ddof=1) / np.sqrt(len(log_w))", "log of the mean weight"),
+    ("line", "bracket", "(log_mean_exp(log_w), -log_mean_exp(-r))", "means of logarithms"),
+    ("line", "z_score", "(value - other) / (error + other_error)", "variances add up"),
+    ("line", "slope", "v @ m.visible_bias + h @ m.hidden_bias + ((v @ m.weights) * h).sum(axis=1)",
+     "biases of the base away"),
+    ("rts", "law_of_beta", "np.exp(np.outer(delta, betas) - guess)", "add up to 1"),
+    ("line", "draw", "q.argmax(axis=1)", "must be drawn"),
+    ("line", "averaged", "law_of_beta(delta.mean(axis=0), betas, guess)", "not the slopes"),
+    ("rts", "corrected", "guess + np.log(shares.mean(axis=0))", "must stay as it is"),
+    ("rts", "corrected", "guess - np.log(shares.mean(axis=0)) + np.log(shares.mean(axis=0)[0])",
+     "too small"),
+    ("line", "rts_error", "(shares[:, -1] / shares[:, -1].mean()).std(ddof=1) / np.sqrt(50)",
+     "end at β = 0"),
+    ("sams", "gains", "np.where(np.arange(1, n + 1) <= t_0, np.arange(1, n + 1) ** -alpha, 1 / "
+     "np.maximum(np.arange(1, n + 1) - t_0 + t_0**alpha, 1))", "cap is missing"),
+    ("sams", "update", "log_z + min(gain * q.shape[1], 1) * q", "first guess must stay 0"),
+    ("line", "groups", "(values.mean(), values.std(ddof=1) / np.sqrt(values.size))",
+     "share their guesses"),
+]  # fmt: skip
+
+
+AIS = """
+def ais(m, b0, betas, n_chains, rng):
+    v = (rng.random((n_chains, m.n_visible)) < 1 / (1 + np.exp(-b0))).astype(float)
+    log_w = np.full(n_chains, {start})
+    for low, high in zip(betas, betas[1:]):
+        {body}
+    return log_w
+def move(m, b0, v, beta, rng):
+    on = 1 / (1 + np.exp(-beta * (v @ m.weights + m.hidden_bias)))
+    h = rng.random(on.shape) < on
+    on = 1 / (1 + np.exp(-((1 - beta) * b0 + beta * (h @ m.weights.T + m.visible_bias))))
+    return (rng.random(on.shape) < on).astype(float)
+def weigh(m, b0, v, low, high):
+    return path_score(m, b0, v, high) - path_score(m, b0, v, low)
+"""
+START = "np.logaddexp(0, b0).sum() + m.n_hidden * np.log(2)"
+WEIGH, MOVE = "log_w += weigh(m, b0, v, low, high)", "v = move(m, b0, v, {at}, rng)"
+
+
+ANOTHER_WAY = {
+    ("line", "sigmoid"): "from scipy.special import expit as sigmoid",
+    ("line", "log_mean_exp"): """
+from scipy.special import logsumexp
+def log_mean_exp(x):
+    return logsumexp(x, b=1 / len(x))""",
+    ("start", "score"): """
+def score(v, W, b, a):
+    return np.array([r @ b + sum(np.logaddexp(0.0, x) for x in r @ W + a) for r in v])""",
+    ("start", "log_z"): """
+from itertools import product
+from scipy.special import logsumexp
+def log_z(W, b, a):
+    return logsumexp([np.dot(h, a) + np.logaddexp(0, W @ h + b).sum()
+                      for h in map(np.array, product((0, 1), repeat=len(a)))])""",
+    ("ais", "path_score"): """
+import rbmlib as rl
+def path_score(m, b0, v, beta):
+    return rl.GeometricPath(m, base=b0).at(beta).log_density(v)""",
+    ("ais", "ais"): """
+import rbmlib as rl
+def ais(m, b0, betas, n_chains, rng):
+    return rl.ais(rl.GeometricPath(m, base=b0), betas, n_chains, rng=rng).log_weights""",
+    ("line", "sample_base"): """
+def sample_base(m, b0, n, rng):
+    return rng.binomial(1, sigmoid(b0), size=(n, m.n_visible))""",
+    ("line", "sweep"): """
+def sweep(m, b0, v, beta, rng):
+    h = rng.binomial(1, hidden_mean(m, v, beta))
+    return rng.binomial(1, visible_mean(m, b0, h, beta)), h""",
+    ("line", "draw"): """
+def draw(q, rng):
+    return np.array([rng.choice(len(row), p=row) for row in q])""",
+    ("line", "std_error"): """
+def std_error(log_w):
+    return np.sqrt(1 / ess(log_w) - 1 / len(log_w))""",
+    ("line", "temper"): """
+def temper(m, b0, betas, guess, n_chains, n_sweeps, rng):
+    v, k = np.ones((n_chains, m.n_visible)), np.full(n_chains, len(betas) - 1)
+    out = np.empty((2, n_sweeps, n_chains))
+    for t in range(n_sweeps):
+        v, h = sweep(m, b0, v, betas[k].reshape(-1, 1), rng)
+        d = slope(m, b0, v, h)
+        noise = rng.gumbel(size=(n_chains, len(betas)))  # the largest of these is a draw
+        k = (d[:, None] * betas - guess + noise).argmax(axis=1)
+        out[:, t] = k, d
+    return out[0].astype(int), out[1]""",
+    ("line", "mbar"): """
+import rbmlib as rl
+from scipy.optimize import minimize
+def mbar(u, counts):
+    def f(x):
+        z = np.concatenate([[0], x])
+        a = u - z + np.log(counts)
+        top = np.logaddexp.reduce(a, axis=1)
+        w = np.exp(a - top[:, None]).sum(axis=0)
+        return top.sum() + (counts * z).sum(), (counts - w)[1:]
+    x = np.zeros(u.shape[1] - 1)
+    for _ in range(3):
+        x = minimize(f, x, jac=True, method="BFGS", options={"gtol": 1e-9}).x
+    z = np.concatenate([[0], x])
+    for _ in range(500):
+        z = mbar_step(u, counts, z)
+    return z""",
+    ("rts", "law_of_beta"): """
+from scipy.special import softmax
+def law_of_beta(delta, betas, guess):
+    return softmax(np.multiply.outer(delta, betas) - guess, axis=1)""",
+    ("rts", "corrected"): """
+def corrected(guess, shares):
+    total = shares.sum(axis=0)
+    return guess - guess[0] + np.log(total) - np.log(total[0]) + guess[0]""",
+    ("sams", "gains"): """
+def gains(n, t_0, n_betas, alpha):
+    return [min(1 / n_betas, t**-alpha if t <= t_0 else 1 / (t - t_0 + t_0**alpha))
+            for t in range(1, n + 1)]""",
+    ("sams", "update"): """
+def update(log_z, q, gain):
+    new = log_z.copy()
+    for row, more in zip(new, q):
+        row += min(gain * len(more), 1) * more
+        row -= row[0]
+    return new""",
+    ("line", "round_trips"): """
+def round_trips(k, top):
+    def one(walk):
+        ends = [x for x in walk if x in (0, top)]
+        runs = [x for i, x in enumerate(ends) if i == 0 or ends[i - 1] != x]
+        if runs and runs[0] == top:
+            runs = runs[1:]
+        return max(0, (len(runs) - 1) // 2)
+    return np.array([one(column) for column in k.T])""",
+}
