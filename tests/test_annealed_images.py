@@ -1,11 +1,11 @@
-"""RAISE from images, whose chains tell their probability under annealing; iterated pilots."""
+"""RAISE from images, whose chains tell their probability under annealing."""
 
 import numpy as np
 import pytest
 
 import rbmlib as rl
 from rbmlib.book.experiments import rts as experiments
-from rbmlib.sweeps.registry import ESTIMATORS, SCHEDULES
+from rbmlib.sweeps.registry import ESTIMATORS
 
 RBM = rl.testsystems.random_rbm(6, 3, coupling=6.0, rng=0)
 PATH = rl.GeometricPath(RBM, base=np.linspace(-1, 1, 6))
@@ -61,19 +61,3 @@ def test_the_task_is_the_mean_over_test_images():
     assert more["log_p_ann"] == pytest.approx(log_p_ann.mean(), abs=1e-6)
     assert many.log_z < many.mean_log_z  # of one chain an image: Jensen
     assert many.n_chains == 100
-
-
-def test_one_round_of_pilots_is_the_friction_schedule():
-    path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0))
-    options = {"n_temperatures": 50, "pilot_steps": 2000, "pilot_chains": 32}
-    once = SCHEDULES["friction"](path, np.random.default_rng([7, 1]), **options)
-    assert np.array_equal(SCHEDULES["friction again"](path, 7, n_rounds=1, **options), once)
-    twice = SCHEDULES["friction again"](path, 7, n_rounds=2, **options)
-    pilot = rl.ais(
-        path, rl.schedules.friction(rl.ais(
-            path, rl.schedules.linear(2000), 32, np.random.default_rng([7, 1]), n_recorded=201,
-            keep_chains=True), 2000),
-        32, np.random.default_rng([7, 2]), n_recorded=201, keep_chains=True,
-    )  # fmt: skip
-    assert np.array_equal(twice, rl.schedules.friction(pilot, 50))
-    assert np.abs(twice - once).max() > 1e-3
