@@ -1,4 +1,4 @@
-"""Chapter rts: what each estimator makes of the same states of tempering, and how RTS may begin."""
+"""Chapter rts: many estimators of the same states, how RTS may begin, and RAISE from images."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from itertools import islice
 
 import numpy as np
 
+from ..._numerics import logmeanexp
 from ..._validation import one_of
+from ...datasets import load_mnist
 from ...estimators import (
     bar_of_sample,
     mbar_of_sample,
+    reverse_ais,
     rts,
     rts_of_sample,
     sams,
@@ -316,3 +319,28 @@ def _rts_after_rounds(
     run = rts_of_sample(sample, skip=2)
     more = {"round_trips": run.settings["round_trips"], "start_log_z": float(last.log_z_path[-1])}
     return replace(run, seconds=time.perf_counter() - started), more
+
+
+# images --------------------------------------------------------------------------------------
+
+
+def raised(path, betas, images, n_chains: int, seed):
+    """R of chains from each image back to the base, (n_images, n_chains); and their run.
+
+    ``p*(v) exp(-R)`` is right on average for p_ann(v), the law of where annealing ends.
+    """
+    start = State(np.repeat(images, n_chains, axis=0))
+    run = reverse_ais(path, betas, start.n_chains, seed, start=start, progress=False)
+    return run.log_weights.reshape(len(images), n_chains), run
+
+
+@register(ESTIMATORS, "raise")
+def _raise(path, betas, seed, *, n_chains: int = 100, n_images: int = 100):
+    """log Z as ``log p*(v) - log p_ann(v)``, its mean over test images, which share the chains."""
+    test = load_mnist().test
+    images = np.random.default_rng([seed, 3]).choice(test, n_images, replace=False)
+    back, run = raised(path, betas, images, n_chains // n_images, seed)
+    found = -logmeanexp(-back, axis=1)
+    more = {"log_p_ann": float((path.at(1.0).log_density(images) - found).mean())}
+    std_error = float(found.std(ddof=1) / np.sqrt(n_images))
+    return replace(run, log_z=float(found.mean()), std_error=std_error, ess=np.nan), more
