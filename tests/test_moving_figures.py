@@ -19,7 +19,7 @@ MOVED = ["digits", "wells", "tempering"]  # those with a clock
 every_figure = pytest.mark.parametrize("name", NAMES)
 
 sys.path.insert(0, str(REPOSITORY / "book" / "_tools"))
-import moving_weights
+import moving_weights  # noqa: E402
 
 
 def test_weights_are_those_of_the_committed_model():
