@@ -34,15 +34,11 @@ PROGRAMS = {
     "import numpy, scipy.special, numba": ["-c", "import numpy, scipy.special, numba"],
     "import rbmlib": ["-c", "import rbmlib"],
     "first estimate: AIS of pcd_20, 100 chains of 1,000 steps": ["-c", ESTIMATE],
-    "python -m rbmlib logz pcd_10": ["-m", "rbmlib", "logz", "pcd_10"],
-    "python -m rbmlib logz pcd_10 --estimate --steps 500, to its verdict": [
+    "python -m rbmlib logz pcd_10, from its file to the verdict": [
         "-m",
         "rbmlib",
         "logz",
         "pcd_10",
-        "--estimate",
-        "--steps",
-        "500",
     ],
 }
 
@@ -77,21 +73,29 @@ def main() -> None:
                 if number:
                     seconds.append(one)
             print(f"round {number} of {options.rounds}", file=sys.stderr, flush=True)
-    heads = ["program", "wall seconds", "processor seconds"]
-    rows = []
-    for name in PROGRAMS:
-        row = {"program": name}
-        for which in libraries:
-            for i, unit in enumerate(heads[1:]):
-                column = " ".join(filter(None, [unit, which]))
-                row[column] = f"{statistics.median(s[i] for s in found[name, which]):.2f}"
-        rows.append(row)
+            if number:
+                rows = table(found)
+                write(rows)
+    for row in rows:
+        print("  ".join(f"{name}: {value}" for name, value in row.items()))
+
+
+def table(found: dict) -> list[dict]:
+    """Medians of the rounds so far: a row a program, the columns of each library beside another."""
+    rows: dict[str, dict] = {}
+    for (name, which), seconds in found.items():
+        row = rows.setdefault(name, {"program": name, "rounds": len(seconds)})
+        for i, unit in enumerate(("wall seconds", "processor seconds")):
+            column = " ".join(filter(None, [unit, which]))
+            row[column] = f"{statistics.median(s[i] for s in seconds):.2f}"
+    return list(rows.values())
+
+
+def write(rows: list[dict]) -> None:
     with TABLE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    for row in rows:
-        print("  ".join(f"{name}: {value}" for name, value in row.items()))
 
 
 if __name__ == "__main__":
