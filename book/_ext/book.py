@@ -1,5 +1,6 @@
 """The API page, the page of all verdicts, and corrections to the theme: one Sphinx extension."""
 
+import json
 from pathlib import Path
 
 import api_page
@@ -89,6 +90,18 @@ def prune_mathjax(app, exception):
             path.unlink()
 
 
+def empty_downloads(app, exception):
+    """The notebooks that pages offer for download have no outputs: 17 of 19 MB, made by a run."""
+    if exception:
+        return
+    for path in Path(app.outdir, "_sources").rglob("*.ipynb"):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                cell.update(outputs=[], execution_count=None)
+        path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
 def name_toggles(app, exception):
     """The theme gives what opens a part of the contents no name that could be read aloud."""
     if exception:
@@ -112,4 +125,5 @@ def setup(app):
     app.connect("html-page-context", drop_roles, priority=900)
     app.connect("build-finished", prune_mathjax, priority=900)
     app.connect("build-finished", name_toggles, priority=900)
+    app.connect("build-finished", empty_downloads, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -10,7 +10,9 @@ in the place of the beginning, and the outputs of a run of it, with all marks.
 """
 
 import contextlib
+import functools
 import io
+import json
 import re
 import sys
 from pathlib import Path
@@ -51,12 +53,26 @@ def options_off(body: str) -> str:
     return re.sub(r"(?m)\A(:[\w-]+:[^\n]*\n)+", "", body).strip()
 
 
+@functools.cache
+def captions() -> dict[str, str]:
+    """What every figure of the book shows, in the words before the first full stop or colon."""
+    found = {}
+    for path in sorted(SOURCES.parent.glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if look := cell["metadata"].get("mystnb", {}).get("figure"):
+                start = re.split(r"[.:](?:\s|$)", look["caption"])[0]
+                found[look["name"]] = f"*{start}* of the lesson {path.stem}"
+    return found
+
+
 def plain(text: str) -> str:
     """MyST as Markdown that a notebook shows: roles become words, labels of equations go."""
     text = re.sub(r"\{(?:doc|term|ref)\}`([^`<]+?)\s*<[^>]+>`", r"*\1*", text)
     text = re.sub(r"\{doc\}`(?:\.\./)?([\w/]+)`", r"*\1*", text)
     text = re.sub(r"\{term\}`([^`]+)`", r"\1", text)
-    text = re.sub(r"\{numref\}`fig-([\w-]+)`", r"the figure *\1*", text)
+    text = re.sub(
+        r"\{numref\}`(fig-[\w-]+)`", lambda m: f"the figure {captions()[m[1]]}", text
+    )
     text = re.sub(r"\{eq\}`eq-([\w-]+)`", r"*\1*", text)
     text = re.sub(r"\{cite\}`([^`]+)`", r"[\1]", text)
     text = re.sub(r"(?m)^\$\$ \(eq-[\w-]+\)$", "$$", text)

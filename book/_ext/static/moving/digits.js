@@ -44,6 +44,10 @@
         const p = Float32Array.from(base, Moving.sigmoid);
         return { p, v: Uint8Array.from(p, (x) => (rng.uniform() < x ? 1 : 0)) };
       });
+      const dial = beta;
+      beta = 1; // the first picture is one of digits, wherever the dial stands
+      for (let i = 0; i < 40; i++) chains.forEach(sweep);
+      beta = dial;
     },
     step() {
       chains.forEach(sweep);

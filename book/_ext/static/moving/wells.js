@@ -10,7 +10,7 @@ Moving.well = (() => {
     const top = Math.max(a, b);
     return top + Math.log(Math.exp(a - top) + Math.exp(b - top));
   };
-  const grid = Array.from({ length: 241 }, (_, i) => -6 + i / 20);
+  const grid = Array.from({ length: 401 }, (_, i) => -10 + i / 20);
   /* log p*_beta and its log Z by adding up over the grid */
   const path = (base) => {
     const at = (x, beta) => (1 - beta) * base(x) + beta * target(x);
@@ -26,11 +26,12 @@ Moving.well = (() => {
     }
     return x;
   };
-  return { gauss, target, grid, path, metropolis };
+  const shown = grid.filter((x) => Math.abs(x) <= 6);
+  return { gauss, target, shown, path, metropolis };
 })();
 
 (() => {
-  const { gauss, grid, path, metropolis } = Moving.well;
+  const { gauss, shown, path, metropolis } = Moving.well;
   const BASES = { "wide": [0, 2.5], "narrow, on the left": [-2.2, 0.6] };
   let base = "wide", steps = 60, k = 0, particles = [], logW = [], rng, way;
 
@@ -60,7 +61,7 @@ Moving.well = (() => {
       const at = Moving.frame(ctx, { x: 50, y: 12, w: 650, h: 258 }, [-6, 6], [0, 0.72],
         "state x", "density at β", 6);
       const p = (x) => Math.exp(way.at(x, beta) - log);
-      Moving.curve(ctx, at, grid, grid.map(p), Moving.GREY);
+      Moving.curve(ctx, at, shown, shown.map(p), Moving.GREY);
       const scale = Moving.logMeanExp(logW);
       particles.forEach((x, i) => {
         if (Math.abs(x) > 6) return;
