@@ -1,7 +1,7 @@
 """Plants random errors in rbmlib, one at a time, and counts those that the tests notice.
 
     make mutants                      record what tests run, draw, try and report
-    .venv/bin/python tests/mutants.py record | run | report | show NUMBER
+    .venv/bin/python tests/mutants.py planted | record | run | report | show NUMBER
 
 An error changes one node of the syntax tree in memory; no file is touched. It is judged by the
 tests that ran its line when they were last recorded, the quick ones first, until one fails. What
@@ -25,9 +25,11 @@ import signal
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from functools import partial
 from pathlib import Path
 
 from mutations import STATISTICAL, found_in, group_of
+from planted import PLANTED
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "_build" / "mutants"
@@ -111,21 +113,21 @@ def in_child(work, log: Path, cpu_seconds: int, wall_seconds: float) -> int:
     return -1
 
 
-def plant(mutant: dict) -> None:
-    """From now on the module is compiled with the error in it, whatever is cached."""
-    path = str(ROOT / mutant["file"])
+def plant(file: str, tree_of) -> None:
+    """From now on the module is compiled from ``tree_of(its text)``, whatever is cached."""
+    path = str(ROOT / file)
     before = importlib.machinery.SourceFileLoader.get_code
 
     def get_code(self, name):
         if self.path != path:
             return before(self, name)
-        tree = ast.parse(Path(path).read_text(encoding="utf-8"))
-        return compile(changed_tree(tree, mutant), path, "exec")
+        return compile(tree_of(Path(path).read_text(encoding="utf-8")), path, "exec")
 
     importlib.machinery.SourceFileLoader.get_code = get_code
 
 
-def changed_tree(tree, mutant):
+def changed_tree(text: str, mutant: dict):
+    tree = ast.parse(text)
     for found in found_in(tree, change=mutant["number"]):
         if found["number"] == mutant["number"]:
             return ast.fix_missing_locations(found["tree"])
@@ -242,7 +244,7 @@ def run(mutants: list[dict], until: float, again: bool) -> None:
         log.parent.mkdir(exist_ok=True)
 
         def work(mutant=mutant, chosen=chosen):
-            plant(mutant)
+            plant(mutant["file"], partial(changed_tree, mutant=mutant))
             return pytest_on(["-x", *chosen])
 
         status = in_child(work, log, CPU_SECONDS, 1200) if chosen else 0
@@ -254,6 +256,32 @@ def run(mutants: list[dict], until: float, again: bool) -> None:
             file.write(json.dumps(row) + "\n")
         print(number, "caught" if row["caught"] else "SURVIVED", mutant["file"], mutant["line"],
               mutant["what"], "|", mutant["text"], flush=True)  # fmt: skip
+
+
+def run_planted(names: list[str]) -> None:
+    """Every error of the table, with the test that it names; kept in ``planted.jsonl``."""
+    results = KEPT / "planted.jsonl"
+    done = {}
+    if results.exists() and not names:
+        done = {r["key"]: r for r in map(json.loads, results.read_text().splitlines())}
+    (KEPT / "log").mkdir(exist_ok=True)
+    missed = []
+    for number, row in enumerate(PLANTED):
+        key = hashlib.sha256(repr(row).encode()).hexdigest()[:16]
+        if names and str(number) not in names and not any(n in row.what for n in names):
+            continue
+        if not done.get(key, {}).get("caught"):
+            def work(row=row):
+                plant(f"rbmlib/{row.file}", lambda text: text.replace(row.old, row.new))
+                return pytest_on(["-x", f"tests/{row.test}"])
+
+            status = in_child(work, KEPT / "log" / f"planted_{number}.log", CPU_SECONDS, 1200)
+            done[key] = {"key": key, "what": row.what, "caught": status == 1, "status": status}
+            with results.open("a") as file:
+                file.write(json.dumps(done[key]) + "\n")
+        print(number, "caught" if done[key]["caught"] else "SURVIVED", row.what, flush=True)
+        missed += [row.what] * (not done[key]["caught"])
+    print(f"planted errors: {len(missed)} not noticed")
 
 
 def tried() -> dict[str, dict]:
@@ -279,7 +307,7 @@ def report(mutants: list[dict]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("work", choices=("all", "record", "run", "report", "show"))
+    parser.add_argument("work", choices=("all", "planted", "record", "run", "report", "show"))
     parser.add_argument("names", nargs="*", help="test files to record, or an error's number")
     parser.add_argument("--random", type=int, default=200)
     parser.add_argument("--statistical", type=int, default=30)
@@ -289,8 +317,10 @@ def main() -> None:
     given = parser.parse_args()
     KEPT.mkdir(parents=True, exist_ok=True)
     mutants = drawn(given.random, given.statistical, given.seed)
-    if given.work in ("all", "record", "run"):
+    if given.work in ("all", "planted", "record", "run"):
         preload()
+    if given.work in ("all", "planted"):
+        run_planted(given.names)
     if given.work in ("all", "record"):
         record(given.names)
     if given.work in ("all", "run"):
@@ -299,8 +329,8 @@ def main() -> None:
         report(mutants)
     if given.work == "show":
         mutant = mutants[int(given.names[0])]
-        tree = ast.parse((ROOT / mutant["file"]).read_text(encoding="utf-8"))
-        before, after = ast.unparse(tree), ast.unparse(changed_tree(tree, mutant))
+        text = (ROOT / mutant["file"]).read_text(encoding="utf-8")
+        before, after = ast.unparse(ast.parse(text)), ast.unparse(changed_tree(text, mutant))
         pairs = zip(before.splitlines(), after.splitlines(), strict=False)
         print(mutant["file"], mutant["line"], *(f"\n- {a}\n+ {b}" for a, b in pairs if a != b))
 

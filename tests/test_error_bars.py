@@ -287,3 +287,19 @@ def test_drift_of_states_has_a_sign_and_a_size():
         wanted.append(drift / np.hypot(spread(first), spread(last)))
     np.testing.assert_allclose(reported, wanted, atol=0.6)
     assert np.abs(wanted).max() > 1, "a mirrored drift would not be seen"
+
+
+def test_the_corrected_rule_counts_the_spread_of_variances():
+    """On three betas the correction is large, and so is what variances add to its error bar."""
+    betas = np.array([0.0, 0.4, 1.0])
+    guess = rl.pilot(PATH, betas, rng=3).log_z_path
+    coarse = rl.simulated_tempering(PATH, betas, guess, N, 200, 1)
+    bars = {}
+    for rule in ("corrected", "trapezoid"):
+
+        def read(s, rule=rule):
+            return ti(s, rule=rule, skip=1)
+
+        bars[rule] = spread(quiet(read, coarse))
+        assert bars[rule] == pytest.approx(one_left_out(coarse, read), rel=0.02)
+    assert abs(bars["corrected"] / bars["trapezoid"] - 1) > 0.04
