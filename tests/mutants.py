@@ -82,7 +82,7 @@ def preload() -> None:
     import pytest  # noqa: F401
     import scipy.integrate
     import scipy.optimize
-    import scipy.special  # noqa: F401
+    import scipy.special
     import scipy.stats  # noqa: F401
     import yaml  # noqa: F401
 
@@ -271,6 +271,7 @@ def run_planted(names: list[str]) -> None:
         if names and str(number) not in names and not any(n in row.what for n in names):
             continue
         if not done.get(key, {}).get("caught"):
+
             def work(row=row):
                 plant(f"rbmlib/{row.file}", lambda text: text.replace(row.old, row.new))
                 return pytest_on(["-x", f"tests/{row.test}"])

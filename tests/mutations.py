@@ -24,8 +24,14 @@ OTHER = {
 }  # fmt: skip
 SPREAD = {"std": "var", "var": "std", "sqrt": "abs", "hypot": "add", "median": "mean"}
 ERRORS = re.compile(r"error|variance|spread|half|width|squares|influence|ess$|families|bias$")
-GROUPS = {"constant": "constants", "term dropped": "terms", "sign or negation dropped": "signs",
-          "truth": "constants", "branches exchanged": "branches", "and <-> or": "branches"}
+GROUPS = {
+    "constant": "constants",
+    "term dropped": "terms",
+    "sign or negation dropped": "signs",
+    "truth": "constants",
+    "branches exchanged": "branches",
+    "and <-> or": "branches",
+}
 
 
 def group_of(what: str) -> str:

@@ -16,6 +16,7 @@ class Planted(NamedTuple):
 
 
 BARS, UNEVEN, SAID = "test_error_bars.py", "test_uneven.py", "test_values_said.py"
+CORRECTED = f"{BARS}::test_the_corrected_rule_counts_the_spread_of_variances"
 LEFT_OUT = f"{BARS}::test_bars_of_a_sample_are_those_of_chains_left_out"
 
 PLANTED = [
@@ -41,10 +42,10 @@ PLANTED = [
             "spread = float(influences.std(ddof=1) / np.sqrt(influences.size))",
             "spread = 0.9 * float(influences.std(ddof=1) / np.sqrt(influences.size))", LEFT_OUT),
     Planted("the corrected rule without the spread of variances", "estimators/ti.py",
-            "influences + of_variances @ w", "influences", f"{BARS}::test_the_corrected_rule_counts_the_spread_of_variances"),
+            "influences + of_variances @ w", "influences", CORRECTED),
     Planted("variances of the corrected rule without the mean's part", "estimators/ti.py",
             "return square - mean**2, of_squares - 2 * mean * of_means",
-            "return square - mean**2, of_squares", f"{BARS}::test_the_corrected_rule_counts_the_spread_of_variances"),
+            "return square - mean**2, of_squares", CORRECTED),
     Planted("the jackknife without its factor", "estimators/transition_rts.py",
             "np.sqrt((n - 1) / n * ((left_out", "np.sqrt(1 / n * ((left_out",
             f"{BARS}::test_the_jackknife_of_moves_has_its_factor"),

@@ -31,9 +31,7 @@ N = 40
 def sample():
     """Uneven prior, guesses off the mark, blocks and chains of their own."""
     guess = rl.pilot(PATH, BETAS, rng=3).log_z_path + np.linspace(0, 0.7, BETAS.size) + 5.0
-    return rl.simulated_tempering(
-        PATH, BETAS, guess, N, 400, 1, prior=np.arange(1, BETAS.size + 1)
-    )
+    return rl.simulated_tempering(PATH, BETAS, guess, N, 400, 1, prior=np.arange(1, BETAS.size + 1))
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +102,7 @@ def test_the_jackknife_of_moves_has_its_factor(sample, kind):
 
 
 def test_log_z_of_each_chain_is_what_it_pulls_towards(sample):
-    """The spread of ``log_weights`` over chains is the bar: so histograms of them tell the truth."""
+    """The spread of ``log_weights`` over chains is the bar: histograms of them tell the truth."""
     for name in ("rts", "mbar", "bar", "ti"):
         run = quiet(READ[name], sample)
         assert run.log_weights.std(ddof=1) / np.sqrt(N) == pytest.approx(spread(run), rel=1e-6)

@@ -1,6 +1,7 @@
 """What fixtures with equal parts cannot see: priors, constants, bends, few and uneven weights."""
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -197,7 +198,7 @@ def test_a_histogram_is_flat_by_the_shares_of_its_prior(one_over_t, gain):
     assert rule.histogram.tolist() == [[0, 0, 0], [300, 300, 300]]
     rule.see(np.array([[0, 0, 0], [1500, 140, 0]]), 1100)  # 1800, 440, 300 of 2540
     assert rule.halvings.tolist() == [1, 1]
-    assert rule.late.tolist() == ([False, False] if not one_over_t else [False, False])
+    assert rule.late.tolist() == [False, False]
     late = Halving(_Two, one_over_t, 0.8)
     late.see(np.array([[600, 170, 90], [300, 300, 300]]), 10)  # 1/t is 0.1 by then
     assert late.late.tolist() == [one_over_t, False]
@@ -281,7 +282,7 @@ def test_friction_at_both_ends_is_that_of_the_middle():
 
 
 def test_friction_cuts_cells_of_unequal_width_at_their_own_ends():
-    """Two kinds of window, of other widths and numbers of steps: shares of sqrt(zeta) times width."""
+    """Windows of two widths and numbers of steps: shares of sqrt(zeta) times width."""
     betas = np.r_[np.linspace(0, 0.3, 16), np.linspace(0.3, 1, 16)[1:]]
     steps = np.r_[np.arange(0, 151, 10), 150 + 30 * np.arange(1, 16)]
     spreads = np.r_[np.full(15, 0.3), np.full(15, 0.1)]
@@ -372,7 +373,7 @@ def test_weights_of_a_tracker_follow_the_model_and_the_moving_estimates():
     models = [random_rbm(s, 0.4) for s in (1, 2, 3, 4)]
     tracker.update(models[0])
     weights, moved = tracker.weights.log_weights.copy(), 0.0
-    for old, new in zip(models, models[1:], strict=False):
+    for old, new in pairwise(models):
         sample, wanted = tracker.sample, tracker.log_z_path.copy()
         index = sample.index.copy()
         change = log_density_change(old, new, sample.states, tracker.betas[index])

@@ -85,7 +85,7 @@ def truth(model: str) -> float:
 
 
 def log_z_of_gaussian(rbm: GaussianRBM) -> float:
-    """A sum over hidden states of Gaussian integrals, log p*(v, h) = (b + W h) v + a h - v^2 / 2."""
+    """Sum over hidden states of Gaussian integrals: log p*(v, h) = (b + W h) v + a h - v^2 / 2."""
     hidden = (np.arange(2**rbm.n_hidden)[:, None] >> np.arange(rbm.n_hidden)) & 1
     mean = rbm.visible_mean(hidden.astype(float))
     at_mean = hidden @ rbm.hidden_bias + (mean**2).sum(axis=1) / 2
