@@ -11,7 +11,8 @@ MOST = 10**9  # of anything that is counted: no machine has the time or the memo
 def count(name: str, value, minimum: int = 1, most: float = MOST) -> int:
     """A whole number of at least ``minimum`` (1000.0 counts as 1000), and ``most`` at most."""
     real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if not real or not math.isfinite(value) or value != int(value) or value < minimum:
+    finite = isinstance(value, int) or (real and math.isfinite(value))
+    if not real or not finite or value != int(value) or value < minimum:
         raise ValueError(f"{name} is {value!r}: expected a whole number, {minimum} or more")
     if value > most:
         raise ValueError(f"{name} is {value!r:.20}: expected a whole number, {most:,} at most")
@@ -25,7 +26,7 @@ def number(
     """A finite real number > ``above`` and >= ``least``, < ``below`` and <= ``most``, as float."""
     real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     # a float16 could not be compared with a bound beyond its range
-    found = float(value) if real else math.nan
+    found = float(value) if real and abs(value) < 1e300 else math.nan
     if not (math.isfinite(found) and above < found < below and least <= found <= most):
         raise ValueError(f"{name} is {value!r}: expected {meaning}")
     return found
