@@ -14,7 +14,7 @@ from helpers_tracking import random_rbm
 import rbmlib as rl
 from rbmlib import LogZTracker, schedules
 from rbmlib.estimators.bootstrap import bootstrap_tempered
-from rbmlib.estimators.rts import EMPTY
+from rbmlib.estimators.rts import EMPTY, mixed_rts
 from rbmlib.estimators.wang_landau import Halving
 from rbmlib.paths.base import State
 from rbmlib.schedules.cutting import cut
@@ -179,6 +179,20 @@ def test_estimates_from_states_drawn_again_know_the_prior(sample):
         assert found[name][0] == pytest.approx(wanted, abs=1e-4), name
     mbar = rl.solve_mbar(delta, counted, BETAS).log_z[-1] + PATH.log_z_base
     assert found["mbar"][0] == pytest.approx(mbar)
+
+
+def test_runs_with_other_guesses_and_priors_are_joined(sample, guess):
+    """Of one sample the joint likelihood is eq. (12), with its prior; of two it lies between."""
+    alone = rl.rts_of_sample(sample).log_z_path
+    np.testing.assert_allclose(mixed_rts([sample]), alone, atol=1e-8)
+    other = rl.simulated_tempering(PATH, BETAS, guess, 20, 110, 5, prior=PRIOR[::-1])
+    both, second = mixed_rts([sample, other])[-1], rl.rts_of_sample(other).log_z
+    assert min(alone[-1], second) - 0.01 < both < max(alone[-1], second) + 0.01
+
+
+def test_one_wrong_weight_among_good_ones_is_refused():
+    with pytest.raises(ValueError, match="weights go down to -1"):
+        rl.GaussianMixture([[0.0], [1.0], [2.0]], 1.0, weights=[1.0, -1.0, 2.0])
 
 
 class _Two:
