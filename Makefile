@@ -20,7 +20,7 @@ threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) N
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock book executed chapter pages notebooks articles test bench lint release clean exercises slides
+.PHONY: help setup lock book executed chapter pages notebooks articles test bench lint release clean exercises slides check mutants
 
 book: $(STAMP)  ## run a copy of every chapter and render the book to _build/html
 	@BOOK_JOBS=$(JOBS) BOOK_CHAPTERS="$$($(MAKE) --silent -n executed | sed -nE 's,.*run_chapter\.py (book/[^ ]*\.ipynb) .*,\1,p' | tr '\n' ' ')"; \
@@ -38,6 +38,16 @@ endif
 	$(BIN)/pytest -n 2 --dist loadgroup -m pages tests
 	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist load -m chapters tests
 	$(BIN)/pytest -m processes tests
+
+QUICK := structure types schedules results models paths hmc mcmc store sweep sweep_declarations tasks \
+         planted error_bars uneven values_said hostile_arguments refused_models refused_runs \
+         notebooks_static lessons claims judge tap_printed neighbour_bar parameter_limits
+check: $(STAMP)  ## a fast part of the tests, for work in progress (under two minutes)
+	$(call threads,$(HALF)) $(BIN)/pytest -q -n 2 --dist loadscope \
+	  -m "not statistical and not chapters and not pages and not processes" $(QUICK:%=tests/test_%.py)
+
+mutants: $(STAMP)  ## plant errors in the library, one at a time, and count those that tests notice (hours)
+	$(BIN)/python tests/mutants.py all
 
 chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
 	@[ -n "$(NAME)" ] || { echo "error: which chapter? for example: make chapter NAME=ais" >&2; exit 1; }

@@ -5,12 +5,17 @@ import numbers
 
 import numpy as np
 
+MOST = 10**9  # of anything that is counted: no machine has the time or the memory for more
 
-def count(name: str, value, minimum: int = 1) -> int:
-    """A whole number of at least ``minimum`` (1000.0 counts as 1000)."""
+
+def count(name: str, value, minimum: int = 1, most: float = MOST) -> int:
+    """A whole number of at least ``minimum`` (1000.0 counts as 1000), and ``most`` at most."""
     real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if not real or not math.isfinite(value) or value != int(value) or value < minimum:
+    finite = isinstance(value, int) or (real and math.isfinite(value))
+    if not real or not finite or value != int(value) or value < minimum:
         raise ValueError(f"{name} is {value!r}: expected a whole number, {minimum} or more")
+    if value > most:
+        raise ValueError(f"{name} is {value!r:.20}: expected a whole number, {most:,} at most")
     return int(value)
 
 
@@ -20,9 +25,11 @@ def number(
 ) -> float:  # fmt: skip
     """A finite real number > ``above`` and >= ``least``, < ``below`` and <= ``most``, as float."""
     real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if not (real and math.isfinite(value) and above < value < below and least <= value <= most):
+    # a float16 could not be compared with a bound beyond its range
+    found = float(value) if real and abs(value) < 1e300 else math.nan
+    if not (math.isfinite(found) and above < found < below and least <= found <= most):
         raise ValueError(f"{name} is {value!r}: expected {meaning}")
-    return float(value)
+    return found
 
 
 def probability(name: str, value) -> float:
@@ -179,6 +186,24 @@ def layer(name: str, value, n_units: int, *, finite: bool = False) -> np.ndarray
     return array
 
 
+LARGEST_STATE = 1e100  # of real states: their squares are summed
+
+
+def finite_states(name: str, value) -> np.ndarray:
+    """Numbers that are finite, and whose squares are; what else is asked is asked elsewhere."""
+    array = numeric(name, value, "finite numbers, one column a unit of the model")
+    if array.dtype.kind == "f":
+        if not np.isfinite(array).all():
+            refuse_nan(name, array, "finite numbers")
+            raise ValueError(f"{name} holds infinite values: expected finite numbers")
+        largest = float(np.abs(array).max()) if array.size else 0.0
+        if largest > LARGEST_STATE:
+            raise ValueError(
+                f"{name} reaches {largest:.3g} in magnitude: expected {LARGEST_STATE:.0e} at most"
+            )
+    return value
+
+
 def point_of_path(beta) -> float:
     return number("beta", beta, "a point of the path, from 0 to 1", least=0, most=1)
 
@@ -208,7 +233,7 @@ def generator(rng) -> np.random.Generator:
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
     try:
-        return np.random.default_rng(count("rng", rng, minimum=0))
+        return np.random.default_rng(count("rng", rng, 0, math.inf))
     except (TypeError, ValueError) as error:
         raise type(error)(f"{error}, a numpy.random.Generator, or None") from None
 

@@ -67,6 +67,8 @@ def _converted(name: str, value, kind, least: float):
         raise ValueError(
             f"{name} is {value!r}: expected {wanted[kind]}, for example -p {name} 1000"
         )
+    if kind is float and not math.isfinite(value):
+        raise ValueError(f"{name} is {value!r}: expected a finite number")
     if kind in (int, float) and value < least:
         raise ValueError(f"{name} is {value!r}: expected {least} or more")
     return value

@@ -19,6 +19,7 @@ from ._weights import of_weights, run_settings
 
 # What every run records, and what it keeps of every chain if it is told to.
 RECORDED = {"beta", "step", "log_z", "ess", "slope_mean", "slope_variance"}
+MOST_RECORDED = 10_000_000
 OF_CHAINS = ("chain_log_weights", "chain_slopes")
 
 
@@ -116,7 +117,7 @@ def ais(
     with progress_bar(n_steps, "ais", progress) as bar:
         state, log_weights = path.anneal(
             state, betas, stream, n_threads=n_threads, on_progress=bar.update,
-            record_at=recorded_steps(n_steps, count("n_recorded", n_recorded, 2)),
+            record_at=recorded_steps(n_steps, count("n_recorded", n_recorded, 2, MOST_RECORDED)),
             on_record=recorder,
         )  # fmt: skip
     log_weights, records, final = log_weights + path.log_z_base, recorder.result(), state

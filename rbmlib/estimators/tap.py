@@ -108,8 +108,9 @@ def tap(
     started = time.perf_counter()
     rbm = as_rbm("rbm", rbm)
     instance("compare", compare, (bool, np.bool_), "True or False")
-    if order not in (1, 2, 3):
-        raise ValueError(f"order is {order!r}: expected 1 (mean field), 2 or 3")
+    if not isinstance(order, (int, float, np.number)) or order not in (1, 2, 3):
+        raise ValueError(f"order is {order!r:.60}: expected 1 (mean field), 2 or 3")
+    order = int(order)
     one_of("solver", solver, SOLVERS)
     number("damping", damping, "0 or more, and less than 1", least=0, below=1)
     max_sweeps = count("max_sweeps", max_sweeps)

@@ -4,8 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._validation import LARGEST, LARGEST_SCALE, layer, parameter_array, source_of_random
+from .._outermost import check_methods
+from .._validation import (
+    LARGEST,
+    LARGEST_SCALE,
+    finite_states,
+    layer,
+    parameter_array,
+    source_of_random,
+)
 from .files import KINDS, save_model
+
+OF_STATES = (
+    "log_density", "free_energy", "hidden_field", "visible_field", "hidden_mean", "visible_mean",
+    "gradient", "log_joint_density",
+)  # fmt: skip
+FINITE = {
+    name: lambda model, value, others, name=name: finite_states(name, value)
+    for name in ("visible", "hidden", "x")
+}  # where a caller comes in
 
 
 class _RBM:
@@ -21,6 +38,7 @@ class _RBM:
     _limits = LARGEST, LARGEST_SCALE  # of parameters, and of log_scale
 
     def __init_subclass__(cls):
+        check_methods(cls, OF_STATES, FINITE)
         if "mark" in vars(cls):
             KINDS[cls.mark] = cls
 
@@ -85,3 +103,6 @@ class _RBM:
         they are rounded to it.
         """
         save_model(self, path, dtype)
+
+
+check_methods(_RBM, OF_STATES, FINITE)

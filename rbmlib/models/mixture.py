@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._outermost import check_methods
 from .._validation import (
     count,
     finite_array,
     generator,
     layer,
     number,
+    parameter_array,
 )
+from .base import FINITE, OF_STATES
 
 
 class GaussianMixture:
@@ -36,7 +39,7 @@ class GaussianMixture:
     """
 
     def __init__(self, means, variance: float, weights=None, *, log_scale: float = 0.0):
-        self.means = finite_array("means", means, (None, None), "(n_components, d)")
+        self.means = parameter_array("means", means, (None, None), "(n_components, d)")
         n, d = self.means.shape
         if not (n and d):
             raise ValueError(f"means has shape {self.means.shape}: expected (n_components, d)")
@@ -85,3 +88,6 @@ class GaussianMixture:
         which = rng.choice(len(self.weights), size=n_states, p=self.weights / self.weights.sum())
         noise = rng.normal(scale=np.sqrt(self.variance), size=(n_states, self.n_visible))
         return self.means[which] + noise
+
+
+check_methods(GaussianMixture, OF_STATES, FINITE)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh
 
-from .._validation import finite_array, number
+from .._validation import number, parameter_array
 
 LARGEST = 0.9999  # a variance of up to 5,000 along a direction
 
@@ -42,7 +42,7 @@ def project_weights(weights, largest: float = LARGEST) -> np.ndarray:
            [0. , 0.5]])
     """
     shape = "(n_visible, n_hidden), one row a visible unit"
-    w = finite_array("weights", weights, (None, None), shape)
+    w = parameter_array("weights", weights, (None, None), shape)
     bound = checked_largest(largest)
     if w.shape[0] < w.shape[1]:
         return project_weights(w.T, bound).T

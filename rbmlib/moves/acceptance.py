@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._outermost import trusted
+
 
 class Transition(NamedTuple):
     """What a step did to each chain."""
@@ -29,7 +31,8 @@ def accept(x, end, energy_error, log_uniforms) -> Transition:
 
 def values_of(log_density, x) -> np.ndarray:
     """log p* of states (n_chains, d): (n_chains,)."""
-    values = np.asarray(log_density(x), float)
+    with trusted():  # a proposal may be anywhere: it is refused by its value
+        values = np.asarray(log_density(x), float)
     if values.shape != x.shape[:1]:
         raise ValueError(
             f"log_density gives shape {values.shape}: expected {x.shape[:1]}, one value a state"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._outermost import trusted
 from .._streams import ChainStream
 from .._validation import count, finite_array, function, generator, numeric
 from .acceptance import Transition, accept, values_of
@@ -39,6 +40,9 @@ __all__ = [
     "scaled_root",
     "tune_step_size",
 ]
+
+
+MOST_LEAPFROG = 1_000_000  # steps of a trajectory
 
 
 def hmc(log_density, gradient, x, step_size, n_leapfrog: int, rng=None) -> Transition:
@@ -79,7 +83,7 @@ def hmc(log_density, gradient, x, step_size, n_leapfrog: int, rng=None) -> Trans
     """
     x, step_size, rng = _checked(log_density, x, step_size, rng)
     function("gradient", gradient, "of states (n_chains, d), as many numbers")
-    n_leapfrog = count("n_leapfrog", n_leapfrog)
+    n_leapfrog = count("n_leapfrog", n_leapfrog, most=MOST_LEAPFROG)
     momentum = rng.standard_normal(x.shape)
     end, error = trajectory(log_density, gradient, x, momentum, step_size, n_leapfrog)
     return _accept(x, end, error, rng)
@@ -89,8 +93,8 @@ def trajectory(
     log_density, gradient, x, momentum, step_size, n_leapfrog: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Where `leapfrog` leads, and the energy error (n_chains,), NaN or inf where it diverged."""
-    with np.errstate(over="ignore", invalid="ignore"):  # a diverged trajectory is rejected
-        end, last = leapfrog(gradient, x, momentum, step_size, n_leapfrog)
+    with np.errstate(over="ignore", invalid="ignore"), trusted():  # what diverged is rejected
+        end, last = _leapfrog(gradient, x, momentum, step_size, n_leapfrog)
         kinetic = ((last**2).sum(axis=1) - (momentum**2).sum(axis=1)) / 2
         return end, kinetic - (values_of(log_density, end) - values_of(log_density, x))
 
@@ -100,7 +104,20 @@ def leapfrog(gradient, x, momentum, step_size, n_leapfrog: int) -> tuple[np.ndar
 
     With the momentum turned round, the same steps lead back.
     """
-    n_leapfrog = count("n_leapfrog", n_leapfrog)
+    function("gradient", gradient, "of states (n_chains, d), as many numbers")
+    n_leapfrog = count("n_leapfrog", n_leapfrog, most=MOST_LEAPFROG)
+    x = finite_array("x", x, (None, None), "(n_chains, d), one row a chain")
+    momentum = finite_array("momentum", momentum, x.shape, f"{x.shape}, as x")
+    meaning = f"a number, or ({len(x)}, 1), one a chain"
+    step_size = numeric("step_size", step_size, meaning).astype(float)
+    if step_size.shape not in ((), (len(x), 1)) or not np.isfinite(step_size).all():
+        raise ValueError(f"step_size has shape {step_size.shape} or is not finite: expected "
+                         f"{meaning}")  # fmt: skip
+    with trusted():
+        return _leapfrog(gradient, x, momentum, step_size, n_leapfrog)
+
+
+def _leapfrog(gradient, x, momentum, step_size, n_leapfrog: int) -> tuple[np.ndarray, np.ndarray]:
     momentum = momentum + step_size / 2 * gradient(x)
     for _ in range(n_leapfrog - 1):
         x = x + step_size * momentum

@@ -132,7 +132,8 @@ def fit_acceptance(index, step_size, accepted, n_betas: int, span) -> Acceptance
     [-2.0, -4.0]
     """
     n_betas = count("n_betas", n_betas)
-    low, high = (number("span", s, "(smallest, largest) step size, above 0", above=0) for s in span)
+    low, high = finite_array("span", span, (2,), "(smallest, largest) step size, above 0")
+    number("span", float(low), "(smallest, largest) step size, above 0", above=0)
     if not low < high:
         raise ValueError(f"span is {span!r}: expected (smallest, largest) step size")
     meaning = f"(n,), whole numbers from 0 to {n_betas - 1}"

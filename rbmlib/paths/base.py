@@ -15,12 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._outermost import check_methods
 from .._validation import (
     binary_states,
     finite_array,
     instance,
 )
 from ..models.bernoulli import BernoulliRBM
+from . import arguments
 from .steps import draw_betas, moved, sweep_of_groups
 
 STATE_MEANING = "a State, such as path.sample_base(n_chains, rng) or rl.State(visible)"
@@ -40,6 +42,10 @@ class AnnealingPath(ABC):
     """A curve of models from a tractable base (beta = 0) to the target (beta = 1)."""
 
     log_z_base: float
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        _check(cls)
 
     @abstractmethod
     def at(self, beta: float):
@@ -213,6 +219,15 @@ class AnnealingPath(ABC):
             if on_progress is not None:
                 on_progress(1)
         return state
+
+
+def _check(cls: type) -> None:
+    """Arguments of public methods are checked where a caller comes in."""
+    check_methods(cls, ("log_density_slope",), arguments.SLOPE)
+    check_methods(cls, arguments.METHODS, arguments.CHECKS)
+
+
+_check(AnnealingPath)
 
 
 def check_visible(name: str, visible, n_visible: int, binary: bool) -> None:

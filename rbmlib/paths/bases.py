@@ -69,7 +69,9 @@ def base_rate(data, smoothing: float = 0.05) -> np.ndarray:
             f"data runs from {pixels.min()} to {pixels.max()}: expected values in [0, 1]; "
             "divide by the largest value that they can take (255 for bytes), or binarise them"
         )
-    number("smoothing", smoothing, "a positive number, such as 0.05", above=0)
+    smoothing = number(
+        "smoothing", smoothing, "above 0 and up to 1e6, such as 0.05", above=0, most=1e6
+    )
     p = pixels.mean(axis=0, dtype=float)
     return logit((p + smoothing) / (1 + 2 * smoothing))
 

@@ -6,6 +6,8 @@ import numpy as np
 
 from .._validation import annealing_betas, count, number
 
+MOST_STEPS = 100_000_000  # of a schedule, which is held in memory
+
 
 def linear(n_temperatures: int) -> np.ndarray:
     """K = ``n_temperatures`` equal steps, ``beta_k = k / K``: an array of K + 1 betas.
@@ -15,7 +17,7 @@ def linear(n_temperatures: int) -> np.ndarray:
     >>> linear(4).tolist()
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """
-    return np.linspace(0.0, 1.0, count("n_temperatures", n_temperatures) + 1)
+    return np.linspace(0.0, 1.0, count("n_temperatures", n_temperatures, most=MOST_STEPS) + 1)
 
 
 def sm08(n_temperatures: int | None = None) -> np.ndarray:
@@ -26,7 +28,11 @@ def sm08(n_temperatures: int | None = None) -> np.ndarray:
     """
     knots_k = np.array([0, 500, 4_500, 14_500]) / 14_500
     knots_beta = np.array([0.0, 0.5, 0.9, 1.0])
-    n = 14_500 if n_temperatures is None else count("n_temperatures", n_temperatures)
+    n = (
+        14_500
+        if n_temperatures is None
+        else count("n_temperatures", n_temperatures, most=MOST_STEPS)
+    )
     return np.interp(np.arange(n + 1) / n, knots_k, knots_beta)
 
 

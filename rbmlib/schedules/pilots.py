@@ -218,7 +218,8 @@ def _correlated_sums(centred: np.ndarray) -> np.ndarray:
 
 
 def _smooth(values: np.ndarray, width: float) -> np.ndarray:
-    width = number("smoothing", width, "a number of at least 0", least=0)
+    meaning = "a number of at least 0, in recorded points, up to 1e6"
+    width = number("smoothing", width, meaning, least=0, most=1e6)
     if not width:
         return values
     from scipy.ndimage import gaussian_filter1d

@@ -14,7 +14,8 @@ from .._extras import needed
 from .kind import PLAIN, TaskKind, kind_of
 
 PLAIN_KIND = kind_of(dict, "")
-MAX_TASKS = 10_000_000  # of a grid: the client holds them all
+MAX_TASKS = 1_000_000  # of a sweep: the client holds them all, and looks at each
+MAX_BYTES = 10_000_000  # of a declaration
 
 
 def declared(number: int, task, kind: TaskKind) -> dict:
@@ -65,6 +66,7 @@ def read_yaml(source: Path, kind: TaskKind = PLAIN_KIND, overrides=None) -> Decl
     if not isinstance(grids, list) or not all(isinstance(g, dict) and g for g in grids):
         raise ValueError(f"{source.name}: grids is {grids!r}: expected a list of mappings")
     with named(source.name):
+        _check_sizes(grids, overrides or {})
         if overrides:
             tasks = _overridden(grids, kind, overrides)
         else:
@@ -80,13 +82,36 @@ def read_yaml(source: Path, kind: TaskKind = PLAIN_KIND, overrides=None) -> Decl
     return Declaration(tasks, results)
 
 
+def _check_sizes(grids: list[dict], overrides: dict) -> None:
+    """How many tasks the grids stand for, before any is made."""
+    chosen = math.prod(len(_values(*one)) for one in overrides.items())
+    total = 0
+    for grid in grids:
+        kept = (len(_values(*one)) for one in grid.items() if one[0] not in overrides)
+        total += chosen * math.prod(kept)
+        if total > MAX_TASKS:
+            raise ValueError(
+                f"the grids stand for more than {MAX_TASKS:,} tasks: expected {MAX_TASKS:,} at "
+                "most; divide the sweep into several files"
+            )
+
+
 def _content(source: Path) -> dict:
     yaml = needed("yaml", "a sweep in YAML")
 
     if not source.is_file():
         raise FileNotFoundError(f"no sweep {str(source)!r}: expected a YAML file")
+    if source.stat().st_size > MAX_BYTES:
+        raise ValueError(
+            f"{source.name} has {source.stat().st_size:,} bytes: expected {MAX_BYTES:,} at most; "
+            "a list of whole numbers is written {first: 0, count: 20}"
+        )
     try:
         content = yaml.load(source.read_text(), _yaml_loader())
+    except RecursionError:
+        raise ValueError(
+            f"{source.name} is nested too deeply: expected a list of mappings of plain values"
+        ) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"{source.name} is no YAML: {' '.join(str(error).split())}") from None
     expected = {"about", "results", "grids"}
@@ -117,8 +142,6 @@ def _yaml_loader():
 def _expanded(grid: dict) -> list[dict]:
     """All combinations of the values of a grid."""
     values = [_values(name, value) for name, value in grid.items()]
-    if math.prod(map(len, values)) > MAX_TASKS:
-        raise ValueError(f"a grid stands for more than {MAX_TASKS:,} tasks: divide the sweep")
     return [dict(zip(grid, combination, strict=True)) for combination in itertools.product(*values)]
 
 

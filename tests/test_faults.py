@@ -1,0 +1,169 @@
+"""Faults of the machine: kills at any moment, two at once, a clock set back, files cut short.
+
+Children are forked, so that a start takes a hundredth of a second: 50 kills in a few seconds.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rbmlib as rl
+from rbmlib.sweeps.store import ResultsStore, StoreError
+
+pytestmark = pytest.mark.processes
+TASKS = [{"n": n} for n in range(60)]
+KILLS = 50
+
+
+def work(n):
+    """A result that depends on nothing but n, in a few milliseconds."""
+    stop = time.perf_counter() + 0.004
+    values = np.sort(np.random.default_rng(n).random(500))
+    while time.perf_counter() < stop:
+        np.sort(values[::-1])
+    return {"mean": float(values.mean()), "low": float(values[0]), "name": f"task {n}"}
+
+
+def forked(folder: Path, clock=None) -> int:
+    """A child that runs the sweep: exit status 0 done, 3 refused since the store is in use.
+
+    This process itself runs none: what is forked from one that has threads may never end.
+    """
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+        if clock is not None:
+            time.time = clock
+        try:
+            sweep = rl.Sweep(TASKS, work, folder=folder)
+            sweep.run(n_workers=0, progress=False)
+            sweep.to_csv()
+            status = 0
+        except StoreError:
+            status = 3
+    finally:
+        os._exit(status)
+
+
+def ended(pid: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def table(folder: Path, clock=None) -> bytes | None:
+    """Of a sweep that runs to its end; None if its store was refused."""
+    status = ended(forked(folder, clock))
+    assert status in (0, 3)
+    return (folder / "sweep.csv").read_bytes() if status == 0 else None
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The table, and the seconds that it takes here and now."""
+    began = time.monotonic()
+    found = table(tmp_path_factory.mktemp("undisturbed"))
+    return found, time.monotonic() - began
+
+
+def test_fifty_kills_lose_nothing(tmp_path, undisturbed):
+    """What was stored before a kill is there after it, and the table is the same to the byte."""
+    wanted, seconds = undisturbed
+    source, before, kills = random.Random(1), 0, 0
+    folder, number = tmp_path / "0", 0
+    folder.mkdir()
+    while kills < KILLS:
+        pid = forked(folder)
+        time.sleep(source.uniform(0.0, 1.2 * seconds))
+        os.kill(pid, signal.SIGKILL)
+        killed = ended(pid) == -signal.SIGKILL
+        kills += killed
+        done = stored(folder)
+        assert done >= before, "a finished result was lost"
+        before = done
+        if not killed or done == len(TASKS):
+            assert table(folder) == wanted
+            number += 1
+            folder, before = tmp_path / str(number), 0
+            folder.mkdir()
+    assert table(folder) == wanted
+
+
+def stored(folder: Path) -> int:
+    file = folder / "sweep.sqlite"
+    if not file.exists() or not file.stat().st_size:
+        return 0
+    with ResultsStore(file, rl.Sweep(TASKS, work, folder=folder).version) as store:
+        return len(store.records())
+
+
+def test_two_processes_on_one_store(tmp_path, undisturbed):
+    """One works, the other is refused in words, whoever came first; nothing is done twice."""
+    for trial in range(5):
+        folder = tmp_path / str(trial)
+        folder.mkdir()
+        found = sorted(map(ended, [forked(folder), forked(folder)]))
+        assert found in ([0, 0], [0, 3]), found
+        assert table(folder) == undisturbed[0]
+
+
+def test_a_clock_that_is_set_back(tmp_path, undisturbed, monkeypatch):
+    """By a day at each look, in the middle of a sweep: results are no function of the time."""
+    real, calls = time.time, []
+
+    def back():
+        calls.append(1)
+        return real() - 3600 * 24 * len(calls)
+
+    assert table(tmp_path, back) == undisturbed[0]
+    header, *rows = (tmp_path / "sweep.provenance.csv").read_text().splitlines()
+    assert len(rows) == len(TASKS)
+    seconds = header.split(",").index("seconds")
+    assert all(0 <= float(row.split(",")[seconds]) < 100 for row in rows)
+    monkeypatch.setattr(time, "time", back)
+    # and of a budget: it is counted by a clock that only goes forward
+    rbm = rl.testsystems.random_rbm(12, 8, rng=0)
+    began = time.monotonic()
+    estimate = rl.log_z(rbm, budget_seconds=0.2, rng=0, enumerate_small=False)
+    assert estimate.seconds < 60
+    assert time.monotonic() - began < 120
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.35, 0.6, 0.9, 0.999])
+def test_a_store_cut_short_is_refused_or_completed(tmp_path, undisturbed, share):
+    """Never half a table in silence: refused and left as it is, or computed again to the end."""
+    assert table(tmp_path) == undisturbed[0]
+    (tmp_path / "sweep.csv").unlink()
+    file = tmp_path / "sweep.sqlite"
+    whole = file.read_bytes()
+    file.write_bytes(whole[: int(share * len(whole))])
+    for other in tmp_path.glob("sweep.sqlite-*"):
+        other.unlink()
+    cut = file.read_bytes()
+    made = table(tmp_path)
+    assert made in (None, undisturbed[0])
+    if made is None:
+        assert file.read_bytes() == cut, "a refused store was changed"
+
+
+@pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME", "RBMLIB_DATA", "TMPDIR"])
+def test_a_home_or_cache_that_cannot_be_written(variable):
+    """Where a folder is no folder: what needs none works, what needs it says which it is."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rbmlib", "data"], capture_output=True, text=True, timeout=300,
+        env=os.environ | {variable: "/dev/null/nowhere"},
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    if done.returncode:
+        assert done.stderr.startswith("error: ")
+        assert "/dev/null/nowhere" in done.stderr
+    else:
+        assert "h500" in done.stdout

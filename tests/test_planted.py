@@ -1,0 +1,19 @@
+"""The table of planted errors stays true of the code: its texts and its tests are there."""
+
+import ast
+
+from planted import PLANTED
+
+from rbmlib import __file__ as package
+
+
+def test_planted_errors_can_still_be_planted(repository):
+    root = repository / "rbmlib"
+    assert str(root) in package
+    for row in PLANTED:
+        text = (root / row.file).read_text(encoding="utf-8")
+        assert text.count(row.old) == 1, f"{row.what}: {text.count(row.old)} times in {row.file}"
+        ast.parse(text.replace(row.old, row.new))
+        file, _, name = row.test.partition("::")
+        assert f"def {name}(" in (repository / "tests" / file).read_text(encoding="utf-8"), row
+    assert len({row.what for row in PLANTED}) == len(PLANTED)

@@ -1,0 +1,269 @@
+"""What is printed, written and put into columns: values by name, not words that are there."""
+
+import json
+import re
+import warnings
+
+import numpy as np
+import pytest
+from helpers_stats import log_sum, rbm_table
+from scipy import stats
+
+import rbmlib as rl
+from rbmlib.__main__ import main
+from rbmlib.automatic.rounds import Runs
+from rbmlib.book import tables
+from rbmlib.book.experiments import estimate, rts, tracking, varopt
+from rbmlib.book.experiments.reference import _both_directions
+from rbmlib.datasets import load_dna
+
+STEPS, SEED, CHAINS = 6, 3, 40
+BETAS = rl.schedules.linear(8)
+pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def model():
+    """Uneven enough that a lower bound is not the upper one, nor either the estimate."""
+    return rl.testsystems.random_rbm(14, 9, coupling=9.0, rng=4)
+
+
+@pytest.fixture(scope="module")
+def saved(model, tmp_path_factory):
+    path = tmp_path_factory.mktemp("said") / "model.npz"
+    model.save(path)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def path(model):
+    return rl.GeometricPath(model, base=np.linspace(-0.4, 0.4, 14))
+
+
+@pytest.fixture(scope="module")
+def found(model):
+    return quiet(rl.log_z, model, n_steps=STEPS, n_chains=CHAINS, rng=SEED, enumerate_small=False)
+
+
+def quiet(function, *arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*arguments, **options)
+
+
+def said(capsys, saved, *more):
+    options = "--estimate", "--steps", str(STEPS), "--chains", str(CHAINS), "--seed", str(SEED)
+    code = quiet(main, ["logz", saved, *options, *more])
+    return code, capsys.readouterr().out
+
+
+# log_z -----------------------------------------------------------------------------------------
+
+
+def test_log_z_says_which_run_is_which(model, found):
+    options = {"n_threads": None, "progress": None}
+    run = quiet(Runs(model, None, None, SEED, options), STEPS, CHAINS)
+    s = found.settings
+    assert s["lower_bound"] == (run.forward.mean_log_z, run.forward.mean_std_error)
+    assert s["upper_bound"] == (run.backward.mean_log_z, run.backward.mean_std_error)
+    assert s["first_base"] == (run.forward.log_z, run.forward.std_error)
+    assert s["second_base"] == (run.other.log_z, run.other.std_error)
+    assert s["reverse"] == (run.backward.log_z, run.backward.std_error)
+    assert s["both_directions"] == (run.joint.log_z, run.joint.std_error)
+    assert s["mean_field_bound"] == run.bound
+    numbers = [s[n] for n in ("lower_bound", "upper_bound", "first_base", "second_base", "reverse")]
+    assert len({n for pair in numbers for n in pair}) == 10, "some could be exchanged unseen"
+    assert found.bound == "lower"
+    assert (found.mean_log_z, found.mean_std_error) == s["lower_bound"]
+
+
+def test_bounds_bracket_the_exact_value(model, found):
+    exact = log_sum(rbm_table(model))
+    assert s_of(found, "lower_bound")[0] < exact < s_of(found, "upper_bound")[0]
+    assert s_of(found, "mean_field_bound") < exact
+
+
+def s_of(found, name):
+    return found.settings[name]
+
+
+def test_the_text_of_logz_has_the_values_under_their_names(capsys, saved, found):
+    code, text = said(capsys, saved)
+    assert code == (0 if found.converged else 1)
+    lines = dict(line.split(None, 1) for line in text.splitlines() if not line.startswith("check"))
+    s = found.settings
+
+    def numbers(beginning):
+        line = next(x for x in text.splitlines() if x.startswith(beginning))
+        return [float(x) for x in re.findall(r"-?\d+\.\d+", line)]
+
+    assert numbers("log Z")[:2] == pytest.approx([found.log_z, found.std_error], abs=6e-5)
+    if found.converged:
+        assert numbers("log Z")[-2:] == pytest.approx(found.interval, abs=6e-5)
+    assert numbers("lower bound") == pytest.approx(s["lower_bound"], abs=6e-5)
+    assert numbers("upper bound") == pytest.approx(s["upper_bound"], abs=6e-5)
+    assert numbers("lower bound")[0] < numbers("upper bound")[0]
+    assert lines["ESS"] == f"{found.ess:.0f} of {found.n_chains} chains"
+    assert f"{STEPS} steps, {CHAINS} chains" in lines["settings"]
+    assert f"--steps {STEPS} --chains {CHAINS} --seed {SEED}" in lines["settings"]
+    assert lines["verdict"] == s["verdict"]
+    assert lines["model"] == f"{saved} (14 visible, 9 hidden units)"
+
+
+def test_the_json_of_logz_has_the_values_under_their_names(capsys, saved, found):
+    _, text = said(capsys, saved, "--json")
+    content, s = json.loads(text), found.settings
+    finite = [None if not np.isfinite(x) else x for x in found.interval]
+    wanted = {
+        "log_z": found.log_z, "std_error": found.std_error, "interval": finite,
+        "lower_bound": list(s["lower_bound"]), "upper_bound": list(s["upper_bound"]),
+        "n_steps": STEPS, "chains": CHAINS, "ess": found.ess, "n_chains": found.n_chains,
+        "converged": found.converged, "verdict": s["verdict"], "method": "log_z", "model": saved,
+    }  # fmt: skip
+    assert {name: content[name] for name in wanted} == wanted
+    for name in ("first_base", "second_base", "reverse", "both_directions"):
+        assert content["settings"][name] == list(s[name])
+
+
+def test_exact_values_are_said_to_be_exact(capsys, saved, model):
+    assert main(["logz", saved]) == 0
+    assert f"log Z        {rl.exact(model).log_z:.6f}  exact" in capsys.readouterr().out
+    assert main(["logz", saved, "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    exact = rl.exact(model).log_z
+    assert content["lower_bound"] == content["upper_bound"] == [exact, 0.0]
+    assert content["interval"] == [exact, exact]
+
+
+# columns of tasks --------------------------------------------------------------------------------
+
+
+def test_columns_of_tempered_tasks_are_the_estimators_they_name(path):
+    n = 200
+    run, columns = quiet(rts._tempered, path, BETAS, 5, n_chains=20, n_sweeps=n)
+    again = quiet(rl.rts, path, BETAS, 20, n, 5)
+    sample, skip = again.states, n // 10
+    assert (run.log_z, run.std_error) == (again.log_z, again.std_error)
+    wanted = {
+        "ts": rl.rts_of_sample(sample, rao_blackwell=False, skip=2),
+        "ti": rl.ti(sample, rao_blackwell=False, skip=2),
+        "ti_rb": rl.ti(sample, rule="corrected", skip=2),
+        "mbar": rl.mbar_of_sample(sample, skip=skip),
+        "bar": rl.bar_of_sample(sample, skip=skip),
+        "sd": rl.transition_rts(sample, kind="sd", n_groups=20),
+        "rsd": rl.transition_rts(sample, n_groups=20),
+    }
+    same_columns(columns, wanted)
+    assert columns["round_trips"] == sample.round_trips.mean()
+
+
+def same_columns(columns, wanted):
+    values = [(w.log_z, w.std_error) for w in wanted.values()]
+    assert len({x for pair in values for x in pair}) == 2 * len(wanted)
+    for name, one in wanted.items():
+        assert (columns[name], columns[f"{name}_error"]) == (one.log_z, one.std_error), name
+
+
+def test_columns_of_parallel_tasks(path):
+    run, columns = quiet(
+        rts._tempered, path, BETAS, 5, n_chains=6, n_sweeps=180, sampler="parallel"
+    )
+    sample = rl.parallel_tempering(path, BETAS, 6, 180, 5, start="annealed", anneal_sweeps=2)
+    same_columns(columns, {"bar": rl.bar_of_sample(sample, skip=18), "ti": rl.ti(sample, skip=1)})
+    assert run.log_z == rl.mbar_of_sample(sample, skip=18).log_z
+    assert columns["least_swapped"] == sample.swap_rates.min() < sample.swap_rates.max()
+    assert columns["round_trips"] == sample.round_trips.sum() / 6
+
+
+def test_columns_of_annealed_tasks_say_which_way(path):
+    betas = rl.schedules.linear(12)
+    run, columns = quiet(varopt.two_way_ais, path, betas, 5, n_chains=60, n_reversed=40)
+    forward = quiet(rl.ais, path, betas, 60, 5, n_recorded=2)
+    assert (run.log_z, run.ess) == (forward.log_z, forward.ess)
+    assert columns["variance"] == pytest.approx(forward.log_weights.var(ddof=1))
+    back = quiet(rl.reverse_ais, path, betas, 40, np.random.default_rng([5, 2]), start="exact")
+    wanted = {
+        "reverse_log_z": back.log_z, "reverse_std_error": back.std_error,
+        "reverse_mean": back.mean_log_z, "reverse_mean_error": back.mean_std_error,
+        "reverse_ess": back.ess,
+    }  # fmt: skip
+    assert len(set(wanted.values())) == 5
+    assert {name: columns[name] for name in wanted} == wanted
+    assert columns["ess_low"] < forward.ess < columns["ess_high"]
+    assert columns["variance_low"] < columns["variance"] < columns["variance_high"]
+    assert columns["largest_step"] == pytest.approx(1.0)
+
+
+def test_columns_of_both_directions(path):
+    run, columns = quiet(
+        _both_directions, path, rl.schedules.linear(12), 5, n_chains=50, n_burn_in=5
+    )
+    back = np.array(run.settings["reverse_log_weights"])
+    for side, values in (("lower", run.log_weights), ("upper", back)):
+        assert columns[side] == pytest.approx(values.mean())
+        assert columns[f"{side}_error"] == pytest.approx(stats.sem(values))
+    assert columns["lower"] < run.log_z < columns["upper"]
+    for side in ("forward", "reverse"):
+        assert (columns[side], columns[f"{side}_error"]) == run.settings[side]
+
+
+def test_columns_of_priors_and_short_runs(path):
+    """Variances over runs, of which estimator, and the bias beside its own estimate."""
+    _, columns = quiet(rts._moves, path, BETAS, 5, n_runs=4, n_chains=8, n_sweeps=60, burn_in=5)
+    guess, begun = rts.short_start(path, BETAS, 5, 32, 1000)
+    source = np.random.default_rng([5, 2])
+    settled = rl.simulated_tempering(path, BETAS, guess, 32, 5, source, record_every=5, **begun)
+    sample = rl.simulated_tempering(path, BETAS, guess, 32, 60, source, start=settled)
+    parts = [sample.of_chains(slice(8 * i, 8 * i + 8)) for i in range(4)]
+    wanted = {
+        "rts": [quiet(rl.rts_of_sample, p).log_z for p in parts],
+        "sd": [quiet(rl.transition_rts, p, kind="sd").log_z for p in parts],
+        "rsd": [quiet(rl.transition_rts, p, kind="rsd").log_z for p in parts],
+    }
+    for name, values in wanted.items():
+        assert columns[f"{name}_mean"] == pytest.approx(np.mean(values))
+        assert columns[f"{name}_variance"] == pytest.approx(np.var(values))
+
+
+def test_the_test_column_of_tracking_is_of_the_test_set():
+    """Mean log-likelihoods of the three sets, recomputed from the model at the look."""
+    tracking._tracked_training.cache_clear()
+    rng = np.random.default_rng(0)
+    rbm = rl.BernoulliRBM(0.05 * rng.normal(size=(180, 3)), np.full(180, -1.0), np.zeros(3))
+    looks = tracking._tracked_training(rbm, 1, 2, 2, (1e-4, 1e-4, 0), 100, 0.2, 30, 0, 2)
+    data = load_dna()
+    model, seen = looks[-1]
+    sets = {"train": data.train[:1400], "validation": data.train[1400:], "test": data.test}
+    wanted = {name: model.log_density(rows).mean() - seen["tracked"] for name, rows in sets.items()}
+    assert len(set(wanted.values())) == 3
+    assert {name: seen[name] for name in wanted} == pytest.approx(wanted)
+    assert len(looks) == 3
+
+
+# tables ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "m"), [(5, 40), (40, 5), (12, 12)])
+def test_degrees_of_freedom_of_a_ratio_of_variances(n, m):
+    """Both sides of the F test, with numbers of values that are not the same."""
+    for ratio in (1.4, 0.6):
+        tail = stats.f(n - 1, m - 1)
+        p = 2 * min(tail.cdf(ratio), tail.sf(ratio))
+        assert tables.variance_verdict(3 * ratio, n, 3.0, m) == f"agrees (p = {p:.1g})"
+    ratio = stats.f(n - 1, m - 1).isf(0.003)
+    larger = f"larger by a factor of {ratio:.1f} (p = 6e-03)"
+    assert tables.variance_verdict(ratio, n, 1.0, m) == larger
+    ratio = stats.f(n - 1, m - 1).ppf(0.003)
+    assert tables.variance_verdict(ratio, n, 1.0, m).startswith("smaller by a factor of")
+    assert tables.variance_verdict(ratio, n, 1.0, m).endswith("(p = 6e-03)")
+
+
+def test_a_task_of_the_book_is_its_estimator(saved):
+    """`estimate` keeps names: log Z, its error, the mean and its error are four numbers."""
+    task = {"model": saved, "base": "mean field", "n_temperatures": 12, "n_chains": 30, "seed": 5}
+    row = estimate(**task)
+    path = rl.GeometricPath(rl.load_rbm(saved))
+    run = quiet(rl.ais, path, rl.schedules.linear(12), 30, 5)
+    for name in ("log_z", "std_error", "mean_log_z", "mean_std_error", "ess"):
+        assert row[name] == pytest.approx(getattr(run, name), abs=1e-6)
+    assert len({round(row[n], 4) for n in ("log_z", "mean_log_z", "std_error")}) == 3
