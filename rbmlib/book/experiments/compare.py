@@ -75,6 +75,13 @@ def _bar(rbm, path, size, rng):
     return est.bar(path, betas, n_chains, rng, start="chains", progress=False)
 
 
+@recipe("SMC")
+def _smc(rbm, path, size, rng):
+    """The betas and the chains of AIS, resampled."""
+    betas, n_chains = _by_friction(path, size, rng)
+    return est.smc(path, betas, n_chains, rng, progress=False)
+
+
 @recipe("RTS")
 def _rts(rbm, path, size, rng):
     return est.rts(path, None, N_CHAINS, size, rng, record_every=size, progress=False)
@@ -109,6 +116,13 @@ def _tempering(rbm, path, size, rng):
         record_every=max(1, size // 20_000), progress=False,
     )  # fmt: skip
     return est.bar_of_sample(sample, skip=int(SKIP * len(sample.delta)))
+
+
+@recipe("NRPT")
+def _nrpt(rbm, path, size, rng):
+    """Ladders that are tuned; of all sweeps the tuning takes nearly half."""
+    return est.nrpt(path, None, N_LADDERS, size, rng, record_every=max(1, size // 20_000),
+                    progress=False)  # fmt: skip
 
 
 @recipe("log_z")
