@@ -70,7 +70,7 @@ def tasks(known: dict, plan: list[dict]) -> list[str]:
     """Grids of the declaration, in the order in which they are to run."""
     lines = []
     for part in plan:
-        seeds = "{first: %d, count: %d}" % (part["first"], part["count"])
+        seeds = f"{{first: {part['first']}, count: {part['count']}}}"
         for model in part["models"]:
             for method in part["methods"]:
                 points = known.get(f"{model}/{method}")
