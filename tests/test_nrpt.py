@@ -96,10 +96,15 @@ def test_error_bar_of_stepping_stones_is_the_spread_of_runs():
     assert 0.88 < plain.std(ddof=1) / np.sqrt(np.mean(np.square(spread))) < 1.12
 
 
+class OwnPath(rl.GeometricPath):
+    """A path whose slope depends on beta, as users may write them."""
+
+    joint_transition = rl.AnnealingPath.joint_transition
+
+
 REFUSED = {
     "path": (lambda: rl.nrpt(None), "path is a NoneType"),
-    "slopes": (lambda: rl.nrpt(rl.DensityPath(rl.testsystems.two_gaussians(2, 3.0), 30.0)),
-               "path is a DensityPath"),
+    "slopes": (lambda: rl.nrpt(OwnPath(STRONG, np.zeros(12))), "path is a OwnPath"),
     "one ladder": (lambda: rl.nrpt(PATH, n_chains=1), "n_chains is 1"),
     "sweeps": (lambda: rl.nrpt(PATH, n_sweeps=5), "n_sweeps is 5"),
     "read off": (lambda: rl.nrpt(PATH, read_off="rts"), "read_off is 'rts'"),

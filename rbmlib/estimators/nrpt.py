@@ -156,6 +156,7 @@ def _tuned(path, n_chains, n_sweeps, n_betas, source, n_threads):
 
 
 def _cut_anew(sample: TemperedSample, n_betas: int | None) -> np.ndarray:
+    assert sample.swap_rates is not None
     rejected = 1 - sample.swap_rates
     n_steps = math.ceil(PER_BARRIER * rejected.sum())
     n_steps = min(max(n_steps, FEWEST_BETAS), MOST_BETAS) if n_betas is None else n_betas - 1
