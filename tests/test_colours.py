@@ -53,6 +53,8 @@ def confused(looks: dict, limit: float = 12.0) -> list[tuple[str, str]]:
 TOGETHER = {
     "methods": ["exact", "published", "AIS", "reverse AIS", "BAR", "MBAR", "RTS", "TI", "TI-RB",
                 "SAMS", "Wang-Landau", "TAP", "parallel tempering", "counts"],
+    "compared": ["AIS", "linear", "BAR", "SMC", "RTS", "MBAR", "TI", "SAMS", "Wang-Landau",
+                 "parallel tempering", "NRPT", "log_z"],
     "annealing": ["AIS", "reverse AIS", "RAISE", "Jarzynski", "BAR", "RTS"],
     "expansions": ["mean field", "TAP2", "TAP3", "exact"],
     "schedules": ["linear", "VAROPT", "capped VAROPT", "friction", "GMS13", "equal acceptance"],

@@ -27,12 +27,15 @@ _LOOKS = {
     # Both ends of an interval at once: greens.
     "BAR": ("#2e7d32", "D", "-."),
     "MBAR": ("#00897b", "P", "--"),
+    "SMC": ("#00838f", "<", ":"),
     # Tempering: orange to red.
     "RTS": ("#c55a11", "^", "-"),
     "counts": ("#8a6d00", "v", ":"),
     "TI": ("#b08d00", "X", "-."),
     "TI-RB": ("#e06c00", "d", "--"),
     "parallel tempering": ("#8d6e63", "h", "-."),
+    "NRPT": ("#5d4037", ">", "--"),
+    "log_z": ("#424242", "1", "-"),
     "SAMS": ("#b3261e", "p", "-"),
     "Wang-Landau": ("#d0478f", "*", ":"),
     # Without sampling: purple and grey.

@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from .mbar import mbar_of_sample as mbar_of_sample
     from .mbar_equations import solve_mbar as solve_mbar
     from .mbar_equations import stochastic_mbar as stochastic_mbar
+    from .nrpt import nrpt as nrpt
     from .reverse_ais import reverse_ais as reverse_ais
     from .rts import rts as rts
     from .rts import rts_of_sample as rts_of_sample
     from .sams import sams as sams
+    from .smc import smc as smc
+    from .stepping_stone import stepping_stone_of_sample as stepping_stone_of_sample
     from .tap import tap as tap
     from .ti import ti as ti
     from .transition_rts import transition_rts as transition_rts

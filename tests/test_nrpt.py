@@ -1,0 +1,126 @@
+"""Non-reversible parallel tempering with a tuned ladder, and stepping stones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers_refusals import BETAS, PATH, assert_refused
+
+import rbmlib as rl
+from rbmlib.estimators.nrpt import READ_OFF, carried, rates
+
+STRONG = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, coupling=3.0, rng=0)
+FROM_UNIFORM = rl.GeometricPath(STRONG, base=np.zeros(12))
+TRUTH = rl.exact(STRONG, progress=False).log_z
+pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def run():
+    return rl.nrpt(FROM_UNIFORM, n_sweeps=1600, rng=0, progress=False)
+
+
+def test_it_is_right_and_says_how_well(run):
+    assert run.converged
+    assert run.std_error < 0.1
+    assert abs(run.log_z - TRUTH) < 4 * run.std_error
+
+
+def test_log_z_is_read_off_the_same_states_three_ways(run):
+    skip = len(run.states.delta) // 10
+    found = {name: read(run.states, skip=skip) for name, read in READ_OFF.items()}
+    assert found["bar"].log_z == run.log_z
+    for other in found.values():
+        assert abs(other.log_z - TRUTH) < 4 * other.std_error
+        assert 0.5 < other.std_error / run.std_error < 2
+
+
+def test_the_tuned_ladder_rejects_equally(run):
+    even = rl.nrpt(FROM_UNIFORM, np.linspace(0, 1, run.betas.size), n_sweeps=1600, rng=0,
+                   progress=False)  # fmt: skip
+    spread, of_even = (np.std(r.settings["rejection"]) for r in (run, even))
+    assert spread < 0.08
+    assert spread < 0.5 * of_even
+    assert run.settings["barrier"] == pytest.approx(sum(run.settings["rejection"]))
+
+
+def test_round_trips_are_no_faster_than_the_theory(run):
+    s = run.settings
+    assert s["ladder_rate"] < s["best_rate"]
+    assert 0.3 * s["ladder_rate"] < s["round_trip_rate"] < 1.1 * s["ladder_rate"]
+
+
+def test_rates_of_a_ladder_that_never_rejects(run):
+    """Replicas then march: one round trip of the ladder in two sweeps."""
+    free = rates(replace(run.states, swap_rates=np.ones(run.betas.size - 1)))
+    assert (free["barrier"], free["ladder_rate"], free["best_rate"]) == (0.0, 0.5, 0.5)
+
+
+def test_states_are_carried_to_the_nearest_beta():
+    sample = rl.parallel_tempering(FROM_UNIFORM, rl.schedules.linear(4), 3, 7, 0, progress=False)
+    state = carried(sample, np.array([0.0, 0.2, 0.9, 1.0]))
+    for ladder in range(3):
+        for place, old in enumerate([0, 1, 4, 4]):
+            where = 5 * ladder + np.flatnonzero(sample.index[5 * ladder : 5 * ladder + 5] == old)[0]
+            now = state.coordinates[4 * ladder + place]
+            assert np.array_equal(now, sample.states.coordinates[where])
+
+
+def test_as_many_betas_as_asked_for():
+    found = rl.nrpt(FROM_UNIFORM, n_betas=9, n_sweeps=200, rng=0, progress=False)
+    assert found.betas.size == 9
+
+
+def test_same_seed_same_bits():
+    same = [rl.nrpt(FROM_UNIFORM, n_sweeps=100, rng=s, progress=False).log_z for s in (1, 1, 2)]
+    assert same[0] == same[1] != same[2]
+
+
+def independent_sample(rng, n_ladders=8, n_kept=300):
+    """A sample whose states are normal slopes: log Z(beta) = beta^2 / 2 known."""
+    betas = np.linspace(0, 1, 4)
+    path = rl.GeometricPath(STRONG, base=np.zeros(12))
+    sample = rl.parallel_tempering(path, betas, n_ladders, 2, 0, progress=False)
+    place = np.tile(np.tile(np.arange(4), n_ladders), (n_kept, 1))
+    delta = betas[place] + rng.normal(size=place.shape)
+    return replace(sample, delta=delta, temperature=place.astype(np.int16), log_z_base=0.0)
+
+
+def test_error_bar_of_stepping_stones_is_the_spread_of_runs():
+    rng = np.random.default_rng(0)
+    found = [rl.stepping_stone_of_sample(independent_sample(rng)) for _ in range(300)]
+    plain = np.array([f.log_z for f in found]) - 0.5
+    # flagged runs hold their disagreement: short ladders, which made no round trips
+    spread = [np.std(f.log_weights, ddof=1) / np.sqrt(8) for f in found]
+    assert abs(plain.mean()) < 4 * plain.std() / np.sqrt(300) + 1e-3
+    assert 0.88 < plain.std(ddof=1) / np.sqrt(np.mean(np.square(spread))) < 1.12
+
+
+class OwnPath(rl.GeometricPath):
+    """A path whose slope depends on beta, as users may write them."""
+
+    joint_transition = rl.AnnealingPath.joint_transition
+
+
+REFUSED = {
+    "path": (lambda: rl.nrpt(None), "path is a NoneType"),
+    "slopes": (lambda: rl.nrpt(OwnPath(STRONG, np.zeros(12))), "path is a OwnPath"),
+    "one ladder": (lambda: rl.nrpt(PATH, n_chains=1), "n_chains is 1"),
+    "sweeps": (lambda: rl.nrpt(PATH, n_sweeps=5), "n_sweeps is 5"),
+    "read off": (lambda: rl.nrpt(PATH, read_off="rts"), "read_off is 'rts'"),
+    "both": (lambda: rl.nrpt(PATH, BETAS, n_betas=9), "n_betas is 9"),
+    "one beta": (lambda: rl.nrpt(PATH, n_betas=1), "n_betas is 1"),
+    "no sample": (lambda: rl.stepping_stone_of_sample(np.zeros(3)), "sample is a ndarray"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
+def test_wrong_arguments_are_refused(call, message):
+    assert_refused(call, message)
+
+
+def test_a_ladder_without_states_at_an_end_is_refused():
+    sample = independent_sample(np.random.default_rng(1))
+    without = replace(sample, temperature=np.maximum(sample.temperature, 1))
+    with pytest.raises(ValueError, match="no state at beta = 0"):
+        rl.stepping_stone_of_sample(without)

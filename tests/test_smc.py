@@ -1,0 +1,107 @@
+"""Annealed sequential Monte Carlo: unbiased, with an error bar that counts families."""
+
+import numpy as np
+import pytest
+from helpers_refusals import BETAS, PATH, assert_refused
+
+import rbmlib as rl
+from rbmlib.estimators.smc import family_shares
+
+STRONG = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, coupling=3.0, rng=0)
+FROM_UNIFORM = rl.GeometricPath(STRONG, base=np.zeros(12))
+TRUTH = rl.exact(STRONG, progress=False).log_z
+pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
+
+
+def run(seed, n_steps=12, n_chains=60, **more):
+    betas = rl.schedules.linear(n_steps)
+    more = {"threshold": 0.8, "look_every": 1, "progress": False} | more
+    return rl.smc(FROM_UNIFORM, betas, n_chains, seed, **more)
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return [run(seed) for seed in range(600)]
+
+
+def test_mean_of_z_is_z_though_chains_are_resampled(runs):
+    assert np.mean([len(r.settings["resampled"]) for r in runs]) > 1
+    z = np.exp([r.log_z - TRUTH for r in runs])
+    assert abs(z.mean() - 1) < 4 * z.std(ddof=1) / np.sqrt(z.size)
+
+
+def test_error_bar_is_the_spread_of_runs(runs):
+    error = np.array([r.log_z - TRUTH for r in runs])
+    said = np.sqrt(np.mean([r.std_error**2 for r in runs]))
+    assert 0.85 < error.std(ddof=1) / said < 1.15
+    inside = [r.interval[0] <= TRUTH <= r.interval[1] for r in runs]
+    assert np.mean(inside) > 0.93
+
+
+def test_chains_alone_would_be_a_smaller_error_bar(runs):
+    """Of the last weights, without ancestors: what one would say who forgets the resampling."""
+    fewer = [r for r in runs if r.settings["resampled"]]
+    assert fewer
+    assert all(r.settings["n_families"] < r.n_chains for r in fewer)
+    assert all(r.ess < r.n_chains for r in fewer)
+
+
+def test_without_resampling_it_is_ais():
+    ours, ais = run(3, threshold=0.0), rl.ais(FROM_UNIFORM, rl.schedules.linear(12), 60, 3)
+    assert ours.log_z == pytest.approx(ais.log_z, abs=1e-12)
+    assert ours.std_error == pytest.approx(ais.std_error, rel=1e-9)
+    assert ours.ess == pytest.approx(ais.ess, rel=1e-9)
+
+
+def test_states_are_draws_of_the_target():
+    states = run(1, n_steps=200, n_chains=4000).states.coordinates
+    exact = rl.exact_samples(STRONG, 4000, np.random.default_rng(0))
+    off = states.mean(axis=0) - exact.mean(axis=0)
+    assert np.abs(off).max() < 5 * np.sqrt(2 * 0.25 / 1000)  # a quarter as many ancestors
+
+
+def test_same_seed_same_bits_on_any_number_of_threads():
+    one, two = (run(5, n_chains=200, n_threads=n) for n in (1, 2))
+    assert one.log_z == two.log_z
+    assert one.log_z != run(6, n_chains=200).log_z
+
+
+def test_a_schedule_from_a_pilot_of_its_own():
+    found = rl.smc(FROM_UNIFORM, n_chains=300, n_steps=600, rng=0, progress=False)
+    assert found.n_sweeps == 600
+    assert abs(found.log_z - TRUTH) < 4 * found.std_error
+    assert found.converged
+
+
+def test_shares_of_families():
+    log_weights = np.log([1.0, 2.0, 3.0, 4.0])
+    assert family_shares(log_weights, np.array([2, 0, 2, 0])) == pytest.approx([0.6, 0, 0.4, 0])
+
+
+def test_few_families_are_flagged():
+    found = run(0, n_steps=3, n_chains=40)
+    assert found.ess < 20
+    assert not found.converged
+
+
+def test_equal_models_need_no_spread():
+    same = rl.GeometricPath(rl.BernoulliRBM(np.zeros((3, 2)), np.zeros(3), np.zeros(2)),
+                            base=np.zeros(3))  # fmt: skip
+    found = rl.smc(same, BETAS, 50, 0, progress=False)
+    assert found.converged
+    assert found.log_z == pytest.approx(5 * np.log(2))
+
+
+REFUSED = {
+    "path": (lambda: rl.smc(None, BETAS), "path is a NoneType"),
+    "one chain": (lambda: rl.smc(PATH, BETAS, 1), "n_chains is 1"),
+    "share": (lambda: rl.smc(PATH, BETAS, threshold=1.5), "threshold is 1.5"),
+    "looks": (lambda: rl.smc(PATH, BETAS, look_every=0), "look_every is 0"),
+    "both": (lambda: rl.smc(PATH, BETAS, n_steps=9), "n_steps is 9"),
+    "betas": (lambda: rl.smc(PATH, [0.0, 0.5]), "betas runs from 0.0 to 0.5"),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
+def test_wrong_arguments_are_refused(call, message):
+    assert_refused(call, message)
