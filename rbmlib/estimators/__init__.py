@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .sams import sams as sams
     from .tap import tap as tap
     from .ti import ti as ti
+    from .trajectory import trajectory as trajectory
     from .transition_rts import transition_rts as transition_rts
     from .wang_landau import wang_landau as wang_landau
 
