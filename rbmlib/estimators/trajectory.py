@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._diagnosis import Check, agreement, blocks_of_time, report, round_trips, some_spread
 from .._diagnosis import MINIMUM_LADDER_TRIPS as TRIPS
+from .._diagnosis import Check, agreement, blocks_of_time, report, round_trips, some_spread
 from .._numerics import expit, logmeanexp, softplus
 from .._streams import ChainStream
 from .._validation import count, generator, number

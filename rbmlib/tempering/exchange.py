@@ -185,8 +185,7 @@ class _Ladders:
         )
 
     def _sweep(self, k: int, n_sweeps: int) -> None:
-        state = self.ends[k].sweep(State(self.states[k]), 1.0, n_sweeps, self.streams[k], 1)
-        self.states[k] = state.coordinates
+        self.ends[k].move_own(self.states[k], n_sweeps, self.streams[k])
 
     def _look(self, low: int) -> np.ndarray:
         """Log-ratios to the lower rung of a pair, (1 + checkpoints between, n_chains, 2)."""
