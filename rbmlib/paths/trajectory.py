@@ -35,6 +35,8 @@ class TrajectoryPath(AnnealingPath):
     Attributes
     ----------
     checkpoints : list of BernoulliRBM
+    rbm : BernoulliRBM
+        The last of them, which is the target.
     knots : ndarray (n_checkpoints,)
         The beta of each checkpoint: equally spaced, the last at 1.
 
@@ -54,7 +56,7 @@ class TrajectoryPath(AnnealingPath):
 
     def __init__(self, checkpoints, base="mean_field"):
         self.checkpoints = checked_checkpoints(checkpoints)
-        first = self.checkpoints[0]
+        first, self.rbm = self.checkpoints[0], self.checkpoints[-1]
         self._leg = GeometricPath(first, base=base)
         self.log_z_base = self._leg.log_z_base
         self._models = [self._leg.at(0.0), *self.checkpoints]
@@ -62,7 +64,7 @@ class TrajectoryPath(AnnealingPath):
 
     def __repr__(self) -> str:
         return (
-            f"TrajectoryPath({len(self.checkpoints)} checkpoints, last {self.checkpoints[-1]!r}, "
+            f"TrajectoryPath({self.rbm!r}, {len(self.checkpoints)} checkpoints, "
             f"base={self._leg.base_name!r})"
         )
 
@@ -118,12 +120,6 @@ class TrajectoryPath(AnnealingPath):
         for model, chains in rows:
             v[chains] = model.visible_mean(hidden[chains])
         return State((rng.random(v.shape) < v).astype(np.float32))
-
-    def sweep(self, state: State, beta, n_sweeps: int, stream, n_threads=None, on_progress=None):
-        """As `AnnealingPath.sweep`, compiled where all chains are at one ``beta``."""
-        if np.ndim(beta):
-            return super().sweep(state, beta, n_sweeps, stream, n_threads, on_progress)
-        return self.end_at(beta).sweep(state, 1.0, n_sweeps, stream, n_threads, on_progress)
 
 
 def checked_checkpoints(checkpoints) -> list[BernoulliRBM]:

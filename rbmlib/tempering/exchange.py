@@ -82,7 +82,7 @@ def place_rungs(
             return acceptance_between(log_density(path.at(other / n), state.coordinates) - here)
 
         place = _furthest(place, n, accepted, acceptance)
-        state = path.sweep(state, place / n, n_sweeps, stream, n_threads)
+        state = path.end_at(place / n).sweep(state, 1.0, n_sweeps, stream, n_threads)
         places.append(place)
         starts.append(state.coordinates)
         if len(places) > MOST_RUNGS:
