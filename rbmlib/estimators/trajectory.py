@@ -204,7 +204,7 @@ def _join(path: TrajectoryPath, rungs: Rungs, run: Exchanged) -> _Joined:
         root = bennett(work[..., 0].ravel(), work[..., 1].ravel())
         terms = (root.forward - root.reverse).reshape(work.shape[:2]) / root.slope
         overlap = min(overlap, 4 * root.slope)
-        for i in np.flatnonzero(below == k):
+        for i in np.flatnonzero(below == k).tolist():
             if i in run.between:
                 ratio, own, per_step = _between(run.between[i], work, root.log_z)
                 here = own + per_step * terms

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from functools import lru_cache
 
@@ -12,7 +11,7 @@ from ... import datasets, schedules
 from ..._numerics import logit
 from ..._streams import ChainStream
 from ...estimators import bar, exact, exact_samples, trajectory
-from ...models import BernoulliRBM, find_modes, testsystems
+from ...models import find_modes, testsystems
 from ...paths.base import State
 from ...paths.bases import base_rate
 from ...paths.geometric import GeometricPath
@@ -51,8 +50,8 @@ def _trajectory_small(
     )  # fmt: skip
     found = trajectory(kept, n_chains, n_sweeps, seed, acceptance=acceptance, progress=False)
     truth = np.array([_truth(model) for model in kept])
-    trace, more = found.trace, {"n_rungs": len(found.settings["rungs"])}
-    more["round_trips"] = found.settings["round_trips"]
+    trace, settings = found.trace, found.settings
+    more = {"n_rungs": float(len(settings["rungs"])), "round_trips": settings["round_trips"]}
     for i, error in enumerate(found.log_z_path - truth):
         more |= {f"error_{i}": error, f"bar_{i}": trace["std_error"][i]}
         more[f"inside_{i}"] = float(trace["low"][i] <= truth[i] <= trace["high"][i])
@@ -164,39 +163,3 @@ def _heaviest_mode(rbm, rows, seed: int, n_temperatures: int, n_chains: int) -> 
 
 def _base_about(mode: np.ndarray) -> np.ndarray:
     return logit((mode + MODE_SMOOTHING) / (1 + 2 * MODE_SMOOTHING))
-
-
-@register(ESTIMATORS, "trajectory_of_training")
-def _of_training(
-    rbm, seed, *, training: str, look: int, n_looks: int = 60, n_chains: int = 20,
-    n_sweeps: int = 1000, acceptance: float = 0.4, exchange_every: int = 5,
-    n_temperatures: int = 4000, n_annealed: int = 100,
-):  # fmt: skip
-    """A checkpoint of the training of a stored model, by exchange and by BAR over temperatures."""
-    models, base = _remade(training, n_looks), base_rate(datasets.load_mnist().train)
-    whole = _whole(models, base.tobytes(), seed, n_chains, n_sweeps, acceptance, exchange_every)
-    estimate, more = _row(whole, look)
-    if look == len(models) - 1:  # the training came out as the stored model, to the bit
-        assert (models[-1].weights.astype(np.float32) == rbm.weights.astype(np.float32)).all()
-    betas = schedules.linear(n_temperatures)
-    path = GeometricPath(models[look], base=base)
-    both = bar(path, betas, n_annealed, seed, progress=False)
-    (below, _), (above, _) = both.settings["forward"], both.settings["reverse"]
-    more |= {"truth": both.log_z, "truth_error": both.std_error, "below": below, "above": above}
-    return estimate, more | {"truth_ess": both.ess, "truth_converged": both.converged}
-
-
-@lru_cache(maxsize=1)
-def _remade(name: str, n_looks: int) -> tuple[BernoulliRBM, ...]:
-    """Checkpoints of the training on MNIST that made a stored model, with its settings."""
-    record = json.loads(datasets.committed(f"models/{name}.json").read_text())["settings"]
-    kept, n_updates = Checkpoints(), record["n_updates"]
-    of_it = {key: record[key] for key in (
-        "n_hidden", "method", "n_sweeps", "n_updates", "batch_size", "learning_rate",
-        "final_learning_rate", "momentum", "weight_decay", "rng",
-    )}  # fmt: skip
-    train(
-        datasets.load_mnist().train, **of_it, monitor=kept, monitor_every=n_updates // n_looks,
-        progress=False,
-    )  # fmt: skip
-    return tuple(kept)
