@@ -59,6 +59,7 @@ TOGETHER = {
     "expansions": ["mean field", "TAP2", "TAP3", "exact"],
     "schedules": ["linear", "VAROPT", "capped VAROPT", "friction", "GMS13", "equal acceptance"],
     "bases": ["base rate", "own biases", "uniform", "mean-field base"],
+    "along a training": ["exact", "RTS", "Jarzynski", "AIS", "trajectory", "mean field"],
     "training": ["CD-1", "CD-25", "PCD"],
 }  # fmt: skip
 

@@ -27,6 +27,7 @@ from rbmlib._streams import ChainStream
 RNG = np.random.default_rng(5)
 BERNOULLI = BernoulliRBM(RNG.normal(size=(5, 3)), RNG.normal(size=5), RNG.normal(size=3),
                          log_scale=-1.75)  # fmt: skip
+EARLY = 0.3 * BERNOULLI.weights[::-1], 0.5 * BERNOULLI.visible_bias, BERNOULLI.hidden_bias
 BASE = BernoulliRBM(np.zeros((5, 3)), [0.3, -0.8, 0.0, 1.1, -2.0], [0.7, -0.4, 1.3])
 SLANTED = LeakyRBM(0.35 * RNG.normal(size=(4, 2)), 0.3 * RNG.normal(size=4), [0.3, -0.5],
                    leakiness=0.05)  # fmt: skip
@@ -42,6 +43,7 @@ CASES = {
     "geometric": lambda: rl.GeometricPath(BERNOULLI),
     "geometric from biases": lambda: rl.GeometricPath(BERNOULLI, BASE.visible_bias),
     "geometric from an RBM": lambda: rl.GeometricPath(BERNOULLI, BASE),
+    "trajectory": lambda: rl.TrajectoryPath([BernoulliRBM(*EARLY), BERNOULLI], BASE.visible_bias),
     "moment averaging": lambda: rl.MomentAveragingPath(BERNOULLI, BASE, n_knots=3, rng=0),
     "leakiness, hmc": lambda: rl.LeakinessPath(SLANTED),
     "leakiness, slice": lambda: rl.LeakinessPath(SLANTED, kernel="slice"),

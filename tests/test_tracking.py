@@ -48,6 +48,28 @@ def test_a_steady_rise_is_followed_with_the_lag_that_is_reported():
     assert tracker.noise < 0.1 * expected < tracker.std_error
 
 
+@pytest.mark.statistical
+def test_the_bar_holds_where_log_z_goes_up_and_down():
+    """The lag crosses zero all the time, and on average there is none: its squares stay."""
+    low = random_rbm(2)
+    high = moved(low, 0.02)
+    truths = [exact(rbm) for rbm in (low, high)]
+    tracker = LogZTracker(BASE, BETAS, n_chains=500, n_sweeps=10, gain=0.1, rng=1)
+    errors, bars, mean_lags = [], [], []
+    for i in range(160):
+        tracker.update((low, high)[i // 2 % 2])
+        if i >= 80:
+            errors.append(tracker.log_z - truths[i // 2 % 2])
+            bars.append(tracker.std_error)
+            mean_lags.append(np.hypot(tracker.noise, tracker.lag))
+    rms_error, rms_bar, rms_mean_lag = (
+        np.sqrt(np.mean(np.square(x))) for x in (errors, bars, mean_lags)
+    )
+    assert rms_error > 5 * tracker.noise
+    assert rms_bar == pytest.approx(rms_error, rel=0.15)
+    assert rms_mean_lag < 0.6 * rms_error
+
+
 def test_the_noise_is_made_of_what_each_chain_does_to_the_estimate():
     """By differences: the occupations of one chain, in all updates, weigh a little more."""
     n, rng = 30, np.random.default_rng(0)

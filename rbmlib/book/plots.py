@@ -24,6 +24,7 @@ _LOOKS = {
     "reverse AIS": ("#3d8fd1", "s", "-"),
     "RAISE": ("#7b6cd9", "<", "--"),
     "Jarzynski": ("#4b2e83", ">", "-."),
+    "trajectory": ("#00796b", "d", "-"),
     # Both ends of an interval at once: greens.
     "BAR": ("#2e7d32", "D", "-."),
     "MBAR": ("#00897b", "P", "--"),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .stepping_stone import stepping_stone_of_sample as stepping_stone_of_sample
     from .tap import tap as tap
     from .ti import ti as ti
+    from .trajectory import trajectory as trajectory
     from .transition_rts import transition_rts as transition_rts
     from .wang_landau import wang_landau as wang_landau
 

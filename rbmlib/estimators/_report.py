@@ -93,16 +93,14 @@ def of_influences(
     blocks = np.stack([influences[r].sum(axis=0) for r in rows])
     blocks = blocks.reshape(len(rows), n_chains, -1).sum(axis=2)  # ladders: all their replicas
     chains = blocks.sum(axis=0)
-    error = _error_of_sum(chains)
-    half, starts, low = len(blocks) // 2, None, _begun_low(sample)
-    drift = 2 * (blocks[-half:].sum(axis=0) - blocks[:half].sum(axis=0))
+    error, halves, in_time = of_blocks(blocks)
+    starts, low = None, _begun_low(sample)
     if low is not None:
         one, two = (chains[g] * n_chains / g.sum() for g in (~low, low))
         starts = one.sum() - two.sum(), np.hypot(_error_of_sum(one), _error_of_sum(two))
-    in_time = _error_of_sum(blocks.sum(axis=1)) if len(blocks) >= 5 else np.nan
     checks = [
         *checks,
-        *_of_chains(sample, error, (drift.sum(), _error_of_sum(drift)), starts, in_time),
+        *_of_chains(sample, error, halves, starts, in_time),
         *some_spread(error, bool(np.ptp(sample.delta) == 0)),
     ]
     inefficiency = float(error**2 / (influences.var() * size)) if error > 0 else np.nan
@@ -112,6 +110,18 @@ def of_influences(
         settings={"n_samples": size, "inefficiency": inefficiency},
         log_weights=log_z + n_chains * chains, log_z_path=log_z_path + sample.log_z_base,
     )  # fmt: skip
+
+
+def of_blocks(blocks) -> tuple[float, tuple[float, float], float]:
+    """From influences summed over blocks of time and chains, (n_blocks, n_chains).
+
+    The standard error, the difference of the halves of the run with its error, and the standard
+    error from the spread of blocks of time (NaN of fewer than five).
+    """
+    half = len(blocks) // 2
+    drift = 2 * (blocks[-half:].sum(axis=0) - blocks[:half].sum(axis=0))
+    in_time = _error_of_sum(blocks.sum(axis=1)) if len(blocks) >= 5 else np.nan
+    return _error_of_sum(blocks.sum(axis=0)), (drift.sum(), _error_of_sum(drift)), in_time
 
 
 def _error_of_sum(parts) -> float:

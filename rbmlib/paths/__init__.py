@@ -18,5 +18,6 @@ if TYPE_CHECKING:
     from .leaky import GaussianGeometricPath as GaussianGeometricPath
     from .leaky import LeakinessPath as LeakinessPath
     from .moment_averaging import MomentAveragingPath as MomentAveragingPath
+    from .trajectory import TrajectoryPath as TrajectoryPath
 
 _declare(globals())

@@ -7,6 +7,7 @@ import numpy as np
 from .._kernels import gibbs
 from .._kernels.adaptive import Adapting
 from .._kernels.fields import fields
+from .._kernels.layers import run_of
 from .._kernels.tempering import DRAWS, Kept, Tempering, no_draws
 from .._numerics import expit, softplus
 from .._validation import instance, point_of_path
@@ -228,6 +229,22 @@ class GeometricPath(AnnealingPath):
         gibbs.sweep(self._kernel(), v, betas, n_sweeps, stream, n_threads, on_progress)
         stream.draw += 2 * n_sweeps
         return State(v)
+
+    def move_own(self, visible: np.ndarray, n_sweeps: int, stream) -> None:
+        """As `sweep` at beta = 1, to the bit, in place and in this thread.
+
+        For loops of many small calls whose states are their own, float32 (n_chains, n_visible):
+        nothing is checked, and no threads are made, which would cost more than the sweeps.
+        """
+        if not self._compiles(corrected=False):
+            visible[:] = self.sweep(State(visible), 1.0, n_sweeps, stream).coordinates
+            return
+        route = gibbs._route(self._kernel(), len(visible))
+        h = np.zeros((len(visible), self.rbm.n_hidden), np.float32)
+        ones = np.ones(len(visible), np.float32)
+        run = run_of(stream, 0, 0, n_sweeps)
+        route.sweep(visible, h, ones, route.model, route.memory(), run)
+        stream.draw += 2 * n_sweeps
 
     def joint_sweeps(self, state: State, beta, n_sweeps: int, stream, n_threads=None):
         """As `AnnealingPath.joint_sweeps`, compiled."""

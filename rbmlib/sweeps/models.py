@@ -29,9 +29,12 @@ TEST_SETS: dict[str, Any] = {
     "cifar10 subset": lambda: datasets.cifar10_scale()(datasets.load_cifar10().test),
     "cifar10": lambda: datasets.cifar10_scale()(datasets.load_cifar10(full=True).test),
 }
-MODELS = {  # made by a function; all others are read from files
+MODELS: dict[str, Any] = {  # made by a function; all others are read from files
     f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
-} | {"two gaussians": testsystems.two_gaussians}
+} | {
+    "two gaussians": testsystems.two_gaussians,
+    "untrained 12 x 6": partial(testsystems.random_rbm, 12, 6, coupling=0.05, rng=0),
+}
 
 
 def without_weights(rbm: BernoulliRBM) -> BernoulliRBM:

@@ -7,6 +7,7 @@ from .._public import declare as _declare
 if TYPE_CHECKING:
     from .bernoulli import train as train
     from .gaussian import train_gaussian as train_gaussian
+    from .kept import Checkpoints as Checkpoints
     from .loop import TrainingResult as TrainingResult
     from .tracking import LogZTracker as LogZTracker
 

@@ -42,6 +42,7 @@ from .jarzynski import Reweighted, TrajectoryWeights, log_density_change
 
 START_SWEEPS = 1000  # of the annealing run from the base to the first model
 RBM_MEANING = "a BernoulliRBM"
+RECENT = 0.05  # weight of the last update in the mean square of lags
 SHARE = "0 (never), or a share of the chains up to 1"
 
 
@@ -76,13 +77,14 @@ class LogZTracker:
     ----------
     log_z, std_error : float
         The running estimate for the model of the last `update`, and its standard error: the
-        `noise`, and the `lag`, in squares. It cannot see what all chains have in common: a mode
-        of the model that none of them has found.
+        `noise`, and the root mean square of recent lags, in squares. It cannot see what all
+        chains have in common: a mode of the model that none of them has found.
     noise : float
         From the spread over chains of their exponentially weighted influences on log Z, in which
         the memory of each chain is counted.
     lag : float
         How far the estimate is behind, judged by the average of recent innovations: to be added.
+        It may cross zero while the estimate is off, so that ``std_error`` takes squares instead.
     noise_with_lag : float
         As ``noise``, of ``log_z + lag``: adding the lag costs noise.
     round_trips : ndarray (n_chains,)
@@ -134,7 +136,7 @@ class LogZTracker:
         self.seconds = dict.fromkeys(("start", "sampling", "tracking", "reweighting"), 0.0)
         self.sample: TemperedSample | None = None
         self.path: GeometricPath | None = None
-        self.n_updates, self.lag = 0, 0.0
+        self.n_updates, self.lag, self._squares = 0, 0.0, 0.0
         self.round_trips = np.zeros(self.n_chains)
         self._influences, self._lag_influences = np.zeros((2, self.n_chains - self.n_apart))
 
@@ -179,6 +181,9 @@ class LogZTracker:
         self._lag_influences += self.gain * ((1 - self.gain) * change - self._lag_influences)
         self.lag += self.gain * ((1 - self.gain) * innovation[-1] - self.lag)
         self.n_updates += 1
+        # of an innovation, its noise is the spread of `change`; the rest of its square is lag's
+        lag_squared = innovation[-1] ** 2 - change.var(ddof=1) / change.size
+        self._squares += max(RECENT, 1 / self.n_updates) * (lag_squared - self._squares)
 
     @property
     def log_z(self) -> float:
@@ -197,7 +202,8 @@ class LogZTracker:
     @property
     def std_error(self) -> float:
         self._sampled()
-        return float(np.hypot(self.noise, self.lag))
+        lag = (1 - self.gain) * np.sqrt(max(self._squares, 0.0))
+        return float(np.hypot(self.noise, lag))
 
     def _start(self, path: GeometricPath) -> tuple[State, np.ndarray]:
         """Anneal to the first model; each chain stops at a beta of its own, in shares of r_k."""

@@ -51,6 +51,8 @@ def _tracked_training(
     def keep(model):
         seen = {"tracked": 0.0} | monitor(model)
         seen["tracked"] = seen.pop("log_z")
+        # of the mean lag, as the stored table has it: the tracker's own bar takes its square
+        seen["log_z_error"] = float(np.hypot(seen["noise"], seen["lag"]))
         looks.append((model, seen))
         return seen
 

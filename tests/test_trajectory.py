@@ -1,0 +1,220 @@
+"""log Z along a training: against enumeration, its error by leaving ladders out, its exchanges."""
+
+import numpy as np
+import pytest
+from helpers_refusals import assert_refused
+from helpers_stats import all_states, chi_square_p, log_sum, probabilities, rbm_table, state_index
+
+import rbmlib as rl
+from rbmlib import BernoulliRBM
+from rbmlib.estimators.bar import bennett
+from rbmlib.estimators.trajectory import _between, _join
+from rbmlib.tempering.exchange import Exchanged, Rungs, acceptance_between, exchange, place_rungs
+
+
+def models(n=6, scale=3.0, n_visible=5, seed=0) -> list[BernoulliRBM]:
+    """As of a training: weights that grow, in a direction that turns."""
+    rng = np.random.default_rng(seed)
+    one, two = rng.normal(size=(2, n_visible, 3))
+    b, a = rng.normal(size=n_visible), rng.normal(size=3)
+    at = np.linspace(0.1, 1, n)
+    return [BernoulliRBM(scale * t * (one + t * two), t * b, t * a, log_scale=t) for t in at]
+
+
+def truth(rbm) -> float:
+    return float(log_sum(rbm_table(rbm)))
+
+
+TRAINING = models()
+PATH = rl.TrajectoryPath(TRAINING, base=np.zeros(5))
+
+
+def ladder(betas, n_chains, rng) -> Rungs:
+    """A ladder whose states are exact draws of each rung."""
+    states = all_states(5)
+    starts = []
+    for beta in betas:
+        p = probabilities(PATH.at(beta).log_density(states))
+        starts.append(states[rng.choice(len(p), n_chains, p=p)])
+    return Rungs(np.asarray(betas), starts)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("acceptance", [0.3, 0.8])
+def test_every_checkpoint_is_its_enumeration(acceptance):
+    """With few rungs checkpoints are left out of the ladder; with many, models are put in."""
+    found = rl.trajectory(PATH, 40, 400, rng=1, acceptance=acceptance)
+    exact = np.array([truth(model) for model in TRAINING])
+    z = (found.log_z_path - exact) / found.trace["std_error"]
+    assert np.abs(z).max() < 4
+    assert found.trace["std_error"].max() < 0.05
+    assert found.converged
+    rungs = np.array(found.settings["rungs"])
+    on_rungs = np.isin(np.arange(1, 7), rungs)
+    assert on_rungs.all() == (acceptance == 0.8)
+    assert (rungs != np.rint(rungs)).any() or acceptance == 0.3
+    assert found.log_z == found.log_z_path[-1]
+    assert found.interval == (found.trace["low"][-1], found.trace["high"][-1])
+
+
+@pytest.mark.statistical
+def test_errors_hold_at_every_checkpoint():
+    """Groups of ladders of one run: mean squares of error over standard error are near 1."""
+    exact = np.array([truth(model) for model in TRAINING])
+    run = rl.trajectory(PATH, 1200, 60, rng=3, acceptance=0.8, n_burn_in=60)
+    groups = run.trace["chains"].reshape(len(exact), 60, 20)
+    errors = groups.std(axis=2, ddof=1) / np.sqrt(20)
+    squares = (((groups.mean(axis=2) - exact[:, None]) / errors) ** 2).mean(axis=1)
+    # t with 19 degrees of freedom: 19 / 17, its own error over 60 groups about 0.22
+    assert (np.abs(squares - 19 / 17) < 0.9).all()
+
+
+@pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
+def test_the_error_is_that_of_leaving_each_ladder_out():
+    """The whole estimate again without one ladder after the other: the jackknife."""
+    betas = np.array([0.0, 0.4, 0.9, 1.0])  # checkpoints 1 to 5 lie between rungs
+    rungs = ladder(betas, 60, np.random.default_rng(0))
+    run = exchange(PATH, rungs, 40, 0, 1, rng=5, progress=False)
+    whole = _join(PATH, rungs, run)
+    without = np.array([_join(PATH, rungs, _without(run, c)).log_z for c in range(60)])
+    jackknife = (60 - 1) * (without.mean(axis=0) - without)
+    ours = 60 * whole.blocks.sum(axis=1).T
+    np.testing.assert_allclose(ours.std(axis=0), jackknife.std(axis=0), rtol=0.03)
+    for mine, theirs in zip(ours.T, jackknife.T, strict=True):
+        assert np.corrcoef(mine, theirs)[0, 1] > 0.99
+
+
+def _without(run: Exchanged, chain: int) -> Exchanged:
+    def left(values):
+        return np.delete(values, chain, axis=1)
+
+    return run._replace(
+        work=[left(work) for work in run.work],
+        between={i: left(values) for i, values in run.between.items()},
+        round_trips=np.delete(run.round_trips, chain),
+    )
+
+
+@pytest.mark.statistical
+def test_exchange_leaves_every_rung_invariant():
+    betas = np.array([0.0, 0.3, 0.5, 0.8, 1.0])
+    rungs = ladder(betas, 4000, np.random.default_rng(1))
+    run = exchange(PATH, rungs, 6, 0, 1, rng=2, progress=False)
+    assert run.acceptance.min() > 0.1
+    assert run.acceptance.max() < 0.99
+    states = all_states(5)
+    p = probabilities(PATH.at(1.0).log_density(states))
+    assert chi_square_p(state_index(run.states.coordinates), p) > 1e-4
+    for k, work in enumerate(run.work):  # equality of Jarzynski for both sides
+        step = truth(PATH.at(betas[k + 1])) - truth(PATH.at(betas[k]))
+        for sign, values in ((1, work[..., 0]), (-1, work[..., 1])):
+            w = np.exp(sign * (values - step)).mean(axis=0)
+            assert abs(w.mean() - 1) < 4.5 * w.std() / np.sqrt(w.size)
+
+
+def test_a_model_between_two_rungs_becomes_the_rung_that_it_equals():
+    rng = np.random.default_rng(0)
+    work = rng.normal(size=(30, 8, 2)) + np.array([-0.4, 0.6])
+    step = bennett(work[..., 0].ravel(), work[..., 1].ravel()).log_z
+    assert _between(work, work, step)[0] == pytest.approx(step, abs=1e-10)
+    assert _between(0 * work, work, step)[0] == pytest.approx(0, abs=1e-10)
+    ratios = 0.4 * work
+    value, influences, slope = _between(ratios, work, step)
+    moved = (_between(ratios, work, step + 1e-5)[0] - _between(ratios, work, step - 1e-5)[0]) / 2e-5
+    assert slope == pytest.approx(moved, rel=1e-6)
+    assert value < 0.4 * step  # log Z is convex
+    assert influences.sum() == pytest.approx(0, abs=1e-12)
+
+
+def test_expected_acceptance_is_that_of_all_pairs():
+    w = np.random.default_rng(0).normal(size=50)
+    least = np.minimum.outer(np.exp(w), np.exp(w))
+    by_hand = (least.sum() - np.trace(least)) / (50 * 49) / np.exp(w).mean()
+    assert acceptance_between(w) == pytest.approx(by_hand)
+    assert acceptance_between(np.zeros(9)) == pytest.approx(1)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("wanted", [0.3, 0.7])
+def test_rungs_are_placed_by_their_acceptance(wanted):
+    stream = rl._streams.ChainStream(4, 400)
+    rungs = place_rungs(PATH, wanted, 400, 20, stream)
+    run = exchange(PATH, rungs, 100, 20, 1, rng=0, progress=False)
+    assert rungs.betas[[0, -1]].tolist() == [0, 1]
+    assert run.acceptance.min() > wanted - 0.1
+    more = [place_rungs(PATH, a, 100, 20, rl._streams.ChainStream(4, 100)) for a in (0.2, 0.85)]
+    assert more[0].betas.size < rungs.betas.size < more[1].betas.size
+
+
+def test_results_do_not_depend_on_threads():
+    one, two = (rl.trajectory(PATH, 10, 60, rng=7, acceptance=0.7, n_threads=n) for n in (1, 2))
+    assert one.log_z_path.tolist() == two.log_z_path.tolist()
+    assert one.trace["chains"].tolist() == two.trace["chains"].tolist()
+    other = rl.trajectory(PATH, 10, 60, rng=8, acceptance=0.7)
+    assert one.log_z != other.log_z
+
+
+def test_too_short_a_run_is_flagged_and_its_errors_grow():
+    with pytest.warns(rl.ConvergenceWarning, match=r"trajectory: .*round trips of a ladder"):
+        short = rl.trajectory(models(6, 4.0), 10, 12, rng=0, acceptance=0.8)
+    assert not short.converged
+    spread = short.trace["chains"].std(axis=1, ddof=1) / np.sqrt(10)
+    assert (short.trace["std_error"] >= spread - 1e-12).all()
+    assert short.std_error == pytest.approx(short.trace["std_error"][-1])
+
+
+def test_the_estimate_is_saved_and_read(tmp_path):
+    found = rl.trajectory(PATH, 10, 100, rng=0)
+    found.save(tmp_path / "t.json")
+    again = rl.Estimate.load(tmp_path / "t.json")
+    np.testing.assert_array_equal(again.trace["chains"], found.trace["chains"])
+    np.testing.assert_array_equal(again.log_z_path, found.log_z_path)
+
+
+def test_checkpoints_are_kept_by_a_training():
+    rows = np.tile([[1, 1, 0, 0], [0, 0, 1, 1]], (50, 1))
+    kept = rl.Checkpoints(lambda rbm: {"norm": float(np.abs(rbm.weights).sum())})
+    options = {"n_updates": 100, "monitor_every": 25, "rng": 0, "progress": False}
+    result = rl.train(rows, 2, monitor=kept, **options)
+    assert len(kept) == 5
+    np.testing.assert_array_equal(kept[-1].weights, result.rbm.weights)
+    assert result.history["norm"].tolist() == [np.abs(m.weights).sum() for m in kept]
+    assert (kept[0].weights != kept[-1].weights).any()
+
+
+def test_sweeps_of_own_states_are_the_sweeps_of_the_path():
+    for end in (PATH.end_at(0.9), PATH.end_at(0.0)):
+        one, two = (rl._streams.ChainStream(3, 30) for _ in range(2))
+        start = end.sample_base(30, np.random.default_rng(0))
+        wanted = end.sweep(start, 1.0, 7, one).coordinates
+        moved = start.coordinates.copy()
+        end.move_own(moved, 7, two)
+        np.testing.assert_array_equal(moved, wanted)
+        assert one.draw == two.draw
+        assert (moved != start.coordinates).any()
+
+
+ODD = BernoulliRBM(np.zeros((5, 4)), np.zeros(5), np.zeros(4))
+GAUSSIAN = rl.GaussianRBM(np.zeros((5, 3)), np.zeros(5), np.zeros(3))
+WRONG = {
+    "one only": (lambda: rl.trajectory(TRAINING[:1]), "checkpoints"),
+    "none": (lambda: rl.trajectory([]), "checkpoints"),
+    "other size": (lambda: rl.trajectory([TRAINING[0], ODD]), "checkpoints[1]"),
+    "no list": (lambda: rl.trajectory(TRAINING[0]), "checkpoints"),
+    "a name": (lambda: rl.trajectory("h20"), "checkpoints"),
+    "no RBM": (lambda: rl.trajectory([TRAINING[0], np.zeros((5, 3))]), "checkpoints[1]"),
+    "of real units": (lambda: rl.trajectory([TRAINING[0], GAUSSIAN]), "checkpoints[1]"),
+    "one ladder": (lambda: rl.trajectory(TRAINING, 1), "n_chains"),
+    "few sweeps": (lambda: rl.trajectory(TRAINING, n_sweeps=3), "n_sweeps"),
+    "exchanges": (lambda: rl.trajectory(TRAINING, n_sweeps=9, exchange_every=3), "n_sweeps"),
+    "acceptance": (lambda: rl.trajectory(TRAINING, acceptance=0.95), "acceptance"),
+    "burn-in": (lambda: rl.trajectory(TRAINING, n_burn_in=-1), "n_burn_in"),
+    "base": (lambda: rl.trajectory(TRAINING, base=np.zeros(4)), "base"),
+    "threads": (lambda: rl.trajectory(TRAINING, n_threads=0), "n_threads"),
+    "monitor": (lambda: rl.Checkpoints(3), "monitor"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_input_is_refused(case):
+    assert_refused(*WRONG[case])
