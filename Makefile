@@ -40,7 +40,7 @@ endif
 	$(BIN)/pytest -m processes tests
 
 QUICK := structure types schedules results models paths hmc mcmc store sweep sweep_declarations tasks \
-         planted error_bars uneven values_said hostile_arguments refused_models refused_runs \
+         planted error_bars uneven uneven_training values_said hostile_arguments refused_models refused_runs \
          notebooks_static lessons claims judge tap_printed neighbour_bar parameter_limits
 check: $(STAMP)  ## a fast part of the tests, for work in progress (under two minutes)
 	$(call threads,$(HALF)) $(BIN)/pytest -q -n 2 --dist loadscope \

@@ -15,6 +15,7 @@ class Planted(NamedTuple):
     test: str  # in tests
 
 
+TRAINED = "test_uneven_training.py"
 BARS, UNEVEN, SAID = "test_error_bars.py", "test_uneven.py", "test_values_said.py"
 CORRECTED = f"{BARS}::test_the_corrected_rule_counts_the_spread_of_variances"
 LEFT_OUT = f"{BARS}::test_bars_of_a_sample_are_those_of_chains_left_out"
@@ -137,18 +138,18 @@ PLANTED = [
     # training
     Planted("tempered training without momentum", "training/loop.py",
             "            speed *= kept\n", "            speed *= 0 * kept\n",
-            f"{UNEVEN}::test_tempered_updates_have_momentum_and_decay"),
+            f"{TRAINED}::test_tempered_updates_have_momentum_and_decay"),
     Planted("tempered training without decay", "training/bernoulli.py",
             'gradients[0] -= np.float32(self.settings["weight_decay"]) * self.weights',
             "gradients[0] -= 0 * self.weights",
-            f"{UNEVEN}::test_tempered_updates_have_momentum_and_decay"),
+            f"{TRAINED}::test_tempered_updates_have_momentum_and_decay"),
     Planted("leaky hidden units spread by c", "training/gaussian.py",
             "np.float32(np.sqrt(c))", "np.float32(c)",
-            f"{UNEVEN}::test_leaky_hidden_units_of_training_spread_by_the_root_of_c"),
+            f"{TRAINED}::test_leaky_hidden_units_of_training_spread_by_the_root_of_c"),
     Planted("Jarzynski's weights without the shift of the estimates", "training/tracking.py",
             "self.weights.log_weights += change - shift[index]",
             "self.weights.log_weights += change",
-            f"{UNEVEN}::test_weights_of_a_tracker_follow_the_model_and_the_moving_estimates"),
+            f"{TRAINED}::test_weights_of_a_tracker_follow_the_model_and_the_moving_estimates"),
     Planted("the test column of tracking is the training set", "book/experiments/tracking.py",
             "test=data.test)", "test=rows)",
             f"{SAID}::test_the_test_column_of_tracking_is_of_the_test_set"),

@@ -20,7 +20,8 @@ TOP_LEVEL = {
 # Rooms from left to right: a module imports rooms of a lower level, or its own room.
 LEVELS = [
     {"_kernels", "results", "_diagnosis", "_numerics", "_progress", "_streams", "_validation",
-     "_files", "_csv", "_public", "_compiling", "_interrupts", "_extras"},
+     "_files", "_csv", "_public", "_compiling", "_interrupts", "_extras",
+     "_outermost"},
     {"models"},
     {"moves"},
     {"datasets"},
