@@ -328,7 +328,12 @@ def test_no_machine_path(repository):
 
 def test_table_of_contents_lists_every_page(repository):
     listed = [page for page, _ in toc_entries()]
-    pages = (repository / "book").glob("*")
-    present = {f"book/{page.stem}" for page in pages if page.suffix in {".md", ".ipynb"}}
+    folders = repository / "book", repository / "book" / "exercises"
+    pages = (page for folder in folders for page in folder.iterdir())
+    present = {
+        page.relative_to(repository).with_suffix("").as_posix()
+        for page in pages
+        if page.suffix in {".md", ".ipynb"}
+    }
     assert len(listed) == len(set(listed))
     assert set(listed) == present
