@@ -70,9 +70,7 @@ def plain(text: str) -> str:
     text = re.sub(r"\{(?:doc|term|ref)\}`([^`<]+?)\s*<[^>]+>`", r"*\1*", text)
     text = re.sub(r"\{doc\}`(?:\.\./)?([\w/]+)`", r"*\1*", text)
     text = re.sub(r"\{term\}`([^`]+)`", r"\1", text)
-    text = re.sub(
-        r"\{numref\}`(fig-[\w-]+)`", lambda m: f"the figure {captions()[m[1]]}", text
-    )
+    text = re.sub(r"\{numref\}`(fig-[\w-]+)`", lambda m: f"the figure {captions()[m[1]]}", text)
     text = re.sub(r"\{eq\}`eq-([\w-]+)`", r"*\1*", text)
     text = re.sub(r"\{cite\}`([^`]+)`", r"[\1]", text)
     text = re.sub(r"(?m)^\$\$ \(eq-[\w-]+\)$", "$$", text)
