@@ -179,7 +179,7 @@ def test_without_scripts_a_still_picture_stands_there(visit, name):
 
 
 def number(text, before):
-    return float(re.search(rf"{before}\s*(-?[\d.]+)", text.replace("−", "-"))[1])
+    return float(re.search(rf"{before}\s*(-?\d+(?:\.\d+)?)", text.replace("−", "-"))[1])
 
 
 @pages
@@ -195,7 +195,7 @@ def test_what_the_figures_show_is_true(visit):
     steps = page.locator("#moving-bracket input")
     steps.press("End")
     text = says(page, "bracket")
-    assert number(text, "mean forward") == pytest.approx(3, abs=0.6)
+    assert 3 - 1 < number(text, "mean forward") < 3 < number(text, "mean reverse") < 3 + 1
     assert number(text, "log of the mean forward weight") == pytest.approx(3, abs=0.15)
     page.locator("#moving-wells select").select_option("narrow, on the left")
     play = page.locator("#moving-wells button", has_text="One step")

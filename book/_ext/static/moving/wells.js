@@ -32,7 +32,7 @@ Moving.well = (() => {
 
 (() => {
   const { gauss, shown, path, metropolis } = Moving.well;
-  const BASES = { "wide": [0, 2.5], "narrow, on the left": [-2.2, 0.6] };
+  const BASES = { "wide": [0, 2.5], "narrow, on the left": [-2.2, 0.48] };
   let base = "wide", steps = 60, k = 0, particles = [], logW = [], rng, way;
 
   const part = {
