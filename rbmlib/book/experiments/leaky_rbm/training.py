@@ -12,13 +12,13 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from ... import datasets
-from ...estimators.gaussian_likelihood import bracket_log_z
-from ...models import GaussianRBM, LeakyRBM
-from ...sweeps.models import MODELS
-from ...sweeps.registry import ESTIMATORS, register
-from ...training.gaussian import train_gaussian
-from .leaky_rbm import N_TUNING, SHAPE, diverged
+from .... import datasets
+from ....estimators.gaussian_likelihood import bracket_log_z
+from ....models import GaussianRBM, LeakyRBM
+from ....sweeps.models import MODELS
+from ....sweeps.registry import ESTIMATORS, register
+from ....training.gaussian import train_gaussian
+from .cifar10 import N_TUNING, SHAPE, diverged
 
 UNITS = 20, 100, 200
 N_START = 200  # images at which the chains begin that log Z rests on

@@ -13,16 +13,16 @@ from functools import partial
 
 import numpy as np
 
-from ..._streams import ChainStream
-from ..._validation import one_of
-from ...estimators import exact
-from ...models import LeakyRBM
-from ...models.testsystems import orthogonal_leaky_rbm
-from ...moves.leaky import KERNELS, negative_squares
-from ...moves.leaky_mixing import ALGORITHMS, annealed_leakiness, distances
-from ...results import Estimate
-from ...sweeps.models import MODELS
-from ...sweeps.registry import ESTIMATORS, register
+from ...._streams import ChainStream
+from ...._validation import one_of
+from ....estimators import exact
+from ....models import LeakyRBM
+from ....models.testsystems import orthogonal_leaky_rbm
+from ....moves.leaky import KERNELS, negative_squares
+from ....moves.leaky_mixing import ALGORITHMS, annealed_leakiness, distances
+from ....results import Estimate
+from ....sweeps.models import MODELS
+from ....sweeps.registry import ESTIMATORS, register
 
 UNITS = 5
 MODELS |= {"one column": partial(orthogonal_leaky_rbm, 1, 1)}

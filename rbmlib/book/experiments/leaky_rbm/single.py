@@ -12,10 +12,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..._numerics import LOG_2PI
-from ...results import Estimate
-from ...schedules import linear
-from ...sweeps.registry import ESTIMATORS, register
+from ...._numerics import LOG_2PI
+from ....results import Estimate
+from ....schedules import linear
+from ....sweeps.registry import ESTIMATORS, register
 
 f32 = np.float32
 SUMS = ("double", "increments", "increments_on", "densities", "densities_on", "one_sum")
