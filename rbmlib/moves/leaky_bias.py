@@ -47,10 +47,10 @@ def unit_log_z(norm: float, leakiness: float, scale: float = 1.0) -> float:
     return float(logsumexp(halves) - np.log(2) + LOG_2PI / 2)
 
 
-def nodes(norm: float) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes u and weights of the quadrature, over both sides of 0."""
+def nodes(norm: float, n_nodes: int = N_NODES) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes u and weights of the quadrature, ``n_nodes`` on either side of 0."""
     _check(norm)
-    x, w = np.polynomial.legendre.leggauss(N_NODES)
+    x, w = np.polynomial.legendre.leggauss(n_nodes)
     end = SPAN / np.sqrt(1 - norm**2)
     u, w = end * (x + 1) / 2, end * w / 2
     return np.concatenate([-u[::-1], u]), np.concatenate([w[::-1], w])

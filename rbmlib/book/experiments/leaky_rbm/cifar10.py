@@ -12,17 +12,17 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from ... import datasets
-from ...estimators import ais, exact, reverse_ais
-from ...estimators.gaussian_likelihood import bracket_log_z
-from ...models import GaussianRBM, LeakyRBM
-from ...models.projection import project_weights
-from ...paths import GaussianBasePath, GaussianGeometricPath
-from ...results import Estimate
-from ...schedules import linear
-from ...sweeps.models import MODELS
-from ...sweeps.registry import ESTIMATORS, PATHS, register
-from ...training.gaussian import train_gaussian
+from .... import datasets
+from ....estimators import ais, exact, reverse_ais
+from ....estimators.gaussian_likelihood import bracket_log_z
+from ....models import GaussianRBM, LeakyRBM
+from ....models.projection import project_weights
+from ....paths import GaussianBasePath, GaussianGeometricPath
+from ....results import Estimate
+from ....schedules import linear
+from ....sweeps.models import MODELS
+from ....sweeps.registry import ESTIMATORS, PATHS, register
+from ....training.gaussian import train_gaussian
 
 N_TRAIN = 45_000  # images to train on in a sweep; the other 5,000 for training are for validation
 N_TUNING = 250  # test images of the subset by which rates are chosen; the others are for the result
