@@ -35,10 +35,11 @@ class _RBM:
     mark: str
     numbers: tuple[str, ...] = ("log_scale",)
     flags: tuple[str, ...] = ()
+    of_bits: tuple[str, ...] = ()  # methods that ask for zeros and ones themselves
     _limits = LARGEST, LARGEST_SCALE  # of parameters, and of log_scale
 
     def __init_subclass__(cls):
-        check_methods(cls, OF_STATES, FINITE)
+        check_methods(cls, tuple(n for n in OF_STATES if n not in cls.of_bits), FINITE)
         if "mark" in vars(cls):
             KINDS[cls.mark] = cls
 

@@ -57,6 +57,7 @@ class BernoulliRBM(_RBM):
     """
 
     mark = UNMARKED
+    of_bits = ("log_density", "log_joint_density")
 
     def __init__(self, weights, visible_bias, hidden_bias, *, log_scale: float = 0.0):
         super().__init__(weights, visible_bias, hidden_bias, log_scale=log_scale)
