@@ -63,6 +63,10 @@ class Package(ModuleType):
     def __dir__(self):
         return sorted({*self.__dict__, *self._homes})
 
+    def __reduce__(self):
+        """By its name, as other modules: a function that uses it may be sent to a worker."""
+        return import_module, (self.__name__,)
+
 
 def declare(namespace: dict) -> None:
     """Make ``__all__`` of what an ``__init__`` says it imports, and import it when it is used."""

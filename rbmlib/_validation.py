@@ -6,6 +6,7 @@ import numbers
 import numpy as np
 
 MOST = 10**9  # of anything that is counted: no machine has the time or the memory for more
+LARGEST_NUMBER = 1e300
 
 
 def count(name: str, value, minimum: int = 1, most: float = MOST) -> int:
@@ -25,8 +26,12 @@ def number(
 ) -> float:  # fmt: skip
     """A finite real number > ``above`` and >= ``least``, < ``below`` and <= ``most``, as float."""
     real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    # a float16 could not be compared with a bound beyond its range
-    found = float(value) if real and abs(value) < 1e300 else math.nan
+    try:
+        found = float(value) if real else math.nan
+    except OverflowError:  # of a whole number of hundreds of digits
+        found = math.nan
+    if abs(found) >= LARGEST_NUMBER:
+        found = math.nan
     if not (math.isfinite(found) and above < found < below and least <= found <= most):
         raise ValueError(f"{name} is {value!r}: expected {meaning}")
     return found

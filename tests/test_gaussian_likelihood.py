@@ -57,7 +57,7 @@ def test_the_gaussian_of_principal_directions_is_the_best_fit():
         * [3.0, 1.5, 0.5, 0.7, 2.0]
         @ np.linalg.qr(RNG.normal(size=(5, 5)))[0]
     )
-    fit, _, none = (tasks.leaky_rbm.principal_gaussian(data, n) for n in (5, 1, 0))
+    fit, _, none = (tasks.leaky_rbm.cifar10.principal_gaussian(data, n) for n in (5, 1, 0))
     assert (fit.n_hidden, none.n_hidden) == (3, 1)  # three variances above 1
     covariance = np.linalg.inv(np.eye(5) - fit.weights @ fit.weights.T)
     spread = np.linalg.eigvalsh(data.T @ data / len(data))
@@ -74,7 +74,7 @@ def small(monkeypatch):
     """The task on 300 vectors of 12 numbers, with one strong direction."""
     data = RNG.normal(size=(300, 12)) + 2 * RNG.normal(size=(300, 1))
     data = ((data - data.mean(axis=0)) / data.std(axis=0)).astype(np.float32)
-    monkeypatch.setattr(tasks.leaky_rbm, "cifar_parts", lambda: (data[:200], data[200:]))
+    monkeypatch.setattr(tasks.leaky_rbm.cifar10, "cifar_parts", lambda: (data[:200], data[200:]))
     for name, kind in (("leaky start", LeakyRBM), ("gaussian start", GaussianRBM)):
         rbm = kind(0.01 * RNG.random((12, 4)))
         monkeypatch.setitem(models.MODELS, name, lambda rbm=rbm: rbm)

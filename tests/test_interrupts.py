@@ -64,7 +64,7 @@ def test_the_script_is_interrupted_in_one_line(interrupted, tmp_path):
     script = tmp_path / "bin" / "rbmlib"
     script.parent.mkdir()
     script.write_text(SCRIPT)
-    done = interrupted("rbmlib.sweeps", str(script), "data")
+    done = interrupted("rbmlib.datasets", str(script), "data")
     assert done == (130, "stopped: nothing was written\n")
 
 
@@ -72,7 +72,7 @@ def test_the_script_is_interrupted_in_one_line(interrupted, tmp_path):
 def test_for_other_programs_an_interrupt_is_an_exception(interrupted):
     """Which the program may catch, also while it imports rbmlib."""
     code = "\ntry:\n    import rbmlib\nexcept KeyboardInterrupt:\n    sys.exit('caught')"
-    assert interrupted("rbmlib.sweeps", "-c", f"import sys{code}") == (1, "caught\n")
+    assert interrupted("rbmlib._public", "-c", f"import sys{code}") == (1, "caught\n")
 
 
 @pytest.mark.parametrize(

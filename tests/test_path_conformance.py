@@ -202,8 +202,9 @@ def test_each_chain_may_have_its_own_beta(path, some, by):
 @pytest.mark.statistical
 def test_joint_slope_has_the_mean_of_the_derivative_of_log_z(path, table):
     if not path.has_joint_slope:
+        stream = ChainStream(5, len(table.states.coordinates))
         with pytest.raises(TypeError, match="no joint log-density"):
-            path.joint_transition(None, 0.5, None)
+            path.joint_transition(table.states, 0.5, stream)
         return
     n, h, p, rng = 10_000, 1e-4, [], np.random.default_rng(4)
     for k, beta in enumerate(BETAS):

@@ -43,6 +43,7 @@ __all__ = [
 
 
 MOST_LEAPFROG = 1_000_000  # steps of a trajectory
+MOST_STEP = 1e6  # standard deviations, where one leaves every mode
 
 
 def hmc(log_density, gradient, x, step_size, n_leapfrog: int, rng=None) -> Transition:
@@ -110,9 +111,9 @@ def leapfrog(gradient, x, momentum, step_size, n_leapfrog: int) -> tuple[np.ndar
     momentum = finite_array("momentum", momentum, x.shape, f"{x.shape}, as x")
     meaning = f"a number, or ({len(x)}, 1), one a chain"
     step_size = numeric("step_size", step_size, meaning).astype(float)
-    if step_size.shape not in ((), (len(x), 1)) or not np.isfinite(step_size).all():
-        raise ValueError(f"step_size has shape {step_size.shape} or is not finite: expected "
-                         f"{meaning}")  # fmt: skip
+    if step_size.shape not in ((), (len(x), 1)) or not (abs(step_size) <= MOST_STEP).all():
+        raise ValueError(f"step_size has shape {step_size.shape} or is beyond {MOST_STEP:g}: "
+                         f"expected {meaning}")  # fmt: skip
     with trusted():
         return _leapfrog(gradient, x, momentum, step_size, n_leapfrog)
 

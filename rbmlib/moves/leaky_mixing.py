@@ -145,7 +145,7 @@ def distances(
     --------
     >>> found = distances(0.9, 0.01, 5)
     >>> [round(found[key].total_variation, 3) for key in (("cd", "model"), ("leaky", "gaussian"))]
-    [0.024, 0.053]
+    [0.024, 0.047]
     """
     checked_leakiness(leakiness)
     n_sweeps = count("n_sweeps", n_sweeps)

@@ -11,6 +11,7 @@ from ..results import Estimate
 from .cutting import LEAST, cut
 
 FEWEST = 20  # recorded points of a pilot
+NARROW = 0.125  # recorded points: a Gaussian below has weight at one of them alone
 
 
 def varopt(
@@ -220,7 +221,7 @@ def _correlated_sums(centred: np.ndarray) -> np.ndarray:
 def _smooth(values: np.ndarray, width: float) -> np.ndarray:
     meaning = "a number of at least 0, in recorded points, up to 1e6"
     width = number("smoothing", width, meaning, least=0, most=1e6)
-    if not width:
+    if width < NARROW:
         return values
     from scipy.ndimage import gaussian_filter1d
 
