@@ -165,10 +165,12 @@ class Estimate:
     states: Any = field(default=None, repr=False)
 
     def __str__(self) -> str:
-        error = f" ± {self.std_error:.4f}" if self.std_error else ""
+        error = f" ± {self.std_error:.4f} nats" if self.std_error else " nats"
+        if math.isnan(self.std_error):
+            error = " nats, no error bar"
         ess = f", ESS {self.ess:.0f} of {self.n_chains}" if math.isfinite(self.ess) else ""
         flag = "" if self.converged else ", NOT CONVERGED"
-        return f"{self.method}: log Z = {self.log_z:.4f}{error} nats{ess}{flag}"
+        return f"{self.method}: log Z = {self.log_z:.4f}{error}{ess}{flag}"
 
     def __repr__(self) -> str:
         return f"<Estimate {self}>"

@@ -5,6 +5,7 @@ import ast
 import contextlib
 import io
 import itertools
+import re
 import sys
 from types import SimpleNamespace
 
@@ -206,6 +207,21 @@ def test_an_answer_that_raises_is_told_and_a_mark_can_be_lost_again():
     assert "raised ZeroDivisionError" in printed.getvalue()
     assert "two_bases: right" in printed.getvalue()
     assert "ada, ais: 1 of" in printed.getvalue()
+
+
+def test_the_points_that_teachers_are_told_are_those_that_are_given():
+    page = (REPOSITORY / "book" / "teachers.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"(?m)^\| (\d|project) \| ([^|]*\d[^|]*) \|$", page))
+    assert list(rows) == ["1", "2", "3", "4", "project"]
+    told = dict(re.findall(r"(\w+) (\d+)", re.sub(" or leaky_rbm", "", " ".join(rows.values()))))
+    steps = [t.points for t in exercises.checker.tasks_of("line").values()]
+    assert f"line {sum(steps[:17])}" in rows["2"]
+    assert f"line {sum(steps[17:])}" in rows["3"]
+    for lesson in told.keys() - {"line", "and"}:
+        points = sum(t.points for t in exercises.checker.tasks_of(lesson).values())
+        assert int(told[lesson]) == points, lesson
+    both = [exercises.checker.tasks_of(lesson).values() for lesson in ("tracking", "leaky_rbm")]
+    assert len({sum(t.points for t in tasks) for tasks in both}) == 1
 
 
 def test_make_exercises_writes_both_kinds(tmp_path, monkeypatch, read_notebook):

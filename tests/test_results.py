@@ -1,5 +1,6 @@
 """Estimates: summaries of log-weights against textbook formulas, files, what is said."""
 
+import dataclasses
 import json
 import math
 
@@ -130,6 +131,8 @@ def test_estimate_says_what_it_is():
     assert "±" in str(good)
     bad = Estimate("ais", 1.0, 0.5, (0.0, 2.0), ess=1.2, n_chains=10, converged=False)
     assert "NOT CONVERGED" in repr(bad)
+    without = dataclasses.replace(good, std_error=math.nan, ess=math.nan)
+    assert str(without) == f"ais: log Z = {good.log_z:.4f} nats, no error bar"
     with pytest.raises(AttributeError):
         good.log_z = 0.0
 

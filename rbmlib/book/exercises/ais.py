@@ -93,6 +93,6 @@ def stable(answer, own: Own):
 def two_bases(answer, own: Own):
     choice(answer, "b", {
         "a": "all of these chains have the same number of steps",
-        "c": "the upper rows differ in where the steps are, and all of them are low",
+        "c": "the upper rows differ in where the steps are, and most of their chains are low",
         "d": "the chains of the lower rows are from the same model",
     })  # fmt: skip
