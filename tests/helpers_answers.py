@@ -54,6 +54,13 @@ BY_HAND = {
         "one": "def log_terms(delta, betas):\n    return delta * betas[0]",
         "last": "def log_terms(delta, betas):\n    return np.outer(delta, betas)[:, 1:]",
     },
+    "gains": {
+        "no cap later": (
+            "def gains(n, t_0, n_betas, alpha):\n"
+            "    return [min(1 / n_betas, t**-alpha) if t <= t_0 else 1 / (t - t_0 + t_0**alpha)\n"
+            "            for t in range(1, n + 1)]"
+        ),
+    },
     "counted": {
         "not a share": "def counted(k, n):\n    return (k[:, :, None] == np.arange(n)).sum(axis=0)",
         "all chains": "def counted(k, n):\n    return np.bincount(k.ravel(), minlength=n) / k.size",
@@ -91,10 +98,33 @@ TYPICAL = [  # task, a typical wrong answer, what its hint must say
     ("rts", "corrected", "guess + np.log(shares.mean(axis=0))", "must stay as it is"),
     ("rts", "corrected", "guess - np.log(shares.mean(axis=0)) + np.log(shares.mean(axis=0)[0])",
      "too small"),
+    ("rts", "corrected", "guess + np.log((shares / shares[:, :1]).mean(axis=0))", "then divide"),
+    ("rts", "corrected", "guess - guess[0] + np.log(shares.mean(axis=0) / shares.mean(axis=0)[0])",
+     "need not be 0"),
+    ("rts", "with_prior", "log_z_0 + guess + np.log(shares / prior)", "are still in it"),
+    ("rts", "with_prior", "log_z_0 + guess + np.log(shares / shares[0] / prior * prior[0])",
+     "the guess of β = 0 is still in it"),
+    ("rts", "law_of_beta", "(lambda q: q / q.sum(axis=1)[:, None])(np.exp(np.clip(np.outer(delta, "
+     "betas) - guess, -700, 700)))", "where the slope is 100,000"),
+    ("rts", "gain", "q[:, :, 5].var() / (k == 5).var()", "mean over the sweeps of each chain"),
+    ("rts", "gain", "q[:, :, 5].mean(axis=1).var() / (k == 5).mean(axis=1).var()", "rows"),
+    ("rts", "equal_guesses", "start['nats'] / per_round", "round up"),
+    ("rts", "equal_guesses", "equal_guesses - 1", "round up"),
+    ("rts", "equal_guesses", "equal_guesses + 1", "at most"),
     ("line", "rts_error", "(shares[:, -1] / shares[:, -1].mean()).std(ddof=1) / np.sqrt(50)",
      "end at β = 0"),
     ("sams", "gains", "np.where(np.arange(1, n + 1) <= t_0, np.arange(1, n + 1) ** -alpha, 1 / "
      "np.maximum(np.arange(1, n + 1) - t_0 + t_0**alpha, 1))", "cap is missing"),
+    ("sams", "gains", "[min(1 / n_betas, t**-alpha) if t <= t_0 else 1 / (t - t_0 + t_0**alpha) "
+     "for t in range(1, n + 1)]", "second stage, too"),
+    ("sams", "gains", "[min(1 / n_betas, t**-0.7 if t <= t_0 else 1 / (t - t_0 + t_0**0.7)) "
+     "for t in range(1, n + 1)]", "alpha is given"),
+    ("sams", "update", "(lambda r: r - r[0])(log_z + min(gain * q.shape[1], 1) * q)",
+     "not the first row"),
+    ("sams", "update", "(lambda r: r - r[:, :1])(log_z + min(gain * len(q), 1) * q)",
+     "not of chains"),
+    ("sams", "one_group", "2", "compute both errors"),
+    ("sams", "report_h100", "(329.79 - reference) / (301.54 / 20)", "root of variance"),
     ("sams", "update", "log_z + min(gain * q.shape[1], 1) * q", "first guess must stay 0"),
     ("line", "groups", "(values.mean(), values.std(ddof=1) / np.sqrt(values.size))",
      "share their guesses"),

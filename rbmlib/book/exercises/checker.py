@@ -186,7 +186,7 @@ def near(answer, truth: float, allowed: float, mistakes: Mapping[str, float] | N
 
 def choice(answer, right: str, why: Mapping[str, str]):
     """One letter of several; ``why`` says what is wrong with the others."""
-    letter = str(answer).strip().lower()
+    letter = str(answer).strip(" ().\n").lower()
     if letter == right:
         return
     raise NotYet(why.get(letter, f"answer with one letter of {', '.join(sorted([right, *why]))}"))

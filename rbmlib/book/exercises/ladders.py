@@ -58,6 +58,8 @@ def law_of_beta(answer, own: Own):
             right_law(delta, betas, -guess),
         "the guesses are not used": right_law(delta, betas, 0.0),
         "each row must add up to 1": np.exp(logits),
+        "the largest exponent is out, now each row must add up to 1":
+            np.exp(logits - logits.max(axis=1, keepdims=True)),
         "divide each row by its own sum, not by the sum of all":
             np.exp(logits) / np.exp(logits).sum(),
         "each row must add up to 1, not each column": np.exp(logits) / np.exp(logits).sum(axis=0),
@@ -65,9 +67,13 @@ def law_of_beta(answer, own: Own):
     }  # fmt: skip
     same(answer(delta, betas, guess), right, mistakes)
     far = np.array([-1e5, 1e5])
-    hint = "q(k | x) where the slope is 100,000: take the largest exponent out before exp"
+    hint = (
+        "q(k | x) where the slope is 100,000 or -100,000: take the largest exponent of each row "
+        "out before exp"
+    )
     require(bool(np.all(np.isfinite(answer(far, betas, guess)))), hint)
-    same(answer(far, betas, guess), right_law(far, betas, guess))
+    same(answer(far, betas, guess), right_law(far, betas, guess),
+         what="where the slope is 100,000 or -100,000 your answer")  # fmt: skip
 
 
 def draw(answer, own: Own):
@@ -159,7 +165,10 @@ def corrected(answer, own: Own):
         "the guess at β = 0 must stay as it is: take log c[0] away": guess + np.log(c),
         "average the shares over chains first, then take the logarithm":
             guess + np.log(shares).mean(axis=0) - np.log(shares).mean(axis=0)[0],
+        "average the shares over chains first, then divide by that of β = 0":
+            guess + np.log((shares / shares[:, :1]).mean(axis=0)),
         "correct the guesses; this is the correction alone": np.log(c) - np.log(c[0]),
+        "the guess at β = 0 is known and need not be 0: keep it": right - guess[0],
     }  # fmt: skip
     same(answer(guess, shares), right, mistakes)
 

@@ -110,8 +110,18 @@ def gains(answer, own: Own):
         "sweeps are counted from 1": np.concatenate([[1 / n_betas], right[:-1]]),
     }
     same(answer(n, t_0, n_betas, alpha), right, mistakes)
-    short = np.minimum(1 / 4, np.arange(1, 9) ** -0.6)
-    same(answer(8, 8, 4, 0.6), short, what="the gains without a second stage")
+    t = np.arange(1, 9)
+    same(answer(8, 8, 4, 0.6), np.minimum(1 / 4, t**-0.6), {
+        "alpha is given: it is not always 0.7": np.minimum(1 / 4, t**-0.7),
+    }, what="with t_0 = n your answer")  # fmt: skip
+    t = np.arange(1, 31)
+    first, late = t**-0.7, 1 / np.maximum(t - 2 + 2**0.7, 1)
+    capped = np.minimum(1 / 6, late)
+    same(answer(30, 2, 6, 0.7), np.where(t <= 2, 1 / 6, capped), {
+        "the cap holds in the second stage, too":
+            np.where(t <= 2, np.minimum(1 / 6, first), late),
+        "the cap holds in the first stage, too": np.where(t <= 2, first, capped),
+    }, what="with t_0 = 2 your answer")  # fmt: skip
 
 
 def update(answer, own: Own):
@@ -135,8 +145,18 @@ def update(answer, own: Own):
             "take the first guess of each row away, not that of the first row": (
                 raised - raised[0, 0]
             ),
+            "take the first guess of each row away, not the first row": raised - raised[0],
+            "r is one over the number of places, not of chains": (
+                log_z + min(6 * gain, 1) * q - (log_z + min(6 * gain, 1) * q)[:, :1]
+            ),
+            "take the first guess away from its whole row": (
+                np.concatenate([0 * raised[:, :1], raised[:, 1:]], axis=1)
+            ),
+            "the factor has the cap, not its product with q": (
+                log_z + np.minimum(5 * gain * q, 1) - (log_z + np.minimum(5 * gain * q, 1))[:, :1]
+            ),
         }
-        same(answer(log_z.copy(), q, gain), right, mistakes, what=f"the guesses (gain {gain})")
+        same(answer(log_z.copy(), q, gain), right, mistakes, what=f"with gain {gain} your answer")
     kept = log_z.copy()
     answer(log_z, q, 0.1)
     require(np.array_equal(kept, log_z), "the guesses that were given were changed: copy them")

@@ -48,6 +48,11 @@ def with_prior(answer, own: Own):
         "the prior is not used": bare - bare[0] + log_z_0,
         "log Z at β = 0 is known: shift all to it": right,
         "shift to log Z_0, not to 0": right - right[0],
+        "the first entry must be log_z_0: guess, share and prior of β = 0 are still in it":
+            right + log_z_0,
+        "the first entry must be log_z_0: the guess of β = 0 is still in it":
+            right - right[0] + guess[0] + log_z_0,
+        "these are the Z: their logarithms are wanted": np.exp(right - right[0] + log_z_0),
     }  # fmt: skip
     same(answer(shares, guess, prior, log_z_0), right - right[0] + log_z_0, mistakes)
 
@@ -65,6 +70,13 @@ def gain(answer, own: Own):
     near(answer, averaged / counted, 0.02 * averaged / counted + 0.005, {
         "averaged over counted, not the other way round": counted / averaged,
         "variances, not standard deviations": float(np.sqrt(averaged / counted)),
+        "first the mean over the sweeps of each chain, then the variance over chains":
+            q[..., -1].var() / (k == ladders.LADDER.size - 1).var(),
+        "a column is a chain: the mean is over the rows, the sweeps":
+            q.mean(axis=1)[:, -1].var() / (k == ladders.LADDER.size - 1).mean(axis=1).var(),
+        "q(k | x) needs the guesses":
+            ladders.right_law(delta, ladders.LADDER, 0 * guess).mean(axis=0)[:, -1].var()
+            / counted,
     })  # fmt: skip
 
 
@@ -76,7 +88,10 @@ def equal_guesses(answer, own: Own):
     found = float(numbers(answer, ()))
     require(found != int(np.ceil(r["nats"] / np.log(r["n_sweeps"]))),
             "all chains together are counted: their states are chains times sweeps")  # fmt: skip
-    require(found != int(np.floor(r["nats"] / per_round)), "round up: the last round counts")
+    require(found != int(np.ceil(r["nats"] / np.log(r["n_chains"]))),
+            "every sweep counts: the states are chains times sweeps")  # fmt: skip
+    require(found == right or abs(found - r["nats"] / per_round) >= 1,
+            "round up: the last round counts")  # fmt: skip
     require(found == right, f"{found:g} is not it: how much can log(c_K / c_0) be at most?")
 
 

@@ -45,8 +45,8 @@ def from_nothing(answer, own: Own):
     require(error < 0.5, f"an error of {error:.2g} is large: more sweeps or chains")
     off = (value - own.log_z) / error
     require(abs(value - own.log_z + own.path.log_z_base) > 0.3, "log Z of the base is missing")
-    require(abs(off) < 4.5, f"it is {off:+.1f} of its own standard errors off: are chains that "
-            "share their guesses counted as independent?")  # fmt: skip
+    require(abs(off) < 4.5, f"it is {off:+.1f} of its own standard errors off: was the run "
+            "flagged, or are chains that share their guesses counted as independent?")  # fmt: skip
 
 
 @task("trap", 3)
@@ -56,6 +56,7 @@ def one_group(answer, own: Own):
     near(answer, right, 0.05, {
         "divide the right error by the wrong one": 1 / right,
         "the wrong error divides the spread of all 40 by the root of 40": right / np.sqrt(4),
+        "near, but compute both errors from the values, each with ddof=1": 2.0,
     })  # fmt: skip
 
 
@@ -67,13 +68,14 @@ def report_h100(answer, own: Own):
         "the sign: the report is too low": -off / error,
         "the standard error of a mean of 20 values": off / error / np.sqrt(20),
         "this is the distance in nats": off,
+        "divide by the root of variance / 20, not by variance / 20": off / error**2,
     })  # fmt: skip
 
 
 @task("reading", 1)
 def flood(answer, own: Own):
     choice(answer, "b", {
-        "a": "the guesses are too low at the upper end by most, and the chain goes there first",
+        "a": "all guesses begin at 0: those near β = 1 are the ones that are furthest too low",
         "c": "the chain has no schedule: it goes where its guess is too low",
         "d": "after some 200 sweeps it wanders over the whole ladder",
     })  # fmt: skip
