@@ -74,6 +74,8 @@ def smc(
         make up the error. ``states`` are resampled: draws of the target, with equal weights.
         ``settings["resampled"]`` holds the steps after which chains were resampled, and
         ``settings["n_families"]`` how many ancestors have descendants.
+        ``std_error`` is too long where chains are resampled often (a ``threshold`` near 1):
+        families die out each time, while systematic resampling adds little to the variance.
 
     Examples
     --------
