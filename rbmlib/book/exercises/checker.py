@@ -148,7 +148,7 @@ def numbers(answer, shape: tuple | None = None, what: str = "your answer") -> np
     except (TypeError, ValueError):
         raise NotYet(f"{what} is {type(answer).__name__}; numbers are wanted") from None
     if shape is not None and found.shape != shape:
-        raise NotYet(f"{what} has the shape {found.shape}; it should have {shape}")
+        raise NotYet(f"the shape of {what} is {found.shape}; it should be {shape}")
     if not np.all(np.isfinite(found)):
         raise NotYet(
             f"{what} is not finite: does something overflow, or is a logarithm taken of 0?"
@@ -186,7 +186,7 @@ def near(answer, truth: float, allowed: float, mistakes: Mapping[str, float] | N
 
 def choice(answer, right: str, why: Mapping[str, str]):
     """One letter of several; ``why`` says what is wrong with the others."""
-    letter = str(answer).strip().lower()
+    letter = str(answer).strip(" ().").lower()
     if letter == right:
         return
     raise NotYet(why.get(letter, f"answer with one letter of {', '.join(sorted([right, *why]))}"))
