@@ -78,10 +78,13 @@ TYPICAL = [  # task, a typical wrong answer, what its hint must say
     ("start", "score", "v @ b + (v @ W + a).sum(axis=1)", "summed over"),
     ("start", "score", "np.logaddexp(0, v @ W + a).sum(axis=1)", "visible biases are missing"),
     ("start", "log_z", "np.exp(12.5)", None),
+    ("start", "log_z", "rl.exact(rl.BernoulliRBM(W, b, a)).log_z - len(a) * np.log(2)",
+     "their sum"),
     ("ais", "path_score", "v @ ((1 - beta) * b0 + beta * m.visible_bias) + beta * np.logaddexp("
      "0, v @ m.weights + m.hidden_bias).sum(axis=1)", "the dial stands inside"),
     ("ais", "jensen_gap", "variance", "half the variance"),
     ("ais", "from_above", "np.logaddexp.reduce(r) - np.log(len(r))", "published mistake"),
+    ("ais", "from_above", "-np.logaddexp.reduce(-r)", "divide it by the number"),
     ("line", "log_z_base", "np.logaddexp(0, b0).sum()", "adds log 2"),
     ("line", "hidden_mean", "sigmoid(beta * (v @ m.weights) + m.hidden_bias)", "biases, too"),
     ("line", "visible_mean", "sigmoid(beta * (h @ m.weights.T + m.visible_bias))", "base is miss"),

@@ -170,6 +170,64 @@ def test_ais_with_steps_in_another_order(start, body, words, solutions):
     assert words is None or any(word in hint for word in words.split("|")), hint
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "words"),
+    [
+        ("np.exp(-b0))", "np.exp(0 * b0))", "must begin in the base"),
+        ("np.exp(-b0))", "np.exp(-m.visible_bias))", "must begin in the base"),
+        ("np.exp(-b0))", "np.exp(b0))", "must begin in the base"),
+        ("return log_w\n", "return np.exp(log_w)\n", "return their logarithms"),
+    ],
+)
+def test_ais_that_begins_elsewhere_or_returns_weights(right, wrong, words, solutions):
+    _, space = solutions(next(p for p in PAGES if p.stem == "ais"))
+    code = AIS.format(start=START, body=f"{WEIGH}; {MOVE.format(at='high')}")
+    assert code.count(right) == 1
+    assert words in hint_for(space, "ais", code.replace(right, wrong))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    v = np.array(list(product((0, 1), repeat=len(b))))\n"
+        "    return np.logaddexp.reduce(v @ b + np.logaddexp(0, v @ W + a).sum(axis=1))",
+        "    found = -np.inf\n"
+        "    for v in map(np.array, product((0, 1), repeat=len(b))):\n"
+        "        found = np.logaddexp(found, v @ b + np.logaddexp(0, v @ W + a).sum())\n"
+        "    return found",
+    ],
+    ids=["much memory", "much time"],
+)
+def test_a_sum_over_visible_units_ends_before_two_hundred_of_them(body, solutions):
+    _, space = solutions(next(p for p in PAGES if p.stem == "start"))
+    code = f"from itertools import product\ndef log_z(W, b, a):\n    assert len(b) < 200\n{body}"
+    assert "over those of the hidden units" in hint_for(space, "log_z", code)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "name", "answer", "words"),
+    [
+        ("start", "forty_units", 20, "twenty times"),
+        ("start", "forty_units", 2**40, "divide by those of 20"),
+        ("start", "flattered", 13.89, "the printed value is another"),
+        ("ais", "enclosed", (12.5, 12.5), "the same number"),
+        ("ais", "enclosed", (13.0, 12.0), "lower end first"),
+        ("ais", "stable", 0.5398 / 0.0962, "take its root"),
+        ("ais", "stable", 0.5398 / (0.0962 / 20), "root of variance / 20"),
+        ("ais", "two_bases", "(a)", "same number of steps"),
+    ],
+)
+def test_a_typical_number_or_letter_gets_its_hint(lesson, name, answer, words):
+    assert words in exercises.begin(lesson, "ada").judge(name, answer)
+
+
+def test_half_the_spread_is_refused_even_where_it_is_half_the_variance():
+    check = exercises.begin("ais", "student4")
+    assert check.own.number("variance", 0.5, 6.0) == 1.0
+    for wrong in (lambda variance: np.sqrt(variance) / 2, lambda variance: variance**2 / 2):
+        assert check.judge("jensen_gap", wrong) is not None
+
+
 @pytest.mark.parametrize(("lesson", "name"), ANOTHER_WAY, ids=str)
 def test_right_answers_by_another_way_are_accepted(lesson, name, solutions):
     _, space = solutions(next(p for p in PAGES if p.stem == lesson))
@@ -204,7 +262,8 @@ def test_an_answer_that_raises_is_told_and_a_mark_can_be_lost_again():
         check("jensen_gap", lambda variance: variance / 2)
         assert check.marks["jensen_gap"] == 2
         check("jensen_gap", lambda variance: variance / 0)
-        check("two_bases", "(B) ")
+        check("two_bases", "B ")
+        assert check.judge("two_bases", "(b)") is None
         check.report()
     assert check.marks["jensen_gap"] == 0
     assert "raised ZeroDivisionError" in printed.getvalue()

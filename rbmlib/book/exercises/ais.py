@@ -28,7 +28,8 @@ GIVEN = {"reverse_r": reverse_r, "hills": hills}
 
 @task("derivation", 2)
 def jensen_gap(answer, own: Own):
-    for variance in (own.number("variance", 0.5, 6.0), 0.0):
+    first = own.number("variance", 0.5, 6.0)
+    for variance in (first, first + 1.7, 0.0):
         mistakes = {
             "the moment generating function of a normal has half the variance": variance,
             "the gap grows with the variance, not with the standard deviation":
@@ -45,13 +46,13 @@ for _judge in (annealing.path_score, annealing.ais):
 @task("experiment", 3)
 def enclosed(answer, own: Own):
     found = numbers(answer, (2,), "the pair")
+    require(abs(found[1] - found[0]) > 1e-6, "both ends are the same number")
     require(found[0] < found[1], "give the lower end first")
     log_z = own.log_z
     require(found[0] < log_z + 0.02, "the lower end is above log Z: is it the mean of log w?")
     require(found[1] > log_z - 0.02, "the upper end is below log Z: do the reverse chains begin at "
             "exact samples, and is this the mean of R?")  # fmt: skip
     require(found[1] - found[0] < 0.2, "right, but wide: take more steps")
-    require(found[1] - found[0] > 1e-6, "both ends are the same number")
 
 
 @task("experiment", 3)
@@ -60,6 +61,8 @@ def lost_hill(answer, own: Own):
     low = log_z - 100 * np.log(2)
     near(answer, low, 0.15, {
         "exact minus estimate": -low,
+        "this is the exact value: take the estimate from it": log_z,
+        "this is the estimate: take it from the exact value": log_z - low,
         "this is log 2; your two hills are not equal": float(np.log(2)),
         "the chains found both hills: begin at the uniform base, with 200 steps": 0.0,
     })  # fmt: skip
@@ -72,7 +75,9 @@ def from_above(answer, own: Own):
         "this is the published mistake: the mean of exp(R) does not estimate Z": logmeanexp(r),
         "this is the bound; the estimate averages exp(-R)": r.mean(),
         "the mean of exp(-R) estimates 1/Z: its logarithm has the other sign": logmeanexp(-r),
-    }
+        "this is the sum of exp(-R): divide it by the number of values":
+            -logmeanexp(-r) - np.log(len(r)),
+    }  # fmt: skip
     same(answer(r), -logmeanexp(-r), mistakes)
     same(answer(r + 900), 900 - logmeanexp(-r))
 
@@ -80,12 +85,17 @@ def from_above(answer, own: Own):
 @task("trap", 2)
 def stable(answer, own: Own):
     off = report("AIS", "h500") - reference("h500")
-    error = np.sqrt(report("AIS", "h500", "variance") / 20)
+    variance = report("AIS", "h500", "variance")
+    error = np.sqrt(variance / 20)
     near(answer, off / error, 0.3, {
         "the error of a mean of 20 values is smaller than that of one by the root of 20":
             off / error / np.sqrt(20),
         "this is the distance in nats": off,
-        "the variance is not the standard deviation": off / (error**2 * np.sqrt(20)),
+        "the variance is not the standard deviation: take its root": off / variance,
+        "the error of the mean is the root of variance / 20": off / error**2,
+        "divide by the root of variance / 20, not by variance over the root of 20":
+            off / (error**2 * np.sqrt(20)),
+        "the report's value minus the book's": -off / error,
     })  # fmt: skip
 
 

@@ -148,7 +148,7 @@ def numbers(answer, shape: tuple | None = None, what: str = "your answer") -> np
     except (TypeError, ValueError):
         raise NotYet(f"{what} is {type(answer).__name__}; numbers are wanted") from None
     if shape is not None and found.shape != shape:
-        raise NotYet(f"{what} has the shape {found.shape}; it should have {shape}")
+        raise NotYet(f"the shape of {what} is {found.shape}; it should be {shape}")
     if not np.all(np.isfinite(found)):
         raise NotYet(
             f"{what} is not finite: does something overflow, or is a logarithm taken of 0?"
