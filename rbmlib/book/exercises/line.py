@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from . import annealing, ladders, mixtures
+from . import annealing, ladders, mixtures, scores
 from .checker import task
 
 STEPS = [
-    annealing.sigmoid, annealing.log_mean_exp, annealing.score, annealing.log_z,
+    scores.sigmoid, scores.log_mean_exp, scores.score, scores.log_z,
     annealing.path_score, annealing.log_z_base, annealing.sample_base, annealing.hidden_mean,
     annealing.visible_mean, annealing.sweep, annealing.increment, annealing.ais, annealing.ess,
     annealing.std_error, annealing.reverse_ais, annealing.bracket, annealing.z_score,

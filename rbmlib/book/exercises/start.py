@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._numerics import softplus
 from ...models import testsystems
-from . import annealing
+from . import scores
 from .checker import choice, near, numbers, require, same, task
 from .own import Own
 from .published import reference, report
@@ -39,7 +39,7 @@ def no_weights(answer, own: Own):
     same(answer(np.zeros(3), np.zeros(2)), 5 * np.log(2))
 
 
-for _judge in (annealing.score, annealing.log_z):
+for _judge in (scores.score, scores.log_z):
     task("coding", 3, lesson="start")(_judge)
 
 
