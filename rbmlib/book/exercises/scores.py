@@ -1,4 +1,4 @@
-"""Judges of scores and their sums: the functions of lesson start, and the first steps of the line."""
+"""Judges of scores and their sums: those of lesson start, and first steps of the line."""
 
 from __future__ import annotations
 
