@@ -20,6 +20,7 @@ from rbmlib.sweeps.store import ResultsStore, StoreError
 pytestmark = pytest.mark.processes
 TASKS = [{"n": n} for n in range(60)]
 KILLS = 50
+SET_BACK_AT = 40  # looks at the clock, of some thousands
 
 
 def work(n):
@@ -116,12 +117,15 @@ def test_two_processes_on_one_store(tmp_path, undisturbed):
 
 
 def test_a_clock_that_is_set_back(tmp_path, undisturbed, monkeypatch):
-    """By a day at each look, in the middle of a sweep: results are no function of the time."""
+    """By a day, in the middle of a sweep: results are no function of the time.
+
+    Once: a cluster whose every look at the clock goes back never ends, whoever asks it.
+    """
     real, calls = time.time, []
 
     def back():
         calls.append(1)
-        return real() - 3600 * 24 * len(calls)
+        return real() - 3600 * 24 * (len(calls) > SET_BACK_AT)
 
     assert table(tmp_path, back) == undisturbed[0]
     header, *rows = (tmp_path / "sweep.provenance.csv").read_text().splitlines()
