@@ -10,15 +10,9 @@ smaller variance if states are independent.
 
 from __future__ import annotations
 
-import time
-from itertools import pairwise
-
-import numpy as np
-
-from .._diagnosis import Check
 from ..results import Estimate
 from ..tempering import TemperedSample
-from ._report import kept_states, of_influences
+from ._neighbours import Ratio, joined_neighbours
 from .bar import bennett
 
 OVERLAP = 10  # states between neighbours (four times the slope of Bennett's equation)
@@ -54,29 +48,17 @@ def bar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
     >>> abs(estimate.log_z - rl.exact(rbm).log_z) < 4 * estimate.std_error
     True
     """
-    started = time.perf_counter()
-    delta, temperature, counts = kept_states(sample, skip)
-    used = np.flatnonzero(counts)
-    for end in (0, counts.size - 1):
-        if not counts[end]:
-            raise ValueError(
-                f"sample holds no state at beta = {sample.betas[end]:g}: expected some at both "
-                "ends; run more sweeps, or start from a pilot"
-            )
-    delta, order = delta.ravel(), np.argsort(temperature.ravel(), kind="stable")
-    of_beta = np.split(order, np.cumsum(counts)[:-1])
-    influences, log_z_path, least = np.zeros(delta.size), np.zeros(counts.size), np.inf
-    for low, high in pairwise(used):
-        step = sample.betas[high] - sample.betas[low]
-        root = bennett(step * delta[of_beta[low]], step * delta[of_beta[high]])
-        log_z_path[high] = log_z_path[low] + root.log_z
-        # what leaving a state out would change, by its term and by the counts in Bennett's M
-        influences[of_beta[low]] += root.forward / root.slope - 1 / counts[low]
-        influences[of_beta[high]] -= root.reverse / root.slope - 1 / counts[high]
-        least = min(least, 4 * root.slope)
-    log_z_path = np.interp(sample.betas, sample.betas[used], log_z_path[used])
-    text = f"{least:.0f} states where neighbours overlap, {OVERLAP} or more"
-    return of_influences(
-        "bar (neighbours)", sample, log_z_path, influences.reshape(temperature.shape),
-        [Check(text, bool(least >= OVERLAP))], started,
-    )  # fmt: skip
+    return joined_neighbours(
+        "bar (neighbours)", sample, skip, _ratio, "states where neighbours overlap", OVERLAP
+    )
+
+
+def _ratio(low, high) -> Ratio:
+    """What leaving a state out would change: its term, and the counts in Bennett's M."""
+    root = bennett(low, high)
+    return Ratio(
+        root.log_z,
+        root.forward / root.slope - 1 / low.size,
+        1 / high.size - root.reverse / root.slope,
+        4 * root.slope,
+    )

@@ -13,11 +13,11 @@ from dataclasses import replace
 from .._diagnosis import Check
 from .._kernels import threads
 from .._progress import one_run
-from .._validation import count, generator, instance, seed_of
+from .._validation import count, generator, seed_of
 from ..paths.base import AnnealingPath
 from ..results import Estimate
 from ..tempering import TemperedSample
-from ..tempering.checks import PATH_MEANING, checked_prior
+from ..tempering.checks import checked_prior, needs_joint_slope
 from ..tempering.planning import BY_PILOT, planned
 from ..tempering.simulated import sample_of
 from ._report import kept_states, of_influences
@@ -60,12 +60,7 @@ def mbar(
     True
     """
     started = time.perf_counter()
-    instance("path", path, AnnealingPath, PATH_MEANING)
-    if not path.has_joint_slope:
-        raise ValueError(
-            f"path is a {type(path).__name__}, whose slope depends on beta: expected a path such "
-            "as rl.GeometricPath(rbm); use rl.rts(..., conditional='marginal') or rl.ais here"
-        )
+    needs_joint_slope(path)
     n_chains, source = count("n_chains", n_chains, 2), generator(rng)
     betas, n_sweeps, seen = planned(
         "mbar", path, betas, n_sweeps, source, trips=TRIPS, n_threads=n_threads

@@ -21,13 +21,13 @@ from dataclasses import replace
 import numpy as np
 
 from .._progress import one_run
-from .._validation import count, generator, instance, one_of, seed_of
+from .._validation import count, generator, one_of, seed_of
 from ..paths.base import AnnealingPath, State
 from ..results import Estimate
 from ..schedules import equal_rejection, linear
 from ..schedules.cutting import cut
 from ..tempering import TemperedSample, parallel_tempering
-from ..tempering.checks import PATH_MEANING
+from ..tempering.checks import needs_joint_slope
 from .ais import ais
 from .bar_of_sample import bar_of_sample
 from .mbar import mbar_of_sample
@@ -96,12 +96,7 @@ def nrpt(
     True
     """
     started = time.perf_counter()
-    instance("path", path, AnnealingPath, PATH_MEANING)
-    if not path.has_joint_slope:
-        raise ValueError(
-            f"path is a {type(path).__name__}, whose slope depends on beta: expected a path such "
-            "as rl.GeometricPath(rbm); use rl.rts(..., conditional='marginal') or rl.ais here"
-        )
+    needs_joint_slope(path)
     read = READ_OFF[one_of("read_off", read_off, READ_OFF)]
     n_chains, n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps, BURN_IN)
     record_every = count("record_every", record_every)

@@ -10,16 +10,15 @@ little (`rbmlib.bar_of_sample`); this needs no root, and the two sides can be co
 
 from __future__ import annotations
 
-import time
-from itertools import pairwise
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from .._diagnosis import Check
 from .._numerics import logmeanexp
 from ..results import Estimate
 from ..tempering import TemperedSample
-from ._report import kept_states, of_influences
+from ._neighbours import Ratio, joined_neighbours
 
 FEWEST_STATES = 10  # effective ones, of the weights between two neighbours
 
@@ -55,35 +54,29 @@ def stepping_stone_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estima
     >>> abs(estimate.log_z - rl.exact(rbm).log_z) < 4 * estimate.std_error
     True
     """
-    started = time.perf_counter()
-    delta, temperature, counts = kept_states(sample, skip)
-    used = np.flatnonzero(counts)
-    for end in (0, counts.size - 1):
-        if not counts[end]:
-            raise ValueError(
-                f"sample holds no state at beta = {sample.betas[end]:g}: expected some at both "
-                "ends; run more sweeps, or start from a pilot"
-            )
-    delta, order = delta.ravel(), np.argsort(temperature.ravel(), kind="stable")
-    of_beta = np.split(order, np.cumsum(counts)[:-1])
-    influences, log_z_path = np.zeros(delta.size), np.zeros(counts.size)
-    apart, least = 0.0, np.inf
-    for low, high in pairwise(used):
-        step, sides = sample.betas[high] - sample.betas[low], []
-        for sign, at in ((1, low), (-1, high)):
-            log_weights = sign * step * delta[of_beta[at]]
-            log_mean = float(logmeanexp(log_weights))
-            shares = np.exp(log_weights - log_mean) / counts[at]
-            influences[of_beta[at]] += sign * (shares - 1 / counts[at]) / 2
-            sides.append(sign * log_mean)
-            least = min(least, 1 / float((shares**2).sum()))
-        apart += sides[1] - sides[0]
-        log_z_path[high] = log_z_path[low] + sum(sides) / 2
-    log_z_path = np.interp(sample.betas, sample.betas[used], log_z_path[used])
-    text = f"{least:.0f} effective states between neighbours, {FEWEST_STATES} or more"
-    run = of_influences(
-        "stepping stones", sample, log_z_path, influences.reshape(temperature.shape),
-        [Check(text, bool(least >= FEWEST_STATES))], started,
-    )  # fmt: skip
-    run.settings["two_sided"] = apart
-    return run
+    apart = []
+
+    def ratio(low, high) -> Ratio:
+        one, two = _one_side(low, 1), _one_side(high, -1)
+        apart.append(two.log_z - one.log_z)
+        return Ratio(
+            (one.log_z + two.log_z) / 2, one.shares / 2, two.shares / 2, min(one.ess, two.ess)
+        )
+
+    words = "effective states between neighbours"
+    run = joined_neighbours("stepping stones", sample, skip, ratio, words, FEWEST_STATES)
+    return replace(run, settings=run.settings | {"two_sided": float(sum(apart))})
+
+
+class _Side(NamedTuple):
+    log_z: float  # of the step, from the states at one end
+    shares: np.ndarray  # what each state moves it by
+    ess: float
+
+
+def _one_side(work, sign: int) -> _Side:
+    log_weights = sign * work
+    log_mean = float(logmeanexp(log_weights))
+    shares = np.exp(log_weights - log_mean) / work.size
+    moved = sign * (shares - 1 / work.size)
+    return _Side(sign * log_mean, moved, 1 / float((shares**2).sum()))

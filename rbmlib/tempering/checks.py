@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._validation import annealing_betas, count, finite_array, one_of
+from .._validation import annealing_betas, count, finite_array, instance, one_of
 from ..paths.base import AnnealingPath
 
 CONDITIONALS = ("joint", "marginal")
@@ -44,3 +44,13 @@ def block_bounds(n_sweeps: int, n_blocks) -> np.ndarray:
     """Sweeps at which blocks of time begin, and the end of the last; no block is empty."""
     n_blocks = min(count("n_blocks", n_blocks), n_sweeps)
     return np.unique(np.rint(np.linspace(0, n_sweeps, n_blocks + 1)).astype(int))
+
+
+def needs_joint_slope(path) -> None:
+    """One slope a state serves all betas: what reads log Z off tempered states asks for it."""
+    instance("path", path, AnnealingPath, PATH_MEANING)
+    if not path.has_joint_slope:
+        raise ValueError(
+            f"path is a {type(path).__name__}, whose slope depends on beta: expected a path such "
+            "as rl.GeometricPath(rbm); use rl.rts(..., conditional='marginal') or rl.ais here"
+        )

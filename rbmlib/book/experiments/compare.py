@@ -87,24 +87,19 @@ def _rts(rbm, path, size, rng):
     return est.rts(path, None, N_CHAINS, size, rng, record_every=size, progress=False)
 
 
-@recipe("MBAR")
-def _mbar(rbm, path, size, rng):
-    return est.mbar(path, None, N_CHAINS, size, rng, progress=False)
+def _tempered(estimator):
+    """A ladder and chains of its own planning, ``size`` sweeps of each."""
+
+    def run(rbm, path, size, rng):
+        return estimator(path, None, N_CHAINS, size, rng, progress=False)
+
+    return run
 
 
-@recipe("TI")
-def _ti(rbm, path, size, rng):
-    return est.ti(path, None, N_CHAINS, size, rng, progress=False)
-
-
-@recipe("SAMS")
-def _sams(rbm, path, size, rng):
-    return est.sams(path, None, N_CHAINS, size, rng, progress=False)
-
-
-@recipe("Wang-Landau")
-def _wang_landau(rbm, path, size, rng):
-    return est.wang_landau(path, None, N_CHAINS, size, rng, progress=False)
+for _name, _estimator in (
+    ("MBAR", est.mbar), ("TI", est.ti), ("SAMS", est.sams), ("Wang-Landau", est.wang_landau),
+):  # fmt: skip
+    recipe(_name)(_tempered(_estimator))
 
 
 @recipe("parallel tempering")
