@@ -85,8 +85,9 @@ lint: $(STAMP)  ## rules, format and types
 release: $(STAMP)  ## build sdist and wheel into _build/release, and try the wheel with each Python here
 	@$(BIN)/python book/_tools/release.py
 
-articles: $(STAMP)  ## write a replication article on each of the four sources into _build/articles
+articles: $(STAMP)  ## write articles into _build/articles: a replication of each of the four sources, and the course
 	@$(BIN)/python book/_tools/articles.py
+	@$(BIN)/python book/_tools/course_article.py
 
 clean:  ## remove everything built, and .venv
 	rm -rf _build build .venv *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
