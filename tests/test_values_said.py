@@ -103,7 +103,7 @@ def test_the_text_of_logz_has_the_values_under_their_names(capsys, saved, found)
     assert numbers("lower bound") == pytest.approx(s["lower_bound"], abs=6e-5)
     assert numbers("upper bound") == pytest.approx(s["upper_bound"], abs=6e-5)
     assert numbers("lower bound")[0] < numbers("upper bound")[0]
-    assert lines["ESS"] == f"{found.ess:.0f} of {found.n_chains} chains"
+    assert lines["ESS"] == f"{found.ess:.0f} of {found.n_chains} chains (effective sample size)"
     assert f"{STEPS} steps, {CHAINS} chains" in lines["settings"]
     assert f"--steps {STEPS} --chains {CHAINS} --seed {SEED}" in lines["settings"]
     assert lines["verdict"] == s["verdict"]

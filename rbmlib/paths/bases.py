@@ -38,9 +38,9 @@ def base_biases(rbm: BernoulliRBM, base) -> tuple[np.ndarray, np.ndarray, str]:
                 f"base is {base!r}: expected the layers of the target, {rbm.weights.shape}, "
                 "and no log_scale"
             )
-        return base.visible_bias, base.hidden_bias, "rbm"
+        return base.visible_bias, base.hidden_bias, "given RBM"
     meaning = f"visible biases ({rbm.n_visible},), such as rl.base_rate(data)"
-    return parameter_array("base", base, (rbm.n_visible,), meaning), no_bias, "visible_bias"
+    return parameter_array("base", base, (rbm.n_visible,), meaning), no_bias, "given visible biases"
 
 
 def base_rate(data, smoothing: float = 0.05) -> np.ndarray:
