@@ -70,29 +70,54 @@ def test_the_bar_holds_where_log_z_goes_up_and_down():
     assert rms_mean_lag < 0.6 * rms_error
 
 
-def test_the_noise_is_made_of_what_each_chain_does_to_the_estimate():
-    """By differences: the occupations of one chain, in all updates, weigh a little more."""
-    n, rng = 30, np.random.default_rng(0)
-    shares = rng.uniform(0.2, 2, (12, n, 2))
+GAIN = 0.3
 
-    def tracked(shares):
-        tracker = LogZTracker(BASE, [0, 1], n_chains=n, gain=0.3, rng=0)
-        tracker.log_z_path = np.zeros(2)
-        for step, share in enumerate(shares):  # log Z rises; the estimate is fed back
-            tracker.sample = SimpleNamespace(log_z_path=tracker.log_z_path)
-            truth = np.array([0, 0.1 * step])
-            tracker._track(tracker.prior * np.exp(truth - tracker.log_z_path) * share)
-        return tracker
 
-    whole, small = tracked(shares), 1e-5
-    found = []
-    for chain in range(n):
+def tracked(shares):
+    """A tracker whose chains have these shares at the ends, and its innovations.
+
+    log Z rises by 0.1 an update, and the estimate is fed back.
+    """
+    tracker = LogZTracker(BASE, [0, 1], n_chains=shares.shape[1], gain=GAIN, rng=0)
+    tracker.log_z_path, innovations = np.zeros(2), []
+    for step, share in enumerate(shares):
+        before = tracker.log_z_path
+        tracker.sample = SimpleNamespace(log_z_path=before)
+        tracker._track(tracker.prior * np.exp(np.array([0, 0.1 * step]) - before) * share)
+        innovations.append((tracker.log_z_path - before)[1] / GAIN)
+    return tracker, np.array(innovations)
+
+
+def by_leaving_out(shares, small=1e-5):
+    """What each chain does, by differences: its shares in all updates weigh a little more."""
+    for chain in range(shares.shape[1]):
         more = shares.copy()
         more[:, chain] += small * (shares[:, chain] - shares.mean(axis=1))
-        one = tracked(more)
-        found.append([one.log_z - whole.log_z, one.log_z + one.lag - whole.log_z - whole.lag])
-    spreads = np.std(found, axis=0, ddof=1) / small * np.sqrt(n)
+        yield tracked(more)
+
+
+def test_the_noise_is_made_of_what_each_chain_does_to_the_estimate():
+    shares = np.random.default_rng(0).uniform(0.2, 2, (12, 30, 2))
+    whole, _ = tracked(shares)
+    found = [(one.log_z, one.log_z + one.lag) for one, _ in by_leaving_out(shares)]
+    spreads = np.std(found, axis=0, ddof=1) / 1e-5 * np.sqrt(30)
     np.testing.assert_allclose(spreads, [whole.noise, whole.noise_with_lag], rtol=1e-3)
+
+
+@pytest.mark.parametrize("n_updates", [7, 50])
+def test_the_bar_is_noise_and_lag_in_squares(n_updates):
+    """The lag's square: what innovations have on average beyond their noise. The average is over
+    all updates while these are few (7), and later of weights that fall by a twentieth (50)."""
+    shares = np.random.default_rng(1).uniform(0.5, 1.5, (n_updates, 30, 2))
+    whole, innovations = tracked(shares)
+    spread = np.std([i for _, i in by_leaving_out(shares)], axis=0, ddof=1) / 1e-5 * np.sqrt(30)
+    squares = innovations**2 - spread**2
+    first = squares[:20].mean()
+    for square in squares[20:]:
+        first = 0.95 * first + 0.05 * square
+    assert 0 < first < 0.95 * np.mean(innovations[-20:] ** 2)  # the noise is seen in it
+    wanted = np.hypot(whole.noise, (1 - GAIN) * np.sqrt(first))
+    assert whole.std_error == pytest.approx(wanted, rel=1e-5)
 
 
 @pytest.mark.statistical
