@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers_models import DIGITS, SMALL, SMALL_LOG_Z, digits_path
 from helpers_stats import all_states, joint_table, log_sum
-from test_ais import SMALL, SMALL_LOG_Z
-from test_exact import published
 
 import rbmlib as rl
-from rbmlib import ConvergenceWarning, GeometricPath, datasets
+from rbmlib import ConvergenceWarning, GeometricPath
 from rbmlib._kernels import multistate
 from rbmlib.estimators.mbar_equations import Problem
 
@@ -285,20 +284,21 @@ def test_samples_are_checked():
         rl.mbar_of_sample(one)
 
 
-# published models -------------------------------------------------------------------------
+# models of digits -------------------------------------------------------------------------
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("name", "log_z"), [("h10", 226.113155), ("h20", 221.066790)])
-def test_published_models(name, log_z):
-    path = GeometricPath(published(name), base=rl.base_rate(datasets.load_mnist().train))
+@pytest.mark.parametrize("name", DIGITS)
+def test_models_of_digits(name):
+    path, log_z = digits_path(name)
     run = quietly(rl.mbar, path, rl.schedules.linear(99), 50, 2000, rng=0)
     assert abs(run.log_z - log_z) < 4 * run.std_error
     assert run.std_error < 0.5
 
 
 @pytest.mark.statistical
-def test_too_few_sweeps_on_h20_are_flagged():
-    path = GeometricPath(published("h20"), base=rl.base_rate(datasets.load_mnist().train))
+@pytest.mark.parametrize("name", ["h20", "cd1_20 made weaker"])
+def test_too_few_sweeps_of_digits_are_flagged(name):
+    path, _ = digits_path(name)
     run = quietly(rl.mbar, path, rl.schedules.linear(99), 100, 50, rng=0)
     assert not run.converged

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers_tempering import BETAS, EXACT, PATH, RBM, run
 
 import rbmlib as rl
 from rbmlib import GeometricPath
@@ -12,15 +13,6 @@ from rbmlib.estimators._report import checks_of_ends
 from rbmlib.estimators.rts import mixed_rts, updated
 from rbmlib.estimators.transition_rts import stationary, transition_sums
 from rbmlib.tempering import checks
-
-RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
-PATH = GeometricPath(RBM, base=np.zeros(12))
-BETAS = rl.schedules.linear(9)
-EXACT = np.array([rl.exact(PATH.at(b)).log_z for b in BETAS])
-
-
-def run(n_chains=50, n_sweeps=400, rng=0, guess=EXACT, **options):
-    return rl.simulated_tempering(PATH, BETAS, guess, n_chains, n_sweeps, rng, **options)
 
 
 def test_estimate_is_equation_12():
