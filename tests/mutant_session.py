@@ -41,7 +41,7 @@ def pytest_on(arguments: list[str], plugins=()) -> int:
     return int(pytest.main([*QUIET, *arguments], plugins=plugins))
 
 
-def collected(work) -> None:
+def collected(work, where=("rbmlib", "tests"), marked=MARKED) -> None:
     """Call ``work(items)`` where every test of the library is collected and none has run."""
 
     class Session:
@@ -49,7 +49,7 @@ def collected(work) -> None:
             work(session.items)
             return True
 
-    pytest_on(["-m", MARKED, "--doctest-modules", "rbmlib", "tests"], [Session()])
+    pytest_on(["-m", marked, "--doctest-modules", *where], [Session()])
 
 
 def in_fork(work, cpu_seconds: int, wall_seconds: float) -> dict:
@@ -135,14 +135,17 @@ def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
-def is_current(kept: dict) -> bool:
+def is_current(kept: dict, marked: str = "") -> bool:
     """Neither the tests nor what they reach of the library changed since they were recorded."""
-    return all((ROOT / f).exists() and digest(ROOT / f) == d for f, d in kept["digests"].items())
+    return kept["marked"] in (MARKED, marked or kept["marked"]) and all(
+        (ROOT / f).exists() and digest(ROOT / f) == d for f, d in kept["digests"].items()
+    )
 
 
-def record(until: float, names: list[str]) -> None:
+def record(until: float, names: list[str], quick: bool) -> None:
     """Which lines of rbmlib each test runs, and its seconds; what is current is not done again."""
     (KEPT / "covered").mkdir(parents=True, exist_ok=True)
+    marked = f"{MARKED} and not statistical" if quick else MARKED
 
     def work(items):
         by_file = defaultdict(list)
@@ -151,21 +154,23 @@ def record(until: float, names: list[str]) -> None:
         for name, some in sorted(by_file.items()):
             target = KEPT / "covered" / f"{name.replace('/', '.')}.json"
             kept = json.loads(target.read_text()) if target.exists() else None
-            if (names and Path(name).name not in names) or (kept and is_current(kept)):
+            if kept and is_current(kept, marked):
                 continue
             if time.time() > until:
                 print(f"not recorded yet: {name}", flush=True)
                 continue
             began = time.time()
             said = in_fork(
-                lambda answer, some=some, target=target: _recorded(some, target), 1500, 3000
+                lambda answer, some=some, target=target: _recorded(some, target, marked),
+                1500,
+                3000,
             )
             print(f"{name}: {said} {time.time() - began:.0f} s", flush=True)
 
-    collected(work)
+    collected(work, [f"tests/{name}" for name in names] or ["rbmlib", "tests"], marked)
 
 
-def _recorded(items, target: Path) -> None:
+def _recorded(items, target: Path, marked: str) -> None:
     import coverage
 
     cover = coverage.Coverage(
@@ -192,6 +197,7 @@ def _recorded(items, target: Path) -> None:
     used = {items[0].nodeid.partition("::")[0]}
     used |= {name for by_test in lines.values() for by in by_test.values() for name in by}
     content = {
+        "marked": marked,
         "digests": {name: digest(ROOT / name) for name in sorted(used)},
         "tests": [item.nodeid for item in items],
         "seconds": {test: round(s, 4) for test, s in seconds.items()},

@@ -182,6 +182,7 @@ def main() -> int:
     parser.add_argument("--statistical", type=int, default=30)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--minutes", type=float, default=600)
+    parser.add_argument("--quick", action="store_true", help="record no statistical tests")
     parser.add_argument("--again", action="store_true", help="try once more what was not noticed")
     given = parser.parse_args()
     KEPT.mkdir(parents=True, exist_ok=True)
@@ -193,7 +194,7 @@ def main() -> int:
     if given.work in ("all", "planted"):
         run_planted(given.names)
     if given.work in ("all", "record"):
-        record(until, given.names)
+        record(until, given.names, given.quick)
     if given.work in ("all", "run"):
         run(mutants, until, given.again)
     if given.work in ("all", "run", "report"):
