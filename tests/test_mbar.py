@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -217,6 +218,8 @@ def test_stochastic_approximation_settles_at_mbar():
     found = rl.stochastic_mbar(delta, counts, BETAS, n_epochs=60, rng=0)
     assert np.abs(found.log_z - wanted.log_z).max() < 0.5 * wanted.std_error[-1]
     assert found.history.shape == (60, 5)
+    np.testing.assert_array_equal(found.history[-1], found.log_z)
+    assert not found.history[:, 0].any()
     assert found.n_updates == 60 * 20
     there = rl.stochastic_mbar(
         delta, counts, BETAS, start=wanted.log_z, batch_size=delta.size, n_epochs=1, rng=0
@@ -224,6 +227,20 @@ def test_stochastic_approximation_settles_at_mbar():
     np.testing.assert_allclose(there.log_z, wanted.log_z, atol=1e-9)
     with pytest.raises(ValueError, match="counts hold 0"):
         rl.stochastic_mbar(draws[0], [400, 0, 0, 0, 0], BETAS)
+
+
+def test_no_more_slopes_are_kept_than_there_is_room_for(monkeypatch):
+    """Of 40 chains and 100 sweeps every fourth, if 1,000 have room: all chains count."""
+    module, seen = import_module("rbmlib.estimators.mbar"), []
+    kept = module.mbar_of_sample
+    monkeypatch.setattr(module, "MAX_SAMPLES", 1000)
+    monkeypatch.setattr(
+        module,
+        "mbar_of_sample",
+        lambda sample, **options: seen.append(sample.delta.size) or kept(sample, **options),
+    )
+    quietly(rl.mbar, PATH, BETAS, 40, 100, rng=0)
+    assert seen == [1000]
 
 
 def test_mbar_draws_its_own_states():
