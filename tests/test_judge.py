@@ -212,6 +212,9 @@ def test_one_claim_of_several_models():
     assert mixed.outcome == CONTRADICTED
     assert mixed.intervals == 3
     assert "h20: −9.00 [" in mixed.ours
+    said = vs.together({"h10": good, "h20": bad._replace(note="few runs")})
+    assert said.note.endswith("few runs")
+    assert vs.together({"h10": bad._replace(note="few runs")}).note == "few runs"
     with pytest.raises(ValueError, match="cases"):
         vs.together({"a": good, "b": judge.digits("ten", 10)})
 

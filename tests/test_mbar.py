@@ -219,6 +219,7 @@ def test_stochastic_approximation_settles_at_mbar():
     assert np.abs(found.log_z - wanted.log_z).max() < 0.5 * wanted.std_error[-1]
     assert found.history.shape == (60, 5)
     np.testing.assert_array_equal(found.history[-1], found.log_z)
+    assert (found.history[0] != found.history[-1])[1:].all()
     assert not found.history[:, 0].any()
     assert found.n_updates == 60 * 20
     there = rl.stochastic_mbar(
