@@ -27,8 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "_build" / "mutants"
 MARKED = "not chapters and not pages and not processes"
 QUIET = ["-q", "-p", "no:cacheprovider", "-p", "no:nbval", "--no-header"]
-MOST_SECONDS = 60.0  # of tests for one error, as recorded
-CPU_SECONDS = 240  # beyond, an error counts as noticed: the test would not end
+MOST_SECONDS = 20.0  # of tests for one error, as recorded
+CPU_SECONDS = 90  # beyond, an error counts as noticed: the test would not end
 
 
 def quiet_threads() -> None:

@@ -13,6 +13,7 @@ from rbmlib.automatic.parts import Joint, joined, run_part
 from rbmlib.automatic.pilot import schedule
 from rbmlib.automatic.verdict import verdict
 from rbmlib.estimators.exact import exact_samples
+from rbmlib.models import modes
 from rbmlib.models.mean_field import lower_bounds
 from rbmlib.models.modes import _Single, find_modes, hunting_starts
 
@@ -210,3 +211,12 @@ def test_steps_that_are_needed_reach_the_aim():
     assert steps > 300
     error = rl.log_z(rbm, n_steps=steps, rng=1, **chains).std_error
     assert 0.05 / 1.96 / 2 < error < 0.05 / 1.96 * 2
+
+
+def test_the_hunt_ends_where_nothing_new_is_found(monkeypatch):
+    """Independent units have one mode: it is sought around once, not in every generation."""
+    around, calls = modes._changed, []
+    monkeypatch.setattr(modes, "_changed", lambda *given: calls.append(1) or around(*given))
+    rbm, _ = rl.testsystems.independent_rbm(np.linspace(-1, 1, 9), np.linspace(-1, 1, 5))
+    find_modes(rbm, rng=0)
+    assert len(calls) == 1
