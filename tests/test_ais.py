@@ -32,6 +32,7 @@ from scipy import stats
 import rbmlib as rl
 from rbmlib import ConvergenceWarning, GeometricPath
 from rbmlib.estimators._weights import has_converged
+from rbmlib.estimators.ais import recorded_steps
 from rbmlib.results import log_mean_interval, student_interval, summarise_log_weights
 
 
@@ -336,3 +337,12 @@ def test_models_of_digits_within_4_standard_errors(name):
     assert run.std_error < 0.1
     assert abs(run.log_z - log_z) < 4 * run.std_error
     assert run.mean_log_z < log_z
+
+
+@pytest.mark.parametrize(("n_steps", "n_recorded"), [(10, 3), (10, 11), (7, 5), (1, 2)])
+def test_looks_are_after_steps_the_last_included(n_steps, n_recorded):
+    looks = sorted(recorded_steps(n_steps, n_recorded))
+    assert looks[0] >= 1
+    assert looks[-1] == n_steps
+    assert len(looks) == n_recorded - 1
+    assert np.ptp(np.diff([0, *looks])) <= 1

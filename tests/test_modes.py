@@ -220,3 +220,11 @@ def test_the_hunt_ends_where_nothing_new_is_found(monkeypatch):
     rbm, _ = rl.testsystems.independent_rbm(np.linspace(-1, 1, 9), np.linspace(-1, 1, 5))
     find_modes(rbm, rng=0)
     assert len(calls) == 1
+
+
+def test_rows_of_the_data_are_starts_so_many_and_no_more():
+    """Sixty, spread over all of them, and the same with every unit the other way."""
+    rbm = rl.testsystems.random_rbm(9, 5, rng=0)
+    data = np.random.default_rng(0).integers(0, 2, (119, 9))
+    n = [len(hunting_starts(rbm, rows, 0)) for rows in (None, data[:60], data)]
+    assert n[1] - n[0] == n[2] - n[0] == 2 * 60 + 60

@@ -249,3 +249,10 @@ def test_update_in_logarithms():
     prior = np.array([0.25, 0.25, 0.5])
     out = updated(np.array([1.0, 2.0, 3.0]), prior, np.array([0.25, 0.5, 0.25]))
     np.testing.assert_allclose(out, [1, 2 + np.log(2), 3 - np.log(2)])
+
+
+def test_moves_need_two_states_of_each_chain():
+    sample = run(n_chains=4, n_sweeps=10)
+    n = len(sample.temperature)
+    with pytest.raises(ValueError, match=f"skip is {n - 1}: expected at most {n - 2}"):
+        rl.transition_rts(sample, skip=n - 1)
