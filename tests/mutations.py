@@ -24,6 +24,7 @@ OTHER = {
 }  # fmt: skip
 SPREAD = {"std": "var", "var": "std", "sqrt": "abs", "hypot": "add", "median": "mean"}
 ERRORS = re.compile(r"error|variance|spread|half|width|squares|influence|ess$|families|bias$")
+COMPILED = re.compile(r"njit|intrinsic|type_callable|register_model")
 GROUPS = {
     "constant": "constants",
     "term dropped": "terms",
@@ -47,11 +48,17 @@ def group_of(what: str) -> str:
 STATISTICAL = {"std <-> var", "sqrt dropped", "ddof", "n - 1", "times 0.9", "hypot", "level"}
 
 
-def found_in(source, change: int | None = None) -> list[dict]:
-    """All errors of a module (text or tree), numbered; that of number ``change`` with its tree."""
+def found_in(source, change: int | None = None, kernels: bool = False) -> list[dict]:
+    """All errors of a module (text or tree), numbered; that of number ``change`` with its tree.
+
+    Of a module of kernels only functions that Python runs: Numba keeps compiled ones, with the
+    constants of their module, where a change in memory does not reach them.
+    """
     tree = ast.parse(source) if isinstance(source, str) else source
     finder = _Finder()
-    finder.visit(tree)
+    for node in tree.body:
+        if not kernels or isinstance(node, ast.FunctionDef | ast.ClassDef):
+            finder.visit(node)
     found = []
     for number, (what, node, edit) in enumerate(finder.places):
         row = {"number": number, "what": what, "line": node.lineno, "end": node.end_lineno}
@@ -98,6 +105,8 @@ class _Finder(ast.NodeVisitor):
         pass
 
     def visit_FunctionDef(self, node):
+        if any(COMPILED.search(ast.unparse(decorator)) for decorator in node.decorator_list):
+            return
         self.visit(node.args)
         for statement in node.body:
             self.visit(statement)

@@ -1,4 +1,4 @@
-"""Annealed importance sampling: unbiased weights, honest intervals, diagnoses, published models.
+"""Annealed importance sampling: unbiased weights, honest intervals, diagnoses, models of digits.
 
 Chains are independent, so one run with many chains, cut into groups, is a set of independent
 repeats of a run with few.
@@ -8,6 +8,15 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers_models import (
+    DIGITS,
+    HIDDEN_BASE,
+    PUBLISHED,
+    SMALL,
+    SMALL_LOG_Z,
+    digits_path,
+    quiet_path,
+)
 from helpers_stats import (
     all_states,
     assert_no_rejection,
@@ -19,33 +28,18 @@ from helpers_stats import (
     z_score,
 )
 from scipy import stats
-from test_exact import published
 
 import rbmlib as rl
-from rbmlib import BernoulliRBM, ConvergenceWarning, GeometricPath, datasets
+from rbmlib import ConvergenceWarning, GeometricPath
 from rbmlib.estimators._weights import has_converged
+from rbmlib.estimators.ais import recorded_steps
 from rbmlib.results import log_mean_interval, student_interval, summarise_log_weights
-
-RNG = np.random.default_rng(9)
-SMALL = BernoulliRBM(
-    RNG.normal(scale=1.2, size=(7, 4)), RNG.normal(size=7), RNG.normal(size=4), log_scale=-2.0
-)
-SMALL_LOG_Z = log_sum(rbm_table(SMALL))
-HIDDEN_BASE = BernoulliRBM(
-    np.zeros((7, 4)), RNG.normal(scale=0.5, size=7), RNG.normal(scale=0.5, size=4)
-)
 
 
 def run_quietly(*arguments, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return rl.ais(*arguments, **options)
-
-
-def quiet_path(rbm, base) -> GeometricPath:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return GeometricPath(rbm, base=base)
 
 
 # unbiased ---------------------------------------------------------------------------------
@@ -329,16 +323,26 @@ def test_global_random_state_is_left_alone():
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
-# published models -------------------------------------------------------------------------
+# models of digits -------------------------------------------------------------------------
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("name", "log_z"), [("h10", 226.113155), ("h20", 221.066790)])
-def test_published_models_within_4_standard_errors(name, log_z):
-    """K = 10,000, N = 500, base rate of the MNIST training images."""
-    path = GeometricPath(published(name), base=rl.base_rate(datasets.load_mnist().train))
-    run = rl.ais(path, rl.schedules.linear(10_000), n_chains=500, rng=0)
+@pytest.mark.parametrize("name", DIGITS)
+def test_models_of_digits_within_4_standard_errors(name):
+    """N = 500 from the base rate of the MNIST training images; K = 10,000 as in the papers."""
+    path, log_z = digits_path(name)
+    n_steps = 10_000 if name in PUBLISHED else 2_000
+    run = rl.ais(path, rl.schedules.linear(n_steps), n_chains=500, rng=0)
     assert run.converged
     assert run.std_error < 0.1
     assert abs(run.log_z - log_z) < 4 * run.std_error
     assert run.mean_log_z < log_z
+
+
+@pytest.mark.parametrize(("n_steps", "n_recorded"), [(10, 3), (10, 11), (7, 5), (1, 2)])
+def test_looks_are_after_steps_the_last_included(n_steps, n_recorded):
+    looks = sorted(recorded_steps(n_steps, n_recorded))
+    assert looks[0] >= 1
+    assert looks[-1] == n_steps
+    assert len(looks) == n_recorded - 1
+    assert np.ptp(np.diff([0, *looks])) <= 1

@@ -4,13 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers_models import DIGITS, SMALL, SMALL_LOG_Z, digits_path, quiet_path
 from helpers_stats import standard_error, z_score
 from scipy.special import expit, stdtrit
-from test_ais import SMALL, SMALL_LOG_Z, quiet_path
-from test_exact import published
 
 import rbmlib as rl
-from rbmlib import ConvergenceWarning, GeometricPath, State, datasets
+from rbmlib import ConvergenceWarning, GeometricPath, State
 from rbmlib.estimators._reverse_start import resample
 from rbmlib.estimators.bar import bennett
 
@@ -182,9 +181,9 @@ def test_same_seed_same_digits_on_any_number_of_threads():
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("start", ["exact", "chains"])
-@pytest.mark.parametrize(("name", "log_z"), [("h10", 226.113155), ("h20", 221.066790)])
-def test_published_models(name, log_z, start):
-    path = GeometricPath(published(name), base=rl.base_rate(datasets.load_mnist().train))
+@pytest.mark.parametrize("name", DIGITS)
+def test_models_of_digits(name, start):
+    path, log_z = digits_path(name)
     run = rl.bar(path, rl.schedules.linear(2000), n_chains=200, rng=0, start=start)
     assert run.std_error < 0.1
     assert abs(run.log_z - log_z) < 4 * run.std_error

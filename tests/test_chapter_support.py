@@ -99,6 +99,8 @@ def test_replicates():
     [
         ((1.3, 1.5), (1.4, 1.6), "reproduced"),
         ((0.6, 0.7), (0.65, 0.9), "reproduced"),
+        ((1.3, 2.0), (1.4, 1.5), "reproduced"),
+        ((1.4, 1.5), (1.3, 2.0), "reproduced"),
         ((1.3, 1.5), (1.6, 1.9), "same sign, larger"),
         ((0.5, 0.6), (0.8, 0.9), "same sign, smaller"),
         ((1.3, 1.5), (0.5, 0.9), "NOT REPRODUCED: the opposite"),

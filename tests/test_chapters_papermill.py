@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbclient
+import nbformat
 import numpy as np
 import pytest
 import yaml
@@ -119,34 +121,58 @@ def refusal(chapter, tmp_path, parameters: dict) -> str:
     return done.stderr.strip().splitlines()[-1]
 
 
-@pytest.mark.parametrize("kind", ["int", "str"])
-def test_wrong_parameter_is_refused_by_name(chapter, tmp_path, kind):
-    """`-p n_chains ten` stops at once, with a message that names the parameter and the remedy."""
-    declared = parameters_of(chapter)
-    names = [name for name, (annotation, _) in declared.items() if annotation == kind]
-    if not names:
-        pytest.skip(f"no parameter of type {kind}")
-    name = next((n for n in names if n != "seed"), names[0])
-    wrong = {"int": "ten", "str": "no-such-thing"}[kind]
-    message = refusal(chapter, tmp_path, {name: wrong})
-    assert name in message
-    assert wrong in message
-
-
 def test_unknown_parameter_is_refused_by_name(chapter, tmp_path):
     assert "sead" in refusal(chapter, tmp_path, {"sead": 3})
 
 
-@pytest.mark.parametrize(
-    ("wrong", "reason"),
-    [({"model": "gaussian_cifar10"}, "binary visible units"), ({"data": "narrow.npy"}, "(3, 5)")],
-    ids=["model", "data"],
-)
-def test_model_or_data_that_do_not_fit_are_refused(chapter, tmp_path, wrong, reason):
-    """In the set-up cell, by the name of the parameter; tests/test_live.py has all reasons."""
-    if "model" not in parameters_of(chapter):
-        pytest.skip("no parameter model")
-    np.save(tmp_path / "narrow.npy", np.zeros((3, 5)))
-    message = refusal(chapter, tmp_path, {"model": "pcd_10"} | wrong)
-    assert next(iter(wrong)) in message
-    assert reason in message
+def run_cells(client, cells) -> None:
+    for i, cell in enumerate(cells):
+        client.execute_cell(cell, i)
+
+
+def refusals(chapter, folder, every: list[dict]) -> list[str]:
+    """What the first cells say of each set of parameters that they must refuse, in one kernel.
+
+    After the parameters' cell comes one with those given, as papermill injects it; before each
+    set the kernel forgets all names.
+    """
+    cells = nbformat.read(chapter, 4).cells
+    code = [c for c in cells if c.cell_type == "code"]
+    place = next(i for i, c in enumerate(code) if "parameters" in c.metadata.get("tags", []))
+    said = []
+    notebook = nbformat.v4.new_notebook()
+    client = nbclient.NotebookClient(
+        notebook, timeout=GIVEN_UP, kernel_name="python3", resources={"metadata": {"path": folder}}
+    )
+    with client.setup_kernel():
+        for given in every:
+            injected = "\n".join(f"{name} = {value!r}" for name, value in given.items())
+            sources = [c.source for c in code[: place + 1]]
+            sources += [injected, *(c.source for c in code[place + 1 : place + 2])]
+            notebook.cells = [nbformat.v4.new_code_cell(text) for text in ["%reset -f", *sources]]
+            with pytest.raises(nbclient.exceptions.CellExecutionError) as refused:
+                run_cells(client, notebook.cells)
+            said.append(refused.value.evalue)
+    return said
+
+
+def test_wrong_parameters_are_refused_by_name(chapter, tmp_path):
+    """A run stops in the set-up cell, with a message that names the parameter and the remedy.
+
+    `-p n_chains ten`; a name that is no model; a model or data that do not fit (tests/test_live.py
+    has all reasons).
+    """
+    declared, wrong = parameters_of(chapter), []
+    for kind, value in (("int", "ten"), ("str", "no-such-thing")):
+        names = [name for name, (annotation, _) in declared.items() if annotation == kind]
+        if name := next((n for n in names if n != "seed"), next(iter(names), None)):
+            wrong.append(({name: value}, (name, value)))
+    if "model" in declared:
+        np.save(tmp_path / "narrow.npy", np.zeros((3, 5)))
+        wrong.append(({"model": "gaussian_cifar10"}, ("model", "binary visible units")))
+        wrong.append(({"model": "pcd_10", "data": "narrow.npy"}, ("data", "(3, 5)")))
+    assert wrong
+    messages = refusals(chapter, tmp_path, [given for given, _ in wrong])
+    for (_, words), message in zip(wrong, messages, strict=True):
+        for word in words:
+            assert word in message

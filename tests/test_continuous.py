@@ -148,6 +148,14 @@ def test_proposals_have_the_covariance_of_the_nearest_beta():
         assert (np.abs(found - wanted) < 4 * error).all()
 
 
+def test_covariances_of_one_step_are_those_of_its_states():
+    """The first half of the steps is left out, and no more than that."""
+    path = DensityPath(MIXTURE, 30.0, kernel="random_walk", jitter=0.0)
+    found = rl.adapt_covariances(path, BETAS[::15], n_chains=21, n_steps=1, n_rounds=1, rng=0)
+    assert np.isfinite(found.path.covariances).all()
+    assert (np.linalg.matrix_rank(found.path.covariances) == 10).all()
+
+
 @pytest.mark.statistical
 def test_adapted_covariances_are_those_of_the_densities():
     """Against the exact variances at every beta; and they mix better than one for all betas."""

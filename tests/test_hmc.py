@@ -16,6 +16,7 @@ from rbmlib.moves.hmc import (
     random_walk,
     tune_step_size,
 )
+from rbmlib.moves.step_sizes import AcceptanceModel
 
 N, D = 20_000, 3
 POWER = 4  # a density that is no Gaussian: log p = -sum |x|^4 / 4
@@ -268,3 +269,9 @@ def test_bad_input_is_named(message):
     with pytest.raises(ValueError, match="expected") as caught:
         BAD[message]()
     assert str(caught.value).startswith(message)
+
+
+def test_the_modelled_acceptance_is_that_of_the_chosen_steps():
+    model = AcceptanceModel(np.array([3.0, 2.0]), np.array([-4.0, -1.0]), (0.01, 9.0), 0.0)
+    assert model.probability(model.step_sizes(0.6)) == pytest.approx(0.6)
+    assert model.probability(0.5) == pytest.approx(1 / (1 + np.exp([-1.0, -1.5])))

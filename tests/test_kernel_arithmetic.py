@@ -66,6 +66,10 @@ def test_rule_of_a_step():
     rules = elementwise.increment_rules(np.array([0.01, -0.01, 0.1, -0.2, 0.5]), 4.0)
     expected = [elementwise.SERIES] * 2 + [elementwise.QUADRATURE] * 2 + [elementwise.EXACT]
     np.testing.assert_array_equal(rules, expected)
+    limits = np.array([elementwise.SERIES_LIMIT, elementwise.QUADRATURE_LIMIT])
+    np.testing.assert_array_equal(
+        elementwise.increment_rules(limits, 1.0), [elementwise.QUADRATURE, elementwise.EXACT]
+    )
 
 
 @pytest.mark.parametrize(

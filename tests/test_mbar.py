@@ -2,15 +2,15 @@
 
 import warnings
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
+from helpers_models import DIGITS, SMALL, SMALL_LOG_Z, digits_path
 from helpers_stats import all_states, joint_table, log_sum
-from test_ais import SMALL, SMALL_LOG_Z
-from test_exact import published
 
 import rbmlib as rl
-from rbmlib import ConvergenceWarning, GeometricPath, datasets
+from rbmlib import ConvergenceWarning, GeometricPath
 from rbmlib._kernels import multistate
 from rbmlib.estimators.mbar_equations import Problem
 
@@ -218,6 +218,9 @@ def test_stochastic_approximation_settles_at_mbar():
     found = rl.stochastic_mbar(delta, counts, BETAS, n_epochs=60, rng=0)
     assert np.abs(found.log_z - wanted.log_z).max() < 0.5 * wanted.std_error[-1]
     assert found.history.shape == (60, 5)
+    np.testing.assert_array_equal(found.history[-1], found.log_z)
+    assert (found.history[0] != found.history[-1])[1:].all()
+    assert not found.history[:, 0].any()
     assert found.n_updates == 60 * 20
     there = rl.stochastic_mbar(
         delta, counts, BETAS, start=wanted.log_z, batch_size=delta.size, n_epochs=1, rng=0
@@ -225,6 +228,20 @@ def test_stochastic_approximation_settles_at_mbar():
     np.testing.assert_allclose(there.log_z, wanted.log_z, atol=1e-9)
     with pytest.raises(ValueError, match="counts hold 0"):
         rl.stochastic_mbar(draws[0], [400, 0, 0, 0, 0], BETAS)
+
+
+def test_no_more_slopes_are_kept_than_there_is_room_for(monkeypatch):
+    """Of 40 chains and 100 sweeps every fourth, if 1,000 have room: all chains count."""
+    module, seen = import_module("rbmlib.estimators.mbar"), []
+    kept = module.mbar_of_sample
+    monkeypatch.setattr(module, "MAX_SAMPLES", 1000)
+    monkeypatch.setattr(
+        module,
+        "mbar_of_sample",
+        lambda sample, **options: seen.append(sample.delta.size) or kept(sample, **options),
+    )
+    quietly(rl.mbar, PATH, BETAS, 40, 100, rng=0)
+    assert seen == [1000]
 
 
 def test_mbar_draws_its_own_states():
@@ -285,20 +302,21 @@ def test_samples_are_checked():
         rl.mbar_of_sample(one)
 
 
-# published models -------------------------------------------------------------------------
+# models of digits -------------------------------------------------------------------------
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("name", "log_z"), [("h10", 226.113155), ("h20", 221.066790)])
-def test_published_models(name, log_z):
-    path = GeometricPath(published(name), base=rl.base_rate(datasets.load_mnist().train))
+@pytest.mark.parametrize("name", DIGITS)
+def test_models_of_digits(name):
+    path, log_z = digits_path(name)
     run = quietly(rl.mbar, path, rl.schedules.linear(99), 50, 2000, rng=0)
     assert abs(run.log_z - log_z) < 4 * run.std_error
     assert run.std_error < 0.5
 
 
 @pytest.mark.statistical
-def test_too_few_sweeps_on_h20_are_flagged():
-    path = GeometricPath(published("h20"), base=rl.base_rate(datasets.load_mnist().train))
+@pytest.mark.parametrize("name", ["h20", "cd1_20 made weaker"])
+def test_too_few_sweeps_of_digits_are_flagged(name):
+    path, _ = digits_path(name)
     run = quietly(rl.mbar, path, rl.schedules.linear(99), 100, 50, rng=0)
     assert not run.converged

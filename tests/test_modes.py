@@ -13,6 +13,7 @@ from rbmlib.automatic.parts import Joint, joined, run_part
 from rbmlib.automatic.pilot import schedule
 from rbmlib.automatic.verdict import verdict
 from rbmlib.estimators.exact import exact_samples
+from rbmlib.models import modes
 from rbmlib.models.mean_field import lower_bounds
 from rbmlib.models.modes import _Single, find_modes, hunting_starts
 
@@ -210,3 +211,20 @@ def test_steps_that_are_needed_reach_the_aim():
     assert steps > 300
     error = rl.log_z(rbm, n_steps=steps, rng=1, **chains).std_error
     assert 0.05 / 1.96 / 2 < error < 0.05 / 1.96 * 2
+
+
+def test_the_hunt_ends_where_nothing_new_is_found(monkeypatch):
+    """Independent units have one mode: it is sought around once, not in every generation."""
+    around, calls = modes._changed, []
+    monkeypatch.setattr(modes, "_changed", lambda *given: calls.append(1) or around(*given))
+    rbm, _ = rl.testsystems.independent_rbm(np.linspace(-1, 1, 9), np.linspace(-1, 1, 5))
+    find_modes(rbm, rng=0)
+    assert len(calls) == 1
+
+
+def test_rows_of_the_data_are_starts_so_many_and_no_more():
+    """Sixty, spread over all of them, and the same with every unit the other way."""
+    rbm = rl.testsystems.random_rbm(9, 5, rng=0)
+    data = np.random.default_rng(0).integers(0, 2, (119, 9))
+    n = [len(hunting_starts(rbm, rows, 0)) for rows in (None, data[:60], data)]
+    assert n[1] - n[0] == n[2] - n[0] == 2 * 60 + 60

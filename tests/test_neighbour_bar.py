@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_ais import SMALL, SMALL_LOG_Z
+from helpers_models import SMALL, SMALL_LOG_Z
 
 import rbmlib as rl
 from rbmlib.estimators.bootstrap import bootstrap_tempered

@@ -8,7 +8,7 @@ import pytest
 import rbmlib as rl
 from rbmlib.automatic import pilot
 from rbmlib.automatic.cover import Cover, Part
-from rbmlib.automatic.parts import Joint, run_part
+from rbmlib.automatic.parts import Joint, joined, run_part
 from rbmlib.estimators.bar import bennett, bennett_error
 from rbmlib.estimators.exact import exact_samples
 
@@ -38,6 +38,20 @@ def test_overlapping_parts_are_their_shares_in_both_directions():
         assert abs(run.joint.log_z - truth) < 4 * run.joint.std_error + 0.01
     total = Joint.of([run.joint for run in runs])
     assert abs(total.log_z - log_z) < 4 * total.std_error
+
+
+def test_bounds_from_above_of_parts_keep_the_order_of_their_ends():
+    """Weights of exp(-R): the sum's value lies inside its interval, as that of one part does."""
+    made = overlapping(400)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        runs = [run_part(made, part, 50, np.random.default_rng(0), OPTIONS) for part in made.parts]
+    backward = [run.backward for run in runs]
+    assert backward[0].estimate.bound == "upper"
+    total = joined(backward)
+    low, high = total.interval
+    assert low < total.log_z < high
+    assert high - low < 10 * total.std_error
 
 
 def test_sum_of_parts_carries_the_errors_of_all():

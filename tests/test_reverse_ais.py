@@ -4,12 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers_models import DIGITS, HIDDEN_BASE, SMALL, SMALL_LOG_Z, digits_path, quiet_path
 from helpers_stats import joint_table, log_sum, rbm_table, standard_error, z_score
-from test_ais import HIDDEN_BASE, SMALL, SMALL_LOG_Z, quiet_path
-from test_exact import published
 
 import rbmlib as rl
-from rbmlib import ConvergenceWarning, GeometricPath, State, datasets
+from rbmlib import ConvergenceWarning, GeometricPath, State
 from rbmlib._kernels import fixed_point, gibbs
 from rbmlib.estimators._reverse_start import resample
 from rbmlib.paths import geometric
@@ -267,13 +266,13 @@ def test_constant_of_a_converted_model_is_kept():
     assert abs(run.log_z - log_sum(rbm_table(rbm))) < 4 * run.std_error
 
 
-# published models -------------------------------------------------------------------------
+# models of digits -------------------------------------------------------------------------
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("name", "log_z"), [("h10", 226.113155), ("h20", 221.066790)])
-def test_published_models_are_bounded_from_above(name, log_z):
-    path = GeometricPath(published(name), base=rl.base_rate(datasets.load_mnist().train))
+@pytest.mark.parametrize("name", DIGITS)
+def test_models_of_digits_are_bounded_from_above(name):
+    path, log_z = digits_path(name)
     run = reverse_quietly(path, rl.schedules.linear(2000), n_chains=200, rng=0)
     assert run.settings["start"] == "exact samples"
     assert run.mean_log_z - log_z > 2 * run.mean_std_error

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers_tempering import BETAS, EXACT, PATH, RBM, run
 
 import rbmlib as rl
 from rbmlib import GeometricPath
@@ -12,15 +13,6 @@ from rbmlib.estimators._report import checks_of_ends
 from rbmlib.estimators.rts import mixed_rts, updated
 from rbmlib.estimators.transition_rts import stationary, transition_sums
 from rbmlib.tempering import checks
-
-RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
-PATH = GeometricPath(RBM, base=np.zeros(12))
-BETAS = rl.schedules.linear(9)
-EXACT = np.array([rl.exact(PATH.at(b)).log_z for b in BETAS])
-
-
-def run(n_chains=50, n_sweeps=400, rng=0, guess=EXACT, **options):
-    return rl.simulated_tempering(PATH, BETAS, guess, n_chains, n_sweeps, rng, **options)
 
 
 def test_estimate_is_equation_12():
@@ -146,6 +138,29 @@ def test_mixed_likelihood_of_one_run_is_equation_12():
     np.testing.assert_allclose(mixed_rts([sample]), rl.rts_of_sample(sample).log_z_path, atol=1e-8)
 
 
+def test_runs_count_by_their_states():
+    """A run cut in two of unequal size and put together again is that run."""
+    sample = run(n_chains=50, n_sweeps=60, guess=EXACT + np.linspace(0, 1, BETAS.size))
+    short = run(n_chains=50, n_sweeps=20, rng=1)
+    parts = [sample.of_chains(slice(0, 10)), sample.of_chains(slice(10, 50))]
+    np.testing.assert_allclose(mixed_rts(parts), mixed_rts([sample]), atol=1e-8)
+    # and by its sweeps: the first-order equation of appendix A, with shares of all states
+    shares, found = np.array([0.75, 0.25]), mixed_rts([sample, short])
+    logits = np.array([np.log(s.prior) - s.log_z_path for s in (sample, short)]) + found
+    model = np.exp(logits - np.logaddexp.reduce(logits, axis=1)[:, None])
+    seen = np.array([s.mixed[:, :, 0].sum(axis=(0, 1)) for s in (sample, short)])
+    np.testing.assert_allclose(shares @ model, seen.sum(axis=0) / (50 * 80), atol=1e-8)
+
+
+def test_a_beta_that_one_group_alone_has_visited_is_said():
+    """log Z of all groups is finite, its jackknife is not."""
+    sample = run(n_chains=2, n_sweeps=20)
+    with pytest.warns(rl.ConvergenceWarning, match="some betas were never visited"):
+        estimate = rl.transition_rts(sample, n_groups=2)
+    assert np.isfinite(estimate.log_z)
+    assert not estimate.converged
+
+
 def test_mixed_likelihood_joins_runs_with_different_estimates():
     """Its gradient is zero: expected and observed occupations agree, summed over runs."""
     samples = [run(40, 500, s, EXACT + np.linspace(0, s, 10)) for s in range(3)]
@@ -234,3 +249,10 @@ def test_update_in_logarithms():
     prior = np.array([0.25, 0.25, 0.5])
     out = updated(np.array([1.0, 2.0, 3.0]), prior, np.array([0.25, 0.5, 0.25]))
     np.testing.assert_allclose(out, [1, 2 + np.log(2), 3 - np.log(2)])
+
+
+def test_moves_need_two_states_of_each_chain():
+    sample = run(n_chains=4, n_sweeps=10)
+    n = len(sample.temperature)
+    with pytest.raises(ValueError, match=f"skip is {n - 1}: expected at most {n - 2}"):
+        rl.transition_rts(sample, skip=n - 1)

@@ -90,6 +90,7 @@ def test_equal_models_need_no_spread():
     found = rl.smc(same, BETAS, 50, 0, progress=False)
     assert found.converged
     assert found.log_z == pytest.approx(5 * np.log(2))
+    assert found.std_error == pytest.approx(0, abs=1e-9)
 
 
 REFUSED = {

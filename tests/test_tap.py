@@ -12,6 +12,7 @@ from scipy.optimize import root
 import rbmlib as rl
 from rbmlib.book import experiments as tasks
 from rbmlib.estimators.tap_expansion import Expansion
+from rbmlib.estimators.tap_solvers import _Slopes
 
 MODELS = ["pcd_10", "cd25_20"]
 
@@ -322,3 +323,11 @@ def test_bad_input(wrong, message):
 def test_other_models_are_refused():
     with pytest.raises(TypeError, match="BernoulliRBM"):
         rl.tap(np.zeros((3, 2)))
+
+
+def test_slopes_serve_only_where_both_layers_are_near():
+    slopes = _Slopes((np.full(3, 0.5), np.full(2, 0.5)), None, None, None)
+    near, far = [np.zeros(3), np.zeros(2)], [np.full(3, 4.0), np.full(2, 4.0)]
+    assert slopes.is_near(near)
+    assert not slopes.is_near([near[0], far[1]])
+    assert not slopes.is_near([far[0], near[1]])

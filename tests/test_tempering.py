@@ -21,6 +21,7 @@ import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath, State, tempering
 from rbmlib._kernels import fixed_point, ladder
 from rbmlib._streams import ChainStream
+from rbmlib.estimators import _report
 from rbmlib.paths.base import AnnealingPath
 
 f32 = np.float32
@@ -320,3 +321,12 @@ def test_samplers_run_the_loops_that_a_path_hands_out():
         used.clear()
         rl.ti(path, n_chains=8, n_sweeps=8, rule="random", **options)
         assert set(used) == {"sweep", "joint_sweeps"}
+
+
+def test_halves_of_a_run_are_compared_without_its_middle(monkeypatch):
+    """Of five blocks the last two against the first two."""
+    monkeypatch.setattr(_report, "_of_chains", lambda sample, error, halves, *more: halves)
+    monkeypatch.setattr(_report, "_begun_low", lambda sample: None)
+    ends = np.random.default_rng(0).uniform(0.1, 0.9, (5, 30, 2))
+    first, last = (np.log(e[..., 1].mean() / e[..., 0].mean()) for e in (ends[:2], ends[3:]))
+    assert _report.checks_of_ends(ends, None)[0] == pytest.approx(last - first)

@@ -9,7 +9,14 @@ import rbmlib as rl
 from rbmlib import BernoulliRBM
 from rbmlib.estimators.bar import bennett
 from rbmlib.estimators.trajectory import _between, _join
-from rbmlib.tempering.exchange import Exchanged, Rungs, acceptance_between, exchange, place_rungs
+from rbmlib.tempering.exchange import (
+    Exchanged,
+    Rungs,
+    _furthest,
+    acceptance_between,
+    exchange,
+    place_rungs,
+)
 
 
 def models(n=6, scale=3.0, n_visible=5, seed=0) -> list[BernoulliRBM]:
@@ -218,3 +225,11 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_input_is_refused(case):
     assert_refused(*WRONG[case])
+
+
+@pytest.mark.parametrize("width", [0.3, 1e-6])
+def test_a_rung_within_a_step_still_exchanges(width):
+    """As far as the acceptance allows, and no farther; but always somewhat on."""
+    place = _furthest(2.0, 10, lambda p: 1 - (p - 2) / width, 0.5)
+    assert 2.0 < place <= 2 + width / 2 + 1e-9
+    assert place > 2 + 0.3 * width

@@ -82,8 +82,10 @@ def ais(
         ``converged`` is False, with a `ConvergenceWarning`, when the effective sample size is
         below 100 and below half the chains, or below 10: the standard error then means little.
         The interval is wider above, where weights not yet seen would move the estimate
-        (`rbmlib.results.log_mean_interval`). Weights without any spread are flagged too, unless
-        base and target are the same model.
+        (`rbmlib.results.log_mean_interval`): where nothing is missed, intervals shortened to 50
+        and 80% hold log Z up to ten and seven points too often, those of 95% within three (the
+        page on calibration). Weights without any spread are flagged too, unless base and target
+        are the same model.
 
     Examples
     --------

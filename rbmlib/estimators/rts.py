@@ -100,6 +100,8 @@ def rts(
         ``states`` is the `TemperedSample`, for other estimators. ``settings["checks"]`` says what
         was checked; where one failed `converged` is False, a `ConvergenceWarning` names it, and
         the standard error holds the disagreement found.
+        Of runs given the visible units alone, on two strongly coupled models, the 95% intervals
+        of 99 and 95 that raised no flag held log Z in 89% (the page on calibration).
 
     Examples
     --------

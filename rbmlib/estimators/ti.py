@@ -73,6 +73,8 @@ def ti(
         far it lies from the corrected rule and from Simpson's, whichever is farther
         (``settings["rule_error"]``). Where that exceeds three quarters of the error of the
         chains the estimate is flagged. ``settings["empty"]`` counts interpolated betas.
+        Of runs given the visible units alone, on two strongly coupled models, the 95% intervals
+        of 99 and 95 that raised no flag held log Z in 89% (the page on calibration).
 
     Examples
     --------
