@@ -1,0 +1,62 @@
+"""Runs of schedules over their seeds, and the gains that the paper prints."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rbmlib.book import schedule_runs
+from rbmlib.book.schedule_runs import ScheduleRuns, variance_over_seeds
+
+
+def runs(variances, half=0.1, **settings):
+    values = np.asarray(variances, float)
+    ends = {"variance": values, "variance_low": values - half, "variance_high": values + half}
+    return pd.DataFrame({"seed": range(len(values))} | ends | settings)
+
+
+def table():
+    linear = runs([4.0, 6.0], model="m_20", schedule="linear", max_step=np.nan)
+    capped = runs([2.5], model="m_20", schedule="varopt", max_step=0.003)
+    plain = runs([1.0, 3.0], model="m_20", schedule="varopt", max_step=1.0)
+    return pd.concat([linear, capped, plain]).iloc[::-1]
+
+
+def test_one_run_keeps_its_bootstrap():
+    assert variance_over_seeds(runs([2.0], half=0.3)) == (2.0, 1.7, 2.3)
+
+
+def test_interval_of_several_seeds_covers():
+    """Seeds with a spread of their own, which the bootstrap of a run cannot see."""
+    rng, inside = np.random.default_rng(0), 0
+    for _ in range(1000):
+        pilots = 2.0 + 0.2 * rng.normal(size=8)
+        _, low, high = variance_over_seeds(runs(pilots, half=0.01))
+        inside += low <= 2.0 <= high
+    assert 0.88 < inside / 1000 < 0.96  # 1.96 for Student's 2.36: a little short
+
+
+def test_spread_of_the_bootstraps_is_the_least():
+    mean, low, high = variance_over_seeds(runs([2.0, 2.0, 2.0, 2.0], half=0.4))
+    assert mean == 2.0
+    assert np.log(high / low) == pytest.approx(0.4 / 2)  # four runs halve it
+
+
+def test_runs_are_found_by_schedule_cap_and_base():
+    found = ScheduleRuns({"base rate": table()})
+    assert found.first("m_20", "linear")["variance"] == 4.0
+    assert found.first("m_20", "varopt", 0.003)["variance"] == 2.5
+    assert list(found.seeds("m_20", "varopt")["variance"]) == [1.0, 3.0]
+    assert found.first("m_20", "gms13") is None
+    assert found.variance("m_20", "gms13") is None
+    assert found.gain("m_20", "gms13") is None
+    ratio, low, high = found.gain("m_20", "varopt")
+    assert ratio == 2.5
+    assert low < ratio < high
+
+
+def test_printed_gain_is_that_of_normal_log_weights():
+    ess = schedule_runs.published_ess()
+    expected = np.log(1000 / ess["PCD(20)", "LINEAR"]) / np.log(1000 / ess["PCD(20)", "VAROPT"])
+    ratio, low, high = schedule_runs.published_gain("pcd_20", "VAROPT")
+    assert ratio == pytest.approx(expected)
+    assert 1 < low < ratio < high
