@@ -1,4 +1,4 @@
-"""Chapter varopt: AIS there and back along one schedule; variances foretold, and exact ones."""
+"""Chapter varopt: AIS there and back, and looked at on the way; variances foretold, and exact."""
 
 from __future__ import annotations
 
@@ -48,6 +48,20 @@ def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
                  "reverse_mean": back.mean_log_z, "reverse_mean_error": back.mean_std_error,
                  "reverse_ess": back.ess}  # fmt: skip
     return forward, more
+
+
+@register(ESTIMATORS, "looked_at")
+def _looked_at(path, betas, rng, *, n_chains: int = 1000, n_looks: int = 20):
+    """AIS with its effective sample size, and the variance of its log-weights, at looks that are
+    evenly spaced over its steps."""
+    run = ais(path, betas, n_chains, rng, n_recorded=n_looks + 1, keep_chains=True, progress=False)
+    variances = run.trace["chain_log_weights"].astype(float).var(axis=1, ddof=1)
+    seen = {"ess": run.trace["ess"], "variance": variances}
+    return run, {
+        f"{name}_{i}": float(values[i])
+        for name, values in seen.items()
+        for i in range(1, n_looks + 1)
+    }
 
 
 @register(ESTIMATORS, "foretold")
