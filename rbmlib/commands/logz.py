@@ -128,7 +128,8 @@ def _as_text(model: str, rbm, estimate: Estimate) -> str:
             f"lower bound  {low:.4f} ± {low_error:.4f}  mean log-weight of AIS",
             f"upper bound  {high:.4f} ± {high_error:.4f}  mean log-weight of reverse AIS "
             "from resampled particles",
-            f"ESS          {estimate.ess:.0f} of {estimate.n_chains} chains (effective sample size)",
+            f"ESS          {estimate.ess:.0f} of {estimate.n_chains} chains "
+            "(effective sample size)",
             f"settings     {settings['n_steps']} steps, {settings['n_chains']} chains, "
             f"base: {settings['base']}, "
             f"seed {settings['rng']}; the same digits again: --steps {settings['n_steps']} "
