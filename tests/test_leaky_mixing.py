@@ -53,9 +53,24 @@ def test_the_published_chain_ends_at_its_own_law_from_any_start():
     exact = leaky_mixing.distances(norm, c, 200, "blockwise")
     assert max(at.total_variation for at in exact.values()) < 0.01
     assert exact["cd", "model"].divergence == pytest.approx(0, abs=1e-12)
-    annealed = leaky_mixing.annealed_leakiness(c, 5)
-    assert annealed[0] < 1
-    assert annealed[-1] == pytest.approx(c)
+
+
+def test_leakiness_falls_in_equal_steps_to_the_models():
+    assert leaky_mixing.annealed_leakiness(0.1, 3) == pytest.approx([0.7, 0.4, 0.1])
+
+
+@pytest.mark.parametrize("n_sweeps", [1, 3])
+def test_distances_at_leakiness_1_are_those_of_gaussians(n_sweeps):
+    """From N(0, 1) the law of u stays N(0, variance), and the model is N(0, 1 / (1 - norm^2))."""
+    norm, variance = 0.9, 1.0
+    for _ in range(n_sweeps):
+        variance = norm**4 * variance + 1 + norm**2
+    of_model = 1 / (1 - norm**2)
+    ratio = variance / of_model
+    for name in ("cd", "mix"):
+        found = leaky_mixing.distances(norm, 1.0, n_sweeps)[name, "normal"]
+        assert found.divergence == pytest.approx((ratio - 1 - np.log(ratio)) / 2, rel=1e-6)
+        assert found.slope_excess == pytest.approx(norm**2 / 4 * (variance - of_model), rel=1e-6)
 
 
 def test_distance_of_samples():

@@ -1,0 +1,88 @@
+"""Tasks of chapter leaky_rbm: trainings that are scored, and Algorithm 2 as a sampler."""
+
+import numpy as np
+import pytest
+
+from rbmlib.book.experiments.leaky_rbm import mixing, training
+from rbmlib.models import GaussianRBM, LeakyRBM
+from rbmlib.moves import leaky_mixing
+from rbmlib.sweeps.models import MODELS
+from rbmlib.sweeps.registry import ESTIMATORS
+from rbmlib.training.gaussian import train_gaussian
+
+trained = ESTIMATORS["trained for epochs"]
+SHORT = {"n_updates": 2, "n_sweeps": 1, "n_chains": 20, "n_temperatures": 10, "n_leapfrog": 2}
+
+
+@pytest.mark.parametrize(("kind", "falling"), [("leaky", True), ("gaussian", False)])
+def test_a_training_is_scored_on_both_halves_of_the_held_out_images(kind, falling):
+    rate = 1e-3
+    task = {"learning_rate": rate, "falling": falling, **SHORT}
+    run, more = trained(MODELS[f"{kind} of 20 units"](), 1, **task)
+    images, held_out = training.subset()
+    again = train_gaussian(
+        images, 20, hidden="leaky" if kind == "leaky" else "bernoulli", n_sweeps=1, n_updates=2,
+        learning_rate=rate, final_learning_rate=0.0 if falling else rate, rng=1, monitor_every=2,
+        progress=False,
+    ).rbm  # fmt: skip
+    log_p = again.log_density(held_out)
+    for end in ("low", "high"):  # log Z is the same in both
+        apart = more[f"tuning_{end}"] - more[f"test_{end}"]
+        assert apart == pytest.approx(log_p[:250].mean() - log_p[250:].mean(), abs=1e-6)
+    assert log_p[250:].mean() - more["test_high"] == pytest.approx(run.mean_log_z)
+    assert more["test_low"] != more["test_high"]
+    assert 0 < more["training_seconds"] < run.seconds
+
+
+def test_the_bound_is_that_of_the_task_and_a_training_that_diverges_has_no_score():
+    model = MODELS["leaky of 20 units"]()
+    _, more = trained(model, 1, learning_rate=1e-3, largest=0.5, **SHORT)
+    assert more["largest_singular_value"] == pytest.approx(0.5, abs=1e-6)
+    run, more = trained(model, 1, learning_rate=1e30, **SHORT)
+    assert np.isnan(run.log_z)
+    assert not run.converged
+    assert more == {}
+
+
+def test_models_that_tasks_name_are_of_their_kind_and_size():
+    for units in training.UNITS:
+        for name, kind in (("leaky", LeakyRBM), ("gaussian", GaussianRBM)):
+            model = MODELS[f"{name} of {units} units"]()
+            assert isinstance(model, kind)
+            assert model.weights.shape == (3072, units)
+
+
+def test_distances_are_stored_under_their_names():
+    by_law = ESTIMATORS["distance by quadrature"]
+    _, more = by_law(MODELS["one column"](), norm=0.9, leakiness=0.01, n_sweeps=4)
+    found = leaky_mixing.distances(0.9, 0.01, 4)
+    for label, key in {
+        "cd_normal": ("cd", "normal"), "mix_region": ("mix", "region"),
+        "cd_model": ("cd", "model"), "plain": ("plain", "gaussian"),
+        "leaky": ("leaky", "gaussian"),
+    }.items():  # fmt: skip
+        assert more[f"tv_{label}"] == found[key].total_variation
+        assert more[f"kl_{label}"] == found[key].divergence
+
+
+def test_distances_from_exact_draws_tell_moves_starts_and_annealing_apart():
+    """Exact draws stay; after a sweep chains are not there yet; annealed ones lag behind."""
+    from_draws = ESTIMATORS["distance from exact draws"]
+    model = MODELS["one column"]()
+    settings = {"norm": 0.9, "leakiness": 0.01, "n_sweeps": 10, "n_draws": 20_000}
+    _, exact = from_draws(model, 3, kernel="hmc", **settings)
+    _, published = from_draws(model, 3, kernel="gibbs", **settings)
+    assert exact["ks_cd_model"] < 1.5 * exact["ks_exact"]
+    assert abs(exact["slope_cd_model"]) < 0.02
+    assert published["ks_leaky"] > 1.8 * published["ks_plain"]
+    _, early = from_draws(model, 3, kernel="hmc", **settings | {"n_sweeps": 1})
+    assert early["ks_cd_normal"] > 3 * early["ks_exact"] > early["ks_cd_model"]
+    assert early["ks_plain"] > 2 * early["ks_cd_normal"]
+    assert exact["ks_cd_normal"] < 2 * exact["ks_exact"]
+
+
+def test_models_of_slanted_columns_differ_by_seed():
+    one, other = (mixing.slanted(0.9, 0.01, seed) for seed in (0, 1))
+    assert np.abs(one.weights - other.weights).max() > 0.1
+    assert np.abs(one.visible_bias).max() > 0
+    assert np.abs(one.hidden_bias).max() > 0
