@@ -119,35 +119,53 @@ def test_quantised_weights_are_the_nearest():
     assert float(made.scale) <= np.abs(weights).max() / 2**14
 
 
+def fields_of(states, weights, sparse):
+    """Fields of all units, as integers: states are `groups.States`, whose form is given."""
+    room, columns = groups.room_for_fields(len(states.words)), []
+    for block in range(weights.n_words):
+        fields = groups.fields_of_block(block, weights, states, sparse, room)
+        columns.append(fields.copy())
+    return np.hstack(columns)
+
+
 @pytest.mark.parametrize("shape", [(784, 500), (33, 17), (16, 40)])
 @pytest.mark.parametrize("density", [0.05, 0.5, 0.95])
-def test_both_ways_to_a_field_are_exact(shape, density):
-    """Sums of listed rows, and products of pairs, of chains that do not fill their tiles."""
+@pytest.mark.parametrize("largest", [2**15 - 1, 2**14, 2**11, 2**9])
+def test_both_ways_to_a_field_are_exact(shape, density, largest):
+    """Sums of listed rows, and of patterns of four units, whether 16 bits hold their sums or not.
+
+    Smaller weights are added in 16 bits, by two rows, eight units or sixteen.
+    """
     rng = np.random.default_rng(3)
-    q = rng.integers(-(2**15) + 1, 2**15, shape)
+    q = rng.integers(-largest, largest + 1, shape)
     q[:, 0] = 0
-    q[:500, 0] = 2**15 - 1  # the largest entries, whose sum is just below 2**24
+    q[:500, 0] = largest  # the largest sum is just below 2**24
     v = (rng.random((11, shape[0])) < density).astype(np.float32)
+    v[0] = 1
     weights, states = groups.blocks(q.astype(np.float32)), groups.read_states(v)
-    chosen = groups.prepare(states, shape[0])
-    assert chosen == (min(density, 1 - density) < 1 / groups.SPARSE)
-    forms = []
+    groups.list_rows(states.words, shape[0], *states[1:4])
+    wanted = v.astype(np.int64) @ q
     for sparse in (True, False):
-        states = groups.read_states(v)
-        prepare_as(states, shape[0], sparse)
-        room = groups.room_for_fields(len(v))
-        columns = []
-        for block in range(len(weights.rows)):
-            fields = groups.fields_of_block(block, weights, states, sparse, room)
-            columns.append(fields[: len(v)].copy())
-        forms.append(np.hstack(columns)[:, : shape[1]])
-    np.testing.assert_array_equal(forms[0], v @ q)
-    np.testing.assert_array_equal(forms[1], forms[0])
+        np.testing.assert_array_equal(fields_of(states, weights, sparse)[:, : shape[1]], wanted)
 
 
-def prepare_as(states, n_units, sparse):
-    """One form of states, whatever their density."""
-    if sparse:
-        groups.list_rows(states.words, n_units, *states[1:4])
-    else:
-        groups.pair_up(states)
+@pytest.mark.parametrize(("n_chains", "listed", "sparse"), [(64, 9, True), (64, 40, False),
+                                                            (1, 40, True)])  # fmt: skip
+def test_lists_of_few_units_or_for_few_chains(n_chains, listed, sparse):
+    """Tables of patterns are made for many chains of dense states only."""
+    v = np.zeros((n_chains, 100), f32)
+    v[:, :listed] = 1
+    assert groups.prepare(groups.read_states(v), 100) == sparse
+    assert groups.prepare(groups.read_states(1 - v), 100) == sparse
+
+
+@pytest.mark.parametrize(("largest", "by_two", "whole"), [(2**15 - 1, False, False),
+                                                          (2**14 - 1, True, False),
+                                                          (2**11 - 1, True, True)])  # fmt: skip
+def test_sums_are_taken_in_16_bits_where_they_fit(largest, by_two, whole):
+    weights = groups.blocks(np.full((64, 32), -largest))
+    assert weights.by_two.tolist() == [by_two]
+    assert weights.parts.whole.all() == whole
+    parts = weights.parts.rows.astype(np.int64)
+    assert parts.sum(axis=(0, 1, 2)).tolist() == [-64 * largest] * 32
+    assert np.abs(parts.reshape(-1, 8, 32).sum(axis=1)).max() < 2**15

@@ -5,10 +5,10 @@ Layout: `simd` (sixteen lanes as one value), `memory` (lanes to and from arrays)
 (stateless random numbers), `elementwise` (exp, Bernoulli draws and log-weight increments), `active`
 (lists of active units), `fixed_point` (weights as exact integers), `layers` (what the loops are
 given), `gibbs` (annealing and Gibbs sweeps of many chains, by the routes `narrow`, `wide` with its
-`groups`, and `amx` with its `tiles`), `tempering` (sweeps with draws of beta), `ladder` (such
-draws), `adaptive` (the same with log Z adjusted on the way), `learning` (contrastive divergence),
-`enumeration` (sums over all states), `multistate` (sums over samples of many temperatures),
-`fields` (float64 fields), `threads` (chunks of chains on threads).
+`groups` and `patterns`, and `amx` with its `tiles`), `tempering` (sweeps with draws of beta),
+`ladder` (such draws), `adaptive` (the same with log Z adjusted on the way), `learning`
+(contrastive divergence), `enumeration` (sums over all states), `multistate` (sums over samples of
+many temperatures), `fields` (float64 fields), `threads` (chunks of chains on threads).
 
 numba's on-disk cache does not notice a change in a function that a kernel calls from
 another file, so the cache folder is named after a hash of all files of this room.
@@ -90,6 +90,7 @@ try:
         memory,
         multistate,
         narrow,
+        patterns,
         random,
         simd,
         tempering,
@@ -117,6 +118,7 @@ __all__ = [
     "memory",
     "multistate",
     "narrow",
+    "patterns",
     "random",
     "simd",
     "tempering",

@@ -25,13 +25,7 @@ def _places() -> np.ndarray:
     return out
 
 
-def _pairs() -> np.ndarray:
-    """Row p: bits 2i and 2i + 1 of the byte p as the halves of a word."""
-    bits = np.arange(256)[:, None] >> np.arange(8) & 1
-    return (bits[:, ::2] + (bits[:, 1::2] << 16)).astype(np.int32)
-
-
-PLACES, PAIRS = _places(), _pairs()
+PLACES = _places()
 COUNTS = np.array([bin(pattern).count("1") for pattern in range(256)])
 MAX_UNITS = 2**16 - 1  # of a layer: lists are of 16-bit integers
 ROOM = 8  # a list is written eight units at a time

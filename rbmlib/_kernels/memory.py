@@ -5,12 +5,13 @@ Arrays are C-contiguous; an offset counts elements from their first. Vectors are
 
 import math
 
+import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .simd import _I16, _I32, _OF_ELEMENT, LANES, _call, _constant, _spread, floats, integers, mask
+from .simd import _I32, _OF_ELEMENT, LANES, _call, _constant, floats, integers, mask, row
 
 CACHE_LINE = 64
 
@@ -21,6 +22,14 @@ def aligned(shape, dtype=np.float32) -> np.ndarray:
     memory = np.zeros(n_bytes + CACHE_LINE, np.uint8)
     start = -memory.ctypes.data % CACHE_LINE
     return memory[start : start + n_bytes].view(dtype).reshape(shape)
+
+
+@numba.njit(error_model="numpy", cache=True)
+def aligned_empty(size, dtype):
+    """As `aligned` of one dimension, within a kernel, and of any content."""
+    memory = np.empty(size + CACHE_LINE, dtype)
+    start = (-memory.ctypes.data) % CACHE_LINE // memory.itemsize
+    return memory[start : start + size]
 
 
 def _address(context, builder, kind, array, offset, vector: ir.VectorType):
@@ -54,18 +63,6 @@ def load(typingctx, array, offset):
 
 
 @intrinsic
-def load_wide(typingctx, array, offset):
-    """Sixteen int16 elements of an array, widened to 32 bits."""
-
-    def codegen(context, builder, signature, args):
-        narrow = ir.VectorType(_I16, LANES)
-        address = _address(context, builder, signature.args[0], *args, narrow)
-        return builder.sext(builder.load(address, align=_alignment(array)), integers.llvm)
-
-    return integers(array, types.int64), codegen
-
-
-@intrinsic
 def element(typingctx, array, offset):
     """One element of an array, without the wrapping of negative indices."""
 
@@ -77,33 +74,33 @@ def element(typingctx, array, offset):
 
 
 @intrinsic
-def add_pair(typingctx, total, array, offset, pair):
-    """``total[i] + array[2i] * low + array[2i + 1] * high`` of 32 int16 elements from an offset on.
-
-    ``pair`` is an int32 whose halves are the int16 factors. LLVM makes one instruction of it
-    where the machine has one (AVX512-VNNI), and two or three elsewhere (AVX2, AVX-512).
-    """
-    narrow, wide = ir.VectorType(_I16, 2 * LANES), ir.VectorType(_I32, 2 * LANES)
+def load_row(typingctx, array, offset):
+    """As many int16 elements of an array as two vectors have lanes, still of 16 bits."""
 
     def codegen(context, builder, signature, args):
-        total, array, offset, pair = args
-        address = _address(context, builder, signature.args[1], array, offset, narrow)
-        rows = builder.load(address, align=_alignment(signature.args[1]))
-        factors = builder.bitcast(_spread(builder, pair, integers.llvm), narrow)
-        products = builder.mul(builder.sext(rows, wide), builder.sext(factors, wide))
-        for start in (0, 1):
-            lanes = _constant(integers.llvm, range(start, 2 * LANES, 2))
-            half = builder.shuffle_vector(products, ir.Constant(wide, ir.Undefined), lanes)
-            total = builder.add(total, half)
-        return total
+        address = _address(context, builder, signature.args[0], *args, row.llvm)
+        return builder.load(address, align=_alignment(array))
 
-    return integers(integers, array, types.int64, types.int32), codegen
+    return row(array, types.int64), codegen
+
+
+@intrinsic(prefer_literal=True)
+def widen(typingctx, lanes, half):
+    """The first (0) or second (1) sixteen of 32 lanes of 16 bits, as 32 bits."""
+
+    def codegen(context, builder, signature, args):
+        first = LANES * half.literal_value
+        places = _constant(integers.llvm, range(first, first + LANES))
+        part = builder.shuffle_vector(args[0], ir.Constant(row.llvm, ir.Undefined), places)
+        return builder.sext(part, integers.llvm)
+
+    return integers(row, half), codegen
 
 
 @intrinsic
 def store(typingctx, array, offset, lanes):
     """Write a vector to an array."""
-    kind = _OF_ELEMENT[array.dtype]
+    kind = row if lanes == row else _OF_ELEMENT[array.dtype]
 
     def codegen(context, builder, signature, args):
         address = _address(context, builder, signature.args[0], *args[:2], kind.llvm)

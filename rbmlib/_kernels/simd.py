@@ -42,6 +42,7 @@ class _Mask(_Vector):
 floats = _Floats("floats x 16", _F32)
 integers = _Integers("integers x 16", _I32)
 shorts = _Integers("short integers x 8", _I16, LANES // 2)
+row = _Integers("short integers x 32", _I16, 2 * LANES)
 mask = _Mask("mask x 16", _I1)
 _OF_ELEMENT = {
     types.float32: floats,
@@ -104,7 +105,7 @@ def _vector_of(one, two):
             return a
         if a == floats and b == types.float32:
             return a
-        if a in (integers, shorts) and isinstance(b, types.Integer):
+        if a in (integers, shorts, row) and isinstance(b, types.Integer):
             return a
     return None
 
@@ -135,7 +136,8 @@ for _symbol, _name in ((operator.add, "add"), (operator.sub, "sub"), (operator.m
                        (operator.xor, "xor"), (operator.lshift, "shl"),
                        (operator.rshift, "lshr")):  # fmt: skip
     _define(_symbol, integers, integers, lambda b, x, y, name=_name: getattr(b, name)(x, y))
-_define(operator.add, shorts, shorts, lambda b, x, y: b.add(x, y))
+for _kind in (shorts, row):
+    _define(operator.add, _kind, _kind, lambda b, x, y: b.add(x, y))
 _define(operator.ne, mask, mask, lambda b, x, y: b.xor(x, y))
 
 

@@ -19,7 +19,7 @@ from .elementwise import draw_lanes, exp_negative
 from .ladder import ladder_of, note_end, search, weigh
 from .memory import load, store
 from .random import bits31, draw_key, high, low, mixed_keys, mixed_units
-from .simd import LANES, absolute, bits_of, fma, join, spread, where
+from .simd import LANES, absolute, bits_of, fma, join, spread, to_floats, where
 
 f32, u16 = np.float32, np.uint16
 
@@ -193,7 +193,7 @@ def draw_block_with_slopes(block, fields, weight, layer, group, words):
     betas, k0, k1 = group.betas, group.k0, group.k1
     a, a0, units = load(layer.slope, first), load(layer.offset, first), mixed_units(first)
     for chain in range(betas.size):
-        x = load(fields, LANES * chain)
+        x = to_floats(load(fields, LANES * chain))
         t = fma(fma(x, scale, a), betas[chain], a0)
         drawn = draw_lanes(t, exp_negative(absolute(t)), units, k0[chain], k1[chain])
         words[chain, block] = bits_of(drawn)

@@ -15,7 +15,7 @@ from numbers import Integral
 import scipy.linalg.cython_blas  # noqa: F401  (numba's dot calls this BLAS: load it before limiting)
 from threadpoolctl import ThreadpoolController
 
-CHUNK = 64  # chains a chunk: fields of a chunk stay in the cache of one core
+CHUNK = 256  # chains a chunk: what serves all of them is made once; their fields stay in the cache
 BLOCK_SECONDS = 0.2
 WORTH_SECONDS = 0.02  # of work left, from which threads are worth their start
 

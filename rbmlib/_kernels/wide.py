@@ -19,9 +19,10 @@ from .elementwise import (
     step_of,
 )
 from .groups import States, empty_states, fields_of_block, prepare, read_states, room_for_fields
-from .memory import load, store
+from .memory import aligned_empty, load, store
+from .patterns import Room
 from .random import draw_key, mixed_keys, mixed_units
-from .simd import LANES, absolute, bits_of, fma, join, mask_of, where
+from .simd import LANES, absolute, bits_of, fma, join, mask_of, to_floats, where
 
 f32, u32 = np.float32, np.uint32
 
@@ -33,7 +34,7 @@ class Group(NamedTuple):
 
     visible: States
     hidden: States
-    room: np.ndarray  # `groups.room_for_fields`
+    room: Room
     sums: np.ndarray  # float32 (n_chains, LANES): of increments or slopes
     betas: np.ndarray  # float32 (n_chains,)
     k0: np.ndarray  # uint32 (n_chains,): keys of the layer that is drawn, as `set_keys` sets them
@@ -43,7 +44,7 @@ class Group(NamedTuple):
 @numba.njit(**_KERNEL)
 def read_group(v, n_hidden):
     n_chains = v.shape[0]
-    sums, betas = np.empty((n_chains, LANES), f32), np.empty(n_chains, f32)
+    sums, betas = aligned_empty(n_chains * LANES, f32).reshape(-1, LANES), np.empty(n_chains, f32)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
     room = room_for_fields(n_chains)
     return Group(read_states(v), empty_states(n_chains, n_hidden), room, sums, betas, k0, k1)
@@ -69,7 +70,7 @@ def draw_block(block, fields, layer, group, words):
     first, scale, betas, k0, k1 = LANES * block, layer.scale, group.betas, group.k0, group.k1
     a, a0, units = load(layer.slope, first), load(layer.offset, first), mixed_units(first)
     for chain in range(betas.size):
-        t = fma(fma(load(fields, LANES * chain), scale, a), betas[chain], a0)
+        t = fma(fma(to_floats(load(fields, LANES * chain)), scale, a), betas[chain], a0)
         bits = draw_lanes(t, exp_negative(absolute(t)), units, k0[chain], k1[chain])
         words[chain, block] = bits_of(bits)
 
@@ -81,7 +82,7 @@ def draw_block_with_increments(block, fields, layer, step, group, words):
     a, a0, units = load(layer.slope, first), load(layer.offset, first), mixed_units(first)
     here = mask_of((1 << min(layer.n_units - first, LANES)) - 1)
     for chain in range(k0.size):
-        s = fma(load(fields, LANES * chain), scale, a)
+        s = fma(to_floats(load(fields, LANES * chain)), scale, a)
         t = fma(s, step.beta, a0)
         e = exp_negative(absolute(t))
         words[chain, block] = bits_of(draw_lanes(t, e, units, k0[chain], k1[chain]))
@@ -100,11 +101,11 @@ def draw_layer(weights, states, sparse, layer, group, words):
 @numba.njit(**_KERNEL)
 def draw_hidden_with_increments(model, step, sparse, group, x):
     """Draw the hidden units at one beta; what `add_gains` takes is left in the sums and in x."""
-    n_blocks = model.up.rows.shape[0]  # the visible slope may stand in a block of its own
+    n_blocks = model.up.n_words  # the visible slope may stand in a block of its own
     for block in range(n_blocks):
         fields = fields_of_block(block, model.up, group.visible, sparse, group.room)
         if block == n_blocks - 1 or step.rule == EXACT:
-            x[:, LANES * block : LANES * (block + 1)] = fields[: x.shape[0]]
+            x[:, LANES * block : LANES * (block + 1)] = fields
         if block < group.hidden.words.shape[1]:
             if step.rule != EXACT:
                 draw_block_with_increments(
@@ -131,7 +132,7 @@ def add_gains(log_weights, schedule, k, model, x, sums):
 def anneal(v, log_weights, schedule, model, memory, run):
     """Steps of `gibbs.anneal` for one group of chains, in place; it makes its memory itself."""
     group = read_group(v, model.hidden.n_units)
-    x = np.empty((v.shape[0], LANES * model.up.rows.shape[0]), f32)
+    x = np.empty((v.shape[0], LANES * model.up.n_words), f32)
     sparse = prepare(group.visible, model.visible.n_units)
     for k in range(run.start, run.stop):
         step = step_of(schedule, k)
