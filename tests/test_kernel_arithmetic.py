@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from helpers_kernels import build_family, f32
 
-from rbmlib._kernels import elementwise, fixed_point, gibbs, groups, layers, narrow
+from rbmlib._kernels import elementwise, fixed_point, gibbs, groups, layers, narrow, simd
 
 
 @numba.njit
@@ -124,7 +124,7 @@ def fields_of(states, weights, sparse):
     room, columns = groups.room_for_fields(len(states.words)), []
     for block in range(weights.n_words):
         fields = groups.fields_of_block(block, weights, states, sparse, room)
-        columns.append(fields.copy())
+        columns.append(fields.reshape(-1, simd.LANES).copy())
     return np.hstack(columns)
 
 

@@ -134,13 +134,14 @@ def sum_rows(block, weights, states, fields):
 
 @numba.njit(**_KERNEL)
 def fields_of_block(block, weights, states, sparse, room):
-    """Fields (n_chains, LANES) of sixteen units; blocks are taken in order, made two at a time."""
+    """Fields of sixteen units, chain by chain; blocks are taken in order, made two at a time."""
     if block % 2 == 0:
         if sparse:
             sum_rows(block // 2, weights, states, room.fields)
         else:
             patterns.sum_patterns(block // 2, weights.parts, states.words, room)
-    return room.fields[block % 2]
+    half = LANES * states.counts.size
+    return room.fields[half * (block % 2) : half * (block % 2 + 1)]
 
 
 @numba.njit(**_KERNEL)
@@ -154,7 +155,7 @@ def read_states(v):
 
 @numba.njit(**_KERNEL)
 def room_for_fields(n_chains):
-    fields = aligned_empty(n_chains * WIDTH, i32).reshape(2, n_chains, LANES)
+    fields = aligned_empty(n_chains * WIDTH, i32)
     table = aligned_empty(patterns.TURN * patterns.TABLE, np.int16)
     table[:] = 0
     return patterns.Room(fields, table)

@@ -42,15 +42,22 @@ def layout(fixed: FixedPoint) -> tuple[np.ndarray, np.ndarray]:
 
 @numba.njit(**_KERNEL)
 def fill_tables(down, tables):
-    """``tables[g, pattern]``: sum of the rows of ``down`` that the five bits of group g select."""
+    """``tables[g, pattern]``: sum of the rows of ``down`` that the five bits of group g select.
+
+    Of the highest bit and of the rest, a row at a time: loops in loops take seconds to compile.
+    """
+    n_units, n_columns = down.shape
     for group in range(tables.shape[0]):
-        tables[group, 0] = f32(0)
-        for bit in range(TABLE_BITS):
-            unit = group * TABLE_BITS + bit
-            for pattern in range(1 << bit):
-                for i in range(down.shape[1]):
-                    row = down[unit, i] if unit < down.shape[0] else f32(0)
-                    tables[group, pattern + (1 << bit), i] = tables[group, pattern, i] + row
+        for i in range(n_columns):
+            tables[group, 0, i] = f32(0)
+        for pattern in range(1, PATTERNS):
+            bit = 0
+            while pattern >> (bit + 1):
+                bit += 1
+            unit, rest = group * TABLE_BITS + bit, pattern - (1 << bit)
+            for i in range(n_columns):
+                row = down[unit, i] if unit < n_units else f32(0)
+                tables[group, pattern, i] = tables[group, rest, i] + row
 
 
 @numba.njit(**_KERNEL)

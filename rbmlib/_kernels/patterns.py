@@ -149,7 +149,7 @@ def sum_patterns(block, weights, words, room):
 
 
 class Room(NamedTuple):
-    """Memory for the fields of a group of chains."""
+    """Memory for the fields of a group of chains; flat: to reshape takes seconds to compile."""
 
-    fields: np.ndarray  # int32 (2, n_chains, LANES): of two blocks of sixteen units
+    fields: np.ndarray  # int32 (2 * n_chains * LANES,): of two blocks of sixteen units
     table: np.ndarray  # int16 (TURN * TABLE,): pattern 0 of every four units stays 0

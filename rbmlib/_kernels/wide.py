@@ -35,7 +35,7 @@ class Group(NamedTuple):
     visible: States
     hidden: States
     room: Room
-    sums: np.ndarray  # float32 (n_chains, LANES): of increments or slopes
+    sums: np.ndarray  # float32 (n_chains * LANES,): of increments or slopes
     betas: np.ndarray  # float32 (n_chains,)
     k0: np.ndarray  # uint32 (n_chains,): keys of the layer that is drawn, as `set_keys` sets them
     k1: np.ndarray
@@ -44,7 +44,7 @@ class Group(NamedTuple):
 @numba.njit(**_KERNEL)
 def read_group(v, n_hidden):
     n_chains = v.shape[0]
-    sums, betas = aligned_empty(n_chains * LANES, f32).reshape(-1, LANES), np.empty(n_chains, f32)
+    sums, betas = aligned_empty(n_chains * LANES, f32), np.empty(n_chains, f32)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
     room = room_for_fields(n_chains)
     return Group(read_states(v), empty_states(n_chains, n_hidden), room, sums, betas, k0, k1)
@@ -105,7 +105,9 @@ def draw_hidden_with_increments(model, step, sparse, group, x):
     for block in range(n_blocks):
         fields = fields_of_block(block, model.up, group.visible, sparse, group.room)
         if block == n_blocks - 1 or step.rule == EXACT:
-            x[:, LANES * block : LANES * (block + 1)] = fields
+            for chain in range(x.shape[0]):
+                lanes = to_floats(load(fields, LANES * chain))
+                store(x, chain * x.shape[1] + LANES * block, lanes)
         if block < group.hidden.words.shape[1]:
             if step.rule != EXACT:
                 draw_block_with_increments(
@@ -151,7 +153,8 @@ def anneal(v, log_weights, schedule, model, memory, run):
 def sweep(v, h, betas, model, memory, run):
     """Sweeps of `gibbs.sweep` for one group of chains, in place; it makes its memory itself."""
     group = read_group(v, model.hidden.n_units)
-    group.betas[:] = betas
+    for chain in range(betas.size):  # an assignment of arrays takes a second more to compile
+        group.betas[chain] = betas[chain]
     sparse = prepare(group.visible, model.visible.n_units)
     for k in range(run.start, run.stop):
         set_keys(run, run.first_draw + 2 * k, group)
