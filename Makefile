@@ -76,6 +76,7 @@ bench: $(STAMP)  ## time annealing against other loops and the machine, a sweep 
 	@$(BIN)/python book/_tools/identity.py
 	@$(BIN)/python book/_tools/bench_sweep.py
 	@$(BIN)/python book/_tools/bench_mbar.py
+	@$(BIN)/python book/_tools/paper_scale.py
 
 lint: $(STAMP)  ## rules, format and types
 	$(BIN)/ruff check .

@@ -100,7 +100,7 @@ def compare(models: dict, n_chains: int, n_steps: int, n_rounds: int) -> pd.Data
     runs = []
     for model, rbm in models.items():
         path = rl.GeometricPath(rbm, base=rl.base_rate(rl.datasets.load_mnist().train))
-        v = path.sample_base(n_chains, np.random.default_rng(0)).visible
+        v = path.sample_base(n_chains, np.random.default_rng(0)).coordinates
         for n in counts:
             for name, (f, flag) in contestants(path).items():
                 work = lambda r, f=f, v=v, k=n_steps: f(k, v, r)  # noqa: E731
@@ -149,7 +149,7 @@ def scaling(n_steps: int, n_rounds: int, quick: bool) -> pd.DataFrame:
     for axis, n_hidden, n_chains, n_steps, n_threads in tqdm(plan, unit="point", disable=None):
         rbm = rl.testsystems.random_rbm(n_visible=784, n_hidden=n_hidden, rng=n_hidden)
         path = rl.GeometricPath(rbm, base=base)
-        v = path.sample_base(n_chains, np.random.default_rng(0)).visible
+        v = path.sample_base(n_chains, np.random.default_rng(0)).coordinates
         betas = MIDDLE + min(FINE, 0.5 / n_steps) * np.arange(n_steps + 1)
         for name, flag in OURS.items():
             if flag == "1" and not tiles.available():
