@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 import rbmlib as rl
-from rbmlib._diagnosis import Check, report
+from rbmlib._diagnosis import DISAGREEMENT, Check, agreement, report
 from rbmlib.estimators.bar import Bennett, bennett, bennett_error, bennett_interval
 from rbmlib.estimators.ti import ti
 from rbmlib.results import log_mean_interval, student_interval, summarise_log_weights
@@ -239,6 +239,16 @@ def test_groups_have_the_spread_of_their_values():
 
 
 # reports ---------------------------------------------------------------------------------------
+
+
+def test_a_difference_agrees_up_to_its_limit():
+    """The limit itself included, on both sides; without error only no difference agrees."""
+    for limit, most in ((None, DISAGREEMENT), (2.5, 2.5)):
+        for sign in (-1, 1):
+            assert agreement("halves", sign * most, 1.0, limit).passed
+            assert not agreement("halves", sign * np.nextafter(most, 9), 1.0, limit).passed
+    assert agreement("halves", 0.0, 0.0).passed
+    assert not agreement("halves", 0.1, 0.0).passed
 
 
 @pytest.mark.parametrize(("passed", "error"), [(True, 0.3), (False, 0.5)])

@@ -145,6 +145,8 @@ def test_undamped_iteration_is_caught_and_cured():
     with pytest.warns(rl.ConvergenceWarning, match="damping nearer to 1"):
         wild = rl.tap(rbm, 2, n_starts=3, solver="iterate", damping=0.0, max_sweeps=200)
     assert not wild.converged
+    assert wild.n_sweeps == 200
+    assert wild.trace["free_energy"].shape[0] == 201
     cured = rl.tap(rbm, 2, n_starts=3, solver="iterate", damping=0.98)
     assert cured.converged
     assert cured.log_z == pytest.approx(rl.tap(rbm, 2, n_starts=3).log_z, abs=1e-9)
