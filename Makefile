@@ -39,7 +39,7 @@ endif
 	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist load -m chapters tests
 	$(BIN)/pytest -m processes tests
 
-QUICK := structure types schedules results models paths hmc mcmc store sweep sweep_declarations tasks \
+QUICK := structure schedules results models paths hmc mcmc store sweep sweep_declarations log_z_checks \
          planted error_bars uneven uneven_training values_said hostile_arguments refused_models refused_runs \
          notebooks_static lessons claims judge tap_printed neighbour_bar parameter_limits
 check: $(STAMP)  ## a fast part of the tests, for work in progress (under two minutes)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import csv
 import hashlib
 import itertools
 import json
@@ -24,6 +25,7 @@ import sys
 import time
 from pathlib import Path
 
+from mutant_lines import Coverage, record
 from mutant_session import (
     CPU_SECONDS,
     KEPT,
@@ -32,7 +34,6 @@ from mutant_session import (
     plant,
     pytest_on,
     quiet_threads,
-    record,
     try_mutants,
 )  # fmt: skip
 from mutations import STATISTICAL, found_in, group_of
@@ -41,6 +42,7 @@ from planted import PLANTED
 WRITE_MACHINE_CODE = ("_kernels/simd.py", "_kernels/memory.py")
 LEFT_OUT = ("book/plots.py", "book/first_pictures.py", "_progress.py", *WRITE_MACHINE_CODE)
 SEED = 20261123
+FOUND = ("nth", "statistical", "file", "text", "what", "caught", "by")
 
 
 def sources() -> list[Path]:
@@ -100,7 +102,10 @@ def run(mutants: list[dict], until: float, again: bool) -> None:
               found["seconds"], flush=True)  # fmt: skip
 
     if due:
-        try_mutants(due, tree_with, until, keep)
+        covered = Coverage()
+        if covered.stale:
+            print("recorded before a change:", *covered.stale, flush=True)
+        try_mutants(due, tree_with, covered.chosen, until, keep)
 
 
 def run_one() -> int:
@@ -161,6 +166,11 @@ def tried() -> dict[str, dict]:
 
 def report(mutants: list[dict]) -> None:
     known = tried()
+    rows = [known[m["key"]] for m in mutants if m["key"] in known]
+    with (ROOT / "tests" / "random_mutants.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, FOUND, extrasaction="ignore", lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
     for statistical in (False, True):
         rows = [known[m["key"]] for m in mutants
                 if m["statistical"] == statistical and m["key"] in known]  # fmt: skip
