@@ -1,5 +1,7 @@
 """Continuous targets: the mixture, its path, adapted step sizes, and every estimator on them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from helpers_stats import assert_no_rejection, chi_square_p, log_sum, two_sided
@@ -305,3 +307,13 @@ def test_bad_input_is_named(message):
     with pytest.raises((ValueError, TypeError), match="expected") as caught:
         BAD[message]()
     assert str(caught.value).startswith(message)
+
+
+def test_a_walk_needs_no_gradient():
+    """A density that is only counted at points; the kernel of gradients asks for more."""
+    bare = SimpleNamespace(
+        n_visible=MIXTURE.n_visible, log_density=MIXTURE.log_density, log_z=MIXTURE.log_z
+    )
+    assert DensityPath(bare, 30.0, kernel="random_walk").kernel == "random_walk"
+    with pytest.raises(TypeError, match="without gradient"):
+        DensityPath(bare, 30.0)
