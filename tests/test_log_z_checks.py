@@ -4,9 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from rbmlib.automatic.checks import Round
 from rbmlib.automatic.log_z import _seed
+from rbmlib.automatic.verdict import AIM
 
 
 def run(log_z=10.0, std_error=0.01, converged=True):
@@ -62,3 +64,7 @@ def test_a_seed_is_given_or_drawn_from_what_was():
     drawn = [_seed(np.random.default_rng(3)) for _ in range(2)]
     assert drawn[0] == drawn[1] > 2**31
     assert _seed(None) != _seed(None)
+
+
+def test_the_aim_is_an_interval_of_a_twentieth_either_way():
+    assert stats.norm.ppf(0.975) * AIM == pytest.approx(0.05, rel=1e-4)
