@@ -68,3 +68,9 @@ def test_a_projected_matrix_makes_a_model():
 def test_wrong_bounds(largest):
     with pytest.raises(ValueError, match=r"largest is .*: expected a singular value above 0 and"):
         rl.project_weights(np.eye(2), largest)
+
+
+def test_what_is_clipped_says_the_largest_singular_value():
+    w = np.random.default_rng(3).normal(size=(6, 4))
+    found = projection.clipping(w.T @ w, 0.5)
+    assert found.largest == pytest.approx(np.linalg.svd(w, compute_uv=False).max())
