@@ -18,6 +18,7 @@ from helpers_stats import (
 import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath, State
 from rbmlib.paths.base import AnnealingPath
+from rbmlib.paths.steps import draw_betas
 
 RNG = np.random.default_rng(5)
 W, B, A = RNG.normal(size=(5, 3)), RNG.normal(size=5), RNG.normal(size=3)
@@ -147,3 +148,17 @@ def test_base_with_weights_is_refused():
         GeometricPath(TARGET, base=TARGET)
     with pytest.raises(ValueError, match="base is"):
         GeometricPath(TARGET, base=BernoulliRBM(np.zeros((5, 2)), BASE_BITS, np.zeros(2)))
+
+
+def test_a_uniform_beyond_the_rounded_sum_draws_the_last_beta():
+    """The shares may add up to less than the uniform, for rounding."""
+
+    class Tallied:
+        mixed = np.zeros((2, 3, 7))
+        visited, passages = np.zeros((2, 3, 7)), np.zeros(2, int)
+        mixed_transitions = np.zeros((7, 7), np.int64)
+        transitions, last_end = np.zeros((7, 7), int), np.full(2, -1)
+
+    index = np.array([3, 0])
+    draw_betas(index, np.zeros((2, 7)), np.ones((2, 1)), np.array([[1 + 1e-12], [0.0]]), Tallied)
+    assert index.tolist() == [6, 0]
