@@ -317,3 +317,9 @@ def test_a_walk_needs_no_gradient():
     assert DensityPath(bare, 30.0, kernel="random_walk").kernel == "random_walk"
     with pytest.raises(TypeError, match="without gradient"):
         DensityPath(bare, 30.0)
+
+
+def test_the_two_gaussians_lie_on_the_first_axis():
+    wanted = np.zeros((2, 4))
+    wanted[:, 0] = -3, 3
+    np.testing.assert_array_equal(rl.testsystems.two_gaussians(4, distance=6.0).means, wanted)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rbmlib.book.effects import Effect, printed_spread
+from rbmlib.book.errors import rmse
 from rbmlib.book.measured import _jackknifed
 
 
@@ -34,3 +35,7 @@ def test_a_ratio_of_errors_is_jackknifed_by_pairs():
     assert found.value == pytest.approx(np.log(14 / 11) / 2)
     assert found.std_error == pytest.approx(np.sqrt(3 * without.var()))
     assert (found.freedom, found.n) == (3, 4)
+
+
+def test_a_root_mean_square_is_one():
+    assert rmse([3.0, -4.0, 0.0, 0.0]) == pytest.approx(2.5)

@@ -64,3 +64,14 @@ def test_weights_of_the_chains_that_drive_the_training_are_biased():
     _, found, error = tempered(DATA, n_chains=60, resample_below=0.0)
     assert error < -6 * found.std_error
     assert found.base_error < -6 * found.base_std_error
+
+
+def test_a_constant_of_the_old_model_is_taken_away():
+    """Both constants count, the new one with beta and the old one against it."""
+    one, other = random_rbm(4), random_rbm(5)
+    moved = [rl.BernoulliRBM(m.weights, m.visible_bias, m.hidden_bias, log_scale=m.log_scale + c)
+             for m, c in ((one, 3.0), (other, 0.5))]  # fmt: skip
+    states, beta = rl.State(all_states(10)[:4].astype(np.float32)), np.array([0.0, 0.2, 0.7, 1.0])
+    plain = log_density_change(one, other, states, beta)
+    found = log_density_change(*moved, states, beta)
+    np.testing.assert_allclose(found - plain, -2.5 * beta, atol=1e-5)

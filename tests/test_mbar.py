@@ -320,3 +320,16 @@ def test_too_few_sweeps_of_digits_are_flagged(name):
     path, _ = digits_path(name)
     run = quietly(rl.mbar, path, rl.schedules.linear(99), 100, 50, rng=0)
     assert not run.converged
+
+
+def test_an_epoch_of_stochastic_approximation_by_hand():
+    """Batches one after the other, each state once, steps 1 / t."""
+    rng, counts = np.random.default_rng(6), np.array([8, 6, 10, 8, 8])
+    delta = np.concatenate(exact_slopes(rng, BETAS, counts)[0])
+    order, share, log_z = np.random.default_rng(0).permutation(40), counts / 40, np.zeros(5)
+    for update, rows in enumerate(order.reshape(4, 10), 1):
+        p = share * np.exp(delta[rows][:, None] * BETAS - log_z)
+        c = (p / p.sum(axis=1)[:, None]).mean(axis=0)
+        log_z = log_z + (c / share - c[0] / share[0]) / update
+    found = rl.stochastic_mbar(delta, counts, BETAS, batch_size=10, n_epochs=1, rng=0)
+    np.testing.assert_allclose(found.log_z, log_z, atol=1e-10)
