@@ -167,10 +167,11 @@ def tried() -> dict[str, dict]:
 def report(mutants: list[dict]) -> None:
     known = tried()
     rows = [known[m["key"]] for m in mutants if m["key"] in known]
-    with (ROOT / "tests" / "random_mutants.csv").open("w", newline="") as file:
-        table = csv.DictWriter(file, FOUND, extrasaction="ignore", lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+    if len(rows) == len(mutants):
+        with (ROOT / "tests" / "random_mutants.csv").open("w", newline="") as file:
+            table = csv.DictWriter(file, FOUND, extrasaction="ignore", lineterminator="\n")
+            table.writeheader()
+            table.writerows(rows)
     for statistical in (False, True):
         rows = [known[m["key"]] for m in mutants
                 if m["statistical"] == statistical and m["key"] in known]  # fmt: skip
