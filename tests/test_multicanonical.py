@@ -1,4 +1,4 @@
-"""A walk that is flat in the energy: exact identities, its error bar, and a first-order transition."""
+"""A walk that is flat in the energy: identities, its error bar, a first-order transition."""
 
 import importlib
 

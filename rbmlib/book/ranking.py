@@ -139,7 +139,9 @@ def drawn(found: pd.DataFrame, n_draws: int = N_DRAWS, seed: int = 0):
     than `MANY`, which cannot say how large another may be, the mean square is drawn as its
     expectation times chi-squared over n, the law for normal errors, once for equal values.
     """
-    rng, picks, spread = np.random.default_rng(seed), {}, {}
+    rng = np.random.default_rng(seed)
+    picks: dict = {}
+    spread: dict = {}
     efforts, holds = [], []
     for row in found.itertuples():
         n, squares = row.n, np.square([row.errors, row.errors / row.bars])

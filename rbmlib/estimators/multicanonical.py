@@ -170,7 +170,7 @@ def _estimate(path, u, levels, log_weights, settings, started, states: State) ->
     blocks = np.stack([part.sum(axis=0) for part in parts])
     error, halves, in_time = of_blocks(blocks)
     low, high = (
-        np.searchsorted(np.cumsum(np.bincount(where.ravel(), shares[end].ravel())), p)
+        int(np.searchsorted(np.cumsum(np.bincount(where.ravel(), shares[end].ravel())), p))
         for end, p in (("base", TAIL), ("target", 1 - TAIL))
     )
     trips = float(np.mean([_round_trips(chain, low, high) for chain in where.T]))
