@@ -58,9 +58,9 @@ def test_rates_of_a_ladder_that_never_rejects(run):
 
 def test_states_are_carried_to_the_nearest_beta():
     sample = rl.parallel_tempering(FROM_UNIFORM, rl.schedules.linear(4), 3, 7, 0, progress=False)
-    state = carried(sample, np.array([0.0, 0.2, 0.9, 1.0]))
+    state = carried(sample, np.array([0.0, 0.3, 0.7, 1.0]))
     for ladder in range(3):
-        for place, old in enumerate([0, 1, 4, 4]):
+        for place, old in enumerate([0, 1, 3, 4]):
             where = 5 * ladder + np.flatnonzero(sample.index[5 * ladder : 5 * ladder + 5] == old)[0]
             now = state.coordinates[4 * ladder + place]
             assert np.array_equal(now, sample.states.coordinates[where])

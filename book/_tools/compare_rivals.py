@@ -32,14 +32,14 @@ MODELS = ("h20", "h100", "cd25_500")
 WORK = {  # chains and betas, or sweeps, in about a second (h20) or ten
     ("rbms", "1,000 chains"): {"h20": (1000, 60), "h100": (1000, 330), "cd25_500": (1000, 90)},
     ("rbms", "100 chains"): {"h20": (100, 650), "h100": (100, 3000), "cd25_500": (100, 1000)},
-    ("PyDeep", "its defaults"): dict.fromkeys(MODELS, (100, 10_000)),
     ("PyDeep", "base rate, equal time"): {
         "h20": (100, 900), "h100": (100, 4000), "cd25_500": (100, 1100)
     },
     ("scikit-learn", "pseudo-likelihood"): dict.fromkeys(MODELS, ()),
+    ("rbmlib", "BAR on these states"): {"h20": (1200,), "h100": (4300,), "cd25_500": (400,)},
     ("pymbar", "all states"): {"h20": (1200,), "h100": (4300,), "cd25_500": (400,)},
     ("pymbar", "thinned states"): {"h20": (1200,), "h100": (4300,), "cd25_500": (400,)},
-    ("rbmlib", "BAR on these states"): {"h20": (1200,), "h100": (4300,), "cd25_500": (400,)},
+    ("PyDeep", "its defaults"): dict.fromkeys(MODELS, (100, 10_000)),
 }  # fmt: skip
 
 
@@ -156,7 +156,7 @@ def main() -> None:
             done = {
                 (r["model"], r["tool"], r["setting"], int(r["seed"])) for r in csv.DictReader(file)
             }
-    todo = [(m, *key, s) for s in range(1, options.seeds + 1) for key in WORK for m in MODELS]
+    todo = [(m, *key, s) for key in WORK for m in MODELS for s in range(1, options.seeds + 1)]
     for task in todo:
         if task in done or time.monotonic() - began > options.seconds:
             continue

@@ -2,7 +2,7 @@
 
 Where a first-order transition lies on the path, states between the two phases are rare at every
 temperature, and no ladder of temperatures leads across. A walk whose weights undo the density of
-states does (Berg & Neuhaus 1991). With U(v) = log p*_1(v) - log p*_0(v), p*_0 the base,
+states does (Berg & Neuhaus 1992). With U(v) = log p*_1(v) - log p*_0(v), p*_0 the base,
 
     Z_1 / Z_0 = E_0[exp U] = E_w[exp(U) / w(U)] / E_w[1 / w(U)],
 
