@@ -96,6 +96,22 @@ def test_error_bar_of_stepping_stones_is_the_spread_of_runs():
     assert 0.88 < plain.std(ddof=1) / np.sqrt(np.mean(np.square(spread))) < 1.12
 
 
+def test_stepping_stones_are_the_mean_of_both_sides():
+    sample = independent_sample(np.random.default_rng(2), n_ladders=4, n_kept=50)
+    value, apart, states = 0.0, 0.0, []
+    for k in range(3):
+        works = [sample.delta[sample.temperature == end] / 3 for end in (k, k + 1)]
+        up, down = np.log(np.exp(works[0]).mean()), -np.log(np.exp(-works[1]).mean())
+        value, apart = value + (up + down) / 2, apart + down - up
+        for weights in (np.exp(works[0]), np.exp(-works[1])):
+            states.append(weights.sum() ** 2 / (weights**2).sum())
+    found = rl.stepping_stone_of_sample(sample)
+    assert found.log_z == pytest.approx(value)
+    assert found.settings["two_sided"] == pytest.approx(apart)
+    words = f"{min(states):.0f} effective states between neighbours, 10 or more"
+    assert words in found.settings["checks"]
+
+
 class OwnPath(rl.GeometricPath):
     """A path whose slope depends on beta, as users may write them."""
 
