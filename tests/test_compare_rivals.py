@@ -1,4 +1,4 @@
-"""Other people's tools beside ours: the stored rows, and what can be computed again without them."""
+"""Other tools beside ours: the stored rows, and what can be computed again without them."""
 
 import sys
 

@@ -17,7 +17,7 @@ PRECISION = 0.05  # nats
 HONEST = 1.2  # rms of error / standard error up to which an error bar is said to hold
 FEWEST, MANY = 5, 10  # repeats of a cell: to be ranked, to be resampled
 N_DRAWS = 4000
-ADDED = ["floor", "holds", "effort"]
+ADDED = ["missed", "floor", "holds", "effort"]
 CLASSES = {
     "10 or 20 hidden units": ["h10", "pcd_10", "pcd_20", "h20"],
     "100 or 200 hidden units": ["h100", "pcd_200"],
@@ -80,7 +80,7 @@ def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
 def cells(table: pd.DataFrame) -> pd.DataFrame:
     """One row a model, method, source and size: error, honesty, coverage, flags and seconds.
 
-    ``errors``, ``bars`` and ``times`` are those of its runs, in the order of their seeds.
+    ``errors`` and ``bars`` are those of its runs, in the order of their seeds.
     """
     rows = []
     keys = ["model", "method", "source", "size"]
@@ -99,7 +99,6 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
                 "unflagged_failures": int((wrong & ~group["flagged"].to_numpy()).sum()),
                 "errors": error,
                 "bars": bar,
-                "times": group["seconds"].to_numpy(),
             }
         )  # fmt: skip
     return pd.DataFrame(rows)
@@ -115,7 +114,7 @@ def longest(table: pd.DataFrame, model: str) -> pd.DataFrame:
 
     Those of the sweep if there are any, else of earlier ones; `FEWEST` repeats or more. Adds
     ``holds``, whether the error bar does, ``effort``, and ``floor``: the seconds of the longest
-    shorter run whose error was above 0.05 nat, below which no effort can be.
+    shorter run whose errors, ``missed``, were above 0.05 nat, below which no effort can be.
     """
     rows = []
     of_model = table[(table["model"] == model) & (table["n"] >= FEWEST)]
@@ -123,40 +122,56 @@ def longest(table: pd.DataFrame, model: str) -> pd.DataFrame:
     for _, group in of_model.groupby("method", sort=False):
         own = group[group["source"] == "compare"]
         row = (own if len(own) else group).nlargest(1, "seconds").iloc[0].copy()
-        worse = group[(group["seconds"] < row["seconds"]) & (group["rmse"] > PRECISION)]
-        row["floor"] = worse["seconds"].max() if len(worse) else 0.0
+        missed = group[(group["seconds"] < row["seconds"]) & (group["rmse"] > PRECISION)]
+        last = missed.nlargest(1, "seconds")
+        row["missed"] = last.iloc[0]["errors"] if len(last) else None
+        row["floor"] = last.iloc[0]["seconds"] if len(last) else 0.0
         row["holds"] = bool(row["ratio"] <= HONEST)
         row["effort"] = max(effort(row["errors"], row["seconds"]), row["floor"])
         rows.append(row)
     return pd.DataFrame(rows, columns=[*table.columns, *ADDED]).reset_index(drop=True)
 
 
-def drawn(found: pd.DataFrame, n_draws: int = N_DRAWS, seed: int = 0):
-    """Efforts (n_methods, n_draws) that may stand behind `longest` runs, and whether bars hold.
+class _Draws:
+    """Mean squares that may stand behind those of a few runs.
 
     Runs are drawn with replacement, the same seeds for all methods of a sweep: where two methods
     give the same values, as SMC does without resampling, their seconds alone decide. Of fewer runs
     than `MANY`, which cannot say how large another may be, the mean square is drawn as its
     expectation times chi-squared over n, the law for normal errors, once for equal values.
     """
-    rng = np.random.default_rng(seed)
-    picks: dict = {}
-    spread: dict = {}
-    efforts, holds = [], []
-    for row in found.itertuples():
-        n, squares = row.n, np.square([row.errors, row.errors / row.bars])
-        seconds = np.full(n_draws, row.seconds)
+
+    def __init__(self, n_draws: int, seed: int):
+        self.n_draws, self.rng = n_draws, np.random.default_rng(seed)
+        self.shared: dict = {}
+
+    def means(self, squares, source: str) -> np.ndarray:
+        """Of each row of ``squares`` (k, n): (k, n_draws)."""
+        n = squares.shape[1]
         if n >= MANY:
-            key = row.source, n
-            chosen = picks.setdefault(key, rng.integers(n, size=(n_draws, n)))
-            squares = squares[:, chosen].mean(axis=2)
-            seconds = np.median(row.times[chosen], axis=1)
-        else:
-            key = row.errors.tobytes()
-            factor = spread.setdefault(key, n / rng.chisquare(n, n_draws))
-            squares = squares.mean(axis=1)[:, None] * factor
-        efforts.append(np.maximum(seconds * squares[0] / PRECISION**2, row.floor))
-        holds.append(squares[1] <= HONEST**2)
+            chosen = self.rng.integers(n, size=(self.n_draws, n))
+            chosen = self.shared.setdefault((source, n), chosen)
+            return squares[:, chosen].mean(axis=2)
+        factor = n / self.rng.chisquare(n, self.n_draws)
+        key = np.round(squares, 9).tobytes()
+        return squares.mean(axis=1)[:, None] * self.shared.setdefault(key, factor)
+
+
+def drawn(found: pd.DataFrame, n_draws: int = N_DRAWS, seed: int = 0):
+    """Efforts (n_methods, n_draws) that may stand behind `longest` runs, and whether bars hold.
+
+    Where the run that sets the floor would not have missed 0.05 nat, there is none.
+    """
+    draws, efforts, holds = _Draws(n_draws, seed), [], []
+    for row in found.itertuples():
+        squares = np.square([row.errors, row.errors / row.bars])
+        error, ratio = draws.means(squares, row.source)
+        least = np.zeros(n_draws)
+        if row.missed is not None:
+            (missed,) = draws.means(np.square([row.missed]), row.source)
+            least[missed > PRECISION**2] = row.floor
+        efforts.append(np.maximum(row.seconds * error / PRECISION**2, least))
+        holds.append(ratio <= HONEST**2)
     return np.array(efforts), np.array(holds)
 
 
