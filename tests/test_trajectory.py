@@ -8,7 +8,7 @@ from helpers_stats import all_states, chi_square_p, log_sum, probabilities, rbm_
 import rbmlib as rl
 from rbmlib import BernoulliRBM
 from rbmlib.estimators.bar import bennett
-from rbmlib.estimators.trajectory import _between, _join
+from rbmlib.estimators.trajectory import _between, _estimate, _join
 from rbmlib.tempering.exchange import (
     Exchanged,
     Rungs,
@@ -169,6 +169,18 @@ def test_too_short_a_run_is_flagged_and_its_errors_grow():
     spread = short.trace["chains"].std(axis=1, ddof=1) / np.sqrt(10)
     assert (short.trace["std_error"] >= spread - 1e-12).all()
     assert short.std_error == pytest.approx(short.trace["std_error"][-1])
+
+
+def test_neighbours_that_hardly_exchange_or_overlap_are_flagged():
+    rungs = ladder(np.linspace(0, 1, 7), 20, np.random.default_rng(0))
+    run = exchange(PATH, rungs, 400, 0, 1, rng=5, progress=False)
+    joined = _join(PATH, rungs, run)
+    assert _estimate(PATH, run, joined, {}, 0.0, 400).converged
+    rare = run._replace(acceptance=0.04 + 0 * run.acceptance)
+    with pytest.warns(rl.ConvergenceWarning, match="least acceptance of neighbours 0.04"):
+        _estimate(PATH, rare, joined, {}, 0.0, 400)
+    with pytest.warns(rl.ConvergenceWarning, match="9 states where neighbours overlap"):
+        _estimate(PATH, run, joined._replace(overlap=9.0), {}, 0.0, 400)
 
 
 def test_the_estimate_is_saved_and_read(tmp_path):
