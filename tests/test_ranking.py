@@ -55,6 +55,9 @@ def test_no_effort_is_shorter_than_a_run_that_missed_the_precision():
     assert (row.floor, row.effort) == (1, 1)
     efforts, _ = ranking.drawn(ranking.longest(table, "h20"))
     assert efforts.min() == 1
+    alone = ranking.longest(cells(runs("AIS", 10, normal(1, 0.005))), "h20")
+    assert alone["effort"].tolist() == [10]  # nothing says that less would do
+    assert ranking.drawn(alone)[0].min() == 10
     barely = cells(runs("AIS", 1, normal(0, 0.055)), runs("AIS", 10, normal(1, 0.005)))
     efforts, _ = ranking.drawn(ranking.longest(barely, "h20"))
     assert 0.6 < (efforts == 1).mean() < 0.9  # of the draws of that run, some do not miss it
@@ -88,6 +91,7 @@ def test_intervals_of_the_effort_hold(n):
     inside = []
     for seed in range(300):
         errors = np.random.default_rng(seed).normal(scale=0.05, size=n)
-        (row,) = ranking.ranking(cells(runs("AIS", 1, errors, bar=1.0)), "h20", 500).itertuples()
+        table = cells(runs("AIS", 1, errors, bar=1.0), runs("AIS", 0.5, normal(0, 0.01)))
+        (row,) = ranking.ranking(table, "h20", 500).itertuples()
         inside.append(row.low <= 1 <= row.high)
     assert (0.85 if n == 20 else 0.92) < np.mean(inside) < 0.985

@@ -37,8 +37,8 @@ WORK = {  # chains and betas, or sweeps, in about a second (h20) or ten
     },
     ("scikit-learn", "pseudo-likelihood"): dict.fromkeys(MODELS, ()),
     ("rbmlib", "BAR on these states"): {"h20": (1200,), "h100": (4300,), "cd25_500": (400,)},
-    ("pymbar", "all states"): {"h20": (1200,), "h100": (4300,), "cd25_500": (400,)},
-    ("pymbar", "thinned states"): {"h20": (1200,), "h100": (4300,), "cd25_500": (400,)},
+    ("pymbar", "all states"): {"h20": (1200,), "h100": (4300,)},
+    ("pymbar", "thinned states"): {"h20": (1200,), "h100": (4300,)},
     ("PyDeep", "its defaults"): dict.fromkeys(MODELS, (100, 10_000)),
 }  # fmt: skip
 
@@ -156,7 +156,7 @@ def main() -> None:
             done = {
                 (r["model"], r["tool"], r["setting"], int(r["seed"])) for r in csv.DictReader(file)
             }
-    todo = [(m, *key, s) for key in WORK for m in MODELS for s in range(1, options.seeds + 1)]
+    todo = [(m, *key, s) for key in WORK for m in WORK[key] for s in range(1, options.seeds + 1)]
     for task in todo:
         if task in done or time.monotonic() - began > options.seconds:
             continue

@@ -114,7 +114,8 @@ def longest(table: pd.DataFrame, model: str) -> pd.DataFrame:
 
     Those of the sweep if there are any, else of earlier ones; `FEWEST` repeats or more. Adds
     ``holds``, whether the error bar does, ``effort``, and ``floor``: the seconds of the longest
-    shorter run whose errors, ``missed``, were above 0.05 nat, below which no effort can be.
+    shorter run whose errors, ``missed``, were above 0.05 nat, below which no effort can be; those
+    of the run itself if nothing shorter was tried.
     """
     rows = []
     of_model = table[(table["model"] == model) & (table["n"] >= FEWEST)]
@@ -122,10 +123,11 @@ def longest(table: pd.DataFrame, model: str) -> pd.DataFrame:
     for _, group in of_model.groupby("method", sort=False):
         own = group[group["source"] == "compare"]
         row = (own if len(own) else group).nlargest(1, "seconds").iloc[0].copy()
-        missed = group[(group["seconds"] < row["seconds"]) & (group["rmse"] > PRECISION)]
-        last = missed.nlargest(1, "seconds")
+        shorter = group[group["seconds"] < row["seconds"]]
+        last = shorter[shorter["rmse"] > PRECISION].nlargest(1, "seconds")
         row["missed"] = last.iloc[0]["errors"] if len(last) else None
-        row["floor"] = last.iloc[0]["seconds"] if len(last) else 0.0
+        row["floor"] = 0.0 if len(shorter) else row["seconds"]
+        row["floor"] = last.iloc[0]["seconds"] if len(last) else row["floor"]
         row["holds"] = bool(row["ratio"] <= HONEST)
         row["effort"] = max(effort(row["errors"], row["seconds"]), row["floor"])
         rows.append(row)
@@ -166,10 +168,10 @@ def drawn(found: pd.DataFrame, n_draws: int = N_DRAWS, seed: int = 0):
     for row in found.itertuples():
         squares = np.square([row.errors, row.errors / row.bars])
         error, ratio = draws.means(squares, row.source)
-        least = np.zeros(n_draws)
+        least = np.full(n_draws, row.floor)
         if row.missed is not None:
             (missed,) = draws.means(np.square([row.missed]), row.source)
-            least[missed > PRECISION**2] = row.floor
+            least[missed <= PRECISION**2] = 0.0
         efforts.append(np.maximum(row.seconds * error / PRECISION**2, least))
         holds.append(ratio <= HONEST**2)
     return np.array(efforts), np.array(holds)
