@@ -55,6 +55,7 @@ TOGETHER = {
                 "SAMS", "Wang-Landau", "TAP", "parallel tempering", "counts"],
     "compared": ["AIS", "linear", "BAR", "SMC", "RTS", "MBAR", "TI", "SAMS", "Wang-Landau",
                  "parallel tempering", "NRPT", "log_z"],
+    "two phases": ["AIS", "BAR", "SMC", "RTS", "SAMS", "NRPT", "log_z", "multicanonical"],
     "annealing": ["AIS", "reverse AIS", "RAISE", "Jarzynski", "BAR", "RTS"],
     "expansions": ["mean field", "TAP2", "TAP3", "exact"],
     "schedules": ["linear", "VAROPT", "capped VAROPT", "friction", "GMS13", "equal acceptance"],

@@ -1,10 +1,13 @@
 """BAR between neighbouring betas: against Bennett's equation, exact values, and its own error."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from helpers_models import SMALL, SMALL_LOG_Z
 
 import rbmlib as rl
+from rbmlib.estimators.bar import bennett
 from rbmlib.estimators.bootstrap import bootstrap_tempered
 from rbmlib.estimators.mbar_equations import Problem
 
@@ -33,6 +36,19 @@ def test_is_mbar_of_each_pair_of_neighbours(ladders):
     of_ladders = influences.reshape(-1, 2000, 6).sum(axis=(0, 2))
     np.testing.assert_allclose(found.log_weights - found.log_z, 2000 * of_ladders, atol=1e-6)
     assert abs(found.log_z - SMALL_LOG_Z) < 4 * found.std_error
+    variance = np.var(found.log_weights, ddof=1) / 2000
+    inefficiency = variance / (influences.var() * influences.size)
+    assert found.settings["inefficiency"] == pytest.approx(inefficiency, rel=1e-4)
+
+
+def test_few_states_between_neighbours_are_flagged():
+    sample = rl.parallel_tempering(PATH, BETAS, 2, 3, rng=1)
+    works = [sample.delta[sample.temperature == k] / 5 for k in range(6)]
+    overlap = min(4 * bennett(low, high).slope for low, high in pairwise(works))
+    with pytest.warns(rl.ConvergenceWarning, match="states where neighbours overlap, 10 or more"):
+        found = rl.bar_of_sample(sample)
+    words = f"{overlap:.0f} states where neighbours overlap, 10 or more"
+    assert found.settings["checks"][words] is False
 
 
 @pytest.mark.parametrize("estimator", [rl.bar_of_sample, rl.mbar_of_sample])

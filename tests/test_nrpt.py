@@ -58,9 +58,9 @@ def test_rates_of_a_ladder_that_never_rejects(run):
 
 def test_states_are_carried_to_the_nearest_beta():
     sample = rl.parallel_tempering(FROM_UNIFORM, rl.schedules.linear(4), 3, 7, 0, progress=False)
-    state = carried(sample, np.array([0.0, 0.2, 0.9, 1.0]))
+    state = carried(sample, np.array([0.0, 0.3, 0.7, 1.0]))
     for ladder in range(3):
-        for place, old in enumerate([0, 1, 4, 4]):
+        for place, old in enumerate([0, 1, 3, 4]):
             where = 5 * ladder + np.flatnonzero(sample.index[5 * ladder : 5 * ladder + 5] == old)[0]
             now = state.coordinates[4 * ladder + place]
             assert np.array_equal(now, sample.states.coordinates[where])
@@ -94,6 +94,22 @@ def test_error_bar_of_stepping_stones_is_the_spread_of_runs():
     spread = [np.std(f.log_weights, ddof=1) / np.sqrt(8) for f in found]
     assert abs(plain.mean()) < 4 * plain.std() / np.sqrt(300) + 1e-3
     assert 0.88 < plain.std(ddof=1) / np.sqrt(np.mean(np.square(spread))) < 1.12
+
+
+def test_stepping_stones_are_the_mean_of_both_sides():
+    sample = independent_sample(np.random.default_rng(2), n_ladders=4, n_kept=50)
+    value, apart, states = 0.0, 0.0, []
+    for k in range(3):
+        works = [sample.delta[sample.temperature == end] / 3 for end in (k, k + 1)]
+        up, down = np.log(np.exp(works[0]).mean()), -np.log(np.exp(-works[1]).mean())
+        value, apart = value + (up + down) / 2, apart + down - up
+        for weights in (np.exp(works[0]), np.exp(-works[1])):
+            states.append(weights.sum() ** 2 / (weights**2).sum())
+    found = rl.stepping_stone_of_sample(sample)
+    assert found.log_z == pytest.approx(value)
+    assert found.settings["two_sided"] == pytest.approx(apart)
+    words = f"{min(states):.0f} effective states between neighbours, 10 or more"
+    assert words in found.settings["checks"]
 
 
 class OwnPath(rl.GeometricPath):

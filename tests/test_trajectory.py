@@ -8,7 +8,7 @@ from helpers_stats import all_states, chi_square_p, log_sum, probabilities, rbm_
 import rbmlib as rl
 from rbmlib import BernoulliRBM
 from rbmlib.estimators.bar import bennett
-from rbmlib.estimators.trajectory import _between, _join
+from rbmlib.estimators.trajectory import _between, _estimate, _join
 from rbmlib.tempering.exchange import (
     Exchanged,
     Rungs,
@@ -66,14 +66,17 @@ def test_every_checkpoint_is_its_enumeration(acceptance):
 
 @pytest.mark.statistical
 def test_errors_hold_at_every_checkpoint():
-    """Groups of ladders of one run: mean squares of error over standard error are near 1."""
+    """Groups of ladders, each joined anew: mean squares of error over standard error are near 1."""
     exact = np.array([truth(model) for model in TRAINING])
-    run = rl.trajectory(PATH, 1200, 60, rng=3, acceptance=0.8, n_burn_in=60)
-    groups = run.trace["chains"].reshape(len(exact), 60, 20)
-    errors = groups.std(axis=2, ddof=1) / np.sqrt(20)
-    squares = (((groups.mean(axis=2) - exact[:, None]) / errors) ** 2).mean(axis=1)
+    rungs = ladder(np.linspace(0, 1, 9), 1200, np.random.default_rng(4))
+    run = exchange(PATH, rungs, 60, 0, 1, rng=3, progress=False)
+    z = []
+    for group in np.split(np.arange(1200), 60):
+        joined = _join(PATH, rungs, _only(run, group))
+        error = 20 * joined.blocks.sum(axis=1).std(axis=1, ddof=1) / np.sqrt(20)
+        z.append((joined.log_z + PATH.log_z_base - exact) / error)
     # t with 19 degrees of freedom: 19 / 17, its own error over 60 groups about 0.22
-    assert (np.abs(squares - 19 / 17) < 0.9).all()
+    assert (np.abs(np.square(z).mean(axis=0) - 19 / 17) < 0.9).all()
 
 
 @pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
@@ -82,8 +85,8 @@ def test_the_error_is_that_of_leaving_each_ladder_out():
     betas = np.array([0.0, 0.4, 0.9, 1.0])  # checkpoints 1 to 5 lie between rungs
     rungs = ladder(betas, 60, np.random.default_rng(0))
     run = exchange(PATH, rungs, 40, 0, 1, rng=5, progress=False)
-    whole = _join(PATH, rungs, run)
-    without = np.array([_join(PATH, rungs, _without(run, c)).log_z for c in range(60)])
+    whole, every = _join(PATH, rungs, run), np.arange(60)
+    without = np.array([_join(PATH, rungs, _only(run, every != c)).log_z for c in every])
     jackknife = (60 - 1) * (without.mean(axis=0) - without)
     ours = 60 * whole.blocks.sum(axis=1).T
     np.testing.assert_allclose(ours.std(axis=0), jackknife.std(axis=0), rtol=0.03)
@@ -91,14 +94,12 @@ def test_the_error_is_that_of_leaving_each_ladder_out():
         assert np.corrcoef(mine, theirs)[0, 1] > 0.99
 
 
-def _without(run: Exchanged, chain: int) -> Exchanged:
-    def left(values):
-        return np.delete(values, chain, axis=1)
-
+def _only(run: Exchanged, chains) -> Exchanged:
+    """Of some of the ladders."""
     return run._replace(
-        work=[left(work) for work in run.work],
-        between={i: left(values) for i, values in run.between.items()},
-        round_trips=np.delete(run.round_trips, chain),
+        work=[work[:, chains] for work in run.work],
+        between={i: values[:, chains] for i, values in run.between.items()},
+        round_trips=run.round_trips[chains],
     )
 
 
@@ -168,6 +169,18 @@ def test_too_short_a_run_is_flagged_and_its_errors_grow():
     spread = short.trace["chains"].std(axis=1, ddof=1) / np.sqrt(10)
     assert (short.trace["std_error"] >= spread - 1e-12).all()
     assert short.std_error == pytest.approx(short.trace["std_error"][-1])
+
+
+def test_neighbours_that_hardly_exchange_or_overlap_are_flagged():
+    rungs = ladder(np.linspace(0, 1, 7), 20, np.random.default_rng(0))
+    run = exchange(PATH, rungs, 400, 0, 1, rng=5, progress=False)
+    joined = _join(PATH, rungs, run)
+    assert _estimate(PATH, run, joined, {}, 0.0, 400).converged
+    rare = run._replace(acceptance=0.04 + 0 * run.acceptance)
+    with pytest.warns(rl.ConvergenceWarning, match="least acceptance of neighbours 0.04"):
+        _estimate(PATH, rare, joined, {}, 0.0, 400)
+    with pytest.warns(rl.ConvergenceWarning, match="9 states where neighbours overlap"):
+        _estimate(PATH, run, joined._replace(overlap=9.0), {}, 0.0, 400)
 
 
 def test_the_estimate_is_saved_and_read(tmp_path):

@@ -37,6 +37,7 @@ _LOOKS = {
     "parallel tempering": ("#8d6e63", "h", "-."),
     "NRPT": ("#5d4037", ">", "--"),
     "log_z": ("#424242", "1", "-"),
+    "multicanonical": ("#6d1b7b", "s", "--"),
     "SAMS": ("#b3261e", "p", "-"),
     "Wang-Landau": ("#d0478f", "*", ":"),
     # Without sampling: purple and grey.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .mbar import mbar_of_sample as mbar_of_sample
     from .mbar_equations import solve_mbar as solve_mbar
     from .mbar_equations import stochastic_mbar as stochastic_mbar
+    from .multicanonical import multicanonical as multicanonical
     from .nrpt import nrpt as nrpt
     from .reverse_ais import reverse_ais as reverse_ais
     from .rts import rts as rts

@@ -15,6 +15,7 @@ __all__ = [
     "HARD_KINDS",
     "KnownModel",
     "disguised_rbm",
+    "first_order_rbm",
     "hard_rbm",
     "hopfield_rbm",
     "independent_rbm",
@@ -70,6 +71,43 @@ def two_mode_rbm(n_visible: int, *, strength: float = 2.0, tilt: float = 0.0):
     hidden_bias = off - on + tilt
     rbm = BernoulliRBM(np.full((n, 1), strength), np.zeros(n), [hidden_bias])
     return rbm, float(np.logaddexp(off, off + tilt))
+
+
+def first_order_rbm(
+    n_visible: int = 120, n_hidden: int = 25, *, strength: float = 6.0, tilt: float = 0.0
+) -> tuple[BernoulliRBM, float]:
+    """Two phases that no temperature joins, and log Z: all weights are equal.
+
+    Hidden units are off while few visible ones are on, which are then fair coins; beyond a
+    threshold all hidden units go on, and each visible one is 1 with odds ``exp(strength)``. There
+    are many states of the first phase, and few of great weight of the second; ``tilt`` is about
+    the log-ratio of their weights. Between them lie states that are rare at every temperature, by a
+    factor that is exponential in ``n_visible``: a first-order transition. Annealing and
+    tempering stay in the phase in which they begin, and see no sign of the other.
+
+    log Z is a sum over n, the number of visible units that are on:
+    ``Z = sum_n binomial(N, n) (1 + exp(a + w n))^M``. `disguised_rbm` hides the pattern.
+
+    Returns
+    -------
+    rbm : BernoulliRBM (n_visible, n_hidden)
+    log_z : float
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm, log_z = rl.testsystems.first_order_rbm(12, 8)
+    >>> abs(rl.exact(rbm).log_z - log_z) < 1e-9
+    True
+    """
+    n, m = count("n_visible", n_visible), count("n_hidden", n_hidden)
+    strength = number("strength", strength, "a number, 0 or more", least=0)
+    tilt = number("tilt", tilt, "a number")
+    weight, bias = strength / m, (n * (np.log(2.0) - softplus(strength)) + tilt) / m
+    rbm = BernoulliRBM(np.full((n, m), weight), np.zeros(n), np.full(m, bias))
+    on = np.arange(n + 1)
+    log_binomials = np.cumsum(np.log(np.r_[1.0, on[:0:-1] / on[1:]]))
+    return rbm, float(logsumexp(log_binomials + m * softplus(bias + weight * on)))
 
 
 def hopfield_rbm(

@@ -33,6 +33,7 @@ MODELS: dict[str, Any] = {  # made by a function; all others are read from files
     f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
 } | {
     "two gaussians": testsystems.two_gaussians,
+    "two phases": lambda: testsystems.first_order_rbm()[0],
     "untrained 12 x 6": partial(testsystems.random_rbm, 12, 6, coupling=0.05, rng=0),
 }
 

@@ -120,6 +120,12 @@ def _nrpt(rbm, path, size, rng):
                     progress=False)  # fmt: skip
 
 
+@recipe("multicanonical")
+def _multicanonical(rbm, path, size, rng):
+    """``size`` sweeps of a walk between the ends of the path."""
+    return est.multicanonical(path, n_sweeps=size, rng=rng, progress=False)
+
+
 @recipe("log_z")
 def _log_z(rbm, path, size, rng):
     """What `rbmlib.log_z` does by itself, without data; a round of three runs."""

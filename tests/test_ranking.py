@@ -1,0 +1,97 @@
+"""Who is first at equal time: which runs speak for a method, and what is drawn again."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rbmlib import datasets
+from rbmlib.book import ranking
+
+TRUTH = datasets.load_reference()["h20"].log_z
+
+
+def runs(method, seconds, errors, bar=0.05, source="compare"):
+    """Of the model h20, with these errors."""
+    errors = np.asarray(errors, float)
+    return pd.DataFrame({
+        "model": "h20", "method": method, "source": source, "size": int(1000 * seconds),
+        "seed": np.arange(errors.size), "budget": seconds, "seconds": float(seconds),
+        "std_error": bar, "error": errors, "covered": 1.0, "flagged": False,
+    })  # fmt: skip
+
+
+def cells(*parts):
+    return ranking.cells(pd.concat(parts, ignore_index=True))
+
+
+def normal(seed, scale=0.05, n=20):
+    """Errors whose root mean square is ``scale`` exactly."""
+    x = np.random.default_rng(seed).normal(size=n)
+    return scale * x / np.sqrt(np.mean(x**2))
+
+
+def test_the_longest_runs_speak_for_a_method_whatever_their_errors():
+    table = cells(
+        runs("AIS", 1, normal(0, 0.01)),
+        runs("AIS", 10, normal(1, 0.08), bar=0.08),
+        runs("AIS", 90, normal(2, 0.01), source="start"),
+        runs("AIS", 30, normal(2, 0.01, n=4)),
+    )
+    (row,) = ranking.longest(table, "h20").itertuples()
+    assert (row.seconds, row.n, row.source) == (10, 20, "compare")
+    assert row.effort == pytest.approx(10 * (0.08 / 0.05) ** 2)
+    assert row.floor == 0
+
+
+def test_without_runs_of_the_sweep_those_of_other_chapters_speak():
+    table = cells(runs("RTS", 3, normal(0), source="start"), runs("RTS", 9, normal(1), source="x"))
+    (row,) = ranking.longest(table, "h20").itertuples()
+    assert row.source == "x"
+
+
+def test_no_effort_is_shorter_than_a_run_that_missed_the_precision():
+    table = cells(runs("AIS", 1, normal(0, 0.2), bar=0.2), runs("AIS", 10, normal(1, 0.005)))
+    (row,) = ranking.longest(table, "h20").itertuples()
+    assert (row.floor, row.effort) == (1, 1)
+    efforts, _ = ranking.drawn(ranking.longest(table, "h20"))
+    assert efforts.min() == 1
+    alone = ranking.longest(cells(runs("AIS", 10, normal(1, 0.005))), "h20")
+    assert alone["effort"].tolist() == [10]  # nothing says that less would do
+    assert ranking.drawn(alone)[0].min() == 10
+    barely = cells(runs("AIS", 1, normal(0, 0.055)), runs("AIS", 10, normal(1, 0.005)))
+    efforts, _ = ranking.drawn(ranking.longest(barely, "h20"))
+    assert 0.6 < (efforts == 1).mean() < 0.9  # of the draws of that run, some do not miss it
+
+
+@pytest.mark.parametrize("n", [20, 5])
+def test_equal_values_are_compared_by_their_seconds_alone(n):
+    """As those of AIS and of SMC that never resampled: no draw puts the slower one first."""
+    errors = normal(0, n=n)
+    table = cells(runs("AIS", 1, errors, bar=0.1), runs("SMC", 1.1, errors, bar=0.1))
+    ranked = ranking.ranking(table, "h20").set_index("method")
+    assert ranked.loc["SMC", "first"] == 0
+    assert ranked.loc["AIS", "first"] > 0.8  # its bar holds in most draws
+    other = cells(runs("AIS", 1, errors, bar=0.1), runs("SMC", 1.1, normal(1, n=n), bar=0.1))
+    assert ranking.ranking(other, "h20").set_index("method").loc["SMC", "first"] > 0.2
+
+
+def test_a_bar_that_fails_in_a_draw_does_not_win_it():
+    """Errors of 1.15 standard errors hold here, and would not in many other samples."""
+    table = cells(runs("AIS", 1, normal(0), bar=0.05 / 1.15), runs("RTS", 50, normal(1), bar=0.08))
+    ranked = ranking.ranking(table, "h20").set_index("method")
+    assert 0.3 < ranked.loc["AIS", "first"] < 0.8
+    assert ranked["first"].sum() == pytest.approx(1)
+    failing = cells(runs("AIS", 1, normal(0), bar=0.04), runs("RTS", 50, normal(1), bar=0.08))
+    assert ranking.ranking(failing, "h20")["method"].tolist() == ["RTS"]
+
+
+@pytest.mark.parametrize("n", [20, 5])
+def test_intervals_of_the_effort_hold(n):
+    """Of 300 samples of normal errors, about 95% hold the time that their law asks for."""
+    inside = []
+    for seed in range(300):
+        errors = np.random.default_rng(seed).normal(scale=0.05, size=n)
+        table = cells(runs("AIS", 1, errors, bar=1.0), runs("AIS", 0.5, normal(0, 0.01)))
+        (row,) = ranking.ranking(table, "h20", 500).itertuples()
+        inside.append(row.low <= 1 <= row.high)
+    assert (0.85 if n == 20 else 0.92) < np.mean(inside) < 0.985
