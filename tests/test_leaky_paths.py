@@ -227,6 +227,16 @@ def test_compiled_annealing_is_the_generic_one(kind, kernel):
         assert np.allclose(one, two, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_beta_that_rounds_below_zero_is_the_base(kernel):
+    """The fields go as the root of beta; differences may be taken a little beyond the ends."""
+    path = EnergyPath(BIASED, kernel=kernel)
+    moved = [path.sweep(path.sample_base(20, ChainStream(1, 20)), beta, 2, ChainStream(2, 20))
+             for beta in (0.0, -5e-248)]  # fmt: skip
+    np.testing.assert_array_equal(moved[1].coordinates, moved[0].coordinates)
+    assert np.isfinite(moved[0].coordinates).all()
+
+
 def test_compiled_annealing_does_not_depend_on_threads():
     path, betas = LeakinessPath(BIASED, kernel="blockwise"), rl.schedules.linear(20)
     one, two = (rl.ais(path, betas, 300, 0, n_threads=n) for n in (1, 2))

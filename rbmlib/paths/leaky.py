@@ -165,7 +165,7 @@ class EnergyPath(_LeakyPath):
         return float((model.n_visible * LOG_2PI + b @ b) / 2 + model.log_scale)
 
     def _point(self, beta):
-        return self.rbm.leakiness, np.sqrt(beta)
+        return self.rbm.leakiness, np.sqrt(np.maximum(beta, 0))  # no model below 0
 
     @property
     def _slopes(self) -> tuple[float, float]:
