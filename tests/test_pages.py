@@ -29,6 +29,9 @@ READY = """async () => {
   await document.fonts.ready;
 }"""
 
+# What is unfolded fades in: half-way its colours would be judged.
+STILL = "*, ::before, ::after { animation: none !important; transition: none !important; }"
+
 # Everything in the article that a reader cannot see whole. What is folded is opened first.
 CUT = """() => {
   const article = document.querySelector('article.bd-article') || document.querySelector('main');
@@ -140,6 +143,7 @@ def load(page, path):
     page.on("request", lambda r: check_local(page, r.url))
     page.on("requestfailed", lambda r: page.complaints.append(f"not loaded: {r.url}"))
     page.goto(path.as_uri())
+    page.add_style_tag(content=STILL)
     page.evaluate(READY)
 
 
