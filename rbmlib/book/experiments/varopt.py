@@ -1,4 +1,4 @@
-"""Chapter varopt: AIS there and back, and looked at on the way; variances foretold, and exact."""
+"""Chapter varopt: iterated pilots; AIS there and back, and on its way; variances foretold, exact."""
 
 from __future__ import annotations
 
@@ -14,8 +14,30 @@ from ...estimators import ais, reverse_ais
 from ...estimators._reverse_start import moved_on, resample
 from ...estimators.exact import can_enumerate
 from ...results import Estimate, bootstrap_log_weights
-from ...sweeps.registry import ESTIMATORS, register
+from ...sweeps.registry import ESTIMATORS, SCHEDULES, register
 from .. import exact_slopes
+
+
+@register(SCHEDULES, "friction again")
+def _friction_again(
+    path, seed, *, n_temperatures: int, n_rounds: int, pilot_steps: int = 10_000,
+    pilot_chains: int = 128,
+):  # fmt: skip
+    """The friction schedule of the last of ``n_rounds`` pilots: the first has equal steps, each
+    other one those of the friction schedule of the one before. One round is "friction"."""
+    pilot = _friction_pilot(path, seed, n_rounds, pilot_steps, pilot_chains)
+    return schedules.friction(pilot, n_temperatures)
+
+
+@lru_cache(maxsize=4)
+def _friction_pilot(path, seed: int, n_rounds: int, n_steps: int, n_chains: int):
+    """Kept: a second round begins with the pilot of the first."""
+    betas = schedules.linear(n_steps)
+    if n_rounds > 1:
+        before = _friction_pilot(path, seed, n_rounds - 1, n_steps, n_chains)
+        betas = schedules.friction(before, n_steps)
+    rng = np.random.default_rng([seed, n_rounds])
+    return ais(path, betas, n_chains, rng, n_recorded=201, keep_chains=True, progress=False)
 
 
 @register(ESTIMATORS, "two_way_ais")
