@@ -60,3 +60,41 @@ def test_printed_gain_is_that_of_normal_log_weights():
     ratio, low, high = schedule_runs.published_gain("pcd_20", "VAROPT")
     assert ratio == pytest.approx(expected)
     assert 1 < low < ratio < high
+
+
+def many(model, linear, varopt, half):
+    """Two seeds of equal steps and of VAROPT."""
+    equal = runs([linear] * 2, half, model=model, schedule="linear", max_step=np.nan)
+    return pd.concat(
+        [equal, runs([varopt] * 2, half, model=model, schedule="varopt", max_step=1.0)]
+    )
+
+
+def test_gain_over_trainings_has_the_error_between_them():
+    gains = {"a_500": 2.0, "b_500": 3.0, "c_500": 6.0}
+    found = ScheduleRuns({"mine": pd.concat(many(m, 4.0, 4.0 / x, 0.01) for m, x in gains.items())})
+    ours, logs = found.gain_over_trainings("varopt", base="mine"), np.log(list(gains.values()))
+    assert ours.value == pytest.approx(logs.mean())
+    assert ours.std_error == pytest.approx(logs.std(ddof=1) / np.sqrt(3))
+    assert (ours.freedom, ours.scale) == (2, "log")
+
+
+def test_one_training_decides_only_that_a_gain_depends_on_the_base():
+    up, down = many("pcd_20", 4.0, 1.0, 0.02), many("pcd_20", 1.0, 4.0, 0.02)
+    both = schedule_runs.judged_gain(ScheduleRuns({"x": up, "y": down}), "pcd_20", "VAROPT")
+    assert (both.name, both.outcome) == (
+        "kiwaki-t1-pcd20-varopt-ess",
+        "depends on what is not stated",
+    )
+    same = schedule_runs.judged_gain(ScheduleRuns({"x": up, "y": up}), "pcd_20", "VAROPT")
+    assert same.outcome == "not decided"
+    assert "one training" in same.note
+
+
+@pytest.mark.parametrize(("gain", "outcome"), [(1 / 3, "contradicted"), (8.0, "sign")])
+def test_several_trainings_decide(gain, outcome):
+    """The printed gain is a factor of three and a half; these trainings agree to 2%."""
+    several = pd.concat(many(f"{k}_500", 4.0, 4.0 / gain * (1 + k / 100), 0.01) for k in range(6))
+    runs_here, trainings = (ScheduleRuns({"x": t}) for t in (many("pcd_500", 4, 4, 1), several))
+    found = schedule_runs.judged_gain(runs_here, "pcd_500", "VAROPT", trainings)
+    assert outcome in found.outcome

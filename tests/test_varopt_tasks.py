@@ -1,9 +1,11 @@
 """What the sweeps of chapter varopt compute, on a model that can be enumerated."""
 
 import numpy as np
+import pytest
 
 import rbmlib as rl
-from rbmlib.book.experiments import varopt
+from rbmlib.book.experiments import book_sweep, varopt, varopt_trainings
+from rbmlib.sweeps.models import load_model
 from rbmlib.sweeps.registry import ESTIMATORS, SCHEDULES
 
 SMALL = rl.testsystems.random_rbm(n_visible=10, n_hidden=5, coupling=4.0, rng=0)
@@ -50,3 +52,40 @@ def test_looks_on_the_way_end_at_the_whole_run():
         more["variance_2"], halfway.trace["chain_log_weights"][1].var(ddof=1), rtol=single
     )
     assert more["variance_1"] < more["variance_2"] < more["variance_4"]
+
+
+def test_a_model_that_a_task_trains_is_that_of_its_settings():
+    training = varopt_trainings.Training(5, 30, 0.04, 1e-3, 3)
+    images = rl.datasets.load_mnist().train
+    same = rl.train(
+        images, n_hidden=5, method="pcd", n_updates=30, learning_rate=0.04, weight_decay=1e-3,
+        rng=3, progress=False,
+    )  # fmt: skip
+    np.testing.assert_array_equal(training().weights, same.rbm.weights)
+
+
+def test_drawn_settings_are_within_their_ranges_and_differ():
+    drawn = [varopt_trainings.drawn_settings(k) for k in range(200)]
+    epochs = {one["n_updates"] / 600 for one in drawn}
+    assert epochs == set(range(4, 21))
+    for name, low, high in (("learning_rate", 0.005, 0.05), ("weight_decay", 1e-5, 1e-3)):
+        logs = np.log([one[name] / low for one in drawn]) / np.log(high / low)
+        assert logs.min() > -0.01
+        assert logs.max() < 1.01
+        assert abs(logs.mean() - 0.5) < 4 * np.sqrt(1 / 12 / 200)
+
+
+def test_a_sweep_is_declared_without_training(monkeypatch, repository, tmp_path):
+    """It is known how large such a model is."""
+
+    def never(training):
+        raise AssertionError("a model was trained")
+
+    monkeypatch.setattr(varopt_trainings, "_trained", never)
+    assert book_sweep(repository / "book" / "scales" / "varopt_trainings.yaml").tasks
+    with pytest.raises(AssertionError, match="was trained"):
+        load_model("pcd_500, training 1")
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text('grids:\n  - {model: "pcd_500, training 1", estimator: exact}\n')
+    with pytest.raises(ValueError, match=r"too many units .* 500"):
+        book_sweep(wrong)

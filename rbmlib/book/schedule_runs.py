@@ -6,7 +6,18 @@ import math
 from functools import cache
 
 from .. import datasets
-from . import tables
+from . import judge, tables
+from . import measured as ms
+from .verdicts import Verdict, depends
+
+# Rows of Tables 1 and 2 that are compared with equal steps: schedule, and cap of its steps.
+ROWS = {
+    "VAROPT": ("varopt", 1.0),
+    "VAROPT0.009": ("varopt", 0.009),
+    "VAROPT0.006": ("varopt", 0.006),
+    "VAROPT0.003": ("varopt", 0.003),
+    "GMS13": ("gms13", 1.0),
+}
 
 
 def papers_name(model: str) -> str:
@@ -67,6 +78,11 @@ class ScheduleRuns:
     def __init__(self, by_base):
         self.by_base = by_base
 
+    @classmethod
+    def by_base_of(cls, table):
+        """Of a table with a column "base"."""
+        return cls(dict(list(table.groupby("base", sort=False))))
+
     def seeds(self, model: str, schedule: str, cap: float = 1.0, base: str = "base rate"):
         """The runs with these settings, one a seed, the first seed first."""
         table = self.by_base[base]
@@ -90,3 +106,47 @@ class ScheduleRuns:
         one = self.variance(model, "linear", base=base)
         other = self.variance(model, schedule, cap, base)
         return tables.ratio_interval(*one, *other) if one and other else None
+
+    def gain_over_trainings(self, schedule: str, cap: float = 1.0, base: str = "base rate"):
+        """The mean gain over all models here, which are trainings of one kind, as `Measured`:
+        its error is that between trainings."""
+        models = self.by_base[base]["model"].unique()
+        gains = [self.gain(model, schedule, cap, base) for model in models]
+        return ms.mean_of([math.log(gain[0]) for gain in gains])._replace(scale="log")
+
+
+def claim_of(model: str, label: str) -> str:
+    """The beginning of the names of the claims about a row of Table 1 or 2.
+
+    Examples
+    --------
+    >>> claim_of("cd25_500", "VAROPT0.009")
+    'kiwaki-t2-cd25500-varopt0.009'
+    """
+    kind, units = model.split("_")
+    return f"kiwaki-t{1 if units == '20' else 2}-{kind}{units}-{label.lower()}"
+
+
+def judged_gain(
+    runs: ScheduleRuns, model: str, label: str, trainings: ScheduleRuns | None = None
+) -> Verdict:
+    """The verdict on a printed gain over equal steps, from each base of ``runs``.
+
+    One model of ours against one of the paper's decides nothing but that the claim depends on the
+    base. With ``trainings``, runs of several models of the kind, it is their mean that is judged.
+    """
+    theirs, cases = published_gain(model, label), {}
+    schedule, cap = ROWS[label]
+    for base in runs.by_base:
+        ours = runs.gain(model, schedule, cap, base)
+        if ours is None:
+            continue
+        effect = ms.from_interval(*ours)
+        if trainings is not None:
+            effect = trainings.gain_over_trainings(schedule, cap, base)
+        found = judge.effect(
+            f"{claim_of(model, label)}-ess", effect, direction=1 if theirs[0] >= 1 else -1,
+            size=ms.from_interval(*theirs),
+        )  # fmt: skip
+        cases[base] = {papers_name(model): found}
+    return depends("the base", cases, n_trainings=1 if trainings is None else None)

@@ -43,7 +43,7 @@ def task_faults(tasks: Iterable[dict], *, fetch: bool = True) -> list[tuple[dict
         if name in unseen:
             continue
         if name not in models:
-            models[name] = _tried(_size if name in away else load_model, name)
+            models[name] = _tried(_size if name in away else _model_or_size, name)
         model = models[name]
         reason = model if isinstance(model, str) else _misfit(task, model)
         if reason is not None:
@@ -88,6 +88,12 @@ def folder_fault(*folders: Path) -> str | None:
 
 def _size(name: str) -> Size:
     return Size(*datasets.register.RBMS[name])
+
+
+def _model_or_size(name: str):
+    """The model itself; its size, where making it takes a training, which knows its ``size``."""
+    size = getattr(MODELS.get(name), "size", None)
+    return Size(*size) if size else load_model(name)
 
 
 def _misfit(task: dict, model) -> str | None:

@@ -1,4 +1,4 @@
-"""Chapter varopt: iterated pilots; AIS there and back, and on its way; variances foretold, exact."""
+"""Chapter varopt: iterated pilots; AIS there and back, and looked at; variances foretold, exact."""
 
 from __future__ import annotations
 
