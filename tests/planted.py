@@ -182,7 +182,7 @@ PLANTED = [
             'columns |= {name: estimate.log_z, f"{name}_error": estimate.std_error}',
             'columns |= {name: estimate.std_error, f"{name}_error": estimate.log_z}',
             f"{SAID}::test_columns_of_tempered_tasks_are_the_estimators_they_name"),
-    Planted("columns of annealed tasks exchanged", "book/experiments/varopt.py",
+    Planted("columns of annealed tasks exchanged", "book/experiments/varopt/annealing.py",
             '"reverse_log_z": back.log_z', '"reverse_log_z": back.mean_log_z',
             f"{SAID}::test_columns_of_annealed_tasks_say_which_way"),
     Planted("bounds of both directions exchanged", "book/experiments/reference.py",

@@ -13,8 +13,9 @@ import rbmlib as rl
 from rbmlib.__main__ import main
 from rbmlib.automatic.rounds import Runs
 from rbmlib.book import tables
-from rbmlib.book.experiments import estimate, rts, tracking, varopt
+from rbmlib.book.experiments import estimate, rts, tracking
 from rbmlib.book.experiments.reference import _both_directions
+from rbmlib.book.experiments.varopt import annealing
 from rbmlib.datasets import load_dna
 
 STEPS, SEED, CHAINS = 6, 3, 40
@@ -177,7 +178,7 @@ def test_columns_of_parallel_tasks(path):
 
 def test_columns_of_annealed_tasks_say_which_way(path):
     betas = rl.schedules.linear(12)
-    run, columns = quiet(varopt.two_way_ais, path, betas, 5, n_chains=60, n_reversed=40)
+    run, columns = quiet(annealing.two_way_ais, path, betas, 5, n_chains=60, n_reversed=40)
     forward = quiet(rl.ais, path, betas, 60, 5, n_recorded=2)
     assert (run.log_z, run.ess) == (forward.log_z, forward.ess)
     assert columns["variance"] == pytest.approx(forward.log_weights.var(ddof=1))

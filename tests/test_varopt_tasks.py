@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib.book.experiments import book_sweep, varopt, varopt_trainings
+from rbmlib.book.experiments import book_sweep
+from rbmlib.book.experiments.varopt import annealing, trainings
 from rbmlib.sweeps.models import load_model
 from rbmlib.sweeps.registry import ESTIMATORS, SCHEDULES
 
@@ -20,16 +21,16 @@ def again(n_rounds):
 
 
 def test_each_pilot_runs_along_the_schedule_of_the_one_before(monkeypatch):
-    varopt._friction_pilot.cache_clear()
+    annealing._friction_pilot.cache_clear()
     seen = []
 
     def watched(path, betas, *rest, **options):
         seen.append((betas, rl.ais(path, betas, *rest, **options)))
         return seen[-1][1]
 
-    monkeypatch.setattr(varopt, "ais", watched)
+    monkeypatch.setattr(annealing, "ais", watched)
     first, second = again(1), again(2)
-    varopt._friction_pilot.cache_clear()
+    annealing._friction_pilot.cache_clear()
     (equal, pilot), (uneven, next_pilot) = seen  # the second round kept the pilot of the first
     np.testing.assert_array_equal(equal, rl.schedules.linear(400))
     np.testing.assert_array_equal(uneven, rl.schedules.friction(pilot, 400))
@@ -55,7 +56,7 @@ def test_looks_on_the_way_end_at_the_whole_run():
 
 
 def test_a_model_that_a_task_trains_is_that_of_its_settings():
-    training = varopt_trainings.Training(5, 30, 0.04, 1e-3, 3)
+    training = trainings.Training(5, 30, 0.04, 1e-3, 3)
     images = rl.datasets.load_mnist().train
     same = rl.train(
         images, n_hidden=5, method="pcd", n_updates=30, learning_rate=0.04, weight_decay=1e-3,
@@ -65,7 +66,7 @@ def test_a_model_that_a_task_trains_is_that_of_its_settings():
 
 
 def test_drawn_settings_are_within_their_ranges_and_differ():
-    drawn = [varopt_trainings.drawn_settings(k) for k in range(200)]
+    drawn = [trainings.drawn_settings(k) for k in range(200)]
     epochs = {one["n_updates"] / 600 for one in drawn}
     assert epochs == set(range(4, 21))
     for name, low, high in (("learning_rate", 0.005, 0.05), ("weight_decay", 1e-5, 1e-3)):
@@ -81,8 +82,8 @@ def test_a_sweep_is_declared_without_training(monkeypatch, repository, tmp_path)
     def never(training):
         raise AssertionError("a model was trained")
 
-    monkeypatch.setattr(varopt_trainings, "_trained", never)
-    assert book_sweep(repository / "book" / "scales" / "varopt_trainings.yaml").tasks
+    monkeypatch.setattr(trainings, "_trained", never)
+    assert book_sweep(repository / "book" / "scales" / "trainings.yaml").tasks
     with pytest.raises(AssertionError, match="was trained"):
         load_model("pcd_500, training 1")
     wrong = tmp_path / "wrong.yaml"

@@ -12,7 +12,7 @@ from ...paths.geometric import GeometricPath
 from ...sweeps.registry import ESTIMATORS, register
 from ...training.bernoulli import train
 from ...training.tracking import LogZTracker
-from .varopt import two_way_ais
+from .varopt.annealing import two_way_ais
 
 DNA_TRAIN = 1400  # rows; the other 600 of the training set are for validation (Carlson et al. 2016)
 

@@ -1,4 +1,4 @@
-"""Chapter varopt: models trained with other settings, where Kiwaki (2015) leaves them open.
+"""Models trained with other settings, where Kiwaki (2015) leaves them open.
 
 Of his models with 500 hidden units he draws the number of epochs, the learning rate and the
 strength of the L2 penalty, and prints neither the ranges nor what was drawn (section 7.2). Of those
@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ... import datasets
-from ...models import BernoulliRBM
-from ...sweeps.models import MODELS
-from ...training.bernoulli import train
+from .... import datasets
+from ....models import BernoulliRBM
+from ....sweeps.models import MODELS
+from ....training.bernoulli import train
 
 N_DRAWN = 3
 UPDATES_AN_EPOCH = 600  # 60,000 images, 100 an update

@@ -1,4 +1,4 @@
-"""Chapter varopt: iterated pilots; AIS there and back, and looked at; variances foretold, exact."""
+"""Iterated pilots; AIS there and back, and looked at on the way; variances foretold, and exact."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import schedules
-from ..._streams import ChainStream
-from ...estimators import ais, reverse_ais
-from ...estimators._reverse_start import moved_on, resample
-from ...estimators.exact import can_enumerate
-from ...results import Estimate, bootstrap_log_weights
-from ...sweeps.registry import ESTIMATORS, SCHEDULES, register
-from .. import exact_slopes
+from .... import schedules
+from ...._streams import ChainStream
+from ....estimators import ais, reverse_ais
+from ....estimators._reverse_start import moved_on, resample
+from ....estimators.exact import can_enumerate
+from ....results import Estimate, bootstrap_log_weights
+from ....sweeps.registry import ESTIMATORS, SCHEDULES, register
+from ... import exact_slopes
 
 
 @register(SCHEDULES, "friction again")
