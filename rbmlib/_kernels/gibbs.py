@@ -52,7 +52,8 @@ class Family(NamedTuple):
     visible: Layer
     small: bool
     fixed: FixedPoint
-    routes: dict
+    routes: dict  # by name, made on first use
+    largest: list  # `largest_slopes`, likewise
 
 
 def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) -> Family:
@@ -71,8 +72,9 @@ def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) 
     hidden = layer(fixed.scale, hidden_slope, hidden_offset)
     visible = layer(fixed.scale, visible_slope, visible_offset)
     return Family(
-        up, fixed.down, tables, hidden.scale, fixed.slope_scale, hidden, visible, small, fixed, {}
-    )
+        up, fixed.down, tables, hidden.scale, fixed.slope_scale, hidden, visible, small, fixed,
+        routes={}, largest=[],
+    )  # fmt: skip
 
 
 def quantised_weights(kernel_family: Family) -> tuple[np.ndarray, np.ndarray]:
@@ -127,11 +129,15 @@ def sweep_at_one(v, weights, visible_bias, hidden_bias, run):
 
 def largest_slopes(kernel_family: Family) -> float:
     """Bound on |d(hidden field)/d(beta)| over all visible states."""
+    if kernel_family.largest:
+        return kernel_family.largest[0]
     q = kernel_family.down.astype(float) * float(kernel_family.scale)
     slope = kernel_family.hidden.slope[: len(q)]
     positive = np.where(q > 0, q, 0).sum(axis=1) + slope
     negative = np.where(q < 0, q, 0).sum(axis=1) + slope
-    return float(np.maximum(np.abs(positive), np.abs(negative)).max(initial=0.0))
+    largest = np.maximum(np.abs(positive), np.abs(negative)).max(initial=0.0)
+    kernel_family.largest.append(float(largest))
+    return kernel_family.largest[0]
 
 
 class _Route(NamedTuple):
