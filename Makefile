@@ -72,6 +72,7 @@ slides: $(STAMP)  ## write slides of four weeks to _build/slides, each one file 
 
 bench: $(STAMP)  ## time annealing against other loops and the machine, a sweep of 100,000 tasks, and MBAR
 	@$(BIN)/python book/_tools/bench_start.py
+	@$(BIN)/python book/_tools/bench_users.py
 	@$(BIN)/python book/_tools/bench.py
 	@$(BIN)/python book/_tools/identity.py
 	@$(BIN)/python book/_tools/bench_sweep.py

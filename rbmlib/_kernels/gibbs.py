@@ -14,38 +14,24 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from . import active, amx, groups, narrow, threads, tiles, wide
+from . import amx, groups, narrow, threads, tiles, wide
 from .adaptive import Adapting, Adjusted
-from .elementwise import Schedule, draw_row, increment_rules
+from .elementwise import Schedule, increment_rules
 from .fixed_point import FixedPoint, quantise
-from .layers import Layer, Model, layer, layer_at_one, run_of
-from .random import draw_key
+from .layers import Layer, Model, layer, run_of
 from .tempering import Tally, Tempering, narrow_sweeps, wide_sweeps
 
 f32 = np.float32
-
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
-
-
-class Weights(NamedTuple):
-    """Integer weights that training changes in place."""
-
-    up: np.ndarray  # float32 (n_visible, n_hidden + 1), or narrow.WIDTH columns if small
-    down: np.ndarray  # float32 (n_hidden, n_visible)
-    tables: np.ndarray  # of `narrow` if small, else empty
-    scale: np.float32
-    small: bool
 
 
 class Family(NamedTuple):
     """Kernel form of a family of RBMs linear in beta."""
 
-    up: np.ndarray  # as in `Weights`, and the next three
-    down: np.ndarray
-    tables: np.ndarray
+    up: np.ndarray  # float32 (n_visible, n_hidden + 1), or narrow.WIDTH columns if small
+    down: np.ndarray  # float32 (n_hidden, n_visible)
+    tables: np.ndarray  # of `narrow` if small, else empty
     scale: np.float32
     slope_scale: float
     hidden: Layer
@@ -58,11 +44,6 @@ class Family(NamedTuple):
 
 def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) -> Family:
     """Kernel form of a family; weights (n_visible, n_hidden), the rest vectors of units."""
-    if max(np.shape(weights)) > active.MAX_UNITS:
-        raise ValueError(
-            f"the model has layers of {np.shape(weights)} units: compiled loops take "
-            f"{active.MAX_UNITS:,} at most"
-        )
     fixed: FixedPoint = quantise(weights, visible_slope)
     n_hidden = np.shape(weights)[1]
     small = n_hidden <= narrow.MAX_HIDDEN
@@ -83,48 +64,6 @@ def quantised_weights(kernel_family: Family) -> tuple[np.ndarray, np.ndarray]:
     n_hidden = kernel_family.down.shape[0]
     slope = kernel_family.up[:, n_hidden].astype(float) * kernel_family.slope_scale
     return weights, slope
-
-
-@numba.njit(**_KERNEL)
-def fields_up(v, weights, out):
-    """Integer fields (n_chains, columns of up) of the hidden units."""
-    if weights.small:
-        narrow.fields_up(v, weights.up, out)
-    else:
-        np.dot(v, weights.up, out)
-
-
-@numba.njit(**_KERNEL)
-def fields_down(h, weights, out):
-    """Integer fields (n_chains, n_visible) of the visible units."""
-    if weights.small:
-        narrow.fields_down(h, weights.tables, out)
-    else:
-        np.dot(h, weights.down, out)
-
-
-@numba.njit(**_KERNEL)
-def sweep_at_one(v, weights, visible_bias, hidden_bias, run):
-    """Sweeps (h given v, v given h) of the model with these biases, in place."""
-    hidden = layer_at_one(weights.scale, hidden_bias)
-    visible = layer_at_one(weights.scale, visible_bias)
-    n_chains, one = v.shape[0], f32(1)
-    h = np.empty((n_chains, hidden.n_units), f32)
-    if weights.small:
-        model = Model(weights.up, weights.tables, 1.0, hidden, visible)
-        narrow.sweep(v, h, np.ones(n_chains, f32), model, (), run)
-        return
-    x = np.empty((n_chains, weights.up.shape[1]), f32)
-    y = np.empty((n_chains, v.shape[1]), f32)
-    for k in range(run.start, run.stop):
-        fields_up(v, weights, x)
-        for chain in range(n_chains):
-            key = draw_key(run.seed, run.first_chain + chain, run.first_draw + 2 * k)
-            draw_row(x[chain], hidden, one, key, h[chain])
-        fields_down(h, weights, y)
-        for chain in range(n_chains):
-            key = draw_key(run.seed, run.first_chain + chain, run.first_draw + 2 * k + 1)
-            draw_row(y[chain], visible, one, key, v[chain])
 
 
 def largest_slopes(kernel_family: Family) -> float:
