@@ -70,7 +70,7 @@ exercises: $(STAMP)  ## write notebooks of exercises for students and teachers t
 slides: $(STAMP)  ## write slides of four weeks to _build/slides, each one file that needs no network
 	@$(BIN)/python book/_tools/slides.py _build/slides
 
-bench: $(STAMP)  ## time annealing against other loops and the machine, a sweep of 100,000 tasks, and MBAR
+bench: $(STAMP)  ## time what users do, annealing, a sweep of short tasks, and MBAR against others (ten minutes)
 	@$(BIN)/python book/_tools/bench_start.py
 	@$(BIN)/python book/_tools/bench_users.py
 	@$(BIN)/python book/_tools/bench.py

@@ -37,7 +37,7 @@ RESULTS = ROOT / "data" / "results"
 WANTED = 0.05  # nats
 UPDATES = 1000
 PART = 100  # of the steps are taken by the loops that are compared
-RUNS = {"pcd_20": (100, 1000), "cd25_500": (128, 20_000), "dna_cd1_500": (128, 1000)}
+RUNS = {"pcd_20": (128, 20_000), "cd25_500": (128, 20_000), "dna_cd1_500": (128, 2000)}
 
 
 def answer(model: str, n_rounds: int, shorter: int) -> pd.DataFrame:
