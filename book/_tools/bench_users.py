@@ -86,8 +86,11 @@ def training(method: str, n_rounds: int, shorter: int) -> pd.DataFrame:
 
 def figure(table: pd.DataFrame) -> None:
     """A row of panels: one a task."""
+    plots.use_style()
     tasks = list(table["task"].unique())
-    fig, axes = plt.subplots(len(tasks), 1, figsize=(7, 1.5 * len(tasks)), sharex=True)
+    fig, axes = plt.subplots(
+        len(tasks), 1, figsize=(7, 1.4 * len(tasks)), sharex=True, layout="constrained"
+    )
     for ax, task in zip(axes, tasks, strict=True):
         part = table[table["task"] == task][::-1]
         colours = [plots.GREEN if name == "rbmlib" else plots.BLUE for name in part["program"]]
