@@ -15,7 +15,6 @@ NOTICE = (
 )
 
 
-
 def ours(event) -> bool:
     """Whether a compilation is of a loop of this library."""
     return event.data["dispatcher"].py_func.__module__.startswith("rbmlib.")
