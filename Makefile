@@ -70,8 +70,9 @@ exercises: $(STAMP)  ## write notebooks of exercises for students and teachers t
 slides: $(STAMP)  ## write slides of four weeks to _build/slides, each one file that needs no network
 	@$(BIN)/python book/_tools/slides.py _build/slides
 
-bench: $(STAMP)  ## time annealing against other loops and the machine, a sweep of 100,000 tasks, and MBAR
+bench: $(STAMP)  ## time what users do, annealing, a sweep of short tasks, and MBAR against others (ten minutes)
 	@$(BIN)/python book/_tools/bench_start.py
+	@$(BIN)/python book/_tools/bench_users.py
 	@$(BIN)/python book/_tools/bench.py
 	@$(BIN)/python book/_tools/identity.py
 	@$(BIN)/python book/_tools/bench_sweep.py
@@ -101,7 +102,7 @@ help:  ## print this list
 FIND_PYTHON = for p in $(PYTHON) $(if $(PYTHON),,python3 python3.14 python3.13 python3.12 python3.11 python); do \
     "$$p" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' >/dev/null 2>&1 && { echo "$$p"; break; }; done
 
-setup: $(STAMP)  ## make .venv and install the locked requirements and rbmlib (editable)
+setup: $(STAMP)  ## make .venv, install the locked requirements and rbmlib (editable), compile its loops
 
 $(BIN)/python:
 	@python="$$($(FIND_PYTHON))"; \
@@ -115,6 +116,7 @@ $(STAMP): requirements.txt pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install -q --disable-pip-version-check 'uv>=0.5'
 	@$(BIN)/uv pip install -q --compile-bytecode --python $(BIN)/python -r requirements.txt
 	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps -e .
+	@$(BIN)/python book/_tools/compile_loops.py || echo "note: loops will be compiled when they are first called"
 	@touch $@
 
 LOCK := uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --fork-strategy fewest --no-annotate --no-header

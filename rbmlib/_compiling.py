@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 
 from numba.core import event
 
@@ -16,8 +15,13 @@ NOTICE = (
 )
 
 
+def ours(event) -> bool:
+    """Whether a compilation is of a loop of this library."""
+    return event.data["dispatcher"].py_func.__module__.startswith("rbmlib.")
+
+
 class Watch(event.Listener):
-    """Seconds that the compilation of kernels of this library has taken; says when it begins."""
+    """Seconds that the compilation of loops of this library has taken."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -26,13 +30,10 @@ class Watch(event.Listener):
         self._thread: int | None = None
 
     def on_start(self, event) -> None:
-        ours = event.data["dispatcher"].py_func.__module__.startswith("rbmlib.")
         if self._depth == 0:
-            if not ours:
+            if not ours(event):
                 return
             self._started, self._thread = time.perf_counter(), threading.get_ident()
-            if not self.seconds:
-                print(NOTICE, file=sys.stderr, flush=True)
         if threading.get_ident() == self._thread:
             self._depth += 1
 
@@ -43,8 +44,26 @@ class Watch(event.Listener):
                 self.seconds += time.perf_counter() - self._started
 
 
-@contextmanager
-def watched() -> Iterator[Watch]:
-    """A `Watch` of what is compiled inside; one line on standard error tells of it."""
-    with event.install_listener("numba:compile", Watch()) as watch:
-        yield watch
+class Notice(event.Listener):
+    """Says that loops are being compiled, once in a process."""
+
+    said = False
+
+    def on_start(self, event) -> None:
+        if ours(event) and not Notice.said:
+            Notice.said = True
+            with suppress(OSError, ValueError):  # nobody reads it, or it is closed
+                print(NOTICE, file=sys.stderr, flush=True)
+
+    def on_end(self, event) -> None:
+        """Not told of."""
+
+
+def watched():
+    """Context of a `Watch` of what is compiled inside."""
+    return event.install_listener("numba:compile", Watch())
+
+
+def told():
+    """Context in which compiling is told of, in one line on standard error."""
+    return event.install_listener("numba:compile", Notice())

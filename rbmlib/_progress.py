@@ -21,24 +21,42 @@ EVERY_SECONDS = 5.0  # between two lines, at first
 SLOWER = 0.05  # lines of a run of hours come no oftener than after this share of it
 
 
+@contextlib.contextmanager
 def progress_bar(total: int, description: str, enabled: bool | None = None, unit: str = "step"):
     """A tqdm bar on a terminal, plain lines on stderr elsewhere, nothing in a notebook.
 
-    ``enabled``: False is silent everywhere; True shows a bar in a notebook too.
+    Where it is shown, a line tells of loops that are compiled inside. ``enabled``: False is silent
+    everywhere; True shows a bar in a notebook too.
     """
     if enabled is not None:
         instance("progress", enabled, (bool, np.bool_), "True, False, or None")
-    if enabled is None and _silenced.get():
-        enabled = False
-    place = _place()
-    if enabled is False or place == "nowhere" or (place == "notebook" and not enabled):
-        return Lines(total, description, unit, None)
-    if place == "log":
-        return Lines(total, description, unit, sys.stderr)
-    from tqdm import tqdm
+    if not _shown(enabled):
+        bar: Any = Lines(total, description, unit, None)
+    elif _place() == "log":
+        bar = Lines(total, description, unit, sys.stderr)
+    else:
+        from tqdm import tqdm
 
-    every = 0.1 if place == "terminal" else 30
-    return tqdm(total=total, desc=description, leave=False, unit=unit, mininterval=every)
+        every = 0.1 if _place() == "terminal" else 30
+        bar = tqdm(total=total, desc=description, leave=False, unit=unit, mininterval=every)
+    with _compiling_told(enabled), bar:
+        yield bar
+
+
+def _shown(enabled: bool | None) -> bool:
+    place = _place()
+    if enabled is None:
+        return place in ("terminal", "log") and not _silenced.get()
+    return bool(enabled) and place != "nowhere"
+
+
+def _compiling_told(enabled: bool | None):
+    """Context in which a line tells of loops that are compiled, if progress is shown."""
+    if not _shown(enabled):
+        return contextlib.nullcontext()
+    from ._compiling import told  # which loads numba
+
+    return told()
 
 
 def one_run(function: Function) -> Function:
@@ -54,7 +72,8 @@ def one_run(function: Function) -> Function:
             with silence():
                 return function(*args, progress=progress, **options)
         heard = _place() == "log"
-        with Lines(0, function.__name__, "", sys.stderr if heard else None) as lines:
+        outer = Lines(0, function.__name__, "", sys.stderr if heard else None)
+        with _compiling_told(progress), outer as lines:
             before = _outer.set(lines)
             try:
                 return function(*args, progress=progress, **options)

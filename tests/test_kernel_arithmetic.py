@@ -3,9 +3,9 @@
 import numba
 import numpy as np
 import pytest
-from helpers_kernels import build_family, f32
+from helpers_kernels import f32
 
-from rbmlib._kernels import elementwise, fixed_point, gibbs, groups, layers, narrow, simd
+from rbmlib._kernels import elementwise, fixed_point, gibbs, groups, layers, learning, narrow, simd
 
 
 @numba.njit
@@ -72,30 +72,21 @@ def test_rule_of_a_step():
     )
 
 
-@pytest.mark.parametrize(
-    ("n_visible", "n_hidden", "spread"), [(7, 3, 1.0), (784, 30, 9.0), (784, 31, 9.0), (50, 70, 0)]
-)
-@pytest.mark.parametrize("small", [None, False])
-def test_fields_are_exact_integers(n_visible, n_hidden, spread, small):
-    """Against int64; all-ones and one-signed weights come nearest to float32's 2**24."""
-    made = build_family(n_visible, n_hidden, spread=spread, small=small)
-    assert made.small == (n_hidden <= 30 and small is None)
-    weights = gibbs.Weights(made.up, made.down, made.tables, made.scale, made.small)
-    rng = np.random.default_rng(1)
-    v = (rng.random((40, n_visible)) < 0.5).astype(f32)
-    v[0], v[1] = 1, 0
-    x = np.full((40, made.up.shape[1]), np.nan, f32)
-    gibbs.fields_up(v, weights, x)
-    up, down = made.up.astype(np.int64), made.down.astype(np.int64)
-    assert (up == made.up).all(), "weights are whole numbers"
-    np.testing.assert_array_equal(x, v.astype(np.int64) @ up)
-
-    h = (rng.random((40, n_hidden)) < 0.5).astype(f32)
-    h[0], h[1] = 1, 0
-    y = np.full((40, n_visible), np.nan, f32)
-    gibbs.fields_down(h, weights, y)
-    np.testing.assert_array_equal(y, h.astype(np.int64) @ down)
-    np.testing.assert_array_equal(down.T, up[:, :n_hidden])
+@pytest.mark.parametrize("shape", [(7, 3), (784, 30), (33, 64), (64, 33)])
+def test_training_rounds_weights_as_a_family_does(shape):
+    """Also over the integers of larger weights, whose scale they keep."""
+    weights = np.random.default_rng(0).standard_t(2, size=shape).astype(f32)
+    integers = learning.integers_of(weights)
+    for part in (1, f32(0.4)):
+        assert learning.requantise(weights * part, integers)
+        q = np.rint(weights * part / integers.scale).astype(int)
+        for found, wanted in ((integers.up, groups.blocks(q)), (integers.down, groups.blocks(q.T))):
+            np.testing.assert_array_equal(found.rows, wanted.rows)
+            np.testing.assert_array_equal(found.totals, wanted.totals)
+            assert (found.by_two <= wanted.by_two).all(), "sums of two that do not fit 16 bits"
+            assert part == 1 or found.by_two.all(), "and all of these fit"
+    assert integers.scale == fixed_point.quantise(weights, np.zeros(shape[0])).scale
+    assert not learning.requantise(weights * 3, integers)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

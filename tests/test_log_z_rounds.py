@@ -10,7 +10,6 @@ import pytest
 from helpers_models import coupled_rbm, two_modes
 
 import rbmlib as rl
-from rbmlib._compiling import NOTICE
 from rbmlib.automatic import parts, rounds
 
 
@@ -137,7 +136,7 @@ def test_compilation_is_not_counted(monkeypatch):
     assert steps[0] == steps[1]
 
 
-def test_compilation_is_told_in_one_line(model, monkeypatch, capsys):
+def test_seconds_of_compilation_are_told(model, monkeypatch):
     """Of kernels of this library alone, by a loop that no cache knows, compiled on the way."""
 
     def compiling(module):
@@ -153,16 +152,13 @@ def test_compilation_is_told_in_one_line(model, monkeypatch, capsys):
         ais = importlib.import_module("rbmlib.estimators.ais").ais
         monkeypatch.setattr(parts, "ais", lambda *a, **k: (next(loops)(), ais(*a, **k))[1])
         estimate = rl.log_z(model, n_steps=100, rng=0, enumerate_small=False)
-        return estimate.settings["compile_seconds"], capsys.readouterr().err
+        return estimate.settings["compile_seconds"]
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rl.log_z(model, n_steps=100, rng=0, enumerate_small=False)  # compiles what it needs
-        capsys.readouterr()
-        seconds, said = run("rbmlib._kernels.made_up")
-        assert said == NOTICE + "\n"
-        assert seconds > 0
-        assert run("somebody.elses") == (0.0, "")
+        assert run("rbmlib._kernels.made_up") > 0
+        assert run("somebody.elses") == 0
 
 
 @pytest.mark.parametrize(

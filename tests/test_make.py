@@ -1,7 +1,8 @@
 """The commands of the README that run and render: `make chapter` does for one what `make book` does
-for all, by the same rules of the Makefile."""
+for all, by the same rules of the Makefile. And what the set-up compiles."""
 
 import subprocess
+import sys
 
 import pytest
 from helpers_book import REPOSITORY
@@ -27,3 +28,15 @@ def test_make_chapter_runs_and_renders_it(read_notebook):
     assert "papermill" in read_notebook(copy)["metadata"], "this very run"
     assert (REPOSITORY / "_build" / "html" / "book" / f"{CHAPTER}.html").is_file()
     assert (REPOSITORY / "book" / copy.name).read_bytes() == committed, "a tracked file changed"
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(300, False), (0, True)])
+def test_set_up_compiles_the_loops_or_says_that_it_did_not(seconds, said):
+    """They are compiled already: it takes a few seconds to find that."""
+    done = subprocess.run(
+        [sys.executable, "book/_tools/compile_loops.py", "--seconds", str(seconds)],
+        cwd=REPOSITORY, capture_output=True, text=True, timeout=400, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("compiling")
+    assert ("note: not all loops were compiled" in done.stdout) == said

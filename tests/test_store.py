@@ -1,5 +1,6 @@
 """The store of results: nothing is replaced, lost, or taken for what it is not."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from helpers_sweep import TASKS, run, square
 
 from rbmlib import Sweep
+from rbmlib.sweeps import store as store_module
 from rbmlib.sweeps import sweep
 from rbmlib.sweeps.store import Record, ResultsStore, StoreError
 
@@ -85,6 +87,28 @@ def test_a_store_in_use_is_refused(tmp_path):
         code = f"import rbmlib.sweeps.store as s; s.ResultsStore({target!r}, 'v')"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "another process is using it" in done.stderr
+
+
+def test_a_store_in_use_can_be_looked_at(tmp_path, monkeypatch):
+    """From a copy, unless its log of changes was moved to it while it was copied."""
+    target = tmp_path / "s.sqlite"
+    with ResultsStore(target, "v") as store:
+        store.put([record("a")])
+        assert store_module.records_now(target, "v") == {"a": record("a")}
+        store.put([record("b")])
+        assert set(store_module.records_now(target, "v")) == {"a", "b"}
+        copied = store_module.shutil.copyfile
+
+        def moved(source, copy):
+            copied(source, copy)
+            os.utime(target)
+
+        monkeypatch.setattr(store_module.shutil, "copyfile", moved)
+        monkeypatch.setattr(store_module, "COPIES", 1)
+        with pytest.raises(StoreError, match="while another process writes it"):
+            store_module.records_now(target, "v")
+        store.put([record("c")])
+    assert set(store_module.records_now(target, "v")) == {"a", "b", "c"}
 
 
 FULL = """

@@ -5,6 +5,7 @@ import socket
 import sys
 import threading
 from collections import namedtuple
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from helpers_sweep import SMALL, TASKS, read, run, square
 
 from rbmlib import Sweep
 from rbmlib.__main__ import main
-from rbmlib.sweeps import ESTIMATES, sweep
+from rbmlib.sweeps import ESTIMATES, TaskKind, sweep
 from rbmlib.sweeps import engine as _engine
 from rbmlib.sweeps.store import StoreError
 
@@ -53,7 +54,7 @@ def test_failed_task_is_recorded_and_tried_again(tmp_path):
     ]
     assert "in square" in made.records()[0].error  # the whole traceback is kept
     repaired = Sweep([{"n": -1}, {"n": 4}], lambda n: {"square": 1, "root": 1}, folder=tmp_path)
-    repaired.version, repaired.tasks = made.version, made.tasks
+    repaired.version, repaired.tasks, repaired._digests = made.version, made.tasks, made._digests
     assert repaired.run(n_workers=0).n_finished == 1
     assert len(read(repaired.to_csv())) == 2
 
@@ -74,6 +75,26 @@ def exits_at_one(n):
     if n == 1:
         sys.exit(3)
     return {"square": n * n}
+
+
+def test_tasks_whose_files_differ_on_the_worker_are_not_computed(tmp_path):
+    """The key of a result names the content that the client saw."""
+    files = [tmp_path / "one", tmp_path / "two"]
+    for file in files:
+        file.write_text("model")
+    kind = TaskKind(length_of, "1", digest=lambda task: Path(task["file"]).read_text())
+    made = Sweep([{"file": str(file)} for file in files], kind, folder=tmp_path)
+    files[1].write_text("another model")
+    summary = made.run(n_workers=0)
+    assert summary.n_finished == 1
+    assert "has another content here" in next(iter(summary.failed.values()))
+    files[1].write_text("model")
+    assert made.run(n_workers=0).n_before == 1
+    assert [row["length"] for row in made.rows()] == [5, 5]
+
+
+def length_of(file):
+    return {"length": len(Path(file).read_text())}
 
 
 def test_table_of_an_unfinished_sweep_is_refused(tmp_path):

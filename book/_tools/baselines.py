@@ -1,7 +1,7 @@
-"""Annealing loops as others write them, for `bench.py`.
+"""Annealing and training as others write them, for `bench.py` and `bench_users.py`.
 
-Each takes (rbm, base_bias, betas, v, seed) and anneals the chains ``v`` from betas[0] to betas[-1]:
-weight, hidden units, visible units, the step of `rl.ais`. None calls rbmlib's kernels.
+An annealing loop takes (rbm, base_bias, betas, v, seed) and anneals the chains ``v`` from betas[0]
+to betas[-1]: weight, hidden units, visible units, the step of `rl.ais`. None calls our kernels.
 """
 
 import itertools
@@ -79,6 +79,45 @@ def rbms_annealing(rbm, base_bias, betas, v, seed):
     weights, b, a = (torch.as_tensor(np.asarray(x, np.float32)) for x in parts)
     model = BBRBM(weight_matrix=weights, vbias=b, hbias=a)
     return compute_partition_function_ais(len(v), len(betas), model)
+
+
+def numpy_training(data, n_hidden, n_updates, persistent, dtype=np.float32):
+    """As in a textbook: mini-batches of 100, one Gibbs sweep, means of the hidden units."""
+    rng, size, rate = np.random.default_rng(0), 100, dtype(0.05)
+    weights = rng.normal(scale=0.01, size=(data.shape[1], n_hidden)).astype(dtype)
+    b, a = np.zeros(data.shape[1], dtype), np.zeros(n_hidden, dtype)
+    chains = data[:size].astype(dtype)
+
+    def drawn(means):
+        return (rng.random(means.shape, dtype) < means).astype(dtype)
+
+    for k in range(n_updates):
+        first = k * size % (len(data) - size + 1)
+        batch = data[first : first + size].astype(dtype)
+        hidden = expit(batch @ weights + a)
+        start = expit(chains @ weights + a) if persistent else hidden
+        chains = drawn(expit(drawn(start) @ weights.T + b))
+        model = expit(chains @ weights + a)
+        weights += rate / size * (batch.T @ hidden - chains.T @ model)
+        b += rate / size * (batch - chains).sum(axis=0)
+        a += rate / size * (hidden - model).sum(axis=0)
+    return weights, b, a
+
+
+def sklearn_training(data, n_hidden, n_updates):
+    """scikit-learn's, which is PCD-1."""
+    from sklearn.neural_network import BernoulliRBM
+
+    model = BernoulliRBM(n_hidden, learning_rate=0.05, batch_size=100, n_iter=1, random_state=0)
+    model.fit(data[: 100 * n_updates])
+
+
+def trainings(method: str) -> dict:
+    """Functions of (data, n_hidden, n_updates), of the packages that are installed."""
+    found = {"NumPy float32": lambda *args: numpy_training(*args, persistent=method == "pcd")}
+    if method == "pcd" and installed("sklearn"):
+        found["scikit-learn"] = sklearn_training
+    return found
 
 
 def installed(package: str) -> bool:

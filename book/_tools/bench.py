@@ -1,6 +1,6 @@
 """Time annealing by rbmlib against other people's loops, against the machine, and as it scales.
 
-    python book/_tools/bench.py [--chains 256] [--steps 200] [--rounds 3] [--quick] [MODEL ...]
+    python book/_tools/bench.py [--chains 256] [--steps 200] [--rounds 5] [--quick] [MODEL ...]
 
 All loops take the same steps of the same chains of the same model, half-way along the path (a
 step is a ten-thousandth of it). They take turns, so that a slow spell of
@@ -219,7 +219,7 @@ def main() -> None:
     parser.add_argument("models", nargs="*", metavar="MODEL", help="a registered name or a file")
     parser.add_argument("--chains", type=int, default=256)
     parser.add_argument("--steps", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="one round of a few steps: a trial")
     arguments = parser.parse_args()
     if arguments.quick:

@@ -1,8 +1,8 @@
 """Time MBAR by rbmlib against pymbar on the same samples.
 
-    python book/_tools/bench_mbar.py [--rounds 3] [--quick]
+    python book/_tools/bench_mbar.py [--rounds 5] [--quick]
 
-K = 100 temperatures with 10^5 Gaussian slopes: rbmlib, pymbar with its default solver, and with
+K = 100 temperatures with 20,000 Gaussian slopes: rbmlib, pymbar with its default solver, and with
 its robust one. They take turns; medians over the rounds are shown, of the wall clock and of the
 processor, which other programs on the machine do not change. pymbar runs without JAX unless
 that is installed, and keeps a matrix of K x N numbers; the last row is rbmlib alone with K = 1,000
@@ -75,10 +75,10 @@ def row(name, n_states, n_each, seconds, found, reference):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="small sizes, nothing written")
     options = parser.parse_args()
-    n_states, n_each = (20, 100) if options.quick else (100, 1000)
+    n_states, n_each = (20, 100) if options.quick else (100, 200)
     solvers = {
         "rbmlib": ours,
         "pymbar, default solver": theirs("default"),

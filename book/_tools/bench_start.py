@@ -40,6 +40,9 @@ PROGRAMS = {
         "logz",
         "pcd_10",
     ],
+    "python -m rbmlib logz cd25_500 --data mnist, which rests after ten seconds": [
+        *("-m", "rbmlib", "logz", "cd25_500", "--data", "mnist"),
+    ],
 }
 
 

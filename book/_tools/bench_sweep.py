@@ -1,4 +1,4 @@
-"""Time a sweep of many short tasks: python book/_tools/bench_sweep.py [--tasks 100000]
+"""Time a sweep of many short tasks: python book/_tools/bench_sweep.py [--tasks 10000]
 
 What limits it: the time of a task beyond its own 10 ms, the store by itself, and the memory of
 the process that holds client and scheduler. Before it two short sweeps of longer tasks, with one
@@ -70,7 +70,7 @@ def measured(folder: Path, n_tasks: int, milliseconds: float, n_workers: int) ->
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--tasks", type=int, default=100_000, help="of the long run")
+    parser.add_argument("--tasks", type=int, default=10_000, help="of the long run")
     parser.add_argument("--milliseconds", type=float, default=10.0, help="of each task of it")
     arguments = parser.parse_args()
     plan = [(100, 100.0, 1), (100, 100.0, 2), (arguments.tasks, arguments.milliseconds, 2)]

@@ -1,6 +1,6 @@
 """Is the compiled loop the same sampler? Mean log-weights against plain NumPy in float64.
 
-    python book/_tools/identity.py [--runs 10] [--chains 2000] [--steps 25]
+    python book/_tools/identity.py [--runs 5] [--chains 2000] [--steps 25]
 
 Fresh seeds on both sides, so the difference of the means should be within a few standard errors:
 on a whole path of coarse steps, and on the first steps of a fine one, where increments are series.
@@ -36,7 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for name, default in (("runs", 10), ("chains", 2000), ("steps", 25)):
+    for name, default in (("runs", 5), ("chains", 2000), ("steps", 25)):
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
     pieces = {

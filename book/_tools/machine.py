@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rbmlib._kernels import tiles
-from rbmlib._kernels.elementwise import SERIES, draw_lanes, draw_row, exp_negative, increment_lanes
+from rbmlib._kernels.elementwise import SERIES, draw_lanes, exp_negative, increment_lanes
 from rbmlib._kernels.layers import layer
 from rbmlib._kernels.memory import load, store
 from rbmlib._kernels.random import bits31_lanes, mixed_keys, mixed_units
@@ -44,12 +44,21 @@ def _draw_hidden(fields, slope, beta, step, k, h, out):
 
 
 @numba.njit(nogil=True, error_model="numpy")
+def _draw_visible(fields, slope, beta, k, v):
+    k0, k1 = mixed_keys(np.uint64(k))
+    for j in range(0, fields.size - LANES + 1, LANES):
+        t = fma(load(fields, j), f32(1e-3), load(slope, j)) * beta
+        bits = draw_lanes(t, exp_negative(absolute(t)), mixed_units(j), k0, k1)
+        store(v, j, where(bits, spread(f32(1)), spread(f32(0))))
+
+
+@numba.njit(nogil=True, error_model="numpy")
 def _draws(x, y, hidden, visible, h, v, out, n):
     """Exponentials, random numbers and increments of ``n`` steps of ROWS chains."""
     for k in range(n):
         for row in range(ROWS):
             _draw_hidden(x[row], hidden.slope, f32(0.5), f32(1e-4), k + row, h[row], out)
-            draw_row(y[row], visible, f32(0.5), np.uint64(k - row), v[row])
+            _draw_visible(y[row], visible.slope, f32(0.5), k - row, v[row])
 
 
 @numba.njit(nogil=True, error_model="numpy")

@@ -2,12 +2,19 @@
 
     python book/_tools/paper_scale.py [--machines 100] [--processors 16] [--price 0.05]
 
-Nothing runs: time of a step and of a task's handling are read from the tables that `make bench`
+No chain runs: time of a step and of a task's handling are read from the tables that `make bench`
 wrote (speed.csv, speed_sweeps.csv). Price is dollars a processor and hour, an assumption.
-Writes data/results/speed_paper_scale.csv, which the page on scaling shows.
+
+A simulation plays the client and its workers event by event, for tasks of ever fewer chains: each
+worker takes the next task as soon as it is free and the client, which handles one task at a time,
+has handed it out; tasks last unequally long (`SPREAD`), and a worker is lost now and then
+(`LOSSES`), with what it was computing.
+
+Writes data/results/speed_paper_scale.csv and speed_scheduler.csv, which the page on scaling shows.
 """
 
 import argparse
+import heapq
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +27,8 @@ MODEL, N_VISIBLE = "pcd_500", 784
 CHAINS, STEPS = 10**6, 10**6
 LOOPS = ("NumPy float64", "rbmlib, portable", "rbmlib, AMX")
 KEYS = 2.0**64  # of draws: two draws with one key share their uniforms
+SPREAD = 0.1  # of the logarithm of a task's length: machines and neighbours differ
+LOSSES = 0.01  # workers lost an hour, each
 BELOW_ONE = np.float32(0.99)  # units are drawn at betas of 32 bits
 
 
@@ -54,6 +63,44 @@ def foretold(microseconds: float, workers: int, price: float, sweeps: pd.Series)
     }
 
 
+def simulated(n_tasks: int, seconds: float, workers: int, client: float) -> tuple[float, float]:
+    """Hours until the last task is done, and the share of them that the client is busy."""
+    rng = np.random.default_rng(0)
+    free = [0.0] * workers  # a heap of the times at which a worker asks for a task
+    waiting, now, end = n_tasks, 0.0, 0.0
+    while waiting:
+        asked = heapq.heappop(free)
+        now = max(now, asked) + client
+        length = seconds * rng.lognormal(-(SPREAD**2) / 2, SPREAD)
+        lost = rng.exponential(3600 / LOSSES)
+        if lost < length:  # the task goes to another, and the worker is started anew
+            heapq.heappush(free, now + lost)
+            continue
+        waiting -= 1
+        end = max(end, now + length)
+        heapq.heappush(free, now + length)
+    return end / 3600, n_tasks * client / end
+
+
+def schedules(microseconds: float, workers: int, sweeps: pd.Series) -> pd.DataFrame:
+    """The simulation for tasks of ever fewer chains, each as fast a chain as the others."""
+    client, rows = 1e-3 * sweeps["client, scheduler, store (ms of CPU a task)"], []
+    for chains in (CHUNK, CHUNK // 4, CHUNK // 16, CHUNK // 64):
+        n_tasks, task = -(-CHAINS // chains), chains * STEPS * microseconds * 1e-6
+        hours, busy = simulated(n_tasks, task, workers, client)
+        rows.append(
+            {
+                "chains a task": chains,
+                "tasks": n_tasks,
+                "minutes a task": task / 60,
+                "hours": hours,
+                "of perfect balance": CHAINS * STEPS * microseconds * 1e-6 / 3600 / workers / hours,
+                "client busy": busy,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--machines", type=int, default=100)
@@ -69,6 +116,10 @@ def main() -> None:
     table.index.name = f"{options.machines} machines of {options.processors} processors"
     table.to_csv(RESULTS / "speed_paper_scale.csv")
     print(table.to_string())
+    portable = step_microseconds()["rbmlib, portable"]
+    table = schedules(portable, workers, sweeps)
+    table.to_csv(RESULTS / "speed_scheduler.csv", index=False, float_format="%.3g")
+    print(table.to_string(index=False))
 
 
 if __name__ == "__main__":

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from .memory import load, load_some, store, store_some
-from .random import bits31_lanes, mixed_keys, mixed_units
-from .simd import LANES, absolute, fma, mask_of, spread, times_power_of_two, to_floats, where
+from .random import bits31_lanes
+from .simd import absolute, fma, times_power_of_two, to_floats, where
 
 f32 = np.float32
 
@@ -129,26 +128,6 @@ def increment_rules(steps, largest_slope: float) -> np.ndarray:
 
 
 @numba.njit(**_ROW)
-def draw_row(field, layer, beta, key, out):
-    """Draw ``out`` (n_units,) at ``t = beta * (scale * field + slope) + offset`` of a layer."""
-    scale, slope, offset = layer.scale, layer.slope, layer.offset
-    k0, k1 = mixed_keys(key)
-    one, zero = spread(f32(1.0)), spread(f32(0.0))
-    rest = out.size % LANES
-    last = out.size - rest
-    for j in range(0, last, LANES):
-        t = fma(fma(load(field, j), scale, load(slope, j)), beta, load(offset, j))
-        bits = draw_lanes(t, exp_negative(absolute(t)), mixed_units(j), k0, k1)
-        store(out, j, where(bits, one, zero))
-    if rest:
-        here = mask_of((1 << rest) - 1)
-        s = fma(load_some(field, last, here), scale, load_some(slope, last, here))
-        t = fma(s, beta, load_some(offset, last, here))
-        bits = draw_lanes(t, exp_negative(absolute(t)), mixed_units(last), k0, k1)
-        store_some(out, last, where(bits, one, zero), here)
-
-
-@numba.njit(**_ROW)
 def exact_increment(field, layer, beta, previous_beta):
     """sum_j softplus(t_j) - softplus(t_j at previous_beta), float64: for large steps."""
     scale, slope, offset = layer.scale, layer.slope, layer.offset
@@ -160,13 +139,3 @@ def exact_increment(field, layer, beta, previous_beta):
         total += max(t, 0.0) - max(r, 0.0)
         total += np.log1p(np.exp(-abs(t))) - np.log1p(np.exp(-abs(r)))
     return total
-
-
-@numba.njit(**_ROW)
-def mean_row(field, scale, bias, out):
-    """``out[j] = sigmoid(scale * field + bias)``."""
-    for j in range(out.size):
-        t = fma(field[j], scale, bias[j])
-        e = exp_negative(absolute(t))
-        q = f32(1.0) / (f32(1.0) + e)
-        out[j] = where(t > f32(0.0), q, e * q)

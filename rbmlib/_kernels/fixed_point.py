@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .active import MAX_UNITS
+
 MAX_ENTRY = 2**15 - 1
 MAX_SUM = 2**24
 LARGEST = 1e30  # of a weight: sums over a layer stay far from the end of float32
@@ -54,6 +56,11 @@ def _quantise(values: np.ndarray, both_ways: bool) -> tuple[np.ndarray, float]:
 
 def quantise(weights: np.ndarray, visible_slope: np.ndarray) -> FixedPoint:
     """Fixed-point form of ``weights`` (n_visible, n_hidden) and ``visible_slope`` (n_visible,)."""
+    if max(np.shape(weights)) > MAX_UNITS:
+        raise ValueError(
+            f"the model has layers of {np.shape(weights)} units: compiled loops take "
+            f"{MAX_UNITS:,} at most"
+        )
     q, scale = _quantise(np.asarray(weights, float), both_ways=True)
     slope, slope_scale = _quantise(np.asarray(visible_slope, float)[:, None], both_ways=False)
     up = np.ascontiguousarray(np.hstack([q, slope]), dtype=np.float32)

@@ -14,54 +14,36 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from . import active, amx, groups, narrow, threads, tiles, wide
+from . import amx, groups, narrow, threads, tiles, wide
 from .adaptive import Adapting, Adjusted
-from .elementwise import Schedule, draw_row, increment_rules
+from .elementwise import Schedule, increment_rules
 from .fixed_point import FixedPoint, quantise
-from .layers import Layer, Model, layer, layer_at_one, run_of
-from .random import draw_key
+from .layers import Layer, Model, layer, run_of
 from .tempering import Tally, Tempering, narrow_sweeps, wide_sweeps
 
 f32 = np.float32
-
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
-
-
-class Weights(NamedTuple):
-    """Integer weights that training changes in place."""
-
-    up: np.ndarray  # float32 (n_visible, n_hidden + 1), or narrow.WIDTH columns if small
-    down: np.ndarray  # float32 (n_hidden, n_visible)
-    tables: np.ndarray  # of `narrow` if small, else empty
-    scale: np.float32
-    small: bool
 
 
 class Family(NamedTuple):
     """Kernel form of a family of RBMs linear in beta."""
 
-    up: np.ndarray  # as in `Weights`, and the next three
-    down: np.ndarray
-    tables: np.ndarray
+    up: np.ndarray  # float32 (n_visible, n_hidden + 1), or narrow.WIDTH columns if small
+    down: np.ndarray  # float32 (n_hidden, n_visible)
+    tables: np.ndarray  # of `narrow` if small, else empty
     scale: np.float32
     slope_scale: float
     hidden: Layer
     visible: Layer
     small: bool
     fixed: FixedPoint
-    routes: dict
+    routes: dict  # by name, made on first use
+    largest: list  # `largest_slopes`, likewise
 
 
 def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) -> Family:
     """Kernel form of a family; weights (n_visible, n_hidden), the rest vectors of units."""
-    if max(np.shape(weights)) > active.MAX_UNITS:
-        raise ValueError(
-            f"the model has layers of {np.shape(weights)} units: compiled loops take "
-            f"{active.MAX_UNITS:,} at most"
-        )
     fixed: FixedPoint = quantise(weights, visible_slope)
     n_hidden = np.shape(weights)[1]
     small = n_hidden <= narrow.MAX_HIDDEN
@@ -71,8 +53,9 @@ def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) 
     hidden = layer(fixed.scale, hidden_slope, hidden_offset)
     visible = layer(fixed.scale, visible_slope, visible_offset)
     return Family(
-        up, fixed.down, tables, hidden.scale, fixed.slope_scale, hidden, visible, small, fixed, {}
-    )
+        up, fixed.down, tables, hidden.scale, fixed.slope_scale, hidden, visible, small, fixed,
+        routes={}, largest=[],
+    )  # fmt: skip
 
 
 def quantised_weights(kernel_family: Family) -> tuple[np.ndarray, np.ndarray]:
@@ -83,55 +66,17 @@ def quantised_weights(kernel_family: Family) -> tuple[np.ndarray, np.ndarray]:
     return weights, slope
 
 
-@numba.njit(**_KERNEL)
-def fields_up(v, weights, out):
-    """Integer fields (n_chains, columns of up) of the hidden units."""
-    if weights.small:
-        narrow.fields_up(v, weights.up, out)
-    else:
-        np.dot(v, weights.up, out)
-
-
-@numba.njit(**_KERNEL)
-def fields_down(h, weights, out):
-    """Integer fields (n_chains, n_visible) of the visible units."""
-    if weights.small:
-        narrow.fields_down(h, weights.tables, out)
-    else:
-        np.dot(h, weights.down, out)
-
-
-@numba.njit(**_KERNEL)
-def sweep_at_one(v, weights, visible_bias, hidden_bias, run):
-    """Sweeps (h given v, v given h) of the model with these biases, in place."""
-    hidden = layer_at_one(weights.scale, hidden_bias)
-    visible = layer_at_one(weights.scale, visible_bias)
-    n_chains, one = v.shape[0], f32(1)
-    h = np.empty((n_chains, hidden.n_units), f32)
-    if weights.small:
-        model = Model(weights.up, weights.tables, 1.0, hidden, visible)
-        narrow.sweep(v, h, np.ones(n_chains, f32), model, (), run)
-        return
-    x = np.empty((n_chains, weights.up.shape[1]), f32)
-    y = np.empty((n_chains, v.shape[1]), f32)
-    for k in range(run.start, run.stop):
-        fields_up(v, weights, x)
-        for chain in range(n_chains):
-            key = draw_key(run.seed, run.first_chain + chain, run.first_draw + 2 * k)
-            draw_row(x[chain], hidden, one, key, h[chain])
-        fields_down(h, weights, y)
-        for chain in range(n_chains):
-            key = draw_key(run.seed, run.first_chain + chain, run.first_draw + 2 * k + 1)
-            draw_row(y[chain], visible, one, key, v[chain])
-
-
 def largest_slopes(kernel_family: Family) -> float:
     """Bound on |d(hidden field)/d(beta)| over all visible states."""
+    if kernel_family.largest:
+        return kernel_family.largest[0]
     q = kernel_family.down.astype(float) * float(kernel_family.scale)
     slope = kernel_family.hidden.slope[: len(q)]
     positive = np.where(q > 0, q, 0).sum(axis=1) + slope
     negative = np.where(q < 0, q, 0).sum(axis=1) + slope
-    return float(np.maximum(np.abs(positive), np.abs(negative)).max(initial=0.0))
+    largest = np.maximum(np.abs(positive), np.abs(negative)).max(initial=0.0)
+    kernel_family.largest.append(float(largest))
+    return kernel_family.largest[0]
 
 
 class _Route(NamedTuple):

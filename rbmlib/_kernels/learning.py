@@ -1,8 +1,10 @@
 """One update of contrastive divergence, reproducible to the bit.
 
 Probabilities of the positive and negative phase are rounded to multiples of 2**-16, so that
-their sums over a mini-batch of up to 255 rows are exact in float32: gradients, like fields,
-do not depend on the order of summation.
+sums over a mini-batch of up to 255 rows are exact in float32: gradients, like fields, do not
+depend on the order of summation. Nothing is multiplied: fields are sums of the weights of the
+active units (`groups`), and what a visible unit contributes to the gradient is a sum over the rows
+in which it is active.
 """
 
 from typing import NamedTuple
@@ -10,15 +12,68 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from .elementwise import mean_row
-from .fixed_point import MAX_ENTRY, MAX_SUM
-from .gibbs import fields_up, sweep_at_one
+from .active import ROOM, list_active
+from .elementwise import mean_lanes
+from .fixed_point import MAX_ENTRY, MAX_SUM, quantise
+from .groups import Blocks, blocks, fields_of_block, list_rows, read_states
+from .layers import layer_at_one
+from .memory import load, load_row, store
+from .patterns import WIDTH
+from .simd import LANES, fma, spread, to_floats
+from .wide import draw_layer, read_group, set_keys, write_states
 
-f32 = np.float32
+f32, i16, i32, u16 = np.float32, np.int16, np.int32, np.uint16
 GRID = f32(65536.0)
+TO_WHOLE = f32(1.5 * 2**23)  # added and taken away it rounds
 MAX_BATCH = 255
+TOGETHER = 4 * LANES  # columns of the gradient that are summed in registers
 
 _KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
+
+
+class Integers(NamedTuple):
+    """Weights as `requantise` leaves them."""
+
+    up: Blocks
+    down: Blocks
+    scale: np.float32
+
+
+def integers_of(weights) -> Integers:
+    """Room for the integers of weights (n_visible, n_hidden) as large as these, or larger ones."""
+    scale = quantise(weights, np.zeros(len(weights))).scale
+    nothing = np.zeros(weights.shape)
+    return Integers(blocks(nothing), blocks(nothing.T), f32(scale))
+
+
+@numba.njit(**_KERNEL)
+def _round_row(weights, inverse, whole):
+    """Whole numbers of a row of weights, padded with zeros; False if one is too large."""
+    fits, most = True, f32(MAX_ENTRY)
+    for j in range(weights.size):
+        q = np.rint(weights[j] * inverse)
+        fits &= abs(q) <= most  # nor is NaN
+        whole[j] = i16(min(max(q, -most), most))
+    return fits
+
+
+@numba.njit(**_KERNEL)
+def _largest(whole, first):
+    largest = i16(0)
+    for lane in range(WIDTH):
+        largest = max(largest, abs(whole[first + lane]))
+    return largest
+
+
+@numba.njit(**_KERNEL)
+def _transpose(up, down, n_visible, n_hidden):
+    """The rows of ``down`` from those of ``up``, a tile at a time: it stays in the cache."""
+    for tile in range(down.shape[0]):
+        first, stop = WIDTH * tile, min(WIDTH * tile + WIDTH, n_visible)
+        for block in range(up.shape[0]):
+            for j in range(WIDTH * block, min(WIDTH * block + WIDTH, n_hidden)):
+                for i in range(first, stop):
+                    down[tile, j, i - first] = up[block, i, j - WIDTH * block]
 
 
 @numba.njit(**_KERNEL)
@@ -26,35 +81,37 @@ def requantise(weights, integers):
     """Write the integers of ``weights`` (n_visible, n_hidden); False if they do not fit."""
     up, down = integers.up, integers.down
     n_visible, n_hidden = weights.shape
-    column_reach = np.zeros((2, n_hidden), f32)
-    fits = True
-    inverse = f32(1.0) / integers.scale  # a power of two: exact
+    n_blocks = up.rows.shape[0]
+    whole = np.zeros(n_blocks * WIDTH, i16)
+    sums = np.zeros((2, n_blocks * WIDTH), i32)  # of the positive ones of a column, and of all
+    largest = np.zeros((2, max(n_blocks, down.rows.shape[0])), i16)
+    fits, inverse = True, f32(1.0) / integers.scale  # a power of two: exact
     for i in range(n_visible):
-        positive, negative = f32(0), f32(0)
-        for j in range(n_hidden):
-            q = f32(np.rint(weights[i, j] * inverse))
-            up[i, j] = q
-            down[j, i] = q
-            p, n = max(q, f32(0)), max(-q, f32(0))
-            fits &= p + n <= f32(MAX_ENTRY)
-            positive += p
-            negative += n
-            column_reach[0, j] += p
-            column_reach[1, j] += n
-        fits &= max(positive, negative) < f32(MAX_SUM)
-    for j in range(n_hidden):
-        fits &= max(column_reach[0, j], column_reach[1, j]) < f32(MAX_SUM)
+        fits &= _round_row(weights[i], inverse, whole)
+        positive, total = np.int64(0), np.int64(0)
+        for j in range(whole.size):
+            q = i32(whole[j])
+            sums[0, j] += max(q, i32(0))
+            sums[1, j] += q
+            positive += max(q, i32(0))
+            total += q
+        fits &= max(positive, positive - total) < MAX_SUM
+        down.totals[i // WIDTH, i % WIDTH] = i32(total)
+        for block in range(n_blocks):
+            most = _largest(whole, block * WIDTH)
+            largest[0, block] = max(largest[0, block], most)
+            largest[1, i // WIDTH] = max(largest[1, i // WIDTH], most)
+            place = (block * (n_visible + 1) + i) * WIDTH
+            store(up.rows, place, load_row(whole, block * WIDTH))
+    for j in range(whole.size):
+        fits &= max(sums[0, j], sums[0, j] - sums[1, j]) < MAX_SUM
+        up.totals[j // WIDTH, j % WIDTH] = sums[1, j]
+    for block in range(n_blocks):
+        up.by_two[block] = 2 * i32(largest[0, block]) < 2**15
+    for block in range(down.rows.shape[0]):
+        down.by_two[block] = 2 * i32(largest[1, block]) < 2**15
+    _transpose(up.rows, down.rows, n_visible, n_hidden)
     return fits
-
-
-@numba.njit(**_KERNEL)
-def hidden_counts(v, weights, hidden_bias, x, out):
-    """``2**16 p(h = 1 | v)`` of every row, rounded to integers held in float32."""
-    fields_up(v, weights, x)
-    for row in range(v.shape[0]):
-        mean_row(x[row], weights.scale, hidden_bias, out[row])
-        for j in range(out.shape[1]):
-            out[row, j] = f32(np.rint(out[row, j] * GRID))
 
 
 class Parameters(NamedTuple):
@@ -73,72 +130,138 @@ class Momentum(NamedTuple):
     decay: np.float32
 
 
+class Phases(NamedTuple):
+    """Both phases of an update: the rows of the batch, then those of the chains."""
+
+    counts: np.ndarray  # float32 (n_rows, columns): 2**16 p(h | v), of the chains times -1
+    rows: np.ndarray  # uint16 (n_visible, n_rows): in which a visible unit is active
+    n_active: np.ndarray  # int64 (n_visible,): how many these are
+    visible: np.ndarray  # float32 (n_visible,): sums of v over the batch less those over chains
+    hidden: np.ndarray  # float32 (columns,): likewise of the counts
+
+
 @numba.njit(**_KERNEL)
-def _weights_update(weights, velocity, positive, negative, n_rows, step):
-    """Momentum step on ``weights`` from two exact sums of ``2**16 v h``; arrays 2-d float32."""
-    unit = f32(1.0) / (GRID * f32(n_rows))
+def _hidden_counts(weights, states, room, layer, first, sign, counts):
+    """Write the counts of states to rows from the first on."""
+    width, n_chains = counts.shape[1], states.counts.size
+    for block in range(weights.n_words):
+        fields = fields_of_block(block, weights, states, True, room)
+        bias = load(layer.slope, LANES * block)
+        for chain in range(n_chains):
+            mean = mean_lanes(fma(to_floats(load(fields, LANES * chain)), layer.scale, bias))
+            count = mean * (sign * GRID) + TO_WHOLE
+            store(counts, (first + chain) * width + LANES * block, count - TO_WHOLE)
+
+
+@numba.njit(**_KERNEL)
+def _add_rows(words, first, sign, phases):
+    """Add rows of a phase to the lists of the visible units that are active in them."""
+    n_visible = phases.n_active.size
+    active = np.empty(n_visible + ROOM, u16)
+    for chain in range(words.shape[0]):
+        for k in range(list_active(words[chain], n_visible, active)):
+            unit = active[k]
+            phases.rows[unit, phases.n_active[unit]] = first + chain
+            phases.n_active[unit] += 1
+            phases.visible[unit] += sign
+
+
+@numba.njit(**_KERNEL)
+def _add_counts(counts, sums):
+    for row in range(counts.shape[0]):
+        for j in range(sums.size):
+            sums[j] += counts[row, j]
+
+
+@numba.njit(**_KERNEL)
+def _list(states, n_units):
+    list_rows(states.words, n_units, states.listed, states.counts, states.inverted)
+
+
+@numba.njit(**_KERNEL)
+def both_phases(batch, chains, integers, parameters, run):
+    """The phases of an update; the chains are moved by the sweeps of run first, in place."""
+    (n_rows, n_visible), n_hidden = batch.shape, parameters.hidden_bias.size
+    hidden = layer_at_one(integers.scale, parameters.hidden_bias)
+    visible = layer_at_one(integers.scale, parameters.visible_bias)
+    width = (n_hidden + TOGETHER - 1) // TOGETHER * TOGETHER
+    phases = Phases(
+        np.zeros((2 * n_rows, width), f32), np.empty((n_visible, 2 * n_rows), u16),
+        np.zeros(n_visible, np.int64), np.zeros(n_visible, f32), np.zeros(width, f32),
+    )  # fmt: skip
+    data, group = read_states(batch), read_group(chains, n_hidden)
+    group.betas[:] = f32(1)
+    _list(data, n_visible)
+    _list(group.visible, n_visible)
+    _hidden_counts(integers.up, data, group.room, hidden, 0, f32(1), phases.counts)
+    for k in range(run.start, run.stop):
+        set_keys(run, run.first_draw + 2 * k, group)
+        draw_layer(integers.up, group.visible, True, hidden, group, group.hidden.words)
+        _list(group.hidden, n_hidden)
+        set_keys(run, run.first_draw + 2 * k + 1, group)
+        draw_layer(integers.down, group.hidden, True, visible, group, group.visible.words)
+        _list(group.visible, n_visible)
+    _hidden_counts(integers.up, group.visible, group.room, hidden, n_rows, f32(-1), phases.counts)
+    write_states(group.visible, chains)
+    _add_rows(data.words, 0, f32(1), phases)
+    _add_rows(group.visible.words, n_rows, f32(-1), phases)
+    _add_counts(phases.counts, phases.hidden)
+    return phases
+
+
+@numba.njit(**_KERNEL)
+def _gradient_row(phases, unit, out):
+    """The sums of ``2**16 v h`` of a visible unit, the batch less the chains: (columns,)."""
+    counts, width = phases.counts, phases.counts.shape[1]
+    rows, n_active = phases.rows[unit], phases.n_active[unit]
+    for first in range(0, width, TOGETHER):
+        a, b, c, d = spread(f32(0)), spread(f32(0)), spread(f32(0)), spread(f32(0))
+        for k in range(n_active):
+            place = width * np.int64(rows[k]) + first
+            a, b = a + load(counts, place), b + load(counts, place + LANES)
+            c, d = c + load(counts, place + 2 * LANES), d + load(counts, place + 3 * LANES)
+        store(out, first, a)
+        store(out, first + LANES, b)
+        store(out, first + 2 * LANES, c)
+        store(out, first + 3 * LANES, d)
+
+
+@numba.njit(**_KERNEL)
+def gradient(phases, n_hidden):
+    """The sums of `_gradient_row` of all visible units (n_visible, n_hidden)."""
+    out = np.empty((phases.n_active.size, n_hidden), f32)
+    row = np.empty(phases.hidden.size, f32)
+    for unit in range(out.shape[0]):
+        _gradient_row(phases, unit, row)
+        for j in range(n_hidden):
+            out[unit, j] = row[j]
+    return out
+
+
+@numba.njit(**_KERNEL)
+def _move(parameters, velocity, sums, unit, step):
+    """A step with momentum along a row of sums of this unit, in place."""
     rate, momentum, decay = step
-    for i in range(weights.shape[0]):
-        for j in range(weights.shape[1]):
-            gradient = (positive[i, j] - negative[i, j]) * unit - decay * weights[i, j]
-            velocity[i, j] = momentum * velocity[i, j] + rate * gradient
-            weights[i, j] += velocity[i, j]
+    for j in range(parameters.size):
+        slope = sums[j] * unit - decay * parameters[j]
+        velocity[j] = momentum * velocity[j] + rate * slope
+        parameters[j] += velocity[j]
 
 
 @numba.njit(**_KERNEL)
-def _bias_update(bias, velocity, sums, unit, step):
-    """As `_weights_update`, from ``sums`` (2, n_units) of both phases; biases do not decay."""
-    for i in range(bias.size):
-        gradient = (sums[0, i] - sums[1, i]) * unit
-        velocity[i] = step.momentum * velocity[i] + step.rate * gradient
-        bias[i] += velocity[i]
-
-
-@numba.njit(**_KERNEL)
-def _column_sums(rows, out):
-    for j in range(out.size):
-        out[j] = f32(0)
-    for row in range(rows.shape[0]):
-        for j in range(out.size):
-            out[j] += rows[row, j]
-
-
-@numba.njit(**_KERNEL)
-def moments(batch, chains, weights, parameters, run):
-    """Exact sums over the batch and over the chains, which are moved by the sweeps of run first.
-
-    Returns sums of ``2**16 v h`` (over the batch, over the chains), of v (2, n_visible) and of
-    ``2**16 h`` (2, n_hidden), with p(h | v) for h.
-    """
-    n_rows, n_visible = batch.shape
-    hidden_bias = parameters.hidden_bias
-    n_hidden = hidden_bias.size
-    x = np.empty((n_rows, weights.up.shape[1]), f32)
-    counts = np.empty((n_rows, n_hidden), f32)
-    visible, hidden = np.empty((2, n_visible), f32), np.empty((2, n_hidden), f32)
-    hidden_counts(batch, weights, hidden_bias, x, counts)
-    positive = np.dot(batch.T, counts)
-    _column_sums(batch, visible[0])
-    _column_sums(counts, hidden[0])
-    sweep_at_one(chains, weights, parameters.visible_bias, hidden_bias, run)
-    hidden_counts(chains, weights, hidden_bias, x, counts)
-    negative = np.dot(chains.T, counts)
-    _column_sums(chains, visible[1])
-    _column_sums(counts, hidden[1])
-    return positive, negative, visible, hidden
-
-
-@numba.njit(**_KERNEL)
-def contrastive_divergence(batch, chains, weights, parameters, velocities, step, run):
+def contrastive_divergence(batch, chains, integers, parameters, velocities, step, run):
     """One update of the parameters, in place, from a batch and the chains of the negative phase.
 
     ``chains`` (n_rows, n_visible), a copy of the batch for CD or persistent for PCD, are moved by
-    the sweeps of run and used with p(h | v). ``weights`` are the integers of the parameters.
+    the sweeps of run and used with p(h | v). ``integers`` are those of the parameters.
     """
-    n_rows = batch.shape[0]
-    positive, negative, visible, hidden = moments(batch, chains, weights, parameters, run)
-    _weights_update(parameters.weights, velocities.weights, positive, negative, n_rows, step)
-    unit = f32(1.0) / f32(n_rows)
-    _bias_update(parameters.visible_bias, velocities.visible_bias, visible, unit, step)
-    unit = f32(1.0) / (GRID * f32(n_rows))
-    _bias_update(parameters.hidden_bias, velocities.hidden_bias, hidden, unit, step)
+    phases = both_phases(batch, chains, integers, parameters, run)
+    one = f32(1.0) / f32(batch.shape[0])
+    unit = f32(1.0) / (GRID * f32(batch.shape[0]))
+    row = np.empty(phases.hidden.size, f32)
+    for i in range(batch.shape[1]):
+        _gradient_row(phases, i, row)
+        _move(parameters.weights[i], velocities.weights[i], row, unit, step)
+    step = Momentum(step.rate, step.momentum, f32(0))  # biases do not decay
+    _move(parameters.visible_bias, velocities.visible_bias, phases.visible, one, step)
+    _move(parameters.hidden_bias, velocities.hidden_bias, phases.hidden, unit, step)

@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .simd import _I32, _OF_ELEMENT, LANES, _call, _constant, floats, integers, mask, row
+from .simd import _OF_ELEMENT, LANES, _constant, integers, mask, row
 
 CACHE_LINE = 64
 
@@ -39,15 +39,6 @@ def _address(context, builder, kind, array, offset, vector: ir.VectorType):
 
 def _alignment(kind) -> int:
     return kind.dtype.bitwidth // 8
-
-
-def _masked(builder, name, kind, args):
-    """llvm.masked.load(address, alignment, mask, other) or .store(x, address, alignment, mask)."""
-    place = 1 if name == "load" else 2
-    args.insert(place, _I32(4))
-    suffix = "v16f32" if kind == floats else "v16i32"
-    result = kind.llvm if name == "load" else ir.VoidType()
-    return _call(builder, f"llvm.masked.{name}.{suffix}.p0", result, args)
 
 
 @intrinsic
@@ -108,32 +99,6 @@ def store(typingctx, array, offset, lanes):
         return context.get_dummy_value()
 
     return types.void(array, types.int64, kind), codegen
-
-
-@intrinsic
-def load_some(typingctx, array, offset, chosen):
-    """As `load` in the lanes of a mask, 0 elsewhere: memory outside is not touched."""
-    kind = _OF_ELEMENT[array.dtype]
-
-    def codegen(context, builder, signature, args):
-        address = _address(context, builder, signature.args[0], *args[:2], kind.llvm)
-        zero = ir.Constant(kind.llvm, None)
-        return _masked(builder, "load", kind, [address, args[2], zero])
-
-    return kind(array, types.int64, mask), codegen
-
-
-@intrinsic
-def store_some(typingctx, array, offset, lanes, chosen):
-    """As `store` in the lanes of a mask."""
-    kind = _OF_ELEMENT[array.dtype]
-
-    def codegen(context, builder, signature, args):
-        address = _address(context, builder, signature.args[0], *args[:2], kind.llvm)
-        _masked(builder, "store", kind, [args[2], address, args[3]])
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, kind, mask), codegen
 
 
 @intrinsic

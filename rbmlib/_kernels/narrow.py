@@ -207,25 +207,3 @@ def sweep(v, h, betas, model, memory, run):
             write_row(bits, v[c])
             for unit in range(h.shape[1]):
                 h[c, unit] = f32((state >> unit) & 1)
-
-
-@numba.njit(**_KERNEL)
-def fields_up(v, up, out):
-    n_visible = v.shape[1]
-    active = np.empty(n_visible + ROOM, np.uint16)
-    bits = np.empty(n_words(n_visible), np.uint16)
-    for chain in range(v.shape[0]):
-        read_row(v[chain], bits)
-        add_rows(up, active, list_active(bits, n_visible, active), out[chain])
-
-
-@numba.njit(**_KERNEL)
-def fields_down(h, tables, out):
-    for chain in range(h.shape[0]):
-        out[chain] = f32(0)
-        for group in range(tables.shape[0]):
-            pattern = 0
-            for unit in range(group * TABLE_BITS, min((group + 1) * TABLE_BITS, h.shape[1])):
-                pattern |= np.int64(h[chain, unit]) << (unit - group * TABLE_BITS)
-            for i in range(out.shape[1]):
-                out[chain, i] += tables[group, pattern, i]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from .._kernels import threads
 from .._numerics import logsumexp
 from .._progress import progress_bar
 from .._streams import ChainStream
@@ -116,7 +117,7 @@ def ais(
                                   stream.first_chain)  # fmt: skip
     state = path.sample_base(n_chains, stream)
     recorder(0, state, np.zeros(n_chains))
-    with progress_bar(n_steps, "ais", progress) as bar:
+    with threads.blas_threads(n_threads), progress_bar(n_steps, "ais", progress) as bar:
         state, log_weights = path.anneal(
             state, betas, stream, n_threads=n_threads, on_progress=bar.update,
             record_at=recorded_steps(n_steps, count("n_recorded", n_recorded, 2, MOST_RECORDED)),

@@ -209,8 +209,9 @@ def _orders(rbm, order: int, found: FixedPoints, log_z, bound, max_sweeps: int) 
     for other in (2, 3):
         value = log_z
         if other != order:
-            expansion, silent = Expansion.of(rbm, other), progress_bar(1, "tap", False)
-            points, _, n = solve(expansion, begin, "minimise", 0.0, max_sweeps, silent, True)
+            expansion = Expansion.of(rbm, other)
+            with progress_bar(1, "tap", False) as silent:
+                points, _, n = solve(expansion, begin, "minimise", 0.0, max_sweeps, silent, True)
             value = float(rbm.log_scale - points.free_energy[0]) if n else math.nan
         values[ORDERS[other - 1]] = value
     return values

@@ -20,14 +20,13 @@ import traceback
 from collections.abc import Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from datetime import UTC, datetime
-from pathlib import Path
 
 from .. import __version__
 from .._extras import needed
 from .._kernels import threads
 from .._progress import silence
-from .kind import PLAIN, RESULTS_VERSION
+from .kind import PLAIN, RESULTS_VERSION, TaskKind
+from .provenance import provenance
 from .scheduler import ANSWER_SECONDS, START_ONE
 from .store import Record
 
@@ -39,22 +38,28 @@ KILLED = "KilledWorker: every worker that ran this task died (a crash, or out of
 
 
 def compute(
-    client, name: str, function, todo: dict[str, dict], *, shared: bool
-) -> Iterator[list[Record]]:
+    client, name: str, kind: TaskKind, todo: dict[str, dict], digests: dict[str, str], *,
+    shared: bool,
+) -> Iterator[list[Record]]:  # fmt: skip
     """Yield lists of records as tasks, by key, are done.
 
-    ``name`` sets the sweep apart from others on the same scheduler; ``shared`` says that the
-    worker is a thread of this process, whose environment is not ours to set.
+    ``digests`` are those of the files of each task, by key; a worker whose files have others does
+    not compute it. ``name`` sets the sweep apart from others on the same scheduler; ``shared`` says
+    that the worker is a thread of this process, whose environment is not ours to set.
     """
     from distributed import as_completed
 
-    run = functools.partial(_on_worker, function, worker_version(), shared)
+    run = functools.partial(_on_worker, kind.compute, kind.digest, worker_version(), shared)
     waiting = iter(todo.items())
 
     def submit(n: int) -> list:
         batch = list(itertools.islice(waiting, n))
+        if not batch:
+            return []
         keys = [("rbmlib-" + name, key) for key, _ in batch]
-        return client.map(run, [task for _, task in batch], key=keys) if batch else []
+        return client.map(
+            run, [task for _, task in batch], [digests[key] for key, _ in batch], key=keys
+        )
 
     killers = []
     running = as_completed(submit(WINDOW), loop=client.loop)
@@ -64,19 +69,19 @@ def compute(
         running.update(submit(len(done) + len(killed)) + again)
         yield [Record(key, todo[key], *result) for key, result in done.items()]
     for key in killers:  # perhaps it was another task that killed the workers: alone, then
-        future = client.submit(run, todo[key], key=("rbmlib-alone-" + name, key))
+        future = client.submit(run, todo[key], digests[key], key=("rbmlib-alone-" + name, key))
         running = as_completed([future], loop=client.loop)
         for batch in running.batches():
             done, killed, again = _sorted_out(client, batch)
             running.update(again)
-            done |= dict.fromkeys(killed, (None, KILLED, _provenance(None)))
+            done |= dict.fromkeys(killed, (None, KILLED, provenance(None)))
             yield [Record(key, todo[key], *result) for key, result in done.items()]
 
 
 # on the workers -----------------------------------------------------------------------------
 
 
-def _on_worker(function, version: dict, shared: bool, task: dict):
+def _on_worker(function, digest_of, version: dict, shared: bool, task: dict, digest: str):
     """(result, error, provenance) of one task; an exception is a result like any other."""
     if not shared:  # a process of its own: it has a task for each of its threads
         os.environ.setdefault("RBMLIB_NUM_THREADS", "1")
@@ -84,12 +89,18 @@ def _on_worker(function, version: dict, shared: bool, task: dict):
     if worker_version() != version:  # it joined late: no result of its is worth storing
         raise OtherCode(_other_code("a worker", worker_version(), version))
     try:
+        if digest_of(task) != digest:
+            raise OtherFiles("a file that the task names has another content here: copy it anew")
         with silence():  # the client tells of the whole
             row, error = _plain_row(function(**task), task), None
     except (Exception, SystemExit):
         row, error = None, traceback.format_exc()
     seconds = (row or {}).pop("seconds", time.perf_counter() - started)
-    return row, error, _provenance(seconds)
+    return row, error, provenance(seconds)
+
+
+class OtherFiles(RuntimeError):
+    """A worker has files of the same names as the client, which are not the same."""
 
 
 class OtherCode(RuntimeError):
@@ -112,33 +123,6 @@ def worker_version() -> dict:
     """What client and workers must agree on."""
     python = ".".join(platform.python_version_tuple()[:2])
     return {"rbmlib": __version__, "results": RESULTS_VERSION, "python": python}
-
-
-def _provenance(seconds: float | None) -> dict:
-    import numba
-    import numpy
-
-    return {
-        "seconds": None if seconds is None else round(seconds, 3),
-        "host": _host_kind(),
-        "threads": os.environ.get("RBMLIB_NUM_THREADS"),
-        "rbmlib": __version__,
-        "results_version": RESULTS_VERSION,
-        "python": platform.python_version(),
-        "numpy": numpy.__version__,
-        "numba": numba.__version__,
-        "finished": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
-
-
-@functools.cache
-def _host_kind() -> str:
-    """Processor, not the machine's name."""
-    with contextlib.suppress(OSError, StopIteration):
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next(line for line in lines if line.startswith("model name"))
-        return f"{platform.machine()} {model.partition(':')[2].strip()}"
-    return f"{platform.machine()} {platform.processor()}".strip()
 
 
 # the engine ---------------------------------------------------------------------------------
@@ -311,7 +295,7 @@ def _sorted_out(client, futures) -> tuple[dict[str, tuple], list[str], list]:
             elif type(error).__name__ == OtherCode.__name__:
                 raise error
             else:  # before the task began: for example, a function that the worker cannot import
-                done[key] = (None, f"{type(error).__name__}: {error}", _provenance(None))
+                done[key] = (None, f"{type(error).__name__}: {error}", provenance(None))
     # a result whose worker died before it was fetched is computed again by the scheduler
     again = [f for key, f in by_key.items() if key not in done and key not in killed]
     return done, killed, again

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sqlite3
 import warnings
 from collections.abc import Iterable
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 APPLICATION = 0x52424D73  # "RBMs": marks the file as ours
@@ -43,6 +45,7 @@ WHERE results.error IS NOT NULL
 _FORGET = "DELETE FROM results WHERE key = CAST(? AS TEXT)"  # bytes: it may be no text any more
 _COLUMNS = "key, task, result, error, provenance"
 SHOWN = 5  # keys of damaged records in a warning
+COPIES = 5  # tries to copy a store that is being written
 
 
 class Record(NamedTuple):
@@ -57,6 +60,10 @@ class Record(NamedTuple):
 
 class StoreError(RuntimeError):
     """The store cannot be used; nothing in it was changed."""
+
+
+class StoreInUse(StoreError):
+    """Another process writes the store."""
 
 
 class ResultsStore:
@@ -195,11 +202,36 @@ class ResultsStore:
             text = str(error)
             if "locked" in text:
                 text = "another process is using it; wait for it, or stop it"
-            elif any(word in text for word in _OF_DAMAGE):
+                raise StoreInUse(f"cannot use the store {self.path}: {text}") from None
+            if any(word in text for word in _OF_DAMAGE):
                 text = "it is damaged, or no SQLite file; move it away"
             elif "full" in text or "I/O" in text:
                 text += "; make room, and start again: what is stored is kept"
             raise StoreError(f"cannot use the store {self.path}: {text}") from None
+
+
+def records_now(path: Path, version: str) -> dict[str, Record]:
+    """What a store holds; of one that another process writes, what a copy of its files holds."""
+    for _ in range(COPIES):
+        try:
+            with ResultsStore(path, version) as store:
+                return store.records()
+        except StoreInUse:
+            with TemporaryDirectory() as folder:
+                if copy := _copied(path, Path(folder)):
+                    with ResultsStore(copy, version) as store:
+                        return store.records()
+    raise StoreInUse(f"cannot read the store {path} while another process writes it: try again")
+
+
+def _copied(path: Path, folder: Path) -> Path | None:
+    """A copy of a store and of its log of changes, or None if these were moved to it meanwhile."""
+    before, copy = path.stat().st_mtime_ns, folder / path.name
+    log = Path(f"{path.resolve()}-wal")
+    shutil.copyfile(path, copy)
+    if log.exists():
+        shutil.copyfile(log, f"{copy}-wal")
+    return copy if path.stat().st_mtime_ns == before else None
 
 
 _OF_DAMAGE = ("not a database", "malformed", "no such", "unsupported file format", "too big")

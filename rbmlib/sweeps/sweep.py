@@ -25,7 +25,7 @@ from .declaration import declared, distinct, named, read_yaml
 from .engine import compute, connected
 from .kind import kind_of
 from .scheduler import check_scheduler
-from .store import Record, ResultsStore, StoreError
+from .store import Record, ResultsStore, StoreError, records_now
 
 ROW_BYTES = 4096  # of disk a task, generously
 _SIZES = ("n_temperatures", "n_chains")  # to which the seconds of a task are proportional
@@ -76,6 +76,7 @@ class Sweep:
         self.store = Path(store) if store else self.folder / f"{name}.sqlite"
         self.version = self.kind.version
         self.overrides: dict = {}  # of settings of a declaration
+        self._digests: dict[str, str] = {}  # of the files of each task, by key
         self.tasks = distinct(
             {i: declared(i, task, self.kind) for i, task in enumerate(tasks, 1)}, self._key
         )
@@ -117,8 +118,11 @@ class Sweep:
         return sweep
 
     def _key(self, task: dict) -> str:
-        content = [self.version, task, self.kind.digest(task)]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+        digest = self.kind.digest(task)
+        content = [self.version, task, digest]
+        key = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+        self._digests[key] = digest
+        return key
 
     # running -------------------------------------------------------------------------------
 
@@ -159,7 +163,7 @@ class Sweep:
                     len(todo), self.name, progress, unit="task"
                 ) as bar:  # fmt: skip
                     for records in compute(
-                        client, self.name, self.kind.compute, todo, shared=n_workers == 0
+                        client, self.name, self.kind, todo, self._digests, shared=n_workers == 0
                     ):
                         store.put(records)
                         failed |= {r.key: last_line(r.error) for r in records if r.error}
@@ -242,12 +246,9 @@ class Sweep:
         """Number of tasks to do, and their seconds on one worker, judged by earlier ones.
 
         Earlier tasks are those in the store and in the table. None if some task is like none of
-        them (the same settings but seed and size).
+        them (the same settings but seed and size). Of a sweep that runs, as it is now.
         """
-        known = {}
-        if self.store.exists():
-            with ResultsStore(self.store, self.version) as store:
-                known = store.records()
+        known = records_now(self.store, self.version) if self.store.exists() else {}
         todo = [t for k, t in self.tasks.items() if k not in known or known[k].error]
         earlier = [(r.task, r.provenance) for r in known.values() if not r.error]
         earlier += self._earlier_rows()

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from .._kernels import gibbs, learning, narrow
+from .._kernels import learning
 from .._kernels.layers import Run
 from .._numerics import expit
 from .._validation import (
@@ -244,13 +244,7 @@ class _Learner(Learner):
             self._go_on_from(start)
         # of gradients (momentum), or of their squares (spectral steps)
         self.averages = [np.zeros_like(x) for x in self.parameters]
-        family = gibbs.family(
-            self.weights, self.hidden_bias, 0 * self.hidden_bias,
-            self.visible_bias, 0 * self.visible_bias,
-        )  # fmt: skip
-        self.integers = gibbs.Weights(
-            family.up, family.down, family.tables, family.scale, family.small
-        )
+        self.integers = learning.integers_of(self.weights)
         self.seed = np.uint64(rng.integers(2**64, dtype=np.uint64))
         self.draw = 0
         self.chains = self.next_batch()
@@ -270,8 +264,6 @@ class _Learner(Learner):
         while not learning.requantise(self.weights, self.integers):
             self.check_finite(*self.parameters, largest=LARGEST)
             self.integers = self.integers._replace(scale=2 * self.integers.scale)
-        if self.integers.small:
-            narrow.fill_tables(self.integers.down, self.integers.tables)
 
     def update(self, rate: float) -> None:
         self.n_done += 1
@@ -287,8 +279,7 @@ class _Learner(Learner):
         phases = batch, self.chains, self.integers, parameters
         sweeps = Run(self.seed, 0, self.draw, 0, n_sweeps)
         if self.settings["optimizer"] == "spectral":
-            sums = learning.moments(*phases, sweeps)
-            self._spectral_step(rate, self._gradients(*sums))
+            self._spectral_step(rate, self._gradients(learning.both_phases(*phases, sweeps)))
         else:
             velocities = learning.Parameters(*self.averages)
             numbers = rate, self.settings["momentum"], self.settings["weight_decay"]
@@ -310,14 +301,13 @@ class _Learner(Learner):
         self.check_finite(*self.parameters, largest=LARGEST)
         self.tracker.update(self.rbm())
 
-    def _gradients(self, positive, negative, visible, hidden) -> tuple:
-        """From the sums of `learning.moments`."""
-        size = np.float32(self.settings["batch_size"])
+    def _gradients(self, phases: learning.Phases) -> tuple:
+        size, n_hidden = np.float32(self.settings["batch_size"]), self.hidden_bias.size
         decay = np.float32(self.settings["weight_decay"])
         return (
-            (positive - negative) / (learning.GRID * size) - decay * self.weights,
-            (visible[0] - visible[1]) / size,
-            (hidden[0] - hidden[1]) / (learning.GRID * size),
+            learning.gradient(phases, n_hidden) / (learning.GRID * size) - decay * self.weights,
+            phases.visible / size,
+            phases.hidden[:n_hidden] / (learning.GRID * size),
         )
 
     def _spectral_step(self, rate: float, gradients) -> None:
