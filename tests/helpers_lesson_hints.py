@@ -1,0 +1,376 @@
+"""For each hint at a task of one lesson the answer that deserves it: a function, or, where a
+number is asked for, what makes it of the student's own models."""
+
+import numpy as np
+from helpers_hints import LOG_2, law, lme, lse, path_slope, soft, summed
+
+import rbmlib as rl
+from rbmlib.book.exercises import (
+    ais,
+    leaky_rbm,
+    mcmc_basics,
+    own,
+    rts_continuous,
+    sams,
+    start,
+    tracking,
+)
+from rbmlib.book.exercises import rts as rts_tasks
+from rbmlib.book.exercises.published import reference, report
+
+
+def entropies(m):
+    return -(m * np.log(m)).sum() - ((1 - m) * np.log(1 - m)).sum()
+
+
+def energy(v, h, W, b, a):
+    return v @ (W @ h + b) + h @ a
+
+
+def euler(x, p, gradient, eps, n):
+    for _ in range(n):
+        x, p = x + eps * p, p + eps * gradient(x)
+    return x, p
+
+
+def leapfrog(x, p, gradient, eps, n):
+    p = p + eps / 2 * gradient(x)
+    for step in range(n):
+        x = x + eps * p
+        p = p + (eps if step < n - 1 else eps / 2) * gradient(x)
+    return x, p
+
+
+def smoothed(x, share, start):
+    kept, found = start, []
+    for value in x:
+        kept = (1 - share) * kept + share * value
+        found.append(kept)
+    return found
+
+
+def cut(grid, height, n):
+    """Where equal parts of the area under a line of straight pieces end."""
+    area = np.append(0, np.cumsum(np.diff(grid) * (height[:-1] + height[1:]))) / 2
+    return np.interp(np.arange(n + 1) / n * area[-1], area, grid)
+
+
+def length_squared(schedule, grid, g, at=0.5, power=(2, 1)):
+    length = np.diff(schedule)
+    values = np.interp(schedule[:-1] + at * length, grid, g)
+    return length ** power[0] * values ** power[1]
+
+
+def leaky(n, j, c, s, visible=None, square=None):
+    visible = n if visible is None else visible
+    square = c * s * s if square is None else square
+    halves = 1 / np.sqrt(1 - s * s) + 1 / np.sqrt(1 - square)
+    return visible * np.log(2 * np.pi) / 2 + j * np.log(halves / 2)
+
+
+def leaky_score(v, W, b, c, square=0.5, normal=0.5):
+    x = v @ W + b
+    slope = np.where(x > 0, 1, c)
+    return square * np.einsum("nj,nj->n", slope, x * x) - normal * np.einsum("ni,ni->n", v, v)
+
+
+def leave(p, q, w):
+    """The probability of leaving each state, where w is compared."""
+    return np.array([sum(q * np.minimum(1, w / w[i])) for i in range(len(p))])
+
+
+def share(p):
+    return p / p.sum()
+
+
+FUNCTIONS = {
+    ("start", "no_weights"): {
+        "this is Z": lambda b, a: (1 + np.exp(np.append(b, a))).prod(),
+        "the hidden units count": lambda b, a: soft(b).sum(),
+        "each unit is 0 or 1": lambda b, a: np.append(b, a).sum(),
+        "a hidden unit has a bias": lambda b, a: soft(np.append(b, 0 * a)).sum(),
+    },
+    ("ais", "jensen_gap"): {
+        "the moment generating": lambda variance: variance,
+        "the gap grows": lambda variance: variance**0.5 / 2,
+        "log Z lies above": lambda variance: -variance / 2,
+    },
+    ("ais", "from_above"): {
+        "this is the published": lme,
+        "this is the bound": np.mean,
+        "the mean of exp(-R) estimates": lambda r: lme(-r),
+        "this is the sum": lambda r: -lse(-r),
+    },
+    ("varopt", "possible_gain"): {
+        "the root is taken": lambda t, g: np.trapezoid(g, t) / np.trapezoid(g**0.5, t),
+        "equal steps over": lambda t, g: np.trapezoid(g**0.5, t) ** 2 / np.trapezoid(g, t),
+        "this is the best": lambda t, g: np.trapezoid(g**0.5, t) ** 2,
+    },
+    ("varopt", "equal_areas"): {
+        "cut the area": cut,
+        "where g is large": lambda t, g, n: cut(t, g**-0.5, n),
+        "these are equal": lambda t, g, n: np.arange(n + 1) / n,
+    },
+    ("varopt", "cost"): {
+        "variances grow": lambda s, t, g: length_squared(s, t, g, power=(1, 1)).sum(),
+        "g is a variance": lambda s, t, g: length_squared(s, t, g, power=(2, 2)).sum(),
+        "take g at the middle": lambda s, t, g: length_squared(s, t, g, at=0).sum(),
+        "this is the mean": lambda s, t, g: length_squared(s, t, g).sum() / (len(s) - 1),
+    },
+    ("rts", "with_prior"): {
+        "divide by the share": lambda c, g, r, z: z + g - g[0] + np.log(c * r / (c[0] * r[0])),
+        "the prior is not used": lambda c, g, r, z: z + g - g[0] + np.log(c / c[0]),
+        "log Z at β = 0": lambda c, g, r, z: g + np.log(c / r),
+        "shift to log Z_0": lambda c, g, r, z: g - g[0] + np.log(c / c[0]) - np.log(r / r[0]),
+        "the first entry must be log_z_0: guess, share": lambda c, g, r, z: z + g + np.log(c / r),
+        "the first entry must be log_z_0: the guess of": lambda c, g, r, z: (
+            z + g + np.log(c / c[0]) - np.log(r / r[0])
+        ),
+        "these are the Z": lambda c, g, r, z: np.exp(z + g - g[0]) * c / r / c[0] * r[0],
+    },
+    ("rts_continuous", "angle"): {
+        "this is the angle": lambda eps: eps,
+        "the sine of half": lambda eps: np.arctan(eps / np.sqrt(4 - eps**2)),
+        "in radians": lambda eps: np.arccos(1 - eps**2 / 2) * 180 / np.pi,
+    },
+    ("rts_continuous", "leapfrog"): {
+        "this is Euler's": euler,
+        "the gradient of log p*": lambda x, p, f, e, n: leapfrog(x, p, lambda y: -f(y), e, n),
+        "one step fewer": lambda x, p, f, e, n: leapfrog(x, p, f, e, n - 1),
+        "one step more": lambda x, p, f, e, n: leapfrog(x, p, f, e, n + 1),
+    },
+    ("sams", "forgotten"): {
+        "each sweep leaves": lambda c, t: 1 - c * sum(1 / s for s in range(1, t + 1)),
+        "sweeps are counted": lambda c, t: np.prod([1 - c / s for s in range(2, t + 2)]),
+        "with gains c/s": lambda c, t: np.exp(t * np.log1p(-c / t)),
+    },
+    ("tap", "two_units"): {
+        "the state with both": lambda w, b, a: np.log(np.exp(b) + np.exp(a) + np.exp(a + b + w)),
+        "both units on": lambda w, b, a: lse(np.array([0, b, a, w])),
+        "this is Z": lambda w, b, a: 1 + np.exp(b) + np.exp(a) + np.exp(a + b + w),
+        "without the weight": lambda w, b, a: soft(a) + soft(b),
+    },
+    ("tap", "lower_bound"): {
+        "the entropy raises": lambda v, h, *m: energy(v, h, *m) - entropies(np.append(v, h)),
+        "the entropy of the hidden": lambda v, h, *m: energy(v, h, *m) + entropies(v),
+        "the entropy is missing": energy,
+        "the sign": lambda v, h, *m: -energy(v, h, *m) - entropies(np.append(v, h)),
+        "each unit has two": lambda v, h, *m: (
+            energy(v, h, *m) - np.log(np.append(v, h) ** np.append(v, h)).sum()
+        ),
+    },
+    ("tap", "second_order"): {
+        "the factor 1/2": lambda v, h, W: (np.outer(v * (1 - v), h * (1 - h)) * W**2).sum(),
+        "the weights are": lambda v, h, W: (np.outer(v * (1 - v), h * (1 - h)) * W).sum() / 2,
+        "the variance of a unit": lambda v, h, W: (np.outer(v, h) * W**2).sum() / 2,
+        "it raises": lambda v, h, W: -(np.outer(v * (1 - v), h * (1 - h)) * W**2).sum() / 2,
+    },
+    ("tracking", "lag"): {
+        "the filter sees": lambda rise, gain: rise / gain,
+        "a smaller gain": lambda rise, gain: gain * rise,
+        "this is what is left": lambda rise, gain: rise - gain * rise,
+        "the guess is below": lambda rise, gain: rise - rise / gain,
+    },
+    ("tracking", "log_ratio"): {
+        "this is a lower": lambda m, n, v: np.mean(n.log_density(v)) - m.log_density(v).mean(),
+        "new over old": lambda m, n, v: lme(m.log_density(v) - n.log_density(v)),
+        "divide by the number": lambda m, n, v: lse(n.log_density(v) - m.log_density(v)),
+        "the sign": lambda m, n, v: -lme(n.log_density(v) - m.log_density(v)),
+    },
+    ("tracking", "follow"): {
+        "gain is the share": lambda x, gain: smoothed(x, 1 - gain, x[0]),
+        "the new value counts": lambda x, gain: [x[0], *smoothed(x[:-1], gain, x[0])],
+        "begin at the first": lambda x, gain: smoothed(x, gain, 0.0),
+        "these are the values": lambda x, gain: x,
+        "a running mean": lambda x, gain: [x[: i + 1].mean() for i in range(len(x))],
+    },
+    ("leaky_rbm", "orthogonal"): {
+        "this is the printed": lambda n, j, c, s: leaky(n, j, c, s, visible=-n),
+        "a visible direction": lambda n, j, c, s: leaky(n, j, c, s, visible=j),
+        "each half is half": lambda n, j, c, s: leaky(n, j, c, s) + j * LOG_2,
+        "the leakiness multiplies": lambda n, j, c, s: leaky(n, j, c, s, square=(c * s) ** 2),
+    },
+    ("leaky_rbm", "score"): {
+        "a negative field": lambda v, W, b, c: leaky_score(v, W, b, c * c),
+        "the biases of the hidden": lambda v, W, b, c: leaky_score(v, W, 0, c),
+        "the normal factor": lambda v, W, b, c: leaky_score(v, W, b, c, normal=0),
+        "negative fields": lambda v, W, b, c: leaky_score(v, W, b, 0),
+        "without leakiness": lambda v, W, b, c: leaky_score(v, W, b, 1),
+        "half of the square": lambda v, W, b, c: leaky_score(v, W, b, c, square=1),
+    },
+    ("leaky_rbm", "project"): {
+        "cut each singular": lambda W, s: W * s / np.linalg.norm(W, 2),
+        "cut the singular": lambda W, s: np.maximum(np.minimum(W, s), -s),
+        "nothing was cut": lambda W, s: W,
+        "the columns have": lambda W, s: W / np.maximum(1, np.sqrt((W**2).sum(axis=0)) / s),
+    },
+    ("mcmc_basics", "no_repeat"): {
+        "without repeats": lambda p, q: share(p / leave(p, q, p / q)),
+        "this is the target": lambda p, q: p,
+        "the ratio of proposals": lambda p, q: share(p * leave(p, q, p)),
+        "the law must add": lambda p, q: p * leave(p, q, p / q),
+        "this is the law": lambda p, q: share(p * q),
+    },
+}
+
+
+def hills_of(lesson):
+    """log Z, and what a run from the uniform base finds: the hill of 2^100 states."""
+    return lambda mine: (lesson.hills(mine)[1], 100 * LOG_2)
+
+
+def printed(method, model):
+    """How far a number of the report is off, and the variance that it prints."""
+    off = report(method, model) - reference(model)
+    return lambda mine: (off, report(method, model, "variance"))
+
+
+def slopes(mine):
+    """Mean and mean square of slopes half-way."""
+    rows = own.states(mine.model.n_visible)
+    p = share(np.exp(point_score(mine, rows)))
+    x = path_slope(mine.model, mine.base, rows, 0.5)
+    return p @ x, p @ x**2
+
+
+def point_score(mine, rows):
+    half = (rows @ mine.model.weights + mine.model.hidden_bias) / 2
+    return rows @ (mine.base + mine.model.visible_bias) / 2 + soft(half).sum(axis=1)
+
+
+def of_each_chain(mine):
+    """Shares of the last place as counted, as averaged, and as averaged without the guesses."""
+    k, delta, guess = rts_tasks.walk(mine)
+    betas = np.linspace(0, 1, 6)
+    return k == 5, law(delta, betas, guess)[..., 5], law(delta, betas, 0 * guess)[..., 5]
+
+
+def one_step(n_dimensions):
+    """The share of proposals accepted after one leapfrog step in a standard normal."""
+
+    def rate(mine):
+        eps, rng = rts_continuous.bold(mine), np.random.default_rng(5)
+        x, p = rng.normal(size=(2, 200_000, n_dimensions))
+        y, end = leapfrog(x, p, np.negative, eps, 1)
+        change = ((x - y) * (x + y) + (p - end) * (p + end)).sum(axis=1) / 2
+        return np.exp(np.minimum(0, change)).mean()
+
+    return rate
+
+
+def errors_of_groups(mine):
+    """The standard error with and without regard to groups."""
+    x = sams.ten_groups(mine)
+    return np.sqrt(np.cov(x.mean(axis=1)) / 10), np.sqrt(np.cov(x.ravel()) / 40)
+
+
+def updated(mine):
+    """log Z before and after an update."""
+    return [summed(m.weights, m.visible_bias, m.hidden_bias) for m in tracking.update(mine)]
+
+
+def one_leaky_unit(mine):
+    w, b, c = leaky_rbm.unit(mine)
+    v = np.linspace(-30, 30, 600_001)
+    return lse(leaky_score(v[:, None], np.array([[w]]), b, c)) + np.log(v[1] - v[0])
+
+
+def mean_field(mine):
+    return mine.log_z, rl.tap(mine.model, 1, 0, progress=False).log_z
+
+
+def phi(mine):
+    return mine.number("phi", 0.6, 0.95, 2)
+
+
+NUMBERS = {
+    ("start", "missed", hills_of(start)): {
+        "exact minus estimate": lambda z, low: low - z,
+        "did you begin": lambda z, low: 0.0,
+        "this is the exact": lambda z, low: z,
+        "this is the estimate": lambda z, low: low,
+    },
+    ("start", "flattered", printed("SAMS", "h20")): {
+        "log p(v) is log p*(v)": lambda off, variance: off,
+        "this is a factor": lambda off, variance: np.exp(-off),
+        "this is what the 105": lambda off, variance: 13.89,
+    },
+    ("ais", "lost_hill", hills_of(ais)): {
+        "exact minus estimate": lambda z, low: low - z,
+        "this is the exact": lambda z, low: z,
+        "this is the estimate": lambda z, low: low,
+        "this is log 2": lambda z, low: LOG_2,
+        "the chains found": lambda z, low: 0.0,
+    },
+    ("ais", "stable", printed("AIS", "h500")): {
+        "the error of a mean of 20": lambda off, variance: off / variance**0.5,
+        "this is the distance": lambda off, variance: off,
+        "the variance is not": lambda off, variance: off / variance,
+        "the error of the mean is": lambda off, variance: 20 * off / variance,
+        "divide by the root": lambda off, variance: 20**0.5 * off / variance,
+        "the report's value": lambda off, variance: -off * (20 / variance) ** 0.5,
+    },
+    ("varopt", "half_way", slopes): {
+        "this is the standard": lambda mean, square: np.sqrt(square - mean**2),
+        "this is the mean": lambda mean, square: mean,
+        "the mean must be": lambda mean, square: square,
+    },
+    ("rts", "gain", of_each_chain): {
+        "averaged over counted": lambda k, q, bare: k.mean(axis=0).var() / q.mean(axis=0).var(),
+        "variances, not": lambda k, q, bare: q.mean(axis=0).std() / k.mean(axis=0).std(),
+        "first the mean": lambda k, q, bare: q.var() / k.var(),
+        "a column is a chain": lambda k, q, bare: q.mean(axis=1).var() / k.mean(axis=1).var(),
+        "q(k | x) needs": lambda k, q, bare: bare.mean(axis=0).var() / k.mean(axis=0).var(),
+    },
+    ("rts_continuous", "accepted", lambda mine: (one_step(10)(mine), one_step(1)(mine))): {
+        "this is the share": lambda ten, one: 1 - ten,
+        "in ten dimensions": lambda ten, one: one,
+    },
+    ("rts_continuous", "half_turn", lambda mine: (np.pi / rts_continuous.turns(mine),)): {
+        "this is the step": lambda turn: turn,
+        "a half turn, not a full": lambda turn: np.sqrt(2 - 2 * np.cos(2 * turn)),
+        "a half turn, not a quarter": lambda turn: np.sqrt(2 - 2 * np.cos(turn / 2)),
+    },
+    ("sams", "one_group", errors_of_groups): {
+        "divide the right": lambda right, wrong: wrong / right,
+        "the wrong error": lambda right, wrong: right / wrong / 2,
+        "near, but": lambda right, wrong: 2.0,
+    },
+    ("sams", "report_h100", printed("SAMS", "h100")): {
+        "the sign": lambda off, variance: -off * (20 / variance) ** 0.5,
+        "the standard error": lambda off, variance: off / variance**0.5,
+        "this is the distance": lambda off, variance: off,
+        "divide by the root": lambda off, variance: off * 20 / variance,
+    },
+    ("tap", "too_low", mean_field): {
+        "exact less": lambda z, low: low - z,
+        "this is the mean field": lambda z, low: low,
+    },
+    ("tap", "h500", lambda mine: (report("TAP (order not stated)", "h500"), reference("h500"))): {
+        "the sign": lambda said, right: right - said,
+    },
+    ("tracking", "one_update", updated): {
+        "log Z of the new model less": lambda before, after: before - after,
+        "this is log Z": lambda before, after: after,
+    },
+    ("tracking", "flattered", tracking.filter_of): {
+        "log p(v) is": lambda rise, gain: rise - rise / gain,
+        "this is the rise": lambda rise, gain: rise,
+    },
+    ("leaky_rbm", "one_unit", lambda mine: (one_leaky_unit(mine),)): {
+        "this is Z": np.exp,
+        "log √(2π)": lambda z: z - np.log(2 * np.pi) / 2,
+    },
+    ("leaky_rbm", "printed_sign", leaky_rbm.layers): {
+        "from -n/2": lambda n, j: np.log(2 * np.pi) * n / 2,
+        "the printed value": lambda n, j: -n * np.log(2 * np.pi),
+    },
+    ("mcmc_basics", "worth", lambda mine: (phi(mine),)): {
+        "the sum of correlations": lambda phi: 20_000 - 20_000 * phi,
+        "this is the autocorrelation": lambda phi: 2 / (1 - phi) - 1,
+    },
+    ("mcmc_basics", "wide_variance", lambda mine: (mcmc_basics.spread(mine),)): {
+        "this is the variance": lambda s: s * s,
+        "a variance is": lambda s: 1.5 * s,
+    },
+}
