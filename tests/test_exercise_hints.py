@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers_hints import LINE
-from helpers_lesson_hints import FUNCTIONS, NUMBERS
+from helpers_lesson_hints import FUNCTIONS
+from helpers_number_hints import NUMBERS
 
 from rbmlib.book import exercises
 from rbmlib.book.exercises.checker import LESSONS
