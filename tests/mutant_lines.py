@@ -145,7 +145,7 @@ class Coverage:
                         for n in numbers:
                             self.reached[name, n] |= tests
 
-    def chosen(self, mutant: dict) -> list[str]:
+    def chosen(self, mutant: dict, most_seconds: float = MOST_SECONDS) -> list[str]:
         """Tests that reach the line; those that reach its module, if it runs at import only."""
         lines = range(mutant["line"], mutant["end"] + 1)
         found = set().union(*(self.reached[mutant["file"], n] for n in lines))
@@ -153,7 +153,7 @@ class Coverage:
         total, chosen = 0.0, []
         for test in sorted(found, key=lambda t: (self.seconds[t], t)):
             total += self.seconds[test]
-            if chosen and total > MOST_SECONDS:
+            if chosen and total > most_seconds:
                 break
             chosen.append(test)
         return chosen

@@ -215,14 +215,14 @@ def try_mutants(mutants, tree_of, tests_of, until: float, keep) -> None:
                 plant(mutant["file"], lambda text: tree)
                 changed = _patched(functions[path], compile(tree, path, "exec"))
                 if not changed and path in loaded:
-                    answer({"imported": True})
+                    answer({"imported": True})  # what runs at import has run
                 else:
                     first_failure([by_name[t] for t in tests if t in by_name], answer)
 
             said = in_fork(fork, CPU_SECONDS, 900) if tests else {"through": True, "ended": 0}
             found = verdict(said)
-            if found["caught"] is None or (not found["caught"] and tests):
-                found = afresh(mutant, tests)  # what ran at import, or was kept from before
+            if found["caught"] is None:
+                found = afresh(mutant, tests)
             keep(mutant, found | {"tests": len(tests), "seconds": round(time.time() - began, 1)})
 
     collected(work)

@@ -25,7 +25,7 @@ import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from mutant_lines import Coverage, record
+from mutant_lines import MOST_SECONDS, Coverage, record
 from mutant_session import (
     CPU_SECONDS,
     KEPT,
@@ -92,14 +92,14 @@ def tree_with(mutant: dict) -> ast.AST:
     raise LookupError(f"{mutant['file']} has no mutation {mutant['number']}")
 
 
-def run(mutants: list[dict], until: float) -> None:
+def run(mutants: list[dict], until: float, seconds: float) -> None:
     """Try what has not been tried by the tests that judge it now; what was noticed stays so."""
     if not (KEPT / "covered").exists():
         raise SystemExit("nothing is recorded yet: .venv/bin/python tests/mutants.py record")
     known, covered, results = tried(), Coverage(), KEPT / "results.jsonl"
     for stem in covered.stale:
         print("recorded before a change:", stem, flush=True)
-    tests_of = {m["key"]: covered.chosen(m) for m in mutants}
+    tests_of = {m["key"]: covered.chosen(m, seconds) for m in mutants}
     due = [m for m in mutants if not _is_judged(known.get(m["key"]), covered, tests_of[m["key"]])]
 
     def keep(mutant, found):
@@ -229,6 +229,7 @@ def main() -> int:
     parser.add_argument("--statistical", type=int, default=30)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--minutes", type=float, default=600)
+    parser.add_argument("--seconds", type=float, default=MOST_SECONDS, help="of tests an error")
     parser.add_argument("--quick", action="store_true", help="record no statistical tests")
     given = parser.parse_args()
     KEPT.mkdir(parents=True, exist_ok=True)
@@ -242,7 +243,7 @@ def main() -> int:
     if given.work in ("all", "record"):
         record(until, given.names, given.quick)
     if given.work in ("all", "run"):
-        run(mutants, until)
+        run(mutants, until, given.seconds)
     if given.work in ("all", "run", "report"):
         report(mutants, given.seed)
     if given.work == "show":
