@@ -15,7 +15,7 @@ import pytest
 from mutant_session import KEPT, MARKED, ROOT, Watch, collected, in_fork
 
 MOST_SECONDS = 20.0  # of tests for one error, as recorded
-FILE_SECONDS, FILE_WALL = 45, 180  # a file of tests is recorded so long, statistical tests last
+FILE_SECONDS, FILE_WALL = 20, 90  # a file of tests is recorded so long, statistical tests last
 
 
 def digest(file: Path) -> str:

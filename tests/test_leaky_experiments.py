@@ -1,5 +1,7 @@
 """Tasks of chapter leaky_rbm: trainings that are scored, and Algorithm 2 as a sampler."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -70,7 +72,10 @@ def test_distances_from_exact_draws_tell_moves_starts_and_annealing_apart():
     from_draws = ESTIMATORS["distance from exact draws"]
     model = MODELS["one column"]()
     settings = {"norm": 0.9, "leakiness": 0.01, "n_sweeps": 10, "n_draws": 20_000}
-    _, exact = from_draws(model, 3, kernel="hmc", **settings)
+    began = time.thread_time()
+    run, exact = from_draws(model, 3, kernel="hmc", **settings)
+    assert 0 < run.seconds <= time.thread_time() - began
+    assert run.interval == (-np.inf, np.inf)
     _, published = from_draws(model, 3, kernel="gibbs", **settings)
     assert exact["ks_cd_model"] < 1.5 * exact["ks_exact"]
     assert abs(exact["slope_cd_model"]) < 0.02

@@ -15,6 +15,7 @@ from rbmlib.__main__ import main
 from rbmlib.sweeps import ESTIMATES, sweep
 from rbmlib.sweeps import engine as _engine
 from rbmlib.sweeps.store import StoreError
+from rbmlib.sweeps.sweep import _kind_and_size
 
 # results ------------------------------------------------------------------------------------
 
@@ -158,3 +159,13 @@ def test_command_line(tmp_path, capsys):
     assert main(["run", str(source), "--workers", "0"]) == 0
     assert "0 finished" in (out := capsys.readouterr().out)
     assert "3 were there" in out
+
+
+def test_tasks_of_a_kind_differ_in_size_and_seed_alone():
+    """The size is steps times chains, as far as a task has them."""
+    plain, other = {"model": "a", "n_chains": 10, "seed": 1}, {"model": "a", "seed": 2}
+    assert _kind_and_size(plain)[1] == 10
+    assert _kind_and_size(other | {"n_temperatures": 30})[1] == 30
+    assert _kind_and_size(plain | {"n_temperatures": 30})[1] == 300
+    assert _kind_and_size(plain)[0] == _kind_and_size(other)[0]
+    assert _kind_and_size(plain)[0] != _kind_and_size(plain | {"model": "b"})[0]
