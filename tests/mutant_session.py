@@ -26,6 +26,7 @@ KEPT = ROOT / "_build" / "mutants"
 MARKED = "not chapters and not pages and not processes"
 QUIET = ["-q", "-p", "no:cacheprovider", "-p", "no:nbval", "--no-header"]
 CPU_SECONDS = 90  # beyond, an error counts as noticed: the test would not end
+START, LONGER = 10, 3  # seconds and times what its tests took: the same, where they are short
 
 
 def quiet_threads() -> None:
@@ -197,7 +198,7 @@ def verdict(said: dict) -> dict:
     return {"caught": not said.get("through"), "by": "" if said.get("through") else by + ended}
 
 
-def try_mutants(mutants, tree_of, tests_of, until: float, keep) -> None:
+def try_mutants(mutants, tree_of, tests_of, seconds_of, until: float, keep) -> None:
     """Each error in a fork, judged by its tests; ``keep(mutant, verdict)`` is told of each."""
 
     def work(items):
@@ -219,7 +220,8 @@ def try_mutants(mutants, tree_of, tests_of, until: float, keep) -> None:
                 else:
                     first_failure([by_name[t] for t in tests if t in by_name], answer)
 
-            said = in_fork(fork, CPU_SECONDS, 900) if tests else {"through": True, "ended": 0}
+            most = min(CPU_SECONDS, START + int(LONGER * seconds_of(tests)))
+            said = in_fork(fork, most, 900) if tests else {"through": True, "ended": 0}
             found = verdict(said)
             if found["caught"] is None:
                 found = afresh(mutant, tests)

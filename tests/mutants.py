@@ -111,7 +111,11 @@ def run(mutants: list[dict], until: float, seconds: float) -> None:
               flush=True)  # fmt: skip
 
     if due:
-        try_mutants(due, tree_with, lambda m: tests_of[m["key"]], until, keep)
+        seconds = covered.seconds
+        try_mutants(
+            due, tree_with, lambda m: tests_of[m["key"]],
+            lambda tests: sum(seconds[t] for t in tests), until, keep,
+        )  # fmt: skip
 
 
 def _is_judged(row: dict | None, covered: Coverage, tests: list[str]) -> bool:
