@@ -99,3 +99,18 @@ def test_chains_go_where_the_error_is(monkeypatch):
     wanted = np.floor(np.maximum(covers.N_LOCAL * error / error.sum(), covers.FEWEST_LOCAL))
     assert [part.n_chains for part in made.parts] == [2000, *wanted]
     assert 1.5 < wanted.max() / wanted.min() < 1000 / 40
+
+
+@pytest.mark.parametrize(
+    ("given", "advised"), [({}, True), ({"data": np.eye(12)}, False), ({"path": None}, False)]
+)
+def test_data_are_advised_where_none_were_given(given, advised):
+    """A run that is far too short: what may help is more steps, and data if a model came alone."""
+    rbm = rl.testsystems.hopfield_rbm(12, 4, strength=9.0, rng=0)
+    model = rl.GeometricPath(rbm) if "path" in given else rbm
+    more = {name: value for name, value in given.items() if name != "path"}
+    with pytest.warns(rl.ConvergenceWarning, match="do not trust this value") as said:
+        rl.log_z(model, n_steps=2, n_chains=20, rng=0, enumerate_small=False, **more)
+    text = next(str(w.message) for w in said if "do not trust this value" in str(w.message))
+    assert "more steps than 2 (n_steps" in text
+    assert ("training data (data; --data)" in text) == advised

@@ -169,3 +169,18 @@ def test_tasks_of_a_kind_differ_in_size_and_seed_alone():
     assert _kind_and_size(plain | {"n_temperatures": 30})[1] == 300
     assert _kind_and_size(plain)[0] == _kind_and_size(other)[0]
     assert _kind_and_size(plain)[0] != _kind_and_size(plain | {"model": "b"})[0]
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "seconds", "words"),
+    [(None, 600, "no worker process has started after 600 s"),
+     ("tcp://here:1", 60, "scheduler tcp://here:1 has no worker after 60 s")],
+)  # fmt: skip
+def test_own_workers_are_waited_for_longer(scheduler, seconds, words):
+    class Client:
+        def wait_for_workers(self, n, timeout):
+            assert (n, timeout) == (1, seconds)
+            raise TimeoutError
+
+    with pytest.raises(RuntimeError, match=words):
+        _engine._check_workers(Client(), scheduler)

@@ -226,3 +226,33 @@ def test_a_random_estimate_with_an_error_of_0_is_flagged():
     for estimate in (rl.ti, rl.rts_of_sample, rl.mbar_of_sample, rl.bar_of_sample):
         with pytest.warns(rl.ConvergenceWarning, match="the standard error is 0"):
             assert not estimate(twin).converged
+
+
+def test_the_disagreement_of_halves_is_the_whole_difference():
+    """Slopes that rise by two in the middle of the half that is used: that is what an error must
+    hold. Every other chain comes to its beta from above, by way of 1."""
+    slopes, seen = np.random.default_rng(0).normal(size=(30, 20)), []
+    slopes[15:] += 2.0
+
+    class Rising(GeometricPath):
+        def sweep(self, state, beta, *_):
+            seen.append(beta)
+            return state
+
+        def joint_sweeps(self, state, beta, *_):
+            seen.append(beta)
+            return state, slopes
+
+    with pytest.warns(rl.ConvergenceWarning, match="halves of the run"):
+        run = rl.ti(Rising(RBM), n_chains=20, n_sweeps=60, rng=0, rule="random")
+    drift = slopes[15:].mean() - slopes[:15].mean()
+    assert run.settings["disagreement"] == pytest.approx(drift, rel=1e-12)
+    spread = slopes.mean(axis=0).std(ddof=1) / np.sqrt(20)
+    assert run.std_error == pytest.approx(np.hypot(spread, drift), rel=1e-12)
+    *way, betas = np.array(seen)
+    assert np.array_equal(way[-1], betas)
+    highest = np.max(way, axis=0)
+    from_above = highest == 1
+    assert from_above.sum() == 10
+    assert np.array_equal(highest[~from_above], betas[~from_above])
+    assert np.all(np.array(way)[-8:, from_above] >= betas[from_above])
