@@ -10,7 +10,7 @@ import rbmlib as rl
 from rbmlib.automatic import cover as covers
 from rbmlib.automatic.checks import Round
 from rbmlib.automatic.log_z import _seed
-from rbmlib.automatic.verdict import AIM, needed
+from rbmlib.automatic.verdict import AIM, needed, verdict
 from rbmlib.models.modes import find_modes
 
 
@@ -114,3 +114,11 @@ def test_data_are_advised_where_none_were_given(given, advised):
     text = next(str(w.message) for w in said if "do not trust this value" in str(w.message))
     assert "more steps than 2 (n_steps" in text
     assert ("training data (data; --data)" in text) == advised
+
+
+def test_a_verdict_names_what_failed_and_nothing_else():
+    said = verdict(of_runs(backward=run(10.0, converged=False)), has_data=False)
+    assert said.startswith("do not trust: failed: effective sample size from above (500); ")
+    assert "agree" not in said
+    assert said.endswith("; give it training data")
+    assert not verdict(of_runs(backward=run(converged=False)), has_data=True).endswith("data")

@@ -228,3 +228,10 @@ def test_rows_of_the_data_are_starts_so_many_and_no_more():
     data = np.random.default_rng(0).integers(0, 2, (119, 9))
     n = [len(hunting_starts(rbm, rows, 0)) for rows in (None, data[:60], data)]
     assert n[1] - n[0] == n[2] - n[0] == 2 * 60 + 60
+
+
+def test_bounds_in_single_precision_are_those_in_double():
+    rbm = rl.testsystems.random_rbm(20, 9, coupling=4.0, rng=0)
+    means = np.random.default_rng(0).uniform(size=(6, 20))
+    single = _Single.of(rbm).lower_bounds(means.astype(np.float32))
+    np.testing.assert_allclose(single, lower_bounds(rbm, means), atol=1e-4)

@@ -156,3 +156,17 @@ def test_the_first_ladder_is_as_long_as_asked_for_or_has_thirty_steps(n_betas, s
     with pytest.raises(InterruptedError):
         module._tuned(None, 4, 100, n_betas, np.random.default_rng(0), 1)
     assert asked == [steps]
+
+
+def test_tuning_rounds_double_their_sweeps(monkeypatch):
+    module, asked = import_module("rbmlib.estimators.nrpt"), []
+
+    def temper(path, betas, n_chains, n_sweeps, *_, **more):
+        asked.append((n_sweeps, more["start"]))
+
+    for name, other in (("ais", None), ("equal_rejection", "ladder"), ("_cut_anew", "ladder"),
+                        ("carried", "states")):  # fmt: skip
+        monkeypatch.setattr(module, name, lambda *_, other=other, **more: other)
+    monkeypatch.setattr(module, "parallel_tempering", temper)
+    module._tuned(None, 4, 100, None, np.random.default_rng(0), 1)
+    assert asked == [(20, "annealed"), (25, "states"), (50, "states")]

@@ -184,3 +184,14 @@ def test_own_workers_are_waited_for_longer(scheduler, seconds, words):
 
     with pytest.raises(RuntimeError, match=words):
         _engine._check_workers(Client(), scheduler)
+
+
+@pytest.mark.parametrize(
+    ("n_workers", "n_tasks", "wanted"),
+    [(None, 100, 4), (None, 3, 3), (None, 0, 1), (5, 1, 5), (0, 100, 1)],
+)
+def test_as_many_processes_as_cores_or_tasks(monkeypatch, n_workers, n_tasks, wanted):
+    """Eight cores, two threads each."""
+    monkeypatch.setattr("dask.system.CPU_COUNT", 8)
+    monkeypatch.setattr(_engine, "_kernel_threads", lambda: 2)
+    assert _engine._n_processes(n_workers, n_tasks) == wanted

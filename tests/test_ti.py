@@ -256,3 +256,11 @@ def test_the_disagreement_of_halves_is_the_whole_difference():
     assert from_above.sum() == 10
     assert np.array_equal(highest[~from_above], betas[~from_above])
     assert np.all(np.array(way)[-8:, from_above] >= betas[from_above])
+
+
+@pytest.mark.parametrize("rule", ["simpson", "trapezoid", "corrected"])
+def test_the_corrected_rule_is_advised_unless_it_was_used(rule):
+    checks = rl.ti(run(20, 200, conditional="joint"), rule=rule, skip=1).settings["checks"]
+    text = next(text for text in checks if text.startswith("error of the rule"))
+    assert text.endswith("(closer betas mend it" + ("" if rule == "corrected" else
+                         ", or rule='corrected'") + ")")  # fmt: skip
