@@ -9,7 +9,7 @@ from helpers_tempering import BETAS, EXACT, PATH, RBM, run
 
 import rbmlib as rl
 from rbmlib import GeometricPath
-from rbmlib.estimators.ti import correction, quadrature
+from rbmlib.estimators.ti import correction, quadrature, rule_error
 
 
 def mean_slopes():
@@ -264,3 +264,17 @@ def test_the_corrected_rule_is_advised_unless_it_was_used(rule):
     text = next(text for text in checks if text.startswith("error of the rule"))
     assert text.endswith("(closer betas mend it" + ("" if rule == "corrected" else
                          ", or rule='corrected'") + ")")  # fmt: skip
+
+
+def test_the_error_of_the_rule_on_three_betas():
+    """A mean slope of beta cubed: its derivative at three betas, 0.5, 1 and 1.5 from differences
+    to the second order, corrects the trapezoids; Simpson's rule has 1/4."""
+    betas, value = np.array([0.0, 0.5, 1.0]), 0.3
+    mean = betas**3
+    trapezoids = 0.25 * mean[0] + 0.5 * mean[1] + 0.25 * mean[2]
+    derivative = np.array([-0.5, 1.0, 2.5])  # of the parabola through the three
+    corrected = trapezoids - 0.5**2 / 12 * (derivative[2] - derivative[0])
+    wanted = max(abs(corrected - value), abs(0.25 - value))
+    assert rule_error(betas, mean, None, value) == pytest.approx(wanted)
+    of_variances = rule_error(betas, mean, np.array([0.0, 9.0, 9.0]), value)
+    assert of_variances == pytest.approx(abs(trapezoids - 0.5**2 / 12 * 9 - value))
