@@ -127,3 +127,9 @@ def test_a_pilot_takes_half_of_the_steps_unless_these_are_few(n_steps, monkeypat
     assert betas.size == n_steps + 1
     assert asked == ([(200, 201)] if n_steps == 400 else [])
     assert np.allclose(np.diff(betas), 1 / n_steps) == (n_steps == 399)
+
+
+def test_the_steps_of_resampling_are_those_after_which_it_was():
+    """Looked at each third step of eleven, and always below the threshold: not at the end."""
+    estimate = run(0, n_steps=11, look_every=3, threshold=1.0)
+    assert estimate.settings["resampled"] == [3, 6, 9]

@@ -9,7 +9,7 @@ from helpers_tempering import BETAS, EXACT, PATH, RBM, run
 
 import rbmlib as rl
 from rbmlib import GeometricPath
-from rbmlib.estimators.ti import correction, quadrature, rule_error
+from rbmlib.estimators.ti import _mean_slopes, _variances, correction, quadrature, rule_error
 
 
 def mean_slopes():
@@ -278,3 +278,17 @@ def test_the_error_of_the_rule_on_three_betas():
     assert rule_error(betas, mean, None, value) == pytest.approx(wanted)
     of_variances = rule_error(betas, mean, np.array([0.0, 9.0, 9.0]), value)
     assert of_variances == pytest.approx(abs(trapezoids - 0.5**2 / 12 * 9 - value))
+
+
+def test_influences_are_what_a_little_more_weight_of_a_chain_does():
+    """Of means and variances of the slope: n times their change by the share of its weight."""
+    sums = np.random.default_rng(0).uniform(0.5, 2, (6, 3, 4))
+    mean, of_means, _ = _mean_slopes(sums)
+    variance, of_variances = _variances(sums, mean, of_means)
+    for chain in range(6):
+        more = sums.copy()
+        more[chain] *= 1 + 1e-6
+        new_mean, new_of_means, _ = _mean_slopes(more)
+        new_variance, _ = _variances(more, new_mean, new_of_means)
+        np.testing.assert_allclose(of_means[chain], 6e6 * (new_mean - mean), rtol=1e-4)
+        np.testing.assert_allclose(of_variances[chain], 6e6 * (new_variance - variance), rtol=1e-4)
