@@ -198,8 +198,11 @@ def verdict(said: dict) -> dict:
     return {"caught": not said.get("through"), "by": "" if said.get("through") else by + ended}
 
 
-def try_mutants(mutants, tree_of, tests_of, seconds_of, until: float, keep) -> None:
-    """Each error in a fork, judged by its tests; ``keep(mutant, verdict)`` is told of each."""
+def try_mutants(mutants, tree_of, tests_of, seconds_of, until: float, keep, anew=False) -> None:
+    """Each error in a fork, judged by its tests; ``keep(mutant, verdict)`` is told of each.
+
+    With ``anew`` those that survive are tried once more, in a process of their own.
+    """
 
     def work(items):
         by_name = {item.nodeid: item for item in items}
@@ -223,7 +226,7 @@ def try_mutants(mutants, tree_of, tests_of, seconds_of, until: float, keep) -> N
             most = min(CPU_SECONDS, START + int(LONGER * seconds_of(tests)))
             said = in_fork(fork, most, 900) if tests else {"through": True, "ended": 0}
             found = verdict(said)
-            if found["caught"] is None:
+            if found["caught"] is None or (anew and tests and not found["caught"]):
                 found = afresh(mutant, tests)
             keep(mutant, found | {"tests": len(tests), "seconds": round(time.time() - began, 1)})
 

@@ -92,15 +92,19 @@ def tree_with(mutant: dict) -> ast.AST:
     raise LookupError(f"{mutant['file']} has no mutation {mutant['number']}")
 
 
-def run(mutants: list[dict], until: float, seconds: float) -> None:
-    """Try what has not been tried by the tests that judge it now; what was noticed stays so."""
+def run(mutants: list[dict], until: float, seconds: float, anew: bool) -> None:
+    """Try what has not been tried by the tests that judge it now; what was noticed stays so.
+
+    With ``anew`` all that survives, in processes that import rbmlib with the error in it.
+    """
     if not (KEPT / "covered").exists():
         raise SystemExit("nothing is recorded yet: .venv/bin/python tests/mutants.py record")
     known, covered, results = tried(), Coverage(), KEPT / "results.jsonl"
     for stem in covered.stale:
         print("recorded before a change:", stem, flush=True)
     tests_of = {m["key"]: covered.chosen(m, seconds) for m in mutants}
-    due = [m for m in mutants if not _is_judged(known.get(m["key"]), covered, tests_of[m["key"]])]
+    stamps = {key: None if anew else covered.stamp(tests) for key, tests in tests_of.items()}
+    due = [m for m in mutants if not _is_judged(known.get(m["key"]), stamps[m["key"]])]
 
     def keep(mutant, found):
         row = {n: mutant[n] for n in ("key", "file", "line", "text", "what", "statistical", "nth")}
@@ -114,12 +118,12 @@ def run(mutants: list[dict], until: float, seconds: float) -> None:
         seconds = covered.seconds
         try_mutants(
             due, tree_with, lambda m: tests_of[m["key"]],
-            lambda tests: sum(seconds[t] for t in tests), until, keep,
+            lambda tests: sum(seconds[t] for t in tests), until, keep, anew,
         )  # fmt: skip
 
 
-def _is_judged(row: dict | None, covered: Coverage, tests: list[str]) -> bool:
-    return row is not None and (row["caught"] or row["stamp"] == covered.stamp(tests))
+def _is_judged(row: dict | None, stamp: str | None) -> bool:
+    return row is not None and (row["caught"] or row["stamp"] == stamp)
 
 
 def run_one() -> int:
@@ -234,6 +238,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--minutes", type=float, default=600)
     parser.add_argument("--seconds", type=float, default=MOST_SECONDS, help="of tests an error")
+    parser.add_argument("--anew", action="store_true", help="survivors in processes of their own")
     parser.add_argument("--quick", action="store_true", help="record no statistical tests")
     given = parser.parse_args()
     KEPT.mkdir(parents=True, exist_ok=True)
@@ -247,7 +252,7 @@ def main() -> int:
     if given.work in ("all", "record"):
         record(until, given.names, given.quick)
     if given.work in ("all", "run"):
-        run(mutants, until, given.seconds)
+        run(mutants, until, given.seconds, given.anew)
     if given.work in ("all", "run", "report"):
         report(mutants, given.seed)
     if given.work == "show":
