@@ -147,7 +147,8 @@ class Coverage:
 
     def chosen(self, mutant: dict, most_seconds: float = MOST_SECONDS) -> list[str]:
         """Tests that reach the line; those that reach its module, if it runs at import only."""
-        lines = range(mutant["line"], mutant["end"] + 1)
+        # what runs at import seems to be reached by the test that happened to import the file
+        lines = range(mutant["line"], mutant["end"] + 1) if mutant["inside"] else ()
         found = set().union(*(self.reached[mutant["file"], n] for n in lines))
         found = found or self.reached_file[mutant["file"]]
         total, chosen = 0.0, []
