@@ -232,7 +232,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     works = ("all", "planted", "record", "run", "report", "show", "one")
     parser.add_argument("work", choices=works)
-    parser.add_argument("names", nargs="*", help="test files to record, or an error's number")
+    parser.add_argument("names", nargs="*", help="test files to record, or numbers of errors")
     parser.add_argument("--random", type=int, default=200)
     parser.add_argument("--statistical", type=int, default=30)
     parser.add_argument("--seed", type=int, default=SEED)
@@ -252,7 +252,8 @@ def main() -> int:
     if given.work in ("all", "record"):
         record(until, given.names, given.quick)
     if given.work in ("all", "run"):
-        run(mutants, until, given.seconds, given.anew)
+        some = [m for m in mutants if str(m["nth"]) in given.names] if given.names else mutants
+        run(some, until, given.seconds, given.anew)
     if given.work in ("all", "run", "report"):
         report(mutants, given.seed)
     if given.work == "show":

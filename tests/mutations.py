@@ -62,8 +62,8 @@ def found_in(source, change: int | None = None, kernels: bool = False) -> list[d
     found = []
     functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
     for number, (what, node, edit) in enumerate(finder.places):
-        row = {"number": number, "what": what, "line": node.lineno, "end": node.end_lineno,
-               "inside": any(f.lineno < node.lineno <= f.end_lineno for f in functions)}  # fmt: skip
+        row = {"number": number, "what": what, "line": node.lineno, "end": node.end_lineno}
+        row["inside"] = any(f.lineno < node.lineno <= f.end_lineno for f in functions)
         if number == change:
             # the same node of a copy, found by its place in a walk
             place = next(i for i, n in enumerate(ast.walk(tree)) if n is node)
