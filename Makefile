@@ -20,7 +20,7 @@ threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) N
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock book executed chapter pages notebooks articles test bench lint release clean exercises slides check mutants
+.PHONY: help setup lock book executed chapter pages notebooks articles test test_processes test_library test_notebooks bench lint release clean exercises slides check mutants
 
 book: $(STAMP)  ## run a copy of every chapter and render the book to _build/html
 	@BOOK_JOBS=$(JOBS) BOOK_CHAPTERS="$$($(MAKE) --silent -n executed | sed -nE 's,.*run_chapter\.py (book/[^ ]*\.ipynb) .*,\1,p' | tr '\n' ' ')"; \
@@ -28,16 +28,26 @@ book: $(STAMP)  ## run a copy of every chapter and render the book to _build/htm
 	@$(MAKE) --silent $(HTML)/.done
 	@echo "open $(HTML)/index.html"
 
+# Tests of processes mostly wait: they run beside those of the library and of the stored notebooks,
+# and have ended before the pages are rendered, which one of them does as well.
 test: $(STAMP)  ## every test: library, stored notebooks, chapters at other parameters, rendered pages
+	@$(MAKE) --silent -j2 test_processes test_notebooks
+	@$(MAKE) --silent pages
+	$(BIN)/pytest -n 2 --dist loadgroup -m pages tests
+	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist load -m chapters tests
+
+test_processes: $(STAMP)
+	@mkdir -p _build
+	@MAKEFLAGS= $(BIN)/pytest -m processes tests >_build/processes.log 2>&1; found=$$?; cat _build/processes.log; exit $$found
+
+test_library: $(STAMP)
 	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist loadscope --doctest-modules -m "not chapters and not pages and not processes" rbmlib tests
+
+test_notebooks: $(STAMP) | test_library
 ifneq ($(NBS),)
 	$(call threads,$(SHARE)) $(BIN)/pytest -n $(JOBS) --dist loadscope --nbval --nbval-current-env \
 	  --nbval-sanitize-with tests/nbval.cfg --nbval-cell-timeout=900 book
 endif
-	@$(MAKE) --silent pages
-	$(BIN)/pytest -n 2 --dist loadgroup -m pages tests
-	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist load -m chapters tests
-	$(BIN)/pytest -m processes tests
 
 QUICK := structure schedules results models paths hmc mcmc store sweep sweep_declarations log_z_checks \
          planted error_bars uneven uneven_training values_said hostile_arguments refused_models refused_runs \

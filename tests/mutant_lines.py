@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
+import signal
 import time
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
 from mutant_session import KEPT, MARKED, ROOT, Watch, collected, in_fork
 
 MOST_SECONDS = 20.0  # of tests for one error, as recorded
+FILE_SECONDS, FILE_WALL = 20, 90  # a file of tests is recorded so long, statistical tests last
 
 
 def digest(file: Path) -> str:
@@ -34,6 +39,7 @@ def record(until: float, names: list[str], quick: bool) -> None:
         for item in items:
             by_file[item.nodeid.partition("::")[0]].append(item)
         for name, some in sorted(by_file.items()):
+            some.sort(key=lambda item: item.get_closest_marker("statistical") is not None)
             target = KEPT / "covered" / f"{name.replace('/', '.')}.json"
             kept = json.loads(target.read_text()) if target.exists() else None
             if kept and is_current(kept, marked):
@@ -44,12 +50,34 @@ def record(until: float, names: list[str], quick: bool) -> None:
             began = time.time()
             said = in_fork(
                 lambda answer, some=some, target=target: _recorded(some, target, marked),
-                1500,
-                3000,
+                10 * FILE_SECONDS,
+                2 * FILE_WALL,
             )
             print(f"{name}: {said} {time.time() - began:.0f} s", flush=True)
 
     collected(work, [f"tests/{name}" for name in names] or ["rbmlib", "tests"], marked)
+
+
+def _processor_seconds() -> float:
+    return sum(os.times()[:4])  # of this process and of those that it started and that ended
+
+
+def _run_for_a_while(watch: Watch, items) -> None:
+    """What has not ended by then is not among the outcomes."""
+
+    def stop(*_):
+        raise pytest.exit.Exception("recorded long enough")
+
+    for timer, number, seconds in (
+        (signal.ITIMER_PROF, signal.SIGPROF, FILE_SECONDS),
+        (signal.ITIMER_REAL, signal.SIGALRM, FILE_WALL),
+    ):
+        signal.signal(number, stop)
+        signal.setitimer(timer, seconds)
+    with contextlib.suppress(pytest.exit.Exception):
+        watch.run(items)
+    for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
+        signal.setitimer(timer, 0)
 
 
 def _recorded(items, target: Path, marked: str) -> None:
@@ -58,16 +86,19 @@ def _recorded(items, target: Path, marked: str) -> None:
     cover = coverage.Coverage(
         data_file=None, source=[str(ROOT / "rbmlib")], config_file=False, messages=False
     )
-    seconds, outcomes, phases = defaultdict(float), {}, ("setup", "call")
+    began, seconds, outcomes, phases = {}, {}, {}, ("setup", "call")
+
+    def on_phase(item, phase):
+        began.setdefault(item.nodeid, _processor_seconds())
+        cover.switch_context(f"{phase}|{item.nodeid}")
 
     def on_report(report):
-        seconds[report.nodeid] += report.duration
+        seconds[report.nodeid] = _processor_seconds() - began[report.nodeid]
         if report.when == "call" or report.outcome != "passed":
             outcomes[report.nodeid] = report.outcome
 
     cover.start()
-    watch = Watch(lambda item, phase: cover.switch_context(f"{phase}|{item.nodeid}"), on_report)
-    watch.run(items)
+    _run_for_a_while(Watch(on_phase, on_report), items)
     cover.stop()
     data = cover.get_data()
     lines = {phase: defaultdict(lambda: defaultdict(list)) for phase in phases}
@@ -97,13 +128,14 @@ class Coverage:
     def __init__(self):
         files = sorted((KEPT / "covered").glob("*.json"))
         kept = [json.loads(f.read_text()) for f in files]
-        self.seconds, self.file_of = {}, {}
+        self.seconds, self.digest_of = {}, {}
         self.reached = defaultdict(set)  # tests by file and line
         self.reached_file = defaultdict(set)
         self.stale = [f.stem for f, k in zip(files, kept, strict=True) if not is_current(k)]
         for k in kept:
             passed = {t for t in k["tests"] if k["outcomes"].get(t) == "passed"}
             self.seconds |= {t: k["seconds"][t] for t in passed}
+            self.digest_of |= {t: k["digests"][t.partition("::")[0]] for t in passed}
             # what one test's fixtures ran may be shared by every other test of the file
             for phase, every in (("call", False), ("setup", True)):
                 for test, files_of in k["lines"].get(phase, {}).items():
@@ -113,15 +145,21 @@ class Coverage:
                         for n in numbers:
                             self.reached[name, n] |= tests
 
-    def chosen(self, mutant: dict) -> list[str]:
+    def chosen(self, mutant: dict, most_seconds: float = MOST_SECONDS) -> list[str]:
         """Tests that reach the line; those that reach its module, if it runs at import only."""
-        lines = range(mutant["line"], mutant["end"] + 1)
+        # what runs at import seems to be reached by the test that happened to import the file
+        lines = range(mutant["line"], mutant["end"] + 1) if mutant["inside"] else ()
         found = set().union(*(self.reached[mutant["file"], n] for n in lines))
         found = found or self.reached_file[mutant["file"]]
         total, chosen = 0.0, []
         for test in sorted(found, key=lambda t: (self.seconds[t], t)):
             total += self.seconds[test]
-            if chosen and total > MOST_SECONDS:
+            if chosen and total > most_seconds:
                 break
             chosen.append(test)
         return chosen
+
+    def stamp(self, tests: list[str]) -> str:
+        """Another one if other tests judge, or if one of them was changed."""
+        text = "".join(f"{test} {self.digest_of[test]}" for test in tests)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]

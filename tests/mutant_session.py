@@ -26,6 +26,7 @@ KEPT = ROOT / "_build" / "mutants"
 MARKED = "not chapters and not pages and not processes"
 QUIET = ["-q", "-p", "no:cacheprovider", "-p", "no:nbval", "--no-header"]
 CPU_SECONDS = 90  # beyond, an error counts as noticed: the test would not end
+START, LONGER = 10, 3  # seconds and times what its tests took: the same, where they are short
 
 
 def quiet_threads() -> None:
@@ -55,7 +56,7 @@ def in_fork(work, cpu_seconds: int, wall_seconds: float) -> dict:
     pid = os.fork()
     if pid == 0:
         os.close(reading)
-        os.setsid()
+        os.setpgrp()
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 5))
         try:
             work(lambda said: os.write(writing, json.dumps(said).encode() + b"\n"))
@@ -197,8 +198,11 @@ def verdict(said: dict) -> dict:
     return {"caught": not said.get("through"), "by": "" if said.get("through") else by + ended}
 
 
-def try_mutants(mutants, tree_of, tests_of, until: float, keep) -> None:
-    """Each error in a fork, judged by its tests; ``keep(mutant, verdict)`` is told of each."""
+def try_mutants(mutants, tree_of, tests_of, seconds_of, until: float, keep, anew=False) -> None:
+    """Each error in a fork, judged by its tests; ``keep(mutant, verdict)`` is told of each.
+
+    With ``anew`` those that survive are tried once more, in a process of their own.
+    """
 
     def work(items):
         by_name = {item.nodeid: item for item in items}
@@ -215,14 +219,15 @@ def try_mutants(mutants, tree_of, tests_of, until: float, keep) -> None:
                 plant(mutant["file"], lambda text: tree)
                 changed = _patched(functions[path], compile(tree, path, "exec"))
                 if not changed and path in loaded:
-                    answer({"imported": True})
+                    answer({"imported": True})  # what runs at import has run
                 else:
                     first_failure([by_name[t] for t in tests if t in by_name], answer)
 
-            said = in_fork(fork, CPU_SECONDS, 900) if tests else {"through": True, "ended": 0}
+            most = min(CPU_SECONDS, START + int(LONGER * seconds_of(tests)))
+            said = in_fork(fork, most, 900) if tests else {"through": True, "ended": 0}
             found = verdict(said)
-            if found["caught"] is None or (not found["caught"] and tests):
-                found = afresh(mutant, tests)  # what ran at import, or was kept from before
+            if found["caught"] is None or (anew and tests and not found["caught"]):
+                found = afresh(mutant, tests)
             keep(mutant, found | {"tests": len(tests), "seconds": round(time.time() - began, 1)})
 
     collected(work)

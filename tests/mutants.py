@@ -19,13 +19,13 @@ import hashlib
 import itertools
 import json
 import os
-import random
 import resource
 import sys
 import time
+from collections import Counter, defaultdict
 from pathlib import Path
 
-from mutant_lines import Coverage, record
+from mutant_lines import MOST_SECONDS, Coverage, record
 from mutant_session import (
     CPU_SECONDS,
     KEPT,
@@ -43,6 +43,7 @@ WRITE_MACHINE_CODE = ("_kernels/simd.py", "_kernels/memory.py")
 LEFT_OUT = ("book/plots.py", "book/first_pictures.py", "_progress.py", *WRITE_MACHINE_CODE)
 SEED = 20261123
 FOUND = ("nth", "statistical", "file", "text", "what", "caught", "by")
+TABLE, EQUIVALENT = (ROOT / "tests" / f for f in ("random_mutants.csv", "equivalent_mutants.csv"))
 
 
 def sources() -> list[Path]:
@@ -50,25 +51,30 @@ def sources() -> list[Path]:
     return [f for f in files if not any(name in str(f.relative_to(ROOT)) for name in LEFT_OUT)]
 
 
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 def drawn(n_random: int, n_statistical: int, seed: int) -> list[dict]:
     """Errors in an order of chance: first those of any kind, then those of statistics."""
-    every: dict[bool, list[dict]] = {False: [], True: []}
+    pools: dict[bool, dict[str, list[dict]]] = {False: defaultdict(list), True: defaultdict(list)}
     for file in sources():
         text = file.read_text(encoding="utf-8")
-        name = str(file.relative_to(ROOT))
+        name, before = str(file.relative_to(ROOT)), Counter()
         for m in found_in(text, kernels="_kernels/" in name):
             line = text.splitlines()[m["line"] - 1].strip()
-            key = hashlib.sha256(f"{name} {line} {m['number']} {m['what']}".encode()).hexdigest()
-            every[m["what"] in STATISTICAL].append(m | {"file": name, "text": line,
-                                                        "key": key[:16]})  # fmt: skip
-    source, chosen = random.Random(seed), []
+            before[line, m["what"]] += 1
+            key = digest(f"{name} {line} {m['what']} {before[line, m['what']]}")
+            statistical = m["what"] in STATISTICAL
+            pools[statistical]["" if statistical else group_of(m["what"])].append(
+                m | {"file": name, "text": line, "key": key}
+            )
+    chosen = []
     for statistical, n in ((False, n_random), (True, n_statistical)):
-        pools: dict[str, list[dict]] = {}
-        for m in every[statistical]:
-            pools.setdefault("" if statistical else group_of(m["what"]), []).append(m)
-        for pool in pools.values():
-            source.shuffle(pool)
-        in_turn = itertools.chain.from_iterable(itertools.zip_longest(*pools.values()))
+        # each has its place by its own digits, so that a change elsewhere does not draw others
+        for pool in pools[statistical].values():
+            pool.sort(key=lambda m: digest(f"{seed} {m['key']}"))
+        in_turn = itertools.chain.from_iterable(itertools.zip_longest(*pools[statistical].values()))
         some = [m for m in in_turn if m is not None][:n]
         chosen += [m | {"statistical": statistical} for m in some]
     return [m | {"nth": i} for i, m in enumerate(chosen)]
@@ -86,26 +92,38 @@ def tree_with(mutant: dict) -> ast.AST:
     raise LookupError(f"{mutant['file']} has no mutation {mutant['number']}")
 
 
-def run(mutants: list[dict], until: float, again: bool) -> None:
-    known, results = tried(), KEPT / "results.jsonl"
-    due = [
-        m for m in mutants
-        if m["key"] not in known or (again and not known[m["key"]]["caught"])
-    ]  # fmt: skip
+def run(mutants: list[dict], until: float, seconds: float, anew: bool) -> None:
+    """Try what has not been tried by the tests that judge it now; what was noticed stays so.
+
+    With ``anew`` all that survives, in processes that import rbmlib with the error in it.
+    """
+    if not (KEPT / "covered").exists():
+        raise SystemExit("nothing is recorded yet: .venv/bin/python tests/mutants.py record")
+    known, covered, results = tried(), Coverage(), KEPT / "results.jsonl"
+    for stem in covered.stale:
+        print("recorded before a change:", stem, flush=True)
+    tests_of = {m["key"]: covered.chosen(m, seconds) for m in mutants}
+    stamps = {key: None if anew else covered.stamp(tests) for key, tests in tests_of.items()}
+    due = [m for m in mutants if not _is_judged(known.get(m["key"]), stamps[m["key"]])]
 
     def keep(mutant, found):
         row = {n: mutant[n] for n in ("key", "file", "line", "text", "what", "statistical", "nth")}
+        row |= {"stamp": covered.stamp(tests_of[mutant["key"]])} | found
         with results.open("a") as file:
-            file.write(json.dumps(row | found) + "\n")
-        print(mutant["nth"], "caught" if found["caught"] else "SURVIVED", mutant["file"],
-              mutant["line"], mutant["what"], "|", mutant["text"], "|", found["by"],
-              found["seconds"], flush=True)  # fmt: skip
+            file.write(json.dumps(row) + "\n")
+        print(*(row[n] for n in ("nth", "caught", "file", "line", "what", "text", "by", "seconds")),
+              flush=True)  # fmt: skip
 
     if due:
-        covered = Coverage()
-        if covered.stale:
-            print("recorded before a change:", *covered.stale, flush=True)
-        try_mutants(due, tree_with, covered.chosen, until, keep)
+        seconds = covered.seconds
+        try_mutants(
+            due, tree_with, lambda m: tests_of[m["key"]],
+            lambda tests: sum(seconds[t] for t in tests), until, keep, anew,
+        )  # fmt: skip
+
+
+def _is_judged(row: dict | None, stamp: str | None) -> bool:
+    return row is not None and (row["caught"] or row["stamp"] == stamp)
 
 
 def run_one() -> int:
@@ -138,7 +156,7 @@ def run_planted(names: list[str]) -> None:
         done = {r["key"]: r for r in map(json.loads, results.read_text().splitlines())}
     missed = []
     for number, row in enumerate(PLANTED):
-        key = hashlib.sha256(repr(row).encode()).hexdigest()[:16]
+        key = digest(repr(row))
         if names and str(number) not in names and not any(n in row.what for n in names):
             continue
         if not done.get(key, {}).get("caught"):
@@ -164,37 +182,64 @@ def tried() -> dict[str, dict]:
     return {row["key"]: row for row in rows}
 
 
-def report(mutants: list[dict]) -> None:
-    known = tried()
-    rows = [known[m["key"]] for m in mutants if m["key"] in known]
-    if len(rows) == len(mutants):
-        with (ROOT / "tests" / "random_mutants.csv").open("w", newline="") as file:
-            table = csv.DictWriter(file, FOUND, extrasaction="ignore", lineterminator="\n")
-            table.writeheader()
-            table.writerows(rows)
-    for statistical in (False, True):
-        rows = [known[m["key"]] for m in mutants
-                if m["statistical"] == statistical and m["key"] in known]  # fmt: skip
-        caught = sum(row["caught"] for row in rows)
-        kind = "of statistics" if statistical else "of any kind"
-        print(f"errors {kind}: {caught} of {len(rows)} noticed")
-        for row in rows:
-            if not row["caught"]:
-                print(f"  {row['nth']} {row['file']}:{row['line']} {row['what']}: "
-                      f"{row['text']} ({row['tests']} tests)")  # fmt: skip
+def equivalent() -> dict[tuple, str]:
+    """Why nothing that anybody sees depends on it, by file, line and change."""
+    with EQUIVALENT.open(encoding="utf-8", newline="") as file:
+        return {(r["file"], r["text"], r["what"]): r["why"] for r in csv.DictReader(file)}
+
+
+def judged(mutants: list[dict]) -> list[dict]:
+    """Rows of the table, for what has been tried."""
+    known, why = tried(), equivalent()
+    rows = [known[m["key"]] | {"nth": m["nth"]} for m in mutants if m["key"] in known]
+    for row in rows:
+        if not row["caught"] and (reason := why.get((row["file"], row["text"], row["what"]))):
+            row |= {"caught": "equivalent", "by": reason}
+    return rows
+
+
+def head(rows: list[dict], n_drawn: int, seed: int) -> list[str]:
+    """Seed, day, library and counts, as the first lines of the table."""
+    library = digest("".join(file.read_text(encoding="utf-8") for file in sources()))
+    lines = [f"seed {seed}; {time.strftime('%Y-%m-%d')}; digest of the library {library}",
+             f"{len(rows)} of {n_drawn} errors that were drawn have been tried"]  # fmt: skip
+    kinds = (("all", (False, True)), ("of any kind", (False,)), ("of statistics", (True,)))
+    for kind, those in kinds:
+        counts = Counter(str(r["caught"]) for r in rows if r["statistical"] in those)
+        n = counts["True"] + counts["False"]
+        lines.append(f"{kind}: {counts['True']} of {n} noticed ({counts['True'] / max(n, 1):.0%}), "
+                     f"and {counts['equivalent']} that change nothing")  # fmt: skip
+    return lines
+
+
+def report(mutants: list[dict], seed: int) -> None:
+    """Write the table; print its head and what survived."""
+    rows = judged(mutants)
+    lines = head(rows, len(mutants), seed)
+    with TABLE.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(f"# {line}\n" for line in lines)
+        table = csv.DictWriter(file, FOUND, extrasaction="ignore", lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    print(*lines, sep="\n")
+    for row in rows:
+        if row["caught"] is False:
+            print(f"  {row['nth']} {row['file']}:{row['line']} {row['what']}: "
+                  f"{row['text']} ({row['tests']} tests)")  # fmt: skip
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     works = ("all", "planted", "record", "run", "report", "show", "one")
     parser.add_argument("work", choices=works)
-    parser.add_argument("names", nargs="*", help="test files to record, or an error's number")
+    parser.add_argument("names", nargs="*", help="test files to record, or numbers of errors")
     parser.add_argument("--random", type=int, default=200)
     parser.add_argument("--statistical", type=int, default=30)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--minutes", type=float, default=600)
+    parser.add_argument("--seconds", type=float, default=MOST_SECONDS, help="of tests an error")
+    parser.add_argument("--anew", action="store_true", help="survivors in processes of their own")
     parser.add_argument("--quick", action="store_true", help="record no statistical tests")
-    parser.add_argument("--again", action="store_true", help="try once more what was not noticed")
     given = parser.parse_args()
     KEPT.mkdir(parents=True, exist_ok=True)
     until = time.time() + 60 * given.minutes
@@ -207,9 +252,10 @@ def main() -> int:
     if given.work in ("all", "record"):
         record(until, given.names, given.quick)
     if given.work in ("all", "run"):
-        run(mutants, until, given.again)
+        some = [m for m in mutants if str(m["nth"]) in given.names] if given.names else mutants
+        run(some, until, given.seconds, given.anew)
     if given.work in ("all", "run", "report"):
-        report(mutants)
+        report(mutants, given.seed)
     if given.work == "show":
         mutant = mutants[int(given.names[0])]
         text = (ROOT / mutant["file"]).read_text(encoding="utf-8")

@@ -60,8 +60,10 @@ def found_in(source, change: int | None = None, kernels: bool = False) -> list[d
         if not kernels or isinstance(node, ast.FunctionDef | ast.ClassDef):
             finder.visit(node)
     found = []
+    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
     for number, (what, node, edit) in enumerate(finder.places):
         row = {"number": number, "what": what, "line": node.lineno, "end": node.end_lineno}
+        row["inside"] = any(f.lineno < node.lineno <= f.end_lineno for f in functions)
         if number == change:
             # the same node of a copy, found by its place in a walk
             place = next(i for i, n in enumerate(ast.walk(tree)) if n is node)

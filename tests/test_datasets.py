@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rbmlib import datasets
+from rbmlib._files import read_npy
 from rbmlib.datasets import DataCorrupt
 from rbmlib.datasets import register as _register
 
@@ -175,3 +176,15 @@ def test_committed_data_need_no_pooch():
     code = load + "sys.exit('pooch' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_columns_of_an_array_are_those_that_are_wanted(tmp_path):
+    file, rows = tmp_path / "rows.npy", np.arange(15.0).reshape(3, 5)
+    np.save(file, rows)
+    assert np.array_equal(read_npy(file, 5), rows)
+    assert np.array_equal(read_npy(file), rows)
+    with pytest.raises(ValueError, match=r"shape \(3, 5\): expected \(n_samples, 4\)"):
+        read_npy(file, 4)
+    np.save(file, rows.ravel())
+    with pytest.raises(ValueError, match=r"shape \(15,\): expected \(n_samples, 15\)"):
+        read_npy(file, 15)

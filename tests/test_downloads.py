@@ -10,10 +10,10 @@ import pytest
 from helpers_published import CONTENT, SHA256
 
 from rbmlib import datasets
-from rbmlib.datasets import DataCorrupt, DataUnavailable
+from rbmlib.datasets import DataCorrupt, DataUnavailable, files
 from rbmlib.datasets import download as _download
 from rbmlib.datasets import register as _register
-from rbmlib.datasets.register import Remote
+from rbmlib.datasets.register import COMMITTED, Remote
 
 
 @pytest.fixture
@@ -148,3 +148,12 @@ def test_own_folder_that_is_none(data_folders, monkeypatch):
 def test_unknown_published_file():
     with pytest.raises(ValueError, match=r"'cifar_10' \(did you mean 'cifar10'\?\): expected one"):
         datasets.fetch("cifar_10")
+
+
+@pytest.mark.parametrize("file", ["results/no_such.csv", next(iter(COMMITTED))])
+def test_what_is_not_installed_is_told_with_its_digest_where_that_is_known(file, data_folders):
+    with pytest.raises(DataUnavailable, match="is not installed with rbmlib") as said:
+        files._of_checkout(file)
+    known = COMMITTED.get(file)
+    assert ("SHA-256" in str(said.value)) == (known is not None)
+    assert known is None or f"of the repository, with SHA-256 {known}. Set" in str(said.value)

@@ -109,3 +109,14 @@ def test_what_a_path_says_has_the_error_of_its_g():
     assert value == found.least
     assert 0.02 * value / 21 < error < 0.02 * value
     assert exact_slopes.with_error(lambda p: p.least, BETAS, g, 0 * g, means)[1] < 1e-9 * value
+
+
+def test_errors_of_effects_are_the_spread_of_draws(monkeypatch):
+    """An effect that is the logarithm of g itself: its error is that of the normals drawn."""
+    monkeypatch.setattr(exact_slopes, "on_path", lambda betas, g, means: g)
+    value, error = exact_slopes.with_error(
+        lambda g: np.log(g[0]), None, np.array([2.0, 5.0]), np.array([0.4, 0.1]), None, n_repeats=8
+    )
+    normals = np.random.default_rng(0).normal(size=(8, 2))[:, 0]
+    assert value == np.log(2)
+    assert error == pytest.approx(0.2 * np.sqrt(np.cov(normals)))

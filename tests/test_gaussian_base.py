@@ -6,6 +6,7 @@ from helpers_stats import all_states, log_sum
 
 import rbmlib as rl
 from rbmlib import GaussianBasePath, GaussianRBM, LeakyRBM, State
+from rbmlib.paths import fitted_gaussian
 
 RNG = np.random.default_rng(5)
 BASIS = np.linalg.qr(RNG.normal(size=(12, 4)))[0]
@@ -146,3 +147,21 @@ def test_wrong_arguments():
     for estimator in (rl.reverse_ais, rl.bar):  # draws of the model are no states of this path
         with pytest.raises(ValueError, match=r"start is 'exact', but the target is a Tempered"):
             estimator(path, rl.schedules.linear(5), 20, 0, start="exact")
+
+
+def test_trajectories_follow_the_slope_of_their_density(monkeypatch):
+    """By differences, in each direction, at several betas at once."""
+    states = LEAKY.exact_samples(200, np.random.default_rng(1))
+    path, seen = GaussianBasePath(LEAKY, states, n_leapfrog=5), []
+
+    def trajectory(log_p, gradient, start, momentum, step, n):
+        seen.append((log_p, gradient, start))
+        return start, np.zeros(len(start))
+
+    monkeypatch.setattr(fitted_gaussian, "trajectory", trajectory)
+    z, beta = np.random.default_rng(2).normal(size=(5, 4)), np.linspace(0.1, 0.9, 5)[:, None]
+    path._trajectory(z, beta, np.random.default_rng(0))
+    (log_p, gradient, u), small = seen[0], 1e-5
+    for i, unit in enumerate(np.eye(u.shape[1])):
+        slope = (log_p(u + small * unit) - log_p(u - small * unit)) / (2 * small)
+        np.testing.assert_allclose(gradient(u)[:, i], slope, rtol=1e-5, atol=1e-6)

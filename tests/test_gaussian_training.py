@@ -314,3 +314,15 @@ def test_a_training_that_diverges_has_no_log_likelihood():
     assert row["log_z"] is None
     assert not row["converged"]
     assert "test_low" not in row
+
+
+def test_annealed_chains_begin_with_the_hidden_units_of_leakiness_1(monkeypatch):
+    seen = []
+
+    def hidden(self, pull):
+        seen.append(pull)
+        return np.zeros((4, 3))
+
+    monkeypatch.setattr(_Learner, "_gaussian_hidden", hidden)
+    rbm, _, _ = chains(4, "leaky", kernel="hmc")
+    np.testing.assert_allclose(seen[0], rbm.visible_bias @ rbm.weights + rbm.hidden_bias, rtol=1e-5)

@@ -6,6 +6,7 @@ from scipy.sparse import bmat, csr_array
 from scipy.sparse.csgraph import connected_components
 
 import rbmlib as rl
+from rbmlib.models import hard_systems
 from rbmlib.models.testsystems import HARD_KINDS, disguised_rbm, hard_rbm, union_rbm
 
 
@@ -66,3 +67,11 @@ def test_log_z_of_a_union_is_a_sum():
 def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="kind is 'hard'"):
         hard_rbm("hard")
+
+
+def test_a_training_moves_visible_biases_by_means_over_chains():
+    """By shares of the rate: whole numbers of one chain's, and not of all chains' together."""
+    rbm, _ = hard_systems._trained(np.random.default_rng(0))
+    moves = rbm.visible_bias / (hard_systems.PCD_RATE / hard_systems.PCD_CHAINS)
+    np.testing.assert_allclose(moves, np.rint(moves), atol=1e-6)
+    assert np.any(np.rint(moves) % hard_systems.PCD_CHAINS != 0)

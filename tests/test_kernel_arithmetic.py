@@ -160,3 +160,13 @@ def test_sums_are_taken_in_16_bits_where_they_fit(largest, by_two, whole):
     parts = weights.parts.rows.astype(np.int64)
     assert parts.sum(axis=(0, 1, 2)).tolist() == [-64 * largest] * 32
     assert np.abs(parts.reshape(-1, 8, 32).sum(axis=1)).max() < 2**15
+
+
+def test_blocks_of_a_matrix_hold_it_and_zeros():
+    q = np.arange(-7, 8).reshape(3, 5)
+    made = groups.blocks(q)
+    rows = made.rows[:, :3].swapaxes(0, 1).reshape(3, -1)
+    assert np.array_equal(rows[:, :5], q)
+    assert not rows[:, 5:].any()
+    assert np.array_equal(made.totals.ravel()[:5], q.sum(axis=0))
+    assert not made.totals.ravel()[5:].any()

@@ -1,9 +1,12 @@
 """Tasks of chapter leaky_rbm: trainings that are scored, and Algorithm 2 as a sampler."""
 
+import time
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from rbmlib.book.experiments.leaky_rbm import mixing, training
+from rbmlib.book.experiments.leaky_rbm import cifar10, mixing, training
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.moves import leaky_mixing
 from rbmlib.sweeps.models import MODELS
@@ -70,7 +73,10 @@ def test_distances_from_exact_draws_tell_moves_starts_and_annealing_apart():
     from_draws = ESTIMATORS["distance from exact draws"]
     model = MODELS["one column"]()
     settings = {"norm": 0.9, "leakiness": 0.01, "n_sweeps": 10, "n_draws": 20_000}
-    _, exact = from_draws(model, 3, kernel="hmc", **settings)
+    began = time.thread_time()
+    run, exact = from_draws(model, 3, kernel="hmc", **settings)
+    assert 0 < run.seconds <= time.thread_time() - began
+    assert run.interval == (-np.inf, np.inf)
     _, published = from_draws(model, 3, kernel="gibbs", **settings)
     assert exact["ks_cd_model"] < 1.5 * exact["ks_exact"]
     assert abs(exact["slope_cd_model"]) < 0.02
@@ -86,3 +92,15 @@ def test_models_of_slanted_columns_differ_by_seed():
     assert np.abs(one.weights - other.weights).max() > 0.1
     assert np.abs(one.visible_bias).max() > 0
     assert np.abs(one.hidden_bias).max() > 0
+
+
+def test_images_for_training_and_for_validation_are_others(monkeypatch):
+    images = np.arange(7.0)[:, None]
+    monkeypatch.setattr(cifar10, "N_TRAIN", 5)
+    monkeypatch.setattr(cifar10.datasets, "cifar10_scale", lambda: lambda x: 2 * x)
+    monkeypatch.setattr(
+        cifar10.datasets, "load_cifar10", lambda full: SimpleNamespace(train=images)
+    )
+    train, validation = cifar10.cifar_parts.__wrapped__()
+    assert train.ravel().tolist() == [0, 2, 4, 6, 8]
+    assert validation.ravel().tolist() == [10, 12]

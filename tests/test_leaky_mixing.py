@@ -1,5 +1,7 @@
 """Laws of chains by quadrature, and the experiments that measure Algorithm 2 as a sampler."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -87,7 +89,10 @@ def test_distance_of_samples():
 def test_sums_in_single_precision():
     """All agree at few steps; on a large constant single precision loses small increments."""
     rbm = orthogonal_leaky_rbm(3072, 5)
+    began = time.thread_time()
     run, sums = _single_precision(rbm, 0, n_temperatures=300, n_chains=10)
+    assert 0 < run.seconds <= time.thread_time() - began
+    assert run.interval == (-np.inf, np.inf)
     for name in SUMS:
         assert sums[name] == pytest.approx(sums["double"], abs=0.02), name
     assert abs(run.log_z - rbm.exact_log_z()) < 5 * max(run.std_error, 0.1)

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import rbmlib as rl
+from rbmlib.automatic import cover as covers
 from rbmlib.automatic.checks import Round
 from rbmlib.automatic.log_z import _seed
-from rbmlib.automatic.verdict import AIM
+from rbmlib.automatic.verdict import AIM, needed, verdict
+from rbmlib.models.modes import find_modes
 
 
 def run(log_z=10.0, std_error=0.01, converged=True):
@@ -68,3 +71,54 @@ def test_a_seed_is_given_or_drawn_from_what_was():
 
 def test_the_aim_is_an_interval_of_a_twentieth_either_way():
     assert stats.norm.ppf(0.975) * AIM == pytest.approx(0.05, rel=1e-4)
+
+
+def test_distances_are_in_errors_of_both_runs():
+    """Errors add up in squares, with a thousandth of a nat beside them."""
+    apart = of_runs().apart(run(10.3, 0.03), run(10.0, 0.04))
+    assert apart == pytest.approx(0.3 / np.sqrt(0.03**2 + 0.04**2 + 0.001**2), rel=1e-12)
+
+
+def test_steps_that_would_do_follow_from_the_spread_of_weights():
+    """Where a check failed: log(n / ESS) over 2 n, against the square of the aim."""
+    low = of_runs(other=run(11.0))
+    low.forward.ess = 1.5
+    assert not low.passed
+    factor = np.log(1000 / 1.5) / (2 * 1000 * AIM**2)
+    assert f", {factor:.1f} times as many" in needed(low)
+
+
+def test_chains_go_where_the_error_is(monkeypatch):
+    """Neyman's allocation: in proportion to the errors of parts, and 40 at least."""
+    rbm, _ = rl.testsystems.two_mode_rbm(30, strength=4.0, tilt=1.0)
+    modes = find_modes(rbm, rng=0)
+    monkeypatch.setattr(covers, "_worth_a_part", lambda *_: np.array([1, 2]))
+    path, source = rl.GeometricPath(rbm), np.random.default_rng(0)
+    made = covers.cover(rbm, path, path, modes, 2000, source, 1)
+    error = made.pilot.error[1:]
+    wanted = np.floor(np.maximum(covers.N_LOCAL * error / error.sum(), covers.FEWEST_LOCAL))
+    assert [part.n_chains for part in made.parts] == [2000, *wanted]
+    assert 1.5 < wanted.max() / wanted.min() < 1000 / 40
+
+
+@pytest.mark.parametrize(
+    ("given", "advised"), [({}, True), ({"data": np.eye(12)}, False), ({"path": None}, False)]
+)
+def test_data_are_advised_where_none_were_given(given, advised):
+    """A run that is far too short: what may help is more steps, and data if a model came alone."""
+    rbm = rl.testsystems.hopfield_rbm(12, 4, strength=9.0, rng=0)
+    model = rl.GeometricPath(rbm) if "path" in given else rbm
+    more = {name: value for name, value in given.items() if name != "path"}
+    with pytest.warns(rl.ConvergenceWarning, match="do not trust this value") as said:
+        rl.log_z(model, n_steps=2, n_chains=20, rng=0, enumerate_small=False, **more)
+    text = next(str(w.message) for w in said if "do not trust this value" in str(w.message))
+    assert "more steps than 2 (n_steps" in text
+    assert ("training data (data; --data)" in text) == advised
+
+
+def test_a_verdict_names_what_failed_and_nothing_else():
+    said = verdict(of_runs(backward=run(10.0, converged=False)), has_data=False)
+    assert said.startswith("do not trust: failed: effective sample size from above (500); ")
+    assert "agree" not in said
+    assert said.endswith("; give it training data")
+    assert not verdict(of_runs(backward=run(converged=False)), has_data=True).endswith("data")

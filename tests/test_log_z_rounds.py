@@ -11,6 +11,7 @@ from helpers_models import coupled_rbm, two_modes
 
 import rbmlib as rl
 from rbmlib.automatic import parts, rounds
+from rbmlib.models.modes import find_modes
 
 
 @pytest.fixture(scope="module")
@@ -187,3 +188,14 @@ def test_a_path_brings_its_base():
         rl.log_z(path, data=np.zeros((3, 120)))
     with pytest.raises(TypeError, match=r"a BernoulliRBM, or a path to any model"):
         rl.log_z(rl.testsystems.random_rbm(5, 3, rng=0).weights)
+
+
+@pytest.mark.parametrize("found", [-1e6, 1e6])
+def test_the_bound_is_the_higher_of_two(found, monkeypatch, without_cover):
+    """Of the modes that were sought, and of chains that were begun at bases and data."""
+    rbm, log_z = rl.testsystems.two_mode_rbm(30, strength=4.0, tilt=1.0)
+    monkeypatch.setattr(rounds, "best_lower_bound", lambda *_: found)
+    runs = rounds.Runs(rbm, None, None, 0, {"n_threads": 1, "progress": False})
+    bounds = find_modes(rbm, None).lower_bound
+    assert bounds.min() < bounds.max() < log_z
+    assert runs.bound == max(found, bounds.max())

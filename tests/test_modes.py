@@ -228,3 +228,24 @@ def test_rows_of_the_data_are_starts_so_many_and_no_more():
     data = np.random.default_rng(0).integers(0, 2, (119, 9))
     n = [len(hunting_starts(rbm, rows, 0)) for rows in (None, data[:60], data)]
     assert n[1] - n[0] == n[2] - n[0] == 2 * 60 + 60
+
+
+def test_bounds_in_single_precision_are_those_in_double():
+    rbm = rl.testsystems.random_rbm(20, 9, coupling=4.0, rng=0)
+    means = np.random.default_rng(0).uniform(size=(6, 20))
+    single = _Single.of(rbm).lower_bounds(means.astype(np.float32))
+    np.testing.assert_allclose(single, lower_bounds(rbm, means), atol=1e-4)
+
+
+def test_generations_of_modes_end_where_new_ones_hold_nothing(monkeypatch):
+    """New modes with a third of the heaviest's weight are sought about, those of 1/20,000 not."""
+    rows = {"old": [1, 0, 0, 0], "third": [0, 1, 0, 0], "little": [0, 0, 1, 0]}
+    given = [np.array([rows[name]], np.float32) for name in rows]
+    monkeypatch.setattr(modes, "hunting_starts", lambda *_: given[0])
+    monkeypatch.setattr(modes, "_changed", lambda single, parents: parents)
+    monkeypatch.setattr(modes, "_solutions", lambda *_: given.pop(0))
+    weight = np.array([0.0, -1.0, -10.0, -99.0])
+    monkeypatch.setattr(modes, "lower_bounds", lambda rbm, visible: visible @ weight)
+    rbm = rl.BernoulliRBM(np.zeros((4, 2)), np.zeros(4), np.zeros(2))
+    modes._found(rbm, None, None, 10)
+    assert given == []

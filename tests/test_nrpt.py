@@ -1,6 +1,7 @@
 """Non-reversible parallel tempering with a tuned ladder, and stepping stones."""
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -140,3 +141,32 @@ def test_a_ladder_without_states_at_an_end_is_refused():
     without = replace(sample, temperature=np.maximum(sample.temperature, 1))
     with pytest.raises(ValueError, match="no state at beta = 0"):
         rl.stepping_stone_of_sample(without)
+
+
+@pytest.mark.parametrize(("n_betas", "steps"), [(None, 30), (12, 11)])
+def test_the_first_ladder_is_as_long_as_asked_for_or_has_thirty_steps(n_betas, steps, monkeypatch):
+    module, asked = import_module("rbmlib.estimators.nrpt"), []
+
+    def stop(pilot, n):
+        asked.append(n)
+        raise InterruptedError
+
+    monkeypatch.setattr(module, "equal_rejection", stop)
+    monkeypatch.setattr(module, "ais", lambda *_, **more: None)
+    with pytest.raises(InterruptedError):
+        module._tuned(None, 4, 100, n_betas, np.random.default_rng(0), 1)
+    assert asked == [steps]
+
+
+def test_tuning_rounds_double_their_sweeps(monkeypatch):
+    module, asked = import_module("rbmlib.estimators.nrpt"), []
+
+    def temper(path, betas, n_chains, n_sweeps, *_, **more):
+        asked.append((n_sweeps, more["start"]))
+
+    for name, other in (("ais", None), ("equal_rejection", "ladder"), ("_cut_anew", "ladder"),
+                        ("carried", "states")):  # fmt: skip
+        monkeypatch.setattr(module, name, lambda *_, other=other, **more: other)
+    monkeypatch.setattr(module, "parallel_tempering", temper)
+    module._tuned(None, 4, 100, None, np.random.default_rng(0), 1)
+    assert asked == [(20, "annealed"), (25, "states"), (50, "states")]

@@ -1,6 +1,8 @@
 """Parts of Z by overlapping shares, their sum, its error, and the steps of a pilot."""
 
 import warnings
+from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -98,3 +100,40 @@ def test_a_pilot_leaves_a_share_of_the_steps_even(monkeypatch):
     betas = pilot.schedule(rl.GeometricPath(SMALL), 400, np.random.default_rng(0), 1)
     assert np.diff(betas).max() < 4.1 / 400
     assert np.diff(betas).min() < 0.1 / 400, "the spike takes most of the steps"
+
+
+@pytest.mark.parametrize("n_paths", [1, 2])
+def test_a_second_path_has_a_schedule_of_its_own(n_paths, monkeypatch):
+    """Of one path the second run has equal steps; a schedule is made for each other path."""
+    first, asked, annealed = rl.GeometricPath(SMALL), [], []
+    second = first if n_paths == 1 else rl.GeometricPath(SMALL, base=np.zeros(12))
+    module = import_module("rbmlib.automatic.parts")
+
+    def schedule(path, n_steps, *_):
+        asked.append(path)
+        return np.linspace(0, 1, n_steps + 1) ** 2
+
+    def ais(path, betas, *_, **more):
+        annealed.append(betas)
+        return rl.ais(path, betas, *_, **more)
+
+    monkeypatch.setattr(module, "schedule", schedule)
+    monkeypatch.setattr(module, "ais", ais)
+    made = Cover.whole(first, second, 50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        run_part(made, made.parts[0], 40, np.random.default_rng(0), OPTIONS)
+    assert asked == [first, second][:n_paths]
+    bent, straight = np.linspace(0, 1, 41) ** 2, np.linspace(0, 1, 41)
+    assert np.array_equal(annealed[0], bent)
+    assert np.array_equal(annealed[1], straight if n_paths == 1 else bent)
+
+
+def test_equal_friction_gives_equal_steps_on_any_grid(monkeypatch):
+    looks = np.array([0.0, 0.1, 0.3, 1.0])
+    weights = np.random.default_rng(0).normal(size=(4, 5))
+    run = SimpleNamespace(betas=looks, trace={"chain_log_weights": weights})
+    monkeypatch.setattr(pilot, "ais", lambda *_, **more: run)
+    monkeypatch.setattr(pilot, "friction_coefficient", lambda *_, **more: (looks, np.ones(3)))
+    betas = pilot.schedule(rl.GeometricPath(SMALL), 10, None)
+    np.testing.assert_allclose(betas, np.linspace(0, 1, 11), atol=1e-12)

@@ -17,6 +17,7 @@ from helpers_stats import (
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath, State
+from rbmlib._kernels.tempering import Tally
 from rbmlib.paths.base import AnnealingPath
 from rbmlib.paths.steps import draw_betas
 
@@ -162,3 +163,13 @@ def test_a_uniform_beyond_the_rounded_sum_draws_the_last_beta():
     index = np.array([3, 0])
     draw_betas(index, np.zeros((2, 7)), np.ones((2, 1)), np.array([[1 + 1e-12], [0.0]]), Tallied)
     assert index.tolist() == [6, 0]
+
+
+def test_a_uniform_number_beyond_the_sum_of_shares_draws_the_last_beta():
+    """Rounding may leave the sum below a number that is below 1."""
+    index, tally = np.zeros(2, int), Tally(
+        *np.zeros((2, 2, 3, 4)), *np.zeros((2, 4, 4), np.int64), np.zeros(2, int), -np.ones(2, int)
+    )  # fmt: skip
+    draw_betas(index, np.zeros((2, 4)), np.ones((2, 1)), np.array([[1.5], [0.6]]), tally)
+    assert index.tolist() == [3, 2]
+    assert tally.transitions[0].tolist() == [0, 0, 1, 1]

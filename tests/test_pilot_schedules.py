@@ -7,6 +7,7 @@ import rbmlib as rl
 from rbmlib import schedules
 from rbmlib.estimators.exact import exact_samples
 from rbmlib.paths.base import AnnealingPath
+from rbmlib.schedules.pilots import slope_variance
 
 
 class PerfectPath(rl.GeometricPath):
@@ -295,3 +296,12 @@ def test_pilots_can_be_saved(pilot, tmp_path):
 def test_wrong_input_is_explained(pilot, path, call, message):
     with pytest.raises((ValueError, TypeError), match=message):
         call(pilot, path)
+
+
+def test_slopes_may_have_no_variance_at_some_betas(pilot):
+    """At one beta of the pilot all slopes are equal: the schedule only needs some variance."""
+    g = np.where(np.arange(pilot.betas.size) == 7, 0.0, 1.0)
+    _, found = slope_variance(with_g(pilot, g))
+    assert np.all(found > 0)
+    with pytest.raises(ValueError, match="slopes without variance"):
+        slope_variance(with_g(pilot, 0 * g))

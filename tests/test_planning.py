@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import rbmlib as rl
 from rbmlib._validation import generator
 from rbmlib.estimators.rts import TRIPS
+from rbmlib.paths.base import State
 from rbmlib.tempering import planning
 
 MODES = rl.testsystems.hopfield_rbm(100, 8, strength=2.5, rng=3)  # a round trip: 120 sweeps
@@ -163,3 +165,19 @@ def test_the_error_of_adjusted_log_z_holds_the_memory_of_a_trip(estimator):
     assert run.settings["memory"] == pytest.approx(memory)
     assert run.std_error == pytest.approx(np.hypot(plain.std_error, memory))
     assert run.interval[0] < plain.interval[0] < plain.interval[1] < run.interval[1]
+
+
+def test_the_pilot_ends_with_the_fiftieth_trip(monkeypatch):
+    """Twenty-five trips a block: two blocks, and so many sweeps of 100 chains a trip."""
+    monkeypatch.setattr(
+        planning,
+        "pilot_of",
+        lambda *_: SimpleNamespace(
+            top=State(np.zeros((100, 2))), bottom=State(np.ones((100, 2))), log_z_path=None
+        ),
+    )
+    monkeypatch.setattr(
+        planning, "sample_of", lambda *_, **more: SimpleNamespace(round_trips=np.array([20, 5]))
+    )
+    found = planning.trip_time(None, np.array([0.0, 1.0]), None, "joint", None, 1)
+    assert found == (100 * 400 / 50, 50, 400)

@@ -95,3 +95,11 @@ def test_five_are_added_to_each_count():
     counts = datasets.load_mnist().train.sum(axis=0, dtype=float)
     means = 1 / (1 + np.exp(-printed.counts_plus_five()))
     np.testing.assert_allclose(60_000 * means - counts, 5, rtol=1e-9)
+
+
+def test_the_error_of_printed_rts_is_that_of_the_mean_of_runs():
+    run, more = ESTIMATORS["rts printed"](
+        path_of("zero"), BETAS, 3, n_runs=5, n_sweeps=60, round_sweeps=20
+    )
+    assert run.std_error == pytest.approx(np.sqrt(np.cov(run.log_weights) / 5))
+    assert more["variance"] == pytest.approx(np.cov(run.log_weights))

@@ -95,3 +95,14 @@ def test_intervals_of_the_effort_hold(n):
         (row,) = ranking.ranking(table, "h20", 500).itertuples()
         inside.append(row.low <= 1 <= row.high)
     assert (0.85 if n == 20 else 0.92) < np.mean(inside) < 0.985
+
+
+def test_times_change_their_unit_at_one_and_a_half():
+    said = [ranking.in_words(seconds) for seconds in (89.9, 90.0, 5399.0, 5400.0, np.inf)]
+    assert said == ["90 s", "1.5 min", "90 min", "1.5 h", "not known"]
+
+
+def test_the_fewest_repeats_are_enough():
+    table = cells(runs("AIS", 1, normal(0)), runs("AIS", 9, normal(1, n=ranking.FEWEST)))
+    (row,) = ranking.longest(table, "h20").itertuples()
+    assert (row.seconds, row.n) == (9, ranking.FEWEST)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rbmlib import schedules
+from rbmlib.schedules.cutting import cut
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 1000])
@@ -31,3 +32,8 @@ def test_sm08_of_another_length_has_the_same_shape():
 
 def test_whole_floats_count_as_whole_numbers():
     np.testing.assert_array_equal(schedules.linear(1e2), schedules.linear(100))
+
+
+def test_a_path_without_length_is_cut_into_equal_steps():
+    grid = np.array([0.0, 0.1, 1.0])
+    np.testing.assert_allclose(cut(grid, np.zeros(2), 4), np.linspace(0, 1, 5))

@@ -1,5 +1,7 @@
 """Annealed sequential Monte Carlo: unbiased, with an error bar that counts families."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from helpers_refusals import BETAS, PATH, assert_refused
@@ -7,6 +9,7 @@ from helpers_refusals import BETAS, PATH, assert_refused
 import rbmlib as rl
 from rbmlib.estimators.smc import family_shares
 
+smc_module = import_module("rbmlib.estimators.smc")
 STRONG = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, coupling=3.0, rng=0)
 FROM_UNIFORM = rl.GeometricPath(STRONG, base=np.zeros(12))
 TRUTH = rl.exact(STRONG, progress=False).log_z
@@ -108,3 +111,25 @@ REFUSED = {
 @pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
 def test_wrong_arguments_are_refused(call, message):
     assert_refused(call, message)
+
+
+@pytest.mark.parametrize("n_steps", [399, 400])
+def test_a_pilot_takes_half_of_the_steps_unless_these_are_few(n_steps, monkeypatch):
+    """Of 400 steps on: before, the variance of slopes could not be looked at 200 times."""
+    asked = []
+
+    def pilot(path, betas, n_chains, rng, **settings):
+        asked.append((betas.size - 1, settings["n_recorded"]))
+        return rl.ais(path, rl.schedules.linear(50), 20, 0, n_recorded=51, keep_chains=True)
+
+    monkeypatch.setattr(smc_module, "ais", pilot)
+    betas = smc_module._by_pilot(FROM_UNIFORM, n_steps, 0, 1)
+    assert betas.size == n_steps + 1
+    assert asked == ([(200, 201)] if n_steps == 400 else [])
+    assert np.allclose(np.diff(betas), 1 / n_steps) == (n_steps == 399)
+
+
+def test_the_steps_of_resampling_are_those_after_which_it_was():
+    """Looked at each third step of eleven, and always below the threshold: not at the end."""
+    estimate = run(0, n_steps=11, look_every=3, threshold=1.0)
+    assert estimate.settings["resampled"] == [3, 6, 9]

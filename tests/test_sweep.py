@@ -16,6 +16,7 @@ from rbmlib.__main__ import main
 from rbmlib.sweeps import ESTIMATES, TaskKind, sweep
 from rbmlib.sweeps import engine as _engine
 from rbmlib.sweeps.store import StoreError
+from rbmlib.sweeps.sweep import _kind_and_size
 
 # results ------------------------------------------------------------------------------------
 
@@ -179,3 +180,39 @@ def test_command_line(tmp_path, capsys):
     assert main(["run", str(source), "--workers", "0"]) == 0
     assert "0 finished" in (out := capsys.readouterr().out)
     assert "3 were there" in out
+
+
+def test_tasks_of_a_kind_differ_in_size_and_seed_alone():
+    """The size is steps times chains, as far as a task has them."""
+    plain, other = {"model": "a", "n_chains": 10, "seed": 1}, {"model": "a", "seed": 2}
+    assert _kind_and_size(plain)[1] == 10
+    assert _kind_and_size(other | {"n_temperatures": 30})[1] == 30
+    assert _kind_and_size(plain | {"n_temperatures": 30})[1] == 300
+    assert _kind_and_size(plain)[0] == _kind_and_size(other)[0]
+    assert _kind_and_size(plain)[0] != _kind_and_size(plain | {"model": "b"})[0]
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "seconds", "words"),
+    [(None, 600, "no worker process has started after 600 s"),
+     ("tcp://here:1", 60, "scheduler tcp://here:1 has no worker after 60 s")],
+)  # fmt: skip
+def test_own_workers_are_waited_for_longer(scheduler, seconds, words):
+    class Client:
+        def wait_for_workers(self, n, timeout):
+            assert (n, timeout) == (1, seconds)
+            raise TimeoutError
+
+    with pytest.raises(RuntimeError, match=words):
+        _engine._check_workers(Client(), scheduler)
+
+
+@pytest.mark.parametrize(
+    ("n_workers", "n_tasks", "wanted"),
+    [(None, 100, 4), (None, 3, 3), (None, 0, 1), (5, 1, 5), (0, 100, 1)],
+)
+def test_as_many_processes_as_cores_or_tasks(monkeypatch, n_workers, n_tasks, wanted):
+    """Eight cores, two threads each."""
+    monkeypatch.setattr("dask.system.CPU_COUNT", 8)
+    monkeypatch.setattr(_engine, "_kernel_threads", lambda: 2)
+    assert _engine._n_processes(n_workers, n_tasks) == wanted

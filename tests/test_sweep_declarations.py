@@ -7,6 +7,7 @@ from rbmlib import Sweep
 from rbmlib.__main__ import main
 from rbmlib.book.experiments import book_sweep
 from rbmlib.sweeps import kind
+from rbmlib.sweeps.task import MAY_BE_ZERO, checked, declared
 
 
 def test_committed_tables_are_those_of_their_sweeps(repository):
@@ -89,3 +90,22 @@ def test_wrong_tasks_are_refused_from_python(tmp_path):
     for wrong in (["n"], [{}], [{"n": [1]}], [{"n": 1}, {"n": 1}]):
         with pytest.raises(ValueError, match="task"):
             Sweep(wrong, square, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "estimator", ["ais", "reverse_ais", "nrpt", "sams", "rounds", "both sides"]
+)
+def test_zero_is_a_number_where_it_is_the_default_or_means_something(estimator):
+    """Elsewhere the least is 1."""
+    known = declared({"estimator": estimator})
+    whole = {"model": "pcd_10", "estimator": estimator} | {
+        name: 3 for name, (of, default) in known.items() if of is int and default is None
+    }
+    for name, (of, default) in known.items():
+        if of is not int:
+            continue
+        if default == 0 or name in MAY_BE_ZERO:
+            assert checked(whole | {name: 0})[name] == 0
+        else:
+            with pytest.raises(ValueError, match=name):
+                checked(whole | {name: 0})

@@ -12,9 +12,9 @@ from rbmlib.sweeps import task
 
 GRIDS = """
 grids:
-  - {model: pcd_20, base: mean field, n_temperatures: [20, 30], n_chains: [50, 60],
+  - {model: pcd_10, base: mean field, n_temperatures: [20, 30], n_chains: [50, 60],
      estimator: [ais, reverse_ais], seed: {first: 0, count: 5}}
-  - {model: pcd_20, estimator: exact}
+  - {model: pcd_10, estimator: exact}
 """
 
 

@@ -9,7 +9,7 @@ from helpers_tempering import BETAS, EXACT, PATH, RBM, run
 
 import rbmlib as rl
 from rbmlib import GeometricPath
-from rbmlib.estimators.ti import correction, quadrature
+from rbmlib.estimators.ti import _mean_slopes, _variances, correction, quadrature, rule_error
 
 
 def mean_slopes():
@@ -226,3 +226,69 @@ def test_a_random_estimate_with_an_error_of_0_is_flagged():
     for estimate in (rl.ti, rl.rts_of_sample, rl.mbar_of_sample, rl.bar_of_sample):
         with pytest.warns(rl.ConvergenceWarning, match="the standard error is 0"):
             assert not estimate(twin).converged
+
+
+def test_the_disagreement_of_halves_is_the_whole_difference():
+    """Slopes that rise by two in the middle of the half that is used: that is what an error must
+    hold. Every other chain comes to its beta from above, by way of 1."""
+    slopes, seen = np.random.default_rng(0).normal(size=(30, 20)), []
+    slopes[15:] += 2.0
+
+    class Rising(GeometricPath):
+        def sweep(self, state, beta, *_):
+            seen.append(beta)
+            return state
+
+        def joint_sweeps(self, state, beta, *_):
+            seen.append(beta)
+            return state, slopes
+
+    with pytest.warns(rl.ConvergenceWarning, match="halves of the run"):
+        run = rl.ti(Rising(RBM), n_chains=20, n_sweeps=60, rng=0, rule="random")
+    drift = slopes[15:].mean() - slopes[:15].mean()
+    assert run.settings["disagreement"] == pytest.approx(drift, rel=1e-12)
+    spread = slopes.mean(axis=0).std(ddof=1) / np.sqrt(20)
+    assert run.std_error == pytest.approx(np.hypot(spread, drift), rel=1e-12)
+    *way, betas = np.array(seen)
+    assert np.array_equal(way[-1], betas)
+    highest = np.max(way, axis=0)
+    from_above = highest == 1
+    assert from_above.sum() == 10
+    assert np.array_equal(highest[~from_above], betas[~from_above])
+    assert np.all(np.array(way)[-8:, from_above] >= betas[from_above])
+
+
+@pytest.mark.parametrize("rule", ["simpson", "trapezoid", "corrected"])
+def test_the_corrected_rule_is_advised_unless_it_was_used(rule):
+    checks = rl.ti(run(20, 200, conditional="joint"), rule=rule, skip=1).settings["checks"]
+    text = next(text for text in checks if text.startswith("error of the rule"))
+    assert text.endswith("(closer betas mend it" + ("" if rule == "corrected" else
+                         ", or rule='corrected'") + ")")  # fmt: skip
+
+
+def test_the_error_of_the_rule_on_three_betas():
+    """A mean slope of beta cubed: its derivative at three betas, 0.5, 1 and 1.5 from differences
+    to the second order, corrects the trapezoids; Simpson's rule has 1/4."""
+    betas, value = np.array([0.0, 0.5, 1.0]), 0.3
+    mean = betas**3
+    trapezoids = 0.25 * mean[0] + 0.5 * mean[1] + 0.25 * mean[2]
+    derivative = np.array([-0.5, 1.0, 2.5])  # of the parabola through the three
+    corrected = trapezoids - 0.5**2 / 12 * (derivative[2] - derivative[0])
+    wanted = max(abs(corrected - value), abs(0.25 - value))
+    assert rule_error(betas, mean, None, value) == pytest.approx(wanted)
+    of_variances = rule_error(betas, mean, np.array([0.0, 9.0, 9.0]), value)
+    assert of_variances == pytest.approx(abs(trapezoids - 0.5**2 / 12 * 9 - value))
+
+
+def test_influences_are_what_a_little_more_weight_of_a_chain_does():
+    """Of means and variances of the slope: n times their change by the share of its weight."""
+    sums = np.random.default_rng(0).uniform(0.5, 2, (6, 3, 4))
+    mean, of_means, _ = _mean_slopes(sums)
+    variance, of_variances = _variances(sums, mean, of_means)
+    for chain in range(6):
+        more = sums.copy()
+        more[chain] *= 1 + 1e-6
+        new_mean, new_of_means, _ = _mean_slopes(more)
+        new_variance, _ = _variances(more, new_mean, new_of_means)
+        np.testing.assert_allclose(of_means[chain], 6e6 * (new_mean - mean), rtol=1e-4)
+        np.testing.assert_allclose(of_variances[chain], 6e6 * (new_variance - variance), rtol=1e-4)

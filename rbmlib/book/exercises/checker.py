@@ -162,13 +162,14 @@ def same(
 ) -> None:  # fmt: skip
     """The answer equals the truth; if it equals a known mistake instead, its hint is given."""
     truth = np.asarray(truth, dtype=float)
-    found = numbers(answer, truth.shape, what)
-    if np.allclose(found, truth, rtol=rtol, atol=atol):
+    found = numbers(answer, None, what)
+    if found.shape == truth.shape and np.allclose(found, truth, rtol=rtol, atol=atol):
         return
     for hint, wrong in (mistakes or {}).items():
-        wrong = np.asarray(wrong, dtype=float)
-        if wrong.shape == truth.shape and np.allclose(found, wrong, rtol=rtol, atol=atol):
+        wrong = np.asarray(wrong, dtype=float)  # of another shape than the truth, maybe
+        if wrong.shape == found.shape and np.allclose(found, wrong, rtol=rtol, atol=atol):
             raise NotYet(hint)
+    numbers(found, truth.shape, what)
     worst = np.unravel_index(np.argmax(abs(found - truth)), truth.shape) if truth.ndim else ()
     raise NotYet(f"{what} is {found[worst]:.6g} where {truth[worst]:.6g} is right")
 

@@ -145,7 +145,7 @@ def averaged(answer, own: Own):
     right = right_law(delta, betas, guess).mean(axis=0)
     mistakes = {
         "the guesses are not used": right_law(delta, betas, 0 * guess).mean(axis=0),
-        "average over sweeps, one row for each chain": right.mean(axis=0, keepdims=True),
+        "average over sweeps, one row for each chain": right.mean(axis=0),
         "this is the sum over sweeps: divide by their number": 30 * right,
         "average the probabilities, not the slopes":
             right_law(delta.mean(axis=0), betas, guess),

@@ -42,7 +42,7 @@ def orthogonal(answer, own: Own):
             "each half is half a Gaussian: the factor 1/2": right + j * np.log(2),
             "the leakiness multiplies s², not s": n / 2 * np.log(2 * np.pi) + j * np.log(
                 ((1 - s**2) ** -0.5 + (1 - c**2 * s**2) ** -0.5) / 2
-            ) if c < 1 and s > 0 else right + 1,
+            ),
         }  # fmt: skip
         same(answer(n, j, c, s), right, mistakes)
 

@@ -26,7 +26,7 @@ def forgotten(answer, own: Own):
         s = np.arange(1, t + 1)
         mistakes = {
             "each sweep leaves the share 1 - c/s of what was there: multiply":
-                1 - (c / s).sum() if t > 1 else 2.0,
+                1 - (c / s).sum(),
             "sweeps are counted from 1 to t": float(np.prod(1 - c / (s + 1))),
             "with gains c/s: s is the sweep, not the length of the run": (1 - c / t) ** t,
         }  # fmt: skip

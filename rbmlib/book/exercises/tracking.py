@@ -35,7 +35,7 @@ def lag(answer, own: Own):
             "a smaller gain is further behind": rise * gain,
             "this is what is left after one update": rise * (1 - gain),
             "the guess is below: give the distance as a positive number":
-                -rise * (1 - gain) / gain if gain < 1 else -1.0,
+                -rise * (1 - gain) / gain,
         }  # fmt: skip
         same(answer(rise, gain), rise * (1 - gain) / gain, mistakes, atol=1e-10)
 
