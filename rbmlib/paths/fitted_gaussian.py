@@ -8,6 +8,8 @@ chain, lies where the model should.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .._numerics import LOG_2PI
@@ -126,7 +128,8 @@ class GaussianBasePath(OnSpan, LinearPath):
         momentum = rng.standard_normal(z.shape).astype(start.dtype)
         jitter, level = rng.random((len(z), 2)).T
         step = (STEP * (0.8 + 0.4 * jitter[:, None])).astype(start.dtype)
-        place, error = trajectory(*self._tempered(beta), start, momentum, step, self.n_leapfrog)
+        log_p, gradient = self._tempered(beta)
+        place, error = trajectory(log_p, gradient, start, momentum, step, self.n_leapfrog)
         return np.where((np.log(level) < -error)[:, None], self._back(place), z)
 
     def _place(self, z) -> np.ndarray:
@@ -137,7 +140,7 @@ class GaussianBasePath(OnSpan, LinearPath):
         """z of u."""
         return np.linalg.solve(self._root, (u - self.mean).T).T
 
-    def _tempered(self, beta):
+    def _tempered(self, beta) -> tuple[Callable, Callable]:
         """log p of u, up to a constant, and its gradient; beta (n_chains, 1)."""
         model, mean = self.reduction.model, self.mean
 
