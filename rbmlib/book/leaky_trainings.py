@@ -96,10 +96,20 @@ class Trainings:
             }  # fmt: skip
         return pd.DataFrame.from_dict(rows, orient="index")
 
-    def verdict(self, claim: str) -> Verdict:
-        """Of a claim of `PAIRS`, which must hold by either end of log Z."""
+    def verdicts(self) -> dict[str, Verdict]:
+        """Of the claims of `PAIRS` of which a pair has two trainings of each kind at least."""
+        at_least_two = {name for name in self.rates.index if len(self.of(name)) > 1}
+        found = {}
+        for claim, pairs in PAIRS.items():
+            there = {words: pair for words, pair in pairs.items() if at_least_two >= set(pair)}
+            if there:
+                found[claim] = self._verdict(claim, there)
+        return found
+
+    def _verdict(self, claim: str, pairs: dict[str, tuple[str, str]]) -> Verdict:
+        """It must hold of each pair, and by either end of log Z."""
         cases = {}
-        for words, pair in PAIRS[claim].items():
+        for words, pair in pairs.items():
             for end in ("high", "low"):
                 one, other = (self.of(name, end) for name in pair)
                 cases[f"{words}{end} end"] = judge.effect(

@@ -92,7 +92,7 @@ class GaussianBasePath(OnSpan, LinearPath):
         self._pull = self.reduction.model.visible_bias - self.mean
 
     def __repr__(self) -> str:
-        return f"GaussianBasePath({self.rbm!r})"
+        return f"{type(self).__name__}({self.rbm!r})"
 
     @property
     def n_coordinates(self) -> int:
