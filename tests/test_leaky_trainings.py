@@ -92,6 +92,9 @@ def test_the_summary_has_distances_from_cd():
     assert summary.loc[CD, "minus leaky, CD"] == ""
     assert summary.loc["leaky, Leaky", "minus leaky, CD"].startswith("-40.00 ± 1.28")
     assert summary.loc[CD, "log-likelihood"].startswith("60.500 ± 0.908")
+    one = TABLE[(TABLE["method"] == "leaky") | (TABLE["seed"] < 2)]  # one of CD that counts
+    assert Trainings(one).summary().loc[CD, "log-likelihood"] == "59.5"
+    assert Trainings(one).summary().loc["leaky, Leaky", "minus leaky, CD"] == ""
 
 
 # tasks ---------------------------------------------------------------------------------------

@@ -78,21 +78,27 @@ class Trainings:
         return rows.sort_values("seed")[f"test_{end}"].to_numpy()
 
     def summary(self) -> pd.DataFrame:
-        """By model and method: rate, trainings, log-likelihood and its distance from leaky, CD."""
+        """By model and method: rate, trainings, log-likelihood and its distance from leaky, CD.
+
+        With the standard error between trainings, where there are two or more.
+        """
         import pandas as pd
 
         rows, base = {}, self.of(CD)
         for name in self.rates.index:
             values = self.of(name)
-            if len(values) < 2:
+            if not len(values):
                 continue
-            error = values.std(ddof=1) / np.sqrt(len(values))
-            behind = ms.difference(values, base)
-            minus = tables.with_error(behind.value, behind.std_error)
+            mean, minus = f"{values.mean():,.1f}", ""
+            if len(values) > 1:
+                mean = tables.with_error(values.mean(), values.std(ddof=1) / np.sqrt(len(values)))
+            if name != CD and min(len(values), len(base)) > 1:
+                behind = ms.difference(values, base)
+                minus = tables.with_error(behind.value, behind.std_error)
             rows[name] = {
                 "rate": f"{self.rates[name]:g}", "trainings": len(values),
-                "log-likelihood": tables.with_error(values.mean(), error),
-                "minus leaky, CD": "" if name == CD else minus,
+                "log-likelihood": mean,
+                "minus leaky, CD": minus,
             }  # fmt: skip
         return pd.DataFrame.from_dict(rows, orient="index")
 
