@@ -7,6 +7,7 @@ from helpers_stats import all_states, log_sum
 import rbmlib as rl
 from rbmlib import GaussianBasePath, GaussianRBM, LeakyRBM, State
 from rbmlib.paths import fitted_gaussian
+from rbmlib.paths.fitted_single import SinglePrecisionBasePath
 
 RNG = np.random.default_rng(5)
 BASIS = np.linalg.qr(RNG.normal(size=(12, 4)))[0]
@@ -39,12 +40,20 @@ CASES = {
 }
 
 
-@pytest.fixture(params=[(name, steps) for name in CASES for steps in (0, 5)], ids=str)
+KINDS = {
+    "slices": (GaussianBasePath, 0),
+    "trajectories": (GaussianBasePath, 5),
+    "in single precision": (SinglePrecisionBasePath, 5),
+}
+
+
+@pytest.fixture(params=[(name, kind) for name in CASES for kind in KINDS], ids=str)
 def case(request):
-    name, n_leapfrog = request.param
+    name, kind = request.param
     rbm, log_z, draw = CASES[name]
     states = draw(200, np.random.default_rng(1))
-    return GaussianBasePath(rbm, states, n_leapfrog=n_leapfrog), log_z, draw
+    path, n_leapfrog = KINDS[kind]
+    return path(rbm, states, n_leapfrog=n_leapfrog), log_z, draw
 
 
 def test_ends_are_the_gaussian_and_the_model(case):
@@ -136,6 +145,22 @@ def test_trajectories_alone_leave_the_density_invariant(case, beta):
     slope, before = (path.log_density_slope(State(x), beta) for x in (moved, z))
     inflate = np.sqrt(n * (w**2).sum()) / w.sum()
     assert abs(slope.mean() - before.mean()) < 5 * inflate * np.sqrt(2 * slope.var() / n)
+
+
+def test_single_precision_moves_to_the_same_law_in_energy():
+    """A trajectory on the axes of the covariance is one in u: the energies are the same."""
+    states, beta = LEAKY.exact_samples(200, 1), np.full((40, 1), 0.6)
+    double, single = (k(LEAKY, states) for k in (GaussianBasePath, SinglePrecisionBasePath))
+    v = LEAKY.exact_samples(40, 2)
+    values, slopes = [], []
+    for path in (double, single):
+        log_p, gradient = path._tempered(beta)
+        place = path._place(path.state_of(v).coordinates)
+        values.append(log_p(place))
+        slopes.append((gradient(place) ** 2).sum(axis=1))
+    np.testing.assert_allclose(np.diff(values[1]), np.diff(values[0]), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(slopes[1], slopes[0], rtol=1e-4)
+    assert single._place(single.state_of(v).coordinates).dtype == np.float32
 
 
 def test_wrong_arguments():

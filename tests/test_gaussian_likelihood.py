@@ -22,13 +22,14 @@ def gaussian_log_z(rbm) -> float:
     return log_sum(log_mass) + rbm.n_visible / 2 * np.log(2 * np.pi)
 
 
+@pytest.mark.parametrize("single_precision", [False, True])
 @pytest.mark.parametrize(
     ("rbm", "log_z"), [(LEAKY, LEAKY.exact_log_z()), (GAUSSIAN, gaussian_log_z(GAUSSIAN))]
 )
-def test_both_sides_hold_the_exact_value(rbm, log_z):
+def test_both_sides_hold_the_exact_value(rbm, log_z, single_precision):
     """The means bound log Z, the tighter values meet it, at so few steps that they differ."""
     images = RNG.normal(size=(400, rbm.n_visible))
-    task = {"n_temperatures": 2, "n_sweeps": 100}
+    task = {"n_temperatures": 2, "n_sweeps": 100, "single_precision": single_precision}
     below, above = bracket_log_z(rbm, images, n_chains=400, rng=0, **task)
     assert abs(below.log_z - log_z) < 4 * below.std_error
     assert abs(above.log_z - log_z) < 4 * above.std_error

@@ -23,6 +23,7 @@ from helpers_stats import (
 import rbmlib as rl
 from rbmlib import AnnealingPath, BernoulliRBM, GaussianMixture, GaussianRBM, LeakyRBM, State
 from rbmlib._streams import ChainStream
+from rbmlib.paths.fitted_single import SinglePrecisionBasePath
 
 RNG = np.random.default_rng(5)
 BERNOULLI = BernoulliRBM(RNG.normal(size=(5, 3)), RNG.normal(size=5), RNG.normal(size=3),
@@ -56,6 +57,7 @@ CASES = {
     "gaussian geometric": lambda: rl.GaussianGeometricPath(GAUSSIAN),
     "fitted to leaky": lambda: rl.GaussianBasePath(UPRIGHT, VISIBLE),
     "fitted to leaky, trajectories": lambda: rl.GaussianBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),
+    "fitted to leaky, single": lambda: SinglePrecisionBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),
     "fitted to gaussian": lambda: rl.GaussianBasePath(GAUSSIAN, VISIBLE, n_steps=2),
     "density, hmc": lambda: rl.DensityPath(MIXTURE, 6.0, step_sizes=0.8),
     "density, random walk": lambda: rl.DensityPath(MIXTURE, 6.0, step_sizes=[3, 1.2, 0.8], **WALK),

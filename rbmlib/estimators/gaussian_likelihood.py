@@ -16,6 +16,7 @@ from .._streams import ChainStream
 from .._validation import count, generator
 from ..models import GaussianRBM, LeakyRBM
 from ..paths.fitted_gaussian import GaussianBasePath
+from ..paths.fitted_single import SinglePrecisionBasePath
 from ..results import Estimate
 from ..schedules import linear
 from . import ais, reverse_ais
@@ -44,6 +45,7 @@ def bracket_log_z(
     n_sweeps: int = 300,
     n_burn_in: int = 50,
     n_leapfrog: int = 0,
+    single_precision: bool = False,
     rng=None,
 ) -> LogZBracket:
     """Anneal from the Gaussian of the model's own chains to the model, and back.
@@ -64,6 +66,8 @@ def bracket_log_z(
     n_leapfrog : int
         As in `GaussianBasePath`: slices alone mix so slowly in 500 dimensions that both ends can
         lie too low.
+    single_precision : bool
+        Products of the transitions in float32: `SinglePrecisionBasePath`.
     rng : int, Generator or None
 
     Examples
@@ -85,7 +89,9 @@ def bracket_log_z(
         u = reduction.model.gibbs(u, rng)
         if 2 * sweep > n_sweeps and sweep % KEPT == 0:
             seen.append(u)
-    path = GaussianBasePath(rbm, reduction.expand(np.concatenate(seen or [u]), rng), 1, n_leapfrog)
+    kind = SinglePrecisionBasePath if single_precision else GaussianBasePath
+    states = reduction.expand(np.concatenate(seen or [u]), rng)
+    path = kind(rbm, states, 1, n_leapfrog, reduction=reduction)
     start = path.state_of(reduction.expand(u[:n_chains], rng))
     if n_burn_in:
         start = path.sweep(start, 1.0, n_burn_in, ChainStream(rng, n_chains))

@@ -8,11 +8,14 @@ chain, lies where the model should.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .._numerics import LOG_2PI
 from .._validation import count, finite_array, instance
 from ..models import GaussianRBM, LeakyRBM
+from ..models.gaussian_visible import Reduction
 from ..moves.hmc import trajectory
 from ..moves.slice import slice_angle
 from .base import State
@@ -42,6 +45,8 @@ class GaussianBasePath(OnSpan, LinearPath):
         Slices a transition.
     n_leapfrog : int
         Steps of a Hamiltonian trajectory after them; 0: none.
+    reduction : Reduction, optional
+        ``rbm.reduced()``, where it is known: a singular value decomposition less.
 
     Attributes
     ----------
@@ -58,9 +63,12 @@ class GaussianBasePath(OnSpan, LinearPath):
     True
     """
 
-    def __init__(self, rbm: LeakyRBM | GaussianRBM, states, n_steps: int = 1, n_leapfrog: int = 0):
+    def __init__(
+        self, rbm: LeakyRBM | GaussianRBM, states, n_steps: int = 1, n_leapfrog: int = 0, *,
+        reduction: Reduction | None = None,
+    ):  # fmt: skip
         instance("rbm", rbm, (LeakyRBM, GaussianRBM), "a LeakyRBM or a GaussianRBM")
-        self.rbm, self.reduction = rbm, rbm.reduced()
+        self.rbm, self.reduction = rbm, reduction or rbm.reduced()
         self.n_steps = count("n_steps", n_steps)
         self.n_leapfrog = count("n_leapfrog", n_leapfrog, 0)
         model = self.reduction.model
@@ -71,15 +79,20 @@ class GaussianBasePath(OnSpan, LinearPath):
         u = self.reduction.coordinates(v)
         self.mean = u.mean(axis=0)
         covariance = np.atleast_2d(np.cov(u.T))
-        self._root = np.linalg.cholesky(covariance + 1e-6 * np.eye(len(covariance)))
+        self._take_covariance(covariance + 1e-6 * np.eye(len(covariance)))
+        self.log_z_base = model.n_visible / 2 * LOG_2PI
+
+    def _take_covariance(self, covariance) -> None:
+        self._root = np.linalg.cholesky(covariance)
         self._precision = np.linalg.inv(self._root @ self._root.T)
         self._log_det = float(np.log(np.diag(self._root)).sum())
         # z to u - m and to its fields, side by side
-        self._both = np.concatenate([self._root.T, self._root.T @ model.weights], axis=1)
-        self.log_z_base = model.n_visible / 2 * LOG_2PI
+        weights = self.reduction.model.weights
+        self._both = np.concatenate([self._root.T, self._root.T @ weights], axis=1)
+        self._pull = self.reduction.model.visible_bias - self.mean
 
     def __repr__(self) -> str:
-        return f"GaussianBasePath({self.rbm!r})"
+        return f"{type(self).__name__}({self.rbm!r})"
 
     @property
     def n_coordinates(self) -> int:
@@ -90,8 +103,7 @@ class GaussianBasePath(OnSpan, LinearPath):
 
     def state_of(self, visible) -> State:
         """The state of visible units (n_states, n_visible)."""
-        u = self.reduction.coordinates(visible) - self.mean
-        return State(np.linalg.solve(self._root, u.T).T)
+        return State(self._back(self.reduction.coordinates(visible)))
 
     def visible_of(self, state: State, rng=None) -> np.ndarray:
         return self.reduction.expand(self.mean + state.coordinates @ self._root.T, rng)
@@ -112,6 +124,24 @@ class GaussianBasePath(OnSpan, LinearPath):
 
     def _trajectory(self, z, beta, rng) -> np.ndarray:
         """Hamiltonian Monte Carlo on u, masses 1: z is put back at the end."""
+        start = self._place(z)
+        momentum = rng.standard_normal(z.shape).astype(start.dtype)
+        jitter, level = rng.random((len(z), 2)).T
+        step = (STEP * (0.8 + 0.4 * jitter[:, None])).astype(start.dtype)
+        log_p, gradient = self._tempered(beta)
+        place, error = trajectory(log_p, gradient, start, momentum, step, self.n_leapfrog)
+        return np.where((np.log(level) < -error)[:, None], self._back(place), z)
+
+    def _place(self, z) -> np.ndarray:
+        """Where trajectories move: u."""
+        return self.mean + z @ self._root.T
+
+    def _back(self, u) -> np.ndarray:
+        """z of u."""
+        return np.linalg.solve(self._root, (u - self.mean).T).T
+
+    def _tempered(self, beta) -> tuple[Callable, Callable]:
+        """log p of u, up to a constant, and its gradient; beta (n_chains, 1)."""
         model, mean = self.reduction.model, self.mean
 
         def log_p(u):
@@ -122,13 +152,7 @@ class GaussianBasePath(OnSpan, LinearPath):
         def gradient(u):
             return beta * model.gradient(u) - (1 - beta) * ((u - mean) @ self._precision)
 
-        momentum = rng.standard_normal(z.shape)
-        jitter, level = rng.random((len(z), 2)).T
-        step = STEP * (0.8 + 0.4 * jitter[:, None])
-        start = mean + z @ self._root.T
-        u, error = trajectory(log_p, gradient, start, momentum, step, self.n_leapfrog)
-        moved = np.linalg.solve(self._root, (u - mean).T).T
-        return np.where((np.log(level) < -error)[:, None], moved, z)
+        return log_p, gradient
 
     def _slice(self, z, beta, rng) -> np.ndarray:
         other = rng.standard_normal(z.shape)
@@ -145,11 +169,9 @@ class GaussianBasePath(OnSpan, LinearPath):
 
         What is linear in z is computed once; an angle then costs n_hidden numbers a chain.
         """
-        model, size = self.reduction.model, len(self.mean)
-        x_all, y_all = x @ self._both, y @ self._both
-        (x_u, x_eta), (y_u, y_eta) = np.split(x_all, [size], 1), np.split(y_all, [size], 1)
+        model, pull = self.reduction.model, self._pull
+        (x_u, x_eta), (y_u, y_eta) = self._images(x), self._images(y)
         centre = model.hidden_field(self.mean[None])
-        pull = model.visible_bias - self.mean
 
         def dot(p, q):
             return np.einsum("ni,ni->n", p, q)
@@ -167,3 +189,8 @@ class GaussianBasePath(OnSpan, LinearPath):
             )  # fmt: skip
 
         return log_ratio
+
+    def _images(self, z) -> tuple[np.ndarray, np.ndarray]:
+        """u - m of z, and its fields without the constant."""
+        u, eta = np.split(z @ self._both, [len(self.mean)], 1)
+        return u, eta

@@ -3,6 +3,6 @@
 Importing them registers the words that sweeps may name.
 """
 
-from . import cifar10, mixing, single, training
+from . import cifar10, divergence, mixing, single, training
 
-__all__ = ["cifar10", "mixing", "single", "training"]
+__all__ = ["cifar10", "divergence", "mixing", "single", "training"]

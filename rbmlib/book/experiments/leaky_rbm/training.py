@@ -20,7 +20,7 @@ from ....sweeps.registry import ESTIMATORS, register
 from ....training.gaussian import train_gaussian
 from .cifar10 import N_TUNING, SHAPE, diverged
 
-UNITS = 20, 100, 200
+UNITS = 20, 100, 200, 500
 N_START = 200  # images at which the chains begin that log Z rests on
 
 
@@ -56,23 +56,42 @@ def _trained_for_epochs(
     singular values of the leaky RBM. The seconds are those of the processor, on one thread;
     "training_seconds" are those of the training alone.
     """
+    training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates, "rng": seed}
+    if isinstance(rbm, LeakyRBM):
+        training |= {"kernel": kernel, "largest": largest}
+    bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": n_leapfrog}
+    return _scored(rbm, _rates(learning_rate, falling) | training, bracket | {"rng": seed})
+
+
+@register(ESTIMATORS, "trained at size")
+def _trained_at_size(
+    rbm, seed, *, method: str = "cd", learning_rate: float, falling: bool = False,
+    n_updates: int = 400, n_sweeps: int = 20, n_chains: int = 50, n_temperatures: int = 200,
+):  # fmt: skip
+    """As "trained for epochs", of hundreds of units: log Z by products in single precision."""
+    training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates, "rng": seed}
+    bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": 10}
+    bracket |= {"single_precision": True, "rng": seed}
+    return _scored(rbm, _rates(learning_rate, falling) | training, bracket)
+
+
+def _rates(learning_rate: float, falling: bool) -> dict[str, float]:
+    final = 0.0 if falling else learning_rate
+    return {"learning_rate": learning_rate, "final_learning_rate": final}
+
+
+def _scored(rbm, training: dict, bracket: dict):
+    """A model of the kind and size of ``rbm``, trained, and both ends of its log-likelihoods."""
     started = time.thread_time()
     images, held_out = subset()
-    kind = {"hidden": "leaky", "kernel": kernel, "largest": largest}
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             run = train_gaussian(
-                images, rbm.n_hidden, **(kind if isinstance(rbm, LeakyRBM) else BERNOULLI),
-                method=method, n_sweeps=n_sweeps, n_updates=n_updates,
-                learning_rate=learning_rate,
-                final_learning_rate=0.0 if falling else learning_rate, rng=seed,
-                monitor_every=n_updates, progress=False,
+                images, rbm.n_hidden, hidden="leaky" if isinstance(rbm, LeakyRBM) else "bernoulli",
+                monitor_every=training["n_updates"], progress=False, **training,
             )  # fmt: skip
             trained = time.thread_time() - started
-            below, above = bracket_log_z(
-                run.rbm, images[:N_START], n_chains=n_chains, n_temperatures=n_temperatures,
-                n_leapfrog=n_leapfrog, rng=seed,
-            )  # fmt: skip
+            below, above = bracket_log_z(run.rbm, images[:N_START], **bracket)
     except (FloatingPointError, np.linalg.LinAlgError):
         return diverged(time.thread_time() - started), {}
     log_p = run.rbm.log_density(held_out)
@@ -82,6 +101,3 @@ def _trained_for_epochs(
         more[f"{name}_high"] = part.mean() - below.mean_log_z
     more |= {name: run.history[name][-1] for name in list(run.history)[1:]}
     return replace(below, seconds=time.thread_time() - started), more
-
-
-BERNOULLI = {"hidden": "bernoulli"}

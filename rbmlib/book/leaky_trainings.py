@@ -1,0 +1,136 @@
+"""Chapter leaky_rbm: several trainings of leaky and Gaussian-Bernoulli RBMs, and their verdicts.
+
+A claim about training is one about other trainings too: what counts are log-likelihoods of test
+images from trainings with seeds of their own, by both ends of log Z.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import judge, tables
+from . import measured as ms
+from .verdicts import Verdict, together
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METHODS = {"cd": "CD", "mix": "Mix", "leaky": "Leaky", "pcd": "PCD"}
+CD, GB = "leaky, CD", "Gaussian-Bernoulli, CD"
+ORDER = [f"leaky, {name}" for name in METHODS.values()]
+ORDER += [f"{CD}, below 0.9", f"{CD}, falling", GB, f"{GB}, falling", f"{GB}-1"]
+BOUND = 0.9999  # of singular values, unless a training says otherwise
+
+# The better one, by what the paper says, and the other; of some claims two pairs, both must hold.
+PAIRS = {
+    "li-f4-leaky-cifar10": {"": ("leaky, Leaky", CD)},
+    "li-f4-mix-cifar10": {"": ("leaky, Mix", CD)},
+    "li-f4-order-cifar10": {"": ("leaky, Leaky", "leaky, Mix")},
+    "li-s5-pcd": {"": (CD, "leaky, PCD")},
+    "li-s42-outperforms-cifar10": {
+        "": (CD, GB),
+        "falling rates, ": (f"{CD}, falling", f"{GB}, falling"),
+    },
+    "li-s42-decay": {"": (f"{GB}, falling", GB)},
+    "li-s42-steps": {"": (GB, f"{GB}-1")},
+}
+
+
+class Trainings:
+    """Scored trainings of both models with one number of hidden units, by model and method.
+
+    Parameters
+    ----------
+    stored : pandas.DataFrame
+        Rows of "trained for epochs" or "trained at size".
+    rates : pandas.Series, optional
+        Learning rate by model and method, found elsewhere: then all seeds count. By default the
+        rate of the highest log-likelihood of the images for tuning with seed 0, and the other
+        seeds count.
+
+    Attributes
+    ----------
+    rates : pandas.Series
+    """
+
+    def __init__(self, stored: pd.DataFrame, rates: pd.Series | None = None):
+        self.table = stored.assign(
+            name=_names(stored), tuning=stored[["tuning_low", "tuning_high"]].mean(axis=1)
+        )
+        self.first_counted = 1 if rates is None else 0
+        self.rates = self.at_rates().idxmax(axis=1) if rates is None else rates
+
+    def at_rates(self) -> pd.DataFrame:
+        """Log-likelihood of the images for tuning, seed 0, by model and method, and by rate."""
+        first = self.table[self.table["seed"] == 0]
+        by_rate = first.pivot(index="name", columns="learning_rate", values="tuning")
+        return by_rate.reindex([name for name in ORDER if name in by_rate.index])
+
+    def of(self, name: str, end: str = "high") -> np.ndarray:
+        """Test log-likelihoods of the trainings that count, by the "high" or "low" end of log Z."""
+        rows = self.table[
+            (self.table["name"] == name)
+            & (self.table["learning_rate"] == self.rates[name])
+            & (self.table["seed"] >= self.first_counted)
+        ]
+        return rows.sort_values("seed")[f"test_{end}"].to_numpy()
+
+    def summary(self) -> pd.DataFrame:
+        """By model and method: rate, trainings, log-likelihood and its distance from leaky, CD.
+
+        With the standard error between trainings, where there are two or more.
+        """
+        import pandas as pd
+
+        rows, base = {}, self.of(CD)
+        for name in self.rates.index:
+            values = self.of(name)
+            if not len(values):
+                continue
+            mean, minus = f"{values.mean():,.1f}", ""
+            if len(values) > 1:
+                mean = tables.with_error(values.mean(), values.std(ddof=1) / np.sqrt(len(values)))
+            if name != CD and min(len(values), len(base)) > 1:
+                behind = ms.difference(values, base)
+                minus = tables.with_error(behind.value, behind.std_error)
+            rows[name] = {
+                "rate": f"{self.rates[name]:g}", "trainings": len(values),
+                "log-likelihood": mean,
+                "minus leaky, CD": minus,
+            }  # fmt: skip
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """Of the claims of `PAIRS` of which a pair has two trainings of each kind at least."""
+        at_least_two = {name for name in self.rates.index if len(self.of(name)) > 1}
+        found = {}
+        for claim, pairs in PAIRS.items():
+            there = {words: pair for words, pair in pairs.items() if at_least_two >= set(pair)}
+            if there:
+                found[claim] = self._verdict(claim, there)
+        return found
+
+    def _verdict(self, claim: str, pairs: dict[str, tuple[str, str]]) -> Verdict:
+        """It must hold of each pair, and by either end of log Z."""
+        cases = {}
+        for words, pair in pairs.items():
+            for end in ("high", "low"):
+                one, other = (self.of(name, end) for name in pair)
+                cases[f"{words}{end} end"] = judge.effect(
+                    claim, ms.difference(one, other), direction=+1, unit="nats",
+                    n_trainings=min(len(one), len(other)),
+                )  # fmt: skip
+        return together(cases)
+
+
+def _names(stored: pd.DataFrame) -> pd.Series:
+    bernoulli = stored["model"].str.startswith("gaussian")
+    name = "leaky, " + stored["method"].map(METHODS)
+    if "largest" in stored:
+        name[stored["largest"] < BOUND] += ", below 0.9"
+    name[bernoulli] = GB
+    name[stored["n_sweeps"] == 1] += "-1"
+    name[stored["falling"]] += ", falling"
+    return name
