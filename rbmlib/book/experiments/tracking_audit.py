@@ -163,3 +163,42 @@ def _heaviest_mode(rbm, rows, seed: int, n_temperatures: int, n_chains: int) -> 
 
 def _base_about(mode: np.ndarray) -> np.ndarray:
     return logit((mode + MODE_SMOOTHING) / (1 + 2 * MODE_SMOOTHING))
+
+
+@lru_cache(maxsize=1)
+def first_updates(n_updates: int, every: int, n_hidden: int = 500) -> tuple:
+    """Models of the training of pcd_500 after every so many of its first updates.
+
+    The rate falls as in data/train_models.py, where it comes to zero after 60,000 updates.
+    """
+    kept, rate = Checkpoints(), 0.02
+    train(
+        datasets.load_mnist().train, n_hidden, method="pcd", n_updates=n_updates,
+        learning_rate=rate, final_learning_rate=rate * (1 - (n_updates - 1) / 59_999),
+        weight_decay=1e-4, rng=0, monitor=kept, monitor_every=every, progress=False,
+    )  # fmt: skip
+    return tuple(kept)
+
+
+@register(ESTIMATORS, "trajectory_of_pcd")
+def _of_pcd(
+    rbm, seed, *, look: int, n_updates: int = 12_000, every: int = 1000, n_chains: int = 20,
+    n_sweeps: int = 10_000, acceptance: float = 0.4, exchange_every: int = 10,
+    n_temperatures: int = 5000, n_annealed: int = 200,
+):  # fmt: skip
+    """A look at the training of pcd_500 by exchange; and annealing to it and back, in columns."""
+    models = first_updates(n_updates, every, rbm.n_hidden)
+    base = base_rate(datasets.load_mnist().train)
+    estimate, more = _row(
+        _whole(models, base.tobytes(), seed, n_chains, n_sweeps, acceptance, exchange_every), look
+    )
+    started, path = time.process_time(), GeometricPath(models[look], base=base)
+    joined = bar(path, schedules.linear(n_temperatures), n_annealed, seed, start="chains",
+                 progress=False)  # fmt: skip
+    for name in ("forward", "reverse"):
+        more[name], more[f"{name}_error"] = joined.settings[name]
+    return estimate, more | {
+        "bar": joined.log_z, "bar_low": joined.interval[0], "bar_high": joined.interval[1],
+        "bar_error": joined.std_error, "bar_ess": joined.ess,
+        "bar_flagged": float(not joined.converged), "bar_cpu": time.process_time() - started,
+    }  # fmt: skip
