@@ -97,20 +97,6 @@ def test_intervals_of_the_effort_hold(n):
     assert (0.85 if n == 20 else 0.92) < np.mean(inside) < 0.985
 
 
-def test_errors_are_from_the_reference_set_or_from_a_formula():
-    known = ranking.truths()
-    unit = 0.5 * (1 / np.sqrt(1 - 0.9**2) + 1 / np.sqrt(1 - 0.01 * 0.9**2))
-    leaky = 3072 / 2 * np.log(2 * np.pi) + 20 * np.log(unit)
-    rows = pd.DataFrame({
-        "model": ["h20", "orthogonal 20"], "method": "AIS", "budget": 1.0, "size": 1, "seed": 1,
-        "log_z": [known["h20"] + 0.5, leaky - 0.25], "std_error": 0.1, "converged": True,
-        "low": 0.0, "high": 1.0,
-    })  # fmt: skip
-    rows.attrs["provenance"] = pd.DataFrame({"seconds": [1.0, 1.0]})
-    assert known["h20"] == TRUTH
-    assert ranking.of_sweep(rows)["error"].tolist() == pytest.approx([0.5, -0.25])
-
-
 def test_doublings_are_powers_of_what_a_cost_grows_with():
     """Seconds n m**2 chains sweeps**3, and memory of the weights."""
     sizes = [(8, 6), (4, 6), (16, 6), (8, 3), (8, 12)]

@@ -25,7 +25,7 @@ import rbmlib as rl
 TARGET = Path(__file__).parents[2] / "data" / "results" / "compare_growth.csv"
 FIELDS = ["method", "n_visible", "n_hidden", "n_chains", "n_sweeps", "seconds", "megabytes",
           "repeats", "processor", "version"]  # fmt: skip
-MIDDLE, SMALL = (784, 500), (100, 60)  # visible, hidden; the small one where levels are learned
+VISIBLE, HIDDEN = 784, 500
 LADDER = rl.schedules.linear(40)
 SHORT = 20  # sweeps of the run that compiles
 QUIET = {"progress": False}
@@ -53,15 +53,6 @@ def solved(path, n_starts, n_sweeps):
     return rl.tap(path.rbm, 2, 1, n_starts=n_starts, max_sweeps=n_sweeps, **QUIET)
 
 
-def flat(path, n_chains, n_sweeps):
-    return rl.multicanonical(path, n_chains, n_sweeps, 1, **QUIET)
-
-
-def automatic(path, n_chains, n_steps):
-    return rl.log_z(path.rbm, n_steps=n_steps, n_chains=n_chains, rng=1, enumerate_small=False,
-                    **QUIET)  # fmt: skip
-
-
 WORK = {  # a function, chains, sweeps
     "AIS": (annealed(rl.ais, n_recorded=2), 100, 1000),
     "BAR": (annealed(rl.bar, start="chains"), 100, 500),
@@ -70,8 +61,6 @@ WORK = {  # a function, chains, sweeps
     "MBAR": (tempered(rl.mbar), 20, 400),
     "SAMS": (tempered(rl.sams), 20, 400),
     "NRPT": (tempered(rl.nrpt), 8, 80),
-    "multicanonical": (flat, 20, 100),
-    "log_z": (automatic, 20, 200),
     "TAP2": (solved, 20, 100),
 }
 
@@ -104,8 +93,8 @@ def measured(function, path, n_chains: int, n_sweeps: int, repeats: int) -> tupl
 def cases():
     """Each estimator on a model; and with half and twice as many units in each layer, with twice
     the chains, and with twice the sweeps."""
+    n, m = VISIBLE, HIDDEN
     for method, (_, n_chains, n_sweeps) in WORK.items():
-        n, m = SMALL if method == "multicanonical" else MIDDLE
         for size in ((n, m), (n // 2, m), (2 * n, m), (n, m // 2), (n, 2 * m)):
             yield method, size, n_chains, n_sweeps
         yield method, (n, m), 2 * n_chains, n_sweeps
@@ -123,13 +112,18 @@ def row_of(method: str, size: tuple, n_chains: int, n_sweeps: int, repeats: int)
     return dict(zip(FIELDS, values, strict=True))
 
 
+def key(row: dict) -> tuple:
+    return tuple(str(row[name]) for name in FIELDS[:5])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = list(csv.DictReader(TARGET.open())) if TARGET.exists() else []
-    done = {tuple(row[name] for name in FIELDS[:5]) for row in rows}
+    order = [(method, *map(str, (*size, *work))) for method, size, *work in cases()]
+    done = {key(row) for row in rows}
     for method, size, *work in cases():
         if (method, *map(str, (*size, *work))) in done:
             continue
@@ -138,7 +132,7 @@ def main() -> None:
         with TARGET.open("w", newline="") as file:
             writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(rows)
+            writer.writerows(sorted(rows, key=lambda row: order.index(key(row))))
 
 
 if __name__ == "__main__":
