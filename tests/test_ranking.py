@@ -106,3 +106,16 @@ def test_the_fewest_repeats_are_enough():
     table = cells(runs("AIS", 1, normal(0)), runs("AIS", 9, normal(1, n=ranking.FEWEST)))
     (row,) = ranking.longest(table, "h20").itertuples()
     assert (row.seconds, row.n) == (9, ranking.FEWEST)
+
+
+def test_doublings_are_powers_of_what_a_cost_grows_with():
+    """Seconds n m**2 chains sweeps**3, and memory of the weights."""
+    sizes = [(8, 6), (4, 6), (16, 6), (8, 3), (8, 12)]
+    work = [(*size, 10, 5) for size in sizes] + [(8, 6, 20, 5), (8, 6, 10, 10)]
+    table = pd.DataFrame(work, columns=["n_visible", "n_hidden", "n_chains", "n_sweeps"])
+    n, m, chains, sweeps = table.to_numpy().T
+    table = table.assign(method="AIS", seconds=n * m**2 * chains * sweeps**3, megabytes=n * m)
+    (row,) = ranking.doublings(table).to_dict("records")
+    assert [row[f"seconds, {x}"] for x in ("visible", "hidden", "chains", "sweeps")] == [2, 4, 2, 8]
+    assert [row[f"megabytes, {x}"] for x in ("visible", "hidden", "sweeps")] == [2, 2, 1]
+    assert (row["seconds"], row["n"], row["sweeps"]) == (8 * 36 * 10 * 5**3, 8, 5)

@@ -200,6 +200,34 @@ def ranking(table: pd.DataFrame, model: str, n_draws: int = N_DRAWS, seed: int =
     return found.sort_values("effort", ignore_index=True)
 
 
+def doublings(table: pd.DataFrame) -> pd.DataFrame:
+    """What a run costs, and how many times that with twice the units, chains or sweeps.
+
+    ``table`` is that of book/_tools/compare_growth.py, whose first row of a method is the size
+    that others double or halve. Of units the factor is the root of double over half.
+    """
+    rows = []
+    for method, part in table.groupby("method", sort=False):
+        costs = part.set_index(["n_visible", "n_hidden", "n_chains", "n_sweeps"])
+        (n, m, chains, sweeps), costs = costs.index[0], costs[["seconds", "megabytes"]]
+        here = costs.loc[(n, m, chains, sweeps)]
+        factors = {
+            "visible": np.sqrt(
+                costs.loc[(2 * n, m, chains, sweeps)] / costs.loc[(n // 2, m, chains, sweeps)]
+            ),
+            "hidden": np.sqrt(
+                costs.loc[(n, 2 * m, chains, sweeps)] / costs.loc[(n, m // 2, chains, sweeps)]
+            ),
+            "chains": costs.loc[(n, m, 2 * chains, sweeps)] / here,
+            "sweeps": costs.loc[(n, m, chains, 2 * sweeps)] / here,
+        }
+        row = {"method": method, "n": n, "m": m, "chains": chains, "sweeps": sweeps, **here}
+        for what, factor in factors.items():
+            row |= {f"{cost}, {what}": value for cost, value in factor.items()}
+        rows.append(row)
+    return pd.DataFrame(rows).set_index("method")
+
+
 def in_words(seconds: float) -> str:
     """Seconds with two digits: 0.34 s, 12 s, 5.4 min, 2.1 h.
 

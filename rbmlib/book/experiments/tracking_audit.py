@@ -163,3 +163,46 @@ def _heaviest_mode(rbm, rows, seed: int, n_temperatures: int, n_chains: int) -> 
 
 def _base_about(mode: np.ndarray) -> np.ndarray:
     return logit((mode + MODE_SMOOTHING) / (1 + 2 * MODE_SMOOTHING))
+
+
+@lru_cache(maxsize=1)
+def first_updates(n_updates: int, every: int, n_hidden: int = 500) -> tuple:
+    """Models of the training of pcd_500 after every so many of its first updates.
+
+    The rate falls as in data/train_models.py, where it comes to zero after 60,000 updates.
+    """
+    kept, rate = Checkpoints(), 0.02
+    train(
+        datasets.load_mnist().train, n_hidden, method="pcd", n_updates=n_updates,
+        learning_rate=rate, final_learning_rate=rate * (1 - (n_updates - 1) / 59_999),
+        weight_decay=1e-4, rng=0, monitor=kept, monitor_every=every, progress=False,
+    )  # fmt: skip
+    return tuple(kept)
+
+
+@register(ESTIMATORS, "trajectory_of_pcd")
+def _of_pcd(
+    rbm, seed, *, look: int, n_updates: int = 12_000, every: int = 3000, n_chains: int = 12,
+    n_sweeps: int = 10_000, acceptance: float = 0.3, exchange_every: int = 10,
+):  # fmt: skip
+    """A look at the training of pcd_500 by exchange."""
+    models = first_updates(n_updates, every, rbm.n_hidden)
+    base = base_rate(datasets.load_mnist().train).tobytes()
+    return _row(_whole(models, base, seed, n_chains, n_sweeps, acceptance, exchange_every), look)
+
+
+@register(ESTIMATORS, "annealed_to_pcd")
+def _annealed_to_pcd(
+    rbm, seed, *, look: int, n_updates: int = 12_000, every: int = 3000,
+    n_temperatures: int = 20_000, n_annealed: int = 200,
+):  # fmt: skip
+    """The same look by annealing from the base rate and back, joined and each for itself."""
+    model = first_updates(n_updates, every, rbm.n_hidden)[look]
+    path = GeometricPath(model, base=base_rate(datasets.load_mnist().train))
+    started = time.process_time()
+    joined = bar(path, schedules.linear(n_temperatures), n_annealed, seed, start="chains",
+                 progress=False)  # fmt: skip
+    more = {"cpu": time.process_time() - started}
+    for name in ("forward", "reverse"):
+        more[name], more[f"{name}_error"] = joined.settings[name]
+    return joined, more | {"low": joined.interval[0], "high": joined.interval[1]}
