@@ -83,7 +83,7 @@ def test_a_sweep_is_declared_without_training(monkeypatch, repository, tmp_path)
         raise AssertionError("a model was trained")
 
     monkeypatch.setattr(trainings, "_trained", never)
-    assert book_sweep(repository / "book" / "scales" / "trainings.yaml").tasks
+    assert book_sweep(repository / "book" / "scales" / "varopt_trainings.yaml").tasks
     with pytest.raises(AssertionError, match="was trained"):
         load_model("pcd_500, training 1")
     wrong = tmp_path / "wrong.yaml"
