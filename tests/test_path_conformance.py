@@ -287,7 +287,7 @@ def test_repr_names_the_class_and_its_model(path):
 
 
 def test_every_path_is_in_the_list():
-    public = {thing for thing in map(rl.__dict__.get, rl.__all__) if isinstance(thing, type)}
+    public = {thing for name in rl.__all__ if isinstance(thing := getattr(rl, name), type)}
     paths = {thing for thing in public if issubclass(thing, AnnealingPath)} - {AnnealingPath}
     inner = {SinglePrecisionBasePath}  # of the experiments, behind a setting of bracket_log_z
     assert {type(path_of(name)) for name in CASES} == paths | inner
