@@ -60,15 +60,16 @@ def published_gain(model: str, schedule: str) -> tuple[float, float, float]:
 def variance_over_seeds(runs) -> tuple[float, float, float]:
     """The mean variance of log-weights of runs that differ in their seed, with a 95% interval.
 
-    One run has the interval of its bootstrap. Of several the error is that of their own spread,
-    new pilots included, or what their bootstraps give, whichever is larger.
+    One run has the interval of its bootstrap. Of several the interval is that of their own spread
+    (Student's), new pilots included, or what their bootstraps give, whichever is wider.
     """
     value, low, high = (runs[f"variance{end}"] for end in ("", "_low", "_high"))
     if len(runs) == 1:
         return float(value.iloc[0]), float(low.iloc[0]), float(high.iloc[0])
     mean = float(value.mean())
     of_bootstraps = math.sqrt(((((high - low) / 3.92) ** 2).mean()) / len(runs))
-    half = 1.96 * max(float(value.sem()), of_bootstraps) / mean
+    of_spread = ms.quantile(0.975, len(runs) - 1) * float(value.sem())
+    half = max(of_spread, 1.96 * of_bootstraps) / mean
     return mean, mean * math.exp(-half), mean * math.exp(half)
 
 
@@ -130,23 +131,25 @@ def claim_of(model: str, label: str) -> str:
 def judged_gain(
     runs: ScheduleRuns, model: str, label: str, trainings: ScheduleRuns | None = None
 ) -> Verdict:
-    """The verdict on a printed gain over equal steps, from each base of ``runs``.
+    """The verdict on a printed gain over equal steps, from each base.
 
     One model of ours against one of the paper's decides nothing but that the claim depends on the
-    base. With ``trainings``, runs of several models of the kind, it is their mean that is judged.
+    base. With ``trainings``, runs of several models of the kind from one base or more, it is their
+    mean that is judged; the paper's model is one more draw from such trainings, which adds the
+    spread between them to the error of what is printed.
     """
-    theirs, cases = published_gain(model, label), {}
-    schedule, cap = ROWS[label]
-    for base in runs.by_base:
-        ours = runs.gain(model, schedule, cap, base)
-        if ours is None:
-            continue
-        effect = ms.from_interval(*ours)
+    printed, (schedule, cap) = ms.from_interval(*published_gain(model, label)), ROWS[label]
+    cases = {}
+    for base in (trainings or runs).by_base:
         if trainings is not None:
-            effect = trainings.gain_over_trainings(schedule, cap, base)
-        found = judge.effect(
-            f"{claim_of(model, label)}-ess", effect, direction=1 if theirs[0] >= 1 else -1,
-            size=ms.from_interval(*theirs),
-        )  # fmt: skip
+            ours = trainings.gain_over_trainings(schedule, cap, base)
+            of_one = math.hypot(printed.std_error, ours.std_error * math.sqrt(ours.n))
+            size = printed._replace(std_error=of_one)
+        elif gain := runs.gain(model, schedule, cap, base):
+            ours, size = ms.from_interval(*gain), printed
+        else:
+            continue
+        direction = 1 if printed.value >= 0 else -1
+        found = judge.effect(f"{claim_of(model, label)}-ess", ours, direction=direction, size=size)
         cases[base] = {papers_name(model): found}
     return depends("the base", cases, n_trainings=1 if trainings is None else None)

@@ -16,7 +16,7 @@ import shutil
 import sqlite3
 import warnings
 from collections.abc import Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -217,7 +217,7 @@ def records_now(path: Path, version: str) -> dict[str, Record]:
             with ResultsStore(path, version) as store:
                 return store.records()
         except StoreInUse:
-            with TemporaryDirectory() as folder:
+            with suppress(StoreError), TemporaryDirectory() as folder:  # a torn copy is made anew
                 if copy := _copied(path, Path(folder)):
                     with ResultsStore(copy, version) as store:
                         return store.records()
@@ -229,7 +229,7 @@ def _copied(path: Path, folder: Path) -> Path | None:
     before, copy = path.stat().st_mtime_ns, folder / path.name
     log = Path(f"{path.resolve()}-wal")
     shutil.copyfile(path, copy)
-    if log.exists():
+    with suppress(FileNotFoundError):  # it goes when the other process ends
         shutil.copyfile(log, f"{copy}-wal")
     return copy if path.stat().st_mtime_ns == before else None
 

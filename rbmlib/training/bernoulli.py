@@ -244,7 +244,9 @@ class _Learner(Learner):
             self._go_on_from(start)
         # of gradients (momentum), or of their squares (spectral steps)
         self.averages = [np.zeros_like(x) for x in self.parameters]
-        self.integers = learning.integers_of(self.weights)
+        # weights that are all zero say nothing of the scale on which they will be rounded
+        likely = self.weights if self.weights.any() else np.full_like(self.weights, 0.01)
+        self.integers = learning.integers_of(likely)
         self.seed = np.uint64(rng.integers(2**64, dtype=np.uint64))
         self.draw = 0
         self.chains = self.next_batch()
