@@ -113,9 +113,23 @@ def test_trainings_are_judged_from_each_of_their_bases():
     assert "y: contradicted" in found.note
 
 
-def test_the_papers_training_is_one_more_draw():
-    """Trainings that differ as much as they do here leave the printed gain possible."""
-    gains = [0.8, 3.0, 1.0, 2.5, 0.9, 2.8]
+def test_the_papers_training_is_one_more_draw(monkeypatch):
+    """Its spread, that between trainings, is added to the error of what is printed."""
+    gains, asked = [0.8, 3.0, 1.0, 2.5, 0.9, 2.8], []
+    judged = schedule_runs.judge.effect
+
+    def watched(name, ours, *, size, **more):
+        asked.append(size)
+        return judged(name, ours, size=size, **more)
+
+    monkeypatch.setattr(schedule_runs.judge, "effect", watched)
     table = pd.concat(many(f"{k}_500", 4.0, 4.0 / x, 0.01) for k, x in enumerate(gains))
     found = schedule_runs.judged_gain(None, "pcd_500", "VAROPT", ScheduleRuns({"x": table}))
     assert found.outcome == "not decided"
+    value, low, high = schedule_runs.published_gain("pcd_500", "VAROPT")
+    (size,) = asked
+    assert size.value == pytest.approx(np.log(value))
+    of_printed = np.log(high / low) / 3.92
+    assert size.std_error == pytest.approx(
+        np.hypot(of_printed, np.std(np.log(gains), ddof=1)), rel=1e-3
+    )
