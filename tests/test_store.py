@@ -111,6 +111,25 @@ def test_a_store_in_use_can_be_looked_at(tmp_path, monkeypatch):
     assert set(store_module.records_now(target, "v")) == {"a", "b", "c"}
 
 
+def test_a_torn_copy_of_a_store_is_made_anew(tmp_path, monkeypatch):
+    """Its log of changes may go while it is copied, too."""
+    target, copied, torn = tmp_path / "s.sqlite", store_module.shutil.copyfile, []
+
+    def tears_once(source, copy):
+        if torn and str(source).endswith("-wal"):
+            raise FileNotFoundError(source)
+        copied(source, copy)
+        if not torn:
+            torn.append(copy)
+            Path(copy).write_bytes(b"no SQLite file" * 100)
+
+    with ResultsStore(target, "v") as store:
+        store.put([record("a")])
+        monkeypatch.setattr(store_module.shutil, "copyfile", tears_once)
+        store_module.records_now(target, "v")
+    assert len(torn) == 1
+
+
 FULL = """
 import resource, sys
 from rbmlib.sweeps.store import Record, ResultsStore, StoreError
