@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections import Counter
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
