@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import rbmlib as rl
 from rbmlib.book.experiments.leaky_rbm import cifar10, mixing, training
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.moves import leaky_mixing
@@ -22,19 +23,56 @@ def test_a_training_is_scored_on_both_halves_of_the_held_out_images(kind, fallin
     rate = 1e-3
     task = {"learning_rate": rate, "falling": falling, **SHORT}
     run, more = trained(MODELS[f"{kind} of 20 units"](), 1, **task)
-    images, held_out = training.subset()
+    images = training.subset()
     again = train_gaussian(
-        images, 20, hidden="leaky" if kind == "leaky" else "bernoulli", n_sweeps=1, n_updates=2,
+        images["train"], 20, hidden="leaky" if kind == "leaky" else "bernoulli", n_sweeps=1, n_updates=2,
         learning_rate=rate, final_learning_rate=0.0 if falling else rate, rng=1, monitor_every=2,
         progress=False,
     ).rbm  # fmt: skip
-    log_p = again.log_density(held_out)
+    tuning, test = (again.log_density(images[part]).mean() for part in ("tuning", "test"))
     for end in ("low", "high"):  # log Z is the same in both
         apart = more[f"tuning_{end}"] - more[f"test_{end}"]
-        assert apart == pytest.approx(log_p[:250].mean() - log_p[250:].mean(), abs=1e-6)
-    assert log_p[250:].mean() - more["test_high"] == pytest.approx(run.mean_log_z)
+        assert apart == pytest.approx(tuning - test, abs=1e-6)
+    assert test - more["test_high"] == pytest.approx(run.mean_log_z)
     assert more["test_low"] != more["test_high"]
     assert 0 < more["training_seconds"] < run.seconds
+
+
+def test_the_committed_images_are_split_into_2000_and_250_and_250():
+    images, scale = training.subset(), rl.datasets.cifar10_scale()
+    there = rl.datasets.load_cifar10()
+    np.testing.assert_array_equal(images["train"], scale(there.train))
+    held_out = np.concatenate([images["tuning"], images["test"]])
+    np.testing.assert_array_equal(held_out, scale(there.test))
+    assert [len(part) for part in images.values()] == [2000, 250, 250]
+
+
+def test_all_images_are_split_without_one_in_two_parts(monkeypatch):
+    """No image for tuning is trained on, and the last 4,000 for training belong to no part."""
+    number = np.arange(60_000, dtype=float)[:, None]
+    whole = SimpleNamespace(train=number[:50_000], test=number[50_000:])
+    monkeypatch.setattr(training.datasets, "load_cifar10", lambda full: whole)
+    monkeypatch.setattr(training.datasets, "cifar10_scale", lambda: lambda rows: rows)
+    images = training.all_images.__wrapped__()
+    assert {name: (x[0, 0], x[-1, 0], len(x)) for name, x in images.items()} == {
+        "train": (0, 44_999, 45_000), "tuning": (45_000, 45_999, 1_000),
+        "test": (50_000, 59_999, 10_000),
+    }  # fmt: skip
+
+
+def test_on_all_images_a_task_trains_and_scores_those_parts(monkeypatch):
+    parts = training.subset()
+    swapped = {"train": parts["train"][::-1], "tuning": parts["test"], "test": parts["tuning"]}
+    monkeypatch.setattr(training, "all_images", lambda: swapped)
+    short = {"learning_rate": 1e-3, "n_updates": 3, "n_sweeps": 1, "n_temperatures": 20}
+    run, more = ESTIMATORS["trained on all images"](MODELS["leaky of 20 units"](), 2, **short)
+    again = train_gaussian(
+        swapped["train"], 20, n_sweeps=1, n_updates=3, learning_rate=1e-3,
+        final_learning_rate=1e-3, rng=2, monitor_every=3, progress=False,
+    )  # fmt: skip
+    log_p = again.rbm.log_density(parts["tuning"]).mean()
+    assert more["test_high"] == pytest.approx(log_p - run.mean_log_z)
+    assert more["reconstruction_error"] == again.history["reconstruction_error"][-1]
 
 
 def test_the_bound_is_that_of_the_task_and_a_training_that_diverges_has_no_score():

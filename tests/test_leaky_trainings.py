@@ -133,7 +133,7 @@ def test_chains_grow_without_the_projection_and_stay_with_it():
     assert free["size_60"] > 10 * free["size_0"] > held["size_60"]
     assert free["gradient_20"] > 10 * free["gradient_1"]
     assert abs(free["mean_60"]) <= free["size_60"]
-    images, _ = training.subset()
+    images = training.subset()["train"]
     assert free["size_0"] == pytest.approx(np.abs(images[:50]).mean(), rel=1e-5)
 
 
@@ -142,7 +142,7 @@ def test_chains_are_of_the_model_that_the_task_trains():
     _, more = ESTIMATORS["chains of a trained model"](
         MODELS["leaky of 20 units"](), 4, projected=True, n_chains=400, **task
     )
-    images, _ = training.subset()
+    images = training.subset()["train"]
     start = np.random.default_rng([4, 1]).uniform(0, 0.01, (3072, 20))
     run = train_gaussian(
         images, 20, rng=4, start_weights=project_weights(start), monitor_every=3, progress=False,

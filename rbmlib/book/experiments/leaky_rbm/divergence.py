@@ -31,7 +31,7 @@ def _chains_of_a_trained_model(
     have singular values up to 6, and diverge at once.
     """
     started = time.thread_time()
-    images, _ = subset()
+    images = subset()["train"]
     rng = np.random.default_rng([seed, 1])
     start = project_weights(rng.uniform(0, 0.01, (images.shape[1], rbm.n_hidden)))
     run = train_gaussian(
