@@ -25,9 +25,9 @@ def test_a_training_is_scored_on_both_halves_of_the_held_out_images(kind, fallin
     run, more = trained(MODELS[f"{kind} of 20 units"](), 1, **task)
     images = training.subset()
     again = train_gaussian(
-        images["train"], 20, hidden="leaky" if kind == "leaky" else "bernoulli", n_sweeps=1, n_updates=2,
-        learning_rate=rate, final_learning_rate=0.0 if falling else rate, rng=1, monitor_every=2,
-        progress=False,
+        images["train"], 20, hidden="leaky" if kind == "leaky" else "bernoulli", n_sweeps=1,
+        n_updates=2, learning_rate=rate, final_learning_rate=0.0 if falling else rate, rng=1,
+        monitor_every=2, progress=False,
     ).rbm  # fmt: skip
     tuning, test = (again.log_density(images[part]).mean() for part in ("tuning", "test"))
     for end in ("low", "high"):  # log Z is the same in both

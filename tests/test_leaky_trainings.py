@@ -47,11 +47,18 @@ def test_the_rate_is_of_the_first_seed_and_that_seed_does_not_count():
     assert list(runs.rates.index) == [CD, "leaky, Leaky", f"{CD}, falling", GB, f"{GB}, falling"]
 
 
-def test_with_rates_from_elsewhere_every_seed_counts():
-    runs = Trainings(TABLE.drop(columns="largest"), Trainings(TABLE).rates)
-    assert len(runs.of(CD)) == 6
-    assert runs.of(CD)[0] == pytest.approx(60.5 + SPREAD[0])
-    assert runs.summary().loc[GB, "trainings"] == 6
+def test_a_training_that_broke_down_is_counted_and_decides_nothing():
+    broken = TABLE.copy()
+    is_one = broken["model"].str.startswith("gaussian") & ~broken["falling"] & (broken["seed"] == 2)
+    broken.loc[is_one, ["test_low", "test_high"]] = np.nan
+    runs = Trainings(broken)
+    assert runs.n_broke_down(GB) == 1
+    assert runs.n_broke_down(CD) == 0
+    assert runs.summary().loc[GB, "trainings"] == "5, 1 broke down"
+    assert runs.summary().loc[CD, "trainings"] == 5
+    assert runs.of(GB) == pytest.approx(40.5 + np.array([-1.0, -2.5, 0.0, 3.0]))
+    assert runs.verdicts()["li-s42-outperforms-cifar10"].intervals == 2  # by falling rates only
+    assert "li-s42-decay" not in runs.verdicts()
 
 
 def test_each_training_has_the_name_of_its_kind():

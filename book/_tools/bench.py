@@ -8,8 +8,9 @@ the machine hits them alike; medians over the rounds are shown, and ratios are m
 ratios of a round. Rows "alone" are yardsticks: the matrix products of a step (dense float32, or
 tiles), and its exponentials, random numbers and increments, each on its own.
 
-Prints tables; writes data/results/speed.csv, speed_machine.csv, speed_scaling.csv and
-book/speed.svg, which the page on scaling shows.
+Prints tables; with the models that are timed by default it writes data/results/speed.csv (a block
+of rows a kind of machine), speed_steps.csv (the same, a row a loop), speed_machine.csv,
+speed_scaling.csv and book/speed.svg, which the page on scaling shows.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import tracemalloc
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import machine
@@ -31,6 +33,7 @@ import pandas as pd
 from baselines import baselines
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
+from turns import RESULTS, dated, in_turns, keep
 
 import rbmlib as rl
 from rbmlib._kernels import threads, tiles
@@ -38,7 +41,7 @@ from rbmlib._streams import ChainStream
 from rbmlib.book import plots
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "data" / "results"
+MODELS = "pcd_20", "pcd_500"
 FINE, MIDDLE = 1e-4, 0.5  # size of a step, and where the steps are taken
 COLOURS = {"rbmlib, portable": plots.GREEN, "rbmlib, AMX": plots.RED}
 OURS = {"rbmlib, portable": "0", "rbmlib, AMX": "1"}
@@ -96,28 +99,27 @@ def all_threads(work, n_threads: int) -> None:
 
 def compare(models: dict, n_chains: int, n_steps: int, n_rounds: int) -> pd.DataFrame:
     """Microseconds a chain and step of every contestant and bound, a row a round."""
-    counts = sorted({1, threads.default_n_threads()})
-    runs = []
+    programs, inside, sizes = {}, {}, {}
     for model, rbm in models.items():
         path = rl.GeometricPath(rbm, base=rl.base_rate(rl.datasets.load_mnist().train))
         v = path.sample_base(n_chains, np.random.default_rng(0)).coordinates
-        for n in counts:
+        for n in sorted({1, threads.default_n_threads()}):
             for name, (f, flag) in contestants(path).items():
-                work = lambda r, f=f, v=v, k=n_steps: f(k, v, r)  # noqa: E731
-                runs.append((model, name, n, flag, work, n_chains * n_steps))
+                key = model, n, name
+                programs[key] = partial(f, n_steps, v, 0)
+                inside[key], sizes[key] = partial(limited, n, flag), n_chains * n_steps
             for name, (kernel, chain_steps) in machine.bounds(rbm).items():
-                work = lambda r, kernel=kernel, n=n: all_threads(kernel, n)  # noqa: E731
-                runs.append((model, name, n, "1", work, n * chain_steps))
-    rows = []
-    with tqdm(total=(n_rounds + 1) * len(runs), unit="run", disable=None) as bar:
-        for turn in range(-1, n_rounds):  # the first round warms up
-            for model, name, n, flag, work, size in runs:
-                with limited(n if not name.startswith("alone") else 1, flag):
-                    t = microseconds(lambda work=work, turn=turn: work(turn + 1), size)
-                bar.update(1)
-                if turn >= 0:
-                    rows.append((model, name, n, turn, t))
-    return pd.DataFrame(rows, columns=["model", "loop", "threads", "round", "microseconds"])
+                key = model, n, name
+                programs[key] = partial(all_threads, kernel, n)
+                inside[key], sizes[key] = partial(limited, 1), n * chain_steps
+    return pd.DataFrame(
+        [
+            (*key, number, wall / sizes[key] * 1e6)
+            for key, seconds in in_turns(programs, n_rounds, inside).items()
+            for number, (wall, _) in enumerate(seconds)
+        ],
+        columns=["model", "threads", "loop", "round", "microseconds"],
+    )
 
 
 def summary(rounds: pd.DataFrame) -> pd.DataFrame:
@@ -133,14 +135,28 @@ def summary(rounds: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()
 
 
-def scaling(n_steps: int, n_rounds: int, quick: bool) -> pd.DataFrame:
+def wide(kept: pd.DataFrame) -> pd.DataFrame:
+    """A row a machine and loop, a column a model and number of threads: microseconds (ratio)."""
+    shown = kept.assign(
+        what=kept["model"] + ", " + kept["threads"].map({1: "1 thread"}).fillna(
+            kept["threads"].astype(str) + " threads"
+        ),
+        value=[f"{t:.3g} ({x:.3g}×)" for t, x in
+               zip(kept["microseconds"], kept["times_numpy"], strict=True)],
+    )  # fmt: skip
+    table = shown.pivot(index=["machine", "loop"], columns="what", values="value")
+    order = [tuple(x) for x in shown[["machine", "loop"]].drop_duplicates().to_numpy()]
+    return table.reindex(order)[list(shown["what"].drop_duplicates())].reset_index()
+
+
+def scaling(n_steps: int, n_rounds: int) -> pd.DataFrame:
     """Microseconds a chain and step of rbmlib along one axis at a time."""
     data = rl.datasets.load_mnist().train
     base = rl.base_rate(data)
     most = threads.default_n_threads()
     plan = [("chains", 500, n, max(2 * n_steps, 5 * n_steps * 64 // max(64, n)), most)
             for n in (1, 8, 32, 128, 512, 2048)]  # fmt: skip
-    plan += [("steps", 500, 64, k, most) for k in (100, 1000, 10_000)[: 2 if quick else 3]]
+    plan += [("steps", 500, 64, k, most) for k in (100, 1000, 10_000)]
     plan += [
         ("hidden units", m, 256, 5 * n_steps, most) for m in (10, 20, 30, 50, 100, 200, 500, 1000)
     ]
@@ -204,12 +220,9 @@ def figure(table: pd.DataFrame, scales: pd.DataFrame) -> None:
     fig.savefig(ROOT / "book" / "speed.svg", metadata={"Date": None})
 
 
-def show(part: pd.DataFrame, name: str, quick: bool) -> None:
-    """Print a table, and write it."""
+def show(table: pd.DataFrame) -> None:
     with pd.option_context("display.width", 120, "display.float_format", "{:.3g}".format):
-        print("\n" + part.to_string(index=False), flush=True)
-    if not quick:
-        part.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.4g")
+        print("\n" + table.to_string(index=False), flush=True)
 
 
 def main() -> None:
@@ -226,17 +239,21 @@ def main() -> None:
         arguments.chains, arguments.steps, arguments.rounds = 64, 20, 1
     warnings.simplefilter("ignore")
 
-    models = {name: rl.load_rbm(name) for name in arguments.models or ("pcd_20", "pcd_500")}
+    models = {name: rl.load_rbm(name) for name in arguments.models or MODELS}
     print(f"{machine.description()}, Python {platform.python_version()}, rbmlib {rl.__version__}")
     table = summary(compare(models, arguments.chains, arguments.steps, arguments.rounds))
-    show(table, "speed", arguments.quick)
-    show(machine.rates(arguments.rounds), "speed_machine", arguments.quick)
-    scales = scaling(arguments.steps, min(3, arguments.rounds), arguments.quick)
-    show(scales, "speed_scaling", arguments.quick)
-    if arguments.quick:
+    show(table)
+    if arguments.models or arguments.quick:
         print("\na trial: nothing was written")
-    else:
-        figure(table, scales)
+        return
+    wide(keep(table, "speed")).to_csv(RESULTS / "speed_steps.csv", index=False)
+    rates = machine.rates(arguments.rounds)
+    show(rates)
+    scales = scaling(arguments.steps, min(3, arguments.rounds))
+    show(scales)
+    dated(rates).to_csv(RESULTS / "speed_machine.csv", index=False, float_format="%.4g")
+    scales.to_csv(RESULTS / "speed_scaling.csv", index=False, float_format="%.4g")
+    figure(table, scales)
 
 
 if __name__ == "__main__":

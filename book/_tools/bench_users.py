@@ -1,43 +1,45 @@
-"""Time what users do, against the alternatives: an answer that holds, and a training.
+"""Time what users do, against the alternatives: an answer that holds, a training, and MBAR.
 
     python book/_tools/bench_users.py [--rounds 5] [--quick]
 
-* AIS to a standard error of 0.05: rbmlib with a schedule long enough for one run of so many chains
-  to be off the reference by no more than its error bar allows (which is checked, over all rounds),
-  and a loop of NumPy in float64 that takes a part of the same steps. Seconds are those of the run,
-  times (its standard error / 0.05)^2: of so many more or fewer chains.
-* An update of CD-1 and of PCD, mini-batches of 100 images, 784-500.
+* AIS to a standard error of 0.05: a run of rbmlib that has about that error bar, and is off the
+  reference by no more than the bar allows (which is checked, over all rounds). Its seconds are
+  multiplied by (its standard error / 0.05)^2: of so many more or fewer chains. Other people's loops
+  take a part of the same steps with as many chains.
+* Updates of CD-1 and of PCD, mini-batches of 100 images, 784-500. The others do a part of them.
+* MBAR of 100 temperatures with 20,000 Gaussian slopes, against pymbar with its default solver and
+  with its robust one (by JAX where that is installed); and of 1,000 temperatures with 10^6 samples
+  by rbmlib alone, since pymbar keeps a matrix of samples times temperatures (8 GB).
 
 One thread each. Programs take turns; medians over the rounds, and ratios of processor seconds.
-Writes data/results/speed_users.csv, adds its ratios to speed_history.csv, and draws
-book/speed_users.svg, which the page on scaling shows.
+Writes data/results/speed_users.csv, adds its rows to speed_history.csv, and draws
+book/speed_users.svg; the page on scaling shows them.
 """
 
 import argparse
 import os
 import warnings
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 os.environ["RBMLIB_NUM_THREADS"] = "1"
 
-import machine
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from baselines import baselines, trainings
+from baselines import baselines, installed, trainings
 from threadpoolctl import threadpool_limits
-from turns import in_turns, rows
+from turns import RESULTS, dated, in_turns, rows
 
 import rbmlib as rl
 from rbmlib.book import plots
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "data" / "results"
 WANTED = 0.05  # nats
 UPDATES = 1000
-PART = 100  # of the steps are taken by the loops that are compared
-RUNS = {"pcd_20": (128, 20_000), "cd25_500": (128, 20_000), "dna_cd1_500": (128, 2000)}
+STEPS_PART, UPDATES_PART = 100, 5  # the loops that are compared take one of so many
+RUNS = {"pcd_20": (420, 20_000), "cd25_500": (140, 4000), "dna_cd1_500": (128, 100)}
+MEAN, VARIANCE = -50.0, 300.0  # of slopes at beta = 0; the mean grows by VARIANCE beta
 
 
 def answer(model: str, n_rounds: int, shorter: int) -> pd.DataFrame:
@@ -46,7 +48,7 @@ def answer(model: str, n_rounds: int, shorter: int) -> pd.DataFrame:
     data = rl.datasets.load_dna() if model.startswith("dna") else rl.datasets.load_mnist()
     rbm, truth = rl.load_rbm(model), rl.datasets.load_reference()[model]
     path, betas = rl.GeometricPath(rbm, rl.base_rate(data.train)), rl.schedules.linear(n_steps)
-    found = []
+    found, n_taken = [], max(1, n_steps // STEPS_PART)
 
     def ours():
         estimate = rl.ais(path, betas, n_chains, rng=len(found), progress=False)
@@ -54,7 +56,7 @@ def answer(model: str, n_rounds: int, shorter: int) -> pd.DataFrame:
 
     def theirs(loop):
         v = path.sample_base(n_chains, np.random.default_rng(0)).coordinates
-        part = betas[n_steps // 2 :][: max(2, n_steps // PART + 1)]
+        part = betas[n_steps // 2 :][: n_taken + 1]
         return lambda: loop(rbm, path.base_visible_bias, part, v, 0)
 
     loops = {name: theirs(loop) for name, loop in baselines().items() if "Gibbs" not in name}
@@ -63,15 +65,16 @@ def answer(model: str, n_rounds: int, shorter: int) -> pd.DataFrame:
     if shorter == 1 and abs(off.mean()) > 4 * np.sqrt((errors**2).mean() / off.size):
         raise SystemExit(f"error: {model}: off by {off.mean():.2f} nats: no answer that holds")
     more = float(np.median(errors) / WANTED) ** 2
-    shares = {name: 1 / more / (n_steps / max(1, n_steps // PART)) for name in loops}
+    shares = {name: n_taken / n_steps / more for name in loops}
     task = f"AIS to s.e. {WANTED}, {rbm.n_visible}-{rbm.n_hidden} ({model})"
     return rows(task, seconds, shares | {"rbmlib": 1 / more})
 
 
 def training(method: str, n_rounds: int, shorter: int) -> pd.DataFrame:
     """Seconds of `UPDATES` updates; ours look at the model before and after, too."""
-    data = rl.datasets.load_mnist().train[: 100 * PART].astype(float)
-    few, many = max(1, UPDATES // PART // shorter), UPDATES // shorter
+    data = rl.datasets.load_mnist().train[:10_000].astype(float)
+    many = UPDATES // shorter
+    few = max(1, many // UPDATES_PART)
 
     def ours():
         rl.train(
@@ -82,6 +85,49 @@ def training(method: str, n_rounds: int, shorter: int) -> pd.DataFrame:
     seconds = in_turns({"rbmlib": ours} | loops, n_rounds)
     shares = dict.fromkeys(loops, few / many)
     return rows(f"{UPDATES:,} updates of {method.upper()}-1, 784-500", seconds, shares)
+
+
+def slopes(n_states: int, n_each: int):
+    """Slopes ordered by temperature, their counts, and the betas."""
+    betas = np.linspace(0, 1, n_states)
+    noise = np.random.default_rng(0).normal(size=(n_states, n_each))
+    delta = MEAN + VARIANCE * betas[:, None] + np.sqrt(VARIANCE) * noise
+    return delta.ravel(), np.full(n_states, n_each), betas
+
+
+def pymbar_log_z(protocol: str, delta, counts, betas):
+    """log Z of each temperature, with their errors, as its own interface gives them."""
+    import pymbar
+
+    found = pymbar.MBAR(-betas[:, None] * delta, counts, solver_protocol=protocol)
+    found = found.compute_free_energy_differences()
+    return -found["Delta_f"][0], found["dDelta_f"][0]
+
+
+def joint(n_rounds: int, shorter: int) -> pd.DataFrame:
+    """MBAR against pymbar, whose numbers must be ours; and a problem too large for it."""
+    small, large = slopes(100 // shorter, 200), slopes(1000 // shorter, 1000)
+    found = {}
+
+    def kept(name, solve, problem):
+        return lambda: found.update({name: solve(*problem)})
+
+    programs = {"rbmlib": kept("rbmlib", rl.solve_mbar, small)}
+    if installed("pymbar"):
+        for protocol in ("default", "robust"):
+            name = f"pymbar, {protocol} solver"
+            programs[name] = kept(name, partial(pymbar_log_z, protocol), small)
+    seconds = in_turns(programs, n_rounds)
+    for name, (log_z, std_error) in list(found.items())[1:]:
+        same = np.allclose(log_z, found["rbmlib"].log_z, atol=1e-3)
+        if not same or not np.allclose(std_error[1:], found["rbmlib"].std_error[1:], rtol=1e-2):
+            raise SystemExit(f"error: MBAR by {name} is not that of rbmlib")
+    alone = in_turns({"rbmlib": kept("large", rl.solve_mbar, large)}, 1)
+
+    def task(problem):
+        return f"MBAR, {problem[2].size:,} temperatures, {problem[0].size:,} samples"
+
+    return pd.concat([rows(task(small), seconds, {}), rows(task(large), alone, {})])
 
 
 def figure(table: pd.DataFrame) -> None:
@@ -105,10 +151,8 @@ def figure(table: pd.DataFrame) -> None:
 def remember(table: pd.DataFrame) -> None:
     """Add a line a program to the history."""
     target = RESULTS / "speed_history.csv"
-    today = datetime.now(UTC).strftime("%Y-%m-%d")
-    lines = table.assign(date=today, rbmlib=rl.__version__, machine=machine.description())
-    lines = lines[["date", "rbmlib", "machine", *table.columns]]
-    lines.to_csv(target, mode="a", header=not target.exists(), index=False, float_format="%.4g")
+    new = not target.exists()
+    dated(table).to_csv(target, mode="a", header=new, index=False, float_format="%.4g")
 
 
 def main() -> None:
@@ -123,7 +167,8 @@ def main() -> None:
     with threadpool_limits(1):
         tables = [answer(model, options.rounds, shorter) for model in RUNS]
         tables += [training(method, options.rounds, shorter) for method in ("cd", "pcd")]
-    table = pd.concat(tables)
+        tables.append(joint(options.rounds, shorter))
+    table = pd.concat(tables, ignore_index=True)
     if not options.quick:
         table.to_csv(RESULTS / "speed_users.csv", index=False, float_format="%.4g")
         remember(table)

@@ -1,13 +1,13 @@
 """What this machine can do at most: the parts of an annealing step on their own, for `bench.py`."""
 
 import os
-import platform
 import statistics
 import time
 
 import numba
 import numpy as np
 import pandas as pd
+from llvmlite.binding import get_host_cpu_name
 
 from rbmlib._kernels import tiles
 from rbmlib._kernels.elementwise import SERIES, draw_lanes, exp_negative, increment_lanes
@@ -144,4 +144,6 @@ def rates(n_rounds: int) -> pd.DataFrame:
 
 
 def description() -> str:
-    return f"{platform.machine()}, {os.cpu_count()} processors, AMX {tiles.available()}"
+    """The kind of processor by the name that compilers have for it, and how many there are."""
+    with_tiles = " with AMX" if tiles.available() else ""
+    return f"{get_host_cpu_name()}{with_tiles}, {os.cpu_count()} processors"

@@ -3,7 +3,8 @@
     python book/_tools/paper_scale.py [--machines 100] [--processors 16] [--price 0.05]
 
 No chain runs: time of a step and of a task's handling are read from the tables that `make bench`
-wrote (speed.csv, speed_sweeps.csv). Price is dollars a processor and hour, an assumption.
+wrote (speed.csv, of the machine that measured last, and speed_sweeps.csv). Price is dollars a
+processor and hour, an assumption.
 
 A simulation plays the client and its workers event by event, for tasks of ever fewer chains: each
 worker takes the next task as soon as it is free and the client, which handles one task at a time,
@@ -15,14 +16,13 @@ Writes data/results/speed_paper_scale.csv and speed_scheduler.csv, which the pag
 
 import argparse
 import heapq
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from turns import RESULTS, newest
 
 from rbmlib._kernels.threads import CHUNK
 
-RESULTS = Path(__file__).parents[2] / "data" / "results"
 MODEL, N_VISIBLE = "pcd_500", 784
 CHAINS, STEPS = 10**6, 10**6
 LOOPS = ("NumPy float64", "rbmlib, portable", "rbmlib, AMX")
@@ -34,7 +34,7 @@ BELOW_ONE = np.float32(0.99)  # units are drawn at betas of 32 bits
 
 def step_microseconds() -> pd.Series:
     """Measured on one thread, of each loop."""
-    table = pd.read_csv(RESULTS / "speed.csv")
+    table = newest("speed")
     table = table[(table["model"] == MODEL) & (table["threads"] == 1)]
     return table.set_index("loop")["microseconds"].reindex(LOOPS).dropna()
 

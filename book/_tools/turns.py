@@ -1,23 +1,41 @@
-"""Programs that take turns, so that a slow spell of the machine hits all of them alike."""
+"""Programs that take turns, and the tables of what they took, for the tools of `make bench`."""
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 
+import machine
 import numpy as np
 import pandas as pd
+from tqdm import tqdm
+
+import rbmlib as rl
+
+RESULTS = Path(__file__).parents[2] / "data" / "results"
 
 
-def in_turns(programs: dict[str, Callable], n_rounds: int) -> dict[str, list[tuple]]:
-    """Seconds of the wall clock and of the processor of each round; a first one warms up."""
+def in_turns(
+    programs: dict[str, Callable], n_rounds: int, inside: dict[str, Callable] | None = None
+) -> dict[str, list[tuple]]:
+    """Seconds of the wall clock and of the processor of each round; a first one warms up.
+
+    A slow spell of the machine so hits all of them alike. ``inside``: functions that return the
+    context in which a program runs; to enter and to leave it is not timed.
+    """
     seconds: dict[str, list[tuple]] = {name: [] for name in programs}
-    for turn in range(-1, n_rounds):
-        for name, program in programs.items():
-            wall, processor = time.perf_counter(), time.process_time()
-            program()
-            one = time.perf_counter() - wall, time.process_time() - processor
-            if turn >= 0:
-                seconds[name].append(one)
+    with tqdm(total=(n_rounds + 1) * len(programs), unit="run", disable=None) as bar:
+        for turn in range(-1, n_rounds):
+            for name, program in programs.items():
+                with (inside or {}).get(name, contextlib.nullcontext)():
+                    wall, processor = time.perf_counter(), time.process_time()
+                    program()
+                    one = time.perf_counter() - wall, time.process_time() - processor
+                bar.update(1)
+                if turn >= 0:
+                    seconds[name].append(one)
     return seconds
 
 
@@ -36,3 +54,32 @@ def rows(task: str, seconds: dict[str, list[tuple]], shares: dict[str, float]) -
     found = pd.DataFrame(table, columns=columns)
     print(found.to_string(index=False), file=sys.stderr, flush=True)
     return found
+
+
+def dated(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with the day, our version and the kind of machine in its first columns."""
+    day = datetime.now(UTC).strftime("%Y-%m-%d")
+    first = pd.DataFrame(
+        {"date": day, "rbmlib": rl.__version__, "machine": machine.description()},
+        index=table.index,
+    )
+    return pd.concat([first, table], axis=1)
+
+
+def keep(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Write a table of results: these rows first, and below them those of other kinds of machine.
+
+    Rows measured before on a machine of this kind give way.
+    """
+    target, found = RESULTS / f"{name}.csv", dated(table)
+    if target.exists():
+        before = pd.read_csv(target)
+        found = pd.concat([found, before[before["machine"] != machine.description()]])
+    found.to_csv(target, index=False, float_format="%.4g")
+    return found
+
+
+def newest(name: str) -> pd.DataFrame:
+    """Rows of the machine that measured last."""
+    table = pd.read_csv(RESULTS / f"{name}.csv")
+    return table[table["machine"] == table["machine"].iloc[0]]

@@ -1,7 +1,8 @@
 """Chapter leaky_rbm: several trainings of leaky and Gaussian-Bernoulli RBMs, and their verdicts.
 
 A claim about training is one about other trainings too: what counts are log-likelihoods of test
-images from trainings with seeds of their own, by both ends of log Z.
+images from trainings with seeds of their own, by both ends of log Z. The rate of each kind of
+training is the one with the highest log-likelihood of other images, by a seed that does not count.
 """
 
 from __future__ import annotations
@@ -44,23 +45,19 @@ class Trainings:
     Parameters
     ----------
     stored : pandas.DataFrame
-        Rows of "trained for epochs" or "trained at size".
-    rates : pandas.Series, optional
-        Learning rate by model and method, found elsewhere: then all seeds count. By default the
-        rate of the highest log-likelihood of the images for tuning with seed 0, and the other
-        seeds count.
+        Rows of "trained for epochs", "trained at size" or "trained on all images".
 
     Attributes
     ----------
     rates : pandas.Series
+        By model and method: the rate of the highest log-likelihood of the images for tuning, with
+        seed 0. The trainings with other seeds, at that rate, are those that count.
     """
 
-    def __init__(self, stored: pd.DataFrame, rates: pd.Series | None = None):
-        self.table = stored.assign(
-            name=_names(stored), tuning=stored[["tuning_low", "tuning_high"]].mean(axis=1)
-        )
-        self.first_counted = 1 if rates is None else 0
-        self.rates = self.at_rates().idxmax(axis=1) if rates is None else rates
+    def __init__(self, stored: pd.DataFrame):
+        tuning = stored[["tuning_low", "tuning_high"]].mean(axis=1)
+        self.table = stored.assign(name=_names(stored), tuning=tuning)
+        self.rates = self.at_rates().idxmax(axis=1)
 
     def at_rates(self) -> pd.DataFrame:
         """Log-likelihood of the images for tuning, seed 0, by model and method, and by rate."""
@@ -68,25 +65,32 @@ class Trainings:
         by_rate = first.pivot(index="name", columns="learning_rate", values="tuning")
         return by_rate.reindex([name for name in ORDER if name in by_rate.index])
 
+    def _counted(self, name: str) -> pd.DataFrame:
+        is_counted = (self.table["name"] == name) & (self.table["seed"] > 0)
+        return self.table[is_counted & (self.table["learning_rate"] == self.rates[name])]
+
     def of(self, name: str, end: str = "high") -> np.ndarray:
-        """Test log-likelihoods of the trainings that count, by the "high" or "low" end of log Z."""
-        rows = self.table[
-            (self.table["name"] == name)
-            & (self.table["learning_rate"] == self.rates[name])
-            & (self.table["seed"] >= self.first_counted)
-        ]
-        return rows.sort_values("seed")[f"test_{end}"].to_numpy()
+        """Test log-likelihoods of the trainings that count, by the "high" or "low" end of log Z.
+
+        Without those that broke down.
+        """
+        return self._counted(name).sort_values("seed")[f"test_{end}"].dropna().to_numpy()
+
+    def n_broke_down(self, name: str) -> int:
+        """Number of the trainings that count which ended in no finite numbers."""
+        return int(self._counted(name)["test_high"].isna().sum())
 
     def summary(self) -> pd.DataFrame:
         """By model and method: rate, trainings, log-likelihood and its distance from leaky, CD.
 
-        With the standard error between trainings, where there are two or more.
+        With the standard error between trainings, where there are two or more. Trainings that
+        broke down are counted, and are in no mean.
         """
         import pandas as pd
 
         rows, base = {}, self.of(CD)
         for name in self.rates.index:
-            values = self.of(name)
+            values, broken = self.of(name), self.n_broke_down(name)
             if not len(values):
                 continue
             mean, minus = f"{values.mean():,.1f}", ""
@@ -96,15 +100,23 @@ class Trainings:
                 behind = ms.difference(values, base)
                 minus = tables.with_error(behind.value, behind.std_error)
             rows[name] = {
-                "rate": f"{self.rates[name]:g}", "trainings": len(values),
+                "rate": f"{self.rates[name]:g}",
+                "trainings": len(values) if not broken
+                else f"{len(values) + broken}, {broken} broke down",
                 "log-likelihood": mean,
                 "minus leaky, CD": minus,
             }  # fmt: skip
         return pd.DataFrame.from_dict(rows, orient="index")
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Of the claims of `PAIRS` of which a pair has two trainings of each kind at least."""
-        at_least_two = {name for name in self.rates.index if len(self.of(name)) > 1}
+        """Of the claims of `PAIRS` of which a pair has two trainings of each kind at least.
+
+        A kind of which one broke down has no mean, and decides nothing.
+        """
+        at_least_two = {
+            name for name in self.rates.index
+            if len(self.of(name)) > 1 and not self.n_broke_down(name)
+        }  # fmt: skip
         found = {}
         for claim, pairs in PAIRS.items():
             there = {words: pair for words, pair in pairs.items() if at_least_two >= set(pair)}

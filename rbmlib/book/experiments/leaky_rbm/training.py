@@ -1,7 +1,8 @@
 """Chapter leaky_rbm: several trainings of leaky and Gaussian-Bernoulli RBMs on CIFAR-10.
 
-On the committed 2,000 images, or on all but the last 5,000 of the 50,000 for training. Both models by the same program, at rates found in the same way, with as many hidden units as the
-model that a task names: of its weights nothing is used.
+On the committed 2,000 images, or on all but the last 5,000 of the 50,000 for training. Both models
+by the same program, at rates found in the same way, with as many hidden units as the model that a
+task names: of its weights nothing is used.
 """
 
 from __future__ import annotations
@@ -109,10 +110,11 @@ def _rates(learning_rate: float, falling: bool) -> dict[str, float]:
 def _scored(rbm, images: dict[str, np.ndarray], training: dict, bracket: dict):
     """A model of the kind and size of ``rbm``, trained, and both ends of its log-likelihoods."""
     started = time.thread_time()
+    hidden = "leaky" if isinstance(rbm, LeakyRBM) else "bernoulli"
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             run = train_gaussian(
-                images["train"], rbm.n_hidden, hidden="leaky" if isinstance(rbm, LeakyRBM) else "bernoulli",
+                images["train"], rbm.n_hidden, hidden=hidden,
                 monitor_every=training["n_updates"], progress=False, **training,
             )  # fmt: skip
             trained = time.thread_time() - started
