@@ -112,9 +112,38 @@ def sklearn_training(data, n_hidden, n_updates):
     model.fit(data[: 100 * n_updates])
 
 
+def rbms_training(data, n_hidden, n_updates, persistent):
+    """The package `rbms`: its update with centred gradients, and its loop without the files."""
+    import torch
+    from rbms.bernoulli_bernoulli.classes import BBRBM
+    from rbms.training.pcd import fit_batch_pcd
+
+    torch.manual_seed(0)
+    data = torch.as_tensor(data, dtype=torch.float32)
+    shape = data.shape[1], n_hidden
+    parts = 0.01 * torch.randn(shape), torch.zeros(shape[0]), torch.zeros(shape[1])
+    model = BBRBM(*parts)
+    for parameter in model.parameters():
+        parameter.grad = torch.zeros_like(parameter)  # which the package fills
+    ones = torch.ones(100, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, maximize=True)
+    chains = model.init_chains(100, weights=ones, start_v=data[:100])
+    with torch.no_grad():
+        for _ in range(n_updates):
+            batch = data[torch.randperm(len(data))[:100]]
+            if not persistent:
+                chains = model.init_chains(100, weights=ones, start_v=batch)
+            optimizer.zero_grad(set_to_none=False)
+            chains, _ = fit_batch_pcd((batch, ones), chains, model, gibbs_steps=1, beta=1.0)
+            optimizer.step()
+    return model
+
+
 def trainings(method: str) -> dict:
     """Functions of (data, n_hidden, n_updates), of the packages that are installed."""
     found = {"NumPy float32": lambda *args: numpy_training(*args, persistent=method == "pcd")}
+    if installed("rbms"):
+        found["rbms"] = lambda *args: rbms_training(*args, persistent=method == "pcd")
     if method == "pcd" and installed("sklearn"):
         found["scikit-learn"] = sklearn_training
     return found
