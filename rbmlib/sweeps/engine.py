@@ -160,8 +160,8 @@ def _settings(variables: dict) -> dict:
     """Dask's settings for workers of our own; ``variables`` are those that it sets in them.
 
     Its default lets them return freed memory to the system at once, and each array of more than
-    64 KiB is then faulted in anew, page by page: large models trained a third slower, SMC took
-    twice as long. What a user has set in its place, or in the environment, stays.
+    128 KiB is then faulted in anew, page by page: trainings of large models took up to half as
+    long again, SMC twice as long. What a user has set in its place, or in the environment, stays.
     """
     # a restarting worker may be slow on a busy machine, but it is not lost
     found: dict = {"distributed.deploy.lost-worker-timeout": "1h"}
