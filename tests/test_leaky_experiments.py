@@ -8,6 +8,7 @@ import pytest
 
 import rbmlib as rl
 from rbmlib.book.experiments.leaky_rbm import cifar10, mixing, training
+from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.moves import leaky_mixing
 from rbmlib.sweeps.models import MODELS
@@ -60,18 +61,28 @@ def test_all_images_are_split_without_one_in_two_parts(monkeypatch):
     }  # fmt: skip
 
 
-def test_on_all_images_a_task_trains_and_scores_those_parts(monkeypatch):
+@pytest.mark.parametrize("falling", [False, True])
+def test_on_all_images_a_task_trains_and_scores_those_parts(monkeypatch, falling):
     parts = training.subset()
     swapped = {"train": parts["train"][::-1], "tuning": parts["test"], "test": parts["tuning"]}
     monkeypatch.setattr(training, "all_images", lambda: swapped)
-    short = {"learning_rate": 1e-3, "n_updates": 3, "n_sweeps": 1, "n_temperatures": 20}
-    run, more = ESTIMATORS["trained on all images"](MODELS["leaky of 20 units"](), 2, **short)
+    short = {"learning_rate": 1e-3, "n_updates": 3, "n_sweeps": 1, "falling": falling}
+    run, more = ESTIMATORS["trained on all images"](
+        MODELS["leaky of 20 units"](), 2, n_temperatures=20, **short
+    )
     again = train_gaussian(
         swapped["train"], 20, n_sweeps=1, n_updates=3, learning_rate=1e-3,
-        final_learning_rate=1e-3, rng=2, monitor_every=3, progress=False,
+        final_learning_rate=0.0 if falling else 1e-3, rng=2, monitor_every=3, progress=False,
     )  # fmt: skip
-    log_p = again.rbm.log_density(parts["tuning"]).mean()
-    assert more["test_high"] == pytest.approx(log_p - run.mean_log_z)
+    below, above = bracket_log_z(
+        again.rbm, swapped["train"][:200], n_chains=50, n_temperatures=20, n_leapfrog=10,
+        single_precision=True, rng=2,
+    )  # fmt: skip
+    for name, part in (("tuning", "test"), ("test", "tuning")):
+        log_p = again.rbm.log_density(parts[part]).mean()
+        assert more[f"{name}_high"] == pytest.approx(log_p - below.mean_log_z, rel=1e-12)
+        assert more[f"{name}_low"] == pytest.approx(log_p - above.mean_log_z, rel=1e-12)
+    assert run.mean_log_z == below.mean_log_z
     assert more["reconstruction_error"] == again.history["reconstruction_error"][-1]
 
 

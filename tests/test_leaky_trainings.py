@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rbmlib.book.experiments.leaky_rbm import divergence, training
-from rbmlib.book.leaky_trainings import CD, GB, Trainings
+from rbmlib.book.leaky_trainings import CD, GB, Trainings, verdicts
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.models.projection import project_weights
 from rbmlib.sweeps.models import MODELS
@@ -57,8 +57,40 @@ def test_a_training_that_broke_down_is_counted_and_decides_nothing():
     assert runs.summary().loc[GB, "trainings"] == "5, 1 broke down"
     assert runs.summary().loc[CD, "trainings"] == 5
     assert runs.of(GB) == pytest.approx(40.5 + np.array([-1.0, -2.5, 0.0, 3.0]))
-    assert runs.verdicts()["li-s42-outperforms-cifar10"].intervals == 2  # by falling rates only
-    assert "li-s42-decay" not in runs.verdicts()
+    assert runs.summary().loc[GB, "minus leaky, CD"] == ""
+    assert verdicts({"": Trainings(TABLE)}).keys() - verdicts({"": runs}).keys() == {
+        "li-s42-outperforms-cifar10", "li-s42-decay"
+    }  # fmt: skip
+
+
+def test_a_training_with_one_end_only_has_broken_down():
+    broken = TABLE.copy()
+    is_one = (broken["method"] == "leaky") & (broken["seed"] == 3)
+    broken.loc[is_one, "test_low"] = -np.inf
+    runs = Trainings(broken)
+    assert runs.n_broke_down("leaky, Leaky") == 1
+    assert len(runs.of("leaky, Leaky")) == len(runs.of("leaky, Leaky", "low")) == 4
+
+
+def test_trainings_at_another_rate_than_the_best_are_refused():
+    moved = TABLE.copy()
+    is_first = (moved["method"] == "leaky") & (moved["seed"] == 0)
+    moved.loc[is_first, "learning_rate"] = 1e-4
+    with pytest.raises(ValueError, match=r"leaky, Leaky has .* at rates \[0.001\], but .* 0.0001"):
+        Trainings(moved).of("leaky, Leaky")
+
+
+def test_a_claim_must_hold_in_every_setting():
+    other = TABLE.copy()
+    is_gb = other["model"].str.startswith("gaussian")
+    other.loc[is_gb, ["test_low", "test_high"]] += 200
+    one, both = Trainings(TABLE), {"one": Trainings(TABLE), "other": Trainings(other)}
+    claim = "li-s42-outperforms-cifar10"
+    assert verdicts({"one": one})[claim].outcome == "reproduced"
+    found = verdicts(both)[claim]
+    assert found.outcome == "contradicted"
+    assert found.intervals == 8
+    assert "other, falling rates, low end" in found.ours
 
 
 def test_each_training_has_the_name_of_its_kind():
@@ -71,11 +103,11 @@ def test_each_training_has_the_name_of_its_kind():
 
 
 def test_verdicts_take_the_better_one_first_and_both_ends():
-    verdicts = Trainings(TABLE).verdicts()
-    assert verdicts["li-f4-leaky-cifar10"].outcome == "contradicted"
-    assert verdicts["li-s42-outperforms-cifar10"].outcome == "reproduced"
-    assert verdicts["li-s42-outperforms-cifar10"].intervals == 4
-    assert verdicts["li-s42-decay"].outcome == "not decided"  # 5 nats, errors of 1.4
+    found = verdicts({"": Trainings(TABLE)})
+    assert found["li-f4-leaky-cifar10"].outcome == "contradicted"
+    assert found["li-s42-outperforms-cifar10"].outcome == "reproduced"
+    assert found["li-s42-outperforms-cifar10"].intervals == 4
+    assert found["li-s42-decay"].outcome == "not decided"  # 5 nats, errors of 1.4
     crossed = TABLE.copy()
     is_gb = crossed["model"].str.startswith("gaussian") & ~crossed["falling"]
     crossed.loc[is_gb, "test_low"] += 30  # by one end alone the other one is ahead
@@ -83,11 +115,11 @@ def test_verdicts_take_the_better_one_first_and_both_ends():
 
 
 def outperforming(table):
-    return Trainings(table).verdicts()["li-s42-outperforms-cifar10"]
+    return verdicts({"": Trainings(table)})["li-s42-outperforms-cifar10"]
 
 
 def test_claims_are_judged_by_the_pairs_that_were_trained_twice():
-    assert set(Trainings(TABLE).verdicts()) == {
+    assert set(verdicts({"": Trainings(TABLE)})) == {
         "li-f4-leaky-cifar10", "li-s42-outperforms-cifar10", "li-s42-decay"
     }  # fmt: skip
     once = TABLE[~TABLE["falling"] | (TABLE["seed"] < 2)]  # one falling one that counts

@@ -259,7 +259,12 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize(
     ("in_the_environment", "in_the_settings", "there"),
-    [(None, False, "none 1"), ("99999", False, "99999 1"), (None, True, "12345 1")],
+    [
+        (None, False, "none 1"),
+        ("65536", False, "none 1"),
+        ("99999", False, "99999 1"),
+        (None, True, "12345 1"),
+    ],
 )
 def test_own_workers_keep_freed_memory_unless_a_user_says_so(
     tmp_path, in_the_environment, in_the_settings, there

@@ -108,8 +108,13 @@ def sklearn_training(data, n_hidden, n_updates):
     """scikit-learn's, which is PCD-1."""
     from sklearn.neural_network import BernoulliRBM
 
-    model = BernoulliRBM(n_hidden, learning_rate=0.05, batch_size=100, n_iter=1, random_state=0)
-    model.fit(data[: 100 * n_updates])
+    batches = len(data) // 100
+    if n_updates % batches:
+        raise ValueError(f"n_updates is {n_updates}: expected a multiple of {batches}, of all data")
+    model = BernoulliRBM(
+        n_hidden, learning_rate=0.05, batch_size=100, n_iter=n_updates // batches, random_state=0
+    )
+    model.fit(data[: 100 * batches])
 
 
 def rbms_training(data, n_hidden, n_updates, persistent):

@@ -14,15 +14,12 @@ speed_scaling.csv and book/speed.svg, which the page on scaling shows.
 """
 
 import argparse
-import os
 import platform
 import statistics
-import sys
 import time
 import tracemalloc
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -31,9 +28,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from baselines import baselines
-from threadpoolctl import threadpool_limits
 from tqdm import tqdm
-from turns import RESULTS, dated, in_turns, keep
+from turns import RESULTS, dated, in_turns, keep, limited
 
 import rbmlib as rl
 from rbmlib._kernels import threads, tiles
@@ -45,21 +41,6 @@ MODELS = "pcd_20", "pcd_500"
 FINE, MIDDLE = 1e-4, 0.5  # size of a step, and where the steps are taken
 COLOURS = {"rbmlib, portable": plots.GREEN, "rbmlib, AMX": plots.RED}
 OURS = {"rbmlib, portable": "0", "rbmlib, AMX": "1"}
-
-
-@contextmanager
-def limited(n_threads: int, use_amx: str = "1"):
-    """BLAS, PyTorch and rbmlib on so many threads."""
-    before = {name: os.environ.get(name) for name in ("RBMLIB_NUM_THREADS", "RBMLIB_AMX")}
-    os.environ.update(RBMLIB_NUM_THREADS=str(n_threads), RBMLIB_AMX=use_amx)
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(n_threads)
-    try:
-        with threadpool_limits(n_threads, user_api="blas"):
-            yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 def steps(n: int) -> np.ndarray:

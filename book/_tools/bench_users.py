@@ -6,10 +6,12 @@
   reference by no more than the bar allows (which is checked, over all rounds). Its seconds are
   multiplied by (its standard error / 0.05)^2: of so many more or fewer chains. Other people's loops
   take a part of the same steps with as many chains.
-* Updates of CD-1 and of PCD, mini-batches of 100 images, 784-500. The others do a part of them.
+* Updates of CD-1 and of PCD, mini-batches of 100 images, 784-500. The others do a part of them,
+  a whole number of epochs.
 * MBAR of 100 temperatures with 20,000 Gaussian slopes, against pymbar with its default solver and
   with its robust one (by JAX where that is installed); and of 1,000 temperatures with 10^6 samples
-  by rbmlib alone, since pymbar keeps a matrix of samples times temperatures (8 GB).
+  by rbmlib alone, with the largest memory of NumPy's arrays, since pymbar keeps a matrix of samples
+  times temperatures (8 GB).
 
 One thread each. Programs take turns; medians over the rounds, and ratios of processor seconds.
 Writes data/results/speed_users.csv, adds its rows to speed_history.csv, and draws
@@ -18,18 +20,16 @@ book/speed_users.svg; the page on scaling shows them.
 
 import argparse
 import os
+import tracemalloc
 import warnings
 from functools import partial
 from pathlib import Path
-
-os.environ["RBMLIB_NUM_THREADS"] = "1"
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from baselines import baselines, installed, trainings
-from threadpoolctl import threadpool_limits
-from turns import RESULTS, dated, in_turns, rows
+from turns import RESULTS, dated, in_turns, limited, rows
 
 import rbmlib as rl
 from rbmlib.book import plots
@@ -38,6 +38,7 @@ ROOT = Path(__file__).parents[2]
 WANTED = 0.05  # nats
 UPDATES = 1000
 STEPS_PART, UPDATES_PART = 100, 5  # the loops that are compared take one of so many
+FEWEST_STEPS = 20  # of them, so that they do not time their own set-up
 RUNS = {"pcd_20": (420, 20_000), "cd25_500": (140, 4000), "dna_cd1_500": (128, 100)}
 MEAN, VARIANCE = -50.0, 300.0  # of slopes at beta = 0; the mean grows by VARIANCE beta
 
@@ -48,7 +49,7 @@ def answer(model: str, n_rounds: int, shorter: int) -> pd.DataFrame:
     data = rl.datasets.load_dna() if model.startswith("dna") else rl.datasets.load_mnist()
     rbm, truth = rl.load_rbm(model), rl.datasets.load_reference()[model]
     path, betas = rl.GeometricPath(rbm, rl.base_rate(data.train)), rl.schedules.linear(n_steps)
-    found, n_taken = [], max(1, n_steps // STEPS_PART)
+    found, n_taken = [], min(n_steps // 2, max(FEWEST_STEPS, n_steps // STEPS_PART))
 
     def ours():
         estimate = rl.ais(path, betas, n_chains, rng=len(found), progress=False)
@@ -65,16 +66,18 @@ def answer(model: str, n_rounds: int, shorter: int) -> pd.DataFrame:
     if shorter == 1 and abs(off.mean()) > 4 * np.sqrt((errors**2).mean() / off.size):
         raise SystemExit(f"error: {model}: off by {off.mean():.2f} nats: no answer that holds")
     more = float(np.median(errors) / WANTED) ** 2
+    if shorter == 1 and not 1 / 1.5 < more < 1.5:
+        raise SystemExit(f"error: {model}: {more:.2f} times the chains are needed: change RUNS")
     shares = {name: n_taken / n_steps / more for name in loops}
-    task = f"AIS to s.e. {WANTED}, {rbm.n_visible}-{rbm.n_hidden} ({model})"
+    task = f"AIS to an error bar of {WANTED}, {rbm.n_visible}-{rbm.n_hidden} ({model})"
     return rows(task, seconds, shares | {"rbmlib": 1 / more})
 
 
 def training(method: str, n_rounds: int, shorter: int) -> pd.DataFrame:
     """Seconds of `UPDATES` updates; ours look at the model before and after, too."""
-    data = rl.datasets.load_mnist().train[:10_000].astype(float)
+    data = rl.datasets.load_mnist().train[: 2000 if shorter > 1 else 10_000].astype(float)
     many = UPDATES // shorter
-    few = max(1, many // UPDATES_PART)
+    few = max(len(data) // 100, many // UPDATES_PART)  # scikit-learn has whole epochs
 
     def ours():
         rl.train(
@@ -84,7 +87,7 @@ def training(method: str, n_rounds: int, shorter: int) -> pd.DataFrame:
     loops = {name: lambda f=f: f(data, 500, few) for name, f in trainings(method).items()}
     seconds = in_turns({"rbmlib": ours} | loops, n_rounds)
     shares = dict.fromkeys(loops, few / many)
-    return rows(f"{UPDATES:,} updates of {method.upper()}-1, 784-500", seconds, shares)
+    return rows(f"Training, {UPDATES:,} updates of {method.upper()}-1, 784-500", seconds, shares)
 
 
 def slopes(n_states: int, n_each: int):
@@ -115,14 +118,18 @@ def joint(n_rounds: int, shorter: int) -> pd.DataFrame:
     programs = {"rbmlib": kept("rbmlib", rl.solve_mbar, small)}
     if installed("pymbar"):
         for protocol in ("default", "robust"):
-            name = f"pymbar, {protocol} solver"
+            name = f"pymbar {'with' if installed('jax') else 'without'} JAX, {protocol} solver"
             programs[name] = kept(name, partial(pymbar_log_z, protocol), small)
     seconds = in_turns(programs, n_rounds)
     for name, (log_z, std_error) in list(found.items())[1:]:
         same = np.allclose(log_z, found["rbmlib"].log_z, atol=1e-3)
         if not same or not np.allclose(std_error[1:], found["rbmlib"].std_error[1:], rtol=1e-2):
             raise SystemExit(f"error: MBAR by {name} is not that of rbmlib")
-    alone = in_turns({"rbmlib": kept("large", rl.solve_mbar, large)}, 1)
+    tracemalloc.start()
+    rl.solve_mbar(*large)
+    megabytes = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
+    alone = in_turns({f"rbmlib, {megabytes:.0f} MB": kept("large", rl.solve_mbar, large)}, 1)
 
     def task(problem):
         return f"MBAR, {problem[2].size:,} temperatures, {problem[0].size:,} samples"
@@ -139,7 +146,9 @@ def figure(table: pd.DataFrame) -> None:
     )
     for ax, task in zip(axes, tasks, strict=True):
         part = table[table["task"] == task][::-1]
-        colours = [plots.GREEN if name == "rbmlib" else plots.BLUE for name in part["program"]]
+        colours = [
+            plots.GREEN if name.startswith("rbmlib") else plots.BLUE for name in part["program"]
+        ]
         ax.scatter(part["processor seconds"], part["program"], color=colours)
         ax.set_title(task, loc="left", fontsize="medium")
         ax.set(xscale="log", ylim=(-0.6, len(part) - 0.4))
@@ -164,7 +173,8 @@ def main() -> None:
     options = parser.parse_args()
     shorter = 20 if options.quick else 1
     warnings.simplefilter("ignore")
-    with threadpool_limits(1):
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    with limited(1):
         tables = [answer(model, options.rounds, shorter) for model in RUNS]
         tables += [training(method, options.rounds, shorter) for method in ("cd", "pcd")]
         tables.append(joint(options.rounds, shorter))

@@ -1,20 +1,40 @@
 """Programs that take turns, and the tables of what they took, for the tools of `make bench`."""
 
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 import machine
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 import rbmlib as rl
 
 RESULTS = Path(__file__).parents[2] / "data" / "results"
+
+
+@contextlib.contextmanager
+def limited(n_threads: int, use_amx: str = "1"):
+    """BLAS, PyTorch and rbmlib on so many threads."""
+    before = {name: os.environ.get(name) for name in ("RBMLIB_NUM_THREADS", "RBMLIB_AMX")}
+    os.environ.update(RBMLIB_NUM_THREADS=str(n_threads), RBMLIB_AMX=use_amx)
+    if find_spec("torch"):
+        import torch
+
+        torch.set_num_threads(n_threads)
+    try:
+        with threadpool_limits(n_threads, user_api="blas"):
+            yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 def in_turns(

@@ -24,7 +24,7 @@ ORDER = [f"leaky, {name}" for name in METHODS.values()]
 ORDER += [f"{CD}, below 0.9", f"{CD}, falling", GB, f"{GB}, falling", f"{GB}-1"]
 BOUND = 0.9999  # of singular values, unless a training says otherwise
 
-# The better one, by what the paper says, and the other; of some claims two pairs, both must hold.
+# The better one, by what the paper says, and the other; of one claim two pairs, both must hold.
 PAIRS = {
     "li-f4-leaky-cifar10": {"": ("leaky, Leaky", CD)},
     "li-f4-mix-cifar10": {"": ("leaky, Mix", CD)},
@@ -66,19 +66,28 @@ class Trainings:
         return by_rate.reindex([name for name in ORDER if name in by_rate.index])
 
     def _counted(self, name: str) -> pd.DataFrame:
-        is_counted = (self.table["name"] == name) & (self.table["seed"] > 0)
-        return self.table[is_counted & (self.table["learning_rate"] == self.rates[name])]
+        """By rising seed; ``is_whole`` where both ends are finite."""
+        rows = self.table[(self.table["name"] == name) & (self.table["seed"] > 0)]
+        found = rows[rows["learning_rate"] == self.rates[name]].sort_values("seed")
+        if len(rows) and not len(found):
+            raise ValueError(
+                f"{name} has its trainings that count at rates "
+                f"{sorted(set(rows['learning_rate'].tolist()))}, but the best one is "
+                f"{self.rates[name]:g}: train them at that one"
+            )
+        return found.assign(is_whole=np.isfinite(found[["test_low", "test_high"]]).all(axis=1))
 
     def of(self, name: str, end: str = "high") -> np.ndarray:
         """Test log-likelihoods of the trainings that count, by the "high" or "low" end of log Z.
 
         Without those that broke down.
         """
-        return self._counted(name).sort_values("seed")[f"test_{end}"].dropna().to_numpy()
+        found = self._counted(name)
+        return found.loc[found["is_whole"], f"test_{end}"].to_numpy()
 
     def n_broke_down(self, name: str) -> int:
         """Number of the trainings that count which ended in no finite numbers."""
-        return int(self._counted(name)["test_high"].isna().sum())
+        return int((~self._counted(name)["is_whole"]).sum())
 
     def summary(self) -> pd.DataFrame:
         """By model and method: rate, trainings, log-likelihood and its distance from leaky, CD.
@@ -96,7 +105,7 @@ class Trainings:
             mean, minus = f"{values.mean():,.1f}", ""
             if len(values) > 1:
                 mean = tables.with_error(values.mean(), values.std(ddof=1) / np.sqrt(len(values)))
-            if name != CD and min(len(values), len(base)) > 1:
+            if name != CD and not broken and min(len(values), len(base)) > 1:
                 behind = ms.difference(values, base)
                 minus = tables.with_error(behind.value, behind.std_error)
             rows[name] = {
@@ -108,33 +117,47 @@ class Trainings:
             }  # fmt: skip
         return pd.DataFrame.from_dict(rows, orient="index")
 
-    def verdicts(self) -> dict[str, Verdict]:
-        """Of the claims of `PAIRS` of which a pair has two trainings of each kind at least.
+    def cases(self, claim: str) -> dict[str, Verdict]:
+        """Verdicts by pair and end of log Z; none where they cannot be judged.
 
-        A kind of which one broke down has no mean, and decides nothing.
+        A pair is judged if there are two trainings of each kind at least, and none of the claim's
+        if one of them broke down, since its kind has no mean then.
         """
-        at_least_two = {
-            name for name in self.rates.index
-            if len(self.of(name)) > 1 and not self.n_broke_down(name)
+        pairs = {
+            words: pair for words, pair in PAIRS[claim].items()
+            if all(name in self.rates.index and len(self._counted(name)) > 1 for name in pair)
         }  # fmt: skip
+        if any(self.n_broke_down(name) for pair in pairs.values() for name in pair):
+            return {}
         found = {}
-        for claim, pairs in PAIRS.items():
-            there = {words: pair for words, pair in pairs.items() if at_least_two >= set(pair)}
-            if there:
-                found[claim] = self._verdict(claim, there)
-        return found
-
-    def _verdict(self, claim: str, pairs: dict[str, tuple[str, str]]) -> Verdict:
-        """It must hold of each pair, and by either end of log Z."""
-        cases = {}
         for words, pair in pairs.items():
             for end in ("high", "low"):
                 one, other = (self.of(name, end) for name in pair)
-                cases[f"{words}{end} end"] = judge.effect(
+                found[f"{words}{end} end"] = judge.effect(
                     claim, ms.difference(one, other), direction=+1, unit="nats",
                     n_trainings=min(len(one), len(other)),
                 )  # fmt: skip
-        return together(cases)
+        return found
+
+
+def verdicts(settings: dict[str, Trainings]) -> dict[str, Verdict]:
+    """Of the claims of `PAIRS`: each must hold by every pair, and either end, in every setting.
+
+    Parameters
+    ----------
+    settings : dict
+        Trainings by the name of their setting. A claim is judged by those in which it can be.
+    """
+    found = {}
+    for claim in PAIRS:
+        cases = {
+            f"{setting}, {case}": verdict
+            for setting, trainings in settings.items()
+            for case, verdict in trainings.cases(claim).items()
+        }
+        if cases:
+            found[claim] = together(cases)
+    return found
 
 
 def _names(stored: pd.DataFrame) -> pd.Series:

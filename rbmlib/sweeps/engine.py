@@ -160,11 +160,14 @@ def _settings(variables: dict) -> dict:
     """Dask's settings for workers of our own; ``variables`` are those that it sets in them.
 
     Its default lets them return freed memory to the system at once, and each array of more than
-    128 KiB is then faulted in anew, page by page: trainings of large models took up to half as
-    long again, SMC twice as long. What a user has set in its place, or in the environment, stays.
+    128 KiB is then fetched anew, page by page: arithmetic on such arrays takes three times as
+    long. What a user has set in its place, or in the environment, stays; the default in the
+    environment was left there by a cluster that Dask started in this process before.
     """
     # a restarting worker may be slow on a busy machine, but it is not lost
     found: dict = {"distributed.deploy.lost-worker-timeout": "1h"}
+    if os.environ.get(TRIM) == DASK_TRIM:
+        del os.environ[TRIM]
     if str(variables.get(TRIM)) == DASK_TRIM:
         found[BEFORE_SPAWN] = {name: x for name, x in variables.items() if name != TRIM}
     return found
