@@ -157,6 +157,15 @@ def test_public_names_exist():
     assert all(hasattr(rbmlib, name) for name in rbmlib.__all__)
 
 
+def test_names_in_messages_exist(repository):
+    """``rl.NAME``, in docstrings and in what errors say, is a name of the library."""
+    import rbmlib
+
+    texts = {path: path.read_text(encoding="utf-8") for path in repository.glob("rbmlib/**/*.py")}
+    named = {(n, path.name) for path, t in texts.items() for n in re.findall(r"\brl\.(\w+)", t)}
+    assert sorted((name, file) for name, file in named if not hasattr(rbmlib, name)) == []
+
+
 def test_a_public_name_stands_in_one_init_line(repository):
     """Where it is imported; the names of `rbmlib` are those of its rooms, and a few more."""
     package = repository / "rbmlib"

@@ -36,7 +36,7 @@ EXACT_UNITS = 20
 BUDGET_SECONDS = 10.0
 MAX_SECONDS = 1e6  # 11 days
 FEWEST = 20  # chains
-RBM_MEANING = "a BernoulliRBM, or a path to any model, such as rl.LeakyPath(model)"
+RBM_MEANING = "a BernoulliRBM, or a path to any model, such as rl.LeakinessPath(model)"
 
 
 @one_run

@@ -33,6 +33,13 @@ UNMARKED = ""  # the mark of Bernoulli RBMs
 KINDS: dict = {}  # of models by the marks of their files; each enters itself
 
 
+def kinds() -> dict[str, type]:
+    """All kinds of models by their marks, whatever was imported before."""
+    from . import bernoulli, gaussian, leaky  # noqa: F401
+
+    return KINDS
+
+
 def save_model(model, path, dtype) -> None:
     """Write an .npz of weights, biases and ``model.numbers``, and the flags of its kind."""
     arrays = rounded({name: getattr(model, name) for name in PARAMETERS}, dtype)
@@ -53,7 +60,7 @@ def kind_of_file(path: Path) -> type | None:
             names = {name.removesuffix(".npy") for name in archive.namelist()}
     except (OSError, zipfile.BadZipFile):
         return None
-    marked = [kind for mark, kind in KINDS.items() if mark in names]
+    marked = [kind for mark, kind in kinds().items() if mark in names]
     return max(marked, key=lambda kind: len(kind.numbers), default=None)
 
 
@@ -84,7 +91,7 @@ def load_gaussian_visible(path) -> Any:
 
     Raises ValueError if the file holds no such model. Nothing in it is executed (no pickle).
     """
-    kind = kind_of_file(path) or KINDS["gaussian_visible"]
+    kind = kind_of_file(path) or kinds()["gaussian_visible"]
     try:
         arrays = read_npz(path, (*PARAMETERS, *kind.numbers))
         weights, *biases = (arrays.pop(name) for name in PARAMETERS)
@@ -99,7 +106,7 @@ def load_gaussian_visible(path) -> Any:
 
 def load_bernoulli(path, layout: str | None = None, names: dict[str, str] | None = None) -> Any:
     """The BernoulliRBM of `BernoulliRBM.save`, or of an .npz or .mat file of another program."""
-    source, kind = Path(path), KINDS[UNMARKED]
+    source, kind = Path(path), kinds()[UNMARKED]
     if not source.is_file():
         raise FileNotFoundError(f"no model file {str(path)!r}: expected a path to .npz or .mat")
     refuse_other_programs(source)

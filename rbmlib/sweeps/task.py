@@ -118,16 +118,17 @@ def _chosen(task: dict, function) -> dict:
 
 
 def _of_type(name: str, value: Any, kind: type, least: int):
+    least = 0 if name in MAY_BE_ZERO else least
+    meaning = _MEANING[kind].format(least=least)
     if value is None:
-        raise ValueError(f"{name} is missing: expected {_MEANING[kind]}")
+        raise ValueError(f"{name} is missing: expected {meaning}")
     if kind is float and type(value) is int:
         value = float(value)
     if kind is int and type(value) is float and value.is_integer():
         value = int(value)
-    least = 0 if name in MAY_BE_ZERO else least
     wrong = type(value) is not kind
     if wrong or (kind is int and value < least):
-        raise ValueError(f"{name} is {value!r}: expected {_MEANING[kind]}")
+        raise ValueError(f"{name} is {value!r}: expected {meaning}")
     return value
 
 
@@ -135,7 +136,7 @@ MAY_BE_ZERO = (
     "seed", "path_seed", "n_burn_in", "n_leapfrog", "n_reversed", "n_apart", "look", "warm_up"
 )  # fmt: skip
 _MEANING = {
-    int: "a whole number, in digits (YAML takes 1e4 for a text)",
+    int: "a whole number of at least {least}, in digits (YAML takes 1e4 for a text)",
     float: "a number with a point (YAML takes 1e-3 for a text: write 1.0e-3)",
     str: "a word",
     bool: "true or false",
