@@ -90,7 +90,16 @@ def test_a_claim_must_hold_in_every_setting():
     found = verdicts(both)[claim]
     assert found.outcome == "contradicted"
     assert found.intervals == 8
-    assert "other, falling rates, low end" in found.ours
+
+
+def test_a_claim_that_holds_with_one_kind_of_rate_depends_on_it():
+    turned = TABLE.copy()
+    is_gb = turned["model"].str.startswith("gaussian") & ~turned["falling"]
+    turned.loc[is_gb, ["test_low", "test_high"]] += 200
+    found = outperforming(turned)
+    assert found.outcome == "depends on what is not stated"
+    assert "constant rates: contradicted on " in found.note
+    assert "falling rates: reproduced on " in found.note
 
 
 def test_each_training_has_the_name_of_its_kind():
