@@ -134,6 +134,17 @@ def test_no_output_is_hidden_by_a_semicolon(code_cells):
         assert not re.sub(r"\s*#.*$", "", last).rstrip().endswith(";"), last
 
 
+def test_every_table_is_shown(code_cells):
+    """A table is shown by `display`, or as the last line of its cell; elsewhere it is lost."""
+    lost = []
+    for cell in code_cells:
+        tree = ast.parse(re.sub(r"^[%!].*$", "", source(cell), flags=re.MULTILINE))
+        lines = [node for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+        unseen = [ast.unparse(node) for node in lines if node is not (tree.body or [None])[-1]]
+        lost += [line for line in unseen if line.startswith("tables.show(")]
+    assert lost == []
+
+
 @pytest.mark.parametrize("tag", ["checked-table", "check"])
 def test_checked_cells_have_outputs_that_are_compared(chapter, code_cells, tag):
     """A lesson may leave its asserts to the audit page."""
