@@ -64,6 +64,14 @@ WRONG = {
     "no such base": (GRID % ", base: flat", "base is 'flat'"),
     "no such model": ("{model: h21, n_temperatures: 20, seed: 0}", "h21"),
     "no such file": ("{model: gone.npz, n_temperatures: 20, seed: 0}", "gone.npz"),
+    "another kind of model": (
+        "{model: gaussian_cifar10, n_temperatures: 20, seed: 0}",
+        "it is a GaussianRBM, and the path 'geometric' is of Bernoulli RBMs",
+    ),
+    "no enumeration": (
+        "{model: gaussian_cifar10, estimator: exact}",
+        "it is a GaussianRBM, which the estimator 'exact' cannot enumerate",
+    ),
     "useless setting": ("{model: pcd_20, estimator: exact, n_chains: 5}", "unknown.*n_chains"),
     "bad range": (GRID % ", n_chains: {from: 1, to: 3}", "n_chains is.*first"),
     "a list in a list": (GRID % ", n_chains: [[1, 2]]", "n_chains is"),

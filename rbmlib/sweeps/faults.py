@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from .. import datasets
 from ..estimators.exact import MAX_UNITS
+from ..models.bernoulli import BernoulliRBM
 from .models import BASE_RATE, MODELS, biases, load_model
 
 PIXELS = {"mnist": 784, "course": 784, "cifar10 subset": 3072, "cifar10": 3072}
+OF_BITS = "geometric", "moment averaging"  # paths of Bernoulli RBMs
 COULD_NOT = (ValueError, TypeError, OSError, RuntimeError)
 
 
@@ -96,7 +98,23 @@ def _model_or_size(name: str):
     return Size(*size) if size else load_model(name)
 
 
+def _other_kind(task: dict, model) -> str | None:
+    """Why a model of this kind has no such path, or cannot be enumerated."""
+    if isinstance(model, (BernoulliRBM, Size)):
+        return None
+    if task.get("path") in OF_BITS:
+        return (
+            f"it is a {type(model).__name__}, and the path {task['path']!r} is of Bernoulli RBMs: "
+            "name a path of its kind (such as 'path: leakiness', of a LeakyRBM)"
+        )
+    if task["estimator"] == "exact" and not hasattr(model, "exact_log_z"):
+        return f"it is a {type(model).__name__}, which the estimator 'exact' cannot enumerate"
+    return None
+
+
 def _misfit(task: dict, model) -> str | None:
+    if reason := _other_kind(task, model):
+        return reason
     shown = f"{model.n_visible} visible units" if hasattr(model, "n_visible") else repr(model)
     n_visible = getattr(model, "n_visible", None)
     if task["estimator"] == "exact" and getattr(model, "n_enumerated", 0) > MAX_UNITS:
