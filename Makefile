@@ -7,9 +7,9 @@ HTML   := _build/html
 
 NBS    := $(wildcard book/*.ipynb)
 RUN    := $(NBS:%=$(SRC)/%)
-PAGES  := _config.yml _toc.yml $(wildcard data/results/speed*.csv) $(shell find book -type f -not -name '*.ipynb' -not -path '*/_tools/*' \
+PAGES  := _config.yml _toc.yml $(wildcard data/results/speed*.csv) $(shell find book -type f -not -name '*.ipynb' -not -path '*/_tools/*' -not -path '*/lab/*' \
             -not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
-CODE   := $(shell find rbmlib data -type f -not -path '*/__pycache__/*' -not -name '*.sqlite*' 2>/dev/null)
+CODE   := $(shell find rbmlib book/lab data -type f -not -path '*/__pycache__/*' -not -name '*.sqlite*' 2>/dev/null)
 
 # Chapters run two at a time and share the cores; a single one has them all.
 JOBS    := $(if $(word 2,$(NBS)),2,1)
@@ -41,7 +41,7 @@ test_processes: $(STAMP)
 	@MAKEFLAGS= $(BIN)/pytest -m processes tests >_build/processes.log 2>&1; found=$$?; cat _build/processes.log; exit $$found
 
 test_library: $(STAMP)
-	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist loadscope --doctest-modules -m "not chapters and not pages and not processes" rbmlib tests
+	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist loadscope --doctest-modules -m "not chapters and not pages and not processes" rbmlib book/lab tests
 
 test_notebooks: $(STAMP) | test_library
 ifneq ($(NBS),)
@@ -120,11 +120,11 @@ $(BIN)/python:
 	echo "making .venv with $$("$$python" --version)"; \
 	"$$python" -m venv .venv || { rm -rf .venv; exit 1; }
 
-$(STAMP): requirements.txt pyproject.toml | $(BIN)/python
+$(STAMP): requirements.txt pyproject.toml book/pyproject.toml | $(BIN)/python
 	@echo "installing the locked requirements into .venv"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check 'uv>=0.5'
 	@$(BIN)/uv pip install -q --compile-bytecode --python $(BIN)/python -r requirements.txt
-	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps -e .
+	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps -e . -e book
 	@$(BIN)/python book/_tools/compile_loops.py || echo "note: loops will be compiled when they are first called"
 	@touch $@
 

@@ -6,7 +6,7 @@ from helpers_hints import LOG_2, law, lse, path_slope, soft, summed
 from helpers_lesson_hints import leaky_score, leapfrog, share
 
 import rbmlib as rl
-from rbmlib.book.exercises import (
+from rbmbook.exercises import (
     ais,
     leaky_rbm,
     mcmc_basics,
@@ -16,8 +16,8 @@ from rbmlib.book.exercises import (
     start,
     tracking,
 )
-from rbmlib.book.exercises import rts as rts_tasks
-from rbmlib.book.exercises.published import reference, report
+from rbmbook.exercises import rts as rts_tasks
+from rbmbook.exercises.published import reference, report
 
 
 def hills_of(lesson):

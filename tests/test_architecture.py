@@ -46,7 +46,7 @@ def test_the_files_that_it_names_exist(page, repository):
     named |= {
         f"rbmlib/{name}" for name in re.findall(r"\s([\w]+/\w+\.py)", blocks(page, "text")[1])
     }
-    named.discard("rbmlib/book/experiments/NAME")
+    named.discard("book/lab/experiments/NAME")
     assert len(named) > 10
     missing = sorted(name for name in named if not (repository / name).exists())
     assert [name for name in missing if "NAME" not in name] == []

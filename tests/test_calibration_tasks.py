@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rbmlib.book.experiments import calibration
+from rbmbook.experiments import calibration
 
 BETAS = np.linspace(0, 1, 3)
 

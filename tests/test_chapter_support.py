@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import rbmlib as rl
-from rbmlib.book import datasheet, errors, first_pictures, known_log_z, tables, timing
-from rbmlib.book.parameters import (
+from rbmbook import datasheet, errors, first_pictures, known_log_z, tables, timing
+from rbmbook.parameters import (
     checked_parameters,
     noted_warnings,
     refused_parameter,

@@ -9,8 +9,8 @@ import nbformat
 import pytest
 
 from rbmlib import datasets
-from rbmlib.book import verdicts as vs
-from rbmlib.book.claims import claims, printed_number
+from rbmbook import verdicts as vs
+from rbmbook.claims import claims, printed_number
 
 # Chapters that are not written yet, and may be named by a claim.
 PLANNED = {"compare"}
@@ -154,7 +154,7 @@ def test_two_verdicts_of_one_claim_stop_the_page(notes_page, tmp_path):
 
 
 def test_an_unlisted_claim_is_refused():
-    from rbmlib.book.claims import claim
+    from rbmbook.claims import claim
 
     with pytest.raises(ValueError, match=r"name is 'wang-ais-h2-logz'.*wang-ais-h20-logz"):
         claim("wang-ais-h2-logz")
@@ -166,5 +166,5 @@ def test_an_unlisted_claim_is_refused():
 )
 def test_rounding_of_a_printed_number(text, value, rounding, monkeypatch):
     row = next(iter(claims().values()))._replace(name="x", printed=text)
-    monkeypatch.setattr("rbmlib.book.claims.claims", lambda: {"x": row})
+    monkeypatch.setattr("rbmbook.claims.claims", lambda: {"x": row})
     assert printed_number("x") == (value, pytest.approx(rounding))

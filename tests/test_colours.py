@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from rbmlib.book import plots
+from rbmbook import plots
 
 # Linear RGB as seen without green or red cones (Machado, Oliveira and Fernandes 2009, severity 1).
 NO_GREEN = np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],

@@ -9,7 +9,7 @@ from helpers_stats import assert_no_rejection, chi_square_p, log_sum, two_sided
 import rbmlib as rl
 from rbmlib import DensityPath, GaussianMixture, State
 from rbmlib._streams import ChainStream
-from rbmlib.book import experiments as tasks
+from rbmbook import experiments as tasks
 from rbmlib.moves.hmc import Transition
 
 MIXTURE = rl.testsystems.two_gaussians()

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rbmlib.book.effects import Effect, printed_spread
-from rbmlib.book.errors import rmse
-from rbmlib.book.measured import _jackknifed
+from rbmbook.effects import Effect, printed_spread
+from rbmbook.errors import rmse
+from rbmbook.measured import _jackknifed
 
 
 def test_an_effect_that_touches_a_range_is_not_outside():

@@ -6,7 +6,7 @@ from helpers_stats import all_states
 
 import rbmlib as rl
 from rbmlib import schedules
-from rbmlib.book import exact_slopes
+from rbmbook import exact_slopes
 from rbmlib.models import BernoulliRBM
 
 

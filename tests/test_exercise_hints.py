@@ -10,8 +10,8 @@ from helpers_hints import LINE
 from helpers_lesson_hints import FUNCTIONS
 from helpers_number_hints import NUMBERS
 
-from rbmlib.book import exercises
-from rbmlib.book.exercises.checker import LESSONS
+from rbmbook import exercises
+from rbmbook.exercises.checker import LESSONS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -5,8 +5,8 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from rbmlib.book import exercises
-from rbmlib.book.exercises import checker
+from rbmbook import exercises
+from rbmbook.exercises import checker
 from rbmlib.models import BernoulliRBM
 
 # A student's models and numbers stay the same for ever: a sum of each, for the name "ada".
@@ -55,7 +55,7 @@ def all_given() -> dict:
     found = {}
     for lesson in checker.LESSONS:
         check = exercises.begin(lesson, "ada")
-        module = import_module(f"rbmlib.book.exercises.{lesson}")
+        module = import_module(f"rbmbook.exercises.{lesson}")
         for name in getattr(module, "GIVEN", {}):
             found[lesson, name] = summed(check.given(name))
     check = exercises.begin("ais", "ada")

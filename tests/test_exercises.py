@@ -15,7 +15,7 @@ from helpers_answers import AIS, ANOTHER_WAY, BY_HAND, HARMLESS, MOVE, START, TY
 from helpers_book import REPOSITORY
 from helpers_mutants import mutants
 
-from rbmlib.book import exercises
+from rbmbook import exercises
 
 sys.path.insert(0, str(REPOSITORY / "book" / "_tools"))
 import exercises as tool

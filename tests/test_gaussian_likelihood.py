@@ -5,7 +5,7 @@ import pytest
 from helpers_stats import all_states, log_sum
 
 from rbmlib import GaussianRBM, LeakyRBM
-from rbmlib.book import experiments as tasks
+from rbmbook import experiments as tasks
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 from rbmlib.sweeps import models, task
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 import rbmlib as rl
-from rbmlib.book import experiments as tasks
+from rbmbook import experiments as tasks
 from rbmlib.training import gaussian as gaussian_training
 from rbmlib.training.gaussian import _checked_settings, _Learner
 

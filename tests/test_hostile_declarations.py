@@ -6,8 +6,8 @@ import time
 import pytest
 
 from rbmlib.__main__ import main
-from rbmlib.book.experiments import book_sweep
-from rbmlib.book.parameters import checked_parameters
+from rbmbook.experiments import book_sweep
+from rbmbook.parameters import checked_parameters
 
 GRID = "{model: pcd_20, n_temperatures: 20, seed: %s}"
 RANGE = "{first: 0, count: %d}"

@@ -52,7 +52,7 @@ def interrupted(tmp_path):
 @pytest.mark.parametrize(
     "module",
     ["numba", "rbmlib.training.gaussian", "rbmlib.__main__", "argparse", "rbmlib.commands.run",
-     "rbmlib.book.experiments"],
+     "rbmbook.experiments"],
 )  # fmt: skip
 def test_an_import_is_interrupted_in_one_line(interrupted, module):
     done = interrupted(module, "-m", "rbmlib", "run", "s.yaml")

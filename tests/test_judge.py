@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 import pytest
 
-from rbmlib.book import claims, judge
-from rbmlib.book import measured as ms
-from rbmlib.book import verdicts as vs
-from rbmlib.book.verdicts import (
+from rbmbook import claims, judge
+from rbmbook import measured as ms
+from rbmbook import verdicts as vs
+from rbmbook.verdicts import (
     CEILING,
     CONTRADICTED,
     NOT_DECIDED,

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from rbmlib.book import claims, judge
-from rbmlib.book import measured as ms
-from rbmlib.book.verdicts import CONTRADICTED, NOT_DECIDED, REPRODUCED, SIGN_ONLY
+from rbmbook import claims, judge
+from rbmbook import measured as ms
+from rbmbook.verdicts import CONTRADICTED, NOT_DECIDED, REPRODUCED, SIGN_ONLY
 
 N = 4000  # simulated claims of each case
 TRUE = {CONTRADICTED, SIGN_ONLY}  # false of a claim that is true

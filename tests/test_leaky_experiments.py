@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib.book.experiments.leaky_rbm import cifar10, mixing, training
+from rbmbook.experiments.leaky_rbm import cifar10, mixing, training
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.moves import leaky_mixing

@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from rbmlib.book.experiments.leaky_rbm.mixing import _mean_distance, slanted
-from rbmlib.book.experiments.leaky_rbm.single import SUMS, _single_precision
+from rbmbook.experiments.leaky_rbm.mixing import _mean_distance, slanted
+from rbmbook.experiments.leaky_rbm.single import SUMS, _single_precision
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
 from rbmlib.moves import leaky_bias, leaky_mixing
 from rbmlib.moves.leaky import KERNELS

@@ -17,7 +17,7 @@ from rbmlib import (
 )
 from rbmlib._kernels.leaky import fill_normals
 from rbmlib._streams import ChainStream
-from rbmlib.book import experiments as tasks
+from rbmbook import experiments as tasks
 from rbmlib.moves import leaky as leaky_kernels
 from rbmlib.moves.leaky import KERNELS, negative_squares
 from rbmlib.sweeps import ESTIMATES

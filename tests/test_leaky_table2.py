@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rbmlib.book import judge, leaky_table2, stored_results
-from rbmlib.book.claims import claims
-from rbmlib.book.verdicts import CONTRADICTED, REPRODUCED
+from rbmbook import judge, leaky_table2, stored_results
+from rbmbook.claims import claims
+from rbmbook.verdicts import CONTRADICTED, REPRODUCED
 
 
 @pytest.fixture(scope="module")

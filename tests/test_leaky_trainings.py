@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rbmlib.book.experiments.leaky_rbm import divergence, training
-from rbmlib.book.leaky_trainings import CD, GB, Trainings, verdicts
+from rbmbook.experiments.leaky_rbm import divergence, training
+from rbmbook.leaky_trainings import CD, GB, Trainings, verdicts
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.models.projection import project_weights
 from rbmlib.sweeps.models import MODELS

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib.book import live_model
+from rbmbook import live_model
 
 RNG = np.random.default_rng(0)
 ROWS = (RNG.random((40, 9)) < 0.4).astype(np.uint8)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rbmlib.book import metropolis_laws as laws
-from rbmlib.book.claims import claims
-from rbmlib.book.verdicts import CONTRADICTED, REPRODUCED
+from rbmbook import metropolis_laws as laws
+from rbmbook.claims import claims
+from rbmbook.verdicts import CONTRADICTED, REPRODUCED
 from rbmlib.moves.metropolis import Independent, metropolis_hastings, normal_log_density
 
 

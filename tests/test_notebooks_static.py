@@ -102,7 +102,7 @@ def private_names(tree: ast.Module) -> list[str]:
 
 
 def test_nothing_private_is_used(code_cells):
-    assert not private_names(code_of(code_cells)), "ask for a public way, or for one in rbmlib.book"
+    assert not private_names(code_of(code_cells)), "ask for a public way, or for one in rbmbook"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_nothing_private_is_used(code_cells):
         ("from rbmlib._kernels import tempering", ["rbmlib._kernels.tempering"]),
         ("import rbmlib._streams", ["rbmlib._streams"]),
         ("import rbmlib as rl\nrl.GeometricPath(rbm)._kernel()", ["_kernel"]),
-        ("from rbmlib.book import tables\nlabel.__name__", []),
+        ("from rbmbook import tables\nlabel.__name__", []),
     ],
 )
 def test_what_counts_as_private(code, private):
@@ -119,12 +119,12 @@ def test_what_counts_as_private(code, private):
 
 
 def test_no_chapter_defines_what_the_book_has(code_cells):
-    from rbmlib.book import errors, timing
+    from rbmbook import errors, timing
 
     shared = {name for room in (errors, timing) for name in vars(room) if not name.startswith("_")}
     nodes = ast.walk(code_of(code_cells))
     defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
-    assert not defined & shared, "import these from rbmlib.book"
+    assert not defined & shared, "import these from rbmbook"
 
 
 def test_no_output_is_hidden_by_a_semicolon(code_cells):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from rbmlib import datasets
-from rbmlib.book import ranking
+from rbmbook import ranking
 
 TRUTH = datasets.load_reference()["h20"].log_z
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import rbmlib as rl
-from rbmlib.book import reference
+from rbmbook import reference
 from rbmlib.datasets.register import RBMS
 
 ROW = {

@@ -251,7 +251,7 @@ def test_the_article_on_the_course_counts_the_exercises(repository, monkeypatch,
     monkeypatch.syspath_prepend(repository / "book" / "_tools")
     import course_article
 
-    from rbmlib.book.exercises import tasks_of
+    from rbmbook.exercises import tasks_of
 
     monkeypatch.setattr(course_article, "TARGET", tmp_path)
     monkeypatch.setattr(course_article, "print_pdf", lambda page: False)

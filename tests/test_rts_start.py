@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logsumexp
 
 import rbmlib as rl
-from rbmlib.book.experiments import rts as experiments
+from rbmbook.experiments import rts as experiments
 from rbmlib.estimators.rts import rts, updated
 from rbmlib.estimators.rts_start import Round, rounds
 from rbmlib.sweeps.registry import ESTIMATORS

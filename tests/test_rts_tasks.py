@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib.book.experiments import rts  # registers its words
+from rbmbook.experiments import rts  # registers its words
 from rbmlib.sweeps.registry import ESTIMATORS
 
 BETAS = rl.schedules.linear(9)

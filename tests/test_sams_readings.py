@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rbmlib.book import sams_readings, stored_results
-from rbmlib.book.claims import claims
-from rbmlib.book.verdicts import CONTRADICTED, DEPENDS, NOT_DECIDED, REPRODUCED
+from rbmbook import sams_readings, stored_results
+from rbmbook.claims import claims
+from rbmbook.verdicts import CONTRADICTED, DEPENDS, NOT_DECIDED, REPRODUCED
 
 SETTING = {
     "schedule": "linear", "n_temperatures": 99, "jump": "global", "constant": "kept",

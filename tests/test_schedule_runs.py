@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rbmlib.book import schedule_runs
-from rbmlib.book.schedule_runs import ScheduleRuns, variance_over_seeds
+from rbmbook import schedule_runs
+from rbmbook.schedule_runs import ScheduleRuns, variance_over_seeds
 
 
 def runs(variances, half=0.1, **settings):

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from rbmlib import Sweep, datasets
-from rbmlib.book import experiments as tasks
-from rbmlib.book import recomputed, stored, stored_results
+from rbmbook import experiments as tasks
+from rbmbook import recomputed, stored, stored_results
 from rbmlib.sweeps.task import checked
 
 SMALL = {"model": "pcd_20", "n_temperatures": 20, "n_chains": 10}

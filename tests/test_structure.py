@@ -97,7 +97,7 @@ def test_the_library_does_not_know_its_book(repository):
         if room == "book"
     ]
     assert files
-    assert not wrong, f"{wrong} import rbmlib.book"
+    assert not wrong, f"{wrong} import rbmbook"
 
 
 def test_experiments_are_named_as_their_chapters(repository):

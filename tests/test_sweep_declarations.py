@@ -5,7 +5,7 @@ from helpers_sweep import read, square
 
 from rbmlib import Sweep
 from rbmlib.__main__ import main
-from rbmlib.book.experiments import book_sweep
+from rbmbook.experiments import book_sweep
 from rbmlib.sweeps import kind
 from rbmlib.sweeps.task import MAY_BE_ZERO, checked, declared
 

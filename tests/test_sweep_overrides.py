@@ -7,7 +7,7 @@ from helpers_sweep import read, square
 import rbmlib as rl
 from rbmlib import Sweep
 from rbmlib.__main__ import main
-from rbmlib.book.experiments import book_sweep
+from rbmbook.experiments import book_sweep
 from rbmlib.sweeps import task
 
 GRIDS = """

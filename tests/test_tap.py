@@ -10,7 +10,7 @@ from helpers_stats import all_states, log_sum, rbm_table
 from scipy.optimize import root
 
 import rbmlib as rl
-from rbmlib.book import experiments as tasks
+from rbmbook import experiments as tasks
 from rbmlib.estimators.tap_expansion import Expansion
 from rbmlib.estimators.tap_solvers import _Slopes
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib.book.experiments import estimate
-from rbmlib.book.experiments.tap import BEGINS, ENDS, cycle_length, iterate, iterates
+from rbmbook.experiments import estimate
+from rbmbook.experiments.tap import BEGINS, ENDS, cycle_length, iterate, iterates
 
 
 def begin(rbm, seed: int = 0):

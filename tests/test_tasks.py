@@ -8,7 +8,7 @@ from helpers_sweep import SMALL
 
 import rbmlib as rl
 from rbmlib import Sweep
-from rbmlib.book import experiments as tasks
+from rbmbook import experiments as tasks
 from rbmlib.sweeps import ESTIMATES, kind, registry, task
 from rbmlib.sweeps.models import biases, load_model
 

@@ -9,7 +9,7 @@ from helpers_tracking import BASE, BETAS, DATA, exact, random_rbm
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, LogZTracker
-from rbmlib.book import experiments as tasks
+from rbmbook import experiments as tasks
 
 
 def moved(rbm, step) -> BernoulliRBM:

@@ -8,7 +8,7 @@ import pytest
 
 import rbmlib as rl
 from rbmlib import datasets
-from rbmlib.book.experiments import estimate, tracking_audit
+from rbmbook.experiments import estimate, tracking_audit
 
 SHORT = {"model": "pcd_10", "seed": 3, "n_updates": 200, "every": 100}
 

@@ -12,10 +12,10 @@ from scipy import stats
 import rbmlib as rl
 from rbmlib.__main__ import main
 from rbmlib.automatic.rounds import Runs
-from rbmlib.book import tables
-from rbmlib.book.experiments import estimate, rts, tracking
-from rbmlib.book.experiments.reference import _both_directions
-from rbmlib.book.experiments.varopt import annealing
+from rbmbook import tables
+from rbmbook.experiments import estimate, rts, tracking
+from rbmbook.experiments.reference import _both_directions
+from rbmbook.experiments.varopt import annealing
 from rbmlib.datasets import load_dna
 
 STEPS, SEED, CHAINS = 6, 3, 40

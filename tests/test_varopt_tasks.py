@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib.book.experiments import book_sweep
-from rbmlib.book.experiments.varopt import annealing, trainings
+from rbmbook.experiments import book_sweep
+from rbmbook.experiments.varopt import annealing, trainings
 from rbmlib.sweeps.models import load_model
 from rbmlib.sweeps.registry import ESTIMATORS, SCHEDULES
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rbmlib import datasets
-from rbmlib.book import measured, tables
+from rbmbook import measured, tables
 
 MARK = re.compile(r"@@(\w+)@@")
 FIGURE = "book/front.png"
@@ -143,7 +143,7 @@ def draw(target: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from rbmlib.book import plots
+    from rbmbook import plots
 
     with plt.rc_context(plots.STYLE):
         figure, ax = plt.subplots(figsize=(8.4, 3.3))

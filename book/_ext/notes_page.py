@@ -1,6 +1,6 @@
 """The page of all verdicts, made from what the chapters beside it have in their outputs.
 
-A chapter shows its verdicts with `rbmlib.book.verdicts.show_verdicts`, which keeps them as data in
+A chapter shows its verdicts with `rbmbook.verdicts.show_verdicts`, which keeps them as data in
 the same output as the table. Nothing on the page is typed, so it cannot differ from a chapter.
 """
 
@@ -8,9 +8,9 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from rbmlib.book.claims import claims
-from rbmlib.book.measured import ALPHA
-from rbmlib.book.verdicts import (
+from rbmbook.claims import claims
+from rbmbook.measured import ALPHA
+from rbmbook.verdicts import (
     MIME,
     OUTCOMES,
     Verdict,

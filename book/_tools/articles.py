@@ -24,9 +24,9 @@ import yaml
 from markdown_it import MarkdownIt
 
 import rbmlib
-from rbmlib.book.claims import Claim, claims
-from rbmlib.book.measured import ALPHA
-from rbmlib.book.verdicts import (
+from rbmbook.claims import Claim, claims
+from rbmbook.measured import ALPHA
+from rbmbook.verdicts import (
     CONTRADICTED,
     OUTCOMES,
     REPRODUCED,

@@ -34,7 +34,7 @@ from turns import RESULTS, dated, in_turns, keep, limited
 import rbmlib as rl
 from rbmlib._kernels import threads, tiles
 from rbmlib._streams import ChainStream
-from rbmlib.book import plots
+from rbmbook import plots
 
 ROOT = Path(__file__).parents[2]
 MODELS = "pcd_20", "pcd_500"

@@ -32,7 +32,7 @@ from baselines import baselines, installed, trainings
 from turns import RESULTS, dated, in_turns, limited, rows
 
 import rbmlib as rl
-from rbmlib.book import plots
+from rbmbook import plots
 
 ROOT = Path(__file__).parents[2]
 WANTED = 0.05  # nats

@@ -14,7 +14,7 @@ import warnings
 from pathlib import Path
 
 import rbmlib as rl
-from rbmlib.book.experiments import compare
+from rbmbook.experiments import compare
 from rbmlib.sweeps.models import BASES
 
 TARGET = Path(__file__).parents[1] / "scales" / "compare.yaml"

@@ -22,7 +22,7 @@ from baselines import numpy_annealing, rbms_annealing
 
 import rbmlib as rl
 from rbmlib._numerics import logmeanexp, softplus
-from rbmlib.book.experiments import compare
+from rbmbook.experiments import compare
 from rbmlib.tempering import parallel_tempering, planning
 
 TARGET = Path(__file__).parents[2] / "data" / "results" / "compare_rivals.csv"

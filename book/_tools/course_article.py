@@ -21,7 +21,7 @@ from markdown_it import MarkdownIt
 from pybtex.database import BibliographyData, Entry, parse_file
 
 import rbmlib
-from rbmlib.book.exercises import tasks_of
+from rbmbook.exercises import tasks_of
 
 TEXT = Path(__file__).with_suffix(".md")
 LIBRARY, PROJECT = "line", "project"  # pages that are not a lesson's

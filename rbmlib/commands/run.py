@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from .._interrupts import STOPPED
-from ..book.experiments import BOOK_ESTIMATES, book_sweep
+from rbmbook.experiments import BOOK_ESTIMATES, book_sweep
 from ..sweeps.declaration import faults, read_overrides, read_yaml
 from ..sweeps.faults import folder_fault
 from ._output import say

@@ -1,0 +1,78 @@
+"""What the models of the book are: size, data, training, and what is known of log Z."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from rbmlib import datasets
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What the authors of the published models say of them; nothing else about their training is known.
+_PUBLISHED = {"salakhutdinov_cd25_500": "CD-25, by its author"}
+
+
+def known_log_z() -> pd.DataFrame:
+    """log Z of the models by name: ``log_z``, ``std_error`` (0: exact) and ``known by``.
+
+    From the reference set (`rbmlib.datasets.load_reference`), where it is settled.
+    """
+    import pandas as pd
+
+    settled = {name: row for name, row in datasets.load_reference().items() if row.settled}
+    columns = {
+        "log_z": [row.log_z for row in settled.values()],
+        "std_error": [row.std_error for row in settled.values()],
+        "known by": ["enumeration" if row.exact else "long runs" for row in settled.values()],
+    }
+    return pd.DataFrame(columns, index=list(settled))
+
+
+def datasheet() -> pd.DataFrame:
+    """One row a registered model, small ones first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``model``, ``visible`` and ``hidden`` (numbers of units), ``data``, ``trained by``,
+        ``updates`` (none for published models), ``log Z``, ``s.e.`` and ``known by``.
+    """
+    import pandas as pd
+
+    known = known_log_z()
+    rows = []
+    for info in sorted(datasets.list_rbms(), key=lambda m: (m.n_hidden, m.n_visible, m.name)):
+        data, training, updates = _training(info.name)
+        found = known.loc[info.name].to_dict() if info.name in known.index else {}
+        rows.append(
+            {
+                "model": info.name,
+                "visible": info.n_visible,
+                "hidden": info.n_hidden,
+                "data": data,
+                "trained by": training,
+                "updates": updates,
+                "log Z": found.get("log_z", float("nan")),
+                "s.e.": found.get("std_error", float("nan")),
+                "known by": found.get("known by", "later chapters"),
+            }
+        )
+    return pd.DataFrame(rows).astype({"updates": "Int64"})
+
+
+def _training(name: str) -> tuple[str, str, int | None]:
+    """Data set, method and number of updates, from the record beside a committed model."""
+    if name in datasets.register.PUBLISHED_RBMS:
+        return "MNIST", _PUBLISHED.get(name, "not recorded"), None
+    record = datasets.committed(f"models/{name}.npz").with_suffix(".json")
+    settings = json.loads(record.read_text(encoding="utf-8"))["settings"]
+    method = "PCD" if settings["method"] == "pcd" else f"CD-{settings['n_sweeps']}"
+    if settings.get("optimizer", "sgd") != "sgd":
+        method += f", {settings['optimizer']} steps"
+    if settings.get("hidden") == "leaky":
+        method += ", leaky units"
+    if settings.get("hidden") == "bernoulli":
+        method += ", Gaussian visible units"
+    return settings["data"].split()[0], method, settings["n_updates"]

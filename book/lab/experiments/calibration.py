@@ -1,0 +1,261 @@
+"""Page calibration: how often intervals hold the exact log Z, over many runs of one kind.
+
+A task is a block of runs of one estimator on one path of one model; a run of a block has the seed
+of its own that chains give it, and blocks have seeds, pilots and draws of their own.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from rbmlib._streams import ChainStream
+from rbmlib._validation import one_of
+from rbmlib.estimators import (
+    ais,
+    bar,
+    bar_of_sample,
+    exact,
+    exact_samples,
+    mbar_of_sample,
+    reverse_ais,
+    rts_of_sample,
+    sams,
+    ti,
+    transition_rts,
+    wang_landau,
+)
+from rbmlib.estimators._weights import of_weights, run_settings
+from rbmlib.models import GaussianRBM, testsystems
+from rbmlib.paths import DensityPath, GaussianGeometricPath
+from rbmlib.paths.base import State
+from rbmlib.results import ConvergenceWarning, Estimate
+from rbmlib.sweeps.models import MODELS
+from rbmlib.sweeps.registry import ESTIMATORS, PATHS, register
+from rbmlib.tempering import parallel_tempering, pilot, simulated_tempering
+from rbmlib.tempering.sample import TemperedSample
+
+LEVELS = (0.5, 0.8, 0.95)
+BASE_VARIANCE = 6.0  # of the density path
+CHAINS = {"weights": 100, "sample": 16, "ladders": 8, "groups": 10}  # of a run
+BURN_IN = 2  # blocks of time of ten, or the share of states that goes with them
+
+
+def _gaussian(scale: float) -> GaussianRBM:
+    rng = np.random.default_rng(20)
+    w, b, a = rng.normal(size=(6, 4)), rng.normal(size=6), rng.normal(size=4)
+    return GaussianRBM(scale * w, 0.3 * b, 0.3 * a)
+
+
+MODELS |= {
+    "weak bernoulli": partial(testsystems.random_rbm, 12, 6, coupling=1.0, rng=0),
+    "strong bernoulli": partial(testsystems.random_rbm, 12, 6, coupling=6.0, rng=0),
+    "weak leaky": partial(testsystems.orthogonal_leaky_rbm, 6, 4, norm=0.5, leakiness=0.3),
+    "strong leaky": partial(testsystems.orthogonal_leaky_rbm, 6, 4, norm=0.9, leakiness=0.01),
+    "weak gaussian": partial(_gaussian, 0.3),
+    "strong gaussian": partial(_gaussian, 0.9),
+    "weak mixture": partial(testsystems.two_gaussians, 2, 2.0, 1.0),
+    "strong mixture": partial(testsystems.two_gaussians, 2, 5.0, 0.5),
+}
+
+
+@register(PATHS, "gaussian geometric")
+def _gaussian_geometric(rbm):
+    return GaussianGeometricPath(rbm)
+
+
+@register(PATHS, "fixed steps")
+def _fixed_steps(rbm):
+    return DensityPath(rbm, BASE_VARIANCE, step_sizes=[1.2, 0.6], step_betas=[0.0, 1.0])
+
+
+@lru_cache(maxsize=8)
+def truth(model: str) -> float:
+    """Exact log Z of a model of this page: closed form, or a sum over hidden states."""
+    rbm = MODELS[model]()
+    if isinstance(rbm, GaussianRBM):
+        return log_z_of_gaussian(rbm)
+    return rbm.log_z if hasattr(rbm, "log_z") else exact(rbm).log_z
+
+
+def log_z_of_gaussian(rbm: GaussianRBM) -> float:
+    """Sum over hidden states of Gaussian integrals: log p*(v, h) = (b + W h) v + a h - v^2 / 2."""
+    hidden = (np.arange(2**rbm.n_hidden)[:, None] >> np.arange(rbm.n_hidden)) & 1
+    mean = rbm.visible_mean(hidden.astype(float))
+    at_mean = hidden @ rbm.hidden_bias + (mean**2).sum(axis=1) / 2
+    constant = rbm.n_visible * np.log(2 * np.pi) / 2 + rbm.log_scale
+    return float(np.logaddexp.reduce(at_mean) + constant)
+
+
+# runs of a block, many at once where chains are independent ------------------------------------
+
+
+class Run(NamedTuple):
+    estimate: Estimate
+    n_values: float  # independent values behind the error bar
+
+
+def _of_weights(method: str, path, betas, seed, n) -> Iterator[Run]:
+    """Chains of AIS are independent: one long row of them is n runs."""
+    each = CHAINS["weights"]
+    if method == "ais":
+        whole, sign = ais(path, betas, n * each, seed, n_recorded=2, progress=False), 1
+    else:
+        start = State(exact_samples(path.at(1.0), n * each, np.random.default_rng([seed, 5])))
+        whole, sign = reverse_ais(path, betas, n * each, seed, start=start, progress=False), -1
+    settings = run_settings(path, betas, seed, ChainStream(seed, each))
+    for part in range(n):
+        rows = slice(part * each, (part + 1) * each)
+        final = State(*(array[rows] for array in whole.states))
+        values = sign * whole.log_weights[rows]
+        yield Run(of_weights(method, values, path, final, 0.0, settings, sign=sign), each)
+
+
+def _bar(begin: str, path, betas, seed, n) -> Iterator[Run]:
+    for source in np.random.default_rng(seed).spawn(n):
+        run = bar(path, betas, CHAINS["weights"], source, start=begin, progress=False)
+        yield Run(run, run.settings["families"])
+
+
+@lru_cache(maxsize=1)
+def _sample(conditional: str, path, packed: bytes, seed: int, n: int) -> TemperedSample:
+    """Chains from both ends, with the estimates of log Z of one pilot a block.
+
+    Kept: estimators read the same states, whatever the order of the tasks.
+    """
+    betas = np.frombuffer(packed)
+    source, n_chains = np.random.default_rng(seed), n * CHAINS["sample"]
+    first = pilot(path, betas, n_chains, 1000, source)
+    odd = np.arange(n_chains) % 2 == 1
+    begin = State(np.where(odd[:, None], first.top.coordinates, first.bottom.coordinates))
+    return simulated_tempering(
+        path, betas, first.log_z_path, n_chains, n_sweeps_of(path), source, start=begin,
+        index=np.where(odd, betas.size - 1, 0), conditional=conditional, progress=False,
+    )  # fmt: skip
+
+
+def n_sweeps_of(path) -> int:
+    return 500 if getattr(path, "compiled", False) else 300  # compiled loops cost less
+
+
+def _tempered(read: Callable, conditional: str, path, betas, seed, n) -> Iterator[Run]:
+    sample = _sample(conditional, path, betas.tobytes(), seed, n)
+    each = CHAINS["sample"]
+    for part in range(n):
+        one = sample.of_chains(slice(part * each, (part + 1) * each))
+        run = read(one)
+        yield Run(run, 10 if run.method in ("sd", "rsd") else each)
+
+
+@lru_cache(maxsize=1)
+def _replicas(path, packed: bytes, seed: int, n_ladders: int) -> TemperedSample:
+    return parallel_tempering(
+        path, np.frombuffer(packed), n_ladders, 200, seed, start="annealed", progress=False
+    )
+
+
+def _ladders(read: Callable, path, betas, seed, n) -> Iterator[Run]:
+    each = CHAINS["ladders"]
+    sample = _replicas(path, betas.tobytes(), seed, n * each)
+    for part in range(n):
+        yield Run(read(sample.of_chains(slice(part * each, (part + 1) * each))), each)
+
+
+def _groups(function: Callable, path, betas, seed, n) -> Iterator[Run]:
+    for source in np.random.default_rng(seed).spawn(n):
+        groups = CHAINS["groups"]
+        run = function(path, betas, 2 * groups, 2 * n_sweeps_of(path), source, n_groups=groups,
+                       conditional="joint" if path.has_joint_slope else "marginal",
+                       progress=False)  # fmt: skip
+        yield Run(run, groups)
+
+
+def _kept(read: Callable) -> Callable:
+    """States of the first fifth of a run are not used."""
+    return lambda sample: read(sample, skip=len(sample.delta) * BURN_IN // 10)
+
+
+def _blocks(read: Callable, **options) -> Callable:
+    return lambda sample: read(sample, skip=BURN_IN, **options)
+
+
+METHODS: dict[str, Callable] = {
+    "ais": partial(_of_weights, "ais"),
+    "reverse ais": partial(_of_weights, "reverse_ais"),
+    "bar, exact start": partial(_bar, "exact"),
+    "bar, resampled": partial(_bar, "chains"),
+    "rts": partial(_tempered, _blocks(rts_of_sample), "joint"),
+    "ts": partial(_tempered, _blocks(rts_of_sample, rao_blackwell=False), "joint"),
+    "rts, marginal": partial(_tempered, _blocks(rts_of_sample), "marginal"),
+    "ti": partial(_tempered, _blocks(ti, rule="simpson"), "joint"),
+    "ti, corrected": partial(_tempered, _blocks(ti, rule="corrected"), "joint"),
+    "ti, marginal": partial(_tempered, _blocks(ti, rule="simpson"), "marginal"),
+    "mbar": partial(_tempered, _kept(mbar_of_sample), "joint"),
+    "bar of neighbours": partial(_tempered, _kept(bar_of_sample), "joint"),
+    "rsd": partial(_tempered, _kept(transition_rts), "joint"),
+    "mbar of ladders": partial(_ladders, _kept(mbar_of_sample)),
+    "bar of ladders": partial(_ladders, _kept(bar_of_sample)),
+    "sams": partial(_groups, sams),
+    "wang_landau": partial(_groups, wang_landau),
+}
+
+
+@register(ESTIMATORS, "coverage")
+def _coverage(path, betas, seed, *, method: str, n_repeats: int = 100):
+    """Of a block of runs: how many converged, and how often their intervals hold the truth.
+
+    The columns ``hold_50`` to ``hold_95`` count runs that converged, ``all_95`` those that did
+    not too; ``z_mean`` and ``z_rms`` are of errors over standard errors of runs that converged.
+    """
+    started, of = time.perf_counter(), METHODS[one_of("method", method, METHODS)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        runs = list(of(path, betas, seed, n_repeats))
+    exact_value = truth(_name_of(path))
+    good = [run for run in runs if run.estimate.converged]
+    z = np.array([(r.estimate.log_z - exact_value) / r.estimate.std_error for r in good])
+    columns: dict[str, float] = {"n_converged": len(good)}
+    for level in LEVELS:
+        columns[f"hold_{100 * level:.0f}"] = sum(holds(r, level, exact_value) for r in good)
+    columns["all_95"] = sum(holds(r, 0.95, exact_value) for r in runs)
+    columns |= {"z_mean": z.mean() if z.size else np.nan,
+                "z_rms": np.sqrt((z**2).mean()) if z.size else np.nan}  # fmt: skip
+    values = np.array([run.estimate.log_z for run in runs])
+    mean, error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
+    whole = Estimate(f"coverage of {method}", mean, error, (np.nan, np.nan),
+                     seconds=time.perf_counter() - started)  # fmt: skip
+    return whole, columns
+
+
+def holds(run: Run, level: float, value: float) -> bool:
+    """Whether the interval of a level holds a value: its halves in the ratio of Student's t."""
+    low, high = run.estimate.interval
+    freedom = max(run.n_values - 1, 1)
+    ratio = stdtrit(freedom, (1 + level) / 2) / stdtrit(freedom, 0.975)
+    middle = run.estimate.log_z
+    return bool(middle - ratio * (middle - low) <= value <= middle + ratio * (high - middle))
+
+
+def _name_of(path) -> str:
+    """The model of this page that a path leads to."""
+    target = getattr(path, "rbm", None) or path.target
+    found = repr(target), *_first_numbers(target)
+    for name in NAMES:
+        model = MODELS[name]()
+        if (repr(model), *_first_numbers(model)) == found:
+            return name
+    raise ValueError(f"model is {target!r}: expected one of {', '.join(NAMES)}")
+
+
+NAMES = tuple(name for name in MODELS if name.partition(" ")[0] in ("weak", "strong"))
+
+
+def _first_numbers(model) -> tuple[float, float]:
+    array = model.means if hasattr(model, "means") else model.weights
+    return float(np.ravel(array)[0]), float(getattr(model, "leakiness", 0.0))

@@ -1,0 +1,107 @@
+"""Iterated pilots; AIS there and back, and looked at on the way; variances foretold, and exact."""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from rbmlib import schedules
+from rbmlib._streams import ChainStream
+from rbmlib.estimators import ais, reverse_ais
+from rbmlib.estimators._reverse_start import moved_on, resample
+from rbmlib.estimators.exact import can_enumerate
+from rbmlib.results import Estimate, bootstrap_log_weights
+from rbmlib.sweeps.registry import ESTIMATORS, SCHEDULES, register
+from ... import exact_slopes
+
+
+@register(SCHEDULES, "friction again")
+def _friction_again(
+    path, seed, *, n_temperatures: int, n_rounds: int, pilot_steps: int = 10_000,
+    pilot_chains: int = 128,
+):  # fmt: skip
+    """The friction schedule of the last of ``n_rounds`` pilots: the first has equal steps, each
+    other one those of the friction schedule of the one before. One round is "friction"."""
+    pilot = _friction_pilot(path, seed, n_rounds, pilot_steps, pilot_chains)
+    return schedules.friction(pilot, n_temperatures)
+
+
+@lru_cache(maxsize=4)
+def _friction_pilot(path, seed: int, n_rounds: int, n_steps: int, n_chains: int):
+    """Kept: a second round begins with the pilot of the first."""
+    betas = schedules.linear(n_steps)
+    if n_rounds > 1:
+        before = _friction_pilot(path, seed, n_rounds - 1, n_steps, n_chains)
+        betas = schedules.friction(before, n_steps)
+    rng = np.random.default_rng([seed, n_rounds])
+    return ais(path, betas, n_chains, rng, n_recorded=201, keep_chains=True, progress=False)
+
+
+@register(ESTIMATORS, "two_way_ais")
+def two_way_ais(path, betas, seed, *, n_chains: int = 1000, n_reversed: int = 0):
+    return _two_way(path, betas.tobytes(), seed, n_chains, n_reversed)
+
+
+@lru_cache(maxsize=2)
+def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
+    """AIS with bootstrap intervals; and chains back along the same betas, from exact samples of
+    the target where it has them, else from its own chains, resampled and moved 1,000 sweeps.
+
+    Kept: tasks whose schedules turn out the same, as with a cap that does not bind, share a run.
+    """
+    betas = np.frombuffer(packed)
+    forward = ais(path, betas, n_chains, seed, n_recorded=2, progress=False)
+    more = {"largest_step": float(np.diff(betas).max() * (betas.size - 1))}
+    more["variance"] = float(np.var(forward.log_weights, ddof=1))
+    for name, ends in bootstrap_log_weights(forward.log_weights, rng=seed).items():
+        more |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
+    if n_reversed:
+        rng = np.random.default_rng([seed, 2])
+        start: Any = "exact"
+        if not can_enumerate(path.at(1.0)):
+            chosen = resample(forward.log_weights, rng, n_reversed)
+            stream = ChainStream(rng, n_reversed)
+            start = moved_on(path, forward.states, chosen, 1000, stream)
+        back = reverse_ais(path, betas, n_reversed, rng, start=start, progress=False)
+        more |= {"reverse_log_z": back.log_z, "reverse_std_error": back.std_error,
+                 "reverse_mean": back.mean_log_z, "reverse_mean_error": back.mean_std_error,
+                 "reverse_ess": back.ess}  # fmt: skip
+    return forward, more
+
+
+@register(ESTIMATORS, "looked_at")
+def _looked_at(path, betas, rng, *, n_chains: int = 1000, n_looks: int = 20):
+    """AIS with its effective sample size, and the variance of its log-weights, at looks that are
+    evenly spaced over its steps."""
+    run = ais(path, betas, n_chains, rng, n_recorded=n_looks + 1, keep_chains=True, progress=False)
+    variances = run.trace["chain_log_weights"].astype(float).var(axis=1, ddof=1)
+    seen = {"ess": run.trace["ess"], "variance": variances}
+    return run, {
+        f"{name}_{i}": float(values[i])
+        for name, values in seen.items()
+        for i in range(1, n_looks + 1)
+    }
+
+
+@register(ESTIMATORS, "foretold")
+def _foretold(path, betas, rng, *, pilot_steps: int = 10_000, pilot_chains: int = 128):
+    """The variance of log-weights along ``betas`` that a linear pilot leads to expect."""
+    pilot = ais(path, schedules.linear(pilot_steps), pilot_chains, rng, n_recorded=201,
+                keep_chains=True, progress=False)  # fmt: skip
+    return pilot, {
+        mixing: schedules.predicted_variance(pilot, betas, mixing)
+        for mixing in ("perfect", "measured")
+    }
+
+
+@register(ESTIMATORS, "exact_slopes")
+def _exact_slopes(path, seed, *, beta: float, n_draws: int = 5000):
+    """g at one beta from exact draws, other draws at each beta; log Z is that of p*_beta."""
+    started, rng = time.perf_counter(), [seed, round(1e6 * beta)]
+    found = exact_slopes.slope_variance(path, beta, n_draws, rng)
+    seconds = time.perf_counter() - started
+    exact = Estimate("exact", found.log_z, 0.0, (found.log_z, found.log_z), seconds=seconds)
+    return exact, {"mean_slope": found.mean, "g": found.variance, "g_error": found.std_error}

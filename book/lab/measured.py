@@ -1,0 +1,272 @@
+"""What was measured, ready to be judged: a value with its error, from independent repeats.
+
+Every interval of a verdict has the level 1 - `ALPHA`, fixed before any claim was judged. A verdict
+can be false only if its interval misses the truth, so that among N verdicts at most N `ALPHA`
+false ones are expected, however they depend on one another: 0.25 of 250. This holds for means of
+normal values; the ends of Student's interval for skewed ones miss more often (`share_of` is for
+zeros and ones).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from rbmlib._validation import count, number, one_of
+
+ALPHA = 0.001  # chance, at most, that the interval of one verdict misses the truth
+POWER = 0.9  # an effect "could have been seen" if it would have been with this chance
+
+
+class Measured(NamedTuple):
+    """A number with its error. On the scale "log", value and error are those of a logarithm."""
+
+    value: float
+    std_error: float  # 0 if the value is exact
+    freedom: float  # of the error; infinite if it is known
+    n: float  # independent repeats, of the smaller group where two are compared
+    scale: str = "linear"
+
+    def interval(self, alpha: float = ALPHA) -> tuple[float, float]:
+        """Student's interval of level 1 - alpha, on the scale of `value`.
+
+        Repeats that are all equal have shown no error, which does not make them exact: without
+        limits, unless the freedom is infinite.
+        """
+        half = quantile(1 - alpha / 2, self.freedom) * self.std_error if self.std_error else 0.0
+        if not self.std_error and math.isfinite(self.freedom):
+            half = math.inf
+        return self.value - half, self.value + half
+
+    def could_see(self) -> float:
+        """The effect whose interval would have left out 0 with a chance of `POWER`."""
+        if not self.std_error:
+            return math.inf if math.isfinite(self.freedom) else 0.0
+        return resolution(self.freedom) * self.std_error
+
+
+def quantile(p: float, freedom: float) -> float:
+    """Of Student's t, or of the normal distribution for infinite freedom."""
+    return float(ndtri(p) if math.isinf(freedom) else stdtrit(freedom, p))
+
+
+def resolution(freedom: float) -> float:
+    """In standard errors: the effect that an interval of this freedom shows with `POWER`.
+
+    Examples
+    --------
+    >>> round(resolution(float("inf")), 2)
+    4.57
+    >>> round(resolution(19), 2)
+    5.21
+    """
+    return quantile(1 - ALPHA / 2, freedom) + quantile(POWER, freedom)
+
+
+def measured(
+    value: float, std_error: float, freedom: float = math.inf, scale: str = "linear"
+) -> Measured:
+    """A value whose standard error comes from elsewhere, with its degrees of freedom.
+
+    Parameters
+    ----------
+    value, std_error : float
+        On the scale "log": a ratio, and the standard error of its logarithm.
+    freedom : float
+        Of ``std_error``: n - 1 if it is that of n repeats. Infinite only for a known error.
+    scale : {"linear", "log"}
+        "log" for ratios, whose errors are symmetric as factors.
+    """
+    scale = one_of("scale", scale, ("linear", "log"))
+    above = 0.0 if scale == "log" else -math.inf
+    value = number("value", value, "a number, above 0 on the scale 'log'", above=above)
+    std_error = number("std_error", std_error, "a number, 0 or more", least=0)
+    freedom = _freedom(freedom)
+    return Measured(
+        math.log(value) if scale == "log" else value, std_error, freedom, freedom + 1, scale
+    )
+
+
+def exactly(value: float) -> Measured:
+    """A number without error: enumerated, or in closed form."""
+    return measured(value, 0.0)
+
+
+def mean_of(values) -> Measured:
+    """Mean of independent repeats.
+
+    Examples
+    --------
+    >>> mean_of([1.0, 2.0, 3.0])[:3]
+    (2.0, 0.5773502691896258, 2)
+    """
+    x = _repeats("values", values)
+    return Measured(float(x.mean()), float(x.std(ddof=1) / math.sqrt(len(x))), len(x) - 1, len(x))
+
+
+def share_of(flags) -> Measured:
+    """Share of independent repeats in which something happened, by Agresti and Coull.
+
+    ``z**2 / 2`` repeats of either kind are added, z the half-width of an interval in standard
+    errors: with the mean of zeros and ones, the chance of a false verdict near 0 or 1 is
+    far above `ALPHA` (42% for 8 repeats of a chance of 0.9).
+
+    Examples
+    --------
+    >>> low, high = share_of([True] * 20).interval()
+    >>> round(low, 2), high > 1
+    (0.6, True)
+    """
+    x = np.asarray(flags)
+    if x.ndim != 1 or len(x) < 2 or not np.isin(x, (0, 1)).all():
+        raise ValueError(f"flags is {flags!r:.60}: expected 2 or more of True and False")
+    z_squared = quantile(1 - ALPHA / 2, math.inf) ** 2
+    n = len(x) + z_squared
+    share = float((x.sum() + z_squared / 2) / n)
+    return Measured(share, math.sqrt(share * (1 - share) / n), math.inf, len(x))
+
+
+def difference(a, b, paired: bool = False) -> Measured:
+    """Mean of ``a`` minus mean of ``b``, both repeats or `Measured`; Welch's freedom.
+
+    ``paired``: repeat i of both had what is random in common (seed, training, model).
+    """
+    if paired:
+        return mean_of(_pairs(a, b, np.subtract))
+    return _minus(_as_measured("a", a), _as_measured("b", b), "linear")
+
+
+def ratio(a, b, paired: bool = False) -> Measured:
+    """Mean of ``a`` over mean of ``b``, repeats of positive numbers, on the scale "log".
+
+    Unpaired, the error of the logarithm of each mean is its relative error. Paired, the mean of
+    the logarithms of the single ratios is taken: a geometric mean.
+    """
+    if paired:
+        logs = _pairs(_positive("a", a), _positive("b", b), lambda x, y: np.log(x / y))
+        return mean_of(logs)._replace(scale="log")
+    return _minus(_log_mean("a", a), _log_mean("b", b), "log")
+
+
+def rmse_ratio(errors, of, paired: bool = True) -> Measured:
+    """Root mean squared error of ``errors`` over that of ``of``, on the scale "log".
+
+    The error is that of the jackknife over the repeats, taken out in pairs if ``paired``.
+    """
+    a, b = np.square(_repeats("errors", errors)), np.square(_repeats("of", of))
+    if not paired:
+        return _minus(_jackknifed(a, np.ones_like(a)), _jackknifed(b, np.ones_like(b)), "log")
+    if len(a) != len(b):
+        raise ValueError(f"errors has {len(a)} repeats and of has {len(b)}: expected pairs")
+    return _jackknifed(a, b)
+
+
+def by_training(groups) -> Measured:
+    """Mean over trainings, whose single values are the means of the repeats in each group.
+
+    Repeated measurements of one trained model say nothing of another training: only the number of
+    groups counts.
+
+    Examples
+    --------
+    >>> by_training([[1.0, 1.2], [2.0, 2.2], [3.0, 3.2]]).n
+    3
+    """
+    return mean_of([float(np.mean(_repeats("groups", g, least=1))) for g in groups])
+
+
+def from_interval(
+    value: float, low: float, high: float, level: float = 0.95, scale: str = "log"
+) -> Measured:
+    """A number that came with an interval, taken as normal on the scale, "log" for ratios.
+
+    Prefer repeats where there are some. An interval of a bootstrap over fewer than some 30 repeats
+    is too short for this: use `rmse_ratio` or `ratio`.
+    """
+    if not low <= value <= high:
+        raise ValueError(f"low, value and high are {low}, {value}, {high}: expected them in order")
+    level = number("level", level, "a level such as 0.95", above=0, below=1)
+    if one_of("scale", scale, ("linear", "log")) == "log":
+        number("low", low, "a number above 0 on the scale 'log'", above=0)
+        half = math.log(high / low) / 2
+    else:
+        half = (high - low) / 2
+    return measured(value, half / quantile((1 + level) / 2, math.inf), scale=scale)
+
+
+def welch_freedom(a: Measured, b: Measured) -> float:
+    """Of the difference, by Welch and Satterthwaite."""
+    va, vb = a.std_error**2, b.std_error**2
+    below = va**2 / a.freedom + vb**2 / b.freedom
+    return (va + vb) ** 2 / below if below else min(a.freedom, b.freedom)
+
+
+def _minus(a: Measured, b: Measured, scale: str) -> Measured:
+    error = math.hypot(a.std_error, b.std_error)
+    return Measured(a.value - b.value, error, welch_freedom(a, b), min(a.n, b.n), scale)
+
+
+def _as_measured(name: str, x) -> Measured:
+    if not isinstance(x, Measured):
+        return mean_of(_repeats(name, x))
+    if x.scale != "linear":
+        raise ValueError(f"{name} is on the scale 'log': expected 'linear'")
+    return x
+
+
+def _log_mean(name: str, x) -> Measured:
+    m = mean_of(_positive(name, x))
+    return Measured(math.log(m.value), m.std_error / m.value, m.freedom, m.n, "log")
+
+
+def _jackknifed(a: np.ndarray, b: np.ndarray) -> Measured:
+    """log sqrt(mean a / mean b), with the error of leaving out one pair at a time."""
+    if not (a.any() and b.any()):
+        raise ValueError("errors or of are all 0: expected errors of an estimator")
+    n = len(a)
+    without = np.log((a.sum() - a) / (b.sum() - b)) / 2
+    error = math.sqrt((n - 1) / n * np.square(without - without.mean()).sum())
+    return Measured(math.log(a.sum() / b.sum()) / 2, error, n - 1, n, "log")
+
+
+def _pairs(a, b, function) -> np.ndarray:
+    x, y = _repeats("a", a), _repeats("b", b)
+    if len(x) != len(y):
+        raise ValueError(f"a has {len(x)} repeats and b has {len(y)}: expected pairs")
+    return function(x, y)
+
+
+def _positive(name: str, values) -> np.ndarray:
+    x = _repeats(name, values)
+    if not (x > 0).all():
+        raise ValueError(f"{name} holds {x.min()}: expected numbers above 0")
+    return x
+
+
+def _repeats(name: str, values, least: int = 2) -> np.ndarray:
+    x = np.asarray(values)
+    if x.ndim != 1 or len(x) < least or x.dtype.kind not in "fiu" or not np.isfinite(x).all():
+        raise ValueError(f"{name} is {values!r:.60}: expected {least} or more finite numbers")
+    return x.astype(float)
+
+
+def _freedom(value) -> float:
+    if value == math.inf:
+        return value
+    return number("freedom", value, "degrees of freedom above 0, or infinity", above=0)
+
+
+def trained(name: str, ours: Measured, n_trainings) -> int | None:
+    """The number of trainings, checked against what ``ours`` is made of."""
+    if n_trainings is None:
+        return None
+    n = count("n_trainings", n_trainings)
+    if n > 1 and ours.n != n:
+        raise ValueError(
+            f"{name}: n_trainings is {n}, but ours is made of {ours.n:g} repeats: expected one "
+            "number a training, as by_training gives"
+        )
+    return n

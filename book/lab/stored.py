@@ -1,0 +1,71 @@
+"""The stored tables of sweeps, and a row of them computed again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rbmlib import datasets
+from rbmlib.sweeps.task import declared
+from .experiments import book_sweep, estimate
+
+
+def stored_results(name: str, scheduler: str = ""):
+    """The table of a sweep, stored or computed now, with a line on where it comes from.
+
+    Parameters
+    ----------
+    name : str
+        Reads ``data/results/<name>.csv`` and ``<name>.provenance.csv``.
+    scheduler : str
+        Address of a Dask scheduler: ``book/scales/<name>.yaml`` is run there instead, and its
+        table and store are kept in the working directory.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a task. ``attrs["provenance"]`` has the columns of the other file as lists, in the
+        same order: seconds, kind of machine, versions.
+    """
+    import pandas as pd
+
+    file, extra = (f"results/{name}{end}" for end in (".csv", ".provenance.csv"))
+    if scheduler:
+        declaration = Path(__file__).parents[2] / "book" / "scales" / f"{name}.yaml"
+        sweep = book_sweep(declaration, folder=Path.cwd())
+        sweep.run(scheduler)
+        tables = sweep.to_csv(), sweep.folder / f"{name}.provenance.csv"
+    else:
+        tables = datasets.committed(file), datasets.committed(extra)
+    table, provenance = map(pd.read_csv, tables)
+    if len(table) != len(provenance):
+        raise ValueError(
+            f"{name}: {len(table)} results, but {len(provenance)} rows of provenance: expected "
+            "the two files of one sweep"
+        )
+    table.attrs["provenance"] = provenance.to_dict("list")
+    seeds = (
+        f", seeds {table['seed'].min():.0f} to {table['seed'].max():.0f}" if "seed" in table else ""
+    )
+    versions, hosts = (", ".join(map(str, provenance[c].unique())) for c in ("rbmlib", "host"))
+    minutes = provenance["seconds"].sum() / 60
+    print(f"{name}: {len(table)} tasks{seeds}, {minutes:.0f} minutes on {hosts}, rbmlib {versions}")
+    return table
+
+
+def recomputed(table, **where):
+    """One stored row computed again, here and now: a table of stored and live numbers.
+
+    ``where`` names settings that only one row has, such as ``model="pcd_20", seed=2014``.
+    """
+    import pandas as pd
+
+    rows = table.loc[(table[list(where)] == pd.Series(where)).all(axis=1)].to_dict("records")
+    if len(rows) != 1:
+        raise ValueError(f"{len(rows)} rows have {where}: expected one")
+    stored = {name: value for name, value in rows[0].items() if not pd.isna(value)}
+    task = {name: stored[name] for name in declared(stored) if name in stored}
+    live = estimate(**task)
+    names = [name for name in live if name in stored and isinstance(live[name], float)]
+    return pd.DataFrame(
+        {"result": names, "stored": [stored[n] for n in names], "live": [live[n] for n in names]}
+    )
