@@ -1,36 +1,13 @@
-"""Partition functions of restricted Boltzmann machines: any estimator, path, schedule, model.
+"""Partition functions of restricted Boltzmann machines: any estimator, path, schedule, model."""
 
->>> import rbmlib as rl
->>> rbm = rl.testsystems.random_rbm(n_visible=20, n_hidden=8, rng=1)
->>> path = rl.GeometricPath(rbm)
->>> print(rl.ais(path, rl.schedules.linear(1000), n_chains=500, rng=0).bound)
-lower
-"""
-
-from typing import TYPE_CHECKING
-
-from . import _interrupts
-
-_interrupts.quiet_start()  # what a command imports takes a second
 __version__ = "0.1.0"
 
-from ._public import declare as _declare
-
-if TYPE_CHECKING:
-    from . import datasets as datasets
-    from . import schedules as schedules
-    from .automatic import *
-    from .datasets import Standardisation as Standardisation
-    from .datasets import load_rbm as load_rbm
-    from .estimators import *
-    from .models import *
-    from .moves import *
-    from .paths import *
-    from .results import ConvergenceWarning as ConvergenceWarning
-    from .results import Estimate as Estimate
-    from .sweeps import StoreError as StoreError
-    from .sweeps import Sweep as Sweep
-    from .tempering import *
-    from .training import *
-
-_declare(globals())
+from . import context as context
+from . import schedules as schedules
+from .context import using as using
+from .estimators import *  # noqa: F403
+from .models import *  # noqa: F403
+from .paths import *  # noqa: F403
+from .results import ConvergenceWarning as ConvergenceWarning
+from .results import Estimate as Estimate
+from .sampling import *  # noqa: F403

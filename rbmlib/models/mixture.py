@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._outermost import check_methods
-from .._validation import (
+from ..checks import (
+    array,
     count,
-    finite_array,
     generator,
-    layer,
     number,
-    parameter_array,
 )
-from .base import FINITE, OF_STATES
 
 
 class GaussianMixture:
@@ -39,16 +35,16 @@ class GaussianMixture:
     """
 
     def __init__(self, means, variance: float, weights=None, *, log_scale: float = 0.0):
-        self.means = parameter_array("means", means, (None, None), "(n_components, d)")
+        self.means = array("means", means, (None, None), "(n_components, d)")
         n, d = self.means.shape
         if not (n and d):
             raise ValueError(f"means has shape {self.means.shape}: expected (n_components, d)")
         self.variance = number("variance", variance, "a positive number", above=0)
         weights = np.ones(n) if weights is None else weights
-        self.weights = finite_array("weights", weights, (n,), f"({n},), one a component")
+        self.weights = array("weights", weights, (n,), f"({n},), one a component")
         if not (self.weights > 0).all():
             raise ValueError(f"weights go down to {self.weights.min()}: expected positive numbers")
-        self.log_scale = float(finite_array("log_scale", log_scale, (), "one number"))
+        self.log_scale = float(array("log_scale", log_scale, (), "one number"))
         self._bias = np.log(self.weights) - (self.means**2).sum(axis=1) / (2 * self.variance)
 
     @property
@@ -68,7 +64,7 @@ class GaussianMixture:
 
     def log_density(self, x) -> np.ndarray:
         """log p*(x) of states (n_states, d): (n_states,)."""
-        x = np.atleast_2d(layer("x", x, self.n_visible))
+        x = np.atleast_2d(x)
         logits = x @ (self.means.T / self.variance) + self._bias
         top = logits.max(axis=1)  # a sum of few terms: SciPy's takes several times as long
         mixed = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
@@ -76,7 +72,7 @@ class GaussianMixture:
 
     def gradient(self, x) -> np.ndarray:
         """d/dx log p*(x), (n_states, d): towards the means, each by its share of the density."""
-        x = np.atleast_2d(layer("x", x, self.n_visible))
+        x = np.atleast_2d(x)
         logits = x @ (self.means.T / self.variance) + self._bias
         share = np.exp(logits - logits.max(axis=1, keepdims=True))
         share /= share.sum(axis=1, keepdims=True)
@@ -89,5 +85,3 @@ class GaussianMixture:
         noise = rng.normal(scale=np.sqrt(self.variance), size=(n_states, self.n_visible))
         return self.means[which] + noise
 
-
-check_methods(GaussianMixture, OF_STATES, FINITE)

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numerics import logsumexp, softplus
-from .._validation import count, finite_array, generator, instance, number
-from .bernoulli import BernoulliRBM
-from .hard_systems import HARD_KINDS, KnownModel, disguised_rbm, hard_rbm, union_rbm
-from .leaky import LeakyRBM
+from ..checks import array, count, generator, instance, number
+from ..numerics import logsumexp, softplus
 from .mixture import GaussianMixture
+from .rbm import BernoulliRBM, LeakyRBM
 
 __all__ = [
-    "HARD_KINDS",
-    "KnownModel",
-    "disguised_rbm",
     "first_order_rbm",
-    "hard_rbm",
     "hopfield_rbm",
     "independent_rbm",
     "orthogonal_leaky_rbm",
@@ -24,7 +18,6 @@ __all__ = [
     "tempered_log_z",
     "two_gaussians",
     "two_mode_rbm",
-    "union_rbm",
 ]
 
 
@@ -44,8 +37,8 @@ def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None
 
 def independent_rbm(visible_bias, hidden_bias) -> tuple[BernoulliRBM, float]:
     """A model with zero weights, and its log Z in closed form, at any size."""
-    visible_bias = finite_array("visible_bias", visible_bias, (None,), "(n_visible,)")
-    hidden_bias = finite_array("hidden_bias", hidden_bias, (None,), "(n_hidden,)")
+    visible_bias = array("visible_bias", visible_bias, (None,), "(n_visible,)")
+    hidden_bias = array("hidden_bias", hidden_bias, (None,), "(n_hidden,)")
     zero = np.zeros((np.size(visible_bias), np.size(hidden_bias)))
     rbm = BernoulliRBM(zero, visible_bias, hidden_bias)
     return rbm, float(softplus(rbm.visible_bias).sum() + softplus(rbm.hidden_bias).sum())
@@ -154,7 +147,7 @@ def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.
         raise ValueError("mixture has means that differ in several dimensions: expected the first "
                          "alone, as in two_gaussians")  # fmt: skip
     s2, v2 = mixture.variance, number("base_variance", base_variance, "above 0", above=0)
-    betas = finite_array("betas", betas, (None,), "(K,), betas from 0 to 1")
+    betas = array("betas", betas, (None,), "(K,), betas from 0 to 1")
     if not (betas / s2 + (1 - betas) / v2 > 0).all():  # differences go a little beyond the ends
         raise ValueError(f"betas run from {betas.min()} to {betas.max()}: expected 0 to 1")
     reach = np.abs(mixture.means[:, 0]).max() + 12 * np.sqrt(max(s2, v2))

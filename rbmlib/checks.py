@@ -1,0 +1,207 @@
+"""What public calls ask of their arguments: an error names the argument, what came, what was
+expected, and the remedy.
+
+Checks stand where a user comes in (constructors, estimators, starts, files) and nowhere else.
+"""
+
+import math
+import numbers
+
+import numpy as np
+
+MOST = 10**9  # of anything that is counted: no machine has the time or the memory for more
+LARGEST_NUMBER = 1e300
+LARGEST = 1e12  # of a model's parameters: beyond, float64 cannot hold log p* to 1e-3 nats
+LARGEST_SCALE = 1e7  # of log_scale, which is in every slope: variances of slopes must survive
+LARGEST_STATE = 1e100  # of real states: their squares are summed
+PARAMETERS = ("weights", "visible_bias", "hidden_bias", "bias")  # of models
+
+
+def count(name: str, value, least: int = 1, most: float = MOST) -> int:
+    """A whole number of at least ``least`` (1000.0 counts as 1000), and ``most`` at most."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    finite = isinstance(value, int) or (real and math.isfinite(value))
+    if not real or not finite or value != int(value) or value < least:
+        raise ValueError(f"{name} is {value!r}: expected a whole number, {least} or more")
+    if value > most:
+        raise ValueError(f"{name} is {value!r:.20}: expected a whole number, {most:,} at most")
+    return int(value)
+
+
+def number(
+    name: str,
+    value,
+    meaning: str,
+    *,
+    above: float = -math.inf,
+    least: float = -math.inf,
+    below: float = math.inf,
+    most: float = math.inf,
+) -> float:
+    """A finite real number > ``above`` and >= ``least``, < ``below`` and <= ``most``, as float."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    try:
+        found = float(value) if real else math.nan
+    except OverflowError:  # of a whole number of hundreds of digits
+        found = math.nan
+    if abs(found) >= LARGEST_NUMBER:
+        found = math.nan
+    if not (math.isfinite(found) and above < found < below and least <= found <= most):
+        raise ValueError(f"{name} is {value!r}: expected {meaning}")
+    return found
+
+
+def probability(name: str, value) -> float:
+    return number(name, value, "a probability above 0 and below 1", above=0, below=1)
+
+
+def one_of(name: str, value, words) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name} is {value!r}: expected one of {', '.join(map(repr, words))}")
+    return value
+
+
+def named(value) -> str:
+    """A word as it is, anything else by its type: for an error that says what came."""
+    return repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
+
+
+def numeric(name: str, value, meaning: str) -> np.ndarray:
+    """An array of real numbers (bits, whole numbers or floats) of any shape, none masked."""
+    rows = value if isinstance(value, (list, tuple)) else [value]
+    masked = sum(int(np.ma.count_masked(r)) for r in rows if isinstance(r, np.ma.MaskedArray))
+    if masked:  # np.asarray would take whatever number lies below the mask
+        raise ValueError(
+            f"{name} holds {masked} masked value{'s' * (masked > 1)}: expected {meaning}, without "
+            "a mask; leave these out, or fill them with .filled(number)"
+        )
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        array = np.array(None)
+    if array.dtype.kind not in "buif":
+        plain = isinstance(value, (str, int, type(None)))
+        came = repr(value) if plain else f"a {type(value).__name__} of {array.dtype}"
+        raise ValueError(f"{name} is not an array of numbers but {came:.60}: expected {meaning}")
+    return array
+
+
+def array_of(name: str, value) -> np.ndarray:
+    """Numbers of an array, or of a tensor, wherever it is and whether or not it has a gradient."""
+    for step in ("detach", "cpu", "double", "numpy"):  # NumPy does not know all its precisions
+        method = getattr(value, step, None)
+        if callable(method):
+            value = method()
+    return numeric(name, value, "a tensor or an array of numbers")
+
+
+def instance(name: str, value, kind: type | tuple[type, ...], meaning: str) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} is a {type(value).__name__}: expected {meaning}")
+
+
+def function(name: str, value, meaning: str) -> None:
+    if not callable(value):
+        raise TypeError(f"{name} is {value!r}: expected a function, {meaning}")
+
+
+def callback(name: str, value) -> None:
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} is {value!r}: expected a function of the model, or None")
+
+
+def array(
+    name: str,
+    value,
+    shape: tuple,
+    meaning: str,
+    *,
+    flatten: bool = False,
+    largest: float = math.inf,
+) -> np.ndarray:
+    """A read-only float64 array without NaN; None in ``shape`` is any length."""
+    found = np.array(numeric(name, value, meaning), dtype=np.float64)
+    if flatten:  # (1, n) and (n, 1), as MATLAB stores vectors
+        found = found.ravel()
+    fits = found.ndim == len(shape) and all(
+        want in (None, have) for want, have in zip(shape, found.shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(f"{name} has shape {found.shape}: expected {meaning}")
+    if bad := int((~np.isfinite(found)).sum()):
+        raise ValueError(
+            f"{name} holds {bad} NaN or infinite value{'s' * (bad > 1)}: expected finite numbers"
+            + ("; did the training diverge?" if name in PARAMETERS else "")
+        )
+    reached = float(np.abs(found).max(initial=0.0))
+    if reached > largest:
+        raise ValueError(
+            f"{name} reaches {reached:.3g} in magnitude: expected {largest:.0e} at most, beyond "
+            "which log-densities are not computed to a thousandth of a nat; a bias of -1e4 "
+            "freezes a unit, and a constant of log p* can be added to log Z afterwards"
+        )
+    found.flags.writeable = False
+    return found
+
+
+def states(name: str, value, layer) -> np.ndarray:
+    """States of a `Layer`, (n_states, n_units); a single one may be one-dimensional."""
+    meaning = f"(n_states, {len(layer)}), one column a unit of the model"
+    found = np.atleast_2d(numeric(name, value, meaning))
+    if found.ndim != 2 or found.shape[1] != len(layer):
+        raise ValueError(f"{name} has shape {np.shape(value)}: expected {meaning}")
+    refuse_nan(name, found, "states of the model")
+    if not layer.holds(found):
+        raise ValueError(f"{name} holds {layer.foreign(found)}")
+    return found
+
+
+def refuse_nan(name: str, array: np.ndarray, expected: str) -> None:
+    """Said before an error that would tell how to mend values out of bounds."""
+    bad = int(np.isnan(array).sum())
+    if bad:
+        where = ", ".join(map(str, np.argwhere(np.isnan(array))[0]))
+        raise ValueError(
+            f"{name} holds {bad} NaN value{'s' * (bad > 1)}, the first at [{where}]: "
+            f"expected {expected}"
+        )
+
+
+def point(beta) -> float:
+    return number("beta", beta, "a point of the path, from 0 to 1", least=0, most=1)
+
+
+def schedule(value, name: str = "betas") -> np.ndarray:
+    """A schedule: strictly increasing from exactly 0 to exactly 1, at least one step."""
+    meaning = "a schedule that rises from 0 to 1, such as rl.schedules.linear(10_000)"
+    remedy = f"expected {meaning}"
+    betas = np.array(numeric(name, value, meaning), dtype=np.float64)
+    if betas.ndim != 1 or betas.size < 2:
+        raise ValueError(f"{name} has shape {betas.shape}: {remedy}")
+    refuse_nan(name, betas, meaning)
+    if betas[0] != 0.0 or betas[-1] != 1.0:
+        raise ValueError(f"{name} runs from {betas[0]} to {betas[-1]}: {remedy}")
+    steps = np.diff(betas)
+    if not np.all(steps > 0):
+        k = int(np.argmin(steps > 0))
+        raise ValueError(
+            f"{name} do not rise at step {k + 1} (from {betas[k]} to {betas[k + 1]}): {remedy}"
+        )
+    betas.flags.writeable = False
+    return betas
+
+
+def generator(rng) -> np.random.Generator:
+    """A generator from a seed (a whole number), a generator, or None (fresh entropy)."""
+    if rng is None or isinstance(rng, np.random.Generator):
+        return np.random.default_rng(rng)
+    try:
+        return np.random.default_rng(count("rng", rng, 0, math.inf))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{error}, a numpy.random.Generator, or None") from None
+
+
+def source_of_random(rng):
+    """``rng`` itself if it draws, as a generator or a stream of chains; else as `generator`."""
+    return rng if hasattr(rng, "random") else generator(rng)

@@ -1,0 +1,1 @@
+"""Search for the modes of a model."""
