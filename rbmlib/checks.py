@@ -205,3 +205,8 @@ def generator(rng) -> np.random.Generator:
 def source_of_random(rng):
     """``rng`` itself if it draws, as a generator or a stream of chains; else as `generator`."""
     return rng if hasattr(rng, "random") else generator(rng)
+
+
+def seed_of(rng) -> int | None:
+    """The seed for the settings of a result, where ``rng`` is one."""
+    return int(rng) if isinstance(rng, (int, np.integer)) else None

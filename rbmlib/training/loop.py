@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from .. import __version__
-from .._kernels import threads
-from .._progress import progress_bar
-from .._validation import count, number
+from .. import checks, context
 
 FINITE = float(np.finfo(np.float32).max)
 
@@ -18,24 +16,25 @@ FINITE = float(np.finfo(np.float32).max)
 
 
 def counts(**values) -> dict[str, int]:
-    return {name: count(name, value) for name, value in values.items()}
+    return {name: checks.count(name, value) for name, value in values.items()}
 
 
 def step_settings(learning_rate, final_learning_rate, momentum, weight_decay) -> dict[str, float]:
     final = learning_rate if final_learning_rate is None else final_learning_rate
-    given = {
-        "learning_rate": learning_rate, "final_learning_rate": final,
-        "momentum": momentum, "weight_decay": weight_decay,
-    }  # fmt: skip
-    settings = {n: number(n, v, "a number of at least 0", least=0) for n, v in given.items()}
-    number("momentum", momentum, "a number of at least 0 and below 1", below=1)
-    return settings
+    values = learning_rate, final, momentum, weight_decay
+    names = "learning_rate", "final_learning_rate", "momentum", "weight_decay"
+    checks.number("momentum", momentum, "a number of at least 0 and below 1", below=1)
+    return {
+        name: checks.number(name, value, "a number of at least 0", least=0)
+        for name, value in zip(names, values, strict=True)
+    }
 
 
 def origin(rng) -> dict[str, Any]:
     """The seed, where ``rng`` is one, and the version of the library."""
-    seed = int(rng) if isinstance(rng, (int, np.integer)) else None
-    return {"rng": seed, "version": __version__}
+    from .. import __version__
+
+    return {"rng": checks.seed_of(rng), "version": __version__}
 
 
 def check_rows(data: np.ndarray, batch_size: int) -> None:
@@ -59,11 +58,57 @@ class TrainingResult(NamedTuple, Generic[Model]):
     seconds: float
 
 
+class Checkpoints(list):
+    """A list of models, filled by a training that it watches.
+
+    Give it as ``monitor`` to `rbmlib.train`: it keeps the model of every look, the first and the
+    last included. `rbmlib.trajectory` takes it as it is.
+
+    Parameters
+    ----------
+    monitor : function, optional
+        Another monitor, to be called too: what it reports goes into the history.
+
+    Examples
+    --------
+    >>> import numpy as np, rbmlib as rl
+    >>> data, kept = np.tile([[1, 1, 0, 0], [0, 0, 1, 1]], (50, 1)), rl.Checkpoints()
+    >>> result = rl.train(data, 2, n_updates=100, monitor=kept, monitor_every=20, rng=0)
+    >>> len(kept), bool((kept[-1].weights == result.rbm.weights).all())
+    (6, True)
+    """
+
+    def __init__(self, monitor: Callable[[Any], dict[str, float]] | None = None):
+        super().__init__()
+        check_monitor(monitor)
+        self.monitor = monitor
+
+    def __call__(self, rbm) -> dict[str, float]:
+        self.append(rbm)
+        return self.monitor(rbm) if self.monitor else {}
+
+
+def check_monitor(monitor) -> None:
+    if monitor is not None and not callable(monitor):
+        raise TypeError(f"monitor is {monitor!r}: expected a function of the model, or None")
+
+
+def seen_by(monitor, rbm) -> dict[str, float]:
+    """What ``monitor`` says of the model: a dict of numbers."""
+    seen = {} if monitor is None else monitor(rbm)
+    if not isinstance(seen, dict):
+        raise TypeError(f"monitor gave {seen!r}: expected a dict of numbers")
+    for name, value in seen.items():
+        if not isinstance(value, numbers.Real):
+            raise TypeError(f"monitor gave {name} = {value!r}: expected a number")
+    return seen
+
+
 # a model in training ------------------------------------------------------------------------
 
 
 class Learner:
-    """A model in training. A subclass has its parameters (float32), `update`, `rbm` and `look`."""
+    """A model in training. A subclass has its parameters, `update`, `rbm` and `look`."""
 
     def __init__(self, data: np.ndarray, settings: dict, rng: np.random.Generator):
         self.data, self.settings, self.rng = data, settings, rng
@@ -118,7 +163,7 @@ class Looks:
 
     def __init__(self, learner: Learner, monitor, patience: int | None = None, watch: str = ""):
         self.learner, self.monitor, self.watch = learner, monitor, watch
-        self.patience = None if patience is None else count("patience", patience)
+        self.patience = None if patience is None else checks.count("patience", patience)
         self.best: tuple[int, Any] | None = None
         self.seen = learner.looks
         if not self.seen:
@@ -150,24 +195,20 @@ class Looks:
 def looks_every(monitor_every: int | None, n_updates: int) -> int:
     """Updates between two looks: a tenth of all by default."""
     tenth = max(1, -(-n_updates // 10))
-    return count("monitor_every", tenth if monitor_every is None else monitor_every)
+    return checks.count("monitor_every", tenth if monitor_every is None else monitor_every)
 
 
-def run(
-    learner: Learner, looks: Looks, every: int, *, n_threads: int | None, progress: bool | None,
-    on_look: Callable[[], None] | None = None,
-) -> None:  # fmt: skip
+def run(learner: Learner, looks: Looks, every: int, on_look: Callable | None = None) -> None:
     """Update after update, from where the learner is; a look at the model after every so many."""
     settings = learner.settings
     n_updates = settings["n_updates"]
     rates = np.linspace(settings["learning_rate"], settings["final_learning_rate"], n_updates)
     rates *= np.minimum(1, np.arange(1, n_updates + 1) / max(1, settings.get("warm_up", 0)))
-    name = f"{settings['method']}-{settings['n_sweeps']}"
-    with threads.blas_threads(n_threads), progress_bar(n_updates, name, progress) as bar:
-        bar.update(learner.n_done)
+    with context.bar(n_updates, f"{settings['method']}-{settings['n_sweeps']}") as shown:
+        shown.update(learner.n_done)
         while learner.n_done < n_updates:
             learner.update(rates[learner.n_done])
-            bar.update(1)
+            shown.update(1)
             if learner.n_done % every == 0 or learner.n_done == n_updates:
                 stop = looks.add()
                 if on_look is not None:

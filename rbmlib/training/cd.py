@@ -1,0 +1,126 @@
+"""Contrastive divergence (CD-k, Hinton 2002) and persistent chains (PCD, Tieleman 2008).
+
+The gradient of the mean log-likelihood is ``E_data[v E(h | v)] - E_model[v E(h | v)]``, and without
+the factor of v or of h for a bias. CD-k starts the chains of the second term at the mini-batch and
+moves them k sweeps; PCD goes on with the chains of the last update.
+
+`ContrastiveDivergence` is the definition, in NumPy, of any two layers. Where both are of bits,
+`CompiledDivergence` does the same with exact sums of whole numbers (`_kernels.learning`): the same
+seed gives the same bits on any processor.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._kernels import learning
+from .._kernels.layers import Run
+from ..checks import LARGEST
+from ..models.enumeration import exact_log_z, n_states
+from ..models.layers import Bits
+from ..models.rbm import RBM, BernoulliRBM
+from ..numerics import ChainStream
+from .loop import Learner, seen_by
+
+MAX_EXACT_STATES = 2**20
+
+
+class ContrastiveDivergence(Learner):
+    """Chains of both phases, and a step along the difference of their statistics."""
+
+    def __init__(self, start: RBM, data: np.ndarray, settings: dict, rng: np.random.Generator):
+        super().__init__(data, settings, rng)
+        self.model = start
+        parameters = start.weights, start.visible.bias, start.hidden.bias
+        self.weights, self.visible_bias, self.hidden_bias = (np.array(p) for p in parameters)
+        self.averages = [np.zeros_like(p) for p in self.parameters]
+        self.stream = ChainStream(rng, settings["batch_size"])
+        self.chains = self.next_batch()
+
+    def update(self, rate: float) -> None:
+        model, batch = self.rbm(), self.next_batch()
+        chains = batch if self.settings["method"] == "cd" else self.chains
+        for _ in range(self.settings["n_sweeps"]):
+            chains = model.gibbs(chains, self.stream)
+        visible, hidden, products = (
+            data - model_
+            for data, model_ in zip(model.statistics(batch), model.statistics(chains), strict=True)
+        )
+        decay = self.settings["weight_decay"] * self.weights
+        self.momentum_step(rate, (products - decay, visible, hidden))
+        self.chains, self.n_done = chains, self.n_done + 1
+
+    def rbm(self) -> RBM:
+        """The model now."""
+        self.check_finite(*self.parameters, largest=LARGEST)
+        layers = (
+            layer.with_(bias=bias.copy())
+            for layer, bias in (
+                (self.model.visible, self.visible_bias),
+                (self.model.hidden, self.hidden_bias),
+            )
+        )
+        return RBM(*layers, self.weights, log_scale=self.model.log_scale)
+
+    def look(self, monitor) -> dict[str, float]:
+        """Reconstruction error and, where it can be had, the exact mean log-likelihood (nats)."""
+        rbm, sample = self.rbm(), self.data[:10_000].astype(float)
+        hidden = rbm.hidden.mean(rbm.field(sample))
+        means = rbm.visible.mean(hidden @ rbm.weights.T + rbm.visible.bias)
+        seen = {
+            "update": self.n_done,
+            "reconstruction_error": float(np.abs(means - sample).sum(axis=1).mean()),
+        }
+        if n_states(rbm.hidden) <= MAX_EXACT_STATES:
+            seen["log_likelihood"] = float(rbm.log_density(sample).mean() - exact_log_z(rbm))
+        return seen | seen_by(monitor, rbm)
+
+
+class CompiledDivergence(ContrastiveDivergence):
+    """The same of two layers of bits, in single precision, on whole numbers."""
+
+    def __init__(self, start: RBM, data: np.ndarray, settings: dict, rng: np.random.Generator):
+        Learner.__init__(self, data, settings, rng)
+        self.model = start
+        parameters = start.weights, start.visible.bias, start.hidden.bias
+        self.weights, self.visible_bias, self.hidden_bias = (
+            np.array(p, np.float32) for p in parameters
+        )
+        # of gradients (momentum), or of their squares (spectral steps)
+        self.averages = [np.zeros_like(p) for p in self.parameters]
+        # weights that are all zero say nothing of the scale on which they will be rounded
+        likely = self.weights if self.weights.any() else np.full_like(self.weights, 0.01)
+        self.integers = learning.integers_of(likely)
+        self.seed = np.uint64(rng.integers(2**64, dtype=np.uint64))
+        self.draw = 0
+        self.chains = self.next_batch()
+
+    def update(self, rate: float) -> None:
+        self.n_done += 1
+        velocities = learning.Parameters(*self.averages)
+        numbers = rate, self.settings["momentum"], self.settings["weight_decay"]
+        step = learning.Momentum(*map(np.float32, numbers))
+        phases, sweeps = self.both_phases()
+        learning.contrastive_divergence(*phases, velocities, step, sweeps)
+
+    def both_phases(self) -> tuple[tuple, Run]:
+        """What the compiled loops take: rows, chains, whole numbers; and their random numbers."""
+        while not learning.requantise(self.weights, self.integers):
+            self.check_finite(*self.parameters, largest=LARGEST)
+            self.integers = self.integers._replace(scale=2 * self.integers.scale)
+        batch = self.next_batch()
+        if self.settings["method"] == "cd":
+            self.chains = batch.copy()
+        sweeps = Run(self.seed, 0, self.draw, 0, self.settings["n_sweeps"])
+        self.draw += 2 * self.settings["n_sweeps"]
+        parameters = learning.Parameters(*self.parameters)
+        return (batch, self.chains, self.integers, parameters), sweeps
+
+    def rbm(self) -> RBM:
+        self.check_finite(*self.parameters, largest=LARGEST)
+        return BernoulliRBM(self.weights, self.visible_bias, self.hidden_bias)
+
+
+def is_compiled(model: RBM) -> bool:
+    """Whether the compiled loops know both layers."""
+    return type(model.visible) is Bits and type(model.hidden) is Bits and not model.log_scale

@@ -1,0 +1,195 @@
+"""Training RBMs by contrastive divergence, persistent chains, and tempered samples."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from .._kernels import learning
+from ..context import using
+from ..models.layers import Bits
+from ..models.rbm import RBM, BernoulliRBM, as_rbm
+from ..paths.bases import base_rate
+from .cd import CompiledDivergence, ContrastiveDivergence, is_compiled
+from .loop import (
+    Learner,
+    Looks,
+    TrainingResult,
+    check_monitor,
+    check_rows,
+    counts,
+    looks_every,
+    origin,
+    run,
+    step_settings,
+)
+from .spectral import SpectralDivergence, Tempered
+from .tracking import LogZTracker
+
+METHODS = ("cd", "pcd", "tempered")
+OPTIMIZERS = ("sgd", "spectral")
+
+
+def train(
+    data,
+    n_hidden: int,
+    *,
+    method: str = "pcd",
+    optimizer: str = "sgd",
+    n_sweeps: int = 1,
+    n_updates: int = 20_000,
+    batch_size: int = 100,
+    learning_rate: float = 0.05,
+    final_learning_rate: float | None = None,
+    warm_up: int = 0,
+    momentum: float = 0.0,
+    weight_decay: float = 0.0,
+    rms_decay: float = 0.99,
+    rng=None,
+    start: RBM | None = None,
+    tracker: LogZTracker | None = None,
+    monitor_every: int | None = None,
+    monitor: Callable[[RBM], dict[str, float]] | None = None,
+    patience: int | None = None,
+    watch: str = "validation",
+    n_threads: int | None = None,
+    progress: bool | None = None,
+) -> TrainingResult[RBM]:
+    """Train an RBM on data: by default a Bernoulli RBM on zeros and ones.
+
+    Parameters
+    ----------
+    data : array (n_samples, n_visible)
+        Zeros and ones; states of the visible layer of ``start`` where that is of another kind.
+    n_hidden : int
+    method : {"cd", "pcd", "tempered"}
+        Where the negative phase starts: at the mini-batch, or where it ended last time; or the
+        chains of ``tracker``, with its number of sweeps.
+    optimizer : {"sgd", "spectral"}
+        Gradient steps, with ``momentum`` if asked for; or the steps of RMSspectral (Carlson et
+        al. 2015), for which ``learning_rate`` must be much smaller (1e-5 to 1e-4). They take
+        singular values from LAPACK, whose last bits differ from processor to processor.
+    n_sweeps : int
+        Gibbs sweeps an update (the k of CD-k).
+    n_updates, batch_size : int
+        Mini-batches, drawn epoch by epoch without replacement; of at most 255 rows unless the
+        method is "tempered".
+    learning_rate, final_learning_rate : float
+        Constant, or changing linearly to the second.
+    warm_up : int
+        Updates over which the rate first rises from zero. Spectral steps need some: their mean
+        square gradient begins at zero, so that the first steps are some ten times too long.
+    momentum, weight_decay : float
+        Decay acts on the weights, not on the biases; spectral steps have no momentum.
+    rms_decay : float
+        How much of the mean square gradient is kept at a spectral step, in [0, 1).
+    rng : int, Generator or None
+    start : RBM, optional
+        The model to go on from; small random weights by default. One whose layers are not both of
+        bits is trained in NumPy by gradient steps, biases and weights alone.
+    tracker : LogZTracker, optional
+        Of tempered training. ``tracker.monitor(...)`` serves any method.
+    monitor_every : int or None
+        Updates between two looks at the model; None: ten looks. Each records the
+        reconstruction error, and with at most 20 hidden units the exact mean log-likelihood
+        (nats) of the first 10,000 rows of the data.
+    monitor : function, optional
+        ``monitor(rbm)`` -> dict of numbers, recorded at each look.
+    patience : int, optional
+        Early stopping: stop after so many looks in a row without a new maximum of the number
+        ``watch`` that the monitor reports, and return the model of that maximum. (A tracker is
+        then some looks further: log Z of the model returned is in the history.)
+
+    Returns
+    -------
+    TrainingResult
+
+    Examples
+    --------
+    >>> import numpy as np, rbmlib as rl
+    >>> data = np.tile([[1, 1, 0, 0], [0, 0, 1, 1]], (50, 1))
+    >>> result = rl.train(data, n_hidden=2, n_updates=500, rng=0)
+    >>> bool(result.history["log_likelihood"][-1] > result.history["log_likelihood"][0])
+    True
+    """
+    settings: dict[str, Any] = {
+        "method": checks.one_of("method", method, METHODS),
+        "optimizer": checks.one_of("optimizer", optimizer, OPTIMIZERS),
+    }
+    settings |= counts(
+        n_hidden=n_hidden, n_sweeps=n_sweeps, n_updates=n_updates, batch_size=batch_size
+    )
+    settings["warm_up"] = checks.count("warm_up", warm_up, 0)
+    settings |= step_settings(learning_rate, final_learning_rate, momentum, weight_decay)
+    settings |= _of_method(settings, tracker, rms_decay) | origin(rng)
+    check_monitor(monitor)
+    checks.instance("watch", watch, str, "the name of a number that the monitor reports")
+    start = None if start is None else as_rbm("start", start, "an RBM, or None")
+    visible = start.visible if start is not None else Bits(np.zeros(_width(data)))
+    states = checks.states("data", data, visible)
+    check_rows(states, settings["batch_size"])
+    started = time.perf_counter()
+    learner = _learner(states, settings, start, tracker, checks.generator(rng))
+    every, looks = looks_every(monitor_every, n_updates), Looks(learner, monitor, patience, watch)
+    with using(n_threads=1 if optimizer == "spectral" else n_threads, progress=progress):
+        run(learner, looks, every)  # spectral steps: the same bits on any number of threads
+    return TrainingResult(looks.model(), looks.history(), settings, time.perf_counter() - started)
+
+
+def _width(data) -> int:
+    states = checks.numeric("data", data, "(n_samples, n_visible)")
+    if states.ndim != 2:
+        raise ValueError(f"data has shape {states.shape}: expected (n_samples, n_visible)")
+    return states.shape[1]
+
+
+def _of_method(settings: dict, tracker, rms_decay) -> dict[str, Any]:
+    """What some methods ask for, and what the tracker decides."""
+    found: dict[str, Any] = {}
+    tempered = settings["method"] == "tempered"
+    if not isinstance(tracker, LogZTracker if tempered else type(None)):
+        raise ValueError(
+            f"tracker is {tracker!r}: expected a LogZTracker with method='tempered', "
+            "and None with others"
+        )
+    if tempered:
+        found |= {name: getattr(tracker, name) for name in ("n_sweeps", "n_chains", "gain")}
+    elif settings["batch_size"] > learning.MAX_BATCH:
+        raise ValueError(
+            f"batch_size is {settings['batch_size']}: expected at most {learning.MAX_BATCH}, "
+            "up to which gradients are summed exactly"
+        )
+    fraction = "a number of at least 0 and below 1"
+    decay = checks.number("rms_decay", rms_decay, fraction, least=0, below=1)
+    if settings["optimizer"] == "spectral":
+        if settings["momentum"]:
+            raise ValueError(
+                f"momentum is {settings['momentum']}: expected 0 with optimizer='spectral'"
+            )
+        found["rms_decay"] = decay
+    return found
+
+
+def _learner(data, settings: dict, start: RBM | None, tracker, rng) -> Learner:
+    """The one that these layers and this method take."""
+    shape = data.shape[1], settings["n_hidden"]
+    weights = rng.normal(scale=0.01, size=shape)
+    if start is None:
+        start = BernoulliRBM(weights, base_rate(data), np.zeros(shape[1]))
+    elif start.weights.shape != shape or (start.log_scale and settings["method"] == "tempered"):
+        raise ValueError(
+            f"start is {start!r}: expected {shape[0]} visible units as in data, "
+            f"n_hidden, which is {shape[1]}, hidden ones, and no log_scale"
+        )
+    if settings["method"] == "tempered":
+        return Tempered(start, data, settings, rng, tracker)
+    spectral = settings["optimizer"] == "spectral"
+    if not is_compiled(start):
+        if spectral:
+            raise ValueError(f"optimizer is 'spectral': expected 'sgd' to train {start!r}")
+        return ContrastiveDivergence(start, data, settings, rng)
+    return (SpectralDivergence if spectral else CompiledDivergence)(start, data, settings, rng)
