@@ -1,72 +1,98 @@
-"""Enumeration of the smaller countable layer: exact log Z, exact draws."""
+"""Enumeration of the smaller countable layer: exact log Z, exact draws.
+
+Z = sum_s p*(s) over all states of one layer, the other layer summed analytically, as of Bits
+``log p*(h) = a h + sum_i softplus(b_i + (W h)_i)``. Two layers of Bits take compiled loops, in
+Gray-code order, one weight row a step.
+"""
+
+from __future__ import annotations
 
 import numpy as np
 
 from .._kernels import enumeration, threads
-from ..context import settings
+from ..context import bar, settings
 from ..numerics import logsumexp
 from .layers import Bits
 
-MOST_STATES = 2**30
+MOST_STATES = 2**30  # of 784 units take the better part of an hour
+MOST_IN_A_TABLE = 2**22  # a table of all states is kept for sampling: 32 MB
+BLOCK = 2**12  # states
 
 
-def smaller_side(rbm):
-    """The model turned so that the hidden layer is the countable one of fewest states."""
-    turned = [m for m in (rbm, rbm.transposed()) if n_states(m.hidden) <= MOST_STATES]
-    if not turned or not rbm.hidden.conditional:
-        raise ValueError(
-            f"{rbm!r} cannot be enumerated: expected a layer of Bits, Spins or "
-            f"Categories with at most {MOST_STATES:,} states; use ais and reverse_ais"
-        )
-    return min(turned, key=lambda m: n_states(m.hidden))
-
-
-def n_states(layer):
+def n_states(layer) -> float:
+    """How many states a layer has; infinite if they cannot be counted."""
     if layer.values is None:
         return np.inf
     n_values, width = layer.values.shape
     return float(n_values) ** (len(layer) // width)
 
 
-def log_densities(rbm, block=2**12):
-    """log p*(h) of all states of the hidden layer, block by block: the other layer is summed."""
-    n_values, width = rbm.hidden.values.shape
-    powers = n_values ** np.arange(len(rbm.hidden) // width)
-    n = int(n_states(rbm.hidden))
-    for first in range(0, n, block):
-        digits = np.arange(first, min(first + block, n))[:, None] // powers % n_values
-        h = rbm.hidden.values[digits].reshape(len(digits), -1)
-        yield h, rbm.hidden.own(h) + rbm.visible.cumulant(h @ rbm.weights.T + rbm.visible.bias)
+def can_enumerate(rbm, most: float = MOST_IN_A_TABLE) -> bool:
+    """Whether one of the layers has at most ``most`` states."""
+    return min(n_states(rbm.visible), n_states(rbm.hidden)) <= most
 
 
-def exact_log_z(rbm):
-    """log Z by a sum over all states of the smaller countable layer."""
-    rbm = smaller_side(rbm)
-    if (blocks := compiled_blocks(rbm)) is None:
-        blocks = (log_p for _, log_p in log_densities(rbm))
-    return float(logsumexp([logsumexp(log_p) for log_p in blocks])) + rbm.log_scale
+def smaller_side(rbm, most: float, what: str, remedy: str):
+    """The model turned so that the hidden layer is the countable one of fewest states."""
+    if not can_enumerate(rbm, most):
+        raise ValueError(
+            f"rbm has {rbm.n_visible} visible and {rbm.n_hidden} hidden units: {what} at most "
+            f"{int(np.log2(most))} units in one layer ({most:,} states); {remedy}"
+        )
+    turned = n_states(rbm.visible) < n_states(rbm.hidden)
+    return rbm.transposed() if turned else rbm
 
 
-def compiled_blocks(rbm):
-    """The same of two layers of Bits, compiled, in Gray-code order; else None."""
+def blocks(rbm):
+    """(task, n_blocks): task(block) is log p* of the block's states of the hidden layer.
+
+    Bit i (or digit i) of a state's number is the state of unit i.
+    """
     if type(rbm.visible) is not Bits or type(rbm.hidden) is not Bits:
-        return None
-    n, rows = len(rbm.hidden), np.ascontiguousarray(rbm.weights.T)
-    bits = min(n, enumeration.BLOCK_BITS)
+        n = int(n_states(rbm.hidden))
+        return lambda block: _log_density(rbm, block * BLOCK, n), -(-n // BLOCK)
+    bits = min(rbm.n_hidden, enumeration.BLOCK_BITS)
+    rows = np.ascontiguousarray(rbm.weights.T)
 
-    def block(number):
+    def task(block):
         out = np.empty(2**bits)
-        enumeration.log_density_block(rows, rbm.hidden.bias, rbm.visible.bias, number, out)
+        enumeration.log_density_block(rows, rbm.hidden_bias, rbm.visible_bias, block, out)
         return out
 
-    return threads.run_all(block, 2 ** (n - bits), settings.get().n_threads)
+    return task, 2 ** (rbm.n_hidden - bits)
 
 
-def exact_draws(rbm, n, rng):
-    """Independent exact draws of the visible units."""
-    small = smaller_side(rbm)
-    rng, turned = checks.generator(rng), small is not rbm
-    h, log_p = (np.concatenate(x) for x in zip(*log_densities(small)))
+def _log_density(rbm, first: int, n: int):
+    h = states(rbm.hidden, np.arange(first, min(first + BLOCK, n)))
+    return rbm.hidden.own(h) + rbm.visible.cumulant(h @ rbm.weights.T + rbm.visible_bias)
+
+
+def states(layer, numbers):
+    """The states of these numbers, (n, n_units)."""
+    n_values, width = layer.values.shape
+    powers = n_values ** np.arange(len(layer) // width)
+    return layer.values[numbers[:, None] // powers % n_values].reshape(len(numbers), -1)
+
+
+def exact_log_z(rbm) -> float:
+    """log Z by a sum over all states of the smaller countable layer."""
+    rbm = smaller_side(rbm, MOST_STATES, "exact enumeration needs", "use rl.ais and rl.reverse_ais")
+    task, n_blocks = blocks(rbm)
+    with bar(n_blocks, "exact") as shown:
+        logs = threads.run_all(
+            lambda block: logsumexp(task(block)), n_blocks, settings.get().n_threads, shown.update
+        )
+    return float(logsumexp(logs)) + rbm.log_scale
+
+
+def exact_draws(rbm, n: int, rng) -> np.ndarray:
+    """Independent exact draws of the visible units (n, n_visible), of a table of all states."""
+    small = smaller_side(rbm, MOST_IN_A_TABLE, "exact samples need", "run long chains instead")
+    task, n_blocks = blocks(small)
+    log_p = np.concatenate(threads.run_all(task, n_blocks, settings.get().n_threads))
     below = np.cumsum(np.exp(log_p - log_p.max()))
-    h = h[np.minimum(np.searchsorted(below, rng.random(n) * below[-1]), len(h) - 1)]
-    return h if turned else small.visible.draw(h @ small.weights.T + small.visible.bias, rng)
+    number = np.searchsorted(below, rng.random(n) * below[-1], side="right")
+    h = states(small.hidden, np.minimum(number, log_p.size - 1))
+    if small is not rbm:
+        return h
+    return small.visible.draw(h @ small.weights.T + small.visible_bias, rng).astype(float)

@@ -7,33 +7,49 @@ Given a field x, the units of a layer are independent, with p(s | x) ~ m(s) exp(
     draw(x, rng)  a draw of s, with uniforms or normals of `shape_of(x, n)`
 
 and, if a unit has finitely many states, `values`. A new kind is one class: models of it can be
-annealed, tempered, enumerated, saved and loaded at once.
+annealed, tempered, enumerated, saved and loaded at once. Fields are (n_states, n_units).
 """
+
+from __future__ import annotations
 
 import numpy as np
 
 from .. import checks
 from ..numerics import LOG_2PI, expit, logsumexp, softplus
 
-KINDS = {}  # by name, for files
+KINDS: dict[str, type[Layer]] = {}  # by name, for files
 
 
 class Layer:
-    """Units with a bias each; ``parameters`` are linear in beta on a path, ``constants`` fixed."""
+    """Units with a bias each, (n_units,); a subclass is a kind of unit.
 
-    parameters, constants = ("bias",), ()
-    values = None  # (n_values, width): the states of a unit, if they can be counted
-    conditional = True  # whether `draw` is p(h | v) of a joint density ~ exp(v W h)
+    Attributes
+    ----------
+    parameters, constants : tuple of str
+        What its constructor takes: the first are linear in beta on a path, the others fixed.
+    values : array (n_values, width) or None
+        The states of a unit, if they can be counted.
+    conditional : bool
+        Whether `draw` is p(h | v) of a joint density ~ exp(v W h).
+    """
+
+    parameters: tuple[str, ...] = ("bias",)
+    constants: tuple[str, ...] = ()
+    values: np.ndarray | None = None
+    conditional = True
+    meaning = "finite numbers"  # of states, for errors
 
     def __init_subclass__(cls):
         KINDS[cls.__name__] = cls
 
     def __init__(self, bias):
-        self.bias = checks.array("bias", bias, (None,), "(n_units,)")
-        self.size = self.bias.size
+        self.bias = checks.array("bias", bias, (None,), "(n_units,)", flatten=True)
 
     def __len__(self):
-        return self.size
+        return self.bias.shape[-1]
+
+    def __repr__(self):
+        return f"{type(self).__name__}({len(self)})"
 
     def with_(self, **parameters):
         """The same units but for some parameters, which are known to be valid."""
@@ -45,14 +61,30 @@ class Layer:
         """log m(s) + bias s of each state (n_states,)."""
         return s @ self.bias
 
-    def holds(self, s):
-        """Whether ``s`` are states of this layer."""
-        return bool(np.isfinite(s).all() if self.values is None else np.isin(s, self.values).all())
+    def cumulant(self, x):
+        raise NotImplementedError
 
-    def foreign(self, s):
+    def mean(self, x):
+        raise NotImplementedError
+
+    def draw(self, x, rng, n=None):
+        raise NotImplementedError
+
+    def holds(self, s) -> bool:
+        """Whether ``s`` (n_states, n_units) are states of this layer."""
+        if self.values is None:
+            return bool((np.abs(s) <= checks.LARGEST_STATE).all())
+        return bool(np.logical_or.reduce([s == value for value in self.values[:, 0]]).all())
+
+    def foreign(self, s) -> str:
         """In words, what `holds` refuses and what to do."""
-        expected = "finite numbers" if self.values is None else f"states of {type(self).__name__}"
-        return f"values from {s.min()} to {s.max()}: expected {expected}"
+        if self.values is None:
+            if not np.isfinite(s).all():
+                return f"infinite values: expected {self.meaning}"
+            return (
+                f"{np.abs(s).max():.3g}: expected magnitudes of {checks.LARGEST_STATE:.0e} at most"
+            )
+        return f"values from {s.min()} to {s.max()}: expected {self.meaning}"
 
     def slope(self, x, rise, high, low):
         """Derivative of the cumulant between two layers: ``rise`` is that of the field."""
@@ -73,6 +105,14 @@ class Bits(Layer):
     """Units in {0, 1}."""
 
     values = np.array([[0.0], [1.0]])
+    meaning = "zeros and ones"
+
+    def foreign(self, s):
+        return (
+            f"values other than 0 and 1 (from {s.min()} to {s.max()}): binarise it first, for "
+            "example data > 127 for bytes or data > 0.5 for [0, 1]; units in {-1, +1} need "
+            "(data + 1) / 2"
+        )
 
     def cumulant(self, x):
         return softplus(x).sum(axis=1)
@@ -88,6 +128,7 @@ class Spins(Layer):
     """Units in {-1, +1}."""
 
     values = np.array([[-1.0], [1.0]])
+    meaning = "spins of -1 and +1"
 
     def cumulant(self, x):
         return (np.abs(x) + np.log1p(np.exp(-2 * np.abs(x)))).sum(axis=1)
@@ -103,6 +144,7 @@ class Categories(Layer):
     """Potts units of q states each, written as q zeros and ones of which one is 1."""
 
     constants = ("q",)
+    meaning = "zeros and ones, a single 1 in the columns of each unit"
 
     def __init__(self, bias, q):
         super().__init__(bias)
@@ -115,18 +157,18 @@ class Categories(Layer):
         return np.eye(self.q)
 
     def _units(self, x):
-        return np.broadcast_to(x, (*x.shape[:-1], len(self))).reshape(len(x), -1, self.q)
+        return x.reshape(*x.shape[:-1], -1, self.q)
 
     def holds(self, s):
         units = self._units(np.asarray(s, float))
-        return bool(((units == 0) | (units == 1)).all() and (units.sum(axis=2) == 1).all())
+        return bool(((units == 0) | (units == 1)).all() and (units.sum(axis=-1) == 1).all())
 
     def cumulant(self, x):
-        return logsumexp(self._units(x), axis=2).sum(axis=1)
+        return logsumexp(self._units(x), axis=-1).sum(axis=1)
 
     def mean(self, x):
         units = self._units(x)
-        return np.exp(units - logsumexp(units, axis=2)[..., None]).reshape(len(x), -1)
+        return np.exp(units - logsumexp(units, axis=-1)[..., None]).reshape(x.shape)
 
     def draw(self, x, rng, n=None):
         below = np.cumsum(self._units(self.mean(x)), axis=2)
@@ -163,7 +205,11 @@ class Leaky(Layer):
 
     def __init__(self, bias, above=1.0, below=0.01):
         super().__init__(bias)
-        self.above, self.below = float(above), float(below)
+        self.above = checks.number("above", above, "a slope, 0 or more", least=0)
+        self.below = checks.number("below", below, "a slope, 0 or more", least=0)
+
+    def own(self, s):
+        raise TypeError("Leaky units are summed over: they have no states with a density")
 
     def cumulant(self, x):
         return (np.where(x > 0, self.above, self.below) * x**2).sum(axis=1) / 2

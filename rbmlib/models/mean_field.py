@@ -16,22 +16,22 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.special import entr
 
-from .._numerics import softplus
-from .bernoulli import BernoulliRBM
+from ..numerics import softplus
+from .rbm import RBM
 
 N_DIRECTIONS = 6  # singular vectors, and units with the largest weights
 N_RANDOM = 12
 WORTH_A_CHANGE = 1.0  # nats
 
 
-def lower_bounds(rbm: BernoulliRBM, visible: np.ndarray) -> np.ndarray:
+def lower_bounds(rbm: RBM, visible: np.ndarray) -> np.ndarray:
     """L of visible means (n, n_visible): each is at or below log Z (n,), nats."""
     entropy = (entr(visible) + entr(1 - visible)).sum(axis=1)
-    field = softplus(rbm.hidden_field(visible)).sum(axis=1)
+    field = softplus(rbm.field(visible)).sum(axis=1)
     return visible @ rbm.visible_bias + field + entropy + rbm.log_scale
 
 
-def best_lower_bound(rbm: BernoulliRBM, visible=None, n_iterations: int = 15) -> float:
+def best_lower_bound(rbm: RBM, visible=None, n_iterations: int = 15) -> float:
     """The largest L found from many starts, and from ``visible`` means (n, n_visible) if given."""
     hidden = _starts(rbm)
     if visible is not None:
@@ -41,7 +41,7 @@ def best_lower_bound(rbm: BernoulliRBM, visible=None, n_iterations: int = 15) ->
     return float(lower_bounds(rbm, rbm.visible_mean(hidden)).max())
 
 
-def families(rbm: BernoulliRBM, n_starts: int):
+def families(rbm: RBM, n_starts: int):
     """Random hidden states: few to all units on, then the same about other patterns.
 
     About all on, and about `reference` and its opposite, with a quarter of the starts each.
@@ -54,7 +54,7 @@ def families(rbm: BernoulliRBM, n_starts: int):
     return [hidden, 1 - some, np.abs(some - likely), 1 - np.abs(some - likely)]
 
 
-def best_cover(rbm: BernoulliRBM, candidates: list, bases: np.ndarray) -> int:
+def best_cover(rbm: RBM, candidates: list, bases: np.ndarray) -> int:
     """Which base rates (n, n_visible) the heaviest solutions of all candidates find likeliest.
 
     ``candidates`` holds visible means (n_starts, n_visible) for each base. A solution weighs
@@ -69,12 +69,12 @@ def best_cover(rbm: BernoulliRBM, candidates: list, bases: np.ndarray) -> int:
     return best if scores[best] > scores[0] + WORTH_A_CHANGE else 0
 
 
-def reference(rbm: BernoulliRBM) -> np.ndarray:
+def reference(rbm: RBM) -> np.ndarray:
     """The likelier state of each hidden unit at v = 1/2: exchanged when the unit's states are."""
-    return (rbm.hidden_field(np.full(rbm.n_visible, 0.5)) > 0).astype(float)
+    return (rbm.field(np.full(rbm.n_visible, 0.5)) > 0).astype(float)
 
 
-def _starts(rbm: BernoulliRBM) -> np.ndarray:
+def _starts(rbm: RBM) -> np.ndarray:
     """Hidden means (n, n_hidden)."""
     n = min(N_DIRECTIONS, *rbm.weights.shape)
     gram = rbm.weights.T @ rbm.weights

@@ -84,4 +84,3 @@ class GaussianMixture:
         which = rng.choice(len(self.weights), size=n_states, p=self.weights / self.weights.sum())
         noise = rng.normal(scale=np.sqrt(self.variance), size=(n_states, self.n_visible))
         return self.means[which] + noise
-

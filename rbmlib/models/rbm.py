@@ -1,139 +1,518 @@
 """Models: two layers, the weights between them, and what is known of their log Z.
 
-log p*(v, h) = v W h + visible.own(v) + hidden.own(h) + log_scale
-log p*(v)    = visible.own(v) + hidden.cumulant(v W + a) + log_scale
+    log p*(v, h) = v W h + visible.own(v) + hidden.own(h) + log_scale
+    log p*(v)    = visible.own(v) + hidden.cumulant(v W + a) + log_scale
+
+in nats, with own(v) = b v of Bits (Salakhutdinov & Murray 2008, eq. 3) and b v - |v|^2 / 2 of
+Normal units, and cumulant(x) = sum_j softplus(x_j) of Bits. W is (n_visible, n_hidden).
 """
+
+from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 
 from .. import checks
-from ..numerics import LOG_2PI
-from .layers import Bits, Leaky, Normal
+from . import enumeration, files, leaky, span
+from .layers import Bits, Layer, Leaky, Normal
+from .names import SKLEARN, arranged, parameters, told
+from .projection import refuse_improper
 
 
 class RBM:
-    """A restricted Boltzmann machine of two `Layer`s; ``weights`` (n_visible, n_hidden)."""
+    """A restricted Boltzmann machine of two layers of any kinds.
 
-    def __init__(self, visible, hidden, weights, *, log_scale=0.0):
+    Parameters
+    ----------
+    visible, hidden : Layer
+        `Bits`, `Spins`, `Categories` or `Normal` units with their biases; `Leaky` units are hidden.
+    weights : array (n_visible, n_hidden)
+    log_scale : float
+        Constant added to every log p*: 0 unless the model was converted from other units, so that
+        log Z is the original model's.
+
+    Raises
+    ------
+    ValueError
+        If a shape does not fit, a value is not finite, or of countable units beyond 1e12 in
+        magnitude (1e7 for `log_scale`): float64 log-densities would lose the digits that error
+        bars are made of. If Z is not finite, with the eigenvalue of I - W W' and the remedy.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.RBM(rl.Spins([0.1, 0.2]), rl.Categories([0.0, 0.5, 1.0], q=3), np.ones((2, 3)))
+    >>> rbm
+    RBM(Spins(2), Categories(3))
+    >>> round(rl.exact(rbm).log_z, 4)
+    4.0218
+    """
+
+    def __init__(self, visible: Layer, hidden: Layer, weights, *, log_scale: float = 0.0):
+        for name, layer in (("visible", visible), ("hidden", hidden)):
+            checks.instance(name, layer, Layer, "a layer, such as rl.Bits(bias)")
+            if not len(layer):
+                raise ValueError(f"{name} is {layer!r}: expected units in both layers")
+        if isinstance(visible, Leaky):
+            raise ValueError("visible is Leaky, whose units are summed over: expected other units")
+        largest, most = limits(visible, hidden)
         shape = len(visible), len(hidden)
-        self.visible, self.hidden, self.log_scale = visible, hidden, float(log_scale)
-        self.weights = checks.array("weights", weights, shape, f"{shape}, one row a visible unit")
-        self._check()
+        meaning = f"{shape}, one row a visible unit"
+        self.visible, self.hidden = visible, hidden
+        self.weights = checks.array("weights", weights, shape, meaning, largest=largest)
+        for name, layer in (("visible_bias", visible), ("hidden_bias", hidden)):
+            checks.array(name, layer.bias, (None,), "", largest=largest)
+        scale = checks.array("log_scale", log_scale, (), "one number", largest=most)
+        self.log_scale = float(scale)
+        if isinstance(visible, Normal) and isinstance(hidden, (Leaky, Normal)):
+            above = max(getattr(hidden, name, 1.0) for name in ("above", "below"))
+            refuse_improper(self.weights * np.sqrt(above))
 
-    def _check(self):
-        """A leaky model has a finite Z only if I - a W W' is positive definite."""
-        if isinstance(self.hidden, Leaky):
-            a = np.sqrt(max(self.hidden.above, self.hidden.below))
-            largest = a * np.linalg.norm(self.weights, 2)
-            if largest >= 1:
-                raise ValueError(
-                    f"weights has a largest singular value of {largest:.4g}: "
-                    "expected less than 1; project them with project_weights"
-                )
+    def __repr__(self) -> str:
+        if type(self) is RBM:
+            return f"RBM({self.visible!r}, {self.hidden!r})"
+        return f"{type(self).__name__}(n_visible={self.n_visible}, n_hidden={self.n_hidden})"
 
-    def __repr__(self):
-        kinds = type(self.visible).__name__, type(self.hidden).__name__
-        return f"RBM({kinds[0]}({len(self.visible)}), {kinds[1]}({len(self.hidden)}))"
+    def with_(self, **parts) -> RBM:
+        """The same model but for some parts (visible, hidden, weights, log_scale), known to be
+        valid. One of Bits and Bits is a `BernoulliRBM`, and so on."""
+        parts = self.__dict__ | parts
+        model = object.__new__(class_of(parts["visible"], parts["hidden"]))
+        model.__dict__.update(parts)
+        return model
 
     @property
-    def visible_bias(self):
+    def n_visible(self) -> int:
+        return self.weights.shape[0]
+
+    @property
+    def n_hidden(self) -> int:
+        return self.weights.shape[1]
+
+    @property
+    def visible_bias(self) -> np.ndarray:
         return self.visible.bias
 
     @property
-    def hidden_bias(self):
+    def hidden_bias(self) -> np.ndarray:
         return self.hidden.bias
 
-    def field(self, v):
-        """Of the hidden units, v W + a."""
-        return v @ self.weights + self.hidden.bias
+    # densities ------------------------------------------------------------------------------
 
-    def log_density(self, v):
-        v = checks.states("visible", v, self.visible).astype(float)
+    def log_density(self, visible) -> np.ndarray:
+        """log p*(v), shape (n_states,), of states (n_states, n_visible)."""
+        v = checks.states("visible", visible, self.visible).astype(float)
         return self.visible.own(v) + self.hidden.cumulant(self.field(v)) + self.log_scale
 
-    def gibbs(self, v, rng):
-        """A draw of h given v, then of v given h."""
-        h = self.hidden.draw(self.field(v), rng)
-        return self.visible.draw(h @ self.weights.T + self.visible.bias, rng)
+    def free_energy(self, visible) -> np.ndarray:
+        """F(v) = -log p*(v), shape (n_states,)."""
+        return -self.log_density(visible)
 
-    def statistics(self, v):
+    def log_joint_density(self, visible, hidden) -> np.ndarray:
+        """log p*(v, h), shape (n_states,), of paired states."""
+        v = checks.states("visible", visible, self.visible).astype(float)
+        h = checks.states("hidden", hidden, self.hidden).astype(float)
+        if len(v) != len(h):
+            raise ValueError(f"hidden has {len(h)} states: expected one a visible state, {len(v)}")
+        joint = np.einsum("nj,nj->n", v @ self.weights, h)
+        return joint + self.visible.own(v) + self.hidden.own(h) + self.log_scale
+
+    def gradient(self, visible) -> np.ndarray:
+        """d/dv log p*(v) = b - v + E(h | v) W', shape (n_states, n_visible), of Normal units."""
+        v = checks.states("visible", visible, self.visible).astype(float, copy=False)
+        if not isinstance(self.visible, Normal):
+            raise TypeError(f"{self!r} has visible units without a gradient: expected Normal ones")
+        return self.visible_bias - v + self.hidden.mean(self.field(v)) @ self.weights.T
+
+    # conditionals ---------------------------------------------------------------------------
+
+    def field(self, visible) -> np.ndarray:
+        """v W + a of the hidden units, shape (n_states, n_hidden)."""
+        return visible @ self.weights + self.hidden.bias
+
+    def visible_field(self, hidden) -> np.ndarray:
+        """h W' + b of the visible units, shape (n_states, n_visible)."""
+        return hidden @ self.weights.T + self.visible.bias
+
+    def hidden_mean(self, visible) -> np.ndarray:
+        """E(h | v), shape (n_states, n_hidden), of states or means (n_states, n_visible)."""
+        return self.hidden.mean(self.field(means("visible", visible, self.n_visible)))
+
+    def visible_mean(self, hidden) -> np.ndarray:
+        """E(v | h), shape (n_states, n_visible), of states or means (n_states, n_hidden)."""
+        return self.visible.mean(self.visible_field(means("hidden", hidden, self.n_hidden)))
+
+    def sample_hidden(self, visible, rng) -> np.ndarray:
+        """A draw of h given v; ``rng`` is a seed, a generator, or has ``rng.random(shape)``."""
+        x = self.field(means("visible", visible, self.n_visible))
+        return self.hidden.draw(x, checks.source_of_random(rng))
+
+    def sample_visible(self, hidden, rng) -> np.ndarray:
+        """A draw of v given h."""
+        x = self.visible_field(means("hidden", hidden, self.n_hidden))
+        return self.visible.draw(x, checks.source_of_random(rng))
+
+    def gibbs(self, visible, rng) -> np.ndarray:
+        """A draw of h given v, then of v given h.
+
+        It leaves the model invariant unless hidden units are `Leaky`: then it is the sampler of
+        Li et al. (2016), which has a stationary law of its own: see `LeakyRBM`.
+        """
+        rng = checks.source_of_random(rng)
+        h = self.hidden.draw(self.field(visible), rng)
+        return self.visible.draw(self.visible_field(h), rng)
+
+    def statistics(self, visible) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Means over states of v, of E(h | v), and of their products."""
-        v = v.astype(float)
+        v = visible.astype(float)
         h = self.hidden.mean(self.field(v))
         return v.mean(axis=0), h.mean(axis=0), v.T @ h / len(v)
 
-    def transposed(self):
-        return RBM(self.hidden, self.visible, self.weights.T, log_scale=self.log_scale)
-
-    # what is known --------------------------------------------------------------------------
+    # what is known exactly ------------------------------------------------------------------
 
     @property
-    def log_z(self):
+    def log_z(self) -> float | None:
         """log Z where no sum is needed: without weights, or one Gaussian; else None."""
         if not self.weights.any():
             at = (layer.cumulant(layer.bias[None])[0] for layer in (self.visible, self.hidden))
             return float(sum(at) + self.log_scale)
-        if isinstance(self.hidden, Leaky) and self.hidden.above == self.hidden.below:
-            mean, root, log_det = self._gaussian()
-            a = self.hidden.above * self.hidden.bias @ self.hidden.bias
-            quadratic = mean @ root @ root.T @ mean
-            return float((quadratic + a - log_det + len(mean) * LOG_2PI) / 2 + self.log_scale)
-        return None
+        return leaky.gaussian(self)[2] if leaky.is_gaussian(self) else None
 
-    def draw(self, n, rng):
+    def draw(self, n: int, rng) -> np.ndarray:
         """Independent draws of the visible units (n, n_visible), where `log_z` is known."""
         if not self.weights.any():
             return self.visible.draw(self.visible.bias[None], rng, n)
-        mean, root, _ = self._gaussian()
-        return mean + np.linalg.solve(root.T, rng.standard_normal((n, len(mean))).T).T
+        return leaky.gaussian_draws(self, n, rng)
 
-    def _gaussian(self):
-        """Mean, Cholesky root of the precision I - a W W', and its log-determinant."""
-        w, a = self.weights, self.hidden.above
-        root = np.linalg.cholesky(np.eye(len(w)) - a * w @ w.T)
-        pull = self.visible.bias + a * w @ self.hidden.bias
-        mean = np.linalg.solve(root.T, np.linalg.solve(root, pull))
-        return mean, root, 2 * np.log(np.diag(root)).sum()
+    def exact_log_z(self) -> float:
+        """log Z of a model with a layer of at most 2**30 states (`rbmlib.models.enumeration`), with
+        orthogonal leaky columns (`rbmlib.models.leaky`), or of which `log_z` knows it."""
+        if isinstance(self.visible, Normal) and isinstance(self.hidden, Leaky):
+            return leaky.exact_log_z(self)
+        known = None if enumeration.can_enumerate(self, enumeration.MOST_STATES) else self.log_z
+        return enumeration.exact_log_z(self) if known is None else known
 
-    def reduced(self):
-        """The model on the span of its weights, for Normal visible units: rank(W) coordinates.
+    def exact_samples(self, n_samples: int, rng=None) -> np.ndarray:
+        """Independent exact draws of the visible units, (n_samples, n_visible) float64.
 
-        v = U u + r with W = U S V': u has the weights S V', r is N(b, I) on the rest. Returns the
-        model and the function that leads from (u, rng) back to v.
+        For models with at most 2**22 states in one layer (a table of all is kept), leaky ones with
+        orthogonal columns or few hidden units, and those whose `log_z` is known; else ValueError.
         """
-        basis, scales, rows = np.linalg.svd(self.weights, full_matrices=False)
-        rank = max(1, int((scales > scales[0] * max(self.weights.shape) * 2.3e-16).sum()))
-        basis, b = basis[:, :rank], self.visible.bias
-        scale = (len(b) - rank) / 2 * LOG_2PI + (b @ b - (b @ basis) @ (b @ basis)) / 2
-        model = RBM(
-            Normal(b @ basis),
-            self.hidden,
-            scales[:rank, None] * rows[:rank],
-            log_scale=self.log_scale + float(scale),
+        n_samples, rng = checks.count("n_samples", n_samples), checks.generator(rng)
+        if isinstance(self.visible, Normal) and isinstance(self.hidden, Leaky):
+            return leaky.exact_draws(self, n_samples, rng)
+        if not enumeration.can_enumerate(self) and self.log_z is not None:
+            return self.draw(n_samples, rng).astype(float)
+        return enumeration.exact_draws(self, n_samples, rng)
+
+    # other forms ----------------------------------------------------------------------------
+
+    def transposed(self) -> RBM:
+        """The same model with its layers exchanged; same log Z."""
+        return self.with_(visible=self.hidden, hidden=self.visible, weights=self.weights.T)
+
+    def reduced(self) -> tuple[RBM, span.Span]:
+        """The model on the span of its weights, rank(W) Normal visible units, and the way back."""
+        return span.reduced(self)
+
+    def save(self, path, dtype=None) -> None:
+        """Write an .npz that names the kind of each layer, which `load` and ``rl.load_rbm`` read.
+
+        ``dtype`` is that of weights and biases: by default np.float32 where visible units are
+        Normal, else np.float64. ValueError if it cannot hold them, or if they are no model once
+        they are rounded to it.
+        """
+        single = isinstance(self.visible, Normal)
+        dtype = (np.float32 if single else np.float64) if dtype is None else dtype
+        arrays = files.arrays_of(self, dtype)
+        try:
+            made(files.parts_of(arrays))
+        except ValueError as error:
+            raise ValueError(
+                f"dtype is {np.dtype(dtype)}: rounded to it, {error}; or use dtype=np.float64"
+            ) from None
+        files.write_npz(path, arrays)
+
+    @classmethod
+    def load(cls, path, *, layout: str | None = None, names: dict[str, str] | None = None) -> RBM:
+        """Read an .npz of `save`, or an .npz or MATLAB .mat of another program (of Bits).
+
+        Parameters
+        ----------
+        path : str or path
+        layout, names
+            As in `BernoulliRBM.from_state_dict`, for files of other programs: their arrays are
+            told by the same names. Those that `save` wrote need neither.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is none.
+        ValueError
+            Naming the file, if it is damaged, or holds no RBM, one of another kind than this
+            class, a layer of a kind that no class here is, or one whose parts or layout are not
+            told; it lists the arrays. Files of other kinds (.pt, .pkl, .h5 ...) are refused with
+            the line that converts them: nothing in a file is executed (no pickle).
+        """
+        model = files.read_model(path, made, layout, names, unmarked=cls.layers)
+        if not isinstance(model, cls):
+            raise ValueError(
+                f"{files.Path(path).name} holds a {type(model).__name__}: expected a "
+                f"{cls.__name__}; rl.load_rbm reads any kind"
+            )
+        return model
+
+    layers: tuple[type[Layer], type[Layer]] = (Bits, Bits)  # of a file that does not name them
+
+
+def made(parts) -> RBM:
+    """A model of visible and hidden layer, weights and log_scale, all of them checked."""
+    visible, hidden, weights, log_scale = parts
+    return RBM(visible, hidden, weights, log_scale=log_scale).with_()
+
+
+def limits(visible, hidden) -> tuple[float, float]:
+    """Largest magnitudes of parameters and of log_scale: what the compiled loops can hold too."""
+    countable = visible.values is not None and hidden.values is not None
+    return (checks.LARGEST, checks.LARGEST_SCALE) if countable else (np.inf, np.inf)
+
+
+def means(name: str, value, n_units: int) -> np.ndarray:
+    """States or means (n_states, n_units), or those of one state, of a layer of any kind."""
+    meaning = f"(n_states, {n_units}), one column a unit of the model"
+    found = checks.numeric(name, value, meaning)
+    if found.ndim not in (1, 2) or found.shape[-1] != n_units:
+        raise ValueError(f"{name} has shape {found.shape}: expected {meaning}")
+    if found.dtype.kind == "f" and not (np.abs(found) <= checks.LARGEST_STATE).all():
+        checks.refuse_nan(name, found, "finite numbers")
+        raise ValueError(
+            f"{name} reaches {np.abs(found).max():.3g} in magnitude: expected finite numbers, "
+            f"{checks.LARGEST_STATE:.0e} at most"
+        )
+    return found
+
+
+class BernoulliRBM(RBM):
+    """A restricted Boltzmann machine with binary units in {0, 1}: `RBM` of `Bits` and `Bits`.
+
+    Parameters
+    ----------
+    weights : array (n_visible, n_hidden)
+    visible_bias : array (n_visible,)
+    hidden_bias : array (n_hidden,)
+    log_scale : float
+        As in `RBM`, whose errors are raised too.
+
+    Examples
+    --------
+    >>> rbm = BernoulliRBM(weights=[[1.0], [-1.0]], visible_bias=[0, 0], hidden_bias=[0.5])
+    >>> rbm.n_visible, rbm.n_hidden
+    (2, 1)
+    >>> float(rbm.log_density([1, 0])[0].round(4))  # log(1 + exp(1.5))
+    1.7014
+    """
+
+    def __init__(self, weights, visible_bias, hidden_bias, *, log_scale: float = 0.0):
+        w, b, a = parameters(weights, visible_bias, hidden_bias)
+        super().__init__(Bits(b), Bits(a), w, log_scale=log_scale)
+
+    @classmethod
+    def from_arrays(
+        cls, weights, visible_bias, hidden_bias, *, layout: str | None = None
+    ) -> BernoulliRBM:
+        """From arrays in which W may lie either way.
+
+        Parameters
+        ----------
+        weights : array (n_visible, n_hidden) or (n_hidden, n_visible)
+        visible_bias, hidden_bias : array
+        layout : {"visible_hidden", "hidden_visible"}, optional
+            What the rows and columns of the weights are. None: the lengths of the biases decide,
+            and square weights, of which they tell nothing, raise ValueError. PyTorch (``Linear``)
+            and scikit-learn keep "hidden_visible".
+        """
+        return cls(*arranged(weights, visible_bias, hidden_bias, layout))
+
+    @classmethod
+    def from_spins(cls, weights, visible_bias, hidden_bias) -> BernoulliRBM:
+        """From a model with units in {-1, +1}; same log Z. (`Spins` keep such units as they are.)
+
+        With s = 2v - 1 and t = 2h - 1, ``s W t + b s + a t`` becomes ``v W' h + b' v + a' h + c``
+        with W' = 4 W, b' = 2 (b - W 1), a' = 2 (a - W^T 1) and c = sum W - sum b - sum a, which
+        is kept as `log_scale`.
+        """
+        w, b, a = parameters(weights, visible_bias, hidden_bias)
+        return cls(
+            4 * w,
+            2 * (b - w.sum(axis=1)),
+            2 * (a - w.sum(axis=0)),
+            log_scale=w.sum() - b.sum() - a.sum(),
         )
 
-        def expand(u, rng):
-            rest = b + rng.standard_normal((len(u), len(b)))
-            return u @ basis.T + rest - (rest @ basis) @ basis.T
+    @classmethod
+    def from_state_dict(
+        cls, state, *, layout: str | None = None, names: dict[str, str] | None = None
+    ) -> BernoulliRBM:
+        """From the ``module.state_dict()`` of a PyTorch RBM, or any dict of arrays.
 
-        return model, expand
+        Parameters
+        ----------
+        state : mapping of names to tensors or arrays
+            The parameters are told by their names, whatever their case and prefix ("rbm.W"):
+            weights, such as W, weight or weights; visible biases, such as v_bias, vbias,
+            visible_bias or bv; hidden biases, such as h_bias, hbias, hidden_bias or bh. Of b and
+            c, b are visible and c hidden; a bias of another name, such as the ``bias`` of a
+            ``Linear``, is the one that is left. Each may be (n,), (1, n) or (n, 1).
+        layout : {"visible_hidden", "hidden_visible"}, optional
+            What the rows and columns of the weights are. None: the lengths of the biases decide;
+            square weights need it, unless they have the name of a program that keeps them one way
+            (``components_``, ``vishid``, ``parameter_W``). ``F.linear`` takes "hidden_visible".
+        names : dict, optional
+            Which keys are weights, visible_bias and hidden_bias; all others are left out.
 
-    def save(self, path):
-        """Write an .npz that names the kind of each layer."""
-        from .files import save
+        Raises
+        ------
+        ValueError
+            If keys are missing, unknown, or could be two things, which lists the keys; or if the
+            arrays do not fit each other, or their layout is not told.
+        TypeError
+            If ``state`` is no mapping.
 
-        save(self, path)
+        Examples
+        --------
+        >>> import numpy as np, rbmlib as rl
+        >>> state = {"W": np.ones((2, 5)), "v_bias": np.zeros(5), "h_bias": np.zeros(2)}
+        >>> rl.BernoulliRBM.from_state_dict(state)
+        BernoulliRBM(n_visible=5, n_hidden=2)
+        """
+        meaning = "a dict of tensors or arrays by name, such as module.state_dict()"
+        checks.instance("state", state, Mapping, meaning)
+        nested = [key for key, value in state.items() if isinstance(value, Mapping)]
+        if nested:
+            raise ValueError(
+                f"state holds a dict under {nested[0]!r}: expected {meaning}; pass that of the "
+                f"model, for example state[{nested[0]!r}]"
+            )
+        found = told(state, names, "state")
+        arrays = {role: checks.array_of(str(key), state[key]) for role, key in found.keys.items()}
+        return cls.from_arrays(**arrays, layout=layout or found.layout)
+
+    @classmethod
+    def from_sklearn(cls, model) -> BernoulliRBM:
+        """From a fitted ``sklearn.neural_network.BernoulliRBM``."""
+        missing = [name for name in SKLEARN if not hasattr(model, name)]
+        if missing:
+            raise ValueError(
+                f"model has no {', '.join(missing)}: expected a fitted "
+                "sklearn.neural_network.BernoulliRBM; call model.fit(data) first"
+            )
+        weights, visible_bias, hidden_bias = (getattr(model, name) for name in SKLEARN)
+        return cls(weights.T, visible_bias, hidden_bias)
 
 
-def BernoulliRBM(weights, visible_bias, hidden_bias, *, log_scale=0.0):
-    return RBM(Bits(visible_bias), Bits(hidden_bias), weights, log_scale=log_scale)
+class GaussianRBM(RBM):
+    """Normal visible units of unit variance, hidden units in {0, 1}.
+
+    ``log p*(v, h) = b v - |v|^2 / 2 + (v W + a) h``, so v | h ~ N(b + W h, I): a mixture of
+    2**n_hidden Gaussians, proper for any weights. Data are expected to be standardised.
+
+    Parameters
+    ----------
+    weights : array (n_visible, n_hidden)
+    visible_bias, hidden_bias : array, optional
+        Zero by default.
+    log_scale : float
+        Constant added to every log p*.
+
+    Examples
+    --------
+    >>> rbm = GaussianRBM([[1.0], [0.0]])
+    >>> float(rbm.log_density([[1.0, 0.0]])[0].round(4))  # -1/2 + log(1 + e)
+    0.8133
+    """
+
+    layers = (Normal, Bits)
+
+    def __init__(self, weights, visible_bias=None, hidden_bias=None, *, log_scale: float = 0.0):
+        w, b, a = parameters(weights, visible_bias, hidden_bias, optional=True)
+        super().__init__(Normal(b), Bits(a), w, log_scale=log_scale)
 
 
-def GaussianRBM(weights, visible_bias, hidden_bias, *, log_scale=0.0):
-    return RBM(Normal(visible_bias), Bits(hidden_bias), weights, log_scale=log_scale)
+class LeakyRBM(RBM):
+    """Normal visible units, hidden units with a leaky-ReLU mean (Li et al. 2016).
+
+    Given v, ``h_j ~ N(x_j, 1)`` where x_j = (v W + a)_j > 0 and ``N(c x_j, c)`` elsewhere, c the
+    leakiness; ``log p*(v) = b v - |v|^2 / 2 + sum_j (1 or c) x_j^2 / 2`` (eq. 6). The density is a
+    piece of a Gaussian in each of the regions that the planes x_j = 0 cut; at c = 1 it is one
+    Gaussian. All are proper if I - W W' is positive definite (theorem 3.1).
+
+    The paper samples v given h from N(b + W h, I). That is not p(v | h) of any model with this
+    p(h | v) unless c = 1: the variance of h_j depends on the sign of x_j(v), and with it the
+    constant that normalises p(h | v). So `gibbs` has a stationary law of its own, close to the
+    model but not equal to it. `LeakinessPath` offers transitions that are exact.
+
+    Parameters
+    ----------
+    weights : array (n_visible, n_hidden)
+        Of largest singular value below 1.
+    visible_bias, hidden_bias : array, optional
+        Zero by default.
+    leakiness : float
+        In (0, 1].
+    log_scale : float
+        Constant added to every log p*.
+
+    Raises
+    ------
+    ValueError
+        If the largest singular value of W is 1 or more, with its value and the remedy; if the
+        leakiness is outside (0, 1].
+
+    Examples
+    --------
+    >>> rbm = LeakyRBM([[0.8], [0.0]], leakiness=0.1)
+    >>> [round(float(x), 4) for x in rbm.log_density([[1.0, 0.0], [-1.0, 0.0]])]
+    [-0.18, -0.468]
+    """
+
+    layers = (Normal, Leaky)
+
+    def __init__(
+        self,
+        weights,
+        visible_bias=None,
+        hidden_bias=None,
+        *,
+        leakiness: float = 0.01,
+        log_scale: float = 0.0,
+    ):
+        w, b, a = parameters(weights, visible_bias, hidden_bias, optional=True)
+        hidden = Leaky(a, 1.0, checked_leakiness(leakiness))
+        super().__init__(Normal(b), hidden, w, log_scale=log_scale)
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, leakiness={self.leakiness:g})"
+
+    @property
+    def leakiness(self) -> float:
+        return self.hidden.below
+
+    def with_leakiness(self, leakiness: float) -> LeakyRBM:
+        """The same weights and biases with another leakiness."""
+        return self.with_(hidden=self.hidden.with_(below=checked_leakiness(leakiness)))
 
 
-def LeakyRBM(weights, visible_bias, hidden_bias, *, leakiness=0.01, log_scale=0.0):
-    return RBM(
-        Normal(visible_bias), Leaky(hidden_bias, 1.0, leakiness), weights, log_scale=log_scale
-    )
+def checked_leakiness(value) -> float:
+    meaning = "a number in (0, 1], such as 0.01"
+    return checks.number("leakiness", value, meaning, above=0, most=1)
+
+
+NAMED = {kind.layers: kind for kind in (BernoulliRBM, GaussianRBM, LeakyRBM)}
+
+
+def class_of(visible, hidden) -> type[RBM]:
+    """The class that has a name of its own for these layers, or `RBM`."""
+    kind = NAMED.get((type(visible), type(hidden)), RBM)
+    one = kind is not LeakyRBM or (np.ndim(hidden.above) == 0 and hidden.above == 1)
+    return kind if one else RBM
