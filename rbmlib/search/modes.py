@@ -6,19 +6,18 @@ pattern of its weights; singular vectors of W with both signs serve ferromagnets
 random states serve the rest. All starts follow an exchange of the states of any unit.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.special import entr
 
+from .. import checks
 from .._kernels import threads
-from .._numerics import expit, softplus
-from .._validation import count, generator, instance
-from .bernoulli import BernoulliRBM
-from .mean_field import _starts, lower_bounds
+from ..models.conversion import as_rbm_of_bits
+from ..models.mean_field import _starts, lower_bounds
+from ..models.rbm import RBM
+from ..numerics import expit, softplus
 
 MOST_UNITS = 64  # of each layer, the largest weights first, that starts hold
 N_DIRECTIONS = 12  # singular vectors
@@ -44,46 +43,8 @@ class Modes(NamedTuple):
     log_z: np.ndarray  # (n_modes,) of the mode: its bound and the next term of the expansion
 
 
-class _Single(NamedTuple):
-    """A model in single precision, which is enough to seek in, and twice as quick."""
-
-    weights: np.ndarray
-    visible_bias: np.ndarray
-    hidden_bias: np.ndarray
-
-    @classmethod
-    def of(cls, rbm: BernoulliRBM) -> _Single:
-        every = rbm.weights, rbm.visible_bias, rbm.hidden_bias
-        return cls(*(np.asarray(part, np.float32) for part in every))
-
-    def hidden_field(self, visible: np.ndarray) -> np.ndarray:
-        return visible @ self.weights + self.hidden_bias
-
-    def visible_field(self, hidden: np.ndarray) -> np.ndarray:
-        return hidden @ self.weights.T + self.visible_bias
-
-    def swept(self, visible: np.ndarray, n_sweeps: int, ahead: bool):
-        """Means after sweeps of both layers, and the largest change by the last.
-
-        Fields that are not the first nor the last go further ``ahead`` than the sweep says.
-        """
-        field = None
-        for i in range(n_sweeps):
-            now = self.visible_field(expit(self.hidden_field(visible)))
-            last = i == n_sweeps - 1
-            far = now if field is None or last or not ahead else now + AHEAD * (now - field)
-            before, visible, field = visible, expit(far), far
-        return visible, np.abs(visible - before).max(axis=1)
-
-    def lower_bounds(self, visible: np.ndarray) -> np.ndarray:
-        """As `lower_bounds`, but for the log scale, and to about 1e-6 of their terms."""
-        entropy = (entr(visible) + entr(1 - visible)).sum(axis=1)
-        field = softplus(self.hidden_field(visible)).sum(axis=1)
-        return visible @ self.visible_bias + field + entropy
-
-
-def find_modes(rbm: BernoulliRBM, data=None, rng=0, *, most: int = 200) -> Modes:
-    """Modes of a model, from starts of many kinds.
+def find_modes(rbm: RBM, data=None, rng=0, *, most: int = 200) -> Modes:
+    """Modes of a model of bits, from starts of many kinds.
 
     Parameters
     ----------
@@ -99,22 +60,27 @@ def find_modes(rbm: BernoulliRBM, data=None, rng=0, *, most: int = 200) -> Modes
     -------
     Modes
         ``visible`` and ``hidden`` means, ``lower_bound`` (each at or below log Z) and ``log_z``, an
-        estimate of what the mode holds.
+        estimate of what the mode holds; nats.
+
+    Raises
+    ------
+    TypeError
+        If ``rbm`` is no model of bits.
 
     Examples
     --------
     >>> import rbmlib as rl
-    >>> rbm, log_z, _ = rl.testsystems.hard_rbm("ferromagnet", rng=0)
+    >>> rbm, log_z = rl.testsystems.two_mode_rbm(30, strength=4.0, tilt=1.0)
     >>> modes = rl.find_modes(rbm)
     >>> bool((modes.lower_bound <= log_z).all())
     True
     """
-    instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM")
+    rbm, rng, most = as_rbm_of_bits("rbm", rbm), checks.generator(rng), checks.count("most", most)
     with threads.blas_threads(1):  # of products this small more threads wait for each other
-        return _found(rbm, data, generator(rng), count("most", most))
+        return _found(rbm, data, rng, most)
 
 
-def _found(rbm: BernoulliRBM, data, rng, most: int) -> Modes:
+def _found(rbm, data, rng, most):
     single = _Single.of(rbm)
     visible = _solutions(single, hunting_starts(rbm, data, rng))
     n_parents = int(np.clip(WORK / rbm.weights.size, *N_PARENTS))
@@ -129,21 +95,62 @@ def _found(rbm: BernoulliRBM, data, rng, most: int) -> Modes:
             break
         parents, visible = visible[new[:n_parents]], visible[kept]
     visible = visible.astype(float)
-    bounds = lower_bounds(rbm, visible)
-    hidden = rbm.hidden_mean(visible)
+    bounds, hidden = lower_bounds(rbm, visible), rbm.hidden.mean(rbm.field(visible))
     spread = ((visible * (1 - visible)) @ rbm.weights**2 * hidden * (1 - hidden)).sum(axis=1) / 2
     log_z = bounds + np.minimum(spread, MOST_CORRECTION)
     kept = distinct(visible, log_z, APART)[:most]
     return Modes(visible[kept], hidden[kept], bounds[kept], log_z[kept])
 
 
-def hunting_starts(rbm: BernoulliRBM, data=None, rng=None) -> np.ndarray:
+class _Single(NamedTuple):
+    """A model in single precision, which is enough to seek in, and twice as quick."""
+
+    weights: np.ndarray
+    visible_bias: np.ndarray
+    hidden_bias: np.ndarray
+
+    @classmethod
+    def of(cls, rbm):
+        every = rbm.weights, rbm.visible.bias, rbm.hidden.bias
+        return cls(*(np.asarray(part, np.float32) for part in every))
+
+    def hidden_field(self, visible):
+        return visible @ self.weights + self.hidden_bias
+
+    def visible_field(self, hidden):
+        return hidden @ self.weights.T + self.visible_bias
+
+    def swept(self, visible, n_sweeps, ahead):
+        """Means after sweeps of both layers, and the largest change by the last.
+
+        Fields that are not the first nor the last go further ``ahead`` than the sweep says.
+        """
+        field = None
+        for i in range(n_sweeps):
+            now = self.visible_field(expit(self.hidden_field(visible)))
+            last = i == n_sweeps - 1
+            far = now if field is None or last or not ahead else now + AHEAD * (now - field)
+            before, visible, field = visible, expit(far), far
+        return visible, np.abs(visible - before).max(axis=1)
+
+    def lower_bounds(self, visible):
+        """As `lower_bounds`, but for the log scale, and to about 1e-6 of their terms."""
+        entropy = (entr(visible) + entr(1 - visible)).sum(axis=1)
+        field = softplus(self.hidden_field(visible)).sum(axis=1)
+        return visible @ self.visible_bias + field + entropy
+
+
+# where it begins ----------------------------------------------------------------------------
+
+
+def hunting_starts(rbm, data=None, rng=None):
     """Visible means (n, n_visible) to begin at."""
-    rng, single = generator(rng), _Single.of(rbm)
+    rng, single = checks.generator(rng), _Single.of(rbm)
     hidden = [_starts(rbm), _held(rbm.weights.T)]
-    visible = [_held(rbm.weights), *_directions(rbm)]
-    for rows, n in ((visible, rbm.n_visible), (hidden, rbm.n_hidden)):
-        rows += [_patterns(rbm.weights if rows is visible else rbm.weights.T)]
+    visible = [_held(rbm.weights), *_directions(rbm.weights)]
+    for rows, weights in ((visible, rbm.weights), (hidden, rbm.weights.T)):
+        n = len(weights)
+        rows += [_patterns(weights)]
         rows += [(rng.random((N_RANDOM, n)) < 0.5).astype(float)]
         rows += [(rng.random((N_RANDOM, n)) < rng.random((N_RANDOM, 1))).astype(float)]
     if data is not None:
@@ -159,50 +166,56 @@ def hunting_starts(rbm: BernoulliRBM, data=None, rng=None) -> np.ndarray:
     return np.concatenate([every, descended])
 
 
-def _held(weights: np.ndarray) -> np.ndarray:
+def _heaviest(weights):
+    """Rows, those of the largest weights first."""
+    return np.argsort(-(weights**2).sum(axis=1), kind="stable")
+
+
+def _held(weights):
     """Means of a layer with one unit, of those with the largest weights, in either state."""
-    n = len(weights)
-    units = np.argsort(-(weights**2).sum(axis=1), kind="stable")[:MOST_UNITS]
-    means = np.full((2, units.size, n), 0.5)
+    units = _heaviest(weights)[:MOST_UNITS]
+    means = np.full((2, units.size, len(weights)), 0.5)
     means[0, np.arange(units.size), units] = 1.0
     means[1, np.arange(units.size), units] = 0.0
-    return means.reshape(-1, n)
+    return means.reshape(-1, len(weights))
 
 
-def _patterns(weights: np.ndarray) -> np.ndarray:
+def _patterns(weights):
     """States of a layer that the largest units of the other favour, and their opposites."""
     units = np.argsort(-(weights**2).sum(axis=0), kind="stable")[:MOST_UNITS]
     pattern = 0.5 + 0.5 * np.sign(weights[:, units].T)
     return np.concatenate([pattern, 1 - pattern])
 
 
-def _directions(rbm: BernoulliRBM) -> list[np.ndarray]:
+def _directions(weights):
     """Signs of the singular vectors with the largest values, and their opposites."""
-    n = min(N_DIRECTIONS, *rbm.weights.shape)
-    gram = rbm.weights.T @ rbm.weights
-    right = eigh(gram, subset_by_index=(rbm.n_hidden - n, rbm.n_hidden - 1))[1].T
-    left = 0.5 + 0.5 * np.sign(right @ rbm.weights.T)
+    n, n_hidden = min(N_DIRECTIONS, *weights.shape), weights.shape[1]
+    right = eigh(weights.T @ weights, subset_by_index=(n_hidden - n, n_hidden - 1))[1].T
+    left = 0.5 + 0.5 * np.sign(right @ weights.T)
     return [left, 1 - left]
 
 
-def _changed(single: _Single, visible: np.ndarray) -> np.ndarray:
+def _changed(single, visible):
     """Visible means about modes, each with one unit of either layer in its other state.
 
     Where several pockets can be entered at once, each is entered from where others are.
     """
-    starts = []
+    found = []
     for layer, weights in enumerate((single.weights, single.weights.T)):
         means = expit(single.hidden_field(visible)) if layer else visible
-        units = np.argsort(-(weights**2).sum(axis=1), kind="stable")[: MOST_UNITS // 2]
+        units = _heaviest(weights)[: MOST_UNITS // 2]
         changed = np.repeat(means[:, None], units.size, axis=1)
         each = np.arange(units.size)
         changed[:, each, units] = changed[:, each, units] < 0.5
         changed = changed.reshape(-1, means.shape[1])
-        starts.append(expit(single.visible_field(changed)) if layer else changed)
-    return np.concatenate(starts)
+        found.append(expit(single.visible_field(changed)) if layer else changed)
+    return np.concatenate(found)
 
 
-def _solutions(single: _Single, visible: np.ndarray) -> np.ndarray:
+# where it ends ------------------------------------------------------------------------------
+
+
+def _solutions(single, visible):
     """Mean-field solutions from these visible means, the highest bound first, without copies.
 
     Rows that have settled wait for the others: only their copies are still left out.
@@ -219,7 +232,7 @@ def _solutions(single: _Single, visible: np.ndarray) -> np.ndarray:
     return visible[distinct(visible, single.lower_bounds(visible), APART)]
 
 
-def distinct(visible: np.ndarray, weight: np.ndarray, apart: float, first: int = 0) -> np.ndarray:
+def distinct(visible, weight, apart, first=0):
     """Rows that lie apart from every heavier one that is kept, the heaviest first.
 
     The ``first`` rows are apart already: those that are new give way to them.
@@ -229,8 +242,7 @@ def distinct(visible: np.ndarray, weight: np.ndarray, apart: float, first: int =
     roots = np.concatenate([np.sqrt(means), np.sqrt(1 - means)], axis=1)
     near = visible.shape[1] - roots @ roots.T < apart
     kept: list[int] = []
-    covered = np.zeros(len(order), bool)
-    old = order < first
+    covered, old = np.zeros(len(order), bool), order < first
     covered[~old] = near[:, old].any(axis=1)[~old]
     for i in range(len(order)):
         if not covered[i]:
