@@ -11,7 +11,7 @@ from .names import SKLEARN
 from .rbm import RBM, BernoulliRBM
 
 
-def as_rbm(name: str, value, meaning: str = "an RBM, such as a BernoulliRBM") -> RBM:
+def as_rbm(name: str, value, meaning: str = "a BernoulliRBM or another RBM") -> RBM:
     """The RBM that an argument stands for: itself, or that of a fitted model of scikit-learn.
 
     Raises TypeError, which says how to make one of what came, or ValueError if a model of
