@@ -1,0 +1,244 @@
+"""TAP: a deterministic expansion of log Z in the couplings (Thouless, Anderson & Palmer 1977).
+
+The Legendre transform of log Z, a function of the magnetisations m = E[v], E[h], expanded in W
+(Plefka 1982; Georges & Yedidia 1991), is for two layers without couplings inside them
+
+    Gamma(m) = -S(m) - b m_v - a m_h - sum_n 1/n! kappa_n(m_v) W^n kappa_n(m_h)    (n <= order)
+
+with W^n element by element, S the entropy of independent bits and kappa_n the n-th cumulant of
+one bit: m, m(1-m), m(1-m)(1-2m). Order 1 is naive mean field, 2 TAP, 3 its next term; beyond,
+other diagrams enter. This is eq. (14) of the report, whose a and b are our b and a. Stationary
+points satisfy its eqs. (15) and (16), and there log Z ~ -Gamma.
+
+Where couplings are strong the series does not converge. Each term then favours magnetisations at
+which it is large: on the trained model pcd_20 TAP2 puts all hidden units near 1/2, where the term
+of second order is 217 nats and that of first order 18, and log Z 37 nats too high. Every start
+leads there, and it is a minimum; only the other orders tell.
+"""
+
+import math
+
+import numpy as np
+
+from .. import checks
+from .._kernels import threads
+from ..context import using
+from ..models.conversion import as_rbm_of_bits
+from ..models.mean_field import best_lower_bound
+from ..numerics import expit, logit, logsumexp
+from ..results import Estimate, warn
+from ..search.modes import APART, distinct, find_modes
+from . import estimator
+from .tap_expansion import Expansion
+from .tap_solvers import solve, sweep
+
+ORDERS = ("mean field", "TAP2", "TAP3")
+SOLVERS = ("minimise", "iterate")
+CLOSE = 1.0  # nats by which orders, or one fixed point and all, may differ
+ROUNDING = 1e-9  # of log Z
+EDGE = 0.01  # starts are kept away from 0 and 1
+TRIED = ((60, 2), (24, 6))  # modes as starts: of so many, the lowest, so many sweeps
+N_LOWEST, N_RANDOM = 8, 2  # of these without copies, and of random ones, that are solved
+
+
+@estimator
+def tap(
+    rbm,
+    order: int = 2,
+    rng=0,
+    *,
+    n_starts: int | None = None,
+    starts=None,
+    solver: str = "minimise",
+    damping: float = 0.5,
+    max_sweeps: int = 2000,
+    compare: bool = True,
+) -> Estimate:
+    """log Z from the mean-field (order 1), TAP2 or TAP3 free energy, and all fixed points found.
+
+    Parameters
+    ----------
+    rbm : BernoulliRBM
+    order : {1, 2, 3}
+    rng : int, Generator or None
+        For the starts.
+    n_starts : int, optional
+        Start from this many random hidden states, with anything from one unit in a hundred to all
+        units on. By default the starts are modes, the solutions of mean field that
+        `rbmlib.find_modes` finds: the 60 heaviest are swept a few times, and the 8 with the
+        lowest Gamma that differ are solved, as are 2 random states. Those are left out that after
+        100 sweeps still lie a nat or more above a fixed point.
+    starts : array (n_starts, n_visible), optional
+        Visible magnetisations in [0, 1] to start from instead, such as images.
+    solver : {"minimise", "iterate"}
+        "minimise" lowers Gamma, layer by layer: at orders 1 and 2 Gamma is convex in the units of
+        one layer while the other is held, so it cannot oscillate. "iterate" is eqs. (15) and (16),
+        ``m <- damping m + (1 - damping) sigmoid(...)``, one layer after the other. Both end with
+        Newton's method.
+    damping : float
+        In [0, 1), of "iterate".
+    max_sweeps : int
+        Updates of both layers for each start.
+    compare : bool
+        Compare with the other orders, solved from the lowest fixed point, and with the best
+        mean-field bound, and warn where these refute the value or make it worthless.
+        ``n_starts=1, compare=False`` is the quickest.
+
+    Returns
+    -------
+    Estimate
+        ``log_z`` is -Gamma at the lowest fixed point, ``std_error`` NaN: the error of an expansion
+        is not known. Order 1 is a lower bound; orders 2 and 3 bound nothing. ``states`` holds the
+        `FixedPoints`; ``trace["free_energy"]`` (n_sweeps + 1, n_starts) their history;
+        ``settings["log_z_sum"]`` the sum over all fixed points, as if each were a separate mode.
+
+        ``settings["solved"]`` says whether every start ended at a fixed point, which says nothing
+        of the expansion: of that ``settings["checks"]`` tells, with ``settings["orders"]``, what
+        each order finds ("mean field": the best lower bound). ``converged`` is False, with a
+        `ConvergenceWarning`, where a start was not solved or a check failed. Where TAP2 and TAP3
+        differ by nats neither means anything. Where they agree both may still miss what other
+        modes add: on large trained models they are several nats too low together.
+
+    Raises
+    ------
+    TypeError
+        If ``rbm`` is no model of bits.
+    ValueError
+        If another argument is not as above.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
+    >>> errors = [rl.tap(rbm, order).log_z - rl.exact(rbm).log_z for order in (1, 2, 3)]
+    >>> errors[0] < 0 and abs(errors[2]) < abs(errors[1]) < abs(errors[0])
+    True
+    """
+    rbm = as_rbm_of_bits("rbm", rbm)
+    checks.instance("compare", compare, (bool, np.bool_), "True or False")
+    if not isinstance(order, (int, float, np.number)) or order not in (1, 2, 3):
+        raise ValueError(f"order is {order!r:.60}: expected 1 (mean field), 2 or 3")
+    order, max_sweeps = int(order), checks.count("max_sweeps", max_sweeps)
+    checks.one_of("solver", solver, SOLVERS)
+    checks.number("damping", damping, "0 or more, and less than 1", least=0, below=1)
+    expansion, values = Expansion.of(rbm, order), {}
+    with threads.blas_threads(1):  # of products this small more threads wait for each other
+        begin, bound = _starts(rbm, expansion, n_starts, starts, checks.generator(rng))
+        found, history, n_solved = solve(
+            expansion, begin, solver, damping, max_sweeps, ahead=bound is not None
+        )
+        log_zs = rbm.log_scale - found.free_energy
+        log_z = float(log_zs[0]) if n_solved else math.nan
+        if compare and n_solved:
+            bound = best_lower_bound(rbm) if bound is None else bound
+            values = _orders(rbm, order, found, log_z, bound, max_sweeps)
+    n_starts = history.shape[1]
+    solved = n_solved == n_starts
+    if not solved:
+        ways = "solver='minimise', a damping nearer to 1, or " if solver == "iterate" else ""
+        warn(
+            f"tap: {n_starts - n_solved} of {n_starts} starts did not converge; use {ways}a larger "
+            "max_sweeps"
+        )
+    compared = _compared(order, log_zs, values) if values else {}
+    bounds = {"bound": "lower", "mean_log_z": log_z, "mean_std_error": 0.0} if order == 1 else {}
+    return Estimate(
+        method=ORDERS[order - 1],
+        log_z=log_z,
+        std_error=math.nan,
+        interval=(-math.inf, math.inf),
+        converged=solved and all(compared.get("checks", {}).values()),
+        n_chains=n_starts,
+        n_sweeps=len(history) - 1,
+        trace={"free_energy": history, "log_z": log_zs, "n_starts": found.n_starts},
+        settings={
+            "order": order,
+            "solver": solver,
+            "damping": damping if solver == "iterate" else None,
+            "solved": solved,
+            "n_solved": n_solved,
+            "n_fixed_points": len(log_zs),
+            "log_z_sum": float(logsumexp(log_zs)) if n_solved else math.nan,
+        }
+        | compared,
+        states=found,
+        **bounds,
+    )
+
+
+def _starts(rbm, expansion, n_starts, starts, rng):
+    """Logits (n_starts, n_visible) and (n_starts, n_hidden) to start from.
+
+    And the best lower bound on log Z of the modes, where they are sought, or None.
+    """
+    if starts is not None:
+        return _given(rbm, starts), None
+    if n_starts is not None:
+        return _random(rbm, checks.count("n_starts", n_starts), rng), None
+    modes = find_modes(rbm, rng=rng, most=TRIED[0][0])
+    logits = rbm.visible_field(modes.hidden), rbm.field(modes.visible)
+    gamma = -modes.log_z
+    for most, n_sweeps in TRIED:
+        logits = tuple(x[np.argsort(gamma, kind="stable")[:most]] for x in logits)
+        for _ in range(n_sweeps):
+            logits, gamma, _ = sweep(expansion, logits, "minimise", 0.0)
+    lowest = distinct(expit(logits[0]), -gamma, APART)[:N_LOWEST]
+    random = _random(rbm, N_RANDOM, rng)
+    begin = tuple(np.concatenate([x[lowest], y]) for x, y in zip(logits, random))
+    return begin, float(modes.lower_bound.max())
+
+
+def _random(rbm, n_starts, rng):
+    density = np.where(
+        rng.random(n_starts) < 0.5, rng.random(n_starts), 10 ** rng.uniform(-2, 0, n_starts)
+    )
+    hidden = (rng.random((n_starts, rbm.n_hidden)) < density[:, None]).astype(float)
+    hidden = np.clip(hidden, EDGE, 1 - EDGE)
+    return rbm.visible_field(hidden), logit(hidden)
+
+
+def _given(rbm, starts):
+    meaning = f"visible magnetisations (n_starts, {rbm.n_visible}) in [0, 1]"
+    visible = checks.array("starts", starts, (None, rbm.n_visible), meaning)
+    if not len(visible) or visible.min() < 0 or visible.max() > 1:
+        raise ValueError(f"starts is empty or has values outside [0, 1]: expected {meaning}")
+    visible = np.clip(visible, EDGE, 1 - EDGE)
+    return logit(visible), rbm.field(visible)
+
+
+def _orders(rbm, order, found, log_z, bound, max_sweeps):
+    """log Z by each order; the others begin at the lowest fixed point: they cost one start each."""
+    begin = found.visible_logit[:1], found.hidden_logit[:1]
+    values = {ORDERS[0]: max(bound, log_z) if order == 1 else bound}
+    for other in (2, 3):
+        value = log_z
+        if other != order:
+            with using(progress=False):
+                points, _, n = solve(
+                    Expansion.of(rbm, other), begin, "minimise", 0.0, max_sweeps, ahead=True
+                )
+            value = float(rbm.log_scale - points.free_energy[0]) if n else math.nan
+        values[ORDERS[other - 1]] = value
+    return values
+
+
+def _compared(order, log_zs, values):
+    """What the orders and the best lower bound say, for the settings; a warning if refuted."""
+    log_z, bound = float(log_zs[0]), values[ORDERS[0]]
+    apart, more = abs(values["TAP2"] - values["TAP3"]), float(logsumexp(log_zs)) - log_z
+    slack = CLOSE if order == 1 else ROUNDING * (1 + abs(log_z))  # mean field may miss a better one
+    found = {f"not below the best lower bound by mean field, {bound:.2f}": log_z >= bound - slack}
+    if order > 1:
+        found |= {
+            f"TAP2 and TAP3 within {CLOSE:g} nat (they differ by {apart:.2f})": apart <= CLOSE,
+            f"other fixed points add {CLOSE:g} nat at most ({more:.2f})": more <= CLOSE,
+        }
+    span = float(np.ptp(list(values.values())))
+    if failed := [text for text, passed in found.items() if not passed]:
+        warn(
+            f"tap: do not trust this value, which has no error bar: failed: {'; '.join(failed)}. "
+            + ", ".join(f"{name} {value:.1f}" for name, value in values.items())
+            + f" (the first is a lower bound): they span {span:.1f} nats, so the expansion does "
+            "not converge for couplings as strong as these; use rl.log_z or rl.ais"
+        )
+    return {"orders": values, "disagreement": span, "checks": found}
