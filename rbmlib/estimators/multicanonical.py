@@ -21,11 +21,12 @@ from ..numerics import expit, logmeanexp, softplus
 from ..paths import GeometricPath
 from ..results import Estimate, blocks_of_time, finished, halves, round_trips, some_spread
 from . import estimator
+from .bar_of_sample import BLOCKS
 
 LIVE, LIVE_SWEEPS = 300, 2  # states of nested sampling, and sweeps of them at each level
 FIRST_GAIN, LAST_GAIN = 1.0, 0.01  # nats that the weight of a level loses in a sweep, on average
 ROUNDING = 1e-9  # nats: energies that differ by less are equal
-TAIL, BLOCKS = 0.1, 20  # a round trip: from this share of the base to this share of the target
+TAIL = 0.1  # a round trip: from this share of the base to this share of the target
 LONGER = "more sweeps"
 
 

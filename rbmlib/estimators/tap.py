@@ -184,7 +184,7 @@ def _starts(rbm, expansion, n_starts, starts, rng):
             logits, gamma, _ = sweep(expansion, logits, "minimise", 0.0)
     lowest = distinct(expit(logits[0]), -gamma, APART)[:N_LOWEST]
     random = _random(rbm, N_RANDOM, rng)
-    begin = tuple(np.concatenate([x[lowest], y]) for x, y in zip(logits, random))
+    begin = tuple(np.concatenate([x[lowest], y]) for x, y in zip(logits, random, strict=True))
     return begin, float(modes.lower_bound.max())
 
 

@@ -31,16 +31,16 @@ class Cumulants(NamedTuple):
 
     def energy(self, bias, fields):
         """-S - bias m - sum_n field_n kappa_n of each unit."""
-        terms = sum(p * k for p, k in zip(fields, self.values))
+        terms = sum(p * k for p, k in zip(fields, self.values, strict=True))
         return self.mean * (self.logits - bias) - softplus(self.logits) - terms
 
     def gradient(self, bias, fields):
         """Its derivative with respect to m."""
-        return self.logits - bias - sum(p * s for p, s in zip(fields, self.slopes))
+        return self.logits - bias - sum(p * s for p, s in zip(fields, self.slopes, strict=True))
 
     def curvature(self, fields):
         """m(1-m) times its second derivative: the derivative of `gradient` by the logit."""
-        return 1 - self.variance * sum(p * c for p, c in zip(fields, self.curvatures))
+        return 1 - self.variance * sum(p * c for p, c in zip(fields, self.curvatures, strict=True))
 
 
 class Expansion(NamedTuple):
@@ -62,7 +62,7 @@ class Expansion(NamedTuple):
     def fields(self, other, layer):
         """W^n kappa_n / n! of the other layer on the units of this one (0 visible, 1 hidden)."""
         powers = (w if layer else w.T for w in self.powers)
-        return [k @ w for k, w in zip(other.values, powers)]
+        return [k @ w for k, w in zip(other.values, powers, strict=True)]
 
     def free_energy(self, logits):
         """Gamma (n_starts,), nats."""

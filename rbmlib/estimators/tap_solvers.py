@@ -120,17 +120,17 @@ def _further(expansion, logits, gamma, before, moved):
     that: moves that shrink by a factor add up to a geometric sum, whose rest is gone at once,
     unless Gamma is higher there.
     """
-    moves = [now - x for now, x in zip(logits, before)]
+    moves = [now - x for now, x in zip(logits, before, strict=True)]
     lengths = np.sqrt(sum((m**2).sum(axis=1) for m in moves))
     with np.errstate(divide="ignore", invalid="ignore"):
         shrink = np.where(moved > 0, lengths / moved, 0.0)
         rest = np.where(shrink < 1, shrink / (1 - shrink), FURTHEST)
     for times in (1.0, 3.0):
         far = np.minimum(times * rest, FURTHEST)[:, None]
-        ahead = [now + far * m for now, m in zip(logits, moves)]
+        ahead = [now + far * m for now, m in zip(logits, moves, strict=True)]
         there = expansion.free_energy(ahead)
         lower = (there < gamma)[:, None]
-        logits = [np.where(lower, x, now) for x, now in zip(ahead, logits)]
+        logits = [np.where(lower, x, now) for x, now in zip(ahead, logits, strict=True)]
         gamma = np.minimum(there, gamma)
     return logits, gamma, lengths
 
@@ -191,14 +191,18 @@ class Slopes(NamedTuple):
         return cls(tuple(map(expit, logits)), visible, block, factors)
 
     def is_near(self, logits):
-        return all(np.abs(mean - expit(x)).max() < NEAR for mean, x in zip(self.means, logits))
+        return all(
+            np.abs(mean - expit(x)).max() < NEAR for mean, x in zip(self.means, logits, strict=True)
+        )
 
     def step(self, gradient, logits):
         """Logits after magnetisations were changed so that these derivatives would vanish."""
         g_v, g_h = gradient
         m_h = lu_solve(self.factors, self.block.T @ (g_v / self.visible) - g_h, check_finite=False)
         m_v = -(g_v + self.block @ m_h) / self.visible
-        return tuple(x + m / (expit(x) * expit(-x)) for m, x in zip((m_v, m_h), logits))
+        return tuple(
+            x + m / (expit(x) * expit(-x)) for m, x in zip((m_v, m_h), logits, strict=True)
+        )
 
 
 def _eliminated(expansion, logits):
@@ -223,7 +227,7 @@ def _distinct(expansion, points):
         near = [
             i
             for i, other in enumerate(kept)
-            if all(np.abs(m - expit(x)).max() < ALIKE for m, x in zip(means, other))
+            if all(np.abs(m - expit(x)).max() < ALIKE for m, x in zip(means, other, strict=True))
         ]
         if near:
             times[near[0]] += 1
@@ -239,7 +243,7 @@ def _distinct(expansion, points):
         *map(expit, logits),
         *logits,
         np.maximum(*(np.abs(g).max(axis=1) for g in expansion.gradient(logits))),
-        np.array([_is_minimum(expansion, p) for p in zip(*logits)], bool),
+        np.array([_is_minimum(expansion, p) for p in zip(*logits, strict=True)], bool),
         np.array(times, int)[order],
     )
 

@@ -32,9 +32,10 @@ from ..results import (
 )
 from ..sampling.exchange import Rungs, exchange, place_rungs
 from . import estimator
-from .bar import OVERLAP, bennett
+from .bar import bennett
+from .bar_of_sample import BLOCKS, OVERLAP
 
-PILOT_CHAINS, PILOT_SWEEPS, BLOCKS = 100, 20, 20
+PILOT_CHAINS, PILOT_SWEEPS = 100, 20
 LEAST_ACCEPTANCE = 0.05
 MORE = "more sweeps, a higher acceptance (more rungs), or checkpoints from earlier on"
 
@@ -211,7 +212,10 @@ def _estimate(path, run, joined, about, n_sweeps):
     final = errors
     if not all(check.passed for check in found):
         final = np.hypot(errors, [max(check.disagreement for check in drift) for drift in drifts])
-    bounds = [student_interval(x, s, n_chains) for x, s in zip(log_z_path.tolist(), final.tolist())]
+    bounds = [
+        student_interval(x, s, n_chains)
+        for x, s in zip(log_z_path.tolist(), final.tolist(), strict=True)
+    ]
     low, high = np.array(bounds).T
     chains = log_z_path[:, None] + moved
     return finished(

@@ -130,7 +130,7 @@ def exchange(path, rungs, n_exchanges, n_burn_in, sweeps_each, rng):
             pairs = range(t % 2, k - 1, 2)
             looked = list(pool.map(ladders.log_ratios, pairs))
             u = np.log(ladders.uniforms.random((n, k)))
-            for low, values in zip(pairs, looked):
+            for low, values in zip(pairs, looked, strict=True):
                 yes = u[:, low] < values[0, :, 0] - values[0, :, 1]
                 for held in (ladders.states, owner):
                     held[low][yes], held[low + 1][yes] = held[low + 1][yes], held[low][yes]
@@ -144,7 +144,7 @@ def exchange(path, rungs, n_exchanges, n_burn_in, sweeps_each, rng):
     arrays = [np.array(values) for values in seen]
     between = {
         i: values[:, 1 + column]
-        for values, inside in zip(arrays, ladders.between)
+        for values, inside in zip(arrays, ladders.between, strict=True)
         for column, i in enumerate(inside)
     }
     work, trips = [values[:, 0] for values in arrays], passages.sum(axis=0) / 2
