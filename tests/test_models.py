@@ -250,3 +250,11 @@ def test_random_models_have_the_promised_spread():
     assert two_sided(z) > 1e-4
     again = rl.testsystems.random_rbm(200, 100, coupling=3.0, rng=0)
     assert equal(rbm, again)
+
+
+def test_a_mixture_is_as_narrow_as_its_densities_can_be():
+    """A subnormal variance divided squares of means to infinity, with a warning of NumPy."""
+    with pytest.raises(ValueError, match="variance is 1e-320: expected a positive number, 1e-100"):
+        rl.GaussianMixture(np.ones((2, 3), np.float16), 1e-320)
+    narrow = rl.GaussianMixture(np.full((2, 3), 1e12), 1e-100)
+    assert np.isfinite(narrow.log_density(np.zeros((1, 3)))).all()

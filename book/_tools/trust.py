@@ -19,10 +19,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+from rbmbook.hard_systems import HARD_KINDS, hard_rbm
 from scipy.stats import genpareto
 
 import rbmlib as rl
-from rbmlib.models.modes import Modes
+from rbmlib.search.modes import Modes
 
 RESULTS = Path(__file__).parents[2] / "data" / "results"
 TARGET = RESULTS / "log_z_trust.csv"
@@ -38,8 +39,8 @@ NATS, ERRORS = 0.5, 4.0  # a trusted value that is further off is a false assura
 
 def model(kind: str, seed: int):
     """Of a seed and a kind, each with random numbers of its own."""
-    kinds = list(rl.testsystems.HARD_KINDS)
-    return rl.testsystems.hard_rbm(kind, np.random.default_rng([kinds.index(kind), seed]))
+    kinds = list(HARD_KINDS)
+    return hard_rbm(kind, np.random.default_rng([kinds.index(kind), seed]))
 
 
 def alone():
@@ -179,7 +180,7 @@ def main() -> None:
     if options.method == "alone":
         alone()
     todo = [(kind, seed) for seed in range(FIRST, FIRST + options.seeds)
-            for kind in rl.testsystems.HARD_KINDS]  # fmt: skip
+            for kind in HARD_KINDS]  # fmt: skip
     for kind, seed in todo[options.part :: options.parts]:
         done = {(r["kind"], int(r["seed"]), r["method"]) for r in rows()}
         if (kind, seed, options.method) not in done:

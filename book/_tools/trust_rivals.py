@@ -19,6 +19,7 @@ import pandas as pd
 from trust import ERRORS, NATS, RESULTS, add, model, rows
 
 import rbmlib as rl
+from rbmbook.hard_systems import HARD_KINDS
 from rbmlib._numerics import logit, logmeanexp, logsumexp, softplus
 from rbmlib._streams import ChainStream
 from rbmlib.estimators._reverse_start import resample
@@ -187,7 +188,7 @@ def main() -> None:
     if options.summary:
         return summary()
     warnings.simplefilter("ignore")
-    todo = [(kind, seed) for seed in range(options.seeds) for kind in rl.testsystems.HARD_KINDS]
+    todo = [(kind, seed) for seed in range(options.seeds) for kind in HARD_KINDS]
     for kind, seed in todo:
         for method in METHODS:
             done = {(r["kind"], int(r["seed"]), r["method"]): r for r in rows(TARGET)}

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks import (
-    array,
-    count,
-    generator,
-    number,
-)
+from .. import checks
+
+NARROWEST, WIDEST = 1e-100, 1e100  # variances: squares are divided by them
 
 
 class GaussianMixture:
@@ -35,16 +32,23 @@ class GaussianMixture:
     """
 
     def __init__(self, means, variance: float, weights=None, *, log_scale: float = 0.0):
-        self.means = array("means", means, (None, None), "(n_components, d)")
+        meaning = "(n_components, d)"
+        self.means = checks.array("means", means, (None, None), meaning, largest=checks.LARGEST)
         n, d = self.means.shape
         if not (n and d):
             raise ValueError(f"means has shape {self.means.shape}: expected (n_components, d)")
-        self.variance = number("variance", variance, "a positive number", above=0)
+        self.variance = checks.number(
+            "variance",
+            variance,
+            f"a positive number, {NARROWEST:.0e} to {WIDEST:.0e}",
+            least=NARROWEST,
+            most=WIDEST,
+        )
         weights = np.ones(n) if weights is None else weights
-        self.weights = array("weights", weights, (n,), f"({n},), one a component")
+        self.weights = checks.array("weights", weights, (n,), f"({n},), one a component")
         if not (self.weights > 0).all():
             raise ValueError(f"weights go down to {self.weights.min()}: expected positive numbers")
-        self.log_scale = float(array("log_scale", log_scale, (), "one number"))
+        self.log_scale = float(checks.array("log_scale", log_scale, (), "one number"))
         self._bias = np.log(self.weights) - (self.means**2).sum(axis=1) / (2 * self.variance)
 
     @property
@@ -64,7 +68,7 @@ class GaussianMixture:
 
     def log_density(self, x) -> np.ndarray:
         """log p*(x) of states (n_states, d): (n_states,)."""
-        x = np.atleast_2d(x)
+        x = np.atleast_2d(checks.means("x", x, self.n_visible))
         logits = x @ (self.means.T / self.variance) + self._bias
         top = logits.max(axis=1)  # a sum of few terms: SciPy's takes several times as long
         mixed = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
@@ -72,7 +76,7 @@ class GaussianMixture:
 
     def gradient(self, x) -> np.ndarray:
         """d/dx log p*(x), (n_states, d): towards the means, each by its share of the density."""
-        x = np.atleast_2d(x)
+        x = np.atleast_2d(checks.means("x", x, self.n_visible))
         logits = x @ (self.means.T / self.variance) + self._bias
         share = np.exp(logits - logits.max(axis=1, keepdims=True))
         share /= share.sum(axis=1, keepdims=True)
@@ -80,7 +84,7 @@ class GaussianMixture:
 
     def sample(self, n_states: int, rng=None) -> np.ndarray:
         """Independent draws (n_states, d)."""
-        rng, n_states = generator(rng), count("n_states", n_states)
+        rng, n_states = checks.generator(rng), checks.count("n_states", n_states)
         which = rng.choice(len(self.weights), size=n_states, p=self.weights / self.weights.sum())
         noise = rng.normal(scale=np.sqrt(self.variance), size=(n_states, self.n_visible))
         return self.means[which] + noise

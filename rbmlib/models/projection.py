@@ -20,18 +20,19 @@ from .. import checks
 LARGEST = 0.9999  # a variance of up to 5,000 along a direction
 
 
-def refuse_improper(weights) -> None:
-    """I - W W' is positive definite if and only if I - W'W is: Cholesky on the smaller one."""
+def refuse_improper(weights, slope: float = 1.0) -> None:
+    """I - a W W', a the slope, is positive definite iff I - a W'W is: Cholesky on the smaller."""
     gram = weights.T @ weights if weights.shape[0] >= weights.shape[1] else weights @ weights.T
     try:
-        np.linalg.cholesky(np.eye(len(gram)) - gram)
+        np.linalg.cholesky(np.eye(len(gram)) - (gram if slope == 1 else slope * gram))
     except np.linalg.LinAlgError:
-        scales = np.linalg.svd(weights, compute_uv=False)
+        scales, bound = np.linalg.svd(weights, compute_uv=False), slope**-0.5
+        times = "" if slope == 1 else f"{slope:g} "
         raise ValueError(
-            f"weights has a largest singular value of {scales[0]:.4g} ({(scales >= 1).sum()} of "
-            f"{scales.size} are 1 or more), so I - WW' has the eigenvalue {1 - scales[0] ** 2:.4g} "
-            "and is not positive definite: expected singular values below 1; project the weights "
-            "with rl.project_weights(weights)"
+            f"weights has a largest singular value of {scales[0]:.4g} ({(scales >= bound).sum()} "
+            f"of {scales.size} are {bound:.4g} or more), so I - {times}WW' has the eigenvalue "
+            f"{1 - slope * scales[0] ** 2:.4g} and is not positive definite: expected singular "
+            f"values below {bound:.4g}; project the weights with rl.project_weights(weights)"
         ) from None
 
 

@@ -66,8 +66,8 @@ class RBM:
         scale = checks.array("log_scale", log_scale, (), "one number", largest=most)
         self.log_scale = float(scale)
         if isinstance(visible, Normal) and isinstance(hidden, (Leaky, Normal)):
-            above = max(getattr(hidden, name, 1.0) for name in ("above", "below"))
-            refuse_improper(self.weights * np.sqrt(above))
+            slopes = (getattr(hidden, name, 1.0) for name in ("above", "below"))
+            refuse_improper(self.weights, max(slopes))
 
     def __repr__(self) -> str:
         if type(self) is RBM:
@@ -137,20 +137,20 @@ class RBM:
 
     def hidden_mean(self, visible) -> np.ndarray:
         """E(h | v), shape (n_states, n_hidden), of states or means (n_states, n_visible)."""
-        return self.hidden.mean(self.field(means("visible", visible, self.n_visible)))
+        return self.hidden.mean(self.field(checks.means("visible", visible, self.n_visible)))
 
     def visible_mean(self, hidden) -> np.ndarray:
         """E(v | h), shape (n_states, n_visible), of states or means (n_states, n_hidden)."""
-        return self.visible.mean(self.visible_field(means("hidden", hidden, self.n_hidden)))
+        return self.visible.mean(self.visible_field(checks.means("hidden", hidden, self.n_hidden)))
 
     def sample_hidden(self, visible, rng) -> np.ndarray:
         """A draw of h given v; ``rng`` is a seed, a generator, or has ``rng.random(shape)``."""
-        x = self.field(means("visible", visible, self.n_visible))
+        x = self.field(checks.means("visible", visible, self.n_visible))
         return self.hidden.draw(x, checks.source_of_random(rng))
 
     def sample_visible(self, hidden, rng) -> np.ndarray:
         """A draw of v given h."""
-        x = self.visible_field(means("hidden", hidden, self.n_hidden))
+        x = self.visible_field(checks.means("hidden", hidden, self.n_hidden))
         return self.visible.draw(x, checks.source_of_random(rng))
 
     def gibbs(self, visible, rng) -> np.ndarray:
@@ -276,21 +276,6 @@ def limits(visible, hidden) -> tuple[float, float]:
     """Largest magnitudes of parameters and of log_scale: what the compiled loops can hold too."""
     countable = visible.values is not None and hidden.values is not None
     return (checks.LARGEST, checks.LARGEST_SCALE) if countable else (np.inf, np.inf)
-
-
-def means(name: str, value, n_units: int) -> np.ndarray:
-    """States or means (n_states, n_units), or those of one state, of a layer of any kind."""
-    meaning = f"(n_states, {n_units}), one column a unit of the model"
-    found = checks.numeric(name, value, meaning)
-    if found.ndim not in (1, 2) or found.shape[-1] != n_units:
-        raise ValueError(f"{name} has shape {found.shape}: expected {meaning}")
-    if found.dtype.kind == "f" and not (np.abs(found) <= checks.LARGEST_STATE).all():
-        checks.refuse_nan(name, found, "finite numbers")
-        raise ValueError(
-            f"{name} reaches {np.abs(found).max():.3g} in magnitude: expected finite numbers, "
-            f"{checks.LARGEST_STATE:.0e} at most"
-        )
-    return found
 
 
 class BernoulliRBM(RBM):

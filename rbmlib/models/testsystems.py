@@ -79,7 +79,7 @@ def first_order_rbm(
     tempering stay in the phase in which they begin, and see no sign of the other.
 
     log Z is a sum over n, the number of visible units that are on:
-    ``Z = sum_n binomial(N, n) (1 + exp(a + w n))^M``. `disguised_rbm` hides the pattern.
+    ``Z = sum_n binomial(N, n) (1 + exp(a + w n))^M``.
 
     Returns
     -------

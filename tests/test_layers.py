@@ -1,0 +1,347 @@
+"""Kinds of units: densities, means and draws against sums over states; log Z, files, mistakes."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from helpers_stats import assert_no_rejection, chi_square_p, log_sum, probabilities
+
+import rbmlib as rl
+from rbmlib import RBM, BernoulliRBM, Bits, Categories, Leaky, Normal, Spins
+from rbmlib.models.enumeration import states
+
+RNG = np.random.default_rng(8)
+
+
+def biases(n):
+    return RNG.normal(scale=0.7, size=n)
+
+
+def model(visible, hidden, scale=0.5) -> RBM:
+    weights = RNG.normal(scale=scale, size=(len(visible), len(hidden)))
+    return RBM(visible, hidden, weights, log_scale=0.75)
+
+
+COUNTABLE = {
+    "bits": model(Bits(biases(5)), Bits(biases(4))),
+    "spins": model(Spins(biases(5)), Spins(biases(4))),
+    "spins, bits": model(Spins(biases(6)), Bits(biases(3))),
+    "categories, bits": model(Categories(biases(9), 3), Bits(biases(4))),
+    "spins, categories": model(Spins(biases(4)), Categories(biases(12), 4)),
+    "two kinds of categories": model(Categories(biases(6), 3), Categories(biases(4), 2)),
+}
+REAL = {
+    "normal, bits": model(Normal(biases(5)), Bits(biases(4))),
+    "normal, spins": model(Normal(biases(5)), Spins(biases(4)), 0.3),
+    "normal, categories": model(Normal(biases(4)), Categories(biases(6), 3)),
+    "bits, normal": model(Bits(biases(5)), Normal(biases(3)), 0.3),
+    "bits, leaky": model(Bits(biases(5)), Leaky(biases(3), 1.0, 0.2)),
+    "normal, normal": model(Normal(biases(4)), Normal(biases(3)), 0.2),
+    "normal, leaky": model(Normal(biases(4)), Leaky(biases(3), 1.0, 0.2), 0.2),
+}
+ALL = COUNTABLE | REAL
+
+
+def every_state(layer):
+    n_values, width = layer.values.shape
+    return states(layer, np.arange(n_values ** (len(layer) // width)))
+
+
+def table(rbm):
+    """log p*(v, h) of all pairs, straight from the parameters."""
+    v, h = every_state(rbm.visible), every_state(rbm.hidden)
+    fields = (v @ rbm.visible_bias)[:, None] + h @ rbm.hidden_bias
+    return v @ rbm.weights @ h.T + fields + rbm.log_scale
+
+
+def each(models):
+    return pytest.mark.parametrize("rbm", models.values(), ids=models)
+
+
+@each(COUNTABLE)
+def test_densities_and_log_z_are_sums_over_states(rbm):
+    v, h, joint = every_state(rbm.visible), every_state(rbm.hidden), table(rbm)
+    assert len(np.unique(v, axis=0)) == len(v) == joint.shape[0]
+    np.testing.assert_allclose(rbm.log_density(v), log_sum(joint, axis=1), atol=1e-12)
+    rows, columns = np.divmod(np.arange(joint.size), joint.shape[1])
+    pairs = rbm.log_joint_density(v[rows], h[columns])
+    np.testing.assert_allclose(pairs, joint.ravel(), atol=1e-12)
+    for one in (rbm, rbm.transposed()):
+        assert one.exact_log_z() == pytest.approx(log_sum(joint), abs=1e-12)
+
+
+@each(COUNTABLE)
+def test_means_are_those_of_the_joint_density(rbm):
+    joint = np.exp(table(rbm))
+    v, h = every_state(rbm.visible), every_state(rbm.hidden)
+    hidden = joint @ h / joint.sum(axis=1, keepdims=True)
+    visible = joint.T @ v / joint.sum(axis=0)[:, None]
+    np.testing.assert_allclose(rbm.hidden_mean(v), hidden, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(rbm.visible_mean(h), visible, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["bits, normal", "bits, leaky", "normal, bits", "normal, spins"])
+def test_a_layer_that_is_integrated_out_is_enumerated_on_the_other_side(name):
+    rbm = REAL[name]
+    countable = rbm if rbm.visible.values is not None else rbm.transposed()
+    s = every_state(countable.visible)
+    terms = countable.visible.own(s) + countable.hidden.cumulant(
+        s @ countable.weights + countable.hidden.bias
+    )
+    assert rbm.exact_log_z() == pytest.approx(log_sum(terms) + rbm.log_scale, abs=1e-12)
+
+
+@each({**COUNTABLE, "bits, normal": REAL["bits, normal"], "bits, leaky": REAL["bits, leaky"]})
+def test_exact_draws_and_gibbs_sweeps_have_the_law_of_the_model(rbm):
+    """A sweep from exact draws leaves their law; the sampler of leaky units leaves another."""
+    v = every_state(rbm.visible)
+    p = probabilities(rbm.log_density(v))
+    draws = rbm.exact_samples(20_000, 3)
+    found = {"exact": draws}
+    if rbm.hidden.conditional:
+        found["gibbs"] = rbm.gibbs(draws, 4)
+    index = {tuple(row): i for i, row in enumerate(v)}
+    p_values = [
+        chi_square_p(np.array([index[tuple(row)] for row in drawn]), p) for drawn in found.values()
+    ]
+    assert_no_rejection(p_values, "draws", level=1e-4)
+
+
+@pytest.mark.parametrize("name", ["normal, bits", "normal, spins", "normal, categories"])
+def test_means_of_exact_draws_of_real_units(name):
+    rbm = REAL[name]
+    h = every_state(rbm.hidden)
+    p = probabilities(rbm.hidden.own(h) + rbm.visible.cumulant(rbm.visible_field(h)))
+    v = rbm.gibbs(rbm.exact_samples(40_000, 1), 2)
+    error = v.std(axis=0) / np.sqrt(len(v))
+    assert np.abs((v.mean(axis=0) - p @ rbm.visible_field(h)) / error).max() < 4
+
+
+def test_two_normal_layers_are_one_gaussian():
+    rbm = REAL["normal, normal"]
+    precision = np.block([[np.eye(4), -rbm.weights], [-rbm.weights.T, np.eye(3)]])
+    b = np.r_[rbm.visible_bias, rbm.hidden_bias]
+    wanted = (7 * np.log(2 * np.pi) - np.linalg.slogdet(precision)[1]) / 2
+    wanted += b @ np.linalg.solve(precision, b) / 2 + rbm.log_scale
+    assert rbm.log_z == pytest.approx(wanted, abs=1e-12) == rl.exact(rbm).log_z
+    draws = rbm.exact_samples(40_000, 0)
+    covariance = np.linalg.inv(precision)[:4, :4]
+    np.testing.assert_allclose(np.cov(draws.T), covariance, atol=0.05)
+    np.testing.assert_allclose(draws.mean(axis=0), np.linalg.solve(precision, b)[:4], atol=0.03)
+
+
+@pytest.mark.parametrize("kind", [Bits, Spins, Normal, lambda b: Categories(b, 3)])
+def test_models_without_weights_know_their_log_z_and_draw(kind):
+    rbm = RBM(kind(biases(6)), Bits(biases(4)), np.zeros((6, 4)))
+    assert rbm.log_z == pytest.approx(rbm.exact_log_z(), abs=1e-12)
+    draws = rbm.draw(40_000, np.random.default_rng(0))
+    mean = rbm.visible.mean(rbm.visible_bias[None])[0]
+    spread = draws.std(axis=0) / np.sqrt(len(draws))
+    assert np.abs((draws.mean(axis=0) - mean) / spread).max() < 4
+    rbm = RBM(kind(biases(120)), Bits(biases(90)), np.zeros((120, 90)))
+    assert rl.exact(rbm).log_z == rbm.log_z
+
+
+def test_spins_are_what_from_spins_makes_bits_of():
+    spins = COUNTABLE["spins"]
+    bits = BernoulliRBM.from_spins(spins.weights, spins.visible_bias, spins.hidden_bias)
+    v = every_state(spins.visible)
+    ours = spins.log_density(v) - spins.log_scale
+    np.testing.assert_allclose(ours, bits.log_density((v + 1) / 2), atol=1e-12)
+    assert rl.exact(spins).log_z - spins.log_scale == pytest.approx(rl.exact(bits).log_z)
+
+
+def test_two_categories_are_bits():
+    """Of q = 2 only the difference of the two fields counts."""
+    potts = COUNTABLE["two kinds of categories"]
+    v = every_state(potts.visible)
+    w, a = potts.weights, potts.hidden_bias
+    bits = RBM(
+        potts.visible,
+        Bits(a[1::2] - a[::2]),
+        w[:, 1::2] - w[:, ::2],
+        log_scale=potts.log_scale + a[::2].sum(),
+    )
+    ours = bits.log_density(v) + v @ w[:, ::2].sum(axis=1)
+    np.testing.assert_allclose(potts.log_density(v), ours, atol=1e-12)
+
+
+@each(ALL)
+def test_derivatives_are_means(rbm):
+    """d cumulant / dx = mean, by differences."""
+    for layer in (rbm.visible, rbm.hidden):
+        x, step = RNG.normal(size=(1, len(layer))), 1e-6 * np.eye(len(layer))
+        slope = (layer.cumulant(x + step) - layer.cumulant(x - step)) / 2e-6
+        np.testing.assert_allclose(layer.mean(x)[0], slope, atol=1e-7)
+
+
+# files --------------------------------------------------------------------------------------
+
+
+@each(ALL)
+def test_every_kind_comes_back_from_its_file(rbm, tmp_path):
+    rbm.save(tmp_path / "m.npz", dtype=np.float64)
+    for again in (RBM.load(tmp_path / "m.npz"), rl.load_rbm(tmp_path / "m.npz")):
+        for side in ("visible", "hidden"):
+            one, two = getattr(rbm, side), getattr(again, side)
+            assert type(one) is type(two)
+            for name in one.parameters + one.constants:
+                np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+        np.testing.assert_array_equal(again.weights, rbm.weights)
+        assert again.log_scale == rbm.log_scale
+    named = {"bits": "BernoulliRBM", "normal, bits": "GaussianRBM", "normal, leaky": "LeakyRBM"}
+    name = next(name for name, one in ALL.items() if one is rbm)
+    assert type(again).__name__ == named.get(name, "RBM")
+
+
+CHILD = """
+import numpy as np, rbmlib as rl
+class Thirds(rl.Bits):
+    constants = ("share",)
+    def __init__(self, bias, share):
+        super().__init__(bias)
+        self.share = share
+rbm = rl.RBM(rl.Bits(np.zeros(3)), Thirds(np.ones(2), 0.3), np.ones((3, 2)))
+rbm.save("m.npz")
+assert rl.load_rbm("m.npz").hidden.share == 0.3
+"""
+
+
+def test_a_kind_that_no_class_here_is_is_refused_by_name_in_a_fresh_process(tmp_path):
+    """The file has the arrays of a Bernoulli RBM, as which it would have another log Z."""
+    subprocess.run([sys.executable, "-c", CHILD], cwd=tmp_path, check=True)
+    for load in ("load_rbm", "RBM.load", "BernoulliRBM.load"):
+        code = f"import rbmlib as rl; rl.{load}('m.npz')"
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode == 1
+        said = done.stderr.splitlines()[-1]
+        assert "m.npz: it holds hidden units of the kind 'Thirds', which no class here is" in said
+        assert "import the module that defines yours" in said
+
+
+def test_files_of_earlier_versions_are_read(tmp_path):
+    w, b, a = np.diag([0.5, 0.25, 0.0])[:, :2], np.ones(3), np.zeros(2)
+    arrays = {"weights": w, "visible_bias": b, "hidden_bias": a, "log_scale": 1.5}
+    path = tmp_path / "m.npz"
+    for mark, kind in (
+        ({}, "BernoulliRBM"),
+        ({"gaussian_visible": True}, "GaussianRBM"),
+        ({"leakiness": 0.25, "gaussian_visible": True}, "LeakyRBM"),
+    ):
+        np.savez(path, **arrays, **mark)
+        rbm = RBM.load(path)
+        assert type(rbm).__name__ == kind
+        np.testing.assert_array_equal(rbm.weights, w)
+        assert rbm.log_scale == 1.5
+    assert rbm.leakiness == 0.25
+    np.savez(path, **arrays)
+    assert type(rl.GaussianRBM.load(path)) is rl.GaussianRBM  # as its caller says
+    np.savez(path, **arrays, spread=2.0)
+    with pytest.raises(ValueError, match=r"m\.npz holds .*'log_scale', 'spread' unknown"):
+        RBM.load(path)
+
+
+# mistakes -----------------------------------------------------------------------------------
+
+W = np.ones((3, 2))
+REFUSED = {
+    "no layer": (lambda: RBM([0, 0, 0], Bits([0, 0]), W), TypeError, "visible is a list: expected"),
+    "shape": (
+        lambda: RBM(Bits([0, 0]), Spins([0, 0, 0]), W),
+        ValueError,
+        r"weights has shape \(3, 2\): expected \(2, 3\), one row a visible unit",
+    ),
+    "empty": (lambda: RBM(Bits([]), Bits([0]), W), ValueError, r"visible is Bits\(0\): expected u"),
+    "NaN": (lambda: Bits([0, np.nan]), ValueError, "bias holds 1 NaN"),
+    "table": (lambda: Bits("two"), ValueError, "bias is not an array"),
+    "q": (lambda: Categories([0, 0], 1), ValueError, "q is 1: expected a whole number, 2 or more"),
+    "units": (lambda: Categories([0, 0, 0], 2), ValueError, "bias has 3 entries: expected q = 2"),
+    "above": (lambda: Leaky([0], -1), ValueError, "above is -1: expected a slope"),
+    "leaky is visible": (
+        lambda: RBM(Leaky([0, 0]), Bits([0]), np.ones((2, 1))),
+        ValueError,
+        "visible is Leaky, whose units are summed over",
+    ),
+    "improper": (
+        lambda: RBM(Normal([0, 0]), Normal([0, 0]), np.diag([2.0, 0.5])),
+        ValueError,
+        r"weights has a largest singular value of 2 .*eigenvalue -3 .*project_weights",
+    ),
+    "steep": (
+        lambda: RBM(Normal([0, 0]), Leaky([0, 0], 4.0, 1.0), 0.6 * np.eye(2)),
+        ValueError,
+        r"value of 0\.6 \(2 of 2 are 0\.5 or more\), so I - 4 WW' has the eigenvalue -0\.44 ",
+    ),
+    "large": (lambda: RBM(Spins([1e13]), Bits([0]), [[1]]), ValueError, "visible_bias reaches 1e"),
+    "spins": (
+        lambda: COUNTABLE["spins"].log_density(np.zeros((1, 5))),
+        ValueError,
+        r"visible holds values from 0\.0 to 0\.0: expected spins of -1 and \+1",
+    ),
+    "categories": (
+        lambda: COUNTABLE["categories, bits"].log_density(np.zeros((1, 9))),
+        ValueError,
+        "visible holds .*expected zeros and ones, a single 1 in the columns of each unit",
+    ),
+    "infinite": (
+        lambda: REAL["normal, bits"].log_density(np.full((1, 5), np.inf)),
+        ValueError,
+        "visible holds infinite values: expected finite numbers",
+    ),
+    "no gradient": (
+        lambda: COUNTABLE["spins"].gradient(np.ones((1, 5))),
+        TypeError,
+        "visible units without a gradient",
+    ),
+    "leaky states": (
+        lambda: REAL["normal, leaky"].log_joint_density(np.zeros((1, 4)), np.zeros((1, 3))),
+        TypeError,
+        "Leaky units are summed over",
+    ),
+    "too many": (
+        lambda: rl.exact(RBM(Spins(np.zeros(40)), Categories(np.zeros(60), 3), np.ones((40, 60)))),
+        ValueError,
+        "rbm has 40 visible and 60 hidden units: exact enumeration needs",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "kind", "words"), REFUSED.values(), ids=REFUSED)
+def test_mistakes_are_named(call, kind, words):
+    with pytest.raises(kind, match=words):
+        call()
+
+
+def test_a_kind_of_unit_is_one_class(tmp_path):
+    """Written here, and at once enumerated, drawn, saved, loaded and annealed."""
+
+    class Levels(rl.Layer):
+        """Units in {0, 1, 2}."""
+
+        values = np.array([[0.0], [1.0], [2.0]])
+
+        def _weights(self, x):
+            weights = np.exp(np.stack([0 * x, x, 2 * x], axis=-1))
+            return weights / weights.sum(axis=-1, keepdims=True)
+
+        def cumulant(self, x):
+            return np.log1p(np.exp(x) + np.exp(2 * x)).sum(axis=1)
+
+        def mean(self, x):
+            return self._weights(x) @ self.values[:, 0]
+
+        def draw(self, x, rng, n=None):
+            below = np.cumsum(self._weights(x), axis=-1)
+            u = rng.random(x.shape if n is None else (n, x.shape[1]))[..., None]
+            return (below[..., :2] <= u).sum(axis=-1).astype(float)
+
+    rbm = model(Levels(biases(7)), Bits(biases(4)))
+    joint = table(rbm)
+    assert rl.exact(rbm).log_z == pytest.approx(log_sum(joint), abs=1e-12)
+    rbm.save(tmp_path / "m.npz")
+    assert type(rl.load_rbm(tmp_path / "m.npz").visible) is Levels
+    run = rl.ais(rl.GeometricPath(rbm, base=np.zeros(7)), rl.schedules.linear(200), 300, rng=0)
+    assert abs(run.log_z - log_sum(joint)) < 4 * run.std_error < 0.1
