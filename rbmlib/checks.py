@@ -15,6 +15,8 @@ LARGEST = 1e12  # of a model's parameters: beyond, float64 cannot hold log p* to
 LARGEST_SCALE = 1e7  # of log_scale, which is in every slope: variances of slopes must survive
 LARGEST_STATE = 1e100  # of real states: their squares are summed
 PARAMETERS = ("weights", "visible_bias", "hidden_bias", "bias")  # of models
+MOST_BETAS = 32_767  # of a ladder: indices are kept in 16 bits
+BOOLS = (bool, np.bool_)
 
 
 def count(name: str, value, least: int = 1, most: float = MOST) -> int:
@@ -151,9 +153,24 @@ def states(name: str, value, layer) -> np.ndarray:
     found = np.atleast_2d(numeric(name, value, meaning))
     if found.ndim != 2 or found.shape[1] != len(layer):
         raise ValueError(f"{name} has shape {np.shape(value)}: expected {meaning}")
-    refuse_nan(name, found, "states of the model")
     if not layer.holds(found):
+        refuse_nan(name, found, layer.meaning)
         raise ValueError(f"{name} holds {layer.foreign(found)}")
+    return found
+
+
+def means(name: str, value, n_units: int) -> np.ndarray:
+    """States or means (n_states, n_units), or those of one state, of units of any kind."""
+    meaning = f"(n_states, {n_units}), one column a unit of the model"
+    found = numeric(name, value, meaning)
+    if found.ndim not in (1, 2) or found.shape[-1] != n_units:
+        raise ValueError(f"{name} has shape {found.shape}: expected {meaning}")
+    if found.dtype.kind == "f" and not (np.abs(found) <= LARGEST_STATE).all():
+        refuse_nan(name, found, "finite numbers")
+        raise ValueError(
+            f"{name} reaches {np.abs(found).max():.3g} in magnitude: expected finite numbers, "
+            f"{LARGEST_STATE:.0e} at most"
+        )
     return found
 
 
@@ -190,6 +207,24 @@ def schedule(value, name: str = "betas") -> np.ndarray:
         )
     betas.flags.writeable = False
     return betas
+
+
+def ladder(value) -> np.ndarray:
+    """A `schedule` of at most as many betas as an index of 16 bits can name."""
+    betas = schedule(value)
+    if betas.size > MOST_BETAS:
+        raise ValueError(f"betas holds {betas.size:,} values: expected {MOST_BETAS:,} at most")
+    return betas
+
+
+def prior(value, n: int) -> np.ndarray:
+    """r_k of n betas, normalised; uniform if None."""
+    if value is None:
+        return np.full(n, 1 / n)
+    found = array("prior", value, (n,), f"({n},), one positive number a beta")
+    if not (found > 0).all():
+        raise ValueError(f"prior is {found.min()} at its least: expected positive numbers")
+    return found / found.sum()
 
 
 def generator(rng) -> np.random.Generator:
