@@ -8,10 +8,8 @@ from scipy import stats
 
 import rbmlib as rl
 from rbmlib.automatic import cover as covers
-from rbmlib.automatic.checks import Round
 from rbmlib.automatic.log_z import _seed
-from rbmlib.automatic.verdict import AIM, needed, verdict
-from rbmlib.models.modes import find_modes
+from rbmlib.automatic.verdict import AIM, Round, needed, verdict
 
 
 def run(log_z=10.0, std_error=0.01, converged=True):
@@ -91,10 +89,10 @@ def test_steps_that_would_do_follow_from_the_spread_of_weights():
 def test_chains_go_where_the_error_is(monkeypatch):
     """Neyman's allocation: in proportion to the errors of parts, and 40 at least."""
     rbm, _ = rl.testsystems.two_mode_rbm(30, strength=4.0, tilt=1.0)
-    modes = find_modes(rbm, rng=0)
+    modes = rl.find_modes(rbm, rng=0)
     monkeypatch.setattr(covers, "_worth_a_part", lambda *_: np.array([1, 2]))
     path, source = rl.GeometricPath(rbm), np.random.default_rng(0)
-    made = covers.cover(rbm, path, path, modes, 2000, source, 1)
+    made = covers.cover(rbm, path, path, modes, 2000, source)
     error = made.pilot.error[1:]
     wanted = np.floor(np.maximum(covers.N_LOCAL * error / error.sum(), covers.FEWEST_LOCAL))
     assert [part.n_chains for part in made.parts] == [2000, *wanted]

@@ -1,17 +1,14 @@
 """How long `log_z` runs: rounds, budgets, compilation, and the same result again by its steps."""
 
-import importlib
-import warnings
+from importlib import import_module
 from types import SimpleNamespace
 
-import numba
 import numpy as np
 import pytest
 from helpers_models import coupled_rbm, two_modes
 
 import rbmlib as rl
 from rbmlib.automatic import parts, rounds
-from rbmlib.models.modes import find_modes
 
 
 @pytest.fixture(scope="module")
@@ -91,25 +88,24 @@ class Clock:
 )
 def test_rounds_grow_until_two_pass_in_a_row_or_the_budget_is_spent(monkeypatch, verdicts, steps):
     """The round that passed first is never the answer: it was chosen because it passed."""
-    clock, nothing = Clock(monkeypatch, 1e-4, verdicts), SimpleNamespace(seconds=0.0)
-    ran = rounds.rounds(clock, 20.0, 0.0, nothing)
+    clock = Clock(monkeypatch, 1e-4, verdicts)
+    ran = rounds.rounds(clock, 20.0, 0.0)
     assert [done.n_steps for done in ran] == steps
     assert clock.now < 20
 
 
 def test_rounds_go_on_until_the_error_is_small(monkeypatch):
     """Two rounds that pass are not enough where the second leaves an error above 0.05."""
-    nothing = SimpleNamespace(seconds=0.0)
     for error, steps in ((0.04, [250, 1000]), (0.09, [250, 1000, 4000])):
         clock = Clock(monkeypatch, 1e-4, [True] * 9, error * np.sqrt(1000))
-        assert [x.n_steps for x in rounds.rounds(clock, 20.0, 0.0, nothing)] == steps
+        assert [x.n_steps for x in rounds.rounds(clock, 20.0, 0.0)] == steps
 
 
 @pytest.mark.parametrize(("spread", "chains"), [(1000.0, 500), (1e5, 100), (1e7, 100)])
 def test_the_last_round_has_fewer_chains_where_weights_would_be_uneven(monkeypatch, spread, chains):
     """With a variance v of log-weights, n exp(-v) of n chains count; steps make v smaller."""
     clock = Clock(monkeypatch, 1e-4, [False] * 9, spread=spread)
-    *before, last = rounds.rounds(clock, 20.0, 0.0, SimpleNamespace(seconds=0.0))
+    *before, last = rounds.rounds(clock, 20.0, 0.0)
     assert {ran.n_chains for ran in before} == {500}
     assert last.n_chains == chains
     assert clock.now < 20
@@ -118,48 +114,30 @@ def test_the_last_round_has_fewer_chains_where_weights_would_be_uneven(monkeypat
 
 def test_a_budget_too_small_for_two_rounds_is_one(monkeypatch):
     for budget, steps in ((0.2, 560), (1e-6, rounds.LEAST_STEPS)):
-        clock, nothing = Clock(monkeypatch, 1e-4, [True]), SimpleNamespace(seconds=0.0)
-        assert [x.n_steps for x in rounds.rounds(clock, budget, 0.0, nothing)] == [steps]
+        clock = Clock(monkeypatch, 1e-4, [True])
+        assert [x.n_steps for x in rounds.rounds(clock, budget, 0.0)] == [steps]
 
 
-def test_compilation_is_not_counted(monkeypatch):
-    """Half of the time that passes is compilation: twice as much may pass."""
+def test_compilation_is_not_counted(model, monkeypatch):
+    """The budget begins after a trial of the loops, which compiles them, however long it takes."""
+    module, now, begun = import_module("rbmlib.automatic.log_z"), [7.0], []
 
-    class Compiling:
-        seconds = property(lambda self: self.share * self.clock.now)
+    class Over(Exception):
+        pass
 
-    steps = []
-    for share in (0.0, 0.5):
-        clock, compiling = Clock(monkeypatch, 1e-4 / (1 - share), [False] * 9), Compiling()
-        clock.sweep_seconds = lambda: 1e-4
-        compiling.share, compiling.clock = share, clock
-        steps.append([x.n_steps for x in rounds.rounds(clock, 10.0, 0.0, compiling)])
-    assert steps[0] == steps[1]
+    def trial(path, n_steps):
+        now[0] += 100.0
 
+    def rounds(runs, budget, started):
+        begun.append((budget, started))
+        raise Over
 
-def test_seconds_of_compilation_are_told(model, monkeypatch):
-    """Of kernels of this library alone, by a loop that no cache knows, compiled on the way."""
-
-    def compiling(module):
-        def loop(x):
-            return x + 1
-
-        loop.__module__ = module
-        return numba.njit(loop)
-
-    def run(module):
-        loop = compiling(module)
-        loops = iter([lambda: loop(1), lambda: loop(1.0), lambda: None])
-        ais = importlib.import_module("rbmlib.estimators.ais").ais
-        monkeypatch.setattr(parts, "ais", lambda *a, **k: (next(loops)(), ais(*a, **k))[1])
-        estimate = rl.log_z(model, n_steps=100, rng=0, enumerate_small=False)
-        return estimate.settings["compile_seconds"]
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        rl.log_z(model, n_steps=100, rng=0, enumerate_small=False)  # compiles what it needs
-        assert run("rbmlib._kernels.made_up") > 0
-        assert run("somebody.elses") == 0
+    monkeypatch.setattr(module.time, "perf_counter", lambda: now[0])
+    for name, fake in (("trial", trial), ("rounds", rounds), ("Runs", lambda *_: None)):
+        monkeypatch.setattr(module, name, fake)
+    with pytest.raises(Over):
+        rl.log_z(model, budget_seconds=3, rng=0, enumerate_small=False)
+    assert begun == [(3.0, 107.0)]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +173,7 @@ def test_the_bound_is_the_higher_of_two(found, monkeypatch, without_cover):
     """Of the modes that were sought, and of chains that were begun at bases and data."""
     rbm, log_z = rl.testsystems.two_mode_rbm(30, strength=4.0, tilt=1.0)
     monkeypatch.setattr(rounds, "best_lower_bound", lambda *_: found)
-    runs = rounds.Runs(rbm, None, None, 0, {"n_threads": 1, "progress": False})
-    bounds = find_modes(rbm, None).lower_bound
+    runs = rounds.Runs(rbm, None, None, 0)
+    bounds = rl.find_modes(rbm).lower_bound
     assert bounds.min() < bounds.max() < log_z
     assert runs.bound == max(found, bounds.max())

@@ -5,32 +5,29 @@ import warnings
 import numpy as np
 import pytest
 from helpers_models import exchanged
+from rbmbook import hard_systems
 
 import rbmlib as rl
-from rbmlib.automatic.checks import Round
 from rbmlib.automatic.cover import Cover, cover
-from rbmlib.automatic.parts import Joint, joined, run_part
-from rbmlib.automatic.pilot import schedule
-from rbmlib.automatic.verdict import verdict
-from rbmlib.estimators.exact import exact_samples
-from rbmlib.models import modes
+from rbmlib.automatic.parts import Joint, joined, run_part, schedule
+from rbmlib.automatic.verdict import Round, verdict
 from rbmlib.models.mean_field import lower_bounds
-from rbmlib.models.modes import _Single, find_modes, hunting_starts
+from rbmlib.search import modes
+from rbmlib.search.modes import _Single, find_modes, hunting_starts
 
 STEPS = 200
-OPTIONS = {"n_threads": 1, "progress": False}
 
 
 def hard(kind, seed):
-    kinds = list(rl.testsystems.HARD_KINDS)
-    return rl.testsystems.hard_rbm(kind, np.random.default_rng([kinds.index(kind), seed]))
+    kinds = list(hard_systems.HARD_KINDS)
+    return hard_systems.hard_rbm(kind, np.random.default_rng([kinds.index(kind), seed]))
 
 
 def covered(rbm, n_chains=500, seed=0):
     first, second = (
         rl.GeometricPath(rbm, rl.mean_field_bias(rbm, smoothing=s)) for s in (0.05, 0.2)
     )
-    return cover(rbm, first, second, find_modes(rbm), n_chains, np.random.default_rng(seed), 1)
+    return cover(rbm, first, second, find_modes(rbm), n_chains, np.random.default_rng(seed))
 
 
 # the hunt ---------------------------------------------------------------------------------------
@@ -111,7 +108,7 @@ def test_modes_are_solutions():
 def test_shares_of_components_add_up_to_one():
     rbm = hard("pocket", 0).rbm
     made = covered(rbm)
-    states = exact_samples(rbm, 200, 0)
+    states = rl.exact_samples(rbm, 200, 0)
     np.testing.assert_allclose(np.exp(made.log_shares(states)).sum(axis=1), 1, rtol=1e-12)
     parts = [np.exp(made.log_share(part, states)) for part in made.parts]
     np.testing.assert_allclose(np.sum(parts, axis=0), 1, rtol=1e-12)
@@ -123,11 +120,11 @@ def test_parts_of_a_pocket_are_its_share_of_exact_samples():
     rbm, log_z, _ = hard("pocket", 0)
     made = covered(rbm)
     assert len(made.parts) > 1
-    states = exact_samples(rbm, 20_000, 0)
+    states = rl.exact_samples(rbm, 20_000, 0)
     source = np.random.default_rng(1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        runs = [run_part(made, part, STEPS, source, OPTIONS) for part in made.parts]
+        runs = [run_part(made, part, STEPS, source) for part in made.parts]
     for part, run in zip(made.parts, runs, strict=True):
         share = np.exp(made.log_share(part, states)).mean()
         held = np.exp(run.forward.values - log_z)
@@ -152,10 +149,10 @@ def test_the_whole_alone_is_its_run():
     made = Cover.whole(path, other, 100)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        run = run_part(made, made.parts[0], STEPS, np.random.default_rng(3), OPTIONS)
+        run = run_part(made, made.parts[0], STEPS, np.random.default_rng(3))
     source = np.random.default_rng(3)
-    betas, _ = (schedule(path, STEPS, source, 1) for _ in range(2))  # of both bases
-    alone = rl.ais(path, betas, 100, source, n_threads=1)
+    betas, _ = (schedule(path, STEPS, source) for _ in range(2))  # of both bases
+    alone = rl.ais(path, betas, 100, source)
     assert joined([run.forward]).log_z == alone.log_z
 
 

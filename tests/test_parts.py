@@ -1,20 +1,17 @@
 """Parts of Z by overlapping shares, their sum, its error, and the steps of a pilot."""
 
 import warnings
-from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib.automatic import pilot
+from rbmlib.automatic import parts
 from rbmlib.automatic.cover import Cover, Part
 from rbmlib.automatic.parts import Joint, joined, run_part
 from rbmlib.estimators.bar import bennett, bennett_error
-from rbmlib.estimators.exact import exact_samples
 
-OPTIONS = {"n_threads": 1, "progress": False}
 SMALL = rl.testsystems.random_rbm(12, 6, coupling=3.0, rng=1)
 
 
@@ -29,10 +26,10 @@ def overlapping(n_chains: int) -> Cover:
 def test_overlapping_parts_are_their_shares_in_both_directions():
     """Where shares are neither 0 nor 1 a value without its share would show."""
     made, log_z = overlapping(2000), rl.exact(SMALL).log_z
-    source, states = np.random.default_rng(0), exact_samples(SMALL, 50_000, 0)
+    source, states = np.random.default_rng(0), rl.exact_samples(SMALL, 50_000, 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        runs = [run_part(made, part, 100, source, OPTIONS) for part in made.parts]
+        runs = [run_part(made, part, 100, source) for part in made.parts]
     for part, run in zip(made.parts, runs, strict=True):
         shares = np.exp(made.log_share(part, states))
         assert shares.std() > 0.1, "the shares would hide nothing"
@@ -47,7 +44,7 @@ def test_bounds_from_above_of_parts_keep_the_order_of_their_ends():
     made = overlapping(400)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        runs = [run_part(made, part, 50, np.random.default_rng(0), OPTIONS) for part in made.parts]
+        runs = [run_part(made, part, 50, np.random.default_rng(0)) for part in made.parts]
     backward = [run.backward for run in runs]
     assert backward[0].estimate.bound == "upper"
     total = joined(backward)
@@ -96,8 +93,8 @@ def test_a_pilot_leaves_a_share_of_the_steps_even(monkeypatch):
         zeta[zeta.size // 2] = 1.0
         return None, zeta
 
-    monkeypatch.setattr(pilot, "friction_coefficient", spike)
-    betas = pilot.schedule(rl.GeometricPath(SMALL), 400, np.random.default_rng(0), 1)
+    monkeypatch.setattr(parts, "friction_coefficient", spike)
+    betas = parts.schedule(rl.GeometricPath(SMALL), 400, np.random.default_rng(0))
     assert np.diff(betas).max() < 4.1 / 400
     assert np.diff(betas).min() < 0.1 / 400, "the spike takes most of the steps"
 
@@ -107,7 +104,6 @@ def test_a_second_path_has_a_schedule_of_its_own(n_paths, monkeypatch):
     """Of one path the second run has equal steps; a schedule is made for each other path."""
     first, asked, annealed = rl.GeometricPath(SMALL), [], []
     second = first if n_paths == 1 else rl.GeometricPath(SMALL, base=np.zeros(12))
-    module = import_module("rbmlib.automatic.parts")
 
     def schedule(path, n_steps, *_):
         asked.append(path)
@@ -117,12 +113,12 @@ def test_a_second_path_has_a_schedule_of_its_own(n_paths, monkeypatch):
         annealed.append(betas)
         return rl.ais(path, betas, *_, **more)
 
-    monkeypatch.setattr(module, "schedule", schedule)
-    monkeypatch.setattr(module, "ais", ais)
+    monkeypatch.setattr(parts, "schedule", schedule)
+    monkeypatch.setattr(parts, "ais", ais)
     made = Cover.whole(first, second, 50)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        run_part(made, made.parts[0], 40, np.random.default_rng(0), OPTIONS)
+        run_part(made, made.parts[0], 40, np.random.default_rng(0))
     assert asked == [first, second][:n_paths]
     bent, straight = np.linspace(0, 1, 41) ** 2, np.linspace(0, 1, 41)
     assert np.array_equal(annealed[0], bent)
@@ -133,7 +129,7 @@ def test_equal_friction_gives_equal_steps_on_any_grid(monkeypatch):
     looks = np.array([0.0, 0.1, 0.3, 1.0])
     weights = np.random.default_rng(0).normal(size=(4, 5))
     run = SimpleNamespace(betas=looks, trace={"chain_log_weights": weights})
-    monkeypatch.setattr(pilot, "ais", lambda *_, **more: run)
-    monkeypatch.setattr(pilot, "friction_coefficient", lambda *_, **more: (looks, np.ones(3)))
-    betas = pilot.schedule(rl.GeometricPath(SMALL), 10, None)
+    monkeypatch.setattr(parts, "ais", lambda *_, **more: run)
+    monkeypatch.setattr(parts, "friction_coefficient", lambda *_, **more: (looks, np.ones(3)))
+    betas = parts.schedule(rl.GeometricPath(SMALL), 10, None)
     np.testing.assert_allclose(betas, np.linspace(0, 1, 11), atol=1e-12)

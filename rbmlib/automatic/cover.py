@@ -18,23 +18,23 @@ A pilot compares what the base of the whole model finds of each part with what t
 finds. Parts that the first loses, or finds by few chains, are then annealed from their own bases.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from .._numerics import expit, logit, logsumexp, softplus
-from .._streams import ChainStream
-from ..models.bernoulli import BernoulliRBM
-from ..models.modes import Modes
-from ..paths.base import AnnealingPath
-from ..paths.geometric import GeometricPath
+from ..models.layers import Bits
+from ..models.rbm import RBM
+from ..numerics import ChainStream, expit, logit, logmeanexp, logsumexp, softplus
+from ..paths import GeometricPath, Path
+from ..sampling import anneal
 from ..schedules import linear
 
+TEMPERATURE = 10.0  # nats: in a base of all modes they weigh exp(log Z / temperature)
+SMOOTHING = 0.05  # of that base
+FIRST_CHAINS, FIRST_STEPS = 64, 200  # of the pilots that choose the first base
+BETTER = 2.0  # nats of the mean log-weight that another base than the mean-field fit must gain
 N_LOCAL, FEWEST_LOCAL = 1000, 40  # chains of all parts with bases of their own, and of each
-SHORTER = 4  # a part's own path starts where it ends: it takes a quarter of the steps
 PILOT_CHAINS, PILOT_STEPS, PILOT_FORWARD = 80, 150, 400
 PILOT_WORK, OVERHEAD = 2e10, 2e4  # chains x steps x (weights + overhead) of all pilots
 MOST_PILOTS, FEWEST_PILOTS = 60, 6
@@ -50,10 +50,25 @@ CERTAIN = 1e-5  # least probability of a state of a unit in a component
 WITHIN = 15.0  # nats below the heaviest mode, at most
 
 
+def first_base(rbm, mean_field, modes, source) -> np.ndarray:
+    """Visible biases: the ``mean_field`` fit, or rates of the modes, the heavier with more weight.
+
+    The mean of the log-weights of a short pilot decides, a lower bound on log Z in expectation
+    whatever the base, so that the higher is the better one. It needs no chain of great weight.
+    """
+    weights = np.exp((modes.log_z - modes.log_z[0]) / TEMPERATURE)
+    candidates = [mean_field, _bias(weights @ modes.visible / weights.sum(), SMOOTHING)]
+    paths = [GeometricPath(rbm, bias) for bias in candidates]
+    logs = [_pilot(path, FIRST_CHAINS, FIRST_STEPS, source)[1] for path in paths]
+    (kept, kept_error), (other, other_error) = map(_mean, logs)
+    gain = other - kept
+    return candidates[int(gain > max(BETTER, SURE * math.hypot(kept_error, other_error)))]
+
+
 class Part(NamedTuple):
     """Paths from two bases to what components ``of`` hold; one part may be the whole."""
 
-    paths: tuple[AnnealingPath, AnnealingPath]
+    paths: tuple[Path, Path]
     n_chains: int
     of: np.ndarray  # (n_components,) bool
 
@@ -64,11 +79,10 @@ class Part(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What each component holds of Z, relative to exp(log_scale): values and standard errors."""
+    """What each component holds of Z, relative to exp(`Cover.scale`): values, standard errors."""
 
     value: np.ndarray  # (n_components,)
     error: np.ndarray
-    log_scale: float
     n_chains: np.ndarray | int
 
 
@@ -81,127 +95,93 @@ class Cover:
         The first is the base of the whole model; it has what no other has.
     """
 
-    def __init__(self, biases: np.ndarray, log_c: np.ndarray):
-        self.biases, self.log_c = biases, log_c
+    def __init__(self, biases: np.ndarray, log_c: np.ndarray, scale: float = 0.0):
+        self.biases, self.log_c, self.scale = biases, log_c, scale
         self._log_norm = softplus(biases).sum(axis=1)
         self.parts: list[Part] = []
         self.pilot: Held | None = None
         self.tail = 0.0  # share of Z in modes without a pilot that the first base may lose
 
     @classmethod
-    def whole(cls, first: AnnealingPath, second: AnnealingPath, n_chains: int) -> Cover:
+    def whole(cls, first: Path, second: Path, n_chains: int) -> "Cover":
         """One part: the base of the model alone, whose components nobody asks for."""
         made = cls(np.zeros((1, 1)), np.zeros(1))
         made.parts = [Part((first, second), n_chains, np.ones(1, bool))]
         return made
 
-    def log_shares(self, states: np.ndarray) -> np.ndarray:
+    def log_shares(self, states):
         """log alpha of states (n, n_visible): (n, n_components)."""
         logs = states.astype(float) @ self.biases.T - self._log_norm + self.log_c
         return logs - logsumexp(logs, axis=1)[:, None]
 
-    def resized(self, n_chains: int) -> list[Part]:
-        """The parts, when the first has ``n_chains``: the others in proportion."""
-        scale = n_chains / self.parts[0].n_chains
-        sizes = [max(FEWEST_LOCAL, round(part.n_chains * scale)) for part in self.parts]
-        sizes[0] = n_chains
-        return [p._replace(n_chains=n) for p, n in zip(self.parts, sizes, strict=True)]
-
-    def log_share(self, part: Part, states: np.ndarray) -> np.ndarray:
+    def log_share(self, part, states):
         """log of what a part has of states: (n,)."""
         if part.of.all():
             return np.zeros(len(states))
         return logsumexp(self.log_shares(states)[:, part.of], axis=1)
 
-    def held(self, states: np.ndarray, log_weights: np.ndarray, log_scale: float) -> Held:
+    def resized(self, n_chains):
+        """The parts, when the first has ``n_chains``: the others in proportion."""
+        first, *others = self.parts
+        scale = n_chains / first.n_chains
+        sizes = [max(FEWEST_LOCAL, round(part.n_chains * scale)) for part in others]
+        pairs = zip(self.parts, [n_chains, *sizes], strict=True)
+        return [part._replace(n_chains=n) for part, n in pairs]
+
+    def held(self, states, log_weights) -> Held:
         """Of Z in each component, by weighted chains whose mean weight is Z."""
-        values = np.exp(log_weights[:, None] + self.log_shares(states) - log_scale)
-        return Held(*_mean(values), log_scale, len(values))
+        values = np.exp(log_weights[:, None] + self.log_shares(states) - self.scale)
+        return Held(*_mean(values), len(values))
 
     def unseen(self, states, log_weights) -> float:
         """What modes of the first part hold, by the pilot, beyond what chains found there.
 
         Relative to what these hold of Z; of modes for which the pilot is sure of it.
         """
-        if self.pilot is None or not self.parts[0].of[1:].any():
+        first = self.parts[0].of.copy()
+        if self.pilot is None or not first[1:].any():
             return self.tail
-        found = self.held(states, log_weights, self.pilot.log_scale)
-        gap, error = self.pilot.value - found.value, np.hypot(self.pilot.error, found.error)
-        counts = self.parts[0].of & (gap > SURE * error)
-        counts[0] = False
-        total = np.where(self.parts[0].of, found.value, self.pilot.value).sum()
-        return float(gap[counts].sum() / total) + self.tail
+        found = self.held(states, log_weights)
+        total = np.where(first, found.value, self.pilot.value).sum()
+        first[0], lost = False, _lost(found, self.pilot)
+        return float(lost[first & (lost > 0)].sum() / total) + self.tail
 
 
-def cover(
-    rbm: BernoulliRBM, first: GeometricPath, second: GeometricPath, modes: Modes, n_chains: int,
-    source: np.random.Generator, n_threads: int | None = None,
-) -> Cover:  # fmt: skip
+def cover(rbm, first, second, modes, n_chains, source) -> Cover:
     """The parts of a model, by pilots of every mode."""
-    whole = Part((first, second), n_chains, np.ones(1, bool))
     n, chains, steps = pilot_size(rbm, modes)
-    before = np.concatenate([expit(first.base_visible_bias)[None], modes.visible[:n]])
-    before = before.clip(CERTAIN, 1 - CERTAIN)
-    biases = logit(before).astype(np.float32).astype(float)
-    run = _runner(steps, n_threads, source)
-    states, weights = run(first, max(chains, PILOT_FORWARD if chains == PILOT_CHAINS else 0))
-    found = [run(_path(rbm, mode, WIDTHS[0]), chains) for mode in modes.visible[:n]]
+    means = np.concatenate([expit(first.models[0].visible.bias)[None], modes.visible[:n]])
+    means = means.clip(CERTAIN, 1 - CERTAIN)
+    forward_chains = max(chains, PILOT_FORWARD if chains == PILOT_CHAINS else 0)
+    runs = [_pilot(first, forward_chains, steps, source)]
+    narrow = [_path(rbm, mode, WIDTHS[0]) for mode in modes.visible[:n]]
+    runs += [_pilot(path, chains, steps, source) for path in narrow]
+    weights = runs[0][1]
     scale = float(max(logsumexp(weights), modes.log_z[0]))
-    log_c = np.concatenate([[logsumexp(weights) - math.log(weights.size)], modes.log_z[:n]])
-    every = [(states, weights), *found]
-    fits = [(x[: int(FITTED * len(x))], w[: int(FITTED * len(x))]) for x, w in every]
-    tests = [(x[len(y) :], w[len(y) :]) for (x, w), (y, _) in zip(every, fits, strict=True)]
-    for n_fits in range(N_FITS + 1):
-        made = Cover(biases, log_c)
-        if n_fits < N_FITS:
-            biases, log_c = _fitted(made, fits, before), _weights(made, fits, scale)
-    forward, value, error = _held(made, tests, scale)
-    made.pilot = Held(value, error, scale, np.array([len(w) for _, w in tests]))
+    made = Cover(
+        _rounded(logit(means)), np.concatenate([[logmeanexp(weights)], modes.log_z[:n]]), scale
+    )
+    sizes = [int(FITTED * len(log_weights)) for _, log_weights in runs]
+    fits = [(x[:k], w[:k]) for (x, w), k in zip(runs, sizes, strict=True)]
+    for _ in range(N_FITS):
+        made = Cover(_fitted(made, fits, means), _fitted_log_c(made, fits), scale)
+    tests = [(x[k:], w[k:]) for (x, w), k in zip(runs, sizes, strict=True)]
+    forward, made.pilot = _held(made, tests)
     own = _worth_a_part(forward, made.pilot)
-    rest = np.ones(len(biases), bool)
-    rest[own] = False
     made.tail = _tail(modes.log_z - scale, n, forward, made.pilot)
-    made.parts = [whole._replace(of=rest)]
-    sizes = N_LOCAL * error[own] / max(error[own].sum(), 1e-300)  # Neyman's allocation
+    rest = np.ones(len(means), bool)
+    rest[own] = False
+    made.parts = [Part((first, second), n_chains, rest)]
+    error = made.pilot.error[own]
+    sizes = N_LOCAL * error / max(error.sum(), 1e-300)  # Neyman's allocation
     for m, size in zip(own, sizes, strict=True):
-        narrow, wide = (_path(rbm, modes.visible[m - 1], width) for width in WIDTHS)
+        wide = _path(rbm, modes.visible[m - 1], WIDTHS[1])
         n_own = int(np.clip(size, FEWEST_LOCAL, n_chains))
-        made.parts.append(Part((narrow, wide), n_own, np.arange(len(biases)) == m))
+        made.parts.append(Part((narrow[m - 1], wide), n_own, np.arange(len(means)) == m))
     return made
 
 
-def _held(made: Cover, runs: list, scale: float) -> tuple[Held, np.ndarray, np.ndarray]:
-    """Of the first run; and of each component by its own: values and errors."""
-    forward, *local = (made.held(states, weights, scale) for states, weights in runs)
-    value, error = forward.value.copy(), forward.error.copy()
-    for m, held in enumerate(local, 1):
-        value[m], error[m] = held.value[m], held.error[m]
-    return forward, value, error
-
-
-def _weights(made: Cover, runs: list, scale: float) -> np.ndarray:
-    """log C of components: what their own runs find, or the first."""
-    forward, value, _ = _held(made, runs, scale)
-    return np.log(np.maximum(np.maximum(value, forward.value), 1e-300)) + scale
-
-
-def _fitted(made: Cover, runs: list, before: np.ndarray) -> np.ndarray:
-    """Biases of components (n, n_visible) like the chains, by weight, that their own runs hold.
-
-    A base is broader than what chains find from it, and would take the rare states of a mode for
-    its own, which it does not find. The means ``before`` count as one chain.
-    """
-    biases = np.empty_like(made.biases)
-    for c, (states, log_weights) in enumerate(runs):
-        values = log_weights + made.log_shares(states)[:, c]
-        weights = np.exp(values - values.max())
-        weights /= weights.sum()
-        size = 1 / (weights @ weights)
-        biases[c] = (size * (weights @ states) + before[c]) / (size + 1)
-    return logit(biases).astype(np.float32).astype(float)
-
-
-def pilot_size(rbm: BernoulliRBM, modes: Modes) -> tuple[int, int, int]:
+def pilot_size(rbm, modes) -> tuple[int, int, int]:
     """Of modes, chains and steps: as many as the size of the model allows."""
     near = int((modes.log_z > modes.log_z[0] - WITHIN).sum())
     work = PILOT_WORK / (rbm.weights.size + OVERHEAD)
@@ -210,12 +190,54 @@ def pilot_size(rbm: BernoulliRBM, modes: Modes) -> tuple[int, int, int]:
     return min(n, near), max(30, round(PILOT_CHAINS * shrink)), max(60, round(PILOT_STEPS * shrink))
 
 
-def _worth_a_part(forward: Held, local: Held) -> np.ndarray:
+def _pilot(path, n_chains, n_steps, source):
+    """States of chains that were annealed, and their log-weights."""
+    stream = ChainStream(source, n_chains)
+    start = path.sample_base(n_chains, stream)
+    states, gains = anneal(path, start, linear(n_steps), stream)
+    return states, gains + path.log_z_base
+
+
+def _held(made, runs):
+    """By the first run; and of each component by its own."""
+    each = [made.held(*run) for run in runs]
+    own = [(held.value[c], held.error[c], held.n_chains) for c, held in enumerate(each)]
+    return each[0], Held(*np.array(own).T)
+
+
+def _fitted_log_c(made, runs):
+    """log C of components: what their own runs find, or the first."""
+    forward, local = _held(made, runs)
+    return np.log(np.maximum(np.maximum(local.value, forward.value), 1e-300)) + made.scale
+
+
+def _fitted(made, runs, before):
+    """Biases of components (n, n_visible) like the chains, by weight, that their own runs hold.
+
+    A base is broader than what chains find from it, and would take the rare states of a mode for
+    its own. The means ``before`` count as one more chain.
+    """
+    means = np.empty_like(before)
+    for c, (states, log_weights) in enumerate(runs):
+        values = log_weights + made.log_shares(states)[:, c]
+        weights = np.exp(values - values.max())
+        weights /= weights.sum()
+        size = 1 / (weights @ weights)
+        means[c] = (size * (weights @ states) + before[c]) / (size + 1)
+    return _rounded(logit(means))
+
+
+def _lost(forward, local):
+    """What each component holds beyond what the first base finds there, where that is sure."""
+    gap, error = local.value - forward.value, np.hypot(local.error, forward.error)
+    return np.where(gap > SURE * error, gap, 0.0)
+
+
+def _worth_a_part(forward, local):
     """Components that the first base loses, or that few of its chains find; the heaviest first."""
     known = local.error < local.value / 4  # a few chains of a short pilot may hold anything
     total = np.where(known, np.maximum(forward.value, local.value), forward.value).sum()
-    gap, error = local.value - forward.value, np.hypot(local.error, forward.error)
-    lost = (gap > LOST * total) & (gap > SURE * error)
+    lost = _lost(forward, local) > LOST * total
     few = forward.error > forward.value / FEW
     rare = few & (local.value > LOST * total) & (local.error < forward.error / 3)
     even = local.error**2 * local.n_chains <= EVEN * local.value**2
@@ -224,44 +246,32 @@ def _worth_a_part(forward: Held, local: Held) -> np.ndarray:
     return own[np.argsort(-local.value[own], kind="stable")][:MOST_PARTS]
 
 
-def _tail(log_held: np.ndarray, n: int, forward: Held, local: Held) -> float:
+def _tail(log_held, n, forward, local) -> float:
     """What modes without a pilot may hold beyond what the first base finds there, relative to Z.
 
     By their local estimates, of which as much is missing as of those of the last with a pilot.
     """
     first = max(1, n - n // 3)
-    gap, error = local.value - forward.value, np.hypot(local.error, forward.error)
-    lost = np.where(gap > SURE * error, gap, 0.0)[first:].sum()
-    held = np.exp(log_held)
+    lost, held = _lost(forward, local)[first:].sum(), np.exp(log_held)
     return float(lost / max(held[first - 1 : n].sum(), 1e-300) * held[n:].sum() / local.value.sum())
 
 
-def _runner(n_steps: int, n_threads, source):
-    def run(path: GeometricPath, n_chains: int):
-        stream = ChainStream(source, n_chains)
-        state, gains = path.anneal(
-            path.sample_base(n_chains, stream), linear(n_steps), stream, n_threads=n_threads
-        )
-        return state.coordinates, gains + path.log_z_base
-
-    return run
+def _path(rbm, mode, width):
+    """From the mean fields of a mode, none of them quite certain."""
+    biases = (_bias(means, width) for means in (mode, rbm.hidden.mean(rbm.field(mode[None]))[0]))
+    base = RBM(*(Bits(bias) for bias in biases), np.zeros(rbm.weights.shape))
+    return GeometricPath(rbm, base)
 
 
-def _biases(rbm: BernoulliRBM, mode: np.ndarray, width: float = WIDTHS[0]):
-    """Visible and hidden biases of the mean fields of a mode, none of them quite certain."""
-    hidden = expit(rbm.hidden_field(mode[None]))[0]
-    # in single precision: the last digits of a double depend on the BLAS
-    return tuple(
-        logit((means + width) / (1 + 2 * width)).astype(np.float32).astype(float)
-        for means in (mode, hidden)
-    )
+def _bias(means, width):
+    return _rounded(logit((means + width) / (1 + 2 * width)))
 
 
-def _path(rbm: BernoulliRBM, mode: np.ndarray, width: float) -> GeometricPath:
-    visible, hidden = _biases(rbm, mode, width)
-    return GeometricPath(rbm, BernoulliRBM(np.zeros(rbm.weights.shape), visible, hidden))
+def _rounded(biases):
+    """To single precision: the last digits of a double depend on the BLAS."""
+    return biases.astype(np.float32).astype(float)
 
 
-def _mean(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _mean(values):
     """And standard errors, over the first axis."""
     return values.mean(axis=0), values.std(axis=0, ddof=1) / math.sqrt(len(values))

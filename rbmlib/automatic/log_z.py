@@ -9,28 +9,20 @@ bound on log Z. A pilot from a base about each says which of them the runs would
 runs of their own, and Z is the sum of what all find, each in its part (`cover`).
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 
 import numpy as np
 
-from .. import __version__
-from .._compiling import watched
-from .._diagnosis import warn
-from .._kernels import threads
-from .._progress import one_run
-from .._validation import count, generator, number
-from ..estimators.exact import can_enumerate, exact
-from ..models.bernoulli import BernoulliRBM
-from ..models.conversion import as_rbm
-from ..paths.base import AnnealingPath
-from ..paths.bases import base_rate
-from ..results import Estimate
-from .checks import Round
-from .rounds import MAX_STEPS, N_CHAINS, Runs, rounds
-from .verdict import verdict
+from .. import checks
+from ..estimators import estimator
+from ..estimators.exact import exact
+from ..models.conversion import as_rbm_of_bits
+from ..models.rbm import RBM
+from ..paths import GeometricPath, Path, base_rate
+from ..results import Estimate, warn
+from .rounds import MAX_STEPS, N_CHAINS, Runs, rounds, trial
+from .verdict import Round, verdict
 
 EXACT_UNITS = 20
 BUDGET_SECONDS = 10.0
@@ -39,9 +31,9 @@ FEWEST = 20  # chains
 RBM_MEANING = "a BernoulliRBM, or a path to any model, such as rl.LeakinessPath(model)"
 
 
-@one_run
+@estimator
 def log_z(
-    rbm: BernoulliRBM | AnnealingPath,
+    rbm: RBM | Path,
     *,
     data=None,
     budget_seconds: float | None = None,
@@ -49,14 +41,12 @@ def log_z(
     n_chains: int | None = None,
     rng=None,
     enumerate_small: bool = True,
-    n_threads: int | None = None,
-    progress: bool | None = None,
 ) -> Estimate:
     """Estimate log Z, and say whether to trust it.
 
     Parameters
     ----------
-    rbm : BernoulliRBM or AnnealingPath
+    rbm : BernoulliRBM or Path
         A fitted BernoulliRBM of scikit-learn is taken too. Other models are given by a path to
         them: there is one base then, no modes are sought, and the best verdict is "wider than it
         looks".
@@ -69,8 +59,8 @@ def log_z(
         error is at most 0.05. The last is the answer: one before it was chosen because it passed.
         If the budget ends before, the last round takes what is left of it, with fewer chains of
         more steps where the weights would otherwise be uneven. Compilation, once after an
-        installation, is not counted (a line on standard error tells of it); nor does enumeration
-        (up to 20 units in a layer) look at the budget.
+        installation, is not counted; nor does enumeration (up to 20 units in a layer) look at the
+        budget.
     n_steps : int, optional
         Temperatures of each run, instead of a budget: one round. The same seed then gives the
         same bits, and those of a run with a budget whose ``settings["n_steps"]`` and
@@ -113,72 +103,69 @@ def log_z(
     >>> estimate.log_z == rl.log_z(rbm, n_steps=1000, rng=0, enumerate_small=False).log_z
     True
     """
-    is_path = isinstance(rbm, AnnealingPath)
-    if not is_path:
-        rbm = as_rbm("rbm", rbm, RBM_MEANING)
+    is_path = isinstance(rbm, Path)
+    target = rbm if is_path else as_rbm_of_bits("rbm", rbm, RBM_MEANING)
     budget, n_steps, n_chains = _length(budget_seconds, n_steps, n_chains)
-    threads.resolve(n_threads)  # which refuses what is no number, before anything is compiled
-    if is_path and data is not None:
-        raise ValueError("data is given with a path, which brings its base: expected one of them")
-    if data is not None and np.shape(data)[-1:] != (rbm.n_visible,):
-        raise ValueError(
-            f"data has shape {np.shape(data)}: expected (n_samples, {rbm.n_visible}), "
-            "one column a visible unit of the model"
-        )
-    base = None if data is None else base_rate(data)  # which refuses what is no data
+    base = None if data is None else _base(target, data)
+    if enumerate_small and not is_path and min(target.weights.shape) <= EXACT_UNITS:
+        return _exact(target)
+    seed = _seed(rng)
+    if n_steps is None:
+        trial(target if is_path else GeometricPath(target, np.zeros(target.n_visible)), 2)
     started = time.perf_counter()
-    with watched() as compilation:
-        if enumerate_small and not is_path and can_enumerate(rbm, EXACT_UNITS):
-            estimate = exact(rbm, n_threads=n_threads, progress=progress)
-            known = {
-                "lower_bound": (estimate.log_z, 0.0),
-                "upper_bound": (estimate.log_z, 0.0),
-                "checks": {},
-                "verdict": "trust: exact, by enumeration",
-            }
-            return replace(estimate, settings=estimate.settings | known)
-        seed = _seed(rng)
-        runs = Runs(rbm, data, base, seed, {"n_threads": n_threads, "progress": progress})
-        if n_steps is None:
-            ran = rounds(runs, budget, started, compilation)
-        else:
-            ran = [runs(n_steps, n_chains)]
+    runs = Runs(target, data, base, seed)
+    ran = rounds(runs, budget, started) if n_steps is None else [runs(n_steps, n_chains)]
     last = ran[-1]
     if not last.passed:
         _warn_of(last, budget, can_have_data=not is_path and data is None)
-    forward, backward = last.forward, last.backward
+    settings = {
+        "rng": seed,
+        "base": "of the path" if is_path else "mean field" if data is None else "base rate of data",
+        "budget_seconds": budget,
+        "earlier_rounds": [earlier.n_steps for earlier in ran[:-1]],
+        "verdict": verdict(last, data is not None),
+    }
+    return _estimate(last, settings)
+
+
+def _estimate(last, settings):
+    forward, other, backward = last.forward, last.other, last.backward
+    found = {
+        "n_steps": last.n_steps,
+        "n_chains": last.n_chains,
+        "n_parts": last.n_parts,
+        "lower_bound": (forward.mean_log_z, forward.mean_std_error),
+        "upper_bound": (backward.mean_log_z, backward.mean_std_error),
+        "upper_bound_from": "resampled AIS particles: as good a bound as they are samples",
+        "mean_field_bound": last.bound,
+        "both_directions": (last.joint.log_z, last.joint.std_error),
+        "first_base": (forward.log_z, forward.std_error),
+        "second_base": (other.log_z, other.std_error),
+        "reverse": (backward.log_z, backward.std_error),
+        "checks": last.checks(),
+        "disagreement": last.disagreement,
+        "missing": last.unseen,
+    }
     return replace(
         forward,
         method="log_z",
         log_z=last.log_z,
         std_error=last.std_error(),
         interval=last.interval(),
-        seconds=time.perf_counter() - started,
         converged=last.passed,
-        settings=forward.settings
-        | {
-            "rng": seed,
-            "n_steps": last.n_steps,
-            "n_chains": last.n_chains,
-            "base": _base(is_path, data),
-            "budget_seconds": budget,
-            "earlier_rounds": [earlier.n_steps for earlier in ran[:-1]],
-            "compile_seconds": compilation.seconds,
-            "lower_bound": (forward.mean_log_z, forward.mean_std_error),
-            "upper_bound": (backward.mean_log_z, backward.mean_std_error),
-            "mean_field_bound": last.bound,
-            "both_directions": (last.joint.log_z, last.joint.std_error),
-            "first_base": (forward.log_z, forward.std_error),
-            "second_base": (last.other.log_z, last.other.std_error),
-            "reverse": (backward.log_z, backward.std_error),
-            "upper_bound_from": "resampled AIS particles: as good a bound as they are samples",
-            "checks": last.checks(),
-            "verdict": verdict(last, data is not None),
-            "missing": last.unseen,
-            "n_parts": len(runs.cover.parts),
-            "version": __version__,
-        },
+        settings=forward.settings | found | settings,
     )
+
+
+def _exact(rbm):
+    estimate = exact(rbm)
+    bound = (estimate.log_z, 0.0)
+    known = {"lower_bound": bound, "upper_bound": bound, "checks": {}}
+    verdict = {"verdict": "trust: exact, by enumeration"}
+    return replace(estimate, settings=estimate.settings | known | verdict)
+
+
+# what is asked for --------------------------------------------------------------------------
 
 
 def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None, int]:
@@ -189,10 +176,11 @@ def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None
                 f"budget_seconds is {budget_seconds!r} and n_steps is {n_steps!r}: expected one "
                 "of them; n_steps alone fixes the result"
             )
-        n_steps = count("n_steps", n_steps)
+        n_steps = checks.count("n_steps", n_steps)
         if n_steps > MAX_STEPS:
             raise ValueError(f"n_steps is {n_steps:,}: expected {MAX_STEPS:,} at most")
-        return None, n_steps, N_CHAINS if n_chains is None else count("n_chains", n_chains, FEWEST)
+        n_chains = N_CHAINS if n_chains is None else checks.count("n_chains", n_chains, FEWEST)
+        return None, n_steps, n_chains
     if n_chains is not None:
         raise ValueError(
             f"n_chains is {n_chains!r} without n_steps: expected both or neither; a budget chooses "
@@ -200,29 +188,29 @@ def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None
         )
     meaning = f"a number above 0, {MAX_SECONDS:,.0f} at most"
     budget = BUDGET_SECONDS if budget_seconds is None else budget_seconds
-    budget = number("budget_seconds", budget, meaning, above=0)
-    if budget > MAX_SECONDS:
-        raise ValueError(f"budget_seconds is {budget:g}: expected {meaning}")
-    return budget, None, N_CHAINS
+    return checks.number("budget_seconds", budget, meaning, above=0, most=MAX_SECONDS), None, 0
 
 
-def _base(is_path: bool, data) -> str:
-    if is_path:
-        return "of the path"
-    return "mean field" if data is None else "base rate of data"
+def _base(target, data):
+    """Visible biases by the data."""
+    if isinstance(target, Path):
+        raise ValueError("data is given with a path, which brings its base: expected one of them")
+    if np.shape(data)[-1:] != (target.n_visible,):
+        raise ValueError(
+            f"data has shape {np.shape(data)}: expected (n_samples, {target.n_visible}), "
+            "one column a visible unit of the model"
+        )
+    return base_rate(data)  # which refuses what is no data
 
 
 def _seed(rng) -> int:
     """The seed that was given, or one that is drawn from what was."""
-    if rng is None or isinstance(rng, np.random.Generator):
-        return int(generator(rng).integers(2**63))
-    generator(rng)  # which refuses what is no seed
-    return int(rng)
+    source = checks.generator(rng)  # which refuses what is no seed
+    return int(source.integers(2**63)) if rng is None or source is rng else int(rng)
 
 
 def _warn_of(last: Round, budget: float | None, can_have_data: bool) -> None:
     """What failed, and what may help: nothing that was given already."""
-    failed = [text for text, passed in last.checks().items() if not passed]
     remedies = [
         f"more steps than {last.n_steps:,} (n_steps; --steps)"
         if budget is None
@@ -230,7 +218,5 @@ def _warn_of(last: Round, budget: float | None, can_have_data: bool) -> None:
     ]
     if can_have_data:
         remedies.append("training data (data; --data)")
-    warn(
-        f"log_z: do not trust this value: failed: {'; '.join(failed)}. Give it "
-        + ", or ".join(remedies)
-    )
+    remedy = ", or ".join(remedies)
+    warn(f"log_z: do not trust this value: failed: {last.failed}. Give it {remedy}")

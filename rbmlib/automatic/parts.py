@@ -5,31 +5,31 @@ part in the state at beta = 1, w alpha of a forward chain and R alpha of one tha
 drawn by p alpha, are work values of opposite processes: the equation holds with Z_c for Z.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from .._numerics import logmeanexp, logsumexp
-from .._streams import ChainStream
-from ..estimators._reverse_start import moved_on, resample
-from ..estimators._weights import has_converged
 from ..estimators.ais import ais
 from ..estimators.bar import bennett, bennett_error
-from ..estimators.reverse_ais import reverse_ais
-from ..paths.base import State
-from ..results import Estimate, WeightSummary, log_mean_interval, summarise_log_weights
+from ..estimators.reverse_ais import resampled, reverse_ais
+from ..numerics import ChainStream, logmeanexp, logsumexp
+from ..results import Estimate, WeightSummary, enough, log_mean_interval, summarise_log_weights
+from ..sampling import sweep
 from ..schedules import linear
-from .cover import SHORTER, Cover, Part
-from .pilot import schedule
+from ..schedules.fixed import cut
+from ..schedules.pilots import friction_coefficient
+from .cover import Cover, Part
 
 BURN_IN = 200
+SHORTER = 4  # a part's own path starts where it ends: it takes a quarter of the steps
 FEWEST_STEPS = 100
 LOOKS = 50  # at the first run, for its trace
 ROUNDING = 1e-9  # nats: no spread
+PILOT_CHAINS, PILOT_SHORTER, PILOT_STEPS = 64, 4, (100, 10_000)  # of a schedule
+PILOT_LOOKS = 101
+EVEN = 0.25  # of the steps, spread evenly: a pilot may miss what a longer run will meet
 
 
 class Weighted(NamedTuple):
@@ -52,7 +52,7 @@ class Joint(NamedTuple):
     families: float
 
     @classmethod
-    def of(cls, joints) -> Joint:
+    def of(cls, joints) -> "Joint":
         """Of a sum over parts; its degrees of freedom by Welch and Satterthwaite."""
         logs, errors, families = np.array(joints).T
         log_z = float(logsumexp(logs))
@@ -73,32 +73,50 @@ class Runs(NamedTuple):
     joint: Joint
 
 
-def run_part(cover: Cover, part: Part, n_steps: int, source, options: dict) -> Runs:
+def run_part(cover: Cover, part: Part, n_steps: int, source) -> Runs:
     """Forward from both bases, and backward to the first from the particles of both.
 
     Some forward chains end elsewhere. Of those that begin in the part the mean of exp(-R) is
     their opposite's: E[alpha of the end of a forward chain] / Z_c.
     """
 
-    def forward(path, betas, looks) -> Weighted:
-        run = ais(path, betas, part.n_chains, source, n_recorded=looks, **options)
-        return Weighted(run, cover.log_share(part, run.states.coordinates))
+    def forward(path, betas, looks):
+        run = ais(path, betas, part.n_chains, source, n_recorded=looks)
+        return Weighted(run, cover.log_share(part, run.states))
 
-    n_threads = options["n_threads"]
-    if part.is_first:
-        first, second = part.paths
-        schedules = [schedule(first, n_steps, source, n_threads)]
-        one = first is second  # whose second run is another only by its steps
-        schedules += [linear(n_steps) if one else schedule(second, n_steps, source, n_threads)]
-    else:
-        schedules = [linear(steps_of(part, n_steps))] * 2
+    schedules = _schedules(part, n_steps, source)
     looks = (LOOKS, 2) if part.is_first else (2, 2)
     runs = [forward(*each) for each in zip(part.paths, schedules, looks, strict=True)]
-    start, ancestors = _start(cover, part, runs, source, n_threads)
-    back = reverse_ais(part.paths[0], schedules[0], part.n_chains, source, start=start, **options)
+    start, ancestors = _start(cover, part, runs, source)
+    back = reverse_ais(part.paths[0], schedules[0], part.n_chains, source, start=start)
     reached = np.full(part.n_chains, logmeanexp(runs[0].log_shares))
-    joint = _joint(runs, back.log_weights + cover.log_share(part, start.coordinates), ancestors)
-    return Runs(runs[0], runs[1], Weighted(back, reached), joint)
+    joint = _joint(runs, back.log_weights + cover.log_share(part, start), ancestors)
+    return Runs(*runs, Weighted(back, reached), joint)
+
+
+def _schedules(part, n_steps, source):
+    """Of the runs from both bases; a single path's second run is another only by its steps."""
+    first, second = part.paths
+    if not part.is_first:
+        return [linear(steps_of(part, n_steps))] * 2
+    bent = schedule(first, n_steps, source)
+    return [bent, linear(n_steps) if first is second else schedule(second, n_steps, source)]
+
+
+def schedule(path, n_steps: int, source) -> np.ndarray:
+    """Betas (n_steps + 1,): steps by the friction that a short pilot meets, with a share even."""
+    length = linear(_pilot_steps(n_steps))
+    run = ais(path, length, PILOT_CHAINS, source, n_recorded=PILOT_LOOKS, keep_chains=True)
+    increments = np.diff(run.trace["chain_log_weights"], axis=0)
+    if not np.ptp(increments, axis=1).all():  # a flat stretch, which has no friction
+        return linear(n_steps)
+    lengths = np.sqrt(friction_coefficient(run, smoothing=2.0)[1]) * np.diff(run.betas)
+    even = EVEN * np.diff(run.betas)
+    return cut(run.betas, (1 - EVEN) * lengths / lengths.sum() + even, n_steps)
+
+
+def _pilot_steps(n_steps):
+    return int(np.clip(n_steps // PILOT_SHORTER, *PILOT_STEPS))
 
 
 def steps_of(part: Part, n_steps: int) -> int:
@@ -106,7 +124,13 @@ def steps_of(part: Part, n_steps: int) -> int:
     return n_steps if part.is_first else max(FEWEST_STEPS, n_steps // SHORTER)
 
 
-def _joint(runs, reverse: np.ndarray, ancestors: np.ndarray) -> Joint:
+def work(parts: list[Part], n_steps: int) -> int:
+    """Sweeps of all chains of the runs of these parts, pilots of schedules included."""
+    runs = sum(part.n_chains * (3 * steps_of(part, n_steps) + BURN_IN) for part in parts)
+    return runs + 2 * PILOT_CHAINS * _pilot_steps(n_steps)
+
+
+def _joint(runs, reverse, ancestors):
     """Of the chains of the first run and the reverse ones, which descend from those of both."""
     forward = runs[0].values
     if np.ptp(np.concatenate([forward, reverse])) < ROUNDING:  # base and target are one
@@ -116,7 +140,7 @@ def _joint(runs, reverse: np.ndarray, ancestors: np.ndarray) -> Joint:
     return Joint(root.log_z, *bennett_error(root, ancestors, n_ancestors))
 
 
-def _start(cover: Cover, part: Part, runs, source, n_threads) -> tuple[State, np.ndarray]:
+def _start(cover, part, runs, source):
     """Particles of both runs, drawn by their weights, then moved at beta = 1 within the part.
 
     And which of the particles, of both runs in turn, each descends from.
@@ -125,20 +149,18 @@ def _start(cover: Cover, part: Part, runs, source, n_threads) -> tuple[State, np
     shares as probability.
     """
     pooled = np.concatenate([run.values for run in runs])
-    both = zip(*(run.estimate.states for run in runs), strict=True)
-    states = type(runs[0].estimate.states)(*(np.concatenate(pair) for pair in both))
-    chosen = source.permutation(resample(pooled, source, part.n_chains))
+    chosen = source.permutation(resampled(pooled, source, part.n_chains))
+    before = np.concatenate([run.estimate.states for run in runs])[chosen]
     stream = ChainStream(source, part.n_chains)
-    moved = moved_on(cover.parts[0].paths[0], states, chosen, BURN_IN, stream, n_threads=n_threads)
+    moved = sweep(cover.parts[0].paths[0], before, 1.0, BURN_IN, stream)
     if part.of.all():
         return moved, chosen
-    before = states.coordinates[chosen]
-    gain = cover.log_share(part, moved.coordinates) - cover.log_share(part, before)
+    gain = cover.log_share(part, moved) - cover.log_share(part, before)
     accepted = np.log(source.random(part.n_chains)) < gain
-    return State(np.where(accepted[:, None], moved.coordinates, before)), chosen
+    return np.where(accepted[:, None], moved, before), chosen
 
 
-def joined(runs) -> Estimate:
+def joined(runs: list[Weighted]) -> Estimate:
     """Sums over the parts; of a single part, its run.
 
     Chains of different parts are put together by their number, the shorter part repeated, for the
@@ -148,28 +170,35 @@ def joined(runs) -> Estimate:
     first = runs[0].estimate
     if len(runs) == 1:
         return first
-    sign = -1 if first.bound == "upper" else 1
-    sums = [summarise_log_weights(sign * run.values) for run in runs]
-    logs = np.array([sign * one.log_mean for one in sums])
-    log_z = float(logsumexp(logs))
-    shares = np.exp(logs - log_z)
-    error = math.sqrt(sum((s * one.std_error) ** 2 for s, one in zip(shares, sums, strict=True)))
-    sizes = [run.values.size for run in runs]
-    n = sum(sizes)
+    sign, values = -1 if first.bound == "upper" else 1, [run.values for run in runs]
+    sizes = np.array([one.size for one in values])
+    sums = [summarise_log_weights(sign * one) for one in values]
+    log_z, error = _sum([(sign * one.log_mean, one.std_error) for one in sums])
+    n = int(sizes.sum())
     ess = n / (1 + n * error**2)
-    summary = WeightSummary(log_z * sign, error, ess)
-    low, high = log_mean_interval(summary, n)
-    each = [np.resize(run.values, max(sizes)) for run in runs]
-    together = logsumexp(np.array(each), axis=0)
-    mean, spread = float(together.mean()), float(together.std(ddof=1)) / math.sqrt(min(sizes))
-    if sign < 0:  # the logarithm of a sum is convex: bounds of parts add up
-        means = np.array([run.values.mean() for run in runs])
-        mean = float(logsumexp(means))
-        spreads = [run.values.std(ddof=1) / math.sqrt(run.values.size) for run in runs]
-        spread = float(np.sqrt(np.sum((np.exp(means - mean) * spreads) ** 2)))
-    weights = [run.values + sign * math.log(n / run.values.size) for run in runs]
+    low, high = log_mean_interval(WeightSummary(log_z * sign, error, ess), n)
+    if sign > 0:
+        together = logsumexp([np.resize(one, sizes.max()) for one in values], axis=0)
+        mean, spread = float(together.mean()), together.std(ddof=1) / math.sqrt(sizes.min())
+    else:  # the logarithm of a sum is convex: bounds of parts add up
+        mean, spread = _sum([(one.mean(), one.std(ddof=1) / math.sqrt(one.size)) for one in values])
+    weights = [one + sign * math.log(n / one.size) for one in values]
     return replace(
-        first, log_z=log_z, std_error=error, ess=ess, n_chains=n, mean_log_z=mean,
-        interval=(low, high) if sign > 0 else (-high, -low), mean_std_error=spread,
-        converged=has_converged(ess, n), log_weights=np.concatenate(weights),
-    )  # fmt: skip
+        first,
+        log_z=log_z,
+        std_error=error,
+        interval=(low, high) if sign > 0 else (-high, -low),
+        mean_log_z=mean,
+        mean_std_error=float(spread),
+        ess=ess,
+        n_chains=n,
+        converged=enough(ess, n),
+        log_weights=np.concatenate(weights),
+    )
+
+
+def _sum(parts) -> tuple[float, float]:
+    """Logarithm of a sum of independent terms, given those of the terms, and its error."""
+    logs, errors = np.array(parts).T
+    log_z = float(logsumexp(logs))
+    return log_z, math.sqrt(sum((np.exp(logs - log_z) * errors) ** 2))

@@ -1,29 +1,21 @@
 """Rounds of `log_z`, ever longer, until they agree or a budget is over."""
 
-from __future__ import annotations
-
 import math
 import time
 import warnings
 
 import numpy as np
 
-from .._compiling import Watch
-from .._numerics import expit
-from .._streams import ChainStream
-from ..estimators._weights import has_converged
-from ..models.bernoulli import BernoulliRBM
 from ..models.mean_field import best_lower_bound
-from ..models.modes import find_modes
-from ..paths.base import AnnealingPath
+from ..numerics import ChainStream, expit
+from ..paths import GeometricPath, Path
 from ..paths.bases import mean_field_biases
-from ..paths.geometric import GeometricPath
-from ..results import ConvergenceWarning
-from . import pilot
-from .checks import Round
-from .cover import Cover, cover
-from .first_base import first_base
-from .parts import BURN_IN, Joint, joined, run_part, steps_of
+from ..results import ConvergenceWarning, enough
+from ..sampling import anneal, sweep
+from ..search import find_modes
+from .cover import Cover, cover, first_base
+from .parts import Joint, joined, run_part, work
+from .verdict import Round
 
 CHAINS = 500, 100  # of a run; fewer where weights of the first would be uneven
 N_CHAINS = CHAINS[0]
@@ -43,93 +35,88 @@ class Runs:
     A path has one base: its second run follows even steps, and no modes are sought.
     """
 
-    def __init__(self, target: BernoulliRBM | AnnealingPath, data, base, seed: int, options: dict):
-        self.seed, self.options, self.one_base = seed, options, isinstance(target, AnnealingPath)
-        if isinstance(target, AnnealingPath):
+    def __init__(self, target, data, base, seed):
+        self.seed, self.one_base = seed, isinstance(target, Path)
+        if self.one_base:
             self.first, self.bound = target, -math.inf
             self.cover = Cover.whole(target, target, N_CHAINS)
         else:
             self._seek(target, data, base)
 
-    def _seek(self, rbm: BernoulliRBM, data, base) -> None:
+    def _seek(self, rbm, data, base):
         """Bases, modes, and the parts that they make."""
-        modes = find_modes(rbm, data)
-        source, n_threads = np.random.default_rng([self.seed, 0]), self.options["n_threads"]
+        modes, source = find_modes(rbm, data), np.random.default_rng([self.seed, 0])
         if base is None:
             fitted, broad = mean_field_biases(rbm, (SMOOTHING, BROAD))
-            first = first_base(rbm, fitted, modes, source, n_threads)
+            base = first_base(rbm, fitted, modes, source)
         else:
-            first, (broad,) = base, mean_field_biases(rbm, (SMOOTHING,))
-        self.first, second = GeometricPath(rbm, first), GeometricPath(rbm, broad)
-        bound = best_lower_bound(rbm, _means_to_start_from(data, self.first, second))
+            (broad,) = mean_field_biases(rbm, (SMOOTHING,))
+        self.first, second = GeometricPath(rbm, base), GeometricPath(rbm, broad)
+        means = [expit([base, broad])]
+        if data is not None:
+            means.append(np.asarray(data[:: max(1, len(data) // N_ROWS)][:N_ROWS], float))
+        bound = best_lower_bound(rbm, np.concatenate(means))
         self.bound = max(bound, float(modes.lower_bound.max()))
-        self.cover = cover(rbm, self.first, second, modes, N_CHAINS, source, n_threads)
+        self.cover = cover(rbm, self.first, second, modes, N_CHAINS, source)
 
-    def __call__(self, n_steps: int, n_chains: int = N_CHAINS) -> Round:
+    def __call__(self, n_steps, n_chains=N_CHAINS) -> Round:
         source, parts = np.random.default_rng([self.seed, n_steps]), self.cover.resized(n_chains)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said once, of the last round
-            runs = [run_part(self.cover, part, n_steps, source, self.options) for part in parts]
+            runs = [run_part(self.cover, part, n_steps, source) for part in parts]
         *each, joints = zip(*runs, strict=True)
-        forward, other, backward = (joined(run) for run in each)
-        first = runs[0].forward
-        unseen = 0.0
-        if not self.one_base:
-            states = first.estimate.states.coordinates
-            unseen = self.cover.unseen(states, first.estimate.log_weights)
-        return Round(n_steps, n_chains, forward, other, backward, Joint.of(joints), self.bound,
-                     len(runs), unseen, self.one_base)  # fmt: skip
+        estimates, joint = (joined(run) for run in each), Joint.of(joints)
+        first = runs[0].forward.estimate
+        unseen = 0.0 if self.one_base else self.cover.unseen(first.states, first.log_weights)
+        parts = len(runs), unseen, self.one_base
+        return Round(n_steps, n_chains, *estimates, joint, self.bound, *parts)
 
-    def work(self, n_steps: int, n_chains: int) -> float:
+    def work(self, n_steps, n_chains) -> float:
         """Sweeps of all chains of a round."""
-        parts = self.cover.resized(n_chains)
-        runs = sum(part.n_chains * (3 * steps_of(part, n_steps) + BURN_IN) for part in parts)
-        return runs + 2 * pilot.work(n_steps)
+        return work(self.cover.resized(n_chains), n_steps)
 
     def sweep_seconds(self) -> float:
-        """Of a chain, by trial; the first steps compile or load the loops."""
-        n_threads = self.options["n_threads"]
-        for n_steps in (2, 20):
-            stream = ChainStream(0, N_CHAINS)
-            state = self.first.sample_base(N_CHAINS, stream)
-            self.first.sweep(state, 1.0, 1, stream, n_threads=n_threads)
-            began = time.perf_counter()
-            self.first.anneal(state, np.linspace(0, 1e-3, n_steps + 1), stream, n_threads=n_threads)
-        return (time.perf_counter() - began) / n_steps / N_CHAINS
+        """Of a chain, by trial."""
+        return trial(self.first, 20)
 
 
-def rounds(run: Runs, budget: float, started: float, compilation: Watch) -> list[Round]:
+def trial(path, n_steps) -> float:
+    """Seconds that a chain takes for a step; the first trial compiles the loops, or loads them."""
+    stream = ChainStream(0, N_CHAINS)
+    v = sweep(path, path.sample_base(N_CHAINS, stream), 1.0, 1, stream)
+    began = time.perf_counter()
+    anneal(path, v, np.linspace(0, 1e-3, n_steps + 1), stream)
+    return (time.perf_counter() - began) / n_steps / N_CHAINS
+
+
+def rounds(run, budget: float, started: float) -> list[Round]:
     """Rounds, of which the last is the answer; `log_z` states the rule."""
 
-    def clock() -> float:
-        return time.perf_counter() - started - compilation.seconds
+    def clock():
+        return time.perf_counter() - started
 
-    each = run.sweep_seconds()
+    each, n_steps, passed = run.sweep_seconds(), FIRST_STEPS, False
     ran: list[Round] = []
-    n_steps = FIRST_STEPS
     while True:
         affordable = 0.95 * (budget - clock()) / each
         # before a check has passed, a round is worth its time only if a longer one can follow
-        needed = run.work(n_steps, N_CHAINS)
-        passed = bool(ran) and ran[-1].passed
+        needed, n_chains = run.work(n_steps, N_CHAINS), N_CHAINS
         if not passed:
             needed += run.work(GROWTH * n_steps, N_CHAINS)
         if is_last := needed > affordable:
             n_steps, n_chains = _last_size(run, ran, affordable)
             if ran and run.work(n_steps, n_chains) <= run.work(ran[-1].n_steps, N_CHAINS):
                 return ran
-        else:
-            n_chains = N_CHAINS
         began = clock()
         ran.append(run(n_steps, n_chains))
         each = (clock() - began) / run.work(n_steps, n_chains)
-        done = passed and ran[-1].passed and ran[-1].std_error() <= ENOUGH
-        if is_last or done:
+        twice, passed = passed and ran[-1].passed, ran[-1].passed
+        if is_last or (twice and ran[-1].std_error() <= ENOUGH):
             return ran
         n_steps *= GROWTH
 
 
-def _last_size(run: Runs, ran: list[Round], affordable: float) -> tuple[int, int]:
+def _last_size(run, ran, affordable) -> tuple[int, int]:
     """Steps and chains: of what is affordable, as many chains as leave the weights even.
 
     The variance of log-weights falls as 1 / steps; of normal ones n exp(-variance) is the effective
@@ -140,30 +127,16 @@ def _last_size(run: Runs, ran: list[Round], affordable: float) -> tuple[int, int
         if not ran:
             break
         spread = float(np.var(ran[-1].forward.log_weights)) * ran[-1].n_steps / n_steps
-        if has_converged(0.8 * n_chains * math.exp(-spread), n_chains):
+        if enough(0.8 * n_chains * math.exp(-spread), n_chains):
             break
     return n_steps, n_chains
 
 
-def _affordable_steps(run: Runs, n_chains: int, affordable: float) -> int:
+def _affordable_steps(run, n_chains, affordable) -> int:
+    """Two digits and zeros, which are easy to repeat."""
     low, high = LEAST_STEPS, MAX_STEPS
     while high - low > 1 + low // 100:
         middle = (low + high) // 2
         low, high = (middle, high) if run.work(middle, n_chains) <= affordable else (low, middle)
-    return _two_digits(low)
-
-
-def _two_digits(n_steps: int) -> int:
-    """A number of steps that is easy to repeat: two digits and zeros, within bounds."""
-    n_steps = min(max(LEAST_STEPS, n_steps), MAX_STEPS)
-    unit = 10 ** (len(str(n_steps)) - 2)
-    return n_steps // unit * unit
-
-
-def _means_to_start_from(data, first: GeometricPath, second: GeometricPath) -> np.ndarray:
-    """Of mean-field solutions: both bases, and a few rows of data."""
-    bases = expit([first.base_visible_bias, second.base_visible_bias])
-    some = (
-        [] if data is None else [np.asarray(data[:: max(1, len(data) // N_ROWS)][:N_ROWS], float)]
-    )
-    return np.concatenate([bases, *some])
+    unit = 10 ** (len(str(low)) - 2)
+    return low // unit * unit

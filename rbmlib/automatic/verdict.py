@@ -1,26 +1,147 @@
-"""What `log_z` says of its own value, in plain words, and how many steps would settle it."""
-
-from __future__ import annotations
+"""What the runs of `log_z` say of each other, how far they leave log Z open, and in plain words."""
 
 import math
+from typing import NamedTuple
 
-from ..results import MINIMUM_ESS
-from .checks import Round
+from ..estimators.bar import bennett_interval
+from ..results import DISAGREEMENT, FEWEST_EFFECTIVE, MINIMUM_ESS, Estimate
+from .cover import MISSING
+from .parts import Joint
 
+ROUNDING = 1e-9  # of log Z
+MARKOV = math.log(80)  # nats that a mean of weights exceeds their expectation by, 1 time in 80
 WIDE = 0.001  # of Z: what may be missing before the error bar is said to hold it
 AIM = 0.05 / 1.96  # standard error of a 95% interval of +- 0.05
 MOST = 1e9  # steps that are still worth being named
+
+
+class Round(NamedTuple):
+    """Three runs of ``n_steps``, two of them joined, and the best mean-field bound."""
+
+    n_steps: int
+    n_chains: int
+    forward: Estimate
+    other: Estimate
+    backward: Estimate
+    joint: Joint
+    bound: float
+    n_parts: int = 1  # bases that it took
+    unseen: float = 0.0  # of Z, in modes beyond what was found there
+    one_base: bool = False  # all chains began at one, and no modes were sought
+
+    @property
+    def log_z(self) -> float:
+        """Of both directions, which needs no even weights; of very few chains, of one alone."""
+        some = min(self.forward.ess, self.backward.ess) >= FEWEST_EFFECTIVE
+        return self.joint.log_z if some else self.forward.log_z
+
+    def apart(self, a: Estimate, b: Estimate) -> float:
+        """By how many standard errors ``a`` lies above ``b``."""
+        return (a.log_z - b.log_z) / math.hypot(a.std_error, b.std_error, 1e-3)
+
+    @property
+    def bound_gap(self) -> float:
+        """By how many standard errors the mean-field bound, which is below log Z, lies above it."""
+        return (self.bound - self.log_z) / math.hypot(self.forward.std_error, 1e-3)
+
+    @property
+    def missed(self) -> bool:
+        """Whether the second base or a mean-field solution shows more than the first run found."""
+        more = self.apart(self.other, self.forward), self.bound_gap
+        return not (more[0] < DISAGREEMENT and more[1] <= DISAGREEMENT)
+
+    @property
+    def bounds_cross(self) -> bool:
+        low, high = self.forward, self.backward
+        error = math.hypot(low.mean_std_error, high.mean_std_error)
+        slack = DISAGREEMENT * error + ROUNDING * (1 + abs(low.log_z))
+        return not low.mean_log_z <= high.mean_log_z + slack
+
+    def checks(self) -> dict[str, bool]:
+        """What was checked, in words, and whether it passed."""
+        forward, other, backward = self.forward, self.other, self.backward
+        second, reverse = self.apart(other, forward), self.apart(backward, forward)
+        # a second base with a low ESS can only be too low, and one that loses what has been found
+        # to need a base of its own is
+        below = second > -DISAGREEMENT or not other.converged or self.n_parts > 1
+        checks = {
+            f"effective sample size ({forward.ess:.0f} of {forward.n_chains})": forward.converged,
+            f"effective sample size from above ({backward.ess:.0f})": backward.converged,
+            f"forward and reverse agree ({reverse:+.1f} s.e.)": bool(abs(reverse) < DISAGREEMENT),
+            f"two {'schedules' if self.one_base else 'bases'} agree ({second:+.1f} s.e., "
+            f"ESS {other.ess:.0f})": bool(second < DISAGREEMENT and below),
+        }
+        if self.one_base:
+            return checks
+        return checks | {
+            "modes that were sought hold no more than these runs found in them "
+            f"({self.unseen:.1%} of Z)": self.unseen < MISSING,
+            "no lower bound from mean field lies above this value (the highest: "
+            f"{self.bound:.2f}, {self.bound_gap:+.1f} s.e. from it)": self.bound_gap
+            <= DISAGREEMENT,
+        }
+
+    @property
+    def failed(self) -> str:
+        return "; ".join(text for text, passed in self.checks().items() if not passed)
+
+    @property
+    def passed(self) -> bool:
+        return all(self.checks().values())
+
+    @property
+    def disagreement(self) -> float:
+        """Nats by which a direction differs, or the second base or mean field shows more."""
+        value = self.log_z
+        directions = (abs(run.log_z - value) for run in (self.forward, self.backward))
+        return max(0.0, *directions, self.other.log_z - value, self.bound - value)
+
+    def lower_end(self) -> float:
+        """What log Z is above with 97.5% confidence, whatever the runs have missed.
+
+        Both forward runs are means of weights with expectation Z, so that by Markov's inequality
+        each exceeds log Z + log 80 one time in 80 at most; a mean-field bound holds always.
+        """
+        return max(self.bound, self.forward.log_z - MARKOV, self.other.log_z - MARKOV)
+
+    def upper_end(self) -> float:
+        """What log Z is below, as far as the reverse run knows; inf if something was missed.
+
+        Its particles began at what the forward runs found. Where one of these, or a mean-field
+        solution, shows more than the first run found, or the bounds cross, it bounds nothing.
+        """
+        crossed = self.bounds_cross or self.apart(self.backward, self.forward) <= -DISAGREEMENT
+        if self.missed or crossed:
+            return math.inf
+        high = self.backward.log_z + MARKOV, self.backward.mean_log_z, self.forward.interval[1]
+        return max(end for end in high if not math.isnan(end))
+
+    def interval(self) -> tuple[float, float]:
+        """95% interval: of both directions if every check passed, otherwise the bracket.
+
+        What modes hold beyond what was found there may be missing: it is added above.
+        """
+        if not self.passed:
+            return self.lower_end(), self.upper_end()
+        low, high = bennett_interval(*self.joint, self.forward.std_error)
+        return low, high + math.log1p(self.unseen)
+
+    def std_error(self) -> float:
+        """Of both directions, and what they lack; if a check failed, the largest disagreement."""
+        lacking = math.log1p(self.unseen)
+        if self.passed:
+            return math.hypot(self.joint.std_error, lacking)
+        return math.hypot(math.hypot(self.forward.std_error, lacking), self.disagreement)
 
 
 def verdict(last: Round, has_data: bool) -> str:
     """One sentence that begins with "trust", "wider than it looks" or "do not trust"."""
     more = needed(last)
     if not last.passed:
-        failed = "; ".join(text for text, passed in last.checks().items() if not passed)
-        missed = last.second_found_more or last.bound_is_above
-        more = "a mode was missed, and more steps alone may not find it" if missed else more
+        if last.missed:
+            more = "a mode was missed, and more steps alone may not find it"
         advice = more if has_data or last.one_base else f"{more}; give it training data"
-        return f"do not trust: failed: {failed}; {advice}"
+        return f"do not trust: failed: {last.failed}; {advice}"
     if last.unseen > WIDE:
         return (
             f"wider than it looks: modes that were sought may hold {last.unseen:.1%} of Z more "

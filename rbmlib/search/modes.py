@@ -175,8 +175,7 @@ def _held(weights):
     """Means of a layer with one unit, of those with the largest weights, in either state."""
     units = _heaviest(weights)[:MOST_UNITS]
     means = np.full((2, units.size, len(weights)), 0.5)
-    means[0, np.arange(units.size), units] = 1.0
-    means[1, np.arange(units.size), units] = 0.0
+    means[:, np.arange(units.size), units] = [[1.0], [0.0]]
     return means.reshape(-1, len(weights))
 
 
