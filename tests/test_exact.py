@@ -19,7 +19,7 @@ from helpers_stats import (
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM
-from rbmlib.estimators.exact import check_exact_start
+from rbmlib.estimators.reverse_ais import checked_start
 
 SHAPES = [(1, 1), (1, 4), (3, 5), (5, 3), (9, 2), (2, 9), (11, 11)]
 
@@ -158,6 +158,6 @@ class Known:
 def test_a_model_says_itself_what_is_known_of_it():
     assert rl.exact(Known()).log_z == 1.5
     assert rl.exact_samples(Known(), 3).shape == (3, 2)
-    assert check_exact_start(SimpleNamespace(at=lambda beta: Known())) is None
-    with pytest.raises(TypeError, match="rbm is a GaussianRBM: expected a BernoulliRBM"):
-        rl.exact(rl.GaussianRBM([[0.5]]))
+    assert checked_start(SimpleNamespace(at=lambda beta: Known()), "exact", 3) == "exact"
+    with pytest.raises(TypeError, match="rbm is a GaussianMixture: expected a BernoulliRBM"):
+        rl.exact(rl.testsystems.two_gaussians())
