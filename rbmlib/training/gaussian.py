@@ -27,27 +27,29 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import expit
 
-from .._validation import callback, finite_array, generator, one_of, seen_by
+from .. import checks
+from ..context import using
 from ..datasets.images import check_standardised
-from ..models import GaussianRBM, LeakyRBM
-from ..models.leaky import checked_leakiness
+from ..models.rbm import GaussianRBM, LeakyRBM, checked_leakiness
 from ..models.projection import LARGEST, checked_largest, clipping
-from ..moves.leaky import KERNELS
+from ..paths.moves import LEAKY
 from .checkpoint import Checkpoint
 from .loop import (
     Learner,
     Looks,
     TrainingResult,
+    check_monitor,
     check_rows,
     counts,
     looks_every,
     origin,
     run,
+    seen_by,
     step_settings,
 )
 
 METHODS = {"leaky": ("cd", "pcd", "leaky", "mix"), "bernoulli": ("cd", "pcd")}
-EXACT = tuple(name for name in KERNELS if name in ("slice", "hmc", "metropolis"))
+EXACT = ("slice", "hmc", "metropolis")
 FAR = 2.0  # a singular value from which the projection is repeated
 JITTER = 1e-6  # variance added to fields, if G is about 1: its Cholesky root exists after rounding
 
@@ -143,17 +145,32 @@ def train_gaussian(
     >>> bool(error[-1] < 0.5 * error[0])
     True
     """
-    settings = _checked_settings(
-        hidden=hidden, method=method, kernel=kernel, leakiness=leakiness, largest=largest,
-        n_hidden=n_hidden, n_sweeps=n_sweeps, n_updates=n_updates, batch_size=batch_size,
-        n_threads=n_threads, learning_rate=learning_rate, final_learning_rate=final_learning_rate,
-        momentum=momentum, weight_decay=weight_decay, rng=rng,
-    )  # fmt: skip
+    settings: dict[str, Any] = {
+        "hidden": checks.one_of("hidden", hidden, METHODS),
+        "method": checks.one_of("method", method, METHODS[hidden]),
+        "kernel": checks.one_of("kernel", kernel, ("gibbs", *EXACT)),
+    }
+    if hidden == "bernoulli" and kernel != "gibbs":
+        raise ValueError(
+            f"kernel is {kernel!r}: expected 'gibbs', which is exact for Bernoulli hidden units"
+        )
+    settings |= counts(
+        n_hidden=n_hidden,
+        n_sweeps=n_sweeps,
+        n_updates=n_updates,
+        batch_size=batch_size,
+        n_threads=n_threads,
+    )
+    settings |= step_settings(learning_rate, final_learning_rate, momentum, weight_decay)
+    if hidden == "leaky":
+        settings["largest"] = None if largest is None else checked_largest(largest)
+        settings["leakiness"] = checked_leakiness(leakiness)
+    settings |= origin(rng)
     every = looks_every(monitor_every, settings["n_updates"])
-    callback("monitor", monitor)
+    check_monitor(monitor)
     pixels = np.ascontiguousarray(check_standardised("data", data), np.float32)
     check_rows(pixels, settings["batch_size"])
-    learner = _Learner(pixels, settings, start_weights, generator(rng))
+    learner = _Learner(pixels, settings, start_weights, checks.generator(rng))
     store = Checkpoint(checkpoint, settings)
     started, before = time.perf_counter(), store.load(learner)
 
@@ -161,36 +178,9 @@ def train_gaussian(
         return before + time.perf_counter() - started
 
     looks = Looks(learner, monitor)
-    run(
-        learner, looks, every, n_threads=n_threads, progress=progress,
-        on_look=lambda: store.save(learner, seconds()),
-    )  # fmt: skip
+    with using(n_threads=n_threads, progress=progress):
+        run(learner, looks, every, lambda: store.save(learner, seconds()))
     return TrainingResult(learner.rbm(), looks.history(), settings, seconds())
-
-
-def _checked_settings(
-    *, hidden, method, kernel, leakiness, largest, n_hidden, n_sweeps, n_updates, batch_size,
-    n_threads, learning_rate, final_learning_rate, momentum, weight_decay, rng,
-) -> dict[str, Any]:  # fmt: skip
-    """The settings of `train_gaussian`, validated, as they go beside the result."""
-    settings: dict[str, Any] = {
-        "hidden": one_of("hidden", hidden, METHODS),
-        "method": one_of("method", method, METHODS[hidden]),
-        "kernel": one_of("kernel", kernel, ("gibbs", *EXACT)),
-    }
-    if hidden == "bernoulli" and kernel != "gibbs":
-        raise ValueError(
-            f"kernel is {kernel!r}: expected 'gibbs', which is exact for Bernoulli hidden units"
-        )
-    settings |= counts(
-        n_hidden=n_hidden, n_sweeps=n_sweeps, n_updates=n_updates, batch_size=batch_size,
-        n_threads=n_threads,
-    )  # fmt: skip
-    settings |= step_settings(learning_rate, final_learning_rate, momentum, weight_decay)
-    if hidden == "leaky":
-        settings["largest"] = None if largest is None else checked_largest(largest)
-        settings["leakiness"] = checked_leakiness(leakiness)
-    return settings | origin(rng)
 
 
 class _Learner(Learner):
@@ -203,7 +193,7 @@ class _Learner(Learner):
             start_weights = rng.uniform(0, 0.01, shape)
         meaning = f"{shape}, one row a visible unit"
         self.weights = np.array(
-            finite_array("start_weights", start_weights, shape, meaning), np.float32
+            checks.array("start_weights", start_weights, shape, meaning), np.float32
         )
         self.visible_bias = np.zeros(shape[0], np.float32)
         self.hidden_bias = np.zeros(shape[1], np.float32)
@@ -316,14 +306,15 @@ class _Learner(Learner):
 
     def _exact_sweeps(self, start) -> np.ndarray:
         whole = self.rbm()
-        reduction, move = whole.reduced(), KERNELS[self.settings["kernel"]]
+        (model, span), move = whole.reduced(), LEAKY[self.settings["kernel"]]
         if self.settings["method"] == "leaky":
             pull = (self.visible_bias @ self.weights + self.hidden_bias).astype(float)
-            start = whole.sample_visible(self._gaussian_hidden(pull), self.rng)
-        u = reduction.coordinates(start)
+            hidden = self._gaussian_hidden(pull)
+            start = whole.visible.draw(hidden @ whole.weights.T + whole.visible_bias, self.rng)
+        u = span.coordinates(start)
         for c in self._leakiness():
-            u = move(reduction.model, u, c, 1.0, self.rng)
-        return reduction.expand(u, self.rng).astype(np.float32)
+            u = move(model.with_leakiness(c), u, self.rng)
+        return span(u, self.rng).astype(np.float32)
 
     # what is seen ------------------------------------------------------------------------------
 
@@ -334,7 +325,7 @@ class _Learner(Learner):
         if self.settings["largest"] is not None:
             return LeakyRBM(*self.parameters, leakiness=c)
         empty = LeakyRBM(0 * self.weights, *self.parameters[1:], leakiness=c)
-        return empty._with(weights=self.weights.astype(float))  # improper, but it can be looked at
+        return empty.with_(weights=self.weights.astype(float))  # improper, but it can be looked at
 
     def look(self, monitor) -> dict[str, float]:
         sample = self.data[:1000]

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numerics import expit, logmeanexp, softplus
-from ..models.bernoulli import BernoulliRBM
-from ..paths.base import State
+from ..models.rbm import RBM
+from ..numerics import expit, logmeanexp, softplus
 from ..results import summarise_log_weights
 
 
@@ -70,20 +69,20 @@ class TrajectoryWeights:
         return chosen
 
 
-def log_density_change(old: BernoulliRBM, new: BernoulliRBM, state: State, beta) -> np.ndarray:
+def log_density_change(old: RBM, new: RBM, visible, beta) -> np.ndarray:
     """log p*_beta(v; new) - log p*_beta(v; old) on geometric paths of one base: (n_chains,).
 
     ``beta`` (n_chains,). A unit whose field rises by d contributes
     ``softplus(x + d) - softplus(x) = log(1 + (e^d - 1) sigmoid(x))``: with small d all in single
     precision, and one logarithm a chain, that of the product.
     """
-    v = np.asarray(state.coordinates, np.float32)
+    v = np.asarray(visible, np.float32)
     beta = np.asarray(beta, np.float32)[:, None]
     x = v @ old.weights.astype(np.float32) + old.hidden_bias.astype(np.float32)
     d = v @ (new.weights - old.weights).astype(np.float32)
     d += (new.hidden_bias - old.hidden_bias).astype(np.float32)
-    visible = state.coordinates.astype(float) @ (new.visible_bias - old.visible_bias)
-    change = beta[:, 0] * (visible + new.log_scale - old.log_scale)
+    own = np.asarray(visible, float) @ (new.visible_bias - old.visible_bias)
+    change = beta[:, 0] * (own + new.log_scale - old.log_scale)
     if np.abs(d).max(initial=0.0) > 1:  # a jump: the product would lose all digits, or overflow
         x, d = beta * x.astype(float), beta * d.astype(float)
         return change + (softplus(x + d) - softplus(x)).sum(axis=1)

@@ -175,7 +175,8 @@ class Looks:
 
     def add(self) -> bool:
         """One more look; whether it is time to stop."""
-        self.seen.append(self.learner.look(self.monitor))
+        with context.using(progress=False):
+            self.seen.append(self.learner.look(self.monitor))
         if self.patience is None or self.watch not in self.seen[-1]:
             return False
         values = [look[self.watch] for look in self.seen]

@@ -19,29 +19,19 @@ import time
 
 import numpy as np
 
-from .._kernels import threads
-from .._numerics import expit, logmeanexp, logsumexp
-from .._streams import ChainStream
-from .._validation import (
-    annealing_betas,
-    binary_states,
-    count,
-    finite_array,
-    generator,
-    instance,
-    number,
-)
-from ..models.bernoulli import BernoulliRBM
-from ..models.conversion import as_rbm
-from ..paths.base import State
-from ..paths.geometric import GeometricPath
+from .. import checks
+from ..context import using
+from ..models.conversion import as_rbm_of_bits
+from ..models.layers import Bits
+from ..models.rbm import RBM
+from ..numerics import ChainStream, expit, logmeanexp, logsumexp
+from ..paths.named import GeometricPath
+from ..sampling.anneal import anneal
+from ..sampling.sample import TemperedSample, simulated_tempering
 from ..schedules import linear
-from ..tempering import TemperedSample, simulated_tempering
-from ..tempering.pilot import refined
 from .jarzynski import Reweighted, TrajectoryWeights, log_density_change
 
 START_SWEEPS = 1000  # of the annealing run from the base to the first model
-RBM_MEANING = "a BernoulliRBM"
 RECENT = 0.05  # weight of the last update in the mean square of lags
 SHARE = "0 (never), or a share of the chains up to 1"
 
@@ -113,16 +103,16 @@ class LogZTracker:
         prior_slope: float = 2.0, reweight: bool = False, n_apart: int = 0,
         resample_below: float = 0.5, rng=None, n_threads: int | None = None,
     ):  # fmt: skip
-        self.base = finite_array("base", base, (None,), "(n_visible,), such as rl.base_rate(data)")
-        self.betas = linear(99) if betas is None else annealing_betas(betas)
-        self.n_chains, self.n_sweeps = count("n_chains", n_chains, 2), count("n_sweeps", n_sweeps)
-        self.gain = number("gain", gain, "a number above 0, 1 at most", above=0, most=1)
-        slope = number("prior_slope", prior_slope, "a number")
+        self.base = checks.array("base", base, (None,), "(n_visible,), such as rl.base_rate(data)")
+        self.betas = linear(99) if betas is None else checks.schedule(betas)
+        self.n_chains, self.n_sweeps = checks.count("n_chains", n_chains, 2), checks.count("n_sweeps", n_sweeps)
+        self.gain = checks.number("gain", gain, "a number above 0, 1 at most", above=0, most=1)
+        slope = checks.number("prior_slope", prior_slope, "a number")
         self.prior = np.exp(slope * (self.betas - 1))
         self.prior /= self.prior.sum()
-        self.resample_below = number("resample_below", resample_below, SHARE, least=0, most=1)
-        instance("reweight", reweight, bool, "True or False")
-        self.n_apart = count("n_apart", n_apart, 0)
+        self.resample_below = checks.number("resample_below", resample_below, SHARE, least=0, most=1)
+        checks.instance("reweight", reweight, bool, "True or False")
+        self.n_apart = checks.count("n_apart", n_apart, 0)
         if self.n_apart > self.n_chains - 2 or (self.n_apart and not reweight):
             raise ValueError(
                 f"n_apart is {n_apart}: expected 0 without reweight, else at most n_chains - 2, "
@@ -131,20 +121,19 @@ class LogZTracker:
         self.driving = slice(self.n_apart, None)  # the chains of eq. (24) and of the gradient
         self.weighted = slice(None, self.n_apart or None)
         self.weights = TrajectoryWeights(self.n_apart or self.n_chains) if reweight else None
-        self.rng, self.n_threads = generator(rng), n_threads
-        threads.resolve(n_threads)
+        self.rng, self.n_threads = checks.generator(rng), n_threads
         self.seconds = dict.fromkeys(("start", "sampling", "tracking", "reweighting"), 0.0)
         self.sample: TemperedSample | None = None
-        self.path: GeometricPath | None = None
+        self.rbm: RBM | None = None
         self.n_updates, self.lag, self._squares = 0, 0.0, 0.0
         self.round_trips = np.zeros(self.n_chains)
         self._influences, self._lag_influences = np.zeros((2, self.n_chains - self.n_apart))
 
     # following a model ---------------------------------------------------------------------
 
-    def update(self, rbm: BernoulliRBM) -> float:
+    def update(self, rbm: RBM) -> float:
         """Move the chains at ``rbm`` and log Z by eq. (24); returns log Z (nats)."""
-        rbm = as_rbm("rbm", rbm, RBM_MEANING)
+        rbm = as_rbm_of_bits("rbm", rbm, "a BernoulliRBM")
         if rbm.n_visible != self.base.size:
             raise ValueError(
                 f"rbm has {rbm.n_visible} visible units: expected {self.base.size} as in base"
@@ -157,14 +146,14 @@ class LogZTracker:
             start, index = self.sample, None
             if self.weights is not None:
                 with self._timed("reweighting"):
-                    start = self._reweigh(path)
+                    start = self._reweigh(rbm)
         with self._timed("sampling"):
             self.sample = simulated_tempering(
                 path, self.betas, self.log_z_path, self.n_chains, self.n_sweeps, self.rng,
                 prior=self.prior, start=start, index=index, record_every=self.n_sweeps,
                 n_blocks=1, n_threads=self.n_threads, progress=False,
             )  # fmt: skip
-        self.path = path
+        self.rbm = rbm
         self.round_trips += self.sample.round_trips
         with self._timed("tracking"):
             self._track(self.sample.mixed[0, self.driving, 0] / self.n_sweeps)
@@ -205,7 +194,7 @@ class LogZTracker:
         lag = (1 - self.gain) * np.sqrt(max(self._squares, 0.0))
         return float(np.hypot(self.noise, lag))
 
-    def _start(self, path: GeometricPath) -> tuple[State, np.ndarray]:
+    def _start(self, path: GeometricPath) -> tuple[np.ndarray, np.ndarray]:
         """Anneal to the first model; each chain stops at a beta of its own, in shares of r_k."""
         ends = np.cumsum(self.prior)
         index = np.searchsorted(ends, (np.arange(self.n_chains) + 0.5) / self.n_chains * ends[-1])
@@ -213,25 +202,25 @@ class LogZTracker:
         each = -(-START_SWEEPS // (self.betas.size - 1))
         stream = ChainStream(self.rng, self.n_chains)
         start = path.sample_base(self.n_chains, stream)
-        visible, own = start.coordinates.copy(), np.zeros(self.n_chains)
+        visible, own = start.copy(), np.zeros(self.n_chains)
         self.log_z_path = np.full(self.betas.size, path.log_z_base)
 
-        def record(step, state, log_weights):
+        def look(step, v, log_weights):
             k = step // each
             here = index == k
-            visible[here], own[here] = state.coordinates[here], log_weights[here]
+            visible[here], own[here] = v[here], log_weights[here]
             self.log_z_path[k] += logmeanexp(log_weights)
 
-        fine = refined(self.betas, each)
-        _, log_weights = path.anneal(
-            start, fine, stream, record_at=range(each, fine.size, each), on_record=record,
-            n_threads=self.n_threads,
-        )  # fmt: skip
+        k = self.betas.size
+        fine = np.interp(np.arange(each * (k - 1) + 1) / each, np.arange(k), self.betas)
+        fine[::each] = self.betas
+        with using(n_threads=self.n_threads, progress=False):
+            _, log_weights = anneal(path, start, fine, stream, range(each, fine.size, each), look)
         self._influences = np.exp(log_weights - logmeanexp(log_weights))[self.driving] - 1
         if self.weights is not None:
             own += path.log_z_base - self.log_z_path[index]
             self.weights.log_weights[:] = own[self.weighted]
-        return State(visible), index
+        return visible, index
 
     # the negative phase --------------------------------------------------------------------
 
@@ -247,8 +236,8 @@ class LogZTracker:
         Over the chains, each with its probability of beta = 1 as weight, and with p(h | v) for h.
         """
         weights = self.conditional()[self.driving, -1]
-        visible = np.asarray(self.sample.states.coordinates[self.driving], np.float32)
-        rbm = self.path.rbm
+        visible = np.asarray(self.sample.states[self.driving], np.float32)
+        rbm = self.rbm
         weights = (weights / weights.sum()).astype(np.float32)
         means = expit(visible @ rbm.weights.astype(np.float32) + rbm.hidden_bias.astype(np.float32))
         return (visible * weights[:, None]).T @ means, weights @ visible, weights @ means
@@ -267,10 +256,10 @@ class LogZTracker:
         "log_z", "log_z_error", "train" and "validation" (nats). A model at which the chains are
         not yet is first given an `update`: so any training can be followed.
         """
-        data = {name: binary_states(name, rows, self.base.size) for name, rows in data.items()}
+        data = {name: checks.states(name, rows, Bits(self.base)) for name, rows in data.items()}
 
-        def look(rbm: BernoulliRBM) -> dict[str, float]:
-            if self.path is None or not _same(self.path.rbm, rbm):
+        def look(rbm: RBM) -> dict[str, float]:
+            if self.rbm is None or not _same(self.rbm, rbm):
                 self.update(rbm)
             with self._timed("tracking"):
                 seen = {"log_z": self.log_z, "log_z_error": self.std_error, "noise": self.noise,
@@ -294,12 +283,12 @@ class LogZTracker:
 
     # Jarzynski ------------------------------------------------------------------------------
 
-    def _reweigh(self, path: GeometricPath) -> TemperedSample:
+    def _reweigh(self, rbm: RBM) -> TemperedSample:
         """Weigh the chains for the new model and the new log Z_k; resample them if need be."""
         sample = self.sample
-        visible, index = sample.states.coordinates[self.weighted], sample.index[self.weighted]
+        visible, index = sample.states[self.weighted], sample.index[self.weighted]
         shift = self.log_z_path - sample.log_z_path
-        change = log_density_change(self.path.rbm, path.rbm, State(visible), self.betas[index])
+        change = log_density_change(self.rbm, rbm, visible, self.betas[index])
         self.weights.log_weights += change - shift[index]
         if self.weights.ess() >= self.resample_below * index.size:
             return sample
@@ -332,7 +321,7 @@ class LogZTracker:
         return Reweighted(*top, self.weights.ess(), error, known[1], n_ancestors)
 
 
-def _same(one: BernoulliRBM, other: BernoulliRBM) -> bool:
+def _same(one: RBM, other: RBM) -> bool:
     names = ("weights", "visible_bias", "hidden_bias", "log_scale")
     return all(np.array_equal(getattr(one, n), getattr(other, n)) for n in names)
 
