@@ -7,30 +7,72 @@
 lower
 """
 
-from typing import TYPE_CHECKING
-
-from . import _interrupts
-
-_interrupts.quiet_start()  # what a command imports takes a second
 __version__ = "0.1.0"
 
-from ._public import declare as _declare
-
-if TYPE_CHECKING:
-    from . import datasets as datasets
-    from . import schedules as schedules
-    from .automatic import *
-    from .datasets import Standardisation as Standardisation
-    from .datasets import load_rbm as load_rbm
-    from .estimators import *
-    from .models import *
-    from .moves import *
-    from .paths import *
-    from .results import ConvergenceWarning as ConvergenceWarning
-    from .results import Estimate as Estimate
-    from .sweeps import StoreError as StoreError
-    from .sweeps import Sweep as Sweep
-    from .tempering import *
-    from .training import *
-
-_declare(globals())
+from . import datasets as datasets
+from . import schedules as schedules
+from .automatic.log_z import log_z as log_z
+from .datasets import Standardisation as Standardisation
+from .datasets import load_rbm as load_rbm
+from .estimators.ais import ais as ais
+from .estimators.bar import bar as bar
+from .estimators.bar_of_sample import bar_of_sample as bar_of_sample
+from .estimators.exact import exact as exact
+from .estimators.exact import exact_samples as exact_samples
+from .estimators.mbar import mbar as mbar
+from .estimators.mbar import mbar_of_sample as mbar_of_sample
+from .estimators.mbar_equations import solve_mbar as solve_mbar
+from .estimators.mbar_equations import stochastic_mbar as stochastic_mbar
+from .estimators.multicanonical import multicanonical as multicanonical
+from .estimators.nrpt import nrpt as nrpt
+from .estimators.reverse_ais import reverse_ais as reverse_ais
+from .estimators.rts import rts as rts
+from .estimators.rts import rts_of_sample as rts_of_sample
+from .estimators.sams import sams as sams
+from .estimators.smc import smc as smc
+from .estimators.stepping_stone import stepping_stone_of_sample as stepping_stone_of_sample
+from .estimators.tap import tap as tap
+from .estimators.ti import ti as ti
+from .estimators.trajectory import trajectory as trajectory
+from .estimators.transition_rts import transition_rts as transition_rts
+from .estimators.wang_landau import wang_landau as wang_landau
+from .models import BernoulliRBM as BernoulliRBM
+from .models import GaussianMixture as GaussianMixture
+from .models import GaussianRBM as GaussianRBM
+from .models import LeakyRBM as LeakyRBM
+from .models import Modes as Modes
+from .models import find_modes as find_modes
+from .models import log_likelihood as log_likelihood
+from .models import project_weights as project_weights
+from .models import testsystems as testsystems
+from .moves import hmc as hmc
+from .moves import leaky_bias as leaky_bias
+from .moves import mcmc as mcmc
+from .paths import AnnealingPath as AnnealingPath
+from .paths import DensityPath as DensityPath
+from .paths import EnergyPath as EnergyPath
+from .paths import GaussianBasePath as GaussianBasePath
+from .paths import GaussianGeometricPath as GaussianGeometricPath
+from .paths import GeometricPath as GeometricPath
+from .paths import LeakinessPath as LeakinessPath
+from .paths import MomentAveragingPath as MomentAveragingPath
+from .paths import State as State
+from .paths import TrajectoryPath as TrajectoryPath
+from .paths import adapt_covariances as adapt_covariances
+from .paths import adapt_step_sizes as adapt_step_sizes
+from .paths import base_rate as base_rate
+from .paths import mean_field_bias as mean_field_bias
+from .results import ConvergenceWarning as ConvergenceWarning
+from .results import Estimate as Estimate
+from .sweeps import StoreError as StoreError
+from .sweeps import Sweep as Sweep
+from .tempering import TemperedSample as TemperedSample
+from .tempering import parallel_tempering as parallel_tempering
+from .tempering import simulated_tempering as simulated_tempering
+from .tempering.pilot import Pilot as Pilot
+from .tempering.pilot import pilot as pilot
+from .training import Checkpoints as Checkpoints
+from .training import LogZTracker as LogZTracker
+from .training import TrainingResult as TrainingResult
+from .training import train as train
+from .training import train_gaussian as train_gaussian

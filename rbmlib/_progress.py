@@ -25,8 +25,7 @@ SLOWER = 0.05  # lines of a run of hours come no oftener than after this share o
 def progress_bar(total: int, description: str, enabled: bool | None = None, unit: str = "step"):
     """A tqdm bar on a terminal, plain lines on stderr elsewhere, nothing in a notebook.
 
-    Where it is shown, a line tells of loops that are compiled inside. ``enabled``: False is silent
-    everywhere; True shows a bar in a notebook too.
+    ``enabled``: False is silent everywhere; True shows a bar in a notebook too.
     """
     if enabled is not None:
         instance("progress", enabled, (bool, np.bool_), "True, False, or None")
@@ -39,7 +38,7 @@ def progress_bar(total: int, description: str, enabled: bool | None = None, unit
 
         every = 0.1 if _place() == "terminal" else 30
         bar = tqdm(total=total, desc=description, leave=False, unit=unit, mininterval=every)
-    with _compiling_told(enabled), bar:
+    with bar:
         yield bar
 
 
@@ -48,15 +47,6 @@ def _shown(enabled: bool | None) -> bool:
     if enabled is None:
         return place in ("terminal", "log") and not _silenced.get()
     return bool(enabled) and place != "nowhere"
-
-
-def _compiling_told(enabled: bool | None):
-    """Context in which a line tells of loops that are compiled, if progress is shown."""
-    if not _shown(enabled):
-        return contextlib.nullcontext()
-    from ._compiling import told  # which loads numba
-
-    return told()
 
 
 def one_run(function: Function) -> Function:
@@ -73,7 +63,7 @@ def one_run(function: Function) -> Function:
                 return function(*args, progress=progress, **options)
         heard = _place() == "log"
         outer = Lines(0, function.__name__, "", sys.stderr if heard else None)
-        with _compiling_told(progress), outer as lines:
+        with outer as lines:
             before = _outer.set(lines)
             try:
                 return function(*args, progress=progress, **options)

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from ._files import replacing
 from ._numerics import logmeanexp
+from .files import replacing
 
 MINIMUM_ESS = 100  # below it a standard error from the same weights means little
 MINIMUM_FRACTION = 0.5  # ... unless the weights are so even that few chains are enough

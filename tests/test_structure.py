@@ -1,8 +1,8 @@
 """The layout of the repository and the one-way imports of the package."""
 
 import ast
-import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from helpers_book import toc_entries
+from helpers_interface import public
 
 TOP_LEVEL = {
     "book", "rbmlib", "tests", "data", "_config.yml", "_toc.yml", "requirements.txt", "README.md",
@@ -20,8 +21,7 @@ TOP_LEVEL = {
 # Rooms from left to right: a module imports rooms of a lower level, or its own room.
 LEVELS = [
     {"_kernels", "results", "_diagnosis", "_numerics", "_progress", "_streams", "_validation",
-     "_files", "_csv", "_public", "_compiling", "_interrupts", "_extras",
-     "_outermost"},
+     "files", "_csv", "_outermost"},
     {"models"},
     {"moves"},
     {"datasets"},
@@ -107,12 +107,12 @@ def test_experiments_are_named_as_their_chapters(repository):
 
 
 def test_import_is_light():
-    """Importing rbmlib takes a few hundredths of a second: what is heavy waits for its use."""
-    book = ["pandas", "matplotlib", "jinja2", "yaml", "distributed", "sklearn", "pymbar"]
-    assert loaded_by("import rbmlib", ["numpy", "scipy", "numba", *book]) == []
+    """What only some uses need, and what chapters, plots and sweeps need, waits for its use."""
+    book = ["pandas", "matplotlib", "jinja2", "distributed", "sklearn", "pymbar"]
+    late = ["pooch", "scipy.optimize", "scipy.integrate", "scipy.ndimage", "scipy.stats"]
+    assert loaded_by("import rbmlib", book + late) == []
     estimate = "import rbmlib as rl; rl.exact(rl.testsystems.random_rbm(8, 4, rng=0))"
-    late = ["scipy.optimize", "scipy.integrate", "scipy.ndimage", "scipy.stats"]
-    assert loaded_by(estimate, [*late, "pandas", "matplotlib", "distributed"]) == []
+    assert loaded_by(estimate, book + late) == []
 
 
 def loaded_by(code: str, modules: list[str]) -> list[str]:
@@ -121,40 +121,42 @@ def loaded_by(code: str, modules: list[str]) -> list[str]:
     return done.stdout.split()
 
 
-@pytest.mark.parametrize("room", ["", *ROOMS])
-def test_the_names_of_a_package_are_what_its_imports_would_bind(repository, room):
-    """Whichever comes first, the name or the file of the same name: here the files come first."""
-    package = ".".join(filter(None, ["rbmlib", room]))
+ROOMS_OF_FUNCTIONS = ("automatic", "estimators")  # files bear the names of the functions in them
+
+
+@pytest.mark.parametrize("first", ["rbmlib", "rbmlib.estimators.bar", "rbmlib.automatic.log_z"])
+def test_a_file_is_a_module_and_its_function_a_name_of_the_library(repository, first):
+    """``rl.bar`` is the function, ``rbmlib.estimators.bar`` its file, whichever comes first."""
     code = f"""
-import ast, importlib, inspect, pathlib, sys
-package = importlib.import_module({package!r})
-init = pathlib.Path(package.__file__)
-for file in init.parent.glob("[!_]*.py"):
-    importlib.import_module(f"{package}.{{file.stem}}")
-source = init.read_text().replace("if TYPE_CHECKING:", "if True:")
-source = source.replace("_declare(globals())", "")
-eager = dict(__package__={package!r}, __name__={package!r}, __file__=str(init))
-exec(compile(source, str(init), "exec"), eager)
-assert package.__all__
-for name in package.__all__:
-    assert getattr(package, name) is eager[name], name
-    assert name in dir(package)
-try:
-    package.no_such_name
-except AttributeError as error:
-    assert "no_such_name" in str(error)
-else:
-    raise AssertionError("a name that is not there was found")
+import {first}, importlib, pathlib, types, rbmlib as rl
+import rbmlib.estimators.bar as m
+assert type(m) is types.ModuleType and m.bar is rl.bar and m.__file__.endswith("bar.py")
+from rbmlib.estimators import ais
+assert ais.ais is rl.ais
+for room in {ROOMS_OF_FUNCTIONS}:
+    package = importlib.import_module(f"rbmlib.{{room}}")
+    for file in pathlib.Path(package.__file__).parent.glob("[!_]*.py"):
+        module = importlib.import_module(f"rbmlib.{{room}}.{{file.stem}}")
+        assert getattr(package, file.stem) is module, file
+        own, public = (getattr(x, file.stem, None) for x in (module, rl))
+        assert own is None or public is None or own is public, file
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-def test_public_names_exist():
+def test_public_names_stand_in_one_list(repository):
+    """Each once, in a line of ``rbmlib/__init__.py`` that type checkers follow."""
     import rbmlib
 
-    assert rbmlib.__all__ == sorted(set(rbmlib.__all__))
-    assert all(hasattr(rbmlib, name) for name in rbmlib.__all__)
+    names = public(rbmlib)
+    assert len(names) > 60
+    assert names == sorted(set(names))
+    assert all(hasattr(rbmlib, name) for name in names)
+    files = {f"rbmlib.{path.stem}" for path in (repository / "rbmlib").iterdir()}
+    for name, thing in vars(rbmlib).items():  # nothing else came with them
+        if name[0] != "_" and name not in names:
+            assert getattr(thing, "__name__", "") in files, name
 
 
 def test_names_in_messages_exist(repository):
@@ -164,25 +166,6 @@ def test_names_in_messages_exist(repository):
     texts = {path: path.read_text(encoding="utf-8") for path in repository.glob("rbmlib/**/*.py")}
     named = {(n, path.name) for path, t in texts.items() for n in re.findall(r"\brl\.(\w+)", t)}
     assert sorted((name, file) for name, file in named if not hasattr(rbmlib, name)) == []
-
-
-def test_a_public_name_stands_in_one_init_line(repository):
-    """Where it is imported; the names of `rbmlib` are those of its rooms, and a few more."""
-    package = repository / "rbmlib"
-    rooms = ("estimators", "models", "moves", "paths", "tempering", "training")
-    lines = [
-        re.sub(r"import \w+ as", "import", line)
-        for room in (".", *rooms)
-        for line in (package / room / "__init__.py").read_text().splitlines()
-        if line.lstrip().startswith("from ")
-    ]
-    import rbmlib
-
-    for room in rooms:
-        for name in sys.modules[f"rbmlib.{room}"].__all__:
-            assert name in rbmlib.__all__
-            if name != "mcmc":  # the file metropolis.py
-                assert sum(bool(re.search(rf"import {name}\b", line)) for line in lines) == 1, name
 
 
 NEW_ESTIMATOR = """
@@ -195,50 +178,27 @@ def constant(path, n_chains: int = 100, rng=None, *, value: float = 1.0, skip: i
 USE_IT = """
 import sys
 import rbmlib as rl
-from rbmlib.sweeps import ESTIMATES, Sweep
 sys.path.insert(0, sys.argv[1])
 import api_page
 
-assert "constant" in rl.__all__
-task = {"model": "pcd_10", "estimator": "constant", "base": "uniform", "seed": 0}
-sweep = Sweep([task | {"value": 2}, task | {"n_chains": 3}], ESTIMATES, folder=".")
-assert sweep.run(n_workers=0).failed == {}
-assert [(r["n_chains"], r["value"], r["skip"], r["log_z"]) for r in sweep.rows()] == [
-    (3, 1.0, 0, 3.0), (100, 2.0, 0, 200.0)]
-try:
-    Sweep([task | {"valeu": 2}], ESTIMATES)
-except ValueError as error:
-    assert "did you mean value" in str(error)
-else:
-    raise AssertionError("a misspelt setting was not refused")
+assert rl.constant("path", 3, value=2).log_z == 6
 section = api_page.page().split("## Estimators of log Z")[1].split("\\n## ")[0]
 assert ".. autofunction:: rbmlib.constant" in section
 """
 
 
 def test_a_new_estimator_is_a_file_and_a_line(repository, tmp_path):
-    """In a copy of the library: public, on the API page, and named by a task, with its settings."""
-    copy, room = tmp_path / "rbmlib", tmp_path / "rbmlib" / "estimators"
-    for source in [
-        *(repository / "rbmlib").iterdir(),
-        *(repository / "rbmlib/estimators").iterdir(),
-    ]:
-        target = tmp_path / source.relative_to(repository)
-        target.parent.mkdir(exist_ok=True)
-        if source.name not in ("estimators", "__pycache__"):
-            target.symlink_to(source)
+    """In a copy of the library: public, and on the API page."""
+    copy = tmp_path / "rbmlib"
+    shutil.copytree(repository / "rbmlib", copy, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "data").symlink_to(repository / "data")
-    (copy / "__init__.py").unlink()  # a link would lead Python to the original
-    (copy / "__init__.py").write_text((repository / "rbmlib/__init__.py").read_text())
-    listed = (room / "__init__.py").read_text()
-    (room / "__init__.py").unlink()
-    line = "from .constant import constant as constant\n"
-    (room / "__init__.py").write_text(listed.replace("from .exact", f"{line}    from .exact", 1))
-    (room / "constant.py").write_text(NEW_ESTIMATOR)
+    init = copy / "__init__.py"
+    line = "from .estimators.constant import constant as constant\n"
+    init.write_text(init.read_text() + line)
+    (copy / "estimators" / "constant.py").write_text(NEW_ESTIMATOR)
     done = subprocess.run(
         [sys.executable, "-c", USE_IT, repository / "book" / "_ext"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
 
@@ -262,7 +222,7 @@ def test_every_public_name_is_documented(api_page):
     import rbmlib
 
     names = {one or other for one, other in documented(api_page.page())}
-    assert set(rbmlib.__all__) - names == set()
+    assert set(public(rbmlib)) - names == set()
 
 
 def test_a_new_public_name_is_documented_without_another_edit(api_page, monkeypatch):
@@ -270,7 +230,8 @@ def test_a_new_public_name_is_documented_without_another_edit(api_page, monkeypa
     from rbmlib.estimators.rts import mixed_rts
 
     monkeypatch.setattr(rbmlib, "new_estimator", mixed_rts, raising=False)
-    monkeypatch.setattr(rbmlib, "__all__", [*rbmlib.__all__, "new_estimator"])
+    names = [*public(rbmlib), "new_estimator"]
+    monkeypatch.setattr(api_page, "public", lambda package: names)
     section = api_page.page().split("## Estimators of log Z")[1].split("\n## ")[0]
     assert ".. autofunction:: rbmlib.new_estimator\n" in section
 

@@ -1,6 +1,1 @@
 """log Z without a choice to make: bases, parts, rounds, checks and a verdict in words."""
-
-from .._public import declare as _declare
-from .log_z import log_z as log_z
-
-_declare(globals())

@@ -15,9 +15,9 @@ import time
 from dataclasses import replace
 
 import numpy as np
+from numba.core import event
 
 from .. import __version__
-from .._compiling import watched
 from .._diagnosis import warn
 from .._kernels import threads
 from .._progress import one_run
@@ -29,7 +29,7 @@ from ..paths.base import AnnealingPath
 from ..paths.bases import base_rate
 from ..results import Estimate
 from .checks import Round
-from .rounds import MAX_STEPS, N_CHAINS, Runs, rounds
+from .rounds import MAX_STEPS, N_CHAINS, Runs, compiled, rounds
 from .verdict import verdict
 
 EXACT_UNITS = 20
@@ -127,7 +127,7 @@ def log_z(
         )
     base = None if data is None else base_rate(data)  # which refuses what is no data
     started = time.perf_counter()
-    with watched() as compilation:
+    with event.install_listener("numba:compile", event.TimingListener()) as compilation:
         if enumerate_small and not is_path and can_enumerate(rbm, EXACT_UNITS):
             estimate = exact(rbm, n_threads=n_threads, progress=progress)
             known = {
@@ -163,7 +163,7 @@ def log_z(
             "base": _base(is_path, data),
             "budget_seconds": budget,
             "earlier_rounds": [earlier.n_steps for earlier in ran[:-1]],
-            "compile_seconds": compilation.seconds,
+            "compile_seconds": compiled(compilation),
             "lower_bound": (forward.mean_log_z, forward.mean_std_error),
             "upper_bound": (backward.mean_log_z, backward.mean_std_error),
             "mean_field_bound": last.bound,

@@ -7,8 +7,8 @@ import time
 import warnings
 
 import numpy as np
+from numba.core.event import TimingListener
 
-from .._compiling import Watch
 from .._numerics import expit
 from .._streams import ChainStream
 from ..estimators._weights import has_converged
@@ -98,11 +98,16 @@ class Runs:
         return (time.perf_counter() - began) / n_steps / N_CHAINS
 
 
-def rounds(run: Runs, budget: float, started: float, compilation: Watch) -> list[Round]:
+def compiled(timing: TimingListener) -> float:
+    """Seconds of compilation until now."""
+    return timing.duration if timing.done else 0.0
+
+
+def rounds(run: Runs, budget: float, started: float, compilation: TimingListener) -> list[Round]:
     """Rounds, of which the last is the answer; `log_z` states the rule."""
 
     def clock() -> float:
-        return time.perf_counter() - started - compilation.seconds
+        return time.perf_counter() - started - compiled(compilation)
 
     each = run.sweep_seconds()
     ran: list[Round] = []

@@ -19,7 +19,8 @@ from ..paths.fitted_gaussian import GaussianBasePath
 from ..paths.fitted_single import SinglePrecisionBasePath
 from ..results import Estimate
 from ..schedules import linear
-from . import ais, reverse_ais
+from .ais import ais
+from .reverse_ais import reverse_ais
 
 KEPT = 10  # of these sweeps of the second half one is kept, for the moments
 

@@ -1,18 +1,11 @@
 """Models: parameters, unnormalised log-densities, conditionals, loading and saving."""
 
-from typing import TYPE_CHECKING
-
-from .._public import declare as _declare
-
-if TYPE_CHECKING:
-    from . import testsystems as testsystems
-    from .bernoulli import BernoulliRBM as BernoulliRBM
-    from .gaussian import GaussianRBM as GaussianRBM
-    from .leaky import LeakyRBM as LeakyRBM
-    from .likelihood import log_likelihood as log_likelihood
-    from .mixture import GaussianMixture as GaussianMixture
-    from .modes import Modes as Modes
-    from .modes import find_modes as find_modes
-    from .projection import project_weights as project_weights
-
-_declare(globals())
+from . import testsystems as testsystems
+from .bernoulli import BernoulliRBM as BernoulliRBM
+from .gaussian import GaussianRBM as GaussianRBM
+from .leaky import LeakyRBM as LeakyRBM
+from .likelihood import log_likelihood as log_likelihood
+from .mixture import GaussianMixture as GaussianMixture
+from .modes import Modes as Modes
+from .modes import find_modes as find_modes
+from .projection import project_weights as project_weights

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._files import MAX_VALUES, read_npz, rounded, write_npz
 from .._validation import PARAMETERS
+from ..files import MAX_VALUES, read_npz, rounded, write_npz
 from .names import LAYOUTS, Found, chosen, find
 
 MAT_KEYS = (  # of published models, whose files may hold other things too

@@ -12,21 +12,14 @@ A density of steps ``dk/dbeta`` turns both into an integral of ``g / (dk/dbeta)`
 when the density is in proportion to the square root of g, or of zeta.
 """
 
-from typing import TYPE_CHECKING
-
-from .._public import declare as _declare
-
-if TYPE_CHECKING:
-    from .chains import ess_bisection as ess_bisection
-    from .chains import gms13 as gms13
-    from .fixed import decelerate as decelerate
-    from .fixed import linear as linear
-    from .fixed import sm08 as sm08
-    from .pilots import equal_rejection as equal_rejection
-    from .pilots import friction as friction
-    from .pilots import friction_coefficient as friction_coefficient
-    from .pilots import predicted_variance as predicted_variance
-    from .pilots import slope_variance as slope_variance
-    from .pilots import varopt as varopt
-
-_declare(globals())
+from .chains import ess_bisection as ess_bisection
+from .chains import gms13 as gms13
+from .fixed import decelerate as decelerate
+from .fixed import linear as linear
+from .fixed import sm08 as sm08
+from .pilots import equal_rejection as equal_rejection
+from .pilots import friction as friction
+from .pilots import friction_coefficient as friction_coefficient
+from .pilots import predicted_variance as predicted_variance
+from .pilots import slope_variance as slope_variance
+from .pilots import varopt as varopt

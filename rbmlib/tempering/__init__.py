@@ -15,15 +15,6 @@ serves all betas. With ``"marginal"`` the hidden units are summed over first: a 
 in k, for K times the work, on any path.
 """
 
-from typing import TYPE_CHECKING
-
-from .._public import declare as _declare
-
-if TYPE_CHECKING:
-    from .parallel import parallel_tempering as parallel_tempering
-    from .pilot import Pilot as Pilot
-    from .pilot import pilot as pilot
-    from .sample import TemperedSample as TemperedSample
-    from .simulated import simulated_tempering as simulated_tempering
-
-_declare(globals())
+from .parallel import parallel_tempering as parallel_tempering
+from .sample import TemperedSample as TemperedSample
+from .simulated import simulated_tempering as simulated_tempering
