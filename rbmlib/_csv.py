@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from ._files import replacing
+from .files import replacing
 
 REMEDY = "move it away, or give the sweep another name"
 

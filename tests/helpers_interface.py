@@ -4,9 +4,16 @@
 """
 
 import inspect
+import re
 from pathlib import Path
 
 RECORD = Path(__file__).parent / "public_interface.txt"
+
+
+def public(package) -> list[str]:
+    """Names that the ``__init__`` of a package exports: ``from .x import y as y``."""
+    text = Path(package.__file__).read_text(encoding="utf-8")
+    return sorted(re.findall(r"(?m)^from \S+ import \w+ as ([A-Za-z]\w*)$", text))
 
 
 def interface() -> dict[str, list[str]]:
@@ -18,11 +25,11 @@ def interface() -> dict[str, list[str]]:
     import rbmlib as rl
 
     found: dict[str, list[str]] = {}
-    for name in rl.__all__:
+    for name in public(rl):
         thing = getattr(rl, name)
         found[name] = arguments(thing)
         if inspect.ismodule(thing):
-            members = [m for m in getattr(thing, "__all__", ()) if not m.startswith("_")]
+            members = public(thing)
         elif inspect.isclass(thing) and not issubclass(thing, Exception):
             members = [m for m in dir(thing) if not m.startswith("_")]
         else:

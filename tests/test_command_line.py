@@ -9,12 +9,14 @@ import sys
 import warnings
 from types import SimpleNamespace
 
+import numba
 import numpy as np
 import pytest
 from helpers_models import coupled_rbm
 
 import rbmlib as rl
 from rbmlib.__main__ import main
+from rbmlib.commands import logz
 from rbmlib.commands.logz import _interval
 
 
@@ -149,3 +151,35 @@ def test_data_lists_the_models():
     assert done.returncode == 0
     assert "h500" in done.stdout
     assert "pcd_20" in done.stdout
+
+
+def test_an_interrupt_is_one_line(saved, monkeypatch):
+    """Exit code 130, as a shell has it."""
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(logz, "log_z", interrupted)
+    done = run("logz", saved)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "stopped: nothing was written\n"
+
+
+def test_compiling_is_told_once(saved, monkeypatch):
+    """By loops that no cache knows; without any, nothing is said."""
+
+    def compiling(*arguments, **options):
+        for value in (1, 1.0):
+            numba.njit(lambda x: x + 1)(value)
+        return rl.log_z(*arguments, **options)
+
+    run("logz", saved)  # compiles what it needs
+    assert run("logz", saved).stderr == ""
+    monkeypatch.setattr(logz, "log_z", compiling)
+    assert run("logz", saved).stderr == logz.COMPILING + "\n"
+
+
+def test_what_sweeps_are_run_by_is_said():
+    done = run("run", "sweep.yaml")
+    assert done.returncode == 2
+    assert "python -m rbmbook run" in done.stderr

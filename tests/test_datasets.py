@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rbmlib import datasets
-from rbmlib._files import read_npy
+from rbmlib.files import read_npy
 from rbmlib.datasets import DataCorrupt
 from rbmlib.datasets import register as _register
 

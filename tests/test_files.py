@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib import Estimate, _files
+from rbmlib import Estimate, files
 from rbmlib.__main__ import main
 
 ESTIMATE = Estimate(
@@ -74,7 +74,7 @@ def test_a_full_disk_is_named_and_changes_nothing(writer, monkeypatch, number):
     def fails(_):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(_files.os, "fsync", fails)
+    monkeypatch.setattr(files.os, "fsync", fails)
     with pytest.raises(OSError, match=f"{os.strerror(number)}.*{path.name}") as caught:
         save(path)
     assert caught.value.errno == number
@@ -84,7 +84,7 @@ def test_a_full_disk_is_named_and_changes_nothing(writer, monkeypatch, number):
 
 def test_an_interrupt_leaves_nothing(tmp_path):
     def interrupted():
-        with _files.replacing(tmp_path / "x") as file:
+        with files.replacing(tmp_path / "x") as file:
             file.write("half")
             raise KeyboardInterrupt
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from helpers_interface import public
 from helpers_stats import (
     all_states,
     assert_no_rejection,
@@ -287,8 +288,9 @@ def test_repr_names_the_class_and_its_model(path):
 
 
 def test_every_path_is_in_the_list():
-    public = {thing for name in rl.__all__ if isinstance(thing := getattr(rl, name), type)}
-    paths = {thing for thing in public if issubclass(thing, AnnealingPath)} - {AnnealingPath}
+    names = public(rl)
+    known = {thing for name in names if isinstance(thing := getattr(rl, name), type)}
+    paths = {thing for thing in known if issubclass(thing, AnnealingPath)} - {AnnealingPath}
     inner = {SinglePrecisionBasePath}  # of the experiments, behind a setting of bracket_log_z
     assert {type(path_of(name)) for name in CASES} == paths | inner
 

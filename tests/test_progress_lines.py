@@ -5,13 +5,11 @@ import re
 import sys
 import time
 
-import numba
 import numpy as np
 import pytest
 
 import rbmlib as rl
 from rbmlib import _progress
-from rbmlib._compiling import NOTICE, Notice
 
 PATH = rl.GeometricPath(rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0), "mean_field")
 BETAS = rl.schedules.linear(5)
@@ -39,41 +37,6 @@ def heard(monkeypatch, capsys):
     monkeypatch.setattr(_progress, "QUIET_SECONDS", -1.0)
     monkeypatch.setattr(_progress, "_watch", lambda lines: lines.say(time.monotonic()))
     return lambda: capsys.readouterr().err
-
-
-@pytest.fixture
-def compiling(monkeypatch):
-    """A step of progress compiles a loop of a module, that no cache knows."""
-
-    monkeypatch.setattr(_progress, "_watch", lambda lines: None)  # on a busy machine too
-
-    def plant(module):
-        def loop(x):
-            return x + 1
-
-        loop.__module__ = module
-        monkeypatch.setattr(Notice, "said", False)
-        kinds = iter((1, 1.0))
-        compiled = numba.njit(loop)
-        monkeypatch.setattr(_progress.Lines, "update", lambda *_: compiled(next(kinds, 1)))
-
-    return plant
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", RUNS)
-def test_compiling_is_told_once_of_loops_of_this_library(compiling, capsys, name):
-    RUNS[name](progress=False)  # compiles what it needs
-    compiling("rbmlib._kernels.made_up")
-    RUNS[name](progress=False)
-    assert capsys.readouterr().err == ""
-    compiling("somebody.elses")
-    RUNS[name]()
-    assert capsys.readouterr().err == ""
-    compiling("rbmlib._kernels.made_up")
-    RUNS[name]()
-    RUNS[name]()
-    assert capsys.readouterr().err == NOTICE + "\n"
 
 
 @pytest.mark.filterwarnings("ignore")

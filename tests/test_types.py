@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from helpers_interface import public
 
 import rbmlib as rl
 
@@ -45,8 +46,8 @@ def test_type_checkers_know_every_public_name_and_no_other(repository, tmp_path)
         tmp_path / "program.py",
         ["rl.tap_expansion", "rl.annotations", "rl.metropolis"],
     )
-    names = [f"rl.{name}" for name in rl.__all__] + [
-        f"rl.schedules.{n}" for n in rl.schedules.__all__
+    names = [f"rl.{name}" for name in public(rl)] + [
+        f"rl.schedules.{n}" for n in public(rl.schedules)
     ]
     program.write_text("\n".join(["import rbmlib as rl", *names, *wrong]))
     found = mypy(repository, "--no-implicit-reexport", program).stdout
@@ -54,7 +55,7 @@ def test_type_checkers_know_every_public_name_and_no_other(repository, tmp_path)
     assert lines == [len(names) + 2 + i for i in range(len(wrong))], found
 
 
-FUNCTIONS = [n for n in rl.__all__ if inspect.isfunction(getattr(rl, n))]
+FUNCTIONS = [n for n in public(rl) if inspect.isfunction(getattr(rl, n))]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -1,4 +1,4 @@
-"""The API page, made from ``rbmlib.__all__``: a public name is there because it is public.
+"""The API page, made from what `rbmlib` exports: a public name is there because it is public.
 
 Names are grouped by the room they live in. A room's heading and first sentences are those of its
 docstring. ``BESIDE`` adds what a reader meets without importing it from `rbmlib`.
@@ -17,7 +17,7 @@ MARK = "<!-- the public names, by room -->"
 ROOMS = ["models", "datasets", "paths", "moves", "schedules", "tempering", "automatic",
          "estimators", "results", "sweeps", "training", "book"]  # fmt: skip
 
-# By room: modules, and what is returned, or explained in a chapter, without being in __all__.
+# By room: modules, and what is returned, or explained in a chapter, without being exported.
 BESIDE = {
     "models": ["load_gaussian_visible", "Reduction"],
     "datasets": ["pictures"],
@@ -38,9 +38,15 @@ BESIDE = {
 def page() -> str:
     """Markdown: a heading for each room, and under it a directive for each name."""
     names: dict[str, list[str]] = {room: [] for room in ROOMS}
-    for name in rbmlib.__all__:
+    for name in public(rbmlib):
         names.setdefault(_room_of(getattr(rbmlib, name)), []).append(name)
     return "\n\n".join(_section(room, public) for room, public in names.items())
+
+
+def public(package) -> list[str]:
+    """Names that the ``__init__`` of a package exports: ``from .x import y as y``."""
+    text = inspect.getsource(package)
+    return sorted(re.findall(r"(?m)^from \S+ import \w+ as ([A-Za-z]\w*)$", text))
 
 
 def _room_of(thing) -> str:
@@ -49,13 +55,13 @@ def _room_of(thing) -> str:
 
 
 def _section(room: str, names: list[str]) -> str:
-    package = importlib.import_module(f"rbmlib.{room}")
+    package = importlib.import_module("rbmbook" if room == "book" else f"rbmlib.{room}")
     opening = inspect.getdoc(package).split("\n\n")[0]
     title = re.split(r"[:,;.]", opening)[0]
     whole = room in names  # the room itself is public, and its module says what is in it
     blocks = [_directive(f"rbmlib.{room}", package)] if whole else [opening]
     for name in names:
-        if whole and name in package.__all__:
+        if whole and name in public(package):
             blocks.append(f"``rl.{name}`` is ``rl.{room}.{name}``.")
         elif name != room:
             blocks.append(_entry(name, getattr(rbmlib, name)))

@@ -1,1 +1,1 @@
-"""The commands of the command line, one a file: each has a function `run` of its options."""
+"""Commands, one a file: `add_to` gives one to the command line, `run` does it."""

@@ -6,9 +6,13 @@ from .. import datasets
 from ._output import say
 
 
+def add_to(commands) -> None:
+    parser = commands.add_parser("data", help="list data sets and models, and where they are")
+    parser.set_defaults(run=run)
+
+
 def run(options) -> int:
-    say("data sets, committed: MNIST (load_mnist), DNA (load_dna), 2,500 images of CIFAR-10")
-    say("(load_cifar10); fetched: course_test, cifar10 (all of it), svhn_train, svhn_test")
+    say("data sets, committed: MNIST (load_mnist), DNA (load_dna); fetched: course_test")
     say("RBMs:")
     for info in datasets.list_rbms():
         say(f"  {info.name:24} {info.n_visible} x {info.n_hidden:<5} {info.where}")

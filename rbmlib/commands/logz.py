@@ -4,13 +4,68 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from pathlib import Path
 
+from numba.core import event
+
 from .. import datasets
-from .._files import checked_target
-from ..automatic import log_z
+from ..automatic.log_z import BUDGET_SECONDS, log_z
+from ..datasets.rbms import rbm_files
+from ..files import checked_target
+from ..models.names import LAYOUTS
 from ..results import Estimate
 from ._output import say
+
+COMPILING = (
+    "rbmlib: compiling its loops for this processor, once after an installation; this takes "
+    "half a minute or so"
+)
+
+
+def add_to(commands) -> None:
+    parser = commands.add_parser(
+        "logz",
+        allow_abbrev=False,  # a misspelt option is refused, not guessed
+        help="estimate log Z of a model, with bounds",
+        description="Estimate log Z (nats) of a Bernoulli RBM from below and from above. "
+        "The same --steps, --chains and --seed give the same digits; with --budget they are "
+        "printed. Exit code: 0 if every check passed, 1 if not, 2 for wrong input.",
+    )
+    parser.set_defaults(run=run)
+    option = parser.add_argument
+    option("model", metavar="MODEL", help="a registered name (see: data), .npz or .mat")
+    option(
+        "--layout",
+        choices=LAYOUTS,
+        help="rows and columns of the weights in a file of another program; default: as the "
+        "lengths of the biases tell",
+    )
+    option(
+        "--data",
+        metavar="FILE",
+        help="training data for the base: 'mnist', or rows in a .npy, .npz or .csv, of values in "
+        "[0, 1] or with --threshold",
+    )
+    option(
+        "--threshold", type=float, metavar="T", help="values of the data above it are 1, others 0"
+    )
+    option(
+        "--budget",
+        type=float,
+        metavar="SECONDS",
+        help=f"default: {BUDGET_SECONDS:g}, or less where short runs pass every check; "
+        "compilation, once after an installation, is not counted",
+    )
+    option(
+        "--steps", type=int, metavar="N", help="of each run, instead of a budget: fixes the result"
+    )
+    option("--chains", type=int, metavar="N", help="of each run, with --steps (default: 500)")
+    option("--seed", type=int, default=0, help="default: 0")
+    option("--threads", type=int, metavar="N", help="default: all")
+    option("--estimate", action="store_true", help="estimate also where enumeration is possible")
+    option("--json", action="store_true", help="print one JSON object")
+    option("--save", metavar="FILE", help="save the whole estimate as JSON")
 
 
 def run(options) -> int:
@@ -20,31 +75,26 @@ def run(options) -> int:
         raise ValueError("--chains: expected together with --steps; a budget chooses its chains")
     rbm = datasets.load_rbm(options.model, layout=options.layout)
     if options.save:
-        sources = (Path(x).expanduser() for x in (options.model, options.data) if x)
-        target = checked_target(
-            options.save, "--save", [*sources, *datasets.rbms.rbm_files(options.model)]
+        _check_target(options)
+    with event.install_listener("numba:compile", Notice()):
+        estimate = log_z(
+            rbm,
+            data=_training_data(options.data, options.threshold, rbm.n_visible),
+            budget_seconds=options.budget,
+            n_steps=options.steps,
+            n_chains=options.chains,
+            rng=options.seed,
+            enumerate_small=not options.estimate,
+            n_threads=options.threads,
         )
-        if target.exists() and target.stat().st_size:
-            _check_is_estimate(target)
-    estimate = log_z(
-        rbm,
-        data=_training_data(options.data, options.threshold, rbm.n_visible),
-        budget_seconds=options.budget,
-        n_steps=options.steps,
-        n_chains=options.chains,
-        rng=options.seed,
-        enumerate_small=not options.estimate,
-        n_threads=options.threads,
-    )
     if not math.isfinite(estimate.log_z):
         raise ValueError(
             f"{options.model}: log Z comes out as {estimate.log_z}: its parameters are too large"
         )
-    text = (
-        _as_json(options.model, estimate)
-        if options.json
-        else _as_text(options.model, rbm, estimate)
-    )
+    if options.json:
+        text = _as_json(options.model, estimate)
+    else:
+        text = _as_text(options.model, rbm, estimate)
     try:
         if options.save:
             estimate.save(options.save)
@@ -53,15 +103,32 @@ def run(options) -> int:
     return 0 if estimate.converged else 1
 
 
-def _check_is_estimate(target: Path) -> None:
-    """Raises ValueError: only an earlier estimate may be replaced by another."""
-    try:
-        Estimate.load(target)
-    except ValueError:
-        raise ValueError(
-            f"--save is {str(target)!r}, a file that holds something else than an estimate: "
-            "expected the name of a new file"
-        ) from None
+class Notice(event.Listener):
+    """Says once that loops are being compiled: nothing else is heard for half a minute."""
+
+    said = False
+
+    def on_start(self, event) -> None:
+        if not self.said:
+            self.said = True
+            print(COMPILING, file=sys.stderr, flush=True)
+
+    def on_end(self, event) -> None:
+        """The end needs no word."""
+
+
+def _check_target(options) -> None:
+    """Raises ValueError: a new file may be written, and an earlier estimate replaced."""
+    sources = [Path(x).expanduser() for x in (options.model, options.data) if x]
+    target = checked_target(options.save, "--save", [*sources, *rbm_files(options.model)])
+    if target.exists() and target.stat().st_size:
+        try:
+            Estimate.load(target)
+        except ValueError:
+            raise ValueError(
+                f"--save is {str(target)!r}, a file that holds something else than an estimate: "
+                "expected the name of a new file"
+            ) from None
 
 
 def _training_data(name: str | None, threshold: float | None, n_visible: int):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from .._interrupts import STOPPED
 from rbmbook.experiments import BOOK_ESTIMATES, book_sweep
+
 from ..sweeps.declaration import faults, read_overrides, read_yaml
 from ..sweeps.faults import folder_fault
 from ._output import say
@@ -49,7 +49,7 @@ def run(options) -> int:
         done = sweep.run(options.scheduler, n_workers=options.workers, progress=True)
     except KeyboardInterrupt:
         print("stopped: what is finished is stored; the same command goes on", file=sys.stderr)
-        return STOPPED
+        return 130
     say(
         f"{done.n_finished} finished in {_duration(done.seconds)}, {done.n_before} were there, "
         f"{len(done.failed)} failed: {sweep.to_csv()}"

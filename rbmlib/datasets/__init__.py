@@ -9,29 +9,22 @@ otherwise. Every binary file is checked against the SHA-256 in ``datasets/regist
 it is opened; a file that differs is refused, never overwritten.
 """
 
-from typing import TYPE_CHECKING
-
-from .._public import declare as _declare
-
-if TYPE_CHECKING:
-    from .download import DataCorrupt as DataCorrupt
-    from .download import DataUnavailable as DataUnavailable
-    from .download import cache_folder as cache_folder
-    from .files import committed as committed
-    from .files import fetch as fetch
-    from .images import Standardisation as Standardisation
-    from .rbms import RBMInfo as RBMInfo
-    from .rbms import list_rbms as list_rbms
-    from .rbms import load_rbm as load_rbm
-    from .reference import Reference as Reference
-    from .reference import load_reference as load_reference
-    from .rows import load_rows as load_rows
-    from .vectors import Dataset as Dataset
-    from .vectors import cifar10_scale as cifar10_scale
-    from .vectors import load_cifar10 as load_cifar10
-    from .vectors import load_course_test as load_course_test
-    from .vectors import load_dna as load_dna
-    from .vectors import load_mnist as load_mnist
-    from .vectors import load_svhn as load_svhn
-
-_declare(globals())
+from .download import DataCorrupt as DataCorrupt
+from .download import DataUnavailable as DataUnavailable
+from .download import cache_folder as cache_folder
+from .files import committed as committed
+from .files import fetch as fetch
+from .images import Standardisation as Standardisation
+from .rbms import RBMInfo as RBMInfo
+from .rbms import list_rbms as list_rbms
+from .rbms import load_rbm as load_rbm
+from .reference import Reference as Reference
+from .reference import load_reference as load_reference
+from .rows import load_rows as load_rows
+from .vectors import Dataset as Dataset
+from .vectors import cifar10_scale as cifar10_scale
+from .vectors import load_cifar10 as load_cifar10
+from .vectors import load_course_test as load_course_test
+from .vectors import load_dna as load_dna
+from .vectors import load_mnist as load_mnist
+from .vectors import load_svhn as load_svhn

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from .._files import replacing
+from ..files import replacing
 
 TIMEOUT = 30  # seconds without an answer from a server
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .._validation import instance
+from ..checks import instance
 from .download import DataCorrupt, DataUnavailable, check, download, find, user_folder
 from .register import COMMITTED, REMOTE
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._validation import finite_array, numeric, refuse_nan
+from ..checks import array, numeric, refuse_nan
 
 SIDE = 32
 N_PIXELS = 3 * SIDE * SIDE
@@ -77,9 +77,9 @@ class Standardisation:
     def of_moments(cls, mean, std) -> Standardisation:
         """From means and standard deviations (n_pixels,) that are known already."""
         scale = object.__new__(cls)
-        scale.mean = finite_array("mean", mean, (None,), "(n_pixels,)")
+        scale.mean = array("mean", mean, (None,), "(n_pixels,)")
         shape = f"({scale.mean.size},), one a pixel"
-        scale.std = finite_array("std", std, scale.mean.shape, shape)
+        scale.std = array("std", std, scale.mean.shape, shape)
         if not (scale.std > 0).all():
             raise ValueError(f"std goes down to {scale.std.min()}: expected numbers above 0")
         return scale
@@ -109,7 +109,7 @@ def check_standardised(name: str, pixels) -> np.ndarray:
     bytes or on [0, 1] fails without a word. A part of a standardised set passes.
     """
     array = _rows(name, pixels)
-    finite_array(name, array[:SEEN], (None, None), "(n_samples, n_visible)")
+    array(name, array[:SEEN], (None, None), "(n_samples, n_visible)")
     seen = array[:SEEN].astype(float)
     means, variances = seen.mean(axis=0), seen.var(axis=0)
     shift, spread = np.sqrt((means**2).mean()), variances.mean()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .._files import DAMAGED, read_npy, read_npz
-from .._validation import number, numeric, refuse_nan
+from ..checks import number, numeric, refuse_nan
+from ..files import DAMAGED, read_npy, read_npz
 
 SUFFIXES = (".npy", ".npz", ".csv")
 ENCODING = "utf-8-sig"  # spreadsheets begin a file with a mark, which is no part of the first row

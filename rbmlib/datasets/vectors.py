@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._validation import instance
+from ..checks import instance
 from .download import Remote, find
 from .files import committed, fetch, read_only
 from .images import Standardisation, from_differences, read_cifar_batch, read_svhn

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .._files import MAX_VALUES, read_npz, rounded, write_npz  # noqa: F401
+from ..files import MAX_VALUES, read_npz, rounded, write_npz  # noqa: F401
 from .layers import KINDS, Bits
 from .names import LAYOUTS, PARAMETERS, arranged, parameters, told
 

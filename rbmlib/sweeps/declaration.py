@@ -10,7 +10,6 @@ import math
 from pathlib import Path
 from typing import NamedTuple
 
-from .._extras import needed
 from .kind import PLAIN, TaskKind, kind_of
 
 PLAIN_KIND = kind_of(dict, "")
@@ -97,7 +96,7 @@ def _check_sizes(grids: list[dict], overrides: dict) -> None:
 
 
 def _content(source: Path) -> dict:
-    yaml = needed("yaml", "a sweep in YAML")
+    import yaml
 
     if not source.is_file():
         raise FileNotFoundError(f"no sweep {str(source)!r}: expected a YAML file")
@@ -160,7 +159,7 @@ def _values(name: str, value) -> list | range:
 
 def read_overrides(texts: list[str]) -> dict:
     """Settings from texts NAME=VALUE, the values as YAML writes them."""
-    yaml = needed("yaml", "a sweep in YAML")
+    import yaml
 
     found: dict = {}
     for text in texts:

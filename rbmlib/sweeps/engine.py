@@ -22,7 +22,6 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
 from .. import __version__
-from .._extras import needed
 from .._kernels import threads
 from .._progress import silence
 from .kind import PLAIN, RESULTS_VERSION, TaskKind
@@ -137,8 +136,8 @@ def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
     An interrupt inside is passed on at once: workers of our own are killed, and what is left is
     closed in the background.
     """
-    needed("distributed", "a sweep")  # before its settings are changed, or it loses them after
     import dask
+    import distributed  # noqa: F401  (before its settings are changed, or it loses them after)
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
     with dask.config.set(_settings(dask.config.get(BEFORE_SPAWN, {}))):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -150,7 +152,6 @@ IN_TASKS = {
         _of_groups,
     ),
 }
-NOT_IN_TASKS = ("log_z",)  # what it finds depends on the seconds that the machine takes
 
 
 def _is_estimator(function) -> bool:
@@ -161,6 +162,7 @@ def _is_estimator(function) -> bool:
     return returned and PARTS.get(first) in ("path", "rbm")
 
 
-for _name in vars(estimators)["__all__"]:
-    if _name not in NOT_IN_TASKS and _is_estimator(getattr(estimators, _name)):
-        register_estimator(getattr(estimators, _name), IN_TASKS.get(_name))
+for _file in iter_modules(estimators.__path__):
+    _function = getattr(import_module(f"{estimators.__name__}.{_file.name}"), _file.name, None)
+    if callable(_function) and _is_estimator(_function):
+        register_estimator(_function, IN_TASKS.get(_file.name))

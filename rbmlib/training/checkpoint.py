@@ -7,8 +7,8 @@ import os
 import zipfile
 from pathlib import Path
 
-from .._files import checked_target, read_npz, write_npz
-from .._validation import PARAMETERS
+from ..checks import PARAMETERS
+from ..files import checked_target, read_npz, write_npz
 from .loop import Learner
 
 

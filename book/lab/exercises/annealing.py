@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit as right_sigmoid
 
+from rbmlib import ais as library_ais
+from rbmlib import reverse_ais as library_reverse
 from rbmlib._numerics import logmeanexp, softplus
-from rbmlib.estimators import ais as library_ais
-from rbmlib.estimators import reverse_ais as library_reverse
 from rbmlib.estimators.exact import exact_samples
 from rbmlib.models import BernoulliRBM
 from rbmlib.paths import GeometricPath, State
+
 from .checker import NotYet, binary, codes_of, law_is, mean_is, numbers, require, same
 from .own import Own, states
 

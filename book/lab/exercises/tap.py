@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rbmlib import tap as library_tap
 from rbmlib._numerics import logmeanexp
-from rbmlib.estimators import tap as library_tap
+
 from .checker import choice, near, numbers, require, same, task
 from .own import Own
 from .published import reference, report

@@ -15,22 +15,25 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from rbmlib._streams import ChainStream
-from rbmlib._validation import one_of
-from rbmlib.estimators import (
+from rbmlib import (
     ais,
     bar,
     bar_of_sample,
     exact,
     exact_samples,
     mbar_of_sample,
+    parallel_tempering,
+    pilot,
     reverse_ais,
     rts_of_sample,
     sams,
+    simulated_tempering,
     ti,
     transition_rts,
     wang_landau,
 )
+from rbmlib._streams import ChainStream
+from rbmlib._validation import one_of
 from rbmlib.estimators._weights import of_weights, run_settings
 from rbmlib.models import GaussianRBM, testsystems
 from rbmlib.paths import DensityPath, GaussianGeometricPath
@@ -38,7 +41,6 @@ from rbmlib.paths.base import State
 from rbmlib.results import ConvergenceWarning, Estimate
 from rbmlib.sweeps.models import MODELS
 from rbmlib.sweeps.registry import ESTIMATORS, PATHS, register
-from rbmlib.tempering import parallel_tempering, pilot, simulated_tempering
 from rbmlib.tempering.sample import TemperedSample
 
 LEVELS = (0.5, 0.8, 0.95)

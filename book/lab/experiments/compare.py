@@ -15,8 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from rbmlib import estimators as est
+from rbmlib import log_z
 from rbmlib._validation import one_of
-from rbmlib.automatic import log_z
 from rbmlib.results import Estimate
 from rbmlib.schedules import friction, linear
 from rbmlib.sweeps.registry import ESTIMATORS, register

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbmlib import datasets
-from rbmlib.estimators import bar, bar_of_sample
+from rbmlib import bar, bar_of_sample, datasets
 from rbmlib.paths.bases import base_rate
 from rbmlib.sweeps.models import BASES
 from rbmlib.sweeps.registry import ESTIMATORS, register

@@ -9,26 +9,28 @@ from itertools import islice
 
 import numpy as np
 
-from rbmlib._numerics import logmeanexp
-from rbmlib._validation import one_of
-from rbmlib.datasets import load_mnist
-from rbmlib.estimators import (
+from rbmlib import (
     bar_of_sample,
     mbar_of_sample,
+    parallel_tempering,
+    pilot,
     reverse_ais,
     rts,
     rts_of_sample,
     sams,
+    simulated_tempering,
     ti,
     transition_rts,
     wang_landau,
 )
+from rbmlib._numerics import logmeanexp
+from rbmlib._validation import one_of
+from rbmlib.datasets import load_mnist
 from rbmlib.estimators.bootstrap import bootstrap_tempered
 from rbmlib.estimators.rts_start import CLOSE, ROUND_SWEEPS, checked_burn_in, rounds
 from rbmlib.paths.base import State
 from rbmlib.results import ConvergenceWarning
 from rbmlib.sweeps.registry import ESTIMATORS, register
-from rbmlib.tempering import parallel_tempering, pilot, simulated_tempering
 
 PRIORS = {
     "uniform": lambda betas: np.ones_like(betas),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbmlib.estimators import mbar_of_sample, rts, rts_of_sample, ti
+from rbmlib import mbar_of_sample, pilot, rts, rts_of_sample, simulated_tempering, ti
 from rbmlib.sweeps.registry import ESTIMATORS, register
-from rbmlib.tempering import pilot, simulated_tempering
+
 from .rts import side_by_side
 
 PILOT_STEPS = 1000  # of the estimator "one_sample"

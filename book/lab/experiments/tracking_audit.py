@@ -7,10 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from rbmlib import datasets, schedules
+from rbmlib import bar, datasets, exact, exact_samples, schedules, trajectory
 from rbmlib._numerics import logit
 from rbmlib._streams import ChainStream
-from rbmlib.estimators import bar, exact, exact_samples, trajectory
 from rbmlib.models import find_modes, testsystems
 from rbmlib.paths.base import State
 from rbmlib.paths.bases import base_rate
@@ -18,6 +17,7 @@ from rbmlib.paths.geometric import GeometricPath
 from rbmlib.results import Estimate, student_interval
 from rbmlib.sweeps.registry import ESTIMATORS, register
 from rbmlib.training import Checkpoints, LogZTracker, train
+
 from .tracking import DNA_TRAIN, _tracked_training
 
 COUPLING = 8.0  # of the model that makes the rows of small trainings

@@ -12,8 +12,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from rbmlib import datasets
-from rbmlib.estimators import ais, exact, reverse_ais
+from rbmlib import ais, datasets, exact, reverse_ais
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.models.projection import project_weights

@@ -13,9 +13,9 @@ from functools import partial
 
 import numpy as np
 
+from rbmlib import exact
 from rbmlib._streams import ChainStream
 from rbmlib._validation import one_of
-from rbmlib.estimators import exact
 from rbmlib.models import LeakyRBM
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
 from rbmlib.moves.leaky import KERNELS, negative_squares
