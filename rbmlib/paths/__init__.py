@@ -1,10 +1,16 @@
-"""Paths."""
+"""Annealing paths: WHAT is annealed, from a tractable base (beta = 0) to the target (beta = 1)."""
 
+from . import hmc as hmc
 from . import moves as moves
 from .bases import base_rate as base_rate
+from .bases import mean_field_bias as mean_field_bias
+from .density import DensityPath as DensityPath
+from .density import adapt_covariances as adapt_covariances
+from .density import adapt_step_sizes as adapt_step_sizes
 from .named import EnergyPath as EnergyPath
 from .named import GeometricPath as GeometricPath
 from .named import LeakinessPath as LeakinessPath
 from .named import TrajectoryPath as TrajectoryPath
+from .path import LinearPath as LinearPath
 from .path import Path as Path
 from .polyline import Polyline as Polyline

@@ -1,29 +1,183 @@
-"""Bases: models of no weights from which a path starts."""
+"""Bases of paths: rates of training data, a mean-field fit, an RBM of no weights."""
+
+from __future__ import annotations
 
 import numpy as np
 
 from .. import checks
-from ..models.layers import Normal
-from ..models.rbm import RBM
+from ..context import bar
+from ..models.conversion import as_rbm, as_rbm_of_bits
+from ..models.layers import Bits, Layer, Normal
+from ..models.mean_field import best_cover, families
+from ..models.rbm import RBM, limits
+from ..numerics import expit, logit
+from ..results import warn
+
+N_STARTS, N_ITERATIONS, SMOOTHING = 400, 20, 0.05
 
 
-def base_of(rbm, base):
-    """The model of no weights that ``base`` says."""
+def base_of(rbm: RBM, base) -> RBM:
+    """The model of no weights that ``base`` says: see `GeometricPath`."""
     if isinstance(base, RBM):
+        if np.any(base.weights):
+            raise ValueError("base has weights that are not zero: its log Z would not be known")
+        kinds = [(type(m.visible), type(m.hidden), m.weights.shape) for m in (base, rbm)]
+        if kinds[0] != kinds[1] or base.log_scale:
+            raise ValueError(
+                f"base is {base!r}: expected the layers of the target, {rbm.weights.shape}, "
+                "and no log_scale"
+            )
         return base
-    own = rbm.visible.bias if isinstance(rbm.visible, Normal) else np.zeros(len(rbm.visible))
-    bias = (
-        own
-        if isinstance(base, str)
-        else checks.array(
-            "base", base, own.shape, f"visible biases {own.shape}, such as base_rate(data)"
-        )
+    visible, hidden = rbm.visible, np.zeros(rbm.n_hidden)
+    bias = _visible_bias(rbm, base)
+    return rbm.with_(
+        visible=visible.with_(bias=bias),
+        hidden=rbm.hidden.with_(bias=hidden),
+        weights=np.zeros(rbm.weights.shape),
+        log_scale=0.0,
     )
-    visible, hidden = rbm.visible.with_(bias=bias), rbm.hidden.with_(bias=np.zeros(len(rbm.hidden)))
-    return RBM(visible, hidden, np.zeros_like(rbm.weights))
 
 
-def base_rate(data, smoothing=0.05):
-    """Visible biases of the independent model of the mean of ``data``, smoothed."""
-    p = (np.mean(data, axis=0, dtype=float) + smoothing) / (1 + 2 * smoothing)
-    return np.log(p) - np.log1p(-p)
+def name_of(base) -> str:
+    """What to call a base."""
+    if base is None or isinstance(base, str):
+        return base or "uniform"
+    return "given RBM" if isinstance(base, RBM) else "given visible biases"
+
+
+def _visible_bias(rbm, base):
+    if base is None:
+        warn(
+            "the uniform base (base=None) loses modes of trained models, which a "
+            "small run does not notice; use base=rl.base_rate(data), or the default 'mean_field'",
+            UserWarning,
+        )
+        return np.zeros(rbm.n_visible)
+    if not isinstance(base, str):
+        meaning = f"visible biases ({rbm.n_visible},), such as rl.base_rate(data)"
+        largest, _ = limits(rbm.visible, rbm.hidden)
+        return checks.array("base", base, (rbm.n_visible,), meaning, largest=largest)
+    if base != "mean_field":
+        raise ValueError(
+            f"base is {base!r}: expected 'mean_field', visible biases such as "
+            "rl.base_rate(data), an RBM with zero weights, or None"
+        )
+    if isinstance(rbm.visible, Normal):
+        return rbm.visible.bias
+    return mean_field_bias(rbm)
+
+
+def base_rate(data, smoothing: float = SMOOTHING) -> np.ndarray:
+    """Visible biases of the independent model that fits the mean of ``data``.
+
+    ``logit((p + s) / (1 + 2 s))`` with p the mean of each pixel and s the smoothing, so that no
+    pixel is certain (Salakhutdinov & Murray 2008, section 4.1, choose such a base).
+
+    Parameters
+    ----------
+    data : array (n_samples, n_visible)
+        Bits, or intensities in [0, 1].
+    smoothing : float
+        Positive.
+
+    Returns
+    -------
+    ndarray (n_visible,)
+
+    Raises
+    ------
+    ValueError
+        If values lie outside [0, 1], or the smoothing is not positive.
+
+    Examples
+    --------
+    >>> base_rate([[0, 1], [1, 1]]).round(3).tolist()
+    [0.0, 3.045]
+    """
+    pixels = checks.numeric("data", data, "(n_samples, n_visible)")
+    if pixels.ndim != 2 or not pixels.size:
+        raise ValueError(f"data has shape {pixels.shape}: expected (n_samples, n_visible)")
+    if not (pixels.min() >= 0 and pixels.max() <= 1):
+        checks.refuse_nan("data", pixels, "values in [0, 1]")
+        raise ValueError(
+            f"data runs from {pixels.min()} to {pixels.max()}: expected values in [0, 1]; "
+            "divide by the largest value that they can take (255 for bytes), or binarise them"
+        )
+    meaning = "above 0 and up to 1e6, such as 0.05"
+    smoothing = checks.number("smoothing", smoothing, meaning, above=0, most=1e6)
+    p = pixels.mean(axis=0, dtype=float)
+    return logit((p + smoothing) / (1 + 2 * smoothing))
+
+
+def mean_field_bias(
+    rbm: RBM,
+    n_starts: int = N_STARTS,
+    n_iterations: int = N_ITERATIONS,
+    smoothing: float = SMOOTHING,
+) -> np.ndarray:
+    """Visible biases of a base that needs no data: an average over many mean-field solutions.
+
+    One solution of the mean-field equations, of bits ``m_h = sigmoid(m_v W + a)`` and
+    ``m_v = sigmoid(m_h W' + b)``, sits in one mode; a base must cover all. So the equations are
+    iterated, damped, from hidden states with anything from one unit in a hundred to all units
+    on (the few-units starts reach the modes of large sparse models, the many-units starts
+    those of small ones), and the visible means that are reached are averaged and smoothed as
+    in `base_rate`. "Few units on" is another start where a unit's states are exchanged: so the
+    same is done about other patterns, and their average is taken where the solutions with the
+    highest lower bounds on log Z find it likelier. Units of other kinds start from draws, in
+    fields of many sizes. Deterministic.
+
+    Parameters
+    ----------
+    rbm : RBM
+        Its visible units have countable states.
+    n_starts, n_iterations : int
+    smoothing : float
+
+    Returns
+    -------
+    ndarray (n_visible,)
+    """
+    rbm = as_rbm("rbm", rbm)
+    if isinstance(rbm.visible, Bits) and isinstance(rbm.hidden, Bits):
+        return mean_field_biases(rbm, (smoothing,), n_starts, n_iterations)[0]
+    if rbm.visible.values is None or not rbm.hidden.conditional:
+        raise TypeError(f"rbm is {rbm!r}: expected visible units of countable states")
+    n_starts = checks.count("n_starts", n_starts)
+    rng = np.random.default_rng(0)
+    size = 10 ** rng.uniform(-1, 1, size=(n_starts, 1))
+    hidden = rbm.hidden.draw(size * rng.standard_normal((n_starts, rbm.n_hidden)), rng)
+    means = _solutions(rbm, hidden, checks.count("n_iterations", n_iterations))
+    bias = _bias_of(rbm.visible, means.mean(axis=0), smoothing)
+    return bias.astype(np.float32).astype(float)
+
+
+def mean_field_biases(
+    rbm: RBM, smoothings, n_starts: int = N_STARTS, n_iterations: int = N_ITERATIONS
+) -> list[np.ndarray]:
+    """`mean_field_bias` of bits for several smoothings, of the same solutions."""
+    rbm = as_rbm_of_bits("rbm", rbm)
+    starts = families(rbm, n_starts)
+    with bar(len(starts) * n_iterations, "mean-field base") as shown:
+        candidates = [_solutions(rbm, hidden, n_iterations, shown.update) for hidden in starts]
+    every = [np.array([base_rate(means, s) for means in candidates]) for s in smoothings]
+    chosen = [biases[best_cover(rbm, candidates, expit(biases))] for biases in every]
+    # in single precision: the last digits of a double depend on the BLAS
+    return [biases.astype(np.float32).astype(float) for biases in chosen]
+
+
+def _solutions(rbm, hidden, n_iterations, on_progress=lambda: None):
+    """Visible means (n_starts, n_visible) that damped mean-field updates reach."""
+    for _ in range(n_iterations):
+        hidden = 0.5 * (hidden + rbm.hidden_mean(rbm.visible_mean(hidden)))
+        on_progress()
+    return rbm.visible_mean(hidden)
+
+
+def _bias_of(layer: Layer, means, smoothing: float) -> np.ndarray:
+    """Biases at which units of countable states have these means, smoothed."""
+    values = np.asarray(layer.values)
+    if values.shape == (2, 1):
+        low, high = values.ravel()
+        return base_rate((means[None] - low) / (high - low), smoothing) / (high - low)
+    return np.log(np.maximum(means, 0) + smoothing)  # of one of many: up to a constant

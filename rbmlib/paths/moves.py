@@ -1,47 +1,149 @@
-"""Moves: what leaves a model invariant. ``move(model, v, rng)``; a path picks one."""
+"""Moves: what leaves a model invariant, ``move(model, v, rng)``; a path picks one.
+
+`gibbs` is for layers that have conditionals (`Layer.conditional`). The others are for models of
+`Normal` and `Leaky` units whose rows of weights are orthogonal (`RBM.reduced`). Their slopes, a
+where a field x = v W + bias is above 0 and below, may be one a chain, (n_chains, 1).
+
+* "gibbs" is the sampler of Li et al. (2016), which leaves something near the model invariant.
+* "metropolis" makes it exact. As a function of v, for given h, the joint density is proportional
+  to ``N(v; b + W h, I) prod_j g(h_j; a_j(v))``, with ``g(h; a) = exp(-h^2 / 2 a) / sqrt(a)``. So a
+  proposal v' from the Gaussian is accepted with probability
+  ``min(1, prod_j g(h_j; a_j(v')) / g(h_j; a_j(v)))``. All units at once: for few units.
+* "blockwise" does so direction by direction, where the weights are diagonal and the product
+  falls apart: any number of units.
+* "slice" is elliptical slice sampling (Murray, Adams & MacKay 2010) with the Gaussian of the slope
+  above on both sides as prior, and what is left as likelihood: nothing to tune.
+* "hmc" is Hamiltonian Monte Carlo on log p*(v), which is differentiable once: the choice for many
+  units, where a slice moves by small angles only.
+"""
+
+from __future__ import annotations
 
 import numpy as np
 
-SHRINKS = 40  # of a bracket at most: then a chain stays where it is
+from . import hmc
+
+SHRINKS = 40  # of the bracket of a slice, at most; after them the state stays, which is exact too
+LONGEST = 8.0  # trajectory of "hmc"
+TINY = 1e-300
 
 
 def gibbs(model, v, rng):
-    """Block Gibbs sampling, of layers that have conditionals (`Layer.conditional`)."""
+    """Hidden units given visible ones, and visible ones given these."""
     return model.gibbs(v, rng)
 
 
-def elliptical_slice(model, v, rng):
-    """Elliptical slice sampling (Murray, Adams & MacKay 2010) of a leaky model, reduced.
+def log_density(model, v) -> np.ndarray:
+    """log p*(v) of states that are trusted, wherever a trajectory may have led them."""
+    return model.visible.own(v) + model.hidden.cumulant(model.field(v)) + model.log_scale
 
-    The prior is the Gaussian of slope ``above`` on both sides of zero, whose precision is diagonal
-    there; what is left, ``-(above - below) x^2 / 2`` where x <= 0, is the likelihood. Where it is
-    for each angle of the ellipse takes fields of its two axes only.
-    """
-    w, hidden, n = model.weights, model.hidden, len(v)
-    above, below = (np.broadcast_to(a, (n, 1)) for a in (hidden.above, hidden.below))
+
+def gradient(model, v) -> np.ndarray:
+    """Its derivative by Normal units: (n_states, n_visible)."""
+    return model.visible.bias - v + model.hidden.mean(model.field(v)) @ model.weights.T
+
+
+# leaky models -------------------------------------------------------------------------------
+
+
+def gaussian(model) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each direction, with the slope above on both sides."""
+    w, above = model.weights, model.hidden.above
     precision = 1 - above * np.einsum("ij,ij->i", w, w)
-    mean, sd = (model.visible.bias + above * (w @ hidden.bias)) / precision, precision**-0.5
+    return (model.visible.bias + above * (w @ model.hidden.bias)) / precision, precision**-0.5
+
+
+def metropolis(model, v, rng):
+    new, gains = _proposal(model, v, rng)
+    accepted = np.log(rng.random((len(v), 1))) < gains.sum(axis=1, keepdims=True)
+    return np.where(accepted, new, v)
+
+
+def blockwise(model, v, rng):
+    new, gains = _proposal(model, v, rng)
+    return np.where(np.log(rng.random(v.shape)) < gains, new, v)
+
+
+def _proposal(model, v, rng):
+    """What "gibbs" draws, and each hidden unit's share of the logarithm of its acceptance ratio."""
+    x = model.field(v)
+    h = model.hidden.draw(x, rng)
+    new = model.visible.draw(model.visible_field(h), rng)
+    # of g(h; below) to g(h; above), which are one where the slopes are 0
+    above, below = (np.maximum(s, TINY) for s in (model.hidden.above, model.hidden.below))
+    log_ratio = h**2 * ((1 / above - 1 / below) / 2) - np.log(below / above) / 2
+    turned = (model.field(new) <= 0).astype(float) - (x <= 0)
+    return new, turned * log_ratio
+
+
+def leaky_hmc(model, v, rng):
+    """Steps that shrink as the fourth root of the dimension, as far as the widest direction asks.
+
+    No direction is narrower than 1 or wider than the Gaussian of slope 1 on both sides.
+    """
+    w = model.weights
+    narrowest = np.maximum(1 - np.einsum("ij,ij->i", w, w), TINY).min()
+    step, length = 1.2 / v.shape[1] ** 0.25, min(0.9 * narrowest**-0.5, LONGEST)
+    return hmc.moved(
+        lambda u: log_density(model, u),
+        lambda u: gradient(model, u),
+        v,
+        step,
+        int(np.ceil(length / step)),
+        rng,
+    ).x
+
+
+def elliptical_slice(model, v, rng):
+    """What is needed of the fields is that of the two axes of the ellipse alone."""
+    w, hidden, n = model.weights, model.hidden, len(v)
+    mean, sd = gaussian(model)
     one, two = v - mean, sd * rng.standard_normal(v.shape)
     centre, along_one, along_two = mean @ w + hidden.bias, one @ w, two @ w
+    fall = np.broadcast_to(hidden.above - hidden.below, (n, 1))[:, 0] / 2
 
     def log_likelihood(chains, angle):
         cos, sin = np.cos(angle)[:, None], np.sin(angle)[:, None]
-        x = np.minimum(centre[chains] + cos * along_one[chains] + sin * along_two[chains], 0.0)
-        return -(above - below)[chains, 0] * np.einsum("nj,nj->n", x, x) / 2
+        at = centre[chains] if centre.ndim == 2 else centre
+        x = at + cos * along_one[chains] + sin * along_two[chains]
+        np.minimum(x, 0.0, out=x)
+        return -fall[chains] * np.einsum("nj,nj->n", x, x)
 
-    uniforms, todo = rng.random((n, SHRINKS + 1)), np.arange(n)
-    floor = np.log(uniforms[:, 0]) + log_likelihood(todo, np.zeros(n))
-    low, angle = -2 * np.pi * uniforms[:, 1], 2 * np.pi * (1 - uniforms[:, 1])
+    def bracket(share):
+        return -2 * np.pi * share, 2 * np.pi * (1 - share)
+
+    angle = slice_angle(log_likelihood, bracket, n, rng)
+    return mean + np.cos(angle)[:, None] * one + np.sin(angle)[:, None] * two
+
+
+def slice_angle(log_likelihood, bracket, n_chains: int, rng) -> np.ndarray:
+    """The angle on its ellipse to which each chain moves, from 0: (n_chains,).
+
+    ``log_likelihood(chains, angle)`` is of some chains, by number, at an angle each;
+    ``bracket(share)`` gives both ends of a whole turn about 0, at a uniform ``share`` of it, of
+    which the second is the first angle that is tried. The bracket shrinks towards 0 until the
+    likelihood is above that at 0 times a uniform draw.
+    """
+    uniforms, todo = rng.random((n_chains, SHRINKS + 1)), np.arange(n_chains)
+    floor = np.log(uniforms[:, 0]) + log_likelihood(todo, np.zeros(n_chains))
+    low, angle = bracket(uniforms[:, 1])
     high = angle.copy()
     for draws in uniforms.T[2:]:
         todo = todo[log_likelihood(todo, angle[todo]) <= floor[todo]]
         if not todo.size:
             break
         new = angle[todo]
-        low[todo], high[todo] = (
-            np.where(new < 0, new, low[todo]),
-            np.where(new < 0, high[todo], new),
-        )
+        low[todo] = np.where(new < 0, new, low[todo])
+        high[todo] = np.where(new < 0, high[todo], new)
         angle[todo] = low[todo] + (high[todo] - low[todo]) * draws[todo]
     angle[todo] = 0.0
-    return mean + np.cos(angle)[:, None] * one + np.sin(angle)[:, None] * two
+    return angle
+
+
+LEAKY = {
+    "gibbs": gibbs,
+    "metropolis": metropolis,
+    "blockwise": blockwise,
+    "slice": elliptical_slice,
+    "hmc": leaky_hmc,
+}

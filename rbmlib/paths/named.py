@@ -1,40 +1,244 @@
 """The paths that have names."""
 
-from ..models.layers import Normal
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+
+import numpy as np
+
+from .. import checks
+from ..models.conversion import as_rbm
+from ..models.layers import Leaky, Normal
+from ..models.leaky import has_orthogonal_columns
 from ..models.rbm import RBM
-from .bases import base_of
+from . import moves
+from .bases import base_of, name_of
+from .path import LinearPath
 from .polyline import Polyline
+
+CHECKPOINTS = "a list of RBMs with layers of one kind, in the order of the training, two or more"
 
 
 class GeometricPath(Polyline):
-    """From a base of no weights: visible biases (such as `base_rate` of data), or an RBM."""
+    """The geometric path of an RBM: parameters linear in beta.
 
-    def __init__(self, rbm, base="uniform"):
-        rbm, expand = rbm.reduced() if isinstance(rbm.visible, Normal) else (rbm, None)
-        super().__init__([base_of(rbm, base), rbm], expand=expand)
+    With a base of no weights, visible bias b_0 and hidden bias a_0 (0 by default),
+
+        log p*_beta(v, h) = (1 - beta) (b_0 v + a_0 h) + beta (v W h + b v + a h),
+
+    plus the terms of the layers without parameters (-|v|^2 / 2 of Normal units), and
+    log Z_0 = sum_i softplus(b_0i) + sum_j softplus(a_0j) of bits. Models with Normal visible units
+    are taken on the span of their weights (`RBM.reduced`), where states live, rank(W) numbers;
+    ``visible_of`` leads back. Transitions are Gibbs sweeps.
+
+    Parameters
+    ----------
+    rbm : RBM
+        The target, with hidden units of any kind but `Leaky` (a `LeakyRBM` takes `LeakinessPath`);
+        a fitted one of scikit-learn is taken too.
+    base : array (n_visible,), RBM, "mean_field" or None
+        Visible biases of the base (`base_rate` of training data is the best known choice), a
+        whole RBM with zero weights, a mean-field fit that needs no data (`mean_field_bias`,
+        the default; of Normal units N(b, I)), or None for the uniform base, which loses modes of
+        real models: a warning says so.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such RBM or base; the base's layers are those of the target.
+
+    Examples
+    --------
+    >>> from rbmlib import BernoulliRBM, GeometricPath
+    >>> rbm = BernoulliRBM(weights=[[2.0], [-1.0]], visible_bias=[0, 1], hidden_bias=[0.5])
+    >>> path = GeometricPath(rbm, base=[0.0, 1.0])
+    >>> path.at(0.5).weights.tolist()
+    [[1.0], [-0.5]]
+    """
+
+    def __init__(self, rbm: RBM, base="mean_field"):
+        rbm = as_rbm("rbm", rbm)
+        if not rbm.hidden.conditional:
+            raise TypeError(
+                f"rbm is a {type(rbm).__name__}: expected hidden units with a conditional, such "
+                "as a BernoulliRBM (a LeakyRBM takes rl.LeakinessPath)"
+            )
+        low, target, span = base_of(rbm, base), rbm, None
+        if isinstance(rbm.visible, Normal):
+            target, span = rbm.reduced()
+            bias, weights = low.visible.bias @ span.basis, np.zeros(target.weights.shape)
+            visible = low.visible.with_(bias=bias)
+            low = low.with_(visible=visible, weights=weights, log_scale=target.log_scale)
+        super().__init__([low, target], span=span)
+        self.rbm, self.base_name = rbm, name_of(base)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.rbm!r}, base={self.base_name!r})"
 
 
 class TrajectoryPath(Polyline):
-    """Through the models of a training, in order."""
+    """From a base to the first checkpoint of a training, and on through all others to the last.
 
-    def __init__(self, checkpoints, base="uniform"):
-        super().__init__([base_of(checkpoints[0], base), *checkpoints])
+    Training goes through models whose modes split one at a time, where a path of temperatures may
+    have to make them all at once. Any estimator takes this path; `rbmlib.trajectory` is made for
+    it.
+
+    Parameters
+    ----------
+    checkpoints : list of RBM
+        In the order of the training, of one size, two or more; `rbmlib.Checkpoints` collects them.
+    base : array (n_visible,), RBM, "mean_field" or None
+        As in `GeometricPath`, for the first checkpoint.
+
+    Attributes
+    ----------
+    models : list of RBM
+        The base and the checkpoints; the last, ``rbm``, is the target.
+    knots : ndarray (n_checkpoints + 1,)
+        Their betas: equally spaced from 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are no RBMs, fewer than two, or of different sizes.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> first, last = (rl.testsystems.random_rbm(8, 4, coupling=c, rng=0) for c in (0.5, 2.0))
+    >>> path = rl.TrajectoryPath([first, last])
+    >>> bool((path.at(path.knots[1]).weights == first.weights).all())
+    True
+    """
+
+    def __init__(self, checkpoints: Iterable[RBM], base="mean_field"):
+        models = checked_checkpoints(checkpoints)
+        super().__init__([base_of(models[0], base), *models])
+        self.base_name = name_of(base)
+
+    def __repr__(self) -> str:
+        n = len(self.models) - 1
+        return f"TrajectoryPath({self.rbm!r}, {n} checkpoints, base={self.base_name!r})"
 
 
-class LeakinessPath(Polyline):
-    """From leakiness 1, a Gaussian, to the model's (Li et al. 2016, section 4)."""
+def checked_checkpoints(checkpoints) -> list[RBM]:
+    """Two RBMs or more, all of one size and kind."""
+    if isinstance(checkpoints, (str, dict)) or not isinstance(checkpoints, Iterable):
+        raise TypeError(f"checkpoints is a {type(checkpoints).__name__}: expected {CHECKPOINTS}")
+    models = [as_rbm(f"checkpoints[{i}]", model) for i, model in enumerate(checkpoints)]
+    if len(models) < 2:
+        raise ValueError(f"checkpoints holds {len(models)}: expected {CHECKPOINTS}")
+    for i, (one, two) in enumerate(pairwise(models)):
+        if one.weights.shape != two.weights.shape:
+            raise ValueError(
+                f"checkpoints[{i + 1}] has weights of shape {two.weights.shape}, the one before "
+                f"{one.weights.shape}: expected {CHECKPOINTS}"
+            )
+        kinds = [(type(model.visible), type(model.hidden)) for model in (one, two)]
+        if kinds[0] != kinds[1] or not two.hidden.conditional:
+            raise TypeError(f"checkpoints[{i + 1}] is {two!r}: expected {CHECKPOINTS}")
+    return models
 
-    slopes = 1.0, 1.0  # of the hidden units of the base, above and below zero
 
-    def __init__(self, rbm, move=None):
-        rbm, expand = rbm.reduced()
-        above, below = self.slopes
-        hidden = rbm.hidden.with_(above=above, below=below)
-        base = RBM(rbm.visible, hidden, rbm.weights, log_scale=rbm.log_scale)
-        super().__init__([base, rbm], move=move, expand=expand)
+class LeakinessPath(LinearPath, Polyline):
+    """Anneal the leakiness: from the Gaussian of leakiness 1 to the model (Li et al., section 4).
+
+    The leakiness at beta is ``1 - beta (1 - c)``, and
+    ``log p*_beta(v) = log p*_0(v) - beta (1 - c) / 2 sum of x_j^2 over x_j <= 0``: the
+    geometric path between the two (eq. 12). The base's log Z is exact. States are coordinates on
+    the span of the weights (`RBM.reduced`); ``visible_of`` leads back.
+
+    Parameters
+    ----------
+    rbm : LeakyRBM
+    kernel : {"hmc", "slice", "metropolis", "blockwise", "gibbs"} or function
+        The transition; see `rbmlib.paths.moves`. All are exact but "gibbs", the sampler of the
+        paper, which biases log Z by an amount that more steps do not remove. "blockwise" needs
+        orthogonal columns of W; "metropolis" is for few hidden units. Or a function
+        ``kernel(model, v, rng)``; the slopes of ``model.hidden`` may be one a chain.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no leaky RBM, or there is no such kernel for it.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.LeakyRBM([[0.9, 0.0], [0.0, 0.9], [0.0, 0.0]])
+    >>> estimate = rl.ais(rl.LeakinessPath(rbm), rl.schedules.linear(100), n_chains=500, rng=0)
+    >>> abs(estimate.log_z - rbm.exact_log_z()) < 5 * estimate.std_error
+    True
+    """
+
+    def __init__(self, rbm: RBM, kernel: str | Callable = "hmc"):
+        checks.instance("rbm", rbm, RBM, "a LeakyRBM")
+        if not isinstance(rbm.hidden, Leaky) or not isinstance(rbm.visible, Normal):
+            raise TypeError(f"rbm is a {type(rbm).__name__}: expected a LeakyRBM")
+        target, span = rbm.reduced()
+        move = checked_kernel(kernel, target)
+        base = target.with_(hidden=self._base_of(target.hidden))
+        Polyline.__init__(self, [base, target], move=move, span=span)
+        self.rbm, self.joint = rbm, True
+        self.kernel = kernel if isinstance(kernel, str) else getattr(move, "__name__", repr(move))
+
+    at = Polyline.at
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.rbm!r}, kernel={self.kernel!r})"
+
+    def _base_of(self, hidden):
+        return hidden.with_(below=hidden.above)
+
+    def sample_base(self, n_chains: int, rng) -> np.ndarray:
+        mean, sd = moves.gaussian(self.models[0])  # rows of weights are orthogonal
+        return mean + sd * rng.standard_normal((n_chains, mean.size))
+
+    def base_and_slope(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        base, target = self.models[0], self.models[1]
+        x = base.field(v)
+        low = np.minimum(x, 0.0)
+        below = np.einsum("nj,nj->n", low, low) / 2
+        whole = np.einsum("nj,nj->n", x, x) / 2
+        rise = target.hidden.above - base.hidden.above
+        # where x > 0 the slope rises by this, and elsewhere by that and a change more
+        change = target.hidden.below - base.hidden.below - rise
+        own = base.visible.own(v) + base.log_scale
+        if base.hidden.above:
+            own += base.hidden.above * whole
+        return own, (rise * whole + change * below if rise else change * below)
 
 
 class EnergyPath(LeakinessPath):
-    """From N(b, I): the cumulants of the hidden units times beta (Li et al., eq. 11)."""
+    """Anneal the energy of a leaky RBM, from N(b, I): the AIS-Energy of Li et al. (eq. 11).
 
-    slopes = 0.0, 0.0
+    ``log p*_beta(v) = b v - |v|^2 / 2 + beta sum_j F(x_j)``: the slopes of the hidden units go from
+    0 to those of the target.
+
+    Parameters
+    ----------
+    rbm, kernel
+        As in `LeakinessPath`.
+    """
+
+    def _base_of(self, hidden):
+        return hidden.with_(above=0.0, below=0.0)
+
+    def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:
+        return super().transition(v, np.maximum(beta, 0.0), rng)  # no model below 0
+
+
+def checked_kernel(kernel, model: RBM) -> Callable:
+    """The move of that name, for a reduced leaky model."""
+    if callable(kernel):
+        return kernel
+    if not isinstance(kernel, str) or kernel not in moves.LEAKY:
+        words = ", ".join(map(repr, moves.LEAKY))
+        raise ValueError(f"kernel is {kernel!r}: expected one of {words}, or a function")
+    if kernel == "blockwise" and not has_orthogonal_columns(model.weights):
+        raise ValueError(
+            "kernel is 'blockwise', but the columns of the weights are not orthogonal: expected "
+            "'slice' or 'hmc', or 'metropolis' for few hidden units"
+        )
+    return moves.LEAKY[kernel]

@@ -1,183 +1,217 @@
-"""Paths: WHAT is annealed. A path is a polyline through models, from a tractable base to the target.
+"""Polylines: from a tractable model to the target through any others, parameters linear between.
 
-Between two models the parameters of layers and the weights are linear in beta. With layers in the
-exponential family that is the geometric path, ``p*_beta ~ p*_0^(1 - beta) p*_1^beta`` of the joint
-densities: one base and one target. Through fitted models it is moment averaging, through
+With layers in the exponential family that is the geometric path ``p*_0^(1 - beta) p*_1^beta`` of
+the joint densities: one base and one target. Through fitted models it is moment averaging, through
 checkpoints the path of a training; from a leaky model of leakiness 1 it anneals the leakiness.
-
-A path that is no polyline subclasses `Path` and writes five methods: `at`, `sample_base`,
-`log_density`, `log_density_slope`, `transition` (and `log_z_base`).
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from .. import checks
+from ..models.layers import Layer
+from ..models.rbm import RBM
 from . import moves
 from .path import Path
 
 
 class Polyline(Path):
-    """Through ``models`` at ``knots``; the first has a log Z that is known, and draws.
+    """Through ``models``, of which the first has a log Z that is known, and independent draws.
 
     Parameters
     ----------
     models : list of RBM
+        Two or more with layers of the same kinds and sizes; the last is the target.
     knots : array (n_models,), optional
         Their betas, from 0 to 1: equally spaced by default.
     move : function, optional
-        ``move(model, v, rng)``; Gibbs sampling if the layers allow it, else `moves.elliptical_slice`.
+        ``move(model, v, rng)``, a transition that leaves ``model`` invariant: by default Gibbs
+        sampling, or Hamiltonian Monte Carlo if hidden units are `Leaky`.
+    span : Span, optional
+        Where models are those of `RBM.reduced`: the way back to visible units.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> one, two = (rl.testsystems.random_rbm(8, 4, coupling=c, rng=0) for c in (0.5, 2.0))
+    >>> base = rl.BernoulliRBM(0 * one.weights, one.visible_bias, one.hidden_bias)
+    >>> path = rl.Polyline([base, one, two], knots=[0.0, 0.3, 1.0])
+    >>> bool((path.at(0.3).weights == one.weights).all())
+    True
     """
 
     compiled = True  # False in a subclass whose models or draws the kernels do not know
 
-    def __init__(self, models, knots=None, *, move=None, expand=None):
-        self.models, self.pieces = models, [Piece(*ends) for ends in zip(models, models[1:])]
-        even = np.linspace(0, 1, len(models))
-        self.knots = even if knots is None else checks.schedule(knots)
-        if models[0].log_z is None:
-            raise ValueError(f"base is {models[0]!r} with weights: its log Z is not known")
-        self.log_z_base = models[0].log_z
-        conditional = models[-1].hidden.conditional
-        self.move = move or (moves.gibbs if conditional else moves.elliptical_slice)
-        self.joint = conditional and len(models) == 2
-        self._expand = expand
+    def __init__(
+        self,
+        models: Sequence[RBM],
+        knots=None,
+        *,
+        move: Callable | None = None,
+        span: Callable | None = None,
+    ):
+        for i, model in enumerate(models):
+            checks.instance(f"models[{i}]", model, RBM, "an RBM, such as a BernoulliRBM")
+        if len(models) < 2:
+            raise ValueError(f"models holds {len(models)}: expected a base and a target at least")
+        self.models, self.rbm = list(models), models[-1]
+        self.knots = np.linspace(0, 1, len(models)) if knots is None else checks.schedule(knots)
+        if self.knots.shape != (len(models),):
+            raise ValueError(f"knots has shape {self.knots.shape}: expected ({len(models)},)")
+        known = models[0].log_z
+        if known is None:
+            raise ValueError(f"models[0] is {models[0]!r} with weights: its log Z is not known")
+        self.log_z_base = known
+        self.pieces = [Piece(*ends) for ends in pairwise(models)]
+        conditional = self.rbm.hidden.conditional
+        self.move = move or (moves.gibbs if conditional else moves.leaky_hmc)
+        self.joint = conditional and len(models) == 2 and self.move is moves.gibbs
+        self._sweeps = conditional and self.move is moves.gibbs
+        self.span = span
 
-    def __repr__(self):
-        return f"{type(self).__name__}({self.models[-1]!r}, {len(self.models)} models)"
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.rbm!r}, {len(self.models)} models)"
 
     def _place(self, beta):
         """The piece of a beta, how far along it is, and d/dbeta of that."""
-        j = int(
-            np.clip(np.searchsorted(self.knots, beta, side="right") - 1, 0, len(self.pieces) - 1)
-        )
+        if len(self.pieces) == 1:
+            return self.pieces[0], beta, 1.0
+        j = np.searchsorted(self.knots, beta, side="right") - 1
+        j = min(max(int(j), 0), len(self.pieces) - 1)
         width = self.knots[j + 1] - self.knots[j]
         return self.pieces[j], (beta - self.knots[j]) / width, 1 / width
 
-    def at(self, beta):
-        piece, t, _ = self._place(beta)
+    def at(self, beta: float) -> RBM:
+        piece, t, _ = self._place(checks.point(beta))
         return piece.at(t)
 
-    def sample_base(self, n_chains, rng):
+    def sample_base(self, n_chains: int, rng) -> np.ndarray:
         return self.models[0].draw(n_chains, rng)
 
-    def log_density(self, v, beta):
-        if np.ndim(beta) == 0:
-            piece, t, _ = self._place(beta)
-            return piece.fields(v).log_density(t)
-        fields, each = {}, []
-        for b in beta:
-            piece, t, _ = self._place(b)
-            if piece not in fields:
-                fields[piece] = piece.fields(v)  # once for all betas of a piece
-            each.append(fields[piece].log_density(t))
-        return np.stack(each, axis=1)
+    def log_density(self, v: np.ndarray, beta) -> np.ndarray:
+        return self._of_fields(v, beta, lambda fields, t, rate: fields.log_density(t))
 
-    def log_density_slope(self, v, beta):
+    def log_density_slope(self, v: np.ndarray, beta) -> np.ndarray:
+        """Of the piece that begins at ``beta`` where two meet."""
+        return self._of_fields(v, beta, lambda fields, t, rate: rate * fields.slope(t))
+
+    def _of_fields(self, v, beta, ask) -> np.ndarray:
+        found, each = {}, []
+        for b in np.atleast_1d(beta):
+            piece, t, rate = self._place(b)
+            if piece not in found:
+                found[piece] = Fields(piece, v)  # once for all betas of a piece
+            each.append(ask(found[piece], t, rate))
+        return np.stack(each, axis=1) if np.ndim(beta) else each[0]
+
+    def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:
+        piece, t = self.pieces[0], beta
         if np.ndim(beta):
-            return np.stack([self.log_density_slope(v, b) for b in beta], axis=1)
-        piece, t, rate = self._place(beta)
-        return rate * piece.fields(v).slope(t)
-
-    def transition(self, v, beta, rng):
-        piece, many = self.pieces[0], np.ndim(beta) > 0
-        if many and len(self.pieces) == 1 and (self.move is moves.gibbs or not piece.weights.any()):
             t = np.asarray(beta, float)[:, None]  # the formulas take one a chain
-            return (
-                piece.gibbs(v, t, rng)[0]
-                if self.move is moves.gibbs
-                else self.move(piece.at(t), v, rng)
-            )
-        if many:
-            return self._by_beta(v, beta, rng)
-        piece, t, _ = self._place(beta)
-        return (
-            piece.gibbs(v, t, rng)[0]
-            if self.move is moves.gibbs
-            else self.move(piece.at(t), v, rng)
-        )
+            if len(self.pieces) > 1 or not (self._sweeps or piece.flat):
+                return self._by_beta(v, beta, rng)
+        else:
+            piece, t, _ = self._place(beta)
+        if self._sweeps:
+            return piece.gibbs(v, t, rng)[0]
+        return self.move(piece.at(t), v, rng)
 
     def _by_beta(self, v, beta, rng):
         """Chains of one beta share a model; by Gibbs sampling each draws from its own stream."""
-        groups = [(self.at(b), beta == b) for b in np.unique(beta)]
-        if self.move is not moves.gibbs:
-            out = np.empty_like(v)
+        groups = []
+        for b in np.unique(beta):
+            piece, t, _ = self._place(b)
+            groups.append((piece.at(t), beta == b))
+        v = v.astype(float)
+        if not self._sweeps:
             for model, rows in groups:
-                out[rows] = self.move(model, v[rows], rng)
-            return out
-        target, v = self.models[-1], v.astype(float)
-        x = np.empty((len(v), len(target.hidden)))
+                v[rows] = self.move(model, v[rows], rng)
+            return v
+        x = np.empty((len(v), self.rbm.n_hidden))
         for model, rows in groups:
             x[rows] = model.field(v[rows])
-        h = target.hidden.draw(x, rng)
+        h = self.rbm.hidden.draw(x, rng)
         for model, rows in groups:
-            v[rows] = h[rows] @ model.weights.T + model.visible.bias
-        return target.visible.draw(v, rng)
+            v[rows] = model.visible_field(h[rows])
+        return self.rbm.visible.draw(v, rng)
 
-    def joint_transition(self, v, beta, rng):
-        """A `transition`, and the slope of the joint log-density at its end (n_chains,)."""
-        t = np.asarray(beta, float)
-        return self.pieces[0].gibbs(v, t[:, None] if t.ndim else t, rng)
+    def joint_transition(self, v: np.ndarray, beta, rng) -> tuple[np.ndarray, np.ndarray]:
+        if not self.joint:
+            return super().joint_transition(v, beta, rng)
+        t, piece = np.asarray(beta, float), self.pieces[0]
+        v, h, rise = piece.gibbs(v, t[:, None] if t.ndim else t, rng)
+        return v, (v * rise).sum(axis=1) + h @ piece.hidden + piece.scale
 
-    def visible_of(self, v, rng=None):
-        return v if self._expand is None else self._expand(v, checks.generator(rng))
+    def visible_of(self, v: np.ndarray, rng=None) -> np.ndarray:
+        return v if self.span is None else self.span(v, checks.source_of_random(rng))
 
 
 class Piece:
     """The straight line between two models: ``low + t (high - low)`` in every parameter."""
 
-    def __init__(self, low, high):
+    def __init__(self, low: RBM, high: RBM):
         kinds = [(type(m.visible), type(m.hidden), m.weights.shape) for m in (low, high)]
         if kinds[0] != kinds[1]:
-            raise ValueError(f"base is {low!r}: expected the layers of {high!r}")
+            raise ValueError(f"models hold {high!r} after {low!r}: expected layers of one kind")
         self.low, self.high = low, high
-        self.weights, self.base_weights = high.weights - low.weights, low.weights.any()
+        self.weights, self.base_weights = high.weights - low.weights, bool(low.weights.any())
         self.visible = high.visible.bias - low.visible.bias
         self.hidden = high.hidden.bias - low.hidden.bias
         self.scale = high.log_scale - low.log_scale
+        self.flat = not self.weights.any() and not self.scale
+        self._of_bias_alone = Layer.parameters == low.hidden.parameters
 
-    def at(self, t):
-        model = object.__new__(RBM)
-        model.visible = self.low.visible.between(self.high.visible, t)
-        model.hidden = self.low.hidden.between(self.high.hidden, t)
-        flat = np.ndim(t) == 0  # one t a chain: only moves whose weights do not change take it
-        model.weights = self.low.weights + t * self.weights if flat else self.low.weights
-        model.log_scale = self.low.log_scale + t * self.scale if flat else 0.0
-        return model
+    def at(self, t) -> RBM:
+        """The model at t: if only layers change, t may be one a chain, (n_chains, 1)."""
+        low, high = self.low, self.high
+        if np.ndim(t) == 0 and t in (0, 1):
+            return high if t else low
+        return low.with_(
+            visible=low.visible.between(high.visible, t),
+            hidden=low.hidden.between(high.hidden, t),
+            weights=low.weights if self.flat else low.weights + t * self.weights,
+            log_scale=low.log_scale if self.flat else low.log_scale + t * self.scale,
+        )
 
-    def fields(self, v):
-        return Fields(self, v)
+    def hidden_at(self, t) -> Layer:
+        """What turns fields into draws and cumulants: the layer at t but for its biases."""
+        low, high = self.low.hidden, self.high.hidden
+        return high if self._of_bias_alone else low.between(high, t)
 
-    def hidden_fields(self, v):
+    def hidden_fields(self, v) -> tuple[np.ndarray, np.ndarray]:
         """Fields of the hidden units at the low end, and how they rise to the high one."""
-        low = v @ self.low.weights if self.base_weights else 0.0
-        return low + self.low.hidden.bias, v @ self.weights + self.hidden
+        low, rise = self.low.hidden.bias, v @ self.weights + self.hidden
+        return (v @ self.low.weights + low if self.base_weights else low), rise
 
     def gibbs(self, v, t, rng):
-        """A sweep at t, and the slope of log p*_t(v, h) at its end: linear in t."""
-        low, high, (x, rise) = self.low, self.high, self.hidden_fields(v.astype(float, copy=False))
-        h = low.hidden.between(high.hidden, t).draw(x + t * rise, rng)
+        """v and h after a sweep at t, and how fields of the visible units rise with t."""
+        x, rise = self.hidden_fields(v.astype(float, copy=False))
+        h = self.hidden_at(t).draw(x + t * rise, rng)
+        h = h.astype(float, copy=False)
         rise = h @ self.weights.T + self.visible
-        x = low.visible.bias + (h @ low.weights.T if self.base_weights else 0.0)
-        v = low.visible.between(high.visible, t).draw(x + t * rise, rng)
-        return v, (v * rise).sum(axis=1) + h @ self.hidden + self.scale
+        x = self.low.visible.bias
+        if self.base_weights:
+            x = x + h @ self.low.weights.T
+        return self.high.visible.draw(x + t * rise, rng), h, rise
 
 
 class Fields:
     """What the densities of a piece need of some states: once for all points on it."""
 
-    def __init__(self, piece, v):
-        self.piece, v = piece, v.astype(float, copy=False)
-        self.x, self.rise = piece.hidden_fields(v)
+    def __init__(self, piece: Piece, v: np.ndarray):
+        v = v.astype(float, copy=False)
+        self.piece, (self.x, self.rise) = piece, piece.hidden_fields(v)
         self.own = piece.low.visible.own(v) + piece.low.log_scale
         self.own_rise = v @ piece.visible + piece.scale
 
-    def _hidden(self, t):
-        return self.piece.low.hidden.between(self.piece.high.hidden, t), self.x + t * self.rise
+    def log_density(self, t) -> np.ndarray:
+        x = self.x + t * self.rise
+        return self.own + t * self.own_rise + self.piece.hidden_at(t).cumulant(x)
 
-    def log_density(self, t):
-        hidden, x = self._hidden(t)
-        return self.own + t * self.own_rise + hidden.cumulant(x)
-
-    def slope(self, t):
-        (hidden, x), ends = self._hidden(t), (self.piece.high.hidden, self.piece.low.hidden)
-        return self.own_rise + hidden.slope(x, self.rise, *ends)
+    def slope(self, t) -> np.ndarray:
+        x, ends = self.x + t * self.rise, (self.piece.high.hidden, self.piece.low.hidden)
+        return self.own_rise + self.piece.hidden_at(t).slope(x, self.rise, *ends)

@@ -1,29 +1,87 @@
-"""Schedules that need no pilot."""
+"""Schedules that need no run: linear, hand-made, and a cap on the steps of any."""
+
+from __future__ import annotations
 
 import numpy as np
 
-from .. import checks
+from ..checks import count, number, schedule
+from ..numerics import LEAST as LEAST
+from ..numerics import cut as cut
 
-LEAST = 1e-6  # of the largest density: no part of a path goes without steps
-
-
-def linear(n_temperatures):
-    """K equal steps."""
-    return np.linspace(0.0, 1.0, checks.count("n_temperatures", n_temperatures) + 1)
+MOST_STEPS = 100_000_000  # of a schedule, which is held in memory
 
 
-def sm08(n_temperatures=14_500):
-    """The hand-made schedule of Salakhutdinov & Murray (2008): 500, 4,000 and 10,000 steps."""
-    n = checks.count("n_temperatures", n_temperatures)
+def linear(n_temperatures: int) -> np.ndarray:
+    """K = ``n_temperatures`` equal steps, ``beta_k = k / K``: an array of K + 1 betas.
+
+    Examples
+    --------
+    >>> linear(4).tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
+    return np.linspace(0.0, 1.0, count("n_temperatures", n_temperatures, most=MOST_STEPS) + 1)
+
+
+def sm08(n_temperatures: int = 14_500) -> np.ndarray:
+    """The hand-made schedule of Salakhutdinov & Murray (2008), 14,500 steps.
+
+    500 steps to 0.5, 4,000 to 0.9 and 10,000 to 1, each part uniform. With ``n_temperatures``
+    the same piecewise linear curve is cut into that many steps.
+    """
+    n = count("n_temperatures", n_temperatures, most=MOST_STEPS)
     at = np.array([0, 500, 4_500, 14_500]) / 14_500
     return np.interp(np.arange(n + 1) / n, at, [0.0, 0.5, 0.9, 1.0])
 
 
-def cut(grid, lengths, n):
-    """n steps of equal length, given the lengths of the intervals of a grid from 0 to 1."""
-    n = checks.count("n_temperatures", n)
-    least = (LEAST * lengths.max() or 1.0) * np.diff(grid)
-    place = np.concatenate([[0.0], np.cumsum(np.maximum(lengths, least))])
-    betas = np.interp(np.arange(n + 1) / n * place[-1], place, grid)
-    betas[-1] = 1.0
-    return betas
+def decelerate(betas, max_step: float, n_steps: int | None = None) -> np.ndarray:
+    """Cap the steps of a schedule at ``max_step`` (Kiwaki 2015, Algorithm 3).
+
+    The fixed point of the algorithm: ``min(s * step, max_step)`` with the one s for which the
+    steps sum to 1. (As printed it cannot stop rightly: its flag is inverted.)
+
+    Parameters
+    ----------
+    betas : array (K + 1,)
+    max_step : float
+        Largest step allowed.
+    n_steps : int, optional
+        The number of steps that ``max_step`` was meant for, if not K: the cap on this schedule is
+        then ``max_step * n_steps / K``. A cap of 0.003 on the 1,000 steps of a pilot is 3 mean
+        steps, and stays that on a schedule of any length.
+
+    Raises
+    ------
+    ValueError
+        If K steps of that size do not reach from 0 to 1.
+
+    Examples
+    --------
+    >>> decelerate([0.0, 0.1, 0.4, 1.0], 0.5).round(3).tolist()
+    [0.0, 0.125, 0.5, 1.0]
+    """
+    betas = schedule(betas)
+    steps = np.diff(betas)
+    cap = number("max_step", max_step, "a step of beta above 0, such as 0.003", above=0)
+    least = 1 / (steps.size if n_steps is None else count("n_steps", n_steps))
+    if cap < least * (1 - 1e-12):
+        raise ValueError(
+            f"max_step is {max_step}: so small steps end at {cap / least:.3g}; "
+            f"expected at least {least:.3g}"
+        )
+    cap *= 1 / (least * steps.size)
+    if steps.max() <= cap:
+        return betas
+    rising = np.sort(steps)
+    below = np.concatenate([[0.0], np.cumsum(rising)])
+    capped = np.arange(steps.size, -1, -1)  # if the i smallest are below the cap
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scales = np.where(below > 0, (1 - capped * cap) / below, 0.0)
+    largest = np.concatenate([[0.0], rising])
+    fits = scales * largest <= cap * (1 + 1e-12)  # the i smallest really are below
+    scale = scales[np.flatnonzero(fits & (scales > 0)).max(initial=0)]
+    return _from_steps(np.minimum(scale * steps, cap) if scale > 0 else np.full(steps.size, cap))
+
+
+def _from_steps(steps: np.ndarray) -> np.ndarray:
+    betas = np.concatenate([[0.0], np.cumsum(steps)])
+    return betas / betas[-1]

@@ -1,62 +1,241 @@
-"""Schedules from a pilot run of `ais`."""
+"""Schedules that are read off a pilot run of `rbmlib.ais`."""
+
+from __future__ import annotations
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
 
+from ..checks import array, count, instance, number, one_of, schedule
+from ..numerics import logsumexp
+from ..results import Estimate
 from .fixed import LEAST, cut
 
+FEWEST = 20  # recorded points of a pilot
+NARROW = 0.125  # recorded points: a Gaussian below has weight at one of them alone
 
-def varopt(pilot, n_temperatures, smoothing=5.0):
-    """Constant speed in sqrt(g), g the variance of slopes (Kiwaki 2015): first integral of eq. (9).
 
-    ``pilot`` is a run of `ais`; its weighted variances are divided by 1 - sum of squared weights.
+def varopt(pilot: Estimate, n_temperatures: int, *, smoothing: float = 5.0) -> np.ndarray:
+    """The schedule that is best if transitions are perfect (Kiwaki 2015, Algorithm 2).
+
+    Its continuous limit beta(t) solves ``beta'' + beta'^2 (log g)' / 2 = 0`` (eq. 9), whose first
+    integral is ``beta' sqrt(g) = const``: t is in proportion to the integral of sqrt(g).
+
+    Parameters
+    ----------
+    pilot : Estimate
+        A run of `rbmlib.ais`; the paper's: ``ais(path, linear(1000), 100, n_recorded=1001)``.
+    n_temperatures : int
+        Steps K of the schedule.
+    smoothing : float
+        Standard deviation, in recorded points, of the window that smooths g; 0: none.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the pilot is no such run, or was looked at too rarely.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, coupling=4, rng=0))
+    >>> pilot = rl.ais(path, rl.schedules.linear(1000), n_chains=100, rng=0)
+    >>> rl.schedules.varopt(pilot, 500).shape
+    (501,)
     """
-    n, ess = pilot.n_chains, of_pilot(pilot, "slope_variance", "ess")
-    squares = ((n - 1) * (n / ess - 1) + n) / n**2
-    g = smooth(pilot.trace["slope_variance"] / np.maximum(1 - squares, 1 / n), smoothing)
-    speed = np.sqrt(np.maximum(g, LEAST**2 * g.max()))
-    return cut(pilot.betas, np.diff(pilot.betas) * (speed[1:] + speed[:-1]) / 2, n_temperatures)
+    grid, g = slope_variance(pilot, smoothing)
+    return cut(grid, _lengths(grid, np.sqrt(g)), count("n_temperatures", n_temperatures))
 
 
-def friction(pilot, n_temperatures, smoothing=1.0):
-    """For chains that remember: steps in proportion to sqrt(zeta), the friction coefficient.
+def slope_variance(pilot: Estimate, smoothing: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """g(beta), the variance of d/dbeta log p*_beta, from a pilot run, smoothed.
 
-    zeta = S L / d^2 of a window of L steps over d of beta, S the sum of the covariances of its
-    increment of the log-weight with all others (a pilot with ``keep_chains=True``).
+    Weighted as Kiwaki's Algorithm 1 does, and divided by what weighting takes from a variance,
+    1 - sum of squared weights: a pilot is short, and at an effective sample size of two the
+    weighted variance is half of g.
+
+    Returns
+    -------
+    betas, g : ndarray (n_recorded,)
     """
-    increments = np.diff(of_pilot(pilot, "step", "chain_log_weights"), axis=0)
+    instance("pilot", pilot, Estimate, "a run of rl.ais(path, rl.schedules.linear(1000), 100)")
+    if "slope_variance" not in pilot.trace or pilot.betas is None:
+        raise ValueError(
+            f"pilot is an estimate by {pilot.method!r} without the variance of slopes: expected "
+            "a run of rl.ais(path, rl.schedules.linear(1000), n_chains=100)"
+        )
+    if pilot.betas.size < FEWEST:
+        raise ValueError(
+            f"pilot was looked at {pilot.betas.size} times: expected {FEWEST} or more, for "
+            "example rl.ais(..., n_recorded=201)"
+        )
+    _refuse_bad(pilot, "slope_variance", "ess")
+    g = pilot.trace["slope_variance"] / _unbiased(pilot)
+    if not g.max() > 0:
+        raise ValueError(
+            "pilot has slopes without variance: expected at least two chains, and a path whose "
+            "ends differ"
+        )
+    return pilot.betas, np.maximum(_smooth(g, smoothing), LEAST**2 * g.max())
+
+
+def friction(pilot: Estimate, n_temperatures: int, *, smoothing: float = 1.0) -> np.ndarray:
+    """The schedule that is best for chains that remember: steps in proportion to sqrt(zeta).
+
+    Parameters
+    ----------
+    pilot : Estimate
+        A run of ``ais(..., keep_chains=True)`` with slow enough steps, such as
+        ``ais(path, linear(10_000), 128, n_recorded=201, keep_chains=True)``.
+    n_temperatures, smoothing
+        As in `varopt`; smoothing is of log zeta, over windows between recorded points.
+
+    See Also
+    --------
+    friction_coefficient : zeta, and how it is estimated.
+    """
+    zeta = friction_coefficient(pilot, smoothing=smoothing)[1]
+    lengths = np.sqrt(zeta) * np.diff(pilot.betas)
+    return cut(pilot.betas, lengths, count("n_temperatures", n_temperatures))
+
+
+def friction_coefficient(pilot: Estimate, *, smoothing: float = 1.0):
+    """zeta(beta) = sum over lags t of Cov(slope at k, slope at k + t), from a pilot run.
+
+    The log-weight of a chain is a sum of increments over windows (between recorded points), and
+    its variance the sum of all their covariances. What falls to window r is the sum of row r of
+    the covariance matrix, S_r: the variance of its increment, and its covariances with the windows
+    before and after as far as they stand out from noise (correlations, smoothed over neighbours,
+    above two standard errors; the first lag that does not ends the sum). Near the ends of the path,
+    where there are windows on one side only, that side counts twice: zeta is a property of beta,
+    not of the run that stops there. With L steps over a stretch d of beta, ``S = L (d / L)^2
+    zeta``, so ``zeta = S L / d^2``.
+
+    Chains are not weighted: to leading order in the rate of annealing the covariances are those
+    of equilibrium, and unlike weights they have no outliers.
+
+    Returns
+    -------
+    middles : ndarray (n_windows,)
+        Betas of the middles of the windows.
+    zeta : ndarray (n_windows,)
+        Squared nats per unit of beta squared, times steps.
+    """
+    increments = np.diff(_of_chains(pilot, "chain_log_weights", "friction"), axis=0)
     lengths, spans = np.diff(pilot.trace["step"]), np.diff(pilot.betas)
-    rows = correlated_sums(increments - increments.mean(axis=1, keepdims=True))
-    zeta = np.exp(smooth(np.log(rows * lengths / spans**2), smoothing))
-    return cut(pilot.betas, np.sqrt(zeta) * spans, n_temperatures)
+    rows = _correlated_sums(increments - increments.mean(axis=1, keepdims=True))
+    if not np.all(rows > 0):
+        raise ValueError("pilot has windows in which no log-weight differs: its path is flat there")
+    zeta = rows * lengths / spans**2
+    return pilot.betas[1:] - spans / 2, np.exp(_smooth(np.log(zeta), smoothing))
 
 
-def of_pilot(pilot, *names):
+def equal_rejection(pilot: Estimate, n_temperatures: int, *, smoothing: float = 5.0) -> np.ndarray:
+    """Steps between which a swap of two chains is rejected equally often.
+
+    A swap of independent states between beta and beta + d is rejected with probability
+    ``d * E|X - X'| / 2 + O(d^3)``, X and X' slopes of two draws from p_beta (Syed et al. 2022):
+    the ladder of parallel tempering and of tempered transitions, tried on annealing. For normal
+    slopes it is `varopt`, since then ``E|X - X'| = 2 sqrt(g / pi)``.
+
+    Parameters
+    ----------
+    pilot : Estimate
+        A run of ``ais(..., keep_chains=True)``.
+    n_temperatures, smoothing
+        As in `varopt`; smoothing is of the rejection rate.
+    """
+    slopes = _of_chains(pilot, "chain_slopes", "equal_rejection")
+    log_weights = pilot.trace["chain_log_weights"]
+    weights = np.exp(log_weights - logsumexp(log_weights, axis=1)[:, None])
+    order = np.argsort(slopes, axis=1)
+    slopes, weights = (np.take_along_axis(x, order, axis=1) for x in (slopes, weights))
+    below = np.cumsum(weights, axis=1)  # sum of w_i w_j |x_i - x_j| in one pass over sorted x
+    rejection = (weights * slopes * (2 * below - weights - 1)).sum(axis=1)
+    rejection = _smooth(np.maximum(rejection, LEAST * rejection.max()), smoothing)
+    n = count("n_temperatures", n_temperatures)
+    return cut(pilot.betas, _lengths(pilot.betas, rejection), n)
+
+
+def predicted_variance(pilot: Estimate, betas, mixing: str = "perfect") -> float:
+    """Variance of a log-weight of `rbmlib.ais` along ``betas``, foretold from a pilot run.
+
+    Parameters
+    ----------
+    pilot : Estimate
+    betas : array (K + 1,)
+    mixing : {"perfect", "measured"}
+        ``sum_k (d beta_k)^2 g``, Kiwaki's J / K: what perfect transitions would give; or
+        with zeta instead of g, for which the pilot needs ``keep_chains=True``.
+    """
+    betas = schedule(betas)
+    if one_of("mixing", mixing, ("perfect", "measured")) == "perfect":
+        grid, coefficient = slope_variance(pilot, 1.0)
+    else:
+        grid, coefficient = friction_coefficient(pilot)
+    middles, steps = (betas[1:] + betas[:-1]) / 2, np.diff(betas)
+    return float(np.sum(steps**2 * np.interp(middles, grid, coefficient)))
+
+
+def _unbiased(pilot: Estimate) -> np.ndarray:
+    """E[weighted variance] / variance = 1 - sum of squared weights, which the ESS gives."""
+    n = pilot.n_chains
+    squares = ((n - 1) * (n / pilot.trace["ess"] - 1) + n) / n**2
+    return np.maximum(1 - squares, 1 / n)
+
+
+def _of_chains(pilot: Estimate, name: str, schedule: str) -> np.ndarray:
+    instance("pilot", pilot, Estimate, "a run of rl.ais(..., keep_chains=True)")
+    remedy = "expected a run of rl.ais(..., n_chains=128, n_recorded=201, keep_chains=True)"
+    if name not in pilot.trace:
+        raise ValueError(f"pilot ({pilot.method}) has kept no chains, for {schedule}: {remedy}")
+    if pilot.n_chains < 2 or pilot.betas.size < FEWEST:
+        raise ValueError(
+            f"pilot has {pilot.n_chains} chains, looked at {pilot.betas.size} times, too few for "
+            f"{schedule}: {remedy}"
+        )
+    _refuse_bad(pilot, "chain_log_weights", name)
+    return pilot.trace[name]
+
+
+def _refuse_bad(pilot: Estimate, *names: str) -> None:
+    """NaN would pass through every sum, to a schedule of NaN."""
+    schedule(pilot.betas, "pilot.betas")
     for name in names:
-        if name not in pilot.trace or pilot.betas.size < 10:
-            raise ValueError(
-                f"pilot ({pilot.method}) holds no {name} at 10 betas or more: expected "
-                "ais(path, linear(1000), 100, n_recorded=201, keep_chains=True)"
-            )
-    return pilot.trace[names[-1]]
+        values = pilot.trace[name]
+        array(f"pilot.trace[{name!r}]", values, np.shape(values), "finite numbers")
 
 
-def correlated_sums(centred, width=2.0):
+def _correlated_sums(centred: np.ndarray) -> np.ndarray:
     """Row sums of the covariance matrix of windows (n_windows, n_chains), noise left out."""
-    n, n_chains = centred.shape
+    n_windows, n_chains = centred.shape
+    width, window = (
+        2.0,
+        np.arange(n_windows),
+    )  # windows, over which correlations are averaged before they are judged
     rows = variances = (centred**2).sum(axis=1) / (n_chains - 1)
     noise = 1 / np.sqrt(2 * n_chains * 2 * np.sqrt(np.pi) * width)
-    counted, window = np.ones(n, bool), np.arange(n)
-    for lag in range(1, n):
-        one = (centred[:-lag] * centred[lag:]).sum(axis=1) / (n_chains - 1)
-        sides = (window >= lag).astype(int) + (window < n - lag)  # near the ends one stands for two
-        both = (np.pad(one, (0, lag)) + np.pad(one, (lag, 0))) * 2 / np.maximum(sides, 1)
-        counted &= smooth(both, width) / (2 * smooth(variances, width)) > 2 * noise
+    counted = np.ones(n_windows, bool)
+    for lag in range(1, n_windows):
+        one_side = (centred[:-lag] * centred[lag:]).sum(axis=1) / (n_chains - 1)
+        n_sides = (window >= lag).astype(int) + (window < n_windows - lag)
+        both = np.pad(one_side, (0, lag)) + np.pad(one_side, (lag, 0))
+        both *= 2 / np.maximum(n_sides, 1)  # near the ends one side stands for both
+        counted &= _smooth(both, width) / (2 * _smooth(variances, width)) > 2 * noise
         if not counted.any():
             break
-        rows = rows + np.where(counted, np.maximum(smooth(both, width), 0), 0.0)
+        rows = rows + np.where(counted, np.maximum(_smooth(both, width), 0), 0.0)
     return rows
 
 
-def smooth(values, width):
-    return gaussian_filter1d(values, width, mode="nearest") if width >= 0.1 else values
+def _smooth(values: np.ndarray, width: float) -> np.ndarray:
+    meaning = "a number of at least 0, in recorded points, up to 1e6"
+    width = number("smoothing", width, meaning, least=0, most=1e6)
+    if width < NARROW:
+        return values
+    from scipy.ndimage import gaussian_filter1d  # which takes a tenth of a second to import
+
+    return gaussian_filter1d(values, width, mode="nearest")
+
+
+def _lengths(grid: np.ndarray, density: np.ndarray) -> np.ndarray:
+    """Integrals of a density given at grid points, over the intervals between them."""
+    return np.diff(grid) * (density[1:] + density[:-1]) / 2
