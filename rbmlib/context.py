@@ -10,6 +10,7 @@ function names them.
 import contextlib
 import functools
 import inspect
+import os
 import sys
 import time
 from collections.abc import Callable
