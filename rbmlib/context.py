@@ -1,15 +1,26 @@
 """How a call runs, which is no part of what it computes: threads, and progress.
 
-    with using(n_threads=2, progress=False): ais(path, betas)
+    with rl.using(n_threads=2, progress=False):
+        rl.ais(path, betas)
 
 Digits depend on neither. Every estimator takes both by keyword (`estimators.estimator`); no other
 function names them.
 """
 
 import contextlib
+import functools
+import inspect
+import os
 import sys
+import time
+from collections.abc import Callable
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from . import checks
+from ._kernels import threads
+
+QUIET_SECONDS, EVERY_SECONDS = 2.0, 10.0  # before the first line of a log, and between two
 
 
 class Settings(NamedTuple):
@@ -17,38 +28,140 @@ class Settings(NamedTuple):
     progress: bool | None = None  # None: on a terminal or in a log, after two seconds
 
 
-settings = ContextVar("settings", default=Settings())
+settings: ContextVar[Settings] = ContextVar("settings", default=Settings())
+_due: ContextVar[list[float] | None] = ContextVar("due", default=None)  # of all parts of a run
+_open: ContextVar = ContextVar("open", default=None)  # the progress that is shown
 
 
 @contextlib.contextmanager
-def using(**changed):
-    before = settings.set(settings.get()._replace(**changed))
-    try:
-        yield
-    finally:
-        settings.reset(before)
+def using(*, n_threads: int | None = None, progress: bool | None = None):
+    """Context in which calls run with these settings; None leaves one as it is.
 
+    Parameters
+    ----------
+    n_threads : int or None
+        Threads of compiled loops and of BLAS; by default all, or ``RBMLIB_NUM_THREADS``.
+    progress : bool or None
+        What takes more than two seconds says how far it is, by a bar on a terminal, by lines on
+        stderr elsewhere, not in a notebook. True: there too. False: nowhere.
 
-def bar(total, description):
-    """A tqdm bar, seen of what takes more than two seconds."""
-    from tqdm import tqdm
-
-    shown, stderr = settings.get().progress, sys.stderr
-    notebook = type(stderr).__module__.startswith("ipykernel")
-    every = 0.1 if stderr and stderr.isatty() else 10
-    return tqdm(
-        total=total,
-        desc=description,
-        leave=False,
-        delay=2,
-        mininterval=every,
-        disable=shown is False or stderr is None or (notebook and not shown),
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0))
+    >>> with rl.using(n_threads=1, progress=False):
+    ...     one = rl.ais(path, rl.schedules.linear(100), 50, rng=0)
+    >>> one.log_z == rl.ais(path, rl.schedules.linear(100), 50, rng=0).log_z
+    True
+    """
+    if progress is not None:
+        checks.instance("progress", progress, checks.BOOLS, "True, False, or None")
+    before, clock = settings.get(), _due.get() or [time.monotonic() + QUIET_SECONDS]
+    now = Settings(
+        before.n_threads if n_threads is None else n_threads,
+        before.progress if progress is None else bool(progress),
     )
+    tokens = (settings, settings.set(now)), (_due, _due.set(clock))
+    try:
+        # to say "all" again wakes threads of BLAS, which then spin: twice the time of a small run
+        said = now.n_threads is not None or "RBMLIB_NUM_THREADS" in os.environ
+        with threads.blas_threads(now.n_threads) if said else contextlib.nullcontext():
+            yield
+    finally:
+        for variable, token in tokens:
+            variable.reset(token)
 
 
-def steps(items, description):
+def configured(function: Callable) -> Callable[..., Any]:
+    """Decorator: the call takes ``n_threads`` and ``progress`` by keyword, as `using` does."""
+
+    @functools.wraps(function)
+    def run(*args, n_threads: int | None = None, progress: bool | None = None, **options):
+        with using(n_threads=n_threads, progress=progress):
+            return function(*args, **options)
+
+    signature, kind = inspect.signature(function), inspect.Parameter.KEYWORD_ONLY
+    more = [inspect.Parameter(name, kind, default=None) for name in Settings._fields]
+    both = [*signature.parameters.values(), *more]
+    run.__signature__ = signature.replace(parameters=both)  # type: ignore[attr-defined]
+    return run
+
+
+@contextlib.contextmanager
+def bar(total: int, description: str):
+    """What shows progress by ``update(n)``: inside another, that one, of which it is a part."""
+    shown = Silence() if settings.get().progress is False else _open.get()
+    if shown is not None:
+        yield shown
+        return
+    shown = _begun(total, description)
+    token = _open.set(shown)
+    try:
+        yield shown
+    finally:
+        _open.reset(token)
+        shown.close()
+
+
+def steps(items, description: str):
     """The items, with progress."""
-    with bar(len(items), description) as shown:
+    outer = Silence() if settings.get().progress is False else _open.get()
+    shown = _begun(len(items), description) if outer is None else outer
+    try:
         for item in items:
             yield item
             shown.update()
+    finally:
+        if shown is not outer:
+            shown.close()
+
+
+def _begun(total, description):
+    wanted, stderr = settings.get().progress, sys.stderr
+    notebook = type(stderr).__module__.startswith("ipykernel")
+    if wanted is False or stderr is None or stderr.closed or (notebook and not wanted):
+        return Silence()
+    due = _due.get() or [time.monotonic() + QUIET_SECONDS]
+    if not (notebook or stderr.isatty()):
+        return Lines(total, description, due)
+    from tqdm import tqdm
+
+    delay = max(due[0] - time.monotonic(), 1e-9)
+    every = 30 if notebook else 0.1
+    return tqdm(total=total, desc=description, leave=False, delay=delay, mininterval=every)
+
+
+class Silence:
+    """Nothing is said."""
+
+    def update(self, n: int = 1) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class Lines(Silence):
+    """A line in a log now and then; ``due``, when the next is, is shared by all parts of a run."""
+
+    def __init__(self, total, description, due):
+        self.total, self.description, self.due = total, description, due
+        self.n, self.started = 0, time.monotonic()
+
+    def update(self, n: int = 1) -> None:
+        self.n += n
+        now = time.monotonic()
+        if now < self.due[0]:
+            return
+        self.due[0] = now + EVERY_SECONDS
+        left = (now - self.started) * (self.total - self.n) / max(self.n, 1)
+        with contextlib.suppress(OSError, ValueError):  # a run outlives its log
+            share = f"{self.n / max(self.total, 1):.0%} done, {_in_words(left)} left"
+            print(f"{self.description}: {share}", file=sys.stderr, flush=True)
+
+
+def _in_words(seconds: float) -> str:
+    for size, unit in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"

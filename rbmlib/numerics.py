@@ -1,35 +1,63 @@
 """Logarithms of sums, and one stream of random numbers a chain."""
 
 import numpy as np
-from scipy.special import expit, logsumexp, ndtri  # noqa: F401
+from scipy.special import expit as expit
+from scipy.special import logsumexp as logsumexp
+from scipy.special import ndtri
 
 from . import checks
 from ._kernels import random as kernel
 
 LOG_2PI = float(np.log(2 * np.pi))
+LEAST = 1e-6  # of the largest density of steps: no part of a path goes without
 
 
 def softplus(x):
+    """log(1 + exp(x)), without overflow."""
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
+def logit(p):
+    """log(p / (1 - p))."""
+    return np.log(p) - np.log1p(-p)
+
+
 def logmeanexp(x, axis=None):
+    """log of the mean of exp(x)."""
     return logsumexp(x, axis=axis) - np.log(np.size(x) if axis is None else np.shape(x)[axis])
 
 
-class ChainStream:
-    """Random numbers that depend on (seed, chain, draw, unit) only: not on threads or chunks."""
 
-    def __init__(self, rng, n_chains, first_chain=0, *, seed=None):
+def cut(grid: np.ndarray, lengths: np.ndarray, n: int) -> np.ndarray:
+    """n steps of equal length, given the lengths of the intervals of a grid from 0 to 1."""
+    least = (LEAST * lengths.max() or 1.0) * np.diff(grid)
+    position = np.concatenate([[0.0], np.cumsum(np.maximum(lengths, least))])
+    betas = np.interp(np.arange(n + 1) / n * position[-1], position, grid)
+    betas[-1] = 1.0
+    return betas
+
+
+class ChainStream:
+    """Uniform random numbers of ``n_chains`` chains, each chain with a stream of its own.
+
+    A number depends on (seed, chain, draw, unit) only, so results do not depend on the number of
+    threads, chunks or workers. Quacks like a `numpy.random.Generator` as far as ``random`` and
+    ``standard_normal`` go. Compiled loops read ``seed``, ``first_chain`` and ``draw``, and move
+    ``draw`` on. With a ``seed`` given outright, it is the stream of that seed from chain number
+    ``first_chain`` on.
+    """
+
+    def __init__(self, rng, n_chains: int, first_chain: int = 0, *, seed: int | None = None):
         own = checks.generator(rng).integers(2**64, dtype=np.uint64) if seed is None else seed
         self.seed, self.n_chains, self.first_chain, self.draw = int(own), n_chains, first_chain, 0
 
-    def random(self, shape):
+    def random(self, shape) -> np.ndarray:
         """Uniforms in (0, 1), (n_chains, n_units)."""
         out = np.empty(shape)
         kernel.fill_uniforms(np.uint64(self.seed), self.first_chain, self.draw, out)
         self.draw += 1
         return out
 
-    def standard_normal(self, shape):
+    def standard_normal(self, shape) -> np.ndarray:
+        """Standard normals, (n_chains, n_units): one uniform each, inverted."""
         return ndtri(self.random(shape))

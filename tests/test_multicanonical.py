@@ -8,7 +8,6 @@ from helpers_refusals import PATH, assert_refused
 from helpers_stats import all_states, chi_square_p, log_sum, rbm_table, state_index
 
 import rbmlib as rl
-from rbmlib.paths.base import State
 
 code = importlib.import_module("rbmlib.estimators.multicanonical")
 STRONG = rl.testsystems.random_rbm(n_visible=6, n_hidden=4, coupling=3.0, rng=0)
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
 
 
 def energies(path, states):
-    return np.diff(path.log_density(State(states), [0.0, 1.0]), axis=1)[:, 0]
+    return np.diff(path.log_density(states, [0.0, 1.0]), axis=1)[:, 0]
 
 
 def test_log_z_of_two_phases_is_that_of_enumeration():
@@ -47,15 +46,15 @@ def test_a_sweep_leaves_the_flattened_law_as_it_is():
     """Of exact draws from p*_0(v) w(U(v)) a sweep makes draws of the same law."""
     rng, states = np.random.default_rng(1), all_states(6)
     u = energies(STRONG_PATH, states)
-    logs = states @ STRONG_PATH.base_visible_bias + WEIGHTS[np.searchsorted(LEVELS, u)]
+    logs = states @ STRONG_PATH.models[0].visible_bias + WEIGHTS[np.searchsorted(LEVELS, u)]
     p = np.exp(logs - log_sum(logs))
     n = 60_000
     walk = code.Walk(STRONG_PATH, states[rng.choice(64, n, p=p)].astype(float), rng)
     before = walk.v.copy()
     walk.sweep(LEVELS, WEIGHTS)
     assert 0.2 < (walk.v != before).mean() < 0.8
-    assert chi_square_p(state_index(walk.visible), p) > 1e-4
-    np.testing.assert_allclose(walk.u, energies(STRONG_PATH, walk.visible), atol=1e-9)
+    assert chi_square_p(state_index(walk.v), p) > 1e-4
+    np.testing.assert_allclose(walk.u, energies(STRONG_PATH, walk.v), atol=1e-9)
 
 
 def test_estimate_is_an_identity_of_states_that_are_drawn_exactly():
@@ -64,11 +63,11 @@ def test_estimate_is_an_identity_of_states_that_are_drawn_exactly():
     u = energies(STRONG_PATH, states)
     weights = -np.log(2.0) * np.arange(4)[::-1]
     where = np.searchsorted(LEVELS, u)
-    base = np.exp(states @ STRONG_PATH.base_visible_bias)
+    base = np.exp(states @ STRONG_PATH.models[0].visible_bias)
     often = np.rint(2e4 * base * np.exp(weights[where])).astype(int)
     rows = np.repeat(u, often)
     rows = np.resize(rows, (rows.size // 2, 2))
-    found = code._estimate(STRONG_PATH, rows, LEVELS, weights, {}, 0.0, None)
+    found = code._estimate(STRONG_PATH, rows, LEVELS, weights, {}, None)
     assert found.log_z == pytest.approx(float(log_sum(rbm_table(STRONG))), abs=1e-3)
     share = [log_sum(np.log(base[where == k])) for k in range(4)]
     np.testing.assert_allclose(found.trace["log_share"], share - log_sum(np.log(base)), atol=1e-3)
@@ -77,7 +76,7 @@ def test_estimate_is_an_identity_of_states_that_are_drawn_exactly():
 def test_nested_levels_have_the_shares_they_say():
     states = all_states(6)
     u = energies(STRONG_PATH, states)
-    base = states @ STRONG_PATH.base_visible_bias
+    base = states @ STRONG_PATH.models[0].visible_bias
     off = []
     for seed in range(20):
         levels, log_weights, _ = code.nested_levels(STRONG_PATH, np.random.default_rng(seed))

@@ -63,8 +63,7 @@ def test_states_are_carried_to_the_nearest_beta():
     for ladder in range(3):
         for place, old in enumerate([0, 1, 3, 4]):
             where = 5 * ladder + np.flatnonzero(sample.index[5 * ladder : 5 * ladder + 5] == old)[0]
-            now = state.coordinates[4 * ladder + place]
-            assert np.array_equal(now, sample.states.coordinates[where])
+            assert np.array_equal(state[4 * ladder + place], sample.states[where])
 
 
 def test_as_many_betas_as_asked_for():
@@ -116,7 +115,11 @@ def test_stepping_stones_are_the_mean_of_both_sides():
 class OwnPath(rl.GeometricPath):
     """A path whose slope depends on beta, as users may write them."""
 
-    joint_transition = rl.AnnealingPath.joint_transition
+    joint = False
+
+    def __init__(self, rbm, base):
+        super().__init__(rbm, base)
+        self.joint = False
 
 
 REFUSED = {
@@ -154,7 +157,7 @@ def test_the_first_ladder_is_as_long_as_asked_for_or_has_thirty_steps(n_betas, s
     monkeypatch.setattr(module, "equal_rejection", stop)
     monkeypatch.setattr(module, "ais", lambda *_, **more: None)
     with pytest.raises(InterruptedError):
-        module._tuned(None, 4, 100, n_betas, np.random.default_rng(0), 1)
+        module._tuned(None, 4, 100, n_betas, np.random.default_rng(0))
     assert asked == [steps]
 
 
@@ -168,5 +171,13 @@ def test_tuning_rounds_double_their_sweeps(monkeypatch):
                         ("carried", "states")):  # fmt: skip
         monkeypatch.setattr(module, name, lambda *_, other=other, **more: other)
     monkeypatch.setattr(module, "parallel_tempering", temper)
-    module._tuned(None, 4, 100, None, np.random.default_rng(0), 1)
+    module._tuned(None, 4, 100, None, np.random.default_rng(0))
     assert asked == [(20, "annealed"), (25, "states"), (50, "states")]
+
+
+def test_warnings_are_its_own_and_not_those_of_its_pilot_or_its_reading():
+    for read_off in READ_OFF:
+        with pytest.warns(rl.ConvergenceWarning) as caught:
+            found = rl.nrpt(FROM_UNIFORM, n_chains=2, n_sweeps=20, rng=0, read_off=read_off)
+        assert [str(w.message)[:5] for w in caught] == ["nrpt:"]
+        assert not found.converged

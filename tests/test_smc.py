@@ -61,7 +61,7 @@ def test_states_are_draws_of_the_target():
     found = run(1, n_steps=2, n_chains=20_000, threshold=0.0)
     assert 500 < found.ess < 10_000  # as they are, they would be draws of something else
     exact = rl.exact_samples(STRONG, 20_000, np.random.default_rng(0))
-    off = found.states.coordinates.mean(axis=0) - exact.mean(axis=0)
+    off = found.states.mean(axis=0) - exact.mean(axis=0)
     assert np.abs(off).max() < 5 * np.sqrt(0.25 / found.ess + 0.25 / 20_000)
 
 
@@ -123,7 +123,7 @@ def test_a_pilot_takes_half_of_the_steps_unless_these_are_few(n_steps, monkeypat
         return rl.ais(path, rl.schedules.linear(50), 20, 0, n_recorded=51, keep_chains=True)
 
     monkeypatch.setattr(smc_module, "ais", pilot)
-    betas = smc_module._by_pilot(FROM_UNIFORM, n_steps, 0, 1)
+    betas = smc_module._by_pilot(FROM_UNIFORM, n_steps, 0)
     assert betas.size == n_steps + 1
     assert asked == ([(200, 201)] if n_steps == 400 else [])
     assert np.allclose(np.diff(betas), 1 / n_steps) == (n_steps == 399)
@@ -133,3 +133,19 @@ def test_the_steps_of_resampling_are_those_after_which_it_was():
     """Looked at each third step of eleven, and always below the threshold: not at the end."""
     estimate = run(0, n_steps=11, look_every=3, threshold=1.0)
     assert estimate.settings["resampled"] == [3, 6, 9]
+
+
+def test_an_error_of_fewer_than_two_families_is_flagged():
+    """Twelve chains, of which one has it all its own way: no interval, so no trust."""
+    shares = np.full(12, 0.8 / 11)
+    shares[0] = 0.2
+    found = smc_module._of_families(FROM_UNIFORM, None, 1.0, shares)
+    assert found.ess > 10
+    assert found.interval == (-np.inf, np.inf)
+    assert not found.converged
+
+
+def test_warnings_are_its_own_and_not_those_of_its_pilot():
+    with pytest.warns(rl.ConvergenceWarning) as caught:
+        rl.smc(FROM_UNIFORM, n_chains=5, n_steps=400, rng=0, progress=False)
+    assert [str(w.message)[:4] for w in caught] == ["smc:"]

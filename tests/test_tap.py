@@ -12,7 +12,7 @@ from scipy.optimize import root
 import rbmlib as rl
 from rbmbook import experiments as tasks
 from rbmlib.estimators.tap_expansion import Expansion
-from rbmlib.estimators.tap_solvers import _Slopes
+from rbmlib.estimators.tap_solvers import Slopes
 
 MODELS = ["pcd_10", "cd25_20"]
 
@@ -58,7 +58,7 @@ def test_gradient_is_zero_at_every_fixed_point(model, order):
     rbm = rl.load_rbm(model)
     estimate = rl.tap(rbm, order, rng=1, n_starts=2)
     points = estimate.states
-    assert estimate.converged
+    assert estimate.settings["solved"]
     assert points.n_starts.sum() == 2
     for i in range(len(points.free_energy)):
         logits = points.visible_logit[i], points.hidden_logit[i]
@@ -148,7 +148,7 @@ def test_undamped_iteration_is_caught_and_cured():
     assert wild.n_sweeps == 200
     assert wild.trace["free_energy"].shape[0] == 201
     cured = rl.tap(rbm, 2, n_starts=3, solver="iterate", damping=0.98)
-    assert cured.converged
+    assert cured.settings["solved"]
     assert cured.log_z == pytest.approx(rl.tap(rbm, 2, n_starts=3).log_z, abs=1e-9)
 
 
@@ -213,6 +213,7 @@ def test_what_did_not_converge_is_said():
     with pytest.warns(rl.ConvergenceWarning, match="2 of 2 starts did not converge"):
         estimate = rl.tap(rbm, 2, n_starts=2, max_sweeps=1)
     assert not estimate.converged
+    assert not estimate.settings["solved"]
     assert math.isnan(estimate.log_z)
     assert len(estimate.states.free_energy) == 0
 
@@ -231,6 +232,8 @@ def test_a_value_without_meaning_is_flagged():
     assert "span 52.1 nats" in said
     assert estimate.settings["disagreement"] == pytest.approx(52.1, abs=0.05)
     assert not all(estimate.settings["checks"].values())
+    assert estimate.settings["solved"]
+    assert not estimate.converged  # solved, and refuted
     first, second, _ = (term.sum() for term in terms_of(rbm, estimate.states))
     assert second > 10 * first > 0
 
@@ -251,6 +254,7 @@ def test_a_good_value_is_not_flagged(order):
         estimate = rl.tap(rbm, order)
         alone = rl.tap(rbm, order, compare=False)
     assert all(estimate.settings["checks"].values())
+    assert estimate.converged
     assert estimate.log_z == alone.log_z
     assert "orders" not in alone.settings
     for other, value in zip((1, 2, 3), estimate.settings["orders"].values(), strict=True):
@@ -328,7 +332,7 @@ def test_other_models_are_refused():
 
 
 def test_slopes_serve_only_where_both_layers_are_near():
-    slopes = _Slopes((np.full(3, 0.5), np.full(2, 0.5)), None, None, None)
+    slopes = Slopes((np.full(3, 0.5), np.full(2, 0.5)), None, None, None)
     near, far = [np.zeros(3), np.zeros(2)], [np.full(3, 4.0), np.full(2, 4.0)]
     assert slopes.is_near(near)
     assert not slopes.is_near([near[0], far[1]])

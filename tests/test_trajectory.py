@@ -8,13 +8,14 @@ from helpers_stats import all_states, chi_square_p, log_sum, probabilities, rbm_
 import rbmlib as rl
 from rbmlib import BernoulliRBM
 from rbmlib.estimators.bar import bennett
-from rbmlib.estimators.trajectory import _between, _estimate, _join
-from rbmlib.tempering.exchange import (
+from rbmlib.estimators.trajectory import _between, _estimate, _joined
+from rbmlib.numerics import ChainStream
+from rbmlib.sampling.exchange import (
     Exchanged,
     Rungs,
-    _furthest,
     acceptance_between,
     exchange,
+    furthest,
     place_rungs,
 )
 
@@ -69,10 +70,10 @@ def test_errors_hold_at_every_checkpoint():
     """Groups of ladders, each joined anew: mean squares of error over standard error are near 1."""
     exact = np.array([truth(model) for model in TRAINING])
     rungs = ladder(np.linspace(0, 1, 9), 1200, np.random.default_rng(4))
-    run = exchange(PATH, rungs, 60, 0, 1, rng=3, progress=False)
+    run = exchange(PATH, rungs, 60, 0, 1, rng=3)
     z = []
     for group in np.split(np.arange(1200), 60):
-        joined = _join(PATH, rungs, _only(run, group))
+        joined = _joined(PATH, rungs, _only(run, group))
         error = 20 * joined.blocks.sum(axis=1).std(axis=1, ddof=1) / np.sqrt(20)
         z.append((joined.log_z + PATH.log_z_base - exact) / error)
     # t with 19 degrees of freedom: 19 / 17, its own error over 60 groups about 0.22
@@ -84,9 +85,9 @@ def test_the_error_is_that_of_leaving_each_ladder_out():
     """The whole estimate again without one ladder after the other: the jackknife."""
     betas = np.array([0.0, 0.4, 0.9, 1.0])  # checkpoints 1 to 5 lie between rungs
     rungs = ladder(betas, 60, np.random.default_rng(0))
-    run = exchange(PATH, rungs, 40, 0, 1, rng=5, progress=False)
-    whole, every = _join(PATH, rungs, run), np.arange(60)
-    without = np.array([_join(PATH, rungs, _only(run, every != c)).log_z for c in every])
+    run = exchange(PATH, rungs, 40, 0, 1, rng=5)
+    whole, every = _joined(PATH, rungs, run), np.arange(60)
+    without = np.array([_joined(PATH, rungs, _only(run, every != c)).log_z for c in every])
     jackknife = (60 - 1) * (without.mean(axis=0) - without)
     ours = 60 * whole.blocks.sum(axis=1).T
     np.testing.assert_allclose(ours.std(axis=0), jackknife.std(axis=0), rtol=0.03)
@@ -107,12 +108,12 @@ def _only(run: Exchanged, chains) -> Exchanged:
 def test_exchange_leaves_every_rung_invariant():
     betas = np.array([0.0, 0.3, 0.5, 0.8, 1.0])
     rungs = ladder(betas, 4000, np.random.default_rng(1))
-    run = exchange(PATH, rungs, 6, 0, 1, rng=2, progress=False)
+    run = exchange(PATH, rungs, 6, 0, 1, rng=2)
     assert run.acceptance.min() > 0.1
     assert run.acceptance.max() < 0.99
     states = all_states(5)
     p = probabilities(PATH.at(1.0).log_density(states))
-    assert chi_square_p(state_index(run.states.coordinates), p) > 1e-4
+    assert chi_square_p(state_index(run.states), p) > 1e-4
     for k, work in enumerate(run.work):  # equality of Jarzynski for both sides
         step = truth(PATH.at(betas[k + 1])) - truth(PATH.at(betas[k]))
         for sign, values in ((1, work[..., 0]), (-1, work[..., 1])):
@@ -145,12 +146,12 @@ def test_expected_acceptance_is_that_of_all_pairs():
 @pytest.mark.statistical
 @pytest.mark.parametrize("wanted", [0.3, 0.7])
 def test_rungs_are_placed_by_their_acceptance(wanted):
-    stream = rl._streams.ChainStream(4, 400)
-    rungs = place_rungs(PATH, wanted, 400, 20, stream)
-    run = exchange(PATH, rungs, 100, 20, 1, rng=0, progress=False)
+    stream = ChainStream(4, 400)
+    rungs = place_rungs(PATH, wanted, 20, stream)
+    run = exchange(PATH, rungs, 100, 20, 1, rng=0)
     assert rungs.betas[[0, -1]].tolist() == [0, 1]
     assert run.acceptance.min() > wanted - 0.1
-    more = [place_rungs(PATH, a, 100, 20, rl._streams.ChainStream(4, 100)) for a in (0.2, 0.85)]
+    more = [place_rungs(PATH, a, 20, ChainStream(4, 100)) for a in (0.2, 0.85)]
     assert more[0].betas.size < rungs.betas.size < more[1].betas.size
 
 
@@ -173,14 +174,14 @@ def test_too_short_a_run_is_flagged_and_its_errors_grow():
 
 def test_neighbours_that_hardly_exchange_or_overlap_are_flagged():
     rungs = ladder(np.linspace(0, 1, 7), 20, np.random.default_rng(0))
-    run = exchange(PATH, rungs, 400, 0, 1, rng=5, progress=False)
-    joined = _join(PATH, rungs, run)
-    assert _estimate(PATH, run, joined, {}, 0.0, 400).converged
+    run = exchange(PATH, rungs, 400, 0, 1, rng=5)
+    joined = _joined(PATH, rungs, run)
+    assert _estimate(PATH, run, joined, {}, 400).converged
     rare = run._replace(acceptance=0.04 + 0 * run.acceptance)
     with pytest.warns(rl.ConvergenceWarning, match="least acceptance of neighbours 0.04"):
-        _estimate(PATH, rare, joined, {}, 0.0, 400)
+        _estimate(PATH, rare, joined, {}, 400)
     with pytest.warns(rl.ConvergenceWarning, match="9 states where neighbours overlap"):
-        _estimate(PATH, run, joined._replace(overlap=9.0), {}, 0.0, 400)
+        _estimate(PATH, run, joined._replace(overlap=9.0), {}, 400)
 
 
 def test_the_estimate_is_saved_and_read(tmp_path):
@@ -200,18 +201,6 @@ def test_checkpoints_are_kept_by_a_training():
     np.testing.assert_array_equal(kept[-1].weights, result.rbm.weights)
     assert result.history["norm"].tolist() == [np.abs(m.weights).sum() for m in kept]
     assert (kept[0].weights != kept[-1].weights).any()
-
-
-def test_sweeps_of_own_states_are_the_sweeps_of_the_path():
-    for end in (PATH.end_at(0.9), PATH.end_at(0.0)):
-        one, two = (rl._streams.ChainStream(3, 30) for _ in range(2))
-        start = end.sample_base(30, np.random.default_rng(0))
-        wanted = end.sweep(start, 1.0, 7, one).coordinates
-        moved = start.coordinates.copy()
-        end.move_own(moved, 7, two)
-        np.testing.assert_array_equal(moved, wanted)
-        assert one.draw == two.draw
-        assert (moved != start.coordinates).any()
 
 
 ODD = BernoulliRBM(np.zeros((5, 4)), np.zeros(5), np.zeros(4))
@@ -243,6 +232,6 @@ def test_wrong_input_is_refused(case):
 @pytest.mark.parametrize("width", [0.3, 1e-6])
 def test_a_rung_within_a_step_still_exchanges(width):
     """As far as the acceptance allows, and no farther; but always somewhat on."""
-    place = _furthest(2.0, 10, lambda p: 1 - (p - 2) / width, 0.5)
+    place = furthest(2.0, 10, lambda p: 1 - (p - 2) / width, 0.5)
     assert 2.0 < place <= 2 + width / 2 + 1e-9
     assert place > 2 + 0.3 * width

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers_book import BOOK, REPOSITORY
+from rbmbook.hard_systems import HARD_KINDS
 
 import rbmlib as rl
 from rbmlib.results import summarise_log_weights
@@ -23,7 +24,7 @@ def table():
 def test_every_model_has_a_row_of_every_method(table):
     seeds = range(table["seed"].max() + 1)
     expected = pd.MultiIndex.from_product(
-        [rl.testsystems.HARD_KINDS, seeds, trust_rivals.METHODS], names=["kind", "seed", "method"]
+        [HARD_KINDS, seeds, trust_rivals.METHODS], names=["kind", "seed", "method"]
     )
     found = pd.MultiIndex.from_frame(table[expected.names])
     assert not found.has_duplicates

@@ -57,8 +57,8 @@ def alone():
 def by_processor():
     """Make budgets count what one processor did for this process."""
     clock = SimpleNamespace(perf_counter=time.process_time)
-    for name in ("log_z", "rounds"):
-        importlib.import_module(f"rbmlib.automatic.{name}").time = clock
+    for name in ("automatic.log_z", "automatic.rounds", "estimators"):
+        importlib.import_module(f"rbmlib.{name}").time = clock
 
 
 def pareto_k(log_weights) -> float:

@@ -16,16 +16,15 @@ from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+from rbmbook.hard_systems import HARD_KINDS
 from trust import ERRORS, NATS, RESULTS, add, model, rows
 
 import rbmlib as rl
-from rbmbook.hard_systems import HARD_KINDS
-from rbmlib._numerics import logit, logmeanexp, logsumexp, softplus
-from rbmlib._streams import ChainStream
-from rbmlib.estimators._reverse_start import resample
-from rbmlib.paths.base import State
+from rbmlib.estimators.reverse_ais import resampled
+from rbmlib.numerics import ChainStream, logit, logmeanexp, logsumexp, softplus
 from rbmlib.results import MINIMUM_ESS, summarise_log_weights
-from rbmlib.tempering import planning
+from rbmlib.sampling import anneal, planning
+from rbmlib.sampling.compiled import Loops
 
 TARGET = RESULTS / "log_z_rivals.csv"
 FIELDS = [
@@ -41,17 +40,17 @@ WITHIN, MOST, WIDTH = 15.0, 60, 0.02  # components of the mixture, as those that
 
 def automatic(rbm, chain_steps, seed) -> dict:
     """`rl.log_z`, whose chain-steps are counted, pilots included."""
-    taken, anneal, sweep = [], rl.GeometricPath.anneal, rl.GeometricPath.sweep
+    taken, of_loops, sweep = [], Loops.anneal, Loops.sweep
 
-    def annealed(path, state, betas, *args, **more):
-        taken.append(state.n_chains * (len(betas) - 1))
-        return anneal(path, state, betas, *args, **more)
+    def annealed(loops, v, betas, *args):
+        taken.append(len(v) * (len(betas) - 1))
+        return of_loops(loops, v, betas, *args)
 
-    def swept(path, state, beta, n_sweeps, *args, **more):
-        taken.append(state.n_chains * n_sweeps)
-        return sweep(path, state, beta, n_sweeps, *args, **more)
+    def swept(loops, v, beta, n_sweeps, *args):
+        taken.append(len(v) * n_sweeps)
+        return sweep(loops, v, beta, n_sweeps, *args)
 
-    with patch.multiple(rl.GeometricPath, anneal=annealed, sweep=swept):
+    with patch.multiple(Loops, anneal=annealed, sweep=swept):
         run = rl.log_z(rbm, n_steps=N_STEPS, rng=seed, enumerate_small=False, progress=False)
     return judged(run, n_parts=run.settings["n_parts"], chain_steps=sum(taken))
 
@@ -65,13 +64,13 @@ def judged(run, **more) -> dict:
 def tempering(rbm, chain_steps, seed) -> dict:
     """Parallel tempering of ladders that begin in the modes; BAR between neighbours."""
     rng, path, modes = np.random.default_rng([seed, 1]), rl.GeometricPath(rbm), rl.find_modes(rbm)
-    betas, _ = planning.own_ladder(path, rng, PER_LENGTH, None)
+    betas, _ = planning.own_ladder(path, rng, PER_LENGTH)
     left = chain_steps - planning.N_CHAINS * planning.LADDER_STEPS
     n_ladders = max(FEWEST_LADDERS, left // (planning.FEWEST_SWEEPS * betas.size))
     n = n_ladders * betas.size
     chosen = rng.choice(len(modes.log_z), n, p=np.exp(modes.log_z - logsumexp(modes.log_z)))
     start = (rng.random((n, rbm.n_visible)) < modes.visible[chosen]).astype(np.float32)
-    sample = rl.parallel_tempering(path, betas, n_ladders, left // n, rng, start=State(start),
+    sample = rl.parallel_tempering(path, betas, n_ladders, left // n, rng, start=start,
                                    record_every=EVERY, progress=False)  # fmt: skip
     run = rl.bar_of_sample(sample, skip=int(SKIP * (left // n / EVERY)))
     return judged(run, n_modes=len(modes.log_z))
@@ -81,18 +80,18 @@ def population(rbm, chain_steps, seed) -> dict:
     """Population annealing: a population is resampled when its ESS falls below half."""
     rng, path, n = np.random.default_rng([seed, 2]), rl.GeometricPath(rbm), POPULATIONS * N_CHAINS
     betas, stream = rl.schedules.linear(chain_steps // n), ChainStream(rng, n)
-    state = path.sample_base(n, stream)
+    v = path.sample_base(n, stream)
     weights, log_z = np.zeros((POPULATIONS, N_CHAINS)), np.full(POPULATIONS, path.log_z_base)
     for first in range(0, betas.size - 1, LOOK_EVERY):
-        state, gains = path.anneal(state, betas[first : first + LOOK_EVERY + 1], stream)
+        v, gains = anneal(path, v, betas[first : first + LOOK_EVERY + 1], stream)
         weights += gains.reshape(weights.shape)
         kept = np.arange(n).reshape(weights.shape)
         for p, own in enumerate(weights):
             if summarise_log_weights(own).ess < N_CHAINS / 2:
                 log_z[p] += logmeanexp(own)
-                kept[p] = kept[p, resample(own, rng)]
+                kept[p] = kept[p, resampled(own, rng)]
                 own[:] = 0.0
-        state = State(state.coordinates[kept.ravel()])
+        v = v[kept.ravel()]
     run = summarise_log_weights(log_z + logmeanexp(weights, axis=1))
     believed = int(run.std_error < SMALL)
     return {"log_z": run.log_mean, "std_error": run.std_error, "believed": believed}

@@ -27,7 +27,7 @@ from ..models.layers import Bits
 from ..models.rbm import RBM
 from ..numerics import ChainStream, expit, logit, logmeanexp, logsumexp, softplus
 from ..paths import GeometricPath, Path
-from ..sampling import anneal
+from ..sampling.anneal import anneal
 from ..schedules import linear
 
 TEMPERATURE = 10.0  # nats: in a base of all modes they weigh exp(log Z / temperature)
@@ -258,9 +258,9 @@ def _tail(log_held, n, forward, local) -> float:
 
 def _path(rbm, mode, width):
     """From the mean fields of a mode, none of them quite certain."""
-    biases = (_bias(means, width) for means in (mode, rbm.hidden.mean(rbm.field(mode[None]))[0]))
-    base = RBM(*(Bits(bias) for bias in biases), np.zeros(rbm.weights.shape))
-    return GeometricPath(rbm, base)
+    hidden = rbm.hidden.mean(rbm.field(mode[None]))[0]
+    layers = Bits(_bias(mode, width)), Bits(_bias(hidden, width))
+    return GeometricPath(rbm, RBM(*layers, np.zeros(rbm.weights.shape)))
 
 
 def _bias(means, width):
@@ -272,6 +272,6 @@ def _rounded(biases):
     return biases.astype(np.float32).astype(float)
 
 
-def _mean(values):
+def _mean(values) -> tuple[np.ndarray, np.ndarray]:
     """And standard errors, over the first axis."""
     return values.mean(axis=0), values.std(axis=0, ddof=1) / math.sqrt(len(values))

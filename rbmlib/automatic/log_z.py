@@ -188,7 +188,10 @@ def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None
         )
     meaning = f"a number above 0, {MAX_SECONDS:,.0f} at most"
     budget = BUDGET_SECONDS if budget_seconds is None else budget_seconds
-    return checks.number("budget_seconds", budget, meaning, above=0, most=MAX_SECONDS), None, 0
+    budget = checks.number("budget_seconds", budget, meaning, above=0)
+    if budget > MAX_SECONDS:
+        raise ValueError(f"budget_seconds is {budget:g}: expected {meaning}")
+    return budget, None, N_CHAINS
 
 
 def _base(target, data):

@@ -16,7 +16,7 @@ from ..estimators.bar import bennett, bennett_error
 from ..estimators.reverse_ais import resampled, reverse_ais
 from ..numerics import ChainStream, logmeanexp, logsumexp
 from ..results import Estimate, WeightSummary, enough, log_mean_interval, summarise_log_weights
-from ..sampling import sweep
+from ..sampling.anneal import sweep
 from ..schedules import linear
 from ..schedules.fixed import cut
 from ..schedules.pilots import friction_coefficient
@@ -91,7 +91,7 @@ def run_part(cover: Cover, part: Part, n_steps: int, source) -> Runs:
     back = reverse_ais(part.paths[0], schedules[0], part.n_chains, source, start=start)
     reached = np.full(part.n_chains, logmeanexp(runs[0].log_shares))
     joint = _joint(runs, back.log_weights + cover.log_share(part, start), ancestors)
-    return Runs(*runs, Weighted(back, reached), joint)
+    return Runs(runs[0], runs[1], Weighted(back, reached), joint)
 
 
 def _schedules(part, n_steps, source):

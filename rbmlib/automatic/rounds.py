@@ -11,7 +11,7 @@ from ..numerics import ChainStream, expit
 from ..paths import GeometricPath, Path
 from ..paths.bases import mean_field_biases
 from ..results import ConvergenceWarning, enough
-from ..sampling import anneal, sweep
+from ..sampling.anneal import anneal, sweep
 from ..search import find_modes
 from .cover import Cover, cover, first_base
 from .parts import Joint, joined, run_part, work
@@ -65,11 +65,11 @@ class Runs:
             warnings.simplefilter("ignore", ConvergenceWarning)  # said once, of the last round
             runs = [run_part(self.cover, part, n_steps, source) for part in parts]
         *each, joints = zip(*runs, strict=True)
-        estimates, joint = (joined(run) for run in each), Joint.of(joints)
+        forward, other, backward = (joined(run) for run in each)
         first = runs[0].forward.estimate
         unseen = 0.0 if self.one_base else self.cover.unseen(first.states, first.log_weights)
-        parts = len(runs), unseen, self.one_base
-        return Round(n_steps, n_chains, *estimates, joint, self.bound, *parts)
+        estimates, about = (forward, other, backward), (len(runs), unseen, self.one_base)
+        return Round(n_steps, n_chains, *estimates, Joint.of(joints), self.bound, *about)
 
     def work(self, n_steps, n_chains) -> float:
         """Sweeps of all chains of a round."""

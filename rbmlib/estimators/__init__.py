@@ -3,50 +3,72 @@
 import functools
 import inspect
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
-from ..context import using
-from ..models.rbm import RBM
+import numpy as np
 
-RUNS = {"n_threads": None, "progress": None}
+from .. import __version__, checks
+from ..context import configured
+from ..paths.path import Path
+from ..results import Estimate
+
+PATH_MEANING = (
+    "an annealing path, such as rl.GeometricPath(rbm), or rl.LeakinessPath(rbm) of a LeakyRBM"
+)
 
 
-def estimator(function):
-    """What all estimators share: threads and progress by keyword, the clock, the seed."""
+def estimator(function: Callable[..., Estimate]) -> Callable[..., Estimate]:
+    """Decorator: what all estimators share.
 
+    Threads and progress by keyword, the clock, seed and version in the settings, and that a
+    ``path`` is one.
+    """
     signature = inspect.signature(function)
 
     @functools.wraps(function)
-    def run(*args, n_threads=None, progress=None, **options):
+    def run(*args, **options):
         started = time.perf_counter()
-        given = signature.bind(*args, **options)
-        if isinstance(path := given.arguments.get("path", None), RBM):
-            raise TypeError(
-                f"path is an {path!r}: expected a path to it, such as GeometricPath(rbm)"
-            )
-        changed = {
-            k: v for k, v in (("n_threads", n_threads), ("progress", progress)) if v is not None
-        }
-        with using(**changed):
-            found = function(*args, **options)
-        seed = given.arguments.get("rng")
-        about = {"path": repr(given.args[0]), "rng": seed if isinstance(seed, int) else None}
-        seconds = time.perf_counter() - started
+        try:
+            given = signature.bind(*args, **options).arguments
+        except TypeError as error:
+            raise TypeError(f"{function.__name__}: {error}") from None
+        first = next(iter(given.values()))
+        if "path" in given:
+            checks.instance("path", given["path"], Path, PATH_MEANING)
+        found = function(*args, **options)
+        about = {"version": __version__}
+        if isinstance(first, Path):
+            about["path"] = repr(first)
+        if "rng" in signature.parameters:
+            seed = given.get("rng")
+            about["rng"] = int(seed) if isinstance(seed, (int, np.integer)) else None
+        # a sample's or an earlier run's seconds count, too
+        before = sum(getattr(x, "seconds", 0.0) for x in given.values())
+        seconds = before + time.perf_counter() - started
         return replace(found, seconds=seconds, settings=about | found.settings)
 
-    more = [
-        inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d) for n, d in RUNS.items()
-    ]
-    run.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *more])
-    return run
+    return configured(run)
 
 
-from .ais import ais  # noqa: E402, F401
-from .bar import bar, bar_of_sample  # noqa: E402, F401
-from .exact import exact  # noqa: E402, F401
-from .join import more_chains  # noqa: E402, F401
-from .mbar import mbar, mbar_of_sample  # noqa: E402, F401
-from .reverse_ais import reverse_ais  # noqa: E402, F401
-from .rts import rts, rts_of_sample  # noqa: E402, F401
-from .sams import sams  # noqa: E402, F401
-from .ti import ti, ti_of_sample  # noqa: E402, F401
+from .ais import ais as ais  # noqa: E402
+from .bar import bar as bar  # noqa: E402
+from .bar_of_sample import bar_of_sample as bar_of_sample  # noqa: E402
+from .exact import exact as exact  # noqa: E402
+from .exact import exact_samples as exact_samples  # noqa: E402
+from .join import join as join  # noqa: E402
+from .mbar import mbar as mbar  # noqa: E402
+from .mbar import mbar_of_sample as mbar_of_sample  # noqa: E402
+from .mbar_equations import solve_mbar as solve_mbar  # noqa: E402
+from .multicanonical import multicanonical as multicanonical  # noqa: E402
+from .nrpt import nrpt as nrpt  # noqa: E402
+from .reverse_ais import reverse_ais as reverse_ais  # noqa: E402
+from .rts import rts as rts  # noqa: E402
+from .rts import rts_of_sample as rts_of_sample  # noqa: E402
+from .sams import sams as sams  # noqa: E402
+from .smc import smc as smc  # noqa: E402
+from .stepping_stone import stepping_stone_of_sample as stepping_stone_of_sample  # noqa: E402
+from .tap import tap as tap  # noqa: E402
+from .ti import ti as ti  # noqa: E402
+from .trajectory import trajectory as trajectory  # noqa: E402
+from .wang_landau import wang_landau as wang_landau  # noqa: E402

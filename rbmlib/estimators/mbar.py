@@ -1,116 +1,86 @@
-"""The multistate Bennett acceptance ratio (Shirts & Chodera 2008; Carlson et al. 2016, eq. 18).
+"""MBAR on states of tempering: see `mbar_equations`.
 
-With N_k samples at beta_k and one slope Delta a sample, log Z solves for all k
-
-    sum_n W_k(Delta_n) = N_k,    W_k(Delta) = N_k exp(beta_k Delta) / Z_k
-                                              / sum_l N_l exp(beta_l Delta) / Z_l:
-
-the minimum of a convex function of ``a_k = log N_k - log Z_k``, found by Newton's method. Sums over
-samples are taken on a grid of Delta (`_kernels.multistate`).
+Nothing in its equations depends on the order of the samples; whether they are independent, and of
+the right distribution, it cannot know. So the error bar comes from the spread of chains, and the
+estimate is flagged unless these have been from end to end of the ladder several times.
 """
 
-import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from __future__ import annotations
 
-from .._kernels import multistate
-from ..results import Check, of_chains
+from .. import checks
+from ..paths.path import Path
+from ..results import Check, Estimate
+from ..sampling import TemperedSample
 from . import estimator
-from .bar import in_blocks
-from .rts import tempered
+from .bar_of_sample import kept_states, of_influences
+from .mbar_equations import Problem
+from .rts_start import tempered
 
-MAX_NEWTON, STEP = 100, 1e-10
+MAX_SAMPLES = 1_000_000  # slopes kept of a run (8 MB)
+BURN_IN = 10  # one tenth of the states is not used
 
 
 @estimator
-def mbar(path, betas, n_chains=100, n_sweeps=2000, rng=None):
-    """Estimate log Z by MBAR on states of simulated tempering, started as `rts` starts."""
-    sample = tempered(path, betas, n_chains, n_sweeps, rng, conditional="joint", n_blocks=10)
-    return mbar_of_sample(sample, skip=len(sample.delta) // 10)
+def mbar(
+    path: Path, betas=None, n_chains: int = 100, n_sweeps: int | None = None, rng=None
+) -> Estimate:
+    """Estimate log Z by MBAR on states of simulated tempering, started as `rbmlib.rts` starts.
 
+    Parameters
+    ----------
+    path, betas, n_chains, n_sweeps, rng, n_threads, progress
+        As in `rbmlib.rts`, from a pilot; the first tenth of the sweeps is not used, and at most
+        a million states, evenly spaced, are kept.
 
-def mbar_of_sample(sample, skip=0):
-    delta, index = sample.delta[skip:], sample.index[skip:].astype(int)
-    counts = np.bincount(index.ravel(), minlength=sample.betas.size).astype(float)
-    problem = Problem(delta.ravel(), counts, sample.betas)
-    a, solved = problem.solve()
-    log_z = problem.log_counts - a
-    influences = problem.influences(a, index.ravel()).reshape(delta.shape)
-    return of_chains(
-        "mbar",
-        sample,
-        log_z - log_z[0] + sample.log_z_base,
-        in_blocks(influences, sample.n_ladders),
-        [Check("solved", solved)],
-        trace={"counts": counts},
-    )
+    Returns
+    -------
+    Estimate
+        As of `mbar_of_sample`.
 
-
-class Problem:
-    """Samples, counts and betas. Betas without samples are in no denominator."""
-
-    def __init__(self, delta, counts, betas):
-        self.delta, self.counts, self.betas = delta, counts, betas
-        self.grid = multistate.grid(delta, betas[-1] - betas[0])
-        self.member = counts > 0
-        self.log_counts = np.log(np.where(self.member, counts, 1))
-
-    def moments(self, a, second=True, states=slice(None)):
-        """The convex function's sum, ``sum_n W_k`` and ``sum_n W_k W_l``."""
-        return multistate.moments(
-            self.grid.nodes, self.grid.weights, self.betas[states], a, self.member[states], second
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
+    >>> estimate = rl.mbar(rl.GeometricPath(rbm), rng=0)
+    >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
+    True
+    """
+    if not path.joint:
+        raise ValueError(
+            f"path is a {type(path).__name__}, whose slope depends on beta: expected a path such "
+            "as rl.GeometricPath(rbm); use rl.rts(..., conditional='marginal') or rl.ais here"
         )
-
-    def start(self):
-        """log Z by the trapezoidal rule, as if samples lay evenly ordered in beta."""
-        order = np.sort(self.delta)
-        place = (np.cumsum(self.counts) - 0.5 * self.counts) / self.counts.sum()
-        means = order[np.minimum((place * order.size).astype(int), order.size - 1)]
-        log_z = np.cumsum(np.r_[0.0, np.diff(self.betas) * (means[1:] + means[:-1]) / 2])
-        return self.log_counts - log_z
-
-    def solve(self):
-        """Newton's method, steps halved until they descend; the first entry is fixed."""
-        full, used, solved = self.start(), self.member, False
-        a, wanted = full[used], self.counts[used]
-        value, first, products = self.moments(a, states=used)
-        for _ in range(MAX_NEWTON):
-            step, before, size = newton_step(first, products, wanted), value - wanted @ a, 1.0
-            while True:
-                trial = a + size * step
-                value, first, products = self.moments(trial, states=used)
-                if value - wanted @ trial <= before + 1e-12 * abs(before) or size < 1e-6:
-                    break
-                size /= 2
-            a = trial
-            if solved := bool(size == 1 and np.abs(step).max() < STEP):
-                break
-        full[used] = a
-        if not used.all():
-            log_z = (self.log_counts - full)[used]
-            full[~used] = -np.interp(self.betas[~used], self.betas[used], log_z)
-            full[~used] -= np.log(self.moments(full, second=False)[1][~used])
-        return full, solved
-
-    def influences(self, a, temperature):
-        """How much each sample moves log Z_K - log Z_1, to first order; they sum to 0."""
-        used, n_k = self.member, np.exp(self.log_counts)
-        products = self.moments(a)[2]
-        q = (products[-1] / n_k[-1] - products[0] / n_k[0])[used]
-        hessian = (np.diag(self.counts) - products)[np.ix_(used, used)]
-        pull = np.zeros(self.betas.size)
-        pull[np.flatnonzero(used)[1:]] = np.linalg.lstsq(hessian[1:, 1:], q[1:], rcond=None)[0]
-        ends = pull.copy()
-        ends[-1] += 1 / n_k[-1]
-        ends[0] -= 1 / n_k[0]
-        nodes = multistate.combination(self.grid.nodes, self.betas, a, used, ends)
-        return multistate.interpolate(nodes, self.grid) - pull[temperature]
+    n_chains = checks.count("n_chains", n_chains, 2)
+    sample, about = tempered(
+        "mbar", path, betas, n_chains, n_sweeps, rng,
+        record_every=lambda n_sweeps: -(-n_sweeps * n_chains // MAX_SAMPLES),
+    )  # fmt: skip
+    return _solved(sample, len(sample.delta) // BURN_IN, about)
 
 
-def newton_step(first, products, wanted):
-    """-H**-1 gradient with the first entry fixed; self-consistent where H is singular."""
-    try:
-        factor = cho_factor((np.diag(first) - products)[1:, 1:])
-        return np.r_[0.0, -cho_solve(factor, (first - wanted)[1:])]
-    except LinAlgError:
-        step = np.log(wanted) - np.log(np.maximum(first, 1e-300))
-        return np.clip(step - step[0], -10, 10)
+@estimator
+def mbar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
+    """`mbar` from a sample of simulated or parallel tempering, without its first ``skip`` rows.
+
+    Returns
+    -------
+    Estimate
+        `std_error` is the spread over independent chains (or ladders) of the sums of what each
+        state contributes, so that states that resemble each other count for what they are;
+        ``trace["std_error_independent"]`` is MBAR's own, for independent samples, and
+        ``settings["inefficiency"]`` how many states are worth one. Checked as in `rbmlib.rts`.
+    """
+    return _solved(sample, skip, {})
+
+
+def _solved(sample, skip, about) -> Estimate:
+    delta, temperature, counts = kept_states(sample, skip)
+    problem = Problem(delta.ravel(), counts.astype(float), sample.betas)
+    solution = problem.solution()
+    influences = problem.influences(temperature.ravel()).reshape(delta.shape)
+    check = Check("solved, and all temperatures connected", solution.converged)
+    return of_influences(
+        "mbar", sample, solution.log_z, influences, [check],
+        trace={"std_error_independent": solution.std_error, "counts": counts},
+        settings=about | {"n_iterations": solution.n_iterations},
+    )  # fmt: skip

@@ -32,12 +32,7 @@ LONGER = "more sweeps"
 
 @estimator
 def multicanonical(
-    path,
-    n_chains: int = 100,
-    n_sweeps: int = 1000,
-    rng=None,
-    *,
-    n_learning: int | None = None,
+    path, n_chains: int = 100, n_sweeps: int = 1000, rng=None, *, n_learning: int | None = None
 ) -> Estimate:
     """Estimate log Z by a walk that is flat in the log-ratio of target to base.
 
@@ -99,8 +94,8 @@ def multicanonical(
             walk.sweep(levels, log_weights)
             row[:] = walk.u
             shown.update(1)
-    more = {"n_learning": n_learning}
-    return _estimate(path, u, levels, log_weights, more, walk.v.astype(np.float32))
+    states = walk.v.astype(np.float32)
+    return _estimate(path, u, levels, log_weights, {"n_learning": n_learning}, states)
 
 
 class Walk:
@@ -174,8 +169,8 @@ def _estimate(path, u, levels, log_weights, settings, states):
         *some_spread(error, bool(np.ptp(u) == 0), "the energies of states differ"),
     ]
     with np.errstate(divide="ignore"):
-        log_share = np.log(of_level[0])
-    visits = np.bincount(where.ravel(), minlength=log_weights.size)
+        trace = {"levels": np.r_[-np.inf, levels], "log_share": np.log(of_level[0])}
+    trace["visits"] = np.bincount(where.ravel(), minlength=log_weights.size)
     log_z += path.log_z_base
     return finished(
         "multicanonical",
@@ -187,7 +182,7 @@ def _estimate(path, u, levels, log_weights, settings, states):
         n_chains=n_chains,
         n_sweeps=n_sweeps,
         log_weights=log_z + chains,
-        trace={"levels": np.r_[-np.inf, levels], "log_share": log_share, "visits": visits},
+        trace=trace,
         settings=settings | {"round_trips": trips},
         states=states,
     )

@@ -30,11 +30,8 @@ from .bar_of_sample import bar_of_sample
 from .mbar import mbar_of_sample
 from .stepping_stone import stepping_stone_of_sample
 
-READ_OFF = {
-    "bar": bar_of_sample,
-    "mbar": mbar_of_sample,
-    "stepping stones": stepping_stone_of_sample,
-}
+OF_SAMPLE = bar_of_sample, mbar_of_sample, stepping_stone_of_sample
+READ_OFF = dict(zip(("bar", "mbar", "stepping stones"), OF_SAMPLE, strict=True))
 ROUNDS, FEWEST_SWEEPS = 3, 20  # tuning rounds, each of twice the sweeps of the one before
 PILOT_CHAINS, PILOT_STEPS, FIRST_BETAS, ANNEAL_SWEEPS = 20, 500, 30, 3
 PER_BARRIER, FEWEST_BETAS, MOST_BETAS = 2.0, 6, 1000  # steps of the ladder to a unit of the barrier
@@ -96,25 +93,16 @@ def nrpt(
     read = READ_OFF[checks.one_of("read_off", read_off, READ_OFF)]
     n_chains = checks.count("n_chains", n_chains, 2)
     n_sweeps = checks.count("n_sweeps", n_sweeps, BURN_IN)
-    record_every = checks.count("record_every", record_every)
     if betas is not None and n_betas is not None:
         raise ValueError(f"n_betas is {n_betas}: expected None with betas, which are as many")
     if n_betas is not None:
         n_betas = checks.count("n_betas", n_betas, 2)
+    every = checks.count("record_every", record_every)
     source, start = checks.generator(rng), "annealed"
     if betas is None:
         with using(progress=False):
             betas, start = _tuned(path, n_chains, n_sweeps, n_betas, source)
-    sample = parallel_tempering(
-        path,
-        betas,
-        n_chains,
-        n_sweeps,
-        source,
-        start=start,
-        anneal_sweeps=ANNEAL_SWEEPS,
-        record_every=record_every,
-    )
+    sample = _ladders(path, betas, n_chains, n_sweeps, source, start, every)
     with quietly():
         run = read(sample, skip=len(sample.delta) // BURN_IN)
     if failed := [text for text, passed in run.settings["checks"].items() if not passed]:
@@ -147,19 +135,16 @@ def _tuned(path, n_chains, n_sweeps, n_betas, source):
     betas = equal_rejection(pilot, (n_betas or FIRST_BETAS + 1) - 1)
     start = "annealed"
     for tuning in reversed(range(ROUNDS)):
-        sample = parallel_tempering(
-            path,
-            betas,
-            n_chains,
-            max(FEWEST_SWEEPS, n_sweeps // 2 ** (tuning + 1)),
-            source,
-            start=start,
-            anneal_sweeps=ANNEAL_SWEEPS,
-            record_every=n_sweeps,
-        )
+        few = max(FEWEST_SWEEPS, n_sweeps // 2 ** (tuning + 1))
+        sample = _ladders(path, betas, n_chains, few, source, start, n_sweeps)
         betas = _cut_anew(sample, n_betas)
         start = carried(sample, betas)
     return betas, start
+
+
+def _ladders(path, betas, n_chains, n_sweeps, rng, start, every):
+    more = {"start": start, "anneal_sweeps": ANNEAL_SWEEPS, "record_every": every}
+    return parallel_tempering(path, betas, n_chains, n_sweeps, rng, **more)
 
 
 def _cut_anew(sample, n_betas):

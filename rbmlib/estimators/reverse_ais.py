@@ -1,25 +1,63 @@
 """Reverse annealed importance sampling: log Z from above.
 
-From x_K ~ p_K the path is run backwards; exp(-R), R = log Z_0 + sum_k log p*_k - log p*_{k-1}, is an
-AIS weight from the target to the base, E[exp(-R)] = 1 / Z. So E[R] >= log Z for exact draws of the
-target; from anything else the bound is only as good as they are.
+From x_K ~ p_K the path is run backwards, x_{k-1} from x_k by the transition of beta_{k-1}, and
+
+    R = log Z_0 + sum_k [log p*_{beta_k}(x_k) - log p*_{beta_{k-1}}(x_k)].
+
+exp(-R) is an AIS weight of the reversed path, from the target to the base, so that
+E[exp(-R)] = 1 / Z. By Jensen E[R] >= log Z, and -log mean exp(-R) >= log Z in expectation; both
+hold for exact samples of the model only. (Taking log mean exp(+R) instead bounds nothing.)
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import checks
-from ..models.enumeration import MOST_STATES, exact_draws, n_states
+from ..models.enumeration import MOST_IN_A_TABLE, can_enumerate
 from ..models.rbm import RBM
 from ..numerics import ChainStream
-from ..results import of_weights
+from ..paths.path import Path
+from ..results import Estimate, of_weights
 from ..sampling import anneal, sweep
+from ..sampling.sample import given_states
 from . import estimator
+
+STARTS = ("auto", "exact", "chains")
 
 
 @estimator
-def reverse_ais(path, betas, n_chains=1000, rng=None, *, start="auto", n_burn_in=1000):
-    """``start``: "exact" draws, "chains" annealed forward and resampled, or states of your own."""
+def reverse_ais(
+    path: Path, betas, n_chains: int = 1000, rng=None, *, start="auto", n_burn_in: int = 1000
+) -> Estimate:
+    """Estimate log Z from above by annealing from the target back to the base.
+
+    Parameters
+    ----------
+    path, betas, n_chains, rng, n_threads, progress
+        As in `rbmlib.ais` (``betas`` rise from 0 to 1 here too).
+    start : {"auto", "exact", "chains"} or array (n_chains, n_visible)
+        Where the chains begin: exact draws of the target (models with at most 22 units in one
+        layer); long chains elsewhere: chains annealed forward along ``betas``, resampled by
+        their weights, then moved ``n_burn_in`` sweeps at beta = 1; or states of your own.
+        "auto" takes exact draws where it can. ``settings["start"]`` says which it was.
+
+    Returns
+    -------
+    Estimate
+        ``bound = "upper"``. `mean_log_z` is the mean of R; `log_z` the tighter
+        ``-log mean exp(-R)``, whose error bar needs a large ESS. From anything but exact
+        samples the bound is only as good as they are. Along a moment-averaged path in ten steps
+        to a strongly coupled model, the 95% intervals of 863 runs that raised no flag held log Z
+        in 83%; elsewhere within three points. Shortened to 50 and 80%, those of strongly coupled
+        models hold it up to eight points too often elsewhere (the page on calibration).
+    """
     betas, n_chains = checks.schedule(betas), checks.count("n_chains", n_chains)
+    n_burn_in = checks.count("n_burn_in", n_burn_in, 0)
+    start = checked_start(path, start, n_chains)
     source = checks.generator(rng).spawn(1)[0]  # independent of `ais` with the same seed
     stream = ChainStream(source, n_chains)
 
@@ -27,41 +65,68 @@ def reverse_ais(path, betas, n_chains=1000, rng=None, *, start="auto", n_burn_in
         chains = ChainStream(source, n_chains)
         return *anneal(path, path.sample_base(n_chains, chains), betas, chains), chains
 
-    v, words, _ = begun(path, start, n_chains, source, n_burn_in, forward)
-    v, log_weights = anneal(path, v, betas[::-1], stream)
+    begun = begin(path, start, n_chains, source, n_burn_in, forward)
+    v, log_weights = anneal(path, begun.states, betas[::-1], stream)
+    settings = {"start": begun.words, "stream_seed": stream.seed, "n_temperatures": betas.size - 1}
     return of_weights(
-        "reverse_ais",
-        log_weights - path.log_z_base,
-        path,
-        v,
-        sign=-1,
-        n_sweeps=betas.size - 1,
-        settings={"start": words},
-    )
+        "reverse_ais", log_weights - path.log_z_base, path, v, sign=-1, n_sweeps=betas.size - 1,
+        settings=settings,
+    )  # fmt: skip
 
 
-def begun(path, start, n_chains, rng, n_burn_in, forward):
-    """States at beta = 1, in words where they come from, and whose descendants they are."""
+# where chains begin -------------------------------------------------------------------------
+
+
+class Start(NamedTuple):
+    """States to begin from, in words where they come from, and whose descendants they are."""
+
+    states: np.ndarray
+    words: str
+    ancestors: np.ndarray | None = None
+
+
+def checked_start(path, start, n_chains: int):
+    """States that were given, or "exact" or "chains"."""
+    if isinstance(start, (np.ndarray, list)):
+        return given_states(path, start, n_chains)
+    if not (isinstance(start, str) and start in STARTS):
+        raise ValueError(
+            f"start is {checks.named(start)}: expected one of {STARTS}, or states "
+            "(n_chains, n_visible)"
+        )
     target = path.at(1.0)
+    layers = isinstance(target, RBM)
+    if start == "auto":
+        return "exact" if layers and can_enumerate(target) else "chains"
+    if start == "exact":
+        other = hasattr(target, "exact_samples") if not layers else not target.hidden.conditional
+        if not other and not (layers and (can_enumerate(target) or target.log_z is not None)):
+            raise ValueError(
+                f"start is 'exact', but the target is {target!r}: expected an RBM with at most "
+                f"{MOST_IN_A_TABLE:,} states of one layer, or a LeakyRBM; use start='chains', or "
+                "states of your own draws"
+            )
+    return start
+
+
+def begin(path, start, n_chains: int, rng, n_burn_in: int, forward: Callable) -> Start:
+    """States at beta = 1. Where they are "chains", ``forward()`` says what to resample: annealed
+    states, their log-weights, and the stream of those that are drawn."""
     if not isinstance(start, str):
-        return checks.states("start", start, target.visible), "given", None
-    checks.one_of("start", start, ("auto", "exact", "chains"))
-    few = (
-        isinstance(target, RBM)
-        and target.hidden.conditional
-        and 2**22 >= min(n_states(target.visible), n_states(target.hidden), MOST_STATES)
-    )
-    if start == "exact" or (start == "auto" and few):
-        return exact_draws(target, n_chains, rng), "exact samples", None
+        return Start(start, "given")
+    if start == "exact":
+        return Start(path.at(1.0).exact_samples(n_chains, rng), "exact samples")
     v, log_weights, stream = forward()
-    chosen = resampled(log_weights, rng)
-    v = sweep(path, v[chosen], 1.0, n_burn_in, stream)
-    return v, f"chains annealed forward, resampled, {n_burn_in} sweeps at beta = 1", chosen
+    ancestors = resampled(log_weights, rng)
+    v = sweep(path, v[ancestors], 1.0, n_burn_in, stream)  # copies of one chain part
+    words = f"chains annealed forward, resampled, {n_burn_in} sweeps at beta = 1"
+    return Start(v, words, ancestors)
 
 
-def resampled(log_weights, rng):
-    """Indices of chains drawn in proportion to their weights, systematic."""
+def resampled(log_weights, rng, n: int | None = None) -> np.ndarray:
+    """Indices of ``n`` chains (default: all) drawn in proportion to their weights, systematic."""
     weights = np.exp(log_weights - log_weights.max())
-    places = (np.arange(weights.size) + rng.random()) / weights.size
+    n = weights.size if n is None else n
+    places = (np.arange(n) + rng.random()) / n
     found = np.searchsorted(np.cumsum(weights) / weights.sum(), places)
     return np.minimum(found, weights.size - 1)

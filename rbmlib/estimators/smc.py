@@ -114,23 +114,12 @@ def smc(
             log_z += float(logmeanexp(log_weights))
             v, family, log_weights = v[kept], family[kept], np.zeros(n_chains)
             resampled_after.append(now)
-    settings = {
-        "n_temperatures": last,
-        "stream_seed": stream.seed,
-        "threshold": threshold,
-        "look_every": look_every,
-        "resampled": resampled_after,
-        "n_families": int(np.unique(family).size),
-    }
-    return _of_families(
-        path,
-        v,
-        log_z + float(logmeanexp(log_weights)),
-        family_shares(log_weights, family),
-        n_sweeps=last,
-        states=v[resampled(log_weights, chosen)],
-        settings=settings,
-    )
+    settings = {"n_temperatures": last, "stream_seed": stream.seed, "threshold": threshold}
+    settings |= {"look_every": look_every, "resampled": resampled_after}
+    log_z += float(logmeanexp(log_weights))
+    shares, states = family_shares(log_weights, family), v[resampled(log_weights, chosen)]
+    settings["n_families"] = int(np.unique(family).size)
+    return _of_families(path, v, log_z, shares, n_sweeps=last, states=states, settings=settings)
 
 
 def _by_pilot(path, n_steps, rng):
@@ -138,10 +127,9 @@ def _by_pilot(path, n_steps, rng):
     n_pilot = int(PILOT_STEPS * n_steps)
     if n_pilot < WINDOWS:
         return linear(n_steps)
+    seen = {"n_recorded": WINDOWS + 1, "keep_chains": True}
     with quietly():
-        pilot = ais(
-            path, linear(n_pilot), PILOT_CHAINS, rng, n_recorded=WINDOWS + 1, keep_chains=True
-        )
+        pilot = ais(path, linear(n_pilot), PILOT_CHAINS, rng, **seen)
     return friction(pilot, n_steps)
 
 

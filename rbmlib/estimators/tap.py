@@ -10,10 +10,9 @@ one bit: m, m(1-m), m(1-m)(1-2m). Order 1 is naive mean field, 2 TAP, 3 its next
 other diagrams enter. This is eq. (14) of the report, whose a and b are our b and a. Stationary
 points satisfy its eqs. (15) and (16), and there log Z ~ -Gamma.
 
-Where couplings are strong the series does not converge. Each term then favours magnetisations at
-which it is large: on the trained model pcd_20 TAP2 puts all hidden units near 1/2, where the term
-of second order is 217 nats and that of first order 18, and log Z 37 nats too high. Every start
-leads there, and it is a minimum; only the other orders tell.
+Where couplings are strong the series does not converge: on the trained model pcd_20 TAP2 puts all
+hidden units near 1/2, where the term of second order is 217 nats and that of first order 18, and
+log Z 37 nats too high. Every start leads there, and it is a minimum; only the other orders tell.
 """
 
 import math
@@ -103,8 +102,6 @@ def tap(
     ------
     TypeError
         If ``rbm`` is no model of bits.
-    ValueError
-        If another argument is not as above.
 
     Examples
     --------
@@ -142,6 +139,10 @@ def tap(
         )
     compared = _compared(order, log_zs, values) if values else {}
     bounds = {"bound": "lower", "mean_log_z": log_z, "mean_std_error": 0.0} if order == 1 else {}
+    settings = {"order": order, "solver": solver, "solved": solved, "n_solved": n_solved}
+    settings["damping"] = damping if solver == "iterate" else None
+    settings["n_fixed_points"] = len(log_zs)
+    settings["log_z_sum"] = float(logsumexp(log_zs)) if n_solved else math.nan
     return Estimate(
         method=ORDERS[order - 1],
         log_z=log_z,
@@ -151,16 +152,7 @@ def tap(
         n_chains=n_starts,
         n_sweeps=len(history) - 1,
         trace={"free_energy": history, "log_z": log_zs, "n_starts": found.n_starts},
-        settings={
-            "order": order,
-            "solver": solver,
-            "damping": damping if solver == "iterate" else None,
-            "solved": solved,
-            "n_solved": n_solved,
-            "n_fixed_points": len(log_zs),
-            "log_z_sum": float(logsumexp(log_zs)) if n_solved else math.nan,
-        }
-        | compared,
+        settings=settings | compared,
         states=found,
         **bounds,
     )

@@ -1,73 +1,190 @@
 """Thermodynamic integration: log Z_1 - log Z_0 is the integral of the mean slope over beta.
 
-Mean slopes are ``sum_i q(k | x_i) Delta_i / sum_i q(k | x_i)`` (Carlson et al. 2016, eq. 21). The
-integral is a rule of quadrature, whose error no number of samples removes: it is taken as the
-distance to Simpson's rule and to the corrected one.
+From tempered samples the mean slope at beta_k is that of the states drawn there, or, with all
+states, ``sum_i q(k | x_i) Delta_i / sum_i q(k | x_i)`` (Carlson et al. 2016, eq. 21). The integral
+is then a rule of quadrature, whose error no number of samples removes: two rules on the same slopes
+tell how large it is.
 """
+
+from __future__ import annotations
 
 import numpy as np
 from scipy.integrate import simpson
 
 from .. import checks
-from ..results import Check, of_chains
-from . import estimator
-from .rts import UNUSED, tempered
+from ..paths.path import Path
+from ..results import Check, Estimate, of_chains
+from . import PATH_MEANING, estimator
+from .bar_of_sample import checked_sample, checked_skip
+from .rts import UNUSED
+from .rts_start import tempered
 
 RULES = ("trapezoid", "riemann", "corrected", "simpson")
-RULE_SHARE = 0.75  # of the error of the chains
+PER_LENGTH = 8  # betas of a planned ladder to one standard deviation of the slope
+RULE_SHARE = 0.75  # of the error of chains: with more than that of the rule, intervals cover 98%
 
 
 @estimator
-def ti(path, betas, n_chains=100, n_sweeps=2000, rng=None, *, rule="trapezoid"):
-    """Estimate log Z by a quadrature of the mean slopes of tempered states."""
-    return ti_of_sample(tempered(path, betas, n_chains, n_sweeps, rng), rule=rule, skip=UNUSED)
+def ti(
+    source,
+    betas=None,
+    n_chains: int = 100,
+    n_sweeps: int | None = None,
+    rng=None,
+    *,
+    rule: str = "trapezoid",
+    rao_blackwell: bool = True,
+    skip: int = 0,
+) -> Estimate:
+    """Estimate log Z by thermodynamic integration.
 
+    Parameters
+    ----------
+    source : TemperedSample or Path
+        Tempered states; or a path, on which `rbmlib.rts` then draws them (with ``betas``,
+        ``n_chains``, ``n_sweeps``, ``rng``), given v alone if the path has no joint slope. By
+        default betas are twice as close as those of `rbmlib.rts`, for the sake of the rule, and
+        sweeps as many as there.
+    rule : {"trapezoid", "riemann", "corrected", "simpson"}
+        "riemann": right end of each interval. "corrected": the trapezoid rule less
+        ``h^2 / 12`` times the change of the variance of the slope, which is the slope's derivative
+        (Friel, Hurn & Wyse 2014); joint states only.
+    rao_blackwell : bool
+        Mean slopes by eq. (21); False: of the states drawn at each beta, empty ones
+        interpolated. Parallel tempering has the latter only.
+    skip : int
+        Blocks of time not used.
+    n_threads, progress
+        As of `rbmlib.using`.
 
-def ti_of_sample(sample, *, rule="trapezoid", skip=0):
+    Returns
+    -------
+    Estimate
+        The variance is that over chains plus the square of the error of the rule, which is how
+        far it lies from the corrected rule and from Simpson's, whichever is farther
+        (``settings["rule_error"]``). Where that exceeds three quarters of the error of the
+        chains the estimate is flagged. ``settings["empty"]`` counts interpolated betas.
+        Of runs given the visible units alone, on two strongly coupled models, the 95% intervals
+        of 99 and 95 that raised no flag held log Z in 89% (the page on calibration).
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
+    >>> estimate = rl.ti(rl.GeometricPath(rbm), rng=0)
+    >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
+    True
+    """
     checks.one_of("rule", rule, RULES)
-    sums, betas = sample.mixed[skip:], sample.betas  # (blocks, chains, 3, K)
-    total = sums.sum(axis=(0, 1))
-    mean, square = total[1] / total[0], total[2] / total[0]
-    each = total[0] / sums.shape[1]  # of a chain
-    of_mean = (sums[:, :, 1] - mean * sums[:, :, 0]) / each
-    of_square = (sums[:, :, 2] - square * sums[:, :, 0]) / each
-    variance, of_variance = square - mean**2, of_square - 2 * mean * of_mean
-    weights, bend = quadrature(betas, "trapezoid" if rule == "corrected" else rule), bends(betas)
-    value, blocks = weights @ mean, of_mean @ weights
+    skip, about = checks.count("skip", skip, 0), {}
+    if isinstance(source, Path):
+        if rule == "corrected" and not source.joint:
+            raise ValueError(
+                f"rule is 'corrected', but the slope of a {type(source).__name__} depends on beta, "
+                "so that its variance is not its derivative: expected 'simpson' or 'trapezoid'"
+            )
+        source, about = tempered(
+            "ti", source, betas, n_chains, n_sweeps, rng, per_length=PER_LENGTH,
+            conditional="joint" if source.joint else "marginal",
+            record_every=lambda n_sweeps: max(1, n_sweeps // 1000),
+        )  # fmt: skip
+        skip = max(skip, UNUSED)
+    checked_sample(source, f"a TemperedSample, or {PATH_MEANING}", "source")
+    if rule == "corrected" and source.conditional != "joint":
+        raise ValueError(
+            "rule is 'corrected', but beta was drawn given v alone: expected a sample with "
+            "conditional='joint'"
+        )
+    skip = checked_skip(skip, len(source.visited))
+    return _integrated(source, rule, rao_blackwell and source.mixed is not None, skip, about)
+
+
+def _integrated(sample, rule: str, rao_blackwell: bool, skip: int, about: dict) -> Estimate:
+    """The quadrature of the mean slopes, what each chain moves it by, and the rule's own error."""
+    betas, sums = sample.betas, (sample.mixed if rao_blackwell else sample.visited)[skip:]
+    slopes = Slopes(sums.sum(axis=0))
+    weights = quadrature(betas, "trapezoid" if rule == "corrected" else rule)
+    value, chains = weights @ slopes.mean, slopes.of_means @ weights
+    variance, of_variances = slopes.variances() if sample.conditional == "joint" else (None, None)
     if rule == "corrected":
-        value, blocks = value + bend @ variance, blocks + of_variance @ bend
-    others = [quadrature(betas, "simpson") @ mean]
-    derivative = variance if sample.joint else np.gradient(mean, betas, edge_order=2)
-    others.append(quadrature(betas, "trapezoid") @ mean + bend @ derivative)
-    error = float(np.abs(np.array(others) - value).max())
-    spread = blocks.sum(axis=0).std(ddof=1) / np.sqrt(blocks.shape[1])
-    check = Check(
-        f"error of the rule {error:.3f}, of the chains {spread:.3f} (closer betas mend it)",
-        bool(error <= max(RULE_SHARE * spread, 1e-9)),
-    )
-    path = np.r_[0.0, np.cumsum(np.diff(betas) * (mean[1:] + mean[:-1]) / 2)[:-1], value]
-    ends = sums[:, :, 0][..., [0, -1]] / sample.block_sweeps[skip:, None, None]
-    return of_chains(
-        "ti",
-        sample,
-        sample.log_z_base + path,
-        blocks,
-        [check],
-        ends=ends,
-        error_of_rule=error,
-        trace={"slope_mean": mean},
-    )
-
-
-def quadrature(betas, rule):
+        w = correction(betas)
+        value, chains = value + w @ variance, chains + of_variances @ w
+    error = rule_error(betas, slopes.mean, variance, value)
+    spread = float(chains.std(ddof=1) / np.sqrt(chains.size))
+    text = f"error of the rule {error:.3f}, of the chains {spread:.3f} (closer betas mend it"
+    text += ")" if rule == "corrected" else ", or rule='corrected')"
     steps = np.diff(betas)
-    if rule == "simpson":
-        return simpson(np.eye(betas.size), x=betas, axis=1)
-    right = np.append(0.0, steps)
-    return right if rule == "riemann" else (right + np.append(steps, 0.0)) / 2
+    along = np.r_[0.0, np.cumsum(steps * (slopes.mean[1:] + slopes.mean[:-1]) / 2)]
+    settings = {"rule": rule, "rao_blackwell": rao_blackwell, "empty": slopes.n_empty}
+    return of_chains(
+        "ti" + ("" if rao_blackwell else " (states drawn at each beta)"),
+        sample,
+        sample.log_z_base + along,
+        chains[None],
+        [Check(text, bool(error <= max(RULE_SHARE * spread, 1e-9)))],
+        log_z=sample.log_z_base + value,
+        ends=None if sample.mixed is None else sample.occupation()[skip:][..., [0, -1]],
+        error_of_rule=error,
+        trace={"slope_mean": slopes.mean},
+        settings=about | settings | {"rule_error": error},
+    )
 
 
-def bends(betas):
-    """Weights of the variances in the corrected rule (Friel, Hurn & Wyse 2014): -h^2 / 12 dV."""
+class Slopes:
+    """Mean slope at each beta (K,), and the influence of each chain on it (n_chains, K).
+
+    From ``sums`` (n_chains, 3, K). Of a ratio of sums the influence is
+    ``(s_1 - mean s_0) / mean of s_0``. Betas without states are interpolated.
+    """
+
+    def __init__(self, sums):
+        self.sums, self.total = sums, sums.sum(axis=0)
+        self.full = self.total[0] > 0
+        if not self.full.any():
+            raise ValueError("source holds no state: expected at least one sweep")
+        self.n_empty = int((~self.full).sum())
+        self.mean, self.of_means = self._moment(1)
+
+    def _moment(self, power):
+        full, total, sums = self.full, self.total, self.sums
+        k, size = np.arange(full.size), np.where(full, total[0], 1.0) / len(sums)
+        mean = np.interp(k, k[full], total[power, full] / total[0, full])
+        return mean, np.where(full, sums[:, power] - mean * sums[:, 0], 0.0) / size
+
+    def variances(self):
+        """Variance of the slope at each beta, and the influence of each chain on it."""
+        square, of_squares = self._moment(2)
+        return square - self.mean**2, of_squares - 2 * self.mean * self.of_means
+
+
+def quadrature(betas, rule: str) -> np.ndarray:
+    """Weights of a rule at the betas."""
+    steps = np.diff(betas)
+    if rule == "riemann":
+        return np.concatenate([[0.0], steps])
+    if rule == "trapezoid":
+        return (np.append(steps, 0.0) + np.append(0.0, steps)) / 2
+    return simpson(np.eye(betas.size), x=betas, axis=1)
+
+
+def correction(betas) -> np.ndarray:
+    """Weights of the variances in the corrected rule: -h^2 / 12 (V_{k+1} - V_k), summed."""
     square = np.diff(betas) ** 2 / 12
     return np.append(square, 0.0) - np.append(0.0, square)
+
+
+def rule_error(betas, mean, derivative, value: float) -> float:
+    """How far ``value`` is from the corrected rule and from Simpson's, whichever is farther.
+
+    ``derivative`` (K,) of the mean slope is its variance where states are joint; None: differences
+    of the mean slopes serve. Two betas leave Simpson's rule nothing: there the ends of the slope,
+    between which a monotone one stays, bound the integral.
+    """
+    others = [quadrature(betas, "simpson") @ mean]
+    if derivative is None and betas.size > 2:
+        derivative = np.gradient(mean, betas, edge_order=2)
+    if derivative is not None:
+        others.append(quadrature(betas, "trapezoid") @ mean + correction(betas) @ derivative)
+    if betas.size == 2:
+        others += [mean[0], mean[1]]
+    return float(np.abs(np.array(others) - value).max())

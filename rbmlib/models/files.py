@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +24,15 @@ MAT_KEYS = (  # of published models, whose files may hold other things too
     ("parameter_W", "parameter_b", "parameter_a"),
     ("vishid", "visbiases", "hidbiases"),
 )
-_TORCH = "import torch, rbmlib as rl; rl.BernoulliRBM.from_state_dict(torch.load({0!r}, weights_only=True)).save({1!r})"  # noqa: E501
-_PICKLE = (
-    "import joblib, rbmlib as rl; rl.BernoulliRBM.from_sklearn(joblib.load({0!r})).save({1!r})"
-)
-_HDF5 = "import h5py, rbmlib as rl; rl.BernoulliRBM.from_state_dict({{k: v[()] for k, v in h5py.File({0!r}).items()}}).save({1!r})"  # noqa: E501
-CONVERTED_BY = (  # a line of Python, for files that are not opened here: most can execute code
-    dict.fromkeys((".pt", ".pth", ".ckpt", ".bin"), _TORCH)
-    | dict.fromkeys((".pkl", ".pickle", ".joblib", ".sav"), _PICKLE)
-    | dict.fromkeys((".h5", ".hdf5", ".hdf"), _HDF5)
-)
+STATE = "rl.BernoulliRBM.from_state_dict"
+CONVERTED_BY = {  # by lines of Python, for files that are not opened here: most can execute code
+    (".pt", ".pth", ".ckpt", ".bin"): "import torch, rbmlib as rl; "
+    f"{STATE}(torch.load({{0!r}}, weights_only=True)).save({{1!r}})",
+    (".pkl", ".pickle", ".joblib", ".sav"): "import joblib, rbmlib as rl; "
+    "rl.BernoulliRBM.from_sklearn(joblib.load({0!r})).save({1!r})",
+    (".h5", ".hdf5", ".hdf"): "import h5py, rbmlib as rl; "
+    f"{STATE}({{{{k: v[()] for k, v in h5py.File({{0!r}}).items()}}}}).save({{1!r}})",
+}
 
 # our own ------------------------------------------------------------------------------------
 
@@ -52,49 +51,39 @@ def arrays_of(model, dtype) -> dict[str, Any]:
 
 def parts_of(arrays: dict[str, Any]) -> tuple:
     """Visible and hidden layer, weights and log_scale of such arrays."""
-
-    def got(name):
-        if name not in arrays:
-            raise ValueError(f"it holds no {name!r}: expected a file of `save`")
-        return arrays[name]
-
     layers = []
     for side in SIDES:
-        name = str(got(f"{side}_layer"))
+        name = str(arrays[f"{side}_layer"])
         if name not in KINDS:
             raise ValueError(
                 f"it holds {side} units of the kind {name!r}, which no class here is: expected "
                 f"one of {', '.join(KINDS)}; import the module that defines yours, then load it"
             )
         kind = KINDS[name]
-        values = [np.asarray(got(f"{side}_{n}")) for n in kind.parameters + kind.constants]
+        values = [np.asarray(arrays[f"{side}_{n}"]) for n in kind.parameters + kind.constants]
         layers.append(kind(*(x if x.ndim else x.item() for x in values)))
-    return *layers, got("weights"), got("log_scale")
+    return *layers, arrays["weights"], arrays["log_scale"]
 
 
-def kinds_of(names, unmarked) -> tuple[str, str] | None:
-    """The kinds of layers of a file of this library that holds arrays of these names, if it is one.
+def marks_of(names: set[str], unmarked) -> dict[str, Any] | None:
+    """What the file of an earlier version leaves out; None if these are no arrays of this library.
 
-    ``unmarked`` are those of a file of an earlier version that says nothing; "" where it tells.
+    ``unmarked`` are the kinds of layers of a file that says nothing.
     """
-    names = set(names)
     if {"visible_layer", "hidden_layer"} <= names:
-        return "", ""
-    if "leakiness" in names:
-        return "Normal", "Leaky"
-    if "gaussian_visible" in names:
-        return "Normal", "Bits"
-    if names == {*PARAMETERS, "log_scale"}:
-        return unmarked[0].__name__, unmarked[1].__name__
-    return None
+        return {}
+    kinds = tuple(kind.__name__ for kind in unmarked) if names == {*PARAMETERS, "log_scale"} else ()
+    if "gaussian_visible" in names or "leakiness" in names:
+        kinds = "Normal", "Leaky" if "leakiness" in names else "Bits"
+    return (
+        {f"{side}_layer": kind for side, kind in zip(SIDES, kinds, strict=True)} if kinds else None
+    )
 
 
 # reading ------------------------------------------------------------------------------------
 
 
-def read_model(
-    path, made: Callable, layout: str | None, names: dict[str, str] | None, *, unmarked
-) -> Any:
+def read_model(path, made: Callable, layout: str | None, names: Mapping | None, *, unmarked) -> Any:
     """The model that a file holds, ``made`` of layers, weights and log_scale."""
     source = Path(path)
     if not source.is_file():
@@ -104,33 +93,34 @@ def read_model(
         raise ValueError(f"{source.name} is neither .npz nor .mat: cannot read a model from it")
     with _told_of(source):
         shapes = _shapes(source)
-    kinds = kinds_of(shapes, unmarked)
-    ours = kinds is not None and not (kinds[0] and (names is not None or layout == LAYOUTS[1]))
+    marks = marks_of(set(shapes), unmarked)
     try:
-        model = made(_own(source, kinds) if ours else _others(source, shapes, layout, names))
+        ours = marks is not None
+        model = made(_own(source, marks) if ours else _others(source, shapes, layout, names))
+        if ours and (names is not None or layout not in (None, LAYOUTS[0])):
+            raise ValueError(
+                f"{source.name} holds a {type(model).__name__}, which says how its arrays lie: "
+                "expected neither layout nor names"
+            )
     except ValueError as error:
         option = "; on the command line --layout" if "its layout" in str(error) else ""
         known = "" if source.name in str(error) else f"{source.name}: "
         raise ValueError(f"{known}{error}{option}") from None
-    if ours and (names is not None or layout not in (None, LAYOUTS[0])):
-        raise ValueError(
-            f"{source.name} holds a {type(model).__name__}, which says how its arrays lie: "
-            "expected neither layout nor names"
-        )
     return model
 
 
-def _own(source: Path, kinds) -> tuple:
-    """Parts of a file of this library."""
+def _own(source: Path, marks: dict[str, Any]) -> tuple:
+    """Parts of a file of this library, whatever arrays a layer has."""
     of_layers = {n for kind in KINDS.values() for n in kind.parameters + kind.constants}
     known = {f"{side}_{n}" for side in SIDES for n in ("layer", *of_layers)}
     with _told_of(source):
         arrays: dict[str, Any] = read_npz(source, {*known, "weights", "log_scale", "leakiness"})
-        if kinds[0]:
-            arrays |= {"visible_layer": kinds[0], "hidden_layer": kinds[1]}
-        if "leakiness" in arrays:
-            arrays |= {"hidden_above": 1.0, "hidden_below": arrays["leakiness"]}
-    return parts_of(arrays)
+    if "leakiness" in arrays:
+        arrays |= {"hidden_above": 1.0, "hidden_below": arrays["leakiness"]}
+    try:
+        return parts_of(arrays | marks)
+    except KeyError as error:
+        raise ValueError(f"cannot read {source.name}: it is damaged, without {error}") from None
 
 
 def _others(source: Path, shapes: dict, layout: str | None, names) -> tuple:
@@ -149,13 +139,13 @@ def _others(source: Path, shapes: dict, layout: str | None, names) -> tuple:
 
 def refuse_other_programs(path: Path) -> None:
     """Raises ValueError, with the line that converts the file, for one that is not opened here."""
-    line = CONVERTED_BY.get(path.suffix.lower())
-    if line:
-        raise ValueError(
-            f"{path.name} is a {path.suffix} file, which rbmlib does not open (it could execute "
-            "code, or needs another package): convert it once, in Python, if you trust it: "
-            + line.format(str(path), str(path.with_suffix(".npz")))
-        )
+    for suffixes, line in CONVERTED_BY.items():
+        if path.suffix.lower() in suffixes:
+            raise ValueError(
+                f"{path.name} is a {path.suffix} file, which rbmlib does not open (it could "
+                "execute code, or needs another package): convert it once, in Python, if you "
+                "trust it: " + line.format(str(path), str(path.with_suffix(".npz")))
+            )
 
 
 @contextlib.contextmanager

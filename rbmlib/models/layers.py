@@ -151,10 +151,7 @@ class Categories(Layer):
         self.q = checks.count("q", q, 2)
         if len(self) % self.q:
             raise ValueError(f"bias has {len(self)} entries: expected q = {self.q} for each unit")
-
-    @property
-    def values(self):
-        return np.eye(self.q)
+        self.values = np.eye(self.q)
 
     def _units(self, x):
         return x.reshape(*x.shape[:-1], -1, self.q)
@@ -212,7 +209,9 @@ class Leaky(Layer):
         raise TypeError("Leaky units are summed over: they have no states with a density")
 
     def cumulant(self, x):
-        return (np.where(x > 0, self.above, self.below) * x**2).sum(axis=1) / 2
+        low, above = np.minimum(x, 0.0), np.reshape(self.above, -1)  # slopes may be one a state
+        whole, left = np.einsum("nj,nj->n", x, x) / 2, np.einsum("nj,nj->n", low, low) / 2
+        return above * whole - (above - np.reshape(self.below, -1)) * left
 
     def mean(self, x):
         return np.where(x > 0, self.above, self.below) * x

@@ -64,20 +64,15 @@ def told(keys: Iterable[str], names: Mapping | None, what: str) -> Found:
     Raises ValueError if ``what`` holds keys that are none of the three, one is missing or two could
     be it: it lists all keys, and what to do.
     """
-    return find(keys, what) if names is None else chosen(names, keys, what)
-
-
-def find(keys: Iterable[str], what: str) -> Found:
     keys = list(keys)
-    by_role: dict[str, list[str]] = {role: [] for role in PARAMETERS}
-    vague: list[str] = []
-    other: list[str] = []
-    for key in keys:
-        role = _role(key)
-        if role:
-            by_role[role].append(key)
-        else:
-            (vague if _last(key) in VAGUE else other).append(key)
+    return _found(keys, what) if names is None else _chosen(names, keys, what)
+
+
+def _found(keys: list[str], what: str) -> Found:
+    by_role = {role: [key for key in keys if _role(key) == role] for role in PARAMETERS}
+    left = [key for key in keys if _role(key) is None]
+    vague = [key for key in left if _last(key) in VAGUE]
+    other = [key for key in left if _last(key) not in VAGUE]
     biases = by_role["visible_bias"], by_role["hidden_bias"]
     if not any(biases) and sorted(map(_last, vague)) == sorted(PAIR):
         for key in vague:
@@ -86,10 +81,9 @@ def find(keys: Iterable[str], what: str) -> Found:
     elif len(vague) == 1 and sum(map(bool, biases)) == 1:
         biases[0 if not biases[0] else 1].append(vague.pop())
     trouble = [f"no {role}" for role, found in by_role.items() if not found]
-    trouble += [f"{' and '.join(map(repr, found))} could be {role}"
-                for role, found in by_role.items() if len(found) > 1]  # fmt: skip
-    if vague:
-        trouble.append(f"{' and '.join(map(repr, vague))} could be either bias")
+    doubtful = [(found, role) for role, found in by_role.items() if len(found) > 1]
+    for several, role in doubtful + [(vague, "either bias")] * bool(vague):
+        trouble.append(f"{' and '.join(map(repr, several))} could be {role}")
     if other:
         trouble.append(f"{', '.join(map(repr, other))} unknown")
     if not any(by_role.values()) and not vague:
@@ -99,23 +93,19 @@ def find(keys: Iterable[str], what: str) -> Found:
         )
     if trouble:
         raise ValueError(f"{what} holds {listed(keys)}: {'; '.join(trouble)}; {remedy(keys)}")
-    chosen = {role: found[0] for role, found in by_role.items()}
-    return Found(chosen, KNOWN_LAYOUT.get(_last(chosen["weights"])))
+    roles = {role: found[0] for role, found in by_role.items()}
+    return Found(roles, KNOWN_LAYOUT.get(_last(roles["weights"])))
 
 
-def chosen(names: Mapping, keys: Iterable[str], what: str) -> Found:
-    """The keys that an argument ``names`` gives, checked."""
-    keys = list(keys)
+def _chosen(names: Mapping, keys: list[str], what: str) -> Found:
     if not isinstance(names, Mapping) or set(names) != set(PARAMETERS):
         came = sorted(map(str, names)) if isinstance(names, Mapping) else type(names).__name__
         raise ValueError(
             f"names is {came}: expected a dict of weights, visible_bias, hidden_bias, such as "
             "names={'weights': 'W', 'visible_bias': 'b', 'hidden_bias': 'c'}"
         )
-    absent = [name for name in names.values() if name not in keys]
-    if absent:
-        raise ValueError(f"names asks for {', '.join(map(repr, absent))}, but {what} holds "
-                         f"{listed(keys)}")  # fmt: skip
+    if absent := [repr(name) for name in names.values() if name not in keys]:
+        raise ValueError(f"names asks for {', '.join(absent)}, but {what} holds {listed(keys)}")
     if len(set(names.values())) < len(PARAMETERS):
         raise ValueError(f"names is {dict(names)!r}: expected three different keys")
     return Found(dict(names), None)
@@ -145,9 +135,7 @@ def parameters(weights, visible_bias, hidden_bias, *, optional: bool = False):
     if not w.size:
         raise ValueError(f"weights has shape {w.shape}: expected units in both layers")
     biases = []
-    for name, value, n in zip(
-        ("visible_bias", "hidden_bias"), (visible_bias, hidden_bias), w.shape, strict=True
-    ):
+    for name, value, n in zip(PARAMETERS[1:], (visible_bias, hidden_bias), w.shape, strict=True):
         value = np.zeros(n) if optional and value is None else value
         meaning = f"({n},) (weights is {w.shape[0]} x {w.shape[1]}; is it transposed?)"
         biases.append(checks.array(name, value, (n,), meaning, flatten=True))

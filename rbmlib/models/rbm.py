@@ -46,7 +46,7 @@ class RBM:
     >>> rbm
     RBM(Spins(2), Categories(3))
     >>> round(rl.exact(rbm).log_z, 4)
-    4.0218
+    4.1722
     """
 
     def __init__(self, visible: Layer, hidden: Layer, weights, *, log_scale: float = 0.0):
@@ -146,12 +146,12 @@ class RBM:
     def sample_hidden(self, visible, rng) -> np.ndarray:
         """A draw of h given v; ``rng`` is a seed, a generator, or has ``rng.random(shape)``."""
         x = self.field(checks.means("visible", visible, self.n_visible))
-        return self.hidden.draw(x, checks.source_of_random(rng))
+        return self.hidden.draw(x, checks.source_of_random(rng)).astype(float, copy=False)
 
     def sample_visible(self, hidden, rng) -> np.ndarray:
         """A draw of v given h."""
         x = self.visible_field(checks.means("hidden", hidden, self.n_hidden))
-        return self.visible.draw(x, checks.source_of_random(rng))
+        return self.visible.draw(x, checks.source_of_random(rng)).astype(float, copy=False)
 
     def gibbs(self, visible, rng) -> np.ndarray:
         """A draw of h given v, then of v given h.
@@ -481,9 +481,9 @@ class LeakyRBM(RBM):
 
     @property
     def leakiness(self) -> float:
-        return self.hidden.below
+        return self.hidden.below  # type: ignore[attr-defined]
 
-    def with_leakiness(self, leakiness: float) -> LeakyRBM:
+    def with_leakiness(self, leakiness: float) -> RBM:
         """The same weights and biases with another leakiness."""
         return self.with_(hidden=self.hidden.with_(below=checked_leakiness(leakiness)))
 

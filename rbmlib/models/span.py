@@ -15,6 +15,7 @@ import numpy as np
 
 from ..checks import source_of_random
 from ..numerics import LOG_2PI
+from .layers import Normal
 from .leaky import has_orthogonal_columns
 
 
@@ -45,6 +46,8 @@ def reduced(rbm):
     The rows of its weights are orthogonal (they are S V' of the singular value decomposition
     W = U S V'); if the columns of W are orthogonal, its weights are diagonal.
     """
+    if not isinstance(rbm.visible, Normal):
+        raise TypeError(f"{rbm!r} has no reduced form: expected Normal visible units")
     if has_orthogonal_columns(rbm.weights):
         norms = np.linalg.norm(rbm.weights, axis=0)
         basis, weights = rbm.weights / norms, np.diag(norms)

@@ -1,14 +1,14 @@
-"""Sampling."""
+"""Loops that are functions of a path: annealing, sweeps, tempering; and samples over betas."""
 
 from .anneal import Pilot as Pilot
 from .anneal import anneal as anneal
 from .anneal import both_ends as both_ends
 from .anneal import pilot as pilot
 from .anneal import sweep as sweep
+from .fitted import GaussianBasePath as GaussianBasePath
 from .fitted import MomentAveragingPath as MomentAveragingPath
-from .sample import Sample as Sample
+from .sample import TemperedSample as TemperedSample
 from .sample import parallel_tempering as parallel_tempering
 from .sample import simulated_tempering as simulated_tempering
-from .temper import Adjusted as Adjusted
 from .temper import adapt as adapt
 from .temper import temper as temper

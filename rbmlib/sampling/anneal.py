@@ -1,16 +1,18 @@
 """Annealing and sweeps: the loops. What stands here is the definition.
 
-Where a path has compiled loops (`compiled`), they are asked for in the first line: they do the same,
-to the rounding of fixed-point weights, and give the same bits on every processor.
-Random numbers are a `ChainStream`'s: one stream a chain.
+Where a path has compiled loops (`compiled`), they are asked for in the first line: they do the
+same, to the rounding of fixed-point weights, and give the same bits on every processor. Random
+numbers are a `ChainStream`'s: one stream a chain.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ..context import steps
+from .. import checks
+from ..context import configured, steps
 from ..numerics import ChainStream, logmeanexp
+from ..paths.path import Path
 from .compiled import compiled
 
 
@@ -42,17 +44,26 @@ def sweep(path, v, beta, n_sweeps, stream):
 
 
 class Pilot(NamedTuple):
-    """A short annealing run: log Z at the betas, chains at both ends of the ladder."""
+    """A short annealing run: what simulated tempering is started from."""
 
-    log_z: np.ndarray
-    bottom: np.ndarray
-    top: np.ndarray
-    log_weights: np.ndarray  # (K, n_chains) of every chain at every beta
+    log_z_path: np.ndarray  # (K,): estimates of log Z at the betas
+    bottom: np.ndarray  # (n_chains, n): draws of the base
+    top: np.ndarray  # (n_chains, n): annealed to beta = 1, not weighted
+    log_weights: np.ndarray  # (n_chains,): of the annealed states, log Z of the base included
+    log_weights_path: np.ndarray  # (K, n_chains): at every beta, base not included
 
 
-def pilot(path, betas, n_chains, n_steps, rng):
-    """Anneal chains through the betas in about ``n_steps`` steps."""
-    each = -(-n_steps // (betas.size - 1))
+@configured
+def pilot(path: Path, betas, n_chains: int = 100, n_steps: int = 1000, rng=None) -> Pilot:
+    """Anneal ``n_chains`` through the betas in about ``n_steps`` steps (a few tenths of a second).
+
+    Estimates of log Z at every beta by annealed importance sampling: good enough for chains
+    to move along the ladder, which equal ones are not. ``n_threads``, ``progress``: see
+    `rbmlib.using`.
+    """
+    betas = checks.ladder(betas)
+    n_chains, n_steps = checks.count("n_chains", n_chains, 2), checks.count("n_steps", n_steps)
+    each = -(-n_steps // (betas.size - 1))  # steps from one beta to the next
     fine = np.interp(np.arange(each * (betas.size - 1) + 1) / each, np.arange(betas.size), betas)
     fine[::each] = betas
     stream, along = ChainStream(rng, n_chains), np.zeros((betas.size, n_chains))
@@ -61,12 +72,13 @@ def pilot(path, betas, n_chains, n_steps, rng):
         along[k // each] = log_weights
 
     bottom = path.sample_base(n_chains, stream)
-    top, _ = anneal(path, bottom, fine, stream, range(each, fine.size, each), look)
-    return Pilot(path.log_z_base + logmeanexp(along, axis=1), bottom, top, along)
+    top, log_weights = anneal(path, bottom, fine, stream, range(each, fine.size, each), look)
+    log_z_path = path.log_z_base + logmeanexp(along, axis=1)
+    return Pilot(log_z_path, bottom, top, log_weights + path.log_z_base, along)
 
 
-def both_ends(path, betas, n_chains, n_steps, rng):
-    """A pilot's log Z; every second chain at beta = 1 with an annealed state, the others at 0."""
+def both_ends(path, betas, n_chains: int, n_steps: int, rng):
+    """A pilot's log Z, states and indices: every second chain annealed at beta = 1, others at 0."""
     first, odd = pilot(path, betas, max(n_chains, 10), n_steps, rng), np.arange(n_chains) % 2 == 1
     start = np.where(odd[:, None], first.top[:n_chains], first.bottom[:n_chains])
-    return first, start, np.where(odd, betas.size - 1, 0)
+    return first.log_z_path, start, np.where(odd, betas.size - 1, 0)

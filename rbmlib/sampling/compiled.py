@@ -8,31 +8,33 @@ Importance steps at both ends of `anneal` put right what the copy changes.
 import numpy as np
 
 from .._kernels import gibbs as kernels
-from .._kernels.adaptive import Adapting, Rule
+from .._kernels.adaptive import Adapting
 from .._kernels.fields import fields
 from .._kernels.tempering import DRAWS, Kept, Tally, Tempering, no_draws
 from ..context import bar, settings
 from ..models.layers import Bits
 from ..numerics import expit, softplus
 from ..paths.moves import gibbs
+from .diagonal import DiagonalLoops, is_diagonal
 
 COARSEST = 1 / 128  # largest unit of fixed-point weights that an importance step puts right
 COARSEST_SLOPES, UNCORRECTED = 0.1, 0.01  # nats
 
 
 def compiled(path, corrected=False):
-    """The compiled loops of a path, or None; ``corrected``: for `anneal`, which puts errors right."""
+    """The compiled loops of a path, or None; ``corrected``: of `anneal`, which mends errors."""
     if "_loops" not in vars(path):
-        path._loops = Loops(path.pieces[0]) if has_loops(path) else None
+        path._loops = loops_of(path) if getattr(path, "compiled", False) else None
     return path._loops if path._loops and path._loops.near(corrected) else None
 
 
-def has_loops(path):
-    if not getattr(path, "compiled", False) or len(path.models) > 2 or path.move is not gibbs:
-        return False
-    low, high = path.models
+def loops_of(path):
+    if is_diagonal(path):
+        return DiagonalLoops(path)
+    low, high = path.models[0], path.models[-1]
     bits = type(high.visible) is Bits and type(high.hidden) is Bits
-    return bits and not low.weights.any()
+    one_line = bits and len(path.models) == 2 and path.move is gibbs and not low.weights.any()
+    return Loops(path.pieces[0]) if one_line else None
 
 
 class Loops:
@@ -104,13 +106,13 @@ class Loops:
         v, shift, k = own_bits(v), self.scale, betas.size
         ours = [np.zeros_like(sums.mixed), np.zeros_like(sums.visited)]
         tally = Tally(*ours, *np.zeros((2, k, k), np.int64), sums.passages, sums.last_end)
-        tempering = Tempering(offsets + betas * shift, Kept(*kept, 1, 0), tally)
+        tempering = Tempering(offsets + betas * shift, kept, tally)
         with bar(n_sweeps, "tempering") as shown:
             kernels.temper(self.family, v, index, betas, tempering, n_sweeps, stream,
                          settings.get().n_threads, shown.update)  # fmt: skip
         stream.draw += DRAWS * n_sweeps
-        kept[0][...] += shift  # the kernels know the units' part of a slope only
-        for part, total in zip(ours, sums):
+        kept.delta[...] += shift  # the kernels know the units' part of a slope only
+        for part, total in zip(ours, sums[:2], strict=True):
             part[:, 2] += shift * (2 * part[:, 1] + shift * part[:, 0])
             part[:, 1] += shift * part[:, 0]
             total += part
@@ -125,10 +127,9 @@ class Loops:
         stream.draw += DRAWS - 1  # beta is the caller's to draw
         return v, slopes[0] + self.scale
 
-    def adapt(self, v, index, betas, gains, prior, stream, adjusted):
+    def adapt(self, v, index, betas, gains, rule, adjusted, stream):
         v = own_bits(v)
-        rule = Rule(prior, np.log(prior), False, True)
-        adapting = Adapting(betas * self.scale, gains, rule, adjusted)
+        adapting = Adapting(betas * self.scale, np.ascontiguousarray(gains), rule, adjusted)
         with bar(gains.shape[1], "adapting") as shown:
             kernels.adapt(self.family, v, index, betas, adapting, stream, settings.get().n_threads,
                         shown.update)  # fmt: skip

@@ -1,0 +1,127 @@
+"""The Wang-Landau algorithm over inverse temperatures, by flat histograms and as 1/t.
+
+The update of self-adjusted mixture sampling with the beta drawn, and another rule for the gain: it
+is halved whenever the histogram of betas is flat (Wang & Landau 2001). So it falls exponentially
+once chains mix, and the error stays where it was; from the sweep at which it would fall below 1/t,
+1/t is taken instead, with which the error goes on falling (Belardinelli & Pereyra 2007).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from .. import checks
+from ..context import bar
+from ..paths.path import Path
+from ..results import Estimate
+from . import estimator
+from .self_adjusted import planned_groups
+
+CHECK_EVERY = 100  # sweeps between two looks at a histogram
+
+
+@estimator
+def wang_landau(
+    path: Path,
+    betas=None,
+    n_chains: int = 100,
+    n_sweeps: int | None = None,
+    rng=None,
+    *,
+    n_groups: int = 10,
+    start: str = "pilot",
+    one_over_t: bool = True,
+    flatness: float = 0.8,
+    jump: str = "global",
+    prior=None,
+    conditional: str = "joint",
+) -> Estimate:
+    """Estimate log Z by the Wang-Landau algorithm.
+
+    A chain adds ``log f = gain / pi_k`` to log Z_k where it is, divided by the chains of its
+    group. The gain begins at the least pi_k, so that ``log f`` is 1 as usual.
+
+    Parameters
+    ----------
+    path, betas, rng, prior, conditional, n_threads, progress
+        As in `rl.rts`.
+    n_chains, n_sweeps, n_groups, start, jump
+        As in `rl.sams`.
+    one_over_t : bool
+        Take 1/t for the gain, t in sweeps, once a halving has brought it below. Without, the
+        estimate does not converge: its error saturates.
+    flatness : float
+        A histogram is flat if no beta has less than this share of what its prior is due, and
+        each has been visited; looked at every 100 sweeps. 0.8 is customary; 0 asks for visits
+        only, as Belardinelli & Pereyra do.
+
+    Returns
+    -------
+    Estimate
+        As of `rl.sams`. ``settings["gain"]`` (n_groups) are the last gains,
+        ``settings["halvings"]`` how often each was halved.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
+    >>> estimate = rl.wang_landau(rl.GeometricPath(rbm), rng=0)
+    >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
+    True
+    """
+    meaning = "a share from 0 to below 1, such as 0.8"
+    flatness = checks.number("flatness", flatness, meaning, least=0, below=1)
+    groups, plan = planned_groups(
+        "wang_landau", path, betas, n_chains, n_sweeps, rng, n_groups=n_groups, prior=prior,
+        conditional=conditional, start=start, jump=jump, mixed=False,
+    )  # fmt: skip
+    n_sweeps = plan.n_sweeps
+    rule, half = Halving(groups.n_groups, groups.rule.prior, bool(one_over_t), flatness), n_sweeps // 2
+    stops = np.unique(np.r_[np.arange(0, n_sweeps, CHECK_EVERY), half, n_sweeps])
+    with bar(n_sweeps, "Wang-Landau"):
+        for first, last in pairwise(stops):
+            before = groups.visits.copy()
+            groups.advance(rule.gains(first, last))
+            rule.see(groups.visits - before, last)
+            groups.note(last, half)
+    settings = {
+        "one_over_t": rule.one_over_t,
+        "flatness": flatness,
+        "jump": jump,
+        "gain": rule.last.tolist(),
+        "halvings": rule.halvings.tolist(),
+    }
+    return groups.estimate("wang_landau", plan, settings)
+
+
+class Halving:
+    """The gain of each group: halved at flat histograms, and 1/t from where that is more."""
+
+    def __init__(self, n_groups: int, prior, one_over_t: bool, flatness: float):
+        self.prior, self.one_over_t, self.flatness = prior, one_over_t, flatness
+        self.gain = np.full(n_groups, prior.min())
+        self.last = self.gain.copy()
+        self.late = np.zeros(n_groups, bool)  # in the 1/t stage
+        self.histogram = np.zeros((n_groups, prior.size), np.int64)
+        self.halvings = np.zeros(n_groups, int)
+
+    def gains(self, first: int, last: int) -> np.ndarray:
+        """Of sweeps ``first`` to ``last``: (n_groups, last - first)."""
+        t = np.arange(first + 1, last + 1)
+        gains = np.where(self.late[:, None], 1 / t, self.gain[:, None])
+        self.last = gains[:, -1].copy()
+        return gains
+
+    def see(self, visits, t: int) -> None:
+        """Add visits (n_groups, K) up to sweep ``t``; halve the gains of flat histograms."""
+        self.histogram += visits
+        due = self.histogram.sum(axis=1, keepdims=True) * self.prior
+        seen = (self.histogram > 0) & (self.histogram >= self.flatness * due)
+        flat = seen.all(axis=1) & ~self.late
+        self.gain[flat] /= 2
+        self.halvings += flat
+        self.histogram[flat] = 0
+        if self.one_over_t:
+            self.late |= flat & (self.gain <= 1 / t)
