@@ -28,7 +28,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import expit
 
 from .._validation import callback, finite_array, generator, one_of, seen_by
-from ..datasets.images import check_standardised
+from ..datasets.standardisation import check_standardised
 from ..models import GaussianRBM, LeakyRBM
 from ..models.leaky import checked_leakiness
 from ..models.projection import LARGEST, checked_largest, clipping
