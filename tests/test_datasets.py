@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from rbmlib import datasets
-from rbmlib.files import read_npy
 from rbmlib.datasets import DataCorrupt
 from rbmlib.datasets import register as _register
 
@@ -159,13 +158,18 @@ def test_committed_text_file():
     assert first == "model,schedule,logz_exact,logz_hat,ess"
 
 
+@pytest.mark.parametrize("file", ["../README.md", "published/../../x.csv", "/etc/passwd"])
+def test_no_file_beside_the_data_folder_is_given(file):
+    with pytest.raises(ValueError, match=rf"file is '{file}', which leaves the data folder"):
+        datasets.committed(file)
+
+
 def test_registers_agree():
     assert set(_register.PUBLISHED_RBMS) <= set(_register.REMOTE)
     assert {f"models/{name}.npz" for name in _register.COMMITTED_RBMS} <= set(_register.COMMITTED)
     assert len({remote.file for remote in _register.REMOTE.values()}) == len(_register.REMOTE)
     for remote in _register.REMOTE.values():
-        # SVHN's own page has no https; a file with another SHA-256 is refused either way
-        assert remote.url.startswith(("https://", "http://ufldl.stanford.edu/"))
+        assert remote.url.startswith("https://")
         assert remote.url.endswith("/" + remote.file)
         assert len(bytes.fromhex(remote.sha256)) == 32
 
@@ -176,15 +180,3 @@ def test_committed_data_need_no_pooch():
     code = load + "sys.exit('pooch' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
-
-
-def test_columns_of_an_array_are_those_that_are_wanted(tmp_path):
-    file, rows = tmp_path / "rows.npy", np.arange(15.0).reshape(3, 5)
-    np.save(file, rows)
-    assert np.array_equal(read_npy(file, 5), rows)
-    assert np.array_equal(read_npy(file), rows)
-    with pytest.raises(ValueError, match=r"shape \(3, 5\): expected \(n_samples, 4\)"):
-        read_npy(file, 4)
-    np.save(file, rows.ravel())
-    with pytest.raises(ValueError, match=r"shape \(15,\): expected \(n_samples, 15\)"):
-        read_npy(file, 15)

@@ -13,7 +13,8 @@ from rbmlib import datasets
 from rbmlib.datasets import DataCorrupt, DataUnavailable, files
 from rbmlib.datasets import download as _download
 from rbmlib.datasets import register as _register
-from rbmlib.datasets.register import COMMITTED, Remote
+from rbmlib.datasets.download import Remote
+from rbmlib.datasets.register import COMMITTED
 
 
 @pytest.fixture
@@ -146,8 +147,8 @@ def test_own_folder_that_is_none(data_folders, monkeypatch):
 
 
 def test_unknown_published_file():
-    with pytest.raises(ValueError, match=r"'cifar_10' \(did you mean 'cifar10'\?\): expected one"):
-        datasets.fetch("cifar_10")
+    with pytest.raises(ValueError, match=r"'course-test' \(did you mean 'course_test'\?\)"):
+        datasets.fetch("course-test")
 
 
 @pytest.mark.parametrize("file", ["results/no_such.csv", next(iter(COMMITTED))])

@@ -82,7 +82,6 @@ SILENT = {
         lambda: testsystems.tempered_log_z(MIXTURE, 4.0, [-1.0, 1.0]),
         "betas run from -1.0 to 1.0",
     ),
-    "in full": (lambda: datasets.load_cifar10(full="False"), "full is a str"),
     "sample": (lambda: mcmc.Independent(3, density), "sample is 3: expected a function"),
     "density": (lambda: mcmc.Independent(force, None), "log_density is None"),
 }

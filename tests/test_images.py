@@ -6,14 +6,14 @@ import tarfile
 
 import numpy as np
 import pytest
+from rbmbook import images
 from scipy.io import savemat
 
 import rbmlib as rl
-from rbmlib import datasets
-from rbmlib.datasets import DataCorrupt, images
+from rbmlib.datasets import DataCorrupt
 from rbmlib.datasets import download as _download
-from rbmlib.datasets import register as _register
-from rbmlib.datasets.register import Remote
+from rbmlib.datasets.download import Remote
+from rbmlib.datasets.standardisation import check_standardised
 
 RNG = np.random.default_rng(0)
 SMALL = RNG.integers(0, 256, (4, images.N_PIXELS), np.uint8)
@@ -35,7 +35,7 @@ def own(tmp_path, monkeypatch):
 
 
 def test_subset_is_the_beginning_of_each_class():
-    data = datasets.load_cifar10()
+    data = images.load_cifar10()
     assert data.train.shape == (2000, 3072)
     assert data.test.shape == (500, 3072)
     assert data.train.dtype == np.uint8
@@ -49,7 +49,7 @@ def test_subset_is_the_beginning_of_each_class():
 
 def test_subset_is_of_the_genuine_files():
     """Means and deviations of CIFAR-10's colours (0.491, 0.482, 0.447; 0.247, 0.243, 0.262)."""
-    colours = images.pictures(datasets.load_cifar10().train).reshape(-1, 3) / 255
+    colours = images.pictures(images.load_cifar10().train).reshape(-1, 3) / 255
     np.testing.assert_allclose(colours.mean(axis=0), [0.491, 0.482, 0.447], atol=0.015)
     np.testing.assert_allclose(colours.std(axis=0), [0.247, 0.243, 0.262], atol=0.015)
 
@@ -63,9 +63,9 @@ def test_differences_lose_nothing():
 def cifar_files(monkeypatch) -> dict[str, bytes]:
     """Six small files in the form of CIFAR-10's, registered in place of the real ones."""
     files = {}
-    for i, name in enumerate(_register.CIFAR_BATCHES):
+    for i, name in enumerate(images.CIFAR_BATCHES):
         files[name] = images.write_cifar_batch(SMALL + np.uint8(i), LABELS)
-        monkeypatch.setitem(_register.CIFAR_BATCHES, name, sha256(files[name]))
+        monkeypatch.setitem(images.CIFAR_BATCHES, name, sha256(files[name]))
     return files
 
 
@@ -79,28 +79,28 @@ def check_full(data):
 
 
 def test_full_set_from_unpacked_files(own, monkeypatch):
-    folder = own / _register.CIFAR_FOLDER
+    folder = own / images.CIFAR_FOLDER
     folder.mkdir()
     for name, content in cifar_files(monkeypatch).items():
         (folder / name).write_bytes(content)
-    check_full(datasets.load_cifar10.__wrapped__(full=True))
+    check_full(images.load_cifar10.__wrapped__(full=True))
     (folder / "test_batch.bin").write_bytes(b"other")
     with pytest.raises(DataCorrupt, match=r"test_batch\.bin is damaged"):
-        datasets.load_cifar10.__wrapped__(full=True)
+        images.load_cifar10.__wrapped__(full=True)
 
 
 def test_full_set_from_the_archive(own, monkeypatch):
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for name, content in cifar_files(monkeypatch).items():
-            entry = tarfile.TarInfo(f"{_register.CIFAR_FOLDER}/{name}")
+            entry = tarfile.TarInfo(f"{images.CIFAR_FOLDER}/{name}")
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
     name = "cifar-10-binary.tar.gz"
     (own / name).write_bytes(buffer.getvalue())
     remote = Remote(name, "https://x/" + name, sha256(buffer.getvalue()))
-    monkeypatch.setitem(_register.REMOTE, "cifar10", remote)
-    check_full(datasets.load_cifar10.__wrapped__(full=True))
+    monkeypatch.setitem(images.REMOTE, "cifar10", remote)
+    check_full(images.load_cifar10.__wrapped__(full=True))
     assert [path.name for path in own.iterdir()] == [name]
 
 
@@ -110,15 +110,15 @@ def test_svhn(own, monkeypatch):
         cube = images.pictures(SMALL).transpose(1, 2, 3, 0)
         savemat(own / file, {"X": cube, "y": np.array([[10], [1], [9], [2]], np.uint8)})
         digest = sha256((own / file).read_bytes())
-        monkeypatch.setitem(_register.REMOTE, name, Remote(file, "https://x/" + file, digest))
-    data = datasets.load_svhn.__wrapped__()
+        monkeypatch.setitem(images.REMOTE, name, Remote(file, "https://x/" + file, digest))
+    data = images.load_svhn.__wrapped__()
     np.testing.assert_array_equal(data.train, SMALL)
     np.testing.assert_array_equal(data.test, SMALL)
     assert data.test_labels.tolist() == [0, 1, 9, 2]
 
 
 def test_standardisation():
-    data = datasets.load_cifar10()
+    data = images.load_cifar10()
     scale = rl.Standardisation(data.train)
     x = scale(data.train)
     assert x.dtype == np.float32
@@ -132,7 +132,7 @@ def test_standardisation():
 
 def test_the_committed_scale_is_that_of_all_training_images():
     """Means and deviations of the 2,000 images are near it, and it standardises them nearly."""
-    data, scale = datasets.load_cifar10(), datasets.cifar10_scale()
+    data, scale = images.load_cifar10(), images.cifar10_scale()
     own = rl.Standardisation(data.train)
     np.testing.assert_allclose(scale.mean, own.mean, atol=8)
     np.testing.assert_allclose(scale.std, own.std, atol=5)
@@ -142,16 +142,18 @@ def test_the_committed_scale_is_that_of_all_training_images():
 
 
 def test_unstandardised_pixels_are_told_apart():
-    data = datasets.load_cifar10()
+    data = images.load_cifar10()
     scale = rl.Standardisation(data.train)
-    images.check_standardised("data", scale(data.train)[:200])
-    images.check_standardised("data", scale(data.test))
+    check_standardised("data", scale(data.train)[:200])
+    check_standardised("data", scale(data.test))
     for wrong in (data.train, data.train / 255, scale(data.train) * 3, scale(data.train) + 1):
         with pytest.raises(ValueError, match=r"data is not standardised.*rl\.Standardisation"):
-            images.check_standardised("data", wrong)
+            check_standardised("data", wrong)
 
 
 def test_wrong_images():
+    with pytest.raises(ValueError, match=r"full is 'False': expected True or False"):
+        images.load_cifar10(full="False")
     with pytest.raises(ValueError, match=r"images has 1 pixels that are the same"):
         rl.Standardisation([[0, 1], [0, 2]])
     with pytest.raises(ValueError, match=r"images has shape \(3,\): expected"):

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
-import rbmlib as rl
 from rbmbook.experiments.leaky_rbm import cifar10, mixing, training
+from rbmbook.images import cifar10_scale, load_cifar10
+
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.moves import leaky_mixing
@@ -40,8 +40,8 @@ def test_a_training_is_scored_on_both_halves_of_the_held_out_images(kind, fallin
 
 
 def test_the_committed_images_are_split_into_2000_and_250_and_250():
-    images, scale = training.subset(), rl.datasets.cifar10_scale()
-    there = rl.datasets.load_cifar10()
+    images, scale = training.subset(), cifar10_scale()
+    there = load_cifar10()
     np.testing.assert_array_equal(images["train"], scale(there.train))
     held_out = np.concatenate([images["tuning"], images["test"]])
     np.testing.assert_array_equal(held_out, scale(there.test))
@@ -52,8 +52,8 @@ def test_all_images_are_split_without_one_in_two_parts(monkeypatch):
     """No image for tuning is trained on, and the last 4,000 for training belong to no part."""
     number = np.arange(60_000, dtype=float)[:, None]
     whole = SimpleNamespace(train=number[:50_000], test=number[50_000:])
-    monkeypatch.setattr(training.datasets, "load_cifar10", lambda full: whole)
-    monkeypatch.setattr(training.datasets, "cifar10_scale", lambda: lambda rows: rows)
+    monkeypatch.setattr(training, "load_cifar10", lambda full: whole)
+    monkeypatch.setattr(training, "cifar10_scale", lambda: lambda rows: rows)
     images = training.all_images.__wrapped__()
     assert {name: (x[0, 0], x[-1, 0], len(x)) for name, x in images.items()} == {
         "train": (0, 44_999, 45_000), "tuning": (45_000, 45_999, 1_000),
@@ -146,9 +146,9 @@ def test_models_of_slanted_columns_differ_by_seed():
 def test_images_for_training_and_for_validation_are_others(monkeypatch):
     images = np.arange(7.0)[:, None]
     monkeypatch.setattr(cifar10, "N_TRAIN", 5)
-    monkeypatch.setattr(cifar10.datasets, "cifar10_scale", lambda: lambda x: 2 * x)
+    monkeypatch.setattr(cifar10, "cifar10_scale", lambda: lambda x: 2 * x)
     monkeypatch.setattr(
-        cifar10.datasets, "load_cifar10", lambda full: SimpleNamespace(train=images)
+        cifar10, "load_cifar10", lambda full: SimpleNamespace(train=images)
     )
     train, validation = cifar10.cifar_parts.__wrapped__()
     assert train.ravel().tolist() == [0, 2, 4, 6, 8]

@@ -8,7 +8,7 @@ from helpers_published import CONTENT, SHA256
 
 from rbmlib import datasets
 from rbmlib.datasets import register as _register
-from rbmlib.datasets.register import Remote
+from rbmlib.datasets.download import Remote
 
 
 def test_load_course_test(data_folders, monkeypatch):

@@ -20,7 +20,6 @@ ROOMS = ["models", "datasets", "paths", "moves", "schedules", "tempering", "auto
 # By room: modules, and what is returned, or explained in a chapter, without being exported.
 BESIDE = {
     "models": ["load_gaussian_visible", "Reduction"],
-    "datasets": ["pictures"],
     "paths": ["AdaptedSteps"],
     "moves": ["leaky"],
     "estimators": [

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from ..files import replacing
-
 TIMEOUT = 30  # seconds without an answer from a server
 
 
@@ -45,6 +43,11 @@ def user_folder() -> Path | None:
     return folder
 
 
+def found_or_downloaded(name: str, remote: Remote) -> Path:
+    """Return the checked local file of a published one; :func:`rbmlib.datasets.fetch` explains."""
+    return find(remote) or _download(name, remote)
+
+
 def find(remote: Remote) -> Path | None:
     """Return the checked local file of a published one, or None if there is none."""
     remedies = [
@@ -58,25 +61,29 @@ def find(remote: Remote) -> Path | None:
     return None
 
 
-def download(name: str, remote: Remote) -> Path:
+def check(path: Path, sha256: str, remedy: str) -> None:
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != sha256:
+        raise DataCorrupt(f"{path} is damaged: SHA-256 {found}, expected {sha256}; {remedy}")
+
+
+def _download(name: str, remote: Remote) -> Path:
     pooch = _import_pooch()
-    folder = cache_folder()
     fetch = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=TIMEOUT)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with replacing(folder / remote.file, "w+b") as file:
-            fetch(remote.url, file, None)
-            file.seek(0)
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-            if found != remote.sha256:
-                raise ValueError(f"its SHA-256 is {found}, which does not match the known hash")
-        return folder / remote.file
+    try:  # pooch writes beside, checks, and moves
+        return Path(
+            pooch.retrieve(
+                remote.url, f"sha256:{remote.sha256}", remote.file, cache_folder(), downloader=fetch
+            )
+        )
     except (OSError, ValueError) as error:  # of requests, of the disk; another SHA-256
         reason = _reason(error, remote.url)
     raise DataUnavailable(
         f"{name} is not on this machine and could not be downloaded: {reason}. "
-        f"Get {remote.url} (SHA-256 {remote.sha256}) and put it as {remote.file} in {folder} "
-        "or in a folder of your own, named by the environment variable RBMLIB_DATA"
+        f"Get {remote.url} (SHA-256 {remote.sha256}) and put it as {remote.file} in "
+        f"{cache_folder()} or in a folder of your own, named by the environment variable "
+        "RBMLIB_DATA"
     )
 
 
@@ -96,11 +103,5 @@ def _import_pooch():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pooch
+    pooch.get_logger().setLevel("WARNING")  # it tells of each download on standard error
     return pooch
-
-
-def check(path: Path, sha256: str, remedy: str) -> None:
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != sha256:
-        raise DataCorrupt(f"{path} is damaged: SHA-256 {found}, expected {sha256}; {remedy}")

@@ -3,10 +3,8 @@
 import difflib
 from pathlib import Path
 
-import numpy as np
-
 from ..checks import instance
-from .download import DataCorrupt, DataUnavailable, check, download, find, user_folder
+from .download import DataCorrupt, DataUnavailable, check, found_or_downloaded, user_folder
 from .register import COMMITTED, REMOTE
 
 INSTALLED = "_data"  # the folder data of the repository, in the package
@@ -26,13 +24,18 @@ def committed(file: str) -> Path:
 
     Raises
     ------
+    ValueError
+        If the path leads out of the data folder.
     DataUnavailable
         If the file is one of those that only chapters need, which an installed package leaves in
         the repository; the message says where to put it.
     DataCorrupt
         If the file is missing from a checkout, or is binary and not the registered one.
     """
-    instance("file", file, str, "a path in the data folder, such as 'published/varopt_table1.csv'")
+    inside = "a path in the data folder, such as 'published/varopt_table1.csv'"
+    instance("file", file, str, inside)
+    if Path(file).is_absolute() or ".." in Path(file).parts:
+        raise ValueError(f"file is {file!r}, which leaves the data folder: expected {inside}")
     folder = _data_folder()
     path = folder / file
     remedy = f"restore it (in a checkout: git checkout -- data/{file}) or reinstall rbmlib"
@@ -80,9 +83,8 @@ def fetch(name: str) -> Path:
     Parameters
     ----------
     name : str
-        One of "h10", "h20", "h100", "h500", "salakhutdinov_cd25_500" (RBMs), "course_test"
-        (their binarised test set), "cifar10" (the archive of its binary version), "svhn_train"
-        or "svhn_test".
+        One of "h10", "h20", "h100", "h500", "salakhutdinov_cd25_500" (RBMs), or "course_test"
+        (their binarised test set).
 
     Returns
     -------
@@ -100,7 +102,7 @@ def fetch(name: str) -> Path:
     instance("name", name, str, f"one of {', '.join(REMOTE)}")
     if name not in REMOTE:
         raise ValueError(f"unknown published file {name!r}{suggest(name, REMOTE)}")
-    return find(REMOTE[name]) or download(name, REMOTE[name])
+    return found_or_downloaded(name, REMOTE[name])
 
 
 def suggest(name: str, known) -> str:
@@ -108,8 +110,3 @@ def suggest(name: str, known) -> str:
     close = difflib.get_close_matches(name, known, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     return f"{hint}: expected one of {', '.join(known)}"
-
-
-def read_only(array: np.ndarray) -> np.ndarray:
-    array.setflags(write=False)
-    return array

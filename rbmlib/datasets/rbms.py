@@ -2,13 +2,13 @@
 
 import os
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..models import BernoulliRBM
-from ..models.files import load_gaussian_visible, load_model, refuse_other_programs
+from ..models.files import refuse_other_programs
+from ..models.rbm import RBM, GaussianRBM
 from .download import DataCorrupt, DataUnavailable, find
 from .files import committed, fetch, suggest
-from .register import COMMITTED_GAUSSIAN, PUBLISHED_RBMS, RBMS, REMOTE
+from .register import PUBLISHED_RBMS, RBMS, REMOTE
 
 
 class RBMInfo(NamedTuple):
@@ -23,7 +23,7 @@ class RBMInfo(NamedTuple):
 def load_rbm(
     name_or_path: str | os.PathLike, *, layout: str | None = None,
     names: dict[str, str] | None = None,
-) -> BernoulliRBM | Any:  # fmt: skip
+) -> RBM:  # fmt: skip
     """Return a trained RBM: a registered one by its name, or one from a file.
 
     Parameters
@@ -37,8 +37,8 @@ def load_rbm(
 
     Returns
     -------
-    BernoulliRBM
-        Or a LeakyRBM or GaussianRBM, such as those named "leaky_cifar10", "gaussian_cifar10".
+    RBM
+        A BernoulliRBM, or of other layers, such as those named "leaky_cifar10", "gaussian_cifar10".
 
     Raises
     ------
@@ -62,9 +62,8 @@ def load_rbm(
             "layout nor names"
         )
     file = _rbm_file(name_or_path)
-    if name_or_path in COMMITTED_GAUSSIAN:  # files without a mark of what they hold
-        return load_gaussian_visible(file)
-    return load_model(file, layout, names)
+    unmarked = name_or_path == "gaussian_cifar10"  # its file does not say what it holds
+    return (GaussianRBM if unmarked else RBM).load(file, layout=layout, names=names)
 
 
 def list_rbms() -> list[RBMInfo]:

@@ -52,67 +52,26 @@ RBMS = COMMITTED_RBMS | COMMITTED_GAUSSIAN | PUBLISHED_RBMS
 
 _GITHUB = "https://github.com/"
 _COURSE = _GITHUB + "Kevin-Wang95/RBMLearning/raw/95cc8140906b82a0c665a041f81378ded4c4e452/"
-_SVHN = "http://ufldl.stanford.edu/housenumbers/"
 _CD25 = _GITHUB + "lzhbrian/MCMC/raw/0dd3aadd1ed2833aff76bd7af4b014282739984b/"
 
+_OF_COURSE = {
+    "h10": "5be9accc538f9d1548ccef1954c2444a71a3b2baef319ac2e3bfb1282ea9a92e",
+    "h20": "caa0fa72bc57eac629d2d5ec12574eda2526ee6c508fde7f72e20a7dd027a6ed",
+    "h100": "e1054109bfe28427d2c3ca8fa5a622a5299c9e141181cdd23bc0ba9baab80202",
+    "h500": "2823840ee01c3ae26e34d8bb930e8dff8ce4deff66ed0b84ceb406eac27ca945",
+}
 REMOTE = {
-    "h10": Remote(
-        file="h10.mat",
-        url=_COURSE + "h10.mat",
-        sha256="5be9accc538f9d1548ccef1954c2444a71a3b2baef319ac2e3bfb1282ea9a92e",
-    ),
-    "h20": Remote(
-        file="h20.mat",
-        url=_COURSE + "h20.mat",
-        sha256="caa0fa72bc57eac629d2d5ec12574eda2526ee6c508fde7f72e20a7dd027a6ed",
-    ),
-    "h100": Remote(
-        file="h100.mat",
-        url=_COURSE + "h100.mat",
-        sha256="e1054109bfe28427d2c3ca8fa5a622a5299c9e141181cdd23bc0ba9baab80202",
-    ),
-    "h500": Remote(
-        file="h500.mat",
-        url=_COURSE + "h500.mat",
-        sha256="2823840ee01c3ae26e34d8bb930e8dff8ce4deff66ed0b84ceb406eac27ca945",
-    ),
+    name: Remote(f"{name}.mat", f"{_COURSE}{name}.mat", sha256)
+    for name, sha256 in _OF_COURSE.items()
+} | {
     "course_test": Remote(
-        file="test.mat",
-        url=_COURSE + "test.mat",
-        sha256="ea305aba4d256529d215d270c330ffb225e68392f1f263ed2ce9e2d435d736a2",
+        "test.mat",
+        _COURSE + "test.mat",
+        "ea305aba4d256529d215d270c330ffb225e68392f1f263ed2ce9e2d435d736a2",
     ),
     "salakhutdinov_cd25_500": Remote(
-        file="mnistvh_CD25.mat",
-        url=_CD25 + "src/partition/reference/code_AIS/mnistvh_CD25.mat",
-        sha256="264d0e1b8b54162efc886ad596408316ded23664eb8858f8a3ff280d31fb491d",
-    ),
-    "cifar10": Remote(
-        file="cifar-10-binary.tar.gz",
-        url="https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
-        sha256="c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
-    ),
-    "svhn_train": Remote(
-        file="train_32x32.mat",
-        url=_SVHN + "train_32x32.mat",
-        sha256="435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8",
-    ),
-    "svhn_test": Remote(
-        file="test_32x32.mat",
-        url=_SVHN + "test_32x32.mat",
-        sha256="cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b",
+        "mnistvh_CD25.mat",
+        _CD25 + "src/partition/reference/code_AIS/mnistvh_CD25.mat",
+        "264d0e1b8b54162efc886ad596408316ded23664eb8858f8a3ff280d31fb491d",
     ),
 }
-
-# SHA-256 of the files in CIFAR-10's archive, which may also lie in CIFAR_FOLDER, unpacked.
-CIFAR_FOLDER = "cifar-10-batches-bin"
-CIFAR_BATCHES = {
-    "data_batch_1.bin": "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5",
-    "data_batch_2.bin": "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed",
-    "data_batch_3.bin": "bbe8596564c0f86427f876058170b84dac6670ddf06d79402899d93ceea26f67",
-    "data_batch_4.bin": "014e562d6e23c72197cc727519169a60359f5eccd8945ad5a09d710285ff4e48",
-    "data_batch_5.bin": "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add",
-    "test_batch.bin": "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
-}
-CIFAR_NAMES = (
-    "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"
-)  # fmt: skip

@@ -1,4 +1,7 @@
-"""Estimators of log Z, one published method a file; each returns an `Estimate`."""
+"""Estimators of log Z, one published method a file; each returns an `Estimate`.
+
+The function ``rl.ais`` stands in the module ``rbmlib.estimators.ais``: this room imports neither.
+"""
 
 import functools
 import inspect
@@ -49,26 +52,3 @@ def estimator(function: Callable[..., Estimate]) -> Callable[..., Estimate]:
         return replace(found, seconds=seconds, settings=about | found.settings)
 
     return configured(run)
-
-
-from .ais import ais as ais  # noqa: E402
-from .bar import bar as bar  # noqa: E402
-from .bar_of_sample import bar_of_sample as bar_of_sample  # noqa: E402
-from .exact import exact as exact  # noqa: E402
-from .exact import exact_samples as exact_samples  # noqa: E402
-from .join import join as join  # noqa: E402
-from .mbar import mbar as mbar  # noqa: E402
-from .mbar import mbar_of_sample as mbar_of_sample  # noqa: E402
-from .mbar_equations import solve_mbar as solve_mbar  # noqa: E402
-from .multicanonical import multicanonical as multicanonical  # noqa: E402
-from .nrpt import nrpt as nrpt  # noqa: E402
-from .reverse_ais import reverse_ais as reverse_ais  # noqa: E402
-from .rts import rts as rts  # noqa: E402
-from .rts import rts_of_sample as rts_of_sample  # noqa: E402
-from .sams import sams as sams  # noqa: E402
-from .smc import smc as smc  # noqa: E402
-from .stepping_stone import stepping_stone_of_sample as stepping_stone_of_sample  # noqa: E402
-from .tap import tap as tap  # noqa: E402
-from .ti import ti as ti  # noqa: E402
-from .trajectory import trajectory as trajectory  # noqa: E402
-from .wang_landau import wang_landau as wang_landau  # noqa: E402

@@ -26,8 +26,8 @@ TEST_SETS: dict[str, Any] = {
     "none": None,
     "course": datasets.load_course_test,
     "mnist": lambda: datasets.load_mnist().test,
-    "cifar10 subset": lambda: datasets.cifar10_scale()(datasets.load_cifar10().test),
-    "cifar10": lambda: datasets.cifar10_scale()(datasets.load_cifar10(full=True).test),
+    "cifar10 subset": lambda: _cifar10(full=False),
+    "cifar10": lambda: _cifar10(full=True),
 }
 MODELS: dict[str, Any] = {  # made by a function; all others are read from files
     f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
@@ -36,6 +36,12 @@ MODELS: dict[str, Any] = {  # made by a function; all others are read from files
     "two phases": lambda: testsystems.first_order_rbm()[0],
     "untrained 12 x 6": partial(testsystems.random_rbm, 12, 6, coupling=0.05, rng=0),
 }
+
+
+def _cifar10(full: bool) -> np.ndarray:
+    from rbmbook.images import cifar10_scale, load_cifar10
+
+    return cifar10_scale()(load_cifar10(full).test)
 
 
 def without_weights(rbm: BernoulliRBM) -> BernoulliRBM:

@@ -12,7 +12,8 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from rbmlib import ais, datasets, exact, reverse_ais
+from rbmbook.images import cifar10_scale, load_cifar10
+from rbmlib import ais, exact, reverse_ais
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.models.projection import project_weights
@@ -55,7 +56,7 @@ def principal_gaussian(images, largest_number: int) -> LeakyRBM:
 def _gaussian(largest_number: int) -> LeakyRBM:
     if not largest_number:
         return principal_gaussian(np.zeros((1, SHAPE[0])), 0)
-    images = datasets.cifar10_scale()(datasets.load_cifar10(full=True).train)
+    images = cifar10_scale()(load_cifar10(full=True).train)
     return principal_gaussian(images, largest_number)
 
 
@@ -79,7 +80,7 @@ def _fitted_gaussian(
 ):  # fmt: skip
     """From the moments of Gibbs chains begun at CIFAR-10 images: each 20th sweep after a fifth."""
     rng = np.random.default_rng(path_seed)
-    images = datasets.cifar10_scale()(datasets.load_cifar10().train[:fit_chains])
+    images = cifar10_scale()(load_cifar10().train[:fit_chains])
     reduction, seen = rbm.reduced(), []
     u = reduction.coordinates(images.astype(float))
     for sweep in range(1, fit_sweeps + 1):
@@ -106,7 +107,7 @@ def _both_sides(
 ):  # fmt: skip
     """AIS, and reverse AIS from chains begun at images of the committed subset."""
     started = time.thread_time()
-    images = datasets.cifar10_scale()(datasets.load_cifar10().train[:fit_chains])
+    images = cifar10_scale()(load_cifar10().train[:fit_chains])
     below, above = bracket_log_z(
         rbm, images, n_chains=n_chains, n_temperatures=n_temperatures, n_sweeps=fit_sweeps,
         n_burn_in=n_burn_in, n_leapfrog=n_leapfrog, rng=seed,
@@ -170,7 +171,7 @@ def _trained_on_subset(
     numbers has neither. The seconds are those of the processor, on one thread.
     """
     started = time.thread_time()
-    subset, scale = datasets.load_cifar10(), datasets.cifar10_scale()
+    subset, scale = load_cifar10(), cifar10_scale()
     images, held_out = scale(subset.train), scale(subset.test).astype(float)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -198,7 +199,7 @@ def _trained_on_subset(
 @lru_cache(maxsize=1)
 def cifar_parts() -> tuple[np.ndarray, np.ndarray]:
     """Standardised images to train on, and for validation."""
-    images = datasets.cifar10_scale()(datasets.load_cifar10(full=True).train)
+    images = cifar10_scale()(load_cifar10(full=True).train)
     return images[:N_TRAIN], images[N_TRAIN:]
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from rbmlib import datasets
+from rbmbook.images import cifar10_scale, load_cifar10
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.sweeps.models import MODELS
@@ -40,7 +40,7 @@ MODELS |= {
 @lru_cache(maxsize=1)
 def subset() -> dict[str, np.ndarray]:
     """Standardised images of the committed subset: to "train" on, for "tuning" and to "test"."""
-    images, scale = datasets.load_cifar10(), datasets.cifar10_scale()
+    images, scale = load_cifar10(), cifar10_scale()
     held_out = scale(images.test).astype(float)
     return {
         "train": scale(images.train), "tuning": held_out[:N_TUNING], "test": held_out[N_TUNING:]
@@ -50,7 +50,7 @@ def subset() -> dict[str, np.ndarray]:
 @lru_cache(maxsize=1)
 def all_images() -> dict[str, np.ndarray]:
     """Of the whole CIFAR-10: 45,000 images, the 1,000 after them, and all 10,000 for tests."""
-    images, scale = datasets.load_cifar10(full=True), datasets.cifar10_scale()
+    images, scale = load_cifar10(full=True), cifar10_scale()
     train, later = np.split(images.train, [N_TRAIN])
     tuning, test = (scale(part).astype(float) for part in (later[:N_TUNING_OF_ALL], images.test))
     return {"train": scale(train), "tuning": tuning, "test": test}

@@ -1,8 +1,4 @@
-"""Colour images as vectors: the order of pixels, the files they come in, standardisation.
-
-A picture of 32 x 32 colour pixels is a vector of 3,072 bytes in CIFAR's own order: all red
-values row by row from the top left corner, then all green ones, then all blue ones.
-"""
+"""Pixels of mean 0 and standard deviation 1, which models of unit variance given h expect."""
 
 from __future__ import annotations
 
@@ -10,19 +6,8 @@ import numpy as np
 
 from ..checks import array, numeric, refuse_nan
 
-SIDE = 32
-N_PIXELS = 3 * SIDE * SIDE
-PLANES = (3, SIDE, SIDE)
 SEEN = 2000  # rows that tell whether pixels are standardised
 FAR = 0.5  # from means of 0 and standard deviations of 1
-
-
-def pictures(vectors) -> np.ndarray:
-    """Vectors (n, 3072) as pictures (n, 32, 32, 3), the order in which they are drawn."""
-    array = numeric("vectors", vectors, f"(n, {N_PIXELS})")
-    if array.ndim != 2 or array.shape[1] != N_PIXELS:
-        raise ValueError(f"vectors has shape {array.shape}: expected (n, {N_PIXELS})")
-    return array.reshape(-1, *PLANES).transpose(0, 2, 3, 1)
 
 
 class Standardisation:
@@ -131,52 +116,3 @@ def _rows(name: str, value, n_pixels: int | None = None) -> np.ndarray:
         refuse_nan(name, array, "finite pixels")
         raise ValueError(f"{name} holds infinite values: expected finite pixels")
     return array
-
-
-# files --------------------------------------------------------------------------------------
-
-
-def read_cifar_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Images (n, 3072) and labels (n,) of a file of CIFAR-10's binary version.
-
-    Each image is one byte of label and 3,072 of pixels; nothing in the file is executed.
-    """
-    records = np.frombuffer(content, np.uint8).reshape(-1, 1 + N_PIXELS)
-    return records[:, 1:], records[:, 0]
-
-
-def write_cifar_batch(images: np.ndarray, labels: np.ndarray) -> bytes:
-    """The bytes that `read_cifar_batch` reads."""
-    return np.concatenate([labels[:, None], images], axis=1).tobytes()
-
-
-def read_svhn(path) -> tuple[np.ndarray, np.ndarray]:
-    """Images (n, 3072) and digits (n,) of a cropped SVHN file (``train_32x32.mat``).
-
-    The file holds X (row, column, colour, n) and y (n, 1), in which 10 stands for the digit 0.
-    """
-    from scipy.io import loadmat
-
-    content = loadmat(path, variable_names=["X", "y"])
-    images = content["X"].transpose(3, 2, 0, 1).reshape(-1, N_PIXELS)
-    return np.ascontiguousarray(images), (content["y"].ravel() % 10).astype(np.uint8)
-
-
-def differences(images: np.ndarray) -> np.ndarray:
-    """Images (n, 3072) as differences of neighbours, modulo 256: they take a third less space.
-
-    Red and blue minus green, then each pixel minus the one to its left, then minus the one above.
-    `from_differences` undoes it, to the byte.
-    """
-    d = images.reshape(-1, *PLANES).copy()
-    d[:, [0, 2]] -= d[:, [1]]
-    d[..., 1:] -= d[..., :-1].copy()
-    d[..., 1:, :] -= d[..., :-1, :].copy()
-    return d.reshape(-1, N_PIXELS)
-
-
-def from_differences(coded: np.ndarray) -> np.ndarray:
-    d = coded.reshape(-1, *PLANES)
-    d = d.cumsum(axis=2, dtype=np.uint8).cumsum(axis=3, dtype=np.uint8)
-    d[:, [0, 2]] += d[:, [1]]
-    return d.reshape(-1, N_PIXELS)
