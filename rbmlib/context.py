@@ -154,10 +154,12 @@ class Lines(Silence):
         if now < self.due[0]:
             return
         self.due[0] = now + EVERY_SECONDS
-        left = (now - self.started) * (self.total - self.n) / max(self.n, 1)
+        share = self.n / max(self.total, 1)
+        text = f"{self.description}: {share:.0%} done"
+        if share > 0.01:
+            text += f", {_in_words((now - self.started) * (1 - share) / share)} left"
         with contextlib.suppress(OSError, ValueError):  # a run outlives its log
-            share = f"{self.n / max(self.total, 1):.0%} done, {_in_words(left)} left"
-            print(f"{self.description}: {share}", file=sys.stderr, flush=True)
+            print(text, file=sys.stderr, flush=True)
 
 
 def _in_words(seconds: float) -> str:

@@ -10,9 +10,15 @@ from scipy import stats
 
 import rbmlib as rl
 from rbmlib import Estimate
-from rbmlib._diagnosis import agreement, report, round_trips
-from rbmlib.estimators._weights import has_converged
-from rbmlib.results import log_mean_interval, student_interval, summarise_log_weights
+from rbmlib.results import (
+    agreement,
+    enough,
+    finished,
+    log_mean_interval,
+    round_trips,
+    student_interval,
+    summarise_log_weights,
+)
 
 
 def test_summary_of_weights_by_hand():
@@ -63,14 +69,14 @@ def test_interval_of_weights_is_students_where_they_are_even_and_wider_above_els
 
 
 @pytest.mark.parametrize(
-    ("ess", "n_chains", "enough"),
+    ("ess", "n_chains", "sufficient"),
     [
         (100, 10_000, True), (99, 10_000, False), (50, 100, True), (49, 100, False),
         (10, 12, True), (9, 9, False), (9, 12, False), (1, 1, False),
     ],
 )  # fmt: skip
-def test_convergence_needs_100_effective_chains_or_half(ess, n_chains, enough):
-    assert has_converged(ess, n_chains) is enough
+def test_convergence_needs_100_effective_chains_or_half(ess, n_chains, sufficient):
+    assert enough(ess, n_chains) is sufficient
 
 
 # files ------------------------------------------------------------------------------------
@@ -124,6 +130,26 @@ def test_foreign_files_are_refused(tmp_path):
             Estimate.load(tmp_path / name)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("method", 3), ("log_z", "high"), ("log_z", None), ("log_z", True), ("std_error", [1.0]),
+        ("interval", [0.0]), ("interval", "01"), ("interval", [0.0, None]), ("bound", "both"),
+        ("bound", ["lower"]), ("mean_log_z", "3"), ("ess", None), ("n_chains", -1),
+        ("n_chains", 2.5), ("n_sweeps", "many"), ("seconds", -1.0), ("seconds", "NaN"),
+        ("converged", "no"), ("converged", 1), ("log_weights", "abc"), ("log_weights", [[1.0]]),
+        ("log_weights", [1.0, None]), ("log_weights", 3.0), ("betas", {"a": 1}),
+        ("log_z_path", [[1.0], [2.0, 3.0]]), ("trace", [1.0]), ("trace", {"rate": "high"}),
+        ("trace", {"rate": 3.0}), ("settings", None), ("log_z", 10**400),
+    ],
+)  # fmt: skip
+def test_a_field_of_another_type_is_refused_by_its_name(tmp_path, name, value):
+    content = run().to_dict() | {name: value}
+    (tmp_path / "run.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=rf"not a saved Estimate: {name}"):
+        Estimate.load(tmp_path / "run.json")
+
+
 def test_estimate_says_what_it_is():
     good = run()
     assert "ais: log Z = " in str(good)
@@ -158,9 +184,9 @@ def test_warnings_point_at_the_line_that_called_the_library(run):
 
 def test_a_report_holds_the_disagreement_of_failed_checks():
     def of(*checks):
-        return report("x", 2.0, 0.3, list(checks), n_values=5, started=0.0, settings={"rule": "r"})
+        return finished("x", 2.0, 0.3, checks, 5, settings={"rule": "r"})
 
-    fine = of(agreement("halves", 0.4, 0.2), round_trips(3.0))
+    fine = of(agreement("halves", (0.4, 0.2)), round_trips(3.0))
     assert fine.converged
     assert fine.std_error == 0.3
     assert fine.interval == student_interval(2.0, 0.3, 5)
@@ -168,11 +194,11 @@ def test_a_report_holds_the_disagreement_of_failed_checks():
         "halves agree (+2.0 s.e.)": True, "round trips of a chain 3.0, 2 or more": True,
     }  # fmt: skip
     with pytest.warns(rl.ConvergenceWarning, match=r"failed: halves agree \(-4.0 s.e.\). Give"):
-        found = of(agreement("halves", -0.4, 0.1))
+        found = of(agreement("halves", (-0.4, 0.1)))
     assert not found.converged
     assert found.std_error == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(("difference", "passed"), [(0.0, True), (1e-3, False), (np.nan, False)])
 def test_parts_without_any_spread_agree_only_if_they_are_the_same(difference, passed):
-    assert agreement("halves", difference, 0.0).passed is passed
+    assert agreement("halves", (difference, 0.0)).passed is passed

@@ -93,7 +93,7 @@ def ais(
     n_recorded = checks.count("n_recorded", n_recorded, 2, MOST_RECORDED)
     stream = ChainStream(rng, n_chains)
     record = Record(path, betas, stream, expectations, keep_chains)
-    v, log_weights = annealed(path, betas, stream, record, recorded_steps(betas, n_recorded))
+    v, log_weights = annealed(path, betas, stream, record, recorded_steps(betas.size - 1, n_recorded))
     settings = {"stream_seed": stream.seed} | identity(path, betas)
     return of_weights("ais", log_weights, path, v, n_sweeps=betas.size - 1, settings=settings,
                       **record.columns())  # fmt: skip
@@ -107,9 +107,9 @@ def annealed(path, betas, stream, record, looks):
     return v, log_weights + path.log_z_base
 
 
-def recorded_steps(betas, n_recorded: int) -> np.ndarray:
+def recorded_steps(n_steps: int, n_recorded: int) -> np.ndarray:
     """Steps 0..K at which a run is looked at, evenly spread."""
-    return np.unique(np.rint(np.linspace(0, betas.size - 1, n_recorded)).astype(int))
+    return np.unique(np.rint(np.linspace(0, n_steps, n_recorded)).astype(int))
 
 
 def identity(path, betas) -> dict:

@@ -64,7 +64,7 @@ def join(
     stream = ChainStream(None, n_chains, run.n_chains, seed=run.settings["stream_seed"])
     record = Record(path, betas, stream, expectations, keep_chains=bool(kept))
     _check_same(run, path, betas, {*RECORDED, *kept, *record.expectations} - {"beta", "log_z"})
-    steps = recorded_steps(betas, run.betas.size)
+    steps = recorded_steps(betas.size - 1, run.betas.size)
     v, log_weights = annealed(path, betas, stream, record, steps)
     joined = of_weights(
         "ais", np.concatenate([run.log_weights, log_weights]), path, v, n_sweeps=run.n_sweeps,
@@ -82,7 +82,7 @@ def _check_same(run, path, betas, names) -> None:
             f"run holds {found} log_weights of {run.n_chains} chains, or some that are not "
             "finite: expected it as rl.ais returned it, with one finite number a chain"
         )
-    steps = recorded_steps(betas, run.betas.size)
+    steps = recorded_steps(betas.size - 1, run.betas.size)
     same = run.n_sweeps == betas.size - 1 and np.array_equal(run.betas, betas[steps])
     if not same or set(run.trace) != names:
         raise ValueError(f"run was annealed along other betas, or looked at otherwise: {EXPECTED}")

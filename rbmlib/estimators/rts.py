@@ -126,14 +126,12 @@ def rts_of_sample(sample: TemperedSample, *, rao_blackwell: bool = True, skip: i
 
 def _estimate(sample, rao_blackwell, skip, about) -> Estimate:
     """Eq. (9) and (12), and what each chain moves log Z by (appendix B)."""
-    sweeps = sample.block_sweeps[skip:]
-    q = sample.occupation()[skip:]  # (n_blocks, n_chains, K)
-    chains = np.einsum("b,bck->ck", sweeps / sweeps.sum(), q)  # c_k of each chain
+    sums, sweeps = sample.mixed if rao_blackwell else sample.visited, sample.block_sweeps[skip:]
+    blocks = sums[skip:, :, 0] / sweeps[:, None, None]  # (n_blocks, n_chains, K)
+    chains = np.einsum("b,bck->ck", sweeps / sweeps.sum(), blocks)  # c_k of each chain
     if not rao_blackwell:
-        n, k = sweeps.sum() * sample.n_chains, sample.betas.size
-        chains = (sample.visited[skip:, :, 0].sum(axis=0) / sweeps.sum() + EMPTY / n) / (
-            1 + EMPTY * k / n
-        )
+        n = sweeps.sum() * sample.n_chains
+        chains = (chains + EMPTY / n) / (1 + EMPTY * sample.betas.size / n)
     c = chains.mean(axis=0)
     log_z_path = updated(sample.log_z_path, sample.prior, c)
     influences = chains / c - (chains / c)[:, :1]
@@ -145,7 +143,7 @@ def _estimate(sample, rao_blackwell, skip, about) -> Estimate:
         sample,
         log_z_path,
         influences[None, :, -1],
-        ends=q[..., [0, -1]],
+        ends=sample.occupation()[skip:][..., [0, -1]],
         trace={"std_error": errors, "occupation": c, "bias": bias},
         settings=about | {"conditional": sample.conditional, "bias": float(bias[-1])},
     )

@@ -28,8 +28,8 @@ def test_added_chains_are_those_of_one_run(n_hidden, counts, tmp_path):
     joined = rl.ais(path, BETAS, n_chains=counts[0], rng=5, **TRACE)
     for n in counts[1:]:
         joined.save(tmp_path / "run.json")
-        joined = rl.ais(path, BETAS, n_chains=n, add_to=Estimate.load(tmp_path / "run.json"),
-                        expectations=TRACE["expectations"])  # fmt: skip
+        loaded = Estimate.load(tmp_path / "run.json")
+        joined = rl.join(path, loaded, BETAS, n, expectations=TRACE["expectations"])
     np.testing.assert_array_equal(joined.log_weights, whole.log_weights)
     for name in ("log_z", "std_error", "interval", "ess", "mean_log_z", "mean_std_error",
                  "n_chains", "n_sweeps", "converged", "settings"):  # fmt: skip
@@ -43,9 +43,9 @@ def test_added_chains_are_those_of_one_run(n_hidden, counts, tmp_path):
 def test_states_are_joined_where_both_are_there():
     path = path_of(9)
     first = rl.ais(path, BETAS, n_chains=10, rng=5, n_recorded=2)
-    joined = rl.ais(path, BETAS, n_chains=20, add_to=first)
+    joined = rl.join(path, first, BETAS, 20)
     whole = rl.ais(path, BETAS, n_chains=30, rng=5, n_recorded=2)
-    np.testing.assert_array_equal(joined.states.coordinates, whole.states.coordinates)
+    np.testing.assert_array_equal(joined.states, whole.states)
     assert joined.seconds > first.seconds
 
 
@@ -54,7 +54,7 @@ def with_rows_shuffled(path):
     rbm = path.rbm
     weights = rbm.weights[:, ::-1]
     made = rl.BernoulliRBM(weights, rbm.visible_bias, rbm.hidden_bias)
-    return rl.GeometricPath(made, base=path.base_visible_bias)
+    return rl.GeometricPath(made, base=path.models[0].visible_bias)
 
 
 @pytest.mark.parametrize(
@@ -65,24 +65,23 @@ def with_rows_shuffled(path):
         (lambda run, path: ((path, rl.schedules.sm08(60)), {}), "other betas"),
         (lambda run, path: ((path, np.sort(BETAS**1.0000001)), {}), "other betas"),
         (lambda run, path: ((with_rows_shuffled(path), BETAS), {}), "another path"),
-        (lambda run, path: ((path, BETAS), {"rng": 3}), "rng is 3"),
-        (lambda run, path: ((path, BETAS), {"add_to": rl.exact(path.rbm)}), "by 'exact'"),
-        (lambda run, path: ((path, BETAS), {"add_to": "run.json"}), "add_to is a str"),
+        (lambda run, path: ((path, BETAS), {"run": rl.exact(path.rbm)}), "by 'exact'"),
+        (lambda run, path: ((path, BETAS), {"run": "run.json"}), "run is a str"),
         (
             lambda run, path: (
                 (path, BETAS),
-                {"add_to": replace(run, log_weights=run.log_weights[:49])},
+                {"run": replace(run, log_weights=run.log_weights[:49])},
             ),
-            "add_to holds 49 log_weights of 50 chains",
+            "run holds 49 log_weights of 50 chains",
         ),
         (
-            lambda run, path: ((path, BETAS), {"add_to": replace(run, log_weights=None)}),
-            "add_to holds",
+            lambda run, path: ((path, BETAS), {"run": replace(run, log_weights=None)}),
+            "run holds",
         ),
         (
             lambda run, path: (
                 (path, BETAS),
-                {"add_to": replace(run, log_weights=run.log_weights * np.nan)},
+                {"run": replace(run, log_weights=run.log_weights * np.nan)},
             ),
             "not finite",
         ),
@@ -96,5 +95,6 @@ def test_other_runs_are_refused(change, words):
     path = path_of(9)
     run = rl.ais(path, BETAS, n_chains=50, rng=5)
     arguments, more = change(run, path)
+    path, betas = arguments
     with pytest.raises((ValueError, TypeError), match=words):
-        rl.ais(*arguments, n_chains=10, **({"add_to": run} | more))
+        rl.join(path, more.pop("run", run), betas, 10, **more)
