@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from . import checks as check
-from ._files import replacing
+from .files import replacing
 from .numerics import ChainStream, logmeanexp
 
 MINIMUM_ESS = 100  # below it a standard error from the same weights means little
