@@ -382,7 +382,7 @@ def block_bounds(n_sweeps: int, n_blocks) -> np.ndarray:
     return np.unique(np.rint(np.linspace(0, n_sweeps, n_blocks + 1)).astype(int))
 
 
-def given_states(path, start, n: int, what: str = "n_chains") -> np.ndarray:
+def given_states(path, start, n: int, expected: str = "{} chains, but n_chains is {}"):
     """``start``, if it holds n states of the path's models."""
     model = path.at(1.0)
     if hasattr(model, "visible"):
@@ -391,7 +391,7 @@ def given_states(path, start, n: int, what: str = "n_chains") -> np.ndarray:
         width = getattr(model, "n_visible", None)
         start = checks.array("start", start, (None, width), f"(n_chains, {width})")
     if len(start) != n:
-        raise ValueError(f"start holds {len(start)} states, but {what} is {n}")
+        raise ValueError("start holds " + expected.format(len(start), n))
     return start
 
 
@@ -422,7 +422,7 @@ def _replicas(path, betas, stream, n_chains, start, anneal_sweeps):
     """K states for each of ``n_chains`` ladders, ladder by ladder."""
     n = n_chains * betas.size
     if isinstance(start, (np.ndarray, list)):
-        return given_states(path, start, n, "n_chains times the betas")
+        return given_states(path, start, n, "{} states: expected {}, K a ladder")
     if not (isinstance(start, str) and start in ("base", "annealed")):
         raise ValueError(
             f"start is {checks.named(start)}: expected 'base', 'annealed' or states, K a ladder"
