@@ -206,6 +206,7 @@ def simulated_tempering(
     (100, 20)
     """
     started = time.perf_counter()
+    checks.instance("path", path, Path, checks.PATH_MEANING)
     betas, meaning = checks.ladder(betas), "log Z at each beta"
     k = betas.size
     log_z_path = checks.array("log_z_path", log_z_path, (k,), f"({k},), {meaning}")
@@ -287,6 +288,7 @@ def parallel_tempering(
         ``swap_rates`` (K - 1,): share of the proposed swaps that were accepted.
     """
     started = time.perf_counter()
+    checks.instance("path", path, Path, checks.PATH_MEANING)
     betas = checks.ladder(betas)
     n_chains, n_sweeps = checks.count("n_chains", n_chains), checks.count("n_sweeps", n_sweeps)
     every, bounds = checks.count("record_every", record_every), block_bounds(n_sweeps, n_blocks)
