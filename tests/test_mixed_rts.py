@@ -1,5 +1,7 @@
 """The mixed likelihood of runs of RTS, and the transition-matrix estimators: the chapter's."""
 
+import warnings
+
 import numpy as np
 import pytest
 from helpers_tempering import BETAS, EXACT, run
@@ -108,3 +110,17 @@ def test_moves_need_two_states_of_each_chain():
     n = len(sample.temperature)
     with pytest.raises(ValueError, match=f"skip is {n - 1}: expected at most {n - 2}"):
         transition_rts(sample, skip=n - 1)
+
+
+@pytest.mark.parametrize("kind", ["sd", "rsd"])
+def test_the_jackknife_of_moves_has_its_factor(kind):
+    """10 groups of 4 chains, each left out: (n - 1) / n times the sum of squares."""
+    sample, everyone = run(40, 200, guess=EXACT + np.linspace(0, 0.7, 10)), np.arange(40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        whole = transition_rts(sample, kind=kind, n_groups=10)
+        left = [
+            transition_rts(sample.of_chains(np.delete(everyone, group)), kind=kind).log_z
+            for group in np.array_split(everyone, 10)
+        ]
+    assert whole.std_error == pytest.approx(np.sqrt(9 * np.var(left)), rel=1e-9)
