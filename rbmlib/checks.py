@@ -17,6 +17,9 @@ LARGEST_STATE = 1e100  # of real states: their squares are summed
 PARAMETERS = ("weights", "visible_bias", "hidden_bias", "bias")  # of models
 MOST_BETAS = 32_767  # of a ladder: indices are kept in 16 bits
 BOOLS = (bool, np.bool_)
+PATH_MEANING = (
+    "an annealing path, such as rl.GeometricPath(rbm), or rl.LeakinessPath(rbm) of a LeakyRBM"
+)
 
 
 def count(name: str, value, least: int = 1, most: float = MOST) -> int:

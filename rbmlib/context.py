@@ -151,7 +151,7 @@ class Lines(Silence):
     def update(self, n: int = 1) -> None:
         self.n += n
         now = time.monotonic()
-        if now < self.due[0]:
+        if now < self.due[0] or self.n >= self.total:
             return
         self.due[0] = now + EVERY_SECONDS
         share = self.n / max(self.total, 1)

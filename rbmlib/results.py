@@ -365,7 +365,7 @@ def summarise_log_weights(log_weights) -> WeightSummary:
     return WeightSummary(log_mean, math.sqrt(variance / n), n / (1.0 + variance))
 
 
-def log_mean_interval(summary: WeightSummary, n: int) -> tuple[float, float]:
+def log_mean_interval(summary: WeightSummary, n: float) -> tuple[float, float]:
     """95% interval of the logarithm of the mean of n weights, wider above than below.
 
     Of `ais`, and mirrored of `reverse_ais`.

@@ -4,7 +4,7 @@ import numpy as np
 
 from rbmlib import BernoulliRBM, GeometricPath
 from rbmlib._kernels import fixed_point, gibbs, random
-from rbmlib._streams import ChainStream
+from rbmlib.numerics import ChainStream
 
 f32 = np.float32
 
@@ -22,7 +22,7 @@ def build_family(n_visible, n_hidden, seed=0, spread=1.0, small=None) -> gibbs.F
 
 
 def stream_at(seed, first_chain, draw) -> ChainStream:
-    stream = ChainStream.of_seed(seed, 0, first_chain)
+    stream = ChainStream(None, 0, first_chain, seed=seed)
     stream.draw = draw
     return stream
 

@@ -171,7 +171,7 @@ PLANTED = [
             '"upper_bound": (backward.log_z, backward.std_error)',
             f"{SAID}::test_log_z_says_which_run_is_which"),
     Planted("the second base of log_z is the first", "automatic/log_z.py",
-            '"second_base": (last.other.log_z, last.other.std_error)',
+            '"second_base": (other.log_z, other.std_error)',
             '"second_base": (forward.log_z, forward.std_error)',
             f"{SAID}::test_log_z_says_which_run_is_which"),
     Planted("columns of tempered tasks exchanged", "book/experiments/rts.py",

@@ -9,8 +9,8 @@ from helpers_stats import standard_error, z_score
 from scipy.special import expit, stdtrit
 
 import rbmlib as rl
-from rbmlib import ConvergenceWarning, GeometricPath, State
-from rbmlib.estimators._reverse_start import resample
+from rbmlib import ConvergenceWarning, GeometricPath
+from rbmlib.estimators.reverse_ais import resampled
 from rbmlib.estimators.bar import bennett
 
 
@@ -90,7 +90,7 @@ def test_error_of_resampled_chains_is_the_bootstrap_over_families():
     source.integers(2**64, dtype=np.uint64)
     source = source.spawn(1)[0]
     source.integers(2**64, dtype=np.uint64)
-    ancestors = resample(run.log_weights, source)
+    ancestors = resampled(run.log_weights, source)
     w, r = run.log_weights, np.array(run.settings["reverse_log_weights"])
     rng = np.random.default_rng(0)
     values = []
@@ -154,7 +154,7 @@ def test_few_ancestors_are_flagged():
 
 def test_starts_and_bad_input():
     path, betas = GeometricPath(SMALL), rl.schedules.linear(10)
-    own = State(rl.exact_samples(SMALL, 50, rng=3))
+    own = rl.exact_samples(SMALL, 50, rng=3)
     assert rl.bar(path, betas, n_chains=50, rng=0, start=own).settings["start"] == "given"
     chains = rl.bar(path, betas, n_chains=50, rng=0, start="chains", n_burn_in=7)
     assert "resampled, 7 sweeps" in chains.settings["start"]

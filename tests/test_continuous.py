@@ -7,10 +7,9 @@ import pytest
 from helpers_stats import assert_no_rejection, chi_square_p, log_sum, two_sided
 
 import rbmlib as rl
-from rbmlib import DensityPath, GaussianMixture, State
-from rbmlib._streams import ChainStream
-from rbmbook import experiments as tasks
-from rbmlib.moves.hmc import Transition
+from rbmlib import DensityPath, GaussianMixture
+from rbmlib.numerics import ChainStream
+from rbmlib.paths.hmc import Transition
 
 MIXTURE = rl.testsystems.two_gaussians()
 LOG_Z = MIXTURE.log_z
@@ -58,7 +57,7 @@ def test_mixture_draws_have_its_moments():
 def test_tempered_log_z_against_sums_over_the_plane():
     points, cell = plane()
     path, betas = DensityPath(UNEVEN, 6.0), np.array([-1e-3, 0.0, 0.01, 0.3, 1.0, 1.001])
-    wanted = log_sum(path.log_density(State(points), betas), axis=0) + cell
+    wanted = log_sum(path.log_density(points, betas), axis=0) + cell
     found = rl.testsystems.tempered_log_z(UNEVEN, 6.0, betas)
     np.testing.assert_allclose(found, wanted, atol=1e-9)
     assert rl.testsystems.tempered_log_z(MIXTURE, 30.0, [0.0, 1.0]) == pytest.approx(
@@ -68,12 +67,12 @@ def test_tempered_log_z_against_sums_over_the_plane():
 
 def test_path_is_linear_in_beta_and_made_of_models():
     path = DensityPath(UNEVEN, 6.0)
-    state = State(np.random.default_rng(2).normal(size=(20, 2)))
-    normal = -(state.coordinates**2).sum(axis=1) / 12 - np.log(12 * np.pi)
+    state = np.random.default_rng(2).normal(size=(20, 2))
+    normal = -(state**2).sum(axis=1) / 12 - np.log(12 * np.pi)
     np.testing.assert_allclose(path.log_density(state, 0.0), normal)
-    np.testing.assert_allclose(path.log_density(state, 1.0), UNEVEN.log_density(state.coordinates))
+    np.testing.assert_allclose(path.log_density(state, 1.0), UNEVEN.log_density(state))
     three = path.log_density(state, np.array([0.0, 0.4, 1.0]))
-    np.testing.assert_allclose(three[:, 1], path.at(0.4).log_density(state.coordinates))
+    np.testing.assert_allclose(three[:, 1], path.at(0.4).log_density(state))
     np.testing.assert_allclose(three[:, 2] - three[:, 0], path.log_density_slope(state, 0.3))
     np.testing.assert_allclose(three[:, 1], 0.6 * three[:, 0] + 0.4 * three[:, 2])
 
@@ -83,7 +82,7 @@ def tempered_draws(beta, n, rng, base_variance=6.0):
     x = np.linspace(-15, 15, 60_001)
     path = DensityPath(UNEVEN, base_variance)
     line = np.column_stack([x, np.full(x.size, 0.5)])
-    density = np.exp(path.log_density(State(line), beta))
+    density = np.exp(path.log_density(line, beta))
     law = np.cumsum(density) / density.sum()
     precision = beta / 0.3 + (1 - beta) / base_variance
     second = rng.normal(beta * 0.5 / 0.3 / precision, precision**-0.5, size=n)
@@ -105,14 +104,14 @@ def ranks_after(kernel, n_steps, n=12_000):
     path = DensityPath(UNEVEN, 6.0, step_betas=[0, 0.4, 1], n_leapfrog=3, **KERNELS[kernel])
     rng = np.random.default_rng(n_steps)
     draws = [tempered_draws(b, n, rng) for b in betas]
-    state, stream = State(np.concatenate([x for x, _ in draws])), ChainStream(3, 3 * n)
-    start = state.coordinates
+    state, stream = np.concatenate([x for x, _ in draws]), ChainStream(3, 3 * n)
+    start = state
     for _ in range(n_steps):
         state = path.transition(state, np.repeat(betas, n), stream)
-    moved = (state.coordinates != start).any(axis=1).reshape(3, n).mean(axis=1)
+    moved = (state != start).any(axis=1).reshape(3, n).mean(axis=1)
     assert (moved > 0.15).all()
     for j, (_, (x, law)) in enumerate(draws):
-        u = np.interp(state.coordinates[j * n : (j + 1) * n, 0], x, law)
+        u = np.interp(state[j * n : (j + 1) * n, 0], x, law)
         bins = np.minimum(40 * u, 39).astype(int)
         p_values.append(chi_square_p(bins, np.full(40, 1 / 40)))
     return p_values
@@ -191,8 +190,8 @@ def test_adapted_steps_meet_their_target_at_every_beta(adapted):
         state = adapted.path.transition(state, np.minimum(own, beta), stream)
     shares = []
     for _ in range(20):
-        moved = adapted.path.move(state.coordinates, own, np.tile(steps, n), stream)
-        state = State(moved.x)
+        moved = adapted.path.move(state, own, np.tile(steps, n), stream)
+        state = moved.x
         shares.append(moved.probability.reshape(n, -1).mean(axis=0))
     np.testing.assert_allclose(np.mean(shares, axis=0), 0.651, atol=0.1)
 
@@ -249,26 +248,6 @@ def test_part_of_a_sample_is_the_sample_of_fewer_chains_and_sweeps():
         np.testing.assert_allclose(getattr(part, name), getattr(short, name), rtol=1e-9)
     with np.errstate(all="ignore"), pytest.warns(rl.ConvergenceWarning):
         assert rl.rts_of_sample(part).n_chains == 3
-
-
-def test_sweeps_can_name_it():
-    task = {"model": "two gaussians", "path": "density", "steps": "fixed", "ladder": "square",
-            "n_knots": 4, "schedule": "square", "n_temperatures": 8, "n_chains": 4,
-            "n_sweeps": 20, "seed": 1}  # fmt: skip
-    row = tasks.estimate(**task, estimator="mixing")
-    assert row["round_trips_error"] >= 0
-    assert abs(row["log_z"] - LOG_Z) < 20
-    task |= {"kernel": "random_walk_covariance", "estimator": "one_sample"}
-    own, other, shared, again = (
-        tasks.estimate(**task | {"seed": seed, "own_pilot": seed < 3}) for seed in (1, 2, 3, 3)
-    )
-    del shared["seconds"], again["seconds"]
-    assert shared == again
-    assert own["log_z"] != other["log_z"]
-    found = [
-        own[f"{name}_error"] for name in ("mbar", "ti_riemann", "ti_trap", "ti_corrected", "ti_rb")
-    ]
-    assert np.isfinite(found).all()
 
 
 BAD = {

@@ -12,11 +12,18 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 import rbmlib as rl
-from rbmlib._diagnosis import DISAGREEMENT, Check, agreement, report
 from rbmlib.estimators.bar import Bennett, bennett, bennett_error, bennett_interval
 from rbmlib.estimators.ti import ti
-from rbmlib.results import log_mean_interval, student_interval, summarise_log_weights
-from rbmlib.tempering import self_adjusted
+from rbmlib.estimators.self_adjusted import Groups
+from rbmlib.results import (
+    DISAGREEMENT,
+    Check,
+    agreement,
+    finished,
+    log_mean_interval,
+    student_interval,
+    summarise_log_weights,
+)
 
 RBM = rl.BernoulliRBM(
     *(getattr(rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0), name)
@@ -87,18 +94,6 @@ def test_bars_of_a_sample_are_those_of_chains_left_out(sample, name):
 def test_bars_of_ladders_are_those_of_ladders_left_out(ladders, name):
     read = READ[name]
     assert spread(quiet(read, ladders)) == pytest.approx(one_left_out(ladders, read), rel=0.05)
-
-
-@pytest.mark.parametrize("kind", ["sd", "rsd"])
-def test_the_jackknife_of_moves_has_its_factor(sample, kind):
-    """10 groups of 4 chains, each left out: (n - 1) / n times the sum of squares."""
-    run = quiet(rl.transition_rts, sample, kind=kind, n_groups=10)
-    groups = np.array_split(np.arange(N), 10)
-    left = [
-        quiet(rl.transition_rts, sample.of_chains(np.delete(np.arange(N), g)), kind=kind).log_z
-        for g in groups
-    ]
-    assert run.std_error == pytest.approx(jackknife(left), rel=1e-9)
 
 
 def test_log_z_of_each_chain_is_what_it_pulls_towards(sample):
@@ -245,16 +240,16 @@ def test_a_difference_agrees_up_to_its_limit():
     """The limit itself included, on both sides; without error only no difference agrees."""
     for limit, most in ((None, DISAGREEMENT), (2.5, 2.5)):
         for sign in (-1, 1):
-            assert agreement("halves", sign * most, 1.0, limit).passed
-            assert not agreement("halves", sign * np.nextafter(most, 9), 1.0, limit).passed
-    assert agreement("halves", 0.0, 0.0).passed
-    assert not agreement("halves", 0.1, 0.0).passed
+            assert agreement("halves", (sign * most, 1.0), limit=limit).passed
+            assert not agreement("halves", (sign * np.nextafter(most, 9), 1.0), limit=limit).passed
+    assert agreement("halves", (0.0, 0.0)).passed
+    assert not agreement("halves", (0.1, 0.0)).passed
 
 
 @pytest.mark.parametrize(("passed", "error"), [(True, 0.3), (False, 0.5)])
 def test_a_flagged_error_holds_the_largest_disagreement(passed, error):
     checks = [Check("one", passed, 0.4), Check("other", True, 0.1), Check("third", True)]
-    run = quiet(report, "x", 2.0, 0.3, checks, n_values=9, started=0.0, settings={})
+    run = quiet(finished, "x", 2.0, 0.3, checks, 9)
     assert run.std_error == pytest.approx(error)
     assert run.interval == pytest.approx(student_interval(2.0, error, 9))
     assert run.converged is passed
@@ -265,13 +260,14 @@ def test_a_flagged_error_holds_the_largest_disagreement(passed, error):
 @pytest.mark.parametrize("function", [rl.sams, rl.wang_landau])
 def test_the_drift_of_groups_is_what_came_after_the_middle(function, monkeypatch):
     """Late value less the value halfway, base included in both: not their sum, nor its mirror."""
-    seen, diagnose = [], self_adjusted.diagnose
+    seen, found = [], Groups.checks
 
-    def look(groups, values, drift):
-        seen.append((values.copy(), drift.copy()))
-        return diagnose(groups, values, drift)
+    def look(groups):
+        values = groups.log_z[:, -1].copy()
+        seen.append((values + PATH.log_z_base, values - groups.half))
+        return found(groups)
 
-    monkeypatch.setattr(self_adjusted, "diagnose", look)
+    monkeypatch.setattr(Groups, "checks", look)
     run = quiet(function, PATH, BETAS, 20, 600, 5, n_groups=4, start="plain")
     (values, drift), sweeps = seen[0], run.trace["sweeps"]
     halfway = run.trace["log_z"][list(sweeps).index(300)]

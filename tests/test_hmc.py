@@ -5,10 +5,10 @@ import pytest
 from helpers_stats import assert_no_rejection, chi_square_p
 from scipy import stats
 
-from rbmlib._numerics import expit
-from rbmlib._streams import ChainStream
-from rbmlib.moves import hmc
-from rbmlib.moves.hmc import (
+from rbmlib.numerics import ChainStream, expit
+from rbmlib.paths import hmc
+from rbmlib.paths.hmc import (
+    AcceptanceModel,
     Transition,
     covariance_root,
     fit_acceptance,
@@ -16,7 +16,6 @@ from rbmlib.moves.hmc import (
     random_walk,
     tune_step_size,
 )
-from rbmlib.moves.step_sizes import AcceptanceModel
 
 N, D = 20_000, 3
 POWER = 4  # a density that is no Gaussian: log p = -sum |x|^4 / 4
@@ -162,7 +161,7 @@ def test_streams_give_the_same_bits_however_chains_are_split():
     whole = hmc.hmc(log_density, gradient, x, 0.3, 3, ChainStream(7, 6))
     seed = ChainStream(7, 6).seed
     parts = [
-        hmc.hmc(log_density, gradient, x[a : a + 3], 0.3, 3, ChainStream.of_seed(seed, 3, a))
+        hmc.hmc(log_density, gradient, x[a : a + 3], 0.3, 3, ChainStream(None, 3, a, seed=seed))
         for a in (0, 3)
     ]
     np.testing.assert_array_equal(whole.x, np.concatenate([p.x for p in parts]))

@@ -6,23 +6,14 @@ from helpers_stats import all_states, assert_no_rejection, log_sum, two_sided, z
 from scipy import special, stats
 
 import rbmlib as rl
-from rbmlib import (
-    AnnealingPath,
-    EnergyPath,
-    GaussianGeometricPath,
-    GaussianRBM,
-    LeakinessPath,
-    LeakyRBM,
-    State,
-)
+from rbmlib import EnergyPath, GaussianRBM, GeometricPath, LeakinessPath, LeakyRBM
 from rbmlib._kernels.leaky import fill_normals
-from rbmlib._streams import ChainStream
-from rbmbook import experiments as tasks
-from rbmlib.moves import leaky as leaky_kernels
-from rbmlib.moves.leaky import KERNELS, negative_squares
-from rbmlib.sweeps import ESTIMATES
+from rbmlib.numerics import ChainStream
+from rbmlib.paths import moves
+from rbmlib.paths.moves import LEAKY
+from rbmlib.sampling import anneal, sweep
 
-EXACT = sorted(set(KERNELS) - {"gibbs"})
+EXACT = sorted(set(LEAKY) - {"gibbs"})
 RNG = np.random.default_rng(5)
 BASIS = np.linalg.qr(RNG.normal(size=(12, 4)))[0]
 PLAIN = LeakyRBM(0.9 * BASIS)  # the paper's Table 1, smaller
@@ -32,9 +23,14 @@ SLANTED = LeakyRBM(0.25 * RNG.normal(size=(6, 3)), RNG.normal(size=6) * 0.3, [0.
                    leakiness=0.05)  # fmt: skip
 GAUSSIAN = GaussianRBM(0.5 * RNG.normal(size=(8, 5)), RNG.normal(size=8) * 0.3, RNG.normal(size=5))
 PATHS = [LeakinessPath(BIASED), LeakinessPath(SLANTED), EnergyPath(BIASED), EnergyPath(SLANTED),
-         GaussianGeometricPath(GAUSSIAN)]  # fmt: skip
+         GeometricPath(GAUSSIAN)]  # fmt: skip
 NAMES = [f"{type(p).__name__}-{p.rbm.n_visible}" for p in PATHS]
 BETAS = np.array([0.0, 0.3, 1.0])
+
+
+def negative_squares(x) -> np.ndarray:
+    """Sum of x_j^2 / 2 over x_j <= 0: (n_chains,)."""
+    return (np.minimum(x, 0) ** 2).sum(axis=1) / 2
 
 
 def gaussian_log_z(rbm) -> float:
@@ -47,8 +43,8 @@ def gaussian_log_z(rbm) -> float:
 
 @pytest.mark.parametrize("path", PATHS, ids=NAMES)
 def test_path_ends_at_its_model(path):
-    u = path.sample_base(20, np.random.default_rng(0)).coordinates
-    wanted = path.rbm.reduced().model.log_density(u)
+    u = path.sample_base(20, np.random.default_rng(0))
+    wanted = path.rbm.reduced()[0].log_density(u)
     np.testing.assert_allclose(path.at(1.0).log_density(u), wanted)
 
 
@@ -62,16 +58,14 @@ def test_joint_log_density_is_linear_in_beta(path):
 
 
 def test_log_z_of_the_bases():
-    assert LeakinessPath(SLANTED).log_z_base == pytest.approx(
-        SLANTED.with_leakiness(1.0).gaussian()[2]
-    )
+    assert LeakinessPath(SLANTED).log_z_base == pytest.approx(SLANTED.with_leakiness(1.0).log_z)
     assert LeakinessPath(BIASED).log_z_base == pytest.approx(
         BIASED.with_leakiness(1.0).exact_log_z()
     )
-    flat = BIASED._with(weights=np.zeros((12, 4)), hidden_bias=np.zeros(4), leakiness=1.0)
-    assert EnergyPath(BIASED).log_z_base == pytest.approx(flat.gaussian()[2])
-    zero = GAUSSIAN._with(weights=np.zeros((8, 5)), hidden_bias=np.zeros(5))
-    assert GaussianGeometricPath(GAUSSIAN).log_z_base == pytest.approx(gaussian_log_z(zero))
+    flat = LeakyRBM(np.zeros((12, 4)), BIASED.visible_bias)
+    assert EnergyPath(BIASED).log_z_base == pytest.approx(flat.log_z)
+    zero = GaussianRBM(np.zeros((8, 5)), GAUSSIAN.visible_bias)
+    assert GeometricPath(GAUSSIAN).log_z_base == pytest.approx(gaussian_log_z(zero))
 
 
 def test_leakiness_path_is_the_geometric_path_from_its_gaussian():
@@ -88,18 +82,18 @@ def test_leakiness_path_is_the_geometric_path_from_its_gaussian():
 
 def moved(rbm, kernel, n_chains, n_sweeps=16):
     """Exact draws on the span of the weights, before and after some sweeps."""
-    small = rbm.reduced().model
+    small = rbm.reduced()[0]
     before = u = small.exact_samples(n_chains, 0)
     stream = ChainStream(1, n_chains)
     for _ in range(n_sweeps):
-        u = KERNELS[kernel](small, u, small.leakiness, 1.0, stream)
+        u = LEAKY[kernel](small, u, stream)
     return small, before, u
 
 
 def change_of_negative_squares(rbm, kernel, n_chains=30_000):
     """Change of E[eta^2 / 2; eta <= 0] in standard errors: the slope that AIS adds up."""
     small, before, after = moved(rbm, kernel, n_chains)
-    change = np.subtract(*(negative_squares(small.hidden_field(u)) for u in (after, before)))
+    change = np.subtract(*(negative_squares(small.field(u)) for u in (after, before)))
     return z_score(change, 0.0)
 
 
@@ -107,7 +101,7 @@ def laws_of_fields(rbm, kernel, n_chains=60_000):
     """p-values of the laws of the hidden fields after the sweeps against other exact draws."""
     small, _, after = moved(rbm, kernel, n_chains)
     fresh = small.exact_samples(4 * n_chains, 2)
-    one, two = (small.hidden_field(u) for u in (after, fresh))
+    one, two = (small.field(u) for u in (after, fresh))
     if rbm is PLAIN:  # all fields have one law, and are independent
         return [stats.ks_2samp(one.ravel(), two.ravel()).pvalue]
     return [stats.ks_2samp(one[:, j], two[:, j]).pvalue for j in range(rbm.n_hidden)]
@@ -131,13 +125,13 @@ def test_published_kernel_does_not():
 
 def test_invariance_is_seen_to_be_broken(monkeypatch):
     """What the tests above would say of an accept step the wrong way round, or of a wide prior."""
-    move, gaussian = leaky_kernels._move, leaky_kernels.gaussian
+    move, gaussian = moves._proposal, moves.gaussian
     with monkeypatch.context() as patch:
-        patch.setattr(leaky_kernels, "_move", lambda *a: (move(*a)[0], -move(*a)[1]))
+        patch.setattr(moves, "_proposal", lambda *a: (move(*a)[0], -move(*a)[1]))
         assert min(laws_of_fields(PLAIN, "blockwise")) < 1e-20
     with monkeypatch.context() as patch:
         wide = lambda *a: (gaussian(*a)[0], 1.05 * gaussian(*a)[1])  # noqa: E731
-        patch.setattr(leaky_kernels, "gaussian", wide)
+        patch.setattr(moves, "gaussian", wide)
         assert min(laws_of_fields(PLAIN, "slice")) < 1e-8
 
 
@@ -148,10 +142,10 @@ def test_transitions_along_paths_keep_moments(kind, kernel):
     n, betas = 20_000, np.repeat([0.0, 0.4, 1.0], 20_000)
     path = kind(BIASED, kernel=kernel)
     u = np.concatenate([path.at(b).exact_samples(n, i) for i, b in enumerate(betas[::n])])
-    state = path.sweep(State(u), betas, 4, ChainStream(3, 3 * n))
+    state = sweep(path, u, betas, 4, ChainStream(3, 3 * n))
     p = []
     for i, b in enumerate(betas[::n]):
-        v = state.coordinates[i * n : (i + 1) * n]
+        v = state[i * n : (i + 1) * n]
         p.append(two_sided(z_score(v * path.at(b).gradient(v), -1.0)))
     assert_no_rejection(p, "directions", level=1e-4)
 
@@ -159,8 +153,8 @@ def test_transitions_along_paths_keep_moments(kind, kernel):
 def test_slice_sampling_moves_all_chains():
     path = LeakinessPath(SLANTED, kernel="slice")
     state = path.sample_base(500, np.random.default_rng(0))
-    moved = path.transition(state, 1.0, ChainStream(0, 500)).coordinates
-    assert (moved != state.coordinates).all()
+    moved = path.transition(state, 1.0, ChainStream(0, 500))
+    assert (moved != state).all()
 
 
 # estimators ---------------------------------------------------------------------------------
@@ -176,7 +170,7 @@ RUN_ON = [
     LeakinessPath(BIASED, kernel="slice"),
     LeakinessPath(BIASED, kernel="blockwise"),
     EnergyPath(BIASED),
-    GaussianGeometricPath(GAUSSIAN),
+    GeometricPath(GAUSSIAN),
 ]
 
 
@@ -216,25 +210,31 @@ def test_compiled_annealing_is_the_generic_one(kind, kernel):
     """To single precision: a lost digit moves a chain by less than 1e-5."""
     path, betas = kind(BIASED, kernel=kernel), rl.schedules.linear(30)
     ends = []
-    for anneal in (kind.anneal, AnnealingPath.anneal):
+    for compiled in (True, False):
+        path.compiled = compiled
+        vars(path).pop("_loops", None)
         stream, seen = ChainStream(3, 130), []
         state, log_weights = anneal(
-            path, path.sample_base(130, stream), betas, stream, record_at={7, 30},
-            on_record=lambda k, s, w, seen=seen: seen.append((k, s.coordinates.sum(), w.sum())),
-        )  # fmt: skip
-        ends.append((state.coordinates, log_weights, seen, stream.draw))
+            path,
+            path.sample_base(130, stream),
+            betas,
+            stream,
+            {7, 30},
+            lambda k, s, w, seen=seen: seen.append((k, s.sum(), w.sum())),
+        )
+        ends.append((state, log_weights, seen, stream.draw))
     for one, two in zip(*ends, strict=True):
         assert np.allclose(one, two, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", LEAKY)
 def test_a_beta_that_rounds_below_zero_is_the_base(kernel):
     """The fields go as the root of beta; differences may be taken a little beyond the ends."""
     path = EnergyPath(BIASED, kernel=kernel)
-    moved = [path.sweep(path.sample_base(20, ChainStream(1, 20)), beta, 2, ChainStream(2, 20))
+    moved = [sweep(path, path.sample_base(20, ChainStream(1, 20)), beta, 2, ChainStream(2, 20))
              for beta in (0.0, -5e-248)]  # fmt: skip
-    np.testing.assert_array_equal(moved[1].coordinates, moved[0].coordinates)
-    assert np.isfinite(moved[0].coordinates).all()
+    np.testing.assert_array_equal(moved[1], moved[0])
+    assert np.isfinite(moved[0]).all()
 
 
 def test_compiled_annealing_does_not_depend_on_threads():
@@ -268,16 +268,6 @@ def test_exact_log_z_and_samples_by_their_usual_names():
     assert abs(run.log_z - BIASED.exact_log_z()) < 4.5 * run.std_error
 
 
-def test_a_sweep_can_name_a_leaky_model():
-    task = {"model": "orthogonal 5", "path": "leakiness", "kernel": "slice", "n_temperatures": 40,
-            "n_chains": 200, "seed": 1}  # fmt: skip
-    row = rl.Sweep([task], ESTIMATES).tasks.popitem()[1]
-    found = tasks.estimate(**row)
-    assert abs(found["log_z"] - 2825.4803711) < 4.5 * found["std_error"]
-    with pytest.raises(ValueError, match="kernel is missing"):
-        ESTIMATES.check({k: v for k, v in task.items() if k != "kernel"})
-
-
 def test_errors():
     with pytest.raises(ValueError, match="kernel is 'slices': expected one of"):
         LeakinessPath(BIASED, kernel="slices")
@@ -285,7 +275,5 @@ def test_errors():
         EnergyPath(SLANTED, kernel="blockwise")
     with pytest.raises(TypeError, match="rbm is a GaussianRBM: expected a LeakyRBM"):
         LeakinessPath(GAUSSIAN)
-    with pytest.raises(TypeError, match="rbm is a LeakyRBM: expected a GaussianRBM"):
-        GaussianGeometricPath(PLAIN)
     with pytest.raises(TypeError, match="rbm is a LeakyRBM"):
         rl.GeometricPath(PLAIN)

@@ -27,7 +27,7 @@ def quietly(function, *arguments, **options):
 def exact_slopes(rng, betas, counts):
     """Delta of exact draws of (v, h) at each beta, one array a beta, and the exact log Z."""
     v, h = (all_states(n) for n in SMALL.weights.shape)
-    base = PATH.base_visible_bias
+    base = PATH.models[0].visible_bias
     delta = joint_table(SMALL.weights, SMALL.visible_bias - base, SMALL.hidden_bias).ravel()
     start = np.repeat(v @ base, len(h))
     log_z = np.array([log_sum(start + b * delta) for b in betas])
@@ -210,35 +210,15 @@ def test_rts_is_mbar_with_expected_counts():
     assert np.abs(counted.log_z_path - rts.log_z_path).max() > 1e-4, "otherwise it shows nothing"
 
 
-def test_stochastic_approximation_settles_at_mbar():
-    rng, counts = np.random.default_rng(5), np.array([400, 300, 500, 400, 400])
-    draws, _ = exact_slopes(rng, BETAS, counts)
-    delta = np.concatenate(draws)
-    wanted = rl.solve_mbar(delta, counts, BETAS)
-    found = rl.stochastic_mbar(delta, counts, BETAS, n_epochs=60, rng=0)
-    assert np.abs(found.log_z - wanted.log_z).max() < 0.5 * wanted.std_error[-1]
-    assert found.history.shape == (60, 5)
-    np.testing.assert_array_equal(found.history[-1], found.log_z)
-    assert (found.history[0] != found.history[-1])[1:].all()
-    assert not found.history[:, 0].any()
-    assert found.n_updates == 60 * 20
-    there = rl.stochastic_mbar(
-        delta, counts, BETAS, start=wanted.log_z, batch_size=delta.size, n_epochs=1, rng=0
-    )
-    np.testing.assert_allclose(there.log_z, wanted.log_z, atol=1e-9)
-    with pytest.raises(ValueError, match="counts hold 0"):
-        rl.stochastic_mbar(draws[0], [400, 0, 0, 0, 0], BETAS)
-
-
 def test_no_more_slopes_are_kept_than_there_is_room_for(monkeypatch):
     """Of 40 chains and 100 sweeps every fourth, if 1,000 have room: all chains count."""
     module, seen = import_module("rbmlib.estimators.mbar"), []
-    kept = module.mbar_of_sample
+    solved = module._solved
     monkeypatch.setattr(module, "MAX_SAMPLES", 1000)
     monkeypatch.setattr(
         module,
-        "mbar_of_sample",
-        lambda sample, **options: seen.append(sample.delta.size) or kept(sample, **options),
+        "_solved",
+        lambda sample, *options: seen.append(sample.delta.size) or solved(sample, *options),
     )
     quietly(rl.mbar, PATH, BETAS, 40, 100, rng=0)
     assert seen == [1000]
@@ -320,16 +300,3 @@ def test_too_few_sweeps_of_digits_are_flagged(name):
     path, _ = digits_path(name)
     run = quietly(rl.mbar, path, rl.schedules.linear(99), 100, 50, rng=0)
     assert not run.converged
-
-
-def test_an_epoch_of_stochastic_approximation_by_hand():
-    """Batches one after the other, each state once, steps 1 / t."""
-    rng, counts = np.random.default_rng(6), np.array([8, 6, 10, 8, 8])
-    delta = np.concatenate(exact_slopes(rng, BETAS, counts)[0])
-    order, share, log_z = np.random.default_rng(0).permutation(40), counts / 40, np.zeros(5)
-    for update, rows in enumerate(order.reshape(4, 10), 1):
-        p = share * np.exp(delta[rows][:, None] * BETAS - log_z)
-        c = (p / p.sum(axis=1)[:, None]).mean(axis=0)
-        log_z = log_z + (c / share - c[0] / share[0]) / update
-    found = rl.stochastic_mbar(delta, counts, BETAS, batch_size=10, n_epochs=1, rng=0)
-    np.testing.assert_allclose(found.log_z, log_z, atol=1e-10)

@@ -132,8 +132,10 @@ def test_same_seed_same_bits():
     assert one == two != other
 
 
+SPINS = rl.RBM(rl.Spins(np.zeros(3)), rl.Spins(np.zeros(2)), np.ones((3, 2)))
 REFUSED = {
     "path": (lambda: rl.multicanonical(None), "path is a NoneType"),
+    "spins": (lambda: rl.multicanonical(rl.GeometricPath(SPINS, np.zeros(3))), "path is Geometric"),
     "one chain": (lambda: rl.multicanonical(PATH, 1), "n_chains is 1"),
     "sweeps": (lambda: rl.multicanonical(PATH, n_sweeps=3), "n_sweeps is 3"),
     "learning": (lambda: rl.multicanonical(PATH, n_learning=-1), "n_learning is -1"),

@@ -8,7 +8,7 @@ from helpers_models import SMALL, SMALL_LOG_Z
 
 import rbmlib as rl
 from rbmlib.estimators.bar import bennett
-from rbmlib.estimators.bootstrap import bootstrap_tempered
+from rbmbook.bootstrap import bootstrap_tempered
 from rbmlib.estimators.mbar_equations import Problem
 
 PATH = rl.GeometricPath(SMALL)

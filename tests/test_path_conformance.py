@@ -20,11 +20,13 @@ from helpers_stats import (
     two_sided,
     z_score,
 )
+from rbmbook.fitted_single import SinglePrecisionBasePath
 
 import rbmlib as rl
-from rbmlib import AnnealingPath, BernoulliRBM, GaussianMixture, GaussianRBM, LeakyRBM, State
-from rbmlib._streams import ChainStream
-from rbmlib.paths.fitted_single import SinglePrecisionBasePath
+from rbmlib import BernoulliRBM, GaussianMixture, GaussianRBM, LeakyRBM
+from rbmlib.numerics import ChainStream
+from rbmlib.sampling import anneal as annealed
+from rbmlib.sampling import sweep as swept
 
 RNG = np.random.default_rng(5)
 BERNOULLI = BernoulliRBM(RNG.normal(size=(5, 3)), RNG.normal(size=5), RNG.normal(size=3),
@@ -55,7 +57,7 @@ CASES = {
     "energy, slice": lambda: rl.EnergyPath(SLANTED, kernel="slice"),
     "energy, metropolis": lambda: rl.EnergyPath(SLANTED, kernel="metropolis"),
     "energy, blockwise": lambda: rl.EnergyPath(UPRIGHT, kernel="blockwise"),
-    "gaussian geometric": lambda: rl.GaussianGeometricPath(GAUSSIAN),
+    "gaussian geometric": lambda: rl.GeometricPath(GAUSSIAN),
     "fitted to leaky": lambda: rl.GaussianBasePath(UPRIGHT, VISIBLE),
     "fitted to leaky, trajectories": lambda: rl.GaussianBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),
     "fitted to leaky, single": lambda: SinglePrecisionBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),
@@ -67,10 +69,23 @@ CASES = {
 BETAS = np.array([0.0, 0.37, 1.0])  # no knot of moment averaging but the ends
 
 
+def stream_of(seed, n_chains, first=0) -> ChainStream:
+    return ChainStream(None, n_chains, first, seed=seed)
+
+
+class Generic:
+    """A path of which the loops know the five methods alone: theirs are NumPy's."""
+
+    def __init__(self, path):
+        names = ("log_z_base", "log_density", "log_density_slope", "transition", "sample_base")
+        for name in names:
+            setattr(self, name, getattr(path, name))
+
+
 class Table(NamedTuple):
     """All states of a path, at BETAS."""
 
-    states: State
+    states: np.ndarray
     log_p: np.ndarray  # (n_states, 3), log of the volume of a cell included
     cells: np.ndarray  # what of two real numbers a state stands for: a square with this side
     edges: list  # of coarse bins of each coordinate
@@ -78,7 +93,7 @@ class Table(NamedTuple):
     def draws(self, k: int, n: int, rng) -> np.ndarray:
         """Exact draws at BETAS[k]."""
         p = probabilities(self.log_p[:, k])
-        x = self.states.coordinates[rng.choice(len(p), n, p=p)]
+        x = self.states[rng.choice(len(p), n, p=p)]
         return (x + self.cells * (rng.random(x.shape) - 0.5)).astype(x.dtype)
 
     def bins(self, x) -> np.ndarray:
@@ -90,7 +105,7 @@ class Table(NamedTuple):
 
     def p_value(self, x, k: int) -> float:
         """Of the bins of draws from p at BETAS[k]."""
-        p = np.bincount(self.bins(self.states.coordinates), probabilities(self.log_p[:, k]))
+        p = np.bincount(self.bins(self.states), probabilities(self.log_p[:, k]))
         return chi_square_p(self.bins(x), p)
 
 
@@ -100,13 +115,13 @@ path_of = cache(lambda name: CASES[name]())
 @cache
 def table_of(name) -> Table:
     path = path_of(name)
-    start = path.sample_base(1, np.random.default_rng(0)).coordinates
+    start = path.sample_base(1, np.random.default_rng(0))
     if isinstance(path.at(1.0), BernoulliRBM):
-        states = State(all_states(start.shape[1]).astype(start.dtype))
+        states = all_states(start.shape[1]).astype(start.dtype)
         edges = [[0.5]] * start.shape[1]
         return Table(states, path.log_density(states, BETAS), np.array(0.0), edges)
     side, line = 0.1, np.arange(-16, 16.01, 0.1)
-    states = State(np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2))
+    states = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
     log_p = path.log_density(states, BETAS) + 2 * np.log(side)
     edges = [line[np.searchsorted(line, np.array([-2, -1, -0.5, 0, 0.5, 1, 2]))] + side / 2] * 2
     return Table(states, log_p, np.array(side), edges)
@@ -140,10 +155,9 @@ def test_at_is_the_density_at_every_beta(path, some):
     assert found.shape == (20, 3)
     for k, beta in enumerate(BETAS):
         point = path.at(beta)
-        assert point.n_visible == some.coordinates.shape[1]
-        np.testing.assert_allclose(found[:, k], point.log_density(some.coordinates), rtol=1e-10)
+        assert point.n_visible == some.shape[1]
+        np.testing.assert_allclose(found[:, k], point.log_density(some), rtol=1e-10)
         np.testing.assert_allclose(path.log_density(some, beta), found[:, k], rtol=1e-12)
-    np.testing.assert_allclose(AnnealingPath.log_density(path, some, BETAS), found, rtol=1e-10)
 
 
 @pytest.mark.parametrize("beta", [-0.01, 1.5, np.nan, "end", None, [0.5, 0.6]], ids=str)
@@ -171,20 +185,19 @@ def test_log_z_base_is_that_of_at_0(path, table):
 @pytest.mark.statistical
 def test_base_draws_have_the_base_distribution(path, table):
     state = path.sample_base(20_000, ChainStream(1, 20_000))
-    assert state.n_chains == 20_000
-    assert table.p_value(state.coordinates, 0) > 1e-4
+    assert len(state) == 20_000
+    assert table.p_value(state, 0) > 1e-4
 
 
 @pytest.mark.statistical
 def test_moves_leave_every_beta_invariant(path, table):
     """Exact draws, then 5 steps by each loop of the path: still exact draws, but others."""
-    sweeps = {type(path).sweep, AnnealingPath.sweep}  # one, or a faster one too
     n, p, rng = 10_000, [], np.random.default_rng(2)
     for k, beta in enumerate(BETAS):
-        start = State(table.draws(k, n, rng))
-        for sweep in sweeps:
-            moved = sweep(path, start, beta, 5, ChainStream.of_seed(3, n, k * n)).coordinates
-            assert (moved != start.coordinates).any(axis=1).mean() > 0.5
+        start = table.draws(k, n, rng)
+        for loops in (path, Generic(path)):  # compiled ones, where there are some, and NumPy's
+            moved = swept(loops, start, beta, 5, stream_of(3, n, k * n))
+            assert (moved != start).any(axis=1).mean() > 0.5
             p.append(table.p_value(moved, k))
     assert_no_rejection(p, "betas", 1e-3)
 
@@ -192,10 +205,11 @@ def test_moves_leave_every_beta_invariant(path, table):
 @pytest.mark.parametrize("by", ["transition", "sweep"])
 def test_each_chain_may_have_its_own_beta(path, some, by):
     def moved(beta, chains):
-        state = State(some.coordinates[chains])
-        stream = ChainStream.of_seed(9, state.n_chains, chains.start)
-        more = (2, stream) if by == "sweep" else (stream,)
-        return getattr(path, by)(state, beta, *more).coordinates
+        state = some[chains]
+        stream = stream_of(9, len(state), chains.start)
+        if by == "sweep":
+            return swept(path, state, beta, 2, stream)
+        return path.transition(state, beta, stream)
 
     together = moved(np.resize(BETAS, 20), slice(0, 20))
     alone = [moved(beta, slice(i, i + 1)) for i, beta in enumerate(np.resize(BETAS, 20))]
@@ -204,17 +218,17 @@ def test_each_chain_may_have_its_own_beta(path, some, by):
 
 @pytest.mark.statistical
 def test_joint_slope_has_the_mean_of_the_derivative_of_log_z(path, table):
-    if not path.has_joint_slope:
-        stream = ChainStream(5, len(table.states.coordinates))
+    if not path.joint:
+        stream = ChainStream(5, len(table.states))
         with pytest.raises(TypeError, match="no joint log-density"):
             path.joint_transition(table.states, 0.5, stream)
         return
     n, h, p, rng = 10_000, 1e-4, [], np.random.default_rng(4)
     for k, beta in enumerate(BETAS):
-        start = State(table.draws(k, n, rng))
-        state, slopes = path.joint_transition(start, beta, ChainStream.of_seed(5, n, k * n))
-        same = path.transition(start, beta, ChainStream.of_seed(5, n, k * n))
-        np.testing.assert_array_equal(state.coordinates, same.coordinates)
+        start = table.draws(k, n, rng)
+        state, slopes = path.joint_transition(start, beta, stream_of(5, n, k * n))
+        same = path.transition(start, beta, stream_of(5, n, k * n))
+        np.testing.assert_array_equal(state, same)
         ends = np.clip([beta - h, beta + h], 0, 1)
         log_z = log_sum(path.log_density(table.states, ends), axis=0)
         p.append(two_sided(z_score(slopes, np.diff(log_z)[0] / np.diff(ends)[0])))
@@ -226,12 +240,11 @@ def test_chains_do_not_depend_on_their_neighbours(path, by):
     betas = rl.schedules.linear(8)
 
     def run(first, last):
-        stream = ChainStream.of_seed(4, last - first, first)
+        stream = stream_of(4, last - first, first)
         state = path.sample_base(last - first, stream)
         if by == "sweep":
-            return path.sweep(state, 0.5, 4, stream).coordinates
-        state, log_weights = path.anneal(state, betas, stream)
-        return np.column_stack([state.coordinates, log_weights])
+            return swept(path, state, 0.5, 4, stream)
+        return np.column_stack(annealed(path, state, betas, stream))
 
     np.testing.assert_allclose(run(0, 10)[6:], run(6, 10), rtol=1e-9, atol=1e-12)
 
@@ -246,15 +259,19 @@ def test_weights_are_unbiased_by_each_loop_of_the_path(path, table, up):
     n, betas = 4000, rl.schedules.linear(60)[:: 1 if up else -1]
     log_z = log_sum(table.log_p, axis=0)
     log_ratio = (log_z[2] - log_z[0]) * (1 if up else -1)
-    start = State(table.draws(0 if up else 2, n, np.random.default_rng(6)))
-    for anneal in {type(path).anneal, AnnealingPath.anneal}:  # one, or a faster one too
+    start = table.draws(0 if up else 2, n, np.random.default_rng(6))
+    for loops in (path, Generic(path)):  # compiled ones, where there are some, and NumPy's
         seen = []
-        final, log_weights = anneal(
-            path, start, betas, ChainStream(7, n), record_at={3, 60},
-            on_record=lambda k, state, w, seen=seen: seen.append((k, state.coordinates.copy())),
-        )  # fmt: skip
+        final, log_weights = annealed(
+            loops,
+            start,
+            betas,
+            ChainStream(7, n),
+            {3, 60},
+            lambda k, state, w, seen=seen: seen.append((k, state.copy())),
+        )
         assert [k for k, _ in seen] == [3, 60]
-        np.testing.assert_array_equal(seen[-1][1], final.coordinates)
+        np.testing.assert_array_equal(seen[-1][1], final)
         ratios = np.exp(log_weights - log_ratio)
         assert ratios.std() / np.sqrt(n) < 0.05, "otherwise the test sees nothing"
         assert two_sided(z_score(ratios, 1.0)) > 1e-4
@@ -263,23 +280,13 @@ def test_weights_are_unbiased_by_each_loop_of_the_path(path, table, up):
 # states -------------------------------------------------------------------------------------
 
 
-def test_checked_state_refuses_the_wrong_width_nan_and_bare_arrays(path, some):
-    assert path.checked_state(some) is some
-    x = some.coordinates
-    for wrong in (x[:, :1], np.column_stack([x, x]), x[0], np.where(x == x[3, 0], np.nan, x)):
-        with pytest.raises(ValueError, match=r"^start "):
-            path.checked_state(State(wrong), "start")
-    with pytest.raises(TypeError, match=r"^start is a ndarray"):
-        path.checked_state(x, "start")
-
-
 def test_visible_units_are_those_of_the_whole_model(path, some):
     model = path.target if isinstance(path, rl.DensityPath) else path.rbm
     visible = path.visible_of(some, 0)
     assert visible.shape == (20, model.n_visible)
     np.testing.assert_array_equal(visible, path.visible_of(some, 0))
-    few = path.visible_of(State(some.coordinates[6:]), ChainStream.of_seed(8, 14, 6))
-    np.testing.assert_allclose(few, path.visible_of(some, ChainStream.of_seed(8, 20, 0))[6:])
+    few = path.visible_of(some[6:], stream_of(8, 14, 6))
+    np.testing.assert_allclose(few, path.visible_of(some, stream_of(8, 20, 0))[6:])
 
 
 def test_repr_names_the_class_and_its_model(path):
@@ -288,10 +295,10 @@ def test_repr_names_the_class_and_its_model(path):
 
 
 def test_every_path_is_in_the_list():
-    names = public(rl)
-    known = {thing for name in names if isinstance(thing := getattr(rl, name), type)}
-    paths = {thing for thing in known if issubclass(thing, AnnealingPath)} - {AnnealingPath}
-    inner = {SinglePrecisionBasePath}  # of the experiments, behind a setting of bracket_log_z
+    public = {thing for thing in vars(rl).values() if isinstance(thing, type)}
+    general = {rl.Path, rl.LinearPath, rl.Polyline}
+    paths = {thing for thing in public if issubclass(thing, rl.Path)} - general
+    inner = {SinglePrecisionBasePath}  # of the chapters
     assert {type(path_of(name)) for name in CASES} == paths | inner
 
 

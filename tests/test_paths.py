@@ -16,10 +16,8 @@ from helpers_stats import (
 )
 
 import rbmlib as rl
-from rbmlib import BernoulliRBM, GeometricPath, State
-from rbmlib._kernels.tempering import Tally
-from rbmlib.paths.base import AnnealingPath
-from rbmlib.paths.steps import draw_betas
+from rbmlib import BernoulliRBM, GeometricPath
+from rbmlib.sampling.temper import drawn
 
 RNG = np.random.default_rng(5)
 W, B, A = RNG.normal(size=(5, 3)), RNG.normal(size=5), RNG.normal(size=3)
@@ -28,7 +26,7 @@ BASE_BITS = np.array([0.3, -0.8, 0.0, 1.1, -2.0])
 BASE_HIDDEN = np.array([0.7, -0.4, 1.3])
 BASE_RBM = BernoulliRBM(np.zeros((5, 3)), BASE_BITS, BASE_HIDDEN)
 BETAS = [0.0, 0.1, 0.5, 0.93, 1.0]
-STATES = State(all_states(5).astype(np.float32))
+STATES = all_states(5).astype(np.float32)
 
 
 def make_path(kind: str) -> GeometricPath:
@@ -45,7 +43,7 @@ def path(request) -> GeometricPath:
 
 def base_and_target(path):
     """Joint log-densities of the two ends, from parameters the test knows."""
-    base = joint_table(np.zeros((5, 3)), path.base_visible_bias, path.base_hidden_bias)
+    base = joint_table(np.zeros((5, 3)), path.models[0].visible_bias, path.models[0].hidden_bias)
     return base, joint_table(W, B, A) - 1.75
 
 
@@ -66,7 +64,6 @@ def test_log_density_asks_at_beta(path):
         [log_sum(geometric_tables(base, target, beta), axis=1) for beta in BETAS], axis=1
     )
     np.testing.assert_allclose(path.log_density(STATES, BETAS), wanted, atol=1e-12)
-    np.testing.assert_allclose(AnnealingPath.log_density(path, STATES, BETAS), wanted, atol=1e-12)
     for k, beta in enumerate(BETAS):
         np.testing.assert_allclose(path.log_density(STATES, beta), wanted[:, k], atol=1e-12)
 
@@ -91,9 +88,9 @@ def test_generic_transition_moves_with_the_conditionals():
     path, n, beta, start = make_path("rbm"), 60_000, 0.7, 19
     joint = np.exp(rbm_table(path.at(beta)))
     wanted = (joint[start] / joint[start].sum()) @ (joint / joint.sum(axis=0)).T
-    state = State(np.repeat(all_states(5)[[start]], n, axis=0))
+    state = np.repeat(all_states(5)[[start]], n, axis=0)
     moved = path.transition(state, beta, np.random.default_rng(3))
-    assert chi_square_p(state_index(moved.coordinates), wanted) > 1e-4
+    assert chi_square_p(state_index(moved), wanted) > 1e-4
 
 
 # bases ------------------------------------------------------------------------------------
@@ -151,25 +148,8 @@ def test_base_with_weights_is_refused():
         GeometricPath(TARGET, base=BernoulliRBM(np.zeros((5, 2)), BASE_BITS, np.zeros(2)))
 
 
-def test_a_uniform_beyond_the_rounded_sum_draws_the_last_beta():
+def test_a_uniform_beyond_the_sum_of_shares_draws_the_last_beta():
     """The shares may add up to less than the uniform, for rounding."""
-
-    class Tallied:
-        mixed = np.zeros((2, 3, 7))
-        visited, passages = np.zeros((2, 3, 7)), np.zeros(2, int)
-        mixed_transitions = np.zeros((7, 7), np.int64)
-        transitions, last_end = np.zeros((7, 7), int), np.full(2, -1)
-
-    index = np.array([3, 0])
-    draw_betas(index, np.zeros((2, 7)), np.ones((2, 1)), np.array([[1 + 1e-12], [0.0]]), Tallied)
-    assert index.tolist() == [6, 0]
-
-
-def test_a_uniform_number_beyond_the_sum_of_shares_draws_the_last_beta():
-    """Rounding may leave the sum below a number that is below 1."""
-    index, tally = np.zeros(2, int), Tally(
-        *np.zeros((2, 2, 3, 4)), *np.zeros((2, 4, 4), np.int64), np.zeros(2, int), -np.ones(2, int)
-    )  # fmt: skip
-    draw_betas(index, np.zeros((2, 4)), np.ones((2, 1)), np.array([[1.5], [0.6]]), tally)
-    assert index.tolist() == [3, 2]
-    assert tally.transitions[0].tolist() == [0, 0, 1, 1]
+    shares = np.full((2, 7), 1 / 7)
+    assert drawn(shares, np.array([[1 + 1e-12], [0.0]])).tolist() == [6, 0]
+    assert drawn(np.full((2, 4), 0.25), np.array([[1.5], [0.6]])).tolist() == [3, 2]

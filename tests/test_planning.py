@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib._validation import generator
-from rbmlib.estimators.rts import TRIPS
-from rbmlib.paths.base import State
-from rbmlib.tempering import planning
+from rbmlib.checks import generator
+from rbmlib.estimators.rts_start import TRIPS
+from rbmlib.sampling import planning
 
 MODES = rl.testsystems.hopfield_rbm(100, 8, strength=2.5, rng=3)  # a round trip: 120 sweeps
 PATH = rl.GeometricPath(MODES)
@@ -58,10 +57,11 @@ def test_the_plan_given_outright_has_the_same_bits(estimator):
 
 
 def test_the_plan_does_not_depend_on_threads_or_chains():
-    one, two = (
-        planning.planned("x", SMALL, None, None, generator(0), trips=TRIPS, n_threads=n)
-        for n in (1, 2)
-    )
+    plans = []
+    for n in (1, 2):
+        with rl.using(n_threads=n):
+            plans.append(planning.planned("x", SMALL, None, None, generator(0), trips=TRIPS))
+    one, two = plans
     assert np.array_equal(one.betas, two.betas)
     assert one.settings == two.settings
     run = rl.rts(SMALL, rng=0, n_chains=20, n_threads=1)
@@ -91,7 +91,7 @@ def test_the_length_of_a_path_is_that_of_its_slopes():
     """Independent bits: the slope is a sum of b_i v_i, each of probability expit(beta b_i)."""
     bias = np.full(50, 4.0)
     rbm = rl.testsystems.independent_rbm(bias, [0.0])[0]
-    betas, length = planning.own_ladder(rl.GeometricPath(rbm, np.zeros(50)), generator(0), 4, 1)
+    betas, length = planning.own_ladder(rl.GeometricPath(rbm, np.zeros(50)), generator(0), 4)
     fine = (np.arange(10_000) + 0.5) / 10_000
     on = 1 / (1 + np.exp(-4 * fine))
     density = 4 * np.sqrt(50 * on * (1 - on))
@@ -103,7 +103,7 @@ def test_the_length_of_a_path_is_that_of_its_slopes():
 
 def test_a_flat_path_is_cut_evenly():
     flat = rl.GeometricPath(rl.BernoulliRBM(np.zeros((6, 3)), np.ones(6), np.zeros(3)), np.ones(6))
-    betas, length = planning.own_ladder(flat, generator(0), 4, 1)
+    betas, length = planning.own_ladder(flat, generator(0), 4)
     assert length == pytest.approx(0, abs=1e-9)
     np.testing.assert_allclose(np.diff(betas), 1 / (betas.size - 1), rtol=1e-3)
     assert rl.rts(flat, rng=0).converged
@@ -171,13 +171,13 @@ def test_the_pilot_ends_with_the_fiftieth_trip(monkeypatch):
     """Twenty-five trips a block: two blocks, and so many sweeps of 100 chains a trip."""
     monkeypatch.setattr(
         planning,
-        "pilot_of",
-        lambda *_: SimpleNamespace(
-            top=State(np.zeros((100, 2))), bottom=State(np.ones((100, 2))), log_z_path=None
-        ),
+        "both_ends",
+        lambda *_: (None, np.zeros((100, 2)), np.zeros(100, int)),
     )
     monkeypatch.setattr(
-        planning, "sample_of", lambda *_, **more: SimpleNamespace(round_trips=np.array([20, 5]))
+        planning,
+        "simulated_tempering",
+        lambda *_, **more: SimpleNamespace(round_trips=np.array([20, 5])),
     )
-    found = planning.trip_time(None, np.array([0.0, 1.0]), None, "joint", None, 1)
+    found = planning.trip_time(None, np.array([0.0, 1.0]), None, "joint", None)
     assert found == (100 * 400 / 50, 50, 400)

@@ -39,7 +39,7 @@ def test_equal_guesses_give_the_reports_conditional(rbm_a, constant):
         log_z_a = np.log(1 + np.exp(visible)).sum() + np.log(1 + np.exp(hidden)).sum()
         theirs = theirs - (1 - BETAS) * log_z_a
     path = path_of(rbm_a)
-    ours = path.log_density(rl.State(v), BETAS) - printed.equal_guesses(path, BETAS, constant)
+    ours = path.log_density(v, BETAS) - printed.equal_guesses(path, BETAS, constant)
     law_1, law_2 = (np.exp(x - x.max(axis=1)[:, None]) for x in (theirs, ours))
     law_1, law_2 = (x / x.sum(axis=1)[:, None] for x in (law_1, law_2))
     np.testing.assert_allclose(law_1, law_2, rtol=1e-5)

@@ -12,10 +12,10 @@ from rbmlib._kernels import adaptive as kernel
 from rbmlib._kernels.ladder import ladder_of
 from rbmlib.estimators.sams import gain_sequence
 from rbmlib.estimators.wang_landau import Halving
-from rbmlib.paths.steps import neighbour_law
+from rbmlib.estimators import self_adjusted as adaptive
+from rbmlib.estimators.self_adjusted import Groups
 from rbmlib.results import student_interval
-from rbmlib.tempering import self_adjusted as adaptive
-from rbmlib.tempering.self_adjusted import Groups, checked, diagnose
+from rbmlib.sampling.temper import neighbour_law
 
 RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
 PATH = GeometricPath(RBM, base=np.zeros(12))
@@ -24,11 +24,8 @@ EXACT = np.array([rl.exact(PATH.at(b)).log_z for b in BETAS])
 UNIFORM = np.full(10, 0.1)
 
 
-def groups_of(
-    path=PATH, betas=BETAS, n_chains=40, n_groups=4, start="pilot", prior=None, **options
-):
-    arguments = (n_chains, n_groups, prior, options.pop("conditional", "joint"), start, 1)
-    return Groups(checked(path, betas, *arguments), options.pop("rng", 0), **options)
+def groups_of(path=PATH, betas=BETAS, n_chains=40, n_groups=4, rng=0, **options):
+    return Groups(path, betas, n_chains, rng, n_groups=n_groups, **options)
 
 
 # draws and updates --------------------------------------------------------------------------
@@ -62,7 +59,7 @@ def test_update_is_tans(mixed):
     before, gain = groups.log_z.copy(), 0.05
     logs = PATH.log_density  # the states after the sweep, with the log Z before it
     groups.advance(np.full((2, 1), gain))
-    logits = logs(groups.state, BETAS) + np.log(prior) - before.repeat(20, axis=0)
+    logits = logs(groups.v, BETAS) + np.log(prior) - before.repeat(20, axis=0)
     law = np.exp(logits - logits.max(axis=1)[:, None])
     share = law / law.sum(axis=1)[:, None] if mixed else np.eye(10)[groups.index]
     step = np.minimum(gain, prior) / prior * share.reshape(2, 20, 10).mean(axis=1)
@@ -81,8 +78,7 @@ def test_gains_are_tans():
 
 
 def test_gain_is_halved_at_flat_histograms_and_then_one_over_t():
-    settings = checked(PATH, BETAS, 4, 2, None, "joint", "plain", 1)
-    rule = Halving(settings, one_over_t=True, flatness=0.8)
+    rule = Halving(2, UNIFORM, one_over_t=True, flatness=0.8)
     flat, uneven, missing = np.full(10, 100), np.full(10, 100), np.full(10, 100)
     uneven[3], missing[0] = 75, 0
     np.testing.assert_array_equal(rule.gains(0, 2), 0.1)
@@ -95,7 +91,7 @@ def test_gain_is_halved_at_flat_histograms_and_then_one_over_t():
     rule.see(np.array([10 * flat, 10 * flat]), 35)
     np.testing.assert_array_equal(rule.late, [True, False])  # 0.025 < 1/35 < 0.05
     np.testing.assert_allclose(rule.gains(35, 37), [[1 / 36, 1 / 37], [0.05, 0.05]])
-    never = Halving(settings, one_over_t=False, flatness=0.8)
+    never = Halving(2, UNIFORM, one_over_t=False, flatness=0.8)
     for _ in range(9):
         never.see(np.array([flat, uneven]), 30)
     np.testing.assert_allclose(never.gain, [0.1 / 2**9, 0.1])
@@ -124,7 +120,7 @@ def test_compiled_equals_the_plain_loop(shape, jump, monkeypatch):
     if same.all():
         np.testing.assert_array_equal(fused.index, loop.index)
         np.testing.assert_array_equal(fused.round_trips, loop.round_trips)
-        np.testing.assert_array_equal(fused.state.coordinates, loop.state.coordinates)
+        np.testing.assert_array_equal(fused.v, loop.v)
 
 
 @pytest.mark.parametrize("shape", [(12, 6), (40, 50)], ids=["narrow", "wide"])
@@ -135,7 +131,7 @@ def test_same_seed_same_bits_on_any_number_of_threads(shape):
             warnings.simplefilter("ignore", rl.ConvergenceWarning)
             one, two = (run(path, BETAS, 60, 120, 7, n_groups=6, n_threads=n) for n in (1, 2))
         np.testing.assert_array_equal(one.trace["log_z"], two.trace["log_z"])
-        np.testing.assert_array_equal(one.states.coordinates, two.states.coordinates)
+        np.testing.assert_array_equal(one.states, two.states)
 
 
 def test_groups_share_nothing():
@@ -248,7 +244,8 @@ def test_each_disagreement_is_found(made, failed):
     rng = np.random.default_rng(0)
     values = rng.normal(scale=0.1, size=10) + made.get("apart", 0) * groups.at_top
     drift = rng.normal(scale=0.1, size=10) + made.get("drift", 0)
-    checks = diagnose(groups, values, drift)
+    groups.log_z[:, -1], groups.half = values, values - drift
+    checks = groups.checks()
     wrong = [check.text for check in checks if not check.passed]
     found = max(check.disagreement for check in checks)
     assert len(checks) == 4

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rbmlib import schedules
-from rbmlib.schedules.cutting import cut
+from rbmlib.schedules.fixed import cut
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 1000])

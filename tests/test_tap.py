@@ -329,6 +329,14 @@ def test_bad_input(wrong, message):
 def test_other_models_are_refused():
     with pytest.raises(TypeError, match="BernoulliRBM"):
         rl.tap(np.zeros((3, 2)))
+    with pytest.raises(TypeError, match="rbm is RBM"):
+        rl.tap(rl.RBM(rl.Spins([0.0]), rl.Spins([0.0]), [[1.0]]))
+
+
+def test_a_model_of_two_layers_of_bits_is_one():
+    rbm = rl.testsystems.random_rbm(9, 6, coupling=2.0, rng=7)
+    same = rl.RBM(rl.Bits(rbm.visible_bias), rl.Bits(rbm.hidden_bias), rbm.weights)
+    assert rl.tap(same).log_z == rl.tap(rbm).log_z
 
 
 def test_slopes_serve_only_where_both_layers_are_near():

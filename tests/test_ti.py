@@ -9,7 +9,7 @@ from helpers_tempering import BETAS, EXACT, PATH, RBM, run
 
 import rbmlib as rl
 from rbmlib import GeometricPath
-from rbmlib.estimators.ti import _mean_slopes, _variances, correction, quadrature, rule_error
+from rbmlib.estimators.ti import Slopes, correction, quadrature, rule_error
 
 
 def mean_slopes():
@@ -83,20 +83,17 @@ def test_empty_betas_are_interpolated():
     assert np.isfinite(estimate.log_z)
 
 
-def test_parallel_tempering_and_random_betas():
+def test_parallel_tempering_serves_too():
     ladders = rl.parallel_tempering(PATH, BETAS, 20, 400, 0)
     estimate = rl.ti(ladders, rule="corrected", skip=1)
     assert abs(estimate.log_z - EXACT[-1]) < 4 * estimate.std_error
     assert "drawn" in estimate.method
-    random = rl.ti(PATH, n_chains=200, n_sweeps=200, rng=0, rule="random")
-    assert abs(random.log_z - EXACT[-1]) < 4 * random.std_error
-    assert random.std_error > 10 * estimate.std_error
 
 
 WRONG = {
     "source": lambda: rl.ti(3),
-    "source ": lambda: rl.ti(run(2, 10), rule="random"),
     "rule": lambda: rl.ti(run(2, 10), rule="romberg"),
+    "rule  ": lambda: rl.ti(PATH, BETAS, rule="random"),
     "rule ": lambda: rl.ti(run(2, 10, conditional="marginal"), rule="corrected"),
     "skip": lambda: rl.ti(run(2, 10), skip=99),
     "betas": lambda: rl.ti(PATH, [0, 1, 0.5]),
@@ -147,44 +144,16 @@ def test_a_coarse_rule_is_flagged(conditional):
     assert run.interval[0] < EXACT[-1] < run.interval[1]
 
 
-def test_chains_at_random_betas_that_have_not_arrived_are_flagged():
-    path = rl.DensityPath(rl.testsystems.two_gaussians(4, 3.0), 30.0, step_sizes=0.05)
-    with pytest.warns(rl.ConvergenceWarning, match=r"halves of the run agree.*begun at either end"):
-        run = rl.ti(path, n_chains=200, n_sweeps=60, rng=0, rule="random")
-    assert not run.converged
-
-
-@pytest.mark.statistical
-def test_intervals_of_chains_at_random_betas_cover():
-    runs = [
-        rl.ti(PATH, n_chains=30, n_sweeps=100, rng=seed, rule="random", n_threads=1)
-        for seed in range(500)
-    ]
-    inside = [r.interval[0] <= EXACT[-1] <= r.interval[1] for r in runs if r.converged]
-    assert len(inside) > 480
-    assert 0.92 < np.mean(inside) < 0.98
-
-
-def test_random_betas_on_any_path_with_a_joint_slope():
-    leaky = rl.testsystems.orthogonal_leaky_rbm(6, 4)
-    run = rl.ti(rl.LeakinessPath(leaky, "blockwise"), None, 400, 100, 0, rule="random")
-    assert run.converged
-    assert abs(run.log_z - leaky.exact_log_z()) < 4 * run.std_error
-
-
 class OwnPath(rl.GeometricPath):
     """A path whose slope depends on beta: as users write them."""
 
-    joint_transition = rl.AnnealingPath.joint_transition
-    transition = lambda self, state, beta, rng: rl.GeometricPath.joint_transition(  # noqa: E731
-        self, state, beta, rng
-    )[0]
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.joint = False
 
 
 def test_messages_name_arguments_that_are_there():
     own = OwnPath(RBM, np.zeros(12))
-    with pytest.raises(TypeError, match="source is a OwnPath, whose slope depends on beta"):
-        rl.ti(own, rule="random")
     with pytest.raises(ValueError, match="rule is 'corrected', but the slope of a OwnPath"):
         rl.ti(own, BETAS, rule="corrected")
     for name in ("n_sweeps", "n_chains", "skip"):
@@ -228,36 +197,6 @@ def test_a_random_estimate_with_an_error_of_0_is_flagged():
             assert not estimate(twin).converged
 
 
-def test_the_disagreement_of_halves_is_the_whole_difference():
-    """Slopes that rise by two in the middle of the half that is used: that is what an error must
-    hold. Every other chain comes to its beta from above, by way of 1."""
-    slopes, seen = np.random.default_rng(0).normal(size=(30, 20)), []
-    slopes[15:] += 2.0
-
-    class Rising(GeometricPath):
-        def sweep(self, state, beta, *_):
-            seen.append(beta)
-            return state
-
-        def joint_sweeps(self, state, beta, *_):
-            seen.append(beta)
-            return state, slopes
-
-    with pytest.warns(rl.ConvergenceWarning, match="halves of the run"):
-        run = rl.ti(Rising(RBM), n_chains=20, n_sweeps=60, rng=0, rule="random")
-    drift = slopes[15:].mean() - slopes[:15].mean()
-    assert run.settings["disagreement"] == pytest.approx(drift, rel=1e-12)
-    spread = slopes.mean(axis=0).std(ddof=1) / np.sqrt(20)
-    assert run.std_error == pytest.approx(np.hypot(spread, drift), rel=1e-12)
-    *way, betas = np.array(seen)
-    assert np.array_equal(way[-1], betas)
-    highest = np.max(way, axis=0)
-    from_above = highest == 1
-    assert from_above.sum() == 10
-    assert np.array_equal(highest[~from_above], betas[~from_above])
-    assert np.all(np.array(way)[-8:, from_above] >= betas[from_above])
-
-
 @pytest.mark.parametrize("rule", ["simpson", "trapezoid", "corrected"])
 def test_the_corrected_rule_is_advised_unless_it_was_used(rule):
     checks = rl.ti(run(20, 200, conditional="joint"), rule=rule, skip=1).settings["checks"]
@@ -283,12 +222,13 @@ def test_the_error_of_the_rule_on_three_betas():
 def test_influences_are_what_a_little_more_weight_of_a_chain_does():
     """Of means and variances of the slope: n times their change by the share of its weight."""
     sums = np.random.default_rng(0).uniform(0.5, 2, (6, 3, 4))
-    mean, of_means, _ = _mean_slopes(sums)
-    variance, of_variances = _variances(sums, mean, of_means)
+    slopes = Slopes(sums)
+    variance, of_variances = slopes.variances()
     for chain in range(6):
         more = sums.copy()
         more[chain] *= 1 + 1e-6
-        new_mean, new_of_means, _ = _mean_slopes(more)
-        new_variance, _ = _variances(more, new_mean, new_of_means)
-        np.testing.assert_allclose(of_means[chain], 6e6 * (new_mean - mean), rtol=1e-4)
+        new = Slopes(more)
+        new_variance, _ = new.variances()
+        found = slopes.of_means[chain]
+        np.testing.assert_allclose(found, 6e6 * (new.mean - slopes.mean), rtol=1e-4)
         np.testing.assert_allclose(of_variances[chain], 6e6 * (new_variance - variance), rtol=1e-4)

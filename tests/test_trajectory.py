@@ -203,6 +203,25 @@ def test_checkpoints_are_kept_by_a_training():
     assert (kept[0].weights != kept[-1].weights).any()
 
 
+KINDS = {
+    "spins": lambda w, b, a: rl.RBM(rl.Spins(b), rl.Spins(a), w),
+    "bits and spins": lambda w, b, a: rl.RBM(rl.Bits(b), rl.Spins(a), w, log_scale=1.0),
+    "real units": lambda w, b, a: rl.GaussianRBM(w / 4, b, a),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_of_any_layers_are_exchanged(kind):
+    rng, at = np.random.default_rng(0), np.linspace(0.1, 1, 4)
+    w, b, a = rng.normal(size=(6, 4)), rng.normal(size=6), rng.normal(size=4)
+    training = [KINDS[kind](2 * t * w, t * b, t * a) for t in at]
+    found = rl.trajectory(training, 20, 300, rng=0)
+    off = found.log_z_path - [rl.exact(model).log_z for model in training]
+    assert found.converged
+    assert found.std_error < 0.1
+    assert np.abs(off / found.trace["std_error"]).max() < 4
+
+
 ODD = BernoulliRBM(np.zeros((5, 4)), np.zeros(5), np.zeros(4))
 GAUSSIAN = rl.GaussianRBM(np.zeros((5, 3)), np.zeros(5), np.zeros(3))
 WRONG = {

@@ -62,8 +62,7 @@ def said(capsys, saved, *more):
 
 
 def test_log_z_says_which_run_is_which(model, found):
-    options = {"n_threads": None, "progress": None}
-    run = quiet(Runs(model, None, None, SEED, options), STEPS, CHAINS)
+    run = quiet(Runs(model, None, None, SEED), STEPS, CHAINS)
     s = found.settings
     assert s["lower_bound"] == (run.forward.mean_log_z, run.forward.mean_std_error)
     assert s["upper_bound"] == (run.backward.mean_log_z, run.backward.mean_std_error)

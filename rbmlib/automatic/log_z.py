@@ -13,15 +13,16 @@ import time
 from dataclasses import replace
 
 import numpy as np
+from numba.core import event
 
 from .. import checks
 from ..estimators import estimator
 from ..estimators.exact import exact
 from ..models.conversion import as_rbm_of_bits
 from ..models.rbm import RBM
-from ..paths import GeometricPath, Path, base_rate
+from ..paths import Path, base_rate
 from ..results import Estimate, warn
-from .rounds import MAX_STEPS, N_CHAINS, Runs, rounds, trial
+from .rounds import MAX_STEPS, N_CHAINS, Runs, compile_seconds, rounds
 from .verdict import Round, verdict
 
 EXACT_UNITS = 20
@@ -109,12 +110,13 @@ def log_z(
     base = None if data is None else _base(target, data)
     if enumerate_small and not is_path and min(target.weights.shape) <= EXACT_UNITS:
         return _exact(target)
-    seed = _seed(rng)
-    if n_steps is None:
-        trial(target if is_path else GeometricPath(target, np.zeros(target.n_visible)), 2)
-    started = time.perf_counter()
-    runs = Runs(target, data, base, seed)
-    ran = rounds(runs, budget, started) if n_steps is None else [runs(n_steps, n_chains)]
+    seed, started = _seed(rng), time.perf_counter()
+    with event.install_listener("numba:compile", event.TimingListener()) as timing:
+        runs = Runs(target, data, base, seed)
+        if n_steps is None:
+            ran = rounds(runs, budget, started, timing)
+        else:
+            ran = [runs(n_steps, n_chains)]
     last = ran[-1]
     if not last.passed:
         _warn_of(last, budget, can_have_data=not is_path and data is None)
@@ -122,6 +124,7 @@ def log_z(
         "rng": seed,
         "base": "of the path" if is_path else "mean field" if data is None else "base rate of data",
         "budget_seconds": budget,
+        "compile_seconds": compile_seconds(timing),
         "earlier_rounds": [earlier.n_steps for earlier in ran[:-1]],
         "verdict": verdict(last, data is not None),
     }

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..models.files import refuse_other_programs
-from ..models.rbm import RBM, GaussianRBM
+from ..models import RBM, GaussianRBM
 from .download import DataCorrupt, DataUnavailable, find
 from .files import committed, fetch, suggest
 from .register import PUBLISHED_RBMS, RBMS, REMOTE

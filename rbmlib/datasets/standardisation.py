@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks import array, numeric, refuse_nan
+from .. import checks
+from ..checks import numeric, refuse_nan
 
 SEEN = 2000  # rows that tell whether pixels are standardised
 FAR = 0.5  # from means of 0 and standard deviations of 1
@@ -62,9 +63,9 @@ class Standardisation:
     def of_moments(cls, mean, std) -> Standardisation:
         """From means and standard deviations (n_pixels,) that are known already."""
         scale = object.__new__(cls)
-        scale.mean = array("mean", mean, (None,), "(n_pixels,)")
+        scale.mean = checks.array("mean", mean, (None,), "(n_pixels,)")
         shape = f"({scale.mean.size},), one a pixel"
-        scale.std = array("std", std, scale.mean.shape, shape)
+        scale.std = checks.array("std", std, scale.mean.shape, shape)
         if not (scale.std > 0).all():
             raise ValueError(f"std goes down to {scale.std.min()}: expected numbers above 0")
         return scale
@@ -94,7 +95,7 @@ def check_standardised(name: str, pixels) -> np.ndarray:
     bytes or on [0, 1] fails without a word. A part of a standardised set passes.
     """
     array = _rows(name, pixels)
-    array(name, array[:SEEN], (None, None), "(n_samples, n_visible)")
+    checks.array(name, array[:SEEN], (None, None), "(n_samples, n_visible)")
     seen = array[:SEEN].astype(float)
     means, variances = seen.mean(axis=0), seen.var(axis=0)
     shift, spread = np.sqrt((means**2).mean()), variances.mean()

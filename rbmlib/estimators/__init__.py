@@ -16,10 +16,6 @@ from ..context import configured
 from ..paths.path import Path
 from ..results import Estimate
 
-PATH_MEANING = (
-    "an annealing path, such as rl.GeometricPath(rbm), or rl.LeakinessPath(rbm) of a LeakyRBM"
-)
-
 
 def estimator(function: Callable[..., Estimate]) -> Callable[..., Estimate]:
     """Decorator: what all estimators share.
@@ -38,7 +34,7 @@ def estimator(function: Callable[..., Estimate]) -> Callable[..., Estimate]:
             raise TypeError(f"{function.__name__}: {error}") from None
         first = next(iter(given.values()))
         if "path" in given:
-            checks.instance("path", given["path"], Path, PATH_MEANING)
+            checks.instance("path", given["path"], Path, checks.PATH_MEANING)
         found = function(*args, **options)
         about = {"version": __version__}
         if isinstance(first, Path):

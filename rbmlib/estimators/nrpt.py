@@ -13,6 +13,7 @@ equal rejection is best, and the measured rate says how much the moves between s
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -30,8 +31,11 @@ from .bar_of_sample import bar_of_sample
 from .mbar import mbar_of_sample
 from .stepping_stone import stepping_stone_of_sample
 
-OF_SAMPLE = bar_of_sample, mbar_of_sample, stepping_stone_of_sample
-READ_OFF = dict(zip(("bar", "mbar", "stepping stones"), OF_SAMPLE, strict=True))
+READ_OFF: dict[str, Callable[..., Estimate]] = {
+    "bar": bar_of_sample,  # type: ignore[has-type]
+    "mbar": mbar_of_sample,  # type: ignore[has-type]
+    "stepping stones": stepping_stone_of_sample,
+}
 ROUNDS, FEWEST_SWEEPS = 3, 20  # tuning rounds, each of twice the sweeps of the one before
 PILOT_CHAINS, PILOT_STEPS, FIRST_BETAS, ANNEAL_SWEEPS = 20, 500, 30, 3
 PER_BARRIER, FEWEST_BETAS, MOST_BETAS = 2.0, 6, 1000  # steps of the ladder to a unit of the barrier

@@ -101,8 +101,11 @@ def checked_start(path, start, n_chains: int):
     if start == "exact":
         other = hasattr(target, "exact_samples") if not layers else not target.hidden.conditional
         if not other and not (layers and (can_enumerate(target) or target.log_z is not None)):
+            came = f"a {type(target).__name__}"
+            if layers:
+                came += f" of {target.n_visible} visible and {target.n_hidden} hidden units"
             raise ValueError(
-                f"start is 'exact', but the target is {target!r}: expected an RBM with at most "
+                f"start is 'exact', but the target is {came}: expected a model with at most "
                 f"{MOST_IN_A_TABLE:,} states of one layer, or a LeakyRBM; use start='chains', or "
                 "states of your own draws"
             )

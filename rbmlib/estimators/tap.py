@@ -51,7 +51,7 @@ def tap(
     solver: str = "minimise",
     damping: float = 0.5,
     max_sweeps: int = 2000,
-    compare: bool = True,
+    compare=True,
 ) -> Estimate:
     """log Z from the mean-field (order 1), TAP2 or TAP3 free energy, and all fixed points found.
 

@@ -14,7 +14,7 @@ from scipy.integrate import simpson
 from .. import checks
 from ..paths.path import Path
 from ..results import Check, Estimate, of_chains
-from . import PATH_MEANING, estimator
+from . import estimator
 from .bar_of_sample import checked_sample, checked_skip
 from .rts import UNUSED
 from .rts_start import tempered
@@ -89,7 +89,7 @@ def ti(
             record_every=lambda n_sweeps: max(1, n_sweeps // 1000),
         )  # fmt: skip
         skip = max(skip, UNUSED)
-    checked_sample(source, f"a TemperedSample, or {PATH_MEANING}", "source")
+    checked_sample(source, f"a TemperedSample, or {checks.PATH_MEANING}", "source")
     if rule == "corrected" and source.conditional != "joint":
         raise ValueError(
             "rule is 'corrected', but beta was drawn given v alone: expected a sample with "

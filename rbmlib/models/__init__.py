@@ -1,6 +1,9 @@
 """Models: layers and the weights between them, densities, conditionals, loading and saving."""
 
 from . import testsystems as testsystems
+from .bernoulli import BernoulliRBM as BernoulliRBM
+from .gaussian import GaussianRBM as GaussianRBM
+from .gaussian import LeakyRBM as LeakyRBM
 from .layers import Bits as Bits
 from .layers import Categories as Categories
 from .layers import Layer as Layer
@@ -11,6 +14,3 @@ from .likelihood import log_likelihood as log_likelihood
 from .mixture import GaussianMixture as GaussianMixture
 from .projection import project_weights as project_weights
 from .rbm import RBM as RBM
-from .rbm import BernoulliRBM as BernoulliRBM
-from .rbm import GaussianRBM as GaussianRBM
-from .rbm import LeakyRBM as LeakyRBM

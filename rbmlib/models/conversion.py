@@ -6,9 +6,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from .bernoulli import BernoulliRBM
 from .layers import Bits
 from .names import SKLEARN
-from .rbm import RBM, BernoulliRBM
+from .rbm import RBM
 
 
 def as_rbm(name: str, value, meaning: str = "a BernoulliRBM or another RBM") -> RBM:

@@ -214,7 +214,7 @@ class Leaky(Layer):
         return above * whole - (above - np.reshape(self.below, -1)) * left
 
     def mean(self, x):
-        return np.where(x > 0, self.above, self.below) * x
+        return np.where(x > 0, self.above * x, self.below * x)
 
     def draw(self, x, rng, n=None):
         a = np.where(x > 0, self.above, self.below)

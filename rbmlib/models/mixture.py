@@ -6,8 +6,6 @@ import numpy as np
 
 from .. import checks
 
-NARROWEST, WIDEST = 1e-100, 1e100  # variances: squares are divided by them
-
 
 class GaussianMixture:
     """Gaussians of one variance, as a continuous target with many modes and a known log Z.
@@ -37,13 +35,8 @@ class GaussianMixture:
         n, d = self.means.shape
         if not (n and d):
             raise ValueError(f"means has shape {self.means.shape}: expected (n_components, d)")
-        self.variance = checks.number(
-            "variance",
-            variance,
-            f"a positive number, {NARROWEST:.0e} to {WIDEST:.0e}",
-            least=NARROWEST,
-            most=WIDEST,
-        )
+        meaning = "a positive number, 1e-100 to 1e100"  # squares are divided by it
+        self.variance = checks.number("variance", variance, meaning, least=1e-100, most=1e100)
         weights = np.ones(n) if weights is None else weights
         self.weights = checks.array("weights", weights, (n,), f"({n},), one a component")
         if not (self.weights > 0).all():
@@ -66,18 +59,20 @@ class GaussianMixture:
         n, d = self.means.shape
         return f"GaussianMixture(n_components={n}, d={d}, variance={self.variance})"
 
+    def _logits(self, x):
+        x = np.atleast_2d(checks.means("x", x, self.n_visible))
+        return x, x @ (self.means.T / self.variance) + self._bias
+
     def log_density(self, x) -> np.ndarray:
         """log p*(x) of states (n_states, d): (n_states,)."""
-        x = np.atleast_2d(checks.means("x", x, self.n_visible))
-        logits = x @ (self.means.T / self.variance) + self._bias
+        x, logits = self._logits(x)
         top = logits.max(axis=1)  # a sum of few terms: SciPy's takes several times as long
         mixed = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
         return mixed - (x**2).sum(axis=1) / (2 * self.variance) + self.log_scale
 
     def gradient(self, x) -> np.ndarray:
         """d/dx log p*(x), (n_states, d): towards the means, each by its share of the density."""
-        x = np.atleast_2d(checks.means("x", x, self.n_visible))
-        logits = x @ (self.means.T / self.variance) + self._bias
+        x, logits = self._logits(x)
         share = np.exp(logits - logits.max(axis=1, keepdims=True))
         share /= share.sum(axis=1, keepdims=True)
         return (share @ self.means - x) / self.variance

@@ -6,8 +6,9 @@ import numpy as np
 
 from ..checks import array, count, generator, instance, number
 from ..numerics import logsumexp, softplus
+from .bernoulli import BernoulliRBM
+from .gaussian import LeakyRBM
 from .mixture import GaussianMixture
-from .rbm import BernoulliRBM, LeakyRBM
 
 __all__ = [
     "first_order_rbm",

@@ -61,6 +61,7 @@ def pilot(path: Path, betas, n_chains: int = 100, n_steps: int = 1000, rng=None)
     to move along the ladder, which equal ones are not. ``n_threads``, ``progress``: see
     `rbmlib.using`.
     """
+    checks.instance("path", path, Path, checks.PATH_MEANING)
     betas = checks.ladder(betas)
     n_chains, n_steps = checks.count("n_chains", n_chains, 2), checks.count("n_steps", n_steps)
     each = -(-n_steps // (betas.size - 1))  # steps from one beta to the next

@@ -23,8 +23,10 @@ COARSEST_SLOPES, UNCORRECTED = 0.1, 0.01  # nats
 
 def compiled(path, corrected=False):
     """The compiled loops of a path, or None; ``corrected``: of `anneal`, which mends errors."""
+    if not getattr(path, "compiled", False):
+        return None
     if "_loops" not in vars(path):
-        path._loops = loops_of(path) if getattr(path, "compiled", False) else None
+        path._loops = loops_of(path)
     return path._loops if path._loops and path._loops.near(corrected) else None
 
 

@@ -123,7 +123,8 @@ def exchange(path, rungs, n_exchanges, n_burn_in, sweeps_each, rng):
     place = np.tile(np.arange(k), (n, 1)).T  # of the state that began at each rung
     owner = place.copy()  # where the state that is at each rung began
     passages, last_end = np.zeros(place.shape, np.int64), np.full(place.shape, -1)
-    seen, (accepted, proposed) = [[] for _ in range(k - 1)], np.zeros((2, k - 1))
+    accepted, proposed = np.zeros((2, k - 1))
+    seen: list[list] = [[] for _ in range(k - 1)]
     with threads.blas_threads(1), workers as pool:  # rungs have threads, not the chains of one
         for t in steps(range(n_burn_in + n_exchanges), "trajectory"):
             list(pool.map(ladders.sweep, range(k), repeat(sweeps_each)))
@@ -165,7 +166,7 @@ class Ladders:
             for rung in range(self.k)
         ]
         self.checkpoints, knots = path.models[1:], path.knots[1:]
-        self.between = [[] for _ in range(self.k - 1)]  # checkpoints that lie within each pair
+        self.between: list[list[int]] = [[] for _ in range(self.k - 1)]  # inside each pair
         for i, rung in enumerate(np.searchsorted(rungs.betas, knots - 1e-12)):
             if rungs.betas[rung] > knots[i] + 1e-12:
                 self.between[rung - 1].append(i)

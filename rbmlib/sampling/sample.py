@@ -206,6 +206,7 @@ def simulated_tempering(
     (100, 20)
     """
     started = time.perf_counter()
+    checks.instance("path", path, Path, checks.PATH_MEANING)
     betas, meaning = checks.ladder(betas), "log Z at each beta"
     k = betas.size
     log_z_path = checks.array("log_z_path", log_z_path, (k,), f"({k},), {meaning}")
@@ -287,6 +288,7 @@ def parallel_tempering(
         ``swap_rates`` (K - 1,): share of the proposed swaps that were accepted.
     """
     started = time.perf_counter()
+    checks.instance("path", path, Path, checks.PATH_MEANING)
     betas = checks.ladder(betas)
     n_chains, n_sweeps = checks.count("n_chains", n_chains), checks.count("n_sweeps", n_sweeps)
     every, bounds = checks.count("record_every", record_every), block_bounds(n_sweeps, n_blocks)
@@ -382,7 +384,7 @@ def block_bounds(n_sweeps: int, n_blocks) -> np.ndarray:
     return np.unique(np.rint(np.linspace(0, n_sweeps, n_blocks + 1)).astype(int))
 
 
-def given_states(path, start, n: int, what: str = "n_chains") -> np.ndarray:
+def given_states(path, start, n: int, expected: str = "{} chains, but n_chains is {}"):
     """``start``, if it holds n states of the path's models."""
     model = path.at(1.0)
     if hasattr(model, "visible"):
@@ -391,7 +393,7 @@ def given_states(path, start, n: int, what: str = "n_chains") -> np.ndarray:
         width = getattr(model, "n_visible", None)
         start = checks.array("start", start, (None, width), f"(n_chains, {width})")
     if len(start) != n:
-        raise ValueError(f"start holds {len(start)} states, but {what} is {n}")
+        raise ValueError("start holds " + expected.format(len(start), n))
     return start
 
 
@@ -422,7 +424,7 @@ def _replicas(path, betas, stream, n_chains, start, anneal_sweeps):
     """K states for each of ``n_chains`` ladders, ladder by ladder."""
     n = n_chains * betas.size
     if isinstance(start, (np.ndarray, list)):
-        return given_states(path, start, n, "n_chains times the betas")
+        return given_states(path, start, n, "{} states: expected {}, K a ladder")
     if not (isinstance(start, str) and start in ("base", "annealed")):
         raise ValueError(
             f"start is {checks.named(start)}: expected 'base', 'annealed' or states, K a ladder"

@@ -30,7 +30,7 @@ from scipy.special import expit
 from .. import checks
 from ..context import using
 from ..datasets.standardisation import check_standardised
-from ..models.rbm import GaussianRBM, LeakyRBM, checked_leakiness
+from ..models.gaussian import GaussianRBM, LeakyRBM, checked_leakiness
 from ..models.projection import LARGEST, checked_largest, clipping
 from ..paths.moves import LEAKY
 from .checkpoint import Checkpoint

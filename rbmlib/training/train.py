@@ -11,9 +11,10 @@ import numpy as np
 from .. import checks
 from .._kernels import learning
 from ..context import using
-from ..models.layers import Bits
+from ..models.bernoulli import BernoulliRBM
 from ..models.conversion import as_rbm
-from ..models.rbm import RBM, BernoulliRBM
+from ..models.layers import Bits
+from ..models.rbm import RBM
 from ..paths.bases import base_rate
 from .cd import CompiledDivergence, ContrastiveDivergence, is_compiled
 from .loop import (
@@ -129,7 +130,7 @@ def train(
     settings |= _of_method(settings, tracker, rms_decay) | origin(rng)
     check_monitor(monitor)
     checks.instance("watch", watch, str, "the name of a number that the monitor reports")
-    start = None if start is None else as_rbm("start", start, "a BernoulliRBM or another RBM, or None")
+    start = None if start is None else as_rbm("start", start, "a BernoulliRBM, an RBM or None")
     visible = start.visible if start is not None else Bits(np.zeros(_width(data)))
     states = checks.states("data", data, visible)
     check_rows(states, settings["batch_size"])

@@ -1,0 +1,105 @@
+"""Normal visible units, with hidden units in {0, 1} or leaky ones."""
+
+from __future__ import annotations
+
+from .. import checks
+from .layers import Bits, Leaky, Normal
+from .names import parameters
+from .rbm import RBM
+
+
+class GaussianRBM(RBM):
+    """Normal visible units of unit variance, hidden units in {0, 1}.
+
+    ``log p*(v, h) = b v - |v|^2 / 2 + (v W + a) h``, so v | h ~ N(b + W h, I): a mixture of
+    2**n_hidden Gaussians, proper for any weights. Data are expected to be standardised.
+
+    Parameters
+    ----------
+    weights : array (n_visible, n_hidden)
+    visible_bias, hidden_bias : array, optional
+        Zero by default.
+    log_scale : float
+        Constant added to every log p*.
+
+    Examples
+    --------
+    >>> rbm = GaussianRBM([[1.0], [0.0]])
+    >>> float(rbm.log_density([[1.0, 0.0]])[0].round(4))  # -1/2 + log(1 + e)
+    0.8133
+    """
+
+    layers = (Normal, Bits)
+
+    def __init__(self, weights, visible_bias=None, hidden_bias=None, *, log_scale: float = 0.0):
+        w, b, a = parameters(weights, visible_bias, hidden_bias, optional=True)
+        super().__init__(Normal(b), Bits(a), w, log_scale=log_scale)
+
+
+class LeakyRBM(RBM):
+    """Normal visible units, hidden units with a leaky-ReLU mean (Li et al. 2016).
+
+    Given v, ``h_j ~ N(x_j, 1)`` where x_j = (v W + a)_j > 0 and ``N(c x_j, c)`` elsewhere, c the
+    leakiness; ``log p*(v) = b v - |v|^2 / 2 + sum_j (1 or c) x_j^2 / 2`` (eq. 6). The density is a
+    piece of a Gaussian in each of the regions that the planes x_j = 0 cut; at c = 1 it is one
+    Gaussian. All are proper if I - W W' is positive definite (theorem 3.1).
+
+    The paper samples v given h from N(b + W h, I). That is not p(v | h) of any model with this
+    p(h | v) unless c = 1: the variance of h_j depends on the sign of x_j(v), and with it the
+    constant that normalises p(h | v). So `gibbs` has a stationary law of its own, close to the
+    model but not equal to it. `LeakinessPath` offers transitions that are exact.
+
+    Parameters
+    ----------
+    weights : array (n_visible, n_hidden)
+        Of largest singular value below 1.
+    visible_bias, hidden_bias : array, optional
+        Zero by default.
+    leakiness : float
+        In (0, 1].
+    log_scale : float
+        Constant added to every log p*.
+
+    Raises
+    ------
+    ValueError
+        If the largest singular value of W is 1 or more, with its value and the remedy; if the
+        leakiness is outside (0, 1].
+
+    Examples
+    --------
+    >>> rbm = LeakyRBM([[0.8], [0.0]], leakiness=0.1)
+    >>> [round(float(x), 4) for x in rbm.log_density([[1.0, 0.0], [-1.0, 0.0]])]
+    [-0.18, -0.468]
+    """
+
+    layers = (Normal, Leaky)
+
+    def __init__(
+        self,
+        weights,
+        visible_bias=None,
+        hidden_bias=None,
+        *,
+        leakiness: float = 0.01,
+        log_scale: float = 0.0,
+    ):
+        w, b, a = parameters(weights, visible_bias, hidden_bias, optional=True)
+        hidden = Leaky(a, 1.0, checked_leakiness(leakiness))
+        super().__init__(Normal(b), hidden, w, log_scale=log_scale)
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, leakiness={self.leakiness:g})"
+
+    @property
+    def leakiness(self) -> float:
+        return self.hidden.below
+
+    def with_leakiness(self, leakiness: float) -> RBM:
+        """The same weights and biases with another leakiness."""
+        return self.with_(hidden=self.hidden.with_(below=checked_leakiness(leakiness)))
+
+
+def checked_leakiness(value) -> float:
+    meaning = "a number in (0, 1], such as 0.01"
+    return checks.number("leakiness", value, meaning, above=0, most=1)

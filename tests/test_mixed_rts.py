@@ -1,0 +1,126 @@
+"""The mixed likelihood of runs of RTS, and the transition-matrix estimators: the chapter's."""
+
+import warnings
+
+import numpy as np
+import pytest
+from helpers_tempering import BETAS, EXACT, run
+
+import rbmlib as rl
+from rbmbook.mixed_rts import mixed_rts
+from rbmbook.transition_rts import stationary, transition_rts, transition_sums
+
+# the mixed likelihood -----------------------------------------------------------------------
+
+
+def test_mixed_likelihood_of_one_run_is_equation_12():
+    sample = run(guess=EXACT + np.linspace(0, 2, 10))
+    np.testing.assert_allclose(mixed_rts([sample]), rl.rts_of_sample(sample).log_z_path, atol=1e-8)
+
+
+def test_runs_count_by_their_states():
+    """A run cut in two of unequal size and put together again is that run."""
+    sample = run(n_chains=50, n_sweeps=60, guess=EXACT + np.linspace(0, 1, BETAS.size))
+    short = run(n_chains=50, n_sweeps=20, rng=1)
+    parts = [sample.of_chains(slice(0, 10)), sample.of_chains(slice(10, 50))]
+    np.testing.assert_allclose(mixed_rts(parts), mixed_rts([sample]), atol=1e-8)
+    # and by its sweeps: the first-order equation of appendix A, with shares of all states
+    shares, found = np.array([0.75, 0.25]), mixed_rts([sample, short])
+    logits = np.array([np.log(s.prior) - s.log_z_path for s in (sample, short)]) + found
+    model = np.exp(logits - np.logaddexp.reduce(logits, axis=1)[:, None])
+    seen = np.array([s.mixed[:, :, 0].sum(axis=(0, 1)) for s in (sample, short)])
+    np.testing.assert_allclose(shares @ model, seen.sum(axis=0) / (50 * 80), atol=1e-8)
+
+
+def test_a_beta_that_one_group_alone_has_visited_is_said():
+    """log Z of all groups is finite, its jackknife is not."""
+    sample = run(n_chains=2, n_sweeps=20)
+    with pytest.warns(rl.ConvergenceWarning, match="some betas were never visited"):
+        estimate = transition_rts(sample, n_groups=2)
+    assert np.isfinite(estimate.log_z)
+    assert not estimate.converged
+
+
+def test_mixed_likelihood_joins_runs_with_different_estimates():
+    """Its gradient is zero: expected and observed occupations agree, summed over runs."""
+    samples = [run(40, 500, s, EXACT + np.linspace(0, s, 10)) for s in range(3)]
+    joined = mixed_rts(samples)
+    assert abs(joined[-1] - EXACT[-1]) < 0.1
+    total = np.zeros(10)
+    for s in samples:
+        q = s.prior * np.exp(joined - s.log_z_path - (joined - s.log_z_path).max())
+        total += s.occupation().mean(axis=(0, 1)) - q / q.sum()
+    assert np.abs(total).max() < 1e-8
+
+
+# the transition matrix ----------------------------------------------------------------------
+
+
+def test_sums_of_moves_are_the_tally():
+    sample = run(30, 200, n_blocks=1)
+    for kind, tally in (("sd", sample.transitions), ("rsd", sample.mixed_transitions)):
+        ours = transition_sums(sample, np.arange(30), kind)
+        first = np.zeros((10, 10))  # the tally also has the moves of the first sweep
+        np.add.at(first, sample.origin, np.eye(10)[sample.temperature[0]])
+        if kind == "sd":
+            np.testing.assert_array_equal(ours + first, tally)
+        else:
+            assert abs((ours - tally).sum() + 30) < 1e-4
+
+
+def test_stationary_law():
+    p = np.array([[0.9, 0.1, 0.0], [0.3, 0.6, 0.1], [0.0, 0.5, 0.5]])
+    law = stationary(100 * p)
+    np.testing.assert_allclose(law @ p, law, atol=1e-12)
+    assert np.isnan(stationary(np.diag([1.0, 0.0]))).all()
+
+
+@pytest.mark.parametrize("kind", ["sd", "rsd"])
+def test_transition_matrix_estimates_the_exact_value(kind):
+    estimate = transition_rts(run(100, 1000, n_blocks=1), kind=kind)
+    assert abs(estimate.log_z - EXACT[-1]) < 4 * estimate.std_error
+    assert estimate.std_error < 0.1
+
+
+def test_an_empty_beta_is_said():
+    with pytest.warns(rl.ConvergenceWarning, match="never visited"):
+        estimate = transition_rts(run(4, 3, guess=EXACT + np.linspace(0, 500, 10)))
+    assert not estimate.converged
+    assert np.isnan(estimate.log_z)
+
+
+SAMPLE = run(4, 20, record_every=2)
+WRONG = {
+    "sample": lambda: transition_rts(SAMPLE),
+    "samples": lambda: mixed_rts([]),
+    "kind": lambda: transition_rts(SAMPLE, kind="tm"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_arguments_are_refused_by_name(name):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        WRONG[name]()
+    assert str(caught.value).startswith(name)
+    assert "expected" in str(caught.value)
+
+
+def test_moves_need_two_states_of_each_chain():
+    sample = run(n_chains=4, n_sweeps=10)
+    n = len(sample.temperature)
+    with pytest.raises(ValueError, match=f"skip is {n - 1}: expected at most {n - 2}"):
+        transition_rts(sample, skip=n - 1)
+
+
+@pytest.mark.parametrize("kind", ["sd", "rsd"])
+def test_the_jackknife_of_moves_has_its_factor(kind):
+    """10 groups of 4 chains, each left out: (n - 1) / n times the sum of squares."""
+    sample, everyone = run(40, 200, guess=EXACT + np.linspace(0, 0.7, 10)), np.arange(40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        whole = transition_rts(sample, kind=kind, n_groups=10)
+        left = [
+            transition_rts(sample.of_chains(np.delete(everyone, group)), kind=kind).log_z
+            for group in np.array_split(everyone, 10)
+        ]
+    assert whole.std_error == pytest.approx(np.sqrt(9 * np.var(left)), rel=1e-9)
