@@ -6,6 +6,7 @@ import numpy as np
 
 from .._outermost import check_methods
 from .._validation import (
+    LARGEST,
     count,
     finite_array,
     generator,
@@ -14,6 +15,8 @@ from .._validation import (
     parameter_array,
 )
 from .base import FINITE, OF_STATES
+
+SMALLEST_VARIANCE = 1 / LARGEST  # squares of means and states are divided by it
 
 
 class GaussianMixture:
@@ -26,7 +29,7 @@ class GaussianMixture:
     ----------
     means : array (n_components, d)
     variance : float
-        Of every component, in every direction.
+        Of every component, in every direction; 1e-12 at least, so that no density overflows.
     weights : array (n_components,), optional
         Positive, in any unit; 1 by default.
     log_scale : float
@@ -43,7 +46,8 @@ class GaussianMixture:
         n, d = self.means.shape
         if not (n and d):
             raise ValueError(f"means has shape {self.means.shape}: expected (n_components, d)")
-        self.variance = number("variance", variance, "a positive number", above=0)
+        meaning = f"a number of {SMALLEST_VARIANCE:.0e} or more; use larger units of x"
+        self.variance = number("variance", variance, meaning, least=SMALLEST_VARIANCE)
         weights = np.ones(n) if weights is None else weights
         self.weights = finite_array("weights", weights, (n,), f"({n},), one a component")
         if not (self.weights > 0).all():
