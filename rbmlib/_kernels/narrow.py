@@ -161,8 +161,8 @@ def empty_chain(n_visible):
 
 
 @numba.njit(**_KERNEL)
-def anneal(v, log_weights, schedule, model, memory, run):
-    """Steps of `gibbs.anneal`, chain by chain; no memory is needed."""
+def anneal(v, log_weights, schedule, model, run):
+    """Steps of `gibbs.anneal`, chain by chain."""
     n_hidden, n_visible, betas = model.hidden.n_units, v.shape[1], schedule.betas
     up, tables, slope_scale, hidden, visible = model
     chain = empty_chain(n_visible)
@@ -188,8 +188,8 @@ def anneal(v, log_weights, schedule, model, memory, run):
 
 
 @numba.njit(**_KERNEL)
-def sweep(v, h, betas, model, memory, run):
-    """Sweeps of `gibbs.sweep`, chain by chain; no memory is needed."""
+def sweep(v, h, betas, model, run):
+    """Sweeps of `gibbs.sweep`, chain by chain."""
     n_visible, chain = v.shape[1], empty_chain(v.shape[1])
     up, tables, _, hidden, visible = model
     bits, active, x, units = chain

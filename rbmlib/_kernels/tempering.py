@@ -4,7 +4,6 @@ The slope ``Delta(v, h)`` of the joint log-density is a sum over the active visi
 slopes, which the draw of these units has at hand, so a sweep costs little more than without.
 Given Delta, beta is drawn (`ladder`), and either added to a tally, or the estimates of log Z are
 adjusted (`adaptive`). Sums over chains are of integers, so that their order does not show.
-There is no route on matrix tiles: `narrow` and `wide` serve every machine.
 """
 
 from typing import NamedTuple

@@ -131,8 +131,8 @@ def add_gains(log_weights, schedule, k, model, x, sums):
 
 
 @numba.njit(**_KERNEL)
-def anneal(v, log_weights, schedule, model, memory, run):
-    """Steps of `gibbs.anneal` for one group of chains, in place; it makes its memory itself."""
+def anneal(v, log_weights, schedule, model, run):
+    """Steps of `gibbs.anneal` for one group of chains, in place."""
     group = read_group(v, model.hidden.n_units)
     x = np.empty((v.shape[0], LANES * model.up.n_words), f32)
     sparse = prepare(group.visible, model.visible.n_units)
@@ -150,8 +150,8 @@ def anneal(v, log_weights, schedule, model, memory, run):
 
 
 @numba.njit(**_KERNEL)
-def sweep(v, h, betas, model, memory, run):
-    """Sweeps of `gibbs.sweep` for one group of chains, in place; it makes its memory itself."""
+def sweep(v, h, betas, model, run):
+    """Sweeps of `gibbs.sweep` for one group of chains, in place."""
     group = read_group(v, model.hidden.n_units)
     for chain in range(betas.size):  # an assignment of arrays takes a second more to compile
         group.betas[chain] = betas[chain]

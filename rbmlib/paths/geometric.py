@@ -239,11 +239,11 @@ class GeometricPath(AnnealingPath):
         if not self._compiles(corrected=False):
             visible[:] = self.sweep(State(visible), 1.0, n_sweeps, stream).coordinates
             return
-        route = gibbs._route(self._kernel(), len(visible))
+        loops, model = gibbs.loops_of(self._kernel())
         h = np.zeros((len(visible), self.rbm.n_hidden), np.float32)
         ones = np.ones(len(visible), np.float32)
         run = run_of(stream, 0, 0, n_sweeps)
-        route.sweep(visible, h, ones, route.model, route.memory(), run)
+        loops.sweep(visible, h, ones, model, run)
         stream.draw += 2 * n_sweeps
 
     def joint_sweeps(self, state: State, beta, n_sweeps: int, stream, n_threads=None):
