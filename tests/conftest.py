@@ -53,13 +53,3 @@ def pytest_generate_tests(metafunc):
     """A test with the argument `chapter` runs once for each notebook of the book."""
     if "chapter" in metafunc.fixturenames:
         metafunc.parametrize("chapter", chapter_paths(), ids=lambda path: path.stem)
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Say where code for tile registers was not tested: a run that passes does not tell."""
-    from rbmlib._kernels import tiles
-
-    if not tiles.available():
-        terminalreporter.write_line(
-            "note: AMX code was not tested, since this process is granted no tile registers"
-        )

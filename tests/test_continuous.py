@@ -253,6 +253,7 @@ def test_part_of_a_sample_is_the_sample_of_fewer_chains_and_sweeps():
 BAD = {
     "means has shape": lambda: GaussianMixture([1.0, 2.0], 0.5),
     "variance is": lambda: GaussianMixture([[1.0]], 0.0),
+    "variance is 1e-320": lambda: GaussianMixture(np.float16([[0.3, -0.2]]), 1e-320),
     "weights has shape": lambda: GaussianMixture([[1.0]], 1.0, [1.0, 2.0]),
     "weights go down": lambda: GaussianMixture([[1.0]], 1.0, [-1.0]),
     "target is a": lambda: DensityPath("h20", 30.0),

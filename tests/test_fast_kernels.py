@@ -1,4 +1,4 @@
-"""The routes of the kernels, portable and AMX: the same bits, and when each is taken."""
+"""The compiled loops on any processor: the same bits; and when they are taken."""
 
 import os
 import shutil
@@ -7,19 +7,16 @@ import subprocess
 import sys
 import time
 
-import numba
 import numpy as np
 import pytest
 from helpers_kernels import stream_at
 
 import rbmlib as rl
 from rbmlib import _kernels
-from rbmlib._kernels import amx, fixed_point, gibbs, random, tiles
+from rbmlib._kernels import fixed_point, gibbs, random
 from rbmlib._streams import ChainStream
 
 f32 = np.float32
-
-needs_amx = pytest.mark.skipif(not tiles.available(), reason="this machine grants no AMX tiles")
 
 
 def family(n_visible, n_hidden, seed=0) -> gibbs.Family:
@@ -42,46 +39,6 @@ def run(made, betas, n_chains=70):
     annealed = v.copy()
     h = gibbs.sweep(made, v, np.linspace(0, 1, n_chains), 5, stream_at(9, 3, 10**6))
     return log_weights, annealed, v, h
-
-
-@needs_amx
-@pytest.mark.parametrize(
-    ("n_visible", "n_hidden"),
-    [(1, 1), (16, 16), (63, 15), (64, 31), (65, 32), (40, 33), (130, 200), (784, 20)],
-)
-@pytest.mark.parametrize("n_steps", [1000, 100, 4])  # in most cases series, quadrature, exact
-def test_amx_equals_portable(n_visible, n_hidden, n_steps, monkeypatch):
-    """To the last bit, log-weights too; also where layers fill tiles and blocks exactly."""
-    made, betas = family(n_visible, n_hidden), np.linspace(0, 1, n_steps + 1)
-    results = []
-    for flag, route in (("1", "amx"), ("0", "narrow" if n_hidden <= 30 else "wide")):
-        monkeypatch.setenv("RBMLIB_AMX", flag)
-        results.append((run(made, betas), run(made, betas[::-1])))
-        assert route in made.routes
-    for one, two in zip(*results, strict=True):
-        for a, b in zip(one, two, strict=True):
-            np.testing.assert_array_equal(a, b)
-
-
-@numba.njit
-def fields_of_tiles(states, weights, planes, out):
-    tiles.configure(tiles.CONFIGURATION)
-    amx.all_fields(states, weights, planes, out)
-    tiles.release()
-
-
-@needs_amx
-def test_tiles_hold_the_whole_range_of_weights():
-    """Both bytes at their ends, against integers."""
-    rng = np.random.default_rng(0)
-    q = rng.integers(-(2**15) + 1, 2**15, (70, 37))
-    q[0, :4] = 2**15 - 1, -(2**15) + 1, 255, -256
-    weights, memory = tiles.layout(q), amx.workspace(70, 37)
-    memory.visible[:, :70] = rng.random((tiles.GROUP, 70)) < 0.5
-    out = np.zeros((tiles.GROUP, 48), f32)
-    fields_of_tiles(memory.visible, weights, memory.planes, out)
-    wanted = memory.visible[:, :70].astype(np.int64) @ q
-    np.testing.assert_array_equal(out[:, :37], wanted)
 
 
 DIGEST = """
@@ -118,7 +75,6 @@ def digest(**environment) -> str:
     "environment",
     [
         {"OPENBLAS_CORETYPE": "Haswell"},
-        {"RBMLIB_AMX": "0"},
         {"RBMLIB_NUM_THREADS": "1"},
         {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
     ],

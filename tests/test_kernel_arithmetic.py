@@ -55,7 +55,7 @@ def test_increments_stay_within_their_remainder(rule, steps, remainder):
             )
             unit = layers.Layer(1, f32(2**-10), slope_bias, constant)
             one = elementwise.Step(f32(0.5), f32(step), rule)
-            _, terms[j] = narrow.draw_hidden_with_increments(x, unit, one, np.uint64(1))
+            _, terms[j] = narrow.draw_hidden(x, unit, one.beta, one, np.uint64(1))
         t, d = 0.5 * slopes + offset, f32(step) * slopes
         wanted = np.logaddexp(0, t) - np.logaddexp(0, t - d)
         assert (np.abs(terms - wanted) < remainder(np.abs(d)) + 3e-7 * np.abs(d)).all()

@@ -64,9 +64,8 @@ def test_looking_at_a_run_changes_nothing(rbm):
     "shape", [(1, 1), (3, 2), (16, 10), (33, 11), (47, 16), (60, 17), (32, 21), (784, 30)]
 )
 @pytest.mark.parametrize("rule", ["EXACT", "QUADRATURE", "SERIES"])
-def test_narrow_equals_wide(shape, rule, monkeypatch):
+def test_narrow_equals_wide(shape, rule):
     """The two routes for few hidden units are the same sampler, on either side of full lanes."""
-    monkeypatch.setenv("RBMLIB_AMX", "0")
     d = {"EXACT": 3.0, "QUADRATURE": 0.5, "SERIES": 0.05}[rule]
     results = []
     for small in (None, False):

@@ -213,7 +213,10 @@ def test_each_chain_may_have_its_own_beta(path, some, by):
 
     together = moved(np.resize(BETAS, 20), slice(0, 20))
     alone = [moved(beta, slice(i, i + 1)) for i, beta in enumerate(np.resize(BETAS, 20))]
-    np.testing.assert_allclose(together, np.concatenate(alone), rtol=1e-9, atol=1e-12)
+    rtol, atol = 1e-9, 1e-12
+    if isinstance(path, SinglePrecisionBasePath):  # BLAS sums one row in another order than many
+        rtol = atol = 64 * np.finfo(np.float32).eps
+    np.testing.assert_allclose(together, np.concatenate(alone), rtol=rtol, atol=atol)
 
 
 @pytest.mark.statistical

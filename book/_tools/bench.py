@@ -5,8 +5,8 @@
 All loops take the same steps of the same chains of the same model, half-way along the path (a
 step is a ten-thousandth of it). They take turns, so that a slow spell of
 the machine hits them alike; medians over the rounds are shown, and ratios are medians of the
-ratios of a round. Rows "alone" are yardsticks: the matrix products of a step (dense float32, or
-tiles), and its exponentials, random numbers and increments, each on its own.
+ratios of a round. Rows "alone" are yardsticks: the matrix products of a step (dense float32), and
+its exponentials, random numbers and increments, each on its own.
 
 Prints tables; with the models that are timed by default it writes data/results/speed.csv (a block
 of rows a kind of machine), speed_steps.csv (the same, a row a loop), speed_machine.csv,
@@ -32,15 +32,14 @@ from tqdm import tqdm
 from turns import RESULTS, dated, in_turns, keep, limited
 
 import rbmlib as rl
-from rbmlib._kernels import threads, tiles
+from rbmlib._kernels import threads
 from rbmlib._streams import ChainStream
 from rbmbook import plots
 
 ROOT = Path(__file__).parents[2]
 MODELS = "pcd_20", "pcd_500"
 FINE, MIDDLE = 1e-4, 0.5  # size of a step, and where the steps are taken
-COLOURS = {"rbmlib, portable": plots.GREEN, "rbmlib, AMX": plots.RED}
-OURS = {"rbmlib, portable": "0", "rbmlib, AMX": "1"}
+OURS = "rbmlib, portable"  # the name that rows measured before have
 
 
 def steps(n: int) -> np.ndarray:
@@ -54,16 +53,13 @@ def ours(path, betas, v, seed):
 
 
 def contestants(path) -> dict:
-    """Name -> (function of steps, chains and seed; value of RBMLIB_AMX)."""
+    """Name -> function of steps, chains and seed."""
     bias = path.base_visible_bias
-    found = {
-        name: (lambda k, v, seed, f=f: f(path.rbm, bias, steps(k), v, seed), "1")
+    others = {
+        name: lambda k, v, seed, f=f: f(path.rbm, bias, steps(k), v, seed)
         for name, f in baselines().items()
     }
-    for name, flag in OURS.items():
-        if flag == "0" or tiles.available():
-            found[name] = (lambda k, v, seed: ours(path, steps(k), v, seed), flag)
-    return found
+    return others | {OURS: lambda k, v, seed: ours(path, steps(k), v, seed)}
 
 
 def microseconds(function, n_chain_steps: int) -> float:
@@ -85,10 +81,10 @@ def compare(models: dict, n_chains: int, n_steps: int, n_rounds: int) -> pd.Data
         path = rl.GeometricPath(rbm, base=rl.base_rate(rl.datasets.load_mnist().train))
         v = path.sample_base(n_chains, np.random.default_rng(0)).coordinates
         for n in sorted({1, threads.default_n_threads()}):
-            for name, (f, flag) in contestants(path).items():
+            for name, f in contestants(path).items():
                 key = model, n, name
                 programs[key] = partial(f, n_steps, v, 0)
-                inside[key], sizes[key] = partial(limited, n, flag), n_chains * n_steps
+                inside[key], sizes[key] = partial(limited, n), n_chains * n_steps
             for name, (kernel, chain_steps) in machine.bounds(rbm).items():
                 key = model, n, name
                 programs[key] = partial(all_threads, kernel, n)
@@ -148,17 +144,14 @@ def scaling(n_steps: int, n_rounds: int) -> pd.DataFrame:
         path = rl.GeometricPath(rbm, base=base)
         v = path.sample_base(n_chains, np.random.default_rng(0)).coordinates
         betas = MIDDLE + min(FINE, 0.5 / n_steps) * np.arange(n_steps + 1)
-        for name, flag in OURS.items():
-            if flag == "1" and not tiles.available():
-                continue
-            with limited(n_threads, flag):
-                times = [
-                    microseconds(lambda b=betas, v=v, p=path: ours(p, b, v, 0), n_chains * n_steps)
-                    for _ in range(n_rounds)
-                ]
-                megabytes = peak_megabytes(lambda b=betas, v=v, p=path: ours(p, b, v, 0))
-            rows.append((axis, name, n_hidden, n_chains, n_steps, n_threads,
-                         statistics.median(times), megabytes))  # fmt: skip
+        with limited(n_threads):
+            times = [
+                microseconds(lambda b=betas, v=v, p=path: ours(p, b, v, 0), n_chains * n_steps)
+                for _ in range(n_rounds)
+            ]
+            megabytes = peak_megabytes(lambda b=betas, v=v, p=path: ours(p, b, v, 0))
+        rows.append((axis, OURS, n_hidden, n_chains, n_steps, n_threads,
+                     statistics.median(times), megabytes))  # fmt: skip
     return pd.DataFrame(
         rows,
         columns=["axis", "loop", "n_hidden", "n_chains", "n_steps", "threads", "microseconds",
@@ -195,7 +188,7 @@ def figure(table: pd.DataFrame, scales: pd.DataFrame) -> None:
         strict=True,
     ):
         for name, part in scales[scales["axis"] == axis].groupby("loop"):
-            ax.loglog(part[column], part["microseconds"], "o-", label=name, color=COLOURS[name])
+            ax.loglog(part[column], part["microseconds"], "o-", label=name, color=plots.GREEN)
         ax.set(xlabel=f"number of {axis}", ylabel="µs a chain and step")
         ax.legend()
     fig.savefig(ROOT / "book" / "speed.svg", metadata={"Date": None})

@@ -9,13 +9,11 @@ import numpy as np
 import pandas as pd
 from llvmlite.binding import get_host_cpu_name
 
-from rbmlib._kernels import tiles
 from rbmlib._kernels.elementwise import SERIES, draw_lanes, exp_negative, increment_lanes
 from rbmlib._kernels.layers import layer
 from rbmlib._kernels.memory import load, store
 from rbmlib._kernels.random import bits31_lanes, mixed_keys, mixed_units
 from rbmlib._kernels.simd import LANES, absolute, fma, spread, to_floats, where
-from rbmlib._kernels.tiles import HIGH, HIGH_0, HIGH_1, LOW, LOW_0, LOW_1, STATES_0, STATES_1
 
 f32 = np.float32
 ROWS = 64
@@ -62,17 +60,6 @@ def _draws(x, y, hidden, visible, h, v, out, n):
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def _tile_products(n, configuration):
-    tiles.configure(configuration)
-    for _ in range(n):
-        tiles.add_signed(HIGH_0, STATES_0, HIGH)
-        tiles.add_unsigned(LOW_0, STATES_0, LOW)
-        tiles.add_signed(HIGH_1, STATES_1, HIGH)
-        tiles.add_unsigned(LOW_1, STATES_1, LOW)
-    tiles.release()
-
-
-@numba.njit(nogil=True, error_model="numpy")
 def _exponentials(x, n):
     total = spread(f32(0))
     for _ in range(n):
@@ -100,20 +87,13 @@ def bounds(rbm) -> dict:
     down = np.ascontiguousarray(up.T)
     layers = [layer(1e-3, np.zeros(n), np.zeros(n)) for n in (n_hidden, n_visible)]
     n = max(1, 20_000 // n_hidden)  # long enough for a clock and the start of threads
-    found = {
+    return {
         "alone: matrix products": (lambda: _products(v, h, up, down, n), n * ROWS),
         "alone: exp and random": (
             lambda: _draws(x, y, *layers, h.copy(), v.copy(), np.zeros(LANES, f32), 4 * n),
             4 * n * ROWS,
         ),
     }  # fmt: skip
-    if tiles.available():
-        shapes = [tiles.layout(q).shape for q in (np.zeros((n_visible, n_hidden + 1)), down)]
-        count = sum(n_blocks * depth for n_blocks, depth, *_ in shapes)
-        found["alone: tile products"] = (
-            lambda: _tile_products(20 * n * count, tiles.CONFIGURATION), 20 * n * tiles.GROUP
-        )  # fmt: skip
-    return found
 
 
 def rates(n_rounds: int) -> pd.DataFrame:
@@ -127,10 +107,6 @@ def rates(n_rounds: int) -> pd.DataFrame:
         "exp (10^9/s)": (lambda: _exponentials(x, n), n * x.size),
         "random numbers (10^9/s)": (lambda: _random_numbers(x, n), n * x.size),
     }  # fmt: skip
-    if tiles.available():
-        plan["int8 tiles (10^9 operations/s)"] = (
-            lambda: _tile_products(20_000, tiles.CONFIGURATION), 20_000 * 4 * 2 * 16 * 16 * 64
-        )  # fmt: skip
     rows = []
     for name, (work, size) in plan.items():
         work()
@@ -145,5 +121,4 @@ def rates(n_rounds: int) -> pd.DataFrame:
 
 def description() -> str:
     """The kind of processor by the name that compilers have for it, and how many there are."""
-    with_tiles = " with AMX" if tiles.available() else ""
-    return f"{get_host_cpu_name()}{with_tiles}, {os.cpu_count()} processors"
+    return f"{get_host_cpu_name()}, {os.cpu_count()} processors"

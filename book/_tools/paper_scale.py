@@ -25,7 +25,7 @@ from rbmlib._kernels.threads import CHUNK
 
 MODEL, N_VISIBLE = "pcd_500", 784
 CHAINS, STEPS = 10**6, 10**6
-LOOPS = ("NumPy float64", "rbmlib, portable", "rbmlib, AMX")
+LOOPS = ("NumPy float64", "rbmlib, portable")
 KEYS = 2.0**64  # of draws: two draws with one key share their uniforms
 SPREAD = 0.1  # of the logarithm of a task's length: machines and neighbours differ
 LOSSES = 0.01  # workers lost an hour, each

@@ -21,10 +21,10 @@ RESULTS = Path(__file__).parents[2] / "data" / "results"
 
 
 @contextlib.contextmanager
-def limited(n_threads: int, use_amx: str = "1"):
+def limited(n_threads: int):
     """BLAS, PyTorch and rbmlib on so many threads."""
-    before = {name: os.environ.get(name) for name in ("RBMLIB_NUM_THREADS", "RBMLIB_AMX")}
-    os.environ.update(RBMLIB_NUM_THREADS=str(n_threads), RBMLIB_AMX=use_amx)
+    before = os.environ.get("RBMLIB_NUM_THREADS")
+    os.environ["RBMLIB_NUM_THREADS"] = str(n_threads)
     if find_spec("torch"):
         import torch
 
@@ -33,8 +33,9 @@ def limited(n_threads: int, use_amx: str = "1"):
         with threadpool_limits(n_threads, user_api="blas"):
             yield
     finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
+        del os.environ["RBMLIB_NUM_THREADS"]
+        if before is not None:
+            os.environ["RBMLIB_NUM_THREADS"] = before
 
 
 def in_turns(

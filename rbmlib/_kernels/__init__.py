@@ -4,8 +4,8 @@ Public functions elsewhere validate and explain; what is here trusts its input.
 Layout: `simd` (sixteen lanes as one value), `memory` (lanes to and from arrays), `random`
 (stateless random numbers), `elementwise` (exp, Bernoulli draws and log-weight increments), `active`
 (lists of active units), `fixed_point` (weights as exact integers), `layers` (what the loops are
-given), `gibbs` (annealing and Gibbs sweeps of many chains, by the routes `narrow`, `wide` with its
-`groups` and `patterns`, and `amx` with its `tiles`), `tempering` (sweeps with draws of beta),
+given), `gibbs` (annealing and Gibbs sweeps of many chains, by the routes `narrow` and `wide`, with
+its `groups` and `patterns`), `tempering` (sweeps with draws of beta),
 `ladder` (such draws), `adaptive` (the same with log Z adjusted on the way), `learning`
 (contrastive divergence), `enumeration` (sums over all states), `multistate` (sums over samples of
 many temperatures), `fields` (float64 fields), `threads` (chunks of chains on threads).
@@ -76,7 +76,6 @@ try:
     from . import (
         active,
         adaptive,
-        amx,
         elementwise,
         enumeration,
         fields,
@@ -95,7 +94,6 @@ try:
         simd,
         tempering,
         threads,
-        tiles,
         wide,
     )
 finally:
@@ -104,7 +102,6 @@ finally:
 __all__ = [
     "active",
     "adaptive",
-    "amx",
     "elementwise",
     "enumeration",
     "fields",
@@ -123,6 +120,5 @@ __all__ = [
     "simd",
     "tempering",
     "threads",
-    "tiles",
     "wide",
 ]

@@ -10,8 +10,6 @@ import numpy as np
 
 BLOCK_BITS = 10
 FACTORS = 512  # factors of at most 2 multiplied before a logarithm is taken: 2**512 is safe
-LANES = 64  # products that are carried side by side, so that any processor rounds them alike
-GROUP = 8  # of them are multiplied before a logarithm is taken
 
 
 @numba.njit(nogil=True, error_model="numpy", cache=True, inline="never")
@@ -59,55 +57,3 @@ def log_density_block(rows, row_bias, other_bias, block, out):
         linear += sign * row_bias[j]
         state ^= 1 << j
         out[state] = linear + _sum_softplus(y)
-
-
-@numba.njit(nogil=True, error_model="numpy", cache=True)
-def log_density_of_factors(factors, row_bias, other_bias, block, out):
-    """As `log_density_block`, some 20 times as fast: without an exponential function.
-
-    The other layer's exp(field) is multiplied by a row of ``factors`` at each step, and the
-    products of 1 + exp(field) need a few logarithms a state. Products may overflow where fields
-    are far above zero: ``out`` is infinite there, and `log_density_block` is the one to call.
-
-    Parameters
-    ----------
-    factors : array (2, n_units, n_chunks, LANES)
-        exp of plus and of minus the weights of each unit, filled up with ones.
-    other_bias : array (n_chunks, LANES)
-        Filled up with -inf.
-    """
-    _, n_units, n_chunks, _ = factors.shape
-    bits = 0
-    while (1 << bits) < out.size:
-        bits += 1
-    e = np.exp(other_bias)
-    linear = 0.0
-    for j in range(bits, n_units):
-        if (block >> (j - bits)) & 1:
-            linear += row_bias[j]
-            e *= factors[0, j]
-    products, row = np.empty(LANES), np.ones((n_chunks, LANES))
-    state = 0
-    for count in range(out.size):
-        if count:
-            j, rest = 0, count
-            while (rest & 1) == 0:
-                rest >>= 1
-                j += 1
-            off = (state >> j) & 1
-            linear += -row_bias[j] if off else row_bias[j]
-            state ^= 1 << j
-            row = factors[off, j]
-        products[:] = 1.0
-        for c in range(n_chunks):
-            for k in range(LANES):
-                here = e[c, k] * row[c, k]
-                e[c, k] = here
-                products[k] *= 1.0 + here
-        total = linear
-        for start in range(0, LANES, GROUP):
-            product = 1.0
-            for k in range(start, start + GROUP):
-                product *= products[k]
-            total += np.log(product)
-        out[state] = total

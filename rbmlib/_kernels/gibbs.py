@@ -3,20 +3,17 @@
 The family is linear in beta: hidden field ``beta (vW + hidden_slope) + hidden_offset`` and
 visible field ``beta (Wh + visible_slope) + visible_offset``; one step draws h given v, then v
 given h. Weights are fixed-point integers (`fixed_point`), so fields are exact and their digits do
-not depend on how they were summed. The portable routes add the weights of the active units only:
-`narrow` for few hidden units, a chain at a time; `wide` for any number, a group of chains at a
-time. `amx` multiplies matrix tiles where the machine has them.
+not depend on how they were summed. `narrow` adds the weights of the active units, a chain at a
+time, for few hidden units; `wide` serves any number, a group of chains at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from . import amx, groups, narrow, threads, tiles, wide
+from . import groups, narrow, threads, wide
 from .adaptive import Adapting, Adjusted
 from .elementwise import Schedule, increment_rules
 from .fixed_point import FixedPoint, quantise
@@ -24,6 +21,7 @@ from .layers import Layer, Model, layer, run_of
 from .tempering import Tally, Tempering, narrow_sweeps, wide_sweeps
 
 f32 = np.float32
+GROUP = 32  # chains: a chunk is a number of whole groups, where there are that many
 
 
 class Family(NamedTuple):
@@ -38,7 +36,7 @@ class Family(NamedTuple):
     visible: Layer
     small: bool
     fixed: FixedPoint
-    routes: dict  # by name, made on first use
+    made: list  # the weights of `loops_of`, on first use
     largest: list  # `largest_slopes`, likewise
 
 
@@ -54,7 +52,7 @@ def family(weights, hidden_slope, hidden_offset, visible_slope, visible_offset) 
     visible = layer(fixed.scale, visible_slope, visible_offset)
     return Family(
         up, fixed.down, tables, hidden.scale, fixed.slope_scale, hidden, visible, small, fixed,
-        routes={}, largest=[],
+        made=[], largest=[],
     )  # fmt: skip
 
 
@@ -79,39 +77,17 @@ def largest_slopes(kernel_family: Family) -> float:
     return kernel_family.largest[0]
 
 
-class _Route(NamedTuple):
-    """The kernels that suit a family and the machine; all draw the same bits."""
-
-    anneal: Callable
-    sweep: Callable
-    model: Model
-    memory: Callable[[], tuple]  # of one call
-
-
-def _route(f: Family, n_chains: int, any_route: bool = True) -> _Route:
-    """The fastest route; its form of the weights is made on first use.
-
-    Tiles cost the same for one chain as for a whole group of them; not all loops have them.
-    """
-    portable, fewest = ("narrow", tiles.GROUP // 2) if f.small else ("wide", tiles.GROUP // 4)
-    name = "amx" if any_route and n_chains >= fewest and tiles.available() else portable
-    if name not in f.routes:
-        route, memory = {"amx": amx, "narrow": narrow, "wide": wide}[name], tuple
-        if name == "amx":
-            weights = tiles.layout(f.fixed.up), tiles.layout(f.fixed.down)
-            memory = partial(amx.workspace, *f.fixed.down.shape[::-1])
-        elif name == "narrow":
-            weights = f.up, f.tables
-        else:
-            weights = groups.blocks(f.fixed.up), groups.blocks(f.fixed.down)
-        model = Model(*weights, f.slope_scale, f.hidden, f.visible)
-        f.routes[name] = _Route(route.anneal, route.sweep, model, memory)
-    return f.routes[name]
+def loops_of(f: Family):
+    """The loops of a family, and its weights in the form that they take, made on first use."""
+    if not f.made:
+        weights = (f.up, f.tables) if f.small else map(groups.blocks, (f.fixed.up, f.fixed.down))
+        f.made.append(Model(*weights, f.slope_scale, f.hidden, f.visible))
+    return narrow if f.small else wide, f.made[0]
 
 
 def _parts(n_chains: int, n_threads: int | None) -> list[slice]:
-    """Chunks of chains for the threads, of whole groups if there are that many."""
-    share = -(-n_chains // (threads.resolve(n_threads) * tiles.GROUP)) * tiles.GROUP
+    """Chunks of chains for the threads."""
+    share = -(-n_chains // (threads.resolve(n_threads) * GROUP)) * GROUP
     return threads.chunks(n_chains, min(threads.CHUNK, share))
 
 
@@ -124,14 +100,14 @@ def anneal(
     Step by step, so that a run has the same bits wherever it is interrupted to be looked at.
     Here and below, ``stream`` says where random numbers begin, and is left there.
     """
-    route = _route(kernel_family, v.shape[0])
+    loops, model = loops_of(kernel_family)
     schedule = Schedule(betas, increment_rules(np.diff(betas), largest_slopes(kernel_family)))
     parts = _parts(v.shape[0], n_threads)
 
     def run(chunk, start, stop):
         part = parts[chunk]
         own = run_of(stream, part.start, start, stop)
-        route.anneal(v[part], log_weights[part], schedule, route.model, route.memory(), own)
+        loops.anneal(v[part], log_weights[part], schedule, model, own)
 
     threads.run_blocks(run, len(parts), betas.size - 1, n_threads, on_progress)
 
@@ -140,7 +116,7 @@ def sweep(
     kernel_family: Family, v, betas, n_sweeps, stream, n_threads=None, on_progress=None
 ) -> np.ndarray:
     """``n_sweeps`` Gibbs sweeps of ``v`` in place, chain c at betas[c]; returns the last h."""
-    route = _route(kernel_family, v.shape[0])
+    loops, model = loops_of(kernel_family)
     betas = np.ascontiguousarray(betas, f32)
     h = np.zeros((v.shape[0], kernel_family.down.shape[0]), f32)
     parts = _parts(v.shape[0], n_threads)
@@ -148,10 +124,15 @@ def sweep(
     def run(chunk, start, stop):
         part = parts[chunk]
         own = run_of(stream, part.start, start, stop)
-        route.sweep(v[part], h[part], betas[part], route.model, route.memory(), own)
+        loops.sweep(v[part], h[part], betas[part], model, own)
 
     threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)
     return h
+
+
+def _tempered_loops(f: Family):
+    """As `loops_of`, with draws of beta."""
+    return narrow_sweeps if f.small else wide_sweeps, loops_of(f)[1]
 
 
 def temper(
@@ -162,8 +143,7 @@ def temper(
 
     Chain c is at ``betas[index[c]]``. What ``tempering`` holds is filled and added to in place.
     """
-    f, route = kernel_family, _route(kernel_family, v.shape[0], any_route=False)
-    run_part = narrow_sweeps if f.small else wide_sweeps
+    sweeps, model = _tempered_loops(kernel_family)
     parts, tally, kept = _parts(v.shape[0], n_threads), tempering.tally, tempering.kept
     sums = np.zeros((len(parts), 2, *tally.transitions.shape), np.int64)
 
@@ -176,10 +156,8 @@ def temper(
             ),
             kept=kept._replace(first=part.start),
         )  # fmt: skip
-        run_part(
-            v[part], index[part], betas, own, None, route.model,
-            run_of(stream, part.start, start, stop),
-        )  # fmt: skip
+        steps = run_of(stream, part.start, start, stop)
+        sweeps(v[part], index[part], betas, own, None, model, steps)
 
     threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)
     tally.transitions[...] += sums[:, 0].sum(axis=0)
@@ -194,8 +172,7 @@ def adapt(
 
     A row of the gains (n_groups, n_sweeps) is a group, of equally many chains.
     """
-    f, route = kernel_family, _route(kernel_family, v.shape[0], any_route=False)
-    run_part = narrow_sweeps if f.small else wide_sweeps
+    sweeps, model = _tempered_loops(kernel_family)
     n_groups, n_sweeps = adapting.gains.shape
     size = v.shape[0] // n_groups
     share = -(-n_groups // threads.resolve(n_threads))
@@ -207,9 +184,7 @@ def adapt(
         log_z, visits, passages, last_end = adapting.adjusted
         adjusted = Adjusted(log_z[groups], visits[groups], passages[part], last_end[part])
         own = adapting._replace(gains=adapting.gains[groups], adjusted=adjusted)
-        run_part(
-            v[part], index[part], betas, None, own, route.model,
-            run_of(stream, part.start, start, stop),
-        )  # fmt: skip
+        steps = run_of(stream, part.start, start, stop)
+        sweeps(v[part], index[part], betas, None, own, model, steps)
 
     threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)

@@ -196,10 +196,10 @@ def both_phases(batch, chains, integers, parameters, run):
     _hidden_counts(integers.up, data, group.room, hidden, 0, f32(1), phases.counts)
     for k in range(run.start, run.stop):
         set_keys(run, run.first_draw + 2 * k, group)
-        draw_layer(integers.up, group.visible, True, hidden, group, group.hidden.words)
+        draw_layer(integers.up, group.visible, True, None, hidden, group, group.hidden.words)
         _list(group.hidden, n_hidden)
         set_keys(run, run.first_draw + 2 * k + 1, group)
-        draw_layer(integers.down, group.hidden, True, visible, group, group.visible.words)
+        draw_layer(integers.down, group.hidden, True, None, visible, group, group.visible.words)
         _list(group.visible, n_visible)
     _hidden_counts(integers.up, group.visible, group.room, hidden, n_rows, f32(-1), phases.counts)
     write_states(group.visible, chains)

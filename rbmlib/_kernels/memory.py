@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .simd import _OF_ELEMENT, LANES, _constant, integers, mask, row
+from .simd import _OF_ELEMENT, LANES, _constant, integers, row
 
 CACHE_LINE = 64
 
@@ -99,16 +99,3 @@ def store(typingctx, array, offset, lanes):
         return context.get_dummy_value()
 
     return types.void(array, types.int64, kind), codegen
-
-
-@intrinsic
-def store_bytes(typingctx, array, offset, chosen):
-    """Write a mask as sixteen bytes, 0 or 1, to an array of uint8."""
-
-    def codegen(context, builder, signature, args):
-        narrow = ir.VectorType(ir.IntType(8), LANES)
-        address = _address(context, builder, signature.args[0], *args[:2], narrow)
-        builder.store(builder.zext(args[2], narrow), address, align=1)
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, mask), codegen

@@ -81,33 +81,21 @@ def add_rows(up, active, n_active, out):
     store(out, LANES, (e + f) + (g + h))
 
 
-@numba.njit(**_INLINE)
-def _hidden_lanes(x, j, layer, beta):
-    s = fma(load(x, j), layer.scale, load(layer.slope, j))
-    t = fma(s, beta, load(layer.offset, j))
-    return s, t, exp_negative(absolute(t))
-
-
 @numba.njit(**_KERNEL)
-def draw_hidden(x, layer, beta, key):
-    """Hidden units of fields ``x`` (WIDTH,) as the bits of an integer."""
-    (k0, k1), state = mixed_keys(key), 0
-    for j in range(0, layer.n_units, LANES):
-        _, t, e = _hidden_lanes(x, j, layer, beta)
-        state |= bits_of(draw_lanes(t, e, mixed_units(j), k0, k1)) << j
-    return state & ((1 << layer.n_units) - 1)
-
-
-@numba.njit(**_KERNEL)
-def draw_hidden_with_increments(x, layer, step, key):
-    """`draw_hidden`, and the sum of `increment_lanes`: sixteen partial sums, joined in float64."""
+def draw_hidden(x, layer, beta, step, key):
+    """Hidden units of fields ``x`` (WIDTH,) as the bits of an integer; and, unless step is None,
+    the sum of `increment_lanes`: sixteen partial sums, joined in float64.
+    """
     (k0, k1), state, n_hidden = mixed_keys(key), 0, layer.n_units
     total = spread(f32(0))
     for j in range(0, n_hidden, LANES):
-        s, t, e = _hidden_lanes(x, j, layer, step.beta)
+        s = fma(load(x, j), layer.scale, load(layer.slope, j))
+        t = fma(s, beta, load(layer.offset, j))
+        e = exp_negative(absolute(t))
         state |= bits_of(draw_lanes(t, e, mixed_units(j), k0, k1)) << j
-        here = mask_of(((1 << n_hidden) - 1) >> j)
-        total = total + where(here, increment_lanes(s, t, e, step.size, step.rule), f32(0))
+        if step is not None:
+            here = mask_of(((1 << n_hidden) - 1) >> j)
+            total = total + where(here, increment_lanes(s, t, e, step.size, step.rule), f32(0))
     return state & ((1 << n_hidden) - 1), join(total)
 
 
@@ -124,12 +112,14 @@ def _table_rows(state, width):
 
 
 @numba.njit(**_KERNEL)
-def draw_visible(state, tables, layer, beta, key, units, bits):
-    """Draw the visible units, sixteen a word of ``bits``."""
+def draw_visible(state, tables, layer, beta, slopes, key, units, bits):
+    """Draw the visible units, sixteen a word of ``bits``; returns the sum of the slopes of those
+    that are 1, or 0 if ``slopes`` is None.
+    """
     scale, slope, offset = layer.scale, layer.slope, layer.offset
     k0, k1 = mixed_keys(key)
     r0, r1, r2, r3, r4, r5 = _table_rows(state, tables.shape[2])
-    n_groups = tables.shape[0]
+    n_groups, total = tables.shape[0], spread(f32(0))
     for word in range(bits.size):
         j = word * LANES
         y = load(tables, r0 + j) + load(tables, r1 + j)
@@ -137,8 +127,13 @@ def draw_visible(state, tables, layer, beta, key, units, bits):
             y = y + (load(tables, r2 + j) + load(tables, r3 + j))
         if n_groups > 4:
             y = y + (load(tables, r4 + j) + load(tables, r5 + j))
-        t = fma(fma(y, scale, load(slope, j)), beta, load(offset, j))
-        bits[word] = bits_of(draw_lanes(t, exp_negative(absolute(t)), load(units, j), k0, k1))
+        s = fma(y, scale, load(slope, j))
+        t = fma(s, beta, load(offset, j))
+        drawn = draw_lanes(t, exp_negative(absolute(t)), load(units, j), k0, k1)
+        bits[word] = bits_of(drawn)
+        if slopes is not None:
+            total = total + where(drawn, s, f32(0))  # slopes of padding are 0
+    return join(total)
 
 
 class Chain(NamedTuple):
@@ -161,8 +156,8 @@ def empty_chain(n_visible):
 
 
 @numba.njit(**_KERNEL)
-def anneal(v, log_weights, schedule, model, memory, run):
-    """Steps of `gibbs.anneal`, chain by chain; no memory is needed."""
+def anneal(v, log_weights, schedule, model, run):
+    """Steps of `gibbs.anneal`, chain by chain."""
     n_hidden, n_visible, betas = model.hidden.n_units, v.shape[1], schedule.betas
     up, tables, slope_scale, hidden, visible = model
     chain = empty_chain(n_visible)
@@ -176,20 +171,20 @@ def anneal(v, log_weights, schedule, model, memory, run):
             gain = (betas[k + 1] - betas[k]) * slope_scale * np.float64(x[n_hidden])
             key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k)
             if step.rule != EXACT:
-                state, change = draw_hidden_with_increments(x, hidden, step, key)
+                state, change = draw_hidden(x, hidden, beta, step, key)
             else:
-                state = draw_hidden(x, hidden, beta, key)
+                state, _ = draw_hidden(x, hidden, beta, None, key)
                 change = exact_increment(x, hidden, betas[k + 1], betas[k])
             log_weights[c] += gain + change
             key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k + 1)
-            draw_visible(state, tables, visible, beta, key, units, bits)
+            draw_visible(state, tables, visible, beta, None, key, units, bits)
             n_active = list_active(bits, n_visible, active)
         write_row(bits, v[c])
 
 
 @numba.njit(**_KERNEL)
-def sweep(v, h, betas, model, memory, run):
-    """Sweeps of `gibbs.sweep`, chain by chain; no memory is needed."""
+def sweep(v, h, betas, model, run):
+    """Sweeps of `gibbs.sweep`, chain by chain."""
     n_visible, chain = v.shape[1], empty_chain(v.shape[1])
     up, tables, _, hidden, visible = model
     bits, active, x, units = chain
@@ -199,9 +194,9 @@ def sweep(v, h, betas, model, memory, run):
         for k in range(run.start, run.stop):
             add_rows(up, active, n_active, x)
             key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k)
-            state = draw_hidden(x, hidden, betas[c], key)
+            state, _ = draw_hidden(x, hidden, betas[c], None, key)
             key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k + 1)
-            draw_visible(state, tables, visible, betas[c], key, units, bits)
+            draw_visible(state, tables, visible, betas[c], None, key, units, bits)
             n_active = list_active(bits, n_visible, active)
         if run.stop > run.start:
             write_row(bits, v[c])

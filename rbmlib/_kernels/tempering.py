@@ -4,7 +4,6 @@ The slope ``Delta(v, h)`` of the joint log-density is a sum over the active visi
 slopes, which the draw of these units has at hand, so a sweep costs little more than without.
 Given Delta, beta is drawn (`ladder`), and either added to a tally, or the estimates of log Z are
 adjusted (`adaptive`). Sums over chains are of integers, so that their order does not show.
-There is no route on matrix tiles: `narrow` and `wide` serve every machine.
 """
 
 from typing import NamedTuple
@@ -15,11 +14,10 @@ import numpy as np
 from . import groups, narrow, wide
 from .active import ROOM, list_active, read_row, write_row
 from .adaptive import adjust, move, set_offsets
-from .elementwise import draw_lanes, exp_negative
 from .ladder import ladder_of, note_end, search, weigh
-from .memory import load, store
-from .random import bits31, draw_key, high, low, mixed_keys, mixed_units
-from .simd import LANES, absolute, bits_of, fma, join, spread, to_floats, where
+from .memory import load
+from .random import bits31, draw_key, high, low
+from .simd import LANES, join
 
 f32, u16 = np.float32, np.uint16
 
@@ -99,28 +97,6 @@ def no_draws(n_chains: int, kept: Kept) -> Tempering:
 
 
 @numba.njit(**_KERNEL)
-def draw_visible_with_slopes(state, tables, layer, beta, key, units, bits):
-    """`narrow.draw_visible`; returns the sum of the slopes of the units that are 1."""
-    scale, slope, offset = layer.scale, layer.slope, layer.offset
-    k0, k1 = mixed_keys(key)
-    r0, r1, r2, r3, r4, r5 = narrow._table_rows(state, tables.shape[2])
-    n_groups, total = tables.shape[0], spread(f32(0))
-    for word in range(bits.size):
-        j = word * LANES
-        y = load(tables, r0 + j) + load(tables, r1 + j)
-        if n_groups > 2:
-            y = y + (load(tables, r2 + j) + load(tables, r3 + j))
-        if n_groups > 4:
-            y = y + (load(tables, r4 + j) + load(tables, r5 + j))
-        s = fma(y, scale, load(slope, j))
-        t = fma(s, beta, load(offset, j))
-        drawn = draw_lanes(t, exp_negative(absolute(t)), load(units, j), k0, k1)
-        bits[word] = bits_of(drawn)
-        total = total + where(drawn, s, f32(0))  # slopes of padding are 0
-    return join(total)
-
-
-@numba.njit(**_KERNEL)
 def slopes_of(state, slope, n_units):
     """Sum of the slopes of the hidden units that are 1, in order."""
     total = 0.0
@@ -159,10 +135,10 @@ def narrow_sweeps(v, index, betas, tempering, adapting, model, run):
                 number, beta = run.first_chain + chain, f32(betas[index[chain]])
                 narrow.add_rows(up, listed, n_active[c], x)
                 key = draw_key(run.seed, number, draw)
-                state = narrow.draw_hidden(x, hidden, beta, key)
+                state, _ = narrow.draw_hidden(x, hidden, beta, None, key)
                 key = draw_key(run.seed, number, draw + 1)
                 delta = slopes_of(state, slope, n_hidden)
-                delta += draw_visible_with_slopes(state, down, visible, beta, key, units, words)
+                delta += narrow.draw_visible(state, down, visible, beta, True, key, units, words)
                 n_active[c] = list_active(words, n_visible, listed)
                 key = draw_key(run.seed, number, draw + 2)
                 if tempering is not None:
@@ -187,38 +163,15 @@ def narrow_sweeps(v, index, betas, tempering, adapting, model, run):
 
 
 @numba.njit(**_KERNEL)
-def draw_block_with_slopes(block, fields, weight, layer, group, words):
-    """`wide.draw_block`; adds ``weight * fields + slope`` of the units that are 1 to the sums."""
-    first, scale, sums = LANES * block, layer.scale, group.sums
-    betas, k0, k1 = group.betas, group.k0, group.k1
-    a, a0, units = load(layer.slope, first), load(layer.offset, first), mixed_units(first)
-    for chain in range(betas.size):
-        x = to_floats(load(fields, LANES * chain))
-        t = fma(fma(x, scale, a), betas[chain], a0)
-        drawn = draw_lanes(t, exp_negative(absolute(t)), units, k0[chain], k1[chain])
-        words[chain, block] = bits_of(drawn)
-        gain = where(drawn, fma(x, weight, a), f32(0))
-        store(sums, LANES * chain, load(sums, LANES * chain) + gain)
-
-
-@numba.njit(**_KERNEL)
-def draw_layer_with_slopes(weights, states, sparse, weight, layer, group, words):
-    """`wide.draw_layer`; adds to the sums as `draw_block_with_slopes` does."""
-    for block in range(words.shape[1]):
-        fields = groups.fields_of_block(block, weights, states, sparse, group.room)
-        draw_block_with_slopes(block, fields, weight, layer, group, words)
-
-
-@numba.njit(**_KERNEL)
 def wide_sweep(group, sparse, draw, model, run):
     """A sweep of a group of chains; its sums then add up to their Delta."""
     visible, hidden, scale = group.visible, group.hidden, model.visible.scale
     group.sums[:] = f32(0)
     wide.set_keys(run, draw, group)
-    draw_layer_with_slopes(model.up, visible, sparse, f32(0), model.hidden, group, hidden.words)
+    wide.draw_layer(model.up, visible, sparse, f32(0), model.hidden, group, hidden.words)
     sparse = groups.prepare(hidden, model.hidden.n_units)
     wide.set_keys(run, draw + 1, group)
-    draw_layer_with_slopes(model.down, hidden, sparse, scale, model.visible, group, visible.words)
+    wide.draw_layer(model.down, hidden, sparse, scale, model.visible, group, visible.words)
     return groups.prepare(visible, model.visible.n_units)
 
 

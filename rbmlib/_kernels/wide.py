@@ -65,37 +65,37 @@ def set_keys(run, draw, group):
 
 
 @numba.njit(**_KERNEL)
-def draw_block(block, fields, layer, group, words):
-    """Draw sixteen units of every chain at its beta."""
-    first, scale, betas, k0, k1 = LANES * block, layer.scale, group.betas, group.k0, group.k1
-    a, a0, units = load(layer.slope, first), load(layer.offset, first), mixed_units(first)
-    for chain in range(betas.size):
-        t = fma(fma(to_floats(load(fields, LANES * chain)), scale, a), betas[chain], a0)
-        bits = draw_lanes(t, exp_negative(absolute(t)), units, k0[chain], k1[chain])
-        words[chain, block] = bits_of(bits)
+def draw_block(block, fields, layer, step, weight, group, words):
+    """Draw sixteen units of every chain at its beta.
 
-
-@numba.njit(**_KERNEL)
-def draw_block_with_increments(block, fields, layer, step, group, words):
-    """`draw_block` at one beta; adds `increment_lanes` to the sums of the group."""
-    first, scale, sums, k0, k1 = LANES * block, layer.scale, group.sums, group.k0, group.k1
+    The sums of the group gain `increment_lanes` unless ``step`` is None, and the slopes
+    ``weight * fields + slope`` of the units that are 1 unless ``weight`` is None.
+    """
+    first, scale, sums = LANES * block, layer.scale, group.sums
+    betas, k0, k1 = group.betas, group.k0, group.k1
     a, a0, units = load(layer.slope, first), load(layer.offset, first), mixed_units(first)
     here = mask_of((1 << min(layer.n_units - first, LANES)) - 1)
-    for chain in range(k0.size):
-        s = fma(to_floats(load(fields, LANES * chain)), scale, a)
-        t = fma(s, step.beta, a0)
+    for chain in range(betas.size):
+        x = to_floats(load(fields, LANES * chain))
+        s = fma(x, scale, a)
+        t = fma(s, betas[chain], a0)
         e = exp_negative(absolute(t))
-        words[chain, block] = bits_of(draw_lanes(t, e, units, k0[chain], k1[chain]))
-        gain = where(here, increment_lanes(s, t, e, step.size, step.rule), f32(0))
-        store(sums, LANES * chain, load(sums, LANES * chain) + gain)
+        drawn = draw_lanes(t, e, units, k0[chain], k1[chain])
+        words[chain, block] = bits_of(drawn)
+        if step is not None:
+            gain = where(here, increment_lanes(s, t, e, step.size, step.rule), f32(0))
+            store(sums, LANES * chain, load(sums, LANES * chain) + gain)
+        if weight is not None:
+            gain = where(drawn, fma(x, weight, a), f32(0))
+            store(sums, LANES * chain, load(sums, LANES * chain) + gain)
 
 
 @numba.njit(**_KERNEL)
-def draw_layer(weights, states, sparse, layer, group, words):
-    """Draw the units of the other layer of every chain at its beta."""
+def draw_layer(weights, states, sparse, weight, layer, group, words):
+    """Draw the units of the other layer of every chain; ``weight`` as `draw_block` takes it."""
     for block in range(words.shape[1]):
         fields = fields_of_block(block, weights, states, sparse, group.room)
-        draw_block(block, fields, layer, group, words)
+        draw_block(block, fields, layer, None, weight, group, words)
 
 
 @numba.njit(**_KERNEL)
@@ -110,11 +110,9 @@ def draw_hidden_with_increments(model, step, sparse, group, x):
                 store(x, chain * x.shape[1] + LANES * block, lanes)
         if block < group.hidden.words.shape[1]:
             if step.rule != EXACT:
-                draw_block_with_increments(
-                    block, fields, model.hidden, step, group, group.hidden.words
-                )
+                draw_block(block, fields, model.hidden, step, None, group, group.hidden.words)
             else:
-                draw_block(block, fields, model.hidden, group, group.hidden.words)
+                draw_block(block, fields, model.hidden, None, None, group, group.hidden.words)
 
 
 @numba.njit(**_KERNEL)
@@ -131,8 +129,8 @@ def add_gains(log_weights, schedule, k, model, x, sums):
 
 
 @numba.njit(**_KERNEL)
-def anneal(v, log_weights, schedule, model, memory, run):
-    """Steps of `gibbs.anneal` for one group of chains, in place; it makes its memory itself."""
+def anneal(v, log_weights, schedule, model, run):
+    """Steps of `gibbs.anneal` for one group of chains, in place."""
     group = read_group(v, model.hidden.n_units)
     x = np.empty((v.shape[0], LANES * model.up.n_words), f32)
     sparse = prepare(group.visible, model.visible.n_units)
@@ -144,24 +142,28 @@ def anneal(v, log_weights, schedule, model, memory, run):
         add_gains(log_weights, schedule, k, model, x, group.sums)
         sparse = prepare(group.hidden, model.hidden.n_units)
         set_keys(run, run.first_draw + 2 * k + 1, group)
-        draw_layer(model.down, group.hidden, sparse, model.visible, group, group.visible.words)
+        draw_layer(
+            model.down, group.hidden, sparse, None, model.visible, group, group.visible.words
+        )
         sparse = prepare(group.visible, model.visible.n_units)
     write_states(group.visible, v)
 
 
 @numba.njit(**_KERNEL)
-def sweep(v, h, betas, model, memory, run):
-    """Sweeps of `gibbs.sweep` for one group of chains, in place; it makes its memory itself."""
+def sweep(v, h, betas, model, run):
+    """Sweeps of `gibbs.sweep` for one group of chains, in place."""
     group = read_group(v, model.hidden.n_units)
     for chain in range(betas.size):  # an assignment of arrays takes a second more to compile
         group.betas[chain] = betas[chain]
     sparse = prepare(group.visible, model.visible.n_units)
     for k in range(run.start, run.stop):
         set_keys(run, run.first_draw + 2 * k, group)
-        draw_layer(model.up, group.visible, sparse, model.hidden, group, group.hidden.words)
+        draw_layer(model.up, group.visible, sparse, None, model.hidden, group, group.hidden.words)
         sparse = prepare(group.hidden, model.hidden.n_units)
         set_keys(run, run.first_draw + 2 * k + 1, group)
-        draw_layer(model.down, group.hidden, sparse, model.visible, group, group.visible.words)
+        draw_layer(
+            model.down, group.hidden, sparse, None, model.visible, group, group.visible.words
+        )
         sparse = prepare(group.visible, model.visible.n_units)
     write_states(group.visible, v)
     write_states(group.hidden, h)
