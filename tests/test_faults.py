@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib.sweeps.store import ResultsStore, StoreError
+from rbmbook.sweeps.store import ResultsStore, StoreError
 
 pytestmark = pytest.mark.processes
 TASKS = [{"n": n} for n in range(60)]

@@ -7,7 +7,7 @@ from helpers_stats import all_states, log_sum
 from rbmlib import GaussianRBM, LeakyRBM
 from rbmbook import experiments as tasks
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
-from rbmlib.sweeps import models, task
+from rbmbook.sweeps import models, task
 
 RNG = np.random.default_rng(5)
 BASIS = np.linalg.qr(RNG.normal(size=(12, 4)))[0]

@@ -20,7 +20,7 @@ from rbmlib._streams import ChainStream
 from rbmbook import experiments as tasks
 from rbmlib.moves import leaky as leaky_kernels
 from rbmlib.moves.leaky import KERNELS, negative_squares
-from rbmlib.sweeps import ESTIMATES
+from rbmbook.sweeps import ESTIMATES
 
 EXACT = sorted(set(KERNELS) - {"gibbs"})
 RNG = np.random.default_rng(5)

@@ -14,9 +14,9 @@ import pytest
 from helpers_sweep import TASKS, run, square
 
 from rbmlib import Sweep
-from rbmlib.sweeps import store as store_module
-from rbmlib.sweeps import sweep
-from rbmlib.sweeps.store import Record, ResultsStore, StoreError
+from rbmbook.sweeps import store as store_module
+from rbmbook.sweeps import sweep
+from rbmbook.sweeps.store import Record, ResultsStore, StoreError
 
 VERSION = f"{square.__module__}.square 1"  # of a sweep of squares
 
@@ -85,7 +85,7 @@ def test_other_stores_are_refused_and_left_alone(tmp_path, monkeypatch, kind, wo
 def test_a_store_in_use_is_refused(tmp_path):
     with ResultsStore(tmp_path / "sweep.sqlite", VERSION):
         target = str(tmp_path / "sweep.sqlite")
-        code = f"import rbmlib.sweeps.store as s; s.ResultsStore({target!r}, 'v')"
+        code = f"import rbmbook.sweeps.store as s; s.ResultsStore({target!r}, 'v')"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "another process is using it" in done.stderr
 
@@ -133,7 +133,7 @@ def test_a_torn_copy_of_a_store_is_made_anew(tmp_path, monkeypatch):
 
 FULL = """
 import resource, sys
-from rbmlib.sweeps.store import Record, ResultsStore, StoreError
+from rbmbook.sweeps.store import Record, ResultsStore, StoreError
 store = ResultsStore(sys.argv[1], "v")
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 try:
@@ -226,7 +226,7 @@ def test_damage_beside_a_log_of_changes_is_refused_unchanged(tmp_path, whole):
     """The process was killed: what it had stored is in the log, which must not be taken over."""
     path = tmp_path / "s.sqlite"
     code = (
-        "import os, sys, rbmlib.sweeps.store as s; store = s.ResultsStore(sys.argv[1], 'v');"
+        "import os, sys, rbmbook.sweeps.store as s; store = s.ResultsStore(sys.argv[1], 'v');"
         "store.put([s.Record(str(i), {}, {'x': i}, None, {}) for i in range(9)]); os._exit(0)"
     )
     path.write_bytes(whole)

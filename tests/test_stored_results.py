@@ -8,7 +8,7 @@ import pytest
 from rbmlib import Sweep, datasets
 from rbmbook import experiments as tasks
 from rbmbook import recomputed, stored, stored_results
-from rbmlib.sweeps.task import checked
+from rbmbook.sweeps.task import checked
 
 SMALL = {"model": "pcd_20", "n_temperatures": 20, "n_chains": 10}
 

@@ -195,7 +195,7 @@ def constant(path, n_chains: int = 100, rng=None, *, value: float = 1.0, skip: i
 USE_IT = """
 import sys
 import rbmlib as rl
-from rbmlib.sweeps import ESTIMATES, Sweep
+from rbmbook.sweeps import ESTIMATES, Sweep
 sys.path.insert(0, sys.argv[1])
 import api_page
 

@@ -13,10 +13,10 @@ from helpers_sweep import SMALL, TASKS, read, run, square
 
 from rbmlib import Sweep
 from rbmlib.__main__ import main
-from rbmlib.sweeps import ESTIMATES, TaskKind, sweep
-from rbmlib.sweeps import engine as _engine
-from rbmlib.sweeps.store import StoreError
-from rbmlib.sweeps.sweep import _kind_and_size
+from rbmbook.sweeps import ESTIMATES, TaskKind, sweep
+from rbmbook.sweeps import engine as _engine
+from rbmbook.sweeps.store import StoreError
+from rbmbook.sweeps.sweep import _kind_and_size
 
 # results ------------------------------------------------------------------------------------
 

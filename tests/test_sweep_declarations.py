@@ -6,8 +6,8 @@ from helpers_sweep import read, square
 from rbmlib import Sweep
 from rbmlib.__main__ import main
 from rbmbook.experiments import book_sweep
-from rbmlib.sweeps import kind
-from rbmlib.sweeps.task import MAY_BE_ZERO, checked, declared
+from rbmbook.sweeps import kind
+from rbmbook.sweeps.task import MAY_BE_ZERO, checked, declared
 
 
 def test_committed_tables_are_those_of_their_sweeps(repository):

@@ -8,7 +8,7 @@ import rbmlib as rl
 from rbmlib import Sweep
 from rbmlib.__main__ import main
 from rbmbook.experiments import book_sweep
-from rbmlib.sweeps import task
+from rbmbook.sweeps import task
 
 GRIDS = """
 grids:

@@ -9,8 +9,8 @@ from helpers_sweep import SMALL
 import rbmlib as rl
 from rbmlib import Sweep
 from rbmbook import experiments as tasks
-from rbmlib.sweeps import ESTIMATES, kind, registry, task
-from rbmlib.sweeps.models import biases, load_model
+from rbmbook.sweeps import ESTIMATES, kind, registry, task
+from rbmbook.sweeps.models import biases, load_model
 
 
 def test_a_task_is_the_call_it_names():

@@ -16,7 +16,7 @@ import pandas as pd
 from distributed import LocalCluster
 
 import rbmlib as rl
-from rbmlib.sweeps.store import Record, ResultsStore
+from rbmbook.sweeps.store import Record, ResultsStore
 
 RESULTS = Path(__file__).parents[2] / "data" / "results"
 

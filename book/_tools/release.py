@@ -43,7 +43,7 @@ except rl.datasets.DataUnavailable as error:
     assert "RBMLIB_DATA" in str(error) and "SHA-256" in str(error)
 else:
     raise AssertionError("cd1_500 is in the wheel")
-from rbmlib.sweeps import ESTIMATES
+from rbmbook.sweeps import ESTIMATES
 task = dict(model="pcd_10", base="uniform", estimator="ais", schedule="linear", seed=0,
             n_temperatures=5, n_chains=5)
 try:
@@ -55,7 +55,7 @@ else:
 """
 SWEEP = """
 import rbmlib as rl
-from rbmlib.sweeps import ESTIMATES
+from rbmbook.sweeps import ESTIMATES
 if __name__ == "__main__":
     task = dict(model="pcd_10", base="uniform", estimator="ais", schedule="linear",
                 n_temperatures=5, n_chains=5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rbmlib import datasets
-from rbmlib.sweeps.task import declared
+from rbmbook.sweeps.task import declared
 from .experiments import book_sweep, estimate
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from rbmlib.models.projection import project_weights
 from rbmlib.results import Estimate
-from rbmlib.sweeps.registry import ESTIMATORS, register
+from rbmbook.sweeps.registry import ESTIMATORS, register
 from rbmlib.training.gaussian import train_gaussian
 from .training import subset
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from rbmlib import datasets
 from rbmlib.models import BernoulliRBM
-from rbmlib.sweeps.models import MODELS
+from rbmbook.sweeps.models import MODELS
 from rbmlib.training.bernoulli import train
 
 N_DRAWN = 3

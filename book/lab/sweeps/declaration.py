@@ -10,7 +10,7 @@ import math
 from pathlib import Path
 from typing import NamedTuple
 
-from .._extras import needed
+from rbmlib._extras import needed
 from .kind import PLAIN, TaskKind, kind_of
 
 PLAIN_KIND = kind_of(dict, "")

@@ -1,10 +1,10 @@
 """Sweeps: many declared tasks, resumable, on one machine or on a Dask cluster.
 
 A task is a mapping of plain values, and its result a pure function of it. What a task is, a sweep
-is told (`rbmlib.sweeps.kind`). Its key is a hash of the task and of the version of its kind, a
+is told (`rbmbook.sweeps.kind`). Its key is a hash of the task and of the version of its kind, a
 number that is raised when results change, because most changes of the code leave every digit as
 it is and should not cost a day of computing (a test holds small results of that version fixed).
-A result goes into the store (`rbmlib.sweeps.store`) as soon as it arrives, so a run can be killed
+A result goes into the store (`rbmbook.sweeps.store`) as soon as it arrives, so a run can be killed
 at any moment and started again.
 """
 
@@ -19,8 +19,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from .._csv import check_columns, columns, read_table, write_table
-from .._progress import progress_bar
+from rbmlib._csv import check_columns, columns, read_table, write_table
+from rbmlib._progress import progress_bar
 from .declaration import declared, distinct, named, read_yaml
 from .engine import compute, connected
 from .kind import kind_of
@@ -49,7 +49,7 @@ class Sweep:
     tasks : iterable of dict
         Settings of each task: text, numbers, true or false. No two alike.
     kind : TaskKind or callable
-        What a task is: `rbmlib.sweeps.ESTIMATES` (log Z of a model), another `TaskKind`, or a
+        What a task is: `rbmbook.sweeps.ESTIMATES` (log Z of a model), another `TaskKind`, or a
         plain function ``kind(**task)`` -> dict of plain values, the results of the row. A value
         named "seconds" goes into the provenance instead.
     name : str

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import datasets, estimators
-from .._validation import one_of
-from ..estimators._reverse_start import STARTS as REVERSE_STARTS
-from ..estimators.rts import STARTS as RTS_STARTS
-from ..estimators.tap import SOLVERS
-from ..results import Estimate
-from ..tempering.self_adjusted import JUMPS, STARTS
+from rbmlib import datasets, estimators
+from rbmlib._validation import one_of
+from rbmlib.estimators._reverse_start import STARTS as REVERSE_STARTS
+from rbmlib.estimators.rts import STARTS as RTS_STARTS
+from rbmlib.estimators.tap import SOLVERS
+from rbmlib.results import Estimate
+from rbmlib.tempering.self_adjusted import JUMPS, STARTS
 from .registry import ESTIMATORS, register
 
 PARTS = {"path": "path", "source": "path", "rbm": "rbm", "betas": "betas", "rng": "seed"}

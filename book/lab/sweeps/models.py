@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import datasets
-from .._validation import one_of
-from ..models import BernoulliRBM, testsystems
-from ..paths.bases import base_rate
+from rbmlib import datasets
+from rbmlib._validation import one_of
+from rbmlib.models import BernoulliRBM, testsystems
+from rbmlib.paths.bases import base_rate
 
 BASE_RATE = "base rate"
 BASES = {

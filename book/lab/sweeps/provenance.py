@@ -9,7 +9,7 @@ import platform
 from datetime import UTC, datetime
 from pathlib import Path
 
-from .. import __version__
+from rbmlib import __version__
 from .kind import RESULTS_VERSION
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .._public import declare as _declare
+from rbmlib._public import declare as _declare
 
 if TYPE_CHECKING:
     from .kind import TaskKind as TaskKind

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from .. import schedules
-from ..estimators.ais import ais
+from rbmlib import schedules
+from rbmlib.estimators.ais import ais
 from .registry import SCHEDULES, register
 
 

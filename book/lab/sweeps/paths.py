@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .. import schedules
-from .._validation import one_of
-from ..paths.density import DensityPath, adapt_covariances, adapt_step_sizes
-from ..paths.geometric import GeometricPath
-from ..paths.leaky import EnergyPath, LeakinessPath
-from ..paths.moment_averaging import MomentAveragingPath
+from rbmlib import schedules
+from rbmlib._validation import one_of
+from rbmlib.paths.density import DensityPath, adapt_covariances, adapt_step_sizes
+from rbmlib.paths.geometric import GeometricPath
+from rbmlib.paths.leaky import EnergyPath, LeakinessPath
+from rbmlib.paths.moment_averaging import MomentAveragingPath
 from .models import BASE_RATE, biases
 from .registry import PATHS, register
 

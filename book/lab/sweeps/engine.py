@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 
-from .. import __version__
-from .._extras import needed
-from .._kernels import threads
-from .._progress import silence
+from rbmlib import __version__
+from rbmlib._extras import needed
+from rbmlib._kernels import threads
+from rbmlib._progress import silence
 from .kind import PLAIN, RESULTS_VERSION, TaskKind
 from .provenance import provenance
 from .scheduler import ANSWER_SECONDS, START_ONE

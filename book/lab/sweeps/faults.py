@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import datasets
-from ..estimators.exact import MAX_UNITS
-from ..models.bernoulli import BernoulliRBM
+from rbmlib import datasets
+from rbmlib.estimators.exact import MAX_UNITS
+from rbmlib.models.bernoulli import BernoulliRBM
 from .models import BASE_RATE, MODELS, biases, load_model
 
 PIXELS = {"mnist": 784, "course": 784, "cifar10 subset": 3072, "cifar10": 3072}

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import one_of
-from ..models import log_likelihood
-from ..results import ConvergenceWarning
+from rbmlib._validation import one_of
+from rbmlib.models import log_likelihood
+from rbmlib.results import ConvergenceWarning
 from . import estimators, paths, schedules  # noqa: F401  (each registers its words)
 from .faults import check_models, task_faults, to_download
 from .kind import RESULTS_VERSION, TaskKind
