@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from .paths import *
     from .results import ConvergenceWarning as ConvergenceWarning
     from .results import Estimate as Estimate
-    from .sweeps import StoreError as StoreError
-    from .sweeps import Sweep as Sweep
     from .tempering import *
     from .training import *
 

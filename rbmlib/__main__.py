@@ -101,46 +101,6 @@ def _parser() -> argparse.ArgumentParser:
     logz.add_argument("--json", action="store_true", help="print one JSON object")
     logz.add_argument("--save", metavar="FILE", help="save the whole estimate as JSON")
 
-    run = commands.add_parser(
-        "run",
-        allow_abbrev=False,
-        help="compute the table of a sweep, or what is missing of it",
-        description="Compute the tasks that a sweep declares and write its table. It can be "
-        "stopped at any time: the same command goes on where it was. "
-        "Exit code: 0 if every task has a result, 1 if some failed, 2 for wrong input.",
-    )
-    run.add_argument("sweep", metavar="SWEEP.yaml", help="see book/scales for examples")
-    run.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="a Dask scheduler, tcp://HOST:PORT; default: worker processes on this machine",
-    )
-    run.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="worker processes on this machine; default: one a processor",
-    )
-    run.add_argument(
-        "--store", metavar="FILE", help="where results are kept; default: beside the table"
-    )
-    run.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="replace a setting in every task that takes it, in YAML: n_chains=100, "
-        "'seed=[0, 1]'; may be repeated, and needs --folder",
-    )
-    run.add_argument(
-        "--folder", metavar="FOLDER", help="where the table goes; default: as the sweep says"
-    )
-    run.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="say what there is to do, how long, and what would fail (exit code 2)",
-    )
-
     commands.add_parser("data", help="list data sets and models, and where they are")
     return parser
 

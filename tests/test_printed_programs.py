@@ -6,7 +6,7 @@ import pytest
 import rbmlib as rl
 from rbmlib import datasets
 from rbmbook.experiments import sams as printed
-from rbmbook.sweeps.registry import ESTIMATORS, PATHS
+from rbmbook.sweeps.words import ESTIMATORS, PATHS
 
 SMALL = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, coupling=3.0, rng=0)
 BETAS = rl.schedules.linear(9)

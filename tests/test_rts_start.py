@@ -10,7 +10,7 @@ import rbmlib as rl
 from rbmbook.experiments import rts as experiments
 from rbmlib.estimators.rts import rts, updated
 from rbmlib.estimators.rts_start import Round, rounds
-from rbmbook.sweeps.registry import ESTIMATORS
+from rbmbook.sweeps.words import ESTIMATORS
 
 RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
 PATH = rl.GeometricPath(RBM, base=np.zeros(12))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from helpers_sweep import TASKS, run, square
 
-from rbmlib import Sweep
+from rbmbook.sweeps import Sweep
 from rbmbook.sweeps import store as store_module
 from rbmbook.sweeps import sweep
 from rbmbook.sweeps.store import Record, ResultsStore, StoreError

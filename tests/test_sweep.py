@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from helpers_sweep import SMALL, TASKS, read, run, square
 
-from rbmlib import Sweep
+from rbmbook.sweeps import Sweep
 from rbmlib.__main__ import main
 from rbmbook.sweeps import ESTIMATES, TaskKind, sweep
 from rbmbook.sweeps import engine as _engine

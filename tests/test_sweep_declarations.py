@@ -3,7 +3,7 @@
 import pytest
 from helpers_sweep import read, square
 
-from rbmlib import Sweep
+from rbmbook.sweeps import Sweep
 from rbmlib.__main__ import main
 from rbmbook.experiments import book_sweep
 from rbmbook.sweeps import kind

@@ -5,7 +5,7 @@ import pytest
 from helpers_sweep import read, square
 
 import rbmlib as rl
-from rbmlib import Sweep
+from rbmbook.sweeps import Sweep
 from rbmlib.__main__ import main
 from rbmbook.experiments import book_sweep
 from rbmbook.sweeps import task

@@ -7,10 +7,10 @@ import pytest
 from helpers_sweep import SMALL
 
 import rbmlib as rl
-from rbmlib import Sweep
+from rbmbook.sweeps import Sweep
 from rbmbook import experiments as tasks
 from rbmbook.sweeps import ESTIMATES, kind, registry, task
-from rbmbook.sweeps.models import biases, load_model
+from rbmbook.sweeps.words import biases, load_model
 
 
 def test_a_task_is_the_call_it_names():

@@ -10,7 +10,7 @@ import warnings
 from contextlib import contextmanager
 
 from rbmlib import __version__
-from rbmbook.sweeps.scheduler import check_scheduler
+from rbmbook.sweeps.engine import check_scheduler
 
 _IPYTHON = {"In", "Out", "get_ipython", "exit", "quit", "open"}
 

@@ -36,8 +36,8 @@ from rbmlib.models import GaussianRBM, testsystems
 from rbmlib.paths import DensityPath, GaussianGeometricPath
 from rbmlib.paths.base import State
 from rbmlib.results import ConvergenceWarning, Estimate
-from rbmbook.sweeps.models import MODELS
-from rbmbook.sweeps.registry import ESTIMATORS, PATHS, register
+from rbmbook.sweeps.words import MODELS
+from rbmbook.sweeps.words import ESTIMATORS, PATHS, register
 from rbmlib.tempering import parallel_tempering, pilot, simulated_tempering
 from rbmlib.tempering.sample import TemperedSample
 

@@ -7,8 +7,8 @@ import numpy as np
 from rbmlib import datasets
 from rbmlib.estimators import bar, bar_of_sample
 from rbmlib.paths.bases import base_rate
-from rbmbook.sweeps.models import BASES
-from rbmbook.sweeps.registry import ESTIMATORS, register
+from rbmbook.sweeps.words import BASES
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib.tempering import parallel_tempering
 
 BASES["dna base rate"] = lambda rbm: base_rate(datasets.load_dna().train)

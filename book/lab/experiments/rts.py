@@ -27,7 +27,7 @@ from rbmlib.estimators.bootstrap import bootstrap_tempered
 from rbmlib.estimators.rts_start import CLOSE, ROUND_SWEEPS, checked_burn_in, rounds
 from rbmlib.paths.base import State
 from rbmlib.results import ConvergenceWarning
-from rbmbook.sweeps.registry import ESTIMATORS, register
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib.tempering import parallel_tempering, pilot, simulated_tempering
 
 PRIORS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rbmlib.estimators import mbar_of_sample, rts, rts_of_sample, ti
-from rbmbook.sweeps.registry import ESTIMATORS, register
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib.tempering import pilot, simulated_tempering
 from .rts import side_by_side
 

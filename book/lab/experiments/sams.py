@@ -17,8 +17,8 @@ from rbmlib.estimators.rts import updated
 from rbmlib.estimators.sams import gain_sequence
 from rbmlib.paths.base import State
 from rbmlib.paths.geometric import GeometricPath
-from rbmbook.sweeps.models import BASES
-from rbmbook.sweeps.registry import ESTIMATORS, PATHS, register
+from rbmbook.sweeps.words import BASES
+from rbmbook.sweeps.words import ESTIMATORS, PATHS, register
 from rbmlib.tempering.self_adjusted import Groups, checked, estimate
 from rbmlib.tempering.simulated import sample_of
 

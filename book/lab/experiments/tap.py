@@ -26,7 +26,7 @@ from scipy.special import expit, xlogy
 from rbmlib import __version__
 from rbmlib._validation import number, one_of
 from rbmlib.results import Estimate
-from rbmbook.sweeps.registry import ESTIMATORS, register
+from rbmbook.sweeps.words import ESTIMATORS, register
 
 ENDS = ("all updates were done", "tolerance", "the change repeats", "0 log 0")  # stored by number
 LONGEST = 8  # cycle that is looked for

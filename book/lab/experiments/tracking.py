@@ -9,7 +9,7 @@ import numpy as np
 from rbmlib import datasets, schedules
 from rbmlib.paths.bases import base_rate
 from rbmlib.paths.geometric import GeometricPath
-from rbmbook.sweeps.registry import ESTIMATORS, register
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib.training.bernoulli import train
 from rbmlib.training.tracking import LogZTracker
 from .varopt.annealing import two_way_ais

@@ -16,7 +16,7 @@ from rbmlib.paths.base import State
 from rbmlib.paths.bases import base_rate
 from rbmlib.paths.geometric import GeometricPath
 from rbmlib.results import Estimate, student_interval
-from rbmbook.sweeps.registry import ESTIMATORS, register
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib.training import Checkpoints, LogZTracker, train
 from .tracking import DNA_TRAIN, _tracked_training
 

@@ -20,8 +20,8 @@ from rbmlib.models.projection import project_weights
 from rbmlib.paths import GaussianBasePath, GaussianGeometricPath
 from rbmlib.results import Estimate
 from rbmlib.schedules import linear
-from rbmbook.sweeps.models import MODELS
-from rbmbook.sweeps.registry import ESTIMATORS, PATHS, register
+from rbmbook.sweeps.words import MODELS
+from rbmbook.sweeps.words import ESTIMATORS, PATHS, register
 from rbmlib.training.gaussian import train_gaussian
 
 N_TRAIN = 45_000  # images to train on in a sweep; the other 5,000 for training are for validation

@@ -11,7 +11,7 @@ import numpy as np
 
 from rbmlib.models.projection import project_weights
 from rbmlib.results import Estimate
-from rbmbook.sweeps.registry import ESTIMATORS, register
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib.training.gaussian import train_gaussian
 from .training import subset
 

@@ -21,8 +21,8 @@ from rbmlib.models.testsystems import orthogonal_leaky_rbm
 from rbmlib.moves.leaky import KERNELS, negative_squares
 from rbmlib.moves.leaky_mixing import ALGORITHMS, annealed_leakiness, distances
 from rbmlib.results import Estimate
-from rbmbook.sweeps.models import MODELS
-from rbmbook.sweeps.registry import ESTIMATORS, register
+from rbmbook.sweeps.words import MODELS
+from rbmbook.sweeps.words import ESTIMATORS, register
 
 UNITS = 5
 MODELS |= {"one column": partial(orthogonal_leaky_rbm, 1, 1)}

@@ -16,8 +16,8 @@ import numpy as np
 from rbmlib import datasets
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 from rbmlib.models import GaussianRBM, LeakyRBM
-from rbmbook.sweeps.models import MODELS
-from rbmbook.sweeps.registry import ESTIMATORS, register
+from rbmbook.sweeps.words import MODELS
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib.training.gaussian import train_gaussian
 from .cifar10 import N_TRAIN, N_TUNING, SHAPE, diverged
 

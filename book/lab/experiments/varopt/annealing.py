@@ -14,7 +14,7 @@ from rbmlib.estimators import ais, reverse_ais
 from rbmlib.estimators._reverse_start import moved_on, resample
 from rbmlib.estimators.exact import can_enumerate
 from rbmlib.results import Estimate, bootstrap_log_weights
-from rbmbook.sweeps.registry import ESTIMATORS, SCHEDULES, register
+from rbmbook.sweeps.words import ESTIMATORS, SCHEDULES, register
 from ... import exact_slopes
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from rbmlib import datasets
 from rbmlib.models import BernoulliRBM
-from rbmbook.sweeps.models import MODELS
+from rbmbook.sweeps.words import MODELS
 from rbmlib.training.bernoulli import train
 
 N_DRAWN = 3
