@@ -1,4 +1,4 @@
-"""Command line: ``python -m rbmlib logz MODEL``, ``run SWEEP.yaml`` and ``data``.
+"""Command line: ``python -m rbmlib logz MODEL`` and ``data``.
 
 The parser and the dispatch: a command is a file of `rbmlib.commands`, imported when it is asked
 for.
@@ -19,7 +19,13 @@ from ._interrupts import SAID, STOPPED, end_of_start
 
 def main(arguments=None) -> int:
     try:
-        options = _parser().parse_args(arguments)
+        given = sys.argv[1:] if arguments is None else arguments
+        if given[:1] == ["run"]:
+            raise ValueError(
+                "rbmlib computes no tables: type python -m rbmbook run SWEEP.yaml, in the "
+                "environment of the book"
+            )
+        options = _parser().parse_args(given)
         command = import_module(f".commands.{options.command}", __package__)
         end_of_start()
         warnings.showwarning = _show_warning

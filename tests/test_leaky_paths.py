@@ -20,7 +20,7 @@ from rbmlib._streams import ChainStream
 from rbmbook import experiments as tasks
 from rbmlib.moves import leaky as leaky_kernels
 from rbmlib.moves.leaky import KERNELS, negative_squares
-from rbmbook.sweeps import ESTIMATES
+from rbmbook.sweeps import ESTIMATES, Sweep
 
 EXACT = sorted(set(KERNELS) - {"gibbs"})
 RNG = np.random.default_rng(5)
@@ -271,7 +271,7 @@ def test_exact_log_z_and_samples_by_their_usual_names():
 def test_a_sweep_can_name_a_leaky_model():
     task = {"model": "orthogonal 5", "path": "leakiness", "kernel": "slice", "n_temperatures": 40,
             "n_chains": 200, "seed": 1}  # fmt: skip
-    row = rl.Sweep([task], ESTIMATES).tasks.popitem()[1]
+    row = Sweep([task], ESTIMATES).tasks.popitem()[1]
     found = tasks.estimate(**row)
     assert abs(found["log_z"] - 2825.4803711) < 4.5 * found["std_error"]
     with pytest.raises(ValueError, match="kernel is missing"):

@@ -4,7 +4,7 @@ import pytest
 from helpers_sweep import read, square
 
 from rbmbook.sweeps import Sweep
-from rbmlib.__main__ import main
+from rbmbook.__main__ import main
 from rbmbook.experiments import book_sweep
 from rbmbook.sweeps import kind
 from rbmbook.sweeps.task import MAY_BE_ZERO, checked, declared

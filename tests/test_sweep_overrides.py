@@ -6,7 +6,7 @@ from helpers_sweep import read, square
 
 import rbmlib as rl
 from rbmbook.sweeps import Sweep
-from rbmlib.__main__ import main
+from rbmbook.__main__ import main
 from rbmbook.experiments import book_sweep
 from rbmbook.sweeps import task
 

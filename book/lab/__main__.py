@@ -56,7 +56,9 @@ def _run(options) -> int:
         sweep.folder.mkdir(parents=True, exist_ok=True)
     n_todo, seconds = sweep.expected_seconds()
     how_long = f"{_duration(seconds)} of one core" if seconds is not None else "no earlier run says"
-    _say(f"{sweep.name}: {len(sweep.tasks)} tasks, {n_todo} to do ({how_long if n_todo else 'none'})")
+    _say(
+        f"{sweep.name}: {len(sweep.tasks)} tasks, {n_todo} to do ({how_long if n_todo else 'none'})"
+    )
     if options.dry_run:
         for name in BOOK_ESTIMATES.to_download(sweep.tasks.values()):
             _say(f"{name} will be downloaded, or read from $RBMLIB_DATA")

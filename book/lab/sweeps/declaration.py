@@ -28,7 +28,7 @@ def declared(number: int, task, kind: TaskKind) -> dict:
                 meaning = "a finite number"
             else:
                 continue
-            raise ValueError(f"{shown(name)} is {shown(value)}: expected {meaning}")
+            raise ValueError(f"{name} is {shown(value)}: expected {meaning}")
         return kind.check(task)
 
 
@@ -143,11 +143,11 @@ def _values(name: str, value) -> list | range:
     if isinstance(value, dict):
         whole = set(value) == {"first", "count"} and all(type(x) is int for x in value.values())
         if not whole or not 1 <= value["count"] <= MAX_TASKS:
-            raise ValueError(f"{shown(name)} is {shown(value)}: expected {{first: 0, count: 20}}")
+            raise ValueError(f"{name} is {shown(value)}: expected {{first: 0, count: 20}}")
         value = range(value["first"], value["first"] + value["count"])
     values = value if isinstance(value, (list, range)) else [value]
     if not values:
-        raise ValueError(f"{shown(name).strip(chr(39))} is empty: expected a value or more")
+        raise ValueError(f"{name} is empty: expected a value or more")
     return values
 
 

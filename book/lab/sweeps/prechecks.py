@@ -39,7 +39,9 @@ def task_faults(tasks: Iterable[dict], fetch: bool = True) -> Iterable[tuple[dic
         if name not in models:
             models[name] = _tried(_size if name in away else _model_or_size, name)
         model = models[name]
-        reason = model if isinstance(model, str) else _other_kind(task, model) or _misfit(task, model)
+        reason = (
+            model if isinstance(model, str) else _other_kind(task, model) or _misfit(task, model)
+        )
         if reason is not None:
             yield task, f"model is {name!r}: {reason}"
         elif data:

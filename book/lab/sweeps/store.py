@@ -135,6 +135,9 @@ class ResultsStore:
         return self
 
     def __exit__(self, *_) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._connection.close()
 
     def records(self) -> dict[str, Record]:

@@ -197,7 +197,10 @@ class Sweep:
         for folder in (self.folder, self.store.parent):
             if not folder.is_dir():
                 raise StoreError(f"there is no folder {folder} for the results: make it first")
-        free, needed = shutil.disk_usage(self.store.parent).free, 2**20 + ROW_BYTES * len(self.tasks)
+        free, needed = (
+            shutil.disk_usage(self.store.parent).free,
+            2**20 + ROW_BYTES * len(self.tasks),
+        )
         if free < needed:
             raise StoreError(
                 f"{self.store.parent} has {free / 2**20:.1f} MB free, but the store of "
