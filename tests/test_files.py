@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
+from rbmbook.__main__ import main as book
 from rbmlib import Estimate, _files
 from rbmlib.__main__ import main
 
@@ -201,7 +202,7 @@ def here(tmp_path, monkeypatch):
 
 def refused(capsys, *arguments) -> str:
     """Status 2, nothing on standard output, one line on standard error."""
-    assert main([*arguments]) == 2
+    assert (book if arguments[0] == "run" else main)([*arguments]) == 2
     out, error = capsys.readouterr()
     assert out == ""
     assert len(error.splitlines()) == 1
@@ -249,7 +250,7 @@ def test_input_that_would_take_all_memory_is_refused(here, capsys):
     Path("zero.npz").symlink_to("/dev/zero")
     assert "zero.npz" in refused(capsys, "logz", "zero.npz")
     Path("s.yaml").write_text('grids: [{model: "zero.npz", estimator: exact}]')
-    assert main(["run", "s.yaml", "--dry-run"]) == 2
+    assert book(["run", "s.yaml", "--dry-run"]) == 2
     assert "would fail: model is 'zero.npz'" in capsys.readouterr().err
 
 
@@ -284,11 +285,11 @@ def test_tables_of_others_are_not_written_over(here, capsys):
         assert Path(name).read_text() == "song,singer\na,b\n"
         assert not Path("s.sqlite").exists()
         Path(name).unlink()
-    assert main(["run", "s.yaml", "--workers", "0"]) == 0
+    assert book(["run", "s.yaml", "--workers", "0"]) == 0
     table = Path("s.csv").read_text()
     foreign = "\n".join(f"{line},mine" for line in table.splitlines())
     Path("s.csv").write_text(foreign)
-    assert main(["run", "s.yaml", "--workers", "0"]) == 2
+    assert book(["run", "s.yaml", "--workers", "0"]) == 2
     assert "s.csv has other columns (mine)" in capsys.readouterr().err
     assert Path("s.csv").read_text() == foreign
     Path("s.csv").write_text(table)

@@ -8,11 +8,10 @@ import pytest
 
 import rbmlib as rl
 from rbmbook.experiments.leaky_rbm import cifar10, mixing, training
+from rbmbook.sweeps.words import ESTIMATORS, MODELS
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.moves import leaky_mixing
-from rbmbook.sweeps.words import MODELS
-from rbmbook.sweeps.words import ESTIMATORS
 from rbmlib.training.gaussian import train_gaussian
 
 trained = ESTIMATORS["trained for epochs"]

@@ -6,6 +6,8 @@ from helpers_stats import all_states, assert_no_rejection, log_sum, two_sided, z
 from scipy import special, stats
 
 import rbmlib as rl
+from rbmbook import experiments as tasks
+from rbmbook.sweeps import ESTIMATES, Sweep
 from rbmlib import (
     AnnealingPath,
     EnergyPath,
@@ -17,10 +19,8 @@ from rbmlib import (
 )
 from rbmlib._kernels.leaky import fill_normals
 from rbmlib._streams import ChainStream
-from rbmbook import experiments as tasks
 from rbmlib.moves import leaky as leaky_kernels
 from rbmlib.moves.leaky import KERNELS, negative_squares
-from rbmbook.sweeps import ESTIMATES, Sweep
 
 EXACT = sorted(set(KERNELS) - {"gibbs"})
 RNG = np.random.default_rng(5)

@@ -13,7 +13,7 @@ import yaml
 from helpers_interface import RECORD, broken, interface, read, written
 
 import rbmlib as rl
-from rbmlib import _extras, datasets
+from rbmlib import datasets
 from rbmlib.datasets import files, register
 
 MOST_BYTES = 5_000_000
@@ -74,22 +74,6 @@ def test_a_file_of_the_users_folder_is_checked(without_the_checkout, monkeypatch
     monkeypatch.setenv("RBMLIB_DATA", str(tmp_path))
     with pytest.raises(datasets.DataCorrupt, match="that of the repository"):
         rl.load_rbm("cd1_500")
-
-
-def test_a_package_that_is_missing_is_named_with_its_group(repository, monkeypatch):
-    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
-    for module, group in _extras.EXTRAS.items():
-        name = _extras.PACKAGES.get(module, module)
-        lines = project["optional-dependencies"][group]
-        assert any(re.match(rf"{name}\b", line) for line in lines), f"{name} is not in {group}"
-        monkeypatch.setitem(sys.modules, module, None)
-        monkeypatch.setattr(_extras, "import_module", missing)
-        with pytest.raises(ImportError, match=re.escape(f"pip install 'rbmlib[{group}]'")):
-            _extras.needed(module, "this")
-
-
-def missing(name):
-    raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 def test_estimating_needs_none_of_the_groups(repository):

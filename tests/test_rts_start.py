@@ -8,9 +8,9 @@ from scipy.special import logsumexp
 
 import rbmlib as rl
 from rbmbook.experiments import rts as experiments
+from rbmbook.sweeps.words import ESTIMATORS
 from rbmlib.estimators.rts import rts, updated
 from rbmlib.estimators.rts_start import Round, rounds
-from rbmbook.sweeps.words import ESTIMATORS
 
 RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
 PATH = rl.GeometricPath(RBM, base=np.zeros(12))

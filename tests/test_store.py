@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 from helpers_sweep import TASKS, run, square
 
-from rbmbook.sweeps import Sweep
+from rbmbook.sweeps import Sweep, sweep
 from rbmbook.sweeps import store as store_module
-from rbmbook.sweeps import sweep
 from rbmbook.sweeps.store import Record, ResultsStore, StoreError
 
 VERSION = f"{square.__module__}.square 1"  # of a sweep of squares

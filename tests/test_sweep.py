@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from helpers_sweep import SMALL, TASKS, read, run, square
 
-from rbmbook.sweeps import Sweep
 from rbmbook.__main__ import main
-from rbmbook.sweeps import ESTIMATES, TaskKind, sweep
+from rbmbook.sweeps import ESTIMATES, Sweep, TaskKind, sweep
 from rbmbook.sweeps import engine as _engine
 from rbmbook.sweeps.store import StoreError
 from rbmbook.sweeps.sweep import _kind_and_size

@@ -3,10 +3,9 @@
 import pytest
 from helpers_sweep import read, square
 
-from rbmbook.sweeps import Sweep
 from rbmbook.__main__ import main
 from rbmbook.experiments import book_sweep
-from rbmbook.sweeps import kind
+from rbmbook.sweeps import Sweep, kind
 from rbmbook.sweeps.task import MAY_BE_ZERO, checked, declared
 
 

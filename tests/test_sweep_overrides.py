@@ -5,10 +5,9 @@ import pytest
 from helpers_sweep import read, square
 
 import rbmlib as rl
-from rbmbook.sweeps import Sweep
 from rbmbook.__main__ import main
 from rbmbook.experiments import book_sweep
-from rbmbook.sweeps import task
+from rbmbook.sweeps import Sweep, task
 
 GRIDS = """
 grids:

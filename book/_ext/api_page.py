@@ -15,7 +15,7 @@ MARK = "<!-- the public names, by room -->"
 
 # The order of the page; a room that is not named here comes last.
 ROOMS = ["models", "datasets", "paths", "moves", "schedules", "tempering", "automatic",
-         "estimators", "results", "sweeps", "training", "book"]  # fmt: skip
+         "estimators", "results", "training", "book"]  # fmt: skip
 
 # By room: modules, and what is returned, or explained in a chapter, without being in __all__.
 BESIDE = {
@@ -26,7 +26,6 @@ BESIDE = {
     "estimators": [
         "mixed_rts", "gain_sequence", "MBARSolution", "StochasticMBAR", "FixedPoints",
     ],
-    "sweeps": ["Summary", "TaskKind", "task"],
     "training": ["Reweighted", "TrajectoryWeights"],
     "book": [
         "judge", "measured", "verdicts", "claims", "tables", "errors", "plots", "parameters",

@@ -9,8 +9,8 @@ import typing
 import warnings
 from contextlib import contextmanager
 
-from rbmlib import __version__
 from rbmbook.sweeps.engine import check_scheduler
+from rbmlib import __version__
 
 _IPYTHON = {"In", "Out", "get_ipython", "exit", "quit", "open"}
 

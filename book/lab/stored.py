@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rbmlib import datasets
 from rbmbook.sweeps.task import declared
+from rbmlib import datasets
+
 from .experiments import book_sweep, estimate
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
 from rbmlib._streams import ChainStream
 from rbmlib._validation import one_of
 from rbmlib.estimators import (
@@ -36,8 +37,6 @@ from rbmlib.models import GaussianRBM, testsystems
 from rbmlib.paths import DensityPath, GaussianGeometricPath
 from rbmlib.paths.base import State
 from rbmlib.results import ConvergenceWarning, Estimate
-from rbmbook.sweeps.words import MODELS
-from rbmbook.sweeps.words import ESTIMATORS, PATHS, register
 from rbmlib.tempering import parallel_tempering, pilot, simulated_tempering
 from rbmlib.tempering.sample import TemperedSample
 

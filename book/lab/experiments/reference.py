@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rbmbook.sweeps.words import BASES, ESTIMATORS, register
 from rbmlib import datasets
 from rbmlib.estimators import bar, bar_of_sample
 from rbmlib.paths.bases import base_rate
-from rbmbook.sweeps.words import BASES
-from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib.tempering import parallel_tempering
 
 BASES["dna base rate"] = lambda rbm: base_rate(datasets.load_dna().train)

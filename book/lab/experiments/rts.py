@@ -9,6 +9,7 @@ from itertools import islice
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib._numerics import logmeanexp
 from rbmlib._validation import one_of
 from rbmlib.datasets import load_mnist
@@ -27,7 +28,6 @@ from rbmlib.estimators.bootstrap import bootstrap_tempered
 from rbmlib.estimators.rts_start import CLOSE, ROUND_SWEEPS, checked_burn_in, rounds
 from rbmlib.paths.base import State
 from rbmlib.results import ConvergenceWarning
-from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib.tempering import parallel_tempering, pilot, simulated_tempering
 
 PRIORS = {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbmlib.estimators import mbar_of_sample, rts, rts_of_sample, ti
 from rbmbook.sweeps.words import ESTIMATORS, register
+from rbmlib.estimators import mbar_of_sample, rts, rts_of_sample, ti
 from rbmlib.tempering import pilot, simulated_tempering
+
 from .rts import side_by_side
 
 PILOT_STEPS = 1000  # of the estimator "one_sample"

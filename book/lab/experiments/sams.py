@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 
+from rbmbook.sweeps.words import BASES, ESTIMATORS, PATHS, register
 from rbmlib import datasets
 from rbmlib._diagnosis import Check, report
 from rbmlib._numerics import logit, softplus
@@ -17,8 +18,6 @@ from rbmlib.estimators.rts import updated
 from rbmlib.estimators.sams import gain_sequence
 from rbmlib.paths.base import State
 from rbmlib.paths.geometric import GeometricPath
-from rbmbook.sweeps.words import BASES
-from rbmbook.sweeps.words import ESTIMATORS, PATHS, register
 from rbmlib.tempering.self_adjusted import Groups, checked, estimate
 from rbmlib.tempering.simulated import sample_of
 

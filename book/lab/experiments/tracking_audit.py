@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import datasets, schedules
 from rbmlib._numerics import logit
 from rbmlib._streams import ChainStream
@@ -16,8 +17,8 @@ from rbmlib.paths.base import State
 from rbmlib.paths.bases import base_rate
 from rbmlib.paths.geometric import GeometricPath
 from rbmlib.results import Estimate, student_interval
-from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib.training import Checkpoints, LogZTracker, train
+
 from .tracking import DNA_TRAIN, _tracked_training
 
 COUPLING = 8.0  # of the model that makes the rows of small trainings

@@ -1,5 +1,6 @@
 """A kind of task: all that a sweep needs to know of what it runs."""
 
+import itertools
 import reprlib
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -61,9 +62,13 @@ def one_of(name: str, value, words) -> str:
 
 _brief = reprlib.Repr()
 _brief.maxstring = _brief.maxother = _brief.maxlong = 120
-_brief.maxdict, _brief.maxlist, _brief.maxlevel = 30, 12, 3
+_brief.maxlist, _brief.maxlevel = 12, 3
+MOST_SETTINGS = 40
 
 
 def shown(value) -> str:
-    """A value for a message, in a line or two, whatever it is."""
+    """A value for a message, in a line or two, whatever it is; settings in their order."""
+    if isinstance(value, dict):
+        pairs = itertools.islice(value.items(), MOST_SETTINGS)
+        return "{" + ", ".join(f"{_brief.repr(k)}: {_brief.repr(v)}" for k, v in pairs) + "}"
     return _brief.repr(value)

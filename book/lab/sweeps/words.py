@@ -9,8 +9,9 @@ with the same default. `IN_TASKS` says what tasks call otherwise, or never give.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -240,7 +241,7 @@ class InTasks(NamedTuple):
     """Where tasks do not follow the signature of an estimator."""
 
     # by argument: the setting that stands for it, with its default; None: no setting does
-    settings: dict[str, tuple[str, Any] | None] = {}
+    settings: Mapping[str, tuple[str, Any] | None] = MappingProxyType({})
     # arguments by name, from the settings and the parts of a task
     arguments: Callable[[dict], dict] = lambda task: {}
     # what a table holds of the estimate beside its usual columns

@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
 from rbmlib import datasets
 from rbmlib.estimators import ais, exact, reverse_ais
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
@@ -20,8 +21,6 @@ from rbmlib.models.projection import project_weights
 from rbmlib.paths import GaussianBasePath, GaussianGeometricPath
 from rbmlib.results import Estimate
 from rbmlib.schedules import linear
-from rbmbook.sweeps.words import MODELS
-from rbmbook.sweeps.words import ESTIMATORS, PATHS, register
 from rbmlib.training.gaussian import train_gaussian
 
 N_TRAIN = 45_000  # images to train on in a sweep; the other 5,000 for training are for validation

@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib._streams import ChainStream
 from rbmlib._validation import one_of
 from rbmlib.estimators import exact
@@ -21,8 +22,6 @@ from rbmlib.models.testsystems import orthogonal_leaky_rbm
 from rbmlib.moves.leaky import KERNELS, negative_squares
 from rbmlib.moves.leaky_mixing import ALGORITHMS, annealed_leakiness, distances
 from rbmlib.results import Estimate
-from rbmbook.sweeps.words import MODELS
-from rbmbook.sweeps.words import ESTIMATORS, register
 
 UNITS = 5
 MODELS |= {"one column": partial(orthogonal_leaky_rbm, 1, 1)}

@@ -13,12 +13,12 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib import datasets
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 from rbmlib.models import GaussianRBM, LeakyRBM
-from rbmbook.sweeps.words import MODELS
-from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib.training.gaussian import train_gaussian
+
 from .cifar10 import N_TRAIN, N_TUNING, SHAPE, diverged
 
 UNITS = 20, 100, 200, 500

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, SCHEDULES, register
 from rbmlib import schedules
 from rbmlib._streams import ChainStream
 from rbmlib.estimators import ais, reverse_ais
 from rbmlib.estimators._reverse_start import moved_on, resample
 from rbmlib.estimators.exact import can_enumerate
 from rbmlib.results import Estimate, bootstrap_log_weights
-from rbmbook.sweeps.words import ESTIMATORS, SCHEDULES, register
+
 from ... import exact_slopes
 
 
