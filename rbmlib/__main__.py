@@ -20,7 +20,7 @@ from ._interrupts import SAID, STOPPED, end_of_start
 def main(arguments=None) -> int:
     try:
         given = sys.argv[1:] if arguments is None else arguments
-        if given[:1] == ["run"]:
+        if [*given][:1] == ["run"]:
             raise ValueError(
                 "rbmlib computes no tables: type python -m rbmbook run SWEEP.yaml, in the "
                 "environment of the book"

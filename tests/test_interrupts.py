@@ -51,7 +51,7 @@ def interrupted(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
 @pytest.mark.parametrize(
     "module",
-    ["numba", "rbmlib.training.gaussian", "rbmlib.__main__", "argparse", "rbmlib.commands.logz"],
+    ["numba", "rbmlib.models.bernoulli", "rbmlib.__main__", "argparse", "rbmlib.commands.logz"],
 )  # fmt: skip
 def test_an_import_is_interrupted_in_one_line(interrupted, module):
     done = interrupted(module, "-m", "rbmlib", "logz", "pcd_10")

@@ -15,7 +15,7 @@ MARK = "<!-- the public names, by room -->"
 
 # The order of the page; a room that is not named here comes last.
 ROOMS = ["models", "datasets", "paths", "moves", "schedules", "tempering", "automatic",
-         "estimators", "results", "training", "book"]  # fmt: skip
+         "estimators", "results", "training", "sweeps", "book"]  # fmt: skip
 
 # By room: modules, and what is returned, or explained in a chapter, without being in __all__.
 BESIDE = {
@@ -27,11 +27,13 @@ BESIDE = {
         "mixed_rts", "gain_sequence", "MBARSolution", "StochasticMBAR", "FixedPoints",
     ],
     "training": ["Reweighted", "TrajectoryWeights"],
+    "sweeps": ["Sweep", "StoreError", "Summary", "TaskKind", "task"],
     "book": [
         "judge", "measured", "verdicts", "claims", "tables", "errors", "plots", "parameters",
         "stored", "timing",
     ],
 }  # fmt: skip
+BESIDE_THE_LIBRARY = {"sweeps": "rbmbook.sweeps", "book": "rbmbook"}
 
 
 def page() -> str:
@@ -48,7 +50,7 @@ def _room_of(thing) -> str:
 
 
 def _section(room: str, names: list[str]) -> str:
-    package = importlib.import_module(f"rbmlib.{room}")
+    package = importlib.import_module(BESIDE_THE_LIBRARY.get(room, f"rbmlib.{room}"))
     opening = inspect.getdoc(package).split("\n\n")[0]
     title = re.split(r"[:,;.]", opening)[0]
     whole = room in names  # the room itself is public, and its module says what is in it
