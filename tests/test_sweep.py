@@ -171,6 +171,7 @@ def test_every_declaration_of_the_book_is_done_by_its_table(repository):
         )
         assert made.expected_seconds() == (0, 0.0)
         table = read(made.table.results)
+        assert made.todo() == []
         kept = made.table.records(made.tasks)
         assert [float(row["log_z"]) for row in table] == [r.result["log_z"] for r in kept]
 
@@ -271,3 +272,11 @@ def test_as_many_processes_as_cores_or_tasks(monkeypatch, n_workers, n_tasks, wa
     monkeypatch.setattr("dask.system.CPU_COUNT", 8)
     monkeypatch.setattr(_engine, "_kernel_threads", lambda: 2)
     assert _engine._n_processes(n_workers, n_tasks) == wanted
+
+
+def test_nothing_is_downloaded_for_what_lies_in_the_table(repository, monkeypatch, capsys):
+    """`run` in a fresh checkout, whose tables need published models that are not there."""
+    monkeypatch.setattr("rbmlib.datasets.rbms.fetch", None)  # which would
+    source = str(repository / "book" / "scales" / "ais_bounds.yaml")
+    assert main(["run", source, "--dry-run"]) == 0
+    assert capsys.readouterr().out == "ais_bounds: 24 tasks, 0 to do (none)\n"

@@ -60,7 +60,7 @@ def _run(options) -> int:
         f"{sweep.name}: {len(sweep.tasks)} tasks, {n_todo} to do ({how_long if n_todo else 'none'})"
     )
     if options.dry_run:
-        for name in BOOK_ESTIMATES.to_download(sweep.tasks.values()):
+        for name in BOOK_ESTIMATES.to_download(sweep.todo()):
             _say(f"{name} will be downloaded, or read from $RBMLIB_DATA")
         return 0
     done = sweep.run(options.scheduler, n_workers=options.workers, progress=True)

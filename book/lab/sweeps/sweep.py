@@ -102,8 +102,9 @@ class Sweep:
         ``grids`` is a list of mappings of settings. A value may be a list, or ``{first: 0,
         count: 20}`` for a run of whole numbers; a grid stands for all combinations. ``results``
         is the folder of the tables, relative to the file (default: beside it); the argument
-        ``folder`` names another. ``check_models=False`` does not look whether the models can be
-        read here. ``overrides`` is a mapping of settings to values, or lists of values: they
+        ``folder`` names another. ``check_models=False`` does not look whether the models of
+        tasks that the table does not hold can be read here. ``overrides`` is a mapping of
+        settings to values, or lists of values: they
         replace those of every task that takes such a setting. The table of such a sweep is
         another, so it needs a ``folder`` of its own; its provenance says what was overridden.
 
@@ -126,7 +127,8 @@ class Sweep:
                 declaration.tasks, kind, name=source.stem, folder=folder or committed, store=store
             )
             if check_models:
-                for _, reason in kind.faults(list(sweep.tasks.values()), True):
+                todo = sweep._todo(sweep._with_table({}))
+                for _, reason in kind.faults(list(todo.values()), True):
                     raise ValueError(reason)
         sweep.overrides = dict(overrides or {})
         return sweep
@@ -259,6 +261,10 @@ class Sweep:
         provenance = [{"key": r.key} | r.provenance | more for r in records]
         self.table.write(self._rows(records), provenance)
         return self.table.results
+
+    def todo(self) -> list[dict]:
+        """Tasks of which neither the store nor the table has a result, as it is now."""
+        return list(self._todo(self._known()).values())
 
     def expected_seconds(self) -> tuple[int, float | None]:
         """Number of tasks to do, and their seconds on one worker, judged by earlier ones.

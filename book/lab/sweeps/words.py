@@ -63,10 +63,17 @@ MODELS: dict[str, Any] = {  # made by a function; all others are read from files
     "untrained 12 x 6": partial(testsystems.random_rbm, 12, 6, coupling=0.05, rng=0),
 }
 BASE_RATE = "base rate"
+
+
+def without_weights(rbm: rl.BernoulliRBM) -> rl.BernoulliRBM:
+    """The target with its weights at zero: the base of its own biases, hidden ones too."""
+    return rl.BernoulliRBM(0 * rbm.weights, rbm.visible_bias, rbm.hidden_bias)
+
+
 BASES: dict[str, Callable] = {
     BASE_RATE: lambda rbm: rl.base_rate(datasets.load_mnist().train),
     "own biases": lambda rbm: rbm.visible_bias,
-    "own biases, both layers": lambda rbm: without_weights(rbm),
+    "own biases, both layers": without_weights,
     "mean field": lambda rbm: "mean_field",
     "uniform": lambda rbm: np.zeros(rbm.n_visible),
 }
@@ -77,11 +84,6 @@ TEST_SETS: dict[str, Any] = {
     "cifar10 subset": lambda: datasets.cifar10_scale()(datasets.load_cifar10().test),
     "cifar10": lambda: datasets.cifar10_scale()(datasets.load_cifar10(full=True).test),
 }
-
-
-def without_weights(rbm: rl.BernoulliRBM) -> rl.BernoulliRBM:
-    """The target with its weights at zero: the base of its own biases, hidden ones too."""
-    return rl.BernoulliRBM(0 * rbm.weights, rbm.visible_bias, rbm.hidden_bias)
 
 
 def biases(rbm, base: str, data: str = ""):
@@ -136,15 +138,14 @@ def _density(
     return adapted.path if wanted == "adaptive" else adapted.fixed
 
 
-@register(PATHS, "leakiness")
-def _leakiness(rbm, *, kernel: str):
-    return rl.LeakinessPath(rbm, kernel)
+def _of_kernel(path):
+    def made(rbm, *, kernel: str):
+        return path(rbm, kernel)
+
+    return made
 
 
-@register(PATHS, "energy")
-def _energy(rbm, *, kernel: str):
-    return rl.EnergyPath(rbm, kernel)
-
+PATHS |= {"leakiness": _of_kernel(rl.LeakinessPath), "energy": _of_kernel(rl.EnergyPath)}
 
 # schedules: fixed ones, those of a pilot run of their own, and none -------------------------
 
