@@ -3,7 +3,7 @@
 import csv
 from pathlib import Path
 
-from rbmlib import Sweep
+from rbmbook.sweeps import Sweep
 
 TASKS = [{"n": n} for n in (3, 1, 2)]
 SMALL = {"model": "pcd_20", "n_temperatures": 20, "n_chains": 10, "seed": 1}

@@ -5,7 +5,8 @@ import pytest
 from rbmbook.experiments import rts as experiments
 
 import rbmlib as rl
-from rbmlib.sweeps.registry import ESTIMATORS
+from rbmbook.experiments import rts as experiments
+from rbmbook.sweeps.words import ESTIMATORS
 
 RBM = rl.testsystems.random_rbm(6, 3, coupling=6.0, rng=0)
 PATH = rl.GeometricPath(RBM, base=np.linspace(-1, 1, 6))

@@ -17,7 +17,7 @@ from helpers_refusals import assert_own
 
 import rbmlib as rl
 from rbmlib import hmc, leaky_bias, mcmc, schedules, testsystems
-from rbmlib._streams import ChainStream
+from rbmlib.numerics import ChainStream
 
 RBM = testsystems.random_rbm(4, 3, rng=0)
 GAUSSIAN = rl.GaussianRBM(RBM.weights)
@@ -34,7 +34,7 @@ PATHS = {
     "moment averaging": (rl.MomentAveragingPath(RBM, n_knots=1, n_updates=4, rng=0), BITS),
     "leakiness": (rl.LeakinessPath(LEAKY), None),
     "energy": (rl.EnergyPath(LEAKY), None),
-    "gaussian": (rl.GaussianGeometricPath(GAUSSIAN), None),
+    "gaussian": (rl.GeometricPath(GAUSSIAN), None),
     "density": (rl.DensityPath(MIXTURE, 4.0, step_sizes=0.5), PLANE),
 }
 SAMPLE = rl.simulated_tempering(PATHS["geometric"][0], BETAS, np.zeros(3), 4, 8, 0)
@@ -134,7 +134,7 @@ CALLS = {
     "unit_log_z": (leaky_bias.unit_log_z, {"norm": 0.5, "leakiness": 0.1}),
 }  # fmt: skip
 for _name, (_path, _states) in PATHS.items():
-    _state = rl.State(_states) if _states is not None else _path.sample_base(
+    _state = _states if _states is not None else _path.sample_base(
         2, np.random.default_rng(0))  # fmt: skip
     CALLS |= {
         f"{_name}: at": (_path.at, {"beta": 0.5}),
@@ -160,8 +160,8 @@ PLAIN = [
     np.ma.masked_array(np.ones((2, 4)), mask=np.eye(2, 4)), np.ma.masked_array(np.ones(3)),
     np.datetime64("2026-01-01"), np.array([0.0, 1.0]), np.array([1.0, 0.0]), np.zeros(3),
     np.array([0.0, 0.5, 0.5, 1.0]), range(3), iter([1, 2]), lambda x: x, np.float16(0.5),
-    BETAS, RBM, GAUSSIAN, MIXTURE, PILOT, SAMPLE, rl.State(BITS), rl.State(np.zeros((2, 9))),
-    rl.State("ab"), rl.State(None), rl.State(np.full((2, 4), np.nan)), rl.State([[0, 1, 0, 1]]),
+    BETAS, RBM, GAUSSIAN, MIXTURE, PILOT, SAMPLE, BITS, rl.State(np.zeros((2, 9))),
+    "ab", None, rl.State(np.full((2, 4), np.nan)), [[0, 1, 0, 1]],
     np.random.default_rng(0), pd.DataFrame({"a": [1, 2]}), pd.Series(["x", "y", "z"]), UNSEEDED,
 ]  # fmt: skip
 

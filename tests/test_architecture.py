@@ -5,7 +5,7 @@ import re
 import pytest
 from test_structure import LEVELS
 
-from rbmlib.sweeps.registry import ESTIMATORS
+from rbmbook.sweeps.words import ESTIMATORS
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ def test_log_densities_are_those_of_all_hidden_states(spread):
 def test_g_is_the_variance_over_all_visible_states(beta, log_scale):
     rbm = make(10, 4, log_scale=log_scale)
     path = rl.GeometricPath(rbm, base=BernoulliRBM(0 * rbm.weights, rbm.visible_bias, np.ones(4)))
-    v = rl.State(all_states(10).astype(np.float32))
+    v = all_states(10).astype(np.float32)
     log_p, x = path.log_density(v, beta), path.log_density_slope(v, beta)
     p = np.exp(log_p - log_p.max())
     p /= p.sum()

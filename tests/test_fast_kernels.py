@@ -14,7 +14,7 @@ from helpers_kernels import stream_at
 import rbmlib as rl
 from rbmlib import _kernels
 from rbmlib._kernels import fixed_point, gibbs, random
-from rbmlib._streams import ChainStream
+from rbmlib.numerics import ChainStream
 
 f32 = np.float32
 
@@ -105,10 +105,10 @@ def test_weights_too_unequal_for_integers_take_the_generic_loop():
         rl.BernoulliRBM(weights, rbm.visible_bias, rbm.hidden_bias), base=rbm.visible_bias
     )
     betas = rl.schedules.linear(5)
-    state = rl.State(states(6, 8))
+    state = states(6, 8)
     streams = [ChainStream(3, 6) for _ in range(3)]
     after, log_weights = path.anneal(state, betas, streams[0])
-    wanted, expected = rl.AnnealingPath.anneal(path, state, betas, streams[1])
+    wanted, expected = rl.Path.anneal(path, state, betas, streams[1])
     np.testing.assert_array_equal(after.coordinates, wanted.coordinates)
     np.testing.assert_array_equal(log_weights, expected)
     assert path.sweep(state, 0.5, 2, streams[2]).coordinates.shape == (6, 8)

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib.sweeps.store import ResultsStore, StoreError
+from rbmbook.sweeps import Sweep
+from rbmbook.sweeps.store import ResultsStore, StoreError
 
 pytestmark = pytest.mark.processes
 TASKS = [{"n": n} for n in range(60)]
@@ -46,7 +47,7 @@ def forked(folder: Path, clock=None) -> int:
         if clock is not None:
             time.time = clock
         try:
-            sweep = rl.Sweep(TASKS, work, folder=folder)
+            sweep = Sweep(TASKS, work, folder=folder)
             sweep.run(n_workers=0, progress=False)
             sweep.to_csv()
             status = 0
@@ -102,7 +103,7 @@ def stored(folder: Path) -> int:
     file = folder / "sweep.sqlite"
     if not file.exists() or not file.stat().st_size:
         return 0
-    with ResultsStore(file, rl.Sweep(TASKS, work, folder=folder).version) as store:
+    with ResultsStore(file, Sweep(TASKS, work, folder=folder).version) as store:
         return len(store.records())
 
 

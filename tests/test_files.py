@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
+from rbmbook.__main__ import main as book
 from rbmlib import Estimate, files
 from rbmlib.__main__ import main
 
@@ -199,17 +200,9 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def sweeps():
-    """The command line of the book's sweeps."""
-    from rbmbook.__main__ import main
-
-    return main
-
-
 def refused(capsys, *arguments, command=main) -> str:
     """Status 2, nothing on standard output, one line on standard error."""
-    assert command([*arguments]) == 2
+    assert (book if arguments[0] == "run" else main)([*arguments]) == 2
     out, error = capsys.readouterr()
     assert out == ""
     assert len(error.splitlines()) == 1
@@ -258,10 +251,10 @@ def test_input_that_would_take_all_memory_is_refused(here, capsys):
     assert "zero.npz" in refused(capsys, "logz", "zero.npz")
 
 
-def test_a_sweep_of_a_model_that_never_ends_is_refused(here, capsys, sweeps):
+def test_a_sweep_of_a_model_that_never_ends_is_refused(here, capsys):
     Path("zero.npz").symlink_to("/dev/zero")
     Path("s.yaml").write_text('grids: [{model: "zero.npz", estimator: exact}]')
-    assert sweeps(["run", "s.yaml", "--dry-run"]) == 2
+    assert book(["run", "s.yaml", "--dry-run"]) == 2
     assert "would fail: model is 'zero.npz'" in capsys.readouterr().err
 
 
@@ -288,31 +281,31 @@ def test_json_is_json_where_values_are_not_finite(here, capsys):
 SWEEP = "grids: [{model: pcd_10, n_temperatures: 5, n_chains: 5, seed: [1, 2]}]\n"
 
 
-def test_tables_of_others_are_not_written_over(here, capsys, sweeps):
+def test_tables_of_others_are_not_written_over(here, capsys):
     Path("s.yaml").write_text(SWEEP)
     for name in ("s.csv", "s.provenance.csv"):
         Path(name).write_text("song,singer\na,b\n")
-        assert name in refused(capsys, "run", "s.yaml", "--workers", "0", command=sweeps)
+        assert name in refused(capsys, "run", "s.yaml", "--workers", "0", command=book)
         assert Path(name).read_text() == "song,singer\na,b\n"
         assert not Path("s.sqlite").exists()
         Path(name).unlink()
-    assert sweeps(["run", "s.yaml", "--workers", "0"]) == 0
+    assert book(["run", "s.yaml", "--workers", "0"]) == 0
     table = Path("s.csv").read_text()
     foreign = "\n".join(f"{line},mine" for line in table.splitlines())
     Path("s.csv").write_text(foreign)
-    assert sweeps(["run", "s.yaml", "--workers", "0"]) == 2
+    assert book(["run", "s.yaml", "--workers", "0"]) == 2
     assert "s.csv has other columns (mine)" in capsys.readouterr().err
     assert Path("s.csv").read_text() == foreign
     Path("s.csv").write_text(table)
     lines = [line.partition(",")[0] for line in Path("s.provenance.csv").read_text().splitlines()]
     Path("s.provenance.csv").write_text("\n".join(lines))
-    assert "no column seconds" in refused(capsys, "run", "s.yaml", "--dry-run", command=sweeps)
+    assert "no column seconds" in refused(capsys, "run", "s.yaml", "--dry-run", command=book)
 
 
-def test_a_sweep_without_a_folder_for_its_results_is_refused(here, capsys, sweeps):
+def test_a_sweep_without_a_folder_for_its_results_is_refused(here, capsys):
     Path("s.yaml").write_text("results:\n" + SWEEP)
     assert "s.yaml: results is None: expected" in refused(
-        capsys, "run", "s.yaml", "--dry-run", command=sweeps
+        capsys, "run", "s.yaml", "--dry-run", command=book
     )
     assert not Path("None").exists()
 

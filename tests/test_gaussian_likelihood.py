@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from helpers_stats import all_states, log_sum
 
-from rbmlib import GaussianRBM, LeakyRBM
 from rbmbook import experiments as tasks
+from rbmbook.sweeps import task, words
+from rbmlib import GaussianRBM, LeakyRBM
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
-from rbmlib.sweeps import models, task
 
 RNG = np.random.default_rng(5)
 BASIS = np.linalg.qr(RNG.normal(size=(12, 4)))[0]
@@ -78,7 +78,7 @@ def small(monkeypatch):
     monkeypatch.setattr(tasks.leaky_rbm.cifar10, "cifar_parts", lambda: (data[:200], data[200:]))
     for name, kind in (("leaky start", LeakyRBM), ("gaussian start", GaussianRBM)):
         rbm = kind(0.01 * RNG.random((12, 4)))
-        monkeypatch.setitem(models.MODELS, name, lambda rbm=rbm: rbm)
+        monkeypatch.setitem(words.MODELS, name, lambda rbm=rbm: rbm)
 
     def run(model, **settings):
         task = {"estimator": "trained on cifar10", "seed": 0, "n_updates": 300, "n_sweeps": 5,

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from rbmlib.__main__ import main
+from rbmbook.__main__ import main
 from rbmbook.experiments import book_sweep
 from rbmbook.parameters import checked_parameters
 
@@ -25,6 +25,10 @@ HOSTILE = {
     "deep nesting": "grids: " + "[" * 50_000 + "]" * 50_000 + "\n",
     "deep mappings": "grids: [" + "{a: " * 20_000 + "1" + "}" * 20_000 + "]\n",
     "an alias of aliases": BOMB + "\ngrids: [{model: *h}]\n",
+    "an alias in a value": BOMB + "\ngrids: [{model: pcd_20, n_temperatures: *h, seed: 0}]\n",
+    "a long value": "grids:\n  - {model: pcd_20, n_temperatures: " + "x" * 10**6 + ", seed: 0}\n",
+    "a long name": "grids:\n  - {model: pcd_20, n_temperatures: 3, ? " + "x" * 10**6 + " : 0}\n",
+    "a long list": "grids:\n  - {model: pcd_20, seed: [[" + "1, " * 10**5 + "]]}\n",
     "a function": "grids:\n  - {model: !!python/object/apply:os.system [touch RAN]}\n",
     "a name of a module": "grids:\n  - {model: !!python/name:os.system }\n",
     "a new object": "grids:\n  - !!python/object/new:subprocess.Popen [[touch, RAN]]\n",
@@ -68,6 +72,21 @@ def test_the_command_line_says_it_in_one_line(tmp_path, capsys):
         error = capsys.readouterr().err
         assert error.startswith("error: hostile.yaml")
         assert error.count("\n") == 1
+
+
+def test_aliases_write_nothing_long(tmp_path, capsys):
+    """400 bytes once wrote 290 MB; said in a line, in a dry run and in an override too."""
+    source = tmp_path / "hostile.yaml"
+    source.write_text(HOSTILE["an alias in a value"])
+    for words in ([], ["--dry-run"]):
+        assert main(["run", str(source), *words]) == 2
+        error = capsys.readouterr().err
+        assert "the alias *" in error
+        assert len(error) < 500
+    source.write_text(f"grids:\n  - {GRID % 0}\n")
+    given = f"n_chains={{a: &a {['x'] * 9}, b: *a}}"
+    assert main(["run", str(source), "--set", given, "--folder", str(tmp_path / "o")]) == 2
+    assert "the alias *a" in capsys.readouterr().err
 
 
 def test_overrides_are_counted_too(tmp_path):

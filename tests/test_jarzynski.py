@@ -13,7 +13,7 @@ from rbmlib.training.jarzynski import log_density_change
 @pytest.mark.statistical
 def test_change_of_log_density():
     one, other = random_rbm(4), random_rbm(5)
-    states = rl.State(all_states(10)[::7].astype(np.float32))
+    states = all_states(10)[::7].astype(np.float32)
     beta = np.resize([0.0, 0.3, 1.0], states.n_chains)
     change = log_density_change(one, other, states, beta)
     for b in (0.0, 0.3, 1.0):
@@ -27,7 +27,7 @@ def test_change_of_log_density():
 def test_change_of_log_density_after_a_jump():
     """Fields that move by tens, where single precision would lose or overflow the product."""
     one, other = (rl.BernoulliRBM(s * np.ones((10, 5)), np.zeros(10), np.zeros(5)) for s in (8, -8))
-    states = rl.State(all_states(10)[::7].astype(np.float32))
+    states = all_states(10)[::7].astype(np.float32)
     wanted = other.log_density(states.coordinates) - one.log_density(states.coordinates)
     found = log_density_change(one, other, states, np.ones(states.n_chains))
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
@@ -71,7 +71,7 @@ def test_a_constant_of_the_old_model_is_taken_away():
     one, other = random_rbm(4), random_rbm(5)
     moved = [rl.BernoulliRBM(m.weights, m.visible_bias, m.hidden_bias, log_scale=m.log_scale + c)
              for m, c in ((one, 3.0), (other, 0.5))]  # fmt: skip
-    states, beta = rl.State(all_states(10)[:4].astype(np.float32)), np.array([0.0, 0.2, 0.7, 1.0])
+    states, beta = all_states(10)[:4].astype(np.float32), np.array([0.0, 0.2, 0.7, 1.0])
     plain = log_density_change(one, other, states, beta)
     found = log_density_change(*moved, states, beta)
     np.testing.assert_allclose(found - plain, -2.5 * beta, atol=1e-5)

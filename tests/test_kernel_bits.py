@@ -9,7 +9,7 @@ from helpers_kernels import MirroredStream, build_family, f32, quantised_path, s
 import rbmlib as rl
 from rbmlib import GeometricPath, State
 from rbmlib._kernels import elementwise, gibbs, threads
-from rbmlib._streams import ChainStream
+from rbmlib.numerics import ChainStream
 from rbmlib.paths.base import AnnealingPath
 
 WIDE = rl.testsystems.random_rbm(40, 50, coupling=3.0, rng=1)  # too many units for tables

@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from rbmlib import BernoulliRBM, GeometricPath, State
 from rbmlib._kernels import fixed_point
-from rbmlib._streams import ChainStream
+from rbmlib.numerics import ChainStream
 
 
 @pytest.mark.statistical

@@ -6,7 +6,7 @@ from helpers_kernels import uniforms
 from helpers_stats import assert_no_rejection, two_sided
 from scipy import stats
 
-from rbmlib._streams import ChainStream
+from rbmlib.numerics import ChainStream
 
 
 @pytest.mark.statistical

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from rbmbook.experiments.leaky_rbm import cifar10, mixing, training
 from rbmbook.images import cifar10_scale, load_cifar10
-
+from rbmbook.sweeps.words import ESTIMATORS, MODELS
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.moves import leaky_mixing
-from rbmlib.sweeps.models import MODELS
-from rbmlib.sweeps.registry import ESTIMATORS
 from rbmlib.training.gaussian import train_gaussian
 
 trained = ESTIMATORS["trained for epochs"]

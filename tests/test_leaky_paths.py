@@ -6,6 +6,8 @@ from helpers_stats import all_states, assert_no_rejection, log_sum, two_sided, z
 from scipy import special, stats
 
 import rbmlib as rl
+from rbmbook import experiments as tasks
+from rbmbook.sweeps import ESTIMATES, Sweep
 from rbmlib import EnergyPath, GaussianRBM, GeometricPath, LeakinessPath, LeakyRBM
 from rbmlib._kernels.leaky import fill_normals
 from rbmlib.numerics import ChainStream
@@ -266,6 +268,16 @@ def test_exact_log_z_and_samples_by_their_usual_names():
     run = rl.reverse_ais(path, rl.schedules.linear(40), 200, 0, start="exact")
     assert run.settings["start"] == "exact samples"
     assert abs(run.log_z - BIASED.exact_log_z()) < 4.5 * run.std_error
+
+
+def test_a_sweep_can_name_a_leaky_model():
+    task = {"model": "orthogonal 5", "path": "leakiness", "kernel": "slice", "n_temperatures": 40,
+            "n_chains": 200, "seed": 1}  # fmt: skip
+    row = Sweep([task], ESTIMATES).tasks.popitem()[1]
+    found = tasks.estimate(**row)
+    assert abs(found["log_z"] - 2825.4803711) < 4.5 * found["std_error"]
+    with pytest.raises(ValueError, match="kernel is missing"):
+        ESTIMATES.check({k: v for k, v in task.items() if k != "kernel"})
 
 
 def test_errors():

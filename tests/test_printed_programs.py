@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib import datasets
 from rbmbook.experiments import sams as printed
-from rbmlib.sweeps.registry import ESTIMATORS, PATHS
+from rbmbook.sweeps.words import ESTIMATORS, PATHS
+from rbmlib import datasets
 
 SMALL = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, coupling=3.0, rng=0)
 BETAS = rl.schedules.linear(9)

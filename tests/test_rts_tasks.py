@@ -5,7 +5,7 @@ import pytest
 
 import rbmlib as rl
 from rbmbook.experiments import rts  # registers its words
-from rbmlib.sweeps.registry import ESTIMATORS
+from rbmbook.sweeps.words import ESTIMATORS
 
 BETAS = rl.schedules.linear(9)
 SMALL = rl.testsystems.random_rbm(n_visible=10, n_hidden=5, coupling=2.0, rng=0)

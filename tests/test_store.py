@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 from helpers_sweep import TASKS, run, square
 
-from rbmlib import Sweep
-from rbmlib.sweeps import store as store_module
-from rbmlib.sweeps import sweep
-from rbmlib.sweeps.store import Record, ResultsStore, StoreError
+from rbmbook.sweeps import Sweep, sweep
+from rbmbook.sweeps import store as store_module
+from rbmbook.sweeps.store import Record, ResultsStore, StoreError
 
 VERSION = f"{square.__module__}.square 1"  # of a sweep of squares
 
@@ -85,7 +84,7 @@ def test_other_stores_are_refused_and_left_alone(tmp_path, monkeypatch, kind, wo
 def test_a_store_in_use_is_refused(tmp_path):
     with ResultsStore(tmp_path / "sweep.sqlite", VERSION):
         target = str(tmp_path / "sweep.sqlite")
-        code = f"import rbmlib.sweeps.store as s; s.ResultsStore({target!r}, 'v')"
+        code = f"import rbmbook.sweeps.store as s; s.ResultsStore({target!r}, 'v')"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "another process is using it" in done.stderr
 
@@ -133,7 +132,7 @@ def test_a_torn_copy_of_a_store_is_made_anew(tmp_path, monkeypatch):
 
 FULL = """
 import resource, sys
-from rbmlib.sweeps.store import Record, ResultsStore, StoreError
+from rbmbook.sweeps.store import Record, ResultsStore, StoreError
 store = ResultsStore(sys.argv[1], "v")
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 try:
@@ -214,6 +213,7 @@ def test_a_damaged_store_is_refused_unchanged_or_gives_the_right_table(tmp_path,
 def test_damaged_records_are_named_and_computed_again(tmp_path):
     made, _ = run(TASKS, tmp_path)
     table = made.to_csv().read_bytes()
+    made.table.results.unlink()  # which would do as well
     content = made.store.read_bytes()
     assert content.count(b'{"square": 9,') == 1
     made.store.write_bytes(content.replace(b'{"square": 9,', b'{"square": 8,'))
@@ -226,7 +226,7 @@ def test_damage_beside_a_log_of_changes_is_refused_unchanged(tmp_path, whole):
     """The process was killed: what it had stored is in the log, which must not be taken over."""
     path = tmp_path / "s.sqlite"
     code = (
-        "import os, sys, rbmlib.sweeps.store as s; store = s.ResultsStore(sys.argv[1], 'v');"
+        "import os, sys, rbmbook.sweeps.store as s; store = s.ResultsStore(sys.argv[1], 'v');"
         "store.put([s.Record(str(i), {}, {'x': i}, None, {}) for i in range(9)]); os._exit(0)"
     )
     path.write_bytes(whole)
@@ -239,28 +239,3 @@ def test_damage_beside_a_log_of_changes_is_refused_unchanged(tmp_path, whole):
     assert len(before[1]) > 0
     with ResultsStore(path, "v") as store:
         assert len(store.records()) == len(MANY) + 9
-
-
-OLD = """
-CREATE TABLE results (
-    key TEXT PRIMARY KEY, task TEXT NOT NULL, result TEXT, error TEXT, provenance TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-INSERT INTO meta VALUES ('version', 'v');
-INSERT INTO results VALUES ('a', '{"n": 1}', '{"x": 1.5}', NULL, '{}');
-INSERT INTO results VALUES ('b', '{"n": 1}', '{"x": 1.', NULL, '{}');
-PRAGMA application_id = 1380076915;
-PRAGMA user_version = 1;
-"""
-
-
-def test_a_store_without_checksums_is_read_and_gets_them(tmp_path):
-    path = tmp_path / "s.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(OLD)
-    for _ in range(2):
-        with ResultsStore(path, "v") as store, pytest.warns(RuntimeWarning, match=": b$"):
-            assert store.records() == {"a": record("a")}
-    path.write_bytes(path.read_bytes().replace(b'{"x": 1.5}', b'{"x": 2.5}'))
-    with ResultsStore(path, "v") as store, pytest.warns(RuntimeWarning, match="2 records"):
-        assert store.records() == {}

@@ -5,10 +5,11 @@ import json
 import pandas as pd
 import pytest
 
-from rbmlib import Sweep, datasets
 from rbmbook import experiments as tasks
 from rbmbook import recomputed, stored, stored_results
-from rbmlib.sweeps.task import checked
+from rbmbook.sweeps import Sweep
+from rbmbook.sweeps.task import checked
+from rbmlib import datasets
 
 SMALL = {"model": "pcd_20", "n_temperatures": 20, "n_chains": 10}
 

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 from helpers_sweep import SMALL, TASKS, read, run, square
 
-from rbmlib import Sweep
-from rbmlib.__main__ import main
-from rbmlib.sweeps import ESTIMATES, TaskKind, sweep
-from rbmlib.sweeps import engine as _engine
-from rbmlib.sweeps.store import StoreError
-from rbmlib.sweeps.sweep import _kind_and_size
+from rbmbook.__main__ import main
+from rbmbook.sweeps import ESTIMATES, Sweep, TaskKind, sweep
+from rbmbook.sweeps import engine as _engine
+from rbmbook.sweeps.store import StoreError
+from rbmbook.sweeps.sweep import _kind_and_size
 
 # results ------------------------------------------------------------------------------------
 
@@ -117,7 +116,64 @@ def test_time_is_judged_by_runs_of_the_same_kind(tmp_path):
     ).expected_seconds() == (1, None)
     made.to_csv()
     made.store.unlink()  # as in a fresh checkout: the table alone says how long
-    assert made.expected_seconds() == (3, pytest.approx(3 * each, abs=0.01))
+    more = Sweep([SMALL | {"seed": s} for s in range(5)], ESTIMATES, folder=tmp_path)
+    assert more.expected_seconds() == (2, pytest.approx(2 * each, abs=0.01))
+
+
+# the table as the first source --------------------------------------------------------------
+
+
+def test_what_lies_in_the_table_is_never_computed_again(tmp_path):
+    """As in a fresh checkout, where a table is committed beside a declaration, and no store."""
+    made, _ = run(TASKS, tmp_path)
+    before = made.to_csv().read_bytes(), made.table.provenance.read_bytes()
+    made.store.unlink()
+    assert made.expected_seconds() == (0, 0.0)
+    assert [row["square"] for row in made.rows()] == [1, 4, 9]
+    again, summary = run(TASKS, tmp_path, fails)
+    again.tasks, again.version = made.tasks, made.version
+    again._digests = made._digests
+    assert summary.n_finished == 0  # another function has other keys
+    again.store.unlink()
+    assert again.run(n_workers=0)[:3] == (3, 3, 0)
+    again.to_csv()
+    assert (made.table.results.read_bytes(), made.table.provenance.read_bytes()) == before
+    _, summary = run([*TASKS, {"n": 7}], tmp_path, name="sweep")
+    assert (summary.n_before, summary.n_finished) == (3, 1)
+
+
+def fails(n):
+    raise AssertionError("it was computed again")
+
+
+@pytest.mark.parametrize("damage", ["a row is gone", "a setting", "a key", "an error"])
+def test_a_row_that_is_not_of_the_task_is_computed(tmp_path, damage):
+    made, _ = run(TASKS, tmp_path)
+    table = made.to_csv().read_text()
+    made.store.unlink()
+    if damage == "a key":
+        provenance = made.table.provenance.read_text()
+        made.table.provenance.write_text(provenance.replace(made._key({"n": 3}), "0" * 32))
+    else:
+        last = {"a row is gone": "", "a setting": "5,9,1.7\n", "an error": "3,,\n"}[damage]
+        made.table.results.write_text("".join(table.splitlines(True)[:-1]) + last)
+    assert made.expected_seconds()[0] == 1
+    assert made.run(n_workers=0)[:3] == (3, 2, 1)
+    assert made.to_csv().read_text() == table
+
+
+def test_every_declaration_of_the_book_is_done_by_its_table(repository):
+    from rbmbook.experiments import book_sweep
+
+    for source in ("ais_bounds", "varopt_20", "calibration"):
+        made = book_sweep(
+            repository / f"book/scales/{source}.yaml", check_models=False, store="/nowhere/s"
+        )
+        assert made.expected_seconds() == (0, 0.0)
+        table = read(made.table.results)
+        assert made.todo() == []
+        kept = made.table.records(made.tasks)
+        assert [float(row["log_z"]) for row in table] == [r.result["log_z"] for r in kept]
 
 
 # what else may be missing -------------------------------------------------------------------
@@ -216,3 +272,11 @@ def test_as_many_processes_as_cores_or_tasks(monkeypatch, n_workers, n_tasks, wa
     monkeypatch.setattr("dask.system.CPU_COUNT", 8)
     monkeypatch.setattr(_engine, "_kernel_threads", lambda: 2)
     assert _engine._n_processes(n_workers, n_tasks) == wanted
+
+
+def test_nothing_is_downloaded_for_what_lies_in_the_table(repository, monkeypatch, capsys):
+    """`run` in a fresh checkout, whose tables need published models that are not there."""
+    monkeypatch.setattr("rbmlib.datasets.rbms.fetch", None)  # which would
+    source = str(repository / "book" / "scales" / "ais_bounds.yaml")
+    assert main(["run", source, "--dry-run"]) == 0
+    assert capsys.readouterr().out == "ais_bounds: 24 tasks, 0 to do (none)\n"

@@ -3,11 +3,10 @@
 import pytest
 from helpers_sweep import read, square
 
-from rbmlib import Sweep
-from rbmlib.__main__ import main
+from rbmbook.__main__ import main
 from rbmbook.experiments import book_sweep
-from rbmlib.sweeps import kind
-from rbmlib.sweeps.task import MAY_BE_ZERO, checked, declared
+from rbmbook.sweeps import Sweep, kind
+from rbmbook.sweeps.task import MAY_BE_ZERO, checked, declared
 
 
 def test_committed_tables_are_those_of_their_sweeps(repository):

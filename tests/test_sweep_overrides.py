@@ -5,10 +5,9 @@ import pytest
 from helpers_sweep import read, square
 
 import rbmlib as rl
-from rbmlib import Sweep
-from rbmlib.__main__ import main
+from rbmbook.__main__ import main
 from rbmbook.experiments import book_sweep
-from rbmlib.sweeps import task
+from rbmbook.sweeps import Sweep, task
 
 GRIDS = """
 grids:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.processes
 SCRIPT = """
 import os, signal, sys, time
 import numpy as np
-import rbmlib as rl
+from rbmbook.sweeps import Sweep
 
 folder, scheduler, kind = sys.argv[1:]
 
@@ -41,7 +41,7 @@ def work(n, kind):
 
 if __name__ == "__main__":
     n_tasks = 200 if kind == "many" else 12
-    sweep = rl.Sweep([{"n": n, "kind": kind} for n in range(n_tasks)], work, folder=folder)
+    sweep = Sweep([{"n": n, "kind": kind} for n in range(n_tasks)], work, folder=folder)
     workers = 0 if scheduler == "thread" else None
     print("begins", flush=True)
     done = sweep.run(scheduler if ":" in scheduler else None, n_workers=workers)
@@ -194,7 +194,7 @@ def test_interrupt_from_a_terminal_is_one_line(tmp_path, seconds):
     pid, terminal = pty.fork()
     if pid == 0:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as in a terminal, whoever runs the tests
-        command = [sys.executable, "-m", "rbmlib", "run", str(tmp_path / "s.yaml"), "--workers"]
+        command = [sys.executable, "-m", "rbmbook", "run", str(tmp_path / "s.yaml"), "--workers"]
         os.execv(sys.executable, [*command, "2"])
     said = b""
     wait_for(lambda: len(psutil.Process(pid).children(recursive=True)) >= 3)  # and one of Python's
@@ -242,7 +242,7 @@ def test_interrupt_from_python_is_one_exception(script, tmp_path):
 
 MEMORY = """
 import os, sys
-import rbmlib as rl
+from rbmbook.sweeps import Sweep
 
 def seen(n):
     return {"threshold": os.environ.get("MALLOC_TRIM_THRESHOLD_", "none"), "n_threads":
@@ -252,7 +252,7 @@ if __name__ == "__main__":
     if sys.argv[2:]:
         import dask
         dask.config.set({"distributed.nanny.pre-spawn-environ": {"MALLOC_TRIM_THRESHOLD_": 12345}})
-    sweep = rl.Sweep([{"n": 1}], seen, folder=sys.argv[1])
+    sweep = Sweep([{"n": 1}], seen, folder=sys.argv[1])
     sweep.run(n_workers=1)
     print(*[f"{row['threshold']} {row['n_threads']}" for row in sweep.rows()])
 """

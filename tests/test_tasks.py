@@ -1,5 +1,6 @@
 """What a sweep can name: tasks that are the calls they name, and results that are held."""
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -7,10 +8,9 @@ import pytest
 from helpers_sweep import SMALL
 
 import rbmlib as rl
-from rbmlib import Sweep
 from rbmbook import experiments as tasks
-from rbmlib.sweeps import ESTIMATES, kind, registry, task
-from rbmlib.sweeps.models import biases, load_model
+from rbmbook.sweeps import ESTIMATES, Sweep, kind, task, words
+from rbmbook.sweeps.words import biases, load_model
 
 
 def test_a_task_is_the_call_it_names():
@@ -118,9 +118,9 @@ def test_g_of_a_task_is_that_of_its_path_and_its_own_draws():
 
 
 def test_a_new_schedule_is_one_function(monkeypatch):
-    monkeypatch.setitem(registry.SCHEDULES, "power", None)  # forgotten again afterwards
+    monkeypatch.setitem(words.SCHEDULES, "power", None)  # forgotten again afterwards
 
-    @registry.register(registry.SCHEDULES, "power")
+    @words.register(words.SCHEDULES, "power")
     def power(path, *, n_temperatures: int, power: float = 2.0):
         return np.linspace(0, 1, n_temperatures + 1) ** power
 
@@ -142,3 +142,25 @@ def test_model_file_is_known_by_its_content(tmp_path):
         )
         keys += made.tasks
     assert keys[0] != keys[1]
+
+
+@pytest.mark.parametrize(("estimator", "more"), [("nrpt", {"n_sweeps": 100}), ("smc", {})])
+def test_estimators_find_their_own_betas(estimator, more):
+    """The schedule "own" is none: they are called without betas, or told how many."""
+    given = {"model": "pcd_10", "base": "mean field", "estimator": estimator, "schedule": "own",
+             "n_chains": 10, "seed": 1} | more  # fmt: skip
+    path = rl.GeometricPath(rl.load_rbm("pcd_10"))
+    function = getattr(rl, estimator)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        plain = function(path, n_chains=10, rng=1, **more)
+        told = function(path, n_chains=10, rng=1, **more,
+                        **({"n_betas": 9} if estimator == "nrpt" else {"n_steps": 8}))  # fmt: skip
+    assert tasks.estimate(**given)["log_z"] == round(plain.log_z, 6)
+    assert tasks.estimate(**given, n_temperatures=8)["log_z"] == round(told.log_z, 6)
+    assert "n_temperatures" in task.checked(given)
+
+
+def test_other_estimators_need_a_schedule():
+    with pytest.raises(ValueError, match="schedule is 'own': expected one of 'linear'"):
+        task.checked(SMALL | {"schedule": "own"})

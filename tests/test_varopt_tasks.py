@@ -6,8 +6,7 @@ import pytest
 import rbmlib as rl
 from rbmbook.experiments import book_sweep
 from rbmbook.experiments.varopt import annealing, trainings
-from rbmlib.sweeps.models import load_model
-from rbmlib.sweeps.registry import ESTIMATORS, SCHEDULES
+from rbmbook.sweeps.words import ESTIMATORS, SCHEDULES, load_model
 
 SMALL = rl.testsystems.random_rbm(n_visible=10, n_hidden=5, coupling=4.0, rng=0)
 PATH = rl.GeometricPath(SMALL, base=np.zeros(10))

@@ -14,24 +14,22 @@ import rbmlib
 MARK = "<!-- the public names, by room -->"
 
 # The order of the page; a room that is not named here comes last.
-ROOMS = ["models", "datasets", "paths", "moves", "schedules", "tempering", "automatic",
-         "estimators", "results", "sweeps", "training", "book"]  # fmt: skip
+ROOMS = ["models", "datasets", "paths", "schedules", "sampling", "search", "estimators",
+         "automatic", "results", "context", "training", "sweeps", "book"]  # fmt: skip
 
 # By room: modules, and what is returned, or explained in a chapter, without being exported.
 BESIDE = {
-    "models": ["load_gaussian_visible", "Reduction"],
+    "models": ["Span"],
     "paths": ["AdaptedSteps"],
-    "moves": ["leaky"],
-    "estimators": [
-        "mixed_rts", "gain_sequence", "MBARSolution", "StochasticMBAR", "FixedPoints",
-    ],
-    "sweeps": ["Summary", "TaskKind", "task"],
+    "estimators": ["estimator", "gain_sequence", "MBARSolution", "FixedPoints"],
     "training": ["Reweighted", "TrajectoryWeights"],
+    "sweeps": ["Sweep", "StoreError", "Summary", "TaskKind", "task"],
     "book": [
         "judge", "measured", "verdicts", "claims", "tables", "errors", "plots", "parameters",
         "stored", "timing",
     ],
 }  # fmt: skip
+BESIDE_THE_LIBRARY = {"sweeps": "rbmbook.sweeps", "book": "rbmbook"}
 
 
 def page() -> str:
@@ -54,7 +52,7 @@ def _room_of(thing) -> str:
 
 
 def _section(room: str, names: list[str]) -> str:
-    package = importlib.import_module("rbmbook" if room == "book" else f"rbmlib.{room}")
+    package = importlib.import_module(BESIDE_THE_LIBRARY.get(room, f"rbmlib.{room}"))
     opening = inspect.getdoc(package).split("\n\n")[0]
     title = re.split(r"[:,;.]", opening)[0]
     whole = room in names  # the room itself is public, and its module says what is in it

@@ -33,7 +33,7 @@ from turns import RESULTS, dated, in_turns, keep, limited
 
 import rbmlib as rl
 from rbmlib._kernels import threads
-from rbmlib._streams import ChainStream
+from rbmlib.numerics import ChainStream
 from rbmbook import plots
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +49,7 @@ def steps(n: int) -> np.ndarray:
 
 def ours(path, betas, v, seed):
     """The compiled loop, with its importance steps to the float64 model."""
-    path.anneal(rl.State(v), betas, ChainStream(seed, len(v)))
+    path.anneal(v, betas, ChainStream(seed, len(v)))
 
 
 def contestants(path) -> dict:

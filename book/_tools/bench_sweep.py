@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from distributed import LocalCluster
 
-import rbmlib as rl
-from rbmlib.sweeps.store import Record, ResultsStore
+from rbmbook.sweeps import Sweep
+from rbmbook.sweeps.store import Record, ResultsStore
 
 RESULTS = Path(__file__).parents[2] / "data" / "results"
 
@@ -46,8 +46,8 @@ def measured(folder: Path, n_tasks: int, milliseconds: float, n_workers: int) ->
     """One sweep of short tasks, on workers that are there already."""
     tasks = [{"number": i, "milliseconds": milliseconds} for i in range(n_tasks)]
     name = f"{n_tasks}-{milliseconds:g}-{n_workers}"
-    warm = rl.Sweep(tasks[:n_workers], work, name=f"warm{name}", folder=folder)
-    sweep = rl.Sweep(tasks, work, name=f"bench{name}", folder=folder)
+    warm = Sweep(tasks[:n_workers], work, name=f"warm{name}", folder=folder)
+    sweep = Sweep(tasks, work, name=f"bench{name}", folder=folder)
     with LocalCluster(
         n_workers=n_workers, threads_per_worker=1, dashboard_address="127.0.0.1:0"
     ) as cluster:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import rbmlib as rl
 from rbmbook.experiments import compare
-from rbmlib.sweeps.models import BASES
+from rbmbook.sweeps.words import BASES
 
 TARGET = Path(__file__).parents[1] / "scales" / "compare.yaml"
 ABOUT = """\

@@ -21,7 +21,7 @@ import numpy as np
 from baselines import numpy_annealing, rbms_annealing
 
 import rbmlib as rl
-from rbmlib._numerics import logmeanexp, softplus
+from rbmlib.numerics import logmeanexp, softplus
 from rbmbook.experiments import compare
 from rbmlib.tempering import parallel_tempering, planning
 

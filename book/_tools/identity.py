@@ -16,7 +16,7 @@ from baselines import numpy_annealing
 from tqdm import tqdm
 
 import rbmlib as rl
-from rbmlib._streams import ChainStream
+from rbmlib.numerics import ChainStream
 
 TARGET = Path(__file__).parents[2] / "data" / "results" / "speed_identity.csv"
 MODELS = ("pcd_20", "pcd_500")

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from rbmlib._kernels import enumeration
-from rbmlib._numerics import expit
+from rbmlib.numerics import expit
 from rbmlib.estimators.exact import can_enumerate
 from rbmlib.models import BernoulliRBM
 from rbmlib.paths.base import State

@@ -20,7 +20,7 @@ import math
 import numpy as np
 from scipy.special import fdtri, ndtri
 
-from rbmlib._validation import count, number
+from rbmlib.checks import count, number
 from . import effects
 from .claims import claim, printed_number
 from .effects import SIGNS, Effect

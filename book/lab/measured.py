@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from rbmlib._validation import count, number, one_of
+from rbmlib.checks import count, number, one_of
 
 ALPHA = 0.001  # chance, at most, that the interval of one verdict misses the truth
 POWER = 0.9  # an effect "could have been seen" if it would have been with this chance

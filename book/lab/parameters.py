@@ -9,8 +9,8 @@ import typing
 import warnings
 from contextlib import contextmanager
 
+from rbmbook.sweeps.engine import check_scheduler
 from rbmlib import __version__
-from rbmlib.sweeps.scheduler import check_scheduler
 
 _IPYTHON = {"In", "Out", "get_ipython", "exit", "quit", "open"}
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rbmbook.sweeps.task import declared
 from rbmlib import datasets
-from rbmlib.sweeps.task import declared
+
 from .experiments import book_sweep, estimate
 
 

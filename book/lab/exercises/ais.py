@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbmlib._numerics import logmeanexp
+from rbmlib.numerics import logmeanexp
 from rbmlib.models import testsystems
 from . import annealing
 from .checker import choice, near, numbers, require, same, task

@@ -7,7 +7,7 @@ from scipy.special import expit as right_sigmoid
 
 from rbmlib import ais as library_ais
 from rbmlib import reverse_ais as library_reverse
-from rbmlib._numerics import logmeanexp, softplus
+from rbmlib.numerics import logmeanexp, softplus
 from rbmlib.estimators.exact import exact_samples
 from rbmlib.models import BernoulliRBM
 from rbmlib.paths import GeometricPath, State

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit as right_sigmoid
 from scipy.special import logsumexp
 
-from rbmlib._numerics import logmeanexp, softplus
+from rbmlib.numerics import logmeanexp, softplus
 from rbmlib.estimators.exact import exact
 from rbmlib.models import BernoulliRBM, testsystems
 from .checker import require, same

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbmlib._numerics import softplus
+from rbmlib.numerics import softplus
 from rbmlib.models import testsystems
 from . import scores
 from .checker import choice, near, numbers, require, same, task

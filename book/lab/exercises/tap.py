@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rbmlib import tap as library_tap
-from rbmlib._numerics import logmeanexp
+from rbmlib.numerics import logmeanexp
 
 from .checker import choice, near, numbers, require, same, task
 from .own import Own

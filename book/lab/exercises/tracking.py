@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbmlib._numerics import logmeanexp
+from rbmlib.numerics import logmeanexp
 from rbmlib.estimators.exact import exact
 from rbmlib.models import BernoulliRBM
 from .checker import choice, near, same, task

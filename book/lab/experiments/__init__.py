@@ -1,22 +1,22 @@
 """The experiments of the book: what only its own tables compute, one file a chapter.
 
 Importing this room registers its words, so that a sweep can name them beside those of
-`rbmlib.sweeps`: each function is given parts of a task by position and settings by keyword.
+`rbmbook.sweeps`: each function is given parts of a task by position and settings by keyword.
 """
 
 import importlib
 import pkgutil
 
-from rbmlib.sweeps import task
-from rbmlib.sweeps.sweep import Sweep
-from rbmlib.sweeps.task import ESTIMATES
+from rbmbook.sweeps import task
+from rbmbook.sweeps.sweep import Sweep
+from rbmbook.sweeps.task import ESTIMATES
 
 for _chapter in pkgutil.iter_modules(__path__):  # each registers its words
     importlib.import_module(f"{__name__}.{_chapter.name}")
 
 
 def estimate(**settings) -> dict:
-    """`rbmlib.sweeps.task.estimate`, found here by workers, which so know the book's words."""
+    """`rbmbook.sweeps.task.estimate`, found here by workers, which so know the book's words."""
     return task.estimate(**settings)
 
 

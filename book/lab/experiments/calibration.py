@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
 from rbmlib import (
     ais,
     bar,
@@ -32,15 +33,14 @@ from rbmlib import (
     transition_rts,
     wang_landau,
 )
-from rbmlib._streams import ChainStream
-from rbmlib._validation import one_of
+from rbmlib.numerics import ChainStream
+from rbmlib.checks import one_of
 from rbmlib.estimators._weights import of_weights, run_settings
 from rbmlib.models import GaussianRBM, testsystems
-from rbmlib.paths import DensityPath, GaussianGeometricPath
+from rbmlib.paths import DensityPath, GeometricPath
 from rbmlib.paths.base import State
 from rbmlib.results import ConvergenceWarning, Estimate
-from rbmlib.sweeps.models import MODELS
-from rbmlib.sweeps.registry import ESTIMATORS, PATHS, register
+
 from rbmlib.tempering.sample import TemperedSample
 
 LEVELS = (0.5, 0.8, 0.95)
@@ -69,7 +69,7 @@ MODELS |= {
 
 @register(PATHS, "gaussian geometric")
 def _gaussian_geometric(rbm):
-    return GaussianGeometricPath(rbm)
+    return GeometricPath(rbm)
 
 
 @register(PATHS, "fixed steps")

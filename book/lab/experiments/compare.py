@@ -14,12 +14,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import estimators as est
 from rbmlib import log_z
-from rbmlib._validation import one_of
+from rbmlib.checks import one_of
 from rbmlib.results import Estimate
 from rbmlib.schedules import friction, linear
-from rbmlib.sweeps.registry import ESTIMATORS, register
 from rbmlib.tempering import parallel_tempering, planning
 
 FEWEST_CHAINS, MOST_CHAINS = 20, 500  # of annealing

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rbmbook.sweeps.words import BASES, ESTIMATORS, register
 from rbmlib import bar, bar_of_sample, datasets
 from rbmlib.paths.bases import base_rate
-from rbmlib.sweeps.models import BASES
-from rbmlib.sweeps.registry import ESTIMATORS, register
 from rbmlib.tempering import parallel_tempering
 
 BASES["dna base rate"] = lambda rbm: base_rate(datasets.load_dna().train)

@@ -9,6 +9,7 @@ from itertools import islice
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import (
     bar_of_sample,
     mbar_of_sample,
@@ -23,14 +24,14 @@ from rbmlib import (
     transition_rts,
     wang_landau,
 )
-from rbmlib._numerics import logmeanexp
-from rbmlib._validation import one_of
+from rbmlib.numerics import logmeanexp
+from rbmlib.checks import one_of
 from rbmlib.datasets import load_mnist
 from rbmlib.estimators.bootstrap import bootstrap_tempered
 from rbmlib.estimators.rts_start import CLOSE, ROUND_SWEEPS, checked_burn_in, rounds
 from rbmlib.paths.base import State
 from rbmlib.results import ConvergenceWarning
-from rbmlib.sweeps.registry import ESTIMATORS, register
+
 
 PRIORS = {
     "uniform": lambda betas: np.ones_like(betas),

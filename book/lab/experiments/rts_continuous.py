@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import mbar_of_sample, pilot, rts, rts_of_sample, simulated_tempering, ti
-from rbmlib.sweeps.registry import ESTIMATORS, register
 
 from .rts import side_by_side
 

@@ -9,16 +9,15 @@ import time
 
 import numpy as np
 
+from rbmbook.sweeps.words import BASES, ESTIMATORS, PATHS, register
 from rbmlib import datasets
 from rbmlib._diagnosis import Check, report
-from rbmlib._numerics import logit, softplus
-from rbmlib._validation import one_of
+from rbmlib.numerics import logit, softplus
+from rbmlib.checks import one_of
 from rbmlib.estimators.rts import updated
 from rbmlib.estimators.sams import gain_sequence
 from rbmlib.paths.base import State
 from rbmlib.paths.geometric import GeometricPath
-from rbmlib.sweeps.models import BASES
-from rbmlib.sweeps.registry import ESTIMATORS, PATHS, register
 from rbmlib.tempering.self_adjusted import Groups, checked, estimate
 from rbmlib.tempering.simulated import sample_of
 

@@ -23,10 +23,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, xlogy
 
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import __version__
-from rbmlib._validation import number, one_of
+from rbmlib.checks import number, one_of
 from rbmlib.results import Estimate
-from rbmlib.sweeps.registry import ESTIMATORS, register
 
 ENDS = ("all updates were done", "tolerance", "the change repeats", "0 log 0")  # stored by number
 LONGEST = 8  # cycle that is looked for

@@ -6,12 +6,13 @@ from functools import lru_cache
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import datasets, schedules
 from rbmlib.paths.bases import base_rate
 from rbmlib.paths.geometric import GeometricPath
-from rbmlib.sweeps.registry import ESTIMATORS, register
 from rbmlib.training.bernoulli import train
 from rbmlib.training.tracking import LogZTracker
+
 from .varopt.annealing import two_way_ais
 
 DNA_TRAIN = 1400  # rows; the other 600 of the training set are for validation (Carlson et al. 2016)

@@ -7,15 +7,15 @@ from functools import lru_cache
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import bar, datasets, exact, exact_samples, schedules, trajectory
-from rbmlib._numerics import logit
-from rbmlib._streams import ChainStream
+from rbmlib.numerics import logit
+from rbmlib.numerics import ChainStream
 from rbmlib.models import find_modes, testsystems
 from rbmlib.paths.base import State
 from rbmlib.paths.bases import base_rate
 from rbmlib.paths.geometric import GeometricPath
 from rbmlib.results import Estimate, student_interval
-from rbmlib.sweeps.registry import ESTIMATORS, register
 from rbmlib.training import Checkpoints, LogZTracker, train
 
 from .tracking import DNA_TRAIN, _tracked_training

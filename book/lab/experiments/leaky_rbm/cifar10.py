@@ -12,16 +12,15 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
 from rbmbook.images import cifar10_scale, load_cifar10
 from rbmlib import ais, exact, reverse_ais
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.models.projection import project_weights
-from rbmlib.paths import GaussianBasePath, GaussianGeometricPath
+from rbmlib.paths import GaussianBasePath, GeometricPath
 from rbmlib.results import Estimate
 from rbmlib.schedules import linear
-from rbmlib.sweeps.models import MODELS
-from rbmlib.sweeps.registry import ESTIMATORS, PATHS, register
 from rbmlib.training.gaussian import train_gaussian
 
 N_TRAIN = 45_000  # images to train on in a sweep; the other 5,000 for training are for validation
@@ -71,7 +70,7 @@ MODELS |= {
 @register(PATHS, "from a standard normal")
 def _from_a_standard_normal(rbm):
     """Of Gaussian-Bernoulli RBMs, by Gibbs sweeps; "energy" is the same path of leaky ones."""
-    return GaussianGeometricPath(rbm)
+    return GeometricPath(rbm)
 
 
 @register(PATHS, "fitted gaussian")

@@ -9,10 +9,11 @@ import time
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib.models.projection import project_weights
 from rbmlib.results import Estimate
-from rbmlib.sweeps.registry import ESTIMATORS, register
 from rbmlib.training.gaussian import train_gaussian
+
 from .training import subset
 
 LOOKS = 1, 5, 10, 20, 40, 60  # sweeps after which the chains are looked at

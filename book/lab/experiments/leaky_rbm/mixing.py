@@ -13,16 +13,15 @@ from functools import partial
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib import exact
-from rbmlib._streams import ChainStream
-from rbmlib._validation import one_of
+from rbmlib.numerics import ChainStream
+from rbmlib.checks import one_of
 from rbmlib.models import LeakyRBM
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
 from rbmlib.moves.leaky import KERNELS, negative_squares
 from rbmlib.moves.leaky_mixing import ALGORITHMS, annealed_leakiness, distances
 from rbmlib.results import Estimate
-from rbmlib.sweeps.models import MODELS
-from rbmlib.sweeps.registry import ESTIMATORS, register
 
 UNITS = 5
 MODELS |= {"one column": partial(orthogonal_leaky_rbm, 1, 1)}

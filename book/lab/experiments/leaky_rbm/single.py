@@ -12,10 +12,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from rbmlib._numerics import LOG_2PI
+from rbmbook.sweeps.words import ESTIMATORS, register
+from rbmlib.numerics import LOG_2PI
 from rbmlib.results import Estimate
 from rbmlib.schedules import linear
-from rbmlib.sweeps.registry import ESTIMATORS, register
 
 f32 = np.float32
 SUMS = ("double", "increments", "increments_on", "densities", "densities_on", "one_sum")

@@ -13,12 +13,12 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmbook.images import cifar10_scale, load_cifar10
 from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 from rbmlib.models import GaussianRBM, LeakyRBM
-from rbmlib.sweeps.models import MODELS
-from rbmlib.sweeps.registry import ESTIMATORS, register
 from rbmlib.training.gaussian import train_gaussian
+
 from .cifar10 import N_TRAIN, N_TUNING, SHAPE, diverged
 
 UNITS = 20, 100, 200, 500

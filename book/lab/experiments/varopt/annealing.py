@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from rbmbook.sweeps.words import ESTIMATORS, SCHEDULES, register
 from rbmlib import ais, reverse_ais, schedules
-from rbmlib._streams import ChainStream
+from rbmlib.numerics import ChainStream
 from rbmlib.estimators._reverse_start import moved_on, resample
 from rbmlib.estimators.exact import can_enumerate
 from rbmlib.results import Estimate, bootstrap_log_weights
-from rbmlib.sweeps.registry import ESTIMATORS, SCHEDULES, register
+
 
 from ... import exact_slopes
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rbmbook.sweeps.words import MODELS
 from rbmlib import datasets
 from rbmlib.models import BernoulliRBM
-from rbmlib.sweeps.models import MODELS
 from rbmlib.training.bernoulli import train
 
 N_DRAWN = 3

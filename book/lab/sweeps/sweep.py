@@ -1,34 +1,35 @@
 """Sweeps: many declared tasks, resumable, on one machine or on a Dask cluster.
 
 A task is a mapping of plain values, and its result a pure function of it. What a task is, a sweep
-is told (`rbmlib.sweeps.kind`). Its key is a hash of the task and of the version of its kind, a
+is told (`rbmbook.sweeps.kind`). Its key is a hash of the task and of the version of its kind, a
 number that is raised when results change, because most changes of the code leave every digit as
 it is and should not cost a day of computing (a test holds small results of that version fixed).
-A result goes into the store (`rbmlib.sweeps.store`) as soon as it arrives, so a run can be killed
-at any moment and started again.
+A result goes into the store (`rbmbook.sweeps.store`) as soon as it arrives, so a run can be killed
+at any moment and started again. What the table of the sweep holds already, such as one that is
+committed beside its declaration, is never computed again.
 """
-
-from __future__ import annotations
 
 import contextlib
 import hashlib
 import json
 import math
 import shutil
+import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from .._csv import check_columns, columns, read_table, write_table
-from .._progress import progress_bar
-from .declaration import declared, distinct, named, read_yaml
-from .engine import compute, connected
-from .kind import kind_of
-from .scheduler import check_scheduler
+from tqdm import tqdm
+
+from .declaration import declared, named, read_yaml
+from .engine import check_scheduler, compute, connected
+from .kind import TaskKind, kind_of, shown
 from .store import Record, ResultsStore, StoreError, records_now
+from .tables import Table
 
 ROW_BYTES = 4096  # of disk a task, generously
-_SIZES = ("n_temperatures", "n_chains")  # to which the seconds of a task are proportional
+SIZES = ("n_temperatures", "n_chains")  # to which the seconds of a task are proportional
 
 
 class Summary(NamedTuple):
@@ -49,7 +50,7 @@ class Sweep:
     tasks : iterable of dict
         Settings of each task: text, numbers, true or false. No two alike.
     kind : TaskKind or callable
-        What a task is: `rbmlib.sweeps.ESTIMATES` (log Z of a model), another `TaskKind`, or a
+        What a task is: `rbmbook.sweeps.ESTIMATES` (log Z of a model), another `TaskKind`, or a
         plain function ``kind(**task)`` -> dict of plain values, the results of the row. A value
         named "seconds" goes into the provenance instead.
     name : str
@@ -71,27 +72,39 @@ class Sweep:
     2 ['n,square', '1,1', '2,4']
     """
 
-    def __init__(self, tasks, kind, *, name="sweep", folder=".", store=None, version="1"):
-        self.kind, self.name, self.folder = kind_of(kind, version), name, Path(folder)
+    def __init__(
+        self, tasks: Iterable[dict], kind, *, name: str = "sweep", folder=".", store=None,
+        version: str = "1",
+    ):  # fmt: skip
+        self.kind: TaskKind = kind_of(kind, version)
+        self.name, self.folder = name, Path(folder)
         self.store = Path(store) if store else self.folder / f"{name}.sqlite"
         self.version = self.kind.version
         self.overrides: dict = {}  # of settings of a declaration
         self._digests: dict[str, str] = {}  # of the files of each task, by key
-        self.tasks = distinct(
-            {i: declared(i, task, self.kind) for i, task in enumerate(tasks, 1)}, self._key
-        )
+        self.tasks: dict[str, dict] = {}
+        numbers: dict[str, int] = {}
+        for number, task in enumerate(tasks, 1):
+            whole = declared(number, task, self.kind)
+            key = self._key(whole)
+            if key in numbers:
+                raise ValueError(
+                    f"task {number} is the same as task {numbers[key]}: {shown(whole)}"
+                )
+            numbers[key], self.tasks[key] = number, whole
 
     @classmethod
     def from_yaml(
         cls, path, kind, *, folder=None, store=None, check_models: bool = True, overrides=None
-    ) -> Sweep:  # fmt: skip
+    ) -> "Sweep":
         """Read a declaration: see the files in ``book/scales``.
 
         ``grids`` is a list of mappings of settings. A value may be a list, or ``{first: 0,
         count: 20}`` for a run of whole numbers; a grid stands for all combinations. ``results``
         is the folder of the tables, relative to the file (default: beside it); the argument
-        ``folder`` names another. ``check_models=False`` does not look whether the models can be
-        read here. ``overrides`` is a mapping of settings to values, or lists of values: they
+        ``folder`` names another. ``check_models=False`` does not look whether the models of
+        tasks that the table does not hold can be read here. ``overrides`` is a mapping of
+        settings to values, or lists of values: they
         replace those of every task that takes such a setting. The table of such a sweep is
         another, so it needs a ``folder`` of its own; its provenance says what was overridden.
 
@@ -109,25 +122,30 @@ class Sweep:
                 f"{source.name}: overrides without a folder of their own: expected a folder "
                 f"(--folder out) other than {committed}, whose table has other settings"
             )
-        folder = folder or committed
         with named(source.name):
-            sweep = cls(declaration.tasks, kind, name=source.stem, folder=folder, store=store)
+            sweep = cls(
+                declaration.tasks, kind, name=source.stem, folder=folder or committed, store=store
+            )
             if check_models:
-                sweep.kind.check_files(sweep.tasks.values())
+                todo = sweep._todo(sweep._with_table({}))
+                for _, reason in kind.faults(list(todo.values()), True):
+                    raise ValueError(reason)
         sweep.overrides = dict(overrides or {})
         return sweep
 
     def _key(self, task: dict) -> str:
         digest = self.kind.digest(task)
-        content = [self.version, task, digest]
-        key = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+        content = json.dumps([self.version, task, digest], sort_keys=True)
+        key = hashlib.sha256(content.encode()).hexdigest()[:32]
         self._digests[key] = digest
         return key
 
     # running -------------------------------------------------------------------------------
 
-    def run(self, scheduler: str | None = None, *, n_workers: int | None = None,
-            progress: bool | None = None) -> Summary:  # fmt: skip
+    def run(
+        self, scheduler: str | None = None, *, n_workers: int | None = None,
+        progress: bool | None = None,
+    ) -> Summary:  # fmt: skip
         """Compute what is missing; tasks that failed before are tried again.
 
         Parameters
@@ -153,15 +171,15 @@ class Sweep:
         if scheduler is not None:
             check_scheduler(scheduler)
         self._check_disk()
-        self._earlier_rows()
+        self.table.rows(self.tasks)  # one of others is refused
+        failed: dict[str, str] = {}
         with ResultsStore(self.store, self.version) as store:
-            known = store.records()
-            todo = {k: t for k, t in self.tasks.items() if k not in known or known[k].error}
-            failed: dict[str, str] = {}
+            todo = self._todo(self._with_table(store.records()))
             if todo:
-                with connected(scheduler, n_workers, len(todo)) as client, progress_bar(
-                    len(todo), self.name, progress, unit="task"
-                ) as bar:  # fmt: skip
+                with (
+                    connected(scheduler, n_workers, len(todo)) as client,
+                    _bar(len(todo), self.name, progress) as bar,
+                ):
                     for records in compute(
                         client, self.name, self.kind, todo, self._digests, shared=n_workers == 0
                     ):
@@ -172,6 +190,9 @@ class Sweep:
         n_before = len(self.tasks) - len(todo)
         seconds = time.perf_counter() - started
         return Summary(len(self.tasks), n_before, len(todo) - len(failed), failed, seconds)
+
+    def _todo(self, known: dict[str, Record]) -> dict[str, dict]:
+        return {k: t for k, t in self.tasks.items() if k not in known or known[k].error}
 
     def _check_disk(self) -> None:
         """Refuse to start where the results would not fit."""
@@ -190,12 +211,22 @@ class Sweep:
 
     # results -------------------------------------------------------------------------------
 
+    @property
+    def table(self) -> Table:
+        return Table(self.folder, self.name)
+
+    def _with_table(self, stored: dict[str, Record]) -> dict[str, Record]:
+        """What the table that is there holds besides; a failure in the store is no result."""
+        tabled = {r.key: r for r in self.table.records(self.tasks)}
+        return stored | {k: r for k, r in tabled.items() if k not in stored or stored[k].error}
+
+    def _known(self) -> dict[str, Record]:
+        stored = self.store.exists()
+        return self._with_table(records_now(self.store, self.version) if stored else {})
+
     def records(self) -> list[Record]:
-        """What is stored of this sweep's tasks, in the order of the table."""
-        if not self.store.exists():
-            return []
-        with ResultsStore(self.store, self.version) as store:
-            known = store.records()
+        """What is known of this sweep's tasks, in the order of the table."""
+        known = self._known()
         found = [known[key] for key in self.tasks if key in known]
         names = list(dict.fromkeys(name for task in self.tasks.values() for name in task))
         return sorted(found, key=lambda r: [_sortable(r.task.get(name)) for name in names])
@@ -205,7 +236,9 @@ class Sweep:
 
         Raises ValueError if a task has not been run yet.
         """
-        records = self.records()
+        return self._rows(self.records())
+
+    def _rows(self, records: list[Record]) -> list[dict]:
         if len(records) < len(self.tasks):
             raise ValueError(
                 f"{self.name}: {len(self.tasks) - len(records)} of {len(self.tasks)} tasks have "
@@ -222,25 +255,16 @@ class Sweep:
         The first holds settings and results: the same bytes however the tasks were run. The
         second holds the seconds, the kind of machine and the versions.
         """
-        target, provenance = self._tables()
-        self._earlier_rows()
-        rows = self.rows()
-        check_columns(target, columns(rows))
+        records = self.records()
         said = "; ".join(f"{name}={value}" for name, value in self.overrides.items())
         more = {"overrides": said} if said else {}
-        write_table(provenance, [{"key": r.key} | r.provenance | more for r in self.records()])
-        write_table(target, rows)
-        return target
+        provenance = [{"key": r.key} | r.provenance | more for r in records]
+        self.table.write(self._rows(records), provenance)
+        return self.table.results
 
-    def _tables(self) -> tuple[Path, Path]:
-        return self.folder / f"{self.name}.csv", self.folder / f"{self.name}.provenance.csv"
-
-    def _earlier_rows(self) -> list[tuple[dict, dict]]:
-        """Rows and provenance of the tables that are there; ValueError if they are not ours."""
-        target, provenance = self._tables()
-        settings = {frozenset(task) for task in self.tasks.values()}  # sets of names, each once
-        rows = read_table(target, *map(set, settings)), read_table(provenance, {"key", "seconds"})
-        return list(zip(*rows, strict=False))
+    def todo(self) -> list[dict]:
+        """Tasks of which neither the store nor the table has a result, as it is now."""
+        return list(self._todo(self._known()).values())
 
     def expected_seconds(self) -> tuple[int, float | None]:
         """Number of tasks to do, and their seconds on one worker, judged by earlier ones.
@@ -248,19 +272,18 @@ class Sweep:
         Earlier tasks are those in the store and in the table. None if some task is like none of
         them (the same settings but seed and size). Of a sweep that runs, as it is now.
         """
-        known = records_now(self.store, self.version) if self.store.exists() else {}
-        todo = [t for k, t in self.tasks.items() if k not in known or known[k].error]
-        earlier = [(r.task, r.provenance) for r in known.values() if not r.error]
-        earlier += self._earlier_rows()
+        known = self._known()
+        todo = self._todo(known).values()
         names = {name for task in todo for name in task}
+        earlier = [(r.task, r.provenance) for r in known.values() if not r.error]
         rates: dict[tuple, list[float]] = {}
-        for row, provenance in earlier:
+        for row, provenance in earlier + self.table.rows(self.tasks):
             # what is no number in a table tells nothing
             with contextlib.suppress(ValueError, ZeroDivisionError):
                 kind, size = _kind_and_size(
                     {k: v for k, v in row.items() if k in names and v not in ("", None)}
                 )
-                if provenance["seconds"]:
+                if provenance.get("seconds"):
                     rates.setdefault(kind, []).append(float(provenance["seconds"]) / size)
         sizes = [_kind_and_size(task) for task in todo]
         if any(kind not in rates for kind, _ in sizes):
@@ -270,9 +293,18 @@ class Sweep:
 
 def _kind_and_size(task: dict) -> tuple[tuple, float]:
     """Tasks of a kind take seconds in proportion to their size."""
-    size = math.prod(float(task.get(name, 1)) for name in _SIZES)
-    kind = sorted((k, str(v)) for k, v in task.items() if k not in (*_SIZES, "seed"))
+    size = math.prod(float(task.get(name, 1)) for name in SIZES)
+    kind = sorted((k, str(v)) for k, v in task.items() if k not in (*SIZES, "seed"))
     return tuple(kind), size
+
+
+def _bar(total: int, name: str, progress: bool | None) -> tqdm:
+    """On a terminal a bar, in a log a line now and then, in a notebook nothing unless asked for."""
+    silent = progress is False or (progress is None and "ipykernel" in sys.modules)
+    every = 0.1 if sys.stderr.isatty() else 10
+    return tqdm(
+        total=total, desc=name, unit="task", disable=silent, leave=False, delay=2, mininterval=every
+    )
 
 
 def last_line(text: str) -> str:

@@ -1,29 +1,13 @@
 """A kind of task: all that a sweep needs to know of what it runs."""
 
-from __future__ import annotations
-
+import itertools
+import reprlib
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 # Raised when results of the library change: workers must have the client's, tables say theirs.
 RESULTS_VERSION = 1
 PLAIN = (str, int, float, bool, type(None))  # what settings and results are
-
-
-def _as_given(task: dict) -> dict:
-    return task
-
-
-def _no_file(task: dict) -> str:
-    return ""
-
-
-def _nothing(tasks: Iterable[dict]) -> None:
-    pass
-
-
-def _none(tasks: Iterable[dict]) -> list:
-    return []
 
 
 class TaskKind(NamedTuple):
@@ -41,25 +25,22 @@ class TaskKind(NamedTuple):
         ``check(task)`` -> the task with every setting spelled out, or a ValueError.
     digest : callable
         ``digest(task)`` -> a hash of the files that the task reads, or "": part of its key.
-    check_files : callable
-        ``check_files(tasks)`` raises ValueError where a file that is named cannot be read here,
-        or does not fit its task.
     settings : callable
         ``settings(task)``: names of the settings that such a task may have.
     faults : callable
-        ``faults(tasks)`` -> pairs of a task that would fail and the reason; downloads nothing.
+        ``faults(tasks, fetch)`` yields pairs of a task that would fail and the reason; downloads
+        nothing unless ``fetch``.
     to_download : callable
         ``to_download(tasks)`` -> names of what will be downloaded.
     """
 
     compute: Callable[..., dict]
     version: str
-    check: Callable[[dict], dict] = _as_given
-    digest: Callable[[dict], str] = _no_file
-    check_files: Callable[[Iterable[dict]], None] = _nothing
-    settings: Callable[[dict], Iterable[str]] = _as_given
-    faults: Callable[[Iterable[dict]], list[tuple[dict, str]]] = _none
-    to_download: Callable[[Iterable[dict]], list[str]] = _none
+    check: Callable[[dict], dict] = dict
+    digest: Callable[[dict], str] = lambda task: ""
+    settings: Callable[[dict], Iterable[str]] = dict
+    faults: Callable[[list[dict], bool], Iterable[tuple[dict, str]]] = lambda tasks, fetch: ()
+    to_download: Callable[[Iterable[dict]], list[str]] = lambda tasks: []
 
 
 def kind_of(kind, version: str) -> TaskKind:
@@ -67,5 +48,27 @@ def kind_of(kind, version: str) -> TaskKind:
     if isinstance(kind, TaskKind):
         return kind
     if not hasattr(kind, "__qualname__"):
-        raise TypeError(f"kind is {kind!r}: expected a TaskKind, or a function with a name (def)")
+        raise TypeError(
+            f"kind is {shown(kind)}: expected a TaskKind, or a function with a name (def)"
+        )
     return TaskKind(kind, f"{kind.__module__}.{kind.__qualname__} {version}")
+
+
+def one_of(name: str, value, words) -> str:
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"{name} is {shown(value)}: expected one of {', '.join(map(repr, words))}")
+    return value
+
+
+_brief = reprlib.Repr()
+_brief.maxstring = _brief.maxother = _brief.maxlong = 120
+_brief.maxlist, _brief.maxlevel = 12, 3
+MOST_SETTINGS = 40
+
+
+def shown(value) -> str:
+    """A value for a message, in a line or two, whatever it is; settings in their order."""
+    if isinstance(value, dict):
+        pairs = itertools.islice(value.items(), MOST_SETTINGS)
+        return "{" + ", ".join(f"{_brief.repr(k)}: {_brief.repr(v)}" for k, v in pairs) + "}"
+    return _brief.repr(value)

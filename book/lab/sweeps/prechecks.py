@@ -1,19 +1,16 @@
 """What would fail in a task, found before anything is computed."""
 
-from __future__ import annotations
-
-import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
-from .. import datasets
-from ..estimators.exact import MAX_UNITS
-from ..models.bernoulli import BernoulliRBM
-from .models import BASE_RATE, MODELS, biases, load_model
+import rbmlib as rl
+from rbmlib import datasets
+
+from .words import BASE_RATE, MODELS, biases, load_model
 
 PIXELS = {"mnist": 784, "course": 784, "cifar10 subset": 3072, "cifar10": 3072}
 OF_BITS = "geometric", "moment averaging"  # paths of Bernoulli RBMs
+MAX_UNITS = 30  # in a layer that `rl.exact` enumerates
 COULD_NOT = (ValueError, TypeError, OSError, RuntimeError)
 
 
@@ -23,12 +20,8 @@ class Size(NamedTuple):
     n_visible: int
     n_hidden: int
 
-    @property
-    def n_enumerated(self) -> int:
-        return min(self)
 
-
-def task_faults(tasks: Iterable[dict], *, fetch: bool = True) -> list[tuple[dict, str]]:
+def task_faults(tasks: Iterable[dict], fetch: bool = True) -> Iterable[tuple[dict, str]]:
     """Tasks that would fail, each with the reason.
 
     Without ``fetch`` nothing is downloaded: a published model that is not here counts as good,
@@ -39,7 +32,6 @@ def task_faults(tasks: Iterable[dict], *, fetch: bool = True) -> list[tuple[dict
     unseen = set() if fetch else set(MODELS)  # what makes them may download data
     models: dict = {}  # by name: the model, or why it cannot be read
     bases: dict = {}  # by model and data: the base rate, or why there is none
-    found = []
     for task in tasks:
         name, data = task["model"], task.get("data")
         if name in unseen:
@@ -47,15 +39,16 @@ def task_faults(tasks: Iterable[dict], *, fetch: bool = True) -> list[tuple[dict
         if name not in models:
             models[name] = _tried(_size if name in away else _model_or_size, name)
         model = models[name]
-        reason = model if isinstance(model, str) else _misfit(task, model)
+        reason = (
+            model if isinstance(model, str) else _other_kind(task, model) or _misfit(task, model)
+        )
         if reason is not None:
-            found.append((task, f"model is {name!r}: {reason}"))
+            yield task, f"model is {name!r}: {reason}"
         elif data:
             if (name, data) not in bases:
                 bases[name, data] = _tried(biases, model, BASE_RATE, data)
             if isinstance(reason := bases[name, data], str):
-                found.append((task, f"data is {data!r}: {reason}"))
-    return found
+                yield task, f"data is {data!r}: {reason}"
 
 
 def _tried(function, *arguments):
@@ -66,26 +59,10 @@ def _tried(function, *arguments):
         return str(error)
 
 
-def check_models(tasks: Iterable[dict]) -> None:
-    """Refuse a sweep in which a task would fail."""
-    for _, reason in task_faults(tasks):
-        raise ValueError(reason)
-
-
 def to_download(tasks: Iterable[dict]) -> list[str]:
     """Published models that are named and not here."""
     away = {info.name for info in datasets.list_rbms() if info.where == "not here"}
     return sorted(away & {task["model"] for task in tasks})
-
-
-def folder_fault(*folders: Path) -> str | None:
-    """Why results could not be written there."""
-    for folder in folders:
-        while not folder.exists() and folder != folder.parent:
-            folder = folder.parent  # it would be made
-        if not folder.is_dir() or not os.access(folder, os.W_OK):
-            return f"cannot write into {folder}: give another place (--folder, --store)"
-    return None
 
 
 def _size(name: str) -> Size:
@@ -100,37 +77,39 @@ def _model_or_size(name: str):
 
 def _other_kind(task: dict, model) -> str | None:
     """Why a model of this kind has no such path, or cannot be enumerated."""
-    if isinstance(model, (BernoulliRBM, Size)):
+    if isinstance(model, (rl.BernoulliRBM, Size)):
         return None
+    kind = f"it is a {type(model).__name__}"
     if task.get("path") in OF_BITS:
         return (
-            f"it is a {type(model).__name__}, and the path {task['path']!r} is of Bernoulli RBMs: "
+            f"{kind}, and the path {task['path']!r} is of Bernoulli RBMs: "
             "name a path of its kind (such as 'path: leakiness', of a LeakyRBM)"
         )
     if task["estimator"] == "exact" and not hasattr(model, "exact_log_z"):
-        return f"it is a {type(model).__name__}, which the estimator 'exact' cannot enumerate"
+        return f"{kind}, which the estimator 'exact' cannot enumerate"
     return None
 
 
 def _misfit(task: dict, model) -> str | None:
-    if reason := _other_kind(task, model):
-        return reason
-    shown = f"{model.n_visible} visible units" if hasattr(model, "n_visible") else repr(model)
     n_visible = getattr(model, "n_visible", None)
-    if task["estimator"] == "exact" and getattr(model, "n_enumerated", 0) > MAX_UNITS:
+    it_has = f"it has {repr(model) if n_visible is None else f'{n_visible} visible units'}"
+    counted = isinstance(model, (rl.BernoulliRBM, Size))
+    units = min(model.n_visible, model.n_hidden) if counted else 0
+    if task["estimator"] == "exact" and units > MAX_UNITS:
         return (
-            f"it has too many units for the estimator 'exact': {model.n_enumerated} in its smaller "
+            f"it has too many units for the estimator 'exact': {units} in its smaller "
             f"layer, expected {MAX_UNITS} at most"
         )
-    images = PIXELS["mnist"]
-    if task.get("base") == BASE_RATE and not task.get("data") and n_visible != images:
-        return (
-            f"it has {shown}, and the base 'base rate' is that of MNIST, of {images} pixels: name "
-            "training data of the model (data: FILE.npy), or take 'base: mean field'"
-        )
-    if task.get("begin") == "images" and n_visible != images:
-        return f"it has {shown}, and 'begin: images' takes those of MNIST: leave it out"
+    if n_visible != PIXELS["mnist"]:
+        if task.get("base") == BASE_RATE and not task.get("data"):
+            return (
+                f"{it_has}, and the base 'base rate' is that of MNIST, of {PIXELS['mnist']} "
+                "pixels: name training data of the model (data: FILE.npy), or take "
+                "'base: mean field'"
+            )
+        if task.get("begin") == "images":
+            return f"{it_has}, and 'begin: images' takes those of MNIST: leave it out"
     pixels = PIXELS.get(task["test_set"])
     if pixels and n_visible != pixels:
-        return f"it has {shown}, and the test set {task['test_set']!r} {pixels} pixels"
+        return f"{it_has}, and the test set {task['test_set']!r} {pixels} pixels"
     return None

@@ -1,25 +1,33 @@
-"""A task, checked and computed."""
-
-from __future__ import annotations
+"""A task, checked and computed: log Z of a model."""
 
 import difflib
+import hashlib
 import math
 import warnings
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._validation import one_of
-from ..models import log_likelihood
-from ..results import ConvergenceWarning
-from . import estimators, paths, schedules  # noqa: F401  (each registers its words)
-from .faults import check_models, task_faults, to_download
-from .kind import RESULTS_VERSION, TaskKind
-from .models import BASE_RATE, BASES, TEST_SETS, file_digest, load_model, model_digest
-from .registry import ESTIMATORS, PATHS, SCHEDULES, parts_of, settings_of
+import rbmlib as rl
+from rbmlib import datasets
+
+from . import words
+from .kind import RESULTS_VERSION, TaskKind, one_of, shown
+from .prechecks import task_faults, to_download
+from .words import BASES, ESTIMATORS, MODELS, PATHS, SCHEDULES, TEST_SETS, parts_of, settings_of
 
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
+MAY_BE_ZERO = (
+    "seed", "path_seed", "n_burn_in", "n_leapfrog", "n_reversed", "n_apart", "look", "warm_up"
+)  # fmt: skip
+MEANING = {
+    int: "a whole number of at least {least}, in digits (YAML takes 1e4 for a text)",
+    float: "a number with a point (YAML takes 1e-3 for a text: write 1.0e-3)",
+    str: "a word",
+    bool: "true or false",
+}
 
 
 def declared(task: dict) -> dict[str, tuple[type, Any]]:
@@ -31,11 +39,13 @@ def declared(task: dict) -> dict[str, tuple[type, Any]]:
         path = one_of("path", task.get("path", "geometric"), PATHS)
         settings |= {"path": (str, path)} | settings_of(PATHS[path])
     if "betas" in needed:
-        schedule = one_of("schedule", task.get("schedule", "linear"), SCHEDULES)
+        own = getattr(ESTIMATORS[estimator], "own_betas", False)
+        known = [name for name in SCHEDULES if own or name != words.OWN]
+        schedule = one_of("schedule", task.get("schedule", "linear"), known)
         settings |= {"schedule": (str, schedule)} | settings_of(SCHEDULES[schedule])
     settings |= {"estimator": (str, estimator)} | settings_of(ESTIMATORS[estimator])
     settings |= {"test_set": (str, "none")}
-    if needed & {"betas", "rng", "seed"}:
+    if {"betas", "rng", "seed"} & {*needed}:
         settings |= {"seed": (int, None)}
     return settings
 
@@ -51,9 +61,7 @@ def checked(task: dict) -> dict:
     known = declared(task)
     for name in task:
         if name not in known:
-            close = difflib.get_close_matches(str(name), known, n=1)
-            hint = f", did you mean {close[0]}?" if close else "."
-            raise ValueError(f"unknown setting {name!r}{hint} Expected: {', '.join(known)}")
+            raise ValueError(unknown_setting(f"unknown setting {shown(name)}", name, known))
     whole = {
         name: _of_type(name, task.get(name, default), kind, 0 if default == 0 else 1)
         for name, (kind, default) in known.items()
@@ -61,9 +69,32 @@ def checked(task: dict) -> dict:
     for name, registry in (("base", BASES), ("test_set", TEST_SETS)):
         if name in whole:
             one_of(name, whole[name], registry)
-    if "data" in whole and (not whole["data"] or whole["base"] != BASE_RATE):
+    if "data" in whole and (not whole["data"] or whole["base"] != words.BASE_RATE):
         del whole["data"]  # read for no other base: such tasks are the same with and without it
     return whole
+
+
+def unknown_setting(what: str, name, known) -> str:
+    close = difflib.get_close_matches(str(name)[:80], known, n=1)
+    hint = f", did you mean {close[0]}?" if close else "."
+    return f"{what}{hint} Expected: {', '.join(known)}"
+
+
+def _of_type(name: str, value: Any, kind: type, least: int):
+    least = 0 if name in MAY_BE_ZERO else least
+    meaning = MEANING[kind].format(least=least)
+    if value is None:
+        raise ValueError(f"{name} is missing: expected {meaning}")
+    if kind is float and type(value) is int:
+        value = float(value)
+    if kind is int and type(value) is float and value.is_integer():
+        value = int(value)
+    if type(value) is not kind or (kind is int and value < least):
+        raise ValueError(f"{name} is {shown(value)}: expected {meaning}")
+    return value
+
+
+# computing ----------------------------------------------------------------------------------
 
 
 def estimate(**task) -> dict:
@@ -81,12 +112,13 @@ def estimate(**task) -> dict:
     function = ESTIMATORS[task["estimator"]]
     needed = parts_of(function)
     chosen = _chosen(task, PATHS[task["path"]]) if "path" in needed else {}
-    model = task["model"]
-    rbm, path = _model_and_path(model, digest(task), task.get("path"), tuple(chosen.items()))
+    rbm, path = _model_and_path(
+        task["model"], digest(task), task.get("path"), tuple(chosen.items())
+    )
     parts = {"rbm": rbm, "path": path, "seed": task.get("seed", 0)}
     parts["rng"] = np.random.default_rng([parts["seed"], 1])  # estimators draw from `seed` itself
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # `converged` says so in the table
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)  # `converged` says so in the table
         if "betas" in needed:
             parts["betas"] = _call(SCHEDULES[task["schedule"]], parts, task)
         result = _call(function, parts, task)
@@ -96,7 +128,7 @@ def estimate(**task) -> dict:
     row |= {"converged": result.converged, "start": result.settings.get("start")}
     row |= {name: _rounded(value) for name, value in more.items()}
     if task["test_set"] != "none":
-        each = log_likelihood(rbm, TEST_SETS[task["test_set"]](), result.log_z)
+        each = rl.log_likelihood(rbm, TEST_SETS[task["test_set"]](), result.log_z)
         row["log_likelihood"] = _rounded(each.sum())
         row["log_likelihood_error"] = _rounded(each.size * result.std_error)
     return row | {"seconds": result.seconds}
@@ -105,53 +137,47 @@ def estimate(**task) -> dict:
 @lru_cache(maxsize=8)
 def _model_and_path(model: str, digest: str, path: str | None, settings: tuple):
     """Kept from one task to the next; a file that has changed (``digest``) is read again."""
-    rbm = load_model(model)
+    rbm = words.load_model(model)
     return rbm, PATHS[path](rbm, **dict(settings)) if path else None
 
 
 def _call(function, parts: dict, task: dict):
-    return function(*(parts[p] for p in parts_of(function, list)), **_chosen(task, function))
+    return function(*(parts[name] for name in parts_of(function)), **_chosen(task, function))
 
 
 def _chosen(task: dict, function) -> dict:
     return {name: task[name] for name in settings_of(function) if name in task}
 
 
-def _of_type(name: str, value: Any, kind: type, least: int):
-    least = 0 if name in MAY_BE_ZERO else least
-    meaning = _MEANING[kind].format(least=least)
-    if value is None:
-        raise ValueError(f"{name} is missing: expected {meaning}")
-    if kind is float and type(value) is int:
-        value = float(value)
-    if kind is int and type(value) is float and value.is_integer():
-        value = int(value)
-    wrong = type(value) is not kind
-    if wrong or (kind is int and value < least):
-        raise ValueError(f"{name} is {value!r}: expected {meaning}")
-    return value
-
-
-MAY_BE_ZERO = (
-    "seed", "path_seed", "n_burn_in", "n_leapfrog", "n_reversed", "n_apart", "look", "warm_up"
-)  # fmt: skip
-_MEANING = {
-    int: "a whole number of at least {least}, in digits (YAML takes 1e4 for a text)",
-    float: "a number with a point (YAML takes 1e-3 for a text: write 1.0e-3)",
-    str: "a word",
-    bool: "true or false",
-}
-
-
 def _rounded(value):
     return None if value is None or math.isnan(value) else round(float(value), DIGITS)
 
 
+# files --------------------------------------------------------------------------------------
+
+
 def digest(task: dict) -> str:
-    """What the files of a model and of its data hold, where a task names some: part of its key."""
-    if not task.get("data"):
-        return model_digest(task["model"])
-    return model_digest(task["model"]) + file_digest("data", task["data"], "a .npy, .npz or .csv")
+    """SHA-256 of a model and of data in files of the user's: a name does not say which they are."""
+    found, model = "", task["model"]
+    if model is not None and model not in MODELS and model not in datasets.register.RBMS:
+        registered = "a registered name (python -m rbmlib data), or a file"
+        found = _file_digest("model", model, "an .npz or .mat", registered)
+    if task.get("data"):
+        found += _file_digest("data", task["data"], "a .npy, .npz or .csv", "a file")
+    return found
+
+
+def _file_digest(setting: str, name: str, kinds: str, expected: str) -> str:
+    try:
+        file = Path(name).expanduser()
+        if file.exists() and not file.is_file():  # a device never ends
+            raise ValueError(f"{setting} is {name!r}, which is no regular file: expected {kinds}")
+        with file.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+    except OSError as error:
+        raise ValueError(
+            f"{setting} is {shown(name)}: {error.strerror}; expected {expected}"
+        ) from None
 
 
 ESTIMATES = TaskKind(
@@ -159,8 +185,7 @@ ESTIMATES = TaskKind(
     f"rbmlib results {RESULTS_VERSION}",
     check=checked,
     digest=digest,
-    check_files=check_models,
     settings=declared,
-    faults=lambda tasks: task_faults(tasks, fetch=False),
+    faults=task_faults,
     to_download=to_download,
 )

@@ -1,0 +1,164 @@
+"""``python -m rbmbook run SWEEP.yaml``: the table of a sweep, or what is missing of it."""
+
+import argparse
+import os
+import signal
+import sys
+import warnings
+from pathlib import Path
+
+from rbmbook.experiments import BOOK_ESTIMATES, book_sweep
+from rbmbook.sweeps.declaration import faults, read_overrides, read_yaml
+from rbmbook.sweeps.kind import shown
+
+STOPPED = 128 + signal.SIGINT  # the exit code
+SHOWN_ERRORS = 10
+WRONG = (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportError, MemoryError)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit code: 0 if every task has a result, 1 if some failed, 2 for wrong input."""
+    options = _parser().parse_args(arguments)
+    warnings.showwarning = lambda message, *_, **__: _complain(f"warning: {message}")
+    try:
+        return _run(options)
+    except BrokenPipeError:  # whoever read the output has seen enough
+        return 128 + signal.SIGPIPE
+    except WRONG as error:
+        _complain(f"error: {' '.join(str(error).split())}")
+        return 2
+    except KeyboardInterrupt:
+        _complain("stopped: what is finished is stored; the same command goes on")
+        return STOPPED
+
+
+def _run(options) -> int:
+    if options.workers is not None and options.workers < 0:
+        raise ValueError(f"--workers is {options.workers}: expected 0 (a thread) or more")
+    if options.workers is not None and options.scheduler:
+        raise ValueError("--workers and --scheduler: a scheduler has workers of its own")
+    if options.scheduler == "":
+        raise ValueError("--scheduler is empty: expected an address such as tcp://HOST:PORT")
+    overrides = read_overrides(options.set)
+    if overrides and not options.folder:
+        raise ValueError("--set needs --folder: the table would replace one of other settings")
+    if options.dry_run:
+        tasks = read_yaml(Path(options.sweep), BOOK_ESTIMATES, overrides).tasks
+        if found := faults(tasks, BOOK_ESTIMATES):
+            return _say_faults(found, len(tasks))
+    sweep = book_sweep(
+        options.sweep, store=options.store, folder=options.folder, overrides=overrides,
+        check_models=not options.dry_run,
+    )  # fmt: skip
+    if options.dry_run:
+        _check_folders(sweep.folder, sweep.store.parent)
+    elif options.folder:
+        sweep.folder.mkdir(parents=True, exist_ok=True)
+    n_todo, seconds = sweep.expected_seconds()
+    how_long = f"{_duration(seconds)} of one core" if seconds is not None else "no earlier run says"
+    _say(
+        f"{sweep.name}: {len(sweep.tasks)} tasks, {n_todo} to do ({how_long if n_todo else 'none'})"
+    )
+    if options.dry_run:
+        for name in BOOK_ESTIMATES.to_download(sweep.todo()):
+            _say(f"{name} will be downloaded, or read from $RBMLIB_DATA")
+        return 0
+    done = sweep.run(options.scheduler, n_workers=options.workers, progress=True)
+    _say(
+        f"{done.n_finished} finished in {_duration(done.seconds)}, {done.n_before} were there, "
+        f"{len(done.failed)} failed: {sweep.to_csv()}"
+    )
+    for key, error in list(done.failed.items())[:SHOWN_ERRORS]:
+        _complain(f"failed: {shown(sweep.tasks[key])}: {error}")
+    return 1 if done.failed else 0
+
+
+def _check_folders(*folders: Path) -> None:
+    for folder in folders:
+        while not folder.exists() and folder != folder.parent:
+            folder = folder.parent  # it would be made
+        if not folder.is_dir() or not os.access(folder, os.W_OK):
+            raise ValueError(f"cannot write into {folder}: give another place (--folder, --store)")
+
+
+def _say_faults(found: list[tuple[dict, str]], n_tasks: int) -> int:
+    by_reason: dict[str, list[dict]] = {}
+    for task, reason in found:
+        by_reason.setdefault(reason, []).append(task)
+    _complain(f"error: {len(found)} of {n_tasks} tasks would fail")
+    for reason, tasks in list(by_reason.items())[:SHOWN_ERRORS]:
+        _complain(f"would fail: {reason}\n  {len(tasks)} tasks, such as {shown(tasks[0])}")
+    if len(by_reason) > SHOWN_ERRORS:
+        _complain(f"... and {len(by_reason) - SHOWN_ERRORS} other reasons")
+    return 2
+
+
+def _duration(seconds: float) -> str:
+    for size, unit in ((3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _complain(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m rbmbook", allow_abbrev=False, description="Tables of the book."
+    )
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    run = commands.add_parser(
+        "run",
+        allow_abbrev=False,  # a misspelt option is refused, not guessed
+        help="compute the table of a sweep, or what is missing of it",
+        description="Compute the tasks that a sweep declares and write its table. What the table "
+        "holds already is not computed again. It can be stopped at any time: the same command "
+        f"goes on where it was. {(main.__doc__ or '').strip()}",
+    )
+    run.add_argument("sweep", metavar="SWEEP.yaml", help="see book/scales for examples")
+    run.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="a Dask scheduler, tcp://HOST:PORT; default: worker processes on this machine",
+    )
+    run.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="worker processes on this machine; default: one a processor",
+    )
+    run.add_argument(
+        "--store", metavar="FILE", help="where results are kept; default: beside the table"
+    )
+    run.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="replace a setting in every task that takes it, in YAML: n_chains=100, "
+        "'seed=[0, 1]'; may be repeated, and needs --folder",
+    )
+    run.add_argument(
+        "--folder", metavar="FOLDER", help="where the table goes; default: as the sweep says"
+    )
+    run.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="say what there is to do, how long, and what would fail (exit code 2)",
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    if code == STOPPED:  # nothing is left to be closed that is worth waiting for
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)

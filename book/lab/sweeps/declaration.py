@@ -1,0 +1,201 @@
+"""The declaration of a sweep: its tasks, one by one or as grids in a YAML file."""
+
+import contextlib
+import itertools
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+from .kind import PLAIN, TaskKind, kind_of, shown
+from .task import unknown_setting
+
+MAX_TASKS = 1_000_000  # of a sweep: the client holds them all, and looks at each
+MAX_BYTES = 10_000_000  # of a declaration
+MAX_MESSAGE = 1500  # characters
+
+
+def declared(number: int, task, kind: TaskKind) -> dict:
+    """A task with every setting spelled out; ValueError says which task is wrong, and how."""
+    with named(f"task {number}"):
+        if not isinstance(task, dict) or not task:
+            raise ValueError(f"it is {shown(task)}: expected a mapping of settings")
+        for name, value in task.items():
+            if not isinstance(value, PLAIN):
+                meaning = "text, a number, true or false"
+            elif isinstance(value, float) and not math.isfinite(value):
+                meaning = "a finite number"
+            else:
+                continue
+            raise ValueError(f"{name} is {shown(value)}: expected {meaning}")
+        return kind.check(task)
+
+
+def faults(tasks: list[dict], kind: TaskKind) -> list[tuple[dict, str]]:
+    """Tasks that would be refused or fail, each with the reason; nothing is downloaded."""
+    found, good = [], []
+    for task in tasks:
+        try:
+            good.append(declared(0, task, kind))
+        except ValueError as error:
+            found.append((task, str(error).removeprefix("task 0: ")))
+    return [*found, *kind.faults(good, False)]
+
+
+class Declaration(NamedTuple):
+    """What a YAML file declares."""
+
+    tasks: list[dict]
+    results: str  # folder of the tables, relative to the file
+
+
+def read_yaml(source: Path, kind: TaskKind | None = None, overrides=None) -> Declaration:
+    """Raises ValueError if it is no declaration of a sweep; the message says where."""
+    kind, overrides = kind or kind_of(dict, ""), overrides or {}
+    with named(source.name):
+        content = _content(source)
+        grids, results = content.get("grids"), content.get("results", ".")
+        if not isinstance(grids, list) or not all(isinstance(g, dict) and g for g in grids):
+            raise ValueError(f"grids is {shown(grids)}: expected a list of mappings")
+        _check_sizes(grids, overrides)
+        if overrides:
+            tasks = _overridden(grids, kind, overrides)
+        else:
+            tasks = [task for grid in grids for task in _expanded(grid)]
+        if not tasks:
+            raise ValueError("grids is empty: expected a task or more")
+        if not isinstance(results, str) or not results.strip():
+            raise ValueError(
+                f"results is {shown(results)}: expected the name of a folder; without the key, "
+                "tables go beside the file"
+            )
+    return Declaration(tasks, results)
+
+
+def _check_sizes(grids: list[dict], overrides: dict) -> None:
+    """How many tasks the grids stand for, before any is made."""
+    chosen = math.prod(len(_values(*one)) for one in overrides.items())
+    total = 0
+    for grid in grids:
+        kept = (len(_values(*one)) for one in grid.items() if one[0] not in overrides)
+        total += chosen * math.prod(kept)
+        if total > MAX_TASKS:
+            raise ValueError(
+                f"the grids stand for more than {MAX_TASKS:,} tasks: expected {MAX_TASKS:,} at "
+                "most; divide the sweep into several files"
+            )
+
+
+class Loader(yaml.SafeLoader):
+    """PyYAML's, but a key given twice is an error, where it takes the last; and so is an alias,
+    since a few hundred bytes of them stand for gigabytes."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [key.value for key, _ in node.value]
+        if twice := sorted({str(key) for key in keys if keys.count(key) > 1}):
+            self._refuse(f"{', '.join(twice)} given twice", node)
+        return super().construct_mapping(node, deep)
+
+    def compose_node(self, parent, index):
+        if self.check_event(yaml.AliasEvent):
+            event = self.peek_event()
+            self._refuse(f"the alias *{event.anchor}: write out what it stands for", event)
+        return super().compose_node(parent, index)
+
+    def _refuse(self, why: str, where):
+        raise yaml.constructor.ConstructorError(None, None, why, where.start_mark)
+
+
+def _loaded(text: str, what: str):
+    try:
+        return yaml.load(text, Loader)
+    except RecursionError:
+        raise ValueError(f"{what} is nested too deeply: expected plain values in lists") from None
+    except yaml.YAMLError as error:
+        raise ValueError(f"{what}: {' '.join(str(error).split())}") from None
+
+
+def _content(source: Path) -> dict:
+    if not source.is_file():
+        raise FileNotFoundError(f"no sweep {str(source)!r}: expected a YAML file")
+    if (size := source.stat().st_size) > MAX_BYTES:
+        raise ValueError(
+            f"it has {size:,} bytes: expected {MAX_BYTES:,} at most; "
+            "a list of whole numbers is written {first: 0, count: 20}"
+        )
+    content = _loaded(source.read_text(), "it is no YAML")
+    expected = {"about", "results", "grids"}
+    if not isinstance(content, dict) or set(content) - expected:
+        wrong = sorted(map(str, {*content} - expected)) if isinstance(content, dict) else content
+        raise ValueError(f"unknown {shown(wrong)}: expected the keys {sorted(expected)}")
+    return content
+
+
+def _expanded(grid: dict) -> list[dict]:
+    """All combinations of the values of a grid."""
+    values = [_values(name, value) for name, value in grid.items()]
+    return [dict(zip(grid, combination, strict=True)) for combination in itertools.product(*values)]
+
+
+def _values(name: str, value) -> list | range:
+    """What the value of a setting stands for."""
+    if isinstance(value, dict):
+        whole = set(value) == {"first", "count"} and all(type(x) is int for x in value.values())
+        if not whole or not 1 <= value["count"] <= MAX_TASKS:
+            raise ValueError(f"{name} is {shown(value)}: expected {{first: 0, count: 20}}")
+        value = range(value["first"], value["first"] + value["count"])
+    values = value if isinstance(value, (list, range)) else [value]
+    if not values:
+        raise ValueError(f"{name} is empty: expected a value or more")
+    return values
+
+
+# overrides ----------------------------------------------------------------------------------
+
+
+def read_overrides(texts: list[str]) -> dict:
+    """Settings from texts NAME=VALUE, the values as YAML writes them."""
+    found: dict = {}
+    for text in texts:
+        name, equals, value = map(str.strip, text.partition("="))
+        if not equals or not name or not value:
+            raise ValueError(f"--set is {shown(text)}: expected NAME=VALUE, such as n_chains=100")
+        if name in found:
+            raise ValueError(f"--set {name} is given twice: give one value, or a list")
+        found[name] = _loaded(value, f"--set is {shown(text)}")
+    return found
+
+
+def _overridden(grids: list[dict], kind: TaskKind, overrides: dict) -> list[dict]:
+    """Tasks of the grids, each with the overrides that it takes; what becomes the same, once."""
+    chosen = _expanded(overrides)
+    tasks: dict[str, dict] = {}
+    known: dict[str, None] = {}
+    for grid in grids:
+        for task in _expanded({n: v for n, v in grid.items() if n not in overrides}):
+            for values in chosen:
+                whole = task | {n: v for n, v in values.items() if n in grid}
+                waiting = dict(values)  # some, such as an estimator, say what else is taken
+                while taken := [name for name in waiting if name in kind.settings(whole)]:
+                    whole |= {name: waiting.pop(name) for name in taken}
+                known |= dict.fromkeys(kind.settings(whole))
+                tasks.setdefault(repr(sorted(whole.items())), whole)
+    for name in overrides:
+        if name not in known:
+            raise ValueError(
+                unknown_setting(f"no task takes the setting {shown(name)}", name, known)
+            )
+    return list(tasks.values())
+
+
+@contextlib.contextmanager
+def named(where: str):
+    """Errors inside say where they come from, and are never longer than a screen."""
+    try:
+        yield
+    except (ValueError, UnicodeDecodeError) as error:
+        text = str(error)
+        if len(text) > MAX_MESSAGE:
+            text = f"{text[: MAX_MESSAGE - 300]} ... {text[-200:]}"
+        raise ValueError(f"{where}: {text}") from None

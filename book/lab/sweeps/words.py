@@ -1,0 +1,360 @@
+"""The words that a task may name, and what each stands for: models, bases, paths, schedules,
+estimators.
+
+A function of a registry is given parts of a task by position (`parts_of`) and settings of the
+task by keyword (`settings_of`), as its signature says. `register` enters one of the book's own.
+An estimator of the library needs no more than its signature: a task gives it path, betas and seed,
+or the model; every other argument that is annotated as a plain value is a setting of the task,
+with the same default. `IN_TASKS` says what tasks call otherwise, or never give.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import rbmlib as rl
+from rbmlib import datasets, testsystems
+from rbmlib import schedules as cuts
+
+from .kind import one_of
+
+PATHS: dict[str, Callable] = {}
+SCHEDULES: dict[str, Callable] = {}
+ESTIMATORS: dict[str, Callable] = {}
+
+
+def register(registry: dict, name: str):
+    """Decorator: let tasks name the function in ``PATHS``, ``SCHEDULES`` or ``ESTIMATORS``."""
+
+    def enter(function):
+        registry[name] = function
+        return function
+
+    return enter
+
+
+def parts_of(function) -> list[str]:
+    """Names of the positional parameters."""
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+
+
+def settings_of(function) -> dict:
+    """Types and defaults (None: must be given) of the keyword-only parameters."""
+    parameters = inspect.signature(function, eval_str=True).parameters.values()
+    return {
+        p.name: (p.annotation, None if p.default is p.empty else p.default)
+        for p in parameters
+        if p.kind is p.KEYWORD_ONLY
+    }
+
+
+# models and bases ---------------------------------------------------------------------------
+
+MODELS: dict[str, Any] = {  # made by a function; all others are read from files
+    f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
+} | {
+    "two gaussians": testsystems.two_gaussians,
+    "two phases": lambda: testsystems.first_order_rbm()[0],
+    "untrained 12 x 6": partial(testsystems.random_rbm, 12, 6, coupling=0.05, rng=0),
+}
+BASE_RATE = "base rate"
+
+
+def without_weights(rbm: rl.BernoulliRBM) -> rl.BernoulliRBM:
+    """The target with its weights at zero: the base of its own biases, hidden ones too."""
+    return rl.BernoulliRBM(0 * rbm.weights, rbm.visible_bias, rbm.hidden_bias)
+
+
+BASES: dict[str, Callable] = {
+    BASE_RATE: lambda rbm: rl.base_rate(datasets.load_mnist().train),
+    "own biases": lambda rbm: rbm.visible_bias,
+    "own biases, both layers": without_weights,
+    "mean field": lambda rbm: "mean_field",
+    "uniform": lambda rbm: np.zeros(rbm.n_visible),
+}
+TEST_SETS: dict[str, Any] = {
+    "none": None,
+    "course": datasets.load_course_test,
+    "mnist": lambda: datasets.load_mnist().test,
+    "cifar10 subset": lambda: datasets.cifar10_scale()(datasets.load_cifar10().test),
+    "cifar10": lambda: datasets.cifar10_scale()(datasets.load_cifar10(full=True).test),
+}
+
+
+def biases(rbm, base: str, data: str = ""):
+    """The base of the word ``base``, as paths take it; the base rate is MNIST's, or a file's."""
+    if data and base == BASE_RATE:
+        return rl.base_rate(datasets.load_rows(data, rbm.n_visible))
+    return BASES[one_of("base", base, BASES)](rbm)
+
+
+def load_model(name: str):
+    """A model made by a function, a registered one, or one from a file."""
+    return MODELS[name]() if name in MODELS else datasets.load_rbm(name)
+
+
+# paths --------------------------------------------------------------------------------------
+
+
+@register(PATHS, "geometric")
+def _geometric(rbm, *, base: str = BASE_RATE, data: str = ""):
+    return rl.GeometricPath(rbm, base=biases(rbm, base, data))
+
+
+@register(PATHS, "moment averaging")
+def _moment_averaging(
+    rbm, *, base: str = BASE_RATE, data: str = "", n_knots: int = 9, n_updates: int = 500,
+    path_seed: int = 0,
+):  # fmt: skip
+    begin = biases(rbm, base, data)
+    return rl.MomentAveragingPath(
+        rbm, begin, n_knots=n_knots, n_updates=n_updates, rng=path_seed, progress=False
+    )
+
+
+@register(PATHS, "density")
+def _density(
+    rbm, *, base_variance: float = 30.0, kernel: str = "hmc", n_leapfrog: int = 1,
+    jitter: float = 0.0, steps: str = "adaptive", ladder: str = "square", n_knots: int = 40,
+):  # fmt: skip
+    """Step sizes are adapted to a ladder of ``n_knots`` steps; "fixed" takes their mean.
+
+    The kernel "random_walk_covariance" adapts the covariance of a random walk instead.
+    """
+    shaped = kernel == "random_walk_covariance"
+    path = rl.DensityPath(
+        rbm, base_variance, kernel="random_walk" if shaped else kernel,
+        n_leapfrog=n_leapfrog, jitter=jitter,
+    )  # fmt: skip
+    power = {"linear": 1, "square": 2}[one_of("ladder", ladder, ("linear", "square"))]
+    adapt = rl.adapt_covariances if shaped else rl.adapt_step_sizes
+    adapted = adapt(path, cuts.linear(n_knots) ** power, rng=0)
+    wanted = one_of("steps", steps, ("adaptive", "fixed"))
+    return adapted.path if wanted == "adaptive" else adapted.fixed
+
+
+def _of_kernel(path):
+    def made(rbm, *, kernel: str):
+        return path(rbm, kernel)
+
+    return made
+
+
+PATHS |= {"leakiness": _of_kernel(rl.LeakinessPath), "energy": _of_kernel(rl.EnergyPath)}
+
+# schedules: fixed ones, those of a pilot run of their own, and none -------------------------
+
+OWN = "own"
+
+
+@register(SCHEDULES, "linear")
+def _linear(*, n_temperatures: int):
+    return cuts.linear(n_temperatures)
+
+
+@register(SCHEDULES, "square")
+def _square(*, n_temperatures: int):
+    return cuts.linear(n_temperatures) ** 2
+
+
+@register(SCHEDULES, "sm08")
+def _sm08(*, n_temperatures: int = 14_500):
+    return cuts.sm08(n_temperatures)
+
+
+@register(SCHEDULES, "random")
+def _random(rng, *, n_temperatures: int):
+    """Uniform draws, sorted: new betas for each seed."""
+    return np.concatenate([[0.0], np.sort(rng.random(n_temperatures - 1)), [1.0]])
+
+
+@register(SCHEDULES, OWN)
+def _own(*, n_temperatures: int = 0):
+    """Those that the estimator finds by itself, of so many steps (0: as many as it wants)."""
+    return n_temperatures
+
+
+def _pilot(path, rng, n_steps: int, n_chains: int, n_recorded: int, **options):
+    betas = cuts.linear(n_steps)
+    return rl.ais(path, betas, n_chains, rng, n_recorded=n_recorded, progress=False, **options)
+
+
+@register(SCHEDULES, "varopt")
+def _varopt(
+    path, rng, *, n_temperatures: int, pilot_steps: int = 1000, pilot_chains: int = 100,
+    max_step: float = 1.0,
+):  # fmt: skip
+    """Kiwaki's schedule from a pilot of its own; ``max_step`` caps it on the grid of the pilot."""
+    betas = cuts.varopt(
+        _pilot(path, rng, pilot_steps, pilot_chains, pilot_steps + 1), n_temperatures
+    )
+    return cuts.decelerate(betas, max_step, pilot_steps) if max_step < 1 else betas
+
+
+@register(SCHEDULES, "friction")
+def _friction(
+    path, rng, *, n_temperatures: int, pilot_steps: int = 10_000, pilot_chains: int = 128
+):
+    pilot = _pilot(path, rng, pilot_steps, pilot_chains, 201, keep_chains=True)
+    return cuts.friction(pilot, n_temperatures)
+
+
+@register(SCHEDULES, "equal_rejection")
+def _equal_rejection(
+    path, rng, *, n_temperatures: int, pilot_steps: int = 1000, pilot_chains: int = 100
+):
+    pilot = _pilot(path, rng, pilot_steps, pilot_chains, pilot_steps + 1, keep_chains=True)
+    return cuts.equal_rejection(pilot, n_temperatures)
+
+
+@register(SCHEDULES, "ess_bisection")
+def _ess_bisection(path, rng, *, n_temperatures: int, pilot_chains: int = 100):
+    return cuts.ess_bisection(path, n_temperatures, pilot_chains, rng, progress=False)
+
+
+@register(SCHEDULES, "gms13")
+def _gms13(path, seed, *, n_temperatures: int, pilot_chains: int = 1000):
+    betas = _gms13_curve(path, seed, pilot_chains)
+    return np.interp(np.linspace(0, 1, n_temperatures + 1), np.linspace(0, 1, betas.size), betas)
+
+
+@lru_cache(maxsize=4)
+def _gms13_curve(path, seed, pilot_chains):
+    """The piecewise linear curve that schedules of any length cut: found once a path."""
+    rng = np.random.default_rng([seed, 1])
+    return cuts.gms13(path, 90_000, pilot_chains, rng, progress=False)
+
+
+# estimators ---------------------------------------------------------------------------------
+
+PARTS = {"path": "path", "source": "path", "rbm": "rbm", "betas": "betas", "rng": "seed"}
+KINDS = {kind.__name__: kind for kind in (int, float, str, bool)}
+REQUIRED = ("n_sweeps",)  # a table says how long its runs were
+NOT_IN_TASKS = ("log_z",)  # what it finds depends on the seconds that the machine takes
+
+
+class InTasks(NamedTuple):
+    """Where tasks do not follow the signature of an estimator."""
+
+    # by argument: the setting that stands for it, with its default; None: no setting does
+    settings: Mapping[str, tuple[str, Any] | None] = MappingProxyType({})
+    # arguments by name, from the settings and the parts of a task
+    arguments: Callable[[dict], dict] = lambda task: {}
+    # what a table holds of the estimate beside its usual columns
+    columns: Callable[[rl.Estimate], dict] = lambda run: {}
+
+
+def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | None = None):
+    """Let tasks name an estimator of a path, or of a model: its settings are in its signature."""
+    differs = differs or InTasks()
+    parameters = inspect.signature(function).parameters
+    parts = {name: PARTS[name] for name in parameters if name in PARTS}
+    settings = {}
+    for name, parameter in parameters.items():
+        if name in differs.settings:
+            if (other := differs.settings[name]) is not None:
+                settings[other[0]] = type(other[1]), other[1]
+        elif (kind := KINDS.get(parameter.annotation, parameter.annotation)) in KINDS.values():
+            default = inspect.Parameter.empty if name in REQUIRED else parameter.default
+            settings[name] = kind, default
+    quiet = {"progress": False} if "progress" in parameters else {}
+    length = next((name for name in ("n_steps", "n_betas") if name in parameters), None)
+
+    def call(*given, **chosen):
+        values = dict(zip(parts, given, strict=True))
+        task = dict(zip(parts.values(), given, strict=True)) | chosen
+        if isinstance(n := values.get("betas"), int):  # of the schedule "own"
+            values["betas"] = None
+            if n:
+                values[length] = n + (length == "n_betas")
+        plain = {name: value for name, value in chosen.items() if name in parameters}
+        run = function(**(values | plain | quiet | differs.arguments(task)))
+        return run, differs.columns(run)
+
+    fixed, keyword = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY
+    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, fixed) for name in parts.values()]
+        + [
+            inspect.Parameter(name, keyword, annotation=kind, default=default)
+            for name, (kind, default) in settings.items()
+        ]
+    )
+    finds_betas = "betas" in parts and parameters["betas"].default is None
+    call.own_betas = finds_betas and length is not None  # type: ignore[attr-defined]
+    ESTIMATORS[function.__name__] = call
+
+
+def _of_settings(*names: str) -> Callable[[rl.Estimate], dict]:
+    return lambda run: {name: run.settings[name] for name in names}
+
+
+def _of_groups(run: rl.Estimate) -> dict:
+    """Round trips of a chain in the second half, and the spread of log Z over groups."""
+    spread = float(np.std(run.log_weights, ddof=1))
+    return {"round_trips": run.settings["round_trips"], "spread": spread}
+
+
+TAP_STARTS = {
+    "densities": lambda rbm, rng, n: None,
+    "uniform": lambda rbm, rng, n: rng.random((n, rbm.n_visible)),
+    "images": lambda rbm, rng, n: rng.choice(datasets.load_mnist().train, n, replace=False),
+}
+
+
+def _of_tap(task: dict) -> dict:
+    """From random hidden states, as `rbmlib.tap` draws them, uniform means, or training images."""
+    rng = np.random.default_rng([task["seed"], 1])
+    begin = TAP_STARTS[one_of("begin", task["begin"], TAP_STARTS)]
+    return {"starts": begin(task["rbm"], rng, task["n_starts"]), "rng": rng}
+
+
+# A column named "start" says where reverse chains began: settings are "starting" or "begin".
+STARTING = {"start": ("starting", "pilot"), "conditional": None}
+IN_TASKS = {
+    "ais": InTasks({"n_recorded": None, "keep_chains": None}, lambda task: {"n_recorded": 2}),
+    "bar": InTasks({"start": ("begin", "auto")}, lambda task: {"start": task["begin"]}),
+    "rts": InTasks(
+        STARTING | {"record_every": None, "round_burn_in": None},
+        lambda task: {"start": task["starting"], "record_every": task["n_sweeps"]},
+        _of_settings("round_trips", "bias"),
+    ),
+    "sams": InTasks(  # first_stage is t_0, as a share of the sweeps
+        STARTING | {"t_0": ("first_stage", 0.3)},
+        lambda task: {
+            "start": task["starting"],
+            "t_0": round(task["first_stage"] * task["n_sweeps"]),
+        },
+        _of_groups,
+    ),
+    "tap": InTasks(
+        {"starts": ("begin", "densities"), "n_starts": ("n_starts", 20)},
+        _of_tap,
+        lambda run: (
+            _of_settings("n_solved", "n_fixed_points", "log_z_sum")(run) | {"sweeps": run.n_sweeps}
+        ),
+    ),
+    "ti": InTasks({"skip": None}),
+    "wang_landau": InTasks(
+        STARTING | {"jump": None}, lambda task: {"start": task["starting"]}, _of_groups
+    ),
+}
+
+
+def _is_estimator(function) -> bool:
+    """Whether it makes an `Estimate` of a path or of a model, not of the sample of another run."""
+    if not inspect.isfunction(function):
+        return False
+    signature = inspect.signature(function)
+    first = next(iter(signature.parameters), "")
+    returned = signature.return_annotation in (rl.Estimate, rl.Estimate.__name__)
+    return returned and PARTS.get(first) in ("path", "rbm")
+
+
+for _name in dir(rl.estimators):
+    if _name not in NOT_IN_TASKS and _is_estimator(_function := getattr(rl.estimators, _name)):
+        register_estimator(_function, IN_TASKS.get(_name))
