@@ -1,15 +1,74 @@
-"""Partition functions of restricted Boltzmann machines: any estimator, path, schedule, model."""
+"""Partition functions of restricted Boltzmann machines: any estimator, path, schedule, model.
+
+>>> import rbmlib as rl
+>>> rbm = rl.testsystems.random_rbm(n_visible=20, n_hidden=8, rng=1)
+>>> path = rl.GeometricPath(rbm)
+>>> print(rl.ais(path, rl.schedules.linear(1000), n_chains=500, rng=0).bound)
+lower
+"""
 
 __version__ = "0.1.0"
 
-from . import context as context
 from . import schedules as schedules
 from .automatic import log_z as log_z
 from .context import using as using
-from .estimators import *  # noqa: F403
-from .models import *  # noqa: F403
-from .paths import *  # noqa: F403
+from .estimators import ais as ais
+from .estimators import bar as bar
+from .estimators import bar_of_sample as bar_of_sample
+from .estimators import exact as exact
+from .estimators import exact_samples as exact_samples
+from .estimators import join as join
+from .estimators import mbar as mbar
+from .estimators import mbar_of_sample as mbar_of_sample
+from .estimators import multicanonical as multicanonical
+from .estimators import nrpt as nrpt
+from .estimators import reverse_ais as reverse_ais
+from .estimators import rts as rts
+from .estimators import rts_of_sample as rts_of_sample
+from .estimators import sams as sams
+from .estimators import smc as smc
+from .estimators import solve_mbar as solve_mbar
+from .estimators import stepping_stone_of_sample as stepping_stone_of_sample
+from .estimators import tap as tap
+from .estimators import ti as ti
+from .estimators import trajectory as trajectory
+from .estimators import wang_landau as wang_landau
+from .models import RBM as RBM
+from .models import BernoulliRBM as BernoulliRBM
+from .models import Bits as Bits
+from .models import Categories as Categories
+from .models import GaussianMixture as GaussianMixture
+from .models import GaussianRBM as GaussianRBM
+from .models import Layer as Layer
+from .models import Leaky as Leaky
+from .models import LeakyRBM as LeakyRBM
+from .models import Normal as Normal
+from .models import Spins as Spins
+from .models import log_likelihood as log_likelihood
+from .models import project_weights as project_weights
+from .models import testsystems as testsystems
+from .paths import DensityPath as DensityPath
+from .paths import EnergyPath as EnergyPath
+from .paths import GeometricPath as GeometricPath
+from .paths import LeakinessPath as LeakinessPath
+from .paths import LinearPath as LinearPath
+from .paths import Path as Path
+from .paths import Polyline as Polyline
+from .paths import TrajectoryPath as TrajectoryPath
+from .paths import adapt_covariances as adapt_covariances
+from .paths import adapt_step_sizes as adapt_step_sizes
+from .paths import base_rate as base_rate
+from .paths import hmc as hmc
+from .paths import mean_field_bias as mean_field_bias
+from .paths import moves as moves
 from .results import ConvergenceWarning as ConvergenceWarning
 from .results import Estimate as Estimate
-from .sampling import *  # noqa: F403
+from .sampling import GaussianBasePath as GaussianBasePath
+from .sampling import MomentAveragingPath as MomentAveragingPath
+from .sampling import Pilot as Pilot
+from .sampling import TemperedSample as TemperedSample
+from .sampling import parallel_tempering as parallel_tempering
+from .sampling import pilot as pilot
+from .sampling import simulated_tempering as simulated_tempering
+from .search import Modes as Modes
 from .search import find_modes as find_modes
