@@ -54,6 +54,7 @@ from .paths import DensityPath as DensityPath
 from .paths import EnergyPath as EnergyPath
 from .paths import GeometricPath as GeometricPath
 from .paths import LeakinessPath as LeakinessPath
+from .paths import LinearPath as LinearPath
 from .paths import Path as Path
 from .paths import Polyline as Polyline
 from .paths import TrajectoryPath as TrajectoryPath
@@ -62,6 +63,7 @@ from .paths import adapt_step_sizes as adapt_step_sizes
 from .paths import base_rate as base_rate
 from .paths import hmc as hmc
 from .paths import mean_field_bias as mean_field_bias
+from .paths import moves as moves
 from .results import ConvergenceWarning as ConvergenceWarning
 from .results import Estimate as Estimate
 from .sampling import GaussianBasePath as GaussianBasePath

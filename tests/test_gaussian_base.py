@@ -189,3 +189,15 @@ def test_trajectories_follow_the_slope_of_their_density(monkeypatch):
     for i, unit in enumerate(np.eye(u.shape[1])):
         slope = (log_p(u + small * unit) - log_p(u - small * unit)) / (2 * small)
         np.testing.assert_allclose(gradient(u)[:, i], slope, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_states_that_are_no_numbers_have_no_coordinates(bad):
+    v = LEAKY.exact_samples(30, 1)
+    path = GaussianBasePath(LEAKY, v)
+    v[3, 2] = bad
+    for refused in (path.span.coordinates, path.state_of):
+        with pytest.raises(ValueError, match="visible holds NaN or infinite"):
+            refused(v)
+    with pytest.raises(ValueError, match="states holds 1 NaN"):
+        GaussianBasePath(LEAKY, v)

@@ -30,7 +30,10 @@ class Span:
 
     def coordinates(self, visible) -> np.ndarray:
         """u of visible states: (n_states, rank)."""
-        return np.asarray(visible) @ self.basis
+        u = np.asarray(visible) @ self.basis
+        if not np.isfinite(u).all():
+            raise ValueError("visible holds NaN or infinite values: expected finite numbers")
+        return u
 
     def __call__(self, coordinates, rng=None) -> np.ndarray:
         """Visible states (n_states, n_visible): the other dimensions are drawn from N(b, I)."""

@@ -1,0 +1,67 @@
+"""The schedule of Grosse, Maddison & Salakhutdinov (2013), from the moments at knots."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbmlib import Path
+from rbmlib.checks import count, instance
+from rbmlib.context import bar, configured
+from rbmlib.numerics import ChainStream
+from rbmlib.sampling import sweep
+from rbmlib.schedules import linear
+from rbmlib.schedules.fixed import cut
+
+
+@configured
+def gms13(
+    path: Path,
+    n_temperatures: int,
+    n_chains: int = 1000,
+    rng=None,
+    *,
+    n_knots: int = 10,
+    n_sweeps: int = 6000,
+    n_burn_in: int = 1000,
+) -> np.ndarray:
+    """The schedule of Grosse, Maddison & Salakhutdinov (2013): uniform between knots.
+
+    The steps between knots j and j + 1 are in proportion to
+    ``sqrt((eta_{j+1} - eta_j) (s_{j+1} - s_j))``, eta natural parameters and s moments. Where a
+    path is linear in eta the product is ``(beta_{j+1} - beta_j) (m_{j+1} - m_j)``, m the mean of
+    d/dbeta log p*_beta: all that is needed of the moments.
+
+    Parameters
+    ----------
+    path : Path
+    n_temperatures : int
+    n_chains, n_sweeps, n_burn_in : int
+        Gibbs chains at each knot, sweeps of each, and how many of these come before the means.
+        Defaults: those of Kiwaki (2015), section 7.
+    n_knots : int
+        Evenly spaced, both ends included; a path with bends (`MomentAveragingPath`,
+        `TrajectoryPath`), which is linear in eta only between its own knots, brings these.
+    """
+    instance("path", path, Path, "an annealing path, such as rl.GeometricPath(rbm)")
+    n, knots = count("n_temperatures", n_temperatures), linear(count("n_knots", n_knots, 2) - 1)
+    bends = getattr(path, "knots", ())
+    knots = knots if len(bends) <= 2 else bends
+    n_burn_in, n_sweeps = count("n_burn_in", n_burn_in, 0), count("n_sweeps", n_sweeps)
+    if n_sweeps <= n_burn_in:
+        raise ValueError(f"n_sweeps is {n_sweeps}: expected more than n_burn_in, {n_burn_in}")
+    stream = ChainStream(rng, count("n_chains", n_chains))
+    v, means = path.sample_base(stream.n_chains, stream), []
+    looks = np.linspace(n_burn_in, n_sweeps, min(51, n_sweeps - n_burn_in + 1)).astype(int)
+    with bar(knots.size * n_sweeps, "gms13"):
+        for beta in knots:
+            slopes, done = [], 0
+            for look in looks:
+                v = sweep(path, v, beta, look - done, stream)
+                done = look
+                # on either side of the knot: a path may turn there
+                sides = np.clip([beta - 1e-9, beta + 1e-9], 0.0, 1.0)
+                slopes.append(path.log_density_slope(v, sides).mean(axis=0))
+            means.append(np.mean(slopes, axis=0))
+    before, after = np.transpose(means)
+    costs = np.diff(knots) * (before[1:] - after[:-1])
+    return cut(knots, np.sqrt(np.maximum(costs, 0.0)), n)
