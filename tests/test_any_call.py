@@ -15,8 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rbmlib as rl
-from rbmlib import hmc, leaky_bias, mcmc, schedules, testsystems
-from rbmlib._streams import ChainStream
+from rbmlib import hmc, schedules, testsystems
 
 RBM = testsystems.random_rbm(4, 3, rng=0)
 GAUSSIAN = rl.GaussianRBM(RBM.weights)
@@ -33,7 +32,7 @@ PATHS = {
     "moment averaging": (rl.MomentAveragingPath(RBM, n_knots=1, n_updates=4, rng=0), BITS),
     "leakiness": (rl.LeakinessPath(LEAKY), None),
     "energy": (rl.EnergyPath(LEAKY), None),
-    "gaussian": (rl.GaussianGeometricPath(GAUSSIAN), None),
+    "gaussian": (rl.GeometricPath(GAUSSIAN), None),
     "density": (rl.DensityPath(MIXTURE, 4.0, step_sizes=0.5), PLANE),
 }
 SAMPLE = rl.simulated_tempering(PATHS["geometric"][0], BETAS, np.zeros(3), 4, 8, 0)
@@ -59,12 +58,11 @@ CALLS = {
     "joint": (RBM.log_joint_density, {"visible": BITS, "hidden": HIDDEN}),
     "free energy": (RBM.free_energy, {"visible": BITS}),
     "hidden_mean": (RBM.hidden_mean, {"visible": BITS}),
-    "hidden_field": (RBM.hidden_field, {"visible": BITS}),
     "visible_mean": (RBM.visible_mean, {"hidden": HIDDEN}),
     "sample_hidden": (RBM.sample_hidden, {"visible": BITS, "rng": 0}),
     "sample_visible": (RBM.sample_visible, {"hidden": HIDDEN, "rng": 0}),
     "gaussian log_density": (GAUSSIAN.log_density, {"visible": REAL}),
-    "gaussian gibbs": (GAUSSIAN.gibbs, {"visible": REAL, "rng": 0}),
+    "gaussian sample_hidden": (GAUSSIAN.sample_hidden, {"visible": REAL, "rng": 0}),
     "gaussian hidden_mean": (GAUSSIAN.hidden_mean, {"visible": REAL}),
     "leaky log_density": (LEAKY.log_density, {"visible": REAL}),
     "leaky gradient": (LEAKY.gradient, {"visible": REAL}),
@@ -93,11 +91,6 @@ CALLS = {
     "fit_acceptance": (hmc.fit_acceptance, {
         "index": [0, 1, 1, 0], "step_size": [0.1, 0.2, 1.5, 1.0], "accepted": [1, 1, 0, 0],
         "n_betas": 2, "span": (0.1, 2.0)}),
-    "metropolis": (mcmc.metropolis_hastings, {
-        "log_density": density, "proposal": mcmc.RandomWalk(1.0), "start": PLANE, "n_samples": 3,
-        "rng": 0}),
-    "RandomWalk": (mcmc.RandomWalk, {"step_size": 0.3}),
-    "normal": (mcmc.Independent.normal, {"mean": [0.0, 0.0], "covariance": np.eye(2)}),
     "base_rate": (rl.base_rate, {"data": DATA, "smoothing": 0.05}),
     "GeometricPath": (rl.GeometricPath, {"rbm": RBM, "base": np.zeros(4)}),
     "DensityPath": (rl.DensityPath, {"target": MIXTURE, "base_variance": 3.0, "step_sizes": 0.4,
@@ -122,7 +115,6 @@ CALLS = {
         "path": PATHS["geometric"][0], "betas": BETAS, "n_chains": 2, "n_sweeps": 3, "rng": 0}),
     "rts_of_sample": (rl.rts_of_sample, {"sample": SAMPLE, "skip": 1}),
     "mbar_of_sample": (rl.mbar_of_sample, {"sample": SAMPLE, "skip": 1}),
-    "transition_rts": (rl.transition_rts, {"sample": SAMPLE, "n_groups": 2, "skip": 1}),
     "solve_mbar": (rl.solve_mbar, {"delta": [0.1, 0.5, 0.9, 1.2], "counts": [2, 1, 1],
                                    "betas": BETAS}),
     "tap": (rl.tap, {"rbm": RBM, "order": 2, "rng": 0, "n_starts": 2}),
@@ -130,22 +122,12 @@ CALLS = {
                          "learning_rate": 0.1, "rng": 0}),
     "random_rbm": (testsystems.random_rbm, {"n_visible": 3, "n_hidden": 2, "coupling": 1.0,
                                             "rng": 0}),
-    "unit_log_z": (leaky_bias.unit_log_z, {"norm": 0.5, "leakiness": 0.1}),
 }  # fmt: skip
 for _name, (_path, _states) in PATHS.items():
-    _state = rl.State(_states) if _states is not None else _path.sample_base(
-        2, np.random.default_rng(0))  # fmt: skip
     CALLS |= {
         f"{_name}: at": (_path.at, {"beta": 0.5}),
-        f"{_name}: sample_base": (_path.sample_base, {"n_chains": 2, "rng": 0}),
-        f"{_name}: log_density": (_path.log_density, {"state": _state, "beta": 0.5}),
-        f"{_name}: log_density of betas": (_path.log_density, {"state": _state, "beta": BETAS}),
-        f"{_name}: slope": (_path.log_density_slope, {"state": _state, "beta": 0.5}),
-        f"{_name}: transition": (_path.transition, {"state": _state, "beta": 0.5, "rng": 0}),
-        f"{_name}: sweep": (_path.sweep, {
-            "state": _state, "beta": 0.5, "n_sweeps": 2, "stream": ChainStream(0, 2)}),
-        f"{_name}: anneal": (_path.anneal, {
-            "state": _state, "betas": BETAS, "stream": ChainStream(0, 2)}),
+        f"{_name}: ais": (rl.ais, {
+            "path": _path, "betas": BETAS, "n_chains": 3, "rng": 0, "expectations": {}}),
     }  # fmt: skip
 
 UNSEEDED = object()
@@ -159,8 +141,8 @@ PLAIN = [
     np.ma.masked_array(np.ones((2, 4)), mask=np.eye(2, 4)), np.ma.masked_array(np.ones(3)),
     np.datetime64("2026-01-01"), np.array([0.0, 1.0]), np.array([1.0, 0.0]), np.zeros(3),
     np.array([0.0, 0.5, 0.5, 1.0]), range(3), iter([1, 2]), lambda x: x, np.float16(0.5),
-    BETAS, RBM, GAUSSIAN, MIXTURE, PILOT, SAMPLE, rl.State(BITS), rl.State(np.zeros((2, 9))),
-    rl.State("ab"), rl.State(None), rl.State(np.full((2, 4), np.nan)), rl.State([[0, 1, 0, 1]]),
+    BETAS, RBM, GAUSSIAN, MIXTURE, PILOT, SAMPLE, BITS, np.zeros((2, 9)),
+    "ab", [[0, 1, 0, 1]],
     np.random.default_rng(0), pd.DataFrame({"a": [1, 2]}), pd.Series(["x", "y", "z"]), UNSEEDED,
 ]  # fmt: skip
 
@@ -217,8 +199,6 @@ def numbers_of(answer):
         return [answer.log_z]
     if isinstance(answer, (np.ndarray, float, int, np.floating)):
         return [np.asarray(answer, float)]
-    if isinstance(answer, rl.State):
-        return [np.asarray(answer.coordinates, float)]
     return []
 
 
