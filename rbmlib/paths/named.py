@@ -74,6 +74,11 @@ class GeometricPath(Polyline):
         super().__init__([low, target], span=span)
         self.rbm, self.base_name = rbm, name_of(base)
 
+    @property
+    def base_visible_bias(self) -> np.ndarray:
+        """(n_visible,), or of the coordinates that stand for visible units."""
+        return self.models[0].visible.bias
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.rbm!r}, base={self.base_name!r})"
 
