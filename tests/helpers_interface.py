@@ -3,6 +3,7 @@
 ``python tests/helpers_interface.py`` writes what stands today to ``public_interface.txt``.
 """
 
+import ast
 import inspect
 from pathlib import Path
 
@@ -18,11 +19,11 @@ def interface() -> dict[str, list[str]]:
     import rbmlib as rl
 
     found: dict[str, list[str]] = {}
-    for name in rl.__all__:
+    for name in public(rl):
         thing = getattr(rl, name)
         found[name] = arguments(thing)
         if inspect.ismodule(thing):
-            members = [m for m in getattr(thing, "__all__", ()) if not m.startswith("_")]
+            members = public(thing)
         elif inspect.isclass(thing) and not issubclass(thing, Exception):
             members = [m for m in dir(thing) if not m.startswith("_")]
         else:
@@ -32,6 +33,15 @@ def interface() -> dict[str, list[str]]:
             got = getattr(thing, member, None)
             found[f"{name}.{member}"] = [] if isinstance(part, property) else arguments(got)
     return found
+
+
+def public(module) -> list[str]:
+    """The names that a package imports as themselves, or that a module lists in ``__all__``."""
+    if hasattr(module, "__all__"):
+        return [name for name in module.__all__ if not name.startswith("_")]
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    aliases = [a for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for a in node.names]
+    return sorted(a.name for a in aliases if a.asname == a.name)
 
 
 def arguments(thing) -> list[str]:
