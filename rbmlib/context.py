@@ -28,7 +28,8 @@ class Settings(NamedTuple):
     progress: bool | None = None  # None: on a terminal or in a log, after two seconds
 
 
-settings: ContextVar[Settings] = ContextVar("settings", default=Settings())
+DEFAULTS = Settings()
+settings: ContextVar[Settings] = ContextVar("settings", default=DEFAULTS)
 _due: ContextVar[list[float] | None] = ContextVar("due", default=None)  # of all parts of a run
 _open: ContextVar = ContextVar("open", default=None)  # the progress that is shown
 
@@ -61,15 +62,15 @@ def using(*, n_threads: int | None = None, progress: bool | None = None):
         before.n_threads if n_threads is None else n_threads,
         before.progress if progress is None else bool(progress),
     )
-    tokens = (settings, settings.set(now)), (_due, _due.set(clock))
+    token, of_clock = settings.set(now), _due.set(clock)
     try:
         # to say "all" again wakes threads of BLAS, which then spin: twice the time of a small run
         said = now.n_threads is not None or "RBMLIB_NUM_THREADS" in os.environ
         with threads.blas_threads(now.n_threads) if said else contextlib.nullcontext():
             yield
     finally:
-        for variable, token in tokens:
-            variable.reset(token)
+        settings.reset(token)
+        _due.reset(of_clock)
 
 
 def configured(function: Callable) -> Callable[..., Any]:

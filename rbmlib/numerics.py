@@ -27,7 +27,6 @@ def logmeanexp(x, axis=None):
     return logsumexp(x, axis=axis) - np.log(np.size(x) if axis is None else np.shape(x)[axis])
 
 
-
 def cut(grid: np.ndarray, lengths: np.ndarray, n: int) -> np.ndarray:
     """n steps of equal length, given the lengths of the intervals of a grid from 0 to 1."""
     least = (LEAST * lengths.max() or 1.0) * np.diff(grid)

@@ -406,7 +406,9 @@ def of_weights(method: str, log_weights, path, final, *, sign: int = 1, **more) 
         s = s if found.passed else s._replace(std_error=math.nan)
     low, high = log_mean_interval(s, n)
     more = {
-        "remedy": MORE_STEPS if n >= 2 * FEWEST_EFFECTIVE else f"{2 * FEWEST_EFFECTIVE} chains or more",
+        "remedy": MORE_STEPS
+        if n >= 2 * FEWEST_EFFECTIVE
+        else f"{2 * FEWEST_EFFECTIVE} chains or more",
         "bound": "lower" if sign > 0 else "upper",
         "mean_log_z": float(values.mean()),
         "mean_std_error": float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else math.nan,
@@ -416,9 +418,7 @@ def of_weights(method: str, log_weights, path, final, *, sign: int = 1, **more) 
         "states": final,
     } | more
     interval = (low, high) if sign > 0 else (-high, -low)
-    return finished(
-        method, sign * s.log_mean, s.std_error, [found], n, interval=interval, **more
-    )
+    return finished(method, sign * s.log_mean, s.std_error, [found], n, interval=interval, **more)
 
 
 def is_constant(path, final) -> bool:

@@ -3,17 +3,11 @@
 ``python tests/helpers_interface.py`` writes what stands today to ``public_interface.txt``.
 """
 
+import ast
 import inspect
-import re
 from pathlib import Path
 
 RECORD = Path(__file__).parent / "public_interface.txt"
-
-
-def public(package) -> list[str]:
-    """Names that the ``__init__`` of a package exports: ``from .x import y as y``."""
-    text = Path(package.__file__).read_text(encoding="utf-8")
-    return sorted(re.findall(r"(?m)^from \S+ import \w+ as ([A-Za-z]\w*)$", text))
 
 
 def interface() -> dict[str, list[str]]:
@@ -29,7 +23,7 @@ def interface() -> dict[str, list[str]]:
         thing = getattr(rl, name)
         found[name] = arguments(thing)
         if inspect.ismodule(thing):
-            members = getattr(thing, "__all__", None) or public(thing)
+            members = public(thing)
         elif inspect.isclass(thing) and not issubclass(thing, Exception):
             members = [m for m in dir(thing) if not m.startswith("_")]
         else:
@@ -39,6 +33,15 @@ def interface() -> dict[str, list[str]]:
             got = getattr(thing, member, None)
             found[f"{name}.{member}"] = [] if isinstance(part, property) else arguments(got)
     return found
+
+
+def public(module) -> list[str]:
+    """The names that a package imports as themselves, or that a module lists in ``__all__``."""
+    if hasattr(module, "__all__"):
+        return [name for name in module.__all__ if not name.startswith("_")]
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    aliases = [a for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for a in node.names]
+    return sorted(a.name for a in aliases if a.asname == a.name)
 
 
 def arguments(thing) -> list[str]:

@@ -10,8 +10,8 @@ from scipy.special import expit, stdtrit
 
 import rbmlib as rl
 from rbmlib import ConvergenceWarning, GeometricPath
-from rbmlib.estimators.reverse_ais import resampled
 from rbmlib.estimators.bar import bennett
+from rbmlib.estimators.reverse_ais import resampled
 
 
 def bar_quietly(*arguments, **options):

@@ -152,6 +152,25 @@ def test_transitions_along_paths_keep_moments(kind, kernel):
     assert_no_rejection(p, "directions", level=1e-4)
 
 
+@pytest.mark.parametrize("kind", [LeakinessPath, EnergyPath])
+def test_a_kernel_may_be_a_function_of_the_model(kind):
+    """And is given the model at each chain's own beta."""
+
+    def still(model, v, rng):
+        seen.append(model.hidden.below)
+        return v
+
+    seen, named, own = [], kind(SLANTED, kernel="slice"), kind(SLANTED, moves.elliptical_slice)
+    v = named.sample_base(30, np.random.default_rng(0))
+    one, two = (path.transition(v, 0.4, ChainStream(1, 30)) for path in (named, own))
+    np.testing.assert_array_equal(one, two)
+    assert "elliptical_slice" in repr(own)
+    betas = np.linspace(0, 1, 30)
+    kind(SLANTED, still).transition(v, betas, ChainStream(1, 30))
+    wanted = [named.at(b).hidden.below for b in betas]
+    np.testing.assert_allclose(np.ravel(seen[0]), wanted)
+
+
 def test_slice_sampling_moves_all_chains():
     path = LeakinessPath(SLANTED, kernel="slice")
     state = path.sample_base(500, np.random.default_rng(0))

@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import pytest
 from helpers_tempering import BETAS, EXACT, run
-
-import rbmlib as rl
 from rbmbook.mixed_rts import mixed_rts
 from rbmbook.transition_rts import stationary, transition_rts, transition_sums
+
+import rbmlib as rl
 
 # the mixed likelihood -----------------------------------------------------------------------
 

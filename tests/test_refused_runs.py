@@ -80,6 +80,7 @@ BASES = {
     "infinite smoothing": (lambda: rl.base_rate(DATA, smoothing=np.inf), "smoothing is inf"),
 }
 
+
 @pytest.mark.parametrize(**named(run=RUNS, base=BASES))
 def test_wrong_argument_is_named(call, name):
     if "unknown RBM" in name:

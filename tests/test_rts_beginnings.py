@@ -4,9 +4,9 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from rbmbook.experiments import rts as experiments
 
 import rbmlib as rl
-from rbmbook.experiments import rts as experiments
 from rbmlib.estimators.rts import rts
 from rbmlib.estimators.rts_start import rounds
 from rbmlib.sweeps.registry import ESTIMATORS

@@ -10,10 +10,10 @@ import rbmlib as rl
 from rbmlib import GeometricPath
 from rbmlib._kernels import adaptive as kernel
 from rbmlib._kernels.ladder import ladder_of
-from rbmlib.estimators.sams import gain_sequence
-from rbmlib.estimators.wang_landau import Halving
 from rbmlib.estimators import self_adjusted as adaptive
+from rbmlib.estimators.sams import gain_sequence
 from rbmlib.estimators.self_adjusted import Groups
+from rbmlib.estimators.wang_landau import Halving
 from rbmlib.results import student_interval
 from rbmlib.sampling.temper import neighbour_law
 

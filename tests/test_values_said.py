@@ -7,15 +7,16 @@ import warnings
 import numpy as np
 import pytest
 from helpers_stats import log_sum, rbm_table
+from rbmbook import tables
+from rbmbook.experiments import estimate, rts, tracking
+from rbmbook.experiments.reference import _both_directions
+from rbmbook.experiments.varopt import annealing
+from rbmbook.transition_rts import transition_rts
 from scipy import stats
 
 import rbmlib as rl
 from rbmlib.__main__ import main
 from rbmlib.automatic.rounds import Runs
-from rbmbook import tables
-from rbmbook.experiments import estimate, rts, tracking
-from rbmbook.experiments.reference import _both_directions
-from rbmbook.experiments.varopt import annealing
 from rbmlib.datasets import load_dna
 
 STEPS, SEED, CHAINS = 6, 3, 40
@@ -150,8 +151,8 @@ def test_columns_of_tempered_tasks_are_the_estimators_they_name(path):
         "ti_rb": rl.ti(sample, rule="corrected", skip=2),
         "mbar": rl.mbar_of_sample(sample, skip=skip),
         "bar": rl.bar_of_sample(sample, skip=skip),
-        "sd": rl.transition_rts(sample, kind="sd", n_groups=20),
-        "rsd": rl.transition_rts(sample, n_groups=20),
+        "sd": transition_rts(sample, kind="sd", n_groups=20),
+        "rsd": transition_rts(sample, n_groups=20),
     }
     same_columns(columns, wanted)
     assert columns["round_trips"] == sample.round_trips.mean()
@@ -217,8 +218,8 @@ def test_columns_of_priors_and_short_runs(path):
     parts = [sample.of_chains(slice(8 * i, 8 * i + 8)) for i in range(4)]
     wanted = {
         "rts": [quiet(rl.rts_of_sample, p).log_z for p in parts],
-        "sd": [quiet(rl.transition_rts, p, kind="sd").log_z for p in parts],
-        "rsd": [quiet(rl.transition_rts, p, kind="rsd").log_z for p in parts],
+        "sd": [quiet(transition_rts, p, kind="sd").log_z for p in parts],
+        "rsd": [quiet(transition_rts, p, kind="rsd").log_z for p in parts],
     }
     for name, values in wanted.items():
         assert columns[f"{name}_mean"] == pytest.approx(np.mean(values))

@@ -8,6 +8,7 @@ import inspect
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def estimator(function: Callable[..., Estimate]) -> Callable[..., Estimate]:
         if "path" in given:
             checks.instance("path", given["path"], Path, checks.PATH_MEANING)
         found = function(*args, **options)
-        about = {"version": __version__}
+        about: dict[str, Any] = {"version": __version__}
         if isinstance(first, Path):
             about["path"] = repr(first)
         if "rng" in signature.parameters:

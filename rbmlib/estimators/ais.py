@@ -93,7 +93,9 @@ def ais(
     n_recorded = checks.count("n_recorded", n_recorded, 2, MOST_RECORDED)
     stream = ChainStream(rng, n_chains)
     record = Record(path, betas, stream, expectations, keep_chains)
-    v, log_weights = annealed(path, betas, stream, record, recorded_steps(betas.size - 1, n_recorded))
+    v, log_weights = annealed(
+        path, betas, stream, record, recorded_steps(betas.size - 1, n_recorded)
+    )
     settings = {"stream_seed": stream.seed} | identity(path, betas)
     return of_weights("ais", log_weights, path, v, n_sweeps=betas.size - 1, settings=settings,
                       **record.columns())  # fmt: skip

@@ -202,16 +202,21 @@ class Groups:
         occupation, values = self.visits.sum(axis=0) / self.visits.sum(), self.log_z[:, -1]
         least = (occupation / self.rule.prior).min()
         text = f"least visited beta {least:.2f} of its share, {LEAST_VISITED} or more"
-        pairs = [("halves of the run", value(values - self.half), (0.0, 0.0), self.n_groups - 1)]
+
+        def limit(freedom):
+            return float(stdtrit(freedom, 1 - FALSE_ALARM / 2))
+
+        n, drift = self.n_groups, value(values - self.half)
+        found = [
+            round_trips(self.round_trips.mean()),
+            Check(text, bool(least >= LEAST_VISITED)),
+            agreement("halves of the run", drift, limit=limit(n - 1)),
+        ]
         low, high = values[~self.at_top], values[self.at_top]
         if min(low.size, high.size) >= 2:
             ends = value(high), value(low)
-            pairs.append(("groups begun at either end", *ends, self.n_groups - 2))
-        return [
-            round_trips(self.round_trips.mean()),
-            Check(text, bool(least >= LEAST_VISITED)),
-            *(agreement(*pair, float(stdtrit(k, 1 - FALSE_ALARM / 2))) for *pair, k in pairs),
-        ]
+            found.append(agreement("groups begun at either end", *ends, limit=limit(n - 2)))
+        return found
 
 
 def with_memory(run: Estimate, plan: Plan) -> Estimate:

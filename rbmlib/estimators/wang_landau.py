@@ -78,7 +78,10 @@ def wang_landau(
         conditional=conditional, start=start, jump=jump, mixed=False,
     )  # fmt: skip
     n_sweeps = plan.n_sweeps
-    rule, half = Halving(groups.n_groups, groups.rule.prior, bool(one_over_t), flatness), n_sweeps // 2
+    rule, half = (
+        Halving(groups.n_groups, groups.rule.prior, bool(one_over_t), flatness),
+        n_sweeps // 2,
+    )
     stops = np.unique(np.r_[np.arange(0, n_sweeps, CHECK_EVERY), half, n_sweeps])
     with bar(n_sweeps, "Wang-Landau"):
         for first, last in pairwise(stops):

@@ -194,7 +194,7 @@ class Leaky(Layer):
     x > 0 and ``below`` elsewhere (Li et al. 2016; above = 1, below the leakiness).
 
     ``draw`` is the paper's N(a x, a), which is no conditional of one joint density: models with
-    this layer are moved by `moves.elliptical_slice`.
+    this layer are moved by others (`rbmlib.paths.moves`).
     """
 
     parameters = ("bias", "above", "below")

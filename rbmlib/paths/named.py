@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -72,6 +73,11 @@ class GeometricPath(Polyline):
             low = low.with_(visible=visible, weights=weights, log_scale=target.log_scale)
         super().__init__([low, target], span=span)
         self.rbm, self.base_name = rbm, name_of(base)
+
+    @property
+    def base_visible_bias(self) -> np.ndarray:
+        """(n_visible,), or of the coordinates that stand for visible units."""
+        return self.models[0].visible.bias
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.rbm!r}, base={self.base_name!r})"
@@ -191,22 +197,27 @@ class LeakinessPath(LinearPath, Polyline):
     def _base_of(self, hidden):
         return hidden.with_(below=hidden.above)
 
+    @property
+    def slopes(self) -> tuple[Any, Any]:
+        """The hidden units at both ends: where x > 0 their slope is ``above``, else ``below``."""
+        return self.models[0].hidden, self.models[1].hidden
+
     def sample_base(self, n_chains: int, rng) -> np.ndarray:
         mean, sd = moves.gaussian(self.models[0])  # rows of weights are orthogonal
         return mean + sd * rng.standard_normal((n_chains, mean.size))
 
     def base_and_slope(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        base, target = self.models[0], self.models[1]
+        base, (first, last) = self.models[0], self.slopes
         x = base.field(v)
         low = np.minimum(x, 0.0)
         below = np.einsum("nj,nj->n", low, low) / 2
         whole = np.einsum("nj,nj->n", x, x) / 2
-        rise = target.hidden.above - base.hidden.above
+        rise = last.above - first.above
         # where x > 0 the slope rises by this, and elsewhere by that and a change more
-        change = target.hidden.below - base.hidden.below - rise
+        change = last.below - first.below - rise
         own = base.visible.own(v) + base.log_scale
-        if base.hidden.above:
-            own += base.hidden.above * whole
+        if first.above:
+            own += first.above * whole
         return own, (rise * whole + change * below if rise else change * below)
 
 

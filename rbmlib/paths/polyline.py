@@ -122,7 +122,7 @@ class Polyline(Path):
 
     def _by_beta(self, v, beta, rng):
         """Chains of one beta share a model; by Gibbs sampling each draws from its own stream."""
-        groups = []
+        groups, beta = [], np.asarray(beta)
         for b in np.unique(beta):
             piece, t, _ = self._place(b)
             groups.append((piece.at(t), beta == b))

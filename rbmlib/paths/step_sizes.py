@@ -40,7 +40,7 @@ def scaled_root(covariance) -> np.ndarray:
 
 
 def _scaled_root(name: str, covariance) -> np.ndarray:
-    d = np.shape(covariance)[0] if np.ndim(covariance) == 2 else None
+    d = np.shape(covariance)[0] if np.ndim(covariance) == 2 else 0
     covariance = array(name, covariance, (d, d), "(d, d)")
     try:
         return np.linalg.cholesky(covariance) * 2.38 / np.sqrt(d)

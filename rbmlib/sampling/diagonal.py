@@ -14,7 +14,7 @@ def is_diagonal(path):
     """Whether `DiagonalLoops` has the path's transitions."""
     if not isinstance(path, LeakinessPath) or path.move not in (gibbs, blockwise):
         return False
-    low, high = (model.hidden for model in path.models)
+    low, high = path.slopes
     known = low.above == high.above or low.above == low.below == 0
     return bool(known and has_orthogonal_columns(path.models[1].weights))
 
@@ -23,7 +23,7 @@ class DiagonalLoops:
     """Of `anneal` alone; positions are float32, log-weights are summed in float64."""
 
     def __init__(self, path):
-        model, (low, high) = path.models[1], (model.hidden for model in path.models)
+        model, (low, high) = path.models[1], path.slopes
         self.parameters = np.stack([np.diag(model.weights), model.hidden_bias, model.visible_bias])
         self.low, self.high, self.exact = low, high, path.move is blockwise
         self.slopes = float(high.below - low.below), float(high.above - low.above)

@@ -119,13 +119,12 @@ def _base_moments(base):
 
 def _target_moments(line, v, stream, n_sweeps):
     """Averages over chains and ``n_sweeps`` sweeps at beta = 1, after a tenth as many."""
-    looks, totals = max(2, n_sweeps // 10), None
+    looks, seen = max(2, n_sweeps // 10), []
     v = sweep(line, v, 1.0, max(1, n_sweeps // 10), stream)
     for _ in range(looks):
         v = sweep(line, v, 1.0, 10, stream)
-        found = line.rbm.statistics(v)
-        totals = found if totals is None else [x + y for x, y in zip(totals, found, strict=True)]
-    return v, [total / looks for total in totals]
+        seen.append(line.rbm.statistics(v))
+    return v, [sum(each) / looks for each in zip(*seen, strict=True)]
 
 
 def _fit(rbm, wanted, v, stream, n_updates, learning_rate):

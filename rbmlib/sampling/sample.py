@@ -384,7 +384,9 @@ def block_bounds(n_sweeps: int, n_blocks) -> np.ndarray:
     return np.unique(np.rint(np.linspace(0, n_sweeps, n_blocks + 1)).astype(int))
 
 
-def given_states(path, start, n: int, expected: str = "{} chains, but n_chains is {}"):
+def given_states(
+    path, start, n: int, expected: str = "{} chains, but n_chains is {}: expected a state a chain"
+):
     """``start``, if it holds n states of the path's models."""
     model = path.at(1.0)
     if hasattr(model, "visible"):
