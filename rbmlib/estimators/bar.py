@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from .. import checks
 from ..numerics import ChainStream, expit
@@ -64,6 +63,8 @@ def bennett(forward, reverse) -> Bennett:
     >>> abs(bennett(w, r).log_z) < 0.05
     True
     """
+    from scipy.optimize import brentq  # a tenth of a second to import
+
     w = checks.array("forward", forward, (None,), "(n,) log-weights of forward chains")
     r = checks.array("reverse", reverse, (None,), "(n,) values of reverse chains")
     if not w.size or not r.size:

@@ -9,7 +9,6 @@ tell how large it is.
 from __future__ import annotations
 
 import numpy as np
-from scipy.integrate import simpson
 
 from .. import checks
 from ..paths.path import Path
@@ -164,6 +163,8 @@ def quadrature(betas, rule: str) -> np.ndarray:
         return np.concatenate([[0.0], steps])
     if rule == "trapezoid":
         return (np.append(steps, 0.0) + np.append(0.0, steps)) / 2
+    from scipy.integrate import simpson  # a tenth of a second to import
+
     return simpson(np.eye(betas.size), x=betas, axis=1)
 
 
