@@ -47,7 +47,7 @@ def test_rounding_of_weights_is_corrected(direction, monkeypatch):
     path, runs = quiet_path(SMALL, None), []
     anneal = gibbs.anneal
     monkeypatch.setattr(gibbs, "anneal", lambda *a: (runs.append(1), anneal(*a)))
-    rounded, _ = gibbs.quantised_weights(seam.compiled(path).family)
+    rounded, _ = gibbs.quantised_weights(seam.compiled(path, corrected=True).family)
     table = joint_table(rounded, SMALL.visible_bias, SMALL.hidden_bias) + SMALL.log_scale
     assert abs(log_sum(table) - SMALL_LOG_Z) > 0.1
     run = rl.ais if direction == "forward" else reverse_quietly

@@ -174,9 +174,9 @@ def seen(name: str, function, visible) -> np.ndarray:
     """What one of the expectations says of the states: finite numbers, a row a chain."""
     checks.function(f"expectations[{name!r}]", function, "of visible units (n_chains, n_visible)")
     value = np.asarray(function(visible), dtype=float)
-    n, what = len(visible), f"what expectations[{name!r}] returned"
+    n, what = len(visible), f"expectations[{name!r}]"
     if value.ndim not in (1, 2) or len(value) != n:
-        raise ValueError(f"{what} has shape {value.shape}: expected ({n},) or ({n}, m)")
+        raise ValueError(f"{what} returned shape {value.shape}: expected ({n},) or ({n}, m)")
     if bad := int((~np.isfinite(value)).sum()):
-        raise ValueError(f"{what} holds {bad} NaN or infinite values: expected finite numbers")
+        raise ValueError(f"{what} returned {bad} NaN or infinite values: expected finite numbers")
     return value
