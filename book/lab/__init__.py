@@ -1,6 +1,7 @@
 """What only the chapters of the book need: parameters, stored tables, verdicts, plots, tasks."""
 
 from rbmlib.numerics import ChainStream
+
 from .datasheet import datasheet, known_log_z
 from .live import LiveModel, live_model
 from .parameters import (

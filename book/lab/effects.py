@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rbmlib.checks import count, number
+
 from .measured import Measured, mean_of, welch_freedom
 
 SIGNS = {1: (0.0, math.inf), -1: (-math.inf, 0.0)}

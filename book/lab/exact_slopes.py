@@ -13,12 +13,10 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from rbmlib._kernels import enumeration
-from rbmlib.numerics import expit
-from rbmlib.estimators.exact import can_enumerate
 from rbmlib.models import BernoulliRBM
-from rbmlib.paths.base import State
-from rbmlib.paths.geometric import GeometricPath
-from rbmlib.schedules.cutting import cut
+from rbmlib.models.enumeration import can_enumerate
+from rbmlib.numerics import cut, expit
+from rbmlib.paths import GeometricPath
 from rbmlib.schedules.fixed import decelerate, linear, sm08
 
 BATCH = 5000  # draws at a time: 30 MB of visible units
@@ -54,7 +52,7 @@ def slope_variance(path: GeometricPath, beta: float, n_draws: int, rng) -> Slope
         hidden = ((batch[:, None] >> np.arange(rbm.n_hidden)) & 1).astype(float)
         on = expit(rbm.visible_field(hidden))
         visible = (rng.random(on.shape) < on).astype(np.float32)
-        slopes.append(path.log_density_slope(State(visible), beta))
+        slopes.append(path.log_density_slope(visible, beta))
     x = np.concatenate(slopes)
     g = x.var(ddof=1)
     fourth = ((x - x.mean()) ** 4).mean()

@@ -12,14 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._streams import ChainStream
-from .._validation import count, generator
-from ..models import GaussianRBM, LeakyRBM
-from ..paths.fitted_gaussian import GaussianBasePath
-from ..paths.fitted_single import SinglePrecisionBasePath
-from ..results import Estimate
-from ..schedules import linear
-from . import ais, reverse_ais
+from rbmlib import Estimate, GaussianBasePath, GaussianRBM, LeakyRBM, ais, reverse_ais
+from rbmlib.checks import count, generator
+from rbmlib.numerics import ChainStream
+from rbmlib.sampling import sweep
+from rbmlib.schedules import linear
+
+from .fitted_single import SinglePrecisionBasePath
 
 KEPT = 10  # of these sweeps of the second half one is kept, for the moments
 
@@ -81,20 +80,20 @@ def bracket_log_z(
     """
     n_chains, n_sweeps = count("n_chains", n_chains), count("n_sweeps", n_sweeps)
     n_burn_in, rng = count("n_burn_in", n_burn_in, 0), generator(rng)
-    reduction, seen = rbm.reduced(), []
-    u = reduction.coordinates(np.asarray(images, float))
+    (model, span), seen = rbm.reduced(), []
+    u = span.coordinates(np.asarray(images, float))
     if len(u) < n_chains:
         raise ValueError(f"images has {len(u)} rows: expected at least n_chains, {n_chains}")
-    for sweep in range(1, n_sweeps + 1):
-        u = reduction.model.gibbs(u, rng)
-        if 2 * sweep > n_sweeps and sweep % KEPT == 0:
+    for done in range(1, n_sweeps + 1):
+        u = model.gibbs(u, rng)
+        if 2 * done > n_sweeps and done % KEPT == 0:
             seen.append(u)
     kind = SinglePrecisionBasePath if single_precision else GaussianBasePath
-    states = reduction.expand(np.concatenate(seen or [u]), rng)
-    path = kind(rbm, states, 1, n_leapfrog, reduction=reduction)
-    start = path.state_of(reduction.expand(u[:n_chains], rng))
+    states = span(np.concatenate(seen or [u]), rng)
+    path = kind(rbm, states, 1, n_leapfrog, reduced=(model, span))
+    start = path.state_of(span(u[:n_chains], rng))
     if n_burn_in:
-        start = path.sweep(start, 1.0, n_burn_in, ChainStream(rng, n_chains))
+        start = sweep(path, start, 1.0, n_burn_in, ChainStream(rng, n_chains))
     betas = linear(n_temperatures)
     below = ais(path, betas, n_chains, rng, progress=False)
     above = reverse_ais(path, betas, n_chains, rng, start=start, progress=False)

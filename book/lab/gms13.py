@@ -7,10 +7,9 @@ import numpy as np
 from rbmlib import Path
 from rbmlib.checks import count, instance
 from rbmlib.context import bar, configured
-from rbmlib.numerics import ChainStream
+from rbmlib.numerics import ChainStream, cut
 from rbmlib.sampling import sweep
 from rbmlib.schedules import linear
-from rbmlib.schedules.fixed import cut
 
 
 @configured

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.special import fdtri, ndtri
 
 from rbmlib.checks import count, number
+
 from . import effects
 from .claims import claim, printed_number
 from .effects import SIGNS, Effect

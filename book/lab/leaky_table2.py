@@ -12,9 +12,9 @@ import numpy as np
 
 from rbmlib import datasets
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
-from rbmlib.moves import leaky_bias
 from rbmlib.schedules import linear
-from . import judge, measured
+
+from . import judge, leaky_bias, measured
 from .verdicts import Verdict, together
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from rbmlib import datasets
 from rbmlib.datasets.reference import Reference
 from rbmlib.models import BernoulliRBM
 from rbmlib.paths.bases import base_rate, mean_field_bias
+
 from .parameters import refused_parameter
 
 MNIST_PIXELS = 784

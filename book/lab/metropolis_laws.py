@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rbmlib import datasets
+
 from . import judge, measured
 from .verdicts import Verdict
 

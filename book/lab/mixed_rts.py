@@ -1,4 +1,4 @@
-"""Runs of RTS with different guesses of log Z, as one estimate (Carlson et al. 2016, appendix A)."""
+"""Runs of RTS with different guesses of log Z, as one (Carlson et al. 2016, appendix A)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
     if not samples or not all(isinstance(s, TemperedSample) for s in samples):
         raise ValueError("samples holds something else: expected TemperedSamples, one or more")
     if any(s.mixed is None or not np.array_equal(s.betas, samples[0].betas) for s in samples):
-        raise ValueError("samples differ in their betas: expected runs of rl.simulated_tempering "
-                         "over the same betas")
+        raise ValueError(
+            "samples differ in their betas: expected runs of rl.simulated_tempering "
+            "over the same betas"
+        )
     sizes = np.array([s.n_sweeps * s.n_chains for s in samples], float)
     sizes /= sizes.sum()
     c = np.array([s.mixed[:, :, 0].sum(axis=(0, 1)) / (s.n_sweeps * s.n_chains) for s in samples])

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.stats import chi2
 
 from rbmlib import datasets
+
 from .plots import BLUE, GREEN, GREY, ORANGE
 
 MAXIMUM_ERROR = 0.02  # nats: of a value that is called settled

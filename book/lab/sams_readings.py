@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rbmlib import datasets
+
 from . import judge, measured
 from .verdicts import Verdict, depends
 

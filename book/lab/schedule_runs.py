@@ -6,6 +6,7 @@ import math
 from functools import cache
 
 from rbmlib import datasets
+
 from . import judge, tables
 from . import measured as ms
 from .verdicts import Verdict, depends

@@ -43,8 +43,9 @@ def stochastic_mbar(
     """
     delta, counts, betas = _checked(delta, counts, betas)
     if not (counts > 0).all():
-        raise ValueError("counts hold 0: expected samples at every temperature; eq. (19) divides "
-                         "by their share")
+        raise ValueError(
+            "counts hold 0: expected samples at every temperature; eq. (19) divides by their share"
+        )
     start = np.zeros(betas.size) if start is None else start
     log_z = np.array(array("start", start, betas.shape, f"({betas.size},), log Z"))
     batch_size = min(count("batch_size", batch_size), delta.size)

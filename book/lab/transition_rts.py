@@ -13,13 +13,11 @@ import time
 
 import numpy as np
 
-from .._diagnosis import Check, round_trips
-from .._numerics import logsumexp
-from .._validation import count, instance, one_of
-from ..results import Estimate
-from ..tempering import TemperedSample
-from ._report import of_sample
-from .rts import updated
+from rbmlib import Estimate, TemperedSample
+from rbmlib.checks import count, instance, one_of
+from rbmlib.estimators.rts_start import updated
+from rbmlib.numerics import logsumexp
+from rbmlib.results import Check, finished, round_trips
 
 KINDS = ("rsd", "sd")
 CHUNK = 100_000  # states whose q(k | x) are held at a time
@@ -68,10 +66,11 @@ def transition_rts(
     if not (np.isfinite(whole).all() and np.isfinite(std_error)):
         text = "some betas were never visited, so that there is no single stationary law"
         checks.insert(0, Check(text, False))
-    return of_sample(
-        kind, sample, float(whole[-1]), std_error, checks, started, settings={}, n_values=n,
-        log_z_path=whole, caller="transition_rts",
-        remedy="more sweeps, or better estimates to start from",
+    return finished(
+        kind, whole[-1], std_error, checks, n,
+        remedy="more sweeps, or better estimates to start from", n_chains=sample.n_chains,
+        n_sweeps=sample.n_sweeps, seconds=sample.seconds + time.perf_counter() - started,
+        betas=sample.betas, log_z_path=whole, states=sample,
     )  # fmt: skip
 
 

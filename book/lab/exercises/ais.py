@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbmlib.numerics import logmeanexp
 from rbmlib.models import testsystems
+from rbmlib.numerics import logmeanexp
+
 from . import annealing
 from .checker import choice, near, numbers, require, same, task
 from .own import Own

@@ -7,10 +7,10 @@ from scipy.special import expit as right_sigmoid
 
 from rbmlib import ais as library_ais
 from rbmlib import reverse_ais as library_reverse
-from rbmlib.numerics import logmeanexp, softplus
 from rbmlib.estimators.exact import exact_samples
 from rbmlib.models import BernoulliRBM
-from rbmlib.paths import GeometricPath, State
+from rbmlib.numerics import logmeanexp, softplus
+from rbmlib.paths import GeometricPath
 
 from .checker import NotYet, binary, codes_of, law_is, mean_is, numbers, require, same
 from .own import Own, states
@@ -125,7 +125,7 @@ def increment(answer, own: Own):
     mistakes = {
         "the sign: the new score is divided by the old one": -right,
         "this is the slope at one end: take the difference of two scores":
-            own.path.log_density_slope(State(v), low) * (high - low),
+            own.path.log_density_slope(v, low) * (high - low),
         "this is the new score alone": own.path.at(high).log_density(v),
     }  # fmt: skip
     same(answer(m, b0, v, low, high), right, mistakes)
@@ -245,7 +245,7 @@ def reverse_ais(answer, own: Own):
          own.path.log_z_base + m.log_density(begin[:9]) - own.path.at(0.0).log_density(begin[:9]),
          what="R of a single step")  # fmt: skip
     theirs = library_reverse(
-        own.path, FEW, n_chains=n, rng=own.rng("library"), start=State(begin), progress=False
+        own.path, FEW, n_chains=n, rng=own.rng("library"), start=begin, progress=False
     ).log_weights
     error = np.sqrt((r.var() + theirs.var()) / n)
     hint = (

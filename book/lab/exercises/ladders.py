@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from rbmlib.estimators.exact import exact_samples
+
 from .checker import mean_is, numbers, require, same
 from .own import Own, states
 

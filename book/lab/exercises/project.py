@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 
 from rbmlib.datasets import committed
+
 from .checker import choice, numbers, require, task
 from .own import Own
 from .published import reference, report

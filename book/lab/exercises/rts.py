@@ -14,7 +14,7 @@ def walk(own: Own):
 
     ``k`` and ``delta`` have the shape (sweeps, chains).
     """
-    from rbmlib.tempering import simulated_tempering
+    from rbmlib.sampling import simulated_tempering
 
     guess = own.log_z_at(ladders.LADDER)
     sample = simulated_tempering(

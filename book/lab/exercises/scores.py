@@ -9,9 +9,10 @@ import numpy as np
 from scipy.special import expit as right_sigmoid
 from scipy.special import logsumexp
 
-from rbmlib.numerics import logmeanexp, softplus
 from rbmlib.estimators.exact import exact
 from rbmlib.models import BernoulliRBM, testsystems
+from rbmlib.numerics import logmeanexp, softplus
+
 from .checker import require, same
 from .own import Own
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbmlib.numerics import logmeanexp
 from rbmlib.estimators.exact import exact
 from rbmlib.models import BernoulliRBM
+from rbmlib.numerics import logmeanexp
+
 from .checker import choice, near, same, task
 from .own import Own
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbmlib.paths import State
 from .checker import choice, near, numbers, require, same, task
 from .own import Own, states
 
@@ -78,7 +77,7 @@ def cost(answer, own: Own):
 def half_way(answer, own: Own):
     rows = states(own.model.n_visible)
     p = np.exp(own.path.at(0.5).log_density(rows) - own.log_z_at(0.5)[0])
-    slope = own.path.log_density_slope(State(rows), 0.5)
+    slope = own.path.log_density_slope(rows, 0.5)
     g = float(p @ slope**2 - (p @ slope) ** 2)
     near(answer, g, 0.08 * g, {
         "this is the standard deviation": float(np.sqrt(g)),

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
+from rbmbook.transition_rts import transition_rts
 from rbmlib import (
     ais,
     bar,
@@ -30,18 +31,13 @@ from rbmlib import (
     sams,
     simulated_tempering,
     ti,
-    transition_rts,
     wang_landau,
 )
-from rbmlib.numerics import ChainStream
 from rbmlib.checks import one_of
-from rbmlib.estimators._weights import of_weights, run_settings
 from rbmlib.models import GaussianRBM, testsystems
 from rbmlib.paths import DensityPath, GeometricPath
-from rbmlib.paths.base import State
-from rbmlib.results import ConvergenceWarning, Estimate
-
-from rbmlib.tempering.sample import TemperedSample
+from rbmlib.results import ConvergenceWarning, Estimate, of_weights
+from rbmlib.sampling import TemperedSample
 
 LEVELS = (0.5, 0.8, 0.95)
 BASE_VARIANCE = 6.0  # of the density path
@@ -109,14 +105,12 @@ def _of_weights(method: str, path, betas, seed, n) -> Iterator[Run]:
     if method == "ais":
         whole, sign = ais(path, betas, n * each, seed, n_recorded=2, progress=False), 1
     else:
-        start = State(exact_samples(path.at(1.0), n * each, np.random.default_rng([seed, 5])))
+        start = exact_samples(path.at(1.0), n * each, np.random.default_rng([seed, 5]))
         whole, sign = reverse_ais(path, betas, n * each, seed, start=start, progress=False), -1
-    settings = run_settings(path, betas, seed, ChainStream(seed, each))
     for part in range(n):
         rows = slice(part * each, (part + 1) * each)
-        final = State(*(array[rows] for array in whole.states))
-        values = sign * whole.log_weights[rows]
-        yield Run(of_weights(method, values, path, final, 0.0, settings, sign=sign), each)
+        values, final = sign * whole.log_weights[rows], whole.states[rows]
+        yield Run(of_weights(method, values, path, final, sign=sign), each)
 
 
 def _bar(begin: str, path, betas, seed, n) -> Iterator[Run]:
@@ -135,7 +129,7 @@ def _sample(conditional: str, path, packed: bytes, seed: int, n: int) -> Tempere
     source, n_chains = np.random.default_rng(seed), n * CHAINS["sample"]
     first = pilot(path, betas, n_chains, 1000, source)
     odd = np.arange(n_chains) % 2 == 1
-    begin = State(np.where(odd[:, None], first.top.coordinates, first.bottom.coordinates))
+    begin = np.where(odd[:, None], first.top, first.bottom)
     return simulated_tempering(
         path, betas, first.log_z_path, n_chains, n_sweeps_of(path), source, start=begin,
         index=np.where(odd, betas.size - 1, 0), conditional=conditional, progress=False,
@@ -173,7 +167,7 @@ def _groups(function: Callable, path, betas, seed, n) -> Iterator[Run]:
     for source in np.random.default_rng(seed).spawn(n):
         groups = CHAINS["groups"]
         run = function(path, betas, 2 * groups, 2 * n_sweeps_of(path), source, n_groups=groups,
-                       conditional="joint" if path.has_joint_slope else "marginal",
+                       conditional="joint" if path.joint else "marginal",
                        progress=False)  # fmt: skip
         yield Run(run, groups)
 

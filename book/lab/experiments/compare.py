@@ -14,13 +14,12 @@ from dataclasses import replace
 
 import numpy as np
 
+import rbmlib as rl
 from rbmbook.sweeps.words import ESTIMATORS, register
-from rbmlib import estimators as est
-from rbmlib import log_z
 from rbmlib.checks import one_of
 from rbmlib.results import Estimate
+from rbmlib.sampling import parallel_tempering, planning
 from rbmlib.schedules import friction, linear
-from rbmlib.tempering import parallel_tempering, planning
 
 FEWEST_CHAINS, MOST_CHAINS = 20, 500  # of annealing
 N_CHAINS = 20  # of simulated tempering: two in each group of SAMS and Wang-Landau
@@ -52,7 +51,7 @@ def _by_friction(path, chain_steps: int, rng) -> tuple[np.ndarray, int]:
     n_chains, n_steps = shape(chain_steps - n_pilot * PILOT_CHAINS)
     if n_pilot < WINDOWS:
         return linear(n_steps), n_chains
-    pilot = est.ais(path, linear(n_pilot), PILOT_CHAINS, rng, n_recorded=WINDOWS + 1,
+    pilot = rl.ais(path, linear(n_pilot), PILOT_CHAINS, rng, n_recorded=WINDOWS + 1,
                     keep_chains=True, progress=False)  # fmt: skip
     return friction(pilot, n_steps), n_chains
 
@@ -60,31 +59,31 @@ def _by_friction(path, chain_steps: int, rng) -> tuple[np.ndarray, int]:
 @recipe("AIS, linear")
 def _ais(rbm, path, size, rng):
     n_chains, n_steps = shape(size)
-    return est.ais(path, linear(n_steps), n_chains, rng, n_recorded=2, progress=False)
+    return rl.ais(path, linear(n_steps), n_chains, rng, n_recorded=2, progress=False)
 
 
 @recipe("AIS")
 def _ais_friction(rbm, path, size, rng):
     betas, n_chains = _by_friction(path, size, rng)
-    return est.ais(path, betas, n_chains, rng, n_recorded=2, progress=False)
+    return rl.ais(path, betas, n_chains, rng, n_recorded=2, progress=False)
 
 
 @recipe("BAR")
 def _bar(rbm, path, size, rng):
     betas, n_chains = _by_friction(path, size // 2, rng)
-    return est.bar(path, betas, n_chains, rng, start="chains", progress=False)
+    return rl.bar(path, betas, n_chains, rng, start="chains", progress=False)
 
 
 @recipe("SMC")
 def _smc(rbm, path, size, rng):
     """The betas and the chains of AIS, resampled."""
     betas, n_chains = _by_friction(path, size, rng)
-    return est.smc(path, betas, n_chains, rng, progress=False)
+    return rl.smc(path, betas, n_chains, rng, progress=False)
 
 
 @recipe("RTS")
 def _rts(rbm, path, size, rng):
-    return est.rts(path, None, N_CHAINS, size, rng, record_every=size, progress=False)
+    return rl.rts(path, None, N_CHAINS, size, rng, record_every=size, progress=False)
 
 
 def _tempered(estimator):
@@ -97,7 +96,7 @@ def _tempered(estimator):
 
 
 for _name, _estimator in (
-    ("MBAR", est.mbar), ("TI", est.ti), ("SAMS", est.sams), ("Wang-Landau", est.wang_landau),
+    ("MBAR", rl.mbar), ("TI", rl.ti), ("SAMS", rl.sams), ("Wang-Landau", rl.wang_landau),
 ):  # fmt: skip
     recipe(_name)(_tempered(_estimator))
 
@@ -110,33 +109,33 @@ def _tempering(rbm, path, size, rng):
         path, betas, N_LADDERS, size, rng, start="annealed", anneal_sweeps=ANNEAL_SWEEPS,
         record_every=max(1, size // 20_000), progress=False,
     )  # fmt: skip
-    return est.bar_of_sample(sample, skip=int(SKIP * len(sample.delta)))
+    return rl.bar_of_sample(sample, skip=int(SKIP * len(sample.delta)))
 
 
 @recipe("NRPT")
 def _nrpt(rbm, path, size, rng):
     """Ladders that are tuned; of all sweeps the tuning takes nearly half."""
-    return est.nrpt(path, None, N_LADDERS, size, rng, record_every=max(1, size // 20_000),
+    return rl.nrpt(path, None, N_LADDERS, size, rng, record_every=max(1, size // 20_000),
                     progress=False)  # fmt: skip
 
 
 @recipe("multicanonical")
 def _multicanonical(rbm, path, size, rng):
     """``size`` sweeps of a walk between the ends of the path."""
-    return est.multicanonical(path, n_sweeps=size, rng=rng, progress=False)
+    return rl.multicanonical(path, n_sweeps=size, rng=rng, progress=False)
 
 
 @recipe("log_z")
 def _log_z(rbm, path, size, rng):
     """What `rbmlib.log_z` does by itself, without data; a round of three runs."""
     n_chains, n_steps = shape(size)
-    return log_z(rbm, n_steps=n_steps, n_chains=n_chains, rng=rng, enumerate_small=False,
+    return rl.log_z(rbm, n_steps=n_steps, n_chains=n_chains, rng=rng, enumerate_small=False,
                  progress=False)  # fmt: skip
 
 
 for _order in (1, 2, 3):
     recipe(f"TAP{_order}")(
-        lambda rbm, path, size, rng, order=_order: est.tap(rbm, order, rng, progress=False)
+        lambda rbm, path, size, rng, order=_order: rl.tap(rbm, order, rng, progress=False)
     )
 
 

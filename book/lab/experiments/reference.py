@@ -7,7 +7,7 @@ import numpy as np
 from rbmbook.sweeps.words import BASES, ESTIMATORS, register
 from rbmlib import bar, bar_of_sample, datasets
 from rbmlib.paths.bases import base_rate
-from rbmlib.tempering import parallel_tempering
+from rbmlib.sampling import parallel_tempering
 
 BASES["dna base rate"] = lambda rbm: base_rate(datasets.load_dna().train)
 

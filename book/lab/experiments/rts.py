@@ -9,7 +9,9 @@ from itertools import islice
 
 import numpy as np
 
+from rbmbook.bootstrap import bootstrap_tempered
 from rbmbook.sweeps.words import ESTIMATORS, register
+from rbmbook.transition_rts import transition_rts
 from rbmlib import (
     bar_of_sample,
     mbar_of_sample,
@@ -21,17 +23,13 @@ from rbmlib import (
     sams,
     simulated_tempering,
     ti,
-    transition_rts,
     wang_landau,
 )
-from rbmlib.numerics import logmeanexp
 from rbmlib.checks import one_of
 from rbmlib.datasets import load_mnist
-from rbmlib.estimators.bootstrap import bootstrap_tempered
 from rbmlib.estimators.rts_start import CLOSE, ROUND_SWEEPS, checked_burn_in, rounds
-from rbmlib.paths.base import State
+from rbmlib.numerics import logmeanexp
 from rbmlib.results import ConvergenceWarning
-
 
 PRIORS = {
     "uniform": lambda betas: np.ones_like(betas),
@@ -104,9 +102,9 @@ def short_start(path, betas, seed, n_chains: int, n_steps: int):
     """Chains at both ends of the ladder, half of them annealed there by a pilot of few steps."""
     first = pilot(path, betas, n_chains, n_steps, np.random.default_rng([seed, 1]))
     odd = np.arange(n_chains) % 2 == 1
-    states = np.where(odd[:, None], first.top.coordinates, first.bottom.coordinates)
+    states = np.where(odd[:, None], first.top, first.bottom)
     index = np.where(odd, betas.size - 1, 0)
-    return first.log_z_path, {"start": State(states), "index": index}
+    return first.log_z_path, {"start": states, "index": index}
 
 
 @register(ESTIMATORS, "settled")
@@ -177,9 +175,7 @@ def _ladders(path, betas, seed, *, n_chains: int, n_sweeps: int, burn_in: int):
 
 def uniform_prior(betas, conditional: str) -> dict:
     """Options of `rounds` that the sweeps of the chapter do not vary."""
-    return {
-        "prior": np.full(betas.size, 1 / betas.size), "conditional": conditional, "n_threads": None
-    }  # fmt: skip
+    return {"prior": np.full(betas.size, 1 / betas.size), "conditional": conditional}
 
 
 @register(ESTIMATORS, "rounds")
@@ -332,8 +328,8 @@ def raised(path, betas, images, n_chains: int, seed):
 
     ``p*(v) exp(-R)`` is right on average for p_ann(v), the law of where annealing ends.
     """
-    start = State(np.repeat(images, n_chains, axis=0))
-    run = reverse_ais(path, betas, start.n_chains, seed, start=start, progress=False)
+    start = np.repeat(images, n_chains, axis=0)
+    run = reverse_ais(path, betas, len(start), seed, start=start, progress=False)
     return run.log_weights.reshape(len(images), n_chains), run
 
 

@@ -6,20 +6,20 @@ The report tells of SAMS and of RTS in one section; both are here, since both ru
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
 from rbmbook.sweeps.words import BASES, ESTIMATORS, PATHS, register
 from rbmlib import datasets
-from rbmlib._diagnosis import Check, report
-from rbmlib.numerics import logit, softplus
 from rbmlib.checks import one_of
-from rbmlib.estimators.rts import updated
+from rbmlib.estimators.rts_start import updated
 from rbmlib.estimators.sams import gain_sequence
-from rbmlib.paths.base import State
-from rbmlib.paths.geometric import GeometricPath
-from rbmlib.tempering.self_adjusted import Groups, checked, estimate
-from rbmlib.tempering.simulated import sample_of
+from rbmlib.estimators.self_adjusted import Groups
+from rbmlib.numerics import logit, softplus
+from rbmlib.paths import GeometricPath
+from rbmlib.results import Check, finished
+from rbmlib.sampling import simulated_tempering
 
 ADDED = 5  # "a small value such as 5", added to the count of each pixel (report, section IV.D)
 
@@ -29,9 +29,9 @@ class _BaseDropped(GeometricPath):
 
     compiled = False  # what is compiled draws rightly
 
-    def joint_transition(self, state: State, beta, rng):
-        state, slope = super().joint_transition(state, beta, rng)
-        return state, slope + state.coordinates @ self.base_visible_bias
+    def joint_transition(self, v, beta, rng):
+        v, slope = super().joint_transition(v, beta, rng)
+        return v, slope + v @ self.base_visible_bias
 
 
 @register(PATHS, "base dropped")
@@ -101,19 +101,18 @@ def _sams_printed(
 ):  # fmt: skip
     """Runs of one chain each, which start at the base from equal guesses of log Z."""
     started, t_0 = time.perf_counter(), round(first_stage * n_sweeps)
-    settings = checked(path, betas, n_runs, n_runs, None, conditional, "plain", None)
-    groups = Groups(settings, np.random.default_rng(seed), jump=jump)
+    groups = Groups(
+        path, betas, n_runs, np.random.default_rng(seed), n_groups=n_runs, conditional=conditional,
+        start="plain", jump=jump,
+    )  # fmt: skip
     groups.log_z += equal_guesses(path, betas, constant)
     gains = np.tile(gain_sequence(n_sweeps, t_0, exponent), (n_runs, 1))
-    middle, history = n_sweeps // 2, []
-    for part in (gains[:, :middle], gains[:, middle:]):
-        groups.forget()
+    middle = n_sweeps // 2
+    for part, sweeps in ((gains[:, :middle], middle), (gains[:, middle:], n_sweeps)):
         groups.advance(np.ascontiguousarray(part))
-        history.append(groups.log_z[:, -1].copy())
-    run = estimate(
-        "sams", groups, history, [middle, n_sweeps], history[0], started,
-        {"t_0": t_0, "exponent": exponent, "jump": jump},
-    )  # fmt: skip
+        groups.note(sweeps, middle)
+    run = groups.estimate("sams", None, {"t_0": t_0, "exponent": exponent, "jump": jump})
+    run = replace(run, seconds=time.perf_counter() - started)
     return run, {"round_trips": run.settings["round_trips"]} | _spread(run.log_weights)
 
 
@@ -140,11 +139,11 @@ def _rts_printed(
     ]
     log_z, n_rounds, stopped = (np.array(column) for column in zip(*runs, strict=True))
     values, sweeps = log_z + path.log_z_base, n_rounds * round_sweeps
-    result = report(
+    result = finished(
         "rts", float(values.mean()), float(values.std(ddof=1) / np.sqrt(n_runs)),
-        [Check(f"{stopped.sum()} of {n_runs} runs stopped, all", bool(stopped.all()))],
-        n_values=n_runs, started=started, n_chains=n_runs, n_sweeps=int(sweeps.max()),
-        log_weights=values, betas=betas, settings={},
+        [Check(f"{stopped.sum()} of {n_runs} runs stopped, all", bool(stopped.all()))], n_runs,
+        seconds=time.perf_counter() - started, n_chains=n_runs, n_sweeps=int(sweeps.max()),
+        log_weights=values, betas=betas,
     )  # fmt: skip
     return result, _spread(values) | {
         "stopped": int(stopped.sum()), "mean_sweeps": float(sweeps.mean())
@@ -159,14 +158,14 @@ def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: floa
     c_k that no double can hold is taken as the smallest that there is.
     """
     prior = np.full(betas.size, 1 / betas.size)
-    state, index = path.sample_base(1, source), np.zeros(1, int)
+    v, index = path.sample_base(1, source), np.zeros(1, int)
     for done in range(1, most + 1):
-        sample = sample_of(
+        sample = simulated_tempering(
             path, betas, log_z, 1, n_sweeps, source, prior=prior, conditional="joint",
-            start=state, index=index, record_every=n_sweeps, n_blocks=1, progress=False,
+            start=v, index=index, record_every=n_sweeps, n_blocks=1, progress=False,
         )  # fmt: skip
         c = np.maximum(sample.occupation()[0].mean(axis=0), np.finfo(float).tiny)
-        log_z, state, index = updated(log_z, prior, c), sample.states, sample.index
+        log_z, v, index = updated(log_z, prior, c), sample.states, sample.index
         if (c - prior).max() <= threshold:
             return log_z[-1], done, True
     return log_z[-1], most, False

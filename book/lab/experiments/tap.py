@@ -135,7 +135,7 @@ def _uniform(rbm, rng):
 
 def _visible_only(rbm, rng):
     visible = rng.random(rbm.n_visible)
-    return expit(rbm.hidden_field(visible)), visible
+    return expit(rbm.field(visible)), visible
 
 
 BEGINS = {"uniform": _uniform, "visible": _visible_only}

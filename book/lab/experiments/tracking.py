@@ -8,9 +8,9 @@ import numpy as np
 
 from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import datasets, schedules
+from rbmlib.paths import GeometricPath
 from rbmlib.paths.bases import base_rate
-from rbmlib.paths.geometric import GeometricPath
-from rbmlib.training.bernoulli import train
+from rbmlib.training import train
 from rbmlib.training.tracking import LogZTracker
 
 from .varopt.annealing import two_way_ais

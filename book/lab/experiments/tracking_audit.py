@@ -8,14 +8,13 @@ from functools import lru_cache
 import numpy as np
 
 from rbmbook.sweeps.words import ESTIMATORS, register
-from rbmlib import bar, datasets, exact, exact_samples, schedules, trajectory
-from rbmlib.numerics import logit
-from rbmlib.numerics import ChainStream
-from rbmlib.models import find_modes, testsystems
-from rbmlib.paths.base import State
+from rbmlib import bar, datasets, exact, exact_samples, find_modes, schedules, trajectory
+from rbmlib.models import testsystems
+from rbmlib.numerics import ChainStream, logit
+from rbmlib.paths import GeometricPath
 from rbmlib.paths.bases import base_rate
-from rbmlib.paths.geometric import GeometricPath
 from rbmlib.results import Estimate, student_interval
+from rbmlib.sampling import sweep
 from rbmlib.training import Checkpoints, LogZTracker, train
 
 from .tracking import DNA_TRAIN, _tracked_training
@@ -151,8 +150,8 @@ def _heaviest_mode(rbm, rows, seed: int, n_temperatures: int, n_chains: int) -> 
     modes = find_modes(rbm, rows)
     mode, path = modes.visible[0], GeometricPath(rbm, base=_base_about(modes.visible[0]))
     joined = bar(path, schedules.linear(n_temperatures), n_chains, seed, progress=False)
-    begun = State(np.tile(mode > 0.5, (n_chains, 1)).astype(np.float32))
-    moved = path.sweep(begun, 1.0, 500, ChainStream(seed, n_chains)).coordinates
+    begun = np.tile(mode > 0.5, (n_chains, 1)).astype(np.float32)
+    moved = sweep(path, begun, 1.0, 500, ChainStream(seed, n_chains))
     agree = ((moved > 0.5) == (mode > 0.5)).mean(axis=1)
     return {
         "mode_bound": modes.lower_bound[0], "mode_log_z": joined.log_z,

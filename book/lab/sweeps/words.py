@@ -20,6 +20,8 @@ import rbmlib as rl
 from rbmlib import datasets, testsystems
 from rbmlib import schedules as cuts
 
+from .. import images
+from ..gms13 import gms13
 from .kind import one_of
 
 PATHS: dict[str, Callable] = {}
@@ -81,8 +83,8 @@ TEST_SETS: dict[str, Any] = {
     "none": None,
     "course": datasets.load_course_test,
     "mnist": lambda: datasets.load_mnist().test,
-    "cifar10 subset": lambda: datasets.cifar10_scale()(datasets.load_cifar10().test),
-    "cifar10": lambda: datasets.cifar10_scale()(datasets.load_cifar10(full=True).test),
+    "cifar10 subset": lambda: images.cifar10_scale()(images.load_cifar10().test),
+    "cifar10": lambda: images.cifar10_scale()(images.load_cifar10(full=True).test),
 }
 
 
@@ -227,7 +229,7 @@ def _gms13(path, seed, *, n_temperatures: int, pilot_chains: int = 1000):
 def _gms13_curve(path, seed, pilot_chains):
     """The piecewise linear curve that schedules of any length cut: found once a path."""
     rng = np.random.default_rng([seed, 1])
-    return cuts.gms13(path, 90_000, pilot_chains, rng, progress=False)
+    return gms13(path, 90_000, pilot_chains, rng, progress=False)
 
 
 # estimators ---------------------------------------------------------------------------------
@@ -235,7 +237,8 @@ def _gms13_curve(path, seed, pilot_chains):
 PARTS = {"path": "path", "source": "path", "rbm": "rbm", "betas": "betas", "rng": "seed"}
 KINDS = {kind.__name__: kind for kind in (int, float, str, bool)}
 REQUIRED = ("n_sweeps",)  # a table says how long its runs were
-NOT_IN_TASKS = ("log_z",)  # what it finds depends on the seconds that the machine takes
+# what it finds depends on the seconds that the machine takes; what it joins is no task's
+NOT_IN_TASKS = "log_z", "join"
 
 
 class InTasks(NamedTuple):
@@ -355,6 +358,6 @@ def _is_estimator(function) -> bool:
     return returned and PARTS.get(first) in ("path", "rbm")
 
 
-for _name in dir(rl.estimators):
-    if _name not in NOT_IN_TASKS and _is_estimator(_function := getattr(rl.estimators, _name)):
+for _name in dir(rl):
+    if _name not in NOT_IN_TASKS and _is_estimator(_function := getattr(rl, _name)):
         register_estimator(_function, IN_TASKS.get(_name))

@@ -16,11 +16,6 @@ import rbmlib as rl
 
 from .kind import PLAIN, RESULTS_VERSION
 
-try:
-    from rbmlib._progress import silence
-except ImportError:
-    silence = functools.partial(rl.using, progress=False)
-
 
 class OtherFiles(RuntimeError):
     """A worker has files of the same names as the client, which are not the same."""
@@ -50,7 +45,7 @@ def on_worker(function, digest_of, version: dict, shared: bool, task: dict, dige
     try:
         if digest_of(task) != digest:
             raise OtherFiles("a file that the task names has another content here: copy it anew")
-        with silence():  # the client tells of the whole
+        with rl.using(progress=False):  # the client tells of the whole
             row, error = _plain_row(function(**task), task), None
     except (Exception, SystemExit):
         row, error = None, traceback.format_exc()

@@ -12,16 +12,15 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
+from rbmbook.gaussian_likelihood import bracket_log_z
 from rbmbook.images import cifar10_scale, load_cifar10
-from rbmlib import ais, exact, reverse_ais
-from rbmlib.estimators.gaussian_likelihood import bracket_log_z
+from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
+from rbmlib import GaussianBasePath, GeometricPath, ais, exact, reverse_ais
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.models.projection import project_weights
-from rbmlib.paths import GaussianBasePath, GeometricPath
 from rbmlib.results import Estimate
 from rbmlib.schedules import linear
-from rbmlib.training.gaussian import train_gaussian
+from rbmlib.training import train_gaussian
 
 N_TRAIN = 45_000  # images to train on in a sweep; the other 5,000 for training are for validation
 N_TUNING = 250  # test images of the subset by which rates are chosen; the others are for the result
@@ -80,13 +79,13 @@ def _fitted_gaussian(
     """From the moments of Gibbs chains begun at CIFAR-10 images: each 20th sweep after a fifth."""
     rng = np.random.default_rng(path_seed)
     images = cifar10_scale()(load_cifar10().train[:fit_chains])
-    reduction, seen = rbm.reduced(), []
-    u = reduction.coordinates(images.astype(float))
+    (model, span), seen = rbm.reduced(), []
+    u = span.coordinates(images.astype(float))
     for sweep in range(1, fit_sweeps + 1):
-        u = reduction.model.gibbs(u, rng)
+        u = model.gibbs(u, rng)
         if 5 * sweep > fit_sweeps and sweep % 20 == 0:
             seen.append(u)
-    return GaussianBasePath(rbm, reduction.expand(np.concatenate(seen), rng), n_steps)
+    return GaussianBasePath(rbm, span(np.concatenate(seen), rng), n_steps)
 
 
 # estimators ---------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib.models.projection import project_weights
 from rbmlib.results import Estimate
-from rbmlib.training.gaussian import train_gaussian
+from rbmlib.training import train_gaussian
 
 from .training import subset
 
@@ -40,16 +40,16 @@ def _chains_of_a_trained_model(
         weight_decay=weight_decay, largest=0.9999 if projected else None, start_weights=start,
         rng=seed, monitor_every=n_updates, progress=False,
     )  # fmt: skip
-    reduction = run.rbm.reduced()
+    model, span = run.rbm.reduced()
     first = images[:n_chains]
     more = {"mean_0": first.mean(dtype=float), "size_0": np.abs(first).mean(dtype=float)}
-    u = reduction.coordinates(first.astype(float))
+    u = span.coordinates(first.astype(float))
     for sweep in range(1, LOOKS[-1] + 1):
-        u = reduction.model.gibbs(u, rng)
+        u = model.gibbs(u, rng)
         if sweep in LOOKS:
-            v = reduction.expand(u, rng)
+            v = span(u, rng)
             more[f"mean_{sweep}"], more[f"size_{sweep}"] = v.mean(), np.abs(v).mean()
-            moment = u.T @ reduction.model.hidden_mean(u) / len(u)
+            moment = u.T @ model.hidden_mean(u) / len(u)
             more[f"gradient_{sweep}"] = np.linalg.norm(moment)
     more |= {name: run.history[name][-1] for name in list(run.history)[1:]}
     return Estimate(

@@ -7,20 +7,20 @@ for orthogonal columns, by exact draws where columns are not orthogonal and ther
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from rbmbook.leaky_mixing import ALGORITHMS, annealed_leakiness, distances
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib import exact
-from rbmlib.numerics import ChainStream
 from rbmlib.checks import one_of
 from rbmlib.models import LeakyRBM
+from rbmlib.models.leaky import gaussian
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
-from rbmlib.moves.leaky import KERNELS, negative_squares
-from rbmlib.moves.leaky_mixing import ALGORITHMS, annealed_leakiness, distances
+from rbmlib.numerics import ChainStream
+from rbmlib.paths.moves import LEAKY
 from rbmlib.results import Estimate
 
 UNITS = 5
@@ -64,36 +64,42 @@ def _distance_from_exact_draws(
     The columns "ks" as in `distance by quadrature`; "floor" is that of two samples of exact draws
     ("exact"), and "slope" the excess of the slope.
     """
-    one_of("kernel", kernel, KERNELS)
+    one_of("kernel", kernel, LEAKY)
     started = time.thread_time()
     model = slanted(norm, leakiness, seed)
     rng = np.random.default_rng([seed, n_sweeps])
     truth, again = (model.exact_samples(n_draws, rng) for _ in range(2))
-    mean, precision, _ = model.gaussian()
+    mean, precision, _ = gaussian(model)
     root = np.linalg.cholesky(np.linalg.inv(precision))
     starts = {
         "normal": rng.standard_normal(truth.shape),
         "model": again,
         "gaussian": mean + rng.standard_normal(truth.shape) @ root.T,
     }
-    reduced, basis, _ = model.reduced()
-    sweep: Callable = KERNELS[kernel]
-    fields = model.hidden_field(truth)
+    reduced, span = model.reduced()
+    fields = model.field(truth)
     more: dict[str, float] = {}
     slope = negative_squares(fields).mean()
     for name, (where, falls) in ALGORITHMS.items():
         for start in ("gaussian",) if where == "gaussian" else ("normal", "model"):
-            u = starts[start] @ basis
+            u = starts[start] @ span.basis
             stream = ChainStream(np.random.default_rng([seed, n_sweeps, len(more)]), n_draws)
             ladder = annealed_leakiness(leakiness, n_sweeps)
             for c in ladder if falls else np.full(n_sweeps, leakiness):
-                u = sweep(reduced, u, c, 1.0, stream)
-            eta = reduced.hidden_field(u)
+                at = reduced.with_(hidden=reduced.hidden.with_(below=c))
+                u = LEAKY[kernel](at, u, stream)
+            eta = reduced.field(u)
             label = name if start == "gaussian" else f"{name}_{start}"
             more[f"ks_{label}"] = _mean_distance(eta, fields)
             more[f"slope_{label}"] = negative_squares(eta).mean() - slope
-    more["ks_exact"] = _mean_distance(model.hidden_field(again), fields)
+    more["ks_exact"] = _mean_distance(model.field(again), fields)
     return _none(time.thread_time() - started), more
+
+
+def negative_squares(eta) -> np.ndarray:
+    """Sum of eta_j^2 / 2 over eta_j <= 0: (n_chains,)."""
+    low = np.minimum(eta, 0.0)
+    return np.einsum("nj,nj->n", low, low) / 2
 
 
 def _mean_distance(one, other) -> float:

@@ -13,11 +13,11 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
+from rbmbook.gaussian_likelihood import bracket_log_z
 from rbmbook.images import cifar10_scale, load_cifar10
-from rbmlib.estimators.gaussian_likelihood import bracket_log_z
+from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib.models import GaussianRBM, LeakyRBM
-from rbmlib.training.gaussian import train_gaussian
+from rbmlib.training import train_gaussian
 
 from .cifar10 import N_TRAIN, N_TUNING, SHAPE, diverged
 

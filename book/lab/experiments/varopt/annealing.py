@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from rbmbook.bootstrap import bootstrap_log_weights
 from rbmbook.sweeps.words import ESTIMATORS, SCHEDULES, register
 from rbmlib import ais, reverse_ais, schedules
+from rbmlib.estimators.reverse_ais import resampled
+from rbmlib.models.enumeration import can_enumerate
 from rbmlib.numerics import ChainStream
-from rbmlib.estimators._reverse_start import moved_on, resample
-from rbmlib.estimators.exact import can_enumerate
-from rbmlib.results import Estimate, bootstrap_log_weights
-
+from rbmlib.results import Estimate
+from rbmlib.sampling import sweep
 
 from ... import exact_slopes
 
@@ -63,9 +64,9 @@ def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
         rng = np.random.default_rng([seed, 2])
         start: Any = "exact"
         if not can_enumerate(path.at(1.0)):
-            chosen = resample(forward.log_weights, rng, n_reversed)
+            chosen = resampled(forward.log_weights, rng, n_reversed)
             stream = ChainStream(rng, n_reversed)
-            start = moved_on(path, forward.states, chosen, 1000, stream)
+            start = sweep(path, forward.states[chosen], 1.0, 1000, stream)
         back = reverse_ais(path, betas, n_reversed, rng, start=start, progress=False)
         more |= {"reverse_log_z": back.log_z, "reverse_std_error": back.std_error,
                  "reverse_mean": back.mean_log_z, "reverse_mean_error": back.mean_std_error,

@@ -15,7 +15,7 @@ import numpy as np
 from rbmbook.sweeps.words import MODELS
 from rbmlib import datasets
 from rbmlib.models import BernoulliRBM
-from rbmlib.training.bernoulli import train
+from rbmlib.training import train
 
 N_DRAWN = 3
 UPDATES_AN_EPOCH = 600  # 60,000 images, 100 an update
