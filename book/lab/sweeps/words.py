@@ -262,9 +262,10 @@ def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | 
         if name in differs.settings:
             if (other := differs.settings[name]) is not None:
                 settings[other[0]] = type(other[1]), other[1]
+        elif name in REQUIRED:
+            settings[name] = int, inspect.Parameter.empty
         elif (kind := KINDS.get(parameter.annotation, parameter.annotation)) in KINDS.values():
-            default = inspect.Parameter.empty if name in REQUIRED else parameter.default
-            settings[name] = kind, default
+            settings[name] = kind, parameter.default
     quiet = {"progress": False} if "progress" in parameters else {}
     length = next((name for name in ("n_steps", "n_betas") if name in parameters), None)
 
@@ -313,7 +314,8 @@ def _of_tap(task: dict) -> dict:
     """From random hidden states, as `rbmlib.tap` draws them, uniform means, or training images."""
     rng = np.random.default_rng([task["seed"], 1])
     begin = TAP_STARTS[one_of("begin", task["begin"], TAP_STARTS)]
-    return {"starts": begin(task["rbm"], rng, task["n_starts"]), "rng": rng}
+    starts = begin(task["rbm"], rng, task["n_starts"])
+    return {"starts": starts, "rng": rng, "compare": False}
 
 
 # A column named "start" says where reverse chains began: settings are "starting" or "begin".
