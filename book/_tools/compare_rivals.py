@@ -80,7 +80,7 @@ def scikit_learn(rbm, setting, work, seed, log_z):
 def tempered(rbm, work, seed):
     """States of parallel tempering as recipe "parallel tempering" of the chapter draws them."""
     rng, path = np.random.default_rng([seed, 29]), rl.GeometricPath(rbm, base=base_rate())
-    betas, _ = planning.own_ladder(path, rng, compare.PER_LENGTH, None)
+    betas, _ = planning.own_ladder(path, rng, compare.PER_LENGTH)
     sample = parallel_tempering(
         path, betas, compare.N_LADDERS, work[0], rng, start="annealed",
         anneal_sweeps=compare.ANNEAL_SWEEPS, record_every=max(1, work[0] // 500), progress=False,

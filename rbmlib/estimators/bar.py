@@ -178,7 +178,7 @@ def bar(
         settings={
             "n_temperatures": betas.size - 1,
             "stream_seed": stream.seed,
-            "start": begun.words,
+            "start": begun.words.replace("chains annealed forward", "forward chains"),
             "overlap": 4 * root.slope,
             "families": families,
             "forward": (below.log_mean, below.std_error),

@@ -34,7 +34,7 @@ from rbmlib import (
     wang_landau,
 )
 from rbmlib.checks import one_of
-from rbmlib.models import GaussianRBM, testsystems
+from rbmlib.models import BernoulliRBM, GaussianMixture, GaussianRBM, testsystems
 from rbmlib.paths import DensityPath, GeometricPath
 from rbmlib.results import ConvergenceWarning, Estimate, of_weights
 from rbmlib.sampling import TemperedSample
@@ -79,7 +79,7 @@ def truth(model: str) -> float:
     rbm = MODELS[model]()
     if isinstance(rbm, GaussianRBM):
         return log_z_of_gaussian(rbm)
-    return rbm.log_z if hasattr(rbm, "log_z") else exact(rbm).log_z
+    return rbm.log_z if isinstance(rbm, GaussianMixture) else exact(rbm).log_z
 
 
 def log_z_of_gaussian(rbm: GaussianRBM) -> float:
@@ -137,7 +137,8 @@ def _sample(conditional: str, path, packed: bytes, seed: int, n: int) -> Tempere
 
 
 def n_sweeps_of(path) -> int:
-    return 500 if getattr(path, "compiled", False) else 300  # compiled loops cost less
+    bits = isinstance(getattr(path, "rbm", None), BernoulliRBM)
+    return 500 if bits else 300  # compiled loops cost less
 
 
 def _tempered(read: Callable, conditional: str, path, betas, seed, n) -> Iterator[Run]:

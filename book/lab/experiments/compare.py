@@ -104,7 +104,7 @@ for _name, _estimator in (
 @recipe("parallel tempering")
 def _tempering(rbm, path, size, rng):
     """Ladders that begin annealed, cut once by a pilot; BAR between neighbours."""
-    betas, _ = planning.own_ladder(path, rng, PER_LENGTH, None)
+    betas, _ = planning.own_ladder(path, rng, PER_LENGTH)
     sample = parallel_tempering(
         path, betas, N_LADDERS, size, rng, start="annealed", anneal_sweeps=ANNEAL_SWEEPS,
         record_every=max(1, size // 20_000), progress=False,

@@ -112,13 +112,13 @@ def estimate(**task) -> dict:
     function = ESTIMATORS[task["estimator"]]
     needed = parts_of(function)
     chosen = _chosen(task, PATHS[task["path"]]) if "path" in needed else {}
-    rbm, path = _model_and_path(
-        task["model"], digest(task), task.get("path"), tuple(chosen.items())
-    )
-    parts = {"rbm": rbm, "path": path, "seed": task.get("seed", 0)}
-    parts["rng"] = np.random.default_rng([parts["seed"], 1])  # estimators draw from `seed` itself
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), rl.using(progress=False):
         warnings.simplefilter("ignore", rl.ConvergenceWarning)  # `converged` says so in the table
+        rbm, path = _model_and_path(
+            task["model"], digest(task), task.get("path"), tuple(chosen.items())
+        )
+        parts = {"rbm": rbm, "path": path, "seed": task.get("seed", 0)}
+        parts["rng"] = np.random.default_rng([parts["seed"], 1])  # estimators draw from `seed`
         if "betas" in needed:
             parts["betas"] = _call(SCHEDULES[task["schedule"]], parts, task)
         result = _call(function, parts, task)

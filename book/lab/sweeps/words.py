@@ -114,9 +114,7 @@ def _moment_averaging(
     path_seed: int = 0,
 ):  # fmt: skip
     begin = biases(rbm, base, data)
-    return rl.MomentAveragingPath(
-        rbm, begin, n_knots=n_knots, n_updates=n_updates, rng=path_seed, progress=False
-    )
+    return rl.MomentAveragingPath(rbm, begin, n_knots=n_knots, n_updates=n_updates, rng=path_seed)
 
 
 @register(PATHS, "density")
@@ -183,7 +181,7 @@ def _own(*, n_temperatures: int = 0):
 
 def _pilot(path, rng, n_steps: int, n_chains: int, n_recorded: int, **options):
     betas = cuts.linear(n_steps)
-    return rl.ais(path, betas, n_chains, rng, n_recorded=n_recorded, progress=False, **options)
+    return rl.ais(path, betas, n_chains, rng, n_recorded=n_recorded, **options)
 
 
 @register(SCHEDULES, "varopt")
@@ -216,7 +214,7 @@ def _equal_rejection(
 
 @register(SCHEDULES, "ess_bisection")
 def _ess_bisection(path, rng, *, n_temperatures: int, pilot_chains: int = 100):
-    return cuts.ess_bisection(path, n_temperatures, pilot_chains, rng, progress=False)
+    return cuts.ess_bisection(path, n_temperatures, pilot_chains, rng)
 
 
 @register(SCHEDULES, "gms13")
@@ -229,7 +227,7 @@ def _gms13(path, seed, *, n_temperatures: int, pilot_chains: int = 1000):
 def _gms13_curve(path, seed, pilot_chains):
     """The piecewise linear curve that schedules of any length cut: found once a path."""
     rng = np.random.default_rng([seed, 1])
-    return gms13(path, 90_000, pilot_chains, rng, progress=False)
+    return gms13(path, 90_000, pilot_chains, rng)
 
 
 # estimators ---------------------------------------------------------------------------------
@@ -266,7 +264,6 @@ def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | 
             settings[name] = int, inspect.Parameter.empty
         elif (kind := KINDS.get(parameter.annotation, parameter.annotation)) in KINDS.values():
             settings[name] = kind, parameter.default
-    quiet = {"progress": False} if "progress" in parameters else {}
     length = next((name for name in ("n_steps", "n_betas") if name in parameters), None)
 
     def call(*given, **chosen):
@@ -277,7 +274,7 @@ def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | 
             if n:
                 values[length] = n + (length == "n_betas")
         plain = {name: value for name, value in chosen.items() if name in parameters}
-        run = function(**(values | plain | quiet | differs.arguments(task)))
+        run = function(**(values | plain | differs.arguments(task)))
         return run, differs.columns(run)
 
     fixed, keyword = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY
