@@ -146,12 +146,6 @@ def test_wrong_input_is_one_clear_line(saved, arguments, words):
     assert all(word in done.stderr for word in words)
 
 
-def test_tables_are_computed_by_another_command():
-    done = run("run", "s.yaml")
-    assert done.returncode == 2
-    assert "type python -m rbmbook run SWEEP.yaml" in done.stderr
-
-
 def test_data_lists_the_models():
     done = run("data")
     assert done.returncode == 0

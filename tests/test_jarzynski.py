@@ -14,7 +14,7 @@ from rbmlib.training.jarzynski import log_density_change
 def test_change_of_log_density():
     one, other = random_rbm(4), random_rbm(5)
     states = all_states(10)[::7].astype(np.float32)
-    beta = np.resize([0.0, 0.3, 1.0], states.n_chains)
+    beta = np.resize([0.0, 0.3, 1.0], len(states))
     change = log_density_change(one, other, states, beta)
     for b in (0.0, 0.3, 1.0):
         before, after = (
@@ -28,10 +28,10 @@ def test_change_of_log_density_after_a_jump():
     """Fields that move by tens, where single precision would lose or overflow the product."""
     one, other = (rl.BernoulliRBM(s * np.ones((10, 5)), np.zeros(10), np.zeros(5)) for s in (8, -8))
     states = all_states(10)[::7].astype(np.float32)
-    wanted = other.log_density(states.coordinates) - one.log_density(states.coordinates)
-    found = log_density_change(one, other, states, np.ones(states.n_chains))
+    wanted = other.log_density(states) - one.log_density(states)
+    found = log_density_change(one, other, states, np.ones(len(states)))
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
-    back = log_density_change(other, one, states, np.ones(states.n_chains))
+    back = log_density_change(other, one, states, np.ones(len(states)))
     np.testing.assert_allclose(back, -wanted, rtol=1e-6)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import rbmlib as rl
 from rbmlib import ConvergenceWarning
+from rbmlib.sampling.compiled import compiled, loops_of
 
 BETAS = rl.schedules.linear(12)
 
@@ -36,15 +37,11 @@ def test_tempering_with_one_large_bias(name, bias):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("rule", ["trapezoid", "random"])
-def test_integration_with_one_large_bias(rule):
+def test_integration_with_one_large_bias():
     """A base that masks the pixel too, so that the slope is no spike at beta = 0."""
     rbm = masked(-1e4)
     path = rl.GeometricPath(rbm, np.where(rbm.visible_bias < -1e3, -30.0, 0.0))
-    if rule == "random":
-        estimate = rl.ti(path, None, 200, 600, rng=0, rule=rule)
-    else:
-        estimate = run("ti", path)
+    estimate = run("ti", path)
     assert estimate.std_error < 0.2
     assert abs(estimate.log_z - rl.exact(rbm).log_z) < 4 * estimate.std_error
 
@@ -63,23 +60,29 @@ def test_annealing_with_one_large_bias_loses_no_chains(bias):
 def test_routes_are_judged_by_nats(layer):
     """Ordinary models stay compiled; a bias of 1e9, in float32 64 apart from the next, does not."""
     rbm = masked(0.0)
-    assert rl.GeometricPath(rbm)._compiles(corrected=False)
+    assert compiled(rl.GeometricPath(rbm))
     biases = {"visible": rbm.visible_bias.copy(), "hidden": rbm.hidden_bias.copy()}
     for bias, fine, faithful in [(-50.0, True, True), (1e9, False, False)]:
         biases[layer][0] = bias
         path = rl.GeometricPath(rl.BernoulliRBM(rbm.weights, biases["visible"], biases["hidden"]))
-        assert (path._compiles(corrected=True), path._compiles(corrected=False)) == (fine, faithful)
+        assert routes(path) == (fine, faithful)
     weights = rbm.weights.copy()
     weights[0, 0] = 200.0  # anneal puts right what sweeps cannot
     path = rl.GeometricPath(rl.BernoulliRBM(weights, rbm.visible_bias, rbm.hidden_bias))
-    assert (path._compiles(corrected=True), path._compiles(corrected=False)) == (True, False)
+    assert routes(path) == (True, False)
+
+
+def routes(path):
+    """Whether annealing, which mends rounding, and tempering, which does not, are compiled."""
+    return compiled(path, corrected=True) is not None, compiled(path) is not None
 
 
 def test_what_rounding_is_said_to_change_is_what_it_changes():
     """Typical nats, against differences of log-densities of the two models over random states."""
     rbm = masked(-300.0)
     path = rl.GeometricPath(rbm)
-    weights, slopes, _ = path._rounding()
+    loops = loops_of(path)
+    weights, slopes, _ = loops.errors
     states = path.sample_base(2000, np.random.default_rng(0))
-    found = np.sqrt((path._correction(states, 1.0) ** 2).mean())
+    found = np.sqrt((loops.correction(states, 1.0) ** 2).mean())
     assert found == pytest.approx(np.hypot(weights, slopes), rel=0.5)

@@ -163,11 +163,11 @@ def test_a_resampled_sample_is_a_new_one():
     )
     tracker.update(random_rbm(0))
     held = tracker.sample
-    states, index = held.states.coordinates.copy(), held.index.copy()
+    states, index = held.states.copy(), held.index.copy()
     tracker.update(random_rbm(1))
     assert tracker.weights.n_resampled == 1
     assert 1 <= tracker.reweighted().n_ancestors < 20
-    np.testing.assert_array_equal(held.states.coordinates, states)
+    np.testing.assert_array_equal(held.states, states)
     np.testing.assert_array_equal(held.index, index)
 
 
@@ -177,7 +177,7 @@ def test_negative_phase_is_the_mean_of_the_model():
     tracker = LogZTracker(BASE, BETAS, n_chains=n, n_sweeps=5, rng=2)
     for _ in range(3):
         tracker.update(rbm)
-    v, q = tracker.sample.states.coordinates.astype(float), tracker.conditional()[:, -1]
+    v, q = tracker.sample.states.astype(float), tracker.conditional()[:, -1]
     table = rbm_table(rbm)
     p = np.exp(log_sum(table, axis=1) - log_sum(table))
     means = rbm.hidden_mean(all_states(10))

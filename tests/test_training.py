@@ -7,7 +7,8 @@ from helpers_stats import joint_table, log_sum
 import rbmlib as rl
 from rbmlib._kernels import learning, random
 from rbmlib._kernels.layers import Run
-from rbmlib.training.bernoulli import sharp
+from rbmlib.training import loop
+from rbmlib.training.spectral import sharp
 
 RNG = np.random.default_rng(4)
 DATA = (RNG.random((12, 6)) < [0.9, 0.2, 0.5, 0.7, 0.1, 0.5]).astype(np.uint8)
@@ -237,17 +238,15 @@ def test_history_has_the_looks_that_were_asked_for():
 
 def test_batches_go_through_the_data_without_replacement(monkeypatch):
     """Each row is used once an epoch; the first batch starts the chains."""
-    from rbmlib.training import bernoulli as training
-
     batches = []
-    original = training._Learner.next_batch
+    original = loop.Learner.next_batch
 
     def spy(self):
         batch = original(self)
         batches.append(batch.copy())  # the first becomes the chains, which move
         return batch
 
-    monkeypatch.setattr(training._Learner, "next_batch", spy)
+    monkeypatch.setattr(loop.Learner, "next_batch", spy)
     data = np.eye(12, dtype=np.uint8)
     rl.train(data, 2, n_updates=5, batch_size=4, rng=0)
     for epoch in (batches[:3], batches[3:]):
