@@ -1,4 +1,4 @@
-"""What every estimator returns, and the one road from numbers to it.
+"""The one road from numbers to an `Estimate`.
 
 Each estimator has independent values, one a chain (or group, or ladder): weights whose mean is Z
 (`of_weights`), or deviations of log Z (`of_chains`). Their spread is the error bar. It cannot see
@@ -8,21 +8,17 @@ what all chains have in common; that, checks look for. `finished` joins the two.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
-from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
-from . import checks as check
-from .files import replacing
+from .estimate import Estimate as Estimate
 from .numerics import ChainStream, logmeanexp
 
 MINIMUM_ESS = 100  # below it a standard error from the same weights means little
@@ -35,237 +31,6 @@ MORE_SWEEPS = "more sweeps, a better base, or betas that are closer where few ch
 
 class ConvergenceWarning(UserWarning):
     """An estimate's own diagnosis failed; the message says what to change."""
-
-
-@dataclass(frozen=True, eq=False)
-class Estimate:
-    """An estimate of log Z (nats) with its error, its history and how it was made.
-
-    Attributes
-    ----------
-    method : str
-        Name of the estimator.
-    log_z, std_error : float
-        The estimate and its standard error (0 for exact enumeration, NaN if unknown).
-    interval : (float, float)
-        95% interval for log Z. Only as good as the error bar: see `converged`.
-    bound : {"lower", "upper", None}
-        Whether ``mean_log_z`` bounds log Z from below or from above in expectation.
-    mean_log_z, mean_std_error : float or None
-        The single-chain bound: the plain mean over chains of their log-estimates, with its
-        standard error. Wider than `log_z`, but its error bar needs no large ESS.
-    ess : float
-        Effective sample size of the weights (Kiwaki 2015, eq. 5); NaN where there are none.
-    n_chains, n_sweeps : int
-        Independent chains; sweeps of each.
-    seconds : float
-        Wall-clock seconds.
-    converged : bool
-        Whether all `checks` passed: these things were looked for and not found. A warning said
-        what to change if not.
-    log_weights : ndarray (n_chains,) or None
-        Per-chain log-estimates of log Z (base included).
-    betas, log_z_path : ndarray (n_recorded,) or None
-        Inverse temperatures at which the run was looked at, and log Z there.
-    trace : dict of ndarray (n_recorded, ...)
-        On-the-fly quantities at `betas`, such as "ess" and "slope_variance".
-    settings : dict
-        Everything needed to repeat the run, seed and version included.
-    states : ndarray (n_chains, n), TemperedSample or None
-        Final chains, whose visible units are ``path.visible_of(estimate.states)``, or all of a
-        tempered sample (its final chains are ``estimate.states.states``); in memory only (not
-        saved).
-    """
-
-    method: str
-    log_z: float
-    std_error: float
-    interval: tuple[float, float]
-    bound: str | None = None
-    # `| Any` where an estimator may have nothing (None): who called it knows.
-    mean_log_z: float | Any = None
-    mean_std_error: float | Any = None
-    ess: float = math.nan
-    n_chains: int = 0
-    n_sweeps: int = 0
-    seconds: float = 0.0
-    converged: bool = True
-    log_weights: np.ndarray | Any = None
-    betas: np.ndarray | Any = None
-    log_z_path: np.ndarray | Any = None
-    trace: dict[str, np.ndarray] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
-    states: Any = field(default=None, repr=False)
-
-    @property
-    def checks(self) -> dict[str, bool]:
-        """What was checked, in words with the numbers found, and whether it passed."""
-        return self.settings.get("checks", {})
-
-    def __str__(self) -> str:
-        error = f" ± {self.std_error:.4f} nats" if self.std_error else " nats"
-        if math.isnan(self.std_error):
-            error = " nats, no error bar"
-        ess = f", ESS {self.ess:.0f} of {self.n_chains}" if math.isfinite(self.ess) else ""
-        flag = "" if self.converged else ", NOT CONVERGED"
-        return f"{self.method}: log Z = {self.log_z:.4f}{error}{ess}{flag}"
-
-    def __repr__(self) -> str:
-        return f"<Estimate {self}>"
-
-    def save(self, path) -> None:
-        """Write as JSON (without `states`), whole or not at all.
-
-        JSON has no NaN and no infinities: they are written as the texts "NaN", "Infinity" and
-        "-Infinity".
-        """
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
-        with replacing(path) as file:
-            file.write(text)
-
-    @classmethod
-    def load(cls, path) -> Estimate:
-        """Read what `save` wrote; nothing in the file is executed.
-
-        Raises
-        ------
-        ValueError
-            If it is something else, or a field is not of its type: the field is named.
-        """
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{path} is not a saved Estimate (JSON): {error}") from None
-        return cls.from_dict(content)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain finite numbers, strings, lists and dicts: ready for JSON."""
-        return {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "states"}
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Estimate:
-        """The estimate of which `to_dict` made ``content``; each field must be of its type."""
-        names = {f.name for f in fields(cls)} - {"states"}
-        wrong = set(content) ^ names if isinstance(content, dict) else {"(not a mapping)"}
-        if wrong:
-            raise ValueError(f"not a saved Estimate: unknown or missing fields {sorted(wrong)}")
-        try:
-            return cls(**{n: _TYPES[n](n, _with_floats(value)) for n, value in content.items()})
-        except ValueError as error:
-            raise ValueError(f"not a saved Estimate: {error}") from None
-
-
-# fields of files ----------------------------------------------------------------------------
-
-_NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
-
-
-def _plain(value):
-    if isinstance(value, (np.ndarray, np.generic)):
-        value = value.tolist()
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value
-
-
-def _with_floats(value):
-    """What `_plain` was given, but for arrays."""
-    if isinstance(value, dict):
-        return {key: _with_floats(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_with_floats(item) for item in value]
-    return _NOT_FINITE.get(value, value) if isinstance(value, str) else value
-
-
-def _wrong(name, value, expected):
-    return ValueError(f"{name} is {value!r:.60}: expected {expected}")
-
-
-def _text(name, value):
-    if not isinstance(value, str):
-        raise _wrong(name, value, "a text")
-    return value
-
-
-def _real(name, value):
-    """A number, NaN and infinities too."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise _wrong(name, value, "a number")
-    try:
-        return float(value)
-    except OverflowError:
-        raise _wrong(name, value, "a number") from None
-
-
-def _seconds(name, value):
-    if not _real(name, value) >= 0:
-        raise _wrong(name, value, "a number, 0 or more")
-    return float(value)
-
-
-def _count(name, value):
-    return check.count(name, value, 0)
-
-
-def _flag(name, value):
-    if not isinstance(value, bool):
-        raise _wrong(name, value, "true or false")
-    return value
-
-
-def _bound(name, value):
-    if value not in ("lower", "upper", None):
-        raise _wrong(name, value, "'lower', 'upper' or null")
-    return value
-
-
-def _pair(name, value):
-    if not isinstance(value, list) or len(value) != 2:
-        raise _wrong(name, value, "two numbers")
-    return tuple(_real(name, one) for one in value)
-
-
-def _numbers(name, value):
-    found = check.numeric(name, value, "numbers, as Estimate.save writes them")
-    if found.ndim == 0:
-        raise _wrong(name, value, "an array of numbers")
-    return found
-
-
-def _row(name, value):
-    if value is not None and _numbers(name, value).ndim != 1:
-        raise _wrong(name, value, "an array of one dimension, or null")
-    return None if value is None else np.array(value)
-
-
-def _mapping(name, value):
-    if not isinstance(value, dict):
-        raise _wrong(name, value, "a mapping")
-    return value
-
-
-def _columns(name, value):
-    return {key: _numbers(f"{name}[{key!r}]", x) for key, x in _mapping(name, value).items()}
-
-
-def _or_none(read):
-    return lambda name, value: None if value is None else read(name, value)
-
-
-_TYPES: dict[str, Any] = {
-    "method": _text, "log_z": _real, "std_error": _real, "interval": _pair, "bound": _bound,
-    "mean_log_z": _or_none(_real), "mean_std_error": _or_none(_real), "ess": _real,
-    "n_chains": _count, "n_sweeps": _count, "seconds": _seconds, "converged": _flag,
-    "log_weights": _row, "betas": _row, "log_z_path": _row, "trace": _columns,
-    "settings": _mapping,
-}  # fmt: skip
-
-
-# the end of the road ------------------------------------------------------------------------
 
 
 class Check(NamedTuple):
