@@ -6,8 +6,8 @@ from scipy.special import expit
 
 import rbmlib as rl
 from rbmbook import experiments as tasks
-from rbmlib.training import gaussian as gaussian_training
 from rbmlib.models import leaky
+from rbmlib.training import gaussian as gaussian_training
 from rbmlib.training.gaussian import _Learner
 
 RNG = np.random.default_rng(7)

@@ -4,7 +4,6 @@ import io
 import re
 import sys
 
-import numpy as np
 import pytest
 
 import rbmlib as rl

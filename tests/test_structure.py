@@ -93,7 +93,9 @@ def test_the_library_is_small(repository):
 def test_the_library_does_not_know_its_book(repository):
     texts = {p: p.read_text(encoding="utf-8") for p in (repository / "rbmlib").rglob("*.py")}
     assert texts
-    assert [p.name for p, text in texts.items() if re.search(r"(?m)^\s*(from|import) rbmbook", text)] == []
+    assert [
+        p.name for p, text in texts.items() if re.search(r"(?m)^\s*(from|import) rbmbook", text)
+    ] == []
 
 
 def test_experiments_are_named_as_their_chapters(repository):
@@ -108,7 +110,14 @@ def test_import_is_light():
     (Where yaml is installed, numba itself imports it.)
     """
     heavy = ["pandas", "matplotlib", "jinja2", "distributed", "sklearn", "pymbar", "tqdm", "pooch"]
-    heavy += ["requests", "scipy.ndimage", "scipy.stats", "scipy.optimize", "scipy.integrate", "scipy.io"]
+    heavy += [
+        "requests",
+        "scipy.ndimage",
+        "scipy.stats",
+        "scipy.optimize",
+        "scipy.integrate",
+        "scipy.io",
+    ]
     assert loaded_by("import rbmlib", heavy) == []
 
 

@@ -118,6 +118,42 @@ def test_updates_follow_plain_numpy(method, n_sweeps, n_updates, options):
         np.testing.assert_allclose(found, right, atol=tolerance)
 
 
+class RareBits(rl.Bits):
+    """Bits drawn as the compiled loops draw them."""
+
+    def draw(self, x, rng, n=None):
+        return bernoulli(sigmoid(x), rng.random(x.shape)).astype(np.float32)
+
+
+@pytest.mark.parametrize(("method", "n_sweeps"), [("cd", 2), ("pcd", 1)])
+def test_compiled_updates_are_those_of_any_two_layers(method, n_sweeps):
+    """`ContrastiveDivergence`, in NumPy, defines what `CompiledDivergence` does."""
+    weights, visible, hidden = (RNG.normal(size=size) / 4 for size in ((6, 3), 6, 3))
+    layers = RareBits(visible), RareBits(hidden)
+    options = dict(method=method, n_sweeps=n_sweeps, n_updates=6, batch_size=5, learning_rate=RATE,
+                   momentum=0.5, weight_decay=0.02, rng=9)  # fmt: skip
+    defined = rl.train(DATA, 3, start=rl.RBM(*layers, weights), **options).rbm
+    found = rl.train(DATA, 3, start=rl.BernoulliRBM(weights, visible, hidden), **options).rbm
+    assert np.abs(defined.weights - weights).max() > 1, "otherwise the test sees nothing"
+    tolerance = 4 * 6 * RATE * 2.0**-16
+    for name in ("weights", "visible_bias", "hidden_bias"):
+        wanted = getattr(defined, name)
+        np.testing.assert_allclose(getattr(found, name), wanted, atol=tolerance)
+
+
+def test_contrastive_divergence_of_spins_raises_the_likelihood():
+    """Three patterns in units of -1 and +1: the best possible mean is -log 3."""
+    data, weights = np.tile(2.0 * PATTERNS - 1, (40, 1)), RNG.normal(size=(6, 6)) / 10
+    start = rl.RBM(rl.Spins(np.zeros(6)), rl.Spins(np.zeros(6)), weights)
+    result = rl.train(
+        data, 6, method="cd", start=start, n_updates=1500, learning_rate=0.05,
+        final_learning_rate=0.005, batch_size=60, rng=1,
+    )  # fmt: skip
+    seen = result.history["log_likelihood"]
+    assert seen[0] < -3.5
+    assert -1.6 < seen[-1] < -np.log(3)
+
+
 def test_references_tell_the_cases_apart():
     """Otherwise agreement with them would prove nothing."""
     weights = [reference_of(*case)[0] for case in CASES]

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from ..models.files import refuse_other_programs
 from ..models import RBM, GaussianRBM
+from ..models.files import refuse_other_programs
 from .download import DataCorrupt, DataUnavailable, find
 from .files import committed, fetch, suggest
 from .register import PUBLISHED_RBMS, RBMS, REMOTE

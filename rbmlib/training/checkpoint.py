@@ -7,68 +7,56 @@ import os
 import zipfile
 from pathlib import Path
 
-from ..checks import PARAMETERS
 from ..files import checked_target, read_npz, write_npz
 from .loop import Learner
 
+ARRAYS = ("weights", "visible_bias", "hidden_bias", "order", "chains", "gram")
 
-class Checkpoint:
-    """The state of a training in one file, for the same data; only the settings are compared."""
 
-    def __init__(self, path, settings: dict):
-        if not isinstance(path, (str, os.PathLike, type(None))):
-            raise TypeError(f"checkpoint is {path!r}: expected a path to an .npz, or None")
-        self.path = None if path is None else Path(path)
-        if self.path is not None and self.path.suffix != ".npz":
-            raise ValueError(f"checkpoint is {str(path)!r}: expected a path to an .npz")
-        if self.path is not None and not self.path.parent.is_dir():
-            raise FileNotFoundError(
-                f"checkpoint is {str(path)!r}: there is no folder {str(self.path.parent)!r}"
-            )
-        if self.path is not None:
-            checked_target(self.path, "checkpoint")
-        self.settings = json.dumps(settings)
+def checked(path) -> Path | None:
+    if path is None:
+        return None
+    if not isinstance(path, (str, os.PathLike)) or Path(path).suffix != ".npz":
+        raise ValueError(f"checkpoint is {path!r}: expected a path to an .npz, or None")
+    checked_target(path, "checkpoint")
+    return Path(path)
 
-    def save(self, learner: Learner, seconds: float) -> None:
-        if self.path is None:
-            return
-        arrays = dict(zip(PARAMETERS, learner.parameters, strict=True))
-        arrays |= {f"velocity_{n}": v for n, v in zip(PARAMETERS, learner.averages, strict=True)}
-        state = {
-            "n_done": learner.n_done, "looks": learner.looks, "seconds": seconds,
-            "rng": learner.rng.bit_generator.state, "settings": self.settings,
-        }  # fmt: skip
-        arrays |= {"order": learner.order, "chains": learner.chains, "gram": learner.gram}
-        write_npz(self.path, arrays | {"state": json.dumps(state)}, zipfile.ZIP_STORED)
 
-    def load(self, learner: Learner) -> float:
-        """Seconds spent before."""
-        if self.path is None or not self.path.is_file():
-            return 0.0
-        try:
-            arrays = read_npz(self.path)
-            state = json.loads(str(arrays["state"]))
-            same = state["settings"] == self.settings
-            if same:
-                self._restore(learner, arrays, state)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"checkpoint is {str(self.path)!r}, which is damaged or no checkpoint ({error}): "
-                "delete it to start again, or give the path of a new file"
-            ) from None
-        if not same:
-            raise ValueError(
-                f"checkpoint {self.path.name} is of a training with other settings: expected "
-                "the same ones, or the path of a new file"
-            )
-        return state["seconds"]
+def save(path: Path, learner: Learner) -> None:
+    arrays = {name: getattr(learner, name) for name in ARRAYS}
+    arrays |= {f"velocity_{i}": velocity for i, velocity in enumerate(learner.averages)}
+    state = {
+        "n_done": learner.n_done, "looks": learner.looks, "seconds": learner.seconds,
+        "rng": learner.rng.bit_generator.state, "settings": json.dumps(learner.settings),
+    }  # fmt: skip
+    write_npz(path, arrays | {"state": json.dumps(state)}, zipfile.ZIP_STORED)
 
-    @staticmethod
-    def _restore(learner: Learner, arrays: dict, state: dict) -> None:
-        for name, velocity in zip(PARAMETERS, learner.averages, strict=True):
-            getattr(learner, name)[:] = arrays[name]
-            velocity[:] = arrays[f"velocity_{name}"]
-        learner.order, learner.chains = arrays["order"], arrays["chains"]
-        learner.gram = arrays["gram"]
-        learner.rng.bit_generator.state = state["rng"]
-        learner.n_done, learner.looks = state["n_done"], state["looks"]
+
+def restore(path: Path, learner: Learner) -> None:
+    """Put the learner where it was when the file, if there is one, was saved.
+
+    The data must be the same; only the settings are compared.
+    """
+    if not path.is_file():
+        return
+    try:
+        arrays = read_npz(path)
+        state = json.loads(str(arrays.pop("state")))
+        same = state["settings"] == json.dumps(learner.settings)
+        if same:
+            for name in ARRAYS:
+                setattr(learner, name, arrays[name])
+            learner.averages = [arrays[f"velocity_{i}"] for i in range(len(learner.averages))]
+            learner.rng.bit_generator.state = state["rng"]
+            learner.n_done, learner.looks = state["n_done"], state["looks"]
+            learner.started -= state["seconds"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"checkpoint is {str(path)!r}, which is damaged or no checkpoint ({error}): "
+            "delete it to start again, or give the path of a new file"
+        ) from None
+    if not same:
+        raise ValueError(
+            f"checkpoint {path.name} is of a training with other settings: expected "
+            "the same ones, or the path of a new file"
+        )

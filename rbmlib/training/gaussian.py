@@ -19,9 +19,7 @@ there h ~ N((I - G)^-1 (W'b + a), (I - G)^-1). So "leaky" costs hardly more than
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -33,20 +31,9 @@ from ..datasets.standardisation import check_standardised
 from ..models.gaussian import GaussianRBM, LeakyRBM, checked_leakiness
 from ..models.projection import LARGEST, checked_largest, clipping
 from ..paths.moves import LEAKY
-from .checkpoint import Checkpoint
-from .loop import (
-    Learner,
-    Looks,
-    TrainingResult,
-    check_monitor,
-    check_rows,
-    counts,
-    looks_every,
-    origin,
-    run,
-    seen_by,
-    step_settings,
-)
+from . import checkpoint as checkpoints
+from . import loop
+from .loop import Learner, TrainingResult
 
 METHODS = {"leaky": ("cd", "pcd", "leaky", "mix"), "bernoulli": ("cd", "pcd")}
 EXACT = ("slice", "hmc", "metropolis")
@@ -98,24 +85,15 @@ def train_gaussian(
     largest : float or None
         After each update the weights of a leaky RBM are projected onto those of singular values
         of at most this. None: never, and then it need not be a probability model.
-    n_sweeps : int
-        Sweeps an update (the k of CD-k).
-    n_updates, batch_size : int
-        Mini-batches, drawn epoch by epoch without replacement.
-    learning_rate, final_learning_rate : float
-        Constant, or falling linearly to the second.
-    momentum, weight_decay : float
-        Decay acts on the weights, not on the biases.
+    n_sweeps, n_updates, batch_size, learning_rate, final_learning_rate, momentum, weight_decay
+        As `rbmlib.train`.
     start_weights : array (n_visible, n_hidden), optional
         Default: U(0, 0.01), as in the paper; for the leaky RBM they are projected before the
         first update (at 3072 x 500 their largest singular value is 6.2). Biases start at 0.
     rng : int, Generator or None
-    monitor_every : int or None
-        Updates between two looks at the model; None: ten looks. Each records the mean square
-        error of a pixel's reconstruction from the first 1,000 rows, and the largest singular
-        value of W.
-    monitor : function, optional
-        ``monitor(rbm)`` -> dict of numbers, recorded at each look.
+    monitor_every, monitor
+        As `rbmlib.train`; a look records the mean square error of a pixel's reconstruction from
+        the first 1,000 rows, and the largest singular value of W.
     checkpoint : path, optional
         An .npz written at each look. If it is there, training goes on from it, to the same bits
         as without a break, if data and ``start_weights`` are the same, which is not checked; a
@@ -145,7 +123,7 @@ def train_gaussian(
     >>> bool(error[-1] < 0.5 * error[0])
     True
     """
-    settings: dict[str, Any] = {
+    settings = {
         "hidden": checks.one_of("hidden", hidden, METHODS),
         "method": checks.one_of("method", method, METHODS[hidden]),
         "kernel": checks.one_of("kernel", kernel, ("gibbs", *EXACT)),
@@ -154,33 +132,25 @@ def train_gaussian(
         raise ValueError(
             f"kernel is {kernel!r}: expected 'gibbs', which is exact for Bernoulli hidden units"
         )
-    settings |= counts(
-        n_hidden=n_hidden,
-        n_sweeps=n_sweeps,
-        n_updates=n_updates,
-        batch_size=batch_size,
-        n_threads=n_threads,
-    )
-    settings |= step_settings(learning_rate, final_learning_rate, momentum, weight_decay)
+    settings |= loop.common_settings(
+        rng, learning_rate, final_learning_rate, momentum, weight_decay, n_hidden=n_hidden,
+        n_sweeps=n_sweeps, n_updates=n_updates, batch_size=batch_size, n_threads=n_threads,
+    )  # fmt: skip
     if hidden == "leaky":
         settings["largest"] = None if largest is None else checked_largest(largest)
         settings["leakiness"] = checked_leakiness(leakiness)
-    settings |= origin(rng)
-    every = looks_every(monitor_every, settings["n_updates"])
-    check_monitor(monitor)
+    every = loop.looks_every(monitor_every, settings["n_updates"])
+    checks.callback("monitor", monitor)
     pixels = np.ascontiguousarray(check_standardised("data", data), np.float32)
-    check_rows(pixels, settings["batch_size"])
+    loop.check_rows(pixels, settings["batch_size"])
+    file = checkpoints.checked(checkpoint)
     learner = _Learner(pixels, settings, start_weights, checks.generator(rng))
-    store = Checkpoint(checkpoint, settings)
-    started, before = time.perf_counter(), store.load(learner)
-
-    def seconds() -> float:
-        return before + time.perf_counter() - started
-
-    looks = Looks(learner, monitor)
     with using(n_threads=n_threads, progress=progress):
-        run(learner, looks, every, lambda: store.save(learner, seconds()))
-    return TrainingResult(learner.rbm(), looks.history(), settings, seconds())
+        if file is None:
+            return loop.run(learner, loop.Looks(learner, monitor), every)
+        checkpoints.restore(file, learner)
+        looks = loop.Looks(learner, monitor)
+        return loop.run(learner, looks, every, lambda: checkpoints.save(file, learner))
 
 
 class _Learner(Learner):
@@ -336,4 +306,4 @@ class _Learner(Learner):
             "reconstruction_error": float((error**2).mean()),
             "largest_singular_value": float(np.linalg.eigvalsh(self.gram)[-1] ** 0.5),
         }
-        return seen | seen_by(monitor, self.rbm())
+        return seen | loop.seen_by(monitor, self.rbm())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import time
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -15,26 +16,20 @@ FINITE = float(np.finfo(np.float32).max)
 # settings -----------------------------------------------------------------------------------
 
 
-def counts(**values) -> dict[str, int]:
-    return {name: checks.count(name, value) for name, value in values.items()}
-
-
-def step_settings(learning_rate, final_learning_rate, momentum, weight_decay) -> dict[str, float]:
-    final = learning_rate if final_learning_rate is None else final_learning_rate
-    values = learning_rate, final, momentum, weight_decay
-    names = "learning_rate", "final_learning_rate", "momentum", "weight_decay"
-    checks.number("momentum", momentum, "a number of at least 0 and below 1", below=1)
-    return {
-        name: checks.number(name, value, "a number of at least 0", least=0)
-        for name, value in zip(names, values, strict=True)
-    }
-
-
-def origin(rng) -> dict[str, Any]:
-    """The seed, where ``rng`` is one, and the version of the library."""
+def common_settings(
+    rng, learning_rate, final_learning_rate, momentum, weight_decay, **counts
+) -> dict[str, Any]:
+    """What every training is told, checked; with the version of the library."""
     from .. import __version__
 
-    return {"rng": checks.seed_of(rng), "version": __version__}
+    settings: dict[str, Any] = {name: checks.count(name, value) for name, value in counts.items()}
+    final = learning_rate if final_learning_rate is None else final_learning_rate
+    steps = {"learning_rate": learning_rate, "final_learning_rate": final,
+             "momentum": momentum, "weight_decay": weight_decay}  # fmt: skip
+    checks.number("momentum", momentum, "a number of at least 0 and below 1", below=1)
+    for name, value in steps.items():
+        settings[name] = checks.number(name, value, "a number of at least 0", least=0)
+    return settings | {"rng": checks.seed_of(rng), "version": __version__}
 
 
 def check_rows(data: np.ndarray, batch_size: int) -> None:
@@ -80,17 +75,12 @@ class Checkpoints(list):
 
     def __init__(self, monitor: Callable[[Any], dict[str, float]] | None = None):
         super().__init__()
-        check_monitor(monitor)
+        checks.callback("monitor", monitor)
         self.monitor = monitor
 
     def __call__(self, rbm) -> dict[str, float]:
         self.append(rbm)
         return self.monitor(rbm) if self.monitor else {}
-
-
-def check_monitor(monitor) -> None:
-    if monitor is not None and not callable(monitor):
-        raise TypeError(f"monitor is {monitor!r}: expected a function of the model, or None")
 
 
 def seen_by(monitor, rbm) -> dict[str, float]:
@@ -115,12 +105,16 @@ class Learner:
         self.weights = self.visible_bias = self.hidden_bias = np.empty(0, np.float32)
         self.averages: list[np.ndarray] = []  # running ones, one a parameter
         self.order = np.empty(0, int)
-        self.n_done = 0
+        self.n_done, self.started = 0, time.perf_counter()
         self.looks: list[dict[str, float]] = []
 
     @property
     def parameters(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.weights, self.visible_bias, self.hidden_bias
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
 
     def update(self, rate: float) -> None:
         raise NotImplementedError
@@ -186,11 +180,10 @@ class Looks:
             self.best = len(values) - 1, self.learner.rbm()
         return len(values) - 1 - self.best[0] >= self.patience
 
-    def model(self):
-        return self.best[1] if self.best else self.learner.rbm()
-
-    def history(self) -> dict[str, np.ndarray]:
-        return {name: np.array([look[name] for look in self.seen]) for name in self.seen[0]}
+    def result(self) -> TrainingResult:
+        rbm = self.best[1] if self.best else self.learner.rbm()
+        history = {name: np.array([look[name] for look in self.seen]) for name in self.seen[0]}
+        return TrainingResult(rbm, history, self.learner.settings, self.learner.seconds)
 
 
 def looks_every(monitor_every: int | None, n_updates: int) -> int:
@@ -199,7 +192,9 @@ def looks_every(monitor_every: int | None, n_updates: int) -> int:
     return checks.count("monitor_every", tenth if monitor_every is None else monitor_every)
 
 
-def run(learner: Learner, looks: Looks, every: int, on_look: Callable | None = None) -> None:
+def run(
+    learner: Learner, looks: Looks, every: int, on_look: Callable[[], None] = lambda: None
+) -> TrainingResult:
     """Update after update, from where the learner is; a look at the model after every so many."""
     settings = learner.settings
     n_updates = settings["n_updates"]
@@ -212,7 +207,7 @@ def run(learner: Learner, looks: Looks, every: int, on_look: Callable | None = N
             shown.update(1)
             if learner.n_done % every == 0 or learner.n_done == n_updates:
                 stop = looks.add()
-                if on_look is not None:
-                    on_look()
+                on_look()
                 if stop:
                     break
+    return looks.result()

@@ -19,7 +19,6 @@ from __future__ import annotations
 import numpy as np
 
 from .._kernels import learning
-from ..checks import LARGEST
 from ..numerics import expit
 from .cd import CompiledDivergence
 

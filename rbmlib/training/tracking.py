@@ -20,14 +20,15 @@ import time
 import numpy as np
 
 from .. import checks
+from .._kernels import threads
 from ..context import using
 from ..models.conversion import as_rbm_of_bits
 from ..models.layers import Bits
 from ..models.rbm import RBM
 from ..numerics import ChainStream, expit, logmeanexp, logsumexp
 from ..paths.named import GeometricPath
+from ..sampling import TemperedSample, simulated_tempering
 from ..sampling.anneal import anneal
-from ..sampling.sample import TemperedSample, simulated_tempering
 from ..schedules import linear
 from .jarzynski import Reweighted, TrajectoryWeights, log_density_change
 
@@ -105,12 +106,17 @@ class LogZTracker:
     ):  # fmt: skip
         self.base = checks.array("base", base, (None,), "(n_visible,), such as rl.base_rate(data)")
         self.betas = linear(99) if betas is None else checks.schedule(betas)
-        self.n_chains, self.n_sweeps = checks.count("n_chains", n_chains, 2), checks.count("n_sweeps", n_sweeps)
+        self.n_chains, self.n_sweeps = (
+            checks.count("n_chains", n_chains, 2),
+            checks.count("n_sweeps", n_sweeps),
+        )
         self.gain = checks.number("gain", gain, "a number above 0, 1 at most", above=0, most=1)
         slope = checks.number("prior_slope", prior_slope, "a number")
         self.prior = np.exp(slope * (self.betas - 1))
         self.prior /= self.prior.sum()
-        self.resample_below = checks.number("resample_below", resample_below, SHARE, least=0, most=1)
+        self.resample_below = checks.number(
+            "resample_below", resample_below, SHARE, least=0, most=1
+        )
         checks.instance("reweight", reweight, bool, "True or False")
         self.n_apart = checks.count("n_apart", n_apart, 0)
         if self.n_apart > self.n_chains - 2 or (self.n_apart and not reweight):
@@ -121,6 +127,7 @@ class LogZTracker:
         self.driving = slice(self.n_apart, None)  # the chains of eq. (24) and of the gradient
         self.weighted = slice(None, self.n_apart or None)
         self.weights = TrajectoryWeights(self.n_apart or self.n_chains) if reweight else None
+        threads.resolve(n_threads)  # refused before a training begins
         self.rng, self.n_threads = checks.generator(rng), n_threads
         self.seconds = dict.fromkeys(("start", "sampling", "tracking", "reweighting"), 0.0)
         self.sample: TemperedSample | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,19 +15,9 @@ from ..models.conversion import as_rbm
 from ..models.layers import Bits
 from ..models.rbm import RBM
 from ..paths.bases import base_rate
+from . import loop
 from .cd import CompiledDivergence, ContrastiveDivergence, is_compiled
-from .loop import (
-    Learner,
-    Looks,
-    TrainingResult,
-    check_monitor,
-    check_rows,
-    counts,
-    looks_every,
-    origin,
-    run,
-    step_settings,
-)
+from .loop import Learner, TrainingResult
 from .spectral import SpectralDivergence, Tempered
 from .tracking import LogZTracker
 
@@ -122,24 +111,24 @@ def train(
         "method": checks.one_of("method", method, METHODS),
         "optimizer": checks.one_of("optimizer", optimizer, OPTIMIZERS),
     }
-    settings |= counts(
-        n_hidden=n_hidden, n_sweeps=n_sweeps, n_updates=n_updates, batch_size=batch_size
-    )
+    settings |= loop.common_settings(
+        rng, learning_rate, final_learning_rate, momentum, weight_decay, n_hidden=n_hidden,
+        n_sweeps=n_sweeps, n_updates=n_updates, batch_size=batch_size,
+    )  # fmt: skip
     settings["warm_up"] = checks.count("warm_up", warm_up, 0)
-    settings |= step_settings(learning_rate, final_learning_rate, momentum, weight_decay)
-    settings |= _of_method(settings, tracker, rms_decay) | origin(rng)
-    check_monitor(monitor)
+    settings |= _of_method(settings, tracker, rms_decay)
+    checks.callback("monitor", monitor)
     checks.instance("watch", watch, str, "the name of a number that the monitor reports")
     start = None if start is None else as_rbm("start", start, "a BernoulliRBM, an RBM or None")
     visible = start.visible if start is not None else Bits(np.zeros(_width(data)))
     states = checks.states("data", data, visible)
-    check_rows(states, settings["batch_size"])
-    started = time.perf_counter()
+    loop.check_rows(states, settings["batch_size"])
     learner = _learner(states, settings, start, tracker, checks.generator(rng))
-    every, looks = looks_every(monitor_every, n_updates), Looks(learner, monitor, patience, watch)
+    every = loop.looks_every(monitor_every, settings["n_updates"])
+    looks = loop.Looks(learner, monitor, patience, watch)
+    # spectral steps: the same bits on any number of threads
     with using(n_threads=1 if optimizer == "spectral" else n_threads, progress=progress):
-        run(learner, looks, every)  # spectral steps: the same bits on any number of threads
-    return TrainingResult(looks.model(), looks.history(), settings, time.perf_counter() - started)
+        return loop.run(learner, looks, every)
 
 
 def _width(data) -> int:
