@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from rbmbook import images
 
+from rbmbook import images
 from rbmlib import Standardisation
 
 OUTPUT = Path(__file__).parent / "cifar10" / "subset.npz"

@@ -3,12 +3,12 @@
     python -m rbmbook run book/scales/reference.yaml     # hours of processor time
     python data/make_reference.py
 
-How runs are joined is said in `rbmlib.book.reference`; the same tables give the same file.
+How runs are joined is said in `rbmbook.reference`; the same tables give the same file.
 """
 
 from pathlib import Path
 
-from rbmlib.book import reference
+from rbmbook import reference
 
 OUTPUT = Path(__file__).parent / "reference.csv"
 

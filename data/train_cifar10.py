@@ -13,10 +13,9 @@ import sys
 import time
 from pathlib import Path
 
-from rbmbook.images import cifar10_scale, load_cifar10
-
 import rbmlib as rl
-from rbmlib.estimators.gaussian_likelihood import bracket_log_z
+from rbmbook.gaussian_likelihood import bracket_log_z
+from rbmbook.images import cifar10_scale, load_cifar10
 
 FOLDER = Path(__file__).parent / "models"
 N_EPOCHS, EPOCH = 8, 500  # updates of 100 images

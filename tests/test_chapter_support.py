@@ -11,12 +11,12 @@ import pytest
 
 import rbmlib as rl
 from rbmbook import datasheet, errors, first_pictures, known_log_z, tables, timing
+from rbmbook.bootstrap import bootstrap_log_weights
 from rbmbook.parameters import (
     checked_parameters,
     noted_warnings,
     refused_parameter,
 )
-from rbmlib.results import bootstrap_log_weights
 
 
 def namespace(**values):

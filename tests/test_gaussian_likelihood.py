@@ -5,9 +5,9 @@ import pytest
 from helpers_stats import all_states, log_sum
 
 from rbmbook import experiments as tasks
+from rbmbook.gaussian_likelihood import bracket_log_z
 from rbmbook.sweeps import task, words
 from rbmlib import GaussianRBM, LeakyRBM
-from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 
 RNG = np.random.default_rng(5)
 BASIS = np.linalg.qr(RNG.normal(size=(12, 4)))[0]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
+from rbmbook import leaky_bias
 from rbmlib import EnergyPath, LeakinessPath
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
-from rbmlib.moves import leaky_bias
 
 
 @pytest.mark.parametrize("leakiness", [1.0, 0.5, 0.01])

@@ -5,13 +5,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+
+from rbmbook import leaky_mixing
 from rbmbook.experiments.leaky_rbm import cifar10, mixing, training
+from rbmbook.gaussian_likelihood import bracket_log_z
 from rbmbook.images import cifar10_scale, load_cifar10
 from rbmbook.sweeps.words import ESTIMATORS, MODELS
-from rbmlib.estimators.gaussian_likelihood import bracket_log_z
 from rbmlib.models import GaussianRBM, LeakyRBM
-from rbmlib.moves import leaky_mixing
-from rbmlib.training.gaussian import train_gaussian
+from rbmlib.training import train_gaussian
 
 trained = ESTIMATORS["trained for epochs"]
 SHORT = {"n_updates": 2, "n_sweeps": 1, "n_chains": 20, "n_temperatures": 10, "n_leapfrog": 2}
@@ -145,9 +146,7 @@ def test_images_for_training_and_for_validation_are_others(monkeypatch):
     images = np.arange(7.0)[:, None]
     monkeypatch.setattr(cifar10, "N_TRAIN", 5)
     monkeypatch.setattr(cifar10, "cifar10_scale", lambda: lambda x: 2 * x)
-    monkeypatch.setattr(
-        cifar10, "load_cifar10", lambda full: SimpleNamespace(train=images)
-    )
+    monkeypatch.setattr(cifar10, "load_cifar10", lambda full: SimpleNamespace(train=images))
     train, validation = cifar10.cifar_parts.__wrapped__()
     assert train.ravel().tolist() == [0, 2, 4, 6, 8]
     assert validation.ravel().tolist() == [10, 12]

@@ -5,11 +5,12 @@ import time
 import numpy as np
 import pytest
 
+from rbmbook import leaky_bias, leaky_mixing
 from rbmbook.experiments.leaky_rbm.mixing import _mean_distance, slanted
 from rbmbook.experiments.leaky_rbm.single import SUMS, _single_precision
+from rbmlib.models.leaky import has_orthogonal_columns
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
-from rbmlib.moves import leaky_bias, leaky_mixing
-from rbmlib.moves.leaky import KERNELS
+from rbmlib.paths.moves import LEAKY
 
 
 @pytest.mark.parametrize("norm", [0.5, 0.9, 0.99])
@@ -30,13 +31,14 @@ def test_starts_are_densities_and_the_exact_move_keeps_the_model(norm, leakiness
 def test_laws_are_those_of_chains(kernel, start):
     """Four sweeps of falling leakiness: means of u and of its square on either side of 0."""
     n, norm, leakiness = 100_000, 0.9, 0.01
-    model = orthogonal_leaky_rbm(8, 2, norm=norm, leakiness=leakiness).reduced().model
+    model = orthogonal_leaky_rbm(8, 2, norm=norm, leakiness=leakiness).reduced()[0]
     u, w = leaky_mixing.grid(norm)
     law = leaky_mixing.starting_law(start, norm, leakiness, u)[:, None]
     rng = np.random.default_rng(1)
     x = rng.standard_normal((n, 2)) * (1 if start == "normal" else (1 - norm**2) ** -0.5)
     for c in leaky_mixing.annealed_leakiness(leakiness, 4):
-        x = KERNELS[kernel](model, x, c, 1.0, rng)
+        at = model.with_(hidden=model.hidden.with_(below=c))
+        x = LEAKY[kernel](at, x, rng)
         law = leaky_mixing.sweep_at(u, w, norm, c, kernel)(law, w)
     for of_x in (lambda z: z, lambda z: np.minimum(z, 0) ** 2, lambda z: np.maximum(z, 0) ** 2):
         seen, wanted = of_x(x).ravel(), (w * of_x(u)) @ law[:, 0]
@@ -82,7 +84,7 @@ def test_distance_of_samples():
     shifted = _mean_distance(x, rng.normal(size=(4000, 2)) + 1.0)
     assert shifted == pytest.approx(0.3829, abs=0.03)  # 2 Phi(1/2) - 1
     model = slanted(0.9, 0.01, 0)
-    assert not model.has_orthogonal_columns()
+    assert not has_orthogonal_columns(model.weights)
     assert np.linalg.norm(model.weights, 2) == pytest.approx(0.9)
 
 

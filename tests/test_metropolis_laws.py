@@ -5,8 +5,8 @@ import pytest
 
 from rbmbook import metropolis_laws as laws
 from rbmbook.claims import claims
+from rbmbook.metropolis import Independent, metropolis_hastings, normal_log_density
 from rbmbook.verdicts import CONTRADICTED, REPRODUCED
-from rbmlib.moves.metropolis import Independent, metropolis_hastings, normal_log_density
 
 
 def test_the_correct_sampler_has_the_target_at_every_width():

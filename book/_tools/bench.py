@@ -32,9 +32,9 @@ from tqdm import tqdm
 from turns import RESULTS, dated, in_turns, keep, limited
 
 import rbmlib as rl
+from rbmbook import plots
 from rbmlib._kernels import threads
 from rbmlib.numerics import ChainStream
-from rbmbook import plots
 
 ROOT = Path(__file__).parents[2]
 MODELS = "pcd_20", "pcd_500"
@@ -79,7 +79,7 @@ def compare(models: dict, n_chains: int, n_steps: int, n_rounds: int) -> pd.Data
     programs, inside, sizes = {}, {}, {}
     for model, rbm in models.items():
         path = rl.GeometricPath(rbm, base=rl.base_rate(rl.datasets.load_mnist().train))
-        v = path.sample_base(n_chains, np.random.default_rng(0)).coordinates
+        v = path.sample_base(n_chains, np.random.default_rng(0))
         for n in sorted({1, threads.default_n_threads()}):
             for name, f in contestants(path).items():
                 key = model, n, name
@@ -142,7 +142,7 @@ def scaling(n_steps: int, n_rounds: int) -> pd.DataFrame:
     for axis, n_hidden, n_chains, n_steps, n_threads in tqdm(plan, unit="point", disable=None):
         rbm = rl.testsystems.random_rbm(n_visible=784, n_hidden=n_hidden, rng=n_hidden)
         path = rl.GeometricPath(rbm, base=base)
-        v = path.sample_base(n_chains, np.random.default_rng(0)).coordinates
+        v = path.sample_base(n_chains, np.random.default_rng(0))
         betas = MIDDLE + min(FINE, 0.5 / n_steps) * np.arange(n_steps + 1)
         with limited(n_threads):
             times = [

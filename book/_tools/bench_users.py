@@ -56,7 +56,7 @@ def answer(model: str, n_rounds: int, shorter: int) -> pd.DataFrame:
         found.append((estimate.log_z - truth.log_z, estimate.std_error))
 
     def theirs(loop):
-        v = path.sample_base(n_chains, np.random.default_rng(0)).coordinates
+        v = path.sample_base(n_chains, np.random.default_rng(0))
         part = betas[n_steps // 2 :][: n_taken + 1]
         return lambda: loop(rbm, path.base_visible_bias, part, v, 0)
 

@@ -21,9 +21,9 @@ import numpy as np
 from baselines import numpy_annealing, rbms_annealing
 
 import rbmlib as rl
-from rbmlib.numerics import logmeanexp, softplus
 from rbmbook.experiments import compare
-from rbmlib.tempering import parallel_tempering, planning
+from rbmlib.numerics import logmeanexp, softplus
+from rbmlib.sampling import parallel_tempering, planning
 
 TARGET = Path(__file__).parents[2] / "data" / "results" / "compare_rivals.csv"
 FIELDS = ["model", "tool", "version", "setting", "seed", "log_z", "std_error", "error", "converged",

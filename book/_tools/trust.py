@@ -19,10 +19,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-from rbmbook.hard_systems import HARD_KINDS, hard_rbm
 from scipy.stats import genpareto
 
 import rbmlib as rl
+from rbmbook.hard_systems import HARD_KINDS, hard_rbm
 from rbmlib.search.modes import Modes
 
 RESULTS = Path(__file__).parents[2] / "data" / "results"

@@ -16,10 +16,10 @@ from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
-from rbmbook.hard_systems import HARD_KINDS
 from trust import ERRORS, NATS, RESULTS, add, model, rows
 
 import rbmlib as rl
+from rbmbook.hard_systems import HARD_KINDS
 from rbmlib.estimators.reverse_ais import resampled
 from rbmlib.numerics import ChainStream, logit, logmeanexp, logsumexp, softplus
 from rbmlib.results import MINIMUM_ESS, summarise_log_weights
