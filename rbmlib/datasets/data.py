@@ -42,11 +42,6 @@ def load_mnist() -> Dataset:
         ``train`` (60000, 784) and ``test`` (10000, 784), images row by row from the top left
         corner, in the order of the original files. Kept in memory (55 MB) after the first call.
 
-    Raises
-    ------
-    DataCorrupt
-        If the committed file is damaged or missing.
-
     Examples
     --------
     >>> from rbmlib import datasets
@@ -67,11 +62,6 @@ def load_dna() -> Dataset:
     -------
     Dataset
         ``train`` (2000, 180) and ``test`` (1186, 180), as StatLog splits them.
-
-    Raises
-    ------
-    DataCorrupt
-        If the committed file is damaged or missing.
 
     Examples
     --------

@@ -54,14 +54,9 @@ class ContrastiveDivergence(Learner):
     def rbm(self) -> RBM:
         """The model now."""
         self.check_finite(*self.parameters, largest=LARGEST)
-        layers = (
-            layer.with_(bias=bias.copy())
-            for layer, bias in (
-                (self.model.visible, self.visible_bias),
-                (self.model.hidden, self.hidden_bias),
-            )
-        )
-        return RBM(*layers, self.weights, log_scale=self.model.log_scale)
+        visible = self.model.visible.with_(bias=self.visible_bias.copy())
+        hidden = self.model.hidden.with_(bias=self.hidden_bias.copy())
+        return RBM(visible, hidden, self.weights, log_scale=self.model.log_scale)
 
     def look(self, monitor) -> dict[str, float]:
         """Reconstruction error and, where it can be had, the exact mean log-likelihood (nats)."""

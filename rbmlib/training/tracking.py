@@ -15,6 +15,7 @@ weights fall with every update. So some chains are kept apart.
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 import numpy as np
@@ -34,7 +35,6 @@ from .jarzynski import Reweighted, TrajectoryWeights, log_density_change
 
 START_SWEEPS = 1000  # of the annealing run from the base to the first model
 RECENT = 0.05  # weight of the last update in the mean square of lags
-SHARE = "0 (never), or a share of the chains up to 1"
 
 
 class LogZTracker:
@@ -106,16 +106,15 @@ class LogZTracker:
     ):  # fmt: skip
         self.base = checks.array("base", base, (None,), "(n_visible,), such as rl.base_rate(data)")
         self.betas = linear(99) if betas is None else checks.schedule(betas)
-        self.n_chains, self.n_sweeps = (
-            checks.count("n_chains", n_chains, 2),
-            checks.count("n_sweeps", n_sweeps),
-        )
+        self.n_chains = checks.count("n_chains", n_chains, 2)
+        self.n_sweeps = checks.count("n_sweeps", n_sweeps)
         self.gain = checks.number("gain", gain, "a number above 0, 1 at most", above=0, most=1)
         slope = checks.number("prior_slope", prior_slope, "a number")
         self.prior = np.exp(slope * (self.betas - 1))
         self.prior /= self.prior.sum()
+        share = "0 (never), or a share of the chains up to 1"
         self.resample_below = checks.number(
-            "resample_below", resample_below, SHARE, least=0, most=1
+            "resample_below", resample_below, share, least=0, most=1
         )
         checks.instance("reweight", reweight, bool, "True or False")
         self.n_apart = checks.count("n_apart", n_apart, 0)
@@ -285,8 +284,11 @@ class LogZTracker:
 
         return look
 
-    def _timed(self, name: str) -> _Clock:
-        return _Clock(self.seconds, name)
+    @contextlib.contextmanager
+    def _timed(self, name: str):
+        started = time.process_time()
+        yield
+        self.seconds[name] += time.process_time() - started
 
     # Jarzynski ------------------------------------------------------------------------------
 
@@ -302,10 +304,8 @@ class LogZTracker:
         chosen = np.arange(self.n_chains)
         chosen[self.weighted] = self.weights.resample(self.rng)
         if not self.n_apart:
-            self._influences, self._lag_influences = (
-                self._influences[chosen],
-                self._lag_influences[chosen],
-            )
+            self._influences = self._influences[chosen]
+            self._lag_influences = self._lag_influences[chosen]
         self.round_trips = self.round_trips[chosen]
         return sample.of_chains(chosen)
 
@@ -331,16 +331,3 @@ class LogZTracker:
 def _same(one: RBM, other: RBM) -> bool:
     names = ("weights", "visible_bias", "hidden_bias", "log_scale")
     return all(np.array_equal(getattr(one, n), getattr(other, n)) for n in names)
-
-
-class _Clock:
-    """Adds the processor seconds of a block to an entry of a dict."""
-
-    def __init__(self, seconds: dict, name: str):
-        self.seconds, self.name = seconds, name
-
-    def __enter__(self):
-        self.started = time.process_time()
-
-    def __exit__(self, *_):
-        self.seconds[self.name] += time.process_time() - self.started
