@@ -13,9 +13,9 @@ import inspect
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, TypeVar
 
 from . import checks
 from ._kernels import threads
@@ -28,6 +28,14 @@ class Settings(NamedTuple):
     progress: bool | None = None  # None: on a terminal or in a log, after two seconds
 
 
+class Context(TypedDict, total=False):
+    """The same, as keywords of a call: `configured` takes them off."""
+
+    n_threads: int | None
+    progress: bool | None
+
+
+Function = TypeVar("Function", bound=Callable)
 DEFAULTS = Settings()
 settings: ContextVar[Settings] = ContextVar("settings", default=DEFAULTS)
 _due: ContextVar[list[float] | None] = ContextVar("due", default=None)  # of all parts of a run
@@ -35,7 +43,7 @@ _open: ContextVar = ContextVar("open", default=None)  # the progress that is sho
 
 
 @contextlib.contextmanager
-def using(*, n_threads: int | None = None, progress: bool | None = None):
+def using(*, n_threads: int | None = None, progress: bool | None = None) -> Iterator[None]:
     """Context in which calls run with these settings; None leaves one as it is.
 
     Parameters
@@ -73,7 +81,7 @@ def using(*, n_threads: int | None = None, progress: bool | None = None):
         _due.reset(of_clock)
 
 
-def configured(function: Callable) -> Callable[..., Any]:
+def configured(function: Function) -> Function:
     """Decorator: the call takes ``n_threads`` and ``progress`` by keyword, as `using` does."""
 
     @functools.wraps(function)
@@ -81,11 +89,18 @@ def configured(function: Callable) -> Callable[..., Any]:
         with using(n_threads=n_threads, progress=progress):
             return function(*args, **options)
 
-    signature, kind = inspect.signature(function), inspect.Parameter.KEYWORD_ONLY
+    signature, kind = own_signature(function), inspect.Parameter.KEYWORD_ONLY
     more = [inspect.Parameter(name, kind, default=None) for name in Settings._fields]
     both = [*signature.parameters.values(), *more]
     run.__signature__ = signature.replace(parameters=both)  # type: ignore[attr-defined]
-    return run
+    return run  # type: ignore[return-value]
+
+
+def own_signature(function: Callable) -> inspect.Signature:
+    """What a function takes but for `Context`."""
+    signature = inspect.signature(function)
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    return signature.replace(parameters=own)
 
 
 @contextlib.contextmanager

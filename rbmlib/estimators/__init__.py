@@ -4,27 +4,24 @@ The function ``rl.ais`` stands in the module ``rbmlib.estimators.ais``: this roo
 """
 
 import functools
-import inspect
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import __version__, checks
-from ..context import configured
+from ..context import Function, configured, own_signature
 from ..paths.path import Path
-from ..results import Estimate
 
 
-def estimator(function: Callable[..., Estimate]) -> Callable[..., Estimate]:
+def estimator(function: Function) -> Function:
     """Decorator: what all estimators share.
 
     Threads and progress by keyword, the clock, seed and version in the settings, and that a
     ``path`` is one.
     """
-    signature = inspect.signature(function)
+    signature = own_signature(function)
 
     @functools.wraps(function)
     def run(*args, **options):
@@ -48,4 +45,4 @@ def estimator(function: Callable[..., Estimate]) -> Callable[..., Estimate]:
         seconds = before + time.perf_counter() - started
         return replace(found, seconds=seconds, settings=about | found.settings)
 
-    return configured(run)
+    return configured(run)  # type: ignore[return-value]
