@@ -11,6 +11,7 @@ import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath
 
 PACKAGE = Path(rl.__file__).parent
+BOOK = PACKAGE.parent / "book" / "lab"
 W, B, A = np.ones((4, 3)), np.zeros(4), np.zeros(3)
 RBM = BernoulliRBM(W, B, A)
 PATH = GeometricPath(RBM)
@@ -26,9 +27,10 @@ def changed(array, value):
 
 
 def assert_own(error):
-    """Raised by a line of rbmlib, not by one of NumPy or Python's library below it."""
-    innermost = traceback.extract_tb(error.__traceback__)[-1].filename
-    assert Path(innermost).is_relative_to(PACKAGE), f"raised in {innermost}: {error}"
+    """Raised by a line of rbmlib or its book, not by one of NumPy or Python's library below."""
+    innermost = Path(traceback.extract_tb(error.__traceback__)[-1].filename)
+    own = innermost.is_relative_to(PACKAGE) or innermost.is_relative_to(BOOK)
+    assert own, f"raised in {innermost}: {error}"
 
 
 def assert_refused(call, name: str):

@@ -86,11 +86,7 @@ CALLS = {
                                 "step_size": 0.3, "n_leapfrog": 2}),
     "random_walk": (hmc.random_walk, {"log_density": density, "x": PLANE, "step_size": 0.3,
                                       "rng": 0, "root": np.eye(2)}),
-    "covariance_root": (hmc.covariance_root, {"x": np.arange(12.0).reshape(6, 2) ** 2 % 7}),
     "scaled_root": (hmc.scaled_root, {"covariance": np.array([[2.0, 0.3], [0.3, 1.0]])}),
-    "fit_acceptance": (hmc.fit_acceptance, {
-        "index": [0, 1, 1, 0], "step_size": [0.1, 0.2, 1.5, 1.0], "accepted": [1, 1, 0, 0],
-        "n_betas": 2, "span": (0.1, 2.0)}),
     "base_rate": (rl.base_rate, {"data": DATA, "smoothing": 0.05}),
     "GeometricPath": (rl.GeometricPath, {"rbm": RBM, "base": np.zeros(4)}),
     "DensityPath": (rl.DensityPath, {"target": MIXTURE, "base_variance": 3.0, "step_sizes": 0.4,

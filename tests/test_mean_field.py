@@ -6,7 +6,7 @@ from helpers_models import exchanged, with_idle_units
 from helpers_stats import log_sum, rbm_table
 
 import rbmlib as rl
-from rbmlib.models.mean_field import _starts, best_lower_bound, lower_bounds
+from rbmlib.models.mean_field import best_lower_bound, lower_bounds, starts
 
 
 @pytest.mark.parametrize("coupling", [0.5, 3.0, 20.0])
@@ -41,10 +41,10 @@ def test_bound_finds_the_heavy_mode_whichever_way_units_are_counted():
 def test_starts_are_means_of_units():
     """Of units whose reference is on, and whose reference is off."""
     rbm = exchanged(rl.testsystems.random_rbm(30, 12, coupling=6.0, rng=0), hidden=range(6))
-    starts = _starts(rbm)
-    assert starts.shape[1] == 12
-    assert (starts >= 0).all()
-    assert (starts <= 1).all()
+    hidden = starts(rbm)
+    assert hidden.shape[1] == 12
+    assert (hidden >= 0).all()
+    assert (hidden <= 1).all()
 
 
 @pytest.mark.parametrize("hidden", [range(25), range(0, 25, 2), range(1, 25)])

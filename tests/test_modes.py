@@ -13,7 +13,7 @@ from rbmlib.automatic.parts import Joint, joined, run_part, schedule
 from rbmlib.automatic.verdict import Round, verdict
 from rbmlib.models.mean_field import lower_bounds
 from rbmlib.search import modes
-from rbmlib.search.modes import _Single, find_modes, hunting_starts
+from rbmlib.search.modes import find_modes, hunting_starts, in_single
 
 STEPS = 200
 
@@ -76,14 +76,14 @@ def test_modes_differ_and_most_is_kept():
 
 def test_sweeps_of_rows_are_few(monkeypatch):
     """What the hunt costs: starts are swept 32 times at most, copies and settled ones less."""
-    swept = _Single.swept
+    swept = modes.swept
     rows = []
 
-    def counted(self, visible, n_sweeps, ahead):
+    def counted(single, visible, n_sweeps, ahead):
         rows.append(len(visible) * n_sweeps)
-        return swept(self, visible, n_sweeps, ahead)
+        return swept(single, visible, n_sweeps, ahead)
 
-    monkeypatch.setattr(_Single, "swept", counted)
+    monkeypatch.setattr(modes, "swept", counted)
     rbm = hard("ferromagnet", 0).rbm
     n_starts = len(hunting_starts(rbm))
     rows.clear()
@@ -230,7 +230,7 @@ def test_rows_of_the_data_are_starts_so_many_and_no_more():
 def test_bounds_in_single_precision_are_those_in_double():
     rbm = rl.testsystems.random_rbm(20, 9, coupling=4.0, rng=0)
     means = np.random.default_rng(0).uniform(size=(6, 20))
-    single = _Single.of(rbm).lower_bounds(means.astype(np.float32))
+    single = lower_bounds(in_single(rbm), means.astype(np.float32))
     np.testing.assert_allclose(single, lower_bounds(rbm, means), atol=1e-4)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rbmlib import schedules
-from rbmlib.schedules.fixed import cut
+from rbmlib.numerics import cut
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 1000])

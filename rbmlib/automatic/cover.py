@@ -27,6 +27,7 @@ from ..models.layers import Bits
 from ..models.rbm import RBM
 from ..numerics import ChainStream, expit, logit, logmeanexp, logsumexp, softplus
 from ..paths import GeometricPath, Path
+from ..paths.bases import rounded, smoothed
 from ..sampling.anneal import anneal
 from ..schedules import linear
 
@@ -57,7 +58,7 @@ def first_base(rbm, mean_field, modes, source) -> np.ndarray:
     whatever the base, so that the higher is the better one. It needs no chain of great weight.
     """
     weights = np.exp((modes.log_z - modes.log_z[0]) / TEMPERATURE)
-    candidates = [mean_field, _bias(weights @ modes.visible / weights.sum(), SMOOTHING)]
+    candidates = [mean_field, rounded(smoothed(weights @ modes.visible / weights.sum(), SMOOTHING))]
     paths = [GeometricPath(rbm, bias) for bias in candidates]
     logs = [_pilot(path, FIRST_CHAINS, FIRST_STEPS, source)[1] for path in paths]
     (kept, kept_error), (other, other_error) = map(_mean, logs)
@@ -159,7 +160,7 @@ def cover(rbm, first, second, modes, n_chains, source) -> Cover:
     weights = runs[0][1]
     scale = float(max(logsumexp(weights), modes.log_z[0]))
     made = Cover(
-        _rounded(logit(means)), np.concatenate([[logmeanexp(weights)], modes.log_z[:n]]), scale
+        rounded(logit(means)), np.concatenate([[logmeanexp(weights)], modes.log_z[:n]]), scale
     )
     sizes = [int(FITTED * len(log_weights)) for _, log_weights in runs]
     fits = [(x[:k], w[:k]) for (x, w), k in zip(runs, sizes, strict=True)]
@@ -224,7 +225,7 @@ def _fitted(made, runs, before):
         weights /= weights.sum()
         size = 1 / (weights @ weights)
         means[c] = (size * (weights @ states) + before[c]) / (size + 1)
-    return _rounded(logit(means))
+    return rounded(logit(means))
 
 
 def _lost(forward, local):
@@ -259,17 +260,8 @@ def _tail(log_held, n, forward, local) -> float:
 def _path(rbm, mode, width):
     """From the mean fields of a mode, none of them quite certain."""
     hidden = rbm.hidden.mean(rbm.field(mode[None]))[0]
-    layers = Bits(_bias(mode, width)), Bits(_bias(hidden, width))
-    return GeometricPath(rbm, RBM(*layers, np.zeros(rbm.weights.shape)))
-
-
-def _bias(means, width):
-    return _rounded(logit((means + width) / (1 + 2 * width)))
-
-
-def _rounded(biases):
-    """To single precision: the last digits of a double depend on the BLAS."""
-    return biases.astype(np.float32).astype(float)
+    one, two = (Bits(rounded(smoothed(means, width))) for means in (mode, hidden))
+    return GeometricPath(rbm, RBM(one, two, np.zeros(rbm.weights.shape)))
 
 
 def _mean(values) -> tuple[np.ndarray, np.ndarray]:

@@ -11,11 +11,13 @@ runs of their own, and Z is the sum of what all find, each in its part (`cover`)
 
 import time
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 from numba.core import event
 
 from .. import checks
+from ..context import Context
 from ..estimators import estimator
 from ..estimators.exact import exact
 from ..models.conversion import as_rbm_of_bits
@@ -42,6 +44,7 @@ def log_z(
     n_chains: int | None = None,
     rng=None,
     enumerate_small: bool = True,
+    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z, and say whether to trust it.
 
@@ -58,14 +61,12 @@ def log_z(
         Aimed at, not guaranteed; 10 by default. Rounds of 250, 1,000, 4,000 ... steps are run,
         each with random numbers of its own, until two in a row pass every check and the standard
         error is at most 0.05. The last is the answer: one before it was chosen because it passed.
-        If the budget ends before, the last round takes what is left of it, with fewer chains of
-        more steps where the weights would otherwise be uneven. Compilation, once after an
-        installation, is not counted; nor does enumeration (up to 20 units in a layer) look at the
-        budget.
+        If the budget ends before, the last round takes what is left, with fewer chains of more
+        steps where weights would be uneven. Neither compilation, once after an installation, nor
+        enumeration (up to 20 units in a layer) counts.
     n_steps : int, optional
         Temperatures of each run, instead of a budget: one round. The same seed then gives the
-        same bits, and those of a run with a budget whose ``settings["n_steps"]`` and
-        ``settings["n_chains"]`` were these.
+        same bits, and those of a run with a budget whose settings say the same steps and chains.
     n_chains : int, optional
         Of each run, 500 by default; with ``n_steps`` only.
     rng : int or numpy.random.Generator, optional
@@ -88,11 +89,9 @@ def log_z(
 
     Raises
     ------
-    TypeError
-        If ``rbm`` is no BernoulliRBM and no path.
-    ValueError
-        If the data are not of the model, both a budget and a number of steps are given, or one of
-        them is out of bounds.
+    TypeError, ValueError
+        If ``rbm`` is no BernoulliRBM and no path, the data are not of the model, both a budget and
+        a number of steps are given, or one of them is out of bounds.
 
     Examples
     --------
@@ -179,9 +178,7 @@ def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None
                 f"budget_seconds is {budget_seconds!r} and n_steps is {n_steps!r}: expected one "
                 "of them; n_steps alone fixes the result"
             )
-        n_steps = checks.count("n_steps", n_steps)
-        if n_steps > MAX_STEPS:
-            raise ValueError(f"n_steps is {n_steps:,}: expected {MAX_STEPS:,} at most")
+        n_steps = checks.count("n_steps", n_steps, most=MAX_STEPS)
         n_chains = N_CHAINS if n_chains is None else checks.count("n_chains", n_chains, FEWEST)
         return None, n_steps, n_chains
     if n_chains is not None:
@@ -191,9 +188,7 @@ def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None
         )
     meaning = f"a number above 0, {MAX_SECONDS:,.0f} at most"
     budget = BUDGET_SECONDS if budget_seconds is None else budget_seconds
-    budget = checks.number("budget_seconds", budget, meaning, above=0)
-    if budget > MAX_SECONDS:
-        raise ValueError(f"budget_seconds is {budget:g}: expected {meaning}")
+    budget = checks.number("budget_seconds", budget, meaning, above=0, most=MAX_SECONDS)
     return budget, None, N_CHAINS
 
 
@@ -217,12 +212,10 @@ def _seed(rng) -> int:
 
 def _warn_of(last: Round, budget: float | None, can_have_data: bool) -> None:
     """What failed, and what may help: nothing that was given already."""
-    remedies = [
-        f"more steps than {last.n_steps:,} (n_steps; --steps)"
-        if budget is None
-        else f"more time than {budget:g} s (budget_seconds; --budget)"
-    ]
+    if budget is None:
+        remedy = f"more steps than {last.n_steps:,} (n_steps; --steps)"
+    else:
+        remedy = f"more time than {budget:g} s (budget_seconds; --budget)"
     if can_have_data:
-        remedies.append("training data (data; --data)")
-    remedy = ", or ".join(remedies)
+        remedy += ", or training data (data; --data)"
     warn(f"log_z: do not trust this value: failed: {last.failed}. Give it {remedy}")

@@ -14,11 +14,10 @@ import numpy as np
 from ..estimators.ais import ais
 from ..estimators.bar import bennett, bennett_error
 from ..estimators.reverse_ais import resampled, reverse_ais
-from ..numerics import ChainStream, logmeanexp, logsumexp
+from ..numerics import ChainStream, cut, logmeanexp, logsumexp
 from ..results import Estimate, WeightSummary, enough, log_mean_interval, summarise_log_weights
 from ..sampling.anneal import sweep
 from ..schedules import linear
-from ..schedules.fixed import cut
 from ..schedules.pilots import friction_coefficient
 from .cover import Cover, Part
 

@@ -42,14 +42,9 @@ class BernoulliRBM(RBM):
     ) -> BernoulliRBM:
         """From arrays in which W may lie either way.
 
-        Parameters
-        ----------
-        weights : array (n_visible, n_hidden) or (n_hidden, n_visible)
-        visible_bias, hidden_bias : array
-        layout : {"visible_hidden", "hidden_visible"}, optional
-            What the rows and columns of the weights are. None: the lengths of the biases decide,
-            and square weights, of which they tell nothing, raise ValueError. PyTorch (``Linear``)
-            and scikit-learn keep "hidden_visible".
+        ``layout`` ("visible_hidden" or "hidden_visible") says what its rows and columns are. None:
+        the lengths of the biases decide, and square weights, of which they tell nothing, raise
+        ValueError. PyTorch (``Linear``) and scikit-learn keep "hidden_visible".
         """
         return cls(*arranged(weights, visible_bias, hidden_bias, layout))
 

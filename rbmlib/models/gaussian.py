@@ -14,13 +14,7 @@ class GaussianRBM(RBM):
     ``log p*(v, h) = b v - |v|^2 / 2 + (v W + a) h``, so v | h ~ N(b + W h, I): a mixture of
     2**n_hidden Gaussians, proper for any weights. Data are expected to be standardised.
 
-    Parameters
-    ----------
-    weights : array (n_visible, n_hidden)
-    visible_bias, hidden_bias : array, optional
-        Zero by default.
-    log_scale : float
-        Constant added to every log p*.
+    The arguments are those of `BernoulliRBM`; biases are zero by default.
 
     Examples
     --------
@@ -49,16 +43,7 @@ class LeakyRBM(RBM):
     constant that normalises p(h | v). So `gibbs` has a stationary law of its own, close to the
     model but not equal to it. `LeakinessPath` offers transitions that are exact.
 
-    Parameters
-    ----------
-    weights : array (n_visible, n_hidden)
-        Of largest singular value below 1.
-    visible_bias, hidden_bias : array, optional
-        Zero by default.
-    leakiness : float
-        In (0, 1].
-    log_scale : float
-        Constant added to every log p*.
+    The arguments are those of `BernoulliRBM`; biases are zero by default.
 
     Raises
     ------

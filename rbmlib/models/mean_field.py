@@ -33,7 +33,7 @@ def lower_bounds(rbm: RBM, visible: np.ndarray) -> np.ndarray:
 
 def best_lower_bound(rbm: RBM, visible=None, n_iterations: int = 15) -> float:
     """The largest L found from many starts, and from ``visible`` means (n, n_visible) if given."""
-    hidden = _starts(rbm)
+    hidden = starts(rbm)
     if visible is not None:
         hidden = np.concatenate([hidden, rbm.hidden_mean(visible)])
     for _ in range(n_iterations):
@@ -74,11 +74,17 @@ def reference(rbm: RBM) -> np.ndarray:
     return (rbm.field(np.full(rbm.n_visible, 0.5)) > 0).astype(float)
 
 
-def _starts(rbm: RBM) -> np.ndarray:
+def singular_vectors(gram: np.ndarray, n: int) -> np.ndarray:
+    """The right ones with the n largest values, (n, n_hidden), of weights with this W'W."""
+    n_hidden = len(gram)
+    return eigh(gram, subset_by_index=(n_hidden - n, n_hidden - 1))[1].T
+
+
+def starts(rbm: RBM) -> np.ndarray:
     """Hidden means (n, n_hidden)."""
     n = min(N_DIRECTIONS, *rbm.weights.shape)
     gram = rbm.weights.T @ rbm.weights
-    right = eigh(gram, subset_by_index=(rbm.n_hidden - n, rbm.n_hidden - 1))[1].T
+    right = singular_vectors(gram, n)
     large = np.argsort(-np.diag(gram), kind="stable")[:n]
     one_on = np.full((n, rbm.n_hidden), 0.5)
     one_on[np.arange(n), large] = 1.0

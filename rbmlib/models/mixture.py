@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians: continuous targets with many modes and a known log Z."""
+"""Mixtures of Gaussians."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class GaussianMixture:
     def __init__(self, means, variance: float, weights=None, *, log_scale: float = 0.0):
         meaning = "(n_components, d)"
         self.means = checks.array("means", means, (None, None), meaning, largest=checks.LARGEST)
-        n, d = self.means.shape
-        if not (n and d):
-            raise ValueError(f"means has shape {self.means.shape}: expected (n_components, d)")
+        n = len(self.means)
+        if not self.means.size:
+            raise ValueError(f"means has shape {self.means.shape}: expected {meaning}")
         meaning = "a positive number, 1e-100 to 1e100"  # squares are divided by it
         self.variance = checks.number("variance", variance, meaning, least=1e-100, most=1e100)
         weights = np.ones(n) if weights is None else weights

@@ -65,10 +65,8 @@ def told(keys: Iterable[str], names: Mapping | None, what: str) -> Found:
     be it: it lists all keys, and what to do.
     """
     keys = list(keys)
-    return _found(keys, what) if names is None else _chosen(names, keys, what)
-
-
-def _found(keys: list[str], what: str) -> Found:
+    if names is not None:
+        return _chosen(names, keys, what)
     by_role = {role: [key for key in keys if _role(key) == role] for role in PARAMETERS}
     left = [key for key in keys if _role(key) is None]
     vague = [key for key in left if _last(key) in VAGUE]

@@ -37,19 +37,10 @@ def refuse_improper(weights, slope: float = 1.0) -> None:
 
 
 def project_weights(weights, largest: float = LARGEST) -> np.ndarray:
-    """The nearest weights whose singular values are at most ``largest``.
+    """The nearest weights (n_visible, n_hidden) of singular values up to ``largest``, below 1.
 
-    Parameters
-    ----------
-    weights : array (n_visible, n_hidden)
-    largest : float
-        Below 1, so that a leaky RBM with these weights is proper.
-
-    Returns
-    -------
-    ndarray (n_visible, n_hidden)
-        The weights themselves, unchanged, if there is nothing to clip, which one Cholesky
-        decomposition of ``largest**2 I - W'W`` (or W W', if that is smaller) tells.
+    A leaky RBM with these is proper. They are unchanged if there is nothing to clip, which one
+    Cholesky decomposition of ``largest**2 I - W'W`` (or W W', if that is smaller) tells.
 
     Examples
     --------

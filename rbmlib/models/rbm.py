@@ -107,8 +107,7 @@ class RBM:
 
     def log_density(self, visible) -> np.ndarray:
         """log p*(v), shape (n_states,), of states (n_states, n_visible)."""
-        v = checks.states("visible", visible, self.visible).astype(float)
-        return self.visible.own(v) + self.hidden.cumulant(self.field(v)) + self.log_scale
+        return log_density(self, checks.states("visible", visible, self.visible))
 
     def free_energy(self, visible) -> np.ndarray:
         """F(v) = -log p*(v), shape (n_states,)."""
@@ -128,7 +127,7 @@ class RBM:
         v = checks.states("visible", visible, self.visible).astype(float, copy=False)
         if not isinstance(self.visible, Normal):
             raise TypeError(f"{self!r} has visible units without a gradient: expected Normal ones")
-        return self.visible_bias - v + self.hidden.mean(self.field(v)) @ self.weights.T
+        return gradient(self, v)
 
     # conditionals ---------------------------------------------------------------------------
 
@@ -243,21 +242,15 @@ class RBM:
     def load(cls, path, *, layout: str | None = None, names: dict[str, str] | None = None) -> RBM:
         """Read an .npz of `save`, or an .npz or MATLAB .mat of another program (of Bits).
 
-        Parameters
-        ----------
-        path : str or path
-        layout, names
-            As in `BernoulliRBM.from_state_dict`, for files of other programs: their arrays are
-            told by the same names. Those that `save` wrote need neither.
+        ``layout`` and ``names`` are those of `BernoulliRBM.from_state_dict`, for files of other
+        programs: their arrays are told by the same names. Those that `save` wrote need neither.
 
         Raises
         ------
-        FileNotFoundError
-            If there is none.
-        ValueError
-            Naming the file, if it is damaged, or holds no RBM, one of another kind than this
-            class, a layer of a kind that no class here is, or one whose parts or layout are not
-            told; it lists the arrays. Files of other kinds (.pt, .pkl, .h5 ...) are refused with
+        FileNotFoundError, ValueError
+            If there is none; naming the file and its arrays, if it is damaged, or holds no RBM, one
+            of another kind than this class, a layer of a kind that no class here is, or one whose
+            parts or layout are not told. Files of other kinds (.pt, .pkl, .h5 ...) are refused with
             the line that converts them: nothing in a file is executed (no pickle).
         """
         model = files.read_model(path, made, layout, names, unmarked=cls.layers)
@@ -267,6 +260,17 @@ class RBM:
                 f"{cls.__name__}; rl.load_rbm reads any kind"
             )
         return model
+
+
+def log_density(model: RBM, v) -> np.ndarray:
+    """log p*(v) of states that are trusted, wherever a trajectory may have led them."""
+    v = v.astype(float, copy=False)
+    return model.visible.own(v) + model.hidden.cumulant(model.field(v)) + model.log_scale
+
+
+def gradient(model: RBM, v) -> np.ndarray:
+    """Its derivative by Normal units: (n_states, n_visible)."""
+    return model.visible.bias - v + model.hidden.mean(model.field(v)) @ model.weights.T
 
 
 def made(parts) -> RBM:

@@ -45,18 +45,15 @@ def independent_rbm(visible_bias, hidden_bias) -> tuple[BernoulliRBM, float]:
     return rbm, float(softplus(rbm.visible_bias).sum() + softplus(rbm.hidden_bias).sum())
 
 
-def two_mode_rbm(n_visible: int, *, strength: float = 2.0, tilt: float = 0.0):
+def two_mode_rbm(
+    n_visible: int, *, strength: float = 2.0, tilt: float = 0.0
+) -> tuple[BernoulliRBM, float]:
     """One hidden unit that switches all visible units: a narrow mode, a broad one, and log Z.
 
     With the hidden unit off the visible units are fair coins; with it on each is 1 with odds
     ``exp(strength)``. ``tilt`` is the log-ratio of the weights of the two modes. Annealing from
     a uniform base finds the narrow mode late: a model on which an effective sample size can be
     large and the estimate wrong.
-
-    Returns
-    -------
-    rbm : BernoulliRBM (n_visible, 1)
-    log_z : float
     """
     n = count("n_visible", n_visible)
     strength, tilt = number("strength", strength, "a number"), number("tilt", tilt, "a number")
@@ -81,11 +78,6 @@ def first_order_rbm(
 
     log Z is a sum over n, the number of visible units that are on:
     ``Z = sum_n binomial(N, n) (1 + exp(a + w n))^M``.
-
-    Returns
-    -------
-    rbm : BernoulliRBM (n_visible, n_hidden)
-    log_z : float
 
     Examples
     --------
@@ -116,9 +108,8 @@ def hopfield_rbm(
     """
     shape = (count("n_visible", n_visible), count("n_hidden", n_hidden))
     patterns = 2.0 * generator(rng).integers(0, 2, shape) - 1
-    depths = number("strength", strength, "a number") * np.linspace(
-        1 - spread, 1 + spread, shape[1]
-    )
+    strength = number("strength", strength, "a number")
+    depths = strength * np.linspace(1 - spread, 1 + spread, shape[1])
     return BernoulliRBM.from_spins(
         depths * patterns / np.sqrt(shape[0]), np.zeros(shape[0]), np.zeros(shape[1])
     )

@@ -70,24 +70,9 @@ def _visible_bias(rbm, base):
 def base_rate(data, smoothing: float = SMOOTHING) -> np.ndarray:
     """Visible biases of the independent model that fits the mean of ``data``.
 
-    ``logit((p + s) / (1 + 2 s))`` with p the mean of each pixel and s the smoothing, so that no
-    pixel is certain (Salakhutdinov & Murray 2008, section 4.1, choose such a base).
-
-    Parameters
-    ----------
-    data : array (n_samples, n_visible)
-        Bits, or intensities in [0, 1].
-    smoothing : float
-        Positive.
-
-    Returns
-    -------
-    ndarray (n_visible,)
-
-    Raises
-    ------
-    ValueError
-        If values lie outside [0, 1], or the smoothing is not positive.
+    ``logit((p + s) / (1 + 2 s))``, (n_visible,), with p the mean of each pixel and s the smoothing,
+    above 0, so that no pixel is certain (Salakhutdinov & Murray 2008, section 4.1, choose such a
+    base). ``data`` (n_samples, n_visible) are bits or intensities; ValueError outside [0, 1].
 
     Examples
     --------
@@ -105,8 +90,17 @@ def base_rate(data, smoothing: float = SMOOTHING) -> np.ndarray:
         )
     meaning = "above 0 and up to 1e6, such as 0.05"
     smoothing = checks.number("smoothing", smoothing, meaning, above=0, most=1e6)
-    p = pixels.mean(axis=0, dtype=float)
-    return logit((p + smoothing) / (1 + 2 * smoothing))
+    return smoothed(pixels.mean(axis=0, dtype=float), smoothing)
+
+
+def smoothed(means, smoothing: float) -> np.ndarray:
+    """Biases at which bits have these means, none of them quite certain."""
+    return logit((means + smoothing) / (1 + 2 * smoothing))
+
+
+def rounded(biases) -> np.ndarray:
+    """To single precision: the last digits of a double depend on the BLAS."""
+    return biases.astype(np.float32).astype(float)
 
 
 def mean_field_bias(
@@ -125,18 +119,7 @@ def mean_field_bias(
     in `base_rate`. "Few units on" is another start where a unit's states are exchanged: so the
     same is done about other patterns, and their average is taken where the solutions with the
     highest lower bounds on log Z find it likelier. Units of other kinds start from draws, in
-    fields of many sizes. Deterministic.
-
-    Parameters
-    ----------
-    rbm : RBM
-        Its visible units have countable states.
-    n_starts, n_iterations : int
-    smoothing : float
-
-    Returns
-    -------
-    ndarray (n_visible,)
+    fields of many sizes. Deterministic. Visible units are of countable states, else TypeError.
     """
     rbm = as_rbm("rbm", rbm)
     if isinstance(rbm.visible, Bits) and isinstance(rbm.hidden, Bits):
@@ -149,8 +132,7 @@ def mean_field_bias(
     fields = size * rng.standard_normal((n_starts, rbm.n_hidden))
     hidden = rbm.hidden.draw(fields, rng).astype(float)
     means = _solutions(rbm, hidden, checks.count("n_iterations", n_iterations))
-    bias = _bias_of(rbm.visible, means.mean(axis=0), smoothing)
-    return bias.astype(np.float32).astype(float)
+    return rounded(_bias_of(rbm.visible, means.mean(axis=0), smoothing))
 
 
 def mean_field_biases(
@@ -163,8 +145,7 @@ def mean_field_biases(
         candidates = [_solutions(rbm, hidden, n_iterations, shown.update) for hidden in starts]
     every = [np.array([base_rate(means, s) for means in candidates]) for s in smoothings]
     chosen = [biases[best_cover(rbm, candidates, expit(biases))] for biases in every]
-    # in single precision: the last digits of a double depend on the BLAS
-    return [biases.astype(np.float32).astype(float) for biases in chosen]
+    return [rounded(biases) for biases in chosen]
 
 
 def _solutions(rbm, hidden, n_iterations, on_progress=lambda: None):

@@ -10,19 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import (
-    array,
-    count,
-    generator,
-    number,
-    numeric,
-    one_of,
-    schedule,
-    source_of_random,
-)
+from .. import checks
+from ..checks import array, count, number, schedule
 from ..numerics import ChainStream
 from . import hmc
 from .path import LinearPath
+from .step_sizes import fit_acceptance
 
 TUNING_CHAINS = 100
 RUNG_MOVES = 5  # at each beta, of chains that are annealed to learn covariances
@@ -83,7 +76,7 @@ class DensityPath(LinearPath):
         covariances=None,
         jitter: float = 0.2,
     ):
-        one_of("kernel", kernel, KERNELS)
+        checks.one_of("kernel", kernel, KERNELS)
         for name in ("n_visible", "log_density", *["gradient"] * (kernel == "hmc")):
             if not hasattr(target, name):
                 raise TypeError(
@@ -96,7 +89,7 @@ class DensityPath(LinearPath):
         self.n_leapfrog = count("n_leapfrog", n_leapfrog, most=hmc.MOST_LEAPFROG)
         self.jitter = number("jitter", jitter, "from 0 to below 1", least=0, below=1)
         self.step_betas = schedule([0.0, 1.0] if step_betas is None else step_betas, "step_betas")
-        sizes = numeric("step_sizes", step_sizes, "step sizes above 0")
+        sizes = checks.numeric("step_sizes", step_sizes, "step sizes above 0")
         if sizes.ndim == 0:
             sizes = np.full(self.step_betas.size, sizes)
         meaning = "one number, or one at each of step_betas"
@@ -127,16 +120,9 @@ class DensityPath(LinearPath):
 
     def with_steps(self, step_sizes, step_betas=None, covariances=None) -> DensityPath:
         """The same path with other step sizes, and other covariances or none."""
-        return DensityPath(
-            self.target,
-            self.base_variance,
-            step_sizes=step_sizes,
-            step_betas=step_betas,
-            n_leapfrog=self.n_leapfrog,
-            kernel=self.kernel,
-            covariances=covariances,
-            jitter=self.jitter,
-        )
+        names = "target", "base_variance", "n_leapfrog", "kernel", "jitter"
+        steps = {"step_sizes": step_sizes, "step_betas": step_betas, "covariances": covariances}
+        return DensityPath(**{name: getattr(self, name) for name in names}, **steps)
 
     def sample_base(self, n_chains: int, rng) -> np.ndarray:
         normal = rng.standard_normal((n_chains, self.target.n_visible))
@@ -158,7 +144,7 @@ class DensityPath(LinearPath):
 
     def move(self, x, beta, step_size, rng) -> hmc.Transition:
         """One step of the kernel at ``beta`` and ``step_size``, each a number or one a chain."""
-        rng, beta = source_of_random(rng), np.broadcast_to(np.asarray(beta, float), len(x))
+        rng, beta = checks.source_of_random(rng), np.broadcast_to(np.asarray(beta, float), len(x))
         if self.jitter:
             step_size = step_size * (1 + self.jitter * (2 * rng.random((len(x), 1))[:, 0] - 1))
         step_size = np.broadcast_to(step_size, len(x))[:, None]
@@ -216,29 +202,13 @@ def adapt_step_sizes(
 ) -> AdaptedSteps:
     """Step sizes over temperatures (Carlson et al. 2016, appendix E).
 
-    Steps that are accepted with probability ``target`` are found at beta = 0, the largest, and at
-    beta = 1, the smallest. Then ``n_chains`` chains at each beta, annealed to it, try steps drawn
-    between the two, evenly on a logarithmic scale, `hmc.fit_acceptance` fits the monotone logistic
-    model to what they accepted, and each beta gets the step at which that model accepts with
-    ``target``.
-
-    Parameters
-    ----------
-    path : DensityPath
-        Its kernel is adapted; its step sizes do not matter.
-    betas : array (K,)
-        The ladder.
-    target : float, optional
-        0.651 for HMC (as the paper), 0.234 for the random walk.
-    n_chains, n_steps : int
-        Chains at each beta, and steps of each that are fitted.
-
-    Returns
-    -------
-    AdaptedSteps
+    Steps that are accepted with probability ``target`` (by default 0.651 for HMC, the paper's, and
+    0.234 for the random walk) are found at beta = 0, the largest, and at beta = 1, the smallest.
+    Then ``n_chains`` chains at each of ``betas``, annealed to it, try ``n_steps`` steps drawn
+    between the two, evenly on a logarithmic scale, and each beta gets the step at which a monotone
+    logistic model of what they accepted accepts with ``target``.
     """
-    if not isinstance(path, DensityPath):
-        raise TypeError(f"path is a {type(path).__name__}: expected a DensityPath")
+    checks.instance("path", path, DensityPath, "a DensityPath")
     betas, target = schedule(betas), KERNELS[path.kernel] if target is None else target
     n_chains, n_steps = count("n_chains", n_chains), count("n_steps", n_steps)
     n = betas.size * n_chains
@@ -260,7 +230,7 @@ def adapt_step_sizes(
         tried.append(steps)
         accepted.append(moved.accepted)
     tried, accepted = np.array(tried[-n_steps:]), np.array(accepted[-n_steps:])
-    model = hmc.fit_acceptance(
+    model = fit_acceptance(
         np.tile(index, n_steps), tried.ravel(), accepted.ravel(), betas.size, (low, high)
     )
     steps = model.step_sizes(target)
@@ -279,29 +249,16 @@ def adapt_covariances(
     """Proposals of the random walk in the shape of the density at each beta.
 
     Steps in all directions are adapted first (`adapt_step_sizes`). With them ``n_chains`` chains
-    at each beta, annealed to it, make ``2 n_steps`` steps, and the covariance of the states of
-    the second half shapes the proposals there, scaled as `hmc.covariance_root` does. Chains that
-    walk with these give the covariances of the next round. The last ones stay as they are: a
-    chain that goes on to learn from its own past would not leave its density invariant.
+    at each of ``betas``, annealed to it, make ``2 n_steps`` steps, and the covariance of the states
+    of the second half shapes the proposals there, scaled as `hmc.scaled_root` does. Chains that
+    walk with these give the covariances of the next of ``n_rounds``. The last ones stay as they
+    are: a chain that goes on to learn from its own past would not leave its density invariant.
 
-    Parameters
-    ----------
-    path : DensityPath
-        With ``kernel="random_walk"``.
-    betas : array (K,)
-        The ladder.
-    n_chains, n_steps : int
-        Chains at each beta and their steps; together more than twice the dimensions.
-    n_rounds : int
-
-    Returns
-    -------
-    AdaptedSteps
-        ``fixed`` has the mean of the covariances at all betas, ``model`` is of the steps in all
-        directions.
+    ``path`` is one with ``kernel="random_walk"``; ``fixed`` of what is returned has the mean of the
+    covariances at all betas, ``model`` is of the steps in all directions. ValueError if chains and
+    steps are too few for the dimensions.
     """
-    if not isinstance(path, DensityPath):
-        raise TypeError(f"path is a {type(path).__name__}: expected a DensityPath")
+    checks.instance("path", path, DensityPath, "a DensityPath")
     if path.kernel != "random_walk":
         raise ValueError(f"path has the kernel {path.kernel!r}: expected 'random_walk'")
     betas, n_rounds = schedule(betas), count("n_rounds", n_rounds)
@@ -311,7 +268,7 @@ def adapt_covariances(
             f"n_chains times n_steps is {n_chains * n_steps}: expected more than "
             f"{2 * path.target.n_visible}, twice the dimensions"
         )
-    source = generator(rng)
+    source = checks.generator(rng)
     isotropic = adapt_step_sizes(path.with_steps(1.0), betas, rng=source)
     stream = ChainStream(source, betas.size * n_chains)
     walk, own = isotropic.path, np.tile(betas, n_chains)

@@ -19,8 +19,6 @@ from .. import checks
 from .step_sizes import TARGET as TARGET
 from .step_sizes import TARGET_RANDOM_WALK as TARGET_RANDOM_WALK
 from .step_sizes import AcceptanceModel as AcceptanceModel
-from .step_sizes import covariance_root as covariance_root
-from .step_sizes import fit_acceptance as fit_acceptance
 from .step_sizes import scaled_root as scaled_root
 from .step_sizes import tune_step_size as tune_step_size
 
@@ -46,22 +44,15 @@ def hmc(log_density, gradient, x, step_size, n_leapfrog: int, rng=None) -> Trans
 
     Parameters
     ----------
-    log_density : callable
-        ``log_density(x)`` -> (n_chains,), nats, up to a constant; row i may have a density of
-        its own (its own beta).
-    gradient : callable
-        ``gradient(x)`` -> (n_chains, d), of ``log_density``.
+    log_density, gradient : callable
+        Of states (n_chains, d): (n_chains,) nats, up to a constant, and its derivative
+        (n_chains, d). Row i may have a density of its own (its own beta).
     x : array (n_chains, d)
     step_size : float or array (n_chains,)
         Positive. It may depend on a chain's beta, not on its x.
     n_leapfrog : int
         Leapfrog steps; ``n_leapfrog + 1`` gradients are computed.
     rng : int, Generator or ChainStream
-
-    Returns
-    -------
-    Transition
-        ``x, accepted, energy_error``.
 
     Raises
     ------
@@ -78,8 +69,7 @@ def hmc(log_density, gradient, x, step_size, n_leapfrog: int, rng=None) -> Trans
     True
     """
     x, step_size, rng = _checked(log_density, x, step_size, rng)
-    checks.function("gradient", gradient, "of states (n_chains, d), as many numbers")
-    n_leapfrog = checks.count("n_leapfrog", n_leapfrog, most=MOST_LEAPFROG)
+    n_leapfrog = _checked_leaps(gradient, n_leapfrog)
     return moved(log_density, gradient, x, step_size, n_leapfrog, rng)
 
 
@@ -103,8 +93,7 @@ def leapfrog(gradient, x, momentum, step_size, n_leapfrog: int) -> tuple[np.ndar
 
     With the momentum turned round, the same steps lead back.
     """
-    checks.function("gradient", gradient, "of states (n_chains, d), as many numbers")
-    n_leapfrog = checks.count("n_leapfrog", n_leapfrog, most=MOST_LEAPFROG)
+    n_leapfrog = _checked_leaps(gradient, n_leapfrog)
     x = checks.array("x", x, (None, None), "(n_chains, d), one row a chain")
     momentum = checks.array("momentum", momentum, x.shape, f"{x.shape}, as x")
     meaning = f"a number, or ({len(x)}, 1), one a chain"
@@ -128,24 +117,15 @@ def _leapfrog(gradient, x, momentum, step_size, n_leapfrog: int):
 def random_walk(log_density, x, step_size, rng=None, *, root=None) -> Transition:
     """One step of random-walk Metropolis: propose ``x + step_size * root z``, z standard normal.
 
-    Parameters
-    ----------
-    log_density, x, step_size, rng
-        As in `hmc`.
-    root : array (d, d) or (n_chains, d, d), optional
-        A root of the covariance of proposals, see `covariance_root`; the identity by default.
-        One a chain may depend on its beta, not on its x.
-
-    Returns
-    -------
-    Transition
-        ``energy_error`` is ``log p*(x) - log p*(proposal)``.
+    ``root`` (d, d), or (n_chains, d, d), one a chain, which may depend on its beta, not on its x,
+    is one of the covariance of proposals (see `scaled_root`), the identity by default; all else is
+    as in `hmc`. The `Transition` has ``log p*(x) - log p*(proposal)`` as its energy error.
     """
     x, step_size, rng = _checked(log_density, x, step_size, rng)
     if root is not None:
         n, d = x.shape
         shape = (n, d, d) if np.ndim(root) == 3 else (d, d)
-        meaning = f"({d}, {d}), as of covariance_root, or ({n}, {d}, {d}), one a chain"
+        meaning = f"({d}, {d}), as of scaled_root, or ({n}, {d}, {d}), one a chain"
         root = checks.array("root", root, shape, meaning)
     return walked(log_density, x, step_size, rng, root)
 
@@ -176,6 +156,11 @@ def _checked(log_density, x, step_size, rng):
         )
     step_size = np.broadcast_to(step_size, len(x))[:, None]
     return x, step_size, checks.source_of_random(rng)
+
+
+def _checked_leaps(gradient, n_leapfrog) -> int:
+    checks.function("gradient", gradient, "of states (n_chains, d), as many numbers")
+    return checks.count("n_leapfrog", n_leapfrog, most=MOST_LEAPFROG)
 
 
 def _accept(x, end, energy_error, rng) -> Transition:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..models.rbm import gradient, log_density
 from . import hmc
 
 SHRINKS = 40  # of the bracket of a slice, at most; after them the state stays, which is exact too
@@ -31,16 +32,6 @@ TINY = 1e-300
 def gibbs(model, v, rng):
     """Hidden units given visible ones, and visible ones given these."""
     return model.gibbs(v, rng)
-
-
-def log_density(model, v) -> np.ndarray:
-    """log p*(v) of states that are trusted, wherever a trajectory may have led them."""
-    return model.visible.own(v) + model.hidden.cumulant(model.field(v)) + model.log_scale
-
-
-def gradient(model, v) -> np.ndarray:
-    """Its derivative by Normal units: (n_states, n_visible)."""
-    return model.visible.bias - v + model.hidden.mean(model.field(v)) @ model.weights.T
 
 
 # leaky models -------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ class GeometricPath(Polyline):
     Raises
     ------
     TypeError, ValueError
-        If there is no such RBM or base; the base's layers are those of the target.
+        If there is no such RBM, or the base's layers are not those of the target.
 
     Examples
     --------
@@ -93,21 +93,11 @@ class TrajectoryPath(Polyline):
     Parameters
     ----------
     checkpoints : list of RBM
-        In the order of the training, of one size, two or more; `rbmlib.Checkpoints` collects them.
+        In the order of the training, of one size and kind (else TypeError or ValueError), two or
+        more; `rbmlib.Checkpoints` collects them. The last is the target.
     base : array (n_visible,), RBM, "mean_field" or None
-        As in `GeometricPath`, for the first checkpoint.
-
-    Attributes
-    ----------
-    models : list of RBM
-        The base and the checkpoints; the last, ``rbm``, is the target.
-    knots : ndarray (n_checkpoints + 1,)
-        Their betas: equally spaced from 0 to 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If they are no RBMs, fewer than two, or of different sizes.
+        As in `GeometricPath`, for the first checkpoint: `models` are this base and the
+        checkpoints, at betas `knots` that are equally spaced.
 
     Examples
     --------
@@ -119,7 +109,7 @@ class TrajectoryPath(Polyline):
     """
 
     def __init__(self, checkpoints: Iterable[RBM], base="mean_field"):
-        models = checked_checkpoints(checkpoints)
+        models = _checked(checkpoints)
         super().__init__([base_of(models[0], base), *models])
         self.base_name = name_of(base)
 
@@ -128,7 +118,7 @@ class TrajectoryPath(Polyline):
         return f"TrajectoryPath({self.rbm!r}, {n} checkpoints, base={self.base_name!r})"
 
 
-def checked_checkpoints(checkpoints) -> list[RBM]:
+def _checked(checkpoints) -> list[RBM]:
     """Two RBMs or more, all of one size and kind."""
     if isinstance(checkpoints, (str, dict)) or not isinstance(checkpoints, Iterable):
         raise TypeError(f"checkpoints is a {type(checkpoints).__name__}: expected {CHECKPOINTS}")
@@ -163,11 +153,6 @@ class LeakinessPath(LinearPath, Polyline):
         paper, which biases log Z by an amount that more steps do not remove. "blockwise" needs
         orthogonal columns of W; "metropolis" is for few hidden units. Or a function
         ``kernel(model, v, rng)``; the slopes of ``model.hidden`` may be one a chain.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no leaky RBM, or there is no such kernel for it.
 
     Examples
     --------
@@ -225,12 +210,7 @@ class EnergyPath(LeakinessPath):
     """Anneal the energy of a leaky RBM, from N(b, I): the AIS-Energy of Li et al. (eq. 11).
 
     ``log p*_beta(v) = b v - |v|^2 / 2 + beta sum_j F(x_j)``: the slopes of the hidden units go from
-    0 to those of the target.
-
-    Parameters
-    ----------
-    rbm, kernel
-        As in `LeakinessPath`.
+    0 to those of the target. Its arguments are those of `LeakinessPath`.
     """
 
     def _base_of(self, hidden):

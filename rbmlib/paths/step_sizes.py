@@ -21,32 +21,19 @@ TARGET_RANDOM_WALK = 0.234  # Roberts, Gelman & Gilks 1997
 LOGITS = (-200.0, 10.0)
 
 
-def covariance_root(x) -> np.ndarray:
-    """Cholesky factor (d, d) of the covariance of states (n_states, d), scaled by 2.38 / sqrt(d).
+def scaled_root(covariance) -> np.ndarray:
+    """Cholesky factor (d, d) of a covariance, scaled by 2.38 / sqrt(d).
 
     With it a step size of 1 is near the best for a random walk on a Gaussian (Roberts, Gelman &
-    Gilks 1997). States of an earlier run: a chain that learns from its own past needs care.
+    Gilks 1997).
     """
-    x = array("x", x, (None, None), "(n_states, d)")
-    n, d = x.shape
-    if n <= 2 * d:
-        raise ValueError(f"x holds {n} states: expected more than {2 * d}, for {d} dimensions")
-    return _scaled_root("x", np.atleast_2d(np.cov(x.T)))
-
-
-def scaled_root(covariance) -> np.ndarray:
-    """`covariance_root` of a covariance (d, d) that is known."""
-    return _scaled_root("covariance", covariance)
-
-
-def _scaled_root(name: str, covariance) -> np.ndarray:
     d = np.shape(covariance)[0] if np.ndim(covariance) == 2 else 0
-    covariance = array(name, covariance, (d, d), "(d, d)")
+    covariance = array("covariance", covariance, (d, d), "(d, d)")
     try:
         return np.linalg.cholesky(covariance) * 2.38 / np.sqrt(d)
     except np.linalg.LinAlgError:
         raise ValueError(
-            f"{name} has a covariance that is not positive definite: expected eigenvalues above 0"
+            "covariance is not positive definite: expected eigenvalues above 0"
         ) from None
 
 
@@ -106,47 +93,16 @@ class AcceptanceModel(NamedTuple):
         return np.clip(np.where(flat, np.where(wanted < 0, high, low), steps), low, high)
 
 
-def fit_acceptance(index, step_size, accepted, n_betas: int, span) -> AcceptanceModel:
+def fit_acceptance(index, steps, y, n_betas: int, span) -> AcceptanceModel:
     """The monotone logistic model of acceptance (Carlson et al. 2016, appendix E, eq. 36).
 
     Maximises the likelihood under ``slope <= 0`` and acceptance that does not rise from beta_k to
     beta_k+1 at any step of the span; both are linear in the logits at the two ends of the span,
-    which is how they are written here, and the likelihood is concave.
-
-    Parameters
-    ----------
-    index : array (n,)
-        Index of beta of each proposal.
-    step_size, accepted : array (n,)
-        Its step size, and whether it was accepted (or the probability with which it was).
-    n_betas : int
-    span : (smallest, largest) step size
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> index, step = rng.integers(2, size=4000), rng.uniform(0.1, 2.0, size=4000)
-    >>> yes = rng.random(4000) < 1 / (1 + np.exp(-(4 - (2 + 2 * index) * step)))
-    >>> fit_acceptance(index, step, yes, 2, (0.1, 2.0)).slope.round(0).tolist()
-    [-2.0, -4.0]
+    which is how they are written here, and the likelihood is concave. Of each proposal: the
+    ``index`` of its beta, its step size, and ``y``, whether it was accepted or how probably.
     """
-    n_betas = count("n_betas", n_betas)
-    low, high = array("span", span, (2,), "(smallest, largest) step size, above 0")
-    number("span", float(low), "(smallest, largest) step size, above 0", above=0)
-    if not low < high:
-        raise ValueError(f"span is {span!r}: expected (smallest, largest) step size")
-    meaning = f"(n,), whole numbers from 0 to {n_betas - 1}"
-    given = array("index", index, (None,), meaning)
-    index = given.astype(int)
-    if not (given.size and np.isin(given, np.arange(n_betas)).all()):
-        raise ValueError(f"index holds something other than indices of betas: expected {meaning}")
-    steps, y = (
-        array(name, value, index.shape, f"{index.shape}, one a proposal")
-        for name, value in (("step_size", step_size), ("accepted", accepted))
-    )
-    if not (0 <= y.min() <= y.max() <= 1):
-        raise ValueError(f"accepted runs from {y.min()} to {y.max()}: expected 0 to 1")
+    low, high = span
+    index, steps, y = np.asarray(index), np.asarray(steps, float), np.asarray(y, float)
     at = (steps - low) / (high - low)  # the logit is (1 - at) a + at b of the two ends a, b
 
     def objective(ends):

@@ -16,6 +16,7 @@ import numpy as np
 
 from .._kernels import threads
 from ..context import Settings, settings, steps
+from ..models.rbm import log_density
 from ..numerics import ChainStream
 from ..paths.bases import base_of
 from ..paths.polyline import Polyline
@@ -41,12 +42,6 @@ class Exchanged(NamedTuple):
     acceptance: np.ndarray  # (K - 1,)
     round_trips: np.ndarray  # (n_chains,), of all states of a ladder
     states: np.ndarray  # of the highest rung
-
-
-def log_density(model, v):
-    """log p*(v) of states that are trusted."""
-    v = v.astype(float)
-    return model.visible.own(v) + model.hidden.cumulant(model.field(v)) + model.log_scale
 
 
 def ending_at(model):

@@ -22,12 +22,12 @@ from .. import checks
 from ..context import bar
 from ..models.conversion import as_rbm
 from ..models.layers import Normal
-from ..models.rbm import RBM
+from ..models.rbm import RBM, gradient, log_density
 from ..models.span import Span
 from ..numerics import LOG_2PI, ChainStream
 from ..paths import GeometricPath, LinearPath, Polyline
 from ..paths.hmc import trajectory
-from ..paths.moves import gradient, log_density, slice_angle
+from ..paths.moves import slice_angle
 from .anneal import anneal, sweep
 
 STEP = 0.4  # of trajectories, jittered by a fifth

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import numpy as np
 
 from ..checks import count, instance, number
-from ..context import bar, configured
-from ..numerics import ChainStream, logsumexp
+from ..context import Context, bar, configured
+from ..numerics import LEAST, ChainStream, logsumexp
 from ..paths.path import Path
 from ..sampling.anneal import sweep
-from .fixed import LEAST
 
 
 @configured
 def ess_bisection(
-    path: Path, n_temperatures: int, n_chains: int = 100, rng=None, *, target: float = 0.99
+    path: Path,
+    n_temperatures: int,
+    n_chains: int = 100,
+    rng=None,
+    *,
+    target: float = 0.99,
+    **context: Unpack[Context],
 ) -> np.ndarray:
     """Choose each next beta from the chains at hand (Zhou, Johansen & Aston 2016).
 
     The conditional effective sample size of a step, ``(sum W u)^2 / sum W u^2`` for weights W so
     far and increments u, is held at ``target`` by bisection. The curve that results is cut into
-    ``n_temperatures`` steps. For small steps that is `varopt` found on the way, without a grid.
-
-    Parameters
-    ----------
-    path : Path
-    n_temperatures : int
-    n_chains : int
-    rng : int, Generator or None
-    target : float
-        In (0, 1); closer to 1 means more steps of the run that finds the curve.
+    ``n_temperatures`` steps. For small steps that is `varopt` found on the way, without a grid. A
+    ``target`` closer to 1, of (0, 1), means more steps of the run that finds the curve.
     """
     instance("path", path, Path, "an annealing path, such as rl.GeometricPath(rbm)")
     n, n_chains = count("n_temperatures", n_temperatures), count("n_chains", n_chains, 2)

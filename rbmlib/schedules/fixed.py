@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..checks import count, number, schedule
-from ..numerics import LEAST as LEAST
-from ..numerics import cut as cut
 
 MOST_STEPS = 100_000_000  # of a schedule, which is held in memory
 
@@ -34,25 +32,13 @@ def sm08(n_temperatures: int = 14_500) -> np.ndarray:
 
 
 def decelerate(betas, max_step: float, n_steps: int | None = None) -> np.ndarray:
-    """Cap the steps of a schedule at ``max_step`` (Kiwaki 2015, Algorithm 3).
+    """Cap the K steps of a schedule (K + 1,) at ``max_step`` (Kiwaki 2015, Algorithm 3).
 
     The fixed point of the algorithm: ``min(s * step, max_step)`` with the one s for which the
-    steps sum to 1. (As printed it cannot stop rightly: its flag is inverted.)
-
-    Parameters
-    ----------
-    betas : array (K + 1,)
-    max_step : float
-        Largest step allowed.
-    n_steps : int, optional
-        The number of steps that ``max_step`` was meant for, if not K: the cap on this schedule is
-        then ``max_step * n_steps / K``. A cap of 0.003 on the 1,000 steps of a pilot is 3 mean
-        steps, and stays that on a schedule of any length.
-
-    Raises
-    ------
-    ValueError
-        If K steps of that size do not reach from 0 to 1.
+    steps sum to 1. (As printed it cannot stop rightly: its flag is inverted.) ``n_steps`` is the
+    number of steps that ``max_step`` was meant for, if not K: the cap here is then
+    ``max_step * n_steps / K``. One of 0.003 on the 1,000 steps of a pilot is 3 mean steps, and
+    stays that on a schedule of any length. ValueError if steps of that size do not reach 1.
 
     Examples
     --------
@@ -79,9 +65,6 @@ def decelerate(betas, max_step: float, n_steps: int | None = None) -> np.ndarray
     largest = np.concatenate([[0.0], rising])
     fits = scales * largest <= cap * (1 + 1e-12)  # the i smallest really are below
     scale = scales[np.flatnonzero(fits & (scales > 0)).max(initial=0)]
-    return _from_steps(np.minimum(scale * steps, cap) if scale > 0 else np.full(steps.size, cap))
-
-
-def _from_steps(steps: np.ndarray) -> np.ndarray:
-    betas = np.concatenate([[0.0], np.cumsum(steps)])
+    capped_steps = np.minimum(scale * steps, cap) if scale > 0 else np.full(steps.size, cap)
+    betas = np.concatenate([[0.0], np.cumsum(capped_steps)])
     return betas / betas[-1]

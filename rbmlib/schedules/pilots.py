@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..checks import array, count, instance, number, one_of, schedule
-from ..numerics import logsumexp
+from ..numerics import LEAST, cut, logsumexp
 from ..results import Estimate
-from .fixed import LEAST, cut
 
 FEWEST = 20  # recorded points of a pilot
 NARROW = 0.125  # recorded points: a Gaussian below has weight at one of them alone
@@ -50,11 +49,7 @@ def slope_variance(pilot: Estimate, smoothing: float = 1.0) -> tuple[np.ndarray,
 
     Weighted as Kiwaki's Algorithm 1 does, and divided by what weighting takes from a variance,
     1 - sum of squared weights: a pilot is short, and at an effective sample size of two the
-    weighted variance is half of g.
-
-    Returns
-    -------
-    betas, g : ndarray (n_recorded,)
+    weighted variance is half of g. Returns betas and g, (n_recorded,) each.
     """
     instance("pilot", pilot, Estimate, "a run of rl.ais(path, rl.schedules.linear(1000), 100)")
     if "slope_variance" not in pilot.trace or pilot.betas is None:
@@ -80,17 +75,9 @@ def slope_variance(pilot: Estimate, smoothing: float = 1.0) -> tuple[np.ndarray,
 def friction(pilot: Estimate, n_temperatures: int, *, smoothing: float = 1.0) -> np.ndarray:
     """The schedule that is best for chains that remember: steps in proportion to sqrt(zeta).
 
-    Parameters
-    ----------
-    pilot : Estimate
-        A run of ``ais(..., keep_chains=True)`` with slow enough steps, such as
-        ``ais(path, linear(10_000), 128, n_recorded=201, keep_chains=True)``.
-    n_temperatures, smoothing
-        As in `varopt`; smoothing is of log zeta, over windows between recorded points.
-
-    See Also
-    --------
-    friction_coefficient : zeta, and how it is estimated.
+    As `varopt`, of a run with slow enough steps, such as
+    ``ais(path, linear(10_000), 128, n_recorded=201, keep_chains=True)``; smoothing is of log zeta
+    (`friction_coefficient`), over windows between recorded points.
     """
     zeta = friction_coefficient(pilot, smoothing=smoothing)[1]
     lengths = np.sqrt(zeta) * np.diff(pilot.betas)
@@ -112,12 +99,8 @@ def friction_coefficient(pilot: Estimate, *, smoothing: float = 1.0):
     Chains are not weighted: to leading order in the rate of annealing the covariances are those
     of equilibrium, and unlike weights they have no outliers.
 
-    Returns
-    -------
-    middles : ndarray (n_windows,)
-        Betas of the middles of the windows.
-    zeta : ndarray (n_windows,)
-        Squared nats per unit of beta squared, times steps.
+    Returns the betas of the middles of the windows, (n_windows,), and zeta there, in squared nats
+    per unit of beta squared, times steps.
     """
     increments = np.diff(_of_chains(pilot, "chain_log_weights", "friction"), axis=0)
     lengths, spans = np.diff(pilot.trace["step"]), np.diff(pilot.betas)
@@ -134,14 +117,8 @@ def equal_rejection(pilot: Estimate, n_temperatures: int, *, smoothing: float = 
     A swap of independent states between beta and beta + d is rejected with probability
     ``d * E|X - X'| / 2 + O(d^3)``, X and X' slopes of two draws from p_beta (Syed et al. 2022):
     the ladder of parallel tempering and of tempered transitions, tried on annealing. For normal
-    slopes it is `varopt`, since then ``E|X - X'| = 2 sqrt(g / pi)``.
-
-    Parameters
-    ----------
-    pilot : Estimate
-        A run of ``ais(..., keep_chains=True)``.
-    n_temperatures, smoothing
-        As in `varopt`; smoothing is of the rejection rate.
+    slopes it is `varopt`, since then ``E|X - X'| = 2 sqrt(g / pi)``. As there, of a run of
+    ``ais(..., keep_chains=True)``; smoothing is of the rejection rate.
     """
     slopes = _of_chains(pilot, "chain_slopes", "equal_rejection")
     log_weights = pilot.trace["chain_log_weights"]
@@ -207,10 +184,7 @@ def _refuse_bad(pilot: Estimate, *names: str) -> None:
 def _correlated_sums(centred: np.ndarray) -> np.ndarray:
     """Row sums of the covariance matrix of windows (n_windows, n_chains), noise left out."""
     n_windows, n_chains = centred.shape
-    width, window = (
-        2.0,
-        np.arange(n_windows),
-    )  # windows, over which correlations are averaged before they are judged
+    width, window = 2.0, np.arange(n_windows)  # windows, over which correlations are averaged
     rows = variances = (centred**2).sum(axis=1) / (n_chains - 1)
     noise = 1 / np.sqrt(2 * n_chains * 2 * np.sqrt(np.pi) * width)
     counted = np.ones(n_windows, bool)

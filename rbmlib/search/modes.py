@@ -9,15 +9,13 @@ random states serve the rest. All starts follow an exchange of the states of any
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
-from scipy.special import entr
 
 from .. import checks
 from .._kernels import threads
 from ..models.conversion import as_rbm_of_bits
-from ..models.mean_field import _starts, lower_bounds
+from ..models.mean_field import lower_bounds, singular_vectors, starts
 from ..models.rbm import RBM
-from ..numerics import expit, softplus
+from ..numerics import expit
 
 MOST_UNITS = 64  # of each layer, the largest weights first, that starts hold
 N_DIRECTIONS = 12  # singular vectors
@@ -44,28 +42,10 @@ class Modes(NamedTuple):
 
 
 def find_modes(rbm: RBM, data=None, rng=0, *, most: int = 200) -> Modes:
-    """Modes of a model of bits, from starts of many kinds.
+    """Modes of a `BernoulliRBM` (else TypeError), from starts of many kinds, the ``most`` heaviest.
 
-    Parameters
-    ----------
-    rbm : BernoulliRBM
-    data : array (n_samples, n_visible), optional
-        Some of its rows are starts too.
-    rng : int, Generator or None
-        For the random starts.
-    most : int
-        Modes to return at most, the heaviest.
-
-    Returns
-    -------
-    Modes
-        ``visible`` and ``hidden`` means, ``lower_bound`` (each at or below log Z) and ``log_z``, an
-        estimate of what the mode holds; nats.
-
-    Raises
-    ------
-    TypeError
-        If ``rbm`` is no model of bits.
+    Some rows of ``data`` (n_samples, n_visible) are starts too; ``rng`` is for the random ones.
+    `Modes` hold their means, lower bounds on log Z, and what they hold of it; nats.
 
     Examples
     --------
@@ -81,7 +61,7 @@ def find_modes(rbm: RBM, data=None, rng=0, *, most: int = 200) -> Modes:
 
 
 def _found(rbm, data, rng, most):
-    single = _Single.of(rbm)
+    single = in_single(rbm)
     visible = _solutions(single, hunting_starts(rbm, data, rng))
     n_parents = int(np.clip(WORK / rbm.weights.size, *N_PARENTS))
     parents = visible[:n_parents]
@@ -102,42 +82,11 @@ def _found(rbm, data, rng, most):
     return Modes(visible[kept], hidden[kept], bounds[kept], log_z[kept])
 
 
-class _Single(NamedTuple):
-    """A model in single precision, which is enough to seek in, and twice as quick."""
-
-    weights: np.ndarray
-    visible_bias: np.ndarray
-    hidden_bias: np.ndarray
-
-    @classmethod
-    def of(cls, rbm):
-        every = rbm.weights, rbm.visible.bias, rbm.hidden.bias
-        return cls(*(np.asarray(part, np.float32) for part in every))
-
-    def hidden_field(self, visible):
-        return visible @ self.weights + self.hidden_bias
-
-    def visible_field(self, hidden):
-        return hidden @ self.weights.T + self.visible_bias
-
-    def swept(self, visible, n_sweeps, ahead):
-        """Means after sweeps of both layers, and the largest change by the last.
-
-        Fields that are not the first nor the last go further ``ahead`` than the sweep says.
-        """
-        field = None
-        for i in range(n_sweeps):
-            now = self.visible_field(expit(self.hidden_field(visible)))
-            last = i == n_sweeps - 1
-            far = now if field is None or last or not ahead else now + AHEAD * (now - field)
-            before, visible, field = visible, expit(far), far
-        return visible, np.abs(visible - before).max(axis=1)
-
-    def lower_bounds(self, visible):
-        """As `lower_bounds`, but for the log scale, and to about 1e-6 of their terms."""
-        entropy = (entr(visible) + entr(1 - visible)).sum(axis=1)
-        field = softplus(self.hidden_field(visible)).sum(axis=1)
-        return visible @ self.visible_bias + field + entropy
+def in_single(rbm) -> RBM:
+    """The model in single precision, which is enough to seek in, and twice as quick."""
+    w, b, a = (np.asarray(x, np.float32) for x in (rbm.weights, rbm.visible.bias, rbm.hidden.bias))
+    layers = {"visible": rbm.visible.with_(bias=b), "hidden": rbm.hidden.with_(bias=a)}
+    return rbm.with_(**layers, weights=w, log_scale=0.0)
 
 
 # where it begins ----------------------------------------------------------------------------
@@ -145,8 +94,8 @@ class _Single(NamedTuple):
 
 def hunting_starts(rbm, data=None, rng=None):
     """Visible means (n, n_visible) to begin at."""
-    rng, single = checks.generator(rng), _Single.of(rbm)
-    hidden = [_starts(rbm), _held(rbm.weights.T)]
+    rng, single = checks.generator(rng), in_single(rbm)
+    hidden = [starts(rbm), _held(rbm.weights.T)]
     visible = [_held(rbm.weights), *_directions(rbm.weights)]
     for rows, weights in ((visible, rbm.weights), (hidden, rbm.weights.T)):
         n = len(weights)
@@ -161,7 +110,7 @@ def hunting_starts(rbm, data=None, rng=None):
     every = np.concatenate([*visible, expit(single.visible_field(begun))], dtype=np.float32)
     descended = every[rng.permutation(len(every))[: len(every) // 2]]
     for _ in range(DESCENT):
-        above = (single.hidden_field(descended) > 0).astype(np.float32)
+        above = (single.field(descended) > 0).astype(np.float32)
         descended = (single.visible_field(above) > 0).astype(np.float32)
     return np.concatenate([every, descended])
 
@@ -181,15 +130,14 @@ def _held(weights):
 
 def _patterns(weights):
     """States of a layer that the largest units of the other favour, and their opposites."""
-    units = np.argsort(-(weights**2).sum(axis=0), kind="stable")[:MOST_UNITS]
+    units = _heaviest(weights.T)[:MOST_UNITS]
     pattern = 0.5 + 0.5 * np.sign(weights[:, units].T)
     return np.concatenate([pattern, 1 - pattern])
 
 
 def _directions(weights):
     """Signs of the singular vectors with the largest values, and their opposites."""
-    n, n_hidden = min(N_DIRECTIONS, *weights.shape), weights.shape[1]
-    right = eigh(weights.T @ weights, subset_by_index=(n_hidden - n, n_hidden - 1))[1].T
+    right = singular_vectors(weights.T @ weights, min(N_DIRECTIONS, *weights.shape))
     left = 0.5 + 0.5 * np.sign(right @ weights.T)
     return [left, 1 - left]
 
@@ -201,7 +149,7 @@ def _changed(single, visible):
     """
     found = []
     for layer, weights in enumerate((single.weights, single.weights.T)):
-        means = expit(single.hidden_field(visible)) if layer else visible
+        means = expit(single.field(visible)) if layer else visible
         units = _heaviest(weights)[: MOST_UNITS // 2]
         changed = np.repeat(means[:, None], units.size, axis=1)
         each = np.arange(units.size)
@@ -214,6 +162,20 @@ def _changed(single, visible):
 # where it ends ------------------------------------------------------------------------------
 
 
+def swept(single, visible, n_sweeps, ahead):
+    """Means after sweeps of both layers, and the largest change by the last.
+
+    Fields that are not the first nor the last go further ``ahead`` than the sweep says.
+    """
+    field = None
+    for i in range(n_sweeps):
+        now = single.visible_field(expit(single.field(visible)))
+        last = i == n_sweeps - 1
+        far = now if field is None or last or not ahead else now + AHEAD * (now - field)
+        before, visible, field = visible, expit(far), far
+    return visible, np.abs(visible - before).max(axis=1)
+
+
 def _solutions(single, visible):
     """Mean-field solutions from these visible means, the highest bound first, without copies.
 
@@ -221,14 +183,14 @@ def _solutions(single, visible):
     """
     moving = np.ones(len(visible), bool)
     for n_sweeps in (*ROUGH, *FINE):
-        visible[moving], change = single.swept(visible[moving], n_sweeps, n_sweeps > max(ROUGH))
+        visible[moving], change = swept(single, visible[moving], n_sweeps, n_sweeps > max(ROUGH))
         moving[moving] = change > SETTLED
         apart = APART / 3 if moving.any() else APART
-        kept = distinct(visible, single.lower_bounds(visible), apart)
+        kept = distinct(visible, lower_bounds(single, visible), apart)
         visible, moving = visible[kept], moving[kept]
         if not moving.any():
             return visible
-    return visible[distinct(visible, single.lower_bounds(visible), APART)]
+    return visible[distinct(visible, lower_bounds(single, visible), APART)]
 
 
 def distinct(visible, weight, apart, first=0):
