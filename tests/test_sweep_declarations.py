@@ -69,7 +69,7 @@ WRONG = {
     ),
     "no enumeration": (
         "{model: gaussian_cifar10, estimator: exact}",
-        "it is a GaussianRBM, which the estimator 'exact' cannot enumerate",
+        "too many units for the estimator 'exact': 500 in its smaller layer",
     ),
     "useless setting": ("{model: pcd_20, estimator: exact, n_chains: 5}", "unknown.*n_chains"),
     "bad range": (GRID % ", n_chains: {from: 1, to: 3}", "n_chains is.*first"),

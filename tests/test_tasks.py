@@ -79,9 +79,7 @@ def test_schedules_from_pilots_are_tasks(schedule, monkeypatch):
     pilots = {"pilot_chains": 20} | (
         {"pilot_steps": 60} if schedule in ("varopt", "equal_rejection", "friction") else {}
     )
-    monkeypatch.setattr(
-        rl.schedules, "gms13", partial(rl.schedules.gms13, n_sweeps=20, n_burn_in=5)
-    )
+    monkeypatch.setattr(words, "gms13", partial(words.gms13, n_sweeps=20, n_burn_in=5))
     settings = SMALL | pilots | {"schedule": schedule, "estimator": "two_way_ais"}
     row = tasks.estimate(**settings)
     assert row["largest_step"] > 1.001

@@ -77,7 +77,11 @@ def _model_or_size(name: str):
 
 def _other_kind(task: dict, model) -> str | None:
     """Why a model of this kind has no such path, or cannot be enumerated."""
-    if isinstance(model, (rl.BernoulliRBM, Size)):
+    if isinstance(model, Size):
+        return None
+    layers = (model.visible, model.hidden) if isinstance(model, rl.RBM) else ()
+    counted = [layer.values is not None for layer in layers]
+    if counted and all(counted):
         return None
     kind = f"it is a {type(model).__name__}"
     if task.get("path") in OF_BITS:
@@ -85,17 +89,23 @@ def _other_kind(task: dict, model) -> str | None:
             f"{kind}, and the path {task['path']!r} is of Bernoulli RBMs: "
             "name a path of its kind (such as 'path: leakiness', of a LeakyRBM)"
         )
-    if task["estimator"] == "exact" and not hasattr(model, "exact_log_z"):
+    if task["estimator"] == "exact" and not (layers and _n_counted(model)):
         return f"{kind}, which the estimator 'exact' cannot enumerate"
     return None
+
+
+def _n_counted(model) -> float:
+    """Units of the layer that `rl.exact` enumerates; of leaky ones it knows a closed form."""
+    if isinstance(model, Size):
+        return min(model)
+    layers = [layer for layer in (model.visible, model.hidden) if layer.values is not None]
+    return min(map(len, layers), default=isinstance(model.hidden, rl.Leaky))
 
 
 def _misfit(task: dict, model) -> str | None:
     n_visible = getattr(model, "n_visible", None)
     it_has = f"it has {repr(model) if n_visible is None else f'{n_visible} visible units'}"
-    counted = isinstance(model, (rl.BernoulliRBM, Size))
-    units = min(model.n_visible, model.n_hidden) if counted else 0
-    if task["estimator"] == "exact" and units > MAX_UNITS:
+    if task["estimator"] == "exact" and (units := _n_counted(model)) > MAX_UNITS:
         return (
             f"it has too many units for the estimator 'exact': {units} in its smaller "
             f"layer, expected {MAX_UNITS} at most"
