@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import datasets
-from ._output import say
+from . import say
 
 
 def add_to(commands) -> None:

@@ -15,7 +15,7 @@ from ..datasets.rbms import rbm_files
 from ..files import checked_target
 from ..models.names import LAYOUTS
 from ..results import Estimate
-from ._output import say
+from . import say
 
 COMPILING = (
     "rbmlib: compiling its loops for this processor, once after an installation; this takes "
