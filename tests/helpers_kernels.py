@@ -3,7 +3,7 @@
 import numpy as np
 
 from rbmlib import BernoulliRBM, GeometricPath
-from rbmlib._kernels import fixed_point, gibbs, random
+from rbmlib._kernels import gibbs, layers, random
 from rbmlib.numerics import ChainStream
 
 f32 = np.float32
@@ -16,7 +16,7 @@ def build_family(n_visible, n_hidden, seed=0, spread=1.0, small=None) -> gibbs.F
     vectors = [rng.normal(size=n) for n in (n_hidden, n_hidden, n_visible, n_visible)]
     made = gibbs.family(weights, *vectors)
     if small is False and made.small:
-        fixed = fixed_point.quantise(weights, vectors[2])
+        fixed = layers.quantise(weights, vectors[2])
         made = made._replace(up=fixed.up, tables=np.zeros((0, 0, 0), f32), small=False)
     return made
 

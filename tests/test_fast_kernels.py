@@ -13,7 +13,7 @@ from helpers_kernels import stream_at
 
 import rbmlib as rl
 from rbmlib import _kernels
-from rbmlib._kernels import fixed_point, gibbs, random
+from rbmlib._kernels import gibbs, layers, random
 from rbmlib.numerics import ChainStream
 
 f32 = np.float32
@@ -88,9 +88,9 @@ def test_other_processors_and_libraries_give_the_same_bits(environment):
 def test_large_models_lose_bits_not_exactness():
     """20,000 visible units of equal weights: a coarser scale, sums still whole numbers."""
     weights = np.full((20_000, 2), 0.5) * np.array([1, -1])
-    fixed = fixed_point.quantise(weights, np.full(20_000, 0.25))
+    fixed = layers.quantise(weights, np.full(20_000, 0.25))
     every = fixed.up.astype(np.int64).sum(axis=0)
-    assert np.abs(every).max() < fixed_point.MAX_SUM
+    assert np.abs(every).max() < layers.MAX_SUM
     sums = np.ones(20_000, f32) @ fixed.up
     np.testing.assert_array_equal(sums.astype(np.int64), every)
     np.testing.assert_allclose(fixed.up[:, :2] * fixed.scale, weights, rtol=1e-2)

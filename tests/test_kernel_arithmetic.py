@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from helpers_kernels import f32
 
-from rbmlib._kernels import elementwise, fixed_point, gibbs, groups, layers, learning, narrow, simd
+from rbmlib._kernels import elementwise, gibbs, groups, layers, learning, narrow, simd
 
 
 @numba.njit
@@ -85,14 +85,14 @@ def test_training_rounds_weights_as_a_family_does(shape):
             np.testing.assert_array_equal(found.totals, wanted.totals)
             assert (found.by_two <= wanted.by_two).all(), "sums of two that do not fit 16 bits"
             assert part == 1 or found.by_two.all(), "and all of these fit"
-    assert integers.scale == fixed_point.quantise(weights, np.zeros(shape[0])).scale
+    assert integers.scale == layers.quantise(weights, np.zeros(shape[0])).scale
     assert not learning.requantise(weights * 3, integers)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_largest_fields_stay_below_2_to_the_24(sign):
     """Equal one-signed weights: the sum of a whole column is the largest there is."""
-    fixed = fixed_point.quantise(np.full((784, 900), sign * 0.1), np.full(784, sign * 3.0))
+    fixed = layers.quantise(np.full((784, 900), sign * 0.1), np.full(784, sign * 3.0))
     assert np.abs(fixed.up.astype(np.int64).sum(axis=0)).max() < 2**24
     assert np.abs(fixed.down.astype(np.int64).sum(axis=0)).max() < 2**24
     assert np.abs(fixed.up).max() < 2**15

@@ -17,7 +17,7 @@ from helpers_stats import (
 from scipy.special import expit
 
 from rbmlib import BernoulliRBM, GeometricPath, State
-from rbmlib._kernels import fixed_point
+from rbmlib._kernels import layers
 from rbmlib.numerics import ChainStream
 
 
@@ -29,7 +29,7 @@ def test_fused_sweep_leaves_p_beta_invariant(route):
     rbm = BernoulliRBM(rng.normal(size=(6, 4)), rng.normal(size=6), rng.normal(size=4))
     path = GeometricPath(rbm, base=BernoulliRBM(np.zeros((6, 4)), [0.5] * 6, [-1, 0, 1, 2]))
     if route == "wide":
-        fixed = fixed_point.quantise(rbm.weights, path._visible_slope)
+        fixed = layers.quantise(rbm.weights, path._visible_slope)
         path._kernel_family = path._kernel()._replace(
             up=fixed.up, tables=np.zeros((0, 0, 0), f32), small=False
         )

@@ -11,7 +11,7 @@ from helpers_stats import all_states, joint_table, log_sum
 
 import rbmlib as rl
 from rbmlib import ConvergenceWarning, GeometricPath
-from rbmlib._kernels import multistate
+from rbmlib._kernels import float_sums
 from rbmlib.estimators.mbar_equations import Problem
 
 PATH = GeometricPath(SMALL)
@@ -94,24 +94,24 @@ def test_nodes_stand_for_the_samples():
     rng = np.random.default_rng(2)
     betas, counts = np.linspace(0, 1, 30), np.full(30, 1500)
     delta = np.concatenate(gaussian_slopes(rng, betas, counts, 12.0))
-    grid = multistate.grid(delta, 1.0)
+    grid = float_sums.grid(delta, 1.0)
     assert grid.nodes.size < delta.size / 5
     a, member = rng.normal(scale=3, size=30) - 72 * betas**2, np.ones(30, bool)
     sums = [
-        multistate.moments(x, w, betas, a, member, True)
+        float_sums.moments(x, w, betas, a, member, True)
         for x, w in ((grid.nodes, grid.weights), (delta, np.ones(delta.size)))
     ]
     for one, two in zip(*sums, strict=True):
         scale = np.abs(two).max()
         np.testing.assert_allclose(one, two, rtol=1e-10, atol=1e-12 * scale)
-    values = multistate.combination(grid.nodes, betas, a, member, betas)
-    wanted = multistate.combination(delta, betas, a, member, betas)
-    found = multistate.interpolate(values, grid)
+    values = float_sums.combination(grid.nodes, betas, a, member, betas)
+    wanted = float_sums.combination(delta, betas, a, member, betas)
+    found = float_sums.interpolate(values, grid)
     np.testing.assert_allclose(found, wanted, atol=1e-10)
 
 
 def test_few_samples_are_summed_as_they_are():
-    grid = multistate.grid(np.array([0.0, 50.0, 1e6]), 1.0)
+    grid = float_sums.grid(np.array([0.0, 50.0, 1e6]), 1.0)
     np.testing.assert_array_equal(grid.nodes, [0.0, 50.0, 1e6])
     np.testing.assert_array_equal(grid.weights, 1.0)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib._kernels import fixed_point
+from rbmlib._kernels import layers
 
 FINE = {"weights": np.eye(3, 2), "visible_bias": np.zeros(3), "hidden_bias": np.zeros(2)}
 
@@ -45,7 +45,7 @@ def test_the_largest_log_scale_is_only_added():
 def test_the_fixed_point_scale_is_always_found(largest):
     """In a child process, which can be stopped."""
     code = (
-        "import numpy as np; from rbmlib._kernels.fixed_point import quantise\n"
+        "import numpy as np; from rbmlib._kernels.layers import quantise\n"
         f"try: quantise(np.full((3, 2), {largest}), np.full(3, {largest}))\n"
         "except ValueError: print('refused')"
     )
@@ -55,7 +55,7 @@ def test_the_fixed_point_scale_is_always_found(largest):
 
 
 def test_scale_of_the_largest_weights_is_finite_in_single_precision():
-    fixed = fixed_point.quantise(np.full((3, 2), 1e12), np.full(3, -1e12))
+    fixed = layers.quantise(np.full((3, 2), 1e12), np.full(3, -1e12))
     assert np.isfinite(np.float32(fixed.scale))
     np.testing.assert_allclose(fixed.down * fixed.scale, 1e12, rtol=1e-4)
 

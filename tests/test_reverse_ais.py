@@ -9,7 +9,7 @@ from helpers_stats import joint_table, log_sum, rbm_table, standard_error, z_sco
 
 import rbmlib as rl
 from rbmlib import ConvergenceWarning, GeometricPath
-from rbmlib._kernels import fixed_point, gibbs
+from rbmlib._kernels import gibbs, layers
 from rbmlib.estimators.reverse_ais import resampled
 from rbmlib.sampling import compiled as seam
 
@@ -41,7 +41,7 @@ def test_rounding_of_weights_is_corrected(direction, monkeypatch):
     The kernels sample a model some tenths of a nat away; importance steps at the ends mend it:
     forward as chains leave, in reverse as they enter.
     """
-    monkeypatch.setattr(fixed_point, "MAX_ENTRY", 7)
+    monkeypatch.setattr(layers, "MAX_ENTRY", 7)
     monkeypatch.setattr(seam, "COARSEST", np.inf)
     monkeypatch.setattr(seam, "COARSEST_SLOPES", np.inf)
     path, runs = quiet_path(SMALL, None), []

@@ -9,7 +9,6 @@ from helpers_kernels import MirroredStream, quantised_path
 import rbmlib as rl
 from rbmlib import GeometricPath
 from rbmlib._kernels import adaptive as kernel
-from rbmlib._kernels.ladder import ladder_of
 from rbmlib.estimators import self_adjusted as adaptive
 from rbmlib.estimators.sams import gain_sequence
 from rbmlib.estimators.self_adjusted import Groups
@@ -41,7 +40,7 @@ def test_neighbour_moves_keep_the_law_of_beta(old):
     np.testing.assert_allclose(law.sum(axis=1), 1)
     flow = np.exp(logits)[:, None] * law
     np.testing.assert_allclose(flow, flow.T, rtol=1e-12)
-    ladder = ladder_of(BETAS, np.full(1, old))._replace(offsets=offsets)
+    ladder = kernel.ladder_of(BETAS, np.full(1, old))._replace(offsets=offsets)
     kernel.jump_to_neighbour(old, delta, 0.5, 0.5, ladder, True)
     np.testing.assert_allclose(ladder.sums, law[old], atol=1e-9)
     ladder.sums[:] = 0

@@ -18,7 +18,7 @@ from helpers_stats import (
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath, checks
-from rbmlib._kernels import fixed_point, ladder
+from rbmlib._kernels import adaptive, layers
 from rbmlib.numerics import ChainStream
 from rbmlib.paths import Path
 from rbmlib.results import halves
@@ -37,7 +37,7 @@ def small_path(route="narrow") -> GeometricPath:
     path = GeometricPath(rbm, base=BernoulliRBM(np.zeros((5, 3)), [0.5] * 5, [-1, 0, 1]))
     if route == "wide":
         loops = compiled(path)
-        fixed = fixed_point.quantise(rbm.weights, loops.line.visible)
+        fixed = layers.quantise(rbm.weights, loops.line.visible)
         wide = {"up": fixed.up, "tables": np.zeros((0, 0, 0), f32), "small": False}
         loops.family = loops.family._replace(**wide)
     return path
@@ -65,15 +65,15 @@ def test_weights_of_betas_and_their_search():
     rng = np.random.default_rng(0)
     for n in (2, 15, 16, 17, 100):
         betas, offsets = np.linspace(0, 1, n), -np.linspace(0, 300, n)
-        memory = ladder.memory_of(n)
+        memory = adaptive.memory_of(n)
         for delta in (-50.0, 0.0, 290.0, 900.0):
-            total = ladder.weigh(delta, betas, offsets, memory)
+            total = adaptive.weigh(delta, betas, offsets, memory)
             x = betas * delta + offsets
             wanted = np.exp(np.maximum(x - x.max(), -1000 * np.log(2)))
             np.testing.assert_allclose(memory.p, wanted, rtol=1e-11)
             np.testing.assert_allclose(total, wanted.sum(), rtol=1e-12)
             for u in rng.random(20):
-                found = ladder.search(memory.p, memory.parts, u * total)
+                found = adaptive.search(memory.p, memory.parts, u * total)
                 cumulative = np.cumsum(memory.p)
                 assert cumulative[found] > u * total * (1 - 1e-12)
                 assert found == 0 or cumulative[found - 1] <= u * total * (1 + 1e-12)

@@ -1,7 +1,7 @@
 """Estimates of log Z from states drawn again from a long run of simulated tempering.
 
 Figure 4 of Carlson et al. (2016): how RTS, TS, TI and MBAR differ on the same independent states,
-whatever the chains that made them. Sums over states are taken as in `multistate`, so that K may
+whatever the chains that made them. Sums over states are taken as in the kernels, so that K may
 be large.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from rbmlib import TemperedSample, solve_mbar
-from rbmlib._kernels import multistate
+from rbmlib._kernels import float_sums
 from rbmlib.checks import count, generator, instance
 from rbmlib.estimators.rts import EMPTY
 from rbmlib.estimators.ti import quadrature
@@ -85,12 +85,12 @@ def bootstrap_log_weights(log_weights, n_resamples: int = 1000, rng=0) -> dict:
 def _estimates(delta, index, sample: TemperedSample) -> dict[str, float]:
     """RTS, TS, TI-RB and TI (trapezoid) of some states."""
     betas, k = sample.betas, sample.betas.size
-    grid = multistate.grid(delta, 1.0)
+    grid = float_sums.grid(delta, 1.0)
     every = np.ones(k, bool)
     offsets = np.log(sample.prior) - sample.log_z_path
 
     def mixed(weights):
-        return multistate.moments(grid.nodes, weights, betas, offsets, every, False)[1]
+        return float_sums.moments(grid.nodes, weights, betas, offsets, every, False)[1]
 
     c, slopes = mixed(grid.weights), mixed(grid.weights * grid.nodes)
     counted = np.bincount(index, minlength=k)

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from scipy.interpolate import PchipInterpolator
 
-from rbmlib._kernels import enumeration
+from rbmlib._kernels import float_sums
 from rbmlib.models import BernoulliRBM
 from rbmlib.models.enumeration import can_enumerate
 from rbmlib.numerics import cut, expit
@@ -63,7 +63,7 @@ def slope_variance(path: GeometricPath, beta: float, n_draws: int, rng) -> Slope
 
 def log_densities(rbm: BernoulliRBM) -> np.ndarray:
     """log p*(h) of all hidden states (2**n_hidden,), bit j of the index being unit j."""
-    bits = min(rbm.n_hidden, enumeration.BLOCK_BITS)
+    bits = min(rbm.n_hidden, float_sums.BLOCK_BITS)
     n_chunks = -(-rbm.n_visible // LANES)
     empty = n_chunks * LANES - rbm.n_visible
     shape = n_chunks, LANES
@@ -74,7 +74,7 @@ def log_densities(rbm: BernoulliRBM) -> np.ndarray:
     for block, out in enumerate(logs):
         log_density_of_factors(factors, rbm.hidden_bias, other, block, out)
         if not np.all(np.isfinite(out)):  # a product has overflown
-            enumeration.log_density_block(
+            float_sums.log_density_block(
                 np.ascontiguousarray(rbm.weights.T), rbm.hidden_bias, rbm.visible_bias, block, out
             )
     return logs.ravel()
@@ -82,7 +82,7 @@ def log_densities(rbm: BernoulliRBM) -> np.ndarray:
 
 @numba.njit(nogil=True, error_model="numpy")
 def log_density_of_factors(factors, row_bias, other_bias, block, out):
-    """As `enumeration.log_density_block`, some 20 times as fast: without an exponential function.
+    """As `float_sums.log_density_block`, some 20 times as fast: without an exponential function.
 
     The other layer's exp(field) is multiplied by a row of ``factors`` at each step, and the
     products of 1 + exp(field) need a few logarithms a state. Products may overflow where fields

@@ -7,7 +7,7 @@ import time
 import numba
 import numpy as np
 
-from rbmlib._kernels import ladder, tempering
+from rbmlib._kernels import adaptive, tempering
 
 
 def seconds_of(function, *arguments) -> float:
@@ -22,8 +22,8 @@ def seconds_of(function, *arguments) -> float:
 def _draw_only(n, delta, betas, offsets, memory):
     k = 0
     for _ in range(n):
-        total = ladder.weigh(delta + k, betas, offsets, memory)
-        k = ladder.search(memory.p, memory.parts, 0.5 * total)
+        total = adaptive.weigh(delta + k, betas, offsets, memory)
+        k = adaptive.search(memory.p, memory.parts, 0.5 * total)
     return k
 
 
@@ -45,5 +45,5 @@ def seconds_of_sums(n_draws: int, betas) -> float:
     tally = tempering.Tally(
         *np.zeros((2, 1, 3, n)), *np.zeros((2, n, n), np.int64), *np.zeros((2, 1), np.int64)
     )
-    one = n_draws, 100.0, betas, -100.0 * betas, ladder.memory_of(n)
+    one = n_draws, 100.0, betas, -100.0 * betas, adaptive.memory_of(n)
     return max(0.0, seconds_of(_draw_and_add, *one, tally) - seconds_of(_draw_only, *one))

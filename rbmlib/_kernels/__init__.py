@@ -2,13 +2,12 @@
 
 Public functions elsewhere validate and explain; what is here trusts its input.
 Layout: `simd` (sixteen lanes as one value), `memory` (lanes to and from arrays), `random`
-(stateless random numbers), `elementwise` (exp, Bernoulli draws and log-weight increments), `active`
-(lists of active units), `fixed_point` (weights as exact integers), `layers` (what the loops are
-given), `gibbs` (annealing and Gibbs sweeps of many chains, by the routes `narrow` and `wide`, with
-its `groups` and `patterns`), `tempering` (sweeps with draws of beta),
-`ladder` (such draws), `adaptive` (the same with log Z adjusted on the way), `learning`
-(contrastive divergence), `enumeration` (sums over all states), `multistate` (sums over samples of
-many temperatures), `fields` (float64 fields), `threads` (chunks of chains on threads).
+(stateless random numbers), `elementwise` (exp, Bernoulli draws and log-weight increments),
+`layers` (weights as exact integers, states as bits, what the loops are given), `gibbs` (annealing
+and Gibbs sweeps of many chains, by the routes `narrow` and `wide`, the latter with its `groups`),
+`tempering` (sweeps with draws of beta), `adaptive` (such draws, and log Z adjusted on the way),
+`learning` (contrastive divergence), `leaky` (normals, and annealing without weights), `float_sums`
+(float64 sums over units, states, samples), `threads` (chunks of chains on threads).
 
 numba's on-disk cache does not notice a change in a function that a kernel calls from
 another file, so the cache folder is named after a hash of all files of this room.
@@ -73,52 +72,6 @@ def _temporary_folder() -> str:
 _CACHE = _cache_folder()
 numba.config.CACHE_DIR = _CACHE
 try:
-    from . import (
-        active,
-        adaptive,
-        elementwise,
-        enumeration,
-        fields,
-        fixed_point,
-        gibbs,
-        groups,
-        ladder,
-        layers,
-        leaky,
-        learning,
-        memory,
-        multistate,
-        narrow,
-        patterns,
-        random,
-        simd,
-        tempering,
-        threads,
-        wide,
-    )
+    from . import float_sums, gibbs, leaky, learning  # noqa: F401  (which import all others)
 finally:
     numba.config.CACHE_DIR = _OUTER_CACHE
-
-__all__ = [
-    "active",
-    "adaptive",
-    "elementwise",
-    "enumeration",
-    "fields",
-    "fixed_point",
-    "gibbs",
-    "groups",
-    "ladder",
-    "layers",
-    "leaky",
-    "learning",
-    "memory",
-    "multistate",
-    "narrow",
-    "patterns",
-    "random",
-    "simd",
-    "tempering",
-    "threads",
-    "wide",
-]

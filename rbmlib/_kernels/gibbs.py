@@ -2,7 +2,7 @@
 
 The family is linear in beta: hidden field ``beta (vW + hidden_slope) + hidden_offset`` and
 visible field ``beta (Wh + visible_slope) + visible_offset``; one step draws h given v, then v
-given h. Weights are fixed-point integers (`fixed_point`), so fields are exact and their digits do
+given h. Weights are fixed-point integers (`layers`), so fields are exact and their digits do
 not depend on how they were summed. `narrow` adds the weights of the active units, a chain at a
 time, for few hidden units; `wide` serves any number, a group of chains at a time.
 """
@@ -16,8 +16,7 @@ import numpy as np
 from . import groups, narrow, threads, wide
 from .adaptive import Adapting, Adjusted
 from .elementwise import Schedule, increment_rules
-from .fixed_point import FixedPoint, quantise
-from .layers import Layer, Model, layer, run_of
+from .layers import FixedPoint, Layer, Model, layer, quantise, run_of
 from .tempering import Tally, Tempering, narrow_sweeps, wide_sweeps
 
 f32 = np.float32
@@ -145,23 +144,16 @@ def temper(
     """
     sweeps, model = _tempered_loops(kernel_family)
     parts, tally, kept = _parts(v.shape[0], n_threads), tempering.tally, tempering.kept
-    sums = np.zeros((len(parts), 2, *tally.transitions.shape), np.int64)
 
     def run(chunk, start, stop):
         part = parts[chunk]
         own = tempering._replace(
-            tally=Tally(
-                tally.mixed[part], tally.visited[part], *sums[chunk],
-                tally.passages[part], tally.last_end[part],
-            ),
-            kept=kept._replace(first=part.start),
-        )  # fmt: skip
+            tally=Tally(*(total[part] for total in tally)), kept=kept._replace(first=part.start)
+        )
         steps = run_of(stream, part.start, start, stop)
         sweeps(v[part], index[part], betas, own, None, model, steps)
 
     threads.run_blocks(run, len(parts), n_sweeps, n_threads, on_progress)
-    tally.transitions[...] += sums[:, 0].sum(axis=0)
-    tally.mixed_transitions[...] += sums[:, 1].sum(axis=0)
 
 
 def adapt(

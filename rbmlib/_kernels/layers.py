@@ -1,7 +1,22 @@
-"""What the loops take: the layers of a family of RBMs, its weights, and a chunk's part of a run.
+"""What the loops take: weights, the layers of a family of RBMs, states, a chunk's part of a run.
 
-All of them are NamedTuples: a compiled function takes one as a single argument, at the cost of
-its members.
+Weights are fixed-point integers, so that fields do not depend on the order of summation:
+``W ~ scale * q`` with ``scale`` a power of two and integers ``|q| < 2**15``. The scale is the
+finest for which no sum of entries of q over active units can leave (-2**24, 2**24): float32
+then holds every partial sum exactly, whatever the order of summation, the BLAS or the number
+of threads. What rounding the weights changes is put right by one more importance step to the
+float64 model (`rbmlib.sampling.compiled`). Any size of model is exact. The scale is that of the
+15-bit integers while ``sum |q|`` over one sign of a row or column stays below 2**24: for 512
+units of the largest weight, for some 10,000 of typical weights, a twentieth of the largest. Each
+doubling beyond costs one bit of the weights; fields and bits stay as exact, and only the last
+importance step has more to put right.
+
+Binary states are words of sixteen bits, and lists of the units that are 1. A field is the sum of
+the weight rows of these, far fewer than a matrix product takes for sparse states. Drawing gives
+sixteen bits at once; a table of the places of the bits of every byte turns them into a list
+without a branch a unit.
+
+A compiled function takes a NamedTuple as a single argument, at the cost of its members.
 """
 
 from typing import Any, NamedTuple
@@ -9,13 +24,120 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from .active import n_words
-from .memory import aligned
+from .memory import aligned, load, store
 from .simd import LANES
 
 f32 = np.float32
 
 _KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
+
+# weights ------------------------------------------------------------------------------------
+
+MAX_ENTRY = 2**15 - 1
+MAX_SUM = 2**24
+LARGEST = 1e30  # of a weight: sums over a layer stay far from the end of float32
+SMALLEST_SCALE = 2.0**-126  # the least normal float32: weights far below it are 0
+
+
+class FixedPoint(NamedTuple):
+    """Integers held in float32, C-ordered both ways, with the difference of biases beside W."""
+
+    up: np.ndarray  # (n_visible, n_hidden + 1): q, and the visible slope in its last column
+    down: np.ndarray  # (n_hidden, n_visible): q transposed
+    scale: float  # W ~ scale * q
+    slope_scale: float  # visible slope ~ slope_scale * up[:, -1]
+
+
+def _largest_sum(q: np.ndarray) -> float:
+    """Largest magnitude that any subset sum of a column can reach."""
+    positive = np.where(q > 0, q, 0).sum(axis=0)
+    return float(np.maximum(positive, positive - q.sum(axis=0)).max(initial=0))
+
+
+def _quantise(values: np.ndarray, both_ways: bool) -> tuple[np.ndarray, float]:
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0.0:
+        return np.zeros_like(values), 1.0
+    if not largest <= LARGEST:
+        raise ValueError(f"parameters reach {largest:.3g}: expected {LARGEST:.0e} at most")
+    scale = 2.0 ** np.floor(np.log2(max(largest / MAX_ENTRY, SMALLEST_SCALE)))
+    while True:
+        q = np.rint(values / scale)
+        reach = max(_largest_sum(q), _largest_sum(q.T) if both_ways else 0.0)
+        if np.abs(q).max() <= MAX_ENTRY and reach < MAX_SUM:
+            return q, float(scale)
+        scale *= 2.0
+
+
+def quantise(weights: np.ndarray, visible_slope: np.ndarray) -> FixedPoint:
+    """Fixed-point form of ``weights`` (n_visible, n_hidden) and ``visible_slope`` (n_visible,)."""
+    if max(np.shape(weights)) > MAX_UNITS:
+        raise ValueError(
+            f"the model has layers of {np.shape(weights)} units: compiled loops take "
+            f"{MAX_UNITS:,} at most"
+        )
+    q, scale = _quantise(np.asarray(weights, float), both_ways=True)
+    slope, slope_scale = _quantise(np.asarray(visible_slope, float)[:, None], both_ways=False)
+    up = np.ascontiguousarray(np.hstack([q, slope]), dtype=np.float32)
+    return FixedPoint(up, np.ascontiguousarray(q.T, dtype=np.float32), scale, slope_scale)
+
+
+# states ----------------------------------------------------------------------------------------
+
+
+def _places() -> np.ndarray:
+    """Row p: the places of the bits of the byte p, in rising order, then zeros."""
+    out = np.zeros((256, 8), np.uint16)
+    for pattern in range(256):
+        places = [bit for bit in range(8) if pattern >> bit & 1]
+        out[pattern, : len(places)] = places
+    return out
+
+
+PLACES = _places()
+COUNTS = np.array([bin(pattern).count("1") for pattern in range(256)])
+MAX_UNITS = 2**16 - 1  # of a layer: lists are of 16-bit integers
+ROOM = 8  # a list is written eight units at a time
+
+
+@numba.njit(**_KERNEL)
+def n_words(n_units):
+    return (n_units + LANES - 1) // LANES
+
+
+@numba.njit(**_KERNEL)
+def read_row(row, words):
+    """Words of a row of zeros and ones."""
+    for word in range(words.size):
+        bits = 0
+        for i in range(word * LANES, min((word + 1) * LANES, row.size)):
+            bits |= np.int64(row[i]) << (i - word * LANES)
+        words[word] = bits
+
+
+@numba.njit(**_KERNEL)
+def write_row(words, row):
+    """A row of zeros and ones from words."""
+    for i in range(row.size):
+        row[i] = f32((np.int64(words[i // LANES]) >> (i % LANES)) & 1)
+
+
+@numba.njit(**_KERNEL)
+def list_active(words, n_units, active):
+    """List the units whose bit is set; returns how many. ``active`` needs ROOM for more."""
+    n_active, rest = 0, n_units % LANES
+    if rest:  # what was drawn beyond the last unit
+        words[n_units // LANES] &= (1 << rest) - 1
+    for word in range(n_words(n_units)):
+        bits = np.int64(words[word])
+        for byte in range(2):
+            here = (bits >> (8 * byte)) & 255
+            store(active, n_active, load(PLACES, 8 * here) + (LANES * word + 8 * byte))
+            n_active += COUNTS[here]
+    return n_active
+
+
+# layers and runs ------------------------------------------------------------------------------
 
 
 class Layer(NamedTuple):
@@ -48,7 +170,7 @@ class Run(NamedTuple):
 
 
 def run_of(stream, first: int, start: int, stop: int) -> Run:
-    """The part of chains from ``first`` on of those that a `rbmlib._streams.ChainStream` is for."""
+    """The part of chains from ``first`` on of those that a `rbmlib.numerics.ChainStream` is for."""
     return Run(np.uint64(stream.seed), stream.first_chain + first, stream.draw, start, stop)
 
 

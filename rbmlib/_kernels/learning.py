@@ -12,13 +12,10 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from .active import ROOM, list_active
 from .elementwise import mean_lanes
-from .fixed_point import MAX_ENTRY, MAX_SUM, quantise
-from .groups import Blocks, blocks, fields_of_block, list_rows, read_states
-from .layers import layer_at_one
+from .groups import WIDTH, Blocks, blocks, fields_of_block, list_rows, read_states
+from .layers import MAX_ENTRY, MAX_SUM, ROOM, layer_at_one, list_active, quantise
 from .memory import load, load_row, store
-from .patterns import WIDTH
 from .simd import LANES, fma, spread, to_floats
 from .wide import draw_layer, read_group, set_keys, write_states
 

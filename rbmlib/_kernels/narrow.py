@@ -3,7 +3,7 @@
 A chain takes all its steps alone and its state never leaves the first-level cache: the active
 visible units as a list, whose weight rows (one or two vectors each) are added up, and the
 hidden state as bits, five of which select a row of sums of five weights from a table.
-Fields are exact integers (`fixed_point`), so the route does not show in the digits.
+Fields are exact integers (`layers`), so the route does not show in the digits.
 """
 
 from typing import NamedTuple
@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from .active import ROOM, list_active, n_words, read_row, write_row
 from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes, step_of
-from .fixed_point import FixedPoint
+from .layers import ROOM, FixedPoint, list_active, n_words, read_row, write_row
 from .memory import aligned, load, store
 from .random import draw_key, mixed_keys, mixed_units
 from .simd import LANES, absolute, bits_of, fma, join, mask_of, spread, where

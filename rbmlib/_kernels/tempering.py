@@ -2,8 +2,8 @@
 
 The slope ``Delta(v, h)`` of the joint log-density is a sum over the active visible units of their
 slopes, which the draw of these units has at hand, so a sweep costs little more than without.
-Given Delta, beta is drawn (`ladder`), and either added to a tally, or the estimates of log Z are
-adjusted (`adaptive`). Sums over chains are of integers, so that their order does not show.
+Given Delta, beta is drawn and either added to a tally, or the estimates of log Z are
+adjusted (`adaptive`).
 """
 
 from typing import NamedTuple
@@ -12,9 +12,8 @@ import numba
 import numpy as np
 
 from . import groups, narrow, wide
-from .active import ROOM, list_active, read_row, write_row
-from .adaptive import adjust, move, set_offsets
-from .ladder import ladder_of, note_end, search, weigh
+from .adaptive import adjust, ladder_of, move, note_end, search, set_offsets, weigh
+from .layers import ROOM, list_active, read_row, write_row
 from .memory import load
 from .random import bits31, draw_key, high, low
 from .simd import LANES, join
@@ -24,7 +23,6 @@ f32, u16 = np.float32, np.uint16
 _KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 
 DRAWS = 3  # of a sweep: hidden units, visible units, beta
-UNIT = 2.0**32  # of the integers that stand for probabilities in `Tally.mixed_transitions`
 
 
 class Tally(NamedTuple):
@@ -32,8 +30,6 @@ class Tally(NamedTuple):
 
     mixed: np.ndarray  # (n_chains, 3, K): sums of q_k, q_k Delta and q_k Delta**2
     visited: np.ndarray  # (n_chains, 3, K): the same with 1 for the beta drawn, 0 for others
-    transitions: np.ndarray  # int64 (K, K): from beta to beta, summed over chains
-    mixed_transitions: np.ndarray  # int64 (K, K): the same with q_k, in units of 1 / UNIT
     passages: np.ndarray  # int64 (n_chains,): from one end of the ladder to the other
     last_end: np.ndarray  # int64 (n_chains,): visited last, 0 or K - 1; -1 for none
 
@@ -65,7 +61,7 @@ def add_visit(sums, k, delta):
 
 
 @numba.njit(**_KERNEL)
-def draw_beta(chain, old, delta, key, betas, offsets, memory, tally):
+def draw_beta(chain, delta, key, betas, offsets, memory, tally):
     """Draw the index of beta given the state of a chain, and add to the tally."""
     p = memory.p
     total = weigh(delta, betas, offsets, memory)
@@ -77,10 +73,6 @@ def draw_beta(chain, old, delta, key, betas, offsets, memory, tally):
         sums[0, k] += q
         sums[1, k] += q * delta
         sums[2, k] += q * delta * delta
-    row, share = tally.mixed_transitions[old], UNIT / total
-    for k in range(betas.size):
-        row[k] += np.int64(p[k] * share)
-    tally.transitions[old, new] += 1
     add_visit(tally.visited[chain], new, delta)
     note_end(chain, new, betas.size, tally.passages, tally.last_end)
     return new
@@ -89,7 +81,7 @@ def draw_beta(chain, old, delta, key, betas, offsets, memory, tally):
 def no_draws(n_chains: int, kept: Kept) -> Tempering:
     """Every chain keeps its beta, of as many as there are chains; Delta is kept."""
     nothing, sums = np.zeros(n_chains, np.int64), np.zeros((n_chains, 3, 0))
-    tally = Tally(sums, sums, *np.zeros((2, 0, 0), np.int64), nothing, nothing)
+    tally = Tally(sums, sums, nothing, nothing)
     return Tempering(np.zeros(n_chains), kept, tally, draws=False)
 
 
@@ -143,9 +135,7 @@ def narrow_sweeps(v, index, betas, tempering, adapting, model, run):
                 key = draw_key(run.seed, number, draw + 2)
                 if tempering is not None:
                     if draws:
-                        index[chain] = draw_beta(
-                            chain, index[chain], delta, key, betas, offsets, memory, tally
-                        )
+                        index[chain] = draw_beta(chain, delta, key, betas, offsets, memory, tally)
                     passed = sweep + kept.phase + 1
                     if passed % every == 0:
                         row = passed // every - 1
@@ -199,9 +189,7 @@ def wide_sweeps(v, index, betas, tempering, adapting, model, run):
                 key = draw_key(run.seed, run.first_chain + chain, draw + 2)
                 if tempering is not None:
                     if draws:
-                        index[chain] = draw_beta(
-                            chain, index[chain], delta, key, betas, offsets, memory, tally
-                        )
+                        index[chain] = draw_beta(chain, delta, key, betas, offsets, memory, tally)
                     passed = sweep + kept.phase + 1
                     if passed % every == 0:
                         row = passed // every - 1

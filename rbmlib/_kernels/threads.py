@@ -17,6 +17,7 @@ from threadpoolctl import ThreadpoolController
 
 CHUNK = 256  # chains a chunk: what serves all of them is made once; their fields stay in the cache
 BLOCK_SECONDS = 0.2
+MOST = 10_000  # threads, far more than a machine has processors
 WORTH_SECONDS = 0.02  # of work left, from which threads are worth their start
 
 
@@ -24,9 +25,10 @@ def default_n_threads() -> int:
     """``RBMLIB_NUM_THREADS`` if set, else the processors this process may use."""
     value = os.environ.get("RBMLIB_NUM_THREADS", "")
     if value:
-        if not value.isdigit() or int(value) < 1:
+        if not value.isdigit() or not 1 <= int(value) <= MOST:
             raise ValueError(
-                f"RBMLIB_NUM_THREADS is {value!r}: expected a whole number of threads, 1 or more"
+                f"RBMLIB_NUM_THREADS is {value!r:.20}: expected a whole number of threads, "
+                f"1 or more, {MOST:,} at most"
             )
         return int(value)
     affinity = getattr(os, "sched_getaffinity", None)
@@ -41,6 +43,8 @@ def resolve(n_threads: int | None) -> int:
         raise ValueError(
             f"n_threads is {n_threads!r}: expected a whole number, 1 or more, or None for all"
         )
+    if n_threads > MOST:
+        raise ValueError(f"n_threads is {n_threads!r:.20}: expected {MOST:,} at most")
     return int(n_threads)
 
 

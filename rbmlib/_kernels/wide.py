@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from .active import write_row
 from .elementwise import (
     EXACT,
     draw_lanes,
@@ -18,9 +17,17 @@ from .elementwise import (
     increment_lanes,
     step_of,
 )
-from .groups import States, empty_states, fields_of_block, prepare, read_states, room_for_fields
+from .groups import (
+    Room,
+    States,
+    empty_states,
+    fields_of_block,
+    prepare,
+    read_states,
+    room_for_fields,
+)
+from .layers import write_row
 from .memory import aligned_empty, load, store
-from .patterns import Room
 from .random import draw_key, mixed_keys, mixed_units
 from .simd import LANES, absolute, bits_of, fma, join, mask_of, to_floats, where
 

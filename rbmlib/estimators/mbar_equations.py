@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from .. import checks
-from .._kernels import multistate
+from .._kernels import float_sums
 from ..context import configured
 
 MAX_NEWTON = 100
@@ -77,7 +77,7 @@ class Problem:
 
     def __init__(self, delta, counts, betas):
         self.delta, self.counts, self.betas = delta, counts, betas
-        self.grid = multistate.grid(delta, betas[-1] - betas[0])
+        self.grid = float_sums.grid(delta, betas[-1] - betas[0])
         self.member = counts > 0
         self.log_counts = np.log(np.where(self.member, counts, 1))
         self.n_iterations, self.solved = 0, False
@@ -88,7 +88,7 @@ class Problem:
         self.gradient = float(np.abs(first - counts)[self.member].max() / counts.sum())
 
     def moments(self, a, second=True, states=slice(None)):
-        return multistate.moments(
+        return float_sums.moments(
             self.grid.nodes, self.grid.weights, self.betas[states], a, self.member[states], second
         )
 
@@ -169,10 +169,10 @@ class Problem:
         coefficients = pull.copy()
         coefficients[-1] += 1 / n_k[-1]
         coefficients[0] -= 1 / n_k[0]
-        nodes = multistate.combination(
+        nodes = float_sums.combination(
             self.grid.nodes, self.betas, self.a, self.member, coefficients
         )
-        return multistate.interpolate(nodes, self.grid) - pull[temperature]
+        return float_sums.interpolate(nodes, self.grid) - pull[temperature]
 
     def solution(self) -> MBARSolution:
         covariance = self.covariance()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._kernels import enumeration, threads
+from .._kernels import float_sums, threads
 from ..context import bar, settings
 from ..numerics import logsumexp
 from .layers import Bits
@@ -51,12 +51,12 @@ def blocks(rbm):
     if type(rbm.visible) is not Bits or type(rbm.hidden) is not Bits:
         n = int(n_states(rbm.hidden))
         return lambda block: _log_density(rbm, block * BLOCK, n), -(-n // BLOCK)
-    bits = min(rbm.n_hidden, enumeration.BLOCK_BITS)
+    bits = min(rbm.n_hidden, float_sums.BLOCK_BITS)
     rows = np.ascontiguousarray(rbm.weights.T)
 
     def task(block):
         out = np.empty(2**bits)
-        enumeration.log_density_block(rows, rbm.hidden_bias, rbm.visible_bias, block, out)
+        float_sums.log_density_block(rows, rbm.hidden_bias, rbm.visible_bias, block, out)
         return out
 
     return task, 2 ** (rbm.n_hidden - bits)

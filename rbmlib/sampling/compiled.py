@@ -9,7 +9,7 @@ import numpy as np
 
 from .._kernels import gibbs as kernels
 from .._kernels.adaptive import Adapting
-from .._kernels.fields import fields
+from .._kernels.float_sums import fields
 from .._kernels.tempering import DRAWS, Kept, Tally, Tempering, no_draws
 from ..context import bar, settings
 from ..models.layers import Bits
@@ -105,9 +105,9 @@ class Loops:
         return v
 
     def temper(self, v, index, betas, offsets, n_sweeps, stream, sums, kept):
-        v, shift, k = own_bits(v), self.scale, betas.size
+        v, shift = own_bits(v), self.scale
         ours = [np.zeros_like(sums.mixed), np.zeros_like(sums.visited)]
-        tally = Tally(*ours, *np.zeros((2, k, k), np.int64), sums.passages, sums.last_end)
+        tally = Tally(*ours, sums.passages, sums.last_end)
         tempering = Tempering(offsets + betas * shift, kept, tally)
         with bar(n_sweeps, "tempering") as shown:
             kernels.temper(self.family, v, index, betas, tempering, n_sweeps, stream,

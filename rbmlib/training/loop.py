@@ -27,8 +27,9 @@ def common_settings(
     steps = {"learning_rate": learning_rate, "final_learning_rate": final,
              "momentum": momentum, "weight_decay": weight_decay}  # fmt: skip
     checks.number("momentum", momentum, "a number of at least 0 and below 1", below=1)
+    meaning = f"a number of at least 0, {FINITE:.1e} at most"  # they are float32 in the loops
     for name, value in steps.items():
-        settings[name] = checks.number(name, value, "a number of at least 0", least=0)
+        settings[name] = checks.number(name, value, meaning, least=0, most=FINITE)
     return settings | {"rng": checks.seed_of(rng), "version": __version__}
 
 

@@ -1,26 +1,109 @@
-"""Sums over samples of functions that many temperatures share, from one scalar a sample.
-
-On a geometric path a sample enters only by its slope Delta, through
-
-    W_k(Delta) = exp(a_k + beta_k Delta) / sum_l exp(a_l + beta_l Delta).
-
-Seen as functions of a complex Delta, W_k and the logarithm of the denominator are analytic where
-``|Im Delta| < pi / (beta_max - beta_min)``: the terms of the denominator then lie within an angle
-below pi, so that they cannot cancel. A sum over samples is therefore a sum over the Chebyshev nodes
-of cells of the real line, each with the weight that Lagrange interpolation gives it; the error
-falls like 5.8**-N_NODES (1e-12 of a weight) whatever the number of samples.
-"""
+"""Sums in float64: over active units, over all states, and over samples of many temperatures."""
 
 from typing import NamedTuple
 
 import numba
 import numpy as np
 
+_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
+
+# over active units, in their order ----------------------------------------------------------
+#
+# A BLAS product may round a row differently when the number of rows changes; here a chain's
+# digits are its own, so chains added to a run later are those of one larger run, bit for bit.
+
+
+def fields(v, weights) -> np.ndarray:
+    """``v @ weights`` (n_chains, n_columns) of states of zeros and ones."""
+    out = np.zeros((v.shape[0], weights.shape[1]))
+    _add_active_rows(
+        np.ascontiguousarray(v, np.float32), np.ascontiguousarray(weights, np.float64), out
+    )
+    return out
+
+
+@numba.njit(**_KERNEL)
+def _add_active_rows(v, weights, out):
+    for chain in range(v.shape[0]):
+        for unit in range(v.shape[1]):
+            if v[chain, unit] != 0:
+                for column in range(weights.shape[1]):
+                    out[chain, column] += weights[unit, column]
+
+
+# over all states of one layer -----------------------------------------------------------------
+#
+# In Gray-code order, one weight row a step. States are cut in blocks of 2**10 that share their
+# high bits; within a block the field of the other layer changes by one row a step, and starts
+# afresh in the next block, so that rounding does not build up.
+
+BLOCK_BITS = 10
+FACTORS = 512  # factors of at most 2 multiplied before a logarithm is taken: 2**512 is safe
+
+
+@numba.njit(**_KERNEL, inline="never")
+def _sum_softplus(y):
+    """sum_i softplus(y_i) = sum_i max(y_i, 0) + log prod_i (1 + exp(-|y_i|))."""
+    total = 0.0
+    for start in range(0, y.size, FACTORS):
+        linear, product = 0.0, 1.0
+        for i in range(start, min(start + FACTORS, y.size)):
+            linear += max(y[i], 0.0)
+            product *= 1.0 + np.exp(-abs(y[i]))
+        total += linear + np.log(product)
+    return total
+
+
+@numba.njit(**_KERNEL)
+def log_density_block(rows, row_bias, other_bias, block, out):
+    """Fill ``out`` (2**bits,) with log p*(s) of the states s = block * 2**bits + index.
+
+    ``rows`` (n_units, n_other): weights of each unit of the summed layer; ``row_bias`` its
+    biases; ``other_bias`` those of the layer that is summed analytically. Bit j of the state
+    is unit j.
+    """
+    n_units, n_other = rows.shape
+    bits = 0
+    while (1 << bits) < out.size:
+        bits += 1
+    y = other_bias.copy()
+    linear = 0.0
+    for j in range(bits, n_units):
+        if (block >> (j - bits)) & 1:
+            linear += row_bias[j]
+            for i in range(n_other):
+                y[i] += rows[j, i]
+    state = 0
+    out[0] = linear + _sum_softplus(y)
+    for count in range(1, out.size):
+        j, rest = 0, count
+        while (rest & 1) == 0:
+            rest >>= 1
+            j += 1
+        sign = -1.0 if (state >> j) & 1 else 1.0
+        for i in range(n_other):
+            y[i] += sign * rows[j, i]
+        linear += sign * row_bias[j]
+        state ^= 1 << j
+        out[state] = linear + _sum_softplus(y)
+
+
+# over samples of functions that many temperatures share, from one scalar a sample --------------
+#
+# On a geometric path a sample enters only by its slope Delta, through
+#
+#     W_k(Delta) = exp(a_k + beta_k Delta) / sum_l exp(a_l + beta_l Delta).
+#
+# Seen as functions of a complex Delta, W_k and the logarithm of the denominator are analytic
+# where ``|Im Delta| < pi / (beta_max - beta_min)``: the terms of the denominator then lie within
+# an angle below pi, so that they cannot cancel. A sum over samples is therefore a sum over the
+# Chebyshev nodes of cells of the real line, each with the weight that Lagrange interpolation
+# gives it; the error falls like 5.8**-N_NODES (1e-12 of a weight) whatever the number of samples.
+
 N_NODES = 18  # a cell
 CELL = 2.0  # length of a cell, times (beta_max - beta_min)
 ROWS = 256  # nodes at a time: K x ROWS numbers are all that is held
 
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 _ANGLES = (np.arange(N_NODES) + 0.5) * (np.pi / N_NODES)
 _UNIT = 0.5 - 0.5 * np.cos(_ANGLES)  # Chebyshev nodes of a cell of length 1
 _BARYCENTRIC = (-1.0) ** np.arange(N_NODES) * np.sin(_ANGLES)
