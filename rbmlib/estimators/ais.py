@@ -4,18 +4,20 @@ Each chain starts from the base and collects, while it is moved along the path (
 
     log w = log Z_0 + sum_k log p*_k(v_{k-1}) - log p*_{k-1}(v_{k-1}).
 
-The mean of w is an unbiased estimate of Z; its logarithm, and the mean of log w, are at or below
-log Z in expectation (Jensen).
+The mean of w is Z in expectation; by Jensen its logarithm, and the mean of log w, are at or below
+log Z.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from typing import Unpack
 
 import numpy as np
 
 from .. import checks
+from ..context import Context
 from ..numerics import ChainStream
 from ..paths.path import Path
 from ..results import Estimate, of_weights, summarise_log_weights
@@ -37,14 +39,13 @@ def ais(
     n_recorded: int = 100,
     expectations: Mapping[str, Callable[[np.ndarray], np.ndarray]] | None = None,
     keep_chains: bool = False,
+    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z of a path's target by annealed importance sampling.
 
-    Each chain starts from the base and collects
-    ``log w = log Z_0 + sum_k log p*_k(v_{k-1}) - log p*_{k-1}(v_{k-1})`` while it is moved along
-    the path. The mean of w is an *unbiased* estimate of Z for any number of steps; its logarithm
-    (`Estimate.log_z`) and the mean of log w (`Estimate.mean_log_z`) are at or below log Z in
-    expectation (Jensen). `rbmlib.join` adds chains to a run.
+    The mean of the chains' weights w is an *unbiased* estimate of Z for any number of steps; its
+    logarithm (`Estimate.log_z`) and the mean of log w (`Estimate.mean_log_z`) are at or below
+    log Z in expectation. `rbmlib.join` adds chains to a run.
 
     Parameters
     ----------

@@ -12,11 +12,12 @@ needs no weight to be typical: only work values that both processes reach.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
 from .. import checks
+from ..context import Context
 from ..numerics import ChainStream, expit
 from ..paths.path import Path
 from ..results import (
@@ -94,6 +95,7 @@ def bar(
     *,
     n_burn_in: int = 100,
     start="auto",
+    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z from forward and reverse annealing, joined by Bennett's acceptance ratio.
 
@@ -102,10 +104,8 @@ def bar(
     path, betas, n_chains, rng, n_threads, progress
         As in `rbmlib.ais`; ``n_chains`` are annealed in each direction.
     start : {"auto", "exact", "chains"} or array (n_chains, n_visible)
-        Where the reverse chains begin: exact draws of the target (models with at most 22 units in
-        one layer); the forward chains, resampled by their weights and moved ``n_burn_in`` sweeps
-        at beta = 1; or independent draws of your own. "auto" takes exact draws where it can.
-        ``settings["start"]`` says which it was.
+        Where the reverse chains begin, as in `rbmlib.reverse_ais`; "chains" are the forward
+        chains, resampled, and states of your own must be independent draws.
 
     Returns
     -------

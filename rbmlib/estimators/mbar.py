@@ -7,10 +7,14 @@ estimate is flagged unless these have been from end to end of the ladder several
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from .. import checks
+from ..context import Context
 from ..paths.path import Path
 from ..results import Check, Estimate
 from ..sampling import TemperedSample
+from ..sampling.sample import needs_joint_slope
 from . import estimator
 from .bar_of_sample import kept_states, of_influences
 from .mbar_equations import Problem
@@ -22,7 +26,12 @@ BURN_IN = 10  # one tenth of the states is not used
 
 @estimator
 def mbar(
-    path: Path, betas=None, n_chains: int = 100, n_sweeps: int | None = None, rng=None
+    path: Path,
+    betas=None,
+    n_chains: int = 100,
+    n_sweeps: int | None = None,
+    rng=None,
+    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z by MBAR on states of simulated tempering, started as `rbmlib.rts` starts.
 
@@ -45,11 +54,7 @@ def mbar(
     >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
     True
     """
-    if not path.joint:
-        raise ValueError(
-            f"path is a {type(path).__name__}, whose slope depends on beta: expected a path such "
-            "as rl.GeometricPath(rbm); use rl.rts(..., conditional='marginal') or rl.ais here"
-        )
+    needs_joint_slope(path)
     n_chains = checks.count("n_chains", n_chains, 2)
     sample, about = tempered(
         "mbar", path, betas, n_chains, n_sweeps, rng,
@@ -59,7 +64,9 @@ def mbar(
 
 
 @estimator
-def mbar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
+def mbar_of_sample(
+    sample: TemperedSample, *, skip: int = 0, **context: Unpack[Context]
+) -> Estimate:
     """`mbar` from a sample of simulated or parallel tempering, without its first ``skip`` rows.
 
     Returns

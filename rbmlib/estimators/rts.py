@@ -11,9 +11,12 @@ time, halves of the run, and chains begun at either end agree.
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import numpy as np
 
 from .. import checks
+from ..context import Context
 from ..paths.path import Path
 from ..results import Estimate, of_chains
 from ..sampling import TemperedSample
@@ -40,6 +43,7 @@ def rts(
     conditional: str = "joint",
     rao_blackwell: bool = True,
     record_every: int = 1,
+    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z by simulated tempering and the multinomial law of beta (eq. 12).
 
@@ -75,8 +79,7 @@ def rts(
     prior : array (K,), optional
         r_k > 0; uniform by default.
     conditional : {"joint", "marginal"}
-        What beta is drawn given; see `simulated_tempering`. Given v alone, 95% intervals of 16
-        chains on a strongly coupled model held log Z in 89% of 99 runs: take more chains there.
+        What beta is drawn given; see `simulated_tempering`. Take more chains for "marginal".
     rao_blackwell : bool
         False: count the betas drawn, 0.1 added to each bin, instead of averaging q(k | x).
     record_every : int
@@ -90,8 +93,8 @@ def rts(
         ``states`` is the `TemperedSample`, for other estimators. ``settings["checks"]`` says what
         was checked; where one failed `converged` is False, a `ConvergenceWarning` names it, and
         the standard error holds the disagreement found.
-        Of runs given the visible units alone, on two strongly coupled models, the 95% intervals
-        of 99 and 95 that raised no flag held log Z in 89% (the page on calibration).
+        Of runs of 16 chains given the visible units alone, on two strongly coupled models, the 95%
+        intervals of 99 and 95 that raised no flag held log Z in 89% (the page on calibration).
 
     Examples
     --------
@@ -113,7 +116,9 @@ def rts(
 
 
 @estimator
-def rts_of_sample(sample: TemperedSample, *, rao_blackwell: bool = True, skip: int = 0) -> Estimate:
+def rts_of_sample(
+    sample: TemperedSample, *, rao_blackwell: bool = True, skip: int = 0, **context: Unpack[Context]
+) -> Estimate:
     """`rts` from a sample of `simulated_tempering`, without its first ``skip`` blocks of time."""
     checked_sample(sample)
     if sample.mixed is None:

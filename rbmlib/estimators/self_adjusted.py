@@ -102,8 +102,6 @@ class Groups:
         jump: str = "global",
         mixed: bool = True,
     ):
-        options = {"conditional": conditional, "start": start, "jump": jump, "mixed": mixed}
-        check_groups(path, n_chains, n_groups=n_groups, **options)
         self.path, self.betas, self.start = path, checks.ladder(betas), start
         self.n_chains, self.n_groups, self.conditional = int(n_chains), int(n_groups), conditional
         prior, source = checks.prior(prior, self.betas.size), checks.generator(rng)

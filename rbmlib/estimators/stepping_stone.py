@@ -9,9 +9,11 @@ little (`rbmlib.bar_of_sample`); this needs no root, and the two sides can be co
 """
 
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 
+from ..context import Context
 from ..numerics import logmeanexp
 from ..results import Estimate
 from ..sampling import TemperedSample
@@ -22,26 +24,18 @@ FEWEST_STATES = 10  # effective ones, of the weights between two neighbours
 
 
 @estimator
-def stepping_stone_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
+def stepping_stone_of_sample(
+    sample: TemperedSample, *, skip: int = 0, **context: Unpack[Context]
+) -> Estimate:
     """Estimate log Z by stepping stones between neighbouring betas of tempered states.
 
-    Parameters
-    ----------
-    sample : TemperedSample
-        With ``conditional="joint"``.
-    skip : int
-        Kept states of each chain that are not used.
+    Arguments, error bar, checks and refusals are those of `rbmlib.bar_of_sample`.
 
     Returns
     -------
     Estimate
-        Error bar and checks as of `rbmlib.bar_of_sample`. ``settings["two_sided"]`` is how far
-        the estimates from below and from above lie apart, in nats, summed over the ladder.
-
-    Raises
-    ------
-    ValueError
-        If no state was kept at beta = 0 or at beta = 1.
+        ``settings["two_sided"]`` is how far the estimates from below and from above lie apart, in
+        nats, summed over the ladder.
 
     Examples
     --------

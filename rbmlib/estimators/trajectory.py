@@ -11,12 +11,12 @@ correlated. Each state moves each term by its influence; influences are added up
 within a ladder, and only then is the spread taken over ladders, which are independent.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
 from .. import checks
-from ..context import using
+from ..context import Context, using
 from ..numerics import ChainStream, expit, logmeanexp, softplus
 from ..paths import TrajectoryPath
 from ..results import (
@@ -51,6 +51,7 @@ def trajectory(
     acceptance: float = 0.4,
     exchange_every: int = 1,
     n_burn_in: int | None = None,
+    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z of every checkpoint of a training, by exchange and BAR along the training.
 
@@ -91,11 +92,6 @@ def trajectory(
         of the run disagree; the errors then hold this disagreement. A mode that no state has
         found is seen by none of these; exchange makes that rarer, since a mode that splits off
         during the training can be entered before it does.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If checkpoints are no RBMs, fewer than two, or of different sizes.
 
     Notes
     -----

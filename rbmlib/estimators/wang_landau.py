@@ -9,11 +9,12 @@ once chains mix, and the error stays where it was; from the sweep at which it wo
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Unpack
 
 import numpy as np
 
 from .. import checks
-from ..context import bar
+from ..context import Context, bar
 from ..paths.path import Path
 from ..results import Estimate
 from . import estimator
@@ -37,6 +38,7 @@ def wang_landau(
     jump: str = "global",
     prior=None,
     conditional: str = "joint",
+    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z by the Wang-Landau algorithm.
 
@@ -78,10 +80,8 @@ def wang_landau(
         conditional=conditional, start=start, jump=jump, mixed=False,
     )  # fmt: skip
     n_sweeps = plan.n_sweeps
-    rule, half = (
-        Halving(groups.n_groups, groups.rule.prior, bool(one_over_t), flatness),
-        n_sweeps // 2,
-    )
+    rule = Halving(groups.n_groups, groups.rule.prior, bool(one_over_t), flatness)
+    half = n_sweeps // 2
     stops = np.unique(np.r_[np.arange(0, n_sweeps, CHECK_EVERY), half, n_sweeps])
     with bar(n_sweeps, "Wang-Landau"):
         for first, last in pairwise(stops):

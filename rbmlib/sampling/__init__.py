@@ -7,8 +7,8 @@ from .anneal import pilot as pilot
 from .anneal import sweep as sweep
 from .fitted import GaussianBasePath as GaussianBasePath
 from .fitted import MomentAveragingPath as MomentAveragingPath
+from .parallel import parallel_tempering as parallel_tempering
 from .sample import TemperedSample as TemperedSample
-from .sample import parallel_tempering as parallel_tempering
-from .sample import simulated_tempering as simulated_tempering
+from .simulated import simulated_tempering as simulated_tempering
 from .temper import adapt as adapt
 from .temper import temper as temper
