@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
 from .. import checks
+from ..context import Context
 from ..results import Check, Estimate, of_chains
 from ..sampling import TemperedSample
 from . import estimator
@@ -27,7 +28,7 @@ BLOCKS = 20  # of time, in which the states of a run are compared
 
 
 @estimator
-def bar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
+def bar_of_sample(sample: TemperedSample, *, skip: int = 0, **context: Unpack[Context]) -> Estimate:
     """Estimate log Z by BAR between neighbouring betas of simulated or parallel tempering.
 
     Parameters

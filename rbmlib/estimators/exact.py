@@ -5,9 +5,12 @@ A model says itself what is known of it, by `exact_log_z()` and `exact_samples(n
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import numpy as np
 
 from .. import checks
+from ..context import Context
 from ..models.conversion import as_model, as_rbm
 from ..models.enumeration import n_states
 from ..models.rbm import RBM
@@ -16,7 +19,7 @@ from . import estimator
 
 
 @estimator
-def exact(rbm) -> Estimate:
+def exact(rbm, **context: Unpack[Context]) -> Estimate:
     """Exact log Z, by enumeration of the layer of fewest states or in closed form.
 
     Parameters

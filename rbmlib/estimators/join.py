@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 
 from .. import checks
+from ..context import Context
 from ..numerics import ChainStream, logsumexp
 from ..paths.path import Path
 from ..results import Estimate, of_weights
@@ -25,6 +27,7 @@ def join(
     n_chains: int = 1000,
     *,
     expectations: Mapping[str, Callable[[np.ndarray], np.ndarray]] | None = None,
+    **context: Unpack[Context],
 ) -> Estimate:
     """``run`` of `ais` on the same path and betas, joined by ``n_chains`` further ones.
 

@@ -12,14 +12,14 @@ for all k: the minimum of a convex function of log Z, found here by Newton's met
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from .. import checks
 from .._kernels import float_sums
-from ..context import configured
+from ..context import Context, configured
 
 MAX_NEWTON = 100
 STEP = 1e-10  # nats; Newton's error is the square of its last step
@@ -37,7 +37,7 @@ class MBARSolution(NamedTuple):
 
 
 @configured
-def solve_mbar(delta, counts, betas) -> MBARSolution:
+def solve_mbar(delta, counts, betas, **context: Unpack[Context]) -> MBARSolution:
     """MBAR from samples of any origin, by Newton's method.
 
     Parameters

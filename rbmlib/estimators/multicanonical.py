@@ -12,10 +12,12 @@ accurate for one that makes all levels of U equally likely. Levels are cut by ne
 apart where U hardly changes too; Wang & Landau's rule then makes the weights smooth.
 """
 
+from typing import Unpack
+
 import numpy as np
 
 from .. import checks
-from ..context import bar
+from ..context import Context, bar
 from ..models.layers import Bits
 from ..numerics import expit, logmeanexp, softplus
 from ..paths import GeometricPath
@@ -32,7 +34,13 @@ LONGER = "more sweeps"
 
 @estimator
 def multicanonical(
-    path, n_chains: int = 100, n_sweeps: int = 1000, rng=None, *, n_learning: int | None = None
+    path,
+    n_chains: int = 100,
+    n_sweeps: int = 1000,
+    rng=None,
+    *,
+    n_learning: int | None = None,
+    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z by a walk that is flat in the log-ratio of target to base.
 

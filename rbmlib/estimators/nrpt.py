@@ -15,16 +15,17 @@ equal rejection is best, and the measured rate says how much the moves between s
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 
 from .. import checks
-from ..context import using
+from ..context import Context, using
+from ..numerics import cut
 from ..results import MORE_SWEEPS, Estimate, quietly, warn
 from ..sampling import parallel_tempering
 from ..sampling.sample import needs_joint_slope
 from ..schedules import equal_rejection, linear
-from ..schedules.fixed import cut
 from . import estimator
 from .ais import ais
 from .bar_of_sample import bar_of_sample
@@ -53,6 +54,7 @@ def nrpt(
     n_betas: int | None = None,
     read_off: str = "bar",
     record_every: int = 1,
+    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z by non-reversible parallel tempering with a tuned ladder.
 

@@ -12,11 +12,12 @@ hold for exact samples of the model only. (Taking log mean exp(+R) instead bound
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
 from .. import checks
+from ..context import Context
 from ..models.enumeration import MOST_IN_A_TABLE, can_enumerate
 from ..models.rbm import RBM
 from ..numerics import ChainStream
@@ -31,7 +32,14 @@ STARTS = ("auto", "exact", "chains")
 
 @estimator
 def reverse_ais(
-    path: Path, betas, n_chains: int = 1000, rng=None, *, start="auto", n_burn_in: int = 1000
+    path: Path,
+    betas,
+    n_chains: int = 1000,
+    rng=None,
+    *,
+    start="auto",
+    n_burn_in: int = 1000,
+    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z from above by annealing from the target back to the base.
 

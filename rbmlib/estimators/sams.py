@@ -8,11 +8,12 @@ zeta is the least any stochastic approximation has.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Unpack
 
 import numpy as np
 
 from .. import checks
-from ..context import bar
+from ..context import Context, bar
 from ..paths.path import Path
 from ..results import Estimate
 from . import estimator
@@ -37,6 +38,7 @@ def sams(
     rao_blackwell: bool = True,
     prior=None,
     conditional: str = "joint",
+    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z by self-adjusted mixture sampling (Tan 2017, algorithm 4).
 

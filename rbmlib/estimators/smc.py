@@ -7,11 +7,12 @@ ancestors with all their descendants (Chan & Lai 2013), not over chains.
 """
 
 import math
+from typing import Unpack
 
 import numpy as np
 
 from .. import checks
-from ..context import bar
+from ..context import Context, bar
 from ..numerics import ChainStream, logmeanexp
 from ..results import (
     MORE_STEPS,
@@ -46,6 +47,7 @@ def smc(
     n_steps: int | None = None,
     threshold: float = 0.5,
     look_every: int = 10,
+    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z by annealed sequential Monte Carlo with adaptive resampling.
 
@@ -127,9 +129,10 @@ def _by_pilot(path, n_steps, rng):
     n_pilot = int(PILOT_STEPS * n_steps)
     if n_pilot < WINDOWS:
         return linear(n_steps)
-    seen = {"n_recorded": WINDOWS + 1, "keep_chains": True}
     with quietly():
-        pilot = ais(path, linear(n_pilot), PILOT_CHAINS, rng, **seen)
+        pilot = ais(
+            path, linear(n_pilot), PILOT_CHAINS, rng, n_recorded=WINDOWS + 1, keep_chains=True
+        )
     return friction(pilot, n_steps)
 
 

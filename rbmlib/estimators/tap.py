@@ -16,12 +16,13 @@ log Z 37 nats too high. Every start leads there, and it is a minimum; only the o
 """
 
 import math
+from typing import Unpack
 
 import numpy as np
 
 from .. import checks
 from .._kernels import threads
-from ..context import using
+from ..context import Context, using
 from ..models.conversion import as_rbm_of_bits
 from ..models.mean_field import best_lower_bound
 from ..numerics import expit, logit, logsumexp
@@ -52,6 +53,7 @@ def tap(
     damping: float = 0.5,
     max_sweeps: int = 2000,
     compare=True,
+    **context: Unpack[Context],
 ) -> Estimate:
     """log Z from the mean-field (order 1), TAP2 or TAP3 free energy, and all fixed points found.
 

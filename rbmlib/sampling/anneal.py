@@ -5,12 +5,12 @@ same, to the rounding of fixed-point weights, and give the same bits on every pr
 numbers are a `ChainStream`'s: one stream a chain.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
 from .. import checks
-from ..context import configured, steps
+from ..context import Context, configured, steps
 from ..numerics import ChainStream, logmeanexp
 from ..paths.path import Path
 from .compiled import compiled
@@ -54,7 +54,14 @@ class Pilot(NamedTuple):
 
 
 @configured
-def pilot(path: Path, betas, n_chains: int = 100, n_steps: int = 1000, rng=None) -> Pilot:
+def pilot(
+    path: Path,
+    betas,
+    n_chains: int = 100,
+    n_steps: int = 1000,
+    rng=None,
+    **context: Unpack[Context],
+) -> Pilot:
     """Anneal ``n_chains`` through the betas in about ``n_steps`` steps (a few tenths of a second).
 
     Estimates of log Z at every beta by annealed importance sampling: good enough for chains

@@ -106,7 +106,7 @@ class Loops:
 
     def temper(self, v, index, betas, offsets, n_sweeps, stream, sums, kept):
         v, shift = own_bits(v), self.scale
-        ours = [np.zeros_like(sums.mixed), np.zeros_like(sums.visited)]
+        ours = np.zeros_like(sums.mixed), np.zeros_like(sums.visited)
         tally = Tally(*ours, sums.passages, sums.last_end)
         tempering = Tempering(offsets + betas * shift, kept, tally)
         with bar(n_sweeps, "tempering") as shown:
