@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from test_structure import LEVELS
+from test_structure import LEVEL, ROOMS
 
 from rbmbook.sweeps.words import ESTIMATORS
 
@@ -34,11 +34,9 @@ def test_its_examples_run(page):
 
 def test_it_lists_the_rooms_in_the_order_of_their_imports(page):
     listed = [line.split()[0] for line in blocks(page, "text")[0].splitlines()]
-    rooms = [room for level in LEVELS for room in level]
-    assert set(listed) <= set(rooms)
-    assert {room for level in LEVELS[1:] for room in level} <= set(listed)
-    level = {room: i for i, rooms in enumerate(LEVELS) for room in rooms}
-    assert [level[room] for room in listed] == sorted(level[room] for room in listed)
+    assert set(listed) == {"_kernels", "results", *ROOMS, "commands"}
+    level = [LEVEL[room] for room in listed]
+    assert level == sorted(level, reverse=True)
 
 
 def test_the_files_that_it_names_exist(page, repository):

@@ -74,7 +74,10 @@ def _entry(name: str, thing) -> str:
 
 
 def _found(package, name: str):
-    """Full name, and the thing of this name that a file of the room defines, or the file."""
+    """Full name, and the thing of this name that the room defines, or a file of it, or the file."""
+    thing = getattr(package, name, None)
+    if getattr(thing, "__module__", None) == package.__name__:
+        return f"{package.__name__}.{name}", thing
     for file in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         module = importlib.import_module(file.name)
         if file.name.endswith(f".{name}"):
