@@ -1,5 +1,7 @@
 """Small models for the compiled cores, and draws that float64 code compares as they do."""
 
+import copy
+
 import numpy as np
 
 from rbmlib import BernoulliRBM, GeometricPath
@@ -25,6 +27,13 @@ def stream_at(seed, first_chain, draw) -> ChainStream:
     stream = ChainStream(None, 0, first_chain, seed=seed)
     stream.draw = draw
     return stream
+
+
+def generic(path):
+    """The same path without its compiled loops."""
+    out = copy.copy(path)
+    out.compiled = False
+    return out
 
 
 def uniforms(seed, draw, shape=(1000, 784), first_chain=0):

@@ -4,13 +4,22 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers_kernels import MirroredStream, build_family, f32, quantised_path, stream_at, uniforms
+from helpers_kernels import (
+    MirroredStream,
+    build_family,
+    f32,
+    generic,
+    quantised_path,
+    stream_at,
+    uniforms,
+)
 
 import rbmlib as rl
-from rbmlib import GeometricPath, State
+from rbmlib import GeometricPath
 from rbmlib._kernels import elementwise, gibbs, threads
 from rbmlib.numerics import ChainStream
-from rbmlib.paths.base import AnnealingPath
+from rbmlib.sampling import anneal, sweep
+from rbmlib.sampling.compiled import compiled
 
 WIDE = rl.testsystems.random_rbm(40, 50, coupling=3.0, rng=1)  # too many units for tables
 NARROW = rl.testsystems.random_rbm(40, 12, coupling=3.0, rng=1)  # takes tables
@@ -23,7 +32,7 @@ def run(rbm, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rl.ConvergenceWarning)
         estimate = rl.ais(path, STEPS, n_chains=150, rng=4, **options)
-    return estimate.log_weights, estimate.states.coordinates
+    return estimate.log_weights, estimate.states
 
 
 def assert_same_bits(one, two):
@@ -93,21 +102,22 @@ def test_fused_path_equals_the_generic_loop(shape, rule, falling):
     """The same draws give the same states, but for units within rounding of the threshold."""
     path = quantised_path(*shape, coupling=4.0)
     n_steps = {"EXACT": 6, "QUADRATURE": 100, "SERIES": 1000}[rule]
-    largest = gibbs.largest_slopes(path._kernel())
+    largest = gibbs.largest_slopes(compiled(path).family)
     assert elementwise.increment_rules(1 / n_steps, largest) == getattr(elementwise, rule)
     betas = rl.schedules.linear(n_steps)[:40]
     if falling:
         betas = betas[::-1]
-    start = State((np.random.default_rng(0).random((200, shape[0])) < 0.5).astype(f32))
-    before = start.coordinates.copy()
+    start = (np.random.default_rng(0).random((200, shape[0])) < 0.5).astype(f32)
+    before = start.copy()
     fused, fused_stream = ChainStream(8, 200), ChainStream(8, 200)
-    state, log_weights = path.anneal(start, betas, fused)
-    wanted, wanted_weights = AnnealingPath.anneal(path, start, betas, MirroredStream(fused_stream))
-    np.testing.assert_array_equal(start.coordinates, before)
+    state, log_weights = anneal(path, start, betas, fused)
+    mirrored = MirroredStream(fused_stream)
+    wanted, wanted_weights = anneal(generic(path), start, betas, mirrored)
+    np.testing.assert_array_equal(start, before)
     assert fused.draw == fused_stream.draw == 2 * (len(betas) - 1)
     # A unit differs if u falls between two roundings of p, some 1e-7 apart; then its chain
     # goes its own way (and may come back): 0.1 chains expected of 200 x 39 sweeps x 159 units.
-    same = (state.coordinates == wanted.coordinates).all(axis=1)
+    same = (state == wanted).all(axis=1)
     assert (same & (np.abs(log_weights - wanted_weights) < 1e-4)).sum() >= 198
     assert wanted_weights.std() > 0.01, "the weights should have something to agree on"
 
@@ -116,21 +126,21 @@ def test_fused_path_equals_the_generic_loop(shape, rule, falling):
 def test_fused_sweep_equals_the_generic_transition(shape):
     """Also with one beta a chain."""
     path = quantised_path(*shape, coupling=4.0)
-    state = start = State((np.random.default_rng(0).random((200, shape[0])) < 0.5).astype(f32))
+    state = start = (np.random.default_rng(0).random((200, shape[0])) < 0.5).astype(f32)
     betas = np.linspace(0, 1, 200)
     stream = MirroredStream(ChainStream(8, 200))
     for _ in range(10):
         state = path.transition(state, betas, stream)
-    swept = path.sweep(start, betas, 10, ChainStream(8, 200))
-    assert (swept.coordinates == state.coordinates).all(axis=1).sum() >= 198
+    swept = sweep(path, start, betas, 10, ChainStream(8, 200))
+    assert (swept == state).all(axis=1).sum() >= 198
 
 
 def test_sweep_takes_one_beta_a_chain():
     path = GeometricPath(NARROW, base=np.zeros(40))
     start = path.sample_base(90, ChainStream(1, 90))
     betas = np.repeat([0.0, 0.4, 1.0], 30)
-    mixed = path.sweep(start, betas, 7, ChainStream(2, 90)).coordinates
+    mixed = sweep(path, start, betas, 7, ChainStream(2, 90))
     for k, beta in enumerate((0.0, 0.4, 1.0)):
-        alone = path.sweep(start, beta, 7, ChainStream(2, 90)).coordinates
+        alone = sweep(path, start, beta, 7, ChainStream(2, 90))
         rows = slice(30 * k, 30 * k + 30)
         np.testing.assert_array_equal(mixed[rows], alone[rows])

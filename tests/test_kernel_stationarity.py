@@ -16,9 +16,11 @@ from helpers_stats import (
 )
 from scipy.special import expit
 
-from rbmlib import BernoulliRBM, GeometricPath, State
+from rbmlib import BernoulliRBM, GeometricPath
 from rbmlib._kernels import layers
 from rbmlib.numerics import ChainStream
+from rbmlib.sampling import sweep
+from rbmlib.sampling.compiled import compiled
 
 
 @pytest.mark.statistical
@@ -29,19 +31,19 @@ def test_fused_sweep_leaves_p_beta_invariant(route):
     rbm = BernoulliRBM(rng.normal(size=(6, 4)), rng.normal(size=6), rng.normal(size=4))
     path = GeometricPath(rbm, base=BernoulliRBM(np.zeros((6, 4)), [0.5] * 6, [-1, 0, 1, 2]))
     if route == "wide":
-        fixed = layers.quantise(rbm.weights, path._visible_slope)
-        path._kernel_family = path._kernel()._replace(
-            up=fixed.up, tables=np.zeros((0, 0, 0), f32), small=False
-        )
+        loops = compiled(path)
+        fixed = layers.quantise(rbm.weights, loops.line.visible)
+        wide = {"up": fixed.up, "tables": np.zeros((0, 0, 0), f32), "small": False}
+        loops.family = loops.family._replace(**wide)
     n = 100_000
     stream = ChainStream(1, n)
     p_values = []
     for beta in (0.4, 1.0):
         p = probabilities(log_sum(rbm_table(path.at(beta)), axis=1))
-        state = State(all_states(6)[rng.choice(64, size=n, p=p)].astype(f32))
+        state = all_states(6)[rng.choice(64, size=n, p=p)].astype(f32)
         for sweeps in (1, 3, 12):  # 1, 4 and 16 in all
-            state = path.sweep(state, beta, sweeps, stream)
-            index = state_index(state.coordinates)
+            state = sweep(path, state, beta, sweeps, stream)
+            index = state_index(state)
             assert total_variation(index, p) < 4 * total_variation_floor(p, n), (beta, sweeps)
             p_values.append(chi_square_p(index, p))
     assert_no_rejection(p_values, "chi-square of states after sweeps")
@@ -56,9 +58,9 @@ def test_fused_sweep_draws_with_the_conditionals():
     for beta in (0.4, 1.0):
         joint = np.exp(rbm_table(path.at(beta)))
         wanted = (joint[start] / joint[start].sum()) @ (joint / joint.sum(axis=0)).T
-        state = State(np.repeat(all_states(6)[[start]], n, axis=0).astype(f32))
-        moved = path.sweep(state, beta, 1, ChainStream(3, n))
-        assert chi_square_p(state_index(moved.coordinates), wanted) > 1e-4
+        state = np.repeat(all_states(6)[[start]], n, axis=0).astype(f32)
+        moved = sweep(path, state, beta, 1, ChainStream(3, n))
+        assert chi_square_p(state_index(moved), wanted) > 1e-4
 
 
 def test_rare_bits_are_drawn_at_their_rate():
@@ -66,8 +68,8 @@ def test_rare_bits_are_drawn_at_their_rate():
     n_chains, n_units, field = 20_000, 200, 12.0
     rbm = BernoulliRBM(np.zeros((n_units, 1)), np.repeat([-field, field], 100), [0.0])
     path = GeometricPath(rbm, base=np.zeros(n_units))
-    start = State(np.zeros((n_chains, n_units), f32))
-    moved = path.sweep(start, 1.0, 1, ChainStream(6, n_chains)).coordinates
+    start = np.zeros((n_chains, n_units), f32)
+    moved = sweep(path, start, 1.0, 1, ChainStream(6, n_chains))
     counts = np.array([moved[:, :100].sum(), (1 - moved[:, 100:]).sum()])
     mean = 100 * n_chains * expit(-field)
     assert mean > 10
