@@ -269,19 +269,6 @@ def test_expectations_are_of_visible_units_where_states_are_coordinates(path):
     np.testing.assert_allclose(joined.trace["mean"], whole.trace["mean"], rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("function", "words"),
-    [
-        (lambda v: v * np.nan, "returned 280 NaN or infinite values: expected finite"),
-        (lambda v: v[:3], r"returned shape \(3, 7\): expected \(40,\) or \(40, m\)"),
-        (3, "is 3: expected a function"),
-    ],
-)
-def test_what_an_expectation_must_not_return_is_refused_by_name(function, words):
-    with pytest.raises((ValueError, TypeError), match=rf"expectations\['rate'\] {words}"):
-        rl.ais(GeometricPath(SMALL), rl.schedules.linear(5), 40, 0, expectations={"rate": function})
-
-
 def test_trace_ends_where_the_run_ends():
     run = rl.ais(GeometricPath(SMALL), rl.schedules.linear(40), n_chains=150, rng=0)
     assert run.betas[0] == 0

@@ -60,7 +60,7 @@ SILENT = {
         lambda: testsystems.tempered_log_z(MIXTURE, 4.0, [-1.0, 1.0]),
         "betas run from -1.0 to 1.0",
     ),
-    "in full": (lambda: images.load_cifar10(full="False"), "full is a str"),
+    "in full": (lambda: images.load_cifar10(full="False"), "full is 'False'"),
 }
 
 # errors that came from NumPy or Python, and named nothing --------------------------------------

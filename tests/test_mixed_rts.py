@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import pytest
 from helpers_tempering import BETAS, EXACT, run
-from rbmbook.mixed_rts import mixed_rts
-from rbmbook.transition_rts import stationary, transition_rts, transition_sums
 
 import rbmlib as rl
+from rbmbook.mixed_rts import mixed_rts
+from rbmbook.transition_rts import stationary, transition_rts, transition_sums
 
 # the mixed likelihood -----------------------------------------------------------------------
 
@@ -56,16 +56,18 @@ def test_mixed_likelihood_joins_runs_with_different_estimates():
 # the transition matrix ----------------------------------------------------------------------
 
 
-def test_sums_of_moves_are_the_tally():
-    sample = run(30, 200, n_blocks=1)
-    for kind, tally in (("sd", sample.transitions), ("rsd", sample.mixed_transitions)):
-        ours = transition_sums(sample, np.arange(30), kind)
-        first = np.zeros((10, 10))  # the tally also has the moves of the first sweep
-        np.add.at(first, sample.origin, np.eye(10)[sample.temperature[0]])
-        if kind == "sd":
-            np.testing.assert_array_equal(ours + first, tally)
-        else:
-            assert abs((ours - tally).sum() + 30) < 1e-4
+def test_sums_of_moves_by_hand():
+    """Each move counted in a loop: to the beta drawn, or in shares of q(k | x)."""
+    sample = run(7, 40, n_blocks=1)
+    drawn, shared = np.zeros((2, 10, 10))
+    offsets = np.log(sample.prior) - sample.log_z_path
+    for t, chain in np.ndindex(39, 7):
+        old, new = sample.temperature[t : t + 2, chain]
+        drawn[old, new] += 1
+        q = np.exp(offsets + sample.delta[t + 1, chain] * sample.betas)
+        shared[old] += q / q.sum()
+    np.testing.assert_array_equal(transition_sums(sample, np.arange(7), "sd"), drawn)
+    np.testing.assert_allclose(transition_sums(sample, np.arange(7), "rsd"), shared, rtol=1e-10)
 
 
 def test_stationary_law():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers_models import SMALL
 from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, assert_refused, named, train
 
 import rbmlib as rl
@@ -112,3 +113,18 @@ def test_numbers_of_threads_are_counts_or_none(value):
 def test_number_of_threads_of_the_environment(value, monkeypatch):
     monkeypatch.setenv("RBMLIB_NUM_THREADS", value)
     assert_refused(lambda: rl.ais(PATH, BETAS, 9), "RBMLIB_NUM_THREADS is")
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda v: v * np.nan, "returned 280 NaN or infinite values: expected finite"),
+        (lambda v: v[:3], r"returned shape \(3, 7\): expected \(40,\) or \(40, m\)"),
+        (3, "is 3: expected a function"),
+    ],
+)
+def test_what_an_expectation_must_not_return_is_refused_by_name(function, words):
+    with pytest.raises((ValueError, TypeError), match=rf"expectations\['rate'\] {words}"):
+        rl.ais(
+            rl.GeometricPath(SMALL), rl.schedules.linear(5), 40, 0, expectations={"rate": function}
+        )

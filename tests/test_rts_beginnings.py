@@ -4,19 +4,19 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from rbmbook.experiments import rts as experiments
 
 import rbmlib as rl
+from rbmbook.experiments import rts as experiments
+from rbmbook.sweeps.words import ESTIMATORS
 from rbmlib.estimators.rts import rts
 from rbmlib.estimators.rts_start import rounds
-from rbmlib.sweeps.registry import ESTIMATORS
 
 RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
 PATH = rl.GeometricPath(RBM, base=np.zeros(12))
 BETAS = rl.schedules.linear(9)
 EXACT = rl.exact(RBM).log_z
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
-OPTIONS = {"prior": np.full(10, 0.1), "conditional": "joint", "n_threads": 1}
+OPTIONS = {"prior": np.full(10, 0.1), "conditional": "joint"}
 
 
 def task(name, **settings):
