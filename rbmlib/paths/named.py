@@ -28,7 +28,7 @@ class GeometricPath(Polyline):
 
         log p*_beta(v, h) = (1 - beta) (b_0 v + a_0 h) + beta (v W h + b v + a h),
 
-    plus the terms of the layers without parameters (-|v|^2 / 2 of Normal units), and
+    plus the terms of the layers without parameters (``-|v|^2 / 2`` of Normal units), and
     log Z_0 = sum_i softplus(b_0i) + sum_j softplus(a_0j) of bits. Models with Normal visible units
     are taken on the span of their weights (`RBM.reduced`), where states live, rank(W) numbers;
     ``visible_of`` leads back. Transitions are Gibbs sweeps.
