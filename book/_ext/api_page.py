@@ -62,6 +62,8 @@ def _section(room: str, names: list[str]) -> str:
             blocks.append(f"``rl.{name}`` is ``rl.{room}.{name}``.")
         elif name != room:
             blocks.append(_entry(name, getattr(rbmlib, name)))
+    if whole:
+        blocks += [_directive(f"rbmlib.{room}.{n}", getattr(package, n)) for n in public(package)]
     blocks += [_directive(*_found(package, name)) for name in BESIDE.get(room, [])]
     text = "\n\n".join(blocks)
     return f"## {title}\n\n```{{eval-rst}}\n{text}\n```"
