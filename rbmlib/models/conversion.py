@@ -15,8 +15,7 @@ from .rbm import RBM
 def as_rbm(name: str, value, meaning: str = "a BernoulliRBM or another RBM") -> RBM:
     """The RBM that an argument stands for: itself, or that of a fitted model of scikit-learn.
 
-    Raises TypeError, which says how to make one of what came, or ValueError if a model of
-    scikit-learn is not fitted.
+    TypeError says how to make one of what came; ValueError, if scikit-learn's is not fitted.
     """
     model = as_model(name, value)
     if not isinstance(model, RBM):

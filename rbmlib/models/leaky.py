@@ -1,8 +1,6 @@
 """What is known exactly of leaky models: log Z and draws (Li et al. 2016).
 
-With Normal visible and Leaky hidden units the density of v is a piece of a Gaussian in each of the
-regions that the planes x_j = 0 cut, x = v W + a; with the slope a on both sides it is one Gaussian.
-All are proper if I - a W W' is positive definite (theorem 3.1).
+The density of v is a piece of a Gaussian in each region that the planes x_j = 0 cut: `LeakyRBM`.
 """
 
 from __future__ import annotations
