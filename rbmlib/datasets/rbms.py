@@ -30,10 +30,10 @@ def load_rbm(
     ----------
     name_or_path : str or path
         A name listed by :func:`list_rbms`, such as "h500", or the path of an .npz or .mat file
-        as :meth:`rbmlib.BernoulliRBM.load` reads them, or as `LeakyRBM.save` or
+        as :meth:`rbmlib.RBM.load` reads them, or as `LeakyRBM.save` or
         `GaussianRBM.save` wrote it.
     layout, names : optional
-        As :meth:`rbmlib.BernoulliRBM.load`, for files of other programs.
+        As :meth:`rbmlib.RBM.load`, for files of other programs.
 
     Returns
     -------
