@@ -2,6 +2,7 @@
 
 import math
 import socket
+import threading
 import time
 import warnings
 
@@ -243,7 +244,22 @@ def test_scheduler_is_tried_at_once():
             checked_parameters(with_scheduler(address))
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        greeting = threading.Thread(target=greet, args=[server])
+        greeting.start()
         checked_parameters(with_scheduler(address))
+        greeting.join()
+        refused_within_seconds(address)  # it listens, and says nothing
+    refused_within_seconds(address)
+
+
+def greet(server):
+    """As Dask does: a scheduler speaks first, before it is asked."""
+    connection, _ = server.accept()
+    with connection:
+        connection.sendall(b"hello")
+
+
+def refused_within_seconds(address):
     started = time.monotonic()
     with pytest.raises(RuntimeError, match="no Dask scheduler answers there"):
         checked_parameters(with_scheduler(address))
