@@ -15,12 +15,14 @@ import time
 HIDDEN = 12, 64  # units of a model of each kind
 USE = """
 import numpy as np, rbmlib as rl
+from rbmlib.numerics import ChainStream
+from rbmlib.sampling import sweep
 
 n_hidden, quiet = int(sys.argv[1]), dict(rng=0, progress=False)
 rbm = rl.testsystems.random_rbm(n_visible=40, n_hidden=n_hidden, rng=0)
 path, betas = rl.GeometricPath(rbm, base=np.zeros(40)), rl.schedules.linear(4)
 estimate = rl.ais(path, betas, 1, **quiet)
-path.sweep(estimate.states, 1.0, 1, rl._streams.ChainStream(0, 1))
+sweep(path, estimate.states, 1.0, 1, ChainStream(0, 1))
 rl.rts(path, betas, 4, 40, **quiet)
 rl.train(np.tile(np.eye(40), (3, 1)), n_hidden, n_updates=2, **quiet)
 """

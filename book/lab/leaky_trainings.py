@@ -68,7 +68,7 @@ class Trainings:
     def _counted(self, name: str) -> pd.DataFrame:
         """By rising seed; ``is_whole`` where both ends are finite."""
         rows = self.table[(self.table["name"] == name) & (self.table["seed"] > 0)]
-        found = rows[rows["learning_rate"] == self.rates[name]].sort_values("seed")
+        found = rows[rows["learning_rate"] == self.rates[name]].sort_values("seed", kind="stable")
         if len(rows) and not len(found):
             raise ValueError(
                 f"{name} has its trainings that count at rates "

@@ -84,7 +84,7 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     keys = ["model", "method", "source", "size"]
-    for key, group in table.sort_values("seed").groupby(keys, sort=False):
+    for key, group in table.sort_values("seed", kind="stable").groupby(keys, sort=False):
         error, bar = group["error"].to_numpy(), group["std_error"].to_numpy()
         wrong = np.abs(error) > 3 * np.maximum(np.nan_to_num(bar, nan=PRECISION), 1e-9)
         rows.append(

@@ -91,7 +91,7 @@ class ScheduleRuns:
         here = table[(table["model"] == model) & (table["schedule"] == schedule)]
         if schedule == "varopt":
             here = here[here["max_step"] == cap]
-        return here.sort_values("seed")
+        return here.sort_values("seed", kind="stable")
 
     def first(self, *where, **more):
         """The run of the first seed, or None if there is none."""
