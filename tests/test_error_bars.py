@@ -273,6 +273,9 @@ def test_the_drift_of_groups_is_what_came_after_the_middle(function, monkeypatch
     halfway = run.trace["log_z"][list(sweeps).index(300)]
     np.testing.assert_allclose(drift, values - halfway, atol=1e-9)
     assert np.abs(drift).max() > 0.01
+    said = next(t for t in run.settings["checks"] if t.startswith("halves of the run"))
+    z = drift.mean() / (drift.std(ddof=1) / np.sqrt(drift.size))
+    assert f"({z:+.1f} s.e." in said
 
 
 def test_drift_of_states_has_a_sign_and_a_size():
