@@ -1,4 +1,4 @@
-"""Which lines of rbmlib each test runs, and its seconds, kept file by file of the tests."""
+"""Which lines of the code each test runs, and its seconds, kept file by file of the tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from mutant_session import KEPT, MARKED, ROOT, Watch, collected, in_fork
+from mutant_session import CODE, KEPT, MARKED, ROOT, Watch, collected, in_fork
 
 MOST_SECONDS = 20.0  # of tests for one error, as recorded
 FILE_SECONDS, FILE_WALL = 20, 90  # a file of tests is recorded so long, statistical tests last
@@ -30,7 +30,7 @@ def is_current(kept: dict, marked: str = "") -> bool:
 
 
 def record(until: float, names: list[str], quick: bool) -> None:
-    """Which lines of rbmlib each test runs, and its seconds; what is current is not done again."""
+    """Which lines each test runs, and its seconds; what is current is not done again."""
     (KEPT / "covered").mkdir(parents=True, exist_ok=True)
     marked = f"{MARKED} and not statistical" if quick else MARKED
 
@@ -55,7 +55,7 @@ def record(until: float, names: list[str], quick: bool) -> None:
             )
             print(f"{name}: {said} {time.time() - began:.0f} s", flush=True)
 
-    collected(work, [f"tests/{name}" for name in names] or ["rbmlib", "tests"], marked)
+    collected(work, [f"tests/{name}" for name in names] or [*CODE, "tests"], marked)
 
 
 def _processor_seconds() -> float:
@@ -84,7 +84,10 @@ def _recorded(items, target: Path, marked: str) -> None:
     import coverage
 
     cover = coverage.Coverage(
-        data_file=None, source=[str(ROOT / "rbmlib")], config_file=False, messages=False
+        data_file=None,
+        source=[str(ROOT / folder) for folder in CODE],
+        config_file=False,
+        messages=False,
     )
     began, seconds, outcomes, phases = {}, {}, {}, ("setup", "call")
 

@@ -23,6 +23,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "_build" / "mutants"
+CODE = ("rbmlib", "book/lab")
 MARKED = "not chapters and not pages and not processes"
 QUIET = ["-q", "-p", "no:cacheprovider", "-p", "no:nbval", "--no-header"]
 CPU_SECONDS = 90  # beyond, an error counts as noticed: the test would not end
@@ -39,7 +40,7 @@ def pytest_on(arguments: list[str], plugins=()) -> int:
     return int(pytest.main([*QUIET, *arguments], plugins=plugins))
 
 
-def collected(work, where=("rbmlib", "tests"), marked=MARKED) -> None:
+def collected(work, where=(*CODE, "tests"), marked=MARKED) -> None:
     """Call ``work(items)`` where every test of the library is collected and none has run."""
 
     class Session:
@@ -154,8 +155,8 @@ def _name(code: CodeType) -> tuple:
 
 
 def _functions() -> dict[str, list[FunctionType]]:
-    """Every function of rbmlib that is in memory, closures too, by its file."""
-    found, inside = defaultdict(list), str(ROOT / "rbmlib")
+    """Every function of `CODE` that is in memory, closures too, by its file."""
+    found, inside = defaultdict(list), tuple(str(ROOT / folder) for folder in CODE)
     for f in gc.get_objects():
         if type(f) is FunctionType and f.__code__.co_filename.startswith(inside):
             found[f.__code__.co_filename].append(f)

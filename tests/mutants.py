@@ -1,4 +1,4 @@
-"""Plants random errors in rbmlib, one at a time, and counts those that the tests notice.
+"""Plants random errors in the code, one at a time, and counts those that the tests notice.
 
     make mutants                      record what tests run, draw, try and report
     .venv/bin/python tests/mutants.py planted | record | run | report | show NUMBER
@@ -27,6 +27,7 @@ from pathlib import Path
 
 from mutant_lines import MOST_SECONDS, Coverage, record
 from mutant_session import (
+    CODE,
     CPU_SECONDS,
     KEPT,
     ROOT,
@@ -40,14 +41,14 @@ from mutations import STATISTICAL, found_in, group_of
 from planted import PLANTED
 
 WRITE_MACHINE_CODE = ("_kernels/simd.py", "_kernels/memory.py")
-LEFT_OUT = ("book/plots.py", "book/first_pictures.py", "_progress.py", *WRITE_MACHINE_CODE)
+LEFT_OUT = ("book/lab/plots.py", "book/lab/first_pictures.py", *WRITE_MACHINE_CODE)
 SEED = 20261123
 FOUND = ("nth", "statistical", "file", "text", "what", "caught", "by")
 TABLE, EQUIVALENT = (ROOT / "tests" / f for f in ("random_mutants.csv", "equivalent_mutants.csv"))
 
 
 def sources() -> list[Path]:
-    files = sorted((ROOT / "rbmlib").rglob("*.py"))
+    files = sorted(file for folder in CODE for file in (ROOT / folder).rglob("*.py"))
     return [f for f in files if not any(name in str(f.relative_to(ROOT)) for name in LEFT_OUT)]
 
 
@@ -163,7 +164,7 @@ def run_planted(names: list[str]) -> None:
 
             def work(answer, row=row):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-                plant(f"rbmlib/{row.file}", lambda text: text.replace(row.old, row.new))
+                plant(row.file, lambda text: text.replace(row.old, row.new))
                 answer({"status": pytest_on(["-x", f"tests/{row.test}"])})
 
             status = in_fork(work, CPU_SECONDS, 1200).get("status")
