@@ -1,7 +1,11 @@
-"""Models read in a process that has used none: each kind is known, and none taken for another."""
+"""New processes: a kind of model that none has used yet is known, and none taken for another; the
+package is imported where nothing can be written."""
 
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,3 +58,26 @@ def test_the_command_line_takes_no_model_for_another(tmp_path):
     assert done.returncode == 2
     assert "GaussianRBM" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_import_where_nothing_can_be_written(tmp_path, repository):
+    """Files stand where the folders would be: for root no folder is read-only."""
+    package = tmp_path / "rbmlib"
+    shutil.copytree(repository / "rbmlib", package, ignore=shutil.ignore_patterns("__pycache__"))
+    for room in package.rglob("__init__.py"):
+        (room.parent / "__pycache__").touch()
+    (tmp_path / "temporary").mkdir()
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {
+        "HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null/x", "PYTHONPATH": str(tmp_path),
+        "TMPDIR": str(tmp_path / "temporary"), "PYTHONDONTWRITEBYTECODE": "1",
+    }  # fmt: skip
+    code = "import rbmlib, rbmlib._kernels as k; print(rbmlib.__file__, k._CACHE)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("temporary folder") == 1
+    file, cache = done.stdout.split()
+    assert Path(file).is_relative_to(package)
+    assert Path(cache).is_relative_to(tmp_path / "temporary")
+    assert not list((tmp_path / "temporary").iterdir())

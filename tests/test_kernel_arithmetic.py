@@ -170,3 +170,24 @@ def test_blocks_of_a_matrix_hold_it_and_zeros():
     assert not rows[:, 5:].any()
     assert np.array_equal(made.totals.ravel()[:5], q.sum(axis=0))
     assert not made.totals.ravel()[5:].any()
+
+
+def test_sums_of_the_largest_batch_are_exact():
+    """Probabilities near one, and uneven ones, of as many rows as the sums have room for."""
+    size, n_visible = learning.MAX_BATCH, 3
+    weights = np.random.default_rng(4).normal(scale=0.2, size=(n_visible, 5)).astype(np.float32)
+    biases = np.array([30, 30, 0.3, -1.7, 5], np.float32)
+    parameters = learning.Parameters(weights, np.zeros(n_visible, np.float32), biases)
+    batch, chains = np.ones((size, n_visible), np.uint8), np.zeros((size, n_visible), np.uint8)
+    chains[:7] = 1
+    integers = learning.integers_of(weights)
+    assert learning.requantise(weights, integers)
+    phases = learning.both_phases(
+        batch, chains, integers, parameters, layers.Run(np.uint64(1), 0, 0, 0, 0)
+    )
+    counts = phases.counts.astype(np.int64)
+    expected = counts[:size].sum(axis=0) + counts[size : size + 7].sum(axis=0)
+    assert expected[0] == (size - 7) * 65536
+    sums = learning.gradient(phases, 5)
+    np.testing.assert_array_equal(sums.astype(np.int64), np.tile(expected[:5], (n_visible, 1)))
+    assert size * float(learning.GRID) < 2**24  # whole numbers that float32 holds

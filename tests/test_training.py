@@ -5,8 +5,7 @@ import pytest
 from helpers_stats import joint_table, log_sum
 
 import rbmlib as rl
-from rbmlib._kernels import learning, random
-from rbmlib._kernels.layers import Run
+from rbmlib._kernels import random
 from rbmlib.training import loop
 from rbmlib.training.spectral import sharp
 
@@ -324,27 +323,6 @@ def test_divergence_is_an_error_that_names_the_remedy(monitor_every):
             DATA, 3, n_updates=50, batch_size=12, learning_rate=3e38, momentum=0.99, rng=0,
             monitor_every=monitor_every,
         )  # fmt: skip
-
-
-def test_sums_of_the_largest_batch_are_exact():
-    """Probabilities near one, and uneven ones, of as many rows as the sums have room for."""
-    size, n_visible = learning.MAX_BATCH, 3
-    weights = RNG.normal(scale=0.2, size=(n_visible, 5)).astype(np.float32)
-    biases = np.array([30, 30, 0.3, -1.7, 5], np.float32)
-    parameters = learning.Parameters(weights, np.zeros(n_visible, np.float32), biases)
-    batch, chains = np.ones((size, n_visible), np.uint8), np.zeros((size, n_visible), np.uint8)
-    chains[:7] = 1
-    integers = learning.integers_of(weights)
-    assert learning.requantise(weights, integers)
-    phases = learning.both_phases(
-        batch, chains, integers, parameters, Run(np.uint64(1), 0, 0, 0, 0)
-    )
-    counts = phases.counts.astype(np.int64)
-    expected = counts[:size].sum(axis=0) + counts[size : size + 7].sum(axis=0)
-    assert expected[0] == (size - 7) * 65536
-    sums = learning.gradient(phases, 5)
-    np.testing.assert_array_equal(sums.astype(np.int64), np.tile(expected[:5], (n_visible, 1)))
-    assert size * float(learning.GRID) < 2**24  # whole numbers that float32 holds
 
 
 def test_training_goes_on_from_a_model_without_weights():
