@@ -175,17 +175,15 @@ class Problem:
         return float_sums.interpolate(nodes, self.grid) - pull[temperature]
 
     def solution(self) -> MBARSolution:
-        covariance = self.covariance()
-        connected = covariance is not None
-        if not connected:
-            covariance = np.full(2 * self.betas.shape, np.inf)
+        found = self.covariance()
+        covariance = np.full(2 * self.betas.shape, np.inf) if found is None else found
         return MBARSolution(
             log_z=self.log_z(),
             covariance=covariance,
             std_error=np.sqrt(np.maximum(np.diag(covariance), 0)),
             gradient=self.gradient,
             n_iterations=self.n_iterations,
-            converged=bool(self.solved and connected),
+            converged=bool(self.solved and found is not None),
         )
 
 

@@ -140,7 +140,9 @@ def tap(
             "max_sweeps"
         )
     compared = _compared(order, log_zs, values) if values else {}
-    bounds = {"bound": "lower", "mean_log_z": log_z, "mean_std_error": 0.0} if order == 1 else {}
+    bounds: dict = {}
+    if order == 1:
+        bounds = {"bound": "lower", "mean_log_z": log_z, "mean_std_error": 0.0}
     settings = {"order": order, "solver": solver, "solved": solved, "n_solved": n_solved}
     settings["damping"] = damping if solver == "iterate" else None
     settings["n_fixed_points"] = len(log_zs)

@@ -78,7 +78,8 @@ def ti(
     True
     """
     checks.one_of("rule", rule, RULES)
-    skip, about = checks.count("skip", skip, 0), {}
+    skip = checks.count("skip", skip, 0)
+    about: dict = {}
     if isinstance(source, Path):
         if rule == "corrected" and not source.joint:
             raise ValueError(

@@ -214,7 +214,7 @@ def adapt_step_sizes(
     n = betas.size * n_chains
     stream = ChainStream(rng, n)
     x = path.sample_base(TUNING_CHAINS, stream)
-    tuned = {}
+    tuned: dict[float, float] = {}
     for beta in (0.0, 1.0):
         first = np.sqrt(path.base_variance) if beta == 0 else tuned[0.0]
         tuned[beta], x = hmc.tune_step_size(
@@ -222,14 +222,14 @@ def adapt_step_sizes(
         )
     low, high = sorted(tuned.values())
     index = np.tile(np.arange(betas.size), n_chains)
-    x, tried, accepted = path.sample_base(n, stream), [], []
+    x, tries, taken = path.sample_base(n, stream), [], []
     for beta in [*betas[1:], *[1.0] * n_steps]:  # a chain stays at its beta once others pass it
         steps = low * (high / low) ** stream.random((n, 1))[:, 0]
         moved = path.move(x, np.minimum(betas[index], beta), steps, stream)
         x = moved.x
-        tried.append(steps)
-        accepted.append(moved.accepted)
-    tried, accepted = np.array(tried[-n_steps:]), np.array(accepted[-n_steps:])
+        tries.append(steps)
+        taken.append(moved.accepted)
+    tried, accepted = np.array(tries[-n_steps:]), np.array(taken[-n_steps:])
     model = fit_acceptance(
         np.tile(index, n_steps), tried.ravel(), accepted.ravel(), betas.size, (low, high)
     )
