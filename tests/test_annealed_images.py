@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from rbmbook.experiments import rts as experiments
 
 import rbmlib as rl
 from rbmbook.experiments import rts as experiments

@@ -8,9 +8,9 @@ from collections import Counter
 import nbformat
 import pytest
 
-from rbmlib import datasets
 from rbmbook import verdicts as vs
 from rbmbook.claims import claims, printed_number
+from rbmlib import datasets
 
 # Chapters that are not written yet, and may be named by a claim.
 PLANNED = {"compare"}

@@ -5,8 +5,8 @@ import pytest
 from helpers_stats import all_states
 
 import rbmlib as rl
-from rbmlib import schedules
 from rbmbook import exact_slopes
+from rbmlib import schedules
 from rbmlib.models import BernoulliRBM
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from helpers_stats import all_states, log_sum
-from rbmbook.fitted_single import SinglePrecisionBasePath
 
 import rbmlib as rl
+from rbmbook.fitted_single import SinglePrecisionBasePath
 from rbmlib import GaussianBasePath, GaussianRBM, LeakyRBM
 from rbmlib.sampling import fitted
 

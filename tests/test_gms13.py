@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from helpers_stats import all_states, log_sum
-from rbmbook.gms13 import gms13
-from rbmbook.varopt_solver import varopt_by_iteration
 
 import rbmlib as rl
+from rbmbook.gms13 import gms13
+from rbmbook.varopt_solver import varopt_by_iteration
 from rbmlib import schedules
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from rbmbook import hard_systems
-from rbmbook.hard_systems import HARD_KINDS, disguised_rbm, hard_rbm, union_rbm
 from scipy.sparse import bmat, csr_array
 from scipy.sparse.csgraph import connected_components
 
 import rbmlib as rl
+from rbmbook import hard_systems
+from rbmbook.hard_systems import HARD_KINDS, disguised_rbm, hard_rbm, union_rbm
 
 
 @pytest.mark.parametrize("kind", HARD_KINDS)

@@ -6,10 +6,10 @@ import tarfile
 
 import numpy as np
 import pytest
-from rbmbook import images
 from scipy.io import savemat
 
 import rbmlib as rl
+from rbmbook import images
 from rbmlib.datasets import DataCorrupt
 from rbmlib.datasets import download as _download
 from rbmlib.datasets.download import Remote

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers_refusals import BETAS, assert_refused, named
+
 from rbmbook import leaky_bias
 
 LEAKY = {

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from helpers_stats import assert_no_rejection, chi_square_p, two_sided, z_score
-from rbmbook.metropolis import Independent, RandomWalk, metropolis_hastings, normal_log_density
 from scipy import stats
+
+from rbmbook.metropolis import Independent, RandomWalk, metropolis_hastings, normal_log_density
 
 MEAN, COVARIANCE = np.array([5.0, 10.0]), np.array([[1.0, 1.0], [1.0, 4.0]])
 MARGINALS = np.diag(np.diag(COVARIANCE))

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from helpers_models import exchanged
-from rbmbook import hard_systems
 
 import rbmlib as rl
+from rbmbook import hard_systems
 from rbmlib.automatic.cover import Cover, cover
 from rbmlib.automatic.parts import Joint, joined, run_part, schedule
 from rbmlib.automatic.verdict import Round, verdict

@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from helpers_models import SMALL, SMALL_LOG_Z
-from rbmbook.bootstrap import bootstrap_tempered
 
 import rbmlib as rl
+from rbmbook.bootstrap import bootstrap_tempered
 from rbmlib.estimators.bar import bennett
 from rbmlib.estimators.mbar_equations import Problem
 

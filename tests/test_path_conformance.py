@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from helpers_interface import public
 from helpers_stats import (
     all_states,
     assert_no_rejection,
@@ -20,9 +19,9 @@ from helpers_stats import (
     two_sided,
     z_score,
 )
-from rbmbook.fitted_single import SinglePrecisionBasePath
 
 import rbmlib as rl
+from rbmbook.fitted_single import SinglePrecisionBasePath
 from rbmlib import BernoulliRBM, GaussianMixture, GaussianRBM, LeakyRBM
 from rbmlib.numerics import ChainStream
 from rbmlib.sampling import anneal as annealed

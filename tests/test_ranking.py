@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rbmlib import datasets
 from rbmbook import ranking
+from rbmlib import datasets
 
 TRUTH = datasets.load_reference()["h20"].log_z
 

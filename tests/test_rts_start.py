@@ -7,8 +7,6 @@ import pytest
 from scipy.special import logsumexp
 
 import rbmlib as rl
-from rbmbook.experiments import rts as experiments
-from rbmbook.sweeps.words import ESTIMATORS
 from rbmlib.estimators.rts import rts, updated
 from rbmlib.estimators.rts_start import Round, rounds
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from helpers_models import SMALL
 from helpers_stats import all_states, joint_table, log_sum
-from rbmbook.stochastic_mbar import stochastic_mbar
 
 import rbmlib as rl
+from rbmbook.stochastic_mbar import stochastic_mbar
 
 PATH = rl.GeometricPath(SMALL)
 BETAS = rl.schedules.linear(4)

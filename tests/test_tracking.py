@@ -8,8 +8,8 @@ from helpers_stats import all_states, assert_no_rejection, log_sum, rbm_table, t
 from helpers_tracking import BASE, BETAS, DATA, exact, random_rbm
 
 import rbmlib as rl
-from rbmlib import BernoulliRBM, LogZTracker
 from rbmbook import experiments as tasks
+from rbmlib import BernoulliRBM, LogZTracker
 
 
 def moved(rbm, step) -> BernoulliRBM:

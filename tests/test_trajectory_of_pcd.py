@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import rbmlib as rl
-from rbmlib import datasets
 from rbmbook.experiments import estimate, tracking_audit
+from rbmlib import datasets
 
 SHORT = {"model": "pcd_10", "seed": 3, "n_updates": 200, "every": 100}
 

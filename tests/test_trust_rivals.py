@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers_book import BOOK, REPOSITORY
-from rbmbook.hard_systems import HARD_KINDS
 
 import rbmlib as rl
+from rbmbook.hard_systems import HARD_KINDS
 from rbmlib.results import summarise_log_weights
 
 sys.path.insert(0, str(BOOK / "_tools"))

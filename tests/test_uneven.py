@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from helpers_stats import all_states, log_sum, probabilities, rbm_table
+
+import rbmlib as rl
 from rbmbook.bootstrap import bootstrap_tempered
 from rbmbook.gms13 import gms13
 from rbmbook.mixed_rts import mixed_rts
-
-import rbmlib as rl
 from rbmlib import schedules
 from rbmlib.estimators.rts import EMPTY
 from rbmlib.estimators.wang_landau import Halving

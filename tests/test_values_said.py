@@ -7,14 +7,14 @@ import warnings
 import numpy as np
 import pytest
 from helpers_stats import log_sum, rbm_table
+from scipy import stats
+
+import rbmlib as rl
 from rbmbook import tables
 from rbmbook.experiments import estimate, rts, tracking
 from rbmbook.experiments.reference import _both_directions
 from rbmbook.experiments.varopt import annealing
 from rbmbook.transition_rts import transition_rts
-from scipy import stats
-
-import rbmlib as rl
 from rbmlib.__main__ import main
 from rbmlib.automatic.rounds import Runs
 from rbmlib.datasets import load_dna

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rbmlib import datasets
 from rbmbook import measured, tables
+from rbmlib import datasets
 
 MARK = re.compile(r"@@(\w+)@@")
 FIGURE = "book/front.png"
