@@ -57,6 +57,7 @@ def finished(
     Where a check failed it is flagged, a warning names the check, and the standard error holds the
     largest disagreement found. ``more`` are further attributes of the `Estimate`.
     """
+    checks = [*checks, *([] if math.isfinite(log_z) else [Check("log Z is not finite", False)])]
     failed = [c.text for c in checks if not c.passed]
     disagreement = float(np.nanmax([0.0, *(c.disagreement for c in checks)]))
     if failed:

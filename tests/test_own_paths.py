@@ -5,6 +5,8 @@ import pytest
 from helpers_stats import all_states, log_sum
 
 import rbmlib as rl
+from rbmlib.numerics import ChainStream
+from rbmlib.results import finished
 from rbmlib.sampling.compiled import compiled
 
 RNG = np.random.default_rng(0)
@@ -148,3 +150,61 @@ def test_wrong_input_is_named(message):
     with pytest.raises((ValueError, TypeError)) as caught:
         WRONG[message]()
     assert str(caught.value).startswith(message)
+
+
+def test_layers_of_another_number_of_states_are_no_base():
+    """Three colours are not two: as a base they would shift log Z, and nothing would show it."""
+    weights = np.random.default_rng(0).normal(size=(4, 6)) / 2
+    three, two = (rl.RBM(rl.Bits(np.zeros(4)), rl.Categories(np.zeros(6), q=q), w)
+                  for q, w in ((3, weights), (2, 0 * weights)))  # fmt: skip
+    with pytest.raises(ValueError, match=r"base is .*: expected the layers of the target"):
+        rl.GeometricPath(three, base=two)
+    with pytest.raises(ValueError, match="expected layers of one kind"):
+        rl.Polyline([two, three])
+
+
+def test_units_without_a_conditional_need_a_move_of_their_own():
+    """Hamiltonian moves would lead bits to real numbers."""
+    base, target = (rl.RBM(rl.Bits(np.zeros(3)), rl.Leaky(np.ones(2), above=0.5, below=0.1), w)
+                    for w in (np.zeros((3, 2)), np.full((3, 2), 0.2)))  # fmt: skip
+    with pytest.raises(ValueError, match="have no conditional: expected Normal visible units"):
+        rl.Polyline([base, target])
+
+
+def test_draws_are_of_models_whose_log_z_is_known():
+    gaussian = rl.GaussianRBM(np.eye(4)[:, :2] * 0.9, np.zeros(4), np.ones(2))
+    with pytest.raises(ValueError, match="its draws are not known in closed form"):
+        gaussian.draw(10, 0)
+    with pytest.raises(TypeError, match=r"\['visible_bias'\] are no parts of a model"):
+        gaussian.with_(visible_bias=np.zeros(4))
+
+
+def test_a_log_z_that_is_not_finite_is_refused_or_flagged():
+    huge = rl.RBM(rl.Bits(np.zeros(3)), rl.Normal(np.zeros(2)), np.full((3, 2), 1e200))
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match=r"log Z of .* is inf"):
+        rl.exact(huge)
+    with pytest.warns(rl.ConvergenceWarning, match="log Z is not finite"):
+        assert not finished("some", np.nan, 0.1, [], 10).converged
+
+
+def test_a_subclass_that_moves_in_its_own_way_is_asked():
+    """The compiled loops stand for the methods of `Polyline`, and for no other."""
+
+    class Still(rl.GeometricPath):
+        def transition(self, v, beta, rng):
+            return v
+
+    rbm = rl.testsystems.random_rbm(8, 4, rng=0)
+    run = rl.ais(Still(rbm, np.zeros(8)), rl.schedules.linear(20), 50, rng=0)
+    begun = Still(rbm, np.zeros(8)).sample_base(50, ChainStream(0, 50))
+    assert np.array_equal(run.states, begun)
+
+
+def test_expectations_cannot_move_the_chains():
+    def cheat(v):
+        v[:] = 0
+        return v.mean(axis=1)
+
+    path = rl.GeometricPath(rl.testsystems.random_rbm(8, 4, rng=0), np.zeros(8))
+    with pytest.raises(ValueError, match="read-only"):
+        rl.ais(path, rl.schedules.linear(20), 50, rng=0, expectations={"cheat": cheat})

@@ -31,7 +31,10 @@ EXACT_UNITS = 20
 BUDGET_SECONDS = 10.0
 MAX_SECONDS = 1e6  # 11 days
 FEWEST = 20  # chains
-RBM_MEANING = "a BernoulliRBM, or a path to any model, such as rl.LeakinessPath(model)"
+RBM_MEANING = (
+    "a BernoulliRBM, or a path to a model of other units, such as rl.GeometricPath(model), or "
+    "rl.LeakinessPath(model) of a LeakyRBM"
+)
 
 
 @estimator

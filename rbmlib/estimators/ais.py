@@ -162,7 +162,8 @@ class Record:
         if self.keep_chains:
             row |= dict(zip(OF_CHAINS, (log_weights.copy(), slopes), strict=True))
         if self.expectations:
-            visible = self.path.visible_of(v, self.stream)
+            visible = self.path.visible_of(v, self.stream).view()
+            visible.flags.writeable = False  # they are the chains' own states
             row |= {name: w @ seen(name, f, visible) for name, f in self.expectations.items()}
         self.rows.append(row)
 

@@ -50,6 +50,8 @@ def exact(rbm, **context: Unpack[Context]) -> Estimate:
     """
     rbm = known(rbm)
     log_z = float(rbm.exact_log_z())
+    if not np.isfinite(log_z):
+        raise ValueError(f"log Z of {rbm!r} is {log_z}: its parameters are too large for float64")
     layers = isinstance(rbm, RBM)
     n = min(n_states(rbm.visible), n_states(rbm.hidden)) if layers else np.inf
     settings = {"n_states": int(n)} if np.isfinite(n) else {}

@@ -57,6 +57,14 @@ class Layer:
         layer.__dict__.update(self.__dict__, **parameters)
         return layer
 
+    def like(self, other) -> bool:
+        """Whether ``other`` is a layer of this kind and size, its constants too."""
+        return (
+            type(self) is type(other)
+            and len(self) == len(other)
+            and all(getattr(self, name) == getattr(other, name) for name in self.constants)
+        )
+
     def own(self, s):
         """log m(s) + bias s of each state (n_states,)."""
         return s @ self.bias

@@ -82,10 +82,18 @@ class RBM:
     def with_(self, **parts) -> RBM:
         """The same model but for some parts (visible, hidden, weights, log_scale), known to be
         valid. One of Bits and Bits is a `BernoulliRBM`, and so on."""
+        if unknown := parts.keys() - self.__dict__.keys():
+            raise TypeError(
+                f"{sorted(unknown)} are no parts of a model: expected {[*self.__dict__]}"
+            )
         parts = self.__dict__ | parts
         model = object.__new__(class_of(parts["visible"], parts["hidden"]))
         model.__dict__.update(parts)
         return model
+
+    def like(self, other: RBM) -> bool:
+        """Whether both layers of another model are of the kinds and sizes of this one's."""
+        return self.visible.like(other.visible) and self.hidden.like(other.hidden)
 
     @property
     def n_visible(self) -> int:
@@ -132,7 +140,7 @@ class RBM:
     # conditionals ---------------------------------------------------------------------------
 
     def field(self, visible) -> np.ndarray:
-        """v W + a of the hidden units, shape (n_states, n_hidden)."""
+        """v W + a of the hidden units, shape (n_states, n_hidden); nothing is checked."""
         return visible @ self.weights + self.hidden.bias
 
     def visible_field(self, hidden) -> np.ndarray:
@@ -161,7 +169,8 @@ class RBM:
         """A draw of h given v, then of v given h.
 
         It leaves the model invariant unless hidden units are `Leaky`: then it is the sampler of
-        Li et al. (2016), which has a stationary law of its own: see `LeakyRBM`.
+        Li et al. (2016), which has a stationary law of its own: see `LeakyRBM`. Made for loops:
+        the states are not checked, as `log_density` and `sample_hidden` do.
         """
         rng = checks.source_of_random(rng)
         h = self.hidden.draw(self.field(visible), rng)
@@ -185,8 +194,14 @@ class RBM:
 
     def draw(self, n: int, rng) -> np.ndarray:
         """Independent draws of the visible units (n, n_visible), where `log_z` is known."""
+        rng = checks.source_of_random(rng)
         if not self.weights.any():
             return self.visible.draw(self.visible.bias[None], rng, n)
+        if not leaky.is_gaussian(self):
+            raise ValueError(
+                f"{self!r} has weights: its draws are not known in closed form; expected a model "
+                "without weights, or one Gaussian; rl.exact_samples(model, n) enumerates"
+            )
         return leaky.gaussian_draws(self, n, rng)
 
     def exact_log_z(self) -> float:

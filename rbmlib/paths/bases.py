@@ -21,8 +21,7 @@ def base_of(rbm: RBM, base) -> RBM:
     if isinstance(base, RBM):
         if np.any(base.weights):
             raise ValueError("base has weights that are not zero: its log Z would not be known")
-        kinds = [(type(m.visible), type(m.hidden), m.weights.shape) for m in (base, rbm)]
-        if kinds[0] != kinds[1] or base.log_scale:
+        if not rbm.like(base) or base.log_scale:
             raise ValueError(
                 f"base is {base!r}: expected the layers of the target, {rbm.weights.shape}, "
                 "and no log_scale"

@@ -131,8 +131,7 @@ def _checked(checkpoints) -> list[RBM]:
                 f"checkpoints[{i + 1}] has weights of shape {two.weights.shape}, the one before "
                 f"{one.weights.shape}: expected {CHECKPOINTS}"
             )
-        kinds = [(type(model.visible), type(model.hidden)) for model in (one, two)]
-        if kinds[0] != kinds[1] or not two.hidden.conditional:
+        if not one.like(two) or not two.hidden.conditional:
             raise TypeError(f"checkpoints[{i + 1}] is {two!r}: expected {CHECKPOINTS}")
     return models
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from .. import checks
-from ..models.layers import Layer
+from ..models.layers import Layer, Normal
 from ..models.rbm import RBM
 from . import moves
 from .path import Path
@@ -59,7 +59,9 @@ class Polyline(Path):
         if len(models) < 2:
             raise ValueError(f"models holds {len(models)}: expected a base and a target at least")
         self.models, self.rbm = list(models), models[-1]
-        self.knots = np.linspace(0, 1, len(models)) if knots is None else checks.schedule(knots)
+        self.knots = (
+            np.linspace(0, 1, len(models)) if knots is None else checks.schedule(knots, "knots")
+        )
         if self.knots.shape != (len(models),):
             raise ValueError(f"knots has shape {self.knots.shape}: expected ({len(models)},)")
         known = models[0].log_z
@@ -68,6 +70,11 @@ class Polyline(Path):
         self.log_z_base = known
         self.pieces = [Piece(*ends) for ends in pairwise(models)]
         conditional = self.rbm.hidden.conditional
+        if not (conditional or move or isinstance(self.rbm.visible, Normal)):
+            raise ValueError(
+                f"models end in {self.rbm!r}, whose hidden units have no conditional: expected "
+                "Normal visible units, or a move(model, v, rng) that leaves such models invariant"
+            )
         self.move = move or (moves.gibbs if conditional else moves.leaky_hmc)
         self.joint = conditional and len(models) == 2 and self.move is moves.gibbs
         self._sweeps = conditional and self.move is moves.gibbs
@@ -154,8 +161,7 @@ class Piece:
     """The straight line between two models: ``low + t (high - low)`` in every parameter."""
 
     def __init__(self, low: RBM, high: RBM):
-        kinds = [(type(m.visible), type(m.hidden), m.weights.shape) for m in (low, high)]
-        if kinds[0] != kinds[1]:
+        if not low.like(high):
             raise ValueError(f"models hold {high!r} after {low!r}: expected layers of one kind")
         self.low, self.high = low, high
         self.weights, self.base_weights = high.weights - low.weights, bool(low.weights.any())

@@ -15,9 +15,11 @@ from ..context import bar, settings
 from ..models.layers import Bits
 from ..numerics import expit, softplus
 from ..paths.moves import gibbs
+from ..paths.polyline import Polyline
 from .diagonal import DiagonalLoops, is_diagonal
 
 COARSEST = 1 / 128  # largest unit of fixed-point weights that an importance step puts right
+OWN = ("at", "log_density", "transition", "joint_transition")  # what the loops stand for
 COARSEST_SLOPES, UNCORRECTED = 0.1, 0.01  # nats
 
 
@@ -35,6 +37,8 @@ def loops_of(path):
         return DiagonalLoops(path)
     low, high = path.models[0], path.models[-1]
     bits = type(high.visible) is Bits and type(high.hidden) is Bits
+    if any(getattr(type(path), name) is not getattr(Polyline, name) for name in OWN):
+        return None  # a subclass that moves or weighs in its own way
     one_line = bits and len(path.models) == 2 and path.move is gibbs and not low.weights.any()
     return Loops(path.pieces[0]) if one_line else None
 

@@ -120,6 +120,8 @@ def train(
     checks.callback("monitor", monitor)
     checks.instance("watch", watch, str, "the name of a number that the monitor reports")
     start = None if start is None else as_rbm("start", start, "a BernoulliRBM, an RBM or None")
+    if start is not None and not start.hidden.conditional:
+        raise TypeError(f"start is {start!r}: rl.train_gaussian trains models with such units")
     visible = start.visible if start is not None else Bits(np.zeros(_width(data)))
     states = checks.states("data", data, visible)
     loop.check_rows(states, settings["batch_size"])
