@@ -179,7 +179,7 @@ def test_a_path_brings_its_base():
     path = rl.GeometricPath(two_modes()[0])
     with pytest.raises(ValueError, match="data is given with a path"):
         rl.log_z(path, data=np.zeros((3, 120)))
-    with pytest.raises(TypeError, match=r"a BernoulliRBM, or a path to any model"):
+    with pytest.raises(TypeError, match=r"a BernoulliRBM, or a path to a model of other units"):
         rl.log_z(rl.testsystems.random_rbm(5, 3, rng=0).weights)
 
 

@@ -13,8 +13,9 @@ class Path:
     """A curve of models p_beta, from a tractable base (beta = 0) to the target (beta = 1).
 
     A new path is a subclass with ``log_z_base`` and the five methods ``at``, ``sample_base``,
-    ``log_density``, ``log_density_slope`` and ``transition``; every estimator takes it. States are
-    arrays (n_chains, n): visible units, or what stands for them on the path (`visible_of`). The
+    ``log_density``, ``log_density_slope`` and ``transition``; estimators that anneal take it, and
+    those that temper with ``conditional="marginal"`` (`joint`: without). States are arrays
+    (n_chains, n): visible units, or what stands for them on the path (`visible_of`). The
     methods trust what they are given.
 
     Attributes

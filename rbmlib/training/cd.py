@@ -56,7 +56,7 @@ class ContrastiveDivergence(Learner):
         self.check_finite(*self.parameters, largest=LARGEST)
         visible = self.model.visible.with_(bias=self.visible_bias.copy())
         hidden = self.model.hidden.with_(bias=self.hidden_bias.copy())
-        return RBM(visible, hidden, self.weights, log_scale=self.model.log_scale)
+        return RBM(visible, hidden, self.weights, log_scale=self.model.log_scale).with_()
 
     def look(self, monitor) -> dict[str, float]:
         """Reconstruction error and, where it can be had, the exact mean log-likelihood (nats)."""
