@@ -41,7 +41,7 @@ test_processes: $(STAMP)
 	@MAKEFLAGS= $(BIN)/pytest -m processes tests >_build/processes.log 2>&1; found=$$?; cat _build/processes.log; exit $$found
 
 test_library: $(STAMP)
-	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist loadscope --doctest-modules -m "not chapters and not pages and not processes" rbmlib book/lab tests
+	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist loadscope --doctest-modules -m "not chapters and not pages and not processes" rbmlib tests
 
 test_notebooks: $(STAMP) | test_library
 ifneq ($(NBS),)

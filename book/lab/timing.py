@@ -32,7 +32,7 @@ def _draw_and_add(n, delta, betas, offsets, memory, tally):
     k = 0
     for i in range(n):
         key = np.uint64(i)
-        k = tempering.draw_beta(0, k, delta + k, key, betas, offsets, memory, tally)
+        k = tempering.draw_beta(0, delta + k, key, betas, offsets, memory, tally)
     return k
 
 
@@ -42,8 +42,6 @@ def seconds_of_sums(n_draws: int, betas) -> float:
     The draws of `rbmlib.simulated_tempering` with their sums, less bare draws of the same betas.
     """
     n = len(betas)
-    tally = tempering.Tally(
-        *np.zeros((2, 1, 3, n)), *np.zeros((2, n, n), np.int64), *np.zeros((2, 1), np.int64)
-    )
+    tally = tempering.Tally(*np.zeros((2, 1, 3, n)), *np.zeros((2, 1), np.int64))
     one = n_draws, 100.0, betas, -100.0 * betas, adaptive.memory_of(n)
     return max(0.0, seconds_of(_draw_and_add, *one, tally) - seconds_of(_draw_only, *one))

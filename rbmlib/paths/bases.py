@@ -70,7 +70,7 @@ def base_rate(data, smoothing: float = SMOOTHING) -> np.ndarray:
     """Visible biases of the independent model that fits the mean of ``data``.
 
     ``logit((p + s) / (1 + 2 s))``, (n_visible,), with p the mean of each pixel and s the smoothing,
-    above 0, so that no pixel is certain (Salakhutdinov & Murray 2008, section 4.1, choose such a
+    so that no pixel is certain (Salakhutdinov & Murray 2008, section 4.1, choose such a
     base). ``data`` (n_samples, n_visible) are bits or intensities; ValueError outside [0, 1].
 
     Examples
@@ -87,8 +87,8 @@ def base_rate(data, smoothing: float = SMOOTHING) -> np.ndarray:
             f"data runs from {pixels.min()} to {pixels.max()}: expected values in [0, 1]; "
             "divide by the largest value that they can take (255 for bytes), or binarise them"
         )
-    meaning = "above 0 and up to 1e6, such as 0.05"
-    smoothing = checks.number("smoothing", smoothing, meaning, above=0, most=1e6)
+    meaning = "from 1e-12, above which no bias is infinite, to 1e6, such as 0.05"
+    smoothing = checks.number("smoothing", smoothing, meaning, least=1e-12, most=1e6)
     return smoothed(pixels.mean(axis=0, dtype=float), smoothing)
 
 
