@@ -23,7 +23,7 @@ BESIDE = {
     "paths": ["AdaptedSteps"],
     "estimators": ["estimator", "gain_sequence", "MBARSolution", "FixedPoints"],
     "training": ["Reweighted", "TrajectoryWeights"],
-    "sweeps": ["Sweep", "StoreError", "Summary", "TaskKind", "task"],
+    "sweeps": ["Sweep", "StoreError", "Summary", "task"],
     "book": [
         "judge", "measured", "verdicts", "claims", "tables", "errors", "plots", "parameters",
         "stored", "timing",
