@@ -274,8 +274,12 @@ def test_as_many_processes_as_cores_or_tasks(monkeypatch, n_workers, n_tasks, wa
     assert _engine._n_processes(n_workers, n_tasks) == wanted
 
 
-def test_nothing_is_downloaded_for_what_lies_in_the_table(repository, monkeypatch, capsys):
+def test_nothing_is_downloaded_for_what_lies_in_the_table(
+    repository, monkeypatch, capsys, tmp_path
+):
     """`run` in a fresh checkout, whose tables need published models that are not there."""
+    monkeypatch.delenv("RBMLIB_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr("rbmlib.datasets.rbms.fetch", None)  # which would
     source = str(repository / "book" / "scales" / "ais_bounds.yaml")
     assert main(["run", source, "--dry-run"]) == 0
