@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from rbmlib import BernoulliRBM
 from rbmlib.checks import generator, instance, one_of
@@ -34,7 +35,8 @@ def hard_rbm(kind: str, rng=None) -> KnownModel:
     Parameters
     ----------
     kind : {"random", "frustrated", "ferromagnet", "hopfield", "pocket", "sparse", "unequal", \
-"degenerate", "tall", "idle", "masked", "trained", "union", "union of pockets"}
+"degenerate", "tall", "idle", "masked", "trained", "union", "union of pockets", "mean field", \
+"random field", "first order", "spike in slab", "golf", "glass", "large weights", "wide modes"}
         "random": Gaussian weights of any strength. "frustrated": all spins couple by plus or minus
         the same. "ferromagnet": two signs of unequal weight. "hopfield": patterns of unequal depth,
         each with its opposite. "pocket": one or two hidden units that, when they are on, hold
@@ -43,7 +45,13 @@ def hard_rbm(kind: str, rng=None) -> KnownModel:
         orders of magnitude. "degenerate": orthogonal patterns of the same depth. "tall": one layer
         ten times the other. "idle": any of these and units without weights. "masked": units that
         a bias holds at one state. "trained": on noisy prototypes, by PCD. "union": two to four of
-        the others that do not touch; "union of pockets" with a pocket in each.
+        the others that do not touch; "union of pockets" with a pocket in each. "mean field": up to
+        1,000 spins, every pair across the layers coupled alike, in a field; "random field": the
+        same with a random field on each. "first order": a few strong hidden units, all on or all
+        off, with nothing between. "spike in slab": a single visible state holds 20% to 95% of Z.
+        "golf": three to six such states on a flat ground. "glass": couplings of plus or minus one
+        at a low temperature. "large weights": trained by CD-1 at a rate that is too high. "wide
+        modes": patterns of hundreds of visible units just above where they begin to hold.
     rng : int, Generator or None
         The same seed gives the same model.
 
@@ -229,8 +237,8 @@ def _masked(rng):
     return _enumerated(BernoulliRBM(rbm.weights, b, rbm.hidden_bias, log_scale=rbm.log_scale))
 
 
-def _trained(rng):
-    """By persistent contrastive divergence on prototypes with noise, of unequal frequency."""
+def _trained(rng, rate: float = PCD_RATE, persistent: bool = True):
+    """By (persistent) contrastive divergence on prototypes with noise, of unequal frequency."""
     n, m = _layers(rng)
     prototypes = rng.random((rng.integers(2, 9), n)) < rng.uniform(0.2, 0.5)
     shares = rng.dirichlet(np.ones(len(prototypes)))
@@ -240,12 +248,13 @@ def _trained(rng):
     for _ in range(PCD_STEPS):
         data = prototypes[rng.choice(len(shares), PCD_CHAINS, p=shares)]
         data = (data ^ (rng.random(data.shape) < noise)).astype(float)
+        chains = chains if persistent else data
         hidden = rng.random((PCD_CHAINS, m)) < expit(chains @ w + a)
         chains = (rng.random(chains.shape) < expit(hidden @ w.T + b)).astype(float)
         here, there = expit(data @ w + a), expit(chains @ w + a)
-        w += PCD_RATE * (data.T @ here - chains.T @ there) / PCD_CHAINS
-        b += PCD_RATE * (data - chains).mean(axis=0)
-        a += PCD_RATE * (here - there).mean(axis=0)
+        w += rate * (data.T @ here - chains.T @ there) / PCD_CHAINS
+        b += rate * (data - chains).mean(axis=0)
+        a += rate * (here - there).mean(axis=0)
     return _enumerated(BernoulliRBM(w, b, a))
 
 
@@ -253,6 +262,92 @@ def _union(rng, kinds=None):
     parts = [_of(rng, kinds or TOUCHING) for _ in range(rng.integers(2, 5))]
     parts = [(rbm.transposed() if rng.random() < 0.5 else rbm, log_z) for rbm, log_z in parts]
     return union_rbm(*(rbm for rbm, _ in parts)), float(sum(log_z for _, log_z in parts))
+
+
+def _counted(n: int, m: int, coupling: float, b: float, a: float) -> float:
+    """log Z of n x m units of equal weights and biases: a sum over how many of each are on."""
+    on, up = np.arange(n + 1)[:, None], np.arange(m + 1)
+    ways = _log_choose(n)[:, None] + _log_choose(m)
+    return float(logsumexp((ways + coupling * on * up + b * on + a * up).ravel()))
+
+
+def _log_choose(n: int) -> np.ndarray:
+    k = np.arange(n + 1)
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+
+
+def _mean_field(rng):
+    """Of spins of coupling J and one field: s s' J = (4 v h - 2 v - 2 h + 1) J."""
+    n, m = int(rng.integers(40, 600)), int(rng.integers(10, 400))
+    coupling = rng.uniform(0.7, 2.5) / np.sqrt(n * m)
+    field = rng.choice([0, 1]) * rng.uniform(0, 1.5) / (n + m)
+    rbm = BernoulliRBM.from_spins(np.full((n, m), coupling), np.full(n, field), np.full(m, field))
+    weight, b, a = rbm.weights[0, 0], rbm.visible_bias[0], rbm.hidden_bias[0]
+    return rbm, _counted(n, m, weight, b, a) + rbm.log_scale
+
+
+def _random_field(rng):
+    n, m = _layers(rng)
+    couplings = np.full((n, m), rng.uniform(1.1, 4) / np.sqrt(n * m))
+    fields = rng.uniform(0, 0.5) * rng.normal(size=n), rng.uniform(0, 0.5) * rng.normal(size=m)
+    return _enumerated(BernoulliRBM.from_spins(couplings, *fields))
+
+
+def _first_order(rng):
+    """Hidden units of equal weights c: all on at many visible units, all off at few.
+
+    log p*(k visible units on) = log C(n, k) + b k + m softplus(a + c k); their bias a gives the
+    states above and below k = -a / c a share of Z, found by bisection.
+    """
+    n, m = int(rng.integers(60, 300)), int(rng.integers(6, 40))
+    weight, b = rng.uniform(2, 5) / m, -rng.uniform(0, 1)
+    share, on = rng.uniform(0.1, 0.9), np.arange(n + 1)
+
+    def odds(a):
+        logs = _log_choose(n) + b * on + m * softplus(a + weight * on)
+        above = on > -a / weight
+        return logsumexp(logs[above]) - logsumexp(logs[~above])
+
+    low, high = -weight * n * (1 - 1e-9), -1e-9
+    for _ in range(60):
+        a = (low + high) / 2
+        low, high = (a, high) if odds(a) < np.log(share / (1 - share)) else (low, a)
+    rbm = BernoulliRBM(np.full((n, m), weight), np.full(n, b), np.full(m, a))
+    return rbm, _counted(n, m, weight, b, a)
+
+
+def _spikes(rng, number: int, ground: float, shape=None):
+    """Hidden units that hold all visible ones in one state each, of a share of Z together.
+
+    Each weighs as much as the ground times its odds, on its own; the sum over all is enumerated.
+    """
+    n, m = shape or (int(rng.integers(20, 60)), int(rng.integers(4, 8)))
+    rbm, log_z = _random(rng, (n, m), ground)
+    share = rng.uniform(0.2, 0.95)
+    patterns = rng.uniform(6, 12) * rng.choice([-1.0, 1.0], (n, number))
+    alone = [
+        _enumerated(BernoulliRBM(rbm.weights, rbm.visible_bias + p, rbm.hidden_bias))[1]
+        for p in patterns.T
+    ]
+    odds = np.log(rng.dirichlet(np.ones(number)) * share / (1 - share))
+    weights = np.column_stack([rbm.weights, patterns])
+    a = np.concatenate([rbm.hidden_bias, log_z - np.array(alone) + odds])
+    return _enumerated(BernoulliRBM(weights, rbm.visible_bias, a))
+
+
+def _glass(rng):
+    shape = int(rng.integers(16, 50)), int(rng.integers(10, 16))
+    strength = rng.uniform(0.4, 1.2)
+    return _spins(rng, strength * rng.choice([-1.0, 1.0], size=shape), rng.choice([0, 0.1]))
+
+
+def _wide_modes(rng):
+    n, m = int(rng.integers(250, 480)), int(rng.integers(10, 16))
+    n_modes = int(rng.integers(2, 5))
+    patterns = rng.choice([-1.0, 1.0], size=(n, n_modes))
+    shared = rng.choice([-1.0, 1.0], size=(n_modes, m)) * (rng.random((n_modes, m)) < 0.6)
+    couplings = patterns @ shared * rng.uniform(1.0, 1.6) / np.sqrt(n * m)
+    return _spins(rng, couplings + rng.normal(0, 0.2 / np.sqrt(n), (n, m)), 0.02)
 
 
 _KINDS = {
@@ -270,6 +365,14 @@ _KINDS = {
     "trained": _trained,
     "union": _union,
     "union of pockets": lambda rng: _union(rng, ["pocket"]),
+    "mean field": _mean_field,
+    "random field": _random_field,
+    "first order": _first_order,
+    "spike in slab": lambda rng: _spikes(rng, 1, 3.0),
+    "golf": lambda rng: _spikes(rng, int(rng.integers(3, 7)), 1.0),
+    "glass": _glass,
+    "large weights": lambda rng: _trained(rng, rate=1.0, persistent=False),
+    "wide modes": _wide_modes,
 }
 HARD_KINDS = tuple(_KINDS)
 TOUCHING = HARD_KINDS[:9]  # those that are one part
