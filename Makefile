@@ -20,7 +20,7 @@ threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) N
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock book executed chapter pages notebooks articles test test_processes test_library test_notebooks bench lint release clean exercises slides check mutants
+.PHONY: help setup lock book executed chapter pages notebooks articles test test-all test_processes test_library test_notebooks bench lint release clean exercises slides check mutants
 
 book: $(STAMP)  ## run a copy of every chapter and render the book to _build/html
 	@BOOK_JOBS=$(JOBS) BOOK_CHAPTERS="$$($(MAKE) --silent -n executed | sed -nE 's,.*run_chapter\.py (book/[^ ]*\.ipynb) .*,\1,p' | tr '\n' ' ')"; \
@@ -35,6 +35,9 @@ test: $(STAMP)  ## every test: library, stored notebooks, chapters at other para
 	@$(MAKE) --silent pages
 	$(BIN)/pytest -n 2 --dist loadgroup -m pages tests
 	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist load -m chapters tests
+
+test-all: $(STAMP)  ## every test, with the contrast of every text on every page (see CONTRIBUTING)
+	@RBMLIB_EVERY_ELEMENT=1 $(MAKE) --silent test
 
 test_processes: $(STAMP)
 	@mkdir -p _build
@@ -105,7 +108,7 @@ clean:  ## remove everything built, and .venv
 	find rbmlib book tests -name __pycache__ -prune -exec rm -rf {} +
 
 help:  ## print this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 # ---------------------------------------------------------------- set-up
 FIND_PYTHON = for p in $(PYTHON) $(if $(PYTHON),,python3 python3.14 python3.13 python3.12 python3.11 python); do \

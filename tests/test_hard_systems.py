@@ -9,7 +9,6 @@ import rbmlib as rl
 from rbmbook import hard_systems
 from rbmbook.hard_systems import HARD_KINDS, disguised_rbm, hard_rbm, union_rbm
 
-
 COUNTED = "mean field", "first order"  # too large to enumerate: summed over counts
 
 
