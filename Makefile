@@ -16,6 +16,8 @@ JOBS    := $(if $(word 2,$(NBS)),2,1)
 CORES   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 SHARE   := $(shell n=$$(( $(CORES) / $(JOBS) )); [ $$n -gt 0 ] && echo $$n || echo 1)
 HALF    := $(shell n=$$(( $(CORES) / 2 )); [ $$n -gt 0 ] && echo $$n || echo 1)
+marked   = $(shell grep -l 'pytest.mark.$(1)' tests/test_*.py)
+unexport PYTHONDONTWRITEBYTECODE
 threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) NUMBA_NUM_THREADS=$(1) RBMLIB_NUM_THREADS=$(1)
 
 .DEFAULT_GOAL := help
@@ -33,15 +35,15 @@ book: $(STAMP)  ## run a copy of every chapter and render the book to _build/htm
 test: $(STAMP)  ## every test: library, stored notebooks, chapters at other parameters, rendered pages
 	@$(MAKE) --silent -j2 test_processes test_notebooks
 	@$(MAKE) --silent pages
-	$(BIN)/pytest -n 2 --dist loadgroup -m pages tests
-	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist load -m chapters tests
+	$(BIN)/pytest -n 2 --dist loadgroup -m pages $(call marked,pages)
+	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist load -m chapters $(call marked,chapters)
 
 test-all: $(STAMP)  ## every test, with the contrast of every text on every page (see CONTRIBUTING)
 	@RBMLIB_EVERY_ELEMENT=1 $(MAKE) --silent test
 
 test_processes: $(STAMP)
 	@mkdir -p _build
-	@MAKEFLAGS= $(BIN)/pytest -m processes tests >_build/processes.log 2>&1; found=$$?; cat _build/processes.log; exit $$found
+	@MAKEFLAGS= $(BIN)/pytest -m processes $(call marked,processes) >_build/processes.log 2>&1; found=$$?; cat _build/processes.log; exit $$found
 
 test_library: $(STAMP)
 	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist loadscope --doctest-modules -m "not chapters and not pages and not processes" rbmlib tests

@@ -109,60 +109,57 @@ def test_chapter_runs_with_other_parameters(chapter, tmp_path, read_notebook, ow
     assert {path.name for path in tmp_path.iterdir()} == {"out.ipynb"}, "the chapter left files"
 
 
-def refusal(chapter, tmp_path, parameters: dict) -> str:
-    """The last line that papermill prints about a run that must stop before it computes."""
-    target = tmp_path / "out.ipynb"
-    done = papermill(chapter, target, tmp_path, parameters)
+def test_unknown_parameter_is_refused_by_the_command_line(tmp_path):
+    chapter, target = next(c for c in chapter_paths() if c.stem == "start"), tmp_path / "out.ipynb"
+    done = papermill(chapter, target, tmp_path, {"sead": 3})
     assert done.returncode != 0, "not refused"
-    if target.exists():  # not if papermill itself refuses
-        cells = json.loads(target.read_text(encoding="utf-8"))["cells"]
-        run = [c for c in cells if c["cell_type"] == "code" and c["execution_count"]]
-        assert len(run) <= 3, "more has run than the parameters and the set-up"
-    return done.stderr.strip().splitlines()[-1]
+    assert "sead" in done.stderr.strip().splitlines()[-1]
+    cells = json.loads(target.read_text(encoding="utf-8"))["cells"]
+    run = [c for c in cells if c["cell_type"] == "code" and c["execution_count"]]
+    assert len(run) <= 3, "more has run than the parameters and the set-up"
 
 
-def test_unknown_parameter_is_refused_by_name(chapter, tmp_path):
-    assert "sead" in refusal(chapter, tmp_path, {"sead": 3})
-
-
-def run_cells(client, cells) -> None:
-    for i, cell in enumerate(cells):
+def run_cells(client, sources: list[str]) -> None:
+    client.nb.cells = [nbformat.v4.new_code_cell(text) for text in sources]
+    for i, cell in enumerate(client.nb.cells):
         client.execute_cell(cell, i)
 
 
-def refusals(chapter, folder, every: list[dict]) -> list[str]:
-    """What the first cells say of each set of parameters that they must refuse, in one kernel.
-
-    After the parameters' cell comes one with those given, as papermill injects it; before each
-    set the kernel forgets all names.
-    """
-    cells = nbformat.read(chapter, 4).cells
-    code = [c for c in cells if c.cell_type == "code"]
-    place = next(i for i, c in enumerate(code) if "parameters" in c.metadata.get("tags", []))
-    said = []
-    notebook = nbformat.v4.new_notebook()
+@pytest.fixture(scope="session")
+def kernel():
+    """One for all refusals of a process, which forgets all names before each."""
     client = nbclient.NotebookClient(
-        notebook, timeout=GIVEN_UP, kernel_name="python3", resources={"metadata": {"path": folder}}
+        nbformat.v4.new_notebook(), timeout=GIVEN_UP, kernel_name="python3"
     )
     with client.setup_kernel():
-        for given in every:
-            injected = "\n".join(f"{name} = {value!r}" for name, value in given.items())
-            sources = [c.source for c in code[: place + 1]]
-            sources += [injected, *(c.source for c in code[place + 1 : place + 2])]
-            notebook.cells = [nbformat.v4.new_code_cell(text) for text in ["%reset -f", *sources]]
-            with pytest.raises(nbclient.exceptions.CellExecutionError) as refused:
-                run_cells(client, notebook.cells)
-            said.append(refused.value.evalue)
+        yield client
+
+
+def refusals(kernel, chapter, folder, every: list[dict]) -> list[str]:
+    """What the first cells say of each set of parameters that they must refuse.
+
+    After the parameters' cell comes one with those given, as papermill injects it.
+    """
+    code = [c for c in nbformat.read(chapter, 4).cells if c.cell_type == "code"]
+    place = next(i for i, c in enumerate(code) if "parameters" in c.metadata.get("tags", []))
+    said = []
+    for given in every:
+        injected = "\n".join(f"{name} = {value!r}" for name, value in given.items())
+        sources = ["%reset -f", f"%cd -q {folder}", *(c.source for c in code[: place + 1])]
+        sources += [injected, *(c.source for c in code[place + 1 : place + 2])]
+        with pytest.raises(nbclient.exceptions.CellExecutionError) as refused:
+            run_cells(kernel, sources)
+        said.append(refused.value.evalue)
     return said
 
 
-def test_wrong_parameters_are_refused_by_name(chapter, tmp_path):
+def test_wrong_parameters_are_refused_by_name(chapter, tmp_path, kernel):
     """A run stops in the set-up cell, with a message that names the parameter and the remedy.
 
     `-p n_chains ten`; a name that is no model; a model or data that do not fit (tests/test_live.py
     has all reasons).
     """
-    declared, wrong = parameters_of(chapter), []
+    declared, wrong = parameters_of(chapter), [({"sead": 3}, ("sead",))]
     for kind, value in (("int", "ten"), ("str", "no-such-thing")):
         names = [name for name, (annotation, _) in declared.items() if annotation == kind]
         if name := next((n for n in names if n != "seed"), next(iter(names), None)):
@@ -171,8 +168,7 @@ def test_wrong_parameters_are_refused_by_name(chapter, tmp_path):
         np.save(tmp_path / "narrow.npy", np.zeros((3, 5)))
         wrong.append(({"model": "gaussian_cifar10"}, ("model", "binary visible units")))
         wrong.append(({"model": "pcd_10", "data": "narrow.npy"}, ("data", "(3, 5)")))
-    assert wrong
-    messages = refusals(chapter, tmp_path, [given for given, _ in wrong])
+    messages = refusals(kernel, chapter, tmp_path, [given for given, _ in wrong])
     for (_, words), message in zip(wrong, messages, strict=True):
         for word in words:
             assert word in message
