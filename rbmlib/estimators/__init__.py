@@ -1,9 +1,18 @@
 """Estimators of log Z, one published method a file; each returns an `Estimate`.
 
-The function ``rl.ais`` stands in the module ``rbmlib.estimators.ais``: this room imports neither.
+All take a path or a model first, or a tempered sample, and random numbers by ``rng``. A docstring
+here says what is its own: `estimator` adds what is `SHARED` to what ``help`` shows.
+
+An argument that is wrong is refused with a ValueError or TypeError that names it, before anything
+is drawn. A run whose own checks failed is returned all the same: `Estimate.converged` is False, a
+`ConvergenceWarning` says what failed and what to change, ``settings["checks"]`` holds what was
+looked for, and the standard error the largest disagreement found. Inside the library a module such
+as ``rbmlib.estimators.ais`` holds the function ``rl.ais``: this room imports neither.
 """
 
 import functools
+import inspect
+import re
 import time
 from dataclasses import replace
 from typing import Any
@@ -14,12 +23,56 @@ from .. import __version__, checks
 from ..context import Function, configured, own_signature
 from ..paths.path import Path
 
+PARAMETERS = "Parameters\n----------\n"
+SHARED = {
+    "path": """Path
+    From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.""",
+    "sample": """TemperedSample
+    Of `rbmlib.simulated_tempering` or `rbmlib.parallel_tempering`, two chains or more.""",
+    "betas": """array (K,)
+    Rising from 0 to 1, such as ``rl.schedules.linear(1000)``. Where they may be left out, pilots
+    choose them: `rbmlib.rts` and `rbmlib.smc` say how.""",
+    "n_chains": """int
+    Independent chains; of methods that exchange, ladders.""",
+    "n_sweeps": """int
+    Sweeps of each chain. Where they may be left out, `rbmlib.rts` says how many are taken.""",
+    "rng": """int, Generator or None
+    Seed; the same seed gives the same bits, whatever ``n_threads``.""",
+    "prior": """array (K,), optional
+    r_k > 0, how often each of the betas is to be visited; uniform by default.""",
+    "conditional": """{"joint", "marginal"}
+    What beta is drawn given, (v, h) or v: see `rbmlib.simulated_tempering`. Take more chains for
+    "marginal".""",
+    "record_every": """int
+    Every how many sweeps a state is kept in `Estimate.states`.""",
+    "n_threads, progress": """optional
+    As of `rbmlib.using`.""",
+}
+
+
+def documented(function: Function, names) -> str:
+    """The docstring of an estimator, with what is `SHARED` of the arguments it leaves out."""
+    text = inspect.cleandoc(function.__doc__ or "")
+    if PARAMETERS not in text:
+        before, returns, after = text.partition("\n\nReturns\n")
+        text = f"{before}\n\n{PARAMETERS}{returns}{after}"
+    before, after = text.split(PARAMETERS)
+    own, end, rest = after.partition("\n\n")
+    described = ", ".join(re.findall(r"(?m)^(\w[\w, ]*) : ", own)).split(", ")
+    *entries, context = [
+        f"{name} : {meaning}"
+        for name, meaning in SHARED.items()
+        if name not in described and (name in names or name == "n_threads, progress")
+    ]
+    parameters = "\n".join([*entries, *([own] if own else []), context])
+    return before + PARAMETERS + parameters + end + rest
+
 
 def estimator(function: Function) -> Function:
     """Decorator: what all estimators share.
 
-    Threads and progress by keyword, the clock, seed and version in the settings, and that a
-    ``path`` is one.
+    Threads and progress by keyword, the clock, seed and version in the settings, that a ``path``
+    is one, and what the docstring need not say.
     """
     signature = own_signature(function)
 
@@ -45,4 +98,5 @@ def estimator(function: Function) -> Function:
         seconds = before + time.perf_counter() - started
         return replace(found, seconds=seconds, settings=about | found.settings)
 
+    run.__doc__ = documented(function, signature.parameters)
     return configured(run)  # type: ignore[return-value]

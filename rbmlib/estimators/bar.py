@@ -101,40 +101,34 @@ def bar(
 
     Parameters
     ----------
-    path, betas, n_chains, rng, n_threads, progress
-        As in `rbmlib.ais`; ``n_chains`` are annealed in each direction.
+    n_chains : int
+        Annealed in each direction.
     start : {"auto", "exact", "chains"} or array (n_chains, n_visible)
         Where the reverse chains begin, as in `rbmlib.reverse_ais`; "chains" are the forward
-        chains, resampled, and states of your own must be independent draws.
+        chains, resampled and moved ``n_burn_in`` sweeps, and states of your own must be
+        independent draws.
 
     Returns
     -------
     Estimate
-        `std_error` counts forward chains with their descendants as one (see Notes).
         ``settings["forward"]`` and ``settings["reverse"]`` are (log Z, standard error) of each
         direction alone; `log_weights` and `ess` are of the forward chains,
         ``settings["reverse_log_weights"]`` of the reverse ones, and ``settings["overlap"]`` says
         how many of the work values lie where both directions reach (four times the slope
-        below). ``converged`` is False, with a `ConvergenceWarning`, when these are fewer than 100
-        and fewer than half, or when resampled chains descend from too few particles: from fewer
-        than 100 (by `ess`) and from fewer than four fifths of all. A mode that annealing reaches
-        rarely shows in the weights only once many particles have a say; before that, runs that
-        missed it look better than those that did not, so that the interval is wider above:
-        shortened to 50 and 80%, it holds log Z up to four points too often, in 1,000 runs each
-        (ten and more in 100 runs of a leaky model, 100 of which held it at 95%).
+        below). Flagged when these are few, or when resampled chains descend from few particles
+        (by `ess`).
 
     Notes
     -----
     A change d of the equation of Bennett moves log Z by d over its slope B. With independent
-    starts the variance is ``[n_F var(s_F) + n_R var(s_R)] / B**2``. Resampled
-    chains share ancestors: there the terms of forward chain i and of the reverse chains that
-    descend from it are summed, ``t_i = s_i - mean(s_F) - sum_j (s_j - mean(s_R))`` over j from i,
-    and the variance is ``n_F / (n_F - 1) * sum t_i**2 / B**2``: the bootstrap over forward chains
-    with their descendants to first order. Few families may make up most of that sum; the interval
-    is Student's for their effective number, ``(sum t_i**2)**2 / sum t_i**4``, which
-    ``settings["families"]`` holds. Above log Z it is ``1 + 10 s`` times as wide, with s the
-    standard error of the forward estimate: both directions are low where a heavy mode is missing
-    among the ancestors. The 10 was measured (h20, 1,000 steps), not derived.
+    starts the variance is ``[n_F var(s_F) + n_R var(s_R)] / B**2``. Resampled chains share
+    ancestors: there the terms of forward chain i and of the reverse chains that descend from it are
+    summed, ``t_i = s_i - mean(s_F) - sum_j (s_j - mean(s_R))`` over j from i, and the variance is
+    ``n_F / (n_F - 1) * sum t_i**2 / B**2``: the bootstrap over forward chains with their
+    descendants to first order. The interval is Student's for the effective number of families,
+    ``(sum t_i**2)**2 / sum t_i**4``, in ``settings["families"]``. Above log Z it is ``1 + 10 s``
+    times as wide, with s the standard error of the forward estimate (the 10 was measured): both
+    directions are low where a heavy mode is missing among the ancestors.
 
     Examples
     --------

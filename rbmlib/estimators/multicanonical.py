@@ -23,7 +23,7 @@ from ..numerics import expit, logmeanexp, softplus
 from ..paths import GeometricPath
 from ..results import Estimate, blocks_of_time, finished, halves, round_trips, some_spread
 from . import estimator
-from .bar_of_sample import BLOCKS
+from .neighbours import BLOCKS
 
 LIVE, LIVE_SWEEPS = 300, 2  # states of nested sampling, and sweeps of them at each level
 FIRST_GAIN, LAST_GAIN = 1.0, 0.01  # nats that the weight of a level loses in a sweep, on average
@@ -52,17 +52,15 @@ def multicanonical(
     n_chains, n_sweeps : int
         Chains, which share the weights, and sweeps with these weights fixed. A sweep draws
         each visible unit once. Half of the chains begin in the base, half at the top.
-    rng : int, Generator or None
     n_learning : int, optional
         Sweeps before that, in which the weights are made smooth; by default a quarter as many.
 
     Returns
     -------
     Estimate
-        The error bar is the spread of chains. Flagged where chains made fewer than two round trips
-        from where the base has its weight to where the target has it, or where halves of the
-        run or blocks of time disagree. ``trace["levels"]`` are the lower ends of the levels of U,
-        ``trace["log_share"]`` the log of the share of the base in each as the run found it, and
+        The error bar is the spread of chains. A round trip is one from where the base has its
+        weight to where the target has it. ``trace["levels"]`` are the lower ends of the levels of
+        U, ``trace["log_share"]`` the log of the share of the base in each as the run found it, and
         ``trace["visits"]`` how often each was visited.
 
     Notes

@@ -59,8 +59,6 @@ def smc(
 
     Parameters
     ----------
-    path, n_chains, rng
-        As in `rbmlib.ais`.
     betas : array (K + 1,), optional
         By default a pilot of 32 chains and half as many steps says where the chains are slow
         (`rbmlib.schedules.friction`).
@@ -77,11 +75,11 @@ def smc(
         ``ess`` is the effective number of ancestors: 1 over the sum of the squared shares that
         the descendants of each have in the final weights. `converged` and the interval follow
         from it as from that of `rbmlib.ais`, with Student's law for the number of families that
-        make up the error, which are to be two or more. ``states`` are resampled: draws of the
-        target, with equal weights. ``settings["resampled"]`` holds the steps after which chains
-        were resampled, and ``settings["n_families"]`` how many ancestors have descendants.
-        ``std_error`` is too long where chains are resampled often (a ``threshold`` near 1):
-        families die out each time, while systematic resampling adds little to the variance.
+        make up the error, two or more. ``states`` are resampled: draws of the target, with equal
+        weights. ``settings["resampled"]`` holds the steps after which that was done, and
+        ``settings["n_families"]`` how many ancestors have descendants. ``std_error`` is too long
+        where ``threshold`` is near 1: families die out each time, while systematic resampling
+        adds little to the variance.
 
     Examples
     --------
@@ -116,10 +114,10 @@ def smc(
             log_z += float(logmeanexp(log_weights))
             v, family, log_weights = v[kept], family[kept], np.zeros(n_chains)
             resampled_after.append(now)
-    settings = {"n_temperatures": last, "stream_seed": stream.seed, "threshold": threshold}
-    settings |= {"look_every": look_every, "resampled": resampled_after}
     log_z += float(logmeanexp(log_weights))
     shares, states = family_shares(log_weights, family), v[resampled(log_weights, chosen)]
+    settings = {"n_temperatures": last, "stream_seed": stream.seed, "threshold": threshold}
+    settings |= {"look_every": look_every, "resampled": resampled_after}
     settings["n_families"] = int(np.unique(family).size)
     return _of_families(path, v, log_z, shares, n_sweeps=last, states=states, settings=settings)
 

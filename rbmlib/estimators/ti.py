@@ -17,9 +17,8 @@ from ..context import Context
 from ..paths.path import Path
 from ..results import Check, Estimate, of_chains
 from . import estimator
-from .bar_of_sample import checked_sample, checked_skip
-from .rts import UNUSED
-from .rts_start import tempered
+from .neighbours import checked_sample, checked_skip
+from .rts import UNUSED, tempered
 
 RULES = ("trapezoid", "riemann", "corrected", "simpson")
 PER_LENGTH = 8  # betas of a planned ladder to one standard deviation of the slope
@@ -46,8 +45,7 @@ def ti(
     source : TemperedSample or Path
         Tempered states; or a path, on which `rbmlib.rts` then draws them (with ``betas``,
         ``n_chains``, ``n_sweeps``, ``rng``), given v alone if the path has no joint slope. By
-        default betas are twice as close as those of `rbmlib.rts`, for the sake of the rule, and
-        sweeps as many as there.
+        default betas are twice as close as those of `rbmlib.rts`, for the sake of the rule.
     rule : {"trapezoid", "riemann", "corrected", "simpson"}
         "riemann": right end of each interval. "corrected": the trapezoid rule less
         ``h^2 / 12`` times the change of the variance of the slope, which is the slope's derivative
@@ -57,8 +55,6 @@ def ti(
         interpolated. Parallel tempering has the latter only.
     skip : int
         Blocks of time not used.
-    n_threads, progress
-        As of `rbmlib.using`.
 
     Returns
     -------
@@ -67,7 +63,6 @@ def ti(
         far it lies from the corrected rule and from Simpson's, whichever is farther
         (``settings["rule_error"]``). Where that exceeds three quarters of the error of the
         chains the estimate is flagged. ``settings["empty"]`` counts interpolated betas.
-        Intervals of runs given the visible units alone are as those of `rbmlib.rts`.
 
     Examples
     --------
@@ -87,10 +82,16 @@ def ti(
                 "so that its variance is not its derivative: expected 'simpson' or 'trapezoid'"
             )
         source, about = tempered(
-            "ti", source, betas, n_chains, n_sweeps, rng, per_length=PER_LENGTH,
+            "ti",
+            source,
+            betas,
+            n_chains,
+            n_sweeps,
+            rng,
+            per_length=PER_LENGTH,
             conditional="joint" if source.joint else "marginal",
             record_every=lambda n_sweeps: max(1, n_sweeps // 1000),
-        )  # fmt: skip
+        )
         skip = max(skip, UNUSED)
     checked_sample(source, f"a TemperedSample, or {checks.PATH_MEANING}", "source")
     if rule == "corrected" and source.conditional != "joint":

@@ -33,7 +33,7 @@ from ..results import (
 from ..sampling.exchange import Rungs, exchange, place_rungs
 from . import estimator
 from .bar import bennett
-from .bar_of_sample import BLOCKS, OVERLAP
+from .neighbours import BLOCKS, OVERLAP
 
 PILOT_CHAINS, PILOT_SWEEPS = 100, 20
 LEAST_ACCEPTANCE = 0.05
