@@ -24,6 +24,9 @@ from ..context import Function, configured, own_signature
 from ..paths.path import Path
 
 PARAMETERS = "Parameters\n----------\n"
+RETURNS = (
+    "Returns\n-------\nEstimate\n    Of log Z in nats, with its error bar and what was checked."
+)
 SHARED = {
     "path": """Path
     From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.""",
@@ -43,6 +46,13 @@ SHARED = {
     "conditional": """{"joint", "marginal"}
     What beta is drawn given, (v, h) or v: see `rbmlib.simulated_tempering`. Take more chains for
     "marginal".""",
+    "rao_blackwell": """bool
+    Average the probabilities of the betas (True), or count those drawn.""",
+    "skip": """int
+    What of the beginning is not used: kept states of each chain, or, by `rbmlib.rts_of_sample` and
+    `rbmlib.ti`, blocks of time, of which there are 20.""",
+    "n_burn_in": """int
+    Sweeps of chains begun elsewhere that are not used.""",
     "record_every": """int
     Every how many sweeps a state is kept in `Estimate.states`.""",
     "n_threads, progress": """optional
@@ -51,11 +61,11 @@ SHARED = {
 
 
 def documented(function: Function, names) -> str:
-    """The docstring of an estimator, with what is `SHARED` of the arguments it leaves out."""
+    """The docstring of an estimator, with what is `SHARED` of what it leaves out."""
     text = inspect.cleandoc(function.__doc__ or "")
     if PARAMETERS not in text:
-        before, returns, after = text.partition("\n\nReturns\n")
-        text = f"{before}\n\n{PARAMETERS}{returns}{after}"
+        before, *parts = re.split(r"\n\n(?=\w+\n---)", text, maxsplit=1)
+        text = "\n\n".join([before, PARAMETERS + "".join(f"\n\n{part}" for part in parts)])
     before, after = text.split(PARAMETERS)
     own, end, rest = after.partition("\n\n")
     described = ", ".join(re.findall(r"(?m)^(\w[\w, ]*) : ", own)).split(", ")
@@ -65,14 +75,15 @@ def documented(function: Function, names) -> str:
         if name not in described and (name in names or name == "n_threads, progress")
     ]
     parameters = "\n".join([*entries, *([own] if own else []), context])
-    return before + PARAMETERS + parameters + end + rest
+    returns = "" if "Returns\n---" in rest else f"\n\n{RETURNS}"
+    return before + PARAMETERS + parameters + returns + end + rest
 
 
 def estimator(function: Function) -> Function:
     """Decorator: what all estimators share.
 
     Threads and progress by keyword, the clock, seed and version in the settings, that a ``path``
-    is one, and what the docstring need not say.
+    is one, and what a docstring need not say.
     """
     signature = own_signature(function)
 

@@ -8,8 +8,6 @@ The mean of w is Z in expectation; by Jensen its logarithm, and the mean of log 
 log Z.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -68,8 +66,7 @@ def ais(
     Estimate
         Flagged when the effective sample size is below 100 and below half the chains, or below
         10: the standard error then means little. The interval is wider above, where weights not
-        yet seen would move the estimate (`rbmlib.results.log_mean_interval`). Weights without any
-        spread are flagged too, unless base and target are the same model.
+        yet seen would move the estimate (`rbmlib.results.log_mean_interval`).
 
     Examples
     --------
@@ -83,9 +80,8 @@ def ais(
     n_recorded = checks.count("n_recorded", n_recorded, 2, MOST_RECORDED)
     stream = ChainStream(rng, n_chains)
     record = Record(path, betas, stream, expectations, keep_chains)
-    v, log_weights = annealed(
-        path, betas, stream, record, recorded_steps(betas.size - 1, n_recorded)
-    )
+    steps = recorded_steps(betas.size - 1, n_recorded)
+    v, log_weights = annealed(path, betas, stream, record, steps)
     settings = {"stream_seed": stream.seed} | identity(path, betas)
     more = {"n_sweeps": betas.size - 1, "settings": settings} | record.columns()
     return of_weights("ais", log_weights, path, v, **more)
@@ -124,13 +120,10 @@ class Record:
     def __init__(self, path, betas, stream, expectations, keep_chains):
         self.path, self.betas, self.keep_chains = path, betas, keep_chains
         self.expectations = {} if expectations is None else expectations
-        checks.instance(
-            "expectations", self.expectations, Mapping, "a dict of functions of the states"
-        )
-        if reserved := {*RECORDED, *OF_CHAINS} & set(self.expectations):
-            raise ValueError(
-                f"expectations uses the reserved names {sorted(reserved)}: rename them"
-            )
+        meaning = "a dict of functions of the states"
+        checks.instance("expectations", self.expectations, Mapping, meaning)
+        if taken := sorted({*RECORDED, *OF_CHAINS} & set(self.expectations)):
+            raise ValueError(f"expectations uses the reserved names {taken}: rename them")
         source = np.random.default_rng([stream.seed, 1])
         self.stream = ChainStream(source, stream.n_chains, stream.first_chain)
         self.rows: list[dict] = []
@@ -190,23 +183,16 @@ def join(
 ) -> Estimate:
     """``run`` of `ais` on the same path and betas, joined by ``n_chains`` further ones.
 
+    The estimate is that of one run of all the chains: the seed of ``run`` goes on, and what it kept
+    is kept.
+
     Parameters
     ----------
     run : Estimate
-        Of `rbmlib.ais` or `join`, perhaps loaded from a file. Its seed goes on, and what it kept
-        is kept.
+        Of `ais` or `join`, perhaps loaded from a file. One that was made along another path or
+        other betas, or looked at otherwise, is refused with a ValueError.
     expectations : dict of functions, optional
         As ``run`` was made with.
-
-    Returns
-    -------
-    Estimate
-        That of one run of all the chains.
-
-    Raises
-    ------
-    ValueError
-        If ``run`` was made along another path or other betas, or looked at otherwise.
 
     Examples
     --------
@@ -243,13 +229,9 @@ def _check_same(run, path, betas, names) -> None:
             f"run holds {found} log_weights of {run.n_chains} chains, or some that are not "
             "finite: expected it as rl.ais returned it, with one finite number a chain"
         )
-    steps = recorded_steps(betas.size - 1, run.betas.size)
-    same = run.n_sweeps == betas.size - 1 and np.array_equal(run.betas, betas[steps])
-    if not same or set(run.trace) != names:
-        raise ValueError(f"run was annealed along other betas, or looked at otherwise: {EXPECTED}")
     here, there = identity(path, betas), run.settings
-    if here["betas_sha256"] != there.get("betas_sha256"):
-        raise ValueError(f"run was annealed along other betas: {EXPECTED}")
+    if here["betas_sha256"] != there.get("betas_sha256") or set(run.trace) != names:
+        raise ValueError(f"run was annealed along other betas, or looked at otherwise: {EXPECTED}")
     if not np.allclose(here["log_densities"], there.get("log_densities", np.nan), rtol=1e-9):
         raise ValueError(f"run was annealed along another path: {EXPECTED}")
 
@@ -259,33 +241,26 @@ def _records(run, more, counts) -> dict:
 
     The sum of squared weights follows from the ESS, N / (1 + s^2).
     """
-    ours, theirs, n = run.trace, more["trace"], sum(counts)
-    paths = run.log_z_path, more["log_z_path"]
-    total = np.stack([np.log(m) + r for m, r in zip(counts, paths, strict=True)])
+    sizes, n, both = np.array(counts)[:, None], sum(counts), (run.trace, more["trace"])
+    total = np.log(sizes) + np.stack([run.log_z_path, more["log_z_path"]])
     log_z_path = logsumexp(total, axis=0) - np.log(n)
     share = np.exp(total - logsumexp(total, axis=0))  # of each set in the sum of the weights
 
-    def mean(a, b):
-        s = share.reshape(2, -1, *[1] * (np.ndim(a) - 1))
-        return s[0] * a + s[1] * b
+    def mean(rows):
+        one, two = rows
+        s = share.reshape(2, -1, *[1] * (np.ndim(one) - 1))
+        return s[0] * one + s[1] * two
 
-    trace = {
-        name: np.concatenate([ours[name], theirs[name]], axis=1)
-        if name in OF_CHAINS
-        else mean(ours[name], theirs[name])
-        for name in ours
+    trace = {}
+    for name in run.trace:
+        rows = [records[name] for records in both]
+        trace[name] = np.concatenate(rows, axis=1) if name in OF_CHAINS else mean(rows)
+    squares = ((sizes - 1) * (sizes / [t["ess"] for t in both] - 1) + sizes) / sizes**2
+    relative = n**2 * (share**2 * squares).sum(axis=0)
+    off = [t["slope_variance"] + (t["slope_mean"] - trace["slope_mean"]) ** 2 for t in both]
+    trace |= {"ess": n / (1 + (relative - n) / (n - 1)), "slope_variance": mean(off)}
+    return {
+        "betas": run.betas,
+        "log_z_path": log_z_path,
+        "trace": trace | {"step": both[1]["step"]},
     }
-    squares = [
-        ((m - 1) * (m / t["ess"] - 1) + m) / m**2
-        for m, t in zip(counts, (ours, theirs), strict=True)
-    ]
-    relative = n**2 * (share[0] ** 2 * squares[0] + share[1] ** 2 * squares[1])
-    spread = [
-        t["slope_variance"] + (t["slope_mean"] - trace["slope_mean"]) ** 2 for t in (ours, theirs)
-    ]
-    trace |= {
-        "step": theirs["step"],
-        "ess": n / (1 + (relative - n) / (n - 1)),
-        "slope_variance": mean(*spread),
-    }
-    return {"betas": run.betas, "log_z_path": log_z_path, "trace": trace}

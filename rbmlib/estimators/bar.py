@@ -10,31 +10,21 @@ with s the logistic function (Bennett; the maximum-likelihood solution of Shirts
 needs no weight to be typical: only work values that both processes reach.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from .. import checks
+from .. import checks, results
 from ..context import Context
 from ..numerics import ChainStream, expit
 from ..paths.path import Path
-from ..results import (
-    NO_SPREAD,
-    Check,
-    Estimate,
-    enough,
-    finished,
-    student_interval,
-    summarise_log_weights,
-)
+from ..results import NO_SPREAD, Check, Estimate
 from ..sampling import anneal
 from . import estimator
 from .reverse_ais import begin, checked_start
 
 # Effective number of particles that resampled chains must descend from, and the share of few
-# particles that will do. On h20, 500 chains of 100 steps, 10 let 50% coverage pass.
+# particles that will do.
 MINIMUM_ANCESTORS, MINIMUM_SHARE, FEWEST = 100, 0.8, 10
 SKEW = 10  # per nat of the error of the forward weights: how much wider intervals are above
 
@@ -152,11 +142,17 @@ def bar(
     reverse = path.log_z_base - gains
     root = bennett(forward, reverse)
     error, families = bennett_error(root, begun.ancestors)
-    below, above = summarise_log_weights(forward), summarise_log_weights(-reverse)
+    below, above = results.summarise_log_weights(forward), results.summarise_log_weights(-reverse)
     shared = begun.ancestors is not None
     skew, n_burn_in = (below.std_error, n_burn_in) if shared else (0.0, 0)
     same = np.ptp(np.concatenate([forward, reverse])) < NO_SPREAD  # base and target are one
-    return finished(
+    settings = {"n_temperatures": betas.size - 1, "stream_seed": stream.seed}
+    settings["start"] = begun.words.replace("chains annealed forward", "forward chains")
+    settings |= {"overlap": 4 * root.slope, "families": families}
+    settings |= {"forward": (below.log_mean, below.std_error)}
+    settings |= {"reverse": (-above.log_mean, above.std_error), "reverse_ess": above.ess}
+    settings["reverse_log_weights"] = reverse.tolist()
+    return results.finished(
         "bar",
         root.log_z,
         error,
@@ -169,17 +165,7 @@ def bar(
         n_sweeps=2 * (betas.size - 1) + n_burn_in,
         log_weights=forward,
         states=final,
-        settings={
-            "n_temperatures": betas.size - 1,
-            "stream_seed": stream.seed,
-            "start": begun.words.replace("chains annealed forward", "forward chains"),
-            "overlap": 4 * root.slope,
-            "families": families,
-            "forward": (below.log_mean, below.std_error),
-            "reverse": (-above.log_mean, above.std_error),
-            "reverse_ess": above.ess,
-            "reverse_log_weights": reverse.tolist(),
-        },
+        settings=settings,
     )
 
 
@@ -187,7 +173,7 @@ def _checks(root, error, ancestors) -> list[Check]:
     """Whether enough work values lie where both directions reach, of enough ``ancestors``."""
     n, overlap = root.forward.size + root.reverse.size, 4 * root.slope
     text = f"{overlap:.0f} of {n} work values lie where both directions reach"
-    found = [Check(text, enough(overlap, n))]
+    found = [Check(text, results.enough(overlap, n))]
     if ancestors is not None:
         needed = min(MINIMUM_ANCESTORS, max(FEWEST, MINIMUM_SHARE * root.forward.size))
         text = f"effective number of ancestors {ancestors:.1f}, {needed:.0f} or more"
@@ -199,7 +185,7 @@ def _checks(root, error, ancestors) -> list[Check]:
 
 def bennett_interval(log_z: float, std_error: float, families: float, forward_error: float):
     """Student's, and wider above by the error of the forward weights that were resampled."""
-    low, high = student_interval(log_z, std_error, families)
+    low, high = results.student_interval(log_z, std_error, families)
     return low, log_z + (high - log_z) * (1 + SKEW * forward_error)
 
 

@@ -12,8 +12,6 @@ depends on the order of the samples; whether they are independent, and of the ri
 it cannot know. So the error bar of `mbar` comes from the spread of chains.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple, Unpack
 
 import numpy as np
@@ -47,16 +45,11 @@ def mbar(
 ) -> Estimate:
     """Estimate log Z by MBAR on states of simulated tempering, started as `rbmlib.rts` starts.
 
-    The first tenth of the sweeps is not used, and at most a million states, evenly spaced, are
-    kept.
-
-    Returns
-    -------
-    Estimate
-        `std_error` is the spread over independent chains (or ladders) of the sums of what each
-        state contributes, so that states that resemble each other count for what they are;
-        ``trace["std_error_independent"]`` is MBAR's own, for independent samples, and
-        ``settings["inefficiency"]`` how many states are worth one.
+    The first tenth of the sweeps is not used, and a million states, evenly spaced, at most. The
+    error bar is the spread over independent chains (or ladders) of the sums of what each state
+    contributes, so that states that resemble each other count for what they are;
+    ``trace["std_error_independent"]`` is MBAR's own, for independent samples, and
+    ``settings["inefficiency"]`` how many states are worth one.
 
     Examples
     --------
@@ -129,11 +122,6 @@ def solve_mbar(delta, counts, betas, **context: Unpack[Context]) -> MBARSolution
         Rising from 0 to 1.
     n_threads, progress : optional
         As of `rbmlib.using`.
-
-    Returns
-    -------
-    MBARSolution
-        The covariance is eq. (D6) of Shirts & Chodera, for independent samples.
 
     Examples
     --------

@@ -63,19 +63,18 @@ def nrpt(
         A ladder that is taken as it is. By default three tuning rounds of an eighth, a quarter
         and a half of the sweeps cut it anew, each where the round before it rejected equally
         often; states of a round begin the next.
-    n_chains, n_sweeps : int
-        Independent ladders, 2 or more, and sweeps of the last round, of which a tenth is not used.
+    n_sweeps : int
+        Of the last round; a tenth is not used.
     n_betas : int, optional
         K of the tuned ladder; by default two steps to a unit of the communication barrier, so
         that about half of the swaps are rejected, and never fewer than 7 betas.
     read_off : {"bar", "mbar", "stepping stones"}
-        How log Z is read off the states of the last round.
+        How log Z is read off the states.
 
     Returns
     -------
     Estimate
-        As of `rbmlib.bar_of_sample`; flagged where a ladder made fewer than 20 round trips.
-        ``settings`` also holds "barrier", the communication barrier
+        As of `rbmlib.bar_of_sample`. ``settings`` also holds "barrier", the communication barrier
         L; "rejection" (K - 1), of each pair; "round_trip_rate", a sweep and ladder; "ladder_rate",
         what the ladder would allow, and "best_rate", 1 / (2 + 2 L). A rate far below says that
         sweeps mix slowly at the betas: then more of them, not more betas, are needed.

@@ -9,8 +9,6 @@ E[exp(-R)] = 1 / Z. By Jensen E[R] >= log Z, and -log mean exp(-R) >= log Z in e
 hold for exact samples of the model only. (Taking log mean exp(+R) instead bounds nothing.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple, Unpack
 
@@ -43,6 +41,9 @@ def reverse_ais(
 ) -> Estimate:
     """Estimate log Z from above by annealing from the target back to the base.
 
+    `mean_log_z` is the mean of R; `log_z` the tighter ``-log mean exp(-R)``, whose error bar needs
+    a large ESS. From anything but exact samples the bound is only as good as they are.
+
     Parameters
     ----------
     start : {"auto", "exact", "chains"} or array (n_chains, n_visible)
@@ -50,13 +51,6 @@ def reverse_ais(
         layer); long chains elsewhere: chains annealed forward along ``betas``, resampled by
         their weights, then moved ``n_burn_in`` sweeps at beta = 1; or states of your own.
         "auto" takes exact draws where it can. ``settings["start"]`` says which it was.
-
-    Returns
-    -------
-    Estimate
-        ``bound = "upper"``. `mean_log_z` is the mean of R; `log_z` the tighter
-        ``-log mean exp(-R)``, whose error bar needs a large ESS. From anything but exact
-        samples the bound is only as good as they are.
     """
     betas, n_chains = checks.schedule(betas), checks.count("n_chains", n_chains)
     n_burn_in = checks.count("n_burn_in", n_burn_in, 0)

@@ -9,8 +9,6 @@ ladder several times, and unless chains, blocks of time, halves of the run, and 
 either end agree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple, Unpack
@@ -54,6 +52,7 @@ def rts(
     """Estimate log Z by simulated tempering and the multinomial law of beta (eq. 12).
 
     Consistent, with a bias of no definite sign (eq. 15, in ``settings["bias"]``, not subtracted).
+    ``states`` of the estimate is the `TemperedSample`, for other estimators.
 
     Parameters
     ----------
@@ -77,11 +76,6 @@ def rts(
         as printed, the fresh betas themselves are counted, which holds the Z^ back: see `rounds`.
     rao_blackwell : bool
         False: count the betas drawn, 0.1 added to each bin, instead of averaging q(k | x).
-
-    Returns
-    -------
-    Estimate
-        ``states`` is the `TemperedSample`, for other estimators.
 
     Examples
     --------

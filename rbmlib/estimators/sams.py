@@ -13,8 +13,6 @@ stochastic approximation has. Chains that adjust the same zeta are not independe
 groups, each with a zeta and a pilot of its own, whose spread is the error bar.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from typing import Unpack
@@ -22,21 +20,12 @@ from typing import Unpack
 import numpy as np
 from scipy.special import stdtrit
 
-from .. import checks
+from .. import checks, results
 from .._kernels.adaptive import Adjusted, Rule
 from ..context import Context, bar
 from ..numerics import ChainStream, logmeanexp
 from ..paths.path import Path
-from ..results import (
-    Check,
-    Estimate,
-    agreement,
-    finished,
-    round_trips,
-    some_spread,
-    student_interval,
-    value,
-)
+from ..results import Check, Estimate, round_trips, value
 from ..sampling import adapt, pilot
 from ..sampling.planning import Plan, planned
 from ..sampling.sample import check_conditional
@@ -96,8 +85,7 @@ def sams(
     Estimate
         ``log_weights`` (n_groups,) are the groups' log Z; ``trace["log_z"]`` (n_recorded,
         n_groups) how they got there, after ``trace["sweeps"]``. Checks are of the second half. Of
-        planned sweeps the standard error also holds ``settings["memory"]``, the sweeps of a round
-        trip over those whose gain is 1/t: groups share a bias of that order.
+        planned sweeps the standard error also holds ``settings["memory"]``: see `with_memory`.
 
     Examples
     --------
@@ -253,6 +241,8 @@ class Groups:
         error = float(values.std(ddof=1) / np.sqrt(n))
         # log Z is linear in beta where nothing is random
         straight = np.allclose(self.log_z, self.log_z[:, -1:] * self.betas, atol=1e-12)
+        trace = {"std_error": errors, "occupation": self.visits.sum(axis=0) / self.visits.sum()}
+        trace |= {"sweeps": np.array(self.sweeps), "log_z": np.array(self.history) + base}
         about = {
             "n_groups": n,
             "n_temperatures": self.betas.size - 1,
@@ -262,13 +252,11 @@ class Groups:
             "round_trips": float(self.round_trips.mean()),
             "stream_seed": self.stream.seed,
         }
-        trace = {"std_error": errors, "occupation": self.visits.sum(axis=0) / self.visits.sum()}
-        trace |= {"sweeps": np.array(self.sweeps), "log_z": np.array(self.history) + base}
-        run = finished(
+        run = results.finished(
             method,
             values.mean(),
             error,
-            self.checks() + some_spread(error, straight, "log Z is not linear in beta"),
+            self.checks() + results.some_spread(error, straight, "log Z is not linear in beta"),
             n,
             n_chains=self.n_chains,
             n_sweeps=self.sweeps[-1],
@@ -294,26 +282,25 @@ class Groups:
         found = [
             round_trips(self.round_trips.mean()),
             Check(text, bool(least >= LEAST_VISITED)),
-            agreement("halves of the run", drift, limit=limit(self.n_groups - 1)),
+            results.agreement("halves of the run", drift, limit=limit(self.n_groups - 1)),
         ]
         low, high = values[~self.at_top], values[self.at_top]
         if min(low.size, high.size) >= 2:
             most, ends = limit(self.n_groups - 2), (value(high), value(low))
-            found.append(agreement("groups begun at either end", *ends, limit=most))
+            found.append(results.agreement("groups begun at either end", *ends, limit=most))
         return found
 
 
 def with_memory(run: Estimate, plan: Plan) -> Estimate:
     """With the error of what a planned run still remembers: a round trip over the sweeps of 1/t.
 
-    While gains are large log Z follows the chains, by more the slower they are, and groups share
-    the bias that this leaves.
+    Where gains are large log Z follows slow chains, and groups share the bias that this leaves.
     """
     each = plan.settings.get("planned", {}).get("sweeps_a_trip", 0.0)
     if not (run.converged and each and run.std_error > 0):
         return run
     memory = float(each / (OF_GAINS * run.n_sweeps))
     error = float(np.hypot(run.std_error, memory))
-    interval = student_interval(run.log_z, error, run.log_weights.size)
+    interval = results.student_interval(run.log_z, error, run.log_weights.size)
     settings = run.settings | {"memory": memory}
     return replace(run, std_error=error, interval=interval, settings=settings)

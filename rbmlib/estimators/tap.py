@@ -85,10 +85,10 @@ def tap(
         ``log_z`` is -Gamma at the lowest fixed point, ``std_error`` NaN: the error of an expansion
         is not known. Order 1 is a lower bound; orders 2 and 3 bound nothing. ``states`` holds the
         `FixedPoints`; ``trace["free_energy"]`` (n_sweeps + 1, n_starts) their history;
-        ``settings["log_z_sum"]`` the sum over all fixed points, as if each were a separate mode;
-        ``settings["solved"]`` whether every start ended at one; ``settings["orders"]`` what each
-        order finds ("mean field": the best lower bound). Where TAP2 and TAP3 differ by nats
-        neither means anything. Where they agree both may still miss what other modes add.
+        ``settings["log_z_sum"]`` the sum over all of them, as if each were a separate mode;
+        "solved" whether every start ended at one; "orders" what each order finds ("mean field": the
+        best lower bound). Where TAP2 and TAP3 differ by nats neither means anything. Where they
+        agree both may still miss what other modes add.
 
     Examples
     --------
@@ -115,25 +115,20 @@ def tap(
         if compare and n_solved:
             bound = best_lower_bound(rbm) if bound is None else bound
             values = _orders(rbm, order, found, log_z, bound, max_sweeps)
-    n_starts = history.shape[1]
-    solved = n_solved == n_starts
+    n_starts, solved = history.shape[1], n_solved == history.shape[1]
     if not solved:
         ways = "solver='minimise', a damping nearer to 1, or " if solver == "iterate" else ""
-        warn(
-            f"tap: {n_starts - n_solved} of {n_starts} starts did not converge; use {ways}a larger "
-            "max_sweeps"
-        )
+        failed = f"tap: {n_starts - n_solved} of {n_starts} starts did not converge"
+        warn(f"{failed}; use {ways}a larger max_sweeps")
     compared = _compared(order, log_zs, values) if values else {}
-    bounds: dict = {}
-    if order == 1:
-        bounds = {"bound": "lower", "mean_log_z": log_z, "mean_std_error": 0.0}
+    bounds = {"bound": "lower", "mean_log_z": log_z, "mean_std_error": 0.0} if order == 1 else {}
     settings = {"order": order, "solver": solver, "solved": solved, "n_solved": n_solved}
     settings["damping"] = damping if solver == "iterate" else None
     settings["n_fixed_points"] = len(log_zs)
     settings["log_z_sum"] = float(logsumexp(log_zs)) if n_solved else math.nan
     return Estimate(
-        method=ORDERS[order - 1],
-        log_z=log_z,
+        ORDERS[order - 1],
+        log_z,
         std_error=math.nan,
         interval=(-math.inf, math.inf),
         converged=solved and all(compared.get("checks", {}).values()),
@@ -142,7 +137,7 @@ def tap(
         trace={"free_energy": history, "log_z": log_zs, "n_starts": found.n_starts},
         settings=settings | compared,
         states=found,
-        **bounds,
+        **bounds,  # type: ignore[arg-type]
     )
 
 

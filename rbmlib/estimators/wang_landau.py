@@ -41,25 +41,20 @@ def wang_landau(
     """Estimate log Z by the Wang-Landau algorithm.
 
     A chain adds ``log f = gain / pi_k`` to log Z_k where it is, divided by the chains of its
-    group. The gain begins at the least pi_k, so that ``log f`` is 1 as usual.
+    group. The gain begins at the least pi_k, so that ``log f`` is 1 as usual. The last gains are in
+    ``settings["gain"]`` (n_groups), and how often each was halved in ``settings["halvings"]``.
 
     Parameters
     ----------
     n_chains, n_sweeps, n_groups, start, jump : int, str
-        As in `rbmlib.sams`.
+        As in `rbmlib.sams`, as is the estimate.
     one_over_t : bool
         Take 1/t for the gain, t in sweeps, once a halving has brought it below. Without, the
         estimate does not converge: its error saturates.
     flatness : float
         A histogram is flat if no beta has less than this share of what its prior is due, and
-        each has been visited; looked at every 100 sweeps. 0.8 is customary; 0 asks for visits
-        only, as Belardinelli & Pereyra do.
-
-    Returns
-    -------
-    Estimate
-        As of `rbmlib.sams`. ``settings["gain"]`` (n_groups) are the last gains,
-        ``settings["halvings"]`` how often each was halved.
+        each has been visited; looked at every 100 sweeps. 0 asks for visits only, as Belardinelli &
+        Pereyra do.
 
     Examples
     --------
