@@ -6,8 +6,9 @@ here says what is its own: `estimator` adds what is `SHARED` to what ``help`` sh
 An argument that is wrong is refused with a ValueError or TypeError that names it, before anything
 is drawn. A run whose own checks failed is returned all the same: `Estimate.converged` is False, a
 `ConvergenceWarning` says what failed and what to change, ``settings["checks"]`` holds what was
-looked for, and the standard error the largest disagreement found. Inside the library a module such
-as ``rbmlib.estimators.ais`` holds the function ``rl.ais``: this room imports neither.
+looked for, and the standard error the largest disagreement found. How often the intervals of runs
+that raised no flag hold log Z is on the book's page on calibration. Inside the library a module
+such as ``rbmlib.estimators.ais`` holds the function ``rl.ais``: this room imports neither.
 """
 
 import functools

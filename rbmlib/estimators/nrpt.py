@@ -93,9 +93,9 @@ def nrpt(
     read = READ_OFF[checks.one_of("read_off", read_off, READ_OFF)]
     n_chains = checks.count("n_chains", n_chains, 2)
     n_sweeps = checks.count("n_sweeps", n_sweeps, BURN_IN)
-    if betas is not None and n_betas is not None:
-        raise ValueError(f"n_betas is {n_betas}: expected None with betas, which are as many")
     if n_betas is not None:
+        if betas is not None:
+            raise ValueError(f"n_betas is {n_betas}: expected None with betas, which are as many")
         n_betas = checks.count("n_betas", n_betas, 2)
     every = checks.count("record_every", record_every)
     source, start = checks.generator(rng), "annealed"
@@ -108,9 +108,8 @@ def nrpt(
     if failed := [text for text, passed in run.settings["checks"].items() if not passed]:
         why = f"do not trust the standard error: failed: {'; '.join(failed)}"
         warn(f"nrpt: {why}. Give it {MORE_SWEEPS}")
-    return replace(
-        run, method="nrpt", settings=run.settings | rates(sample) | {"read_off": read_off}
-    )
+    settings = run.settings | rates(sample) | {"read_off": read_off}
+    return replace(run, method="nrpt", settings=settings)
 
 
 def rates(sample):

@@ -90,20 +90,21 @@ def checked_start(path, start, n_chains: int):
             "(n_chains, n_visible)"
         )
     target = path.at(1.0)
-    layers = isinstance(target, RBM)
+    layers, draws = isinstance(target, RBM), hasattr(target, "exact_samples")
+    counted = layers and can_enumerate(target)
     if start == "auto":
-        return "exact" if layers and can_enumerate(target) else "chains"
-    if start == "exact":
-        other = hasattr(target, "exact_samples") if not layers else not target.hidden.conditional
-        if not other and not (layers and (can_enumerate(target) or target.log_z is not None)):
-            came = f"a {type(target).__name__}"
-            if layers:
-                came += f" of {target.n_visible} visible and {target.n_hidden} hidden units"
-            raise ValueError(
-                f"start is 'exact', but the target is {came}: expected a model with at most "
-                f"{MOST_IN_A_TABLE:,} states of one layer, or a LeakyRBM; use start='chains', or "
-                "states of your own draws"
-            )
+        return "exact" if counted else "chains"
+    if layers:
+        draws = counted or target.log_z is not None or not target.hidden.conditional
+    if start == "exact" and not draws:
+        came = f"a {type(target).__name__}"
+        if layers:
+            came += f" of {target.n_visible} visible and {target.n_hidden} hidden units"
+        raise ValueError(
+            f"start is 'exact', but the target is {came}: expected a model with at most "
+            f"{MOST_IN_A_TABLE:,} states of one layer, or a LeakyRBM; use start='chains', or "
+            "states of your own draws"
+        )
     return start
 
 

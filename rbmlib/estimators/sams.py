@@ -162,17 +162,9 @@ def check_groups(path, n_chains, *, n_groups, conditional, start, jump, mixed) -
 class Groups:
     """Groups of chains on their way, each with its own estimates of log Z.
 
-    Attributes
-    ----------
-    log_z : ndarray (n_groups, K)
-        Estimates, log Z of the base taken off.
-    visits, round_trips : ndarray (n_groups, K), (n_chains,)
-        Draws of each beta, and ways from one end of the ladder to the other and back, since
-        `forget`.
-    at_top : bool ndarray (n_groups,)
-        Which groups began at beta = 1; the others at 0.
-    history, sweeps : list
-        log Z of the target by each group, and after how many sweeps: see `note`.
+    ``log_z`` (n_groups, K) are these estimates, log Z of the base taken off; ``visits`` (n_groups,
+    K) of each beta and ``round_trips`` (n_chains,) are counted since `forget`; ``at_top``
+    (n_groups,) says which groups began at beta = 1; ``history`` and ``sweeps`` are what was noted.
     """
 
     def __init__(
