@@ -24,6 +24,43 @@ from .. import __version__, checks
 from ..context import Function, configured, own_signature
 from ..paths.path import Path
 
+
+def estimator(function: Function) -> Function:
+    """Decorator: what all estimators share.
+
+    Threads and progress by keyword, the clock, seed and version in the settings, and that a
+    ``path`` is one.
+    """
+    signature = own_signature(function)
+
+    @functools.wraps(function)
+    def run(*args, **options):
+        started = time.perf_counter()
+        try:
+            given = signature.bind(*args, **options).arguments
+        except TypeError as error:
+            raise TypeError(f"{function.__name__}: {error}") from None
+        first = next(iter(given.values()))
+        if "path" in given:
+            checks.instance("path", given["path"], Path, checks.PATH_MEANING)
+        found = function(*args, **options)
+        about: dict[str, Any] = {"version": __version__}
+        if isinstance(first, Path):
+            about["path"] = repr(first)
+        if "rng" in signature.parameters:
+            seed = given.get("rng")
+            about["rng"] = int(seed) if isinstance(seed, (int, np.integer)) else None
+        # a sample's or an earlier run's seconds count, too
+        before = sum(getattr(x, "seconds", 0.0) for x in given.values())
+        seconds = before + time.perf_counter() - started
+        return replace(found, seconds=seconds, settings=about | found.settings)
+
+    run.__doc__ = documented(function, signature.parameters)
+    return configured(run)  # type: ignore[return-value]
+
+
+# what a docstring need not say -------------------------------------------------------------
+
 PARAMETERS = "Parameters\n----------\n"
 RETURNS = (
     "Returns\n-------\nEstimate\n    Of log Z in nats, with its error bar and what was checked."
@@ -78,37 +115,3 @@ def documented(function: Function, names) -> str:
     parameters = "\n".join([*entries, *([own] if own else []), context])
     returns = "" if "Returns\n---" in rest else f"\n\n{RETURNS}"
     return before + PARAMETERS + parameters + returns + end + rest
-
-
-def estimator(function: Function) -> Function:
-    """Decorator: what all estimators share.
-
-    Threads and progress by keyword, the clock, seed and version in the settings, that a ``path``
-    is one, and what a docstring need not say.
-    """
-    signature = own_signature(function)
-
-    @functools.wraps(function)
-    def run(*args, **options):
-        started = time.perf_counter()
-        try:
-            given = signature.bind(*args, **options).arguments
-        except TypeError as error:
-            raise TypeError(f"{function.__name__}: {error}") from None
-        first = next(iter(given.values()))
-        if "path" in given:
-            checks.instance("path", given["path"], Path, checks.PATH_MEANING)
-        found = function(*args, **options)
-        about: dict[str, Any] = {"version": __version__}
-        if isinstance(first, Path):
-            about["path"] = repr(first)
-        if "rng" in signature.parameters:
-            seed = given.get("rng")
-            about["rng"] = int(seed) if isinstance(seed, (int, np.integer)) else None
-        # a sample's or an earlier run's seconds count, too
-        before = sum(getattr(x, "seconds", 0.0) for x in given.values())
-        seconds = before + time.perf_counter() - started
-        return replace(found, seconds=seconds, settings=about | found.settings)
-
-    run.__doc__ = documented(function, signature.parameters)
-    return configured(run)  # type: ignore[return-value]
