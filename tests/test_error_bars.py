@@ -13,7 +13,7 @@ from scipy.special import expit
 
 import rbmlib as rl
 from rbmlib.estimators.bar import Bennett, bennett, bennett_error, bennett_interval
-from rbmlib.estimators.self_adjusted import Groups
+from rbmlib.estimators.sams import Groups
 from rbmlib.estimators.ti import ti
 from rbmlib.results import (
     DISAGREEMENT,

@@ -12,7 +12,7 @@ from helpers_stats import all_states, joint_table, log_sum
 import rbmlib as rl
 from rbmlib import ConvergenceWarning, GeometricPath
 from rbmlib._kernels import float_sums
-from rbmlib.estimators.mbar_equations import Problem
+from rbmlib.estimators.mbar import Problem
 
 PATH = GeometricPath(SMALL)
 BETAS = rl.schedules.linear(4)

@@ -9,7 +9,7 @@ from helpers_models import SMALL, SMALL_LOG_Z
 import rbmlib as rl
 from rbmbook.bootstrap import bootstrap_tempered
 from rbmlib.estimators.bar import bennett
-from rbmlib.estimators.mbar_equations import Problem
+from rbmlib.estimators.mbar import Problem
 
 PATH = rl.GeometricPath(SMALL)
 BETAS = rl.schedules.linear(5)

@@ -9,7 +9,7 @@ import pytest
 
 import rbmlib as rl
 from rbmlib.checks import generator
-from rbmlib.estimators.rts_start import TRIPS
+from rbmlib.estimators.rts import TRIPS
 from rbmlib.sampling import planning
 
 MODES = rl.testsystems.hopfield_rbm(100, 8, strength=2.5, rng=3)  # a round trip: 120 sweeps

@@ -8,8 +8,7 @@ import pytest
 import rbmlib as rl
 from rbmbook.experiments import rts as experiments
 from rbmbook.sweeps.words import ESTIMATORS
-from rbmlib.estimators.rts import rts
-from rbmlib.estimators.rts_start import rounds
+from rbmlib.estimators.rts import rounds, rts
 
 RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
 PATH = rl.GeometricPath(RBM, base=np.zeros(12))

@@ -7,8 +7,7 @@ import pytest
 from scipy.special import logsumexp
 
 import rbmlib as rl
-from rbmlib.estimators.rts import rts, updated
-from rbmlib.estimators.rts_start import Round, rounds
+from rbmlib.estimators.rts import Round, rounds, rts, updated
 
 RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
 PATH = rl.GeometricPath(RBM, base=np.zeros(12))

@@ -9,9 +9,8 @@ from helpers_kernels import MirroredStream, quantised_path
 import rbmlib as rl
 from rbmlib import GeometricPath
 from rbmlib._kernels import adaptive as kernel
-from rbmlib.estimators import self_adjusted as adaptive
-from rbmlib.estimators.sams import gain_sequence
-from rbmlib.estimators.self_adjusted import Groups
+from rbmlib.estimators import sams as adaptive
+from rbmlib.estimators.sams import Groups, gain_sequence
 from rbmlib.estimators.wang_landau import Halving
 from rbmlib.results import student_interval
 from rbmlib.sampling.temper import neighbour_law

@@ -44,7 +44,7 @@ def test_type_checkers_know_every_public_name_and_no_other(repository, tmp_path)
     """Even those that ask for explicit exports; files of a room are not names of the library."""
     program, wrong = (
         tmp_path / "program.py",
-        ["rl.tap_expansion", "rl.annotations", "rl.metropolis"],
+        ["rl.tap_solvers", "rl.annotations", "rl.metropolis"],
     )
     names = [f"rl.{name}" for name in public(rl)] + [
         f"rl.schedules.{n}" for n in public(rl.schedules)

@@ -15,7 +15,7 @@ import numpy as np
 
 from rbmlib import Estimate, TemperedSample
 from rbmlib.checks import count, instance, one_of
-from rbmlib.estimators.rts_start import updated
+from rbmlib.estimators.rts import updated
 from rbmlib.numerics import logsumexp
 from rbmlib.results import Check, finished, round_trips
 

@@ -8,17 +8,16 @@ The mean of w is Z in expectation; by Jensen its logarithm, and the mean of log 
 log Z.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
 
 from .. import checks
 from ..context import Context
-from ..numerics import ChainStream
+from ..numerics import ChainStream, logsumexp
 from ..paths.path import Path
 from ..results import Estimate, of_weights, summarise_log_weights
 from ..sampling import anneal
@@ -45,21 +44,14 @@ def ais(
 
     The mean of the chains' weights w is an *unbiased* estimate of Z for any number of steps; its
     logarithm (`Estimate.log_z`) and the mean of log w (`Estimate.mean_log_z`) are at or below
-    log Z in expectation. `rbmlib.join` adds chains to a run.
+    log Z in expectation. `join` adds chains to a run.
 
     Parameters
     ----------
-    path : Path
-    betas : array (K + 1,)
-        Schedule from 0 to 1, for example ``rl.schedules.linear(10_000)``.
-    n_chains : int
-    rng : int, Generator or None
-        Seed; the same seed gives the same bits, whatever ``n_threads``.
     n_recorded : int
         At how many of the betas (evenly by step, ends included) the run is looked at:
         `Estimate.betas`, `log_z_path`, and in `trace` "step" (the index k of the beta), "ess",
         "slope_mean" and "slope_variance" (mean and variance of d/dbeta log p*, Kiwaki's g).
-        Memory does not grow with K.
     expectations : dict of functions, optional
         ``f(visible)`` -> (n_chains,) or (n_chains, m), of visible units of the whole model
         (`Path.visible_of`; what it draws leaves the chains as they are); their weighted
@@ -68,19 +60,13 @@ def ais(
         Keep every chain's log-weight (base not included) and slope at the recorded betas too, as
         "chain_log_weights" and "chain_slopes" (n_recorded, n_chains) in `trace`: what
         `rbmlib.schedules.friction` and `equal_rejection` are computed from.
-    n_threads, progress
-        As of `rbmlib.using`.
 
     Returns
     -------
     Estimate
-        ``converged`` is False, with a `ConvergenceWarning`, when the effective sample size is
-        below 100 and below half the chains, or below 10: the standard error then means little.
-        The interval is wider above, where weights not yet seen would move the estimate
-        (`rbmlib.results.log_mean_interval`): where nothing is missed, intervals shortened to 50
-        and 80% hold log Z up to ten and seven points too often, those of 95% within three (the
-        page on calibration). Weights without any spread are flagged too, unless base and target
-        are the same model.
+        Flagged when the effective sample size is below 100 and below half the chains, or below
+        10: the standard error then means little. The interval is wider above, where weights not
+        yet seen would move the estimate (`rbmlib.results.log_mean_interval`).
 
     Examples
     --------
@@ -94,12 +80,11 @@ def ais(
     n_recorded = checks.count("n_recorded", n_recorded, 2, MOST_RECORDED)
     stream = ChainStream(rng, n_chains)
     record = Record(path, betas, stream, expectations, keep_chains)
-    v, log_weights = annealed(
-        path, betas, stream, record, recorded_steps(betas.size - 1, n_recorded)
-    )
+    steps = recorded_steps(betas.size - 1, n_recorded)
+    v, log_weights = annealed(path, betas, stream, record, steps)
     settings = {"stream_seed": stream.seed} | identity(path, betas)
-    return of_weights("ais", log_weights, path, v, n_sweeps=betas.size - 1, settings=settings,
-                      **record.columns())  # fmt: skip
+    more = {"n_sweeps": betas.size - 1, "settings": settings} | record.columns()
+    return of_weights("ais", log_weights, path, v, **more)
 
 
 def annealed(path, betas, stream, record, looks):
@@ -135,13 +120,10 @@ class Record:
     def __init__(self, path, betas, stream, expectations, keep_chains):
         self.path, self.betas, self.keep_chains = path, betas, keep_chains
         self.expectations = {} if expectations is None else expectations
-        checks.instance(
-            "expectations", self.expectations, Mapping, "a dict of functions of the states"
-        )
-        if reserved := {*RECORDED, *OF_CHAINS} & set(self.expectations):
-            raise ValueError(
-                f"expectations uses the reserved names {sorted(reserved)}: rename them"
-            )
+        meaning = "a dict of functions of the states"
+        checks.instance("expectations", self.expectations, Mapping, meaning)
+        if taken := sorted({*RECORDED, *OF_CHAINS} & set(self.expectations)):
+            raise ValueError(f"expectations uses the reserved names {taken}: rename them")
         source = np.random.default_rng([stream.seed, 1])
         self.stream = ChainStream(source, stream.n_chains, stream.first_chain)
         self.rows: list[dict] = []
@@ -182,3 +164,103 @@ def seen(name: str, function, visible) -> np.ndarray:
     if bad := int((~np.isfinite(value)).sum()):
         raise ValueError(f"{what} returned {bad} NaN or infinite values: expected finite numbers")
     return value
+
+
+# more chains for a run ----------------------------------------------------------------------
+
+EXPECTED = "expected a run of rl.ais on the same path, betas and expectations"
+
+
+@estimator
+def join(
+    path: Path,
+    run: Estimate,
+    betas,
+    n_chains: int = 1000,
+    *,
+    expectations: Mapping[str, Callable[[np.ndarray], np.ndarray]] | None = None,
+    **context: Unpack[Context],
+) -> Estimate:
+    """``run`` of `ais` on the same path and betas, joined by ``n_chains`` further ones.
+
+    The estimate is that of one run of all the chains: the seed of ``run`` goes on, and what it kept
+    is kept.
+
+    Parameters
+    ----------
+    run : Estimate
+        Of `ais` or `join`, perhaps loaded from a file. One that was made along another path or
+        other betas, or looked at otherwise, is refused with a ValueError.
+    expectations : dict of functions, optional
+        As ``run`` was made with.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0))
+    >>> betas = rl.schedules.linear(200)
+    >>> more = rl.join(path, rl.ais(path, betas, 40, rng=0), betas, 60)
+    >>> more.log_z == rl.ais(path, betas, 100, rng=0).log_z
+    True
+    """
+    betas, n_chains = checks.schedule(betas), checks.count("n_chains", n_chains)
+    checks.instance("run", run, Estimate, "an Estimate of rl.ais")
+    if run.method != "ais" or "stream_seed" not in run.settings:
+        raise ValueError(f"run is an estimate by {run.method!r}: {EXPECTED}")
+    kept = set(OF_CHAINS) & set(run.trace)
+    stream = ChainStream(None, n_chains, run.n_chains, seed=run.settings["stream_seed"])
+    record = Record(path, betas, stream, expectations, keep_chains=bool(kept))
+    _check_same(run, path, betas, {*RECORDED, *kept, *record.expectations} - {"beta", "log_z"})
+    steps = recorded_steps(betas.size - 1, run.betas.size)
+    v, log_weights = annealed(path, betas, stream, record, steps)
+    settings = run.settings | identity(path, betas)
+    more = {"n_sweeps": run.n_sweeps, "settings": settings} | _records(
+        run, record.columns(), (run.n_chains, n_chains)
+    )
+    joined = of_weights("ais", np.concatenate([run.log_weights, log_weights]), path, v, **more)
+    return replace(joined, states=None if run.states is None else np.concatenate([run.states, v]))
+
+
+def _check_same(run, path, betas, names) -> None:
+    """Refuse to join chains of different paths, schedules or expectations."""
+    found = np.size(run.log_weights)
+    if found != run.n_chains or not np.all(np.isfinite(run.log_weights)):
+        raise ValueError(
+            f"run holds {found} log_weights of {run.n_chains} chains, or some that are not "
+            "finite: expected it as rl.ais returned it, with one finite number a chain"
+        )
+    here, there = identity(path, betas), run.settings
+    if here["betas_sha256"] != there.get("betas_sha256") or set(run.trace) != names:
+        raise ValueError(f"run was annealed along other betas, or looked at otherwise: {EXPECTED}")
+    if not np.allclose(here["log_densities"], there.get("log_densities", np.nan), rtol=1e-9):
+        raise ValueError(f"run was annealed along another path: {EXPECTED}")
+
+
+def _records(run, more, counts) -> dict:
+    """Records of two sets of chains as those of their union (weighted means and variances).
+
+    The sum of squared weights follows from the ESS, N / (1 + s^2).
+    """
+    sizes, n, both = np.array(counts)[:, None], sum(counts), (run.trace, more["trace"])
+    total = np.log(sizes) + np.stack([run.log_z_path, more["log_z_path"]])
+    log_z_path = logsumexp(total, axis=0) - np.log(n)
+    share = np.exp(total - logsumexp(total, axis=0))  # of each set in the sum of the weights
+
+    def mean(rows):
+        one, two = rows
+        s = share.reshape(2, -1, *[1] * (np.ndim(one) - 1))
+        return s[0] * one + s[1] * two
+
+    trace = {}
+    for name in run.trace:
+        rows = [records[name] for records in both]
+        trace[name] = np.concatenate(rows, axis=1) if name in OF_CHAINS else mean(rows)
+    squares = ((sizes - 1) * (sizes / [t["ess"] for t in both] - 1) + sizes) / sizes**2
+    relative = n**2 * (share**2 * squares).sum(axis=0)
+    off = [t["slope_variance"] + (t["slope_mean"] - trace["slope_mean"]) ** 2 for t in both]
+    trace |= {"ess": n / (1 + (relative - n) / (n - 1)), "slope_variance": mean(off)}
+    return {
+        "betas": run.betas,
+        "log_z_path": log_z_path,
+        "trace": trace | {"step": both[1]["step"]},
+    }

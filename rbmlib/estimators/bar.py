@@ -10,31 +10,21 @@ with s the logistic function (Bennett; the maximum-likelihood solution of Shirts
 needs no weight to be typical: only work values that both processes reach.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from .. import checks
+from .. import checks, results
 from ..context import Context
 from ..numerics import ChainStream, expit
 from ..paths.path import Path
-from ..results import (
-    NO_SPREAD,
-    Check,
-    Estimate,
-    enough,
-    finished,
-    student_interval,
-    summarise_log_weights,
-)
+from ..results import NO_SPREAD, Check, Estimate
 from ..sampling import anneal
 from . import estimator
 from .reverse_ais import begin, checked_start
 
 # Effective number of particles that resampled chains must descend from, and the share of few
-# particles that will do. On h20, 500 chains of 100 steps, 10 let 50% coverage pass.
+# particles that will do.
 MINIMUM_ANCESTORS, MINIMUM_SHARE, FEWEST = 100, 0.8, 10
 SKEW = 10  # per nat of the error of the forward weights: how much wider intervals are above
 
@@ -53,25 +43,14 @@ class Bennett(NamedTuple):
 
 
 def bennett(forward, reverse) -> Bennett:
-    """Solve Bennett's equation for log Z, given forward w (n_F,) and reverse R (n_R,).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rbmlib.estimators.bar import bennett
-    >>> rng = np.random.default_rng(0)
-    >>> w, r = rng.normal(-0.5, 1, 4000), rng.normal(0.5, 1, 4000)  # log Z = 0
-    >>> abs(bennett(w, r).log_z) < 0.05
-    True
-    """
+    """Solve Bennett's equation for log Z, given forward w (n_F,) and reverse R (n_R,)."""
     from scipy.optimize import brentq  # a tenth of a second to import
 
     w = checks.array("forward", forward, (None,), "(n,) log-weights of forward chains")
     r = checks.array("reverse", reverse, (None,), "(n,) values of reverse chains")
     if not w.size or not r.size:
-        raise ValueError(
-            f"there are {w.size} forward and {r.size} reverse values: expected some of both"
-        )
+        came = f"there are {w.size} forward and {r.size} reverse values"
+        raise ValueError(f"{came}: expected some of both")
     m = np.log(w.size / r.size)
 
     def imbalance(log_z):
@@ -101,40 +80,34 @@ def bar(
 
     Parameters
     ----------
-    path, betas, n_chains, rng, n_threads, progress
-        As in `rbmlib.ais`; ``n_chains`` are annealed in each direction.
+    n_chains : int
+        Annealed in each direction.
     start : {"auto", "exact", "chains"} or array (n_chains, n_visible)
         Where the reverse chains begin, as in `rbmlib.reverse_ais`; "chains" are the forward
-        chains, resampled, and states of your own must be independent draws.
+        chains, resampled and moved ``n_burn_in`` sweeps, and states of your own must be
+        independent draws.
 
     Returns
     -------
     Estimate
-        `std_error` counts forward chains with their descendants as one (see Notes).
         ``settings["forward"]`` and ``settings["reverse"]`` are (log Z, standard error) of each
         direction alone; `log_weights` and `ess` are of the forward chains,
         ``settings["reverse_log_weights"]`` of the reverse ones, and ``settings["overlap"]`` says
         how many of the work values lie where both directions reach (four times the slope
-        below). ``converged`` is False, with a `ConvergenceWarning`, when these are fewer than 100
-        and fewer than half, or when resampled chains descend from too few particles: from fewer
-        than 100 (by `ess`) and from fewer than four fifths of all. A mode that annealing reaches
-        rarely shows in the weights only once many particles have a say; before that, runs that
-        missed it look better than those that did not, so that the interval is wider above:
-        shortened to 50 and 80%, it holds log Z up to four points too often, in 1,000 runs each
-        (ten and more in 100 runs of a leaky model, 100 of which held it at 95%).
+        below). Flagged when these are few, or when resampled chains descend from few particles
+        (by `ess`).
 
     Notes
     -----
     A change d of the equation of Bennett moves log Z by d over its slope B. With independent
-    starts the variance is ``[n_F var(s_F) + n_R var(s_R)] / B**2``. Resampled
-    chains share ancestors: there the terms of forward chain i and of the reverse chains that
-    descend from it are summed, ``t_i = s_i - mean(s_F) - sum_j (s_j - mean(s_R))`` over j from i,
-    and the variance is ``n_F / (n_F - 1) * sum t_i**2 / B**2``: the bootstrap over forward chains
-    with their descendants to first order. Few families may make up most of that sum; the interval
-    is Student's for their effective number, ``(sum t_i**2)**2 / sum t_i**4``, which
-    ``settings["families"]`` holds. Above log Z it is ``1 + 10 s`` times as wide, with s the
-    standard error of the forward estimate: both directions are low where a heavy mode is missing
-    among the ancestors. The 10 was measured (h20, 1,000 steps), not derived.
+    starts the variance is ``[n_F var(s_F) + n_R var(s_R)] / B**2``. Resampled chains share
+    ancestors: there the terms of forward chain i and of the reverse chains that descend from it are
+    summed, ``t_i = s_i - mean(s_F) - sum_j (s_j - mean(s_R))`` over j from i, and the variance is
+    ``n_F / (n_F - 1) * sum t_i**2 / B**2``: the bootstrap over forward chains with their
+    descendants to first order. The interval is Student's for the effective number of families,
+    ``(sum t_i**2)**2 / sum t_i**4``, in ``settings["families"]``. Above log Z it is ``1 + 10 s``
+    times as wide, with s the standard error of the forward estimate (the 10 was measured): both
+    directions are low where a heavy mode is missing among the ancestors.
 
     Examples
     --------
@@ -158,11 +131,17 @@ def bar(
     reverse = path.log_z_base - gains
     root = bennett(forward, reverse)
     error, families = bennett_error(root, begun.ancestors)
-    below, above = summarise_log_weights(forward), summarise_log_weights(-reverse)
+    below, above = results.summarise_log_weights(forward), results.summarise_log_weights(-reverse)
     shared = begun.ancestors is not None
     skew, n_burn_in = (below.std_error, n_burn_in) if shared else (0.0, 0)
     same = np.ptp(np.concatenate([forward, reverse])) < NO_SPREAD  # base and target are one
-    return finished(
+    settings = {"n_temperatures": betas.size - 1, "stream_seed": stream.seed}
+    settings["start"] = begun.words.replace("chains annealed forward", "forward chains")
+    settings |= {"overlap": 4 * root.slope, "families": families}
+    settings |= {"forward": (below.log_mean, below.std_error)}
+    settings |= {"reverse": (-above.log_mean, above.std_error), "reverse_ess": above.ess}
+    settings["reverse_log_weights"] = reverse.tolist()
+    return results.finished(
         "bar",
         root.log_z,
         error,
@@ -175,17 +154,7 @@ def bar(
         n_sweeps=2 * (betas.size - 1) + n_burn_in,
         log_weights=forward,
         states=final,
-        settings={
-            "n_temperatures": betas.size - 1,
-            "stream_seed": stream.seed,
-            "start": begun.words.replace("chains annealed forward", "forward chains"),
-            "overlap": 4 * root.slope,
-            "families": families,
-            "forward": (below.log_mean, below.std_error),
-            "reverse": (-above.log_mean, above.std_error),
-            "reverse_ess": above.ess,
-            "reverse_log_weights": reverse.tolist(),
-        },
+        settings=settings,
     )
 
 
@@ -193,7 +162,7 @@ def _checks(root, error, ancestors) -> list[Check]:
     """Whether enough work values lie where both directions reach, of enough ``ancestors``."""
     n, overlap = root.forward.size + root.reverse.size, 4 * root.slope
     text = f"{overlap:.0f} of {n} work values lie where both directions reach"
-    found = [Check(text, enough(overlap, n))]
+    found = [Check(text, results.enough(overlap, n))]
     if ancestors is not None:
         needed = min(MINIMUM_ANCESTORS, max(FEWEST, MINIMUM_SHARE * root.forward.size))
         text = f"effective number of ancestors {ancestors:.1f}, {needed:.0f} or more"
@@ -205,7 +174,7 @@ def _checks(root, error, ancestors) -> list[Check]:
 
 def bennett_interval(log_z: float, std_error: float, families: float, forward_error: float):
     """Student's, and wider above by the error of the forward weights that were resampled."""
-    low, high = student_interval(log_z, std_error, families)
+    low, high = results.student_interval(log_z, std_error, families)
     return low, log_z + (high - log_z) * (1 + SKEW * forward_error)
 
 

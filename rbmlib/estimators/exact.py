@@ -3,8 +3,6 @@
 A model says itself what is known of it, by `exact_log_z()` and `exact_samples(n, rng)`.
 """
 
-from __future__ import annotations
-
 from typing import Unpack
 
 import numpy as np
@@ -25,21 +23,10 @@ def exact(rbm, **context: Unpack[Context]) -> Estimate:
     Parameters
     ----------
     rbm : RBM
-        With at most 2**30 states of one of the layers; each further unit doubles the time (784 x
-        20 takes seconds). Or a `LeakyRBM` with orthogonal columns of weights, or another model
-        with `exact_log_z()`. A fitted BernoulliRBM of scikit-learn is taken too.
-    n_threads, progress
-        As of `rbmlib.using`.
-
-    Returns
-    -------
-    Estimate
-        With ``std_error = 0``.
-
-    Raises
-    ------
-    ValueError
-        If both layers are too large.
+        With at most 2**30 states of one of the layers (a ValueError beyond); each further unit
+        doubles the time (784 x 20 takes seconds). Or a `LeakyRBM` with orthogonal columns of
+        weights, or another model with `exact_log_z()`. A fitted BernoulliRBM of scikit-learn is
+        taken too.
 
     Examples
     --------

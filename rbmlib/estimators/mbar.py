@@ -1,27 +1,37 @@
-"""MBAR on states of tempering: see `mbar_equations`.
+"""The multistate Bennett acceptance ratio (Shirts & Chodera 2008; Carlson et al. 2016, eq. 18).
 
-Nothing in its equations depends on the order of the samples; whether they are independent, and of
-the right distribution, it cannot know. So the error bar comes from the spread of chains, and the
-estimate is flagged unless these have been from end to end of the ladder several times.
+On a geometric path a sample of any temperature enters by one number, the slope Delta of its joint
+log-density: ``log p*_beta(v, h) = log p*_0(v, h) + beta Delta``. With N_k samples at beta_k MBAR is
+the solution, unique up to a constant, of
+
+    sum_n W_k(Delta_n) = N_k,    W_k(Delta) = N_k exp(beta_k Delta) / Z_k
+                                              / sum_l N_l exp(beta_l Delta) / Z_l
+
+for all k: the minimum of a convex function of log Z, found here by Newton's method. Nothing in it
+depends on the order of the samples; whether they are independent, and of the right distribution,
+it cannot know. So the error bar of `mbar` comes from the spread of chains.
 """
 
-from __future__ import annotations
+from typing import NamedTuple, Unpack
 
-from typing import Unpack
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from .. import checks
-from ..context import Context
+from .._kernels import float_sums
+from ..context import Context, configured
 from ..paths.path import Path
 from ..results import Check, Estimate
 from ..sampling import TemperedSample
 from ..sampling.sample import needs_joint_slope
 from . import estimator
-from .bar_of_sample import kept_states, of_influences
-from .mbar_equations import Problem
-from .rts_start import tempered
+from .neighbours import kept_states, of_influences
+from .rts import tempered
 
 MAX_SAMPLES = 1_000_000  # slopes kept of a run (8 MB)
 BURN_IN = 10  # one tenth of the states is not used
+MAX_NEWTON = 100
+STEP = 1e-10  # nats; Newton's error is the square of its last step
 
 
 @estimator
@@ -35,16 +45,11 @@ def mbar(
 ) -> Estimate:
     """Estimate log Z by MBAR on states of simulated tempering, started as `rbmlib.rts` starts.
 
-    Parameters
-    ----------
-    path, betas, n_chains, n_sweeps, rng, n_threads, progress
-        As in `rbmlib.rts`, from a pilot; the first tenth of the sweeps is not used, and at most
-        a million states, evenly spaced, are kept.
-
-    Returns
-    -------
-    Estimate
-        As of `mbar_of_sample`.
+    The first tenth of the sweeps is not used, and a million states, evenly spaced, at most. The
+    error bar is the spread over independent chains (or ladders) of the sums of what each state
+    contributes, so that states that resemble each other count for what they are;
+    ``trace["std_error_independent"]`` is MBAR's own, for independent samples, and
+    ``settings["inefficiency"]`` how many states are worth one.
 
     Examples
     --------
@@ -56,10 +61,11 @@ def mbar(
     """
     needs_joint_slope(path)
     n_chains = checks.count("n_chains", n_chains, 2)
-    sample, about = tempered(
-        "mbar", path, betas, n_chains, n_sweeps, rng,
-        record_every=lambda n_sweeps: -(-n_sweeps * n_chains // MAX_SAMPLES),
-    )  # fmt: skip
+
+    def every(n_sweeps):
+        return -(-n_sweeps * n_chains // MAX_SAMPLES)
+
+    sample, about = tempered("mbar", path, betas, n_chains, n_sweeps, rng, record_every=every)
     return _solved(sample, len(sample.delta) // BURN_IN, about)
 
 
@@ -67,16 +73,7 @@ def mbar(
 def mbar_of_sample(
     sample: TemperedSample, *, skip: int = 0, **context: Unpack[Context]
 ) -> Estimate:
-    """`mbar` from a sample of simulated or parallel tempering, without its first ``skip`` rows.
-
-    Returns
-    -------
-    Estimate
-        `std_error` is the spread over independent chains (or ladders) of the sums of what each
-        state contributes, so that states that resemble each other count for what they are;
-        ``trace["std_error_independent"]`` is MBAR's own, for independent samples, and
-        ``settings["inefficiency"]`` how many states are worth one. Checked as in `rbmlib.rts`.
-    """
+    """`mbar` from a sample of simulated or parallel tempering, without its first ``skip`` rows."""
     return _solved(sample, skip, {})
 
 
@@ -85,9 +82,194 @@ def _solved(sample, skip, about) -> Estimate:
     problem = Problem(delta.ravel(), counts.astype(float), sample.betas)
     solution = problem.solution()
     influences = problem.influences(temperature.ravel()).reshape(delta.shape)
-    check = Check("solved, and all temperatures connected", solution.converged)
     return of_influences(
-        "mbar", sample, solution.log_z, influences, [check],
+        "mbar",
+        sample,
+        solution.log_z,
+        influences,
+        [Check("solved, and all temperatures connected", solution.converged)],
         trace={"std_error_independent": solution.std_error, "counts": counts},
         settings=about | {"n_iterations": solution.n_iterations},
-    )  # fmt: skip
+    )
+
+
+# the equations ------------------------------------------------------------------------------
+
+
+class MBARSolution(NamedTuple):
+    """What `solve_mbar` found; logarithms in nats."""
+
+    log_z: np.ndarray  # (K,) log Z_k - log Z_1
+    covariance: np.ndarray  # (K, K) of log_z, had the samples been independent
+    std_error: np.ndarray  # (K,) root of its diagonal
+    gradient: float  # largest |sum_n W_k - N_k| / N
+    n_iterations: int
+    converged: bool  # False: no solution, or temperatures that no samples connect
+
+
+@configured
+def solve_mbar(delta, counts, betas, **context: Unpack[Context]) -> MBARSolution:
+    """MBAR from samples of any origin, by Newton's method.
+
+    Parameters
+    ----------
+    delta : array, any shape
+        Slope of each sample, whichever temperature it was drawn at.
+    counts : array (K,)
+        N_k, how many samples each temperature has; 0 where there are none. They sum to the number
+        of samples, but need not be whole.
+    betas : array (K,)
+        Rising from 0 to 1.
+    n_threads, progress : optional
+        As of `rbmlib.using`.
+
+    Examples
+    --------
+    >>> import numpy as np, rbmlib as rl
+    >>> rng = np.random.default_rng(0)
+    >>> delta = rng.normal([[0.0], [1.0]], size=(2, 5000))  # log Z(beta) = beta**2 / 2
+    >>> solution = rl.solve_mbar(delta, counts=[5000, 5000], betas=[0, 1])
+    >>> bool(abs(solution.log_z[1] - 0.5) < 4 * solution.std_error[1])
+    True
+    """
+    betas, meaning = checks.schedule(betas), "one slope a sample"
+    delta = checks.array("delta", checks.numeric("delta", delta, meaning).ravel(), (None,), meaning)
+    n_samples = delta.size
+    counts = checks.array("counts", counts, betas.shape, f"({betas.size},), one count a beta")
+    total = counts.sum()
+    if not (counts >= 0).all() or not n_samples or not np.isclose(total, n_samples, rtol=1e-9):
+        raise ValueError(
+            f"counts run from {counts.min()} to {counts.max()} and sum to {total}: expected "
+            f"counts of at least 0 that sum to the number of samples, {n_samples}"
+        )
+    return Problem(delta, counts, betas).solution()
+
+
+class Problem:
+    """Samples, counts and temperatures; ``a_k = log N_k - log Z_k`` is solved for.
+
+    Temperatures without samples are no members of the denominator; their a_k is -log Z_k.
+    """
+
+    def __init__(self, delta, counts, betas):
+        self.delta, self.counts, self.betas = delta, counts, betas
+        self.grid = float_sums.grid(delta, betas[-1] - betas[0])
+        self.member = counts > 0
+        self.log_counts = np.log(np.where(self.member, counts, 1))
+        self.n_iterations, self.solved = 0, False
+        self.a = self._start()
+        self._newton()
+        self._empty_states()
+        _, first, self.products = self.moments(self.a)
+        self.gradient = float(np.abs(first - counts)[self.member].max() / counts.sum())
+
+    def moments(self, a, second=True, states=slice(None)):
+        return float_sums.moments(
+            self.grid.nodes, self.grid.weights, self.betas[states], a, self.member[states], second
+        )
+
+    def _start(self) -> np.ndarray:
+        """Log Z by the trapezoidal rule, as if the samples lay evenly ordered in temperature."""
+        order = np.sort(self.delta)
+        position = (np.cumsum(self.counts) - 0.5 * self.counts) / self.counts.sum()
+        means = order[np.minimum((position * order.size).astype(int), order.size - 1)]
+        log_z = np.cumsum(np.r_[0.0, np.diff(self.betas) * (means[1:] + means[:-1]) / 2])
+        return self.log_counts - log_z
+
+    def _newton(self) -> None:
+        """Newton with halved steps where a step does not descend; the first member is fixed.
+
+        A self-consistent step, which always descends, stands in where Newton's matrix is singular.
+        """
+        states = self.member
+        a, wanted = self.a[states], self.counts[states]
+
+        def value(a, objective):
+            return objective - wanted @ a
+
+        objective, first, products = self.moments(a, states=states)
+        while self.n_iterations < MAX_NEWTON and not self.solved:
+            self.n_iterations += 1
+            step = _newton_step(first, products, wanted)
+            if step is None or not np.isfinite(step).all():
+                step = np.log(wanted) - np.log(np.maximum(first, 1e-300))
+                step = np.clip(step - step[0], -10, 10)
+            before, scale = value(a, objective), 1.0
+            while True:
+                trial = a + scale * step
+                objective, first, products = self.moments(trial, states=states)
+                if value(trial, objective) <= before + 1e-12 * abs(before) or scale < 1e-6:
+                    break
+                scale /= 2
+            a = trial
+            self.solved = bool(scale == 1 and np.abs(step).max() < STEP)
+        self.a[states] = a
+
+    def _empty_states(self) -> None:
+        """Z of temperatures without samples: they are in no denominator, so one step is exact."""
+        known = self.member
+        log_z = self.log_counts - self.a
+        self.a[~known] = -np.interp(self.betas[~known], self.betas[known], log_z[known])
+        if not known.all():
+            _, first, _ = self.moments(self.a, second=False)
+            self.a[~known] -= np.log(first[~known])
+
+    def log_z(self) -> np.ndarray:
+        log_z = self.log_counts - self.a
+        return log_z - log_z[0]
+
+    def covariance(self) -> np.ndarray | None:
+        """Theta of Shirts & Chodera, eq. (D6), with the root of W'W for W; None: not connected."""
+        per_sample = self.products / np.outer(*2 * [np.exp(self.log_counts)])
+        squares, vectors = eigh(per_sample)
+        root = vectors * np.sqrt(np.maximum(squares, 0)) @ vectors.T
+        gap, vectors = eigh(np.eye(len(root)) - root * self.counts @ root)
+        if not np.isfinite(gap).all() or (gap.size > 1 and gap[1] < 1e-13):
+            return None
+        half = root @ vectors[:, 1:] / np.sqrt(gap[1:])  # the first gap, 0, is the free constant
+        theta = half @ half.T
+        return theta - theta[:1] - theta[:, :1] + theta[0, 0]
+
+    def influences(self, temperature) -> np.ndarray:
+        """How much each sample moves log Z_K - log Z_1, to first order; they sum to 0.
+
+        A sample at temperature l adds ``psi = W - e_l`` to the gradient, and so moves a by
+        -H**-1 psi; log Z_k = log sum_n omega_k(Delta_n), with ``omega_k = exp(a_k + beta_k Delta)
+        / D / N_k``, moves by omega_k itself and by -q_k da, with ``q_k = sum_n omega_k W``.
+        """
+        states, n_k = self.member, np.exp(self.log_counts)
+        q = (self.products[-1] / n_k[-1] - self.products[0] / n_k[0])[states]
+        hessian = (np.diag(self.counts) - self.products)[np.ix_(states, states)]
+        pull = np.zeros(self.betas.size)
+        pull[np.flatnonzero(states)[1:]] = np.linalg.lstsq(hessian[1:, 1:], q[1:], rcond=None)[0]
+        coefficients = pull.copy()
+        coefficients[-1] += 1 / n_k[-1]
+        coefficients[0] -= 1 / n_k[0]
+        nodes = float_sums.combination(
+            self.grid.nodes, self.betas, self.a, self.member, coefficients
+        )
+        return float_sums.interpolate(nodes, self.grid) - pull[temperature]
+
+    def solution(self) -> MBARSolution:
+        found = self.covariance()
+        covariance = np.full(2 * self.betas.shape, np.inf) if found is None else found
+        return MBARSolution(
+            log_z=self.log_z(),
+            covariance=covariance,
+            std_error=np.sqrt(np.maximum(np.diag(covariance), 0)),
+            gradient=self.gradient,
+            n_iterations=self.n_iterations,
+            converged=bool(self.solved and found is not None),
+        )
+
+
+def _newton_step(first, products, wanted) -> np.ndarray | None:
+    """-H**-1 gradient, with the first entry fixed; None if H is not positive definite."""
+    if first.size == 1:
+        return np.zeros(1)
+    hessian = np.diag(first) - products
+    try:
+        factor = cho_factor(hessian[1:, 1:])
+    except LinAlgError:
+        return None
+    return np.r_[0.0, -cho_solve(factor, (first - wanted)[1:])]

@@ -23,7 +23,7 @@ from ..numerics import expit, logmeanexp, softplus
 from ..paths import GeometricPath
 from ..results import Estimate, blocks_of_time, finished, halves, round_trips, some_spread
 from . import estimator
-from .bar_of_sample import BLOCKS
+from .neighbours import BLOCKS
 
 LIVE, LIVE_SWEEPS = 300, 2  # states of nested sampling, and sweeps of them at each level
 FIRST_GAIN, LAST_GAIN = 1.0, 0.01  # nats that the weight of a level loses in a sweep, on average
@@ -44,33 +44,28 @@ def multicanonical(
 ) -> Estimate:
     """Estimate log Z by a walk that is flat in the log-ratio of target to base.
 
+    The levels go up to the highest state found: from a uniform base they are about 0.7 times the
+    visible units, so that this is for models of some hundred units. It is plain NumPy, and a sweep
+    takes far longer than one of the compiled estimators.
+
     Parameters
     ----------
     path : GeometricPath
-        Of a Bernoulli RBM; its two ends, no temperature between them is used. A broad base is
-        best: the walk must find its way back to it.
+        Of a Bernoulli RBM; only its two ends are used. A broad base is best: the walk must find
+        its way back to it.
     n_chains, n_sweeps : int
-        Chains, which share the weights, and sweeps with these weights fixed. A sweep draws
-        each visible unit once. Half of the chains begin in the base, half at the top.
-    rng : int, Generator or None
+        Chains, which share the weights, half of them begun in the base, half at the top; and
+        sweeps, in which each visible unit is drawn once, with these weights fixed.
     n_learning : int, optional
         Sweeps before that, in which the weights are made smooth; by default a quarter as many.
 
     Returns
     -------
     Estimate
-        The error bar is the spread of chains. Flagged where chains made fewer than two round trips
-        from where the base has its weight to where the target has it, or where halves of the
-        run or blocks of time disagree. ``trace["levels"]`` are the lower ends of the levels of U,
-        ``trace["log_share"]`` the log of the share of the base in each as the run found it, and
-        ``trace["visits"]`` how often each was visited.
-
-    Notes
-    -----
-    Units are drawn one at a time, in another order in each sweep, for all chains at once, hidden
-    units summed out. The levels go up to the highest state found: from a uniform base they
-    are about 0.7 times the visible units, so that this is for models of some hundred units. It is
-    plain NumPy, and a sweep takes far longer than one of the compiled estimators.
+        The error bar is the spread of chains. A round trip is one from where the base has its
+        weight to where the target has it. ``trace["levels"]`` are the lower ends of the levels of
+        U, "log_share" the log of the share of the base in each, and "visits" how often each was
+        visited.
 
     Examples
     --------
@@ -180,20 +175,9 @@ def _estimate(path, u, levels, log_weights, settings, states):
         trace = {"levels": np.r_[-np.inf, levels], "log_share": np.log(of_level[0])}
     trace["visits"] = np.bincount(where.ravel(), minlength=log_weights.size)
     log_z += path.log_z_base
-    return finished(
-        "multicanonical",
-        log_z,
-        error,
-        found,
-        n_chains,
-        remedy=LONGER,
-        n_chains=n_chains,
-        n_sweeps=n_sweeps,
-        log_weights=log_z + chains,
-        trace=trace,
-        settings=settings | {"round_trips": trips},
-        states=states,
-    )
+    more = {"n_chains": n_chains, "n_sweeps": n_sweeps, "log_weights": log_z + chains}
+    more |= {"trace": trace, "settings": settings | {"round_trips": trips}, "states": states}
+    return finished("multicanonical", log_z, error, found, n_chains, remedy=LONGER, **more)
 
 
 def trips_of(levels, low, high):

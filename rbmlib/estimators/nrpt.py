@@ -28,14 +28,13 @@ from ..sampling.sample import needs_joint_slope
 from ..schedules import equal_rejection, linear
 from . import estimator
 from .ais import ais
-from .bar_of_sample import bar_of_sample
 from .mbar import mbar_of_sample
-from .stepping_stone import stepping_stone_of_sample
+from .neighbours import bar_of_sample, stepping_stone_of_sample
 
 READ_OFF: dict[str, Callable[..., Estimate]] = {
     "bar": bar_of_sample,  # type: ignore[has-type]
     "mbar": mbar_of_sample,  # type: ignore[has-type]
-    "stepping stones": stepping_stone_of_sample,
+    "stepping stones": stepping_stone_of_sample,  # type: ignore[has-type]
 }
 ROUNDS, FEWEST_SWEEPS = 3, 20  # tuning rounds, each of twice the sweeps of the one before
 PILOT_CHAINS, PILOT_STEPS, FIRST_BETAS, ANNEAL_SWEEPS = 20, 500, 30, 3
@@ -60,27 +59,22 @@ def nrpt(
 
     Parameters
     ----------
-    path, rng
-        As in `rbmlib.ais`; the path has a joint slope (`rbmlib.GeometricPath`).
     betas : array (K,), optional
         A ladder that is taken as it is. By default three tuning rounds of an eighth, a quarter
         and a half of the sweeps cut it anew, each where the round before it rejected equally
         often; states of a round begin the next.
-    n_chains, n_sweeps : int
-        Independent ladders, 2 or more, and sweeps of the last round, of which a tenth is not used.
+    n_sweeps : int
+        Of the last round; a tenth is not used.
     n_betas : int, optional
         K of the tuned ladder; by default two steps to a unit of the communication barrier, so
         that about half of the swaps are rejected, and never fewer than 7 betas.
     read_off : {"bar", "mbar", "stepping stones"}
-        How log Z is read off the states of the last round.
-    record_every : int
-        Every how many sweeps a state is kept.
+        How log Z is read off the states.
 
     Returns
     -------
     Estimate
-        As of `rbmlib.bar_of_sample`: error bar from the spread over ladders; flagged where a ladder
-        made fewer than 20 round trips. ``settings`` also holds "barrier", the communication barrier
+        As of `rbmlib.bar_of_sample`. ``settings`` also holds "barrier", the communication barrier
         L; "rejection" (K - 1), of each pair; "round_trip_rate", a sweep and ladder; "ladder_rate",
         what the ladder would allow, and "best_rate", 1 / (2 + 2 L). A rate far below says that
         sweeps mix slowly at the betas: then more of them, not more betas, are needed.
@@ -99,9 +93,9 @@ def nrpt(
     read = READ_OFF[checks.one_of("read_off", read_off, READ_OFF)]
     n_chains = checks.count("n_chains", n_chains, 2)
     n_sweeps = checks.count("n_sweeps", n_sweeps, BURN_IN)
-    if betas is not None and n_betas is not None:
-        raise ValueError(f"n_betas is {n_betas}: expected None with betas, which are as many")
     if n_betas is not None:
+        if betas is not None:
+            raise ValueError(f"n_betas is {n_betas}: expected None with betas, which are as many")
         n_betas = checks.count("n_betas", n_betas, 2)
     every = checks.count("record_every", record_every)
     source, start = checks.generator(rng), "annealed"
@@ -114,9 +108,8 @@ def nrpt(
     if failed := [text for text, passed in run.settings["checks"].items() if not passed]:
         why = f"do not trust the standard error: failed: {'; '.join(failed)}"
         warn(f"nrpt: {why}. Give it {MORE_SWEEPS}")
-    return replace(
-        run, method="nrpt", settings=run.settings | rates(sample) | {"read_off": read_off}
-    )
+    settings = run.settings | rates(sample) | {"read_off": read_off}
+    return replace(run, method="nrpt", settings=settings)
 
 
 def rates(sample):

@@ -9,8 +9,6 @@ E[exp(-R)] = 1 / Z. By Jensen E[R] >= log Z, and -log mean exp(-R) >= log Z in e
 hold for exact samples of the model only. (Taking log mean exp(+R) instead bounds nothing.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple, Unpack
 
@@ -43,25 +41,16 @@ def reverse_ais(
 ) -> Estimate:
     """Estimate log Z from above by annealing from the target back to the base.
 
+    `mean_log_z` is the mean of R; `log_z` the tighter ``-log mean exp(-R)``, whose error bar needs
+    a large ESS. From anything but exact samples the bound is only as good as they are.
+
     Parameters
     ----------
-    path, betas, n_chains, rng, n_threads, progress
-        As in `rbmlib.ais` (``betas`` rise from 0 to 1 here too).
     start : {"auto", "exact", "chains"} or array (n_chains, n_visible)
         Where the chains begin: exact draws of the target (models with at most 22 units in one
         layer); long chains elsewhere: chains annealed forward along ``betas``, resampled by
         their weights, then moved ``n_burn_in`` sweeps at beta = 1; or states of your own.
         "auto" takes exact draws where it can. ``settings["start"]`` says which it was.
-
-    Returns
-    -------
-    Estimate
-        ``bound = "upper"``. `mean_log_z` is the mean of R; `log_z` the tighter
-        ``-log mean exp(-R)``, whose error bar needs a large ESS. From anything but exact
-        samples the bound is only as good as they are. Along a moment-averaged path in ten steps
-        to a strongly coupled model, the 95% intervals of 863 runs that raised no flag held log Z
-        in 83%; elsewhere within three points. Shortened to 50 and 80%, those of strongly coupled
-        models hold it up to eight points too often elsewhere (the page on calibration).
     """
     betas, n_chains = checks.schedule(betas), checks.count("n_chains", n_chains)
     n_burn_in = checks.count("n_burn_in", n_burn_in, 0)
@@ -76,10 +65,8 @@ def reverse_ais(
     begun = begin(path, start, n_chains, source, n_burn_in, forward)
     v, log_weights = anneal(path, begun.states, betas[::-1], stream)
     settings = {"start": begun.words, "stream_seed": stream.seed, "n_temperatures": betas.size - 1}
-    return of_weights(
-        "reverse_ais", log_weights - path.log_z_base, path, v, sign=-1, n_sweeps=betas.size - 1,
-        settings=settings,
-    )  # fmt: skip
+    more = {"sign": -1, "n_sweeps": betas.size - 1, "settings": settings}
+    return of_weights("reverse_ais", log_weights - path.log_z_base, path, v, **more)
 
 
 # where chains begin -------------------------------------------------------------------------
@@ -103,20 +90,21 @@ def checked_start(path, start, n_chains: int):
             "(n_chains, n_visible)"
         )
     target = path.at(1.0)
-    layers = isinstance(target, RBM)
+    layers, draws = isinstance(target, RBM), hasattr(target, "exact_samples")
+    counted = layers and can_enumerate(target)
     if start == "auto":
-        return "exact" if layers and can_enumerate(target) else "chains"
-    if start == "exact":
-        other = hasattr(target, "exact_samples") if not layers else not target.hidden.conditional
-        if not other and not (layers and (can_enumerate(target) or target.log_z is not None)):
-            came = f"a {type(target).__name__}"
-            if layers:
-                came += f" of {target.n_visible} visible and {target.n_hidden} hidden units"
-            raise ValueError(
-                f"start is 'exact', but the target is {came}: expected a model with at most "
-                f"{MOST_IN_A_TABLE:,} states of one layer, or a LeakyRBM; use start='chains', or "
-                "states of your own draws"
-            )
+        return "exact" if counted else "chains"
+    if layers:
+        draws = counted or target.log_z is not None or not target.hidden.conditional
+    if start == "exact" and not draws:
+        came = f"a {type(target).__name__}"
+        if layers:
+            came += f" of {target.n_visible} visible and {target.n_hidden} hidden units"
+        raise ValueError(
+            f"start is 'exact', but the target is {came}: expected a model with at most "
+            f"{MOST_IN_A_TABLE:,} states of one layer, or a LeakyRBM; use start='chains', or "
+            "states of your own draws"
+        )
     return start
 
 

@@ -1,25 +1,42 @@
-"""Self-adjusted mixture sampling (Tan 2017).
+"""Self-adjusted mixture sampling (Tan 2017): simulated tempering that adjusts its own log Z.
 
-Simulated tempering whose estimates zeta of log Z are adjusted after every sweep, with a gain that
-falls as 1/t in the end: the gain with which, for sweeps that forget their past, the variance of
-zeta is the least any stochastic approximation has.
+Simulated tempering (`sampling.sample`) draws beta_k given a state x with probability
+``w_k(x) ~ p*_k(x) pi_k / exp(zeta_k)``. Where zeta is right, log Z up to a constant, beta_k is
+drawn with probability pi_k; so whenever beta_k is seen zeta_k is raised, and stochastic
+approximation with gains that fall finds log Z (Tan 2017, eq. 9, 12):
+
+    zeta_k <- zeta_k + min(gain, pi_k) / pi_k * share_k,     then less zeta_0,
+
+``share_k`` being how many of the chains are at beta_k, or the mean of w_k(x) over them. A gain that
+falls as 1/t in the end gives, for sweeps that forget their past, the least variance that any
+stochastic approximation has. Chains that adjust the same zeta are not independent. So they run in
+groups, each with a zeta and a pilot of its own, whose spread is the error bar.
 """
 
-from __future__ import annotations
-
+from dataclasses import replace
 from itertools import pairwise
 from typing import Unpack
 
 import numpy as np
+from scipy.special import stdtrit
 
-from .. import checks
+from .. import checks, results
+from .._kernels.adaptive import Adjusted, Rule
 from ..context import Context, bar
+from ..numerics import ChainStream, logmeanexp
 from ..paths.path import Path
-from ..results import Estimate
+from ..results import Check, Estimate, round_trips, value
+from ..sampling import adapt, pilot
+from ..sampling.planning import Plan, planned
+from ..sampling.sample import check_conditional
 from . import estimator
-from .self_adjusted import planned_groups
 
-N_RECORDED = 50
+STARTS, JUMPS = ("pilot", "plain"), ("global", "local")
+PILOT_STEPS, N_RECORDED = 4000, 50
+TRIPS = 8.0  # round trips of a chain for which sweeps are planned: 2 are asked of the second half
+OF_GAINS = 0.7  # share of the sweeps whose gain is 1/t
+LEAST_VISITED = 0.5  # of its share, in the second half
+FALSE_ALARM = 0.0027  # of a comparison of groups: that of three standard errors
 
 
 @estimator
@@ -46,23 +63,17 @@ def sams(
 
     Parameters
     ----------
-    path, betas, rng, prior, conditional, n_threads, progress
-        As in `rl.rts`.
-    n_chains : int
-        A multiple of ``n_groups``.
+    n_chains, n_groups : int
+        Chains in all, and independent groups of them, 2 or more: each adjusts a log Z of its own.
     n_sweeps : int, optional
-        Sweeps of each chain, an update of log Z after each. By default those in which a chain
-        goes round 8 times, half of them in the second half, as a pilot says: see `rl.rts`.
-    n_groups : int
-        Independent groups of chains, 2 or more: each adjusts a log Z of its own.
+        With an update of log Z after each. By default those in which a chain goes round 8 times.
     start : {"pilot", "plain"}
         "pilot": each group takes log Z from its own annealing run of 4,000 steps; every second
-        group begins at beta = 1, with its annealed states, the others at 0. "plain": log Z equal
-        at all betas, chains at 0, as Tan starts.
+        group begins at beta = 1, with its annealed states. "plain": log Z equal at all betas,
+        chains at 0, as Tan starts.
     t_0, exponent : int, float
         Sweeps of the first stage (default: three tenths of all), and the exponent of its gain:
-        see `gain_sequence`. While the gain is large log Z follows the chains, which drives them
-        along the ladder.
+        see `gain_sequence`. A large gain drives chains along the ladder.
     jump : {"global", "local"}
         beta is drawn anew from all K, or moves to a neighbour (or stays).
     rao_blackwell : bool
@@ -73,9 +84,8 @@ def sams(
     -------
     Estimate
         ``log_weights`` (n_groups,) are the groups' log Z; ``trace["log_z"]`` (n_recorded,
-        n_groups) how they got there, after ``trace["sweeps"]``. Checked as in `rl.rts`, of the
-        second half. Of planned sweeps the standard error also holds ``settings["memory"]``, the
-        sweeps of a round trip over those whose gain is 1/t: groups share a bias of that order.
+        n_groups) how they got there, after ``trace["sweeps"]``. Checks are of the second half. Of
+        planned sweeps the standard error also holds ``settings["memory"]``: see `with_memory`.
 
     Examples
     --------
@@ -84,23 +94,17 @@ def sams(
     >>> estimate = rl.sams(rl.GeometricPath(rbm), rng=0)
     >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
     True
-
-    The same, and other numbers of betas, chains and sweeps of your own:
-
     >>> again = rl.sams(rl.GeometricPath(rbm), estimate.betas, n_sweeps=estimate.n_sweeps, rng=0)
     >>> again.log_z == estimate.log_z
     True
-    >>> rl.sams(rl.GeometricPath(rbm), rl.schedules.linear(9), 50, 1000, rng=0).n_sweeps
-    1000
     """
     gain_sequence(1, 0 if t_0 is None else t_0, exponent)  # refused before a pilot, if at all
-    groups, plan = planned_groups(
-        "sams", path, betas, n_chains, n_sweeps, rng, n_groups=n_groups, prior=prior,
-        conditional=conditional, start=start, jump=jump, mixed=rao_blackwell,
-    )  # fmt: skip
-    n_sweeps = plan.n_sweeps
+    options = {"prior": prior, "conditional": conditional, "start": start, "jump": jump}
+    options |= {"n_groups": n_groups, "mixed": rao_blackwell}
+    groups, plan = planned_groups("sams", path, betas, n_chains, n_sweeps, rng, **options)
+    n_sweeps, half = plan.n_sweeps, plan.n_sweeps // 2
     t_0 = 3 * n_sweeps // 10 if t_0 is None else checks.count("t_0", t_0, 0)
-    gains, half = gain_sequence(n_sweeps, t_0, exponent), n_sweeps // 2
+    gains = gain_sequence(n_sweeps, t_0, exponent)
     stops = np.union1d(np.rint(np.linspace(0, n_sweeps, N_RECORDED + 1)).astype(int), half)
     with bar(n_sweeps, "SAMS"):
         for first, last in pairwise(stops):
@@ -128,3 +132,167 @@ def gain_sequence(n_sweeps: int, t_0: int = 0, exponent: float = 0.7) -> np.ndar
     exponent = checks.number("exponent", exponent, meaning, above=0, most=1)
     t = np.arange(1, n_sweeps + 1, dtype=float)
     return np.where(t <= t_0, t**-exponent, 1 / np.maximum(t - t_0 + t_0**exponent, 1))
+
+
+# groups -------------------------------------------------------------------------------------
+
+
+def planned_groups(method: str, path, betas, n_chains, n_sweeps, rng, *, prior, **options):
+    """Groups of chains, and the `Plan` of betas and sweeps: from pilots where they are None."""
+    source, conditional = checks.generator(rng), options["conditional"]
+    check_groups(path, n_chains, **options)  # all is checked before a pilot begins
+    more = {"trips": TRIPS, "conditional": conditional, "prior": prior}
+    plan = planned(method, path, betas, n_sweeps, source, **more)
+    return Groups(path, plan.betas, n_chains, source, prior=prior, **options), plan
+
+
+def check_groups(path, n_chains, *, n_groups, conditional, start, jump, mixed) -> None:
+    n_groups, n_chains = checks.count("n_groups", n_groups, 2), checks.count("n_chains", n_chains)
+    if n_chains % n_groups:
+        raise ValueError(
+            f"n_chains is {n_chains}: expected a multiple of n_groups, {n_groups}, such as "
+            f"{n_groups * -(-n_chains // n_groups)}, or another n_groups, 2 or more, that divides "
+            f"{n_chains}: groups are of equal size"
+        )
+    check_conditional(path, conditional)
+    checks.one_of("start", start, STARTS)
+    checks.one_of("jump", jump, JUMPS)
+
+
+class Groups:
+    """Groups of chains on their way, each with its own estimates of log Z.
+
+    ``log_z`` (n_groups, K) are these estimates, log Z of the base taken off; ``visits`` (n_groups,
+    K) of each beta and ``round_trips`` (n_chains,) are counted since `forget`; ``at_top``
+    (n_groups,) says which groups began at beta = 1; ``history`` and ``sweeps`` are what was noted.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        betas,
+        n_chains: int,
+        rng,
+        *,
+        n_groups: int,
+        prior=None,
+        conditional: str = "joint",
+        start: str = "pilot",
+        jump: str = "global",
+        mixed: bool = True,
+    ):
+        self.path, self.betas, self.start = path, checks.ladder(betas), start
+        self.n_chains, self.n_groups, self.conditional = int(n_chains), int(n_groups), conditional
+        prior, source = checks.prior(prior, self.betas.size), checks.generator(rng)
+        self.rule = Rule(prior, np.log(prior), jump == "local", bool(mixed))
+        self.at_top = (np.arange(self.n_groups) % 2 == 1) & (start == "pilot")
+        top = np.repeat(self.at_top, self.n_chains // self.n_groups)
+        if start == "pilot":
+            first = pilot(path, self.betas, max(self.n_chains, 2), PILOT_STEPS, source)
+            weights = first.log_weights_path.reshape(self.betas.size, self.n_groups, -1)
+            self.log_z = np.ascontiguousarray(logmeanexp(weights, axis=2).T)
+            self.v = np.where(top[:, None], first.top, first.bottom)
+            self.stream = ChainStream(source, self.n_chains)
+        else:
+            self.log_z = np.zeros((self.n_groups, self.betas.size))
+            self.stream = ChainStream(source, self.n_chains)
+            self.v = path.sample_base(self.n_chains, self.stream)
+        self.index = np.where(top, self.betas.size - 1, 0)
+        self.history: list[np.ndarray] = []
+        self.sweeps: list[int] = []
+        self.forget()
+
+    def forget(self) -> None:
+        """Count visits and round trips from here; the log Z of now are those of halfway."""
+        self.half = self.log_z[:, -1].copy()
+        self.visits = np.zeros(self.log_z.shape, np.int64)
+        self._passages = np.zeros(self.n_chains, np.int64)
+        self._last_end = np.full(self.n_chains, -1)
+
+    @property
+    def round_trips(self) -> np.ndarray:
+        return self._passages / 2
+
+    def advance(self, gains) -> None:
+        """Sweeps, each followed by draws of beta and an update: ``gains`` (n_groups, n_sweeps)."""
+        state = Adjusted(self.log_z, self.visits, self._passages, self._last_end)
+        way = self.path, self.v, self.index, self.betas, gains, self.rule
+        self.v = adapt(*way, state, self.stream, self.conditional)
+
+    def note(self, sweep: int, halfway: int) -> None:
+        """Keep where log Z is after so many sweeps; what was counted is forgotten halfway."""
+        self.history.append(self.log_z[:, -1].copy())
+        self.sweeps.append(int(sweep))
+        if sweep == halfway:
+            self.forget()
+
+    def estimate(self, method: str, plan: Plan | None, settings: dict) -> Estimate:
+        """Mean of the groups' log Z, its standard error from their spread, and flags."""
+        base, n = self.path.log_z_base, self.n_groups
+        values, errors = self.log_z[:, -1] + base, self.log_z.std(axis=0, ddof=1) / np.sqrt(n)
+        error = float(values.std(ddof=1) / np.sqrt(n))
+        # log Z is linear in beta where nothing is random
+        straight = np.allclose(self.log_z, self.log_z[:, -1:] * self.betas, atol=1e-12)
+        trace = {"std_error": errors, "occupation": self.visits.sum(axis=0) / self.visits.sum()}
+        trace |= {"sweeps": np.array(self.sweeps), "log_z": np.array(self.history) + base}
+        about = {
+            "n_groups": n,
+            "n_temperatures": self.betas.size - 1,
+            "conditional": self.conditional,
+            "start": self.start,
+            "pilot_steps": PILOT_STEPS if self.start == "pilot" else 0,
+            "round_trips": float(self.round_trips.mean()),
+            "stream_seed": self.stream.seed,
+        }
+        run = results.finished(
+            method,
+            values.mean(),
+            error,
+            self.checks() + results.some_spread(error, straight, "log Z is not linear in beta"),
+            n,
+            n_chains=self.n_chains,
+            n_sweeps=self.sweeps[-1],
+            log_weights=values,
+            betas=self.betas,
+            log_z_path=self.log_z.mean(axis=0) + base,
+            trace=trace,
+            settings=about | settings | (plan.settings if plan else {}),
+            states=self.v,
+        )
+        return with_memory(run, plan) if plan else run
+
+    def checks(self) -> list[Check]:
+        """Of the second half: round trips, the beta least visited, the drift of log Z; and whether
+        groups begun at either end agree."""
+        occupation, values = self.visits.sum(axis=0) / self.visits.sum(), self.log_z[:, -1]
+        least, drift = (occupation / self.rule.prior).min(), value(values - self.half)
+        text = f"least visited beta {least:.2f} of its share, {LEAST_VISITED} or more"
+
+        def limit(freedom):
+            return float(stdtrit(freedom, 1 - FALSE_ALARM / 2))
+
+        found = [
+            round_trips(self.round_trips.mean()),
+            Check(text, bool(least >= LEAST_VISITED)),
+            results.agreement("halves of the run", drift, limit=limit(self.n_groups - 1)),
+        ]
+        low, high = values[~self.at_top], values[self.at_top]
+        if min(low.size, high.size) >= 2:
+            most, ends = limit(self.n_groups - 2), (value(high), value(low))
+            found.append(results.agreement("groups begun at either end", *ends, limit=most))
+        return found
+
+
+def with_memory(run: Estimate, plan: Plan) -> Estimate:
+    """With the error of what a planned run still remembers: a round trip over the sweeps of 1/t.
+
+    Where gains are large log Z follows slow chains, and groups share the bias that this leaves.
+    """
+    each = plan.settings.get("planned", {}).get("sweeps_a_trip", 0.0)
+    if not (run.converged and each and run.std_error > 0):
+        return run
+    memory = float(each / (OF_GAINS * run.n_sweeps))
+    error = float(np.hypot(run.std_error, memory))
+    interval = results.student_interval(run.log_z, error, run.log_weights.size)
+    settings = run.settings | {"memory": memory}
+    return replace(run, std_error=error, interval=interval, settings=settings)

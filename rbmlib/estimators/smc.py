@@ -11,22 +11,10 @@ from typing import Unpack
 
 import numpy as np
 
-from .. import checks
+from .. import checks, results
 from ..context import Context, bar
 from ..numerics import ChainStream, logmeanexp
-from ..results import (
-    MORE_STEPS,
-    NO_SPREAD,
-    Check,
-    Estimate,
-    WeightSummary,
-    enough,
-    finished,
-    is_constant,
-    log_mean_interval,
-    quietly,
-    summarise_log_weights,
-)
+from ..results import Check, Estimate, summarise_log_weights
 from ..sampling import anneal
 from ..schedules import friction, linear
 from . import estimator
@@ -59,8 +47,6 @@ def smc(
 
     Parameters
     ----------
-    path, n_chains, rng
-        As in `rbmlib.ais`.
     betas : array (K + 1,), optional
         By default a pilot of 32 chains and half as many steps says where the chains are slow
         (`rbmlib.schedules.friction`).
@@ -75,12 +61,10 @@ def smc(
     -------
     Estimate
         ``ess`` is the effective number of ancestors: 1 over the sum of the squared shares that
-        the descendants of each have in the final weights. `converged` and the interval follow
-        from it as from that of `rbmlib.ais`, with Student's law for the number of families that
-        make up the error, which are to be two or more. ``states`` are resampled: draws of the
-        target, with equal weights. ``settings["resampled"]`` holds the steps after which chains
-        were resampled, and ``settings["n_families"]`` how many ancestors have descendants.
-        ``std_error`` is too long where chains are resampled often (a ``threshold`` near 1):
+        the descendants of each have in the final weights, from which flag and interval follow.
+        ``states`` are resampled: draws of the target, with equal weights.
+        ``settings["resampled"]`` holds the steps after which that was done, "n_families" how many
+        ancestors have descendants. ``std_error`` is too long where ``threshold`` is near 1:
         families die out each time, while systematic resampling adds little to the variance.
 
     Examples
@@ -116,10 +100,10 @@ def smc(
             log_z += float(logmeanexp(log_weights))
             v, family, log_weights = v[kept], family[kept], np.zeros(n_chains)
             resampled_after.append(now)
-    settings = {"n_temperatures": last, "stream_seed": stream.seed, "threshold": threshold}
-    settings |= {"look_every": look_every, "resampled": resampled_after}
     log_z += float(logmeanexp(log_weights))
     shares, states = family_shares(log_weights, family), v[resampled(log_weights, chosen)]
+    settings = {"n_temperatures": last, "stream_seed": stream.seed, "threshold": threshold}
+    settings |= {"look_every": look_every, "resampled": resampled_after}
     settings["n_families"] = int(np.unique(family).size)
     return _of_families(path, v, log_z, shares, n_sweeps=last, states=states, settings=settings)
 
@@ -129,7 +113,7 @@ def _by_pilot(path, n_steps, rng):
     n_pilot = int(PILOT_STEPS * n_steps)
     if n_pilot < WINDOWS:
         return linear(n_steps)
-    with quietly():
+    with results.quietly():
         pilot = ais(
             path, linear(n_pilot), PILOT_CHAINS, rng, n_recorded=WINDOWS + 1, keep_chains=True
         )
@@ -152,24 +136,24 @@ def _of_families(path, v, log_z, shares, **more):
     squares = float((off**2).sum())
     error = math.sqrt(squares * n / (n - 1))
     ess = n / (1 + n * error**2)  # as `summarise_log_weights`, of the shares times n
-    if error < NO_SPREAD:
-        found = [Check("all chains have the same weight", is_constant(path, v))]
+    if error < results.NO_SPREAD:
+        found = [Check("all chains have the same weight", results.is_constant(path, v))]
         error, n_terms = error if found[0].passed else math.nan, float(n)
     else:
         n_terms = squares**2 / float((off**4).sum())
         ancestors = f"the chains descend from {ess:.1f} effective ancestors of {n}"
         found = [
-            Check(ancestors, enough(ess, n)),
+            Check(ancestors, results.enough(ess, n)),
             Check(f"{n_terms:.1f} families make up the error, 2 or more", n_terms >= 2),
         ]
-    return finished(
+    return results.finished(
         "smc",
         log_z,
         error,
         found,
         n_terms,
-        remedy=MORE_STEPS,
-        interval=log_mean_interval(WeightSummary(log_z, error, ess), n_terms),
+        remedy=results.MORE_STEPS,
+        interval=results.log_mean_interval(results.WeightSummary(log_z, error, ess), n_terms),
         bound="lower",
         ess=ess,
         n_chains=n,

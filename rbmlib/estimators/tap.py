@@ -10,9 +10,8 @@ one bit: m, m(1-m), m(1-m)(1-2m). Order 1 is naive mean field, 2 TAP, 3 its next
 other diagrams enter. This is eq. (14) of the report, whose a and b are our b and a. Stationary
 points satisfy its eqs. (15) and (16), and there log Z ~ -Gamma.
 
-Where couplings are strong the series does not converge: on the trained model pcd_20 TAP2 puts all
-hidden units near 1/2, where the term of second order is 217 nats and that of first order 18, and
-log Z 37 nats too high. Every start leads there, and it is a minimum; only the other orders tell.
+Where couplings are strong the series does not converge: on some trained models every start of TAP2
+leads to a minimum that is tens of nats too high, and only the other orders tell.
 """
 
 import math
@@ -29,8 +28,7 @@ from ..numerics import expit, logit, logsumexp
 from ..results import Estimate, warn
 from ..search.modes import APART, distinct, find_modes
 from . import estimator
-from .tap_expansion import Expansion
-from .tap_solvers import solve, sweep
+from .tap_solvers import Expansion, solve, sweep
 
 ORDERS = ("mean field", "TAP2", "TAP3")
 SOLVERS = ("minimise", "iterate")
@@ -61,8 +59,6 @@ def tap(
     ----------
     rbm : BernoulliRBM
     order : {1, 2, 3}
-    rng : int, Generator or None
-        For the starts.
     n_starts : int, optional
         Start from this many random hidden states, with anything from one unit in a hundred to all
         units on. By default the starts are modes, the solutions of mean field that
@@ -74,8 +70,7 @@ def tap(
     solver : {"minimise", "iterate"}
         "minimise" lowers Gamma, layer by layer: at orders 1 and 2 Gamma is convex in the units of
         one layer while the other is held, so it cannot oscillate. "iterate" is eqs. (15) and (16),
-        ``m <- damping m + (1 - damping) sigmoid(...)``, one layer after the other. Both end with
-        Newton's method.
+        ``m <- damping m + (1 - damping) sigmoid(...)``. Both end with Newton's method.
     damping : float
         In [0, 1), of "iterate".
     max_sweeps : int
@@ -83,7 +78,6 @@ def tap(
     compare : bool
         Compare with the other orders, solved from the lowest fixed point, and with the best
         mean-field bound, and warn where these refute the value or make it worthless.
-        ``n_starts=1, compare=False`` is the quickest.
 
     Returns
     -------
@@ -91,19 +85,10 @@ def tap(
         ``log_z`` is -Gamma at the lowest fixed point, ``std_error`` NaN: the error of an expansion
         is not known. Order 1 is a lower bound; orders 2 and 3 bound nothing. ``states`` holds the
         `FixedPoints`; ``trace["free_energy"]`` (n_sweeps + 1, n_starts) their history;
-        ``settings["log_z_sum"]`` the sum over all fixed points, as if each were a separate mode.
-
-        ``settings["solved"]`` says whether every start ended at a fixed point, which says nothing
-        of the expansion: of that ``settings["checks"]`` tells, with ``settings["orders"]``, what
-        each order finds ("mean field": the best lower bound). ``converged`` is False, with a
-        `ConvergenceWarning`, where a start was not solved or a check failed. Where TAP2 and TAP3
-        differ by nats neither means anything. Where they agree both may still miss what other
-        modes add: on large trained models they are several nats too low together.
-
-    Raises
-    ------
-    TypeError
-        If ``rbm`` is no model of bits.
+        ``settings["log_z_sum"]`` the sum over all of them, as if each were a separate mode;
+        "solved" whether every start ended at one; "orders" what each order finds ("mean field": the
+        best lower bound). Where TAP2 and TAP3 differ by nats neither means anything. Where they
+        agree both may still miss what other modes add.
 
     Examples
     --------
@@ -123,33 +108,27 @@ def tap(
     expansion, values = Expansion.of(rbm, order), {}
     with threads.blas_threads(1):  # of products this small more threads wait for each other
         begin, bound = _starts(rbm, expansion, n_starts, starts, checks.generator(rng))
-        found, history, n_solved = solve(
-            expansion, begin, solver, damping, max_sweeps, ahead=bound is not None
-        )
+        ahead = bound is not None
+        found, history, n_solved = solve(expansion, begin, solver, damping, max_sweeps, ahead)
         log_zs = rbm.log_scale - found.free_energy
         log_z = float(log_zs[0]) if n_solved else math.nan
         if compare and n_solved:
             bound = best_lower_bound(rbm) if bound is None else bound
             values = _orders(rbm, order, found, log_z, bound, max_sweeps)
-    n_starts = history.shape[1]
-    solved = n_solved == n_starts
+    n_starts, solved = history.shape[1], n_solved == history.shape[1]
     if not solved:
         ways = "solver='minimise', a damping nearer to 1, or " if solver == "iterate" else ""
-        warn(
-            f"tap: {n_starts - n_solved} of {n_starts} starts did not converge; use {ways}a larger "
-            "max_sweeps"
-        )
+        failed = f"tap: {n_starts - n_solved} of {n_starts} starts did not converge"
+        warn(f"{failed}; use {ways}a larger max_sweeps")
     compared = _compared(order, log_zs, values) if values else {}
-    bounds: dict = {}
-    if order == 1:
-        bounds = {"bound": "lower", "mean_log_z": log_z, "mean_std_error": 0.0}
+    bounds = {"bound": "lower", "mean_log_z": log_z, "mean_std_error": 0.0} if order == 1 else {}
     settings = {"order": order, "solver": solver, "solved": solved, "n_solved": n_solved}
     settings["damping"] = damping if solver == "iterate" else None
     settings["n_fixed_points"] = len(log_zs)
     settings["log_z_sum"] = float(logsumexp(log_zs)) if n_solved else math.nan
     return Estimate(
-        method=ORDERS[order - 1],
-        log_z=log_z,
+        ORDERS[order - 1],
+        log_z,
         std_error=math.nan,
         interval=(-math.inf, math.inf),
         converged=solved and all(compared.get("checks", {}).values()),
@@ -158,12 +137,12 @@ def tap(
         trace={"free_energy": history, "log_z": log_zs, "n_starts": found.n_starts},
         settings=settings | compared,
         states=found,
-        **bounds,
+        **bounds,  # type: ignore[arg-type]
     )
 
 
 def _starts(rbm, expansion, n_starts, starts, rng):
-    """Logits (n_starts, n_visible) and (n_starts, n_hidden) to start from.
+    """Logits (n_starts, n_visible + n_hidden) to start from.
 
     And the best lower bound on log Z of the modes, where they are sought, or None.
     """
@@ -172,15 +151,14 @@ def _starts(rbm, expansion, n_starts, starts, rng):
     if n_starts is not None:
         return _random(rbm, checks.count("n_starts", n_starts), rng), None
     modes = find_modes(rbm, rng=rng, most=TRIED[0][0])
-    logits = rbm.visible_field(modes.hidden), rbm.field(modes.visible)
+    x = np.hstack([rbm.visible_field(modes.hidden), rbm.field(modes.visible)])
     gamma = -modes.log_z
     for most, n_sweeps in TRIED:
-        logits = tuple(x[np.argsort(gamma, kind="stable")[:most]] for x in logits)
+        x = x[np.argsort(gamma, kind="stable")[:most]]
         for _ in range(n_sweeps):
-            logits, gamma, _ = sweep(expansion, logits, "minimise", 0.0)
-    lowest = distinct(expit(logits[0]), -gamma, APART)[:N_LOWEST]
-    random = _random(rbm, N_RANDOM, rng)
-    begin = tuple(np.concatenate([x[lowest], y]) for x, y in zip(logits, random, strict=True))
+            x, gamma, _ = sweep(expansion, x, "minimise", 0.0)
+    lowest = distinct(expit(expansion.split(x)[0]), -gamma, APART)[:N_LOWEST]
+    begin = np.concatenate([x[lowest], _random(rbm, N_RANDOM, rng)])
     return begin, float(modes.lower_bound.max())
 
 
@@ -190,7 +168,7 @@ def _random(rbm, n_starts, rng):
     )
     hidden = (rng.random((n_starts, rbm.n_hidden)) < density[:, None]).astype(float)
     hidden = np.clip(hidden, EDGE, 1 - EDGE)
-    return rbm.visible_field(hidden), logit(hidden)
+    return np.hstack([rbm.visible_field(hidden), logit(hidden)])
 
 
 def _given(rbm, starts):
@@ -199,20 +177,19 @@ def _given(rbm, starts):
     if not len(visible) or visible.min() < 0 or visible.max() > 1:
         raise ValueError(f"starts is empty or has values outside [0, 1]: expected {meaning}")
     visible = np.clip(visible, EDGE, 1 - EDGE)
-    return logit(visible), rbm.field(visible)
+    return np.hstack([logit(visible), rbm.field(visible)])
 
 
 def _orders(rbm, order, found, log_z, bound, max_sweeps):
     """log Z by each order; the others begin at the lowest fixed point: they cost one start each."""
-    begin = found.visible_logit[:1], found.hidden_logit[:1]
+    begin = np.hstack([found.visible_logit[:1], found.hidden_logit[:1]])
     values = {ORDERS[0]: max(bound, log_z) if order == 1 else bound}
     for other in (2, 3):
         value = log_z
         if other != order:
+            expansion = Expansion.of(rbm, other)
             with using(progress=False):
-                points, _, n = solve(
-                    Expansion.of(rbm, other), begin, "minimise", 0.0, max_sweeps, ahead=True
-                )
+                points, _, n = solve(expansion, begin, "minimise", 0.0, max_sweeps, ahead=True)
             value = float(rbm.log_scale - points.free_energy[0]) if n else math.nan
         values[ORDERS[other - 1]] = value
     return values

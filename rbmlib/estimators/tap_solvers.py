@@ -1,4 +1,8 @@
-"""Ways to the stationary points of Gamma: sweeps of both layers, then Newton's method."""
+"""Gamma, the free energy of `tap`, and its stationary points: by sweeps, then Newton's method.
+
+A state x (n_starts, n_visible + n_hidden) holds the logits of the magnetisations of both layers, so
+that 1 - m is as accurate as m.
+"""
 
 import warnings
 from typing import NamedTuple
@@ -7,16 +11,102 @@ import numpy as np
 from scipy.linalg import LinAlgWarning, lu_factor, lu_solve
 
 from ..context import bar
-from ..numerics import expit
-from .tap_expansion import Cumulants
+from ..numerics import expit, softplus
 
 TOLERANCE = 1e-10  # of the gradient with respect to the magnetisations, at a fixed point
-HAND_OVER = (1e-3, 1e-5, 1e-8)  # distances from self-consistency where Newton's method is tried
+# distances from self-consistency where Newton's method is tried, three times at most
+HAND_OVER = np.array([1e-3, 1e-5, 1e-8, 0.0])
 NEAR = 1e-2  # magnetisations within which second derivatives are used again
 SERVES = 3  # they do as long as they divide the gradient by this
 EVERY, FURTHEST = 5, 100.0  # sweeps after which slow starts go further, and how much at most
 PATIENCE, BEHIND = 100, 1.0  # sweeps, nats: later and higher than a fixed point, starts are left
 ALIKE = 1e-6  # largest difference of magnetisations of what is called one fixed point
+
+
+class Cumulants(NamedTuple):
+    """kappa_1 .. kappa_order of independent bits, and their derivatives with respect to m."""
+
+    logits: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    values: list
+    slopes: list
+    curvatures: list
+
+    @classmethod
+    def of(cls, logits, order):
+        mean, off = expit(logits), expit(-logits)
+        variance, skew = mean * off, off - mean
+        values = [mean, variance, variance * skew]
+        slopes = [np.ones_like(mean), skew, 1 - 6 * variance]
+        curvatures = [np.zeros_like(mean), np.full_like(mean, -2.0), -6 * skew]
+        return cls(logits, mean, variance, values[:order], slopes[:order], curvatures[:order])
+
+    def energy(self, bias, fields):
+        """-S - bias m - sum_n field_n kappa_n of each unit."""
+        terms = sum(p * k for p, k in zip(fields, self.values, strict=True))
+        return self.mean * (self.logits - bias) - softplus(self.logits) - terms
+
+    def gradient(self, bias, fields):
+        """Its derivative with respect to m."""
+        return self.logits - bias - sum(p * s for p, s in zip(fields, self.slopes, strict=True))
+
+    def curvature(self, fields):
+        """m(1-m) times its second derivative: the derivative of `gradient` by the logit."""
+        return 1 - self.variance * sum(p * c for p, c in zip(fields, self.curvatures, strict=True))
+
+
+class Expansion(NamedTuple):
+    """Gamma up to an order; layer 0 is visible, 1 hidden."""
+
+    biases: tuple[np.ndarray, np.ndarray]
+    powers: list  # W^n / n!
+
+    @classmethod
+    def of(cls, rbm, order):
+        powers = [rbm.weights]
+        for n in range(2, order + 1):
+            powers.append(powers[-1] * rbm.weights / n)
+        return cls((rbm.visible_bias, rbm.hidden_bias), powers)
+
+    def split(self, x):
+        """Views of the two layers."""
+        n = self.biases[0].size
+        return x[..., :n], x[..., n:]
+
+    def cumulants(self, x):
+        return [Cumulants.of(layer, len(self.powers)) for layer in self.split(x)]
+
+    def fields(self, other, layer):
+        """W^n kappa_n / n! of the other layer on the units of this one."""
+        powers = (w if layer else w.T for w in self.powers)
+        return [k @ w for k, w in zip(other.values, powers, strict=True)]
+
+    def free_energy(self, x):
+        """Gamma (n_starts,), nats."""
+        visible, hidden = self.cumulants(x)
+        fields = self.fields(visible, 1)
+        alone = visible.energy(self.biases[0], [0.0] * len(fields))
+        return alone.sum(axis=1) + hidden.energy(self.biases[1], fields).sum(axis=1)
+
+    def gradient(self, x):
+        """Derivatives of Gamma with respect to the magnetisations."""
+        both = self.cumulants(x)
+        parts = [both[i].gradient(self.biases[i], self.fields(both[1 - i], i)) for i in (0, 1)]
+        return np.concatenate(parts, axis=1)
+
+    def hessian(self, x):
+        """Of one state: diagonals of both layers, and the block between them."""
+        both = self.cumulants(x[None])
+        diagonals = [
+            (both[i].curvature(self.fields(both[1 - i], i)) / both[i].variance)[0] for i in (0, 1)
+        ]
+        block = -self.powers[0]
+        for n in range(1, len(self.powers)):
+            term = self.powers[n] * both[1].slopes[n]
+            term *= both[0].slopes[n].T
+            block -= term
+        return *diagonals, block
 
 
 class FixedPoints(NamedTuple):
@@ -32,65 +122,62 @@ class FixedPoints(NamedTuple):
     n_starts: np.ndarray  # (n_points,) int: starts that led here
 
 
-def solve(expansion, logits, solver, damping, max_sweeps, ahead=False):
+def solve(expansion, x, solver, damping, max_sweeps, ahead=False):
     """Fixed points from each start, the history of Gamma, and how many starts reached one.
 
     With ``ahead`` starts that come on slowly are moved further from time to time, and left out
     in the end if they lie behind those that have arrived.
     """
-    n_starts = len(logits[0])
-    logits, gamma = [np.array(x) for x in logits], expansion.free_energy(logits)
-    history, solved, known = [gamma], [None] * n_starts, []
-    tried = np.zeros(n_starts, int)  # how often, by Newton's method
-    before, moved = [x.copy() for x in logits], np.zeros(n_starts)
-    left = np.zeros(n_starts, bool)
+    n_starts, x, known = len(x), np.array(x), []
+    gamma, before, moved = expansion.free_energy(x), x.copy(), np.zeros(n_starts)
+    history, tried = [gamma], np.zeros(n_starts, int)  # how often, by Newton's method
+    arrived, left = np.zeros(n_starts, bool), np.zeros(n_starts, bool)
     with bar(n_starts, "tap") as shown:
         for n_sweeps in range(1, max_sweeps + 1):
-            arrived = np.array([s is not None for s in solved])
             if ahead and n_sweeps > PATIENCE and arrived.any():
                 left |= ~arrived & (gamma > gamma[arrived].min() + BEHIND)
             on = np.flatnonzero(~arrived & ~left)
             if not on.size:
                 break
-            after, now, distance = sweep(expansion, [x[on] for x in logits], solver, damping)
+            x[on], now, distance = sweep(expansion, x[on], solver, damping)
             if ahead and n_sweeps % EVERY == 0:
-                was = [x[on] for x in before]
-                after, now, moved[on] = _further(expansion, after, now, was, moved[on])
-                for layer in (0, 1):
-                    before[layer][on] = after[layer]
+                x[on], now, moved[on] = _further(expansion, x[on], now, before[on], moved[on])
+                before[on] = x[on]
             gamma = gamma.copy()
             gamma[on] = now
-            for layer in (0, 1):
-                logits[layer][on] = after[layer]
             history.append(gamma)
-            for row, i in enumerate(on):
-                if tried[i] < len(HAND_OVER) and distance[row] < HAND_OVER[tried[i]]:
-                    tried[i] += 1
-                    solved[i] = _newton(expansion, (logits[0][i], logits[1][i]), known)
-                    shown.update(int(solved[i] is not None))
-    points = [s for s in solved if s is not None]
-    return _distinct(expansion, points), np.array(history)[:, ~left], len(points)
+            for i in on[distance < HAND_OVER[tried[on]]]:
+                tried[i] += 1
+                point = _newton(expansion, x[i], known)
+                if point is not None:
+                    x[i], arrived[i] = point, True
+                    shown.update(1)
+    return _distinct(expansion, x[arrived]), np.array(history)[:, ~left], int(arrived.sum())
 
 
-def sweep(expansion, logits, solver, damping):
+def sweep(expansion, x, solver, damping):
     """Hidden, then visible units updated, as in eqs. (15) and (16).
 
-    Returns the logits, Gamma there, and by how much the magnetisations before differed from the
+    Returns the state, Gamma there, and by how much the magnetisations before differed from the
     right-hand sides: of magnetisations, because logits of -80 where -90 are due do not matter.
     """
-    logits, distance, order = list(logits), 0.0, len(expansion.powers)
+    x, distance, order = x.copy(), 0.0, len(expansion.powers)
     for layer in (1, 0):
-        here, other = expansion.cumulants(logits[layer]), expansion.cumulants(logits[1 - layer])
-        bias, fields = expansion.biases[layer], expansion.fields(other, layer)
+        both = expansion.cumulants(x)
+        here, other, bias = both[layer], both[1 - layer], expansion.biases[layer]
+        fields = expansion.fields(other, layer)
         target = here.logits - here.gradient(bias, fields)
         distance = np.maximum(distance, np.abs(here.mean - expit(target)).max(axis=1))
         if solver == "minimise":
-            logits[layer] = _minimised(here, bias, fields, order)
-        else:
-            logits[layer] = _damped(here, target, damping)
+            here.logits[:] = _minimised(here, bias, fields, order)
+        else:  # damping m + (1 - damping) sigmoid(target)
+            share = 1 - damping
+            on = damping * here.mean + share * expit(target)
+            off = damping * expit(-here.logits) + share * expit(-target)
+            here.logits[:] = np.log(on) - np.log(off)
     alone = other.energy(expansion.biases[1], [0.0] * order).sum(axis=1)
-    gamma = alone + expansion.cumulants(logits[0]).energy(bias, fields).sum(axis=1)
-    return logits, gamma, distance
+    gamma = alone + expansion.cumulants(x)[0].energy(bias, fields).sum(axis=1)
+    return x, gamma, distance
 
 
 def _minimised(units, bias, fields, order):
@@ -106,150 +193,46 @@ def _minimised(units, bias, fields, order):
     return units.logits + step
 
 
-def _damped(units, target, damping):
-    """Logits of ``damping m + (1 - damping) sigmoid(target)``."""
-    on = damping * units.mean + (1 - damping) * expit(target)
-    off = damping * expit(-units.logits) + (1 - damping) * expit(-target)
-    return np.log(on) - np.log(off)
-
-
-def _further(expansion, logits, gamma, before, moved):
+def _further(expansion, x, gamma, before, moved):
     """States, Gamma and the last move, once states have gone on as far as their moves foretell.
 
-    ``before`` holds the logits of some sweeps ago and ``moved`` the length of the move before
-    that: moves that shrink by a factor add up to a geometric sum, whose rest is gone at once,
-    unless Gamma is higher there.
+    ``before`` is the state some sweeps ago and ``moved`` the length of the move before that: moves
+    that shrink by a factor add up to a geometric sum, whose rest is gone at once, unless Gamma is
+    higher there.
     """
-    moves = [now - x for now, x in zip(logits, before, strict=True)]
-    lengths = np.sqrt(sum((m**2).sum(axis=1) for m in moves))
+    moves = x - before
+    lengths = np.sqrt(sum((layer**2).sum(axis=1) for layer in expansion.split(moves)))
     with np.errstate(divide="ignore", invalid="ignore"):
         shrink = np.where(moved > 0, lengths / moved, 0.0)
         rest = np.where(shrink < 1, shrink / (1 - shrink), FURTHEST)
     for times in (1.0, 3.0):
-        far = np.minimum(times * rest, FURTHEST)[:, None]
-        ahead = [now + far * m for now, m in zip(logits, moves, strict=True)]
+        ahead = x + np.minimum(times * rest, FURTHEST)[:, None] * moves
         there = expansion.free_energy(ahead)
-        lower = (there < gamma)[:, None]
-        logits = [np.where(lower, x, now) for x, now in zip(ahead, logits, strict=True)]
+        x = np.where((there < gamma)[:, None], ahead, x)
         gamma = np.minimum(there, gamma)
-    return logits, gamma, lengths
-
-
-# Newton's method ------------------------------------------------------------------------------
-
-
-def _newton(expansion, logits, known, n_steps=40):
-    """One state (n_visible,), (n_hidden,) taken to gradient zero, or None if it will not go.
-
-    Derivatives of the second order are used as long as they serve, from those that are ``known``
-    nearby, to which new ones are added.
-    """
-    gradient = expansion.gradient([x[None] for x in logits])
-    best = _largest(gradient)
-    slopes, fresh = next((s for s in known if s.is_near(logits)), None), False
-    for _ in range(n_steps):
-        if slopes is None:
-            slopes, fresh = Slopes.at(expansion, logits), True
-            if slopes is None:
-                break
-            known.append(slopes)
-        after = slopes.step([g[0] for g in gradient], logits)
-        tried = expansion.gradient([x[None] for x in after])
-        residual = _largest(tried)
-        if not residual < best / 2:  # as small as rounding lets it be, or astray
-            if fresh or best <= TOLERANCE:
-                break
-            slopes = None
-            continue
-        slow = residual > best / SERVES and residual > TOLERANCE
-        logits, gradient, best, fresh = after, tried, residual, False
-        if slow:
-            slopes = None
-    return logits if best <= TOLERANCE else None
-
-
-def _largest(gradient):
-    return max(float(np.abs(g).max()) for g in gradient)
-
-
-class Slopes(NamedTuple):
-    """Second derivatives of Gamma at one state, and the factors that Newton's method needs."""
-
-    means: tuple  # of both layers, at that state
-    visible: np.ndarray  # the diagonal of the visible layer
-    block: np.ndarray
-    factors: tuple  # of what is left for the hidden layer once the visible one is eliminated
-
-    @classmethod
-    def at(cls, expansion, logits):
-        visible, block, schur = _eliminated(expansion, logits)
-        if not np.isfinite(schur).all():
-            return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LinAlgWarning)  # of singular ones: steps are not finite
-            factors = lu_factor(schur, overwrite_a=True, check_finite=False)
-        return cls(tuple(map(expit, logits)), visible, block, factors)
-
-    def is_near(self, logits):
-        return all(
-            np.abs(mean - expit(x)).max() < NEAR for mean, x in zip(self.means, logits, strict=True)
-        )
-
-    def step(self, gradient, logits):
-        """Logits after magnetisations were changed so that these derivatives would vanish."""
-        g_v, g_h = gradient
-        m_h = lu_solve(self.factors, self.block.T @ (g_v / self.visible) - g_h, check_finite=False)
-        m_v = -(g_v + self.block @ m_h) / self.visible
-        return tuple(
-            x + m / (expit(x) * expit(-x)) for m, x in zip((m_v, m_h), logits, strict=True)
-        )
-
-
-def _eliminated(expansion, logits):
-    """Diagonal of the visible layer, the block, and what is left once that layer is eliminated."""
-    d_v, d_h, block = expansion.hessian(logits)
-    if d_v.min() > 0:
-        scaled = block / np.sqrt(d_v)[:, None]
-        product = scaled.T @ scaled  # symmetric: half the work
-    else:
-        product = block.T @ (block / d_v[:, None])
-    return d_v, block, np.diag(d_h) - product
-
-
-# what was found -------------------------------------------------------------------------------
+    return x, gamma, lengths
 
 
 def _distinct(expansion, points):
     """Fixed points that differ, lowest Gamma first."""
-    kept, times = [], []
-    for point in points:
-        means = [expit(x) for x in point]
-        near = [
-            i
-            for i, other in enumerate(kept)
-            if all(np.abs(m - expit(x)).max() < ALIKE for m, x in zip(means, other, strict=True))
-        ]
-        if near:
-            times[near[0]] += 1
-        else:
-            kept.append(point)
-            times.append(1)
-    sizes = [b.size for b in expansion.biases]
-    logits = [np.array([p[i] for p in kept]).reshape(-1, sizes[i]) for i in (0, 1)]
-    order = np.argsort(expansion.free_energy(logits))
-    logits = [x[order] for x in logits]
-    return FixedPoints(
-        expansion.free_energy(logits),
-        *map(expit, logits),
-        *logits,
-        np.maximum(*(np.abs(g).max(axis=1) for g in expansion.gradient(logits))),
-        np.array([_is_minimum(expansion, p) for p in zip(*logits, strict=True)], bool),
-        np.array(times, int)[order],
-    )
+    kept: list[int] = []
+    means, n_starts = expit(points), np.zeros(len(points), int)
+    for i, mean in enumerate(means):
+        alike = [j for j in kept if np.abs(mean - means[j]).max() < ALIKE]
+        if not alike:
+            kept.append(i)
+        n_starts[alike[0] if alike else i] += 1
+    x, n_starts = points[kept or slice(0)], n_starts[kept or slice(0)]
+    order = np.argsort(expansion.free_energy(x))
+    x, n_starts = x[order], n_starts[order]
+    largest = np.abs(expansion.gradient(x)).max(axis=1)
+    minima = np.array([_is_minimum(expansion, point) for point in x], bool)
+    layers, gamma = expansion.split(x), expansion.free_energy(x)
+    return FixedPoints(gamma, *map(expit, layers), *layers, largest, minima, n_starts)
 
 
-def _is_minimum(expansion, logits):
-    d_v, _, schur = _eliminated(expansion, logits)
+def _is_minimum(expansion, x):
+    d_v, _, schur = _eliminated(expansion, x)
     if d_v.min() <= 0:
         return False
     try:
@@ -257,3 +240,76 @@ def _is_minimum(expansion, logits):
     except np.linalg.LinAlgError:
         return False
     return True
+
+
+# Newton's method ------------------------------------------------------------------------------
+
+
+def _newton(expansion, x, known, n_steps=40):
+    """One state taken to gradient zero, or None if it will not go.
+
+    Derivatives of the second order are used as long as they serve, from those that are ``known``
+    nearby, to which new ones are added.
+    """
+    gradient = expansion.gradient(x[None])[0]
+    best = np.abs(gradient).max()
+    slopes, fresh = next((s for s in known if s.is_near(x)), None), False
+    for _ in range(n_steps):
+        if slopes is None:
+            slopes, fresh = Slopes.at(expansion, x), True
+            if slopes is None:
+                break
+            known.append(slopes)
+        after = slopes.step(gradient, x)
+        tried = expansion.gradient(after[None])[0]
+        residual = np.abs(tried).max()
+        if not residual < best / 2:  # as small as rounding lets it be, or astray
+            if fresh or best <= TOLERANCE:
+                break
+            slopes = None
+            continue
+        slow = residual > best / SERVES and residual > TOLERANCE
+        x, gradient, best, fresh = after, tried, residual, False
+        if slow:
+            slopes = None
+    return x if best <= TOLERANCE else None
+
+
+class Slopes(NamedTuple):
+    """Second derivatives of Gamma at one state, and the factors that Newton's method needs."""
+
+    mean: np.ndarray  # magnetisations of that state
+    visible: np.ndarray  # the diagonal of the visible layer
+    block: np.ndarray
+    factors: tuple  # of what is left for the hidden layer once the visible one is eliminated
+
+    @classmethod
+    def at(cls, expansion, x):
+        visible, block, schur = _eliminated(expansion, x)
+        if not np.isfinite(schur).all():
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinAlgWarning)  # of singular ones: steps are not finite
+            factors = lu_factor(schur, overwrite_a=True, check_finite=False)
+        return cls(expit(x), visible, block, factors)
+
+    def is_near(self, x):
+        return np.abs(self.mean - expit(x)).max() < NEAR
+
+    def step(self, gradient, x):
+        """The state after magnetisations were changed so that this gradient would vanish."""
+        g_v, g_h = gradient[: self.visible.size], gradient[self.visible.size :]
+        m_h = lu_solve(self.factors, self.block.T @ (g_v / self.visible) - g_h, check_finite=False)
+        m_v = -(g_v + self.block @ m_h) / self.visible
+        return x + np.concatenate([m_v, m_h]) / (expit(x) * expit(-x))
+
+
+def _eliminated(expansion, x):
+    """Diagonal of the visible layer, the block, and what is left once that layer is eliminated."""
+    d_v, d_h, block = expansion.hessian(x)
+    if d_v.min() > 0:
+        scaled = block / np.sqrt(d_v)[:, None]
+        product = scaled.T @ scaled  # symmetric: half the work
+    else:
+        product = block.T @ (block / d_v[:, None])
+    return d_v, block, np.diag(d_h) - product

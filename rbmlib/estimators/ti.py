@@ -6,9 +6,7 @@ is then a rule of quadrature, whose error no number of samples removes: two rule
 tell how large it is.
 """
 
-from __future__ import annotations
-
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -17,9 +15,8 @@ from ..context import Context
 from ..paths.path import Path
 from ..results import Check, Estimate, of_chains
 from . import estimator
-from .bar_of_sample import checked_sample, checked_skip
-from .rts import UNUSED
-from .rts_start import tempered
+from .neighbours import checked_sample, checked_skip
+from .rts import UNUSED, tempered
 
 RULES = ("trapezoid", "riemann", "corrected", "simpson")
 PER_LENGTH = 8  # betas of a planned ladder to one standard deviation of the slope
@@ -44,30 +41,23 @@ def ti(
     Parameters
     ----------
     source : TemperedSample or Path
-        Tempered states; or a path, on which `rbmlib.rts` then draws them (with ``betas``,
-        ``n_chains``, ``n_sweeps``, ``rng``), given v alone if the path has no joint slope. By
-        default betas are twice as close as those of `rbmlib.rts`, for the sake of the rule, and
-        sweeps as many as there.
+        Tempered states; or a path, on which they are drawn as by `rbmlib.rts`, given v alone if it
+        has no joint slope, and with betas twice as close by default, for the sake of the rule.
     rule : {"trapezoid", "riemann", "corrected", "simpson"}
         "riemann": right end of each interval. "corrected": the trapezoid rule less
         ``h^2 / 12`` times the change of the variance of the slope, which is the slope's derivative
         (Friel, Hurn & Wyse 2014); joint states only.
     rao_blackwell : bool
         Mean slopes by eq. (21); False: of the states drawn at each beta, empty ones
-        interpolated. Parallel tempering has the latter only.
-    skip : int
-        Blocks of time not used.
-    n_threads, progress
-        As of `rbmlib.using`.
+        interpolated (``settings["empty"]``), which is all that parallel tempering has.
 
     Returns
     -------
     Estimate
         The variance is that over chains plus the square of the error of the rule, which is how
         far it lies from the corrected rule and from Simpson's, whichever is farther
-        (``settings["rule_error"]``). Where that exceeds three quarters of the error of the
-        chains the estimate is flagged. ``settings["empty"]`` counts interpolated betas.
-        Intervals of runs given the visible units alone are as those of `rbmlib.rts`.
+        (``settings["rule_error"]``). Flagged where that exceeds three quarters of the error of the
+        chains.
 
     Examples
     --------
@@ -86,11 +76,9 @@ def ti(
                 f"rule is 'corrected', but the slope of a {type(source).__name__} depends on beta, "
                 "so that its variance is not its derivative: expected 'simpson' or 'trapezoid'"
             )
-        source, about = tempered(
-            "ti", source, betas, n_chains, n_sweeps, rng, per_length=PER_LENGTH,
-            conditional="joint" if source.joint else "marginal",
-            record_every=lambda n_sweeps: max(1, n_sweeps // 1000),
-        )  # fmt: skip
+        more: dict[str, Any] = {"conditional": "joint" if source.joint else "marginal"}
+        more |= {"per_length": PER_LENGTH, "record_every": lambda n: max(1, n // 1000)}
+        source, about = tempered("ti", source, betas, n_chains, n_sweeps, rng, **more)
         skip = max(skip, UNUSED)
     checked_sample(source, f"a TemperedSample, or {checks.PATH_MEANING}", "source")
     if rule == "corrected" and source.conditional != "joint":

@@ -15,25 +15,15 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from .. import checks
+from .. import checks, results
 from ..context import Context, using
 from ..numerics import ChainStream, expit, logmeanexp, softplus
 from ..paths import TrajectoryPath
-from ..results import (
-    MINIMUM_LADDER_TRIPS,
-    Check,
-    Estimate,
-    blocks_of_time,
-    finished,
-    halves,
-    round_trips,
-    some_spread,
-    student_interval,
-)
+from ..results import Check, Estimate
 from ..sampling.exchange import Rungs, exchange, place_rungs
 from . import estimator
 from .bar import bennett
-from .bar_of_sample import BLOCKS, OVERLAP
+from .neighbours import BLOCKS, OVERLAP
 
 PILOT_CHAINS, PILOT_SWEEPS = 100, 20
 LEAST_ACCEPTANCE = 0.05
@@ -61,11 +51,8 @@ def trajectory(
         In the order of the training, two or more of one size: as `rbmlib.Checkpoints` collects
         them. The first should be from the beginning of the training, where a geometric path from
         the base is short.
-    n_chains : int
-        Independent ladders; their spread is the error bar.
     n_sweeps : int
         Gibbs sweeps at each rung that count, after ``n_burn_in`` (a fifth of them by default).
-    rng : int, Generator or None
     base : array (n_visible,), RBM, "mean_field" or None
         As in `rbmlib.GeometricPath`, for the first checkpoint.
     acceptance : float
@@ -85,22 +72,9 @@ def trajectory(
         ladder to first order: from their spread follows the error of any difference or mean of
         checkpoints. ``settings`` holds the "rungs" (in checkpoints; 0 is the base), the
         "acceptance" of each pair of neighbours, and "round_trips" of a ladder. ``states`` are
-        states of the last checkpoint.
-
-        ``converged`` is False, with a `ConvergenceWarning`, when states made fewer than 20 round
-        trips of a ladder, where neighbours hardly exchange or overlap, or when halves or blocks
-        of the run disagree; the errors then hold this disagreement. A mode that no state has
-        found is seen by none of these; exchange makes that rarer, since a mode that splits off
-        during the training can be entered before it does.
-
-    Notes
-    -----
-    The states at rungs k and k + 1 before an exchange give the work values of Bennett's equation,
-    ``log p*_{k+1}(v) - log p*_k(v)``, with hidden units summed out. A checkpoint m between two
-    rungs has ``Z_m / Z_k = 2 E[p*_m / (p*_k + p*_{k+1} Z_k / Z_{k+1})]`` over the states of both
-    (MBAR of three models, one without states). With ``B`` the slope of the equation a forward
-    term s moves its root by s / B; the sums of such influences over one ladder, up to a
-    checkpoint, are ``trace["chains"]``. The interval is Student's for the number of ladders.
+        states of the last checkpoint. A mode that no state has found is seen by no check;
+        exchange makes that rarer, since a mode that splits off during the training can be
+        entered before it does.
 
     Examples
     --------
@@ -129,15 +103,10 @@ def trajectory(
         rungs = place_rungs(path, acceptance, PILOT_SWEEPS, pilot)
     rungs = Rungs(rungs.betas, [start[:n_chains] for start in rungs.starts])
     run = exchange(path, rungs, n_sweeps // every, n_burn_in // every, every, source)
-    about = {
-        "path": repr(path),
-        "stream_seed": pilot.seed,
-        "rungs": (rungs.betas * (len(path.models) - 1)).tolist(),
-        "acceptance": run.acceptance.tolist(),
-        "round_trips": float(run.round_trips.mean()),
-        "exchange_every": every,
-        "n_burn_in": n_burn_in,
-    }
+    about = {"path": repr(path), "stream_seed": pilot.seed}
+    about |= {"rungs": (rungs.betas * (len(path.models) - 1)).tolist()}
+    about |= {"acceptance": run.acceptance.tolist(), "round_trips": float(run.round_trips.mean())}
+    about |= {"exchange_every": every, "n_burn_in": n_burn_in}
     return _estimate(path, run, _joined(path, rungs, run), about, n_sweeps + n_burn_in)
 
 
@@ -150,7 +119,11 @@ class Joined(NamedTuple):
 
 
 def _joined(path, rungs, run):
-    """Bennett's ratio of each pair of neighbours, added up to each checkpoint."""
+    """Bennett's ratio of each pair of neighbours, added up to each checkpoint.
+
+    The states at rungs k and k + 1 before an exchange give the work values, ``log p*_{k+1}(v) -
+    log p*_k(v)``. A forward term s moves the root of the equation by s over its slope.
+    """
     knots, n_blocks = path.knots[1:], min(BLOCKS, *(len(work) for work in run.work))
     total, moved, overlap = 0.0, np.zeros((n_blocks, run.round_trips.size)), np.inf
     log_z, blocks = np.zeros(knots.size), np.zeros((knots.size, *moved.shape))
@@ -172,9 +145,10 @@ def _joined(path, rungs, run):
 def _between(ratios, work, step):
     """log (Z_m / Z_k) of a model between two rungs, from the states of both.
 
-    ``ratios`` (n_kept, n_chains, 2) are log p*_m - log p*_k, ``work`` the same of rung k + 1 and
-    ``step`` is log (Z_{k+1} / Z_k). Returns influences (n_kept, n_chains), and the derivative by
-    ``step`` too.
+    ``Z_m / Z_k = 2 E[p*_m / (p*_k + p*_{k+1} Z_k / Z_{k+1})]`` over them: MBAR of three models, one
+    without states. ``ratios`` (n_kept, n_chains, 2) are log p*_m - log p*_k, ``work`` the same of
+    rung k + 1 and ``step`` is log (Z_{k+1} / Z_k). Returns influences (n_kept, n_chains), and the
+    derivative by ``step`` too.
     """
     logs = ratios - softplus(work - step)
     mean = logmeanexp(logs.ravel())
@@ -194,39 +168,37 @@ def _estimate(path, run, joined, about, n_sweeps):
     moved = n_chains * joined.blocks.sum(axis=1)
     errors, least = moved.std(axis=1, ddof=1) / np.sqrt(n_chains), float(run.acceptance.min())
     parts = n_blocks * n_chains * joined.blocks
-    drifts = [[*halves(part), *blocks_of_time(part)] for part in parts]
+    drifts = [[*results.halves(part), *results.blocks_of_time(part)] for part in parts]
     same = np.ptp(np.concatenate([work.ravel() for work in run.work])) == 0
     acceptance = f"least acceptance of neighbours {least:.2f}, {LEAST_ACCEPTANCE} or more"
     overlap = f"{joined.overlap:.0f} states where neighbours overlap, {OVERLAP} or more"
     found = [
-        round_trips(run.round_trips.mean(), "a ladder", MINIMUM_LADDER_TRIPS),
+        results.round_trips(run.round_trips.mean(), "a ladder", results.MINIMUM_LADDER_TRIPS),
         Check(acceptance, least >= LEAST_ACCEPTANCE),
         Check(overlap, bool(joined.overlap >= OVERLAP)),
         *drifts[-1],
-        *some_spread(errors[-1], bool(same), "the work values differ"),
+        *results.some_spread(errors[-1], bool(same), "the work values differ"),
     ]
     final = errors
     if not all(check.passed for check in found):
         final = np.hypot(errors, [max(check.disagreement for check in drift) for drift in drifts])
-    bounds = [
-        student_interval(x, s, n_chains)
-        for x, s in zip(log_z_path.tolist(), final.tolist(), strict=True)
-    ]
-    low, high = np.array(bounds).T
-    chains = log_z_path[:, None] + moved
-    return finished(
+    pairs = zip(log_z_path.tolist(), final.tolist(), strict=True)
+    bounds = np.array([results.student_interval(*pair, n_chains) for pair in pairs])
+    trace = {"std_error": final, "low": bounds[:, 0], "high": bounds[:, 1]}
+    trace["chains"] = log_z_path[:, None] + moved
+    return results.finished(
         "trajectory",
         log_z_path[-1],
         errors[-1],
         found,
         n_chains,
-        interval=bounds[-1],
+        interval=tuple(bounds[-1].tolist()),
         remedy=MORE,
         n_chains=n_chains,
         n_sweeps=n_sweeps,
-        log_weights=chains[-1],
+        log_weights=trace["chains"][-1],
         log_z_path=log_z_path,
-        trace={"std_error": final, "low": low, "high": high, "chains": chains},
+        trace=trace,
         settings=about,
         states=run.states,
     )

@@ -6,8 +6,6 @@ once chains mix, and the error stays where it was; from the sweep at which it wo
 1/t is taken instead, with which the error goes on falling (Belardinelli & Pereyra 2007).
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Unpack
 
@@ -18,7 +16,7 @@ from ..context import Context, bar
 from ..paths.path import Path
 from ..results import Estimate
 from . import estimator
-from .self_adjusted import planned_groups
+from .sams import planned_groups
 
 CHECK_EVERY = 100  # sweeps between two looks at a histogram
 
@@ -43,27 +41,20 @@ def wang_landau(
     """Estimate log Z by the Wang-Landau algorithm.
 
     A chain adds ``log f = gain / pi_k`` to log Z_k where it is, divided by the chains of its
-    group. The gain begins at the least pi_k, so that ``log f`` is 1 as usual.
+    group. The gain begins at the least pi_k, so that ``log f`` is 1 as usual. The last gains are in
+    ``settings["gain"]`` (n_groups), and how often each was halved in ``settings["halvings"]``.
 
     Parameters
     ----------
-    path, betas, rng, prior, conditional, n_threads, progress
-        As in `rl.rts`.
-    n_chains, n_sweeps, n_groups, start, jump
-        As in `rl.sams`.
+    n_chains, n_sweeps, n_groups, start, jump : int, str
+        As in `rbmlib.sams`, as is the estimate.
     one_over_t : bool
         Take 1/t for the gain, t in sweeps, once a halving has brought it below. Without, the
         estimate does not converge: its error saturates.
     flatness : float
         A histogram is flat if no beta has less than this share of what its prior is due, and
-        each has been visited; looked at every 100 sweeps. 0.8 is customary; 0 asks for visits
-        only, as Belardinelli & Pereyra do.
-
-    Returns
-    -------
-    Estimate
-        As of `rl.sams`. ``settings["gain"]`` (n_groups) are the last gains,
-        ``settings["halvings"]`` how often each was halved.
+        each has been visited; looked at every 100 sweeps. 0 asks for visits only, as Belardinelli &
+        Pereyra do.
 
     Examples
     --------
@@ -75,13 +66,11 @@ def wang_landau(
     """
     meaning = "a share from 0 to below 1, such as 0.8"
     flatness = checks.number("flatness", flatness, meaning, least=0, below=1)
-    groups, plan = planned_groups(
-        "wang_landau", path, betas, n_chains, n_sweeps, rng, n_groups=n_groups, prior=prior,
-        conditional=conditional, start=start, jump=jump, mixed=False,
-    )  # fmt: skip
-    n_sweeps = plan.n_sweeps
+    options = {"prior": prior, "conditional": conditional, "start": start, "jump": jump}
+    options |= {"n_groups": n_groups, "mixed": False}
+    groups, plan = planned_groups("wang_landau", path, betas, n_chains, n_sweeps, rng, **options)
+    n_sweeps, half = plan.n_sweeps, plan.n_sweeps // 2
     rule = Halving(groups.n_groups, groups.rule.prior, bool(one_over_t), flatness)
-    half = n_sweeps // 2
     stops = np.unique(np.r_[np.arange(0, n_sweeps, CHECK_EVERY), half, n_sweeps])
     with bar(n_sweeps, "Wang-Landau"):
         for first, last in pairwise(stops):
@@ -89,13 +78,8 @@ def wang_landau(
             groups.advance(rule.gains(first, last))
             rule.see(groups.visits - before, last)
             groups.note(last, half)
-    settings = {
-        "one_over_t": rule.one_over_t,
-        "flatness": flatness,
-        "jump": jump,
-        "gain": rule.last.tolist(),
-        "halvings": rule.halvings.tolist(),
-    }
+    settings = {"one_over_t": rule.one_over_t, "flatness": flatness, "jump": jump}
+    settings |= {"gain": rule.last.tolist(), "halvings": rule.halvings.tolist()}
     return groups.estimate("wang_landau", plan, settings)
 
 

@@ -27,7 +27,7 @@ from rbmlib import (
 )
 from rbmlib.checks import one_of
 from rbmlib.datasets import load_mnist
-from rbmlib.estimators.rts_start import CLOSE, ROUND_SWEEPS, checked_burn_in, rounds
+from rbmlib.estimators.rts import CLOSE, ROUND_SWEEPS, checked_burn_in, rounds
 from rbmlib.numerics import logmeanexp
 from rbmlib.results import ConvergenceWarning
 

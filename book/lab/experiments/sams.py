@@ -13,9 +13,8 @@ import numpy as np
 from rbmbook.sweeps.words import BASES, ESTIMATORS, PATHS, register
 from rbmlib import datasets
 from rbmlib.checks import one_of
-from rbmlib.estimators.rts_start import updated
-from rbmlib.estimators.sams import gain_sequence
-from rbmlib.estimators.self_adjusted import Groups
+from rbmlib.estimators.rts import updated
+from rbmlib.estimators.sams import Groups, gain_sequence
 from rbmlib.numerics import logit, softplus
 from rbmlib.paths import GeometricPath
 from rbmlib.results import Check, finished

@@ -1,16 +1,20 @@
-"""Bennett's acceptance ratio between neighbouring betas of tempered states (Bennett 1976).
+"""Ratios of neighbouring Z from tempered states: Bennett's acceptance ratio, or stepping stones.
 
     log Z_K - log Z_1 = sum_k log (Z_{k+1} / Z_k),
 
-each term from the states at beta_k and beta_{k+1} alone: the root of Bennett's equation for the
-work values (beta_{k+1} - beta_k) Delta. Krause, Fischer & Igel (2020) found it the best of the ways
-to read log Z of an RBM off parallel tempering. MBAR uses all states for all ratios, and so has the
-smaller variance if states are independent.
+each term from the states at beta_k and beta_{k+1} alone, by their work values d Delta, where d is
+the step of beta: the root of Bennett's equation (1976), or the mean of two estimates (Xie, Lewis,
+Fan, Kuo & Chen 2011),
+
+    log mean exp(d Delta) over states at beta_k,  -log mean exp(-d Delta) over those at beta_{k+1}.
+
+Krause, Fischer & Igel (2020) found the first the best of the ways to read log Z of an RBM off
+parallel tempering. The second needs no root, and its two sides can be compared. MBAR uses all
+states for all ratios, and so has the smaller variance if states are independent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple, Unpack
 
@@ -18,12 +22,14 @@ import numpy as np
 
 from .. import checks
 from ..context import Context
+from ..numerics import logmeanexp
 from ..results import Check, Estimate, of_chains
 from ..sampling import TemperedSample
 from . import estimator
 from .bar import bennett
 
 OVERLAP = 10  # states between neighbours (four times the slope of Bennett's equation)
+FEWEST_STATES = 10  # effective ones, of the weights of stepping stones
 BLOCKS = 20  # of time, in which the states of a run are compared
 
 
@@ -31,35 +37,63 @@ BLOCKS = 20  # of time, in which the states of a run are compared
 def bar_of_sample(sample: TemperedSample, *, skip: int = 0, **context: Unpack[Context]) -> Estimate:
     """Estimate log Z by BAR between neighbouring betas of simulated or parallel tempering.
 
-    Parameters
-    ----------
-    sample : TemperedSample
-        With ``conditional="joint"``.
-    skip : int
-        Kept states of each chain that are not used.
-
-    Returns
-    -------
-    Estimate
-        Error bar and checks as of `rbmlib.mbar_of_sample`: the spread over independent chains or
-        ladders. Betas without states are left out: their neighbours are joined.
+    Error bar as of `rbmlib.mbar`: the spread over independent chains or ladders. Betas without
+    states are left out: their neighbours are joined.
 
     Raises
     ------
     ValueError
-        If no state was kept at beta = 0 or at beta = 1.
+        If beta was drawn given v alone, or if no state was kept at beta = 0 or at beta = 1.
 
     Examples
     --------
     >>> import rbmlib as rl
     >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
     >>> path, betas = rl.GeometricPath(rbm), rl.schedules.linear(9)
-    >>> estimate = rl.bar_of_sample(rl.parallel_tempering(path, betas, 10, 1000, rng=0), skip=100)
-    >>> abs(estimate.log_z - rl.exact(rbm).log_z) < 4 * estimate.std_error
+    >>> sample = rl.parallel_tempering(path, betas, 10, 1000, rng=0)
+    >>> reads = rl.bar_of_sample, rl.stepping_stone_of_sample, rl.mbar_of_sample
+    >>> both = [read(sample, skip=100) for read in reads]
+    >>> all(abs(one.log_z - rl.exact(rbm).log_z) < 4 * one.std_error for one in both)
     True
     """
+
+    def ratio(low, high):
+        root = bennett(low, high)  # a state left out changes its term, and the counts in M
+        moved_low = root.forward / root.slope - 1 / low.size
+        moved_high = 1 / high.size - root.reverse / root.slope
+        return Ratio(root.log_z, moved_low, moved_high, 4 * root.slope)
+
     words = "states where neighbours overlap"
-    return joined_neighbours("bar (neighbours)", sample, skip, _ratio, words, OVERLAP)
+    return joined_neighbours("bar (neighbours)", sample, skip, ratio, words, OVERLAP)
+
+
+@estimator
+def stepping_stone_of_sample(
+    sample: TemperedSample, *, skip: int = 0, **context: Unpack[Context]
+) -> Estimate:
+    """Estimate log Z by stepping stones between neighbouring betas of tempered states.
+
+    The rest is as of `rbmlib.bar_of_sample`; ``settings["two_sided"]`` is how far the estimates
+    from below and from above lie apart, in nats, summed over the ladder.
+    """
+    apart = []
+
+    def ratio(low, high):
+        (up, moved_up, ess_up), (down, moved_down, ess_down) = one_side(low, 1), one_side(high, -1)
+        apart.append(down - up)
+        return Ratio((up + down) / 2, moved_up / 2, moved_down / 2, min(ess_up, ess_down))
+
+    words = "effective states between neighbours"
+    run = joined_neighbours("stepping stones", sample, skip, ratio, words, FEWEST_STATES)
+    return replace(run, settings=run.settings | {"two_sided": float(sum(apart))})
+
+
+def one_side(work, sign):
+    """log Z of a step from the states at one end, what each moves it by, and how many count."""
+    log_weights = sign * work
+    log_mean = float(logmeanexp(log_weights))
+    shares = np.exp(log_weights - log_mean) / work.size
+    return sign * log_mean, sign * (shares - 1 / work.size), 1 / float((shares**2).sum())
 
 
 class Ratio(NamedTuple):
@@ -71,29 +105,12 @@ class Ratio(NamedTuple):
     states: float  # how many, of those where the neighbours overlap
 
 
-def _ratio(low, high) -> Ratio:
-    """What leaving a state out would change: its term, and the counts in Bennett's M."""
-    root = bennett(low, high)
-    return Ratio(
-        root.log_z,
-        root.forward / root.slope - 1 / low.size,
-        1 / high.size - root.reverse / root.slope,
-        4 * root.slope,
-    )
-
-
 def joined_neighbours(
-    method: str,
-    sample: TemperedSample,
-    skip: int,
-    ratio: Callable[..., Ratio],
-    words: str,
-    fewest: int,
+    method: str, sample, skip: int, ratio: Callable[..., Ratio], words: str, fewest: int
 ) -> Estimate:
     """The estimate from ``ratio`` of the work values (d Delta) at both ends of each step d.
 
-    ``words`` say of what every step needs ``fewest``. Betas without states are left out: their
-    neighbours are joined.
+    ``words`` say of what every step needs ``fewest``.
     """
     delta, temperature, counts = kept_states(sample, skip)
     used = np.flatnonzero(counts)
@@ -160,14 +177,7 @@ def checked_skip(skip, n_blocks: int) -> int:
 
 
 def of_influences(
-    method: str,
-    sample,
-    log_z_path,
-    influences,
-    found: list[Check],
-    *,
-    settings: dict | None = None,
-    **more,
+    method: str, sample, log_z_path, influences, found, *, settings=None, **more
 ) -> Estimate:
     """The estimate whose last log Z each state moves by its influence: (n_kept, n_columns).
 
@@ -183,7 +193,6 @@ def of_influences(
     chains = blocks.sum(axis=0)
     variance = chains.var(ddof=1) / n_chains
     inefficiency = float(variance / (influences.var() * size)) if variance > 0 else np.nan
-    return of_chains(
-        method, sample, log_z_path + sample.log_z_base, blocks, found,
-        settings={"n_samples": size, "inefficiency": inefficiency} | (settings or {}), **more,
-    )  # fmt: skip
+    settings = {"n_samples": size, "inefficiency": inefficiency} | (settings or {})
+    log_z_path = log_z_path + sample.log_z_base
+    return of_chains(method, sample, log_z_path, blocks, found, settings=settings, **more)
