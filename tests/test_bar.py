@@ -143,6 +143,19 @@ def test_no_overlap_is_flagged():
     assert caught[-1].filename == __file__
 
 
+def test_half_of_the_values_of_both_directions_must_overlap():
+    """Of 60 chains each way: 60 of 120, or 100."""
+    path = quiet_path(rl.testsystems.random_rbm(12, 6, coupling=6.0, rng=0), None)
+    seen = []
+    for n_steps in range(2, 40, 3):
+        run = bar_quietly(path, rl.schedules.linear(n_steps), 60, 0, start="exact")
+        (passed,) = [ok for text, ok in run.checks.items() if "of 120 work values" in text]
+        assert passed == (run.settings["overlap"] >= 60)
+        seen.append(run.settings["overlap"])
+    assert any(30 < overlap < 60 for overlap in seen)
+    assert max(seen) > 60
+
+
 def test_few_ancestors_are_flagged():
     """Chains that all descend from a few particles overlap well with them; that proves nothing."""
     rbm = rl.testsystems.random_rbm(60, 10, coupling=9.0, rng=0)
