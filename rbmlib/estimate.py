@@ -188,7 +188,8 @@ def _arrays(value):
 _ROWS = ("log_weights", "betas", "log_z_path")
 _FIELDS: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
     ("a text", lambda x: isinstance(x, str), ("method",)),
-    ("a number", _real, ("log_z", "std_error", "ess")),
+    ("a number", _real, ("log_z", "ess")),
+    ("a number, 0 or more, or NaN", lambda x: _real(x) and not x < 0, ("std_error",)),
     ("a number, or null", lambda x: x is None or _real(x), ("mean_log_z", "mean_std_error")),
     ("a number, 0 or more", lambda x: _real(x) and x >= 0, ("seconds",)),
     ("a whole number, 0 or more", lambda x: type(x) is int and x >= 0, ("n_chains", "n_sweeps")),

@@ -197,8 +197,15 @@ def test_states_that_are_no_numbers_have_no_coordinates(bad):
     path = GaussianBasePath(LEAKY, v)
     v[3, 2] = bad
     for refused in (path.span.coordinates, path.state_of):
-        with pytest.raises(ValueError, match="visible holds NaN or infinite"):
+        with pytest.raises(ValueError, match="visible holds 1 NaN or infinite"):
             refused(v)
+        for wrong, words in (
+            (v[:, :3], r"visible has shape \(30, 3\): expected \(n_states, 12\)"),
+            ([["a"] * 12], "visible is not an array of numbers"),
+            (np.zeros((1, 12), "timedelta64[s]"), "visible is not an array of numbers"),
+        ):
+            with pytest.raises(ValueError, match=words):
+                refused(wrong)
     with pytest.raises(ValueError, match="states holds 1 NaN"):
         GaussianBasePath(LEAKY, v)
 

@@ -310,12 +310,12 @@ def test_slopes_may_have_no_variance_at_some_betas(pilot):
         slope_variance(with_g(pilot, 0 * g))
 
 
-@pytest.mark.parametrize("name", ["slope_variance", "chain_slopes", "chain_log_weights"])
+@pytest.mark.parametrize("name", ["slope_variance", "chain_slopes", "chain_log_weights", "step"])
 def test_nan_of_a_pilot_is_refused(pilot, name):
     """It would pass through sums and interpolation, to a schedule of NaN."""
     import dataclasses
 
-    values = pilot.trace[name].copy()
+    values = pilot.trace[name].astype(float)
     values[7] = np.nan
     bad = dataclasses.replace(pilot, trace=pilot.trace | {name: values})
     schedule = {"slope_variance": schedules.varopt, "chain_slopes": schedules.equal_rejection}
