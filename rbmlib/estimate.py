@@ -49,8 +49,8 @@ class Estimate:
     settings : dict
         Everything needed to repeat the run, seed and version included.
     states : ndarray (n_chains, n), TemperedSample or None
-        Final chains, whose visible units are ``path.visible_of(estimate.states)``, or all of a
-        tempered sample (its final chains are ``estimate.states.states``); in memory only (not
+        Chains at beta = 1, whose visible units are ``path.visible_of(estimate.states)``, or all
+        of a tempered sample (its final chains are ``estimate.states.states``); in memory only (not
         saved).
     """
 

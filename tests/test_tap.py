@@ -287,6 +287,20 @@ def test_a_value_below_the_mean_field_bound_is_flagged():
     assert low.settings["orders"]["mean field"] <= rl.exact(rbm).log_z + 1e-9
 
 
+def test_without_fields_the_third_order_is_no_check():
+    """Spins: TAP3 repeats TAP2 however far both are off. Weak couplings need no such check."""
+    weights = np.random.default_rng(0).normal(size=(60, 15))
+    for strength, flagged in ((0.02, False), (0.3, True)):
+        rbm = rl.BernoulliRBM.from_spins(strength * weights, np.zeros(60), np.zeros(15))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            estimate = rl.tap(rbm, 2, starts=[[0.5] * 60])
+        orders = estimate.settings["orders"]
+        assert orders["TAP2"] == pytest.approx(orders["TAP3"], abs=1e-9)
+        assert estimate.converged is not flagged
+        assert any("TAP3 repeats" in str(one.message) for one in caught) is flagged
+
+
 def test_modes_of_equal_weight_are_flagged():
     """Of two modes TAP2 counts one: log 2 is less than a nat, log 4 is more."""
     pair = np.kron(np.eye(2), np.full((10, 1), 6.0))

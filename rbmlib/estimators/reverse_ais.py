@@ -58,10 +58,11 @@ def reverse_ais(
     Estimate
         ``bound = "upper"``. `mean_log_z` is the mean of R; `log_z` the tighter
         ``-log mean exp(-R)``, whose error bar needs a large ESS. From anything but exact
-        samples the bound is only as good as they are. Along a moment-averaged path in ten steps
-        to a strongly coupled model, the 95% intervals of 863 runs that raised no flag held log Z
-        in 83%; elsewhere within three points. Shortened to 50 and 80%, those of strongly coupled
-        models hold it up to eight points too often elsewhere (the page on calibration).
+        samples the bound is only as good as they are. ``states`` are where the chains begin.
+        Along a moment-averaged path in ten steps to a strongly coupled model, the 95% intervals
+        of 863 runs that raised no flag held log Z in 83%; elsewhere within three points.
+        Shortened to 50 and 80%, those of strongly coupled models hold it up to eight points too
+        often elsewhere (the page on calibration).
     """
     betas, n_chains = checks.schedule(betas), checks.count("n_chains", n_chains)
     n_burn_in = checks.count("n_burn_in", n_burn_in, 0)
@@ -74,11 +75,11 @@ def reverse_ais(
         return *anneal(path, path.sample_base(n_chains, chains), betas, chains), chains
 
     begun = begin(path, start, n_chains, source, n_burn_in, forward)
-    v, log_weights = anneal(path, begun.states, betas[::-1], stream)
+    _, log_weights = anneal(path, begun.states, betas[::-1], stream)
     settings = {"start": begun.words, "stream_seed": stream.seed, "n_temperatures": betas.size - 1}
     return of_weights(
-        "reverse_ais", log_weights - path.log_z_base, path, v, sign=-1, n_sweeps=betas.size - 1,
-        settings=settings,
+        "reverse_ais", log_weights - path.log_z_base, path, begun.states, sign=-1,
+        n_sweeps=betas.size - 1, settings=settings,
     )  # fmt: skip
 
 

@@ -98,7 +98,8 @@ def tap(
         each order finds ("mean field": the best lower bound). ``converged`` is False, with a
         `ConvergenceWarning`, where a start was not solved or a check failed. Where TAP2 and TAP3
         differ by nats neither means anything. Where they agree both may still miss what other
-        modes add: on large trained models they are several nats too low together.
+        modes add: on large trained models they are several nats too low together. In a model
+        without fields TAP3 repeats TAP2 and is no check: TAP2 is then to be near mean field.
 
     Raises
     ------
@@ -225,8 +226,13 @@ def _compared(order, log_zs, values):
     slack = CLOSE if order == 1 else ROUNDING * (1 + abs(log_z))  # mean field may miss a better one
     found = {f"not below the best lower bound by mean field, {bound:.2f}": log_z >= bound - slack}
     if order > 1:
+        orders = f"TAP2 and TAP3 within {CLOSE:g} nat (they differ by {apart:.2f})"
+        if apart <= ROUNDING * (1 + abs(log_z)):  # no unit leans to a side: the third term is 0
+            apart = abs(values["TAP2"] - bound)
+            orders = f"TAP2, which TAP3 repeats here, within {CLOSE:g} nat of mean field "
+            orders += f"(they differ by {apart:.2f})"
         found |= {
-            f"TAP2 and TAP3 within {CLOSE:g} nat (they differ by {apart:.2f})": apart <= CLOSE,
+            orders: apart <= CLOSE,
             f"other fixed points add {CLOSE:g} nat at most ({more:.2f})": more <= CLOSE,
         }
     span = float(np.ptp(list(values.values())))
