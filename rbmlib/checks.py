@@ -17,6 +17,7 @@ LARGEST_STATE = np.float64(1e100)  # of real states: their squares are summed (n
 PARAMETERS = ("weights", "visible_bias", "hidden_bias", "bias")  # of models
 MOST_BETAS = 32_767  # of a ladder: indices are kept in 16 bits
 BOOLS = (bool, np.bool_)
+NO_NUMBERS = (*BOOLS, np.timedelta64)  # though Python takes them for some
 PATH_MEANING = (
     "an annealing path, such as rl.GeometricPath(rbm), or rl.LeakinessPath(rbm) of a LeakyRBM"
 )
@@ -24,7 +25,7 @@ PATH_MEANING = (
 
 def count(name: str, value, least: int = 1, most: float = MOST) -> int:
     """A whole number of at least ``least`` (1000.0 counts as 1000), and ``most`` at most."""
-    real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    real = isinstance(value, numbers.Real) and not isinstance(value, NO_NUMBERS)
     finite = isinstance(value, int) or (real and math.isfinite(value))
     if not real or not finite or value != int(value) or value < least:
         raise ValueError(f"{name} is {value!r}: expected a whole number, {least} or more")
@@ -44,7 +45,7 @@ def number(
     most: float = math.inf,
 ) -> float:
     """A finite real number > ``above`` and >= ``least``, < ``below`` and <= ``most``, as float."""
-    real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    real = isinstance(value, numbers.Real) and not isinstance(value, NO_NUMBERS)
     try:
         found = float(value) if real else math.nan
     except OverflowError:  # of a whole number of hundreds of digits

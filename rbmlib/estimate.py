@@ -49,8 +49,8 @@ class Estimate:
     settings : dict
         Everything needed to repeat the run, seed and version included.
     states : ndarray (n_chains, n), TemperedSample or None
-        Final chains, whose visible units are ``path.visible_of(estimate.states)``, or all of a
-        tempered sample (its final chains are ``estimate.states.states``); in memory only (not
+        Chains at beta = 1, whose visible units are ``path.visible_of(estimate.states)``, or all
+        of a tempered sample (its final chains are ``estimate.states.states``); in memory only (not
         saved).
     """
 
@@ -188,7 +188,8 @@ def _arrays(value):
 _ROWS = ("log_weights", "betas", "log_z_path")
 _FIELDS: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
     ("a text", lambda x: isinstance(x, str), ("method",)),
-    ("a number", _real, ("log_z", "std_error", "ess")),
+    ("a number", _real, ("log_z", "ess")),
+    ("a number, 0 or more, or NaN", lambda x: _real(x) and not x < 0, ("std_error",)),
     ("a number, or null", lambda x: x is None or _real(x), ("mean_log_z", "mean_std_error")),
     ("a number, 0 or more", lambda x: _real(x) and x >= 0, ("seconds",)),
     ("a whole number, 0 or more", lambda x: type(x) is int and x >= 0, ("n_chains", "n_sweeps")),

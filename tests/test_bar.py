@@ -143,6 +143,26 @@ def test_no_overlap_is_flagged():
     assert caught[-1].filename == __file__
 
 
+def test_states_are_those_that_were_annealed_to_the_target():
+    """Not where the reverse chains end, at beta = 0."""
+    path, betas = GeometricPath(SMALL), rl.schedules.linear(20)
+    run, forward = bar_quietly(path, betas, 30, 0), rl.ais(path, betas, 30, 0)
+    np.testing.assert_array_equal(run.states, forward.states)
+
+
+def test_half_of_the_values_of_both_directions_must_overlap():
+    """Of 60 chains each way: 60 of 120, or 100."""
+    path = quiet_path(rl.testsystems.random_rbm(12, 6, coupling=6.0, rng=0), None)
+    seen = []
+    for n_steps in range(2, 40, 3):
+        run = bar_quietly(path, rl.schedules.linear(n_steps), 60, 0, start="exact")
+        (passed,) = [ok for text, ok in run.checks.items() if "of 120 work values" in text]
+        assert passed == (run.settings["overlap"] >= 60)
+        seen.append(run.settings["overlap"])
+    assert any(30 < overlap < 60 for overlap in seen)
+    assert max(seen) > 60
+
+
 def test_few_ancestors_are_flagged():
     """Chains that all descend from a few particles overlap well with them; that proves nothing."""
     rbm = rl.testsystems.random_rbm(60, 10, coupling=9.0, rng=0)

@@ -164,6 +164,12 @@ def test_no_file_beside_the_data_folder_is_given(file):
         datasets.committed(file)
 
 
+@pytest.mark.parametrize("file", ["", "."])
+def test_the_data_folder_itself_is_no_file(file):
+    with pytest.raises(ValueError, match=rf"file is '{file}': expected a path in the data folder"):
+        datasets.committed(file)
+
+
 def test_registers_agree():
     assert set(_register.PUBLISHED_RBMS) <= set(_register.REMOTE)
     assert {f"models/{name}.npz" for name in _register.COMMITTED_RBMS} <= set(_register.COMMITTED)

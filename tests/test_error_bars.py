@@ -19,6 +19,7 @@ from rbmlib.results import (
     DISAGREEMENT,
     Check,
     agreement,
+    blocks_of_time,
     finished,
     log_mean_interval,
     student_interval,
@@ -294,6 +295,17 @@ def test_drift_of_states_has_a_sign_and_a_size():
         wanted.append(drift / np.hypot(spread(first), spread(last)))
     np.testing.assert_allclose(reported, wanted, atol=0.6)
     assert np.abs(wanted).max() > 1, "a mirrored drift would not be seen"
+
+
+@pytest.mark.parametrize(("ratio", "passed"), [(1.9, True), (2.1, False)])
+def test_errors_in_time_may_be_twice_those_of_chains(ratio, passed):
+    """Ten blocks and ten chains, whose sums differ: the errors are those of two rows of numbers."""
+    row = np.linspace(-1, 1, 10)
+    (check,) = blocks_of_time(ratio * row[:, None] + row)
+    error = row.std(ddof=1) / np.sqrt(10)
+    assert check.text == f"error from blocks of time {ratio * error:.3f}, from chains {error:.3f}"
+    assert check.passed is passed
+    assert check.disagreement == pytest.approx(ratio * error)
 
 
 def test_the_corrected_rule_counts_the_spread_of_variances():

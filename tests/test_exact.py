@@ -65,6 +65,13 @@ def test_log_z_of_layers_that_do_not_interact_is_closed():
     assert rl.exact(rbm).log_z == pytest.approx(log_z, abs=1e-9)
 
 
+def test_factors_of_many_fair_units_do_not_overflow():
+    """A factor of 2 for each of 5,000 units: more than a double holds."""
+    rbm, log_z = rl.testsystems.independent_rbm(np.zeros(5000), [0.0, 0.0])
+    assert rl.exact(rbm).log_z == pytest.approx(log_z, abs=1e-9)
+    assert log_z == pytest.approx(5002 * np.log(2))
+
+
 def test_strong_weights_do_not_overflow():
     """log Z of one dominant state: 50 weights of 100 each."""
     rbm = BernoulliRBM(np.full((50, 1), 100.0), np.zeros(50), [0.0])

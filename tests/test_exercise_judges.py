@@ -7,6 +7,7 @@ import pytest
 
 from rbmbook import exercises
 from rbmbook.exercises import checker
+from rbmlib import schedules
 from rbmlib.models import BernoulliRBM
 
 # A student's models and numbers stay the same for ever: a sum of each, for the name "ada".
@@ -149,3 +150,22 @@ def test_weights_that_differ_a_little_are_not_called_equal(spread, said):
         return check.own.log_z + spread * rng.normal(size=n)
 
     assert check.judge("ais", ais).startswith("all log-weights are equal") == said
+
+
+def test_steps_below_the_cap_keep_their_proportions_to_more_than_a_half():
+    """A fifth of the shortest step is given to the next: no step is too long, nor is the sum."""
+    check = exercises.begin("varopt", "ada")
+
+    def right(lengths, cap):
+        return np.diff(schedules.decelerate(np.r_[0.0, np.cumsum(lengths)[:-1], 1.0], cap))
+
+    def bent(lengths, cap):
+        found = right(lengths, cap)
+        one, two = np.argsort(found)[:2]
+        moved = 0.2 * found[one]
+        found[one] -= moved
+        found[two] += moved
+        return found
+
+    assert check.judge("capped", right) is None
+    assert "keep their proportions" in check.judge("capped", bent)

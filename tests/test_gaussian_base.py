@@ -197,7 +197,44 @@ def test_states_that_are_no_numbers_have_no_coordinates(bad):
     path = GaussianBasePath(LEAKY, v)
     v[3, 2] = bad
     for refused in (path.span.coordinates, path.state_of):
-        with pytest.raises(ValueError, match="visible holds NaN or infinite"):
+        with pytest.raises(ValueError, match="visible holds 1 NaN or infinite"):
             refused(v)
+        for wrong, words in (
+            (v[:, :3], r"visible has shape \(30, 3\): expected \(n_states, 12\)"),
+            ([["a"] * 12], "visible is not an array of numbers"),
+            (np.zeros((1, 12), "timedelta64[s]"), "visible is not an array of numbers"),
+        ):
+            with pytest.raises(ValueError, match=words):
+                refused(wrong)
     with pytest.raises(ValueError, match="states holds 1 NaN"):
         GaussianBasePath(LEAKY, v)
+
+
+def test_the_step_of_a_trajectory_tells_nothing_of_whether_it_is_accepted():
+    """Both are drawn: with the step as it is, the level alone decides."""
+
+    class Drawn:
+        """Uniforms of a slice from a generator; of a trajectory half a step, and this level."""
+
+        def __init__(self, level):
+            self.rng, self.level = np.random.default_rng(3), level
+            self.standard_normal = self.rng.standard_normal
+
+        def random(self, shape):
+            return (
+                np.tile([0.5, self.level], (shape[0], 1))
+                if shape[1] < 3
+                else self.rng.random(shape)
+            )
+
+    states = gaussian_samples(GAUSSIAN, 200, np.random.default_rng(1))
+    path = GaussianBasePath(GAUSSIAN, states, n_leapfrog=6)
+    slices = GaussianBasePath(GAUSSIAN, states)
+    z = path.sample_base(300, np.random.default_rng(2))
+    begun = slices.transition(z, 1.0, Drawn(0.5))
+    moved = {
+        level: (path.transition(z, 1.0, Drawn(level)) != begun).any(axis=1).mean()
+        for level in (1e-300, 0.999999)
+    }
+    assert moved[1e-300] == 1
+    assert 0.2 < moved[0.999999] < 0.8

@@ -1,5 +1,7 @@
 """Training with Gaussian visible units: updates against plain NumPy, laws of the chains, limits."""
 
+import time
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -254,6 +256,24 @@ def test_a_broken_off_training_goes_on_to_the_same_bits(tmp_path, method):
             rl.train_gaussian(DATA, **options, checkpoint=file)
         assert "pickle" not in str(caught.value)
         assert file.read_bytes() == damaged
+
+
+def test_a_training_that_goes_on_remembers_the_seconds_before(tmp_path):
+    options = dict(n_hidden=3, n_updates=4, monitor_every=2, rng=1, checkpoint=tmp_path / "run.npz")
+
+    def slow_then_broken(rbm):
+        slow_then_broken.looks += 1
+        time.sleep(0.3 if slow_then_broken.looks == 2 else 0)
+        if slow_then_broken.looks == 3:
+            raise KeyboardInterrupt
+        return {}
+
+    slow_then_broken.looks = 0
+    with pytest.raises(KeyboardInterrupt):
+        rl.train_gaussian(DATA, **options, monitor=slow_then_broken)
+    started = time.perf_counter()
+    again = rl.train_gaussian(DATA, **options)
+    assert again.seconds > time.perf_counter() - started + 0.25
 
 
 def test_same_seed_same_bits():

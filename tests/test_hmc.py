@@ -238,6 +238,9 @@ def test_acceptance_model_is_the_constrained_optimum():
 def test_step_sizes_where_all_or_nothing_is_accepted():
     model = fit_acceptance([0, 0, 1, 1], [1.0, 2.0, 1.0, 2.0], [1, 1, 0, 0], 2, (1.0, 2.0))
     assert model.step_sizes().tolist() == [2.0, 1.0]
+    # no step changes it: where all is accepted the longest will do, where nothing is the shortest
+    flat = AcceptanceModel(np.array([5.0, -5.0]), np.zeros(2), (1.0, 2.0), 0.0)
+    assert flat.step_sizes().tolist() == [2.0, 1.0]
 
 
 X = np.zeros((4, 2))

@@ -86,7 +86,34 @@ def test_weights_read_after_the_move():
     assert k * (wrong - right) == pytest.approx(slopes[0] - slopes[1], rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"norm": np.nan}, "norm is nan"),
+        ({"norm": "a"}, "norm is 'a'"),
+        ({"leakiness": np.nan}, "leakiness is nan"),
+        ({"leakiness": -1}, "leakiness is -1"),
+        ({"scale": np.nan}, "scale is nan"),
+        ({"spread": "wide"}, "spread is 'wide'"),
+        ({"u": [0.0, np.nan]}, "u holds 1 NaN"),
+        ({"u": "abc"}, "u is not an array of numbers"),
+        ({"u": np.zeros((2, 2))}, r"u has shape \(2, 2\)"),
+    ],
+)
+def test_what_the_transition_cannot_take_is_named(change, words):
+    """NaN would pass through to a matrix of NaN."""
+    given = {"u": [-1.0, 1.0], "norm": 0.9, "leakiness": 0.1} | change
+    with pytest.raises(ValueError, match=words):
+        leaky_bias.transition_density(**given)
+
+
 def test_errors():
+    with pytest.raises(
+        ValueError, match=r"scale is 1\.2: expected a number from -1\.111 to 1\.111"
+    ):
+        leaky_bias.unit_log_z(0.9, 0.1, 1.2)
+    with pytest.raises(ValueError, match="n_nodes is 0"):
+        leaky_bias.nodes(0.9, 0)
     with pytest.raises(ValueError, match=r"norm is 1\.2: expected the length of a column"):
         leaky_bias.slow_bias(1.2, 0.01)
     with pytest.raises(ValueError, match="leakiness is 2"):

@@ -51,6 +51,13 @@ def test_published_sizes_have_mnist():
     assert "images of MNIST" in live.sentence()
 
 
+def test_data_of_ones_own_are_not_those_of_mnist_though_they_have_as_many_pixels(tmp_path):
+    np.save(tmp_path / "rows.npy", (RNG.random((30, 784)) < 0.4).astype(np.uint8))
+    live = live_model("pcd_10", str(tmp_path / "rows.npy"))
+    assert not live.is_mnist
+    assert "base rate of 30 rows of data" in live.sentence()
+
+
 def test_intensities_need_a_threshold(mine, tmp_path):
     grey = RNG.random((20, 9))
     np.save(tmp_path / "grey.npy", grey)

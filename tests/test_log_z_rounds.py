@@ -52,6 +52,16 @@ def test_a_run_with_a_budget_is_had_again_by_its_steps(model):
     assert not same_bits(again, other)
 
 
+def test_rounds_draw_from_streams_of_their_own():
+    """Or one that passes would not confirm the one before it."""
+    path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0), np.zeros(12))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        runs = [rl.log_z(path, n_steps=n, n_chains=20, rng=0) for n in (100, 200, 100)]
+    one, two, again = (run.settings["stream_seed"] for run in runs)
+    assert one == again != two
+
+
 class Clock:
     """Time that passes by a fixed amount a sweep of all chains, on any machine.
 

@@ -74,6 +74,13 @@ def test_modes_differ_and_most_is_kept():
     assert len(find_modes(rbm, most=3).log_z) == 3
 
 
+def test_what_a_mode_holds_is_at_most_three_nats_above_its_bound():
+    """The next term of the expansion is tens of nats where a mode is wide, and means nothing."""
+    weights = 0.045 * np.random.default_rng(0).normal(size=(100, 100))  # of spins, all of mean 0
+    found = find_modes(rl.BernoulliRBM.from_spins(weights, np.zeros(100), np.zeros(100)))
+    assert found.log_z - found.lower_bound == pytest.approx([3.0])
+
+
 def test_sweeps_of_rows_are_few(monkeypatch):
     """What the hunt costs: starts are swept 32 times at most, copies and settled ones less."""
     swept = modes.swept

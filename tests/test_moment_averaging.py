@@ -58,6 +58,28 @@ def test_knots_have_averaged_moments(rbm, path):
     assert path.fits.max() < 0.02
 
 
+def test_fits_stand_at_their_knots_and_the_second_half_is_averaged():
+    """With steps of next to no length every fit stays at the target. What it misses is then
+    1 - beta of the way to the base, and it moves by that times the sum of its rates: of four
+    updates 1, r, r^2, r^3, r = 0.1^(1/4), where the last two are averaged."""
+    rbm, rate = rl.testsystems.random_rbm(6, 4, coupling=3.0, rng=1), 1e-7
+    path = MomentAveragingPath(
+        rbm,
+        np.linspace(-1, 1, 6),
+        n_knots=3,
+        n_chains=1000,
+        n_updates=4,
+        learning_rate=rate,
+        rng=0,
+    )
+    missed = path.fits / (1 - path.knots[1:-1])
+    np.testing.assert_allclose(missed, missed.mean(), rtol=0.1)
+    step = (path.models[1].weights - path.models[2].weights) / rate
+    r = 0.1**0.25
+    moved = np.sqrt(np.mean(step**2)) / path.fits[0]
+    assert moved == pytest.approx(1 + r + r**2 + r**3 / 2, rel=0.08)
+
+
 def test_schedules_apply_to_it(path):
     pilot = rl.ais(path, schedules.linear(200), 200, 0, n_recorded=101, keep_chains=True)
     n = 100

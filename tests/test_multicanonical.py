@@ -110,6 +110,12 @@ def test_it_crosses_where_annealing_does_not():
     assert found.std_error < 0.3
 
 
+def test_a_round_trip_is_two_passages():
+    levels = np.array([0, 3, 9, 8, 4, 0, 9, 1, 5, 1, 7, 9])
+    assert code.trips_of(levels[:-1], 1, 8) == 2  # up, down, up, down
+    assert code.trips_of(levels, 1, 8) == 2.5
+
+
 def test_too_short_a_run_is_flagged():
     rbm, _ = rl.testsystems.first_order_rbm(60, 15)
     with pytest.warns(rl.ConvergenceWarning, match="multicanonical: .*round trips of a chain"):

@@ -185,11 +185,44 @@ def test_ess_bisection_steps_are_where_the_ess_falls_to_the_target(path, target)
     assert abs(np.log(cess) / np.log(target) - 1) < 0.01
 
 
+def test_ess_bisection_counts_the_weights_so_far():
+    """Of two kinds of chains one is light after the first step. Weighted by that, the losses of
+    the others decide where the next step ends; unweighted, its own would."""
+
+    class Two(rl.GeometricPath):
+        """States stay; a slope for either value of the first bit, by which half of the path."""
+
+        compiled = False
+
+        def log_density(self, v, beta):
+            early, late = np.minimum(beta, 0.5), np.maximum(np.asarray(beta) - 0.5, 0)
+            first = v[:, :1] if np.ndim(beta) else v[:, 0]
+            other = v[:, 1:2] if np.ndim(beta) else v[:, 1]
+            return -40 * first * early + 30 * first * other * late
+
+        def transition(self, v, beta, rng):
+            return v
+
+    path = Two(rl.testsystems.random_rbm(4, 2, rng=0), np.zeros(4))
+    found = schedules.ess_bisection(path, 200, 400, 0, target=0.99)
+    # heavy chains have no slope beyond 0.5, and light ones weigh exp(-20)
+    assert (found[1:] > 0.5).sum() < 20
+
+
 def test_ess_bisection_in_a_single_step():
     flat = rl.GeometricPath(
         rl.testsystems.independent_rbm(np.zeros(4), np.zeros(3))[0], np.zeros(4)
     )
     is_a_schedule(schedules.ess_bisection(flat, 5, 10, 0), 5)
+
+
+def test_the_variance_foretold_takes_g_in_the_middle_of_steps(pilot):
+    """g = 1 + 4 beta, of two steps: 1/4 of g at 1/4 and at 3/4, which is 3/2."""
+    _, unbiased = slope_variance(with_g(pilot, np.ones(pilot.betas.size)))
+    known = with_g(pilot, (1 + 4 * pilot.betas) / unbiased)
+    found = schedules.predicted_variance(known, [0.0, 0.5, 1.0])
+    assert found == pytest.approx(1.5, rel=1e-3)
+    assert schedules.predicted_variance(known, [0.0, 1.0]) == pytest.approx(3, rel=1e-3)
 
 
 def test_decelerate_is_the_fixed_point_of_the_algorithm():
@@ -277,12 +310,12 @@ def test_slopes_may_have_no_variance_at_some_betas(pilot):
         slope_variance(with_g(pilot, 0 * g))
 
 
-@pytest.mark.parametrize("name", ["slope_variance", "chain_slopes", "chain_log_weights"])
+@pytest.mark.parametrize("name", ["slope_variance", "chain_slopes", "chain_log_weights", "step"])
 def test_nan_of_a_pilot_is_refused(pilot, name):
     """It would pass through sums and interpolation, to a schedule of NaN."""
     import dataclasses
 
-    values = pilot.trace[name].copy()
+    values = pilot.trace[name].astype(float)
     values[7] = np.nan
     bad = dataclasses.replace(pilot, trace=pilot.trace | {name: values})
     schedule = {"slope_variance": schedules.varopt, "chain_slopes": schedules.equal_rejection}

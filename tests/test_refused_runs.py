@@ -79,6 +79,10 @@ BASES = {
     "no smoothing": (lambda: rl.base_rate(DATA, smoothing=0), "smoothing is 0"),
     "smoothing": (lambda: rl.base_rate(DATA, smoothing="some"), "smoothing is 'some'"),
     "infinite smoothing": (lambda: rl.base_rate(DATA, smoothing=np.inf), "smoothing is inf"),
+    "hours of smoothing": (
+        lambda: rl.base_rate(DATA, smoothing=np.timedelta64(1, "h")),
+        "smoothing is np.timedelta64(1,'h')",
+    ),
 }
 
 
@@ -91,7 +95,8 @@ def test_wrong_argument_is_named(call, name):
     assert_refused(call, name)
 
 
-COUNTS = [0, -1, True, 1.5, "ten", None, np.nan, np.inf, [3], np.bool_(True), 1j]
+COUNTS = [0, -1, True, 1.5, "ten", None, np.nan, np.inf, [3], np.bool_(True), 1j,
+          np.timedelta64(5, "s")]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", COUNTS, ids=repr)

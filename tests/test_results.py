@@ -134,6 +134,7 @@ def test_foreign_files_are_refused(tmp_path):
     ("name", "value"),
     [
         ("method", 3), ("log_z", "high"), ("log_z", None), ("log_z", True), ("std_error", [1.0]),
+        ("std_error", -1.0),
         ("interval", [0.0]), ("interval", "01"), ("interval", [0.0, None]), ("bound", "both"),
         ("bound", ["lower"]), ("mean_log_z", "3"), ("ess", None), ("n_chains", -1),
         ("n_chains", 2.5), ("n_sweeps", "many"), ("seconds", -1.0), ("seconds", "NaN"),

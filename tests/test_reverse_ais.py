@@ -205,8 +205,10 @@ def test_chains_given_from_elsewhere_bound_nothing():
 def test_given_states_are_not_changed():
     states = rl.exact_samples(SMALL, 50, rng=0).astype(np.float32)
     before = states.copy()
-    rl.reverse_ais(GeometricPath(SMALL), rl.schedules.linear(10), n_chains=50, rng=0, start=states)
+    path = GeometricPath(SMALL)
+    run = rl.reverse_ais(path, rl.schedules.linear(10), n_chains=50, rng=0, start=states)
     np.testing.assert_array_equal(states, before)
+    np.testing.assert_array_equal(run.states, before)  # of beta = 1, where chains begin
 
 
 def test_same_seed_same_digits_on_any_number_of_threads():

@@ -88,3 +88,16 @@ def test_early_stopping_returns_the_best_model():
     np.testing.assert_array_equal(result.rbm.weights, seen[2].weights)
     with pytest.raises(ValueError, match="watch is 'test': expected one of update"):
         rl.train(DATA, 5, n_updates=1, monitor=lambda _: {"other": 1.0}, patience=1, watch="test")
+
+
+def test_an_equal_value_is_no_new_maximum():
+    """A plateau ends a training, and its first model is returned."""
+    values, seen = iter([1.0, 3.0, 3.0, 3.0, 9.0, 9.0]), []
+
+    def monitor(rbm):
+        seen.append(rbm)
+        return {"validation": next(values)}
+
+    _, result = train_tempered(monitor=monitor, patience=2, n_updates=400)
+    assert result.history["validation"].tolist() == [1, 3, 3, 3]
+    np.testing.assert_array_equal(result.rbm.weights, seen[1].weights)

@@ -286,6 +286,30 @@ def test_a_path_without_a_linear_density_needs_the_marginal():
     assert np.iinfo(np.int16).max == checks.MOST_BETAS
 
 
+def test_some_ladders_keep_all_that_is_theirs():
+    """Round trips are a replica's, not a ladder's: those of other ladders stay behind."""
+    sample = rl.parallel_tempering(small_path(), BETAS, 4, 60, 0)
+    part = sample.of_chains([1, 3])
+    assert (part.n_chains, part.index.size) == (2, 8)
+    for name in ("round_trips", "index", "last_end", "states"):
+        every = getattr(sample, name)
+        theirs = every.reshape(4, 4, *every.shape[1:])[[1, 3]].reshape(8, *every.shape[1:])
+        np.testing.assert_array_equal(getattr(part, name), theirs)
+    own = [sample.of_chains([chain]).round_trips.sum() for chain in range(4)]
+    assert sum(own) == sample.round_trips.sum() > 0
+    assert part.round_trips.sum() == own[1] + own[3] != sum(own) / 2
+
+
+@pytest.mark.parametrize(
+    "chains", [4, [4], [-5], "a", None, 1.5, [0.5], [], slice(3, 1), slice("a"), np.nan, 2,
+               [True] * 3, np.array([1], "timedelta64[s]")], ids=repr
+)  # fmt: skip
+def test_chains_that_a_sample_has_not_are_refused(chains):
+    sample = rl.parallel_tempering(small_path(), BETAS, 4, 2, 0)
+    with pytest.raises(ValueError, match=r"^chains is .*: expected .* some of the 4 chains"):
+        sample.of_chains(chains)
+
+
 def test_halves_of_a_run_are_compared_without_its_middle():
     """Of five blocks the last two against the first two."""
     ends = np.random.default_rng(0).uniform(0.1, 0.9, (5, 30, 2))

@@ -207,14 +207,16 @@ def test_the_corrected_rule_is_advised_unless_it_was_used(rule):
 
 def test_the_error_of_the_rule_on_three_betas():
     """A mean slope of beta cubed: its derivative at three betas, 0.5, 1 and 1.5 from differences
-    to the second order, corrects the trapezoids; Simpson's rule has 1/4."""
-    betas, value = np.array([0.0, 0.5, 1.0]), 0.3
+    to the second order, corrects the trapezoids; Simpson's rule has 1/4. At the lower value the
+    corrected rule would be the farther one if its ends were of the first order."""
+    betas = np.array([0.0, 0.5, 1.0])
     mean = betas**3
     trapezoids = 0.25 * mean[0] + 0.5 * mean[1] + 0.25 * mean[2]
     derivative = np.array([-0.5, 1.0, 2.5])  # of the parabola through the three
     corrected = trapezoids - 0.5**2 / 12 * (derivative[2] - derivative[0])
-    wanted = max(abs(corrected - value), abs(0.25 - value))
-    assert rule_error(betas, mean, None, value) == pytest.approx(wanted)
+    for value in (0.2, 0.3):
+        wanted = max(abs(corrected - value), abs(0.25 - value))
+        assert rule_error(betas, mean, None, value) == pytest.approx(wanted)
     of_variances = rule_error(betas, mean, np.array([0.0, 9.0, 9.0]), value)
     assert of_variances == pytest.approx(abs(trapezoids - 0.5**2 / 12 * 9 - value))
 

@@ -171,6 +171,18 @@ def test_a_resampled_sample_is_a_new_one():
     np.testing.assert_array_equal(held.index, index)
 
 
+def test_a_chain_that_is_drawn_again_brings_its_round_trips_along():
+    tracker = LogZTracker(BASE, BETAS, n_chains=40, n_sweeps=20, reweight=True, resample_below=0)
+    for _ in range(6):
+        tracker.update(random_rbm(0, 0.3))
+    before, tracker.resample_below = tracker.round_trips.copy(), 1.0
+    tracker.update(random_rbm(1))
+    chosen = tracker.weights.ancestor
+    assert np.ptp(before) > 0
+    assert (chosen != np.arange(40)).any()
+    np.testing.assert_array_equal(tracker.round_trips - tracker.sample.round_trips, before[chosen])
+
+
 @pytest.mark.statistical
 def test_negative_phase_is_the_mean_of_the_model():
     rbm, n = random_rbm(3), 8000

@@ -172,6 +172,13 @@ def test_too_short_a_run_is_flagged_and_its_errors_grow():
     assert short.std_error == pytest.approx(short.trace["std_error"][-1])
 
 
+def test_round_trips_of_the_burn_in_do_not_count():
+    """Four exchanges are too few to cross a ladder of seven rungs; those before were enough."""
+    rungs = ladder(np.linspace(0, 1, 7), 10, np.random.default_rng(0))
+    assert exchange(PATH, rungs, 4, 60, 1, rng=5).round_trips.sum() == 0
+    assert exchange(PATH, rungs, 64, 0, 1, rng=5).round_trips.sum() > 0
+
+
 def test_neighbours_that_hardly_exchange_or_overlap_are_flagged():
     rungs = ladder(np.linspace(0, 1, 7), 20, np.random.default_rng(0))
     run = exchange(PATH, rungs, 400, 0, 1, rng=5)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbmlib.checks import count, instance, number, schedule
+from rbmlib.checks import array, count, instance, number, schedule
 from rbmlib.numerics import LOG_2PI, logsumexp
 
 N_NODES = 100  # on either side of 0
@@ -41,6 +41,8 @@ class UnitBias(NamedTuple):
 def unit_log_z(norm: float, leakiness: float, scale: float = 1.0) -> float:
     """log Z of one direction u, N(0, 1) at norm 0 included, with the fields times ``scale``."""
     _check(norm, leakiness)
+    end = 1 / norm
+    number("scale", scale, f"a number from {-end:.4g} to {end:.4g}", above=-end, below=end)
     square = (scale * norm) ** 2
     halves = [-0.5 * np.log1p(-square), -0.5 * np.log1p(-leakiness * square)]
     return float(logsumexp(halves) - np.log(2) + LOG_2PI / 2)
@@ -49,7 +51,7 @@ def unit_log_z(norm: float, leakiness: float, scale: float = 1.0) -> float:
 def nodes(norm: float, n_nodes: int = N_NODES) -> tuple[np.ndarray, np.ndarray]:
     """Nodes u and weights of the quadrature, ``n_nodes`` on either side of 0."""
     _check(norm)
-    x, w = np.polynomial.legendre.leggauss(n_nodes)
+    x, w = np.polynomial.legendre.leggauss(count("n_nodes", n_nodes))
     end = SPAN / np.sqrt(1 - norm**2)
     u, w = end * (x + 1) / 2, end * w / 2
     return np.concatenate([-u[::-1], u]), np.concatenate([w[::-1], w])
@@ -67,8 +69,10 @@ def transition_density(
 
     ``spread`` is what scales h less its mean, if not ``scale``, which scales its mean.
     """
-    if not np.isfinite(u).all():
-        raise ValueError("u holds NaN or infinite values: expected finite numbers")
+    _check(norm, leakiness)
+    u = array("u", u, (None,), "(n,), a row of places")
+    for name, value in (("scale", scale), ("spread", scale if spread is None else spread)):
+        number(name, value, "a number, such as 1")
     factor = scale * norm
     alpha = np.where(u > 0, 1.0, leakiness)
     variance = 1 + (factor if spread is None else spread * norm) ** 2 * alpha

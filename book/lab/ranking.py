@@ -10,14 +10,17 @@ import math
 
 import numpy as np
 import pandas as pd
+from scipy.special import chdtrc, ndtri
 
 from rbmlib import datasets
 
 PRECISION = 0.05  # nats
-HONEST = 1.2  # rms of error / standard error up to which an error bar is said to hold
+LEVEL = 0.05  # chance with which an honest error bar is said to fail
+FLAGGED = 0.5  # share of flagged runs from which on a method promises nothing
 FEWEST, MANY = 5, 10  # repeats of a cell: to be ranked, to be resampled
 N_DRAWS = 4000
 ADDED = ["missed", "floor", "holds", "effort"]
+_ENDS = ("low", "high")
 CLASSES = {
     "10 or 20 hidden units": ["h10", "pcd_10", "pcd_20", "h20"],
     "100 or 200 hidden units": ["h100", "pcd_200"],
@@ -69,34 +72,67 @@ def earlier() -> pd.DataFrame:
 
 
 def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
-    """``error`` against the reference set; whether the interval held, where there is one."""
+    """``error`` against the reference set, whose own error is ``doubt``; which intervals held.
+
+    Intervals count of runs that were not flagged: of others some are widened on purpose. They are
+    those of a difference from the reference value: half-widths are added in squares.
+    """
     reference = datasets.load_reference()
     truth = table["model"].map({name: value.log_z for name, value in reference.items()})
-    inside = (table["low"] <= truth) & (truth <= table["high"])
-    covered = inside.astype(float).where(table["low"].notna() & table["std_error"].notna())
-    return table.assign(error=table["log_z"] - truth, covered=covered)
+    doubt = table["model"].map({name: value.std_error for name, value in reference.items()})
+    error, doubt = table["log_z"] - truth, doubt.fillna(0.0)
+    low, high = (np.hypot(table["log_z"] - table[end], doubt * ndtri(0.975)) for end in _ENDS)
+    promised = table["low"].notna() & table["std_error"].notna() & ~table["flagged"]
+    covered = ((error <= low) & (-error <= high)).astype(float).where(promised)
+    return table.assign(error=error, doubt=doubt, covered=covered)
+
+
+def misfit(errors, bars, shared: float = 0.0) -> float:
+    """Sum of squared errors in units of their bars: chi-squared, of as many, where the bars hold.
+
+    All errors are from one reference value, whose standard error is ``shared``: with C the
+    covariance matrix of the errors, ``bars^2`` on its diagonal and ``shared^2`` everywhere, it is
+    ``e C^-1 e``.
+
+    Examples
+    --------
+    >>> round(misfit([0.3, -0.1], [0.1, 0.1]), 9)
+    10.0
+    >>> round(misfit([0.2, 0.2], [0.1, 0.1], shared=0.1), 9)  # 8 / 3
+    2.666666667
+    """
+    errors, weights = np.asarray(errors), 1 / np.maximum(bars, 1e-9) ** 2
+    pull = weights @ errors
+    common = shared**2 * pull**2 / (1 + shared**2 * weights.sum())
+    return float(weights @ errors**2 - common)
 
 
 def cells(table: pd.DataFrame) -> pd.DataFrame:
     """One row a model, method, source and size: error, honesty, coverage, flags and seconds.
 
-    ``errors`` and ``bars`` are those of its runs, in the order of their seeds.
+    ``ratio``, errors over error bars, and ``chance``, with which honest bars show as large ones,
+    are of the runs that were not flagged. ``errors`` and ``bars`` are those of all runs, in the
+    order of their seeds.
     """
     rows = []
     keys = ["model", "method", "source", "size"]
     for key, group in table.sort_values("seed", kind="stable").groupby(keys, sort=False):
         error, bar = group["error"].to_numpy(), group["std_error"].to_numpy()
-        wrong = np.abs(error) > 3 * np.maximum(np.nan_to_num(bar, nan=PRECISION), 1e-9)
+        kept, doubt = ~group["flagged"].to_numpy(), float(group["doubt"].iloc[0])
+        joint = np.hypot(np.nan_to_num(bar, nan=PRECISION), doubt)
+        wrong = np.abs(error) > 3 * np.maximum(joint, 1e-9)
+        n, squares = int(kept.sum()), misfit(error[kept], bar[kept], doubt)
         rows.append(
             dict(zip(keys, key, strict=True))
             | {
                 "budget": group["budget"].iloc[0], "n": len(group),
                 "seconds": float(group["seconds"].median()),
                 "rmse": float(np.sqrt(np.mean(error**2))),
-                "ratio": float(np.sqrt(np.mean((error / bar) ** 2))),
+                "ratio": math.sqrt(squares / n) if n else math.nan,
+                "chance": float(chdtrc(n, squares)) if n else math.nan,
                 "covered": float(group["covered"].mean()),
                 "flagged": float(group["flagged"].mean()),
-                "unflagged_failures": int((wrong & ~group["flagged"].to_numpy()).sum()),
+                "unflagged_failures": int((wrong & kept).sum()),
                 "errors": error,
                 "bars": bar,
             }
@@ -113,13 +149,14 @@ def longest(table: pd.DataFrame, model: str) -> pd.DataFrame:
     """Of each method its longest runs on a model, whatever their errors are.
 
     Those of the sweep if there are any, else of earlier ones; `FEWEST` repeats or more. Adds
-    ``holds``, whether the error bar does, ``effort``, and ``floor``: the seconds of the longest
-    shorter run whose errors, ``missed``, were above 0.05 nat, below which no effort can be; those
-    of the run itself if nothing shorter was tried.
+    ``holds``, whether the error bar does: that of runs of which fewer than half are flagged, if
+    honest bars show as large errors in more than one case of twenty. Adds ``effort``, and
+    ``floor``: the seconds of the longest shorter run whose errors, ``missed``, were above 0.05 nat,
+    below which no effort can be; those of the run itself if nothing shorter was tried.
     """
     rows = []
     of_model = table[(table["model"] == model) & (table["n"] >= FEWEST)]
-    of_model = of_model[np.isfinite(of_model["ratio"])]
+    of_model = of_model[[bool(np.isfinite(bars).all()) for bars in of_model["bars"]]]
     for _, group in of_model.groupby("method", sort=False):
         own = group[group["source"] == "compare"]
         row = (own if len(own) else group).nlargest(1, "seconds").iloc[0].copy()
@@ -128,7 +165,7 @@ def longest(table: pd.DataFrame, model: str) -> pd.DataFrame:
         row["missed"] = last.iloc[0]["errors"] if len(last) else None
         row["floor"] = 0.0 if len(shorter) else row["seconds"]
         row["floor"] = last.iloc[0]["seconds"] if len(last) else row["floor"]
-        row["holds"] = bool(row["ratio"] <= HONEST)
+        row["holds"] = bool(row["flagged"] < FLAGGED and row["chance"] >= LEVEL)
         row["effort"] = max(effort(row["errors"], row["seconds"]), row["floor"])
         rows.append(row)
     return pd.DataFrame(rows, columns=[*table.columns, *ADDED]).reset_index(drop=True)
@@ -147,34 +184,30 @@ class _Draws:
         self.n_draws, self.rng = n_draws, np.random.default_rng(seed)
         self.shared: dict = {}
 
-    def means(self, squares, source: str) -> np.ndarray:
-        """Of each row of ``squares`` (k, n): (k, n_draws)."""
-        n = squares.shape[1]
+    def means(self, errors, source: str) -> np.ndarray:
+        """Mean squares (n_draws,) of ``errors`` (n,)."""
+        squares, n = np.square(errors), len(errors)
         if n >= MANY:
             chosen = self.rng.integers(n, size=(self.n_draws, n))
             chosen = self.shared.setdefault((source, n), chosen)
-            return squares[:, chosen].mean(axis=2)
+            return squares[chosen].mean(axis=1)
         factor = n / self.rng.chisquare(n, self.n_draws)
-        key = np.round(squares, 9).tobytes()
-        return squares.mean(axis=1)[:, None] * self.shared.setdefault(key, factor)
+        return squares.mean() * self.shared.setdefault(np.round(squares, 9).tobytes(), factor)
 
 
-def drawn(found: pd.DataFrame, n_draws: int = N_DRAWS, seed: int = 0):
-    """Efforts (n_methods, n_draws) that may stand behind `longest` runs, and whether bars hold.
+def drawn(found: pd.DataFrame, n_draws: int = N_DRAWS, seed: int = 0) -> np.ndarray:
+    """Efforts (n_methods, n_draws) that may stand behind `longest` runs.
 
     Where the run that sets the floor would not have missed 0.05 nat, there is none.
     """
-    draws, efforts, holds = _Draws(n_draws, seed), [], []
+    draws, efforts = _Draws(n_draws, seed), []
     for row in found.itertuples():
-        squares = np.square([row.errors, row.errors / row.bars])
-        error, ratio = draws.means(squares, row.source)
+        error = draws.means(row.errors, row.source)
         least = np.full(n_draws, row.floor)
         if row.missed is not None:
-            (missed,) = draws.means(np.square([row.missed]), row.source)
-            least[missed <= PRECISION**2] = 0.0
+            least[draws.means(row.missed, row.source) <= PRECISION**2] = 0.0
         efforts.append(np.maximum(row.seconds * error / PRECISION**2, least))
-        holds.append(ratio <= HONEST**2)
-    return np.array(efforts), np.array(holds)
+    return np.array(efforts)
 
 
 def ranking(table: pd.DataFrame, model: str, n_draws: int = N_DRAWS, seed: int = 0):
@@ -184,19 +217,17 @@ def ranking(table: pd.DataFrame, model: str, n_draws: int = N_DRAWS, seed: int =
     -------
     DataFrame
         ``effort``, ``low``, ``high`` (95%); of the draws the shares in which it is ``first`` of
-        all methods whose bar holds in the draw, and ``within_two``: takes at most twice as long.
-        A method whose bar holds in half of the draws is first in at most half of them.
+        all methods that hold, and ``within_two``: takes at most twice as long.
     """
     found = longest(table, model)
+    found = found[found["holds"].astype(bool)].reset_index(drop=True)
     if found.empty:
         return found
-    efforts, holds = drawn(found, n_draws, seed)
+    efforts = drawn(found, n_draws, seed)
     found["low"], found["high"] = np.quantile(efforts, (0.025, 0.975), axis=1)
-    efforts[~holds] = np.inf
     best = efforts.min(axis=0)
-    found["first"] = (holds & (efforts == best)).mean(axis=1)
-    found["within_two"] = (holds & (efforts <= 2 * best)).mean(axis=1)
-    found = found[found["holds"].astype(bool)]
+    found["first"] = (efforts == best).mean(axis=1)
+    found["within_two"] = (efforts <= 2 * best).mean(axis=1)
     return found.sort_values("effort", ignore_index=True)
 
 

@@ -36,6 +36,8 @@ def committed(file: str) -> Path:
     instance("file", file, str, inside)
     if Path(file).is_absolute() or ".." in Path(file).parts:
         raise ValueError(f"file is {file!r}, which leaves the data folder: expected {inside}")
+    if not Path(file).name:
+        raise ValueError(f"file is {file!r}: expected {inside}")
     folder = _data_folder()
     path = folder / file
     remedy = f"restore it (in a checkout: git checkout -- data/{file}) or reinstall rbmlib"

@@ -91,7 +91,7 @@ def bar(
     -------
     Estimate
         ``settings["forward"]`` and ``settings["reverse"]`` are (log Z, standard error) of each
-        direction alone; `log_weights` and `ess` are of the forward chains,
+        direction alone; `log_weights`, `ess` and `states` are of the forward chains,
         ``settings["reverse_log_weights"]`` of the reverse ones, and ``settings["overlap"]`` says
         how many of the work values lie where both directions reach (four times the slope
         below). Flagged when these are few, or when resampled chains descend from few particles
@@ -127,7 +127,7 @@ def bar(
     v, gains = anneal(path, path.sample_base(n_chains, stream), betas, stream)
     forward = gains + path.log_z_base
     begun = begin(path, start, n_chains, source, n_burn_in, lambda: (v, forward, back))
-    final, gains = anneal(path, begun.states, betas[::-1], back)
+    _, gains = anneal(path, begun.states, betas[::-1], back)
     reverse = path.log_z_base - gains
     root = bennett(forward, reverse)
     error, families = bennett_error(root, begun.ancestors)
@@ -153,7 +153,7 @@ def bar(
         n_chains=n_chains,
         n_sweeps=2 * (betas.size - 1) + n_burn_in,
         log_weights=forward,
-        states=final,
+        states=v,
         settings=settings,
     )
 

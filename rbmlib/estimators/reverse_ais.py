@@ -51,6 +51,11 @@ def reverse_ais(
         layer); long chains elsewhere: chains annealed forward along ``betas``, resampled by
         their weights, then moved ``n_burn_in`` sweeps at beta = 1; or states of your own.
         "auto" takes exact draws where it can. ``settings["start"]`` says which it was.
+
+    Returns
+    -------
+    Estimate
+        ``states`` are where the chains begin.
     """
     betas, n_chains = checks.schedule(betas), checks.count("n_chains", n_chains)
     n_burn_in = checks.count("n_burn_in", n_burn_in, 0)
@@ -63,10 +68,11 @@ def reverse_ais(
         return *anneal(path, path.sample_base(n_chains, chains), betas, chains), chains
 
     begun = begin(path, start, n_chains, source, n_burn_in, forward)
-    v, log_weights = anneal(path, begun.states, betas[::-1], stream)
+    _, log_weights = anneal(path, begun.states, betas[::-1], stream)
     settings = {"start": begun.words, "stream_seed": stream.seed, "n_temperatures": betas.size - 1}
     more = {"sign": -1, "n_sweeps": betas.size - 1, "settings": settings}
-    return of_weights("reverse_ais", log_weights - path.log_z_base, path, v, **more)
+    values = log_weights - path.log_z_base
+    return of_weights("reverse_ais", values, path, begun.states, **more)
 
 
 # where chains begin -------------------------------------------------------------------------

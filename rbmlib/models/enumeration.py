@@ -24,7 +24,8 @@ def n_states(layer) -> float:
     if layer.values is None:
         return np.inf
     n_values, width = layer.values.shape
-    return float(n_values) ** (len(layer) // width)
+    with np.errstate(over="ignore"):  # of a thousand units: infinite, too
+        return float(np.float64(n_values) ** (len(layer) // width))
 
 
 def can_enumerate(rbm, most: float = MOST_IN_A_TABLE) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks import source_of_random
+from .. import checks
 from ..numerics import LOG_2PI
 from .layers import Normal
 from .leaky import has_orthogonal_columns
@@ -30,15 +30,14 @@ class Span:
 
     def coordinates(self, visible) -> np.ndarray:
         """u of visible states: (n_states, rank)."""
-        u = np.asarray(visible) @ self.basis
-        if not np.isfinite(u).all():
-            raise ValueError("visible holds NaN or infinite values: expected finite numbers")
-        return u
+        n = len(self.basis)
+        meaning = f"(n_states, {n}), one column a unit of the model"
+        return checks.array("visible", visible, (None, n), meaning) @ self.basis
 
     def __call__(self, coordinates, rng=None) -> np.ndarray:
         """Visible states (n_states, n_visible): the other dimensions are drawn from N(b, I)."""
         u = np.asarray(coordinates, float)
-        normals = source_of_random(rng).standard_normal((len(u), len(self.basis)))
+        normals = checks.source_of_random(rng).standard_normal((len(u), len(self.basis)))
         rest = self.visible_bias + normals
         return u @ self.basis.T + rest - (rest @ self.basis) @ self.basis.T
 

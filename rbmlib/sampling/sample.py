@@ -102,6 +102,15 @@ class TemperedSample:
 
     def of_chains(self, chains) -> TemperedSample:
         """Some chains (or ladders), a slice or indices, as a sample of their own."""
+        try:
+            numbers = np.arange(self.n_chains)[chains]
+        except (IndexError, TypeError, ValueError):
+            numbers = np.empty(0)
+        if numbers.ndim != 1 or not numbers.size:
+            raise ValueError(
+                f"chains is {chains!r:.60}: expected a slice, or indices in a list, of some of the "
+                f"{self.n_chains} chains"
+            )
         columns = np.arange(self.index.size).reshape(self.n_chains, -1)[chains].ravel()
         one_a_column = ("round_trips", "states", "index", "last_end")
         return replace(

@@ -103,6 +103,7 @@ def friction_coefficient(pilot: Estimate, *, smoothing: float = 1.0):
     per unit of beta squared, times steps.
     """
     increments = np.diff(_of_chains(pilot, "chain_log_weights", "friction"), axis=0)
+    _refuse_bad(pilot, "step")
     lengths, spans = np.diff(pilot.trace["step"]), np.diff(pilot.betas)
     rows = _correlated_sums(increments - increments.mean(axis=1, keepdims=True))
     if not np.all(rows > 0):
