@@ -14,7 +14,7 @@ import numpy as np
 
 import rbmlib as rl
 from rbmlib import checks
-from rbmlib.checks import array, count, function, number, probability, schedule
+from rbmlib.checks import array, count, function, number, schedule
 from rbmlib.numerics import ChainStream, expit, logit, softplus
 
 TARGET = 0.651  # acceptance of HMC (Beskos et al. 2013), used by Carlson et al.
@@ -24,6 +24,10 @@ RUNG_MOVES = 5  # at each beta, of chains that are annealed to learn covariances
 # Bounds of fitted logits. At the largest step, which suits beta = 0, chains at beta = 1 accept
 # next to nothing; where all or nothing was accepted the bounds keep the fit finite.
 LOGITS = (-200.0, 10.0)
+
+
+def _probability(target) -> float:
+    return number("target", target, "a probability above 0 and below 1", above=0, below=1)
 
 
 def scaled_root(covariance) -> np.ndarray:
@@ -65,7 +69,7 @@ def tune_step_size(
     x : ndarray (n_chains, d)
         Where the chains ended.
     """
-    target = probability("target", target)
+    target = _probability(target)
     log_step = np.log(number("step_size", step_size, "a positive number", above=0))
     function("move", move, "of states and a step size, a Transition")
     history = []
@@ -91,7 +95,7 @@ class AcceptanceModel(NamedTuple):
 
     def step_sizes(self, target: float = TARGET) -> np.ndarray:
         """The step at which each beta accepts with ``target``, clipped to the span: (K,)."""
-        wanted = logit(probability("target", target)) - self.intercept
+        wanted = logit(_probability(target)) - self.intercept
         low, high = self.span
         flat = self.slope > -1e-9  # acceptance that no step changes: all or none will do
         steps = wanted / np.where(flat, -1e-9, self.slope)

@@ -18,21 +18,19 @@ class DensityPath(LinearPath):
     Parameters
     ----------
     target : model
-        With ``n_visible``, ``log_density(x)`` -> (n_chains,), finite everywhere, and, for HMC,
-        ``gradient(x)`` -> (n_chains, n_visible), such as a `GaussianMixture`.
+        Such as a `GaussianMixture`: with ``n_visible``, ``log_density(x)`` -> (n_chains,), finite
+        everywhere, and, for HMC, ``gradient(x)`` -> (n_chains, n_visible).
     base_variance : float
         Large enough to cover all modes.
-    step_sizes : float or array (K,)
-        Step sizes of the kernel: one for all betas, or one at each of ``step_betas``, between
-        which they are interpolated: large where the density is wide, near beta = 0.
-    step_betas : array (K,), optional
+    step_sizes, step_betas : float or array (K,)
+        One step size for all betas, or one at each of ``step_betas``, by default 0 and 1, with
+        others interpolated: large where the density is wide, near beta = 0.
     n_leapfrog : int
         Leapfrog steps of a transition.
     kernel : {"hmc", "random_walk"}
         A transition of the random walk proposes once.
     jitter : float
-        Each step size is multiplied by a draw from 1 - jitter to 1 + jitter, which keeps HMC off
-        exact resonances.
+        Each step size is multiplied by a draw from 1 - jitter to 1 + jitter: see `hmc`.
 
     Examples
     --------
@@ -60,10 +58,8 @@ class DensityPath(LinearPath):
         checks.one_of("kernel", kernel, ("hmc", "random_walk"))
         for name in ("n_visible", "log_density", *["gradient"] * (kernel == "hmc")):
             if not hasattr(target, name):
-                raise TypeError(
-                    f"target is a {type(target).__name__} without {name}: expected a model such as "
-                    "GaussianMixture"
-                )
+                came = f"a {type(target).__name__} without {name}"
+                raise TypeError(f"target is {came}: expected a model such as GaussianMixture")
         self.target, self.kernel = target, kernel
         self.n_coordinates = checks.count("target.n_visible", target.n_visible)
         self.base_variance = checks.number("base_variance", base_variance, "above 0", above=0)
@@ -72,10 +68,9 @@ class DensityPath(LinearPath):
         betas = [0.0, 1.0] if step_betas is None else step_betas
         self.step_betas = checks.schedule(betas, "step_betas")
         sizes = checks.numeric("step_sizes", step_sizes, "step sizes above 0")
-        if sizes.ndim == 0:
-            sizes = np.full(self.step_betas.size, sizes)
-        meaning = "one number, or one at each of step_betas"
-        self.step_sizes = checks.array("step_sizes", sizes, self.step_betas.shape, meaning)
+        shape, meaning = self.step_betas.shape, "one number, or one at each of step_betas"
+        sizes = sizes if sizes.ndim else np.broadcast_to(sizes, shape)
+        self.step_sizes = checks.array("step_sizes", sizes, shape, meaning)
         if not (self.step_sizes > 0).all():
             raise ValueError(f"step_sizes go down to {self.step_sizes.min()}: expected above 0")
         self._log_scale = -target.n_visible / 2 * np.log(2 * np.pi * self.base_variance)
@@ -93,8 +88,7 @@ class DensityPath(LinearPath):
         return DensityPath(**kept, step_sizes=step_sizes, step_betas=step_betas)
 
     def sample_base(self, n_chains: int, rng) -> np.ndarray:
-        normal = rng.standard_normal((n_chains, self.target.n_visible))
-        return np.sqrt(self.base_variance) * normal
+        return np.sqrt(self.base_variance) * rng.standard_normal((n_chains, self.n_coordinates))
 
     def _log_base(self, x) -> np.ndarray:
         return self._log_scale - (x**2).sum(axis=1) / (2 * self.base_variance)
@@ -102,12 +96,11 @@ class DensityPath(LinearPath):
     def base_and_slope(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Checked where chains are; a proposal may be anywhere, and is refused there."""
         found = self.target.log_density(v)
-        _check_values("target.log_density", found, (len(v),), "(n_chains,)")
+        _check_values("target.log_density", found, (len(v),))
         base = self._log_base(v)
         return base, found - base
 
     def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:
-        beta = np.broadcast_to(np.asarray(beta, float), len(v))
         return self.move(v, beta, np.interp(beta, self.step_betas, self.step_sizes), rng).x
 
     def move(self, x, beta, step_size, rng) -> hmc.Transition:
@@ -130,17 +123,16 @@ class DensityPath(LinearPath):
             found = self.target.gradient(x)
             if unchecked:  # where the chains are; a later step may go astray, and is then refused
                 unchecked.clear()
-                _check_values("target.gradient", found, x.shape, "(n_chains, n_visible)")
+                _check_values("target.gradient", found, x.shape)
             return share * found - pull * x
 
         return hmc.moved(log_density, gradient, x, step_size, self.n_leapfrog, rng)
 
 
-def _check_values(name: str, values, shape: tuple, meaning: str) -> None:
+def _check_values(name: str, values, shape: tuple) -> None:
     if np.shape(values) != shape:
-        raise ValueError(f"{name} gave shape {np.shape(values)}: expected {shape}, {meaning}")
-    bad = int((~np.isfinite(values)).sum())
-    if bad:
+        raise ValueError(f"{name} gave shape {np.shape(values)}: expected {shape}")
+    if bad := int((~np.isfinite(values)).sum()):
         raise ValueError(
             f"{name} gave {bad} NaN or infinite values of {np.size(values)}: expected finite "
             "numbers everywhere; a density that is zero somewhere needs other variables"

@@ -3,10 +3,9 @@
 A momentum p ~ N(0, I) is drawn, ``x' = p, p' = grad log p*(x)`` is followed by ``n_leapfrog``
 leapfrog steps, and the end is accepted with probability min(1, exp(-energy error)), the energy
 being ``H = |p|^2 / 2 - log p*(x)`` (Neal 2011). Leapfrog is reversible and keeps volume, so the
-accept step alone makes the chain exact, whatever the step size; its error, O(step_size^2) over a
-trajectory of fixed length, only costs acceptance. What can go wrong is a resonance: on a Gaussian
-of unit variance a step turns (x, p) by about 2 arcsin(step_size / 2), so that three steps of 1 lead
-from x to -x, and a chain never leaves its sphere. Step sizes that are drawn anew each time cure it.
+chain is exact whatever the step size, whose error only costs acceptance. What can go wrong is a
+resonance: on a Gaussian of unit variance three steps of 1 lead from x to -x, and a chain never
+leaves its sphere. Step sizes that are drawn anew each time cure it.
 """
 
 from __future__ import annotations
@@ -82,15 +81,13 @@ def _checked(log_density, x, step_size, rng):
     if not x.size:
         raise ValueError(f"x has shape {x.shape}: expected (n_chains, d), one row a chain")
     meaning = f"a positive number, or ({len(x)},), one a chain"
-    step_size = checks.numeric("step_size", step_size, meaning).astype(float)
-    sizes = (step_size > 0) & (step_size < np.inf)
-    if step_size.shape not in ((), (len(x),)) or not sizes.all():
+    sizes = checks.numeric("step_size", step_size, meaning).astype(float)
+    if sizes.shape not in ((), (len(x),)) or not ((sizes > 0) & (sizes < np.inf)).all():
         raise ValueError(
-            f"step_size has shape {step_size.shape} or a value that is not positive and finite: "
+            f"step_size has shape {sizes.shape} or a value that is not positive and finite: "
             f"expected {meaning}"
         )
-    step_size = np.broadcast_to(step_size, len(x))[:, None]
-    return x, step_size, checks.source_of_random(rng)
+    return x, np.broadcast_to(sizes, len(x))[:, None], checks.source_of_random(rng)
 
 
 # of what is known to be valid; a step size is a number or (n_chains, 1) -----------------------
@@ -136,9 +133,7 @@ def _accept(x, end, energy_error, rng) -> Transition:
 
 def _values(log_density, x) -> np.ndarray:
     """log p* of states (n_chains, d): (n_chains,)."""
-    values = np.asarray(log_density(x), float)
-    if values.shape != x.shape[:1]:
-        raise ValueError(
-            f"log_density gives shape {values.shape}: expected {x.shape[:1]}, one value a state"
-        )
+    values, shape = np.asarray(log_density(x), float), x.shape[:1]
+    if values.shape != shape:
+        raise ValueError(f"log_density gives shape {values.shape}: expected {shape}")
     return values
