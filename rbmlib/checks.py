@@ -10,6 +10,7 @@ import numbers
 
 import numpy as np
 
+INF = math.inf
 MOST = 10**9  # of anything that is counted: no machine has the time or the memory for more
 LARGEST_NUMBER = 1e300
 LARGEST = 1e12  # of a model's parameters: beyond, float64 cannot hold log p* to 1e-3 nats
@@ -34,16 +35,7 @@ def count(name: str, value, least: int = 1, most: float = MOST) -> int:
     return int(value)
 
 
-def number(
-    name: str,
-    value,
-    meaning: str,
-    *,
-    above: float = -math.inf,
-    least: float = -math.inf,
-    below: float = math.inf,
-    most: float = math.inf,
-) -> float:
+def number(name: str, value, meaning: str, *, above=-INF, least=-INF, below=INF, most=INF) -> float:
     """A finite real number > ``above`` and >= ``least``, < ``below`` and <= ``most``, as float."""
     real = isinstance(value, numbers.Real) and not isinstance(value, BOOLS)
     with contextlib.suppress(OverflowError):  # of a whole number of hundreds of digits
@@ -110,13 +102,7 @@ def callback(name: str, value) -> None:
 
 
 def array(
-    name: str,
-    value,
-    shape: tuple,
-    meaning: str,
-    *,
-    flatten: bool = False,
-    largest: float = math.inf,
+    name: str, value, shape: tuple, meaning: str, *, flatten: bool = False, largest: float = INF
 ) -> np.ndarray:
     """A read-only float64 array without NaN; None in ``shape`` is any length."""
     found = np.array(numeric(name, value, meaning), dtype=np.float64)

@@ -82,8 +82,6 @@ class Polyline(Path):
 
     def _place(self, beta):
         """The piece of a beta, how far along it is, and d/dbeta of that."""
-        if len(self.pieces) == 1:
-            return self.pieces[0], beta, 1.0
         j = np.searchsorted(self.knots, beta, side="right") - 1
         j = min(max(int(j), 0), len(self.pieces) - 1)
         width = self.knots[j + 1] - self.knots[j]
@@ -100,16 +98,16 @@ class Polyline(Path):
         return self.models[0].draw(n_chains, rng)
 
     def log_density(self, v: np.ndarray, beta) -> np.ndarray:
-        return self._of_fields(v, beta, lambda fields, t, rate: fields.log_density(t))
+        return self._of_pieces(v, beta, lambda piece, t, rate: piece[0](t))
 
     def log_density_slope(self, v: np.ndarray, beta) -> np.ndarray:
         """Of the piece that begins at ``beta`` where two meet."""
-        return self._of_fields(v, beta, lambda fields, t, rate: rate * fields.slope(t))
+        return self._of_pieces(v, beta, lambda piece, t, rate: rate * piece[1](t))
 
-    def _of_fields(self, v, beta, ask) -> np.ndarray:
-        fields = cache(lambda piece: Fields(piece, v))  # once for all betas of a piece
+    def _of_pieces(self, v, beta, ask) -> np.ndarray:
+        along = cache(lambda piece: piece.along(v))  # once for all betas of a piece
         places = map(self._place, np.atleast_1d(beta))
-        each = [ask(fields(piece), t, rate) for piece, t, rate in places]
+        each = [ask(along(piece), t, rate) for piece, t, rate in places]
         return np.stack(each, axis=1) if np.ndim(beta) else each[0]
 
     def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:
@@ -195,20 +193,17 @@ class Piece:
             x = x + h @ self.low.weights.T
         return self.high.visible.draw(x + t * rise, rng), h, rise
 
-
-class Fields:
-    """What the densities of a piece need of some states: once for all points on it."""
-
-    def __init__(self, piece: Piece, v: np.ndarray):
+    def along(self, v):
+        """Two functions of t: the log-density of these states, and its slope."""
         v = v.astype(float, copy=False)
-        self.piece, (self.x, self.rise) = piece, piece.hidden_fields(v)
-        self.own = piece.low.visible.own(v) + piece.low.log_scale
-        self.own_rise = v @ piece.visible + piece.scale
+        (x, rise), ends = self.hidden_fields(v), (self.high.hidden, self.low.hidden)
+        own = self.low.visible.own(v) + self.low.log_scale
+        own_rise = v @ self.visible + self.scale
 
-    def log_density(self, t) -> np.ndarray:
-        x = self.x + t * self.rise
-        return self.own + t * self.own_rise + self.piece.hidden_at(t).cumulant(x)
+        def log_density(t):
+            return own + t * own_rise + self.hidden_at(t).cumulant(x + t * rise)
 
-    def slope(self, t) -> np.ndarray:
-        x, ends = self.x + t * self.rise, (self.piece.high.hidden, self.piece.low.hidden)
-        return self.own_rise + self.piece.hidden_at(t).slope(x, self.rise, *ends)
+        def slope(t):
+            return own_rise + self.hidden_at(t).slope(x + t * rise, rise, *ends)
+
+        return log_density, slope
