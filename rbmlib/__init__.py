@@ -58,8 +58,6 @@ from .paths import LinearPath as LinearPath
 from .paths import Path as Path
 from .paths import Polyline as Polyline
 from .paths import TrajectoryPath as TrajectoryPath
-from .paths import adapt_covariances as adapt_covariances
-from .paths import adapt_step_sizes as adapt_step_sizes
 from .paths import base_rate as base_rate
 from .paths import hmc as hmc
 from .paths import mean_field_bias as mean_field_bias

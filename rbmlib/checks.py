@@ -4,11 +4,13 @@ expected, and the remedy.
 Checks stand where a user comes in (constructors, estimators, starts, files) and nowhere else.
 """
 
+import contextlib
 import math
 import numbers
 
 import numpy as np
 
+INF = math.inf
 MOST = 10**9  # of anything that is counted: no machine has the time or the memory for more
 LARGEST_NUMBER = 1e300
 LARGEST = 1e12  # of a model's parameters: beyond, float64 cannot hold log p* to 1e-3 nats
@@ -34,31 +36,15 @@ def count(name: str, value, least: int = 1, most: float = MOST) -> int:
     return int(value)
 
 
-def number(
-    name: str,
-    value,
-    meaning: str,
-    *,
-    above: float = -math.inf,
-    least: float = -math.inf,
-    below: float = math.inf,
-    most: float = math.inf,
-) -> float:
+def number(name: str, value, meaning: str, *, above=-INF, least=-INF, below=INF, most=INF) -> float:
     """A finite real number > ``above`` and >= ``least``, < ``below`` and <= ``most``, as float."""
     real = isinstance(value, numbers.Real) and not isinstance(value, NO_NUMBERS)
-    try:
+    with contextlib.suppress(OverflowError):  # of a whole number of hundreds of digits
         found = float(value) if real else math.nan
-    except OverflowError:  # of a whole number of hundreds of digits
-        found = math.nan
-    if abs(found) >= LARGEST_NUMBER:
-        found = math.nan
-    if not (math.isfinite(found) and above < found < below and least <= found <= most):
-        raise ValueError(f"{name} is {value!r}: expected {meaning}")
-    return found
-
-
-def probability(name: str, value) -> float:
-    return number(name, value, "a probability above 0 and below 1", above=0, below=1)
+        finite = abs(found) < LARGEST_NUMBER
+        if finite and above < found < below and least <= found <= most:
+            return found
+    raise ValueError(f"{name} is {value!r}: expected {meaning}")
 
 
 def one_of(name: str, value, words) -> str:
@@ -82,10 +68,9 @@ def numeric(name: str, value, meaning: str) -> np.ndarray:
             f"{name} holds {masked} masked value{'s' * (masked > 1)}: expected {meaning}, without "
             "a mask; leave these out, or fill them with .filled(number)"
         )
-    try:
+    array = np.array(None)
+    with contextlib.suppress(ValueError):  # of rows of different lengths
         array = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        array = np.array(None)
     if array.dtype.kind not in "buif":
         plain = isinstance(value, (str, int, type(None)))
         came = repr(value) if plain else f"a {type(value).__name__} of {array.dtype}"
@@ -118,13 +103,7 @@ def callback(name: str, value) -> None:
 
 
 def array(
-    name: str,
-    value,
-    shape: tuple,
-    meaning: str,
-    *,
-    flatten: bool = False,
-    largest: float = math.inf,
+    name: str, value, shape: tuple, meaning: str, *, flatten: bool = False, largest: float = INF
 ) -> np.ndarray:
     """A read-only float64 array without NaN; None in ``shape`` is any length."""
     found = np.array(numeric(name, value, meaning), dtype=np.float64)
@@ -170,23 +149,18 @@ def means(name: str, value, n_units: int) -> np.ndarray:
     if found.ndim not in (1, 2) or found.shape[-1] != n_units:
         raise ValueError(f"{name} has shape {found.shape}: expected {meaning}")
     if found.dtype.kind == "f" and not (np.abs(found) <= LARGEST_STATE).all():
-        refuse_nan(name, found, "finite numbers")
-        raise ValueError(
-            f"{name} reaches {np.abs(found).max():.3g} in magnitude: expected finite numbers, "
-            f"{LARGEST_STATE:.0e} at most"
-        )
+        expected = f"finite numbers, {LARGEST_STATE:.0e} at most"
+        refuse_nan(name, found, expected)
+        reached = np.abs(found).max()
+        raise ValueError(f"{name} reaches {reached:.3g} in magnitude: expected {expected}")
     return found
 
 
 def refuse_nan(name: str, array: np.ndarray, expected: str) -> None:
     """Said before an error that would tell how to mend values out of bounds."""
-    bad = int(np.isnan(array).sum())
-    if bad:
-        where = ", ".join(map(str, np.argwhere(np.isnan(array))[0]))
-        raise ValueError(
-            f"{name} holds {bad} NaN value{'s' * (bad > 1)}, the first at [{where}]: "
-            f"expected {expected}"
-        )
+    if bad := np.argwhere(np.isnan(array)).tolist():
+        held = f"{len(bad)} NaN value{'s' * (len(bad) > 1)}"
+        raise ValueError(f"{name} holds {held}, the first at {bad[0]}: expected {expected}")
 
 
 def point(beta) -> float:
@@ -196,19 +170,17 @@ def point(beta) -> float:
 def schedule(value, name: str = "betas") -> np.ndarray:
     """A schedule: strictly increasing from exactly 0 to exactly 1, at least one step."""
     meaning = "a schedule that rises from 0 to 1, such as rl.schedules.linear(10_000)"
-    remedy = f"expected {meaning}"
     betas = np.array(numeric(name, value, meaning), dtype=np.float64)
     if betas.ndim != 1 or betas.size < 2:
-        raise ValueError(f"{name} has shape {betas.shape}: {remedy}")
+        raise ValueError(f"{name} has shape {betas.shape}: expected {meaning}")
     refuse_nan(name, betas, meaning)
     if betas[0] != 0.0 or betas[-1] != 1.0:
-        raise ValueError(f"{name} runs from {betas[0]} to {betas[-1]}: {remedy}")
-    steps = np.diff(betas)
-    if not np.all(steps > 0):
-        k = int(np.argmin(steps > 0))
-        raise ValueError(
-            f"{name} do not rise at step {k + 1} (from {betas[k]} to {betas[k + 1]}): {remedy}"
-        )
+        raise ValueError(f"{name} runs from {betas[0]} to {betas[-1]}: expected {meaning}")
+    rises = np.diff(betas) > 0
+    if not rises.all():
+        k = int(np.argmin(rises))
+        step = f"at step {k + 1} (from {betas[k]} to {betas[k + 1]})"
+        raise ValueError(f"{name} do not rise {step}: expected {meaning}")
     betas.flags.writeable = False
     return betas
 

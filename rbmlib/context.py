@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from datetime import timedelta
 from typing import NamedTuple, TypedDict, TypeVar
 
 from . import checks
@@ -38,7 +39,7 @@ class Context(TypedDict, total=False):
 Function = TypeVar("Function", bound=Callable)
 DEFAULTS = Settings()
 settings: ContextVar[Settings] = ContextVar("settings", default=DEFAULTS)
-_due: ContextVar[list[float] | None] = ContextVar("due", default=None)  # of all parts of a run
+_due: ContextVar[list[float] | None] = ContextVar("due", default=None)  # of all parts of a call
 _open: ContextVar = ContextVar("open", default=None)  # the progress that is shown
 
 
@@ -51,7 +52,7 @@ def using(*, n_threads: int | None = None, progress: bool | None = None) -> Iter
     n_threads : int or None
         Threads of compiled loops and of BLAS; by default all, or ``RBMLIB_NUM_THREADS``.
     progress : bool or None
-        What takes more than two seconds says how far it is, by a bar on a terminal, by lines on
+        A call of more than two seconds says how far it is, by a bar on a terminal, by lines on
         stderr elsewhere, not in a notebook. True: there too. False: nowhere.
 
     Examples
@@ -65,12 +66,12 @@ def using(*, n_threads: int | None = None, progress: bool | None = None) -> Iter
     """
     if progress is not None:
         checks.instance("progress", progress, checks.BOOLS, "True, False, or None")
-    before, clock = settings.get(), _due.get() or [time.monotonic() + QUIET_SECONDS]
+    before = settings.get()
     now = Settings(
         before.n_threads if n_threads is None else n_threads,
         before.progress if progress is None else bool(progress),
     )
-    token, of_clock = settings.set(now), _due.set(clock)
+    token = settings.set(now)
     try:
         # to say "all" again wakes threads of BLAS, which then spin: twice the time of a small run
         said = now.n_threads is not None or "RBMLIB_NUM_THREADS" in os.environ
@@ -78,7 +79,6 @@ def using(*, n_threads: int | None = None, progress: bool | None = None) -> Iter
             yield
     finally:
         settings.reset(token)
-        _due.reset(of_clock)
 
 
 def configured(function: Function) -> Function:
@@ -86,8 +86,12 @@ def configured(function: Function) -> Function:
 
     @functools.wraps(function)
     def run(*args, n_threads: int | None = None, progress: bool | None = None, **options):
-        with using(n_threads=n_threads, progress=progress):
-            return function(*args, **options)
+        token = _due.set(_due.get() or [time.monotonic() + QUIET_SECONDS])
+        try:
+            with using(n_threads=n_threads, progress=progress):
+                return function(*args, **options)
+        finally:
+            _due.reset(token)
 
     signature, kind = own_signature(function), inspect.Parameter.KEYWORD_ONLY
     more = [inspect.Parameter(name, kind, default=None) for name in Settings._fields]
@@ -104,32 +108,26 @@ def own_signature(function: Callable) -> inspect.Signature:
 
 
 @contextlib.contextmanager
-def bar(total: int, description: str):
-    """What shows progress by ``update(n)``: inside another, that one, of which it is a part."""
-    shown = Silence() if settings.get().progress is False else _open.get()
-    if shown is not None:
-        yield shown
-        return
-    shown = _begun(total, description)
-    token = _open.set(shown)
+def bar(total: int, description: str, *, whole: bool = True):
+    """What shows progress by ``update(n)``: inside a whole, that one, of which it is a part."""
+    outer = None if settings.get().progress is False else _open.get()
+    shown = _begun(total, description) if outer is None else outer
+    token = _open.set(shown) if whole else None
     try:
         yield shown
     finally:
-        _open.reset(token)
-        shown.close()
+        if token:
+            _open.reset(token)
+        if shown is not outer:
+            shown.close()
 
 
 def steps(items, description: str):
-    """The items, with progress."""
-    outer = Silence() if settings.get().progress is False else _open.get()
-    shown = _begun(len(items), description) if outer is None else outer
-    try:
+    """The items, with progress: what is done with each shows its own."""
+    with bar(len(items), description, whole=False) as shown:
         for item in items:
             yield item
             shown.update()
-    finally:
-        if shown is not outer:
-            shown.close()
 
 
 def _begun(total, description):
@@ -142,8 +140,7 @@ def _begun(total, description):
         return Lines(total, description, due)
     from tqdm import tqdm
 
-    delay = max(due[0] - time.monotonic(), 1e-9)
-    every = 30 if notebook else 0.1
+    delay, every = max(due[0] - time.monotonic(), 1e-9), 30 if notebook else 0.1
     return tqdm(total=total, desc=description, leave=False, delay=delay, mininterval=every)
 
 
@@ -158,7 +155,7 @@ class Silence:
 
 
 class Lines(Silence):
-    """A line in a log now and then; ``due``, when the next is, is shared by all parts of a run."""
+    """A line in a log now and then; ``due``, when the next is, is shared by all parts of a call."""
 
     def __init__(self, total, description, due):
         self.total, self.description, self.due = total, description, due
@@ -173,13 +170,7 @@ class Lines(Silence):
         share = self.n / max(self.total, 1)
         text = f"{self.description}: {share:.0%} done"
         if share > 0.01:
-            text += f", {_in_words((now - self.started) * (1 - share) / share)} left"
+            left = timedelta(seconds=round((now - self.started) * (1 - share) / share))
+            text += f", {left} left"
         with contextlib.suppress(OSError, ValueError):  # a run outlives its log
             print(text, file=sys.stderr, flush=True)
-
-
-def _in_words(seconds: float) -> str:
-    for size, unit in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.0f} s"

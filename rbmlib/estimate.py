@@ -29,8 +29,8 @@ class Estimate:
     bound : {"lower", "upper", None}
         Whether ``mean_log_z`` bounds log Z from below or from above in expectation.
     mean_log_z, mean_std_error : float or None
-        The single-chain bound: the plain mean over chains of their log-estimates, with its
-        standard error. Wider than `log_z`, but its error bar needs no large ESS.
+        The plain mean over chains of their log-estimates, with its standard error. Wider than
+        `log_z`, but its error bar needs no large ESS.
     ess : float
         Effective sample size of the weights (Kiwaki 2015, eq. 5); NaN where there are none.
     n_chains, n_sweeps : int
@@ -49,9 +49,8 @@ class Estimate:
     settings : dict
         Everything needed to repeat the run, seed and version included.
     states : ndarray (n_chains, n), TemperedSample or None
-        Chains at beta = 1, whose visible units are ``path.visible_of(estimate.states)``, or all
-        of a tempered sample (its final chains are ``estimate.states.states``); in memory only (not
-        saved).
+        Chains at beta = 1, whose visible units are ``path.visible_of(estimate.states)``, or a
+        tempered sample, whose final chains are ``estimate.states.states``. Not saved.
     """
 
     method: str
@@ -80,9 +79,8 @@ class Estimate:
         return self.settings.get("checks", {})
 
     def __str__(self) -> str:
-        error = f" ± {self.std_error:.4f} nats" if self.std_error else " nats"
-        if math.isnan(self.std_error):
-            error = " nats, no error bar"
+        known = "" if self.std_error == 0 else f" ± {self.std_error:.4f}"
+        error = " nats, no error bar" if math.isnan(self.std_error) else f"{known} nats"
         ess = f", ESS {self.ess:.0f} of {self.n_chains}" if math.isfinite(self.ess) else ""
         flag = "" if self.converged else ", NOT CONVERGED"
         return f"{self.method}: log Z = {self.log_z:.4f}{error}{ess}{flag}"
@@ -91,11 +89,7 @@ class Estimate:
         return f"<Estimate {self}>"
 
     def save(self, path) -> None:
-        """Write as JSON (without `states`), whole or not at all.
-
-        JSON has no NaN and no infinities: they are written as the texts "NaN", "Infinity" and
-        "-Infinity".
-        """
+        """Write as JSON (without `states`), whole or not at all; NaN and infinities as texts."""
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
         with replacing(path) as file:
             file.write(text)
@@ -106,11 +100,14 @@ class Estimate:
 
         Raises
         ------
-        ValueError
-            If it is something else, or a field is not of its type: the field is named.
+        OSError, ValueError
+            If it cannot be read, or is something else: a field that is not of its type is named.
         """
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            came = f"path is {str(path)!r}: {error.strerror}"
+            raise type(error)(f"{came}: expected a file that Estimate.save has written") from None
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path} is not a saved Estimate (JSON): {error}") from None
         return cls.from_dict(content)
@@ -123,8 +120,7 @@ class Estimate:
     def from_dict(cls, content: dict[str, Any]) -> Estimate:
         """The estimate of which `to_dict` made ``content``; each field must be of its type."""
         names = {f.name for f in fields(cls)} - {"states"}
-        wrong = set(content) ^ names if isinstance(content, dict) else {"(not a mapping)"}
-        if wrong:
+        if wrong := set(content) ^ names if isinstance(content, dict) else {"(not a mapping)"}:
             raise ValueError(f"not a saved Estimate: unknown or missing fields {sorted(wrong)}")
         content = _with_floats(content)
         for expected, fits, of in _FIELDS:
@@ -161,28 +157,25 @@ def _with_floats(value):
     return _NOT_FINITE.get(value, value) if isinstance(value, str) else value
 
 
-def _real(value):
-    return isinstance(value, float) or (type(value) is int and abs(value) < 1e300)
-
-
-def _numbers(value):
+def _shape(value) -> tuple[int, ...] | None:
+    """That of real numbers, None of anything else."""
     try:
         found = np.array(value)
     except ValueError:  # rows of different lengths
-        return False
-    return found.ndim > 0 and found.dtype.kind in "biuf"
+        return None
+    return found.shape if found.dtype.kind in "biuf" else None
+
+
+def _real(value):
+    return _shape(value) == () and not isinstance(value, bool)
 
 
 def _row(value):
-    return _numbers(value) and np.ndim(value) == 1
+    return value is None or len(_shape(value) or ()) == 1
 
 
-def _pair(value):
-    return isinstance(value, list) and len(value) == 2 and all(map(_real, value))
-
-
-def _arrays(value):
-    return isinstance(value, dict) and all(map(_numbers, value.values()))
+def _trace(value):
+    return isinstance(value, dict) and all(map(_shape, value.values()))  # () is one number
 
 
 _ROWS = ("log_weights", "betas", "log_z_path")
@@ -195,8 +188,8 @@ _FIELDS: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
     ("a whole number, 0 or more", lambda x: type(x) is int and x >= 0, ("n_chains", "n_sweeps")),
     ("true or false", lambda x: isinstance(x, bool), ("converged",)),
     ("'lower', 'upper' or null", lambda x: x in ("lower", "upper", None), ("bound",)),
-    ("two numbers", _pair, ("interval",)),
-    ("a row of numbers, or null", lambda x: x is None or _row(x), _ROWS),
-    ("a mapping of arrays of numbers", _arrays, ("trace",)),
+    ("two numbers", lambda x: isinstance(x, list) and _shape(x) == (2,), ("interval",)),
+    ("a row of numbers, or null", _row, _ROWS),
+    ("a mapping of arrays of numbers", _trace, ("trace",)),
     ("a mapping", lambda x: isinstance(x, dict), ("settings",)),
 ]

@@ -67,15 +67,10 @@ def finished(
         )
         std_error = math.hypot(std_error, disagreement)
     found = {"checks": {c.text: bool(c.passed) for c in checks}, "disagreement": disagreement}
-    return Estimate(
-        method,
-        float(log_z),
-        float(std_error),
-        interval or student_interval(float(log_z), float(std_error), n_values),
-        converged=not failed,
-        settings=more.pop("settings", {}) | found,
-        **more,
-    )
+    more["settings"] = more.get("settings", {}) | found
+    log_z, std_error = float(log_z), float(std_error)
+    interval = interval or student_interval(log_z, std_error, n_values)
+    return Estimate(method, log_z, std_error, interval, converged=not failed, **more)
 
 
 def student_interval(value: float, std_error: float, n: float) -> tuple[float, float]:
@@ -107,7 +102,7 @@ def quietly():
 
 
 class WeightSummary(NamedTuple):
-    """Summary of N log-weights: see `summarise_log_weights`."""
+    """See `summarise_log_weights`."""
 
     log_mean: float
     std_error: float
@@ -118,13 +113,11 @@ def summarise_log_weights(log_weights) -> WeightSummary:
     """log-mean-exp of log-weights (n,), its standard error, and the effective sample size.
 
     With normalised weights ``w* = w / mean(w)`` and their sample variance s^2, the effective
-    sample size is ``N / (1 + s^2)`` (Kiwaki 2015, eq. 5) and the standard error of the logarithm
-    of the mean is ``s / sqrt(N)`` (delta method). Both come from the same weights: a mode that
-    no chain has found is seen by neither.
+    sample size is ``n / (1 + s^2)`` (Kiwaki 2015, eq. 5) and the standard error of the logarithm
+    of the mean is ``s / sqrt(n)`` (delta method). A mode that no chain has found is in neither.
     """
     log_weights = np.asarray(log_weights, dtype=float)
-    n = log_weights.size
-    log_mean = float(logmeanexp(log_weights))
+    n, log_mean = log_weights.size, float(logmeanexp(log_weights))
     if n == 1:
         return WeightSummary(log_mean, math.nan, 1.0)
     variance = float(np.var(np.exp(log_weights - log_mean), ddof=1))
@@ -132,25 +125,18 @@ def summarise_log_weights(log_weights) -> WeightSummary:
 
 
 def log_mean_interval(summary: WeightSummary, n: float) -> tuple[float, float]:
-    """95% interval of the logarithm of the mean of n weights, wider above than below.
-
-    Of `ais`, and mirrored of `reverse_ais`.
+    """95% interval of the logarithm of the mean of n weights: Student's, wider above if s is large.
 
     Weights are skewed: runs without a rare large weight lie low and look precise, and a rule that
-    asks for a large ESS picks just these. So Student's half-width h = t s is taken as h (1 + 10 s)
-    above, with the standard error s in nats; where s is small the interval is Student's. The
-    number is measured: on Hopfield-like models of unequal modes the intervals of runs that
-    `rbmlib.ais` calls converged cover 95% to 99%, for 30 to 500 chains, where one run in ten or
-    more is called so (Student's: 31% to 95%), and those of all runs 97% to 99%. Few chains of
-    trained models can fall short (h10, 30 chains: 88% instead of 61%). A mode that no chain has
-    found is in no interval.
+    asks for a large ESS picks just these. So the half-width above is multiplied by 1 + 10 s, s the
+    standard error in nats, a number that was measured (the book's page `calibration`); a mode that
+    no chain has found is in no interval.
     """
-    s = summary.std_error
-    low, high = student_interval(summary.log_mean, s, n)
+    low, high = student_interval(summary.log_mean, summary.std_error, n)
     if not math.isfinite(low):
         return (low, high)
     half = high - summary.log_mean
-    return (low, summary.log_mean + half * (1 + 10 * s))
+    return (low, summary.log_mean + half * (1 + 10 * summary.std_error))
 
 
 def enough(ess: float, n: int) -> bool:
@@ -162,19 +148,17 @@ def of_weights(method: str, log_weights, path, final, *, sign: int = 1, **more) 
     """The estimate from weights (n_chains,) whose mean is Z; ``sign`` -1: 1 / Z.
 
     Weights that are all alike have no standard error, for chains that never moved are alike too,
-    unless the path leads nowhere: ``final`` are chains at its end. ``mean_log_z`` is the plain
-    mean over chains, a bound in expectation (Jensen).
+    unless the path leads nowhere: ``final`` are chains at its end.
     """
     s, n, values = summarise_log_weights(log_weights), log_weights.size, sign * log_weights
+    few = f"{2 * FEWEST_EFFECTIVE} chains or more"
     found = Check(f"the effective sample size is {s.ess:.1f} of {n} chains", enough(s.ess, n))
     if s.std_error < NO_SPREAD:
         found = Check("all chains have the same weight", is_constant(path, final))
         s = s if found.passed else s._replace(std_error=math.nan)
     low, high = log_mean_interval(s, n)
     more = {
-        "remedy": MORE_STEPS
-        if n >= 2 * FEWEST_EFFECTIVE
-        else f"{2 * FEWEST_EFFECTIVE} chains or more",
+        "remedy": MORE_STEPS if n >= 2 * FEWEST_EFFECTIVE else few,
         "bound": "lower" if sign > 0 else "upper",
         "mean_log_z": float(values.mean()),
         "mean_std_error": float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else math.nan,
@@ -188,10 +172,7 @@ def of_weights(method: str, log_weights, path, final, *, sign: int = 1, **more) 
 
 
 def is_constant(path, final) -> bool:
-    """Whether base and target differ by a constant, judged by draws from the base and the chains.
-
-    Then every weight is the same because the estimate is exact.
-    """
+    """Whether base and target differ by a constant, so that every weight is exact and the same."""
     drawn = path.sample_base(len(final), ChainStream(None, len(final), seed=0))
     gains = [path.log_density(v, np.array([0.0, 1.0])) @ [-1.0, 1.0] for v in (drawn, final)]
     return bool(np.ptp(gains) <= NO_SPREAD * (1 + np.abs(gains).max()))
@@ -222,8 +203,8 @@ def of_chains(
     """The estimate of a `TemperedSample`, from how far blocks of time and chains move log Z.
 
     ``blocks`` (n_blocks, n_chains), summed over time, are the chains' deviations, whose mean is 0
-    and whose spread is the error. ``ends``: parts of the run are compared by these instead, see
-    `mixing`. ``log_z`` is the last of ``log_z_path`` unless given.
+    and whose spread is the error. `mixing` takes ``ends`` instead, if given. ``log_z`` is the last
+    of ``log_z_path`` unless given.
     """
     chains, n = blocks.sum(axis=0), blocks.shape[1]
     error = float(chains.std(ddof=1) / np.sqrt(n))
@@ -233,26 +214,17 @@ def of_chains(
         *mixing(sample, len(blocks) * blocks if ends is None else ends),
         *some_spread(error, one_slope(sample.visited)),
     ]
-    about = {
-        "n_temperatures": sample.betas.size - 1,
-        "round_trips": float(sample.round_trips.mean()),
+    trips_of_chains = float(sample.round_trips.mean())
+    about = {"n_temperatures": sample.betas.size - 1, "round_trips": trips_of_chains}
+    of_run = {name: getattr(sample, name) for name in ("n_sweeps", "seconds", "betas")}
+    of_run |= {
+        "n_chains": n,
+        "settings": sample.settings | about | (settings or {}),
+        "states": sample,
     }
-    return finished(
-        method,
-        log_z,
-        math.hypot(error, error_of_rule),
-        checks,
-        n,
-        n_chains=n,
-        n_sweeps=sample.n_sweeps,
-        seconds=sample.seconds,
-        betas=sample.betas,
-        log_z_path=log_z_path,
-        log_weights=log_z + chains,
-        states=sample,
-        settings=sample.settings | about | (settings or {}),
-        **more,
-    )
+    of_log_z = {"log_z_path": log_z_path, "log_weights": log_z + chains}
+    total = math.hypot(error, error_of_rule)
+    return finished(method, log_z, total, checks, n, **of_run, **of_log_z, **more)
 
 
 def mixing(sample, parts) -> list[Check]:
@@ -262,11 +234,11 @@ def mixing(sample, parts) -> list[Check]:
     each was at both ends of the betas, (n_blocks, n_chains, 2).
     """
     chains, low = parts.mean(axis=0), sample.origin < sample.betas.size / 2
-    starts = []
+    found = [trips(sample), *halves(parts)]
     if 2 <= low.sum() <= low.size - 2:
         pair = value(chains[~low]), value(chains[low])
-        starts = [agreement("chains begun at either end", *pair)]
-    return [trips(sample), *halves(parts), *starts, *blocks_of_time(parts)]
+        found.append(agreement("chains begun at either end", *pair))
+    return [*found, *blocks_of_time(parts)]
 
 
 def halves(parts) -> list[Check]:
@@ -291,10 +263,8 @@ def blocks_of_time(parts) -> list[Check]:
 
 def trips(sample) -> Check:
     """Of each chain; of all replicas of a ladder together, since any of them may bring news."""
-    n = sample.round_trips.sum() / sample.n_chains
-    if sample.method == "parallel":
-        return round_trips(n, "a ladder", MINIMUM_LADDER_TRIPS)
-    return round_trips(n)
+    of_ladders = ("a ladder", MINIMUM_LADDER_TRIPS) if sample.method == "parallel" else ()
+    return round_trips(sample.round_trips.sum() / sample.n_chains, *of_ladders)
 
 
 def round_trips(n: float, of: str = "a chain", least: float = MINIMUM_TRIPS) -> Check:
@@ -322,14 +292,8 @@ def agreement(name: str, one, two=(0.0, 0.0), limit: float | None = None) -> Che
 
 
 def some_spread(error: float, same: bool, why: str = "the slopes of states differ") -> list[Check]:
-    """A check that fails where a random estimate has a standard error of 0.
-
-    It may be 0 where base and target are the ``same`` up to a factor: all states then have one
-    slope, and the estimate is exact.
-    """
-    if error > 0 or same:
-        return []
-    return [Check(f"the standard error is 0, but {why}", False)]
+    """Fails if the standard error is 0, unless base and target are the ``same`` up to a factor."""
+    return [] if error > 0 or same else [Check(f"the standard error is 0, but {why}", False)]
 
 
 def one_slope(sums) -> bool:

@@ -7,6 +7,7 @@ import pytest
 from helpers_stats import assert_no_rejection, chi_square_p, log_sum, two_sided
 
 import rbmlib as rl
+from rbmbook.step_sizes import ShapedWalk, adapt_covariances, adapt_step_sizes
 from rbmlib import DensityPath, GaussianMixture
 from rbmlib.numerics import ChainStream
 from rbmlib.paths.hmc import Transition
@@ -20,7 +21,7 @@ UNEVEN = GaussianMixture([[-1.0, 0.5], [2.0, 0.5]], 0.3, weights=[1.0, 3.0], log
 @pytest.fixture(scope="module")
 def adapted():
     path = DensityPath(MIXTURE, 30.0, n_leapfrog=1, jitter=0.0)
-    return rl.adapt_step_sizes(path, BETAS, rng=0)
+    return adapt_step_sizes(path, BETAS, rng=0)
 
 
 def plane(reach=30.0, n=601):
@@ -94,14 +95,15 @@ STEPS = {"step_sizes": [3.0, 1.2, 0.8]}
 KERNELS = {
     "hmc": {"kernel": "hmc"} | STEPS,
     "random walk": {"kernel": "random_walk"} | STEPS,
-    "random walk with covariances": {"kernel": "random_walk", "covariances": SHAPES},
+    "random walk with covariances": {"covariances": SHAPES},
 }
 
 
 def ranks_after(kernel, n_steps, n=12_000):
     """p-values that the first dimension keeps its law, of chains at three betas in one call."""
     betas, p_values = (0.05, 0.5, 1.0), []
-    path = DensityPath(UNEVEN, 6.0, step_betas=[0, 0.4, 1], n_leapfrog=3, **KERNELS[kernel])
+    kind = ShapedWalk if "covariances" in KERNELS[kernel] else DensityPath
+    path = kind(UNEVEN, 6.0, step_betas=[0, 0.4, 1], n_leapfrog=3, **KERNELS[kernel])
     rng = np.random.default_rng(n_steps)
     draws = [tempered_draws(b, n, rng) for b in betas]
     state, stream = np.concatenate([x for x, _ in draws]), ChainStream(3, 3 * n)
@@ -135,8 +137,8 @@ def test_transitions_leave_every_beta_invariant(kernel, monkeypatch):
 def test_proposals_have_the_covariance_of_the_nearest_beta():
     """Where nearly all is accepted, a move is the proposal: 2.38^2 / d times the covariance."""
     flat = GaussianMixture(np.zeros((1, 2)), 1e12)
-    path = DensityPath(flat, 1e12, kernel="random_walk", jitter=0.0, covariances=SHAPES,
-                       step_sizes=[1.0, 1.0, 2.0], step_betas=[0.0, 0.4, 1.0])  # fmt: skip
+    path = ShapedWalk(flat, 1e12, SHAPES, jitter=0.0, step_sizes=[1.0, 1.0, 2.0],
+                      step_betas=[0.0, 0.4, 1.0])  # fmt: skip
     n = 40_000
     beta = np.repeat([0.1, 0.6, 1.0], n)
     steps = np.interp(beta, path.step_betas, path.step_sizes)
@@ -152,7 +154,7 @@ def test_proposals_have_the_covariance_of_the_nearest_beta():
 def test_covariances_of_one_step_are_those_of_its_states():
     """The first half of the steps is left out, and no more than that."""
     path = DensityPath(MIXTURE, 30.0, kernel="random_walk", jitter=0.0)
-    found = rl.adapt_covariances(path, BETAS[::15], n_chains=21, n_steps=1, n_rounds=1, rng=0)
+    found = adapt_covariances(path, BETAS[::15], n_chains=21, n_steps=1, n_rounds=1, rng=0)
     assert np.isfinite(found.path.covariances).all()
     assert (np.linalg.matrix_rank(found.path.covariances) == 10).all()
 
@@ -161,7 +163,7 @@ def test_covariances_of_one_step_are_those_of_its_states():
 def test_adapted_covariances_are_those_of_the_densities():
     """Against the exact variances at every beta; and they mix better than one for all betas."""
     path = DensityPath(MIXTURE, 30.0, kernel="random_walk", jitter=0.0)
-    found = rl.adapt_covariances(path, BETAS, rng=0)
+    found = adapt_covariances(path, BETAS, rng=0)
     assert (found.path.step_betas == BETAS).all()
     gaussian = 1 / (BETAS / MIXTURE.variance + (1 - BETAS) / 30.0)
     own = np.diagonal(found.path.covariances, axis1=1, axis2=2)
@@ -259,22 +261,17 @@ BAD = {
     "target is a": lambda: DensityPath("h20", 30.0),
     "base_variance is": lambda: DensityPath(MIXTURE, -1.0),
     "kernel is": lambda: DensityPath(MIXTURE, 30.0, kernel="gibbs"),
-    "covariances are given": lambda: DensityPath(MIXTURE, 30.0, covariances=np.eye(10)[None]),
-    "covariances has shape": lambda: DensityPath(
-        UNEVEN, 30.0, kernel="random_walk", covariances=SHAPES
-    ),
-    "covariances has one": lambda: DensityPath(
-        UNEVEN, 30.0, kernel="random_walk", covariances=-SHAPES[:2]
-    ),
-    "path has the kernel": lambda: rl.adapt_covariances(DensityPath(MIXTURE, 30.0), BETAS),
-    "n_chains times n_steps": lambda: rl.adapt_covariances(
+    "covariances has shape": lambda: ShapedWalk(UNEVEN, 30.0, SHAPES),
+    "covariances has one": lambda: ShapedWalk(UNEVEN, 30.0, -SHAPES[:2]),
+    "path has the kernel": lambda: adapt_covariances(DensityPath(MIXTURE, 30.0), BETAS),
+    "n_chains times n_steps": lambda: adapt_covariances(
         DensityPath(MIXTURE, 30.0, kernel="random_walk"), BETAS, n_chains=2, n_steps=10
     ),
     "jitter is 1.0": lambda: DensityPath(MIXTURE, 30.0, jitter=1.0),
     "step_sizes has shape": lambda: DensityPath(MIXTURE, 30.0, step_sizes=[1.0, 2.0, 3.0]),
     "step_sizes go down": lambda: DensityPath(MIXTURE, 30.0, step_sizes=0.0),
     "step_betas": lambda: DensityPath(MIXTURE, 30.0, step_betas=[0.0, 0.5]),
-    "path is a": lambda: rl.adapt_step_sizes(MIXTURE, BETAS),
+    "path is a": lambda: adapt_step_sizes(MIXTURE, BETAS),
     "mixture has means": lambda: rl.testsystems.tempered_log_z(
         GaussianMixture([[0.0, 0.0], [1.0, 1.0]], 1.0), 2.0, [0.0, 1.0]
     ),

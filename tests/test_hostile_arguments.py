@@ -5,7 +5,7 @@ import pytest
 from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, A, B, W, assert_refused, train
 
 import rbmlib as rl
-from rbmbook import images
+from rbmbook import images, step_sizes
 from rbmlib import datasets, hmc, schedules, testsystems
 
 GAUSSIAN = rl.GaussianRBM(W)
@@ -47,9 +47,9 @@ SILENT = {
     "hmc from inf": (lambda: hmc.hmc(density, force, INF, 0.5, 3, 0), "x holds 1 NaN or inf"),
     "walk from NaN": (lambda: hmc.random_walk(density, NAN, 0.5, 0), "x holds 1 NaN"),
     "infinite step": (lambda: hmc.random_walk(density, X, np.inf, 0), "step_size has shape ()"),
-    "tuned from NaN": (lambda: hmc.tune_step_size(move, NAN), "x holds 1 NaN"),
-    "no leap": (lambda: hmc.leapfrog(force, X, X, 0.5, 0), "n_leapfrog is 0"),
-    "root of NaN": (lambda: hmc.scaled_root(np.eye(2) * np.nan), "covariance holds 4 NaN"),
+    "tuned from NaN": (lambda: step_sizes.tune_step_size(move, NAN), "x holds 1 NaN"),
+    "no leap": (lambda: hmc.hmc(density, force, X, 0.5, 0), "n_leapfrog is 0"),
+    "root of NaN": (lambda: step_sizes.scaled_root(np.eye(2) * np.nan), "covariance holds 4 NaN"),
     "infinite pixels": (lambda: rl.Standardisation(INF), "images holds infinite values"),
     "decay of nothing": (train(DATA, 3, rms_decay="abc"), "rms_decay is 'abc'"),
     "yes": (train(DATA, 3, progress="no"), "progress is a str: expected True, False, or None"),
@@ -82,9 +82,12 @@ NAMELESS = {
     "mixing": (lambda: schedules.predicted_variance(PILOT, BETAS, ARRAY), "mixing is array"),
     "hmc's density": (lambda: hmc.hmc(None, force, X, 0.5, 3), "log_density is None"),
     "hmc's gradient": (lambda: hmc.hmc(density, 3, X, 0.5, 3), "gradient is 3"),
-    "move": (lambda: hmc.tune_step_size(None, X), "move is None"),
-    "flat covariance": (lambda: hmc.scaled_root(ARRAY), "covariance has shape (7,)"),
-    "negative covariance": (lambda: hmc.scaled_root(-np.eye(2)), "covariance is not positive"),
+    "move": (lambda: step_sizes.tune_step_size(None, X), "move is None"),
+    "flat covariance": (lambda: step_sizes.scaled_root(ARRAY), "covariance has shape (7,)"),
+    "negative covariance": (
+        lambda: step_sizes.scaled_root(-np.eye(2)),
+        "covariance is not positive",
+    ),
     "coupling": (lambda: testsystems.random_rbm(4, 3, coupling=-1), "coupling is -1"),
     "ragged bias": (lambda: testsystems.independent_rbm(RAGGED, A), "visible_bias is not an"),
     "tilt": (lambda: testsystems.two_mode_rbm(4, tilt="up"), "tilt is 'up'"),

@@ -22,6 +22,7 @@ from helpers_stats import (
 
 import rbmlib as rl
 from rbmbook.fitted_single import SinglePrecisionBasePath
+from rbmbook.step_sizes import ShapedWalk
 from rbmlib import BernoulliRBM, GaussianMixture, GaussianRBM, LeakyRBM
 from rbmlib.numerics import ChainStream
 from rbmlib.sampling import anneal as annealed
@@ -63,7 +64,7 @@ CASES = {
     "fitted to gaussian": lambda: rl.GaussianBasePath(GAUSSIAN, VISIBLE, n_steps=2),
     "density, hmc": lambda: rl.DensityPath(MIXTURE, 6.0, step_sizes=0.8),
     "density, random walk": lambda: rl.DensityPath(MIXTURE, 6.0, step_sizes=[3, 1.2, 0.8], **WALK),
-    "density, shaped walk": lambda: rl.DensityPath(MIXTURE, 6.0, covariances=SHAPES, **WALK),
+    "density, shaped walk": lambda: ShapedWalk(MIXTURE, 6.0, SHAPES, step_betas=WALK["step_betas"]),
 }
 BETAS = np.array([0.0, 0.37, 1.0])  # no knot of moment averaging but the ends
 
@@ -300,7 +301,7 @@ def test_every_path_is_in_the_list():
     public = {thing for thing in vars(rl).values() if isinstance(thing, type)}
     general = {rl.Path, rl.LinearPath, rl.Polyline}
     paths = {thing for thing in public if issubclass(thing, rl.Path)} - general
-    inner = {SinglePrecisionBasePath}  # of the chapters
+    inner = {SinglePrecisionBasePath, ShapedWalk}  # of the chapters
     assert {type(path_of(name)) for name in CASES} == paths | inner
 
 

@@ -61,8 +61,9 @@ def test_lines_are_apart_and_tell_share_and_time_left(clock):
         for _ in range(100):
             seconds[0] += 0.25
             shown.update(2)
-    assert said().splitlines() == ["ais: 8% done, 23 s left", "ais: 48% done, 13 s left",
-                                           "ais: 88% done, 3 s left"]  # fmt: skip
+    assert said().splitlines() == [
+        "ais: 8% done, 0:00:23 left", "ais: 48% done, 0:00:13 left", "ais: 88% done, 0:00:03 left",
+    ]  # fmt: skip
 
 
 def test_parts_of_a_run_share_its_lines(clock):
@@ -86,7 +87,23 @@ def test_parts_of_a_run_share_its_lines(clock):
     whole(progress=False)
     assert said() == ""
     whole()
-    assert said() == "part: 50% done, 0 s left\n"
+    assert said() == "part: 50% done, 0:00:00 left\n"
+
+
+def test_a_short_call_in_a_long_block_is_not_heard_of(clock):
+    """The clock is that of the outermost call, not of the block of settings around many."""
+    seconds, said = clock
+
+    @context.configured
+    def short():
+        with context.bar(2, "short") as shown:
+            seconds[0] += 0.5
+            shown.update()
+
+    with rl.using(n_threads=1):
+        for _ in range(10):
+            short()
+    assert said() == ""
 
 
 def test_a_part_inside_another_is_counted_there(clock):
@@ -95,7 +112,7 @@ def test_a_part_inside_another_is_counted_there(clock):
         for _ in context.steps(range(2), "part"):
             seconds[0] += 1.5
         shown.update()
-    assert said() == "whole: 50% done, 3 s left\n"
+    assert said() == "whole: 50% done, 0:00:03 left\n"
 
 
 @pytest.mark.parametrize("stream", [None, "closed"])

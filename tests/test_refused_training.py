@@ -5,6 +5,7 @@ import pytest
 from helpers_refusals import BETAS, DATA, RBM, A, B, W, assert_refused, changed, named, train
 
 import rbmlib as rl
+from rbmbook.step_sizes import tune_step_size
 from rbmlib import GeometricPath
 
 TRAINING = {
@@ -100,11 +101,11 @@ CONTINUOUS = {
     "NaN mean": (lambda: rl.Standardisation.of_moments([np.nan], [1.0]), "mean holds 1 NaN"),
     "other spread": (lambda: rl.Standardisation.of_moments([0.0], [1.0, 2.0]), "std has shape"),
     "sure": (
-        lambda: rl.hmc.tune_step_size(lambda x, step: None, np.zeros((5, 1)), target=2),
+        lambda: tune_step_size(lambda x, step: None, np.zeros((5, 1)), target=2),
         "target is 2: expected a probability above 0 and below 1",
     ),
     "never": (
-        lambda: rl.hmc.tune_step_size(lambda x, step: None, np.zeros((5, 1)), target=0),
+        lambda: tune_step_size(lambda x, step: None, np.zeros((5, 1)), target=0),
         "target is 0: expected a probability",
     ),
     "no size": (lambda: rl.DensityPath(Density(n_visible="2"), 1.0), "target.n_visible is '2'"),

@@ -151,6 +151,13 @@ def test_a_field_of_another_type_is_refused_by_its_name(tmp_path, name, value):
         Estimate.load(tmp_path / "run.json")
 
 
+def test_a_file_that_is_not_there_is_named_with_what_was_expected(tmp_path):
+    for path, kind in ((tmp_path / "gone.json", FileNotFoundError), (tmp_path, IsADirectoryError)):
+        with pytest.raises(kind, match=r"expected a file that Estimate\.save has") as caught:
+            Estimate.load(path)
+        assert str(caught.value).startswith(f"path is {str(path)!r}: ")
+
+
 def test_estimate_says_what_it_is():
     good = run()
     assert "ais: log Z = " in str(good)

@@ -20,13 +20,12 @@ ROOMS = ["models", "datasets", "paths", "schedules", "sampling", "search", "esti
 # By room: modules, and what is returned, or explained in a chapter, without being exported.
 BESIDE = {
     "models": ["Span"],
-    "paths": ["AdaptedSteps"],
     "estimators": ["estimator", "gain_sequence", "MBARSolution", "FixedPoints"],
     "training": ["Reweighted", "TrajectoryWeights"],
     "sweeps": ["Sweep", "StoreError", "Summary", "task"],
     "book": [
         "judge", "measured", "verdicts", "claims", "tables", "errors", "plots", "parameters",
-        "stored", "timing",
+        "step_sizes", "stored", "timing",
     ],
 }  # fmt: skip
 BESIDE_THE_LIBRARY = {"sweeps": "rbmbook.sweeps", "book": "rbmbook"}

@@ -5,8 +5,6 @@ from . import moves as moves
 from .bases import base_rate as base_rate
 from .bases import mean_field_bias as mean_field_bias
 from .density import DensityPath as DensityPath
-from .density import adapt_covariances as adapt_covariances
-from .density import adapt_step_sizes as adapt_step_sizes
 from .named import EnergyPath as EnergyPath
 from .named import GeometricPath as GeometricPath
 from .named import LeakinessPath as LeakinessPath

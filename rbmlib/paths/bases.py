@@ -7,7 +7,7 @@ import numpy as np
 from .. import checks
 from ..context import bar
 from ..models.conversion import as_rbm, as_rbm_of_bits
-from ..models.layers import Bits, Layer, Normal
+from ..models.layers import Bits, Normal
 from ..models.mean_field import best_cover, families
 from ..models.rbm import RBM, limits
 from ..numerics import expit, logit
@@ -18,23 +18,19 @@ N_STARTS, N_ITERATIONS, SMOOTHING = 400, 20, 0.05
 
 def base_of(rbm: RBM, base) -> RBM:
     """The model of no weights that ``base`` says: see `GeometricPath`."""
-    if isinstance(base, RBM):
-        if np.any(base.weights):
-            raise ValueError("base has weights that are not zero: its log Z would not be known")
-        if not rbm.like(base) or base.log_scale:
-            raise ValueError(
-                f"base is {base!r}: expected the layers of the target, {rbm.weights.shape}, "
-                "and no log_scale"
-            )
-        return base
-    visible, hidden = rbm.visible, np.zeros(rbm.n_hidden)
-    bias = _visible_bias(rbm, base)
-    return rbm.with_(
-        visible=visible.with_(bias=bias),
-        hidden=rbm.hidden.with_(bias=hidden),
-        weights=np.zeros(rbm.weights.shape),
-        log_scale=0.0,
-    )
+    if not isinstance(base, RBM):
+        visible = rbm.visible.with_(bias=_visible_bias(rbm, base))
+        hidden = rbm.hidden.with_(bias=np.zeros(rbm.n_hidden))
+        weights = np.zeros(rbm.weights.shape)
+        return rbm.with_(visible=visible, hidden=hidden, weights=weights, log_scale=0.0)
+    if np.any(base.weights):
+        raise ValueError("base has weights that are not zero: its log Z would not be known")
+    if not rbm.like(base) or base.log_scale:
+        raise ValueError(
+            f"base is {base!r}: expected the layers of the target, {rbm.weights.shape}, "
+            "and no log_scale"
+        )
+    return base
 
 
 def name_of(base) -> str:
@@ -47,8 +43,8 @@ def name_of(base) -> str:
 def _visible_bias(rbm, base):
     if base is None:
         warn(
-            "the uniform base (base=None) loses modes of trained models, which a "
-            "small run does not notice; use base=rl.base_rate(data), or the default 'mean_field'",
+            "the uniform base (base=None) loses modes of trained models, which a small run does "
+            "not notice; use base=rl.base_rate(data), or the default 'mean_field'",
             UserWarning,
         )
         return np.zeros(rbm.n_visible)
@@ -61,17 +57,15 @@ def _visible_bias(rbm, base):
             f"base is {base!r}: expected 'mean_field', visible biases such as "
             "rl.base_rate(data), an RBM with zero weights, or None"
         )
-    if isinstance(rbm.visible, Normal):
-        return rbm.visible.bias
-    return mean_field_bias(rbm)
+    return rbm.visible.bias if isinstance(rbm.visible, Normal) else mean_field_bias(rbm)
 
 
 def base_rate(data, smoothing: float = SMOOTHING) -> np.ndarray:
     """Visible biases of the independent model that fits the mean of ``data``.
 
     ``logit((p + s) / (1 + 2 s))``, (n_visible,), with p the mean of each pixel and s the smoothing,
-    so that no pixel is certain (Salakhutdinov & Murray 2008, section 4.1, choose such a
-    base). ``data`` (n_samples, n_visible) are bits or intensities; ValueError outside [0, 1].
+    so that no pixel is certain (Salakhutdinov & Murray 2008, section 4.1).
+    ``data`` (n_samples, n_visible) are bits or intensities; ValueError outside [0, 1].
 
     Examples
     --------
@@ -108,17 +102,14 @@ def mean_field_bias(
     n_iterations: int = N_ITERATIONS,
     smoothing: float = SMOOTHING,
 ) -> np.ndarray:
-    """Visible biases of a base that needs no data: an average over many mean-field solutions.
+    """Visible biases (n_visible,) of a base that needs no data, the same in every call.
 
     One solution of the mean-field equations, of bits ``m_h = sigmoid(m_v W + a)`` and
-    ``m_v = sigmoid(m_h W' + b)``, sits in one mode; a base must cover all. So the equations are
-    iterated, damped, from hidden states with anything from one unit in a hundred to all units
-    on (the few-units starts reach the modes of large sparse models, the many-units starts
-    those of small ones), and the visible means that are reached are averaged and smoothed as
-    in `base_rate`. "Few units on" is another start where a unit's states are exchanged: so the
-    same is done about other patterns, and their average is taken where the solutions with the
-    highest lower bounds on log Z find it likelier. Units of other kinds start from draws, in
-    fields of many sizes. Deterministic. Visible units are of countable states, else TypeError.
+    ``m_v = sigmoid(m_h W' + b)``, sits in one mode; a base must cover all. So the visible means
+    that damped iterations reach from many starts, with few to all hidden units on, are averaged
+    and smoothed as in `base_rate`. The same is done about other patterns than "all off"; theirs
+    is taken where the solutions with the highest lower bounds on log Z find it likelier. Units of
+    other kinds start from draws. TypeError if visible units are not of countable states.
     """
     rbm = as_rbm("rbm", rbm)
     if isinstance(rbm.visible, Bits) and isinstance(rbm.hidden, Bits):
@@ -130,8 +121,12 @@ def mean_field_bias(
     size = 10 ** rng.uniform(-1, 1, size=(n_starts, 1))
     fields = size * rng.standard_normal((n_starts, rbm.n_hidden))
     hidden = rbm.hidden.draw(fields, rng).astype(float)
-    means = _solutions(rbm, hidden, checks.count("n_iterations", n_iterations))
-    return rounded(_bias_of(rbm.visible, means.mean(axis=0), smoothing))
+    means = _solutions(rbm, hidden, checks.count("n_iterations", n_iterations)).mean(axis=0)
+    values = np.asarray(rbm.visible.values)
+    if values.shape == (2, 1):
+        low, high = values.ravel()
+        return rounded(base_rate((means[None] - low) / (high - low), smoothing) / (high - low))
+    return rounded(np.log(np.maximum(means, 0) + smoothing))  # of one of many: up to a constant
 
 
 def mean_field_biases(
@@ -153,12 +148,3 @@ def _solutions(rbm, hidden, n_iterations, on_progress=lambda: None):
         hidden = 0.5 * (hidden + rbm.hidden_mean(rbm.visible_mean(hidden)))
         on_progress()
     return rbm.visible_mean(hidden)
-
-
-def _bias_of(layer: Layer, means, smoothing: float) -> np.ndarray:
-    """Biases at which units of countable states have these means, smoothed."""
-    values = np.asarray(layer.values)
-    if values.shape == (2, 1):
-        low, high = values.ravel()
-        return base_rate((means[None] - low) / (high - low), smoothing) / (high - low)
-    return np.log(np.maximum(means, 0) + smoothing)  # of one of many: up to a constant

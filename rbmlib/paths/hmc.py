@@ -3,10 +3,9 @@
 A momentum p ~ N(0, I) is drawn, ``x' = p, p' = grad log p*(x)`` is followed by ``n_leapfrog``
 leapfrog steps, and the end is accepted with probability min(1, exp(-energy error)), the energy
 being ``H = |p|^2 / 2 - log p*(x)`` (Neal 2011). Leapfrog is reversible and keeps volume, so the
-accept step alone makes the chain exact, whatever the step size; its error, O(step_size^2) over a
-trajectory of fixed length, only costs acceptance. What can go wrong is a resonance: on a Gaussian
-of unit variance a step turns (x, p) by about 2 arcsin(step_size / 2), so that three steps of 1 lead
-from x to -x, and a chain never leaves its sphere. Step sizes that are drawn anew each time cure it.
+chain is exact whatever the step size, whose error only costs acceptance. What can go wrong is a
+resonance: on a Gaussian of unit variance three steps of 1 lead from x to -x, and a chain never
+leaves its sphere. Step sizes that are drawn anew each time cure it.
 """
 
 from __future__ import annotations
@@ -16,14 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import checks
-from .step_sizes import TARGET as TARGET
-from .step_sizes import TARGET_RANDOM_WALK as TARGET_RANDOM_WALK
-from .step_sizes import AcceptanceModel as AcceptanceModel
-from .step_sizes import scaled_root as scaled_root
-from .step_sizes import tune_step_size as tune_step_size
 
 MOST_LEAPFROG = 1_000_000  # steps of a trajectory
-MOST_STEP = 1e6  # standard deviations, where one leaves every mode
 
 
 class Transition(NamedTuple):
@@ -68,77 +61,18 @@ def hmc(log_density, gradient, x, step_size, n_leapfrog: int, rng=None) -> Trans
     >>> bool(abs(x.var() - 1) < 0.1)
     True
     """
+    checks.function("gradient", gradient, "of states (n_chains, d), as many numbers")
+    n_leapfrog = checks.count("n_leapfrog", n_leapfrog, most=MOST_LEAPFROG)
     x, step_size, rng = _checked(log_density, x, step_size, rng)
-    n_leapfrog = _checked_leaps(gradient, n_leapfrog)
     return moved(log_density, gradient, x, step_size, n_leapfrog, rng)
 
 
-def moved(log_density, gradient, x, step_size, n_leapfrog: int, rng) -> Transition:
-    """As `hmc`, of what is known to be valid; ``step_size`` is a number or (n_chains, 1)."""
-    momentum = rng.standard_normal(x.shape)
-    end, error = trajectory(log_density, gradient, x, momentum, step_size, n_leapfrog)
-    return _accept(x, end, error, rng)
+def random_walk(log_density, x, step_size, rng=None) -> Transition:
+    """One step of random-walk Metropolis: propose ``x + step_size z``, z standard normal.
 
-
-def trajectory(log_density, gradient, x, momentum, step_size, n_leapfrog: int):
-    """Where `leapfrog` leads, and the energy error (n_chains,), NaN or inf where it diverged."""
-    with np.errstate(over="ignore", invalid="ignore"):  # what diverged is rejected
-        end, last = _leapfrog(gradient, x, momentum, step_size, n_leapfrog)
-        kinetic = ((last**2).sum(axis=1) - (momentum**2).sum(axis=1)) / 2
-        return end, kinetic - (_values(log_density, end) - _values(log_density, x))
-
-
-def leapfrog(gradient, x, momentum, step_size, n_leapfrog: int) -> tuple[np.ndarray, np.ndarray]:
-    """``n_leapfrog`` steps of size ``step_size`` (n_chains, 1): the new x and momentum.
-
-    With the momentum turned round, the same steps lead back.
+    Arguments and errors are those of `hmc`; the energy error is ``log p*(x) - log p*(proposal)``.
     """
-    n_leapfrog = _checked_leaps(gradient, n_leapfrog)
-    x = checks.array("x", x, (None, None), "(n_chains, d), one row a chain")
-    momentum = checks.array("momentum", momentum, x.shape, f"{x.shape}, as x")
-    meaning = f"a number, or ({len(x)}, 1), one a chain"
-    step_size = checks.numeric("step_size", step_size, meaning).astype(float)
-    if step_size.shape not in ((), (len(x), 1)) or not (abs(step_size) <= MOST_STEP).all():
-        raise ValueError(
-            f"step_size has shape {step_size.shape} or is beyond {MOST_STEP:g}: expected {meaning}"
-        )
-    return _leapfrog(gradient, x, momentum, step_size, n_leapfrog)
-
-
-def _leapfrog(gradient, x, momentum, step_size, n_leapfrog: int):
-    momentum = momentum + step_size / 2 * gradient(x)
-    for _ in range(n_leapfrog - 1):
-        x = x + step_size * momentum
-        momentum = momentum + step_size * gradient(x)
-    x = x + step_size * momentum
-    return x, momentum + step_size / 2 * gradient(x)
-
-
-def random_walk(log_density, x, step_size, rng=None, *, root=None) -> Transition:
-    """One step of random-walk Metropolis: propose ``x + step_size * root z``, z standard normal.
-
-    ``root`` (d, d), or (n_chains, d, d), one a chain, which may depend on its beta, not on its x,
-    is one of the covariance of proposals (see `scaled_root`), the identity by default; all else is
-    as in `hmc`. The `Transition` has ``log p*(x) - log p*(proposal)`` as its energy error.
-    """
-    x, step_size, rng = _checked(log_density, x, step_size, rng)
-    if root is not None:
-        n, d = x.shape
-        shape = (n, d, d) if np.ndim(root) == 3 else (d, d)
-        meaning = f"({d}, {d}), as of scaled_root, or ({n}, {d}, {d}), one a chain"
-        root = checks.array("root", root, shape, meaning)
-    return walked(log_density, x, step_size, rng, root)
-
-
-def walked(log_density, x, step_size, rng, root=None) -> Transition:
-    """As `random_walk`, of what is known to be valid; ``step_size`` as in `moved`."""
-    step = rng.standard_normal(x.shape)
-    if root is not None:
-        step = np.einsum("...ij,...j->...i", root, step)
-    end = x + step_size * step
-    with np.errstate(over="ignore", invalid="ignore"):
-        error = _values(log_density, x) - _values(log_density, end)
-    return _accept(x, end, error, rng)
+    return walked(log_density, *_checked(log_density, x, step_size, rng))
 
 
 def _checked(log_density, x, step_size, rng):
@@ -147,20 +81,47 @@ def _checked(log_density, x, step_size, rng):
     if not x.size:
         raise ValueError(f"x has shape {x.shape}: expected (n_chains, d), one row a chain")
     meaning = f"a positive number, or ({len(x)},), one a chain"
-    step_size = checks.numeric("step_size", step_size, meaning).astype(float)
-    sizes = (step_size > 0) & (step_size < np.inf)
-    if step_size.shape not in ((), (len(x),)) or not sizes.all():
+    sizes = checks.numeric("step_size", step_size, meaning).astype(float)
+    if sizes.shape not in ((), (len(x),)) or not ((sizes > 0) & (sizes < np.inf)).all():
         raise ValueError(
-            f"step_size has shape {step_size.shape} or a value that is not positive and finite: "
+            f"step_size has shape {sizes.shape} or a value that is not positive and finite: "
             f"expected {meaning}"
         )
-    step_size = np.broadcast_to(step_size, len(x))[:, None]
-    return x, step_size, checks.source_of_random(rng)
+    return x, np.broadcast_to(sizes, len(x))[:, None], checks.source_of_random(rng)
 
 
-def _checked_leaps(gradient, n_leapfrog) -> int:
-    checks.function("gradient", gradient, "of states (n_chains, d), as many numbers")
-    return checks.count("n_leapfrog", n_leapfrog, most=MOST_LEAPFROG)
+# of what is known to be valid; a step size is a number or (n_chains, 1) -----------------------
+
+
+def moved(log_density, gradient, x, step_size, n_leapfrog: int, rng) -> Transition:
+    momentum = rng.standard_normal(x.shape)
+    end, error = trajectory(log_density, gradient, x, momentum, step_size, n_leapfrog)
+    return _accept(x, end, error, rng)
+
+
+def walked(log_density, x, step_size, rng) -> Transition:
+    end = x + step_size * rng.standard_normal(x.shape)
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = _values(log_density, x) - _values(log_density, end)
+    return _accept(x, end, error, rng)
+
+
+def trajectory(log_density, gradient, x, momentum, step_size, n_leapfrog: int):
+    """Where `leapfrog` leads, and the energy error (n_chains,), NaN or inf where it diverged."""
+    with np.errstate(over="ignore", invalid="ignore"):  # what diverged is rejected
+        end, last = leapfrog(gradient, x, momentum, step_size, n_leapfrog)
+        kinetic = ((last**2).sum(axis=1) - (momentum**2).sum(axis=1)) / 2
+        return end, kinetic - (_values(log_density, end) - _values(log_density, x))
+
+
+def leapfrog(gradient, x, momentum, step_size, n_leapfrog: int) -> tuple[np.ndarray, np.ndarray]:
+    """The new x and momentum; with the momentum turned round, the same steps lead back."""
+    momentum = momentum + step_size / 2 * gradient(x)
+    for _ in range(n_leapfrog - 1):
+        x = x + step_size * momentum
+        momentum = momentum + step_size * gradient(x)
+    x = x + step_size * momentum
+    return x, momentum + step_size / 2 * gradient(x)
 
 
 def _accept(x, end, energy_error, rng) -> Transition:
@@ -172,9 +133,7 @@ def _accept(x, end, energy_error, rng) -> Transition:
 
 def _values(log_density, x) -> np.ndarray:
     """log p* of states (n_chains, d): (n_chains,)."""
-    values = np.asarray(log_density(x), float)
-    if values.shape != x.shape[:1]:
-        raise ValueError(
-            f"log_density gives shape {values.shape}: expected {x.shape[:1]}, one value a state"
-        )
+    values, shape = np.asarray(log_density(x), float), x.shape[:1]
+    if values.shape != shape:
+        raise ValueError(f"log_density gives shape {values.shape}: expected {shape}")
     return values

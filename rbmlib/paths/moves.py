@@ -1,16 +1,14 @@
 """Moves: what leaves a model invariant, ``move(model, v, rng)``; a path picks one.
 
 `gibbs` is for layers that have conditionals (`Layer.conditional`). The others are for models of
-`Normal` and `Leaky` units whose rows of weights are orthogonal (`RBM.reduced`). Their slopes, a
-where a field x = v W + bias is above 0 and below, may be one a chain, (n_chains, 1).
+`Normal` and `Leaky` units whose rows of weights are orthogonal (`RBM.reduced`), with slopes a of
+the fields above 0 and below it, which may be one a chain, (n_chains, 1).
 
 * "gibbs" is the sampler of Li et al. (2016), which leaves something near the model invariant.
-* "metropolis" makes it exact. As a function of v, for given h, the joint density is proportional
-  to ``N(v; b + W h, I) prod_j g(h_j; a_j(v))``, with ``g(h; a) = exp(-h^2 / 2 a) / sqrt(a)``. So a
-  proposal v' from the Gaussian is accepted with probability
-  ``min(1, prod_j g(h_j; a_j(v')) / g(h_j; a_j(v)))``. All units at once: for few units.
-* "blockwise" does so direction by direction, where the weights are diagonal and the product
-  falls apart: any number of units.
+* "metropolis" makes it exact, for few units. Given h, the joint density of v is proportional to
+  ``N(v; b + W h, I) prod_j g(h_j; a_j(v))``, ``g(h; a) = exp(-h^2 / 2 a) / sqrt(a)``. So v' from
+  the Gaussian is accepted with probability ``min(1, prod_j g(h_j; a_j(v')) / g(h_j; a_j(v)))``.
+* "blockwise" does so direction by direction, for any number of units, where weights are diagonal.
 * "slice" is elliptical slice sampling (Murray, Adams & MacKay 2010) with the Gaussian of the slope
   above on both sides as prior, and what is left as likelihood: nothing to tune.
 * "hmc" is Hamiltonian Monte Carlo on log p*(v), which is differentiable once: the choice for many
@@ -18,6 +16,8 @@ where a field x = v W + bias is above 0 and below, may be one a chain, (n_chains
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
@@ -72,17 +72,10 @@ def leaky_hmc(model, v, rng):
 
     No direction is narrower than 1 or wider than the Gaussian of slope 1 on both sides.
     """
-    w = model.weights
+    w, of = model.weights, (partial(log_density, model), partial(gradient, model))
     narrowest = np.maximum(1 - np.einsum("ij,ij->i", w, w), TINY).min()
     step, length = 1.2 / v.shape[1] ** 0.25, min(0.9 * narrowest**-0.5, LONGEST)
-    return hmc.moved(
-        lambda u: log_density(model, u),
-        lambda u: gradient(model, u),
-        v,
-        step,
-        int(np.ceil(length / step)),
-        rng,
-    ).x
+    return hmc.moved(*of, v, step, int(np.ceil(length / step)), rng).x
 
 
 def elliptical_slice(model, v, rng):
@@ -111,9 +104,8 @@ def slice_angle(log_likelihood, bracket, n_chains: int, rng) -> np.ndarray:
     """The angle on its ellipse to which each chain moves, from 0: (n_chains,).
 
     ``log_likelihood(chains, angle)`` is of some chains, by number, at an angle each;
-    ``bracket(share)`` gives both ends of a whole turn about 0, at a uniform ``share`` of it, of
-    which the second is the first angle that is tried. The bracket shrinks towards 0 until the
-    likelihood is above that at 0 times a uniform draw.
+    ``bracket(share)`` gives both ends of a whole turn about 0, of which the second is tried first.
+    It shrinks towards 0 until the likelihood is above that at 0 times a uniform draw.
     """
     uniforms, todo = rng.random((n_chains, SHRINKS + 1)), np.arange(n_chains)
     floor = np.log(uniforms[:, 0]) + log_likelihood(todo, np.zeros(n_chains))
@@ -131,10 +123,6 @@ def slice_angle(log_likelihood, bracket, n_chains: int, rng) -> np.ndarray:
     return angle
 
 
-LEAKY = {
-    "gibbs": gibbs,
-    "metropolis": metropolis,
-    "blockwise": blockwise,
-    "slice": elliptical_slice,
-    "hmc": leaky_hmc,
-}
+LEAKY = dict(
+    gibbs=gibbs, metropolis=metropolis, blockwise=blockwise, slice=elliptical_slice, hmc=leaky_hmc
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from .bases import base_of, name_of
 from .path import LinearPath
 from .polyline import Polyline
 
-CHECKPOINTS = "a list of RBMs with layers of one kind, in the order of the training, two or more"
+CHECKPOINTS = "two RBMs or more, with layers of one kind and size, in the order of the training"
 
 
 class GeometricPath(Polyline):
@@ -29,8 +28,8 @@ class GeometricPath(Polyline):
         log p*_beta(v, h) = (1 - beta) (b_0 v + a_0 h) + beta (v W h + b v + a h),
 
     plus the terms of the layers without parameters (``-|v|^2 / 2`` of Normal units), and
-    log Z_0 = sum_i softplus(b_0i) + sum_j softplus(a_0j) of bits. Models with Normal visible units
-    are taken on the span of their weights (`RBM.reduced`), where states live, rank(W) numbers;
+    log Z_0 = sum_i softplus(b_0i) + sum_j softplus(a_0j) of bits. States of models with Normal
+    visible units are rank(W) coordinates on the span of the weights (`RBM.reduced`);
     ``visible_of`` leads back. Transitions are Gibbs sweeps.
 
     Parameters
@@ -39,10 +38,9 @@ class GeometricPath(Polyline):
         The target, with hidden units of any kind but `Leaky` (a `LeakyRBM` takes `LeakinessPath`);
         a fitted one of scikit-learn is taken too.
     base : array (n_visible,), RBM, "mean_field" or None
-        Visible biases of the base (`base_rate` of training data is the best known choice), a
-        whole RBM with zero weights, a mean-field fit that needs no data (`mean_field_bias`,
-        the default; of Normal units N(b, I)), or None for the uniform base, which loses modes of
-        real models: a warning says so.
+        Visible biases (`base_rate` of training data is the best known choice), a whole RBM with
+        zero weights, a fit that needs no data (`mean_field_bias`; of Normal units N(b, I)), or
+        None for the uniform base, which loses modes of real models: a warning says so.
 
     Raises
     ------
@@ -51,10 +49,9 @@ class GeometricPath(Polyline):
 
     Examples
     --------
-    >>> from rbmlib import BernoulliRBM, GeometricPath
-    >>> rbm = BernoulliRBM(weights=[[2.0], [-1.0]], visible_bias=[0, 1], hidden_bias=[0.5])
-    >>> path = GeometricPath(rbm, base=[0.0, 1.0])
-    >>> path.at(0.5).weights.tolist()
+    >>> import rbmlib as rl
+    >>> rbm = rl.BernoulliRBM([[2.0], [-1.0]], visible_bias=[0, 1], hidden_bias=[0.5])
+    >>> rl.GeometricPath(rbm, base=[0.0, 1.0]).at(0.5).weights.tolist()
     [[1.0], [-0.5]]
     """
 
@@ -87,15 +84,14 @@ class TrajectoryPath(Polyline):
     """From a base to the first checkpoint of a training, and on through all others to the last.
 
     Training goes through models whose modes split one at a time, where a path of temperatures may
-    have to make them all at once. Any estimator takes this path; `rbmlib.trajectory` is made for
-    it.
+    have to make them all at once. `rbmlib.trajectory` is made for this path.
 
     Parameters
     ----------
     checkpoints : list of RBM
-        In the order of the training, of one size and kind (else TypeError or ValueError), two or
-        more; `rbmlib.Checkpoints` collects them. The last is the target.
-    base : array (n_visible,), RBM, "mean_field" or None
+        Two or more of one kind and size (else TypeError or ValueError), in the order of the
+        training; `rbmlib.Checkpoints` collects them. The last is the target.
+    base
         As in `GeometricPath`, for the first checkpoint: `models` are this base and the
         checkpoints, at betas `knots` that are equally spaced.
 
@@ -109,7 +105,13 @@ class TrajectoryPath(Polyline):
     """
 
     def __init__(self, checkpoints: Iterable[RBM], base="mean_field"):
-        models = _checked(checkpoints)
+        checks.instance("checkpoints", checkpoints, Iterable, CHECKPOINTS)
+        models = [as_rbm(f"checkpoints[{i}]", model) for i, model in enumerate(checkpoints)]
+        if len(models) < 2:
+            raise ValueError(f"checkpoints holds {len(models)}: expected {CHECKPOINTS}")
+        for i, model in enumerate(models):
+            if not models[0].like(model) or not model.hidden.conditional:
+                raise ValueError(f"checkpoints[{i}] is {model!r}: expected {CHECKPOINTS}")
         super().__init__([base_of(models[0], base), *models])
         self.base_name = name_of(base)
 
@@ -118,40 +120,21 @@ class TrajectoryPath(Polyline):
         return f"TrajectoryPath({self.rbm!r}, {n} checkpoints, base={self.base_name!r})"
 
 
-def _checked(checkpoints) -> list[RBM]:
-    """Two RBMs or more, all of one size and kind."""
-    if isinstance(checkpoints, (str, dict)) or not isinstance(checkpoints, Iterable):
-        raise TypeError(f"checkpoints is a {type(checkpoints).__name__}: expected {CHECKPOINTS}")
-    models = [as_rbm(f"checkpoints[{i}]", model) for i, model in enumerate(checkpoints)]
-    if len(models) < 2:
-        raise ValueError(f"checkpoints holds {len(models)}: expected {CHECKPOINTS}")
-    for i, (one, two) in enumerate(pairwise(models)):
-        if one.weights.shape != two.weights.shape:
-            raise ValueError(
-                f"checkpoints[{i + 1}] has weights of shape {two.weights.shape}, the one before "
-                f"{one.weights.shape}: expected {CHECKPOINTS}"
-            )
-        if not one.like(two) or not two.hidden.conditional:
-            raise TypeError(f"checkpoints[{i + 1}] is {two!r}: expected {CHECKPOINTS}")
-    return models
-
-
 class LeakinessPath(LinearPath, Polyline):
     """Anneal the leakiness: from the Gaussian of leakiness 1 to the model (Li et al., section 4).
 
     The leakiness at beta is ``1 - beta (1 - c)``, and
     ``log p*_beta(v) = log p*_0(v) - beta (1 - c) / 2 sum of x_j^2 over x_j <= 0``: the
-    geometric path between the two (eq. 12). The base's log Z is exact. States are coordinates on
-    the span of the weights (`RBM.reduced`); ``visible_of`` leads back.
+    geometric path between the two (eq. 12). States are coordinates, as of Normal units in
+    `GeometricPath`.
 
     Parameters
     ----------
     rbm : LeakyRBM
     kernel : {"hmc", "slice", "metropolis", "blockwise", "gibbs"} or function
-        The transition; see `rbmlib.paths.moves`. All are exact but "gibbs", the sampler of the
-        paper, which biases log Z by an amount that more steps do not remove. "blockwise" needs
-        orthogonal columns of W; "metropolis" is for few hidden units. Or a function
-        ``kernel(model, v, rng)``; the slopes of ``model.hidden`` may be one a chain.
+        The transition, by its name in `rbmlib.paths.moves` or a function like those there. All
+        are exact but "gibbs", the sampler of the paper, which biases log Z by an amount that more
+        steps do not remove. "blockwise" needs orthogonal columns of W.
 
     Examples
     --------
@@ -163,8 +146,8 @@ class LeakinessPath(LinearPath, Polyline):
     """
 
     def __init__(self, rbm: RBM, kernel: str | Callable = "hmc"):
-        checks.instance("rbm", rbm, RBM, "a LeakyRBM")
-        if not isinstance(rbm.hidden, Leaky) or not isinstance(rbm.visible, Normal):
+        layers = getattr(rbm, "visible", None), getattr(rbm, "hidden", None)
+        if not isinstance(layers[0], Normal) or not isinstance(layers[1], Leaky):
             raise TypeError(f"rbm is a {type(rbm).__name__}: expected a LeakyRBM")
         target, span = rbm.reduced()
         move = checked_kernel(kernel, target)
@@ -223,9 +206,7 @@ def checked_kernel(kernel, model: RBM) -> Callable:
     """The move of that name, for a reduced leaky model."""
     if callable(kernel):
         return kernel
-    if not isinstance(kernel, str) or kernel not in moves.LEAKY:
-        words = ", ".join(map(repr, moves.LEAKY))
-        raise ValueError(f"kernel is {kernel!r}: expected one of {words}, or a function")
+    checks.one_of("kernel", kernel, moves.LEAKY)
     if kernel == "blockwise" and not has_orthogonal_columns(model.weights):
         raise ValueError(
             "kernel is 'blockwise', but the columns of the weights are not orthogonal: expected "

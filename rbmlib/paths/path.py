@@ -17,17 +17,10 @@ class Path:
     those that temper with ``conditional="marginal"`` (`joint`: without). States are arrays
     (n_chains, n): visible units, or what stands for them on the path (`visible_of`). The
     methods trust what they are given.
-
-    Attributes
-    ----------
-    log_z_base : float
-        log Z of the base, nats.
-    joint : bool
-        Whether one slope a state serves all betas: whether there is a `joint_transition`.
     """
 
-    log_z_base: float
-    joint = False
+    log_z_base: float  # log Z of the base, nats
+    joint = False  # whether one slope a state serves all betas, as `joint_transition` tells it
 
     def at(self, beta: float) -> Any:
         """The model at ``beta``, from 0 to 1: its ``log_density(v)`` is that of `log_density`."""
@@ -50,28 +43,21 @@ class Path:
         raise NotImplementedError
 
     def joint_transition(self, v: np.ndarray, beta, rng) -> tuple[np.ndarray, np.ndarray]:
-        """A `transition`, and the slope of the joint log-density at its end (n_chains,).
-
-        For paths on which ``log p*_beta(v, h) = log p*_0(v, h) + beta slope(v, h)``.
-        """
+        """A `transition`, and the slope (n_chains,) of a joint log-density linear in beta."""
         raise TypeError(
             f"{type(self).__name__} has no joint log-density that is linear in beta: expected a "
             'GeometricPath, or conditional="marginal"'
         )
 
     def visible_of(self, v: np.ndarray, rng=None) -> np.ndarray:
-        """Visible units (n_chains, n_visible) of the whole model.
-
-        On some paths other numbers stand for them; what these leave open is drawn with ``rng``.
-        """
+        """Visible units (n_chains, n_visible); what states leave open is drawn with ``rng``."""
         return v
 
 
 class LinearPath(Path):
     """Paths on which ``log p*_beta(v) = log p*_0(v) + beta slope(v)``, without hidden units in it.
 
-    One number a state serves all betas, for RTS, TI, BAR and MBAR alike. A subclass writes
-    ``base_and_slope``, ``sample_base`` and ``transition``.
+    A subclass writes ``base_and_slope``, ``sample_base`` and ``transition``.
     """
 
     joint = True

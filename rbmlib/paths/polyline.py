@@ -1,13 +1,13 @@
 """Polylines: from a tractable model to the target through any others, parameters linear between.
 
-With layers in the exponential family that is the geometric path ``p*_0^(1 - beta) p*_1^beta`` of
-the joint densities: one base and one target. Through fitted models it is moment averaging, through
-checkpoints the path of a training; from a leaky model of leakiness 1 it anneals the leakiness.
+Between two models with layers in the exponential family that is the geometric path of the joint
+densities, ``p*_0^(1 - beta) p*_1^beta``; through fitted models it is moment averaging.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -29,10 +29,10 @@ class Polyline(Path):
     knots : array (n_models,), optional
         Their betas, from 0 to 1: equally spaced by default.
     move : function, optional
-        ``move(model, v, rng)``, a transition that leaves ``model`` invariant: by default Gibbs
-        sampling, or Hamiltonian Monte Carlo if hidden units are `Leaky`.
+        ``move(model, v, rng)``, which leaves ``model`` invariant: by default Gibbs sampling, or
+        Hamiltonian Monte Carlo if hidden units are `Leaky`.
     span : Span, optional
-        Where models are those of `RBM.reduced`: the way back to visible units.
+        The way back to visible units from models of `RBM.reduced`.
 
     Examples
     --------
@@ -58,17 +58,15 @@ class Polyline(Path):
             checks.instance(f"models[{i}]", model, RBM, "an RBM, such as a BernoulliRBM")
         if len(models) < 2:
             raise ValueError(f"models holds {len(models)}: expected a base and a target at least")
-        self.models, self.rbm = list(models), models[-1]
-        self.knots = (
-            np.linspace(0, 1, len(models)) if knots is None else checks.schedule(knots, "knots")
-        )
+        if models[0].log_z is None:
+            raise ValueError(f"models[0] is {models[0]!r} with weights: its log Z is not known")
+        self.models, self.rbm, self.span = list(models), models[-1], span
+        self.log_z_base = models[0].log_z
+        self.pieces = [Piece(*ends) for ends in pairwise(models)]
+        places = np.linspace(0, 1, len(models)) if knots is None else knots
+        self.knots = checks.schedule(places, "knots")
         if self.knots.shape != (len(models),):
             raise ValueError(f"knots has shape {self.knots.shape}: expected ({len(models)},)")
-        known = models[0].log_z
-        if known is None:
-            raise ValueError(f"models[0] is {models[0]!r} with weights: its log Z is not known")
-        self.log_z_base = known
-        self.pieces = [Piece(*ends) for ends in pairwise(models)]
         conditional = self.rbm.hidden.conditional
         if not (conditional or move or isinstance(self.rbm.visible, Normal)):
             raise ValueError(
@@ -76,43 +74,40 @@ class Polyline(Path):
                 "Normal visible units, or a move(model, v, rng) that leaves such models invariant"
             )
         self.move = move or (moves.gibbs if conditional else moves.leaky_hmc)
-        self.joint = conditional and len(models) == 2 and self.move is moves.gibbs
         self._sweeps = conditional and self.move is moves.gibbs
-        self.span = span
+        self.joint = self._sweeps and len(models) == 2
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.rbm!r}, {len(self.models)} models)"
 
     def _place(self, beta):
         """The piece of a beta, how far along it is, and d/dbeta of that."""
-        if len(self.pieces) == 1:
-            return self.pieces[0], beta, 1.0
         j = np.searchsorted(self.knots, beta, side="right") - 1
         j = min(max(int(j), 0), len(self.pieces) - 1)
         width = self.knots[j + 1] - self.knots[j]
         return self.pieces[j], (beta - self.knots[j]) / width, 1 / width
 
     def at(self, beta: float) -> RBM:
-        piece, t, _ = self._place(checks.point(beta))
+        return self._model(checks.point(beta))
+
+    def _model(self, beta):
+        piece, t, _ = self._place(beta)
         return piece.at(t)
 
     def sample_base(self, n_chains: int, rng) -> np.ndarray:
         return self.models[0].draw(n_chains, rng)
 
     def log_density(self, v: np.ndarray, beta) -> np.ndarray:
-        return self._of_fields(v, beta, lambda fields, t, rate: fields.log_density(t))
+        return self._of_pieces(v, beta, lambda piece, t, rate: piece[0](t))
 
     def log_density_slope(self, v: np.ndarray, beta) -> np.ndarray:
         """Of the piece that begins at ``beta`` where two meet."""
-        return self._of_fields(v, beta, lambda fields, t, rate: rate * fields.slope(t))
+        return self._of_pieces(v, beta, lambda piece, t, rate: rate * piece[1](t))
 
-    def _of_fields(self, v, beta, ask) -> np.ndarray:
-        found, each = {}, []
-        for b in np.atleast_1d(beta):
-            piece, t, rate = self._place(b)
-            if piece not in found:
-                found[piece] = Fields(piece, v)  # once for all betas of a piece
-            each.append(ask(found[piece], t, rate))
+    def _of_pieces(self, v, beta, ask) -> np.ndarray:
+        along = cache(lambda piece: piece.along(v))  # once for all betas of a piece
+        places = map(self._place, np.atleast_1d(beta))
+        each = [ask(along(piece), t, rate) for piece, t, rate in places]
         return np.stack(each, axis=1) if np.ndim(beta) else each[0]
 
     def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:
@@ -123,16 +118,11 @@ class Polyline(Path):
                 return self._by_beta(v, beta, rng)
         else:
             piece, t, _ = self._place(beta)
-        if self._sweeps:
-            return piece.gibbs(v, t, rng)[0]
-        return self.move(piece.at(t), v, rng)
+        return piece.gibbs(v, t, rng)[0] if self._sweeps else self.move(piece.at(t), v, rng)
 
     def _by_beta(self, v, beta, rng):
         """Chains of one beta share a model; by Gibbs sampling each draws from its own stream."""
-        groups, beta = [], np.asarray(beta)
-        for b in np.unique(beta):
-            piece, t, _ = self._place(b)
-            groups.append((piece.at(t), beta == b))
+        groups = [(self._model(b), np.equal(beta, b)) for b in np.unique(beta)]
         v = v.astype(float)
         if not self._sweeps:
             for model, rows in groups:
@@ -196,28 +186,24 @@ class Piece:
     def gibbs(self, v, t, rng):
         """v and h after a sweep at t, and how fields of the visible units rise with t."""
         x, rise = self.hidden_fields(v.astype(float, copy=False))
-        h = self.hidden_at(t).draw(x + t * rise, rng)
-        h = h.astype(float, copy=False)
+        h = self.hidden_at(t).draw(x + t * rise, rng).astype(float, copy=False)
         rise = h @ self.weights.T + self.visible
         x = self.low.visible.bias
         if self.base_weights:
             x = x + h @ self.low.weights.T
         return self.high.visible.draw(x + t * rise, rng), h, rise
 
-
-class Fields:
-    """What the densities of a piece need of some states: once for all points on it."""
-
-    def __init__(self, piece: Piece, v: np.ndarray):
+    def along(self, v):
+        """Two functions of t: the log-density of these states, and its slope."""
         v = v.astype(float, copy=False)
-        self.piece, (self.x, self.rise) = piece, piece.hidden_fields(v)
-        self.own = piece.low.visible.own(v) + piece.low.log_scale
-        self.own_rise = v @ piece.visible + piece.scale
+        (x, rise), ends = self.hidden_fields(v), (self.high.hidden, self.low.hidden)
+        own = self.low.visible.own(v) + self.low.log_scale
+        own_rise = v @ self.visible + self.scale
 
-    def log_density(self, t) -> np.ndarray:
-        x = self.x + t * self.rise
-        return self.own + t * self.own_rise + self.piece.hidden_at(t).cumulant(x)
+        def log_density(t):
+            return own + t * own_rise + self.hidden_at(t).cumulant(x + t * rise)
 
-    def slope(self, t) -> np.ndarray:
-        x, ends = self.x + t * self.rise, (self.piece.high.hidden, self.piece.low.hidden)
-        return self.own_rise + self.piece.hidden_at(t).slope(x, self.rise, *ends)
+        def slope(t):
+            return own_rise + self.hidden_at(t).slope(x + t * rise, rise, *ends)
+
+        return log_density, slope

@@ -26,9 +26,8 @@ def ess_bisection(
     """Choose each next beta from the chains at hand (Zhou, Johansen & Aston 2016).
 
     The conditional effective sample size of a step, ``(sum W u)^2 / sum W u^2`` for weights W so
-    far and increments u, is held at ``target`` by bisection. The curve that results is cut into
-    ``n_temperatures`` steps. For small steps that is `varopt` found on the way, without a grid. A
-    ``target`` closer to 1, of (0, 1), means more steps of the run that finds the curve.
+    far and increments u, is held at ``target`` by bisection; the closer to 1, the more steps find
+    the curve, which is cut into ``n_temperatures`` steps. For small ones that is `varopt`.
     """
     instance("path", path, Path, "an annealing path, such as rl.GeometricPath(rbm)")
     n, n_chains = count("n_temperatures", n_temperatures), count("n_chains", n_chains, 2)
@@ -53,8 +52,7 @@ def ess_bisection(
 def _next_beta(path, v, log_weights, beta, last_step, target) -> tuple[float, float]:
     """The beta to which the conditional ESS falls to ``target``, and the step to where it would.
 
-    The second differs from the first if 1 comes before: an estimate from the square root of the
-    loss.
+    If 1 comes before, that is an estimate from the square root of the loss.
     """
     from scipy.optimize import brentq
 

@@ -35,10 +35,9 @@ def decelerate(betas, max_step: float, n_steps: int | None = None) -> np.ndarray
     """Cap the K steps of a schedule (K + 1,) at ``max_step`` (Kiwaki 2015, Algorithm 3).
 
     The fixed point of the algorithm: ``min(s * step, max_step)`` with the one s for which the
-    steps sum to 1. (As printed it cannot stop rightly: its flag is inverted.) ``n_steps`` is the
-    number of steps that ``max_step`` was meant for, if not K: the cap here is then
-    ``max_step * n_steps / K``. One of 0.003 on the 1,000 steps of a pilot is 3 mean steps, and
-    stays that on a schedule of any length. ValueError if steps of that size do not reach 1.
+    steps sum to 1. (As printed it cannot stop rightly: its flag is inverted.) A cap that was meant
+    for ``n_steps`` steps, not K, is ``max_step * n_steps / K`` here: as many mean steps.
+    ValueError if steps of that size do not reach 1.
 
     Examples
     --------

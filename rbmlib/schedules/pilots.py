@@ -1,4 +1,4 @@
-"""Schedules that are read off a pilot run of `rbmlib.ais`."""
+"""Schedules that are read off a pilot run of `rbmlib.ais`; what they take: `rbmlib.schedules`."""
 
 from __future__ import annotations
 
@@ -16,21 +16,8 @@ def varopt(pilot: Estimate, n_temperatures: int, *, smoothing: float = 5.0) -> n
     """The schedule that is best if transitions are perfect (Kiwaki 2015, Algorithm 2).
 
     Its continuous limit beta(t) solves ``beta'' + beta'^2 (log g)' / 2 = 0`` (eq. 9), whose first
-    integral is ``beta' sqrt(g) = const``: t is in proportion to the integral of sqrt(g).
-
-    Parameters
-    ----------
-    pilot : Estimate
-        A run of `rbmlib.ais`; the paper's: ``ais(path, linear(1000), 100, n_recorded=1001)``.
-    n_temperatures : int
-        Steps K of the schedule.
-    smoothing : float
-        Standard deviation, in recorded points, of the window that smooths g; 0: none.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the pilot is no such run, or was looked at too rarely.
+    integral is ``beta' sqrt(g) = const``: t is in proportion to the integral of sqrt(g). The
+    paper's pilot is ``ais(path, linear(1000), 100, n_recorded=1001)``; ``smoothing`` is of g.
 
     Examples
     --------
@@ -45,39 +32,34 @@ def varopt(pilot: Estimate, n_temperatures: int, *, smoothing: float = 5.0) -> n
 
 
 def slope_variance(pilot: Estimate, smoothing: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    """g(beta), the variance of d/dbeta log p*_beta, from a pilot run, smoothed.
+    """g(beta), the variance of d/dbeta log p*_beta, smoothed: betas and g, (n_recorded,) each.
 
     Weighted as Kiwaki's Algorithm 1 does, and divided by what weighting takes from a variance,
     1 - sum of squared weights: a pilot is short, and at an effective sample size of two the
-    weighted variance is half of g. Returns betas and g, (n_recorded,) each.
+    weighted variance is half of g.
     """
-    instance("pilot", pilot, Estimate, "a run of rl.ais(path, rl.schedules.linear(1000), 100)")
+    remedy = "expected a run of rl.ais(path, rl.schedules.linear(1000), n_chains=100)"
+    instance("pilot", pilot, Estimate, remedy.removeprefix("expected "))
     if "slope_variance" not in pilot.trace or pilot.betas is None:
-        raise ValueError(
-            f"pilot is an estimate by {pilot.method!r} without the variance of slopes: expected "
-            "a run of rl.ais(path, rl.schedules.linear(1000), n_chains=100)"
-        )
+        came = f"pilot is an estimate by {pilot.method!r} without the variance of slopes"
+        raise ValueError(f"{came}: {remedy}")
     if pilot.betas.size < FEWEST:
-        raise ValueError(
-            f"pilot was looked at {pilot.betas.size} times: expected {FEWEST} or more, for "
-            "example rl.ais(..., n_recorded=201)"
-        )
+        came = f"pilot was looked at {pilot.betas.size} times"
+        raise ValueError(f"{came}: expected {FEWEST} or more, as by rl.ais(..., n_recorded=201)")
     _refuse_bad(pilot, "slope_variance", "ess")
     g = pilot.trace["slope_variance"] / _unbiased(pilot)
     if not g.max() > 0:
-        raise ValueError(
-            "pilot has slopes without variance: expected at least two chains, and a path whose "
-            "ends differ"
-        )
+        expected = "at least two chains, and a path whose ends differ"
+        raise ValueError(f"pilot has slopes without variance: expected {expected}")
     return pilot.betas, np.maximum(_smooth(g, smoothing), LEAST**2 * g.max())
 
 
 def friction(pilot: Estimate, n_temperatures: int, *, smoothing: float = 1.0) -> np.ndarray:
     """The schedule that is best for chains that remember: steps in proportion to sqrt(zeta).
 
-    As `varopt`, of a run with slow enough steps, such as
-    ``ais(path, linear(10_000), 128, n_recorded=201, keep_chains=True)``; smoothing is of log zeta
-    (`friction_coefficient`), over windows between recorded points.
+    Of a run with slow enough steps, such as
+    ``ais(path, linear(10_000), 128, n_recorded=201, keep_chains=True)``; ``smoothing`` is of log
+    zeta (`friction_coefficient`).
     """
     zeta = friction_coefficient(pilot, smoothing=smoothing)[1]
     lengths = np.sqrt(zeta) * np.diff(pilot.betas)
@@ -89,12 +71,10 @@ def friction_coefficient(pilot: Estimate, *, smoothing: float = 1.0):
 
     The log-weight of a chain is a sum of increments over windows (between recorded points), and
     its variance the sum of all their covariances. What falls to window r is the sum of row r of
-    the covariance matrix, S_r: the variance of its increment, and its covariances with the windows
-    before and after as far as they stand out from noise (correlations, smoothed over neighbours,
-    above two standard errors; the first lag that does not ends the sum). Near the ends of the path,
-    where there are windows on one side only, that side counts twice: zeta is a property of beta,
-    not of the run that stops there. With L steps over a stretch d of beta, ``S = L (d / L)^2
-    zeta``, so ``zeta = S L / d^2``.
+    the covariance matrix, S_r, of lags up to the first whose correlation, smoothed over neighbours,
+    does not stand out from noise by two standard errors. Near the ends of the path the side that
+    has windows counts twice: zeta is a property of beta, not of the run that stops there. With L
+    steps over a stretch d of beta, ``S = L (d / L)^2 zeta``, so ``zeta = S L / d^2``.
 
     Chains are not weighted: to leading order in the rate of annealing the covariances are those
     of equilibrium, and unlike weights they have no outliers.
@@ -117,9 +97,8 @@ def equal_rejection(pilot: Estimate, n_temperatures: int, *, smoothing: float = 
 
     A swap of independent states between beta and beta + d is rejected with probability
     ``d * E|X - X'| / 2 + O(d^3)``, X and X' slopes of two draws from p_beta (Syed et al. 2022):
-    the ladder of parallel tempering and of tempered transitions, tried on annealing. For normal
-    slopes it is `varopt`, since then ``E|X - X'| = 2 sqrt(g / pi)``. As there, of a run of
-    ``ais(..., keep_chains=True)``; smoothing is of the rejection rate.
+    the ladder of parallel tempering, tried on annealing. For normal slopes it is `varopt`, since
+    then ``E|X - X'| = 2 sqrt(g / pi)``. Of a run of ``ais(..., keep_chains=True)``.
     """
     slopes = _of_chains(pilot, "chain_slopes", "equal_rejection")
     log_weights = pilot.trace["chain_log_weights"]
@@ -129,26 +108,18 @@ def equal_rejection(pilot: Estimate, n_temperatures: int, *, smoothing: float = 
     below = np.cumsum(weights, axis=1)  # sum of w_i w_j |x_i - x_j| in one pass over sorted x
     rejection = (weights * slopes * (2 * below - weights - 1)).sum(axis=1)
     rejection = _smooth(np.maximum(rejection, LEAST * rejection.max()), smoothing)
-    n = count("n_temperatures", n_temperatures)
-    return cut(pilot.betas, _lengths(pilot.betas, rejection), n)
+    lengths = _lengths(pilot.betas, rejection)
+    return cut(pilot.betas, lengths, count("n_temperatures", n_temperatures))
 
 
 def predicted_variance(pilot: Estimate, betas, mixing: str = "perfect") -> float:
-    """Variance of a log-weight of `rbmlib.ais` along ``betas``, foretold from a pilot run.
+    """Variance of a log-weight of `rbmlib.ais` along ``betas`` (K + 1,), foretold from a pilot run.
 
-    Parameters
-    ----------
-    pilot : Estimate
-    betas : array (K + 1,)
-    mixing : {"perfect", "measured"}
-        ``sum_k (d beta_k)^2 g``, Kiwaki's J / K: what perfect transitions would give; or
-        with zeta instead of g, for which the pilot needs ``keep_chains=True``.
+    ``sum_k (d beta_k)^2 g``, Kiwaki's J / K, is what "perfect" transitions would give; with
+    "measured" ones zeta stands for g, and the pilot needs ``keep_chains=True``.
     """
-    betas = schedule(betas)
-    if one_of("mixing", mixing, ("perfect", "measured")) == "perfect":
-        grid, coefficient = slope_variance(pilot, 1.0)
-    else:
-        grid, coefficient = friction_coefficient(pilot)
+    betas, perfect = schedule(betas), one_of("mixing", mixing, ("perfect", "measured")) == "perfect"
+    grid, coefficient = slope_variance(pilot) if perfect else friction_coefficient(pilot)
     middles, steps = (betas[1:] + betas[:-1]) / 2, np.diff(betas)
     return float(np.sum(steps**2 * np.interp(middles, grid, coefficient)))
 
@@ -166,10 +137,8 @@ def _of_chains(pilot: Estimate, name: str, schedule: str) -> np.ndarray:
     if name not in pilot.trace:
         raise ValueError(f"pilot ({pilot.method}) has kept no chains, for {schedule}: {remedy}")
     if pilot.n_chains < 2 or pilot.betas.size < FEWEST:
-        raise ValueError(
-            f"pilot has {pilot.n_chains} chains, looked at {pilot.betas.size} times, too few for "
-            f"{schedule}: {remedy}"
-        )
+        came = f"{pilot.n_chains} chains, looked at {pilot.betas.size} times"
+        raise ValueError(f"pilot has {came}, too few for {schedule}: {remedy}")
     _refuse_bad(pilot, "chain_log_weights", name)
     return pilot.trace[name]
 

@@ -22,6 +22,7 @@ from rbmlib import schedules as cuts
 
 from .. import images
 from ..gms13 import gms13
+from ..step_sizes import adapt_covariances, adapt_step_sizes
 from .kind import one_of
 
 PATHS: dict[str, Callable] = {}
@@ -132,7 +133,7 @@ def _density(
         n_leapfrog=n_leapfrog, jitter=jitter,
     )  # fmt: skip
     power = {"linear": 1, "square": 2}[one_of("ladder", ladder, ("linear", "square"))]
-    adapt = rl.adapt_covariances if shaped else rl.adapt_step_sizes
+    adapt = adapt_covariances if shaped else adapt_step_sizes
     adapted = adapt(path, cuts.linear(n_knots) ** power, rng=0)
     wanted = one_of("steps", steps, ("adaptive", "fixed"))
     return adapted.path if wanted == "adaptive" else adapted.fixed
