@@ -106,9 +106,14 @@ class Estimate:
 
         Raises
         ------
-        ValueError
-            If it is something else, or a field is not of its type: the field is named.
+        FileNotFoundError, ValueError
+            If there is no such file; if it is something else, or a field is not of its type: the
+            field is named.
         """
+        if not Path(path).is_file():
+            raise FileNotFoundError(
+                f"no estimate file {str(path)!r}: expected the path of one that Estimate.save wrote"
+            )
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
         except (ValueError, RecursionError) as error:

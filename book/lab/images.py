@@ -13,7 +13,8 @@ import numpy as np
 
 from rbmlib import Standardisation
 from rbmlib.datasets import Dataset, committed
-from rbmlib.datasets.download import Remote, find, found_or_downloaded
+from rbmlib.datasets.files import find, found_or_downloaded
+from rbmlib.datasets.register import Remote
 
 SIDE = 32
 N_PIXELS = 3 * SIDE * SIDE

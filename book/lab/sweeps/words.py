@@ -22,6 +22,7 @@ from rbmlib import schedules as cuts
 
 from .. import images
 from ..gms13 import gms13
+from ..testsystems import first_order_rbm
 from .kind import one_of
 
 PATHS: dict[str, Callable] = {}
@@ -61,7 +62,7 @@ MODELS: dict[str, Any] = {  # made by a function; all others are read from files
     f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
 } | {
     "two gaussians": testsystems.two_gaussians,
-    "two phases": lambda: testsystems.first_order_rbm()[0],
+    "two phases": lambda: first_order_rbm()[0],
     "untrained 12 x 6": partial(testsystems.random_rbm, 12, 6, coupling=0.05, rng=0),
 }
 BASE_RATE = "base rate"
