@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from numba.core import event
 
@@ -134,8 +135,8 @@ class Notice(event.Listener):
 
     def on_start(self, event) -> None:
         if not self.said:
-            self.said = True
             print(COMPILING, file=sys.stderr, flush=True)
+        self.said = True
 
     def on_end(self, event) -> None:
         """The end needs no word."""
@@ -174,23 +175,12 @@ def _training_data(name: str | None, threshold: float | None, n_visible: int):
 
 def _as_json(model: str, _, estimate: Estimate) -> str:
     settings = estimate.settings
-    content = {
-        "model": model,
-        "method": estimate.method,
-        "log_z": estimate.log_z,
-        "std_error": estimate.std_error,
-        "interval": estimate.interval,
-        "lower_bound": settings["lower_bound"],
-        "upper_bound": settings["upper_bound"],
-        "n_steps": settings.get("n_steps"),
-        "chains": settings.get("n_chains"),
-        "ess": estimate.ess,
-        "n_chains": estimate.n_chains,
-        "seconds": estimate.seconds,
-        "converged": estimate.converged,
-        "verdict": settings["verdict"],
-        "settings": settings,
-    }
+    of_estimate = ("method", "log_z", "std_error", "interval", "ess", "n_chains", "seconds")
+    content: dict[str, Any] = {"model": model}
+    content |= {name: getattr(estimate, name) for name in (*of_estimate, "converged")}
+    content |= {name: settings[name] for name in ("lower_bound", "upper_bound", "verdict")}
+    content |= {"n_steps": settings.get("n_steps"), "chains": settings.get("n_chains")}
+    content["settings"] = settings
     return json.dumps(_finite(content), allow_nan=False)
 
 

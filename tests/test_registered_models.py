@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers_published import CONTENT, SHA256
 
+from rbmbook import images
 from rbmlib import datasets
 from rbmlib.datasets import register as _register
 from rbmlib.datasets.register import Remote
@@ -19,10 +20,10 @@ def test_load_course_test(data_folders, monkeypatch):
     savemat(data_folders.own / "test.mat", {"testbatchdata": batches})
     sha256 = hashlib.sha256((data_folders.own / "test.mat").read_bytes()).hexdigest()
     monkeypatch.setitem(_register.REMOTE, "course_test", Remote("test.mat", "https://x/", sha256))
-    images = datasets.load_course_test.__wrapped__()
-    assert images.dtype == np.uint8
-    np.testing.assert_array_equal(images, rows)
-    assert not images.flags.writeable
+    found = images.load_course_test.__wrapped__()
+    assert found.dtype == np.uint8
+    np.testing.assert_array_equal(found, rows)
+    assert not found.flags.writeable
 
 
 def test_load_rbm_from_a_path_and_by_name(data_folders, monkeypatch):

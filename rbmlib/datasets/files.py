@@ -26,14 +26,7 @@ class DataCorrupt(RuntimeError):
 def committed(file: str) -> Path:
     """Return the path of a committed file, its SHA-256 checked if it is binary.
 
-    Parameters
-    ----------
-    file : str
-        Path in the data folder, such as ``"published/varopt_table1.csv"``.
-
-    Returns
-    -------
-    Path
+    ``file`` is a path in the data folder, such as ``"published/varopt_table1.csv"``.
 
     Raises
     ------
@@ -91,17 +84,8 @@ def fetch(name: str) -> Path:
     """Return the path of a published file, downloading it if it is nowhere on this machine.
 
     Looks in the folder ``$RBMLIB_DATA`` if that is set (it is only read), then in
-    :func:`cache_folder`, and downloads to the latter.
-
-    Parameters
-    ----------
-    name : str
-        One of "h10", "h20", "h100", "h500", "salakhutdinov_cd25_500" (RBMs), or "course_test"
-        (their binarised test set).
-
-    Returns
-    -------
-    Path
+    :func:`cache_folder`, and downloads to the latter. ``name`` is one of "h10", "h20", "h100",
+    "h500", "salakhutdinov_cd25_500" (RBMs), or "course_test" (their binarised test set).
 
     Raises
     ------
@@ -118,16 +102,16 @@ def fetch(name: str) -> Path:
     return found_or_downloaded(name, REMOTE[name])
 
 
+def found_or_downloaded(name: str, remote: Remote) -> Path:
+    """The checked local file of a published one, as `fetch` explains."""
+    return find(remote) or _download(name, remote)
+
+
 def suggest(name: str, known) -> str:
     """Words for the end of an error: the nearest known name, and all of them."""
     close = difflib.get_close_matches(name, known, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     return f"{hint}: expected one of {', '.join(known)}"
-
-
-def found_or_downloaded(name: str, remote: Remote) -> Path:
-    """The checked local file of a published one, as `fetch` explains."""
-    return find(remote) or _download(name, remote)
 
 
 def find(remote: Remote) -> Path | None:

@@ -74,21 +74,6 @@ def load_dna() -> Dataset:
     return _unpacked("dna/dna_binary.npz")
 
 
-@functools.cache
-def load_course_test() -> np.ndarray:
-    """Return the binarised MNIST test images published with the h models, uint8 (10000, 784).
-
-    They are not :func:`load_mnist`'s: the images are shuffled, and a pixel was set to 1 at random
-    with its grey level / 255 as probability. The report takes its base rate from them. Raises
-    DataCorrupt and DataUnavailable as :func:`fetch`.
-    """
-    from scipy.io import loadmat
-
-    batches = loadmat(fetch("course_test"), variable_names=["testbatchdata"])["testbatchdata"]
-    # (image in batch, pixel, batch) to (batch, image in batch, pixel)
-    return _read_only(batches.transpose(2, 0, 1).reshape(-1, batches.shape[1]))
-
-
 def _unpacked(file: str) -> Dataset:
     with np.load(committed(file), allow_pickle=False) as arrays:
         n, parts = int(arrays["n_visible"]), {}

@@ -13,6 +13,8 @@ leaky hidden units the density is a piece of a Gaussian in each region that the 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.linalg import eigh
 from scipy.special import log_ndtr, ndtri_exp
@@ -74,18 +76,17 @@ def checked_largest(largest) -> float:
     return checks.number("largest", largest, meaning, above=0, below=1)
 
 
-class Clipping:
+class Clipping(NamedTuple):
     """The right singular vectors that are clipped, ``W - W V shrink V'`` is the projection."""
 
-    def __init__(self, squares: np.ndarray, vectors: np.ndarray, bound: float):
-        self.vectors = vectors
-        self.largest = float(np.sqrt(squares.max()))  # singular value before
-        self.shrink = 1 - bound / np.sqrt(squares)
-        self._excess = squares - bound**2
+    vectors: np.ndarray
+    shrink: np.ndarray
+    excess: np.ndarray
+    largest: float  # singular value before
 
     def gram(self, gram: np.ndarray) -> np.ndarray:
         """W'W after the projection."""
-        return gram - (self.vectors * self._excess) @ self.vectors.T
+        return gram - (self.vectors * self.excess) @ self.vectors.T
 
 
 def clipping(gram: np.ndarray, bound: float) -> Clipping | None:
@@ -95,7 +96,10 @@ def clipping(gram: np.ndarray, bound: float) -> Clipping | None:
         return None
     except np.linalg.LinAlgError:
         squares, vectors = eigh(gram, subset_by_value=(bound**2, np.inf))
-    return Clipping(squares, vectors, bound) if squares.size else None
+    if not squares.size:
+        return None
+    scales = np.sqrt(squares)
+    return Clipping(vectors, 1 - bound / scales, squares - bound**2, float(scales.max()))
 
 
 # the span of the weights --------------------------------------------------------------------

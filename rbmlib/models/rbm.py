@@ -35,8 +35,8 @@ class RBM:
     ------
     ValueError
         If a shape does not fit, a value is not finite, or of countable units beyond 1e12 in
-        magnitude (1e7 for `log_scale`): float64 log-densities would lose the digits that error
-        bars are made of. If Z is not finite, with the eigenvalue of I - W W' and the remedy.
+        magnitude (1e7 for `log_scale`), where float64 loses the digits of error bars. If Z is not
+        finite, with the eigenvalue of I - W W' and the remedy.
 
     Examples
     --------
@@ -68,8 +68,7 @@ class RBM:
         self.weights = checks.array("weights", weights, shape, meaning, largest=largest)
         for name, layer in (("visible_bias", visible), ("hidden_bias", hidden)):
             checks.array(name, layer.bias, (None,), "", largest=largest)
-        scale = checks.array("log_scale", log_scale, (), "one number", largest=most)
-        self.log_scale = float(scale)
+        self.log_scale = float(checks.array("log_scale", log_scale, (), "a number", largest=most))
         if isinstance(visible, Normal) and isinstance(hidden, (Leaky, Normal)):
             slopes = (getattr(hidden, name, 1.0) for name in ("above", "below"))
             normal.refuse_improper(self.weights, max(slopes))
@@ -83,9 +82,7 @@ class RBM:
         """The same model but for some parts (visible, hidden, weights, log_scale), known to be
         valid. One of Bits and Bits is a `BernoulliRBM`, and so on."""
         if unknown := parts.keys() - self.__dict__.keys():
-            raise TypeError(
-                f"{sorted(unknown)} are no parts of a model: expected {[*self.__dict__]}"
-            )
+            raise TypeError(f"{sorted(unknown)} are no parts of a model: {[*self.__dict__]} are")
         parts = self.__dict__ | parts
         model = object.__new__(class_of(parts["visible"], parts["hidden"]))
         model.__dict__.update(parts)
@@ -166,11 +163,10 @@ class RBM:
         return self.visible.draw(x, checks.source_of_random(rng)).astype(float, copy=False)
 
     def gibbs(self, visible, rng) -> np.ndarray:
-        """A draw of h given v, then of v given h.
+        """A draw of h given v, then of v given h; made for loops, the states are not checked.
 
         It leaves the model invariant unless hidden units are `Leaky`: then it is the sampler of
-        Li et al. (2016), which has a stationary law of its own: see `LeakyRBM`. Made for loops:
-        the states are not checked, as `log_density` and `sample_hidden` do.
+        Li et al. (2016), which has a stationary law of its own: see `LeakyRBM`.
         """
         rng = checks.source_of_random(rng)
         h = self.hidden.draw(self.field(visible), rng)

@@ -82,7 +82,7 @@ BASES: dict[str, Callable] = {
 }
 TEST_SETS: dict[str, Any] = {
     "none": None,
-    "course": datasets.load_course_test,
+    "course": images.load_course_test,
     "mnist": lambda: datasets.load_mnist().test,
     "cifar10 subset": lambda: images.cifar10_scale()(images.load_cifar10().test),
     "cifar10": lambda: images.cifar10_scale()(images.load_cifar10(full=True).test),
