@@ -178,9 +178,9 @@ def _as_json(model: str, _, estimate: Estimate) -> str:
     of_estimate = ("method", "log_z", "std_error", "interval", "ess", "n_chains", "seconds")
     content: dict[str, Any] = {"model": model}
     content |= {name: getattr(estimate, name) for name in (*of_estimate, "converged")}
-    content |= {name: settings[name] for name in ("lower_bound", "upper_bound", "verdict")}
+    content |= {"lower_bound": settings["lower_bound"], "upper_bound": settings["upper_bound"]}
     content |= {"n_steps": settings.get("n_steps"), "chains": settings.get("n_chains")}
-    content["settings"] = settings
+    content |= {"verdict": settings["verdict"], "settings": settings}
     return json.dumps(_finite(content), allow_nan=False)
 
 

@@ -14,11 +14,6 @@ from rbmlib.models.enumeration import states
 RNG = np.random.default_rng(8)
 
 
-def test_a_layer_is_shown_with_its_constants():
-    assert repr(rl.Categories(np.zeros(6), q=3)) == "Categories(6, q=3)"
-    assert repr(rl.Bits([0.0, 1.0])) == "Bits(2)"
-
-
 def biases(n):
     return RNG.normal(scale=0.7, size=n)
 
