@@ -20,21 +20,12 @@ from .register import PUBLISHED_RBMS, RBMS, REMOTE
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Vectors in the split of their source, with labels; all arrays are read-only.
+    """Vectors in the split of their source, with labels; all arrays are uint8 and read-only."""
 
-    Attributes
-    ----------
-    train, test : ndarray of uint8, shapes (n_train, n_visible), (n_test, n_visible)
-        Bits in {0, 1}.
-    train_labels, test_labels : ndarray of uint8, shapes (n_train,), (n_test,)
-        Positions in `label_names`.
-    label_names : tuple of str
-    """
-
-    train: np.ndarray
-    test: np.ndarray
-    train_labels: np.ndarray
-    test_labels: np.ndarray
+    train: np.ndarray  # (n_train, n_visible), bits in {0, 1}
+    test: np.ndarray  # (n_test, n_visible)
+    train_labels: np.ndarray  # (n_train,), positions in `label_names`
+    test_labels: np.ndarray  # (n_test,)
     label_names: tuple[str, ...]
 
     def __repr__(self) -> str:

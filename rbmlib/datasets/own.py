@@ -133,16 +133,11 @@ class Standardisation:
     Parameters
     ----------
     images : array (n_images, n_pixels)
-        The training images, bytes or numbers.
+        The training images, bytes or numbers; ValueError if a pixel is the same in all.
 
     Attributes
     ----------
     mean, std : ndarray (n_pixels,)
-
-    Raises
-    ------
-    ValueError
-        If a pixel is the same in all images: it has no standard deviation.
 
     Examples
     --------

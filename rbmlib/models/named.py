@@ -78,11 +78,9 @@ class BernoulliRBM(RBM):
 
         Raises
         ------
-        ValueError
-            If keys are missing, unknown, or could be two things, which lists the keys; or if the
-            arrays do not fit each other, or their layout is not told.
-        TypeError
-            If ``state`` is no mapping.
+        ValueError, TypeError
+            If keys are missing, unknown, or could be two things, which lists the keys; if the
+            arrays do not fit each other, or their layout is not told; if ``state`` is no mapping.
 
         Examples
         --------
