@@ -198,7 +198,7 @@ def test_a_file_that_is_not_there_is_said(tmp_path, monkeypatch):
         Estimate.load("nofile")
     with pytest.raises(ValueError, match=r"name_or_path is 'nofile', neither a file nor .*\.npz"):
         rl.load_rbm("nofile")
-    with pytest.raises(FileNotFoundError, match=r"no model file 'nofile\.npz': expected a path"):
+    with pytest.raises(FileNotFoundError, match=r"no model file 'nofile.npz': .* expected"):
         rl.load_rbm("nofile.npz")
     Path("folder").mkdir()
     with pytest.raises(ValueError, match=r"folder is a folder: expected a model"):

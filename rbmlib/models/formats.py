@@ -202,7 +202,8 @@ def read_model(path, made: Callable, layout: str | None, names: Mapping | None, 
     """
     source = Path(path).expanduser()
     if not source.is_file():
-        raise FileNotFoundError(f"no model file {str(path)!r}: expected a path to .npz or .mat")
+        what = f"no model file {str(path)!r}: there is no such file"
+        raise FileNotFoundError(f"{what}; expected the path of an .npz or .mat")
     for suffixes, line in CONVERTED_BY.items():
         if source.suffix.lower() in suffixes:
             raise ValueError(
