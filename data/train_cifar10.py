@@ -50,7 +50,7 @@ def main(names) -> None:
             final_learning_rate=0.0, momentum=0.9, batch_size=100, rng=0,
             monitor_every=2 * EPOCH, monitor=likelihoods, checkpoint=f"{name}.part.npz",
         )  # fmt: skip
-        result.rbm.save(FOLDER / f"{name}.npz")
+        result.rbm.save(FOLDER / f"{name}.npz", dtype="float32")
         record = {
             "settings": result.settings | {"data": "CIFAR-10 train, standardised by pixel"},
             "history": {key: values.tolist() for key, values in result.history.items()},

@@ -9,6 +9,7 @@ lower
 
 __version__ = "0.1.0"
 
+from . import interrupt  # noqa: F401  # isort: skip
 from . import datasets as datasets
 from . import schedules as schedules
 from .automatic.log_z import log_z as log_z

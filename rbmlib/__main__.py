@@ -7,15 +7,16 @@ import signal
 import sys
 import warnings
 
-from . import __version__
-from .commands import data, logz
+from . import __version__, commands, interrupt
 from .results import ConvergenceWarning
 
-STOPPED = 128 + signal.SIGINT
 MOVED = {"run": "sweeps are of the book, in a checkout: python -m rbmbook run SWEEP.yaml"}
+ERRORS = (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportError)
 
 
 def main(arguments=None) -> int:
+    if signal.getsignal(signal.SIGINT) is interrupt.stop:  # all is imported
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     words = sys.argv[1:] if arguments is None else list(arguments)
     with warnings.catch_warnings():
         warnings.showwarning = _say_warning
@@ -28,18 +29,11 @@ def main(arguments=None) -> int:
             return 128 + signal.SIGPIPE
         except MemoryError as error:
             return _say_error(f"not enough memory: {error}")
-        except (
-            ValueError,
-            TypeError,
-            OSError,
-            RuntimeError,
-            ArithmeticError,
-            ImportError,
-        ) as error:
+        except ERRORS as error:
             return _say_error(error)
         except KeyboardInterrupt:
-            print("stopped: nothing was written", file=sys.stderr)
-            return STOPPED
+            print(interrupt.WORDS, file=sys.stderr)
+            return interrupt.STOPPED
 
 
 def _say_error(error) -> int:
@@ -58,9 +52,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Partition functions of restricted Boltzmann machines.",
     )
     parser.add_argument("--version", action="version", version=f"rbmlib {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    logz.add_to(commands)
-    data.add_to(commands)
+    commands.add_to(parser.add_subparsers(title="commands", required=True, metavar="COMMAND"))
     return parser
 
 

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 MAX_VALUES = 2**27  # of an array in an archive: a few MB of these can hold any number of zeros
-DAMAGED = (ValueError, KeyError, TypeError, EOFError, OSError, RuntimeError,
-           zipfile.BadZipFile, zlib.error)  # fmt: skip
+ARCHIVES = (zipfile.BadZipFile, zlib.error)
+DAMAGED = (ValueError, KeyError, TypeError, OSError, RuntimeError, EOFError, *ARCHIVES)
 
 
 # writing ------------------------------------------------------------------------------------
@@ -100,23 +100,6 @@ def write_npz(path, arrays: dict, compression: int = zipfile.ZIP_DEFLATED) -> No
             archive.writestr(member, buffer.getvalue(), compress_type=compression)
 
 
-def rounded(arrays: dict, dtype) -> dict:
-    """The parameters of a model as ``dtype``; ValueError if it cannot hold them."""
-    meaning = "a type of floating-point numbers, such as np.float64"
-    try:
-        kind = np.dtype(dtype)
-    except TypeError:
-        raise ValueError(f"dtype is {dtype!r}: expected {meaning}") from None
-    if kind.kind != "f":
-        raise ValueError(f"dtype is {kind}, which would change the model: expected {meaning}")
-    with np.errstate(over="ignore"):
-        arrays = {name: array.astype(kind) for name, array in arrays.items()}
-    for name, array in arrays.items():
-        if not np.isfinite(array).all():
-            raise ValueError(f"dtype is {kind}, which cannot hold {name}: expected np.float64")
-    return arrays
-
-
 # reading ------------------------------------------------------------------------------------
 
 
@@ -147,9 +130,9 @@ def read_npz(path, names=None) -> dict[str, np.ndarray]:
 def _array(file, size: int, name: str, most: float = math.inf) -> np.ndarray:
     """An array in the format of NumPy, in a file of ``size`` bytes."""
     try:
-        readers = {(1, 0): np.lib.format.read_array_header_1_0,
-                   (2, 0): np.lib.format.read_array_header_2_0}  # fmt: skip
-        shape, by_column, dtype = readers[np.lib.format.read_magic(file)](file)
+        version = {(1, 0): "1_0", (2, 0): "2_0"}[np.lib.format.read_magic(file)]
+        header = getattr(np.lib.format, f"read_array_header_{version}")
+        shape, by_column, dtype = header(file)
     except DAMAGED:  # NumPy's own words may advise what opens the door to any code in the file
         raise ValueError(f"{name} is damaged, or no array as np.save writes them") from None
     if dtype.kind not in "buifU":

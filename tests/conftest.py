@@ -44,7 +44,7 @@ def data_folders(tmp_path, monkeypatch):
     own, cache = tmp_path / "own", tmp_path / "cache"
     own.mkdir()
     monkeypatch.setenv("RBMLIB_DATA", str(own))
-    monkeypatch.setattr("rbmlib.datasets.download.cache_folder", lambda: cache)
+    monkeypatch.setattr("rbmlib.datasets.files.cache_folder", lambda: cache)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     return SimpleNamespace(own=own, cache=cache)
 

@@ -15,6 +15,7 @@ from helpers_models import (
     SMALL,
     SMALL_LOG_Z,
     digits_path,
+    hopfield_rbm,
     quiet_path,
 )
 from helpers_stats import (
@@ -128,7 +129,7 @@ def test_intervals_of_converged_runs_cover_though_the_same_weights_select_them(
     At least 92%, and below 99% (the interval is wide on purpose), up to 2.6 standard errors of the
     count. Selection is real: the other runs lie higher.
     """
-    rbm = rl.testsystems.hopfield_rbm(100, 6, rng=1)
+    rbm = hopfield_rbm(100, 6, rng=1)
     log_z = rl.exact(rbm).log_z
     path = quiet_path(rbm, None)
     run = run_quietly(path, rl.schedules.linear(n_steps), n_repeats * size, rng=0, n_recorded=2)

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import re
+import signal
 import subprocess
 import sys
 import warnings
@@ -15,9 +16,9 @@ import pytest
 from helpers_models import coupled_rbm
 
 import rbmlib as rl
+from rbmlib import commands
 from rbmlib.__main__ import main
-from rbmlib.commands import logz
-from rbmlib.commands.logz import _interval
+from rbmlib.commands import _interval
 
 
 @pytest.fixture(scope="module")
@@ -124,18 +125,18 @@ def test_json_is_one_object_and_equals_the_saved_estimate(saved, model, tmp_path
     [
         (["no-such-model"], ["no-such-model", "expected one of"]),
         (["missing.npz"], ["missing.npz"]),
-        (["MODEL", "--budget", "0"], ["budget_seconds"]),
-        (["MODEL", "--steps", "0", "--estimate"], ["n_steps is 0"]),
-        (["MODEL", "--steps", "9", "--budget", "9"], ["--budget", "--steps"]),
-        (["MODEL", "--chains", "50"], ["--chains: expected together with --steps"]),
+        (["MODEL", "--budget", "0"], ["--budget is 0.0"]),
+        (["MODEL", "--steps", "0", "--estimate"], ["--steps is 0"]),
+        (["MODEL", "--steps", "9", "--budget", "9"], ["--budget is 9.0 and --steps is 9"]),
+        (["MODEL", "--chains", "50"], ["--chains is 50 without --steps: expected both"]),
         (["MODEL", "--threshold", "0.5"], ["--threshold is 0.5", "--data"]),
         (["MODEL", "--data", "mnist", "--threshold", "0.5"], ["--threshold is 0.5"]),
         (["MODEL", "--data", "rows.txt"], ["--data", "rows.txt", ".csv"]),
         (["pcd_20", "--layout", "hidden_visible"], ["pcd_20", "registered"]),
         (["MODEL", "--data", "absent.npy"], ["--data", "absent.npy"]),
         (["MODEL", "--save", "absent/x.json"], ["--save", "absent/x.json"]),
-        (["MODEL", "--threads", "0", "--estimate"], ["n_threads"]),
-        (["MODEL", "--seed", "-3", "--estimate"], ["rng"]),
+        (["MODEL", "--threads", "0", "--estimate"], ["--threads is 0"]),
+        (["MODEL", "--seed", "-3", "--estimate"], ["--seed is -3"]),
     ],
 )
 def test_wrong_input_is_one_clear_line(saved, arguments, words):
@@ -159,10 +160,45 @@ def test_an_interrupt_is_one_line(saved, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(logz, "log_z", interrupted)
+    monkeypatch.setattr(commands, "log_z", interrupted)
     done = run("logz", saved)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "stopped: nothing was written\n"
+
+
+IMPORTING = """
+import os, runpy, signal, sys
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "rbmlib.models":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+sys.argv, sys.orig_argv = {argv}, ["python", *{argv}, "rbmlib", "data"]
+import rbmlib
+"""
+
+
+def test_an_interrupt_of_the_imports_is_one_line_too():
+    """For programs that import the library it is what it was."""
+    for argv, code, words in (
+        (["-m"], 130, "stopped: nothing was written"),
+        (["/usr/bin/rbmlib"], 130, "stopped: nothing was written"),
+        (["mine.py"], -signal.SIGINT, "KeyboardInterrupt"),
+    ):
+        command = [sys.executable, "-c", IMPORTING.format(argv=argv)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == code
+        assert done.stderr.splitlines()[-1] == words
+        assert (code == 130) == (len(done.stderr.splitlines()) == 1)
+
+
+def test_an_argument_of_python_is_said_as_an_option(tmp_path):
+    weights = np.ones((3, 3))
+    np.savez(tmp_path / "square.npz", W=weights, b=np.zeros(3), c=np.zeros(3))
+    done = run("logz", str(tmp_path / "square.npz"))
+    assert "--layout visible_hidden" in done.stderr
+    assert "layout=" not in done.stderr
+    assert "MODEL is 'nofile'" in run("logz", "nofile").stderr
 
 
 def test_compiling_is_told_once(saved, monkeypatch):
@@ -175,8 +211,8 @@ def test_compiling_is_told_once(saved, monkeypatch):
 
     run("logz", saved)  # compiles what it needs
     assert run("logz", saved).stderr == ""
-    monkeypatch.setattr(logz, "log_z", compiling)
-    assert run("logz", saved).stderr == logz.COMPILING + "\n"
+    monkeypatch.setattr(commands, "log_z", compiling)
+    assert run("logz", saved).stderr == commands.COMPILING + "\n"
 
 
 def test_what_sweeps_are_run_by_is_said():

@@ -8,6 +8,7 @@ from helpers_stats import assert_no_rejection, chi_square_p, log_sum, two_sided
 
 import rbmlib as rl
 from rbmbook.step_sizes import ShapedWalk, adapt_covariances, adapt_step_sizes
+from rbmbook.testsystems import tempered_log_z
 from rbmlib import DensityPath, GaussianMixture
 from rbmlib.numerics import ChainStream
 from rbmlib.paths.hmc import Transition
@@ -59,11 +60,9 @@ def test_tempered_log_z_against_sums_over_the_plane():
     points, cell = plane()
     path, betas = DensityPath(UNEVEN, 6.0), np.array([-1e-3, 0.0, 0.01, 0.3, 1.0, 1.001])
     wanted = log_sum(path.log_density(points, betas), axis=0) + cell
-    found = rl.testsystems.tempered_log_z(UNEVEN, 6.0, betas)
+    found = tempered_log_z(UNEVEN, 6.0, betas)
     np.testing.assert_allclose(found, wanted, atol=1e-9)
-    assert rl.testsystems.tempered_log_z(MIXTURE, 30.0, [0.0, 1.0]) == pytest.approx(
-        [0, LOG_Z], abs=1e-9
-    )
+    assert tempered_log_z(MIXTURE, 30.0, [0.0, 1.0]) == pytest.approx([0, LOG_Z], abs=1e-9)
 
 
 def test_path_is_linear_in_beta_and_made_of_models():
@@ -171,7 +170,7 @@ def test_adapted_covariances_are_those_of_the_densities():
     mean = found.path.covariances.mean(axis=0)
     np.testing.assert_allclose(found.fixed.covariances, np.broadcast_to(mean, (31, 10, 10)))
     assert own[-1, 0] == pytest.approx(0.5 + 2.5**2, rel=0.25)  # within and between the modes
-    truth = rl.testsystems.tempered_log_z(MIXTURE, 30.0, BETAS)
+    truth = tempered_log_z(MIXTURE, 30.0, BETAS)
     trips = [
         rl.simulated_tempering(p, BETAS, truth, 200, 500, rng=2, n_blocks=1).round_trips
         for p in (found.path, found.fixed)
@@ -201,7 +200,7 @@ def test_adapted_steps_meet_their_target_at_every_beta(adapted):
 @pytest.mark.statistical
 def test_adapted_steps_make_more_round_trips_than_their_mean(adapted):
     """A lower bound of 99.9% on the ratio is above 1."""
-    truth = rl.testsystems.tempered_log_z(MIXTURE, 30.0, BETAS)
+    truth = tempered_log_z(MIXTURE, 30.0, BETAS)
     trips = [
         rl.simulated_tempering(path, BETAS, truth, 100, 400, rng=2, n_blocks=1).round_trips
         for path in (adapted.path, adapted.fixed)
@@ -224,7 +223,7 @@ def test_every_estimator_finds_log_z(adapted):
     }
     for name, e in estimates.items():
         assert abs(e.log_z - LOG_Z) < 4 * e.std_error < 0.8, name
-    z = (run.log_z_path - rl.testsystems.tempered_log_z(MIXTURE, 30.0, BETAS))[1:]
+    z = (run.log_z_path - tempered_log_z(MIXTURE, 30.0, BETAS))[1:]
     assert_no_rejection(two_sided(z / run.trace["std_error"][1:]), "betas")
 
 
@@ -272,7 +271,7 @@ BAD = {
     "step_sizes go down": lambda: DensityPath(MIXTURE, 30.0, step_sizes=0.0),
     "step_betas": lambda: DensityPath(MIXTURE, 30.0, step_betas=[0.0, 0.5]),
     "path is a": lambda: adapt_step_sizes(MIXTURE, BETAS),
-    "mixture has means": lambda: rl.testsystems.tempered_log_z(
+    "mixture has means": lambda: tempered_log_z(
         GaussianMixture([[0.0, 0.0], [1.0, 1.0]], 1.0), 2.0, [0.0, 1.0]
     ),
     "distance is": lambda: rl.testsystems.two_gaussians(distance=-1),

@@ -11,10 +11,8 @@ from helpers_published import CONTENT, SHA256
 
 from rbmlib import datasets
 from rbmlib.datasets import DataCorrupt, DataUnavailable, files
-from rbmlib.datasets import download as _download
 from rbmlib.datasets import register as _register
-from rbmlib.datasets.download import Remote
-from rbmlib.datasets.register import COMMITTED
+from rbmlib.datasets.register import COMMITTED, Remote
 
 
 @pytest.fixture
@@ -121,7 +119,7 @@ def test_download_of_another_file_is_refused(server, data_folders, monkeypatch):
 
 
 def test_silent_server_times_out(data_folders, monkeypatch):
-    monkeypatch.setattr(_download, "TIMEOUT", 0.2)
+    monkeypatch.setattr(files, "TIMEOUT", 0.2)
     start = time.monotonic()
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/file"

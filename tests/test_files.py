@@ -140,9 +140,9 @@ def test_no_model_is_saved_that_could_not_be_read(tmp_path):
     cases = [rl.GaussianRBM([[1e39]]), rl.GaussianRBM([[1.0]], [1e300]), rl.LeakyRBM(weights)]
     for rbm in cases:
         with pytest.raises(ValueError, match=r"dtype is float32.*float64"):
-            rbm.save(tmp_path / "m.npz")
+            rbm.save(tmp_path / "m.npz", dtype=np.float32)
         assert not list(tmp_path.iterdir())
-        rbm.save(tmp_path / "m.npz", dtype=np.float64)
+        rbm.save(tmp_path / "m.npz")
         again = rl.load_rbm(tmp_path / "m.npz")
         assert type(again) is type(rbm)
         assert (again.weights == rbm.weights).all()
@@ -181,6 +181,28 @@ def test_arrays_are_refused_by_their_headers(tmp_path, weights, words):
     with pytest.raises(ValueError, match=rf"m\.npz.*({words})") as caught:
         rl.load_rbm(tmp_path / "m.npz")
     assert "pickle" not in str(caught.value)
+
+
+def test_a_saved_model_keeps_its_orthogonal_columns(tmp_path):
+    """Rounded to single precision they would not be orthogonal, and log Z not known."""
+    rbm = rl.testsystems.orthogonal_leaky_rbm(12, 5, rng=1)
+    rbm.save(tmp_path / "m.npz")
+    again = rl.load_rbm(tmp_path / "m.npz")
+    assert (again.weights == rbm.weights).all()
+    assert again.exact_log_z() == rbm.exact_log_z()
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"path is 'nofile': .* that Estimate.save has"):
+        Estimate.load("nofile")
+    with pytest.raises(ValueError, match=r"name_or_path is 'nofile', neither a file nor .*\.npz"):
+        rl.load_rbm("nofile")
+    with pytest.raises(FileNotFoundError, match=r"no model file 'nofile.npz': .* expected"):
+        rl.load_rbm("nofile.npz")
+    Path("folder").mkdir()
+    with pytest.raises(ValueError, match=r"folder is a folder: expected a model"):
+        rl.load_rbm("folder")
 
 
 def test_load_rbm_names_its_argument():
@@ -239,7 +261,7 @@ def test_a_committed_model_is_never_written_over(here, capsys):
 
 
 def test_input_that_would_take_all_memory_is_refused(here, capsys):
-    assert "budget_seconds is 1000000000.0" in refused(capsys, "logz", "m.npz", "--budget", "1e9")
+    assert "--budget is 1000000000.0" in refused(capsys, "logz", "m.npz", "--budget", "1e9")
     Path("empty.npy").touch()
     Path("lies.npy").write_bytes(header((10**12, 12)) + bytes(96))
     np.save("wide.npy", np.ones((5, 13)))
@@ -261,7 +283,7 @@ def test_memory_that_is_not_enough_is_one_line(here, capsys, monkeypatch):
     def fails(*_, **__):
         raise MemoryError("Unable to allocate 8 GiB")
 
-    monkeypatch.setattr("rbmlib.commands.logz.log_z", fails)
+    monkeypatch.setattr("rbmlib.commands.log_z", fails)
     assert "not enough memory: Unable" in refused(capsys, "logz", "m.npz")
 
 

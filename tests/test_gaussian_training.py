@@ -8,7 +8,7 @@ from scipy.special import expit
 
 import rbmlib as rl
 from rbmbook import experiments as tasks
-from rbmlib.models import leaky
+from rbmlib.models import normal
 from rbmlib.training import gaussian as gaussian_training
 from rbmlib.training.gaussian import _Learner
 
@@ -137,7 +137,7 @@ def test_chains_have_the_law_of_sweeps_on_visible_units(hidden):
 def test_annealed_chains_start_from_the_gaussian():
     """At leakiness 1 Gibbs sampling is exact, so the law is that Gaussian after any sweeps."""
     rbm, _, found = chains(40_000, "leaky", leakiness=1.0)
-    mean, precision, _ = leaky.gaussian(rbm.with_leakiness(1.0))
+    mean, precision, _ = normal.gaussian(rbm.with_leakiness(1.0))
     exact = np.random.default_rng(2).multivariate_normal(mean, np.linalg.inv(precision), 40_000)
     assert_same_law(found, exact)
 
@@ -147,7 +147,7 @@ def test_annealed_chains_follow_algorithm_2(method, n_sweeps):
     rbm, v, found = chains(40_000, method, n_sweeps=n_sweeps)
     rng = np.random.default_rng(6)
     if method == "leaky":
-        mean, precision, _ = leaky.gaussian(rbm.with_leakiness(1.0))
+        mean, precision, _ = normal.gaussian(rbm.with_leakiness(1.0))
         v = rng.multivariate_normal(mean, np.linalg.inv(precision), 40_000)
     for k in range(1, n_sweeps + 1):
         v = rbm.with_leakiness(1 - k / n_sweeps * 0.9).gibbs(v, rng)

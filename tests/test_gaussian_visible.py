@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 import rbmlib as rl
 from rbmlib import GaussianRBM, LeakyRBM
-from rbmlib.models import leaky
+from rbmlib.models import normal
 
 RNG = np.random.default_rng(5)
 W = RNG.normal(size=(4, 3)) * 0.3
@@ -107,7 +107,7 @@ def test_log_z_of_orthogonal_columns_is_that_of_quadrature():
 
 def test_gaussian_of_leakiness_one():
     rbm = LeakyRBM(W[:2], B[:2], A, leakiness=1.0)
-    mean, precision, log_z = leaky.gaussian(rbm)
+    mean, precision, log_z = normal.gaussian(rbm)
 
     def density(y, x):
         return np.exp(rbm.log_density([[x, y]])[0])
@@ -123,7 +123,7 @@ def test_exact_samples_of_orthogonal_columns():
                      leakiness=0.05)  # fmt: skip
     model, span = rbm.reduced()
     u = span.coordinates(rbm.exact_samples(20_000, 0))
-    log_mass, mean, sd, end = leaky.pieces(model)
+    log_mass, mean, sd, end = normal.pieces(model)
     p = []
     for j in range(2):
         share = np.exp(log_mass[:, j] - log_sum(log_mass[:, j]))

@@ -6,6 +6,7 @@ from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, A, B, W, assert_ref
 
 import rbmlib as rl
 from rbmbook import images, step_sizes
+from rbmbook.testsystems import tempered_log_z
 from rbmlib import datasets, hmc, schedules, testsystems
 
 GAUSSIAN = rl.GaussianRBM(W)
@@ -57,7 +58,7 @@ SILENT = {
     "threads later": (lambda: rl.LogZTracker(B, n_threads="two"), "n_threads is 'two'"),
     "number in words": (lambda: testsystems.two_mode_rbm(4, strength="3"), "strength is '3'"),
     "beyond the path": (
-        lambda: testsystems.tempered_log_z(MIXTURE, 4.0, [-1.0, 1.0]),
+        lambda: tempered_log_z(MIXTURE, 4.0, [-1.0, 1.0]),
         "betas run from -1.0 to 1.0",
     ),
     "in full": (lambda: images.load_cifar10(full="False"), "full is 'False'"),
@@ -92,7 +93,7 @@ NAMELESS = {
     "ragged bias": (lambda: testsystems.independent_rbm(RAGGED, A), "visible_bias is not an"),
     "tilt": (lambda: testsystems.two_mode_rbm(4, tilt="up"), "tilt is 'up'"),
     "norm": (lambda: testsystems.orthogonal_leaky_rbm(5, 3, norm="long"), "norm is 'long'"),
-    "mixture": (lambda: testsystems.tempered_log_z(3, 4.0, BETAS), "mixture is a int"),
+    "mixture": (lambda: tempered_log_z(3, 4.0, BETAS), "mixture is a int"),
     "list as a name": (lambda: rl.load_rbm([]), "name_or_path is []"),
     "file": (lambda: datasets.committed(3), "file is a int"),
     "published": (lambda: datasets.fetch(None), "name is a NoneType"),

@@ -11,9 +11,9 @@ from scipy.io import savemat
 import rbmlib as rl
 from rbmbook import images
 from rbmlib.datasets import DataCorrupt
-from rbmlib.datasets import download as _download
-from rbmlib.datasets.download import Remote
-from rbmlib.datasets.standardisation import check_standardised
+from rbmlib.datasets import files as _files
+from rbmlib.datasets.own import check_standardised
+from rbmlib.datasets.register import Remote
 
 RNG = np.random.default_rng(0)
 SMALL = RNG.integers(0, 256, (4, images.N_PIXELS), np.uint8)
@@ -30,7 +30,7 @@ def own(tmp_path, monkeypatch):
     folder = tmp_path / "own"
     folder.mkdir()
     monkeypatch.setenv("RBMLIB_DATA", str(folder))
-    monkeypatch.setattr(_download, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(_files, "cache_folder", lambda: tmp_path / "cache")
     return folder
 
 

@@ -8,7 +8,7 @@ import pytest
 from rbmbook import leaky_bias, leaky_mixing
 from rbmbook.experiments.leaky_rbm.mixing import _mean_distance, slanted
 from rbmbook.experiments.leaky_rbm.single import SUMS, _single_precision
-from rbmlib.models.leaky import has_orthogonal_columns
+from rbmlib.models.normal import has_orthogonal_columns
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
 from rbmlib.paths.moves import LEAKY
 

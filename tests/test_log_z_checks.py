@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers_models import hopfield_rbm
 from scipy import stats
 
 import rbmlib as rl
@@ -104,7 +105,7 @@ def test_chains_go_where_the_error_is(monkeypatch):
 )
 def test_data_are_advised_where_none_were_given(given, advised):
     """A run that is far too short: what may help is more steps, and data if a model came alone."""
-    rbm = rl.testsystems.hopfield_rbm(12, 4, strength=9.0, rng=0)
+    rbm = hopfield_rbm(12, 4, strength=9.0, rng=0)
     model = rl.GeometricPath(rbm) if "path" in given else rbm
     more = {name: value for name, value in given.items() if name != "path"}
     with pytest.warns(rl.ConvergenceWarning, match="do not trust this value") as said:

@@ -26,6 +26,11 @@ def parameters(n_visible, n_hidden, seed=3, spread=1.5):
 # densities --------------------------------------------------------------------------------
 
 
+def test_a_layer_is_shown_with_its_constants():
+    assert repr(rl.Categories(np.zeros(6), q=3)) == "Categories(6, q=3)"
+    assert repr(rl.Bits([0.0, 1.0])) == "Bits(2)"
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("log_scale", [0.0, -2.5])
 def test_densities_are_sums_of_the_joint_density(shape, log_scale):

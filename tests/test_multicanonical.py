@@ -8,6 +8,7 @@ from helpers_refusals import PATH, assert_refused
 from helpers_stats import all_states, chi_square_p, log_sum, rbm_table, state_index
 
 import rbmlib as rl
+from rbmbook.testsystems import first_order_rbm
 
 code = importlib.import_module("rbmlib.estimators.multicanonical")
 STRONG = rl.testsystems.random_rbm(n_visible=6, n_hidden=4, coupling=3.0, rng=0)
@@ -22,14 +23,14 @@ def energies(path, states):
 
 def test_log_z_of_two_phases_is_that_of_enumeration():
     for tilt in (0.0, 2.5):
-        rbm, log_z = rl.testsystems.first_order_rbm(9, 5, strength=3.0, tilt=tilt)
+        rbm, log_z = first_order_rbm(9, 5, strength=3.0, tilt=tilt)
         assert log_z == pytest.approx(float(log_sum(rbm_table(rbm))), abs=1e-10)
-    few = rl.testsystems.first_order_rbm(60, 12)
+    few = first_order_rbm(60, 12)
     assert few[1] == pytest.approx(rl.exact(few[0], progress=False).log_z, abs=1e-9)
 
 
 def test_two_phases_weigh_the_same_and_nearly_nothing_lies_between():
-    rbm, log_z = rl.testsystems.first_order_rbm()
+    rbm, log_z = first_order_rbm()
     on = np.tril(np.ones((121, 120)), -1)  # n units on, of each n
     log_binomial = np.array([log_sum_of_ratios(n, 120) for n in range(121)])
     share = np.exp(rbm.log_density(on) + log_binomial - log_z)
@@ -99,7 +100,7 @@ def test_error_bar_is_the_spread_of_runs():
 
 @pytest.mark.statistical
 def test_it_crosses_where_annealing_does_not():
-    rbm, log_z = rl.testsystems.first_order_rbm(80, 20)
+    rbm, log_z = first_order_rbm(80, 20)
     path = rl.GeometricPath(rbm, base=np.zeros(80))
     annealed = rl.ais(path, rl.schedules.linear(2000), 200, 0, progress=False)
     assert annealed.converged
@@ -117,7 +118,7 @@ def test_a_round_trip_is_two_passages():
 
 
 def test_too_short_a_run_is_flagged():
-    rbm, _ = rl.testsystems.first_order_rbm(60, 15)
+    rbm, _ = first_order_rbm(60, 15)
     with pytest.warns(rl.ConvergenceWarning, match="multicanonical: .*round trips of a chain"):
         found = rl.multicanonical(rl.GeometricPath(rbm, np.zeros(60)), 6, 8, 0, progress=False)
     assert not found.converged
@@ -145,7 +146,7 @@ REFUSED = {
     "one chain": (lambda: rl.multicanonical(PATH, 1), "n_chains is 1"),
     "sweeps": (lambda: rl.multicanonical(PATH, n_sweeps=3), "n_sweeps is 3"),
     "learning": (lambda: rl.multicanonical(PATH, n_learning=-1), "n_learning is -1"),
-    "strength": (lambda: rl.testsystems.first_order_rbm(strength=-1.0), "strength is -1.0"),
+    "strength": (lambda: first_order_rbm(strength=-1.0), "strength is -1.0"),
 }
 
 

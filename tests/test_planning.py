@@ -6,17 +6,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers_models import hopfield_rbm
 
 import rbmlib as rl
 from rbmlib.checks import generator
 from rbmlib.estimators.rts import TRIPS
 from rbmlib.sampling import planning
 
-MODES = rl.testsystems.hopfield_rbm(100, 8, strength=2.5, rng=3)  # a round trip: 120 sweeps
+MODES = hopfield_rbm(100, 8, strength=2.5, rng=3)  # a round trip: 120 sweeps
 PATH = rl.GeometricPath(MODES)
 SMALL = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0))
 ESTIMATORS = [rl.sams, rl.wang_landau, rl.rts, rl.mbar, rl.ti]
-FROZEN = rl.GeometricPath(rl.testsystems.hopfield_rbm(60, 4, strength=12.0, rng=0), np.zeros(60))
+FROZEN = rl.GeometricPath(hopfield_rbm(60, 4, strength=12.0, rng=0), np.zeros(60))
 
 
 def assert_right(run, truth):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib.models import projection
+from rbmlib.models import normal
 
 RNG = np.random.default_rng(0)
 
@@ -28,8 +28,8 @@ def test_nothing_to_clip_changes_nothing():
     w = RNG.normal(size=(6, 3))
     w *= 0.999 / np.linalg.norm(w, 2)
     np.testing.assert_array_equal(rl.project_weights(w), w)
-    assert projection.clipping(w.T @ w, 0.9999) is None
-    assert projection.clipping(w.T @ w, 0.998).vectors.shape == (3, 1)
+    assert normal.clipping(w.T @ w, 0.9999) is None
+    assert normal.clipping(w.T @ w, 0.998).vectors.shape == (3, 1)
 
 
 def test_projection_is_the_nearest_point():
@@ -46,7 +46,7 @@ def test_projection_is_the_nearest_point():
 
 def test_gram_after_the_projection():
     w = RNG.normal(size=(8, 5))
-    clip = projection.clipping(w.T @ w, 0.7)
+    clip = normal.clipping(w.T @ w, 0.7)
     after = rl.project_weights(w, 0.7)
     np.testing.assert_allclose(clip.gram(w.T @ w), after.T @ after, atol=1e-12)
 
@@ -72,5 +72,5 @@ def test_wrong_bounds(largest):
 
 def test_what_is_clipped_says_the_largest_singular_value():
     w = np.random.default_rng(3).normal(size=(6, 4))
-    found = projection.clipping(w.T @ w, 0.5)
+    found = normal.clipping(w.T @ w, 0.5)
     assert found.largest == pytest.approx(np.linalg.svd(w, compute_uv=False).max())

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from helpers_published import CONTENT, SHA256
 
+from rbmbook import images
 from rbmlib import datasets
 from rbmlib.datasets import register as _register
-from rbmlib.datasets.download import Remote
+from rbmlib.datasets.register import Remote
 
 
 def test_load_course_test(data_folders, monkeypatch):
@@ -19,10 +20,10 @@ def test_load_course_test(data_folders, monkeypatch):
     savemat(data_folders.own / "test.mat", {"testbatchdata": batches})
     sha256 = hashlib.sha256((data_folders.own / "test.mat").read_bytes()).hexdigest()
     monkeypatch.setitem(_register.REMOTE, "course_test", Remote("test.mat", "https://x/", sha256))
-    images = datasets.load_course_test.__wrapped__()
-    assert images.dtype == np.uint8
-    np.testing.assert_array_equal(images, rows)
-    assert not images.flags.writeable
+    found = images.load_course_test.__wrapped__()
+    assert found.dtype == np.uint8
+    np.testing.assert_array_equal(found, rows)
+    assert not found.flags.writeable
 
 
 def test_load_rbm_from_a_path_and_by_name(data_folders, monkeypatch):
@@ -40,16 +41,16 @@ def test_load_rbm_from_a_path_and_by_name(data_folders, monkeypatch):
 
 
 def test_unknown_rbm_names_the_known_ones():
-    with pytest.raises(ValueError, match=r"RBM 'h_500' \(did you mean 'h500'\?\)") as caught:
+    with pytest.raises(
+        ValueError, match=r"name_or_path is 'h_500', neither .*RBM \(did you mean 'h500'\?\)"
+    ) as caught:
         datasets.load_rbm("h_500")
-    names = [
-        *_register.COMMITTED_RBMS, *_register.COMMITTED_GAUSSIAN, *_register.PUBLISHED_RBMS
-    ]  # fmt: skip
-    assert f"expected one of {', '.join(names)}; a path to an .npz or .mat" in str(caught.value)
+    names = [*_register.COMMITTED_RBMS, *_register.PUBLISHED_RBMS]
+    assert f"expected one of {', '.join(names)}; or the path of an .npz" in str(caught.value)
 
 
 def test_missing_rbm_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no RBM at .*mine\.npz"):
+    with pytest.raises(FileNotFoundError, match=r"no model file .*mine\.npz"):
         datasets.load_rbm(tmp_path / "mine.npz")
 
 

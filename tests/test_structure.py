@@ -21,7 +21,7 @@ TOP_LEVEL = {
 
 # Rooms from the lowest: a module imports rooms of a lower level, or its own room.
 LEVELS = [
-    {"_kernels"},
+    {"_kernels", "interrupt"},
     {"checks", "context", "numerics", "estimate", "results", "files"},
     {"models"},
     {"datasets", "paths"},

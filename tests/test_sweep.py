@@ -280,7 +280,7 @@ def test_nothing_is_downloaded_for_what_lies_in_the_table(
     """`run` in a fresh checkout, whose tables need published models that are not there."""
     monkeypatch.delenv("RBMLIB_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("rbmlib.datasets.rbms.fetch", None)  # which would
+    monkeypatch.setattr("rbmlib.datasets.named.fetch", None)  # which would
     source = str(repository / "book" / "scales" / "ais_bounds.yaml")
     assert main(["run", source, "--dry-run"]) == 0
     assert capsys.readouterr().out == "ais_bounds: 24 tasks, 0 to do (none)\n"

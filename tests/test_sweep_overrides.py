@@ -137,8 +137,8 @@ def test_dry_run_looks_at_the_folder(source, capsys):
 
 def test_dry_run_downloads_nothing(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("RBMLIB_DATA", str(tmp_path))
-    monkeypatch.setattr(rl.datasets.download, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(rl.datasets.rbms, "fetch", None)  # which would
+    monkeypatch.setattr(rl.datasets.files, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(rl.datasets.named, "fetch", None)  # which would
     (tmp_path / "mine.yaml").write_text("grids: [{model: h10, n_temperatures: 20, seed: 0}]")
     assert main(["run", str(tmp_path / "mine.yaml"), "--dry-run"]) == 0
     assert "h10 will be downloaded" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Colour images of the chapters: CIFAR-10, SVHN, the files they come in, the order of pixels.
+"""Images of the chapters: CIFAR-10, SVHN, their files and the order of pixels; a course's digits.
 
 A picture of 32 x 32 colour pixels is a vector of 3,072 bytes in CIFAR's own order: all red
 values row by row from the top left corner, then all green ones, then all blue ones.
@@ -11,9 +11,10 @@ import tarfile
 
 import numpy as np
 
-from rbmlib import Standardisation
+from rbmlib import Standardisation, datasets
 from rbmlib.datasets import Dataset, committed
-from rbmlib.datasets.download import Remote, find, found_or_downloaded
+from rbmlib.datasets.files import find, found_or_downloaded
+from rbmlib.datasets.register import Remote
 
 SIDE = 32
 N_PIXELS = 3 * SIDE * SIDE
@@ -215,3 +216,21 @@ def from_differences(coded: np.ndarray) -> np.ndarray:
     d = d.cumsum(axis=2, dtype=np.uint8).cumsum(axis=3, dtype=np.uint8)
     d[:, [0, 2]] += d[:, [1]]
     return d.reshape(-1, N_PIXELS)
+
+
+@functools.cache
+def load_course_test() -> np.ndarray:
+    """Return the binarised MNIST test images published with the h models, uint8 (10000, 784).
+
+    They are not those of `datasets.load_mnist`: the images are shuffled, and a pixel was set to 1
+    at random with its grey level / 255 as probability. The report takes its base rate from them.
+    Raises DataCorrupt and DataUnavailable as `datasets.fetch`.
+    """
+    from scipy.io import loadmat
+
+    file, name = datasets.fetch("course_test"), "testbatchdata"
+    batches = loadmat(file, variable_names=[name])[name]
+    # (image in batch, pixel, batch) to (batch, image in batch, pixel)
+    images = batches.transpose(2, 0, 1).reshape(-1, batches.shape[1])
+    images.setflags(write=False)
+    return images

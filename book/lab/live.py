@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rbmlib import datasets
-from rbmlib.datasets.reference import Reference
+from rbmlib.datasets import Reference
 from rbmlib.models import BernoulliRBM
 from rbmlib.paths.bases import base_rate, mean_field_bias
 

@@ -8,19 +8,18 @@ otherwise. Every binary file is checked against the SHA-256 in ``datasets/regist
 it is opened; a file that differs is refused, never overwritten.
 """
 
-from .data import Dataset as Dataset
-from .data import load_course_test as load_course_test
-from .data import load_dna as load_dna
-from .data import load_mnist as load_mnist
-from .download import DataCorrupt as DataCorrupt
-from .download import DataUnavailable as DataUnavailable
-from .download import cache_folder as cache_folder
+from .files import DataCorrupt as DataCorrupt
+from .files import DataUnavailable as DataUnavailable
+from .files import cache_folder as cache_folder
 from .files import committed as committed
 from .files import fetch as fetch
-from .rbms import RBMInfo as RBMInfo
-from .rbms import list_rbms as list_rbms
-from .rbms import load_rbm as load_rbm
-from .reference import Reference as Reference
-from .reference import load_reference as load_reference
-from .rows import load_rows as load_rows
-from .standardisation import Standardisation as Standardisation
+from .named import Dataset as Dataset
+from .named import RBMInfo as RBMInfo
+from .named import Reference as Reference
+from .named import list_rbms as list_rbms
+from .named import load_dna as load_dna
+from .named import load_mnist as load_mnist
+from .named import load_rbm as load_rbm
+from .named import load_reference as load_reference
+from .own import Standardisation as Standardisation
+from .own import load_rows as load_rows

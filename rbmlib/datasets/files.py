@@ -1,26 +1,32 @@
-"""Files of the package, and published ones: found, checked, downloaded."""
+"""Files of the package, and published ones: found on this machine or downloaded, then checked."""
 
 import difflib
+import hashlib
+import os
+import sys
+import warnings
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ..checks import instance
-from .download import DataCorrupt, DataUnavailable, check, found_or_downloaded, user_folder
-from .register import COMMITTED, REMOTE
+from .register import COMMITTED, REMOTE, Remote
 
 INSTALLED = "_data"  # the folder data of the repository, in the package
+TIMEOUT = 30  # seconds without an answer from a server
+
+
+class DataUnavailable(RuntimeError):
+    """A file is neither on this machine nor could it be downloaded."""
+
+
+class DataCorrupt(RuntimeError):
+    """A file is there, but is not the one it should be."""
 
 
 def committed(file: str) -> Path:
     """Return the path of a committed file, its SHA-256 checked if it is binary.
 
-    Parameters
-    ----------
-    file : str
-        Path in the data folder, such as ``"published/varopt_table1.csv"``.
-
-    Returns
-    -------
-    Path
+    ``file`` is a path in the data folder, such as ``"published/varopt_table1.csv"``.
 
     Raises
     ------
@@ -47,7 +53,7 @@ def committed(file: str) -> Path:
     if not path.is_file():
         raise DataCorrupt(f"{path} is missing; {remedy}")
     if file in COMMITTED:
-        check(path, COMMITTED[file], remedy)
+        _check(path, COMMITTED[file], remedy)
     elif path.suffix == ".npz":
         raise DataCorrupt(
             f"{path} is not in the register of committed files; "
@@ -56,9 +62,16 @@ def committed(file: str) -> Path:
     return path
 
 
+def _data_folder() -> Path:
+    """The folder of the committed files: in the installed package, or in the checkout."""
+    package = Path(__file__).parents[1]
+    installed = package / INSTALLED
+    return installed if installed.is_dir() else package.parent / "data"
+
+
 def _of_checkout(file: str) -> Path:
     """A file that the installed package does without, in the folder ``$RBMLIB_DATA``."""
-    folder = user_folder()
+    folder = _user_folder()
     if folder is not None and (folder / file).is_file():
         return folder / file
     expected = f", with SHA-256 {COMMITTED[file]}" if file in COMMITTED else ""
@@ -69,28 +82,12 @@ def _of_checkout(file: str) -> Path:
     )
 
 
-def _data_folder() -> Path:
-    """Return the folder of the committed files: in the installed package, or in the checkout."""
-    package = Path(__file__).parents[1]
-    installed = package / INSTALLED
-    return installed if installed.is_dir() else package.parent / "data"
-
-
 def fetch(name: str) -> Path:
     """Return the path of a published file, downloading it if it is nowhere on this machine.
 
     Looks in the folder ``$RBMLIB_DATA`` if that is set (it is only read), then in
-    :func:`cache_folder`, and downloads to the latter.
-
-    Parameters
-    ----------
-    name : str
-        One of "h10", "h20", "h100", "h500", "salakhutdinov_cd25_500" (RBMs), or "course_test"
-        (their binarised test set).
-
-    Returns
-    -------
-    Path
+    :func:`cache_folder`, and downloads to the latter. ``name`` is one of "h10", "h20", "h100",
+    "h500", "salakhutdinov_cd25_500" (RBMs), or "course_test" (their binarised test set).
 
     Raises
     ------
@@ -107,8 +104,83 @@ def fetch(name: str) -> Path:
     return found_or_downloaded(name, REMOTE[name])
 
 
+def found_or_downloaded(name: str, remote: Remote) -> Path:
+    """The checked local file of a published one, as `fetch` explains."""
+    return find(remote) or _download(name, remote)
+
+
 def suggest(name: str, known) -> str:
     """Words for the end of an error: the nearest known name, and all of them."""
     close = difflib.get_close_matches(name, known, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     return f"{hint}: expected one of {', '.join(known)}"
+
+
+def find(remote: Remote) -> Path | None:
+    """The checked local file of a published one, or None if there is none."""
+    for folder, remedy in (
+        (_user_folder(), "replace or remove it (rbmlib never writes to $RBMLIB_DATA)"),
+        (cache_folder(), f"delete it and ask again, or put the file of {remote.url} in its place"),
+    ):
+        if folder is not None and (folder / remote.file).is_file():
+            _check(folder / remote.file, remote.sha256, remedy)
+            return folder / remote.file
+    return None
+
+
+def cache_folder() -> Path:
+    """Return the folder that downloads go to: "rbmlib" in the user's cache folder."""
+    return Path(_import_pooch().os_cache("rbmlib"))
+
+
+def _user_folder() -> Path | None:
+    """The folder ``$RBMLIB_DATA``, or None if that is not set."""
+    name = os.environ.get("RBMLIB_DATA")
+    if not name:
+        return None
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        raise ValueError(f"RBMLIB_DATA is {name!r}, which is not a folder; correct or unset it")
+    return folder
+
+
+def _check(path: Path, sha256: str, remedy: str) -> None:
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != sha256:
+        raise DataCorrupt(f"{path} is damaged: SHA-256 {found}, expected {sha256}; {remedy}")
+
+
+def _download(name: str, remote: Remote) -> Path:
+    pooch = _import_pooch()
+    how = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=TIMEOUT)
+    digest, folder = f"sha256:{remote.sha256}", cache_folder()
+    try:  # pooch writes beside, checks, and moves
+        return Path(pooch.retrieve(remote.url, digest, remote.file, folder, downloader=how))
+    except (OSError, ValueError) as error:  # of requests, of the disk; another SHA-256
+        reason = _reason(error, remote.url)
+    raise DataUnavailable(
+        f"{name} is not on this machine and could not be downloaded: {reason}. "
+        f"Get {remote.url} (SHA-256 {remote.sha256}) and put it as {remote.file} in "
+        f"{folder} or in a folder of your own, named by the environment variable RBMLIB_DATA"
+    )
+
+
+def _reason(error: Exception, url: str) -> str:
+    """One line on why a download failed; those of requests run over many."""
+    import requests
+
+    if isinstance(error, requests.Timeout):
+        return f"no answer within {TIMEOUT} s"
+    if isinstance(error, requests.ConnectionError):
+        return f"no connection to {urlsplit(url).hostname}"
+    return str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+
+
+def _import_pooch():
+    """Import pooch late and quietly: it takes 0.15 s, and warns in Jupyter without widgets."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pooch
+    pooch.get_logger().setLevel("WARNING")  # it tells of each download on standard error
+    return pooch

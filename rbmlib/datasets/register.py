@@ -1,6 +1,15 @@
 """Names, addresses and SHA-256 of all files: data sets and trained RBMs."""
 
-from .download import Remote
+from typing import NamedTuple
+
+
+class Remote(NamedTuple):
+    """A published file: its name on disk, its address and its SHA-256."""
+
+    file: str
+    url: str
+    sha256: str
+
 
 # SHA-256 of the committed binary files, by their path in data/. A new file of data/ is entered
 # here, a file to be downloaded in REMOTE (and PUBLISHED_RBMS).
@@ -23,55 +32,35 @@ COMMITTED = {
     "models/spectral_100.npz": "532e5a3f94e141070bedd1dd0262c4ff2c71d833dc7e0401ba974e0188df8bd5",
 }
 
-# (n_visible, n_hidden) of the committed Bernoulli RBMs; "x" is models/x.npz in COMMITTED.
-COMMITTED_RBMS: dict[str, tuple[int, int]] = {
-    "cd1_20": (784, 20),
-    "cd25_20": (784, 20),
-    "pcd_20": (784, 20),
-    "cd1_500": (784, 500),
-    "cd25_500": (784, 500),
-    "pcd_500": (784, 500),
+# (n_visible, n_hidden) of the committed RBMs ("x" is models/x.npz in COMMITTED; those of CIFAR-10
+# have Gaussian visible units), and of the published ones, which are in REMOTE.
+COMMITTED_RBMS = {
+    f"{method}_{n}": (784, n) for n in (20, 500) for method in ("cd1", "cd25", "pcd")
+} | {
     "pcd_10": (784, 10),
     "pcd_200": (784, 200),
     "spectral_100": (784, 100),
     "dna_cd1_500": (180, 500),
+    "leaky_cifar10": (3072, 500),
+    "gaussian_cifar10": (3072, 500),
 }
-
-# The same of committed models with Gaussian visible units, trained on CIFAR-10.
-COMMITTED_GAUSSIAN = {"leaky_cifar10": (3072, 500), "gaussian_cifar10": (3072, 500)}
-
-# (n_visible, n_hidden) of the published ones, which are in REMOTE under the same name.
-PUBLISHED_RBMS = {
-    "h10": (784, 10),
-    "h20": (784, 20),
-    "h100": (784, 100),
-    "h500": (784, 500),
-    "salakhutdinov_cd25_500": (784, 500),
-}
-RBMS = COMMITTED_RBMS | COMMITTED_GAUSSIAN | PUBLISHED_RBMS
+PUBLISHED_RBMS = {f"h{n}": (784, n) for n in (10, 20, 100, 500)}
+PUBLISHED_RBMS |= {"salakhutdinov_cd25_500": (784, 500)}
+RBMS = COMMITTED_RBMS | PUBLISHED_RBMS
 
 _GITHUB = "https://github.com/"
 _COURSE = _GITHUB + "Kevin-Wang95/RBMLearning/raw/95cc8140906b82a0c665a041f81378ded4c4e452/"
 _CD25 = _GITHUB + "lzhbrian/MCMC/raw/0dd3aadd1ed2833aff76bd7af4b014282739984b/"
-
 _OF_COURSE = {
-    "h10": "5be9accc538f9d1548ccef1954c2444a71a3b2baef319ac2e3bfb1282ea9a92e",
-    "h20": "caa0fa72bc57eac629d2d5ec12574eda2526ee6c508fde7f72e20a7dd027a6ed",
-    "h100": "e1054109bfe28427d2c3ca8fa5a622a5299c9e141181cdd23bc0ba9baab80202",
-    "h500": "2823840ee01c3ae26e34d8bb930e8dff8ce4deff66ed0b84ceb406eac27ca945",
+    "h10": ("h10.mat", "5be9accc538f9d1548ccef1954c2444a71a3b2baef319ac2e3bfb1282ea9a92e"),
+    "h20": ("h20.mat", "caa0fa72bc57eac629d2d5ec12574eda2526ee6c508fde7f72e20a7dd027a6ed"),
+    "h100": ("h100.mat", "e1054109bfe28427d2c3ca8fa5a622a5299c9e141181cdd23bc0ba9baab80202"),
+    "h500": ("h500.mat", "2823840ee01c3ae26e34d8bb930e8dff8ce4deff66ed0b84ceb406eac27ca945"),
+    "course_test": ("test.mat", "ea305aba4d256529d215d270c330ffb225e68392f1f263ed2ce9e2d435d736a2"),
 }
-REMOTE = {
-    name: Remote(f"{name}.mat", f"{_COURSE}{name}.mat", sha256)
-    for name, sha256 in _OF_COURSE.items()
-} | {
-    "course_test": Remote(
-        "test.mat",
-        _COURSE + "test.mat",
-        "ea305aba4d256529d215d270c330ffb225e68392f1f263ed2ce9e2d435d736a2",
-    ),
-    "salakhutdinov_cd25_500": Remote(
-        "mnistvh_CD25.mat",
-        _CD25 + "src/partition/reference/code_AIS/mnistvh_CD25.mat",
-        "264d0e1b8b54162efc886ad596408316ded23664eb8858f8a3ff280d31fb491d",
-    ),
-}
+REMOTE = {name: Remote(file, _COURSE + file, sha256) for name, (file, sha256) in _OF_COURSE.items()}
+REMOTE["salakhutdinov_cd25_500"] = Remote(
+    "mnistvh_CD25.mat",
+    _CD25 + "src/partition/reference/code_AIS/mnistvh_CD25.mat",
+    "264d0e1b8b54162efc886ad596408316ded23664eb8858f8a3ff280d31fb491d",
+)

@@ -49,23 +49,23 @@ def blocks(rbm):
 
     Bit i (or digit i) of a state's number is the state of unit i.
     """
-    if type(rbm.visible) is not Bits or type(rbm.hidden) is not Bits:
-        n = int(n_states(rbm.hidden))
-        return lambda block: _log_density(rbm, block * BLOCK, n), -(-n // BLOCK)
-    bits = min(rbm.n_hidden, float_sums.BLOCK_BITS)
-    rows = np.ascontiguousarray(rbm.weights.T)
+    if type(rbm.visible) is type(rbm.hidden) is Bits:
+        bits = min(rbm.n_hidden, float_sums.BLOCK_BITS)
+        rows = np.ascontiguousarray(rbm.weights.T)
 
-    def task(block):
-        out = np.empty(2**bits)
-        float_sums.log_density_block(rows, rbm.hidden_bias, rbm.visible_bias, block, out)
-        return out
+        def of_bits(block):
+            out = np.empty(2**bits)
+            float_sums.log_density_block(rows, rbm.hidden_bias, rbm.visible_bias, block, out)
+            return out
 
-    return task, 2 ** (rbm.n_hidden - bits)
+        return of_bits, 2 ** (rbm.n_hidden - bits)
+    n = int(n_states(rbm.hidden))
 
+    def of_any(block):
+        h = states(rbm.hidden, np.arange(block * BLOCK, min((block + 1) * BLOCK, n)))
+        return rbm.hidden.own(h) + rbm.visible.cumulant(rbm.visible_field(h))
 
-def _log_density(rbm, first: int, n: int):
-    h = states(rbm.hidden, np.arange(first, min(first + BLOCK, n)))
-    return rbm.hidden.own(h) + rbm.visible.cumulant(h @ rbm.weights.T + rbm.visible_bias)
+    return of_any, -(-n // BLOCK)
 
 
 def states(layer, numbers):
@@ -96,4 +96,4 @@ def exact_draws(rbm, n: int, rng) -> np.ndarray:
     h = states(small.hidden, np.minimum(number, log_p.size - 1))
     if small is not rbm:
         return h
-    return small.visible.draw(h @ small.weights.T + small.visible_bias, rng).astype(float)
+    return small.visible.draw(small.visible_field(h), rng).astype(float)

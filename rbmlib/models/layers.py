@@ -49,7 +49,8 @@ class Layer:
         return self.bias.shape[-1]
 
     def __repr__(self):
-        return f"{type(self).__name__}({len(self)})"
+        constants = "".join(f", {name}={getattr(self, name)!r}" for name in self.constants)
+        return f"{type(self).__name__}({len(self)}{constants})"
 
     def with_(self, **parameters):
         """The same units but for some parameters, which are known to be valid."""

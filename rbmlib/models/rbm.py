@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from .. import checks
-from . import enumeration, files, leaky, span
+from ..files import write_npz
+from . import enumeration, formats, normal
 from .layers import Bits, Layer, Leaky, Normal
-from .projection import refuse_improper
 
 NAMED: dict[tuple[type[Layer], type[Layer]], type[RBM]] = {}  # those that have a class of their own
 
@@ -35,15 +35,15 @@ class RBM:
     ------
     ValueError
         If a shape does not fit, a value is not finite, or of countable units beyond 1e12 in
-        magnitude (1e7 for `log_scale`): float64 log-densities would lose the digits that error
-        bars are made of. If Z is not finite, with the eigenvalue of I - W W' and the remedy.
+        magnitude (1e7 for `log_scale`), where float64 loses the digits of error bars. If Z is not
+        finite, with the eigenvalue of I - W W' and the remedy.
 
     Examples
     --------
     >>> import rbmlib as rl
     >>> rbm = rl.RBM(rl.Spins([0.1, 0.2]), rl.Categories([0.0, 0.5, 1.0], q=3), np.ones((2, 3)))
     >>> rbm
-    RBM(Spins(2), Categories(3))
+    RBM(Spins(2), Categories(3, q=3))
     >>> round(rl.exact(rbm).log_z, 4)
     4.1722
     """
@@ -68,11 +68,10 @@ class RBM:
         self.weights = checks.array("weights", weights, shape, meaning, largest=largest)
         for name, layer in (("visible_bias", visible), ("hidden_bias", hidden)):
             checks.array(name, layer.bias, (None,), "", largest=largest)
-        scale = checks.array("log_scale", log_scale, (), "one number", largest=most)
-        self.log_scale = float(scale)
+        self.log_scale = float(checks.array("log_scale", log_scale, (), "a number", largest=most))
         if isinstance(visible, Normal) and isinstance(hidden, (Leaky, Normal)):
             slopes = (getattr(hidden, name, 1.0) for name in ("above", "below"))
-            refuse_improper(self.weights, max(slopes))
+            normal.refuse_improper(self.weights, max(slopes))
 
     def __repr__(self) -> str:
         if type(self) is RBM:
@@ -83,9 +82,7 @@ class RBM:
         """The same model but for some parts (visible, hidden, weights, log_scale), known to be
         valid. One of Bits and Bits is a `BernoulliRBM`, and so on."""
         if unknown := parts.keys() - self.__dict__.keys():
-            raise TypeError(
-                f"{sorted(unknown)} are no parts of a model: expected {[*self.__dict__]}"
-            )
+            raise TypeError(f"{sorted(unknown)} are no parts of a model: {[*self.__dict__]} are")
         parts = self.__dict__ | parts
         model = object.__new__(class_of(parts["visible"], parts["hidden"]))
         model.__dict__.update(parts)
@@ -166,11 +163,10 @@ class RBM:
         return self.visible.draw(x, checks.source_of_random(rng)).astype(float, copy=False)
 
     def gibbs(self, visible, rng) -> np.ndarray:
-        """A draw of h given v, then of v given h.
+        """A draw of h given v, then of v given h; made for loops, the states are not checked.
 
         It leaves the model invariant unless hidden units are `Leaky`: then it is the sampler of
-        Li et al. (2016), which has a stationary law of its own: see `LeakyRBM`. Made for loops:
-        the states are not checked, as `log_density` and `sample_hidden` do.
+        Li et al. (2016), which has a stationary law of its own: see `LeakyRBM`.
         """
         rng = checks.source_of_random(rng)
         h = self.hidden.draw(self.field(visible), rng)
@@ -190,25 +186,25 @@ class RBM:
         if not self.weights.any():
             at = (layer.cumulant(layer.bias[None])[0] for layer in (self.visible, self.hidden))
             return float(sum(at) + self.log_scale)
-        return leaky.gaussian(self)[2] if leaky.is_gaussian(self) else None
+        return normal.gaussian(self)[2] if normal.is_gaussian(self) else None
 
     def draw(self, n: int, rng) -> np.ndarray:
         """Independent draws of the visible units (n, n_visible), where `log_z` is known."""
         rng = checks.source_of_random(rng)
         if not self.weights.any():
             return self.visible.draw(self.visible.bias[None], rng, n)
-        if not leaky.is_gaussian(self):
+        if not normal.is_gaussian(self):
             raise ValueError(
                 f"{self!r} has weights: its draws are not known in closed form; expected a model "
                 "without weights, or one Gaussian; rl.exact_samples(model, n) enumerates"
             )
-        return leaky.gaussian_draws(self, n, rng)
+        return normal.gaussian_draws(self, n, rng)
 
     def exact_log_z(self) -> float:
         """log Z of a model with a layer of at most 2**30 states (`rbmlib.models.enumeration`), with
-        orthogonal leaky columns (`rbmlib.models.leaky`), or of which `log_z` knows it."""
+        orthogonal leaky columns (`rbmlib.models.normal`), or of which `log_z` knows it."""
         if isinstance(self.visible, Normal) and isinstance(self.hidden, Leaky):
-            return leaky.exact_log_z(self)
+            return normal.exact_log_z(self)
         known = None if enumeration.can_enumerate(self, enumeration.MOST_STATES) else self.log_z
         return enumeration.exact_log_z(self) if known is None else known
 
@@ -220,7 +216,7 @@ class RBM:
         """
         n_samples, rng = checks.count("n_samples", n_samples), checks.generator(rng)
         if isinstance(self.visible, Normal) and isinstance(self.hidden, Leaky):
-            return leaky.exact_draws(self, n_samples, rng)
+            return normal.exact_draws(self, n_samples, rng)
         if not enumeration.can_enumerate(self) and self.log_z is not None:
             return self.draw(n_samples, rng).astype(float)
         return enumeration.exact_draws(self, n_samples, rng)
@@ -231,27 +227,24 @@ class RBM:
         """The same model with its layers exchanged; same log Z."""
         return self.with_(visible=self.hidden, hidden=self.visible, weights=self.weights.T)
 
-    def reduced(self) -> tuple[RBM, span.Span]:
+    def reduced(self) -> tuple[RBM, normal.Span]:
         """The model on the span of its weights, rank(W) Normal visible units, and the way back."""
-        return span.reduced(self)
+        return normal.reduced(self)
 
-    def save(self, path, dtype=None) -> None:
+    def save(self, path, dtype=np.float64) -> None:
         """Write an .npz that names the kind of each layer, which `load` and ``rl.load_rbm`` read.
 
-        ``dtype`` is that of weights and biases: by default np.float32 where visible units are
-        Normal, else np.float64. ValueError if it cannot hold them, or if they are no model once
-        they are rounded to it.
+        ``dtype`` is that of weights and biases. np.float32 halves the file and rounds them:
+        ValueError if it cannot hold them, or if they are no model once they are rounded.
         """
-        single = isinstance(self.visible, Normal)
-        dtype = (np.float32 if single else np.float64) if dtype is None else dtype
-        arrays = files.arrays_of(self, dtype)
+        arrays = formats.arrays_of(self, dtype)
         try:
-            made(files.parts_of(arrays))
+            made(formats.parts_of(arrays))
         except ValueError as error:
             raise ValueError(
                 f"dtype is {np.dtype(dtype)}: rounded to it, {error}; or use dtype=np.float64"
             ) from None
-        files.write_npz(path, arrays)
+        write_npz(path, arrays)
 
     @classmethod
     def load(cls, path, *, layout: str | None = None, names: dict[str, str] | None = None) -> RBM:
@@ -259,19 +252,19 @@ class RBM:
 
         ``layout`` and ``names`` are those of `BernoulliRBM.from_state_dict`, for files of other
         programs: their arrays are told by the same names. Those that `save` wrote need neither.
+        Files of other kinds (.pt, .pkl, .h5 ...) are refused with the line that converts them:
+        nothing in a file is executed (no pickle).
 
         Raises
         ------
         FileNotFoundError, ValueError
             If there is none; naming the file and its arrays, if it is damaged, or holds no RBM, one
-            of another kind than this class, a layer of a kind that no class here is, or one whose
-            parts or layout are not told. Files of other kinds (.pt, .pkl, .h5 ...) are refused with
-            the line that converts them: nothing in a file is executed (no pickle).
+            of another kind than this class, or one whose layers, parts or layout are not told.
         """
-        model = files.read_model(path, made, layout, names, unmarked=cls.layers)
+        model = formats.read_model(path, made, layout, names, unmarked=cls.layers)
         if not isinstance(model, cls):
             raise ValueError(
-                f"{files.Path(path).name} holds a {type(model).__name__}: expected a "
+                f"{path} holds a {type(model).__name__}: expected a "
                 f"{cls.__name__}; rl.load_rbm reads any kind"
             )
         return model

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks import array, count, generator, instance, number
-from ..numerics import logsumexp, softplus
-from .bernoulli import BernoulliRBM
-from .gaussian import LeakyRBM
-from .mixture import GaussianMixture
+from .. import checks
+from ..checks import array, count, generator, number
+from ..numerics import softplus
+from .named import BernoulliRBM, LeakyRBM
 
 __all__ = [
-    "first_order_rbm",
-    "hopfield_rbm",
     "independent_rbm",
     "orthogonal_leaky_rbm",
     "random_rbm",
-    "tempered_log_z",
     "two_gaussians",
     "two_mode_rbm",
 ]
@@ -64,57 +60,6 @@ def two_mode_rbm(
     return rbm, float(np.logaddexp(off, off + tilt))
 
 
-def first_order_rbm(
-    n_visible: int = 120, n_hidden: int = 25, *, strength: float = 6.0, tilt: float = 0.0
-) -> tuple[BernoulliRBM, float]:
-    """Two phases that no temperature joins, and log Z: all weights are equal.
-
-    Hidden units are off while few visible ones are on, which are then fair coins; beyond a
-    threshold all hidden units go on, and each visible one is 1 with odds ``exp(strength)``. There
-    are many states of the first phase, and few of great weight of the second; ``tilt`` is about
-    the log-ratio of their weights. Between them lie states that are rare at every temperature, by a
-    factor that is exponential in ``n_visible``: a first-order transition. Annealing and
-    tempering stay in the phase in which they begin, and see no sign of the other.
-
-    log Z is a sum over n, the number of visible units that are on:
-    ``Z = sum_n binomial(N, n) (1 + exp(a + w n))^M``.
-
-    Examples
-    --------
-    >>> import rbmlib as rl
-    >>> rbm, log_z = rl.testsystems.first_order_rbm(12, 8)
-    >>> abs(rl.exact(rbm).log_z - log_z) < 1e-9
-    True
-    """
-    n, m = count("n_visible", n_visible), count("n_hidden", n_hidden)
-    strength = number("strength", strength, "a number, 0 or more", least=0)
-    tilt = number("tilt", tilt, "a number")
-    weight, bias = strength / m, (n * (np.log(2.0) - softplus(strength)) + tilt) / m
-    rbm = BernoulliRBM(np.full((n, m), weight), np.zeros(n), np.full(m, bias))
-    on = np.arange(n + 1)
-    log_binomials = np.cumsum(np.log(np.r_[1.0, on[:0:-1] / on[1:]]))
-    return rbm, float(logsumexp(log_binomials + m * softplus(bias + weight * on)))
-
-
-def hopfield_rbm(
-    n_visible: int, n_hidden: int, *, strength: float = 2.5, spread: float = 0.4, rng=None
-) -> BernoulliRBM:
-    """Random patterns of unequal depth, each a pair of modes, one pattern a hidden unit.
-
-    In units s, t in {-1, 1} the weights are ``strength_j pattern_ij / sqrt(n_visible)``, with
-    strengths evenly from ``strength (1 - spread)`` to ``strength (1 + spread)``. Chains choose
-    their mode early on, so that a few end in the deepest with large weights: runs that miss it have
-    the highest effective sample size. With few hidden units `rbmlib.exact` knows its log Z.
-    """
-    shape = (count("n_visible", n_visible), count("n_hidden", n_hidden))
-    patterns = 2.0 * generator(rng).integers(0, 2, shape) - 1
-    strength = number("strength", strength, "a number")
-    depths = strength * np.linspace(1 - spread, 1 + spread, shape[1])
-    return BernoulliRBM.from_spins(
-        depths * patterns / np.sqrt(shape[0]), np.zeros(shape[0]), np.zeros(shape[1])
-    )
-
-
 def two_gaussians(d: int = 10, distance: float = 5.0, variance: float = 0.5) -> GaussianMixture:
     """Two Gaussians, ``distance`` apart in the first dimension.
 
@@ -125,39 +70,6 @@ def two_gaussians(d: int = 10, distance: float = 5.0, variance: float = 0.5) -> 
     means = np.zeros((2, d))
     means[:, 0] = -distance / 2, distance / 2
     return GaussianMixture(means, variance)
-
-
-def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.ndarray:
-    """log Z at each beta of the geometric path from N(0, base_variance I) to a mixture: (K,).
-
-    The means of the mixture differ in the first dimension only, so the other dimensions are
-    Gaussian integrals. The first is summed on a grid, which for such a density is exact to
-    rounding.
-    """
-    instance("mixture", mixture, GaussianMixture, "a GaussianMixture, as of two_gaussians")
-    if np.any(mixture.means[:, 1:] != mixture.means[0, 1:]):
-        raise ValueError("mixture has means that differ in several dimensions: expected the first "
-                         "alone, as in two_gaussians")  # fmt: skip
-    s2, v2 = mixture.variance, number("base_variance", base_variance, "above 0", above=0)
-    betas = array("betas", betas, (None,), "(K,), betas from 0 to 1")
-    if not (betas / s2 + (1 - betas) / v2 > 0).all():  # differences go a little beyond the ends
-        raise ValueError(f"betas run from {betas.min()} to {betas.max()}: expected 0 to 1")
-    reach = np.abs(mixture.means[:, 0]).max() + 12 * np.sqrt(max(s2, v2))
-    x = np.linspace(-reach, reach, 40_001)
-    first = logsumexp(
-        np.log(mixture.weights) - (x[:, None] - mixture.means[:, 0]) ** 2 / (2 * s2), axis=1
-    )
-    base = -(x**2) / (2 * v2) - np.log(2 * np.pi * v2) / 2
-    log_z = []
-    for beta in betas:
-        total = logsumexp(beta * first + (1 - beta) * base) + np.log(x[1] - x[0])
-        precision = beta / s2 + (1 - beta) / v2
-        for mean in mixture.means[0, 1:]:
-            pull = beta * mean / s2
-            total += (np.log(2 * np.pi / precision) + pull**2 / precision - beta * mean**2 / s2) / 2
-            total -= (1 - beta) * np.log(2 * np.pi * v2) / 2
-        log_z.append(total + beta * mixture.log_scale)
-    return np.array(log_z)
 
 
 def orthogonal_leaky_rbm(
@@ -175,3 +87,81 @@ def orthogonal_leaky_rbm(
     norm = number("norm", norm, "the length of the columns, at least 0, below 1", least=0, below=1)
     columns = generator(rng).standard_normal((n_visible, n_hidden))
     return LeakyRBM(norm * np.linalg.qr(columns)[0], leakiness=leakiness)
+
+
+class GaussianMixture:
+    """Gaussians of one variance, as a continuous target with many modes and a known log Z.
+
+    ``log p*(x) = log sum_i weights_i exp(-|x - means_i|^2 / (2 variance)) + log_scale``, so that
+    ``log Z = log sum_i weights_i + d/2 log(2 pi variance) + log_scale``.
+
+    Parameters
+    ----------
+    means : array (n_components, d)
+    variance : float
+        Of every component, in every direction.
+    weights : array (n_components,), optional
+        Positive, in any unit; 1 by default.
+    log_scale : float
+
+    Examples
+    --------
+    >>> mixture = GaussianMixture([[-2.5, 0.0], [2.5, 0.0]], variance=0.5)
+    >>> round(mixture.log_z, 4)  # log(2 pi)
+    1.8379
+    """
+
+    def __init__(self, means, variance: float, weights=None, *, log_scale: float = 0.0):
+        meaning = "(n_components, d)"
+        self.means = array("means", means, (None, None), meaning, largest=checks.LARGEST)
+        n = len(self.means)
+        if not self.means.size:
+            raise ValueError(f"means has shape {self.means.shape}: expected {meaning}")
+        meaning = "a positive number, 1e-100 to 1e100"  # squares are divided by it
+        self.variance = number("variance", variance, meaning, least=1e-100, most=1e100)
+        weights = np.ones(n) if weights is None else weights
+        self.weights = array("weights", weights, (n,), f"({n},), one a component")
+        if not (self.weights > 0).all():
+            raise ValueError(f"weights go down to {self.weights.min()}: expected positive numbers")
+        self.log_scale = float(array("log_scale", log_scale, (), "one number"))
+        self._bias = np.log(self.weights) - (self.means**2).sum(axis=1) / (2 * self.variance)
+
+    @property
+    def n_visible(self) -> int:
+        """Dimensions d."""
+        return self.means.shape[1]
+
+    @property
+    def log_z(self) -> float:
+        """Exact, in nats."""
+        gaussian = self.n_visible / 2 * np.log(2 * np.pi * self.variance)
+        return float(np.log(self.weights.sum()) + gaussian + self.log_scale)
+
+    def __repr__(self) -> str:
+        n, d = self.means.shape
+        return f"GaussianMixture(n_components={n}, d={d}, variance={self.variance})"
+
+    def _logits(self, x):
+        x = np.atleast_2d(checks.means("x", x, self.n_visible))
+        return x, x @ (self.means.T / self.variance) + self._bias
+
+    def log_density(self, x) -> np.ndarray:
+        """log p*(x) of states (n_states, d): (n_states,)."""
+        x, logits = self._logits(x)
+        top = logits.max(axis=1)  # a sum of few terms: SciPy's takes several times as long
+        mixed = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
+        return mixed - (x**2).sum(axis=1) / (2 * self.variance) + self.log_scale
+
+    def gradient(self, x) -> np.ndarray:
+        """d/dx log p*(x), (n_states, d): towards the means, each by its share of the density."""
+        x, logits = self._logits(x)
+        share = np.exp(logits - logits.max(axis=1, keepdims=True))
+        share /= share.sum(axis=1, keepdims=True)
+        return (share @ self.means - x) / self.variance
+
+    def sample(self, n_states: int, rng=None) -> np.ndarray:
+        """Independent draws (n_states, d)."""
+        rng, n_states = generator(rng), count("n_states", n_states)
+        which = rng.choice(len(self.weights), size=n_states, p=self.weights / self.weights.sum())
+        noise = rng.normal(scale=np.sqrt(self.variance), size=(n_states, self.n_visible))
+        return self.means[which] + noise

@@ -10,7 +10,7 @@ import numpy as np
 from .. import checks
 from ..models.conversion import as_rbm
 from ..models.layers import Leaky, Normal
-from ..models.leaky import has_orthogonal_columns
+from ..models.normal import has_orthogonal_columns
 from ..models.rbm import RBM
 from . import moves
 from .bases import base_of, name_of

@@ -5,7 +5,7 @@ import numpy as np
 from .._kernels import leaky as kernels
 from .._kernels import threads
 from ..context import bar, settings
-from ..models.leaky import has_orthogonal_columns
+from ..models.normal import has_orthogonal_columns
 from ..paths import LeakinessPath
 from ..paths.moves import blockwise, gibbs
 

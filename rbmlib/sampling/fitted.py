@@ -22,8 +22,8 @@ from .. import checks
 from ..context import bar
 from ..models.conversion import as_rbm
 from ..models.layers import Normal
+from ..models.normal import Span
 from ..models.rbm import RBM, gradient, log_density
-from ..models.span import Span
 from ..numerics import LOG_2PI, ChainStream
 from ..paths import GeometricPath, LinearPath, Polyline
 from ..paths.hmc import trajectory

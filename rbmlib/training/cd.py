@@ -16,9 +16,9 @@ import numpy as np
 from .._kernels import learning
 from .._kernels.layers import Run
 from ..checks import LARGEST
-from ..models.bernoulli import BernoulliRBM
 from ..models.enumeration import exact_log_z, n_states
 from ..models.layers import Bits
+from ..models.named import BernoulliRBM
 from ..models.rbm import RBM
 from ..numerics import ChainStream
 from .loop import Learner, seen_by

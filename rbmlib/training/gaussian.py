@@ -27,9 +27,9 @@ from scipy.special import expit
 
 from .. import checks
 from ..context import using
-from ..datasets.standardisation import check_standardised
-from ..models.gaussian import GaussianRBM, LeakyRBM, checked_leakiness
-from ..models.projection import LARGEST, checked_largest, clipping
+from ..datasets.own import check_standardised
+from ..models.named import GaussianRBM, LeakyRBM, checked_leakiness
+from ..models.normal import LARGEST, checked_largest, clipping
 from ..paths.moves import LEAKY
 from . import checkpoint as checkpoints
 from . import loop

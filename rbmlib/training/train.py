@@ -10,9 +10,9 @@ import numpy as np
 from .. import checks
 from .._kernels import learning
 from ..context import using
-from ..models.bernoulli import BernoulliRBM
 from ..models.conversion import as_rbm
 from ..models.layers import Bits
+from ..models.named import BernoulliRBM
 from ..models.rbm import RBM
 from ..paths.bases import base_rate
 from . import loop

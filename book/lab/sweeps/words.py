@@ -23,6 +23,7 @@ from rbmlib import schedules as cuts
 from .. import images
 from ..gms13 import gms13
 from ..step_sizes import adapt_covariances, adapt_step_sizes
+from ..testsystems import first_order_rbm
 from .kind import one_of
 
 PATHS: dict[str, Callable] = {}
@@ -62,7 +63,7 @@ MODELS: dict[str, Any] = {  # made by a function; all others are read from files
     f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
 } | {
     "two gaussians": testsystems.two_gaussians,
-    "two phases": lambda: testsystems.first_order_rbm()[0],
+    "two phases": lambda: first_order_rbm()[0],
     "untrained 12 x 6": partial(testsystems.random_rbm, 12, 6, coupling=0.05, rng=0),
 }
 BASE_RATE = "base rate"
@@ -82,7 +83,7 @@ BASES: dict[str, Callable] = {
 }
 TEST_SETS: dict[str, Any] = {
     "none": None,
-    "course": datasets.load_course_test,
+    "course": images.load_course_test,
     "mnist": lambda: datasets.load_mnist().test,
     "cifar10 subset": lambda: images.cifar10_scale()(images.load_cifar10().test),
     "cifar10": lambda: images.cifar10_scale()(images.load_cifar10(full=True).test),

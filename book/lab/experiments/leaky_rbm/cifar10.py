@@ -15,9 +15,8 @@ import numpy as np
 from rbmbook.gaussian_likelihood import bracket_log_z
 from rbmbook.images import cifar10_scale, load_cifar10
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
-from rbmlib import GaussianBasePath, GeometricPath, ais, exact, reverse_ais
+from rbmlib import GaussianBasePath, GeometricPath, ais, exact, project_weights, reverse_ais
 from rbmlib.models import GaussianRBM, LeakyRBM
-from rbmlib.models.projection import project_weights
 from rbmlib.results import Estimate
 from rbmlib.schedules import linear
 from rbmlib.training import train_gaussian

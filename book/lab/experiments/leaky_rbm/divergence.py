@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from rbmbook.sweeps.words import ESTIMATORS, register
-from rbmlib.models.projection import project_weights
+from rbmlib import project_weights
 from rbmlib.results import Estimate
 from rbmlib.training import train_gaussian
 

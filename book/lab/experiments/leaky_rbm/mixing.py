@@ -17,7 +17,7 @@ from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib import exact
 from rbmlib.checks import one_of
 from rbmlib.models import LeakyRBM
-from rbmlib.models.leaky import gaussian
+from rbmlib.models.normal import gaussian
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
 from rbmlib.numerics import ChainStream
 from rbmlib.paths.moves import LEAKY

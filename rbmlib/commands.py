@@ -1,21 +1,26 @@
-"""``logz MODEL``: log Z of a model, with bounds and a verdict, as text or as JSON."""
+"""Commands: `logz`, log Z of a model with bounds and a verdict, and `data`, which models there are.
+
+`add_to` gives a parser's subcommands to the command line; each sets its function as ``run``.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from numba.core import event
 
-from .. import datasets
-from ..automatic.log_z import BUDGET_SECONDS, log_z
-from ..datasets.rbms import rbm_files
-from ..files import checked_target
-from ..models.names import LAYOUTS
-from ..results import Estimate
-from . import say
+from . import datasets
+from .automatic.log_z import BUDGET_SECONDS, log_z
+from .datasets.named import rbm_files
+from .files import checked_target
+from .models.formats import LAYOUTS
+from .results import Estimate
 
 COMPILING = (
     "rbmlib: compiling its loops for this processor, once after an installation; this takes "
@@ -23,7 +28,19 @@ COMPILING = (
 )
 
 
+OPTIONS = {  # by the names that errors of the library have for them
+    "budget_seconds": "--budget",
+    "n_steps": "--steps",
+    "n_chains": "--chains",
+    "rng": "--seed",
+    "n_threads": "--threads",
+    "name_or_path": "MODEL",
+}
+
+
 def add_to(commands) -> None:
+    parser = commands.add_parser("data", help="list data sets and models, and where they are")
+    parser.set_defaults(run=data)
     parser = commands.add_parser(
         "logz",
         allow_abbrev=False,  # a misspelt option is refused, not guessed
@@ -32,34 +49,21 @@ def add_to(commands) -> None:
         "The same --steps, --chains and --seed give the same digits; with --budget they are "
         "printed. Exit code: 0 if every check passed, 1 if not, 2 for wrong input.",
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=logz)
+    layout = "rows and columns of the weights in a file of another program; default: as the "
+    layout += "lengths of the biases tell"
+    rows = "training data for the base: 'mnist', or rows in a .npy, .npz or .csv, of values in "
+    rows += "[0, 1] or with --threshold"
+    budget = f"default: {BUDGET_SECONDS:g}, or less where short runs pass every check; "
+    budget += "compilation, once after an installation, is not counted"
+    steps = "of each run, instead of a budget: fixes the result"
     option = parser.add_argument
     option("model", metavar="MODEL", help="a registered name (see: data), .npz or .mat")
-    option(
-        "--layout",
-        choices=LAYOUTS,
-        help="rows and columns of the weights in a file of another program; default: as the "
-        "lengths of the biases tell",
-    )
-    option(
-        "--data",
-        metavar="FILE",
-        help="training data for the base: 'mnist', or rows in a .npy, .npz or .csv, of values in "
-        "[0, 1] or with --threshold",
-    )
-    option(
-        "--threshold", type=float, metavar="T", help="values of the data above it are 1, others 0"
-    )
-    option(
-        "--budget",
-        type=float,
-        metavar="SECONDS",
-        help=f"default: {BUDGET_SECONDS:g}, or less where short runs pass every check; "
-        "compilation, once after an installation, is not counted",
-    )
-    option(
-        "--steps", type=int, metavar="N", help="of each run, instead of a budget: fixes the result"
-    )
+    option("--layout", choices=LAYOUTS, help=layout)
+    option("--data", metavar="FILE", help=rows)
+    option("--threshold", type=float, metavar="T", help="data above it are 1, others 0")
+    option("--budget", type=float, metavar="SECONDS", help=budget)
+    option("--steps", type=int, metavar="N", help=steps)
     option("--chains", type=int, metavar="N", help="of each run, with --steps (default: 500)")
     option("--seed", type=int, default=0, help="default: 0")
     option("--threads", type=int, metavar="N", help="default: all")
@@ -68,11 +72,35 @@ def add_to(commands) -> None:
     option("--save", metavar="FILE", help="save the whole estimate as JSON")
 
 
-def run(options) -> int:
-    if options.budget is not None and options.steps is not None:
-        raise ValueError("--budget and --steps: expected one of them; --steps fixes the result")
-    if options.chains is not None and options.steps is None:
-        raise ValueError("--chains: expected together with --steps; a budget chooses its chains")
+def data(_) -> int:
+    _say("data sets, committed: MNIST (load_mnist), DNA (load_dna); fetched: course_test")
+    _say("RBMs:")
+    for info in datasets.list_rbms():
+        _say(f"  {info.name:24} {info.n_visible} x {info.n_hidden:<5} {info.where}")
+    _say(f"published models are fetched into {datasets.cache_folder()}, or read from $RBMLIB_DATA")
+    return 0
+
+
+def logz(options) -> int:
+    try:
+        return _logz(options)
+    except ValueError as error:
+        text = re.sub(r"\blayout='(\w+)'", r"--layout \1", str(error))
+        for name, option in OPTIONS.items():
+            text = re.sub(rf"(?<![\w./'-]){name}\b", option, text)
+        raise ValueError(text) from None
+
+
+def _say(text: str) -> None:
+    """Print at once: Python would tell of errors when it ends, with a traceback."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python will try again
+        raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def _logz(options) -> int:
     rbm = datasets.load_rbm(options.model, layout=options.layout)
     if options.save:
         _check_target(options)
@@ -91,15 +119,12 @@ def run(options) -> int:
         raise ValueError(
             f"{options.model}: log Z comes out as {estimate.log_z}: its parameters are too large"
         )
-    if options.json:
-        text = _as_json(options.model, estimate)
-    else:
-        text = _as_text(options.model, rbm, estimate)
+    text = (_as_json if options.json else _as_text)(options.model, rbm, estimate)
     try:
         if options.save:
             estimate.save(options.save)
     finally:  # hours of work may be in it
-        say(text)
+        _say(text)
     return 0 if estimate.converged else 1
 
 
@@ -110,8 +135,8 @@ class Notice(event.Listener):
 
     def on_start(self, event) -> None:
         if not self.said:
-            self.said = True
             print(COMPILING, file=sys.stderr, flush=True)
+        self.said = True
 
     def on_end(self, event) -> None:
         """The end needs no word."""
@@ -148,25 +173,14 @@ def _training_data(name: str | None, threshold: float | None, n_visible: int):
         ) from None
 
 
-def _as_json(model: str, estimate: Estimate) -> str:
+def _as_json(model: str, _, estimate: Estimate) -> str:
     settings = estimate.settings
-    content = {
-        "model": model,
-        "method": estimate.method,
-        "log_z": estimate.log_z,
-        "std_error": estimate.std_error,
-        "interval": estimate.interval,
-        "lower_bound": settings["lower_bound"],
-        "upper_bound": settings["upper_bound"],
-        "n_steps": settings.get("n_steps"),
-        "chains": settings.get("n_chains"),
-        "ess": estimate.ess,
-        "n_chains": estimate.n_chains,
-        "seconds": estimate.seconds,
-        "converged": estimate.converged,
-        "verdict": settings["verdict"],
-        "settings": settings,
-    }
+    of_estimate = ("method", "log_z", "std_error", "interval", "ess", "n_chains", "seconds")
+    content: dict[str, Any] = {"model": model}
+    content |= {name: getattr(estimate, name) for name in (*of_estimate, "converged")}
+    content |= {"lower_bound": settings["lower_bound"], "upper_bound": settings["upper_bound"]}
+    content |= {"n_steps": settings.get("n_steps"), "chains": settings.get("n_chains")}
+    content |= {"verdict": settings["verdict"], "settings": settings}
     return json.dumps(_finite(content), allow_nan=False)
 
 
@@ -189,6 +203,7 @@ def _as_text(model: str, rbm, estimate: Estimate) -> str:
         ]
     else:
         (low, low_error), (high, high_error) = settings["lower_bound"], settings["upper_bound"]
+        again = f"--steps {settings['n_steps']} --chains {settings['n_chains']}"
         lines += [
             f"log Z        {estimate.log_z:.4f} ± {estimate.std_error:.4f}"
             f"  ({_interval(estimate)})",
@@ -198,13 +213,11 @@ def _as_text(model: str, rbm, estimate: Estimate) -> str:
             f"ESS          {estimate.ess:.0f} of {estimate.n_chains} chains "
             "(effective sample size)",
             f"settings     {settings['n_steps']} steps, {settings['n_chains']} chains, "
-            f"base: {settings['base']}, "
-            f"seed {settings['rng']}; the same digits again: --steps {settings['n_steps']} "
-            f"--chains {settings['n_chains']} "
+            f"base: {settings['base']}, seed {settings['rng']}; the same digits again: {again} "
             f"--seed {settings['rng']}",
         ]
-        lines += [f"check        {'ok  ' if ok else 'FAIL'} {text}"
-                  for text, ok in settings["checks"].items()]  # fmt: skip
+        for text, ok in settings["checks"].items():
+            lines.append(f"check        {'ok  ' if ok else 'FAIL'} {text}")
     lines.append(f"verdict      {settings['verdict']}")
     compiling = settings.get("compile_seconds", 0.0)
     of_which = f", of which compiling {compiling:.1f}" if compiling else ""

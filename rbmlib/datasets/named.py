@@ -1,0 +1,224 @@
+"""What has a name: data sets of bits, trained RBMs, and the best log Z known of each model."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, get_type_hints
+
+import numpy as np
+
+from ..models import RBM, GaussianRBM
+from .files import DataCorrupt, DataUnavailable, committed, fetch, find, suggest
+from .register import PUBLISHED_RBMS, RBMS, REMOTE
+
+# data sets ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Vectors in the split of their source, with labels; all arrays are uint8 and read-only."""
+
+    train: np.ndarray  # (n_train, n_visible), bits in {0, 1}
+    test: np.ndarray  # (n_test, n_visible)
+    train_labels: np.ndarray  # (n_train,), positions in `label_names`
+    test_labels: np.ndarray  # (n_test,)
+    label_names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        train, test = (f"{len(part):,} x {part.shape[1]}" for part in (self.train, self.test))
+        return f"<Dataset: train {train}, test {test}, {len(self.label_names)} labels>"
+
+
+@functools.cache
+def load_mnist() -> Dataset:
+    """Return MNIST, binarised: a pixel is 1 if its grey level is above 127, else 0.
+
+    ``train`` (60000, 784) and ``test`` (10000, 784) are images row by row from the top left
+    corner, in the order of the original files. Kept in memory (55 MB) after the first call.
+
+    Examples
+    --------
+    >>> from rbmlib import datasets
+    >>> datasets.load_mnist().train.shape
+    (60000, 784)
+    """
+    return _unpacked("mnist/mnist_binary.npz")
+
+
+@functools.cache
+def load_dna() -> Dataset:
+    """Return the StatLog DNA splice junctions: 60 nucleotides of three bits each.
+
+    A is 100, C is 010, G is 001, T is 000. Classes are "ei" (exon to intron), "ie" (intron to
+    exon) and "n" (neither). ``train`` (2000, 180) and ``test`` (1186, 180) are as StatLog splits.
+
+    Examples
+    --------
+    >>> from rbmlib import datasets
+    >>> datasets.load_dna().label_names
+    ('ei', 'ie', 'n')
+    """
+    return _unpacked("dna/dna_binary.npz")
+
+
+def _unpacked(file: str) -> Dataset:
+    with np.load(committed(file), allow_pickle=False) as arrays:
+        n, parts = int(arrays["n_visible"]), {}
+        for name in ("train", "test"):  # (n, ceil(n_visible / 8)) bytes to (n, n_visible) bits
+            parts[name] = _read_only(np.unpackbits(arrays[name], axis=1, count=n))
+            parts[f"{name}_labels"] = _read_only(arrays[f"{name}_labels"])
+        return Dataset(**parts, label_names=tuple(arrays["label_names"].tolist()))
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
+
+
+# trained RBMs -------------------------------------------------------------------------------
+
+
+class RBMInfo(NamedTuple):
+    """One line of :func:`list_rbms`."""
+
+    name: str
+    n_visible: int
+    n_hidden: int
+    where: str
+
+
+def load_rbm(
+    name_or_path: str | os.PathLike,
+    *,
+    layout: str | None = None,
+    names: dict[str, str] | None = None,
+) -> RBM:
+    """Return a trained RBM: a registered one by its name, or one from a file.
+
+    Parameters
+    ----------
+    name_or_path : str or path
+        A name listed by :func:`list_rbms`, such as "h500", or the path of an .npz or .mat file,
+        which :meth:`rbmlib.RBM.load` reads, with ``layout`` and ``names``.
+
+    Returns
+    -------
+    RBM
+        A BernoulliRBM, or of other layers, such as those named "leaky_cifar10", "gaussian_cifar10".
+
+    Raises
+    ------
+    ValueError, FileNotFoundError
+        If it is no known name and no file; and as :meth:`rbmlib.RBM.load`.
+    DataCorrupt, DataUnavailable
+        As :func:`fetch`, for a registered name.
+    """
+    if not isinstance(name_or_path, (str, os.PathLike)):
+        raise TypeError(
+            f"name_or_path is {name_or_path!r}: expected a registered name, or a path to an .npz "
+            "or .mat file"
+        )
+    if name_or_path in RBMS:
+        if layout is not None or names is not None:
+            raise ValueError(
+                f"{name_or_path!r} is a registered model, whose arrays are known: expected neither "
+                "layout nor names"
+            )
+        unmarked = name_or_path == "gaussian_cifar10"  # its file does not say what it holds
+        return (GaussianRBM if unmarked else RBM).load(*rbm_files(str(name_or_path)))
+    path = Path(name_or_path).expanduser()
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: expected a model in an .npz or .mat file")
+    if not path.suffix and not path.exists():
+        raise ValueError(
+            f"name_or_path is {os.fspath(name_or_path)!r}, neither a file nor a registered RBM"
+            f"{suggest(str(name_or_path), RBMS)}; or the path of an .npz or .mat file"
+        )
+    return RBM.load(path, layout=layout, names=names)
+
+
+def list_rbms() -> list[RBMInfo]:
+    """Return the registered RBMs and where each is; nothing is downloaded.
+
+    ``where`` is "committed", "fetched" (in ``$RBMLIB_DATA`` or the cache folder), "not here"
+    (:func:`load_rbm` will download it, or say where it is to be had) or "damaged"
+    (:func:`load_rbm` will say which file).
+    """
+    return [RBMInfo(name, *shape, _where(name)) for name, shape in RBMS.items()]
+
+
+def rbm_files(name: str) -> list[Path]:
+    """Files on this machine that :func:`load_rbm` reads for a registered name; none for others."""
+    if name in PUBLISHED_RBMS:
+        return [fetch(name)]
+    return [committed(f"models/{name}.npz")] if name in RBMS else []
+
+
+def _where(name: str) -> str:
+    try:
+        if name in PUBLISHED_RBMS:
+            return "fetched" if find(REMOTE[name]) else "not here"
+        committed(f"models/{name}.npz")
+        return "committed"
+    except DataUnavailable:
+        return "not here"
+    except DataCorrupt:
+        return "damaged"
+
+
+# log Z --------------------------------------------------------------------------------------
+
+
+class Reference(NamedTuple):
+    """One line of :func:`load_reference`; all values in nats.
+
+    ``model`` is a name for `load_rbm`; ``log_z`` is exact (``std_error`` 0), or joined from
+    ``n_runs`` runs of independent methods, whose ``chi_squared`` about their mean has
+    ``n_runs - 1`` degrees of freedom. ``lower`` and ``upper`` are means over chains of forward and
+    of reverse annealing, with their standard errors: in expectation they bracket log Z, the upper
+    one as far as the reverse chains began at draws of the model. Both are log Z where it is
+    ``exact``, a sum over all states. ``settled`` says that the value is exact, or that
+    runs of two methods or more, without a flag, agree (chance of their ``chi_squared`` at least
+    0.001) with a standard error of at most 0.02 nats.
+    """
+
+    model: str
+    n_visible: int
+    n_hidden: int
+    log_z: float
+    std_error: float
+    lower: float
+    lower_error: float
+    upper: float
+    upper_error: float
+    exact: bool
+    n_runs: int
+    chi_squared: float
+    settled: bool
+
+
+def load_reference() -> dict[str, Reference]:
+    """Return log Z of the published and the committed models: truths to test estimators against.
+
+    A `Reference` for each model, in the order of their sizes. The runs behind them are in
+    ``data/results/reference.csv``; ``data/make_reference.py`` joins them.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> reference = rl.datasets.load_reference()
+    >>> round(reference["h20"].log_z, 4), reference["h20"].exact
+    (221.0668, True)
+    """
+    types = get_type_hints(Reference)
+
+    def value(name: str, text: str):
+        return text == "True" if types[name] is bool else types[name](text)
+
+    with committed("reference.csv").open(newline="", encoding="utf-8") as file:
+        rows = [{n: value(n, text) for n, text in row.items()} for row in csv.DictReader(file)]
+    return {row["model"]: Reference(**row) for row in rows}

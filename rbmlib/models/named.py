@@ -1,0 +1,196 @@
+"""Models with a name of their own: both layers in {0, 1}, or Normal visible units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .. import checks
+from .formats import SKLEARN, arranged, parameters, told
+from .layers import Bits, Leaky, Normal
+from .rbm import RBM
+
+
+class BernoulliRBM(RBM):
+    """A restricted Boltzmann machine with binary units in {0, 1}: `RBM` of `Bits` and `Bits`.
+
+    Parameters
+    ----------
+    weights : array (n_visible, n_hidden)
+    visible_bias : array (n_visible,)
+    hidden_bias : array (n_hidden,)
+    log_scale : float
+        As in `RBM`, whose errors are raised too.
+
+    Examples
+    --------
+    >>> rbm = BernoulliRBM(weights=[[1.0], [-1.0]], visible_bias=[0, 0], hidden_bias=[0.5])
+    >>> rbm.n_visible, rbm.n_hidden
+    (2, 1)
+    >>> float(rbm.log_density([1, 0])[0].round(4))  # log(1 + exp(1.5))
+    1.7014
+    """
+
+    layers = (Bits, Bits)
+
+    def __init__(self, weights, visible_bias, hidden_bias, *, log_scale: float = 0.0):
+        w, b, a = parameters(weights, visible_bias, hidden_bias)
+        super().__init__(Bits(b), Bits(a), w, log_scale=log_scale)
+
+    @classmethod
+    def from_arrays(
+        cls, weights, visible_bias, hidden_bias, *, layout: str | None = None
+    ) -> BernoulliRBM:
+        """From arrays in which W may lie either way: ``layout`` is that of `from_state_dict`."""
+        return cls(*arranged(weights, visible_bias, hidden_bias, layout))
+
+    @classmethod
+    def from_spins(cls, weights, visible_bias, hidden_bias) -> BernoulliRBM:
+        """From a model with units in {-1, +1}; same log Z. (`Spins` keep such units as they are.)
+
+        With s = 2v - 1 and t = 2h - 1, ``s W t + b s + a t`` becomes ``v W' h + b' v + a' h + c``
+        with W' = 4 W, b' = 2 (b - W 1), a' = 2 (a - W^T 1) and c = sum W - sum b - sum a, which
+        is kept as `log_scale`.
+        """
+        w, b, a = parameters(weights, visible_bias, hidden_bias)
+        scale = w.sum() - b.sum() - a.sum()
+        return cls(4 * w, 2 * (b - w.sum(axis=1)), 2 * (a - w.sum(axis=0)), log_scale=scale)
+
+    @classmethod
+    def from_state_dict(
+        cls, state, *, layout: str | None = None, names: dict[str, str] | None = None
+    ) -> BernoulliRBM:
+        """From the ``module.state_dict()`` of a PyTorch RBM, or any dict of arrays.
+
+        Parameters
+        ----------
+        state : mapping of names to tensors or arrays
+            The parameters are told by their names, whatever their case and prefix ("rbm.W"):
+            weights, such as W or weight; visible biases, such as v_bias, visible_bias or bv; hidden
+            biases likewise. Of b and c, b are visible and c hidden; a bias of another name, such as
+            the ``bias`` of a ``Linear``, is the one that is left. Each may be (n,), (1, n), (n, 1).
+        layout : {"visible_hidden", "hidden_visible"}, optional
+            What the rows and columns of the weights are: ``F.linear`` and scikit-learn keep
+            "hidden_visible". None: the lengths of the biases decide; square weights need it, unless
+            they have the name of a program that keeps them one way (``components_``, ``vishid``,
+            ``parameter_W``).
+        names : dict, optional
+            Which keys are weights, visible_bias and hidden_bias; all others are left out.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If keys are missing, unknown, or could be two things, which lists the keys; if the
+            arrays do not fit each other, or their layout is not told; if ``state`` is no mapping.
+
+        Examples
+        --------
+        >>> import numpy as np, rbmlib as rl
+        >>> state = {"W": np.ones((2, 5)), "v_bias": np.zeros(5), "h_bias": np.zeros(2)}
+        >>> rl.BernoulliRBM.from_state_dict(state)
+        BernoulliRBM(n_visible=5, n_hidden=2)
+        """
+        meaning = "a dict of tensors or arrays by name, such as module.state_dict()"
+        checks.instance("state", state, Mapping, meaning)
+        nested = [key for key, value in state.items() if isinstance(value, Mapping)]
+        if nested:
+            raise ValueError(
+                f"state holds a dict under {nested[0]!r}: expected {meaning}; pass that of the "
+                f"model, for example state[{nested[0]!r}]"
+            )
+        keys, known = told(state, names, "state")
+        arrays = {role: checks.array_of(str(key), state[key]) for role, key in keys.items()}
+        return cls.from_arrays(**arrays, layout=layout or known)
+
+    @classmethod
+    def from_sklearn(cls, model) -> BernoulliRBM:
+        """From a fitted ``sklearn.neural_network.BernoulliRBM``."""
+        missing = [name for name in SKLEARN if not hasattr(model, name)]
+        if missing:
+            raise ValueError(
+                f"model has no {', '.join(missing)}: expected a fitted "
+                "sklearn.neural_network.BernoulliRBM; call model.fit(data) first"
+            )
+        weights, visible_bias, hidden_bias = (getattr(model, name) for name in SKLEARN)
+        return cls(weights.T, visible_bias, hidden_bias)
+
+
+class GaussianRBM(RBM):
+    """Normal visible units of unit variance, hidden units in {0, 1}.
+
+    ``log p*(v, h) = b v - |v|^2 / 2 + (v W + a) h``, so v | h ~ N(b + W h, I): a mixture of
+    2**n_hidden Gaussians, proper for any weights. Data are expected to be standardised.
+
+    The arguments are those of `BernoulliRBM`; biases are zero by default.
+
+    Examples
+    --------
+    >>> rbm = GaussianRBM([[1.0], [0.0]])
+    >>> float(rbm.log_density([[1.0, 0.0]])[0].round(4))  # -1/2 + log(1 + e)
+    0.8133
+    """
+
+    layers = (Normal, Bits)
+
+    def __init__(self, weights, visible_bias=None, hidden_bias=None, *, log_scale: float = 0.0):
+        w, b, a = parameters(weights, visible_bias, hidden_bias, optional=True)
+        super().__init__(Normal(b), Bits(a), w, log_scale=log_scale)
+
+
+class LeakyRBM(RBM):
+    """Normal visible units, hidden units with a leaky-ReLU mean (Li et al. 2016).
+
+    Given v, ``h_j ~ N(x_j, 1)`` where x_j = (v W + a)_j > 0 and ``N(c x_j, c)`` elsewhere, c the
+    leakiness; ``log p*(v) = b v - |v|^2 / 2 + sum_j (1 or c) x_j^2 / 2`` (eq. 6). The density is a
+    piece of a Gaussian in each of the regions that the planes x_j = 0 cut; at c = 1 it is one
+    Gaussian. All are proper if I - W W' is positive definite (theorem 3.1).
+
+    The paper samples v given h from N(b + W h, I). That is not p(v | h) of any model with this
+    p(h | v) unless c = 1: the variance of h_j depends on the sign of x_j(v), and with it the
+    constant that normalises p(h | v). So `gibbs` has a stationary law of its own, close to the
+    model but not equal to it. `LeakinessPath` offers transitions that are exact.
+
+    The arguments are those of `BernoulliRBM`, and the leakiness; biases are zero by default.
+
+    Raises
+    ------
+    ValueError
+        If the largest singular value of W is 1 or more, with its value and the remedy; if the
+        leakiness is outside (0, 1].
+
+    Examples
+    --------
+    >>> rbm = LeakyRBM([[0.8], [0.0]], leakiness=0.1)
+    >>> [round(float(x), 4) for x in rbm.log_density([[1.0, 0.0], [-1.0, 0.0]])]
+    [-0.18, -0.468]
+    """
+
+    layers = (Normal, Leaky)
+
+    def __init__(
+        self,
+        weights,
+        visible_bias=None,
+        hidden_bias=None,
+        *,
+        leakiness: float = 0.01,
+        log_scale: float = 0.0,
+    ):
+        w, b, a = parameters(weights, visible_bias, hidden_bias, optional=True)
+        hidden = Leaky(a, 1.0, checked_leakiness(leakiness))
+        super().__init__(Normal(b), hidden, w, log_scale=log_scale)
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, leakiness={self.leakiness:g})"
+
+    @property
+    def leakiness(self) -> float:
+        return self.hidden.below
+
+    def with_leakiness(self, leakiness: float) -> RBM:
+        """The same weights and biases with another leakiness."""
+        return self.with_(hidden=self.hidden.with_(below=checked_leakiness(leakiness)))
+
+
+def checked_leakiness(value) -> float:
+    meaning = "a number in (0, 1], such as 0.01"
+    return checks.number("leakiness", value, meaning, above=0, most=1)

@@ -1,0 +1,264 @@
+"""Models with Normal visible units: which are proper, their span, what is known of them exactly.
+
+Only the span of the columns of W sees the hidden units. With an orthonormal basis U of it and
+v = U u + r, r orthogonal to it, the fields v W + a depend on u alone and
+
+    log p*(v) = [U'b u - |u|^2 / 2 + hidden.cumulant(v W + a)] + [b r - |r|^2 / 2]:
+
+u is a model of the same kind with rank(W) visible units and weights U'W, and r an independent
+Gaussian N(b, I) on the other dimensions: the same log Z, the same law of the hidden units. With
+leaky hidden units the density is a piece of a Gaussian in each region that the planes x_j = 0 cut
+(`LeakyRBM`), and with orthogonal columns of W a product over directions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.special import log_ndtr, ndtri_exp
+
+from .. import checks
+from ..numerics import LOG_2PI, expit, logsumexp
+from .layers import Leaky, Normal
+
+LARGEST = 0.9999  # singular value: a variance of up to 5,000 along a direction
+MAX_TRIES = 10_000  # draws of the Gaussian for one exact draw
+ORTHOGONAL = 1e-10  # largest cosine of columns that count as orthogonal
+
+# proper weights -----------------------------------------------------------------------------
+
+
+def refuse_improper(weights, slope: float = 1.0) -> None:
+    """I - a W W', a the slope, is positive definite iff I - a W'W is: Cholesky on the smaller."""
+    gram = weights.T @ weights if weights.shape[0] >= weights.shape[1] else weights @ weights.T
+    try:
+        np.linalg.cholesky(np.eye(len(gram)) - (gram if slope == 1 else slope * gram))
+    except np.linalg.LinAlgError:
+        scales, bound = np.linalg.svd(weights, compute_uv=False), slope**-0.5
+        times = "" if slope == 1 else f"{slope:g} "
+        raise ValueError(
+            f"weights has a largest singular value of {scales[0]:.4g} ({(scales >= bound).sum()} "
+            f"of {scales.size} are {bound:.4g} or more), so I - {times}WW' has the eigenvalue "
+            f"{1 - slope * scales[0] ** 2:.4g} and is not positive definite: expected singular "
+            f"values below {bound:.4g}; project the weights with rl.project_weights(weights)"
+        ) from None
+
+
+def project_weights(weights, largest: float = LARGEST) -> np.ndarray:
+    """The nearest weights (n_visible, n_hidden) of singular values up to ``largest``, below 1.
+
+    A leaky RBM with these is proper (Li et al. 2016, eq. 7). For W = U S V' and any X with singular
+    values x_i, von Neumann's inequality <W, X> <= sum_i s_i x_i gives ``|W - X|^2 >=
+    sum_i (s_i - x_i)^2``, so U min(S, largest) V' is nearest, alone since the set is convex.
+
+    Weights are unchanged if there is nothing to clip, which one Cholesky decomposition of
+    ``largest**2 I - W'W`` (or W W', if that is smaller) tells.
+
+    Examples
+    --------
+    >>> project_weights([[2.0, 0.0], [0.0, 0.5]], largest=0.9)
+    array([[0.9, 0. ],
+           [0. , 0.5]])
+    """
+    shape = "(n_visible, n_hidden), one row a visible unit"
+    w = checks.array("weights", weights, (None, None), shape, largest=checks.LARGEST)
+    bound = checked_largest(largest)
+    if w.shape[0] < w.shape[1]:
+        return project_weights(w.T, bound).T
+    clip = clipping(w.T @ w, bound)
+    return w if clip is None else w - (w @ clip.vectors * clip.shrink) @ clip.vectors.T
+
+
+def checked_largest(largest) -> float:
+    meaning = "a singular value above 0 and below 1"
+    return checks.number("largest", largest, meaning, above=0, below=1)
+
+
+class Clipping(NamedTuple):
+    """The right singular vectors that are clipped, ``W - W V shrink V'`` is the projection."""
+
+    vectors: np.ndarray
+    shrink: np.ndarray
+    excess: np.ndarray
+    largest: float  # singular value before
+
+    def gram(self, gram: np.ndarray) -> np.ndarray:
+        """W'W after the projection."""
+        return gram - (self.vectors * self.excess) @ self.vectors.T
+
+
+def clipping(gram: np.ndarray, bound: float) -> Clipping | None:
+    """What has to be clipped of a W with this W'W, or None if nothing has."""
+    try:
+        np.linalg.cholesky(bound**2 * np.eye(len(gram)) - gram)
+        return None
+    except np.linalg.LinAlgError:
+        squares, vectors = eigh(gram, subset_by_value=(bound**2, np.inf))
+    if not squares.size:
+        return None
+    scales = np.sqrt(squares)
+    return Clipping(vectors, 1 - bound / scales, squares - bound**2, float(scales.max()))
+
+
+# the span of the weights --------------------------------------------------------------------
+
+
+def has_orthogonal_columns(weights) -> bool:
+    """Whether the columns of W are orthogonal, to 1e-10, and none is zero."""
+    gram = weights.T @ weights
+    norms = np.sqrt(np.diag(gram))
+    off = np.abs(gram - np.diag(np.diag(gram)))
+    return bool(norms.all() and (off <= ORTHOGONAL * np.outer(norms, norms)).all())
+
+
+class Span:
+    """Between visible states and their coordinates; calling it leads back, ``span(u, rng)``.
+
+    ``basis`` (n_visible, rank) has orthonormal columns; ``visible_bias`` is the whole model's.
+    """
+
+    def __init__(self, basis: np.ndarray, visible_bias: np.ndarray):
+        self.basis, self.visible_bias = basis, visible_bias
+
+    def coordinates(self, visible) -> np.ndarray:
+        """u of visible states: (n_states, rank)."""
+        n = len(self.basis)
+        meaning = f"(n_states, {n}), one column a unit of the model"
+        return checks.array("visible", visible, (None, n), meaning) @ self.basis
+
+    def __call__(self, coordinates, rng=None) -> np.ndarray:
+        """Visible states (n_states, n_visible): the other dimensions are drawn from N(b, I)."""
+        u = np.asarray(coordinates, float)
+        normals = checks.source_of_random(rng).standard_normal((len(u), len(self.basis)))
+        rest = self.visible_bias + normals
+        return u @ self.basis.T + rest - (rest @ self.basis) @ self.basis.T
+
+
+def reduced(rbm):
+    """The model on the span of its weights, and the `Span`; see the top of this file.
+
+    The rows of its weights are orthogonal (they are S V' of the singular value decomposition
+    W = U S V'); if the columns of W are orthogonal, its weights are diagonal.
+    """
+    if not isinstance(rbm.visible, Normal):
+        raise TypeError(f"{rbm!r} has no reduced form: expected Normal visible units")
+    if has_orthogonal_columns(rbm.weights):
+        norms = np.linalg.norm(rbm.weights, axis=0)
+        basis, weights = rbm.weights / norms, np.diag(norms)
+    else:
+        basis, scales, rows = np.linalg.svd(rbm.weights, full_matrices=False)
+        tiny = scales[0] * max(rbm.weights.shape) * np.finfo(float).eps
+        rank = max(1, int((scales > tiny).sum()))
+        basis, weights = basis[:, :rank], scales[:rank, None] * rows[:rank]
+    b = rbm.visible_bias
+    visible = rbm.visible.with_(bias=b @ basis)
+    scale = (len(b) - len(visible)) / 2 * LOG_2PI + (b @ b - visible.bias @ visible.bias) / 2
+    scale = rbm.log_scale + float(scale)
+    return rbm.with_(visible=visible, weights=weights, log_scale=scale), Span(basis, b)
+
+
+# log Z and draws ----------------------------------------------------------------------------
+
+
+def is_gaussian(rbm) -> bool:
+    """Whether all visible units are one Gaussian."""
+    if not isinstance(rbm.visible, Normal):
+        return False
+    leaky = isinstance(rbm.hidden, Leaky) and np.all(rbm.hidden.above == rbm.hidden.below)
+    return bool(leaky or isinstance(rbm.hidden, Normal))
+
+
+def gaussian(rbm) -> tuple[np.ndarray, np.ndarray, float]:
+    """Mean, precision I - c W W' and log Z of the model with slope c = `above` on both sides."""
+    w, b, a = rbm.weights, rbm.visible_bias, rbm.hidden_bias
+    slope = getattr(rbm.hidden, "above", 1.0)
+    precision = np.eye(len(w)) - slope * (w @ w.T)
+    pull = b + slope * (w @ a)
+    mean = np.linalg.solve(precision, pull)
+    log_det = np.linalg.slogdet(precision)[1]
+    n = len(w) + (isinstance(rbm.hidden, Normal) and len(a))
+    log_z = (n * LOG_2PI - log_det + pull @ mean + slope * (a @ a)) / 2 + rbm.log_scale
+    return mean, precision, float(log_z)
+
+
+def gaussian_draws(rbm, n: int, rng) -> np.ndarray:
+    """Independent draws of that Gaussian (n, n_visible)."""
+    mean, precision, _ = gaussian(rbm)
+    root = np.linalg.cholesky(precision)
+    return mean + np.linalg.solve(root.T, rng.standard_normal((n, len(mean))).T).T
+
+
+def exact_log_z(rbm) -> float:
+    """log Z of a leaky model that is one Gaussian, or of orthogonal columns: integrals in 1-d.
+
+    Without biases and with columns of norm s it is, for the leakiness c (Li et al. 2016, section
+    4.1, sign of the exponent of 2 pi corrected),
+    ``n_visible/2 log 2 pi + n_hidden log([(1 - s^2)^-1/2 + (1 - c s^2)^-1/2] / 2)``.
+    """
+    if has_orthogonal_columns(rbm.weights):
+        model, _ = rbm.reduced()
+        return float(logsumexp(pieces(model)[0], axis=0).sum() + model.log_scale)
+    if rbm.log_z is None:
+        raise ValueError(
+            "weights has columns that are not orthogonal: log Z is not known exactly; expected "
+            "W'W diagonal, otherwise use rl.ais(rl.LeakinessPath(rbm), ...)"
+        )
+    return rbm.log_z
+
+
+def exact_draws(rbm, n: int, rng) -> np.ndarray:
+    """Independent exact draws (n, n_visible) of a leaky model.
+
+    With orthogonal columns each direction is drawn from its two pieces of a Gaussian; otherwise
+    draws of the Gaussian with slope `above` on both sides are accepted with probability
+    ``exp(-(above - below)/2 sum of x_j^2 over x_j <= 0)``, which is feasible with few hidden units:
+    ValueError if fewer than one in 10,000 are accepted.
+    """
+    model, span = rbm.reduced()
+    draw = _diagonal_draws if has_orthogonal_columns(rbm.weights) else _accepted_draws
+    return span(draw(model, n, rng), rng)
+
+
+def pieces(model):
+    """Of each direction u_j, for x <= 0 and x > 0: log mass, mean, sd, end (2, n_hidden).
+
+    log p*(u) = (b + c s a) u - (1 - c s^2) u^2 / 2 + c a^2 / 2 of slope c, cut at u = -a / s.
+    """
+    s, a, b = np.diag(model.weights), model.hidden_bias, model.visible_bias
+    slope = np.array([[model.hidden.below], [model.hidden.above]])
+    precision = 1 - slope * s**2
+    mean, sd = (b + slope * s * a) / precision, precision**-0.5
+    end = -a / s
+    side = np.array([[1.0], [-1.0]])
+    log_mass = (LOG_2PI - np.log(precision) + precision * mean**2 + slope * a**2) / 2
+    return log_mass + log_ndtr(side * (end - mean) / sd), mean, sd, end
+
+
+def _diagonal_draws(model, n: int, rng) -> np.ndarray:
+    log_mass, mean, sd, end = pieces(model)
+    above = rng.random((n, model.n_hidden)) < expit(log_mass[1] - log_mass[0])
+    mean, sd = (np.where(above, x[1], x[0]) for x in (mean, sd))
+    side = np.where(above, -1.0, 1.0)
+    # -side * quantile of the tail: log of a uniform share of its mass, inverted
+    log_share = np.log(rng.random(above.shape)) + log_ndtr(side * (end - mean) / sd)
+    return mean + side * sd * ndtri_exp(log_share)
+
+
+def _accepted_draws(model, n: int, rng) -> np.ndarray:
+    mean, precision, _ = gaussian(model)
+    root = np.linalg.cholesky(np.linalg.inv(precision))
+    fall = model.hidden.above - model.hidden.below
+    kept, tried, found = [], 0, 0
+    while found < n:
+        u = mean + rng.standard_normal((n, model.n_visible)) @ root.T
+        log_ratio = -fall / 2 * (np.minimum(model.field(u), 0) ** 2).sum(axis=1)
+        kept.append(u[np.log(rng.random(n)) < log_ratio])
+        tried, found = tried + n, found + len(kept[-1])
+        if tried >= MAX_TRIES and found < tried / MAX_TRIES:
+            raise ValueError(
+                f"rbm has {model.n_hidden} hidden units: exact samples by rejection need few "
+                f"(one in {MAX_TRIES:,} draws must be accepted); run long chains instead"
+            )
+    return np.concatenate(kept)[:n]
