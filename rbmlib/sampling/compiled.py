@@ -124,8 +124,8 @@ class Loops:
             total += part
         return v
 
-    def joint_sweep(self, v, betas, stream):
-        """One sweep of each chain at its own beta, and its slope."""
+    def joint_transition(self, v, betas, stream):
+        """A sweep of each chain at its own beta, and its slope: of `Path.joint_transition`."""
         v, slopes = own_bits(v), np.zeros((1, len(v)))
         kept = Kept(slopes, np.zeros(slopes.shape, np.int16), every=1, phase=0)
         kernels.temper(self.family, v, np.arange(len(v)), betas, no_draws(len(v), kept), 1, stream,

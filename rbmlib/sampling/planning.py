@@ -20,7 +20,7 @@ from ..numerics import ChainStream, cut
 from ..paths.path import Path
 from ..results import warn
 from .anneal import anneal, both_ends
-from .simulated import simulated_tempering
+from .tempered import simulated_tempering
 
 N_CHAINS = 100  # of the pilots, whatever the run has
 LADDER_STEPS, LOOK_EVERY = 1000, 10
