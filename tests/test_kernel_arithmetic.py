@@ -10,8 +10,9 @@ from rbmlib._kernels import elementwise, gibbs, groups, layers, learning, narrow
 
 @numba.njit
 def exp_negative_of_all(x, out):
-    for i in range(x.size):
-        out[i] = elementwise.exp_negative(x[i])
+    """Sixteen at a time, whole lanes."""
+    for i in range(0, x.size, simd.LANES):
+        simd.store(out, i, elementwise.exp_negative(simd.load(x, i)))
 
 
 def test_exponential_is_accurate():
@@ -19,7 +20,7 @@ def test_exponential_is_accurate():
 
     x log2(e) is rounded once (2**-24 of itself) and so is log2(e); the rest is the polynomial.
     """
-    x = np.concatenate([np.linspace(0, 86.5, 500_001), np.logspace(-30, 0, 10_001)]).astype(f32)
+    x = np.concatenate([np.linspace(0, 86.5, 500_000), np.logspace(-30, 0, 10_000)]).astype(f32)
     out = np.empty_like(x)
     exp_negative_of_all(x, out)
     relative = np.abs(out / np.exp(-x.astype(float)) - 1)
@@ -27,9 +28,9 @@ def test_exponential_is_accurate():
     assert (relative < 3e-7 + of_argument * x).all()
     assert relative[x < 10].max() < 1e-6
     assert out[0] == 1
-    huge = np.array([87.0, 1e4, 3e38], f32)
-    exp_negative_of_all(huge, out[:3])
-    np.testing.assert_array_equal(out[:3], f32(2.0**-125))
+    huge = np.resize(f32([87.0, 1e4, 3e38]), simd.LANES)
+    exp_negative_of_all(huge, out[: huge.size])
+    np.testing.assert_array_equal(out[: huge.size], f32(2.0**-125))
 
 
 @pytest.mark.parametrize(

@@ -19,17 +19,36 @@ without a branch a unit.
 A compiled function takes a NamedTuple as a single argument, at the cost of its members.
 """
 
+import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
-from .memory import aligned, load, store
-from .simd import LANES
+from .simd import LANES, load, njit, store
 
 f32 = np.float32
 
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
+
+# memory -------------------------------------------------------------------------------------
+
+CACHE_LINE = 64
+
+
+def aligned(shape, dtype=np.float32) -> np.ndarray:
+    """Zeros that start at a cache line: a vector that straddles two is loaded more slowly."""
+    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = np.zeros(n_bytes + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + n_bytes].view(dtype).reshape(shape)
+
+
+@njit
+def aligned_empty(size, dtype):
+    """As `aligned` of one dimension, within a kernel, and of any content."""
+    memory = np.empty(size + CACHE_LINE, dtype)
+    start = (-memory.ctypes.data) % CACHE_LINE // memory.itemsize
+    return memory[start : start + size]
+
 
 # weights ------------------------------------------------------------------------------------
 
@@ -100,12 +119,12 @@ MAX_UNITS = 2**16 - 1  # of a layer: lists are of 16-bit integers
 ROOM = 8  # a list is written eight units at a time
 
 
-@numba.njit(**_KERNEL)
+@njit
 def n_words(n_units):
     return (n_units + LANES - 1) // LANES
 
 
-@numba.njit(**_KERNEL)
+@njit
 def read_row(row, words):
     """Words of a row of zeros and ones."""
     for word in range(words.size):
@@ -115,14 +134,14 @@ def read_row(row, words):
         words[word] = bits
 
 
-@numba.njit(**_KERNEL)
+@njit
 def write_row(words, row):
     """A row of zeros and ones from words."""
     for i in range(row.size):
         row[i] = f32((np.int64(words[i // LANES]) >> (i % LANES)) & 1)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def list_active(words, n_units, active):
     """List the units whose bit is set; returns how many. ``active`` needs ROOM for more."""
     n_active, rest = 0, n_units % LANES
@@ -182,7 +201,7 @@ def layer(scale, slope, offset) -> Layer:
     return Layer(n_units, f32(scale), *both)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def layer_at_one(scale, bias):
     """The layer whose biases at beta = 1 are given."""
     slope = np.zeros(LANES * n_words(bias.size), f32)

@@ -8,19 +8,16 @@ adjusted (`adaptive`).
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from . import groups, narrow, wide
 from .adaptive import adjust, ladder_of, move, note_end, search, set_offsets, weigh
 from .layers import ROOM, list_active, read_row, write_row
-from .memory import load
 from .random import bits31, draw_key, high, low
-from .simd import LANES, join
+from .simd import LANES, join, load, njit
 
 f32, u16 = np.float32, np.uint16
 
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 
 DRAWS = 3  # of a sweep: hidden units, visible units, beta
 
@@ -53,14 +50,14 @@ class Tempering(NamedTuple):
     draws: bool = True  # or every chain keeps its beta
 
 
-@numba.njit(**_KERNEL)
+@njit
 def add_visit(sums, k, delta):
     sums[0, k] += 1.0
     sums[1, k] += delta
     sums[2, k] += delta * delta
 
 
-@numba.njit(**_KERNEL)
+@njit
 def draw_beta(chain, delta, key, betas, offsets, memory, tally):
     """Draw the index of beta given the state of a chain, and add to the tally."""
     p = memory.p
@@ -88,7 +85,7 @@ def no_draws(n_chains: int, kept: Kept) -> Tempering:
 # few hidden units: a chain at a time --------------------------------------------------------
 
 
-@numba.njit(**_KERNEL)
+@njit
 def slopes_of(state, slope, n_units):
     """Sum of the slopes of the hidden units that are 1, in order."""
     total = 0.0
@@ -98,7 +95,7 @@ def slopes_of(state, slope, n_units):
     return total
 
 
-@numba.njit(**_KERNEL)
+@njit
 def narrow_sweeps(v, index, betas, tempering, adapting, model, run):
     """Sweeps of `gibbs.temper` and `gibbs.adapt`, of which one is None, chain by chain.
 
@@ -152,7 +149,7 @@ def narrow_sweeps(v, index, betas, tempering, adapting, model, run):
 # any number of hidden units, a group of chains at a time ------------------------------------
 
 
-@numba.njit(**_KERNEL)
+@njit
 def wide_sweep(group, sparse, draw, model, run):
     """A sweep of a group of chains; its sums then add up to their Delta."""
     visible, hidden, scale = group.visible, group.hidden, model.visible.scale
@@ -165,7 +162,7 @@ def wide_sweep(group, sparse, draw, model, run):
     return groups.prepare(visible, model.visible.n_units)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def wide_sweeps(v, index, betas, tempering, adapting, model, run):
     """Sweeps of `gibbs.temper` and `gibbs.adapt`, of which one is None, all chains together."""
     n_groups = v.shape[0] if adapting is None else adapting.gains.shape[0]

@@ -6,7 +6,6 @@ computed from weights that fit the first-level cache (`groups`); then the block 
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from .elementwise import (
@@ -26,14 +25,11 @@ from .groups import (
     read_states,
     room_for_fields,
 )
-from .layers import write_row
-from .memory import aligned_empty, load, store
+from .layers import aligned_empty, write_row
 from .random import draw_key, mixed_keys, mixed_units
-from .simd import LANES, absolute, bits_of, fma, join, mask_of, to_floats, where
+from .simd import LANES, absolute, bits_of, fma, join, load, mask_of, njit, store, to_floats, where
 
 f32, u32 = np.float32, np.uint32
-
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 
 
 class Group(NamedTuple):
@@ -48,7 +44,7 @@ class Group(NamedTuple):
     k1: np.ndarray
 
 
-@numba.njit(**_KERNEL)
+@njit
 def read_group(v, n_hidden):
     n_chains = v.shape[0]
     sums, betas = aligned_empty(n_chains * LANES, f32), np.empty(n_chains, f32)
@@ -57,13 +53,13 @@ def read_group(v, n_hidden):
     return Group(read_states(v), empty_states(n_chains, n_hidden), room, sums, betas, k0, k1)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def write_states(states, v):
     for chain in range(v.shape[0]):
         write_row(states.words[chain], v[chain])
 
 
-@numba.njit(**_KERNEL)
+@njit
 def set_keys(run, draw, group):
     """Keys of a draw of every chain."""
     for chain in range(group.k0.size):
@@ -71,7 +67,7 @@ def set_keys(run, draw, group):
         group.k0[chain], group.k1[chain] = mixed_keys(key)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def draw_block(block, fields, layer, step, weight, group, words):
     """Draw sixteen units of every chain at its beta.
 
@@ -97,7 +93,7 @@ def draw_block(block, fields, layer, step, weight, group, words):
             store(sums, LANES * chain, load(sums, LANES * chain) + gain)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def draw_layer(weights, states, sparse, weight, layer, group, words):
     """Draw the units of the other layer of every chain; ``weight`` as `draw_block` takes it."""
     for block in range(words.shape[1]):
@@ -105,7 +101,7 @@ def draw_layer(weights, states, sparse, weight, layer, group, words):
         draw_block(block, fields, layer, None, weight, group, words)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def draw_hidden_with_increments(model, step, sparse, group, x):
     """Draw the hidden units at one beta; what `add_gains` takes is left in the sums and in x."""
     n_blocks = model.up.n_words  # the visible slope may stand in a block of its own
@@ -122,7 +118,7 @@ def draw_hidden_with_increments(model, step, sparse, group, x):
                 draw_block(block, fields, model.hidden, None, None, group, group.hidden.words)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def add_gains(log_weights, schedule, k, model, x, sums):
     """Add the change of log p* over step k: of fields ``x``, or ``sums`` of `increment_lanes`."""
     beta, step = schedule.betas[k + 1], schedule.betas[k + 1] - schedule.betas[k]
@@ -135,7 +131,7 @@ def add_gains(log_weights, schedule, k, model, x, sums):
         log_weights[chain] += gain
 
 
-@numba.njit(**_KERNEL)
+@njit
 def anneal(v, log_weights, schedule, model, run):
     """Steps of `gibbs.anneal` for one group of chains, in place."""
     group = read_group(v, model.hidden.n_units)
@@ -156,7 +152,7 @@ def anneal(v, log_weights, schedule, model, run):
     write_states(group.visible, v)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def sweep(v, h, betas, model, run):
     """Sweeps of `gibbs.sweep` for one group of chains, in place."""
     group = read_group(v, model.hidden.n_units)
