@@ -195,9 +195,9 @@ PLANTED = [
             f"{SAID}::test_degrees_of_freedom_of_a_ratio_of_variances"),
     # rounding of the compiled kernels
     Planted("no importance step as chains leave", "rbmlib/sampling/compiled.py",
-            "log_weights + (self.correction(v, betas[-1]) if betas[-1] else 0.0)", "log_weights",
+            "log_weights + self.correction(v, betas[-1])", "log_weights",
             "test_reverse_ais.py::test_rounding_of_weights_is_corrected"),
     Planted("no importance step as chains enter", "rbmlib/sampling/compiled.py",
-            "entry = -self.correction(v, betas[0]) if betas[0] else 0.0", "entry = 0.0",
+            "entry, gains = -self.correction(v, betas[0]), np", "entry, gains = 0.0, np",
             "test_reverse_ais.py::test_rounding_of_weights_is_corrected"),
 ]  # fmt: skip

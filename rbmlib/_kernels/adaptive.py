@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .random import bits31, high, low
+from .random import bits31, draw_key, high, low
 from .simd import njit
 
 PART = 16  # probabilities are summed in parts: a sum can then be searched
@@ -229,3 +229,16 @@ def set_offsets(group, adapting, ladder):
     log_prior, shifts, log_z = adapting.rule.log_prior, adapting.shifts, adapting.adjusted.log_z
     for k in range(shifts.size):
         ladder.offsets[k] = log_prior[k] - log_z[group, k] + shifts[k]
+
+
+@njit
+def adapt_groups(sweep, deltas, ladder, adapting, draw, run):
+    """Draw the beta of every chain with the estimates of its group, which are then adjusted."""
+    n_groups = adapting.gains.shape[0]
+    size = deltas.size // n_groups
+    for group in range(n_groups):
+        set_offsets(group, adapting, ladder)
+        for chain in range(group * size, (group + 1) * size):
+            key = draw_key(run.seed, run.first_chain + chain, draw)
+            move(chain, group, deltas[chain], key, ladder, adapting)
+        adjust(group, sweep, size, ladder, adapting)

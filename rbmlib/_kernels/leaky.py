@@ -87,13 +87,6 @@ def normal_lanes(r):
     return z * sign * fma(p, f32(-2.0), f32(1.0)) * f32(1.4142135623730951)
 
 
-@njit
-def fill_normals(r, out):
-    """``out`` (n,) from 31-bit integers r (n,), n a multiple of 16."""
-    for i in range(0, r.size, LANES):
-        store(out, i, normal_lanes(load(r, i)))
-
-
 @inline
 def _set_keys(seed, first_chain, draw, keys):
     """Keys of sixteen chains, as `bits31_lanes` takes them."""
@@ -111,7 +104,7 @@ def _bits(unit, keys):
 
 
 @njit
-def anneal_diagonal(u, gains, model, points, slopes, exact, seed, first_chain, first_draw):
+def anneal_diagonal(u, gains, model, points, slopes, exact, run):
     """Steps of AIS in place: each weighs by the slope, then moves at the next point.
 
     ``model``: (3, n) scales, hidden and visible biases. ``points``: (n_steps, 3) increments of
@@ -130,13 +123,13 @@ def anneal_diagonal(u, gains, model, points, slopes, exact, seed, first_chain, f
         for i in range(n_here):
             for j in range(n_units):
                 x[j, i] = u[first + i, j]
-        for k in range(points.shape[0]):
+        for k in range(run.start, run.stop):
             step, c, t = points[k, 0], f32(points[k, 1]), f32(points[k, 2])
-            draw = first_draw + draws * k
-            _set_keys(seed, first_chain + first, draw, of_h)
-            _set_keys(seed, first_chain + first, draw + 1, of_v)
+            draw = run.first_draw + draws * k
+            _set_keys(run.seed, run.first_chain + first, draw, of_h)
+            _set_keys(run.seed, run.first_chain + first, draw + 1, of_v)
             if exact:
-                _set_keys(seed, first_chain + first, draw + 2, of_a)
+                _set_keys(run.seed, run.first_chain + first, draw + 2, of_a)
             root, factor = f32(np.sqrt(points[k, 1])), f32((1 - 1 / points[k, 1]) / 2)
             constant = f32(-np.log(points[k, 1]) / 2)
             total = spread(zero)

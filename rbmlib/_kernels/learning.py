@@ -15,7 +15,7 @@ from .elementwise import mean_lanes
 from .groups import WIDTH, Blocks, blocks, fields_of_block, list_rows, read_states
 from .layers import MAX_ENTRY, MAX_SUM, ROOM, layer_at_one, list_active, quantise
 from .simd import LANES, fma, load, load_row, njit, spread, store, to_floats
-from .wide import draw_layer, read_group, set_keys, write_states
+from .wide import draw_layer, read_group, write_states
 
 f32, i16, i32, u16 = np.float32, np.int16, np.int32, np.uint16
 GRID = f32(65536.0)
@@ -183,21 +183,21 @@ def both_phases(batch, chains, integers, parameters, run):
         np.zeros(n_visible, np.int64), np.zeros(n_visible, f32), np.zeros(width, f32),
     )  # fmt: skip
     data, group = read_states(batch), read_group(chains, n_hidden)
+    v, h = group.visible, group.hidden
     group.betas[:] = f32(1)
     _list(data, n_visible)
-    _list(group.visible, n_visible)
+    _list(v, n_visible)
     _hidden_counts(integers.up, data, group.room, hidden, 0, f32(1), phases.counts)
     for k in range(run.start, run.stop):
-        set_keys(run, run.first_draw + 2 * k, group)
-        draw_layer(integers.up, group.visible, True, None, hidden, group, group.hidden.words)
-        _list(group.hidden, n_hidden)
-        set_keys(run, run.first_draw + 2 * k + 1, group)
-        draw_layer(integers.down, group.hidden, True, None, visible, group, group.visible.words)
-        _list(group.visible, n_visible)
-    _hidden_counts(integers.up, group.visible, group.room, hidden, n_rows, f32(-1), phases.counts)
-    write_states(group.visible, chains)
+        draw = run.first_draw + 2 * k
+        draw_layer(integers.up, v, True, None, hidden, group, h, draw, run)
+        _list(h, n_hidden)
+        draw_layer(integers.down, h, True, None, visible, group, v, draw + 1, run)
+        _list(v, n_visible)
+    _hidden_counts(integers.up, v, group.room, hidden, n_rows, f32(-1), phases.counts)
+    write_states(v, chains)
     _add_rows(data.words, 0, f32(1), phases)
-    _add_rows(group.visible.words, n_rows, f32(-1), phases)
+    _add_rows(v.words, n_rows, f32(-1), phases)
     _add_counts(phases.counts, phases.hidden)
     return phases
 

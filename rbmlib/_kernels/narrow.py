@@ -165,10 +165,9 @@ def empty_chain(n_visible):
 @njit
 def anneal(v, log_weights, schedule, model, run):
     """Steps of `gibbs.anneal`, chain by chain."""
-    n_hidden, n_visible, betas = model.hidden.n_units, v.shape[1], schedule.betas
     up, tables, slope_scale, hidden, visible = model
-    chain = empty_chain(n_visible)
-    bits, active, x, units = chain
+    n_hidden, n_visible, betas = hidden.n_units, v.shape[1], schedule.betas
+    bits, active, x, units = empty_chain(n_visible)
     for c in range(v.shape[0]):
         read_row(v[c], bits)
         n_active = list_active(bits, n_visible, active)
@@ -190,22 +189,36 @@ def anneal(v, log_weights, schedule, model, run):
 
 
 @njit
-def sweep(v, h, betas, model, run):
-    """Sweeps of `gibbs.sweep`, chain by chain."""
-    n_visible, chain = v.shape[1], empty_chain(v.shape[1])
-    up, tables, _, hidden, visible = model
-    bits, active, x, units = chain
+def read_words(v):
+    words = np.empty((v.shape[0], n_words(v.shape[1])), np.uint16)
     for c in range(v.shape[0]):
-        read_row(v[c], bits)
-        n_active, state = list_active(bits, n_visible, active), 0
-        for k in range(run.start, run.stop):
-            add_rows(up, active, n_active, x)
-            key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k)
-            state, _ = draw_hidden(x, hidden, betas[c], None, key)
-            key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k + 1)
-            draw_visible(state, tables, visible, betas[c], None, key, units, bits)
-            n_active = list_active(bits, n_visible, active)
-        if run.stop > run.start:
-            write_row(bits, v[c])
-            for unit in range(h.shape[1]):
-                h[c, unit] = f32((state >> unit) & 1)
+        read_row(v[c], words[c])
+    return words
+
+
+@njit
+def slopes_of(state, slope, n_units):
+    """Sum of the slopes of the hidden units that are 1, in order."""
+    total = 0.0
+    for unit in range(n_units):
+        if (state >> unit) & 1:
+            total += np.float64(slope[unit])
+    return total
+
+
+@njit
+def sweep(words, chain, betas, slopes, model, draw, run):
+    """A sweep of every chain at its beta, and its slope afterwards unless ``slopes`` is None."""
+    up, tables, _, hidden, visible = model
+    _, active, x, units = chain
+    for c in range(betas.size):
+        bits, beta = words[c], betas[c]
+        add_rows(up, active, list_active(bits, visible.n_units, active), x)
+        key = draw_key(run.seed, run.first_chain + c, draw)
+        state, _ = draw_hidden(x, hidden, beta, None, key)
+        key = draw_key(run.seed, run.first_chain + c, draw + 1)
+        if slopes is None:
+            draw_visible(state, tables, visible, beta, None, key, units, bits)
+        else:
+            slopes[c] = slopes_of(state, hidden.slope, hidden.n_units)
+            slopes[c] += draw_visible(state, tables, visible, beta, True, key, units, bits)

@@ -8,23 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .elementwise import (
-    EXACT,
-    draw_lanes,
-    exact_increment,
-    exp_negative,
-    increment_lanes,
-    step_of,
-)
-from .groups import (
-    Room,
-    States,
-    empty_states,
-    fields_of_block,
-    prepare,
-    read_states,
-    room_for_fields,
-)
+from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes, step_of
+from .groups import Room, States, empty_states, fields_of_block, prepare, read_states
+from .groups import room_for_fields as empty_room
 from .layers import aligned_empty, write_row
 from .random import draw_key, mixed_keys, mixed_units
 from .simd import LANES, absolute, bits_of, fma, join, load, mask_of, njit, store, to_floats, where
@@ -49,7 +35,7 @@ def read_group(v, n_hidden):
     n_chains = v.shape[0]
     sums, betas = aligned_empty(n_chains * LANES, f32), np.empty(n_chains, f32)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
-    room = room_for_fields(n_chains)
+    room = empty_room(n_chains)
     return Group(read_states(v), empty_states(n_chains, n_hidden), room, sums, betas, k0, k1)
 
 
@@ -94,11 +80,12 @@ def draw_block(block, fields, layer, step, weight, group, words):
 
 
 @njit
-def draw_layer(weights, states, sparse, weight, layer, group, words):
+def draw_layer(weights, states, sparse, weight, layer, group, drawn, draw, run):
     """Draw the units of the other layer of every chain; ``weight`` as `draw_block` takes it."""
-    for block in range(words.shape[1]):
+    set_keys(run, draw, group)
+    for block in range(drawn.words.shape[1]):
         fields = fields_of_block(block, weights, states, sparse, group.room)
-        draw_block(block, fields, layer, None, weight, group, words)
+        draw_block(block, fields, layer, None, weight, group, drawn.words)
 
 
 @njit
@@ -135,38 +122,35 @@ def add_gains(log_weights, schedule, k, model, x, sums):
 def anneal(v, log_weights, schedule, model, run):
     """Steps of `gibbs.anneal` for one group of chains, in place."""
     group = read_group(v, model.hidden.n_units)
+    visible, hidden = group.visible, group.hidden
     x = np.empty((v.shape[0], LANES * model.up.n_words), f32)
-    sparse = prepare(group.visible, model.visible.n_units)
+    sparse = prepare(visible, model.visible.n_units)
     for k in range(run.start, run.stop):
-        step = step_of(schedule, k)
+        step, draw = step_of(schedule, k), run.first_draw + 2 * k
         group.betas[:], group.sums[:] = step.beta, f32(0)
-        set_keys(run, run.first_draw + 2 * k, group)
+        set_keys(run, draw, group)
         draw_hidden_with_increments(model, step, sparse, group, x)
         add_gains(log_weights, schedule, k, model, x, group.sums)
-        sparse = prepare(group.hidden, model.hidden.n_units)
-        set_keys(run, run.first_draw + 2 * k + 1, group)
-        draw_layer(
-            model.down, group.hidden, sparse, None, model.visible, group, group.visible.words
-        )
-        sparse = prepare(group.visible, model.visible.n_units)
-    write_states(group.visible, v)
+        sparse = prepare(hidden, model.hidden.n_units)
+        draw_layer(model.down, hidden, sparse, None, model.visible, group, visible, draw + 1, run)
+        sparse = prepare(visible, model.visible.n_units)
+    write_states(visible, v)
 
 
 @njit
-def sweep(v, h, betas, model, run):
-    """Sweeps of `gibbs.sweep` for one group of chains, in place."""
-    group = read_group(v, model.hidden.n_units)
-    for chain in range(betas.size):  # an assignment of arrays takes a second more to compile
-        group.betas[chain] = betas[chain]
-    sparse = prepare(group.visible, model.visible.n_units)
-    for k in range(run.start, run.stop):
-        set_keys(run, run.first_draw + 2 * k, group)
-        draw_layer(model.up, group.visible, sparse, None, model.hidden, group, group.hidden.words)
-        sparse = prepare(group.hidden, model.hidden.n_units)
-        set_keys(run, run.first_draw + 2 * k + 1, group)
-        draw_layer(
-            model.down, group.hidden, sparse, None, model.visible, group, group.visible.words
-        )
-        sparse = prepare(group.visible, model.visible.n_units)
-    write_states(group.visible, v)
-    write_states(group.hidden, h)
+def sweep(group, sparse, slopes, model, draw, run):
+    """A sweep of all chains, and their slopes afterwards unless ``slopes`` is None."""
+    up, down, _, of_h, of_v = model
+    v, h, n_hidden = group.visible, group.hidden, of_h.n_units
+    if slopes is None:
+        draw_layer(up, v, sparse, None, of_h, group, h, draw, run)
+        sparse = prepare(h, n_hidden)
+        draw_layer(down, h, sparse, None, of_v, group, v, draw + 1, run)
+    else:
+        group.sums[:] = f32(0)
+        draw_layer(up, v, sparse, f32(0), of_h, group, h, draw, run)
+        sparse = prepare(h, n_hidden)
+        draw_layer(down, h, sparse, of_v.scale, of_v, group, v, draw + 1, run)
+        for chain in range(slopes.size):
+            slopes[chain] = join(load(group.sums, LANES * chain))
+    return prepare(v, of_v.n_units)
