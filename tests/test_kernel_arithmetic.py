@@ -15,6 +15,10 @@ def exp_negative_of_all(x, out):
         simd.store(out, i, elementwise.exp_negative(simd.load(x, i)))
 
 
+def states_of(v):
+    return groups.states_of(layers.read_rows(v), v.shape[1])
+
+
 def test_exponential_is_accurate():
     """Below 1e-6 for probabilities above 1e-4, and to rounding of its argument beyond.
 
@@ -113,7 +117,7 @@ def test_quantised_weights_are_the_nearest():
 
 def fields_of(states, weights, sparse):
     """Fields of all units, as integers: states are `groups.States`, whose form is given."""
-    room, columns = groups.room_for_fields(len(states.words)), []
+    room, columns = groups.empty_room(len(states.words)), []
     for block in range(weights.n_words):
         fields = groups.fields_of_block(block, weights, states, sparse, room)
         columns.append(fields.reshape(-1, simd.LANES).copy())
@@ -134,7 +138,7 @@ def test_both_ways_to_a_field_are_exact(shape, density, largest):
     q[:500, 0] = largest  # the largest sum is just below 2**24
     v = (rng.random((11, shape[0])) < density).astype(np.float32)
     v[0] = 1
-    weights, states = groups.blocks(q.astype(np.float32)), groups.read_states(v)
+    weights, states = groups.blocks(q.astype(np.float32)), states_of(v)
     groups.list_rows(states.words, shape[0], *states[1:4])
     wanted = v.astype(np.int64) @ q
     for sparse in (True, False):
@@ -147,8 +151,8 @@ def test_lists_of_few_units_or_for_few_chains(n_chains, listed, sparse):
     """Tables of patterns are made for many chains of dense states only."""
     v = np.zeros((n_chains, 100), f32)
     v[:, :listed] = 1
-    assert groups.prepare(groups.read_states(v), 100) == sparse
-    assert groups.prepare(groups.read_states(1 - v), 100) == sparse
+    assert groups.prepare(states_of(v), 100) == sparse
+    assert groups.prepare(states_of(1 - v), 100) == sparse
 
 
 @pytest.mark.parametrize(("largest", "by_two", "whole"), [(2**15 - 1, False, False),

@@ -26,8 +26,7 @@ def exp_negative(x):
     """exp(-x) for x >= 0, relative error below 1e-6 to x = 10, 4e-6 to 2**-125; that beyond.
 
     2**t = 2**n 2**f with n the nearest integer (found by adding 1.5 * 2**23) and 2**f its
-    degree-6 Taylor polynomial, |f| <= 1/2. Of a float32 or of lanes.
-    `adaptive.weigh` has its own in float64.
+    degree-6 Taylor polynomial, |f| <= 1/2. `adaptive.weigh` has its own in float64.
     """
     t = x * f32(-1.4426950408889634)
     t = where(t > f32(-125.0), t, f32(-125.0))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .layers import COUNTS, ROOM, aligned, aligned_empty, list_active, n_words, read_row
+from .layers import COUNTS, ROOM, aligned, aligned_empty, list_active, n_words
 from .simd import LANES, element, inline, load, load_row, njit, spread, store, widen
 
 i16, u16, i32 = np.int16, np.uint16, np.int32
@@ -162,7 +162,7 @@ class Room(NamedTuple):
 
 
 @njit
-def room_for_fields(n_chains):
+def empty_room(n_chains):
     fields = aligned_empty(n_chains * WIDTH, i32)
     table = aligned_empty(PARTS * TABLE, np.int16)
     table[:] = 0
@@ -203,13 +203,11 @@ def blocks(q: np.ndarray) -> Blocks:
 
 
 @njit
-def empty_states(n_chains, n_units):
-    return States(
-        np.zeros((n_chains, n_words(n_units)), u16),
-        np.empty((n_chains, n_units + ROOM), u16),
-        np.empty(n_chains, np.int64),
-        np.empty(n_chains, np.bool_),
-    )
+def states_of(words, n_units):
+    """States of which nothing is listed yet."""
+    n_chains = words.shape[0]
+    listed, counts = np.empty((n_chains, n_units + ROOM), u16), np.empty(n_chains, np.int64)
+    return States(words, listed, counts, np.empty(n_chains, np.bool_))
 
 
 @njit
@@ -285,12 +283,3 @@ def fields_of_block(block, weights, states, sparse, room):
             sum_patterns(block // 2, weights.parts, states.words, room)
     half = LANES * states.counts.size
     return room.fields[half * (block % 2) : half * (block % 2 + 1)]
-
-
-@njit
-def read_states(v):
-    """States of rows of zeros and ones."""
-    states = empty_states(*v.shape)
-    for chain in range(v.shape[0]):
-        read_row(v[chain], states.words[chain])
-    return states

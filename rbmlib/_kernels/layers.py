@@ -5,18 +5,13 @@ Weights are fixed-point integers, so that fields do not depend on the order of s
 finest for which no sum of entries of q over active units can leave (-2**24, 2**24): float32
 then holds every partial sum exactly, whatever the order of summation, the BLAS or the number
 of threads. What rounding the weights changes is put right by one more importance step to the
-float64 model (`rbmlib.sampling.compiled`). Any size of model is exact. The scale is that of the
-15-bit integers while ``sum |q|`` over one sign of a row or column stays below 2**24: for 512
-units of the largest weight, for some 10,000 of typical weights, a twentieth of the largest. Each
-doubling beyond costs one bit of the weights; fields and bits stay as exact, and only the last
-importance step has more to put right.
+float64 model (`rbmlib.sampling.compiled`). Any size of model is exact; each doubling beyond 512
+units of the largest weight, or some 10,000 of typical ones, costs one bit of the weights.
 
 Binary states are words of sixteen bits, and lists of the units that are 1. A field is the sum of
 the weight rows of these, far fewer than a matrix product takes for sparse states. Drawing gives
 sixteen bits at once; a table of the places of the bits of every byte turns them into a list
 without a branch a unit.
-
-A compiled function takes a NamedTuple as a single argument, at the cost of its members.
 """
 
 import math
@@ -132,6 +127,21 @@ def read_row(row, words):
         for i in range(word * LANES, min((word + 1) * LANES, row.size)):
             bits |= np.int64(row[i]) << (i - word * LANES)
         words[word] = bits
+
+
+@njit
+def read_rows(v):
+    """Words of rows of zeros and ones, (n_chains, n_words)."""
+    words = np.zeros((v.shape[0], n_words(v.shape[1])), np.uint16)
+    for chain in range(v.shape[0]):
+        read_row(v[chain], words[chain])
+    return words
+
+
+@njit
+def write_rows(words, v):
+    for chain in range(v.shape[0]):
+        write_row(words[chain], v[chain])
 
 
 @njit

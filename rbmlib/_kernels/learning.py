@@ -12,10 +12,19 @@ from typing import NamedTuple
 import numpy as np
 
 from .elementwise import mean_lanes
-from .groups import WIDTH, Blocks, blocks, fields_of_block, list_rows, read_states
-from .layers import MAX_ENTRY, MAX_SUM, ROOM, layer_at_one, list_active, quantise
+from .groups import WIDTH, Blocks, blocks, fields_of_block, list_rows, states_of
+from .layers import (
+    MAX_ENTRY,
+    MAX_SUM,
+    ROOM,
+    layer_at_one,
+    list_active,
+    quantise,
+    read_rows,
+    write_rows,
+)
 from .simd import LANES, fma, load, load_row, njit, spread, store, to_floats
-from .wide import draw_layer, read_group, write_states
+from .wide import draw_layer, read_group
 
 f32, i16, i32, u16 = np.float32, np.int16, np.int32, np.uint16
 GRID = f32(65536.0)
@@ -182,7 +191,7 @@ def both_phases(batch, chains, integers, parameters, run):
         np.zeros((2 * n_rows, width), f32), np.empty((n_visible, 2 * n_rows), u16),
         np.zeros(n_visible, np.int64), np.zeros(n_visible, f32), np.zeros(width, f32),
     )  # fmt: skip
-    data, group = read_states(batch), read_group(chains, n_hidden)
+    data, group = states_of(read_rows(batch), n_visible), read_group(chains, n_hidden)
     v, h = group.visible, group.hidden
     group.betas[:] = f32(1)
     _list(data, n_visible)
@@ -195,7 +204,7 @@ def both_phases(batch, chains, integers, parameters, run):
         draw_layer(integers.down, h, True, None, visible, group, v, draw + 1, run)
         _list(v, n_visible)
     _hidden_counts(integers.up, v, group.room, hidden, n_rows, f32(-1), phases.counts)
-    write_states(v, chains)
+    write_rows(v.words, chains)
     _add_rows(data.words, 0, f32(1), phases)
     _add_rows(v.words, n_rows, f32(-1), phases)
     _add_counts(phases.counts, phases.hidden)

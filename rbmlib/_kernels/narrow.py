@@ -189,14 +189,6 @@ def anneal(v, log_weights, schedule, model, run):
 
 
 @njit
-def read_words(v):
-    words = np.empty((v.shape[0], n_words(v.shape[1])), np.uint16)
-    for c in range(v.shape[0]):
-        read_row(v[c], words[c])
-    return words
-
-
-@njit
 def slopes_of(state, slope, n_units):
     """Sum of the slopes of the hidden units that are 1, in order."""
     total = 0.0

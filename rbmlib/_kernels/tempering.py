@@ -12,7 +12,7 @@ import numpy as np
 
 from . import groups, narrow, wide
 from .adaptive import adapt_groups, ladder_of, note_end, search, weigh
-from .layers import write_row
+from .layers import read_rows, write_rows
 from .random import bits31, draw_key, high, low
 from .simd import njit
 
@@ -98,7 +98,7 @@ def sweeps(v, index, betas, slopes, tempering, adapting, few, many, draws, run):
     """
     ladder = ladder_of(betas, index)
     if few is not None:
-        words, chain = narrow.read_words(v), narrow.empty_chain(v.shape[1])
+        words, chain = read_rows(v), narrow.empty_chain(v.shape[1])
         own = np.empty(index.size, f32)
     if many is not None:
         group = wide.read_group(v, many.hidden.n_units)
@@ -116,5 +116,4 @@ def sweeps(v, index, betas, slopes, tempering, adapting, few, many, draws, run):
             draw_betas(sweep, slopes, ladder, tempering, draw + 2, run)
         if adapting is not None:
             adapt_groups(sweep, slopes, ladder, adapting, draw + 2, run)
-    for c in range(index.size):
-        write_row(words[c], v[c])
+    write_rows(words, v)

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes, step_of
-from .groups import Room, States, empty_states, fields_of_block, prepare, read_states
-from .groups import room_for_fields as empty_room
-from .layers import aligned_empty, write_row
+from .groups import Room, States, empty_room, fields_of_block, prepare, states_of
+from .layers import aligned_empty, n_words, read_rows, write_rows
 from .random import draw_key, mixed_keys, mixed_units
 from .simd import LANES, absolute, bits_of, fma, join, load, mask_of, njit, store, to_floats, where
 
@@ -36,13 +35,9 @@ def read_group(v, n_hidden):
     sums, betas = aligned_empty(n_chains * LANES, f32), np.empty(n_chains, f32)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
     room = empty_room(n_chains)
-    return Group(read_states(v), empty_states(n_chains, n_hidden), room, sums, betas, k0, k1)
-
-
-@njit
-def write_states(states, v):
-    for chain in range(v.shape[0]):
-        write_row(states.words[chain], v[chain])
+    nothing = np.zeros((n_chains, n_words(n_hidden)), np.uint16)
+    visible, hidden = states_of(read_rows(v), v.shape[1]), states_of(nothing, n_hidden)
+    return Group(visible, hidden, room, sums, betas, k0, k1)
 
 
 @njit
@@ -134,7 +129,7 @@ def anneal(v, log_weights, schedule, model, run):
         sparse = prepare(hidden, model.hidden.n_units)
         draw_layer(model.down, hidden, sparse, None, model.visible, group, visible, draw + 1, run)
         sparse = prepare(visible, model.visible.n_units)
-    write_states(visible, v)
+    write_rows(visible.words, v)
 
 
 @njit

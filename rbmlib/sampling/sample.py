@@ -1,10 +1,7 @@
 """Samples over a ladder of betas: simulated and parallel tempering.
 
-Simulated tempering makes beta random: the joint law of a state x and an index k is
-
-    q(x, k) ~ p*_k(x) r_k / Z_k,
-
-with estimates Z_k of the partition functions and a prior r. A sweep of Gibbs sampling at beta_k
+Simulated tempering makes beta random: the joint law of a state x and an index k is ``q(x, k) ~
+p*_k(x) r_k / Z_k``, with estimates Z_k of the partition functions and a prior r. A sweep at beta_k
 is followed by a draw of k given x (Carlson et al. 2016, eq. 7). Parallel tempering keeps one
 replica at each beta and swaps neighbours, even and odd pairs in turn: the order that is not
 reversible, in which replicas travel rather than diffuse (Okabe et al. 2001; Syed et al. 2022).
@@ -120,10 +117,7 @@ class TemperedSample:
         )
 
     def first_blocks(self, n_blocks: int) -> TemperedSample:
-        """The first blocks of time as a sample of their own.
-
-        Round trips and ``states`` stay those of the whole run.
-        """
+        """The first blocks of time, with the round trips and ``states`` of the whole run."""
         n_blocks = checks.count("n_blocks", n_blocks)
         kept = int(self.block_sweeps[:n_blocks].sum()) // self.settings["record_every"]
         return replace(

@@ -193,18 +193,12 @@ class Record:
             yield last - first, Tally(*sums, self.passages, self.last_end), kept
 
     def sample(self, stream, **more) -> TemperedSample:
-        about = {"stream_seed": stream.seed, "record_every": self.every}
+        about = {"path": repr(self.path), "stream_seed": stream.seed, "record_every": self.every}
+        kept = ("conditional", "betas", "temperature", "delta", "visited", "last_end")
+        more |= {name: getattr(self, name) for name in kept}
+        seconds = time.perf_counter() - self.started
         return TemperedSample(
-            conditional=self.conditional,
-            betas=self.betas,
-            temperature=self.temperature,
-            delta=self.delta,
-            visited=self.visited,
-            round_trips=self.passages / 2,
-            last_end=self.last_end,
-            seconds=time.perf_counter() - self.started,
-            settings={"path": repr(self.path)} | about,
-            **more,
+            round_trips=self.passages / 2, seconds=seconds, settings=about, **more
         )
 
 
