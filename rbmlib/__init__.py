@@ -65,7 +65,6 @@ from .paths import mean_field_bias as mean_field_bias
 from .paths import moves as moves
 from .results import ConvergenceWarning as ConvergenceWarning
 from .results import Estimate as Estimate
-from .sampling import GaussianBasePath as GaussianBasePath
 from .sampling import MomentAveragingPath as MomentAveragingPath
 from .sampling import Pilot as Pilot
 from .sampling import TemperedSample as TemperedSample

@@ -5,7 +5,7 @@ import copy
 import numpy as np
 
 from rbmlib import BernoulliRBM, GeometricPath
-from rbmlib._kernels import gibbs, layers, random
+from rbmlib._kernels import gibbs, random
 from rbmlib.numerics import ChainStream
 
 f32 = np.float32
@@ -16,11 +16,15 @@ def build_family(n_visible, n_hidden, seed=0, spread=1.0, small=None) -> gibbs.F
     rng = np.random.default_rng(seed)
     weights = rng.normal(scale=spread, size=(n_visible, n_hidden))
     vectors = [rng.normal(size=n) for n in (n_hidden, n_hidden, n_visible, n_visible)]
-    made = gibbs.family(weights, *vectors)
-    if small is False and made.small:
-        fixed = layers.quantise(weights, vectors[2])
-        made = made._replace(up=fixed.up, tables=np.zeros((0, 0, 0), f32), small=False)
-    return made
+    return gibbs.family(weights, *vectors, small=small)
+
+
+def wide_family(line) -> gibbs.Family:
+    """The family of a line of a path, for the wide kernel at any size."""
+    low = line.low
+    return gibbs.family(
+        line.weights, line.hidden, low.hidden.bias, line.visible, low.visible.bias, small=False
+    )
 
 
 def stream_at(seed, first_chain, draw) -> ChainStream:

@@ -24,7 +24,7 @@ OTHER = {
 }  # fmt: skip
 SPREAD = {"std": "var", "var": "std", "sqrt": "abs", "hypot": "add", "median": "mean"}
 ERRORS = re.compile(r"error|variance|spread|half|width|squares|influence|ess$|families|bias$")
-COMPILED = re.compile(r"njit|intrinsic|type_callable|register_model")
+COMPILED = re.compile(r"njit|inline|intrinsic|type_callable|register_model")
 GROUPS = {
     "constant": "constants",
     "term dropped": "terms",

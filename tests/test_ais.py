@@ -31,6 +31,7 @@ from helpers_stats import (
 from scipy import stats
 
 import rbmlib as rl
+from rbmbook.gaussian_base import GaussianBasePath
 from rbmlib import ConvergenceWarning, GeometricPath
 from rbmlib.estimators.ais import recorded_steps
 from rbmlib.results import enough, log_mean_interval, student_interval, summarise_log_weights
@@ -248,7 +249,7 @@ FITTED_TO = LEAKY.exact_samples(200, 1)
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     "path",
-    [rl.LeakinessPath(LEAKY), rl.EnergyPath(LEAKY), rl.GaussianBasePath(LEAKY, FITTED_TO)],
+    [rl.LeakinessPath(LEAKY), rl.EnergyPath(LEAKY), GaussianBasePath(LEAKY, FITTED_TO)],
     ids=lambda path: type(path).__name__,
 )
 def test_expectations_are_of_visible_units_where_states_are_coordinates(path):

@@ -34,12 +34,13 @@ def states(n_chains, n_visible):
 
 
 def run(made, betas, n_chains=70):
-    """Log-weights, visible states, and hidden and visible states of sweeps after them."""
-    v, log_weights = states(n_chains, made.down.shape[1]), np.zeros(n_chains)
+    """Log-weights, visible states, and visible states and slopes of sweeps after them."""
+    v, log_weights = states(n_chains, made.fixed.down.shape[1]), np.zeros(n_chains)
     gibbs.anneal(made, v, log_weights, betas, stream_at(9, 3, 0))
     annealed = v.copy()
-    h = gibbs.sweep(made, v, np.linspace(0, 1, n_chains), 5, stream_at(9, 3, 10**6))
-    return log_weights, annealed, v, h
+    slopes = np.empty(n_chains)
+    gibbs.sweep(made, v, np.linspace(0, 1, n_chains), 5, stream_at(9, 3, 10**6), slopes=slopes)
+    return log_weights, annealed, v, slopes
 
 
 DIGEST = """

@@ -5,9 +5,9 @@ import pytest
 from helpers_stats import all_states, log_sum
 
 import rbmlib as rl
-from rbmbook.fitted_single import SinglePrecisionBasePath
-from rbmlib import GaussianBasePath, GaussianRBM, LeakyRBM
-from rbmlib.sampling import fitted
+from rbmbook import gaussian_base
+from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
+from rbmlib import GaussianRBM, LeakyRBM
 
 RNG = np.random.default_rng(5)
 BASIS = np.linalg.qr(RNG.normal(size=(12, 4)))[0]
@@ -182,7 +182,7 @@ def test_trajectories_follow_the_slope_of_their_density(monkeypatch):
         seen.append((log_p, gradient, start))
         return start, np.zeros(len(start))
 
-    monkeypatch.setattr(fitted, "trajectory", trajectory)
+    monkeypatch.setattr(gaussian_base, "trajectory", trajectory)
     z, beta = np.random.default_rng(2).normal(size=(5, 4)), np.linspace(0.1, 0.9, 5)[:, None]
     path._trajectory(z, beta, np.random.default_rng(0))
     (log_p, gradient, u), small = seen[0], 1e-5

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers_kernels import f32
+from helpers_kernels import f32, wide_family
 from helpers_stats import (
     all_states,
     assert_no_rejection,
@@ -17,7 +17,6 @@ from helpers_stats import (
 from scipy.special import expit
 
 from rbmlib import BernoulliRBM, GeometricPath
-from rbmlib._kernels import layers
 from rbmlib.numerics import ChainStream
 from rbmlib.sampling import sweep
 from rbmlib.sampling.compiled import compiled
@@ -32,9 +31,7 @@ def test_fused_sweep_leaves_p_beta_invariant(route):
     path = GeometricPath(rbm, base=BernoulliRBM(np.zeros((6, 4)), [0.5] * 6, [-1, 0, 1, 2]))
     if route == "wide":
         loops = compiled(path)
-        fixed = layers.quantise(rbm.weights, loops.line.visible)
-        wide = {"up": fixed.up, "tables": np.zeros((0, 0, 0), f32), "small": False}
-        loops.family = loops.family._replace(**wide)
+        loops.family = wide_family(loops.line)
     n = 100_000
     stream = ChainStream(1, n)
     p_values = []

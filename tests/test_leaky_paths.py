@@ -1,5 +1,6 @@
 """Paths and transitions of models with Gaussian visible units."""
 
+import numba
 import numpy as np
 import pytest
 from helpers_stats import all_states, assert_no_rejection, log_sum, two_sided, z_score
@@ -9,7 +10,8 @@ import rbmlib as rl
 from rbmbook import experiments as tasks
 from rbmbook.sweeps import ESTIMATES, Sweep
 from rbmlib import EnergyPath, GaussianRBM, GeometricPath, LeakinessPath, LeakyRBM
-from rbmlib._kernels.leaky import fill_normals
+from rbmlib._kernels import simd
+from rbmlib._kernels.leaky import normal_lanes
 from rbmlib.numerics import ChainStream
 from rbmlib.paths import moves
 from rbmlib.paths.moves import LEAKY
@@ -264,6 +266,13 @@ def test_compiled_annealing_does_not_depend_on_threads():
     assert (one.log_weights == two.log_weights).all()
 
 
+@numba.njit
+def normals_of_all(r, out):
+    """Normals of 31-bit integers, of whole lanes."""
+    for i in range(0, r.size, simd.LANES):
+        simd.store(out, i, normal_lanes(simd.load(r, i)))
+
+
 def test_normals_of_the_compiled_kernel():
     rng = np.random.default_rng(0)
     ends = np.arange(1 << 12)
@@ -271,7 +280,7 @@ def test_normals_of_the_compiled_kernel():
         [ends, 2**31 - 1 - ends, 2**30 + ends - 2048, rng.integers(2**31, size=1 << 20)]
     )
     found = np.empty(r.size, np.float32)
-    fill_normals(r.astype(np.uint32), found)
+    normals_of_all(r.astype(np.uint32), found)
     wanted = special.ndtri((r + 0.5) / 2**31)
     error = np.abs(found - wanted)
     near = np.abs(wanted) < 5

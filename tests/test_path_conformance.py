@@ -21,7 +21,7 @@ from helpers_stats import (
 )
 
 import rbmlib as rl
-from rbmbook.fitted_single import SinglePrecisionBasePath
+from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
 from rbmbook.step_sizes import ShapedWalk
 from rbmlib import BernoulliRBM, GaussianMixture, GaussianRBM, LeakyRBM
 from rbmlib.numerics import ChainStream
@@ -58,10 +58,10 @@ CASES = {
     "energy, metropolis": lambda: rl.EnergyPath(SLANTED, kernel="metropolis"),
     "energy, blockwise": lambda: rl.EnergyPath(UPRIGHT, kernel="blockwise"),
     "gaussian geometric": lambda: rl.GeometricPath(GAUSSIAN),
-    "fitted to leaky": lambda: rl.GaussianBasePath(UPRIGHT, VISIBLE),
-    "fitted to leaky, trajectories": lambda: rl.GaussianBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),
+    "fitted to leaky": lambda: GaussianBasePath(UPRIGHT, VISIBLE),
+    "fitted to leaky, trajectories": lambda: GaussianBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),
     "fitted to leaky, single": lambda: SinglePrecisionBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),
-    "fitted to gaussian": lambda: rl.GaussianBasePath(GAUSSIAN, VISIBLE, n_steps=2),
+    "fitted to gaussian": lambda: GaussianBasePath(GAUSSIAN, VISIBLE, n_steps=2),
     "density, hmc": lambda: rl.DensityPath(MIXTURE, 6.0, step_sizes=0.8),
     "density, random walk": lambda: rl.DensityPath(MIXTURE, 6.0, step_sizes=[3, 1.2, 0.8], **WALK),
     "density, shaped walk": lambda: ShapedWalk(MIXTURE, 6.0, SHAPES, step_betas=WALK["step_betas"]),

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers_kernels import MirroredStream, quantised_path
+from helpers_kernels import MirroredStream, quantised_path, wide_family
 from helpers_stats import (
     all_states,
     assert_no_rejection,
@@ -18,7 +18,7 @@ from helpers_stats import (
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath, checks
-from rbmlib._kernels import adaptive, layers
+from rbmlib._kernels import adaptive
 from rbmlib.numerics import ChainStream
 from rbmlib.paths import Path
 from rbmlib.results import halves
@@ -37,9 +37,7 @@ def small_path(route="narrow") -> GeometricPath:
     path = GeometricPath(rbm, base=BernoulliRBM(np.zeros((5, 3)), [0.5] * 5, [-1, 0, 1]))
     if route == "wide":
         loops = compiled(path)
-        fixed = layers.quantise(rbm.weights, loops.line.visible)
-        wide = {"up": fixed.up, "tables": np.zeros((0, 0, 0), f32), "small": False}
-        loops.family = loops.family._replace(**wide)
+        loops.family = wide_family(loops.line)
     return path
 
 

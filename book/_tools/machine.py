@@ -11,9 +11,8 @@ from llvmlite.binding import get_host_cpu_name
 
 from rbmlib._kernels.elementwise import SERIES, draw_lanes, exp_negative, increment_lanes
 from rbmlib._kernels.layers import layer
-from rbmlib._kernels.memory import load, store
 from rbmlib._kernels.random import bits31_lanes, mixed_keys, mixed_units
-from rbmlib._kernels.simd import LANES, absolute, fma, spread, to_floats, where
+from rbmlib._kernels.simd import LANES, absolute, fma, load, spread, store, to_floats, where
 
 f32 = np.float32
 ROWS = 64

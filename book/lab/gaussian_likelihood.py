@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbmlib import Estimate, GaussianBasePath, GaussianRBM, LeakyRBM, ais, reverse_ais
+from rbmlib import Estimate, GaussianRBM, LeakyRBM, ais, reverse_ais
 from rbmlib.checks import count, generator
 from rbmlib.numerics import ChainStream
 from rbmlib.sampling import sweep
 from rbmlib.schedules import linear
 
-from .fitted_single import SinglePrecisionBasePath
+from .gaussian_base import GaussianBasePath, SinglePrecisionBasePath
 
 KEPT = 10  # of these sweeps of the second half one is kept, for the moments
 

@@ -49,7 +49,7 @@ def transition_rts(
     instance("sample", sample, TemperedSample, "a TemperedSample of rl.simulated_tempering")
     one_of("kind", kind, KINDS)
     joint = sample.method == "simulated" and sample.conditional == "joint"
-    if not joint or sample.record_every != 1:
+    if not joint or len(sample.delta) != sample.n_sweeps:
         raise ValueError("sample lacks states: expected one of rl.simulated_tempering with "
                          "conditional='joint' and record_every=1")  # fmt: skip
     n_groups = min(count("n_groups", n_groups, 2), sample.n_chains)

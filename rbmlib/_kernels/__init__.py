@@ -1,13 +1,11 @@
 """Private compiled cores: the only room that knows about float32, threads or SIMD.
 
 Public functions elsewhere validate and explain; what is here trusts its input.
-Layout: `simd` (sixteen lanes as one value), `memory` (lanes to and from arrays), `random`
-(stateless random numbers), `elementwise` (exp, Bernoulli draws and log-weight increments),
-`layers` (weights as exact integers, states as bits, what the loops are given), `gibbs` (annealing
-and Gibbs sweeps of many chains, by the routes `narrow` and `wide`, the latter with its `groups`),
-`tempering` (sweeps with draws of beta), `adaptive` (such draws, and log Z adjusted on the way),
-`learning` (contrastive divergence), `leaky` (normals, and annealing without weights), `float_sums`
-(float64 sums over units, states, samples), `threads` (chunks of chains on threads).
+Layout: `simd` (sixteen lanes as one value), `random` (stateless random numbers), `elementwise`
+(exp, Bernoulli draws and log-weight increments), `layers` (weights as exact integers, states as
+bits), `gibbs` (many chains, by the routes `narrow` and `wide`, the latter with its `groups`),
+`tempering` and `adaptive` (draws of beta), `learning` (contrastive divergence), `leaky` (normals,
+and annealing without weights), `float_sums` (float64), `threads` (chunks of chains on threads).
 
 numba's on-disk cache does not notice a change in a function that a kernel calls from
 another file, so the cache folder is named after a hash of all files of this room.

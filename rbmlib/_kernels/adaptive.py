@@ -12,12 +12,10 @@ seed gives the same bits on any number of threads. The sweeps are those of `temp
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from .random import bits31, high, low
-
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
+from .random import bits31, draw_key, high, low
+from .simd import njit
 
 PART = 16  # probabilities are summed in parts: a sum can then be searched
 _MAGIC = 1.5 * 2.0**52  # adding it rounds to the nearest integer, left in the low bits
@@ -43,7 +41,7 @@ class Ladder(NamedTuple):
     memory: Memory
 
 
-@numba.njit(**_KERNEL)
+@njit
 def memory_of(n):
     """Work space for n betas."""
     p, shifted = np.empty(n), np.empty(n)
@@ -51,14 +49,14 @@ def memory_of(n):
     return Memory(p, p.view(np.int64), shifted, shifted.view(np.int64), parts)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def ladder_of(betas, index):
     """A ladder whose offsets are still to be set."""
     n = betas.size
     return Ladder(betas, index, np.empty(n), np.zeros(n), memory_of(n))
 
 
-@numba.njit(**_KERNEL)
+@njit
 def weigh(delta, betas, offsets, memory):
     """``p[k] = exp(x_k - max x)``, ``x_k = betas[k] delta + offsets[k]``; returns their sum.
 
@@ -97,7 +95,7 @@ def weigh(delta, betas, offsets, memory):
     return total
 
 
-@numba.njit(**_KERNEL)
+@njit
 def search(p, parts, goal):
     """The first k whose cumulative sum exceeds ``goal``."""
     part = 0
@@ -111,7 +109,7 @@ def search(p, parts, goal):
     return k
 
 
-@numba.njit(**_KERNEL)
+@njit
 def note_end(chain, k, n, passages, last_end):
     if k == 0 or k == n - 1:
         if last_end[chain] >= 0 and last_end[chain] != k:
@@ -149,7 +147,7 @@ class Adapting(NamedTuple):
     adjusted: Adjusted
 
 
-@numba.njit(**_KERNEL)
+@njit
 def jump_anywhere(delta, u, ladder, mixed):
     """Draw the index of beta given the state; add to the sums what the update takes of it."""
     total = weigh(delta, ladder.betas, ladder.offsets, ladder.memory)
@@ -164,13 +162,13 @@ def jump_anywhere(delta, u, ladder, mixed):
     return new
 
 
-@numba.njit(**_KERNEL)
+@njit
 def proposed(k, other, n):
     """Probability with which ``other``, a neighbour of k, is proposed."""
     return 1.0 if k == 0 or k == n - 1 else 0.5
 
 
-@numba.njit(**_KERNEL)
+@njit
 def jump_to_neighbour(old, delta, side, u, ladder, mixed):
     """Propose a neighbour, accept it as Metropolis and Hastings do; add to the sums."""
     n, sums = ladder.betas.size, ladder.sums
@@ -197,7 +195,7 @@ def jump_to_neighbour(old, delta, side, u, ladder, mixed):
     return new
 
 
-@numba.njit(**_KERNEL)
+@njit
 def move(chain, group, delta, key, ladder, adapting):
     """Move a chain to another beta; count."""
     rule, adjusted = adapting.rule, adapting.adjusted
@@ -212,7 +210,7 @@ def move(chain, group, delta, key, ladder, adapting):
     note_end(chain, k, ladder.betas.size, adjusted.passages, adjusted.last_end)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def adjust(group, sweep, n_chains, ladder, adapting):
     """``log_z += min(gain, prior) sums / (n_chains prior)``, less that of the base; empty sums."""
     log_z, gain = adapting.adjusted.log_z[group], adapting.gains[group, sweep]
@@ -225,9 +223,22 @@ def adjust(group, sweep, n_chains, ladder, adapting):
         log_z[k] -= base
 
 
-@numba.njit(**_KERNEL)
+@njit
 def set_offsets(group, adapting, ladder):
     """Log-probabilities of betas given Delta = 0, by the estimates of a group."""
     log_prior, shifts, log_z = adapting.rule.log_prior, adapting.shifts, adapting.adjusted.log_z
     for k in range(shifts.size):
         ladder.offsets[k] = log_prior[k] - log_z[group, k] + shifts[k]
+
+
+@njit
+def adapt_groups(sweep, deltas, ladder, adapting, draw, run):
+    """Draw the beta of every chain with the estimates of its group, which are then adjusted."""
+    n_groups = adapting.gains.shape[0]
+    size = deltas.size // n_groups
+    for group in range(n_groups):
+        set_offsets(group, adapting, ladder)
+        for chain in range(group * size, (group + 1) * size):
+            key = draw_key(run.seed, run.first_chain + chain, draw)
+            move(chain, group, deltas[chain], key, ladder, adapting)
+        adjust(group, sweep, size, ladder, adapting)

@@ -9,11 +9,10 @@ A unit of field ``t = beta * s + offset`` is drawn by ``e = exp(-|t|)`` and
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from .random import bits31_lanes
-from .simd import absolute, fma, times_power_of_two, to_floats, where
+from .simd import absolute, fma, fma_of_one, inline, njit, times_power_of_two, to_floats, where
 
 f32 = np.float32
 
@@ -21,17 +20,13 @@ f32 = np.float32
 EXACT, SERIES, QUADRATURE = 0, 1, 2  # float64 logarithms, `series_lanes`, `quadrature_lanes`
 SERIES_LIMIT, QUADRATURE_LIMIT = 1 / 16, 1.0
 
-_INLINE = {"inline": "always", "error_model": "numpy"}
-_ROW = {"nogil": True, "error_model": "numpy", "inline": "never", "cache": True}
 
-
-@numba.njit(**_INLINE)
+@inline
 def exp_negative(x):
     """exp(-x) for x >= 0, relative error below 1e-6 to x = 10, 4e-6 to 2**-125; that beyond.
 
     2**t = 2**n 2**f with n the nearest integer (found by adding 1.5 * 2**23) and 2**f its
-    degree-6 Taylor polynomial, |f| <= 1/2. Of a float32 or of lanes.
-    `adaptive.weigh` has its own in float64.
+    degree-6 Taylor polynomial, |f| <= 1/2. `adaptive.weigh` has its own in float64.
     """
     t = x * f32(-1.4426950408889634)
     t = where(t > f32(-125.0), t, f32(-125.0))
@@ -46,14 +41,14 @@ def exp_negative(x):
     return times_power_of_two(p, shifted)
 
 
-@numba.njit(**_INLINE)
+@inline
 def draw_lanes(t, e, units, k0, k1):
     """Mask of units that are 1, with probability 1 / (1 + exp(-t)), given e = exp(-|t|)."""
     u = fma(to_floats(bits31_lanes(units, k0, k1)), f32(2.0**-31), f32(2.0**-32))
     return (fma(u, e, u) < e) != (t > f32(0.0))
 
 
-@numba.njit(**_INLINE)
+@inline
 def series_lanes(s, t, e, step):
     """``softplus(t) - softplus(t - d)`` with ``d = step * s``, given e = exp(-|t|).
 
@@ -70,7 +65,7 @@ def series_lanes(s, t, e, step):
     return d * inner
 
 
-@numba.njit(**_INLINE)
+@inline
 def mean_lanes(t):
     """1 / (1 + exp(-t))."""
     e = exp_negative(absolute(t))
@@ -78,7 +73,7 @@ def mean_lanes(t):
     return where(t > f32(0.0), q, e * q)
 
 
-@numba.njit(**_INLINE)
+@inline
 def quadrature_lanes(s, t, step):
     """``softplus(t) - softplus(t - d)`` with ``d = step * s`` as the integral of the mean.
 
@@ -92,7 +87,7 @@ def quadrature_lanes(s, t, step):
     return d * fma(ends, f32(5 / 18), middle * f32(4 / 9))
 
 
-@numba.njit(**_INLINE)
+@inline
 def increment_lanes(s, t, e, step, rule):
     """``softplus(t) - softplus(t - step * s)`` by one of two rules, given e = exp(-|t|)."""
     if rule == SERIES:
@@ -115,7 +110,7 @@ class Step(NamedTuple):
     rule: int
 
 
-@numba.njit(**_INLINE)
+@inline
 def step_of(schedule, k):
     beta = schedule.betas[k + 1]
     return Step(f32(beta), f32(beta - schedule.betas[k]), schedule.rules[k])
@@ -127,13 +122,13 @@ def increment_rules(steps, largest_slope: float) -> np.ndarray:
     return np.select([d < SERIES_LIMIT, d < QUADRATURE_LIMIT], [SERIES, QUADRATURE], EXACT)
 
 
-@numba.njit(**_ROW)
+@njit
 def exact_increment(field, layer, beta, previous_beta):
     """sum_j softplus(t_j) - softplus(t_j at previous_beta), float64: for large steps."""
     scale, slope, offset = layer.scale, layer.slope, layer.offset
     total = 0.0
     for j in range(layer.n_units):
-        s = np.float64(fma(field[j], scale, slope[j]))
+        s = np.float64(fma_of_one(field[j], scale, slope[j]))
         t = beta * s + np.float64(offset[j])
         r = previous_beta * s + np.float64(offset[j])
         total += max(t, 0.0) - max(r, 0.0)

@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
+from .simd import njit
 
 # over active units, in their order ----------------------------------------------------------
 #
@@ -22,7 +21,7 @@ def fields(v, weights) -> np.ndarray:
     return out
 
 
-@numba.njit(**_KERNEL)
+@njit
 def _add_active_rows(v, weights, out):
     for chain in range(v.shape[0]):
         for unit in range(v.shape[1]):
@@ -41,7 +40,7 @@ BLOCK_BITS = 10
 FACTORS = 512  # factors of at most 2 multiplied before a logarithm is taken: 2**512 is safe
 
 
-@numba.njit(**_KERNEL, inline="never")
+@njit
 def _sum_softplus(y):
     """sum_i softplus(y_i) = sum_i max(y_i, 0) + log prod_i (1 + exp(-|y_i|))."""
     total = 0.0
@@ -54,7 +53,7 @@ def _sum_softplus(y):
     return total
 
 
-@numba.njit(**_KERNEL)
+@njit
 def log_density_block(rows, row_bias, other_bias, block, out):
     """Fill ``out`` (2**bits,) with log p*(s) of the states s = block * 2**bits + index.
 
@@ -142,7 +141,7 @@ def interpolate(values, points: Grid) -> np.ndarray:
     return out
 
 
-@numba.njit(**_KERNEL)
+@njit
 def _basis(position, out):
     """Lagrange polynomials of a cell at a position in [0, 1]."""
     total = 0.0
@@ -158,7 +157,7 @@ def _basis(position, out):
         out[j] /= total
 
 
-@numba.njit(**_KERNEL)
+@njit
 def _spread(position, rank, weights):
     basis = np.empty(N_NODES)
     for n in range(rank.size):
@@ -167,7 +166,7 @@ def _spread(position, rank, weights):
             weights[rank[n], j] += basis[j]
 
 
-@numba.njit(**_KERNEL)
+@njit
 def _interpolate(position, rank, values, out):
     basis = np.empty(N_NODES)
     for n in range(rank.size):
@@ -177,7 +176,7 @@ def _interpolate(position, rank, values, out):
             out[n] += basis[j] * values[rank[n], j]
 
 
-@numba.njit(**_KERNEL)
+@njit
 def state_weights(delta, betas, a, member, out):
     """Fill ``out`` (n, K) with W_k(delta_n); the logarithms of the denominators are returned.
 
@@ -201,7 +200,7 @@ def state_weights(delta, betas, a, member, out):
     return logs
 
 
-@numba.njit(**_KERNEL)
+@njit
 def moments(delta, weights, betas, a, member, second):
     """Weighted sums of the log-denominator, of W_k, and of W_k W_l (if ``second``)."""
     n_states = betas.size
@@ -223,7 +222,7 @@ def moments(delta, weights, betas, a, member, second):
     return objective, first, products
 
 
-@numba.njit(**_KERNEL)
+@njit
 def combination(delta, betas, a, member, coefficients):
     """``sum_k coefficients_k W_k(delta_n)`` of each delta."""
     out = np.empty(delta.size)

@@ -11,12 +11,10 @@ them; weights too large for that are cut in parts that add up to them.
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from .layers import COUNTS, ROOM, list_active, n_words, read_row
-from .memory import aligned, aligned_empty, element, load, load_row, store, widen
-from .simd import LANES, spread
+from .layers import COUNTS, ROOM, aligned, aligned_empty, list_active, n_words
+from .simd import LANES, element, inline, load, load_row, njit, spread, store, widen
 
 i16, u16, i32 = np.int16, np.uint16, np.int32
 
@@ -30,8 +28,6 @@ PATTERNS = 16 * WIDTH  # size of the table of four units
 TABLE = 4 * PATTERNS  # of the sixteen of a part
 PARTS = 4  # parts whose tables fit the first-level cache (16 KB)
 
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
-_INLINE = {"inline": "always", "error_model": "numpy"}
 
 # dense states: rows of four units, by the pattern of their bits -------------------------------
 
@@ -82,7 +78,7 @@ def parts(q: np.ndarray) -> Parts:
     return Parts(rows, words, whole, starts)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def tabulate(rows, first, table, place):
     """The sums of all patterns of four rows from an offset on, pattern by pattern."""
     a, b = load_row(rows, first), load_row(rows, first + WIDTH)
@@ -106,7 +102,7 @@ def tabulate(rows, first, table, place):
     store(table, place + 15 * WIDTH, abc + d)
 
 
-@numba.njit(**_INLINE)
+@inline
 def _looked_up(table, part, bits):
     """Sums of the first and of the second eight units of a part."""
     place = TABLE * part
@@ -117,7 +113,7 @@ def _looked_up(table, part, bits):
     return one, two
 
 
-@numba.njit(**_KERNEL)
+@njit
 def add_patterns(which, whole, words, table, fields):
     """Add the rows of a turn, the parts of the words ``which``, to the fields of every chain."""
     n_chains, n_words = words.shape
@@ -144,7 +140,7 @@ def add_patterns(which, whole, words, table, fields):
         store(fields, high, b)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def sum_patterns(block, weights, words, room):
     """Fields of the 32 units of a block."""
     room.fields[:] = i32(0)
@@ -165,8 +161,8 @@ class Room(NamedTuple):
     table: np.ndarray  # int16 (PARTS * TABLE,): pattern 0 of every four units stays 0
 
 
-@numba.njit(**_KERNEL)
-def room_for_fields(n_chains):
+@njit
+def empty_room(n_chains):
     fields = aligned_empty(n_chains * WIDTH, i32)
     table = aligned_empty(PARTS * TABLE, np.int16)
     table[:] = 0
@@ -206,17 +202,15 @@ def blocks(q: np.ndarray) -> Blocks:
     return Blocks(rows, by_two, totals, parts(q), n_words(n_columns))
 
 
-@numba.njit(**_KERNEL)
-def empty_states(n_chains, n_units):
-    return States(
-        np.zeros((n_chains, n_words(n_units)), u16),
-        np.empty((n_chains, n_units + ROOM), u16),
-        np.empty(n_chains, np.int64),
-        np.empty(n_chains, np.bool_),
-    )
+@njit
+def states_of(words, n_units):
+    """States of which nothing is listed yet."""
+    n_chains = words.shape[0]
+    listed, counts = np.empty((n_chains, n_units + ROOM), u16), np.empty(n_chains, np.int64)
+    return States(words, listed, counts, np.empty(n_chains, np.bool_))
 
 
-@numba.njit(**_KERNEL)
+@njit
 def prepare(states, n_units):
     """Whether to list the units, or to look up their words; does what is faster."""
     listed, rest = 0, n_units % LANES
@@ -233,7 +227,7 @@ def prepare(states, n_units):
     return sparse
 
 
-@numba.njit(**_KERNEL)
+@njit
 def list_rows(words, n_units, rows, counts, inverted):
     """List the active units of every chain, or the others if they are fewer."""
     for chain in range(counts.size):
@@ -251,7 +245,7 @@ def list_rows(words, n_units, rows, counts, inverted):
         counts[chain] = n_active
 
 
-@numba.njit(**_KERNEL)
+@njit
 def sum_rows(block, weights, states, fields):
     """Fields of the 32 units of a block: sums of the listed rows, by two in 16 bits if they fit."""
     rows, listed, width = weights.rows, states.listed, states.listed.shape[1]
@@ -279,7 +273,7 @@ def sum_rows(block, weights, states, fields):
         store(fields, LANES * (n_chains + chain), b)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def fields_of_block(block, weights, states, sparse, room):
     """Fields of sixteen units, chain by chain; blocks are taken in order, made two at a time."""
     if block % 2 == 0:
@@ -289,12 +283,3 @@ def fields_of_block(block, weights, states, sparse, room):
             sum_patterns(block // 2, weights.parts, states.words, room)
     half = LANES * states.counts.size
     return room.fields[half * (block % 2) : half * (block % 2 + 1)]
-
-
-@numba.njit(**_KERNEL)
-def read_states(v):
-    """States of rows of zeros and ones."""
-    states = empty_states(*v.shape)
-    for chain in range(v.shape[0]):
-        read_row(v[chain], states.words[chain])
-    return states

@@ -5,31 +5,45 @@ Weights are fixed-point integers, so that fields do not depend on the order of s
 finest for which no sum of entries of q over active units can leave (-2**24, 2**24): float32
 then holds every partial sum exactly, whatever the order of summation, the BLAS or the number
 of threads. What rounding the weights changes is put right by one more importance step to the
-float64 model (`rbmlib.sampling.compiled`). Any size of model is exact. The scale is that of the
-15-bit integers while ``sum |q|`` over one sign of a row or column stays below 2**24: for 512
-units of the largest weight, for some 10,000 of typical weights, a twentieth of the largest. Each
-doubling beyond costs one bit of the weights; fields and bits stay as exact, and only the last
-importance step has more to put right.
+float64 model (`rbmlib.sampling.compiled`). Any size of model is exact; each doubling beyond 512
+units of the largest weight, or some 10,000 of typical ones, costs one bit of the weights.
 
 Binary states are words of sixteen bits, and lists of the units that are 1. A field is the sum of
 the weight rows of these, far fewer than a matrix product takes for sparse states. Drawing gives
 sixteen bits at once; a table of the places of the bits of every byte turns them into a list
 without a branch a unit.
-
-A compiled function takes a NamedTuple as a single argument, at the cost of its members.
 """
 
+import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
-from .memory import aligned, load, store
-from .simd import LANES
+from .simd import LANES, load, njit, store
 
 f32 = np.float32
 
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
+
+# memory -------------------------------------------------------------------------------------
+
+CACHE_LINE = 64
+
+
+def aligned(shape, dtype=np.float32) -> np.ndarray:
+    """Zeros that start at a cache line: a vector that straddles two is loaded more slowly."""
+    n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = np.zeros(n_bytes + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + n_bytes].view(dtype).reshape(shape)
+
+
+@njit
+def aligned_empty(size, dtype):
+    """As `aligned` of one dimension, within a kernel, and of any content."""
+    memory = np.empty(size + CACHE_LINE, dtype)
+    start = (-memory.ctypes.data) % CACHE_LINE // memory.itemsize
+    return memory[start : start + size]
+
 
 # weights ------------------------------------------------------------------------------------
 
@@ -100,12 +114,12 @@ MAX_UNITS = 2**16 - 1  # of a layer: lists are of 16-bit integers
 ROOM = 8  # a list is written eight units at a time
 
 
-@numba.njit(**_KERNEL)
+@njit
 def n_words(n_units):
     return (n_units + LANES - 1) // LANES
 
 
-@numba.njit(**_KERNEL)
+@njit
 def read_row(row, words):
     """Words of a row of zeros and ones."""
     for word in range(words.size):
@@ -115,14 +129,29 @@ def read_row(row, words):
         words[word] = bits
 
 
-@numba.njit(**_KERNEL)
+@njit
+def read_rows(v):
+    """Words of rows of zeros and ones, (n_chains, n_words)."""
+    words = np.zeros((v.shape[0], n_words(v.shape[1])), np.uint16)
+    for chain in range(v.shape[0]):
+        read_row(v[chain], words[chain])
+    return words
+
+
+@njit
+def write_rows(words, v):
+    for chain in range(v.shape[0]):
+        write_row(words[chain], v[chain])
+
+
+@njit
 def write_row(words, row):
     """A row of zeros and ones from words."""
     for i in range(row.size):
         row[i] = f32((np.int64(words[i // LANES]) >> (i % LANES)) & 1)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def list_active(words, n_units, active):
     """List the units whose bit is set; returns how many. ``active`` needs ROOM for more."""
     n_active, rest = 0, n_units % LANES
@@ -182,7 +211,7 @@ def layer(scale, slope, offset) -> Layer:
     return Layer(n_units, f32(scale), *both)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def layer_at_one(scale, bias):
     """The layer whose biases at beta = 1 are given."""
     slope = np.zeros(LANES * n_words(bias.size), f32)

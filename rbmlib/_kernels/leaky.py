@@ -5,20 +5,29 @@ proposal and, for the exact kernel, the uniforms that decide on it. Sixteen chai
 (`simd`), one a lane. Positions and slopes are float32, log-weights are summed in float64.
 """
 
-import numba
 import numpy as np
 
-from .memory import load, store
 from .random import bits31_lanes, draw_key, high, low
-from .simd import LANES, bits_of, exchanged, fma, spread, square_root, to_floats, where
+from .simd import (
+    LANES,
+    bits_of,
+    exchanged,
+    fma,
+    inline,
+    load,
+    njit,
+    spread,
+    sqrt,
+    store,
+    to_floats,
+    where,
+)
 
 f32 = np.float32
 u32 = np.uint32
 
-_INLINE = {"inline": "always", "error_model": "numpy"}
 
-
-@numba.njit(**_INLINE)
+@inline
 def log_lanes(x):
     """log(x) of normal x > 0, error below 1e-7 (1 + |log x|): Cephes' logf.
 
@@ -41,7 +50,7 @@ def log_lanes(x):
     return fma(to_floats(exponent) - f32(127.0), f32(0.6931471805599453), f + rest)
 
 
-@numba.njit(**_INLINE)
+@inline
 def normal_lanes(r):
     """The standard normal quantile of (r + 1/2) / 2**31, error below 3e-6 to |z| = 5, 2e-3 beyond.
 
@@ -64,7 +73,7 @@ def normal_lanes(r):
     z = fma(z, x, f32(1.50140941))
     far = w > f32(5.0)
     if bits_of(far) != 0:
-        x = square_root(where(far, w, f32(9.0))) - f32(3.0)
+        x = sqrt(where(far, w, f32(9.0))) - f32(3.0)
         y = fma(x, f32(-2.00214257e-04), f32(1.00950558e-04))
         y = fma(y, x, f32(1.34934322e-03))
         y = fma(y, x, f32(-3.67342844e-03))
@@ -78,14 +87,7 @@ def normal_lanes(r):
     return z * sign * fma(p, f32(-2.0), f32(1.0)) * f32(1.4142135623730951)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def fill_normals(r, out):
-    """``out`` (n,) from 31-bit integers r (n,), n a multiple of 16."""
-    for i in range(0, r.size, LANES):
-        store(out, i, normal_lanes(load(r, i)))
-
-
-@numba.njit(**_INLINE)
+@inline
 def _set_keys(seed, first_chain, draw, keys):
     """Keys of sixteen chains, as `bits31_lanes` takes them."""
     for i in range(LANES):
@@ -94,15 +96,15 @@ def _set_keys(seed, first_chain, draw, keys):
         keys[i], keys[LANES + i] = u32(k0 ^ u32(k0 >> u32(16))), low(key)
 
 
-@numba.njit(**_INLINE)
+@inline
 def _bits(unit, keys):
     x = u32(u32(unit) * u32(0x9E3779B9))
     x = spread(u32(x ^ u32(x >> u32(16))))
     return bits31_lanes(x, load(keys, 0), load(keys, LANES))
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def anneal_diagonal(u, gains, model, points, slopes, exact, seed, first_chain, first_draw):
+@njit
+def anneal_diagonal(u, gains, model, points, slopes, exact, run):
     """Steps of AIS in place: each weighs by the slope, then moves at the next point.
 
     ``model``: (3, n) scales, hidden and visible biases. ``points``: (n_steps, 3) increments of
@@ -121,13 +123,13 @@ def anneal_diagonal(u, gains, model, points, slopes, exact, seed, first_chain, f
         for i in range(n_here):
             for j in range(n_units):
                 x[j, i] = u[first + i, j]
-        for k in range(points.shape[0]):
+        for k in range(run.start, run.stop):
             step, c, t = points[k, 0], f32(points[k, 1]), f32(points[k, 2])
-            draw = first_draw + draws * k
-            _set_keys(seed, first_chain + first, draw, of_h)
-            _set_keys(seed, first_chain + first, draw + 1, of_v)
+            draw = run.first_draw + draws * k
+            _set_keys(run.seed, run.first_chain + first, draw, of_h)
+            _set_keys(run.seed, run.first_chain + first, draw + 1, of_v)
             if exact:
-                _set_keys(seed, first_chain + first, draw + 2, of_a)
+                _set_keys(run.seed, run.first_chain + first, draw + 2, of_a)
             root, factor = f32(np.sqrt(points[k, 1])), f32((1 - 1 / points[k, 1]) / 2)
             constant = f32(-np.log(points[k, 1]) / 2)
             total = spread(zero)

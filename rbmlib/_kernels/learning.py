@@ -9,23 +9,28 @@ in which it is active.
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from .elementwise import mean_lanes
-from .groups import WIDTH, Blocks, blocks, fields_of_block, list_rows, read_states
-from .layers import MAX_ENTRY, MAX_SUM, ROOM, layer_at_one, list_active, quantise
-from .memory import load, load_row, store
-from .simd import LANES, fma, spread, to_floats
-from .wide import draw_layer, read_group, set_keys, write_states
+from .groups import WIDTH, Blocks, blocks, fields_of_block, list_rows, states_of
+from .layers import (
+    MAX_ENTRY,
+    MAX_SUM,
+    ROOM,
+    layer_at_one,
+    list_active,
+    quantise,
+    read_rows,
+    write_rows,
+)
+from .simd import LANES, fma, load, load_row, njit, spread, store, to_floats
+from .wide import draw_layer, read_group
 
 f32, i16, i32, u16 = np.float32, np.int16, np.int32, np.uint16
 GRID = f32(65536.0)
 TO_WHOLE = f32(1.5 * 2**23)  # added and taken away it rounds
 MAX_BATCH = 255
 TOGETHER = 4 * LANES  # columns of the gradient that are summed in registers
-
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 
 
 class Integers(NamedTuple):
@@ -43,7 +48,7 @@ def integers_of(weights) -> Integers:
     return Integers(blocks(nothing), blocks(nothing.T), f32(scale))
 
 
-@numba.njit(**_KERNEL)
+@njit
 def _round_row(weights, inverse, whole):
     """Whole numbers of a row of weights, padded with zeros; False if one is too large."""
     fits, most = True, f32(MAX_ENTRY)
@@ -54,7 +59,7 @@ def _round_row(weights, inverse, whole):
     return fits
 
 
-@numba.njit(**_KERNEL)
+@njit
 def _largest(whole, first):
     largest = i16(0)
     for lane in range(WIDTH):
@@ -62,7 +67,7 @@ def _largest(whole, first):
     return largest
 
 
-@numba.njit(**_KERNEL)
+@njit
 def _transpose(up, down, n_visible, n_hidden):
     """The rows of ``down`` from those of ``up``, a tile at a time: it stays in the cache."""
     for tile in range(down.shape[0]):
@@ -73,7 +78,7 @@ def _transpose(up, down, n_visible, n_hidden):
                     down[tile, j, i - first] = up[block, i, j - WIDTH * block]
 
 
-@numba.njit(**_KERNEL)
+@njit
 def requantise(weights, integers):
     """Write the integers of ``weights`` (n_visible, n_hidden); False if they do not fit."""
     up, down = integers.up, integers.down
@@ -137,7 +142,7 @@ class Phases(NamedTuple):
     hidden: np.ndarray  # float32 (columns,): likewise of the counts
 
 
-@numba.njit(**_KERNEL)
+@njit
 def _hidden_counts(weights, states, room, layer, first, sign, counts):
     """Write the counts of states to rows from the first on."""
     width, n_chains = counts.shape[1], states.counts.size
@@ -150,7 +155,7 @@ def _hidden_counts(weights, states, room, layer, first, sign, counts):
             store(counts, (first + chain) * width + LANES * block, count - TO_WHOLE)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def _add_rows(words, first, sign, phases):
     """Add rows of a phase to the lists of the visible units that are active in them."""
     n_visible = phases.n_active.size
@@ -163,19 +168,19 @@ def _add_rows(words, first, sign, phases):
             phases.visible[unit] += sign
 
 
-@numba.njit(**_KERNEL)
+@njit
 def _add_counts(counts, sums):
     for row in range(counts.shape[0]):
         for j in range(sums.size):
             sums[j] += counts[row, j]
 
 
-@numba.njit(**_KERNEL)
+@njit
 def _list(states, n_units):
     list_rows(states.words, n_units, states.listed, states.counts, states.inverted)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def both_phases(batch, chains, integers, parameters, run):
     """The phases of an update; the chains are moved by the sweeps of run first, in place."""
     (n_rows, n_visible), n_hidden = batch.shape, parameters.hidden_bias.size
@@ -186,27 +191,27 @@ def both_phases(batch, chains, integers, parameters, run):
         np.zeros((2 * n_rows, width), f32), np.empty((n_visible, 2 * n_rows), u16),
         np.zeros(n_visible, np.int64), np.zeros(n_visible, f32), np.zeros(width, f32),
     )  # fmt: skip
-    data, group = read_states(batch), read_group(chains, n_hidden)
+    data, group = states_of(read_rows(batch), n_visible), read_group(chains, n_hidden)
+    v, h = group.visible, group.hidden
     group.betas[:] = f32(1)
     _list(data, n_visible)
-    _list(group.visible, n_visible)
+    _list(v, n_visible)
     _hidden_counts(integers.up, data, group.room, hidden, 0, f32(1), phases.counts)
     for k in range(run.start, run.stop):
-        set_keys(run, run.first_draw + 2 * k, group)
-        draw_layer(integers.up, group.visible, True, None, hidden, group, group.hidden.words)
-        _list(group.hidden, n_hidden)
-        set_keys(run, run.first_draw + 2 * k + 1, group)
-        draw_layer(integers.down, group.hidden, True, None, visible, group, group.visible.words)
-        _list(group.visible, n_visible)
-    _hidden_counts(integers.up, group.visible, group.room, hidden, n_rows, f32(-1), phases.counts)
-    write_states(group.visible, chains)
+        draw = run.first_draw + 2 * k
+        draw_layer(integers.up, v, True, None, hidden, group, h, draw, run)
+        _list(h, n_hidden)
+        draw_layer(integers.down, h, True, None, visible, group, v, draw + 1, run)
+        _list(v, n_visible)
+    _hidden_counts(integers.up, v, group.room, hidden, n_rows, f32(-1), phases.counts)
+    write_rows(v.words, chains)
     _add_rows(data.words, 0, f32(1), phases)
-    _add_rows(group.visible.words, n_rows, f32(-1), phases)
+    _add_rows(v.words, n_rows, f32(-1), phases)
     _add_counts(phases.counts, phases.hidden)
     return phases
 
 
-@numba.njit(**_KERNEL)
+@njit
 def _gradient_row(phases, unit, out):
     """The sums of ``2**16 v h`` of a visible unit, the batch less the chains: (columns,)."""
     counts, width = phases.counts, phases.counts.shape[1]
@@ -223,7 +228,7 @@ def _gradient_row(phases, unit, out):
         store(out, first + 3 * LANES, d)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def gradient(phases, n_hidden):
     """The sums of `_gradient_row` of all visible units (n_visible, n_hidden)."""
     out = np.empty((phases.n_active.size, n_hidden), f32)
@@ -235,7 +240,7 @@ def gradient(phases, n_hidden):
     return out
 
 
-@numba.njit(**_KERNEL)
+@njit
 def _move(parameters, velocity, sums, unit, step):
     """A step with momentum along a row of sums of this unit, in place."""
     rate, momentum, decay = step
@@ -245,7 +250,7 @@ def _move(parameters, velocity, sums, unit, step):
         parameters[j] += velocity[j]
 
 
-@numba.njit(**_KERNEL)
+@njit
 def contrastive_divergence(batch, chains, integers, parameters, velocities, step, run):
     """One update of the parameters, in place, from a batch and the chains of the negative phase.
 

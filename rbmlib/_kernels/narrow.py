@@ -8,14 +8,25 @@ Fields are exact integers (`layers`), so the route does not show in the digits.
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes, step_of
-from .layers import ROOM, FixedPoint, list_active, n_words, read_row, write_row
-from .memory import aligned, load, store
+from .layers import ROOM, FixedPoint, aligned, list_active, n_words, read_row, write_row
 from .random import draw_key, mixed_keys, mixed_units
-from .simd import LANES, absolute, bits_of, fma, join, mask_of, spread, where
+from .simd import (
+    LANES,
+    absolute,
+    bits_of,
+    fma,
+    inline,
+    join,
+    load,
+    mask_of,
+    njit,
+    spread,
+    store,
+    where,
+)
 
 f32 = np.float32
 
@@ -23,9 +34,6 @@ MAX_HIDDEN = 30
 WIDTH = 2 * LANES  # columns of a weight row: the hidden units, the visible slope, padding
 TABLE_BITS = 5
 PATTERNS = 2**TABLE_BITS
-
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
-_INLINE = {"inline": "always", "error_model": "numpy"}
 
 
 def layout(fixed: FixedPoint) -> tuple[np.ndarray, np.ndarray]:
@@ -39,7 +47,7 @@ def layout(fixed: FixedPoint) -> tuple[np.ndarray, np.ndarray]:
     return up, tables
 
 
-@numba.njit(**_KERNEL)
+@njit
 def fill_tables(down, tables):
     """``tables[g, pattern]``: sum of the rows of ``down`` that the five bits of group g select.
 
@@ -59,7 +67,7 @@ def fill_tables(down, tables):
                 tables[group, pattern, i] = tables[group, rest, i] + row
 
 
-@numba.njit(**_KERNEL)
+@njit
 def add_rows(up, active, n_active, out):
     """Sum of the listed rows of ``up`` (n_visible, WIDTH); four sums, as additions take time."""
     zero = spread(f32(0))
@@ -80,7 +88,7 @@ def add_rows(up, active, n_active, out):
     store(out, LANES, (e + f) + (g + h))
 
 
-@numba.njit(**_KERNEL)
+@njit
 def draw_hidden(x, layer, beta, step, key):
     """Hidden units of fields ``x`` (WIDTH,) as the bits of an integer; and, unless step is None,
     the sum of `increment_lanes`: sixteen partial sums, joined in float64.
@@ -98,7 +106,7 @@ def draw_hidden(x, layer, beta, step, key):
     return state & ((1 << n_hidden) - 1), join(total)
 
 
-@numba.njit(**_INLINE)
+@inline
 def _table_rows(state, width):
     """Offsets of the six table rows that a hidden state selects."""
     r0 = (state & 31) * width
@@ -110,7 +118,7 @@ def _table_rows(state, width):
     return r0, r1, r2, r3, r4, r5
 
 
-@numba.njit(**_KERNEL)
+@njit
 def draw_visible(state, tables, layer, beta, slopes, key, units, bits):
     """Draw the visible units, sixteen a word of ``bits``; returns the sum of the slopes of those
     that are 1, or 0 if ``slopes`` is None.
@@ -144,7 +152,7 @@ class Chain(NamedTuple):
     units: np.ndarray  # uint32 (n_visible padded,): `mixed_units`
 
 
-@numba.njit(**_KERNEL)
+@njit
 def empty_chain(n_visible):
     size = LANES * n_words(n_visible)
     units = np.empty(size, np.uint32)
@@ -154,13 +162,12 @@ def empty_chain(n_visible):
     return Chain(bits, active, np.empty(WIDTH, f32), units)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def anneal(v, log_weights, schedule, model, run):
     """Steps of `gibbs.anneal`, chain by chain."""
-    n_hidden, n_visible, betas = model.hidden.n_units, v.shape[1], schedule.betas
     up, tables, slope_scale, hidden, visible = model
-    chain = empty_chain(n_visible)
-    bits, active, x, units = chain
+    n_hidden, n_visible, betas = hidden.n_units, v.shape[1], schedule.betas
+    bits, active, x, units = empty_chain(n_visible)
     for c in range(v.shape[0]):
         read_row(v[c], bits)
         n_active = list_active(bits, n_visible, active)
@@ -181,23 +188,29 @@ def anneal(v, log_weights, schedule, model, run):
         write_row(bits, v[c])
 
 
-@numba.njit(**_KERNEL)
-def sweep(v, h, betas, model, run):
-    """Sweeps of `gibbs.sweep`, chain by chain."""
-    n_visible, chain = v.shape[1], empty_chain(v.shape[1])
+@njit
+def slopes_of(state, slope, n_units):
+    """Sum of the slopes of the hidden units that are 1, in order."""
+    total = 0.0
+    for unit in range(n_units):
+        if (state >> unit) & 1:
+            total += np.float64(slope[unit])
+    return total
+
+
+@njit
+def sweep(words, chain, betas, slopes, model, draw, run):
+    """A sweep of every chain at its beta, and its slope afterwards unless ``slopes`` is None."""
     up, tables, _, hidden, visible = model
-    bits, active, x, units = chain
-    for c in range(v.shape[0]):
-        read_row(v[c], bits)
-        n_active, state = list_active(bits, n_visible, active), 0
-        for k in range(run.start, run.stop):
-            add_rows(up, active, n_active, x)
-            key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k)
-            state, _ = draw_hidden(x, hidden, betas[c], None, key)
-            key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k + 1)
-            draw_visible(state, tables, visible, betas[c], None, key, units, bits)
-            n_active = list_active(bits, n_visible, active)
-        if run.stop > run.start:
-            write_row(bits, v[c])
-            for unit in range(h.shape[1]):
-                h[c, unit] = f32((state >> unit) & 1)
+    _, active, x, units = chain
+    for c in range(betas.size):
+        bits, beta = words[c], betas[c]
+        add_rows(up, active, list_active(bits, visible.n_units, active), x)
+        key = draw_key(run.seed, run.first_chain + c, draw)
+        state, _ = draw_hidden(x, hidden, beta, None, key)
+        key = draw_key(run.seed, run.first_chain + c, draw + 1)
+        if slopes is None:
+            draw_visible(state, tables, visible, beta, None, key, units, bits)
+        else:
+            slopes[c] = slopes_of(state, hidden.slope, hidden.n_units)
+            slopes[c] += draw_visible(state, tables, visible, beta, True, key, units, bits)

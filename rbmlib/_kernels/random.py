@@ -7,18 +7,15 @@ halves of the key by a two-multiply finaliser. A uniform is ``(r + 1/2) / 2**31`
 ``r``: probabilities are honoured to an absolute 2**-32.
 """
 
-import numba
 import numpy as np
 
-from .simd import count
+from .simd import count, inline, njit
 
 u32 = np.uint32
 u64 = np.uint64
 
-_INLINE = {"inline": "always", "error_model": "numpy"}
 
-
-@numba.njit(**_INLINE)
+@inline
 def _mix64(z):
     z = z + u64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> u64(30))) * u64(0xBF58476D1CE4E5B9)
@@ -26,23 +23,23 @@ def _mix64(z):
     return z ^ (z >> u64(31))
 
 
-@numba.njit(**_INLINE)
+@inline
 def draw_key(seed, chain, draw):
     """64-bit key of one draw of one chain: all units of a layer share it."""
     return _mix64(_mix64(_mix64(u64(seed)) ^ u64(chain)) ^ (u64(draw) * u64(0xD1342543DE82EF95)))
 
 
-@numba.njit(**_INLINE)
+@inline
 def high(key):
     return u32(key >> u64(32))
 
 
-@numba.njit(**_INLINE)
+@inline
 def low(key):
     return u32(key & u64(0xFFFFFFFF))
 
 
-@numba.njit(**_INLINE)
+@inline
 def bits31(unit, k0, k1):
     """31 random bits of one unit. Casts keep products in 32 bits (numba widens them)."""
     x = u32(u32(unit) * u32(0x9E3779B9)) ^ k0
@@ -55,21 +52,21 @@ def bits31(unit, k0, k1):
 # for sixteen units in a row it is done once a key and once a unit.
 
 
-@numba.njit(**_INLINE)
+@inline
 def mixed_keys(key):
     """Both halves of a key as `bits31_lanes` takes them."""
     k0 = high(key)
     return u32(k0 ^ u32(k0 >> u32(16))), low(key)
 
 
-@numba.njit(**_INLINE)
+@inline
 def mixed_units(first_unit):
     """Sixteen units from ``first_unit`` on, as `bits31_lanes` takes them."""
     x = count(u32(u32(first_unit) * u32(0x9E3779B9)), u32(0x9E3779B9))
     return x ^ (x >> u32(16))
 
 
-@numba.njit(**_INLINE)
+@inline
 def bits31_lanes(units, k0, k1):
     """`bits31` of sixteen units, as lanes."""
     x = (units ^ k0) * u32(0x7FEB352D)
@@ -77,7 +74,7 @@ def bits31_lanes(units, k0, k1):
     return (x ^ (x >> u32(16))) >> u32(1)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit
 def fill_uniforms(seed, first_chain, draw, out):
     """Fill ``out`` (n_chains, n_units) with float64 uniforms in (0, 1)."""
     for chain in range(out.shape[0]):

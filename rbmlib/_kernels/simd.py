@@ -5,18 +5,25 @@ is rounded as IEEE prescribes, so the digits are the same on all of them. Writte
 spare the kernels what compilers decide differently from one version to the next: whether a
 loop is vectorised, and how wide.
 
-Operators work lane by lane, on two vectors or on a vector and a scalar of the same kind:
+Operators and functions work lane by lane, on vectors, or on vectors and scalars of the same kind:
 ``+ - * /``, ``<``, ``>`` on floats, ``+ - * ^ << >>`` (logical) on integers, ``!=`` (exclusive
-or) on masks. Vectors meet arrays in `memory`.
+or) on masks. Arrays that vectors come from and go to are C-contiguous; an offset counts elements
+from their first.
 """
 
+import inspect
 import operator
 
+import numba
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
 LANES = 16
+
+# Decorators of all kernels; what is called for every sixteen units is part of its caller.
+njit = numba.njit(nogil=True, error_model="numpy", cache=True)
+inline = numba.njit(inline="always", error_model="numpy")
 
 _F32, _I32, _I16, _I1 = ir.FloatType(), ir.IntType(32), ir.IntType(16), ir.IntType(1)
 
@@ -78,8 +85,8 @@ def _spread(builder, scalar, vector: ir.VectorType):
 
 
 def _as_vector(builder, value, kind, vector_kind):
-    """A vector as it is; a scalar in all lanes, integers cut to their size."""
-    if isinstance(kind, _Vector):
+    """A vector as it is; a scalar in all lanes of the kind, integers cut to their size."""
+    if isinstance(kind, _Vector) or not isinstance(vector_kind, _Vector):
         return value
     element = vector_kind.llvm.element
     if isinstance(kind, types.Integer) and value.type.width > element.width:
@@ -87,12 +94,35 @@ def _as_vector(builder, value, kind, vector_kind):
     return _spread(builder, value, vector_kind.llvm)
 
 
-def _call(builder, name, result, args):
-    """Call an LLVM intrinsic, declared on first use."""
+def _call(builder, name, *args):
+    """Call an LLVM intrinsic of arguments of one type, declared on first use."""
     function = builder.module.globals.get(name) or ir.Function(
-        builder.module, ir.FunctionType(result, [x.type for x in args]), name
+        builder.module, ir.FunctionType(args[0].type, [x.type for x in args]), name
     )
     return builder.call(function, args)
+
+
+def _function(result, *kinds):
+    """Decorator: a function of kernels, from the code that it writes for values of these kinds."""
+
+    def decorate(emit):
+        def typed(typingctx, *given):
+            own = [
+                x if isinstance(kind, _Vector) else kind
+                for x, kind in zip(given, kinds, strict=True)
+            ]
+
+            def codegen(context, builder, signature, args):
+                each = zip(args, own, kinds, strict=True)
+                return emit(builder, *(_as_vector(builder, *one) for one in each))
+
+            return result(*own), codegen
+
+        typed.__name__, typed.__doc__ = emit.__name__, emit.__doc__
+        typed.__signature__ = inspect.signature(emit)
+        return intrinsic(typed)
+
+    return decorate
 
 
 # operators ----------------------------------------------------------------------------------
@@ -144,6 +174,78 @@ _define(operator.ne, mask, mask, lambda b, x, y: b.xor(x, y))
 # functions ----------------------------------------------------------------------------------
 
 
+@_function(floats, floats, floats, floats)
+def fma(builder, x, y, z):
+    """``x * y + z`` rounded once."""
+    return _call(builder, "llvm.fma.v16f32", x, y, z)
+
+
+@_function(types.float32, types.float32, types.float32, types.float32)
+def fma_of_one(builder, x, y, z):
+    """The same of scalars."""
+    return _call(builder, "llvm.fma.f32", x, y, z)
+
+
+@_function(floats, mask, floats, floats)
+def where(builder, condition, x, y):
+    """``x`` where the condition holds, else ``y``."""
+    return builder.select(condition, x, y)
+
+
+@_function(floats, floats)
+def absolute(builder, x):
+    return _call(builder, "llvm.fabs.v16f32", x)
+
+
+@_function(floats, floats)
+def sqrt(builder, x):
+    """Rounded as IEEE prescribes."""
+    return _call(builder, "llvm.sqrt.v16f32", x)
+
+
+@_function(floats, floats, floats)
+def times_power_of_two(builder, x, exponent):
+    """``x * 2**n``, n the integer in the low bits of ``exponent = n + 1.5 * 2**23``."""
+    bits, n = (builder.bitcast(a, integers.llvm) for a in (x, exponent))
+    shifted = builder.shl(n, _constant(integers.llvm, [23] * LANES))
+    return builder.bitcast(builder.add(bits, shifted), floats.llvm)
+
+
+@_function(floats, integers)
+def to_floats(builder, lanes):
+    """Signed integer lanes, rounded to float32."""
+    return builder.sitofp(lanes, floats.llvm)
+
+
+@_function(types.int64, mask)
+def bits_of(builder, lanes):
+    """A mask as an integer: lane 0 is the lowest bit."""
+    return builder.zext(builder.bitcast(lanes, _I16), ir.IntType(64))
+
+
+@_function(mask, types.int64)
+def mask_of(builder, bits):
+    """The mask whose lane 0 is the lowest bit of an integer."""
+    return builder.bitcast(builder.trunc(bits, _I16), mask.llvm)
+
+
+@_function(integers, integers, integers)
+def count(builder, first, step):
+    """Integer lanes first, first + step, first + 2 step, ... (modulo 2**32)."""
+    return builder.add(first, builder.mul(step, _constant(integers.llvm, range(LANES))))
+
+
+@_function(types.float64, floats)
+def join(builder, lanes):
+    """Sum of float lanes in float64, from lane 0 to lane 15."""
+    double = ir.DoubleType()
+    total = double(0.0)
+    for lane in range(LANES):
+        element = builder.extract_element(lanes, _I32(lane))
+        total = builder.fadd(total, builder.fpext(element, double))
+    return total
+
+
 @intrinsic
 def spread(typingctx, scalar):
     """A float32 or 32-bit integer in all lanes."""
@@ -153,115 +255,6 @@ def spread(typingctx, scalar):
         return _spread(builder, args[0], kind.llvm)
 
     return kind(scalar), codegen
-
-
-@intrinsic
-def count(typingctx, first, step):
-    """Integer lanes first, first + step, first + 2 step, ... (modulo 2**32)."""
-
-    def codegen(context, builder, signature, args):
-        pairs = zip(args, signature.args, strict=True)
-        start, by = (_as_vector(builder, x, kind, integers) for x, kind in pairs)
-        return builder.add(start, builder.mul(by, _constant(integers.llvm, range(LANES))))
-
-    return integers(first, step), codegen
-
-
-@intrinsic
-def join(typingctx, lanes):
-    """Sum of float lanes in float64, from lane 0 to lane 15."""
-
-    def codegen(context, builder, signature, args):
-        double = ir.DoubleType()
-        total = double(0.0)
-        for lane in range(LANES):
-            element = builder.extract_element(args[0], _I32(lane))
-            total = builder.fadd(total, builder.fpext(element, double))
-        return total
-
-    return types.float64(floats), codegen
-
-
-@intrinsic
-def fma(typingctx, x, y, z):
-    """``x * y + z`` rounded once: of float32 scalars, or of vectors and scalars."""
-    vector = floats in (x, y, z)
-
-    def codegen(context, builder, signature, args):
-        if not vector:
-            return _call(builder, "llvm.fma.f32", _F32, args)
-        pairs = zip(args, signature.args, strict=True)
-        lanes = [_as_vector(builder, a, kind, floats) for a, kind in pairs]
-        return _call(builder, "llvm.fma.v16f32", floats.llvm, lanes)
-
-    kinds = [k if k == floats else types.float32 for k in (x, y, z)]
-    return (floats if vector else types.float32)(*kinds), codegen
-
-
-def _select(typingctx, condition, x, y):
-    vector = condition == mask
-
-    def codegen(context, builder, signature, args):
-        if vector:
-            pairs = zip(args[1:], signature.args[1:], strict=True)
-            args = [args[0], *(_as_vector(builder, a, kind, floats) for a, kind in pairs)]
-        return builder.select(*args)
-
-    kinds = [k if k == floats else types.float32 for k in (x, y)]
-    result = floats if vector else types.float32
-    return result(mask if vector else types.boolean, *kinds), codegen
-
-
-@intrinsic
-def where(typingctx, condition, x, y):
-    """``x`` where the condition holds, else ``y``: float32 scalars, or lanes of a mask."""
-    return _select(typingctx, condition, x, y)
-
-
-@intrinsic
-def absolute(typingctx, x):
-    """|x| of a float32 or of lanes."""
-    name, kind = ("llvm.fabs.v16f32", floats) if x == floats else ("llvm.fabs.f32", types.float32)
-
-    def codegen(context, builder, signature, args):
-        return _call(builder, name, args[0].type, args)
-
-    return kind(kind), codegen
-
-
-@intrinsic
-def square_root(typingctx, lanes):
-    """Of float lanes, rounded as IEEE prescribes."""
-
-    def codegen(context, builder, signature, args):
-        return _call(builder, "llvm.sqrt.v16f32", floats.llvm, args)
-
-    return floats(floats), codegen
-
-
-@intrinsic
-def times_power_of_two(typingctx, x, exponent):
-    """``x * 2**n``, n the integer in the low bits of ``exponent = n + 1.5 * 2**23``."""
-    kind = floats if x == floats else types.float32
-
-    def codegen(context, builder, signature, args):
-        vector = kind == floats
-        integer = integers.llvm if vector else _I32
-        shift = _constant(integer, [23] * LANES) if vector else _I32(23)
-        bits, n = (builder.bitcast(a, integer) for a in args)
-        return builder.bitcast(builder.add(bits, builder.shl(n, shift)), args[0].type)
-
-    return kind(kind, kind), codegen
-
-
-@intrinsic
-def to_floats(typingctx, lanes):
-    """Signed integer lanes, rounded to float32."""
-
-    def codegen(context, builder, signature, args):
-        return builder.sitofp(args[0], floats.llvm)
-
-    return floats(integers), codegen
 
 
 @intrinsic
@@ -275,21 +268,67 @@ def exchanged(typingctx, lanes):
     return kind(lanes), codegen
 
 
-@intrinsic
-def bits_of(typingctx, lanes):
-    """A mask as an int64: lane 0 is the lowest bit."""
+@intrinsic(prefer_literal=True)
+def widen(typingctx, lanes, half):
+    """The first (0) or second (1) sixteen of 32 lanes of 16 bits, as 32 bits."""
 
     def codegen(context, builder, signature, args):
-        return builder.zext(builder.bitcast(args[0], _I16), ir.IntType(64))
+        first = LANES * half.literal_value
+        places = _constant(integers.llvm, range(first, first + LANES))
+        part = builder.shuffle_vector(args[0], ir.Constant(row.llvm, ir.Undefined), places)
+        return builder.sext(part, integers.llvm)
 
-    return types.int64(mask), codegen
+    return integers(row, half), codegen
+
+
+# memory -------------------------------------------------------------------------------------
+
+
+def _address(context, builder, signature, array, offset):
+    data = context.make_array(signature.args[0])(context, builder, array).data
+    return builder.gep(data, [offset])
+
+
+def _load(array, kind):
+    def codegen(context, builder, signature, args):
+        address = _address(context, builder, signature, *args)
+        address = builder.bitcast(address, kind.llvm.as_pointer())
+        return builder.load(address, align=array.dtype.bitwidth // 8)
+
+    return kind(array, types.int64), codegen
 
 
 @intrinsic
-def mask_of(typingctx, bits):
-    """The mask whose lane 0 is the lowest bit of an integer."""
+def load(typingctx, array, offset):
+    """As many elements of an array as a vector has lanes, from an offset on."""
+    return _load(array, _OF_ELEMENT[array.dtype])
+
+
+@intrinsic
+def load_row(typingctx, array, offset):
+    """As many int16 elements of an array as two vectors have lanes, still of 16 bits."""
+    return _load(array, row)
+
+
+@intrinsic
+def element(typingctx, array, offset):
+    """One element of an array, without the wrapping of negative indices."""
 
     def codegen(context, builder, signature, args):
-        return builder.bitcast(builder.trunc(args[0], _I16), mask.llvm)
+        return builder.load(_address(context, builder, signature, *args))
 
-    return mask(types.int64), codegen
+    return array.dtype(array, types.int64), codegen
+
+
+@intrinsic
+def store(typingctx, array, offset, lanes):
+    """Write a vector to an array."""
+    kind = row if lanes == row else _OF_ELEMENT[array.dtype]
+
+    def codegen(context, builder, signature, args):
+        address = _address(context, builder, signature, *args[:2])
+        address = builder.bitcast(address, kind.llvm.as_pointer())
+        builder.store(args[2], address, align=array.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, kind), codegen

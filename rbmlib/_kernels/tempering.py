@@ -8,19 +8,16 @@ adjusted (`adaptive`).
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from . import groups, narrow, wide
-from .adaptive import adjust, ladder_of, move, note_end, search, set_offsets, weigh
-from .layers import ROOM, list_active, read_row, write_row
-from .memory import load
+from .adaptive import adapt_groups, ladder_of, note_end, search, weigh
+from .layers import read_rows, write_rows
 from .random import bits31, draw_key, high, low
-from .simd import LANES, join
+from .simd import njit
 
-f32, u16 = np.float32, np.uint16
+f32 = np.float32
 
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 
 DRAWS = 3  # of a sweep: hidden units, visible units, beta
 
@@ -50,17 +47,16 @@ class Tempering(NamedTuple):
     offsets: np.ndarray
     kept: Kept
     tally: Tally
-    draws: bool = True  # or every chain keeps its beta
 
 
-@numba.njit(**_KERNEL)
+@njit
 def add_visit(sums, k, delta):
     sums[0, k] += 1.0
     sums[1, k] += delta
     sums[2, k] += delta * delta
 
 
-@numba.njit(**_KERNEL)
+@njit
 def draw_beta(chain, delta, key, betas, offsets, memory, tally):
     """Draw the index of beta given the state of a chain, and add to the tally."""
     p = memory.p
@@ -78,125 +74,46 @@ def draw_beta(chain, delta, key, betas, offsets, memory, tally):
     return new
 
 
-def no_draws(n_chains: int, kept: Kept) -> Tempering:
-    """Every chain keeps its beta, of as many as there are chains; Delta is kept."""
-    nothing, sums = np.zeros(n_chains, np.int64), np.zeros((n_chains, 3, 0))
-    tally = Tally(sums, sums, nothing, nothing)
-    return Tempering(np.zeros(n_chains), kept, tally, draws=False)
+@njit
+def draw_betas(sweep, deltas, ladder, tempering, draw, run):
+    """Draw the beta of every chain; tally, and keep what is to be kept."""
+    (offsets, kept, tally), memory, index = tempering, ladder.memory, ladder.index
+    passed = sweep + kept.phase + 1
+    row = passed // kept.every - 1
+    for chain in range(deltas.size):
+        key = draw_key(run.seed, run.first_chain + chain, draw)
+        delta = deltas[chain]
+        index[chain] = draw_beta(chain, delta, key, ladder.betas, offsets, memory, tally)
+        if passed % kept.every == 0:
+            kept.delta[row, kept.first + chain] = delta
+            kept.index[row, kept.first + chain] = index[chain]
 
 
-# few hidden units: a chain at a time --------------------------------------------------------
+@njit
+def sweeps(v, index, betas, slopes, tempering, adapting, few, many, draws, run):
+    """Sweeps of `gibbs.sweep`, `temper` and `adapt`: of ``draws`` draws each.
 
-
-@numba.njit(**_KERNEL)
-def slopes_of(state, slope, n_units):
-    """Sum of the slopes of the hidden units that are 1, in order."""
-    total = 0.0
-    for unit in range(n_units):
-        if (state >> unit) & 1:
-            total += np.float64(slope[unit])
-    return total
-
-
-@numba.njit(**_KERNEL)
-def narrow_sweeps(v, index, betas, tempering, adapting, model, run):
-    """Sweeps of `gibbs.temper` and `gibbs.adapt`, of which one is None, chain by chain.
-
-    Tuples are taken apart here: inside the loops that would cost a tenth of the time.
+    The model is ``few`` or ``many``, the other is None, and so is what is not asked for of
+    ``slopes`` (n_chains,), ``tempering`` and ``adapting``.
     """
-    n_groups = v.shape[0] if adapting is None else adapting.gains.shape[0]
-    size, n_visible = v.shape[0] // n_groups, v.shape[1]
-    ladder, (up, down, _, hidden, visible) = ladder_of(betas, index), model
-    slope, n_hidden = hidden.slope, hidden.n_units
-    if tempering is not None:
-        (offsets, kept, tally, draws), memory = tempering, ladder.memory
-        every, column, deltas, indices = kept.every, kept.first, kept.delta, kept.index
-    (one, _, x, units), n_active = narrow.empty_chain(n_visible), np.empty(size, np.int64)
-    bits, active = np.empty((size, one.size), u16), np.empty((size, n_visible + ROOM), u16)
-    for group in range(n_groups):
-        first = group * size
-        for c in range(size):
-            read_row(v[first + c], bits[c])
-            n_active[c] = list_active(bits[c], n_visible, active[c])
-        for sweep in range(run.start, run.stop):
-            draw = run.first_draw + DRAWS * sweep
-            if adapting is not None:
-                set_offsets(group, adapting, ladder)
-            for c in range(size):
-                chain, words, listed = first + c, bits[c], active[c]
-                number, beta = run.first_chain + chain, f32(betas[index[chain]])
-                narrow.add_rows(up, listed, n_active[c], x)
-                key = draw_key(run.seed, number, draw)
-                state, _ = narrow.draw_hidden(x, hidden, beta, None, key)
-                key = draw_key(run.seed, number, draw + 1)
-                delta = slopes_of(state, slope, n_hidden)
-                delta += narrow.draw_visible(state, down, visible, beta, True, key, units, words)
-                n_active[c] = list_active(words, n_visible, listed)
-                key = draw_key(run.seed, number, draw + 2)
-                if tempering is not None:
-                    if draws:
-                        index[chain] = draw_beta(chain, delta, key, betas, offsets, memory, tally)
-                    passed = sweep + kept.phase + 1
-                    if passed % every == 0:
-                        row = passed // every - 1
-                        deltas[row, column + chain] = delta
-                        indices[row, column + chain] = index[chain]
-                if adapting is not None:
-                    move(chain, group, delta, key, ladder, adapting)
-            if adapting is not None:
-                adjust(group, sweep, size, ladder, adapting)
-        for c in range(size):
-            write_row(bits[c], v[first + c])
-
-
-# any number of hidden units, a group of chains at a time ------------------------------------
-
-
-@numba.njit(**_KERNEL)
-def wide_sweep(group, sparse, draw, model, run):
-    """A sweep of a group of chains; its sums then add up to their Delta."""
-    visible, hidden, scale = group.visible, group.hidden, model.visible.scale
-    group.sums[:] = f32(0)
-    wide.set_keys(run, draw, group)
-    wide.draw_layer(model.up, visible, sparse, f32(0), model.hidden, group, hidden.words)
-    sparse = groups.prepare(hidden, model.hidden.n_units)
-    wide.set_keys(run, draw + 1, group)
-    wide.draw_layer(model.down, hidden, sparse, scale, model.visible, group, visible.words)
-    return groups.prepare(visible, model.visible.n_units)
-
-
-@numba.njit(**_KERNEL)
-def wide_sweeps(v, index, betas, tempering, adapting, model, run):
-    """Sweeps of `gibbs.temper` and `gibbs.adapt`, of which one is None, all chains together."""
-    n_groups = v.shape[0] if adapting is None else adapting.gains.shape[0]
-    size = v.shape[0] // n_groups
     ladder = ladder_of(betas, index)
-    if tempering is not None:
-        (offsets, kept, tally, draws), memory = tempering, ladder.memory
-        every, column, deltas, indices = kept.every, kept.first, kept.delta, kept.index
-    chains = wide.read_group(v, model.hidden.n_units)
-    sparse = groups.prepare(chains.visible, model.visible.n_units)
+    if few is not None:
+        words, chain = read_rows(v), narrow.empty_chain(v.shape[1])
+        own = np.empty(index.size, f32)
+    if many is not None:
+        group = wide.read_group(v, many.hidden.n_units)
+        words, own = group.visible.words, group.betas
+        sparse = groups.prepare(group.visible, many.visible.n_units)
     for sweep in range(run.start, run.stop):
-        draw = run.first_draw + DRAWS * sweep
-        for chain in range(index.size):
-            chains.betas[chain] = f32(betas[index[chain]])
-        sparse = wide_sweep(chains, sparse, draw, model, run)
-        for group in range(n_groups):
-            if adapting is not None:
-                set_offsets(group, adapting, ladder)
-            for chain in range(group * size, (group + 1) * size):
-                delta = join(load(chains.sums, LANES * chain))
-                key = draw_key(run.seed, run.first_chain + chain, draw + 2)
-                if tempering is not None:
-                    if draws:
-                        index[chain] = draw_beta(chain, delta, key, betas, offsets, memory, tally)
-                    passed = sweep + kept.phase + 1
-                    if passed % every == 0:
-                        row = passed // every - 1
-                        deltas[row, column + chain] = delta
-                        indices[row, column + chain] = index[chain]
-                if adapting is not None:
-                    move(chain, group, delta, key, ladder, adapting)
-            if adapting is not None:
-                adjust(group, sweep, size, ladder, adapting)
-    wide.write_states(chains.visible, v)
+        draw = run.first_draw + draws * sweep
+        for c in range(index.size):
+            own[c] = betas[index[c]]
+        if few is not None:
+            narrow.sweep(words, chain, own, slopes, few, draw, run)
+        if many is not None:
+            sparse = wide.sweep(group, sparse, slopes, many, draw, run)
+        if tempering is not None:
+            draw_betas(sweep, slopes, ladder, tempering, draw + 2, run)
+        if adapting is not None:
+            adapt_groups(sweep, slopes, ladder, adapting, draw + 2, run)
+    write_rows(words, v)

@@ -6,34 +6,15 @@ computed from weights that fit the first-level cache (`groups`); then the block 
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from .elementwise import (
-    EXACT,
-    draw_lanes,
-    exact_increment,
-    exp_negative,
-    increment_lanes,
-    step_of,
-)
-from .groups import (
-    Room,
-    States,
-    empty_states,
-    fields_of_block,
-    prepare,
-    read_states,
-    room_for_fields,
-)
-from .layers import write_row
-from .memory import aligned_empty, load, store
+from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes, step_of
+from .groups import Room, States, empty_room, fields_of_block, prepare, states_of
+from .layers import aligned_empty, n_words, read_rows, write_rows
 from .random import draw_key, mixed_keys, mixed_units
-from .simd import LANES, absolute, bits_of, fma, join, mask_of, to_floats, where
+from .simd import LANES, absolute, bits_of, fma, join, load, mask_of, njit, store, to_floats, where
 
 f32, u32 = np.float32, np.uint32
-
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 
 
 class Group(NamedTuple):
@@ -48,22 +29,18 @@ class Group(NamedTuple):
     k1: np.ndarray
 
 
-@numba.njit(**_KERNEL)
+@njit
 def read_group(v, n_hidden):
     n_chains = v.shape[0]
     sums, betas = aligned_empty(n_chains * LANES, f32), np.empty(n_chains, f32)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
-    room = room_for_fields(n_chains)
-    return Group(read_states(v), empty_states(n_chains, n_hidden), room, sums, betas, k0, k1)
+    room = empty_room(n_chains)
+    nothing = np.zeros((n_chains, n_words(n_hidden)), np.uint16)
+    visible, hidden = states_of(read_rows(v), v.shape[1]), states_of(nothing, n_hidden)
+    return Group(visible, hidden, room, sums, betas, k0, k1)
 
 
-@numba.njit(**_KERNEL)
-def write_states(states, v):
-    for chain in range(v.shape[0]):
-        write_row(states.words[chain], v[chain])
-
-
-@numba.njit(**_KERNEL)
+@njit
 def set_keys(run, draw, group):
     """Keys of a draw of every chain."""
     for chain in range(group.k0.size):
@@ -71,7 +48,7 @@ def set_keys(run, draw, group):
         group.k0[chain], group.k1[chain] = mixed_keys(key)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def draw_block(block, fields, layer, step, weight, group, words):
     """Draw sixteen units of every chain at its beta.
 
@@ -97,15 +74,16 @@ def draw_block(block, fields, layer, step, weight, group, words):
             store(sums, LANES * chain, load(sums, LANES * chain) + gain)
 
 
-@numba.njit(**_KERNEL)
-def draw_layer(weights, states, sparse, weight, layer, group, words):
+@njit
+def draw_layer(weights, states, sparse, weight, layer, group, drawn, draw, run):
     """Draw the units of the other layer of every chain; ``weight`` as `draw_block` takes it."""
-    for block in range(words.shape[1]):
+    set_keys(run, draw, group)
+    for block in range(drawn.words.shape[1]):
         fields = fields_of_block(block, weights, states, sparse, group.room)
-        draw_block(block, fields, layer, None, weight, group, words)
+        draw_block(block, fields, layer, None, weight, group, drawn.words)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def draw_hidden_with_increments(model, step, sparse, group, x):
     """Draw the hidden units at one beta; what `add_gains` takes is left in the sums and in x."""
     n_blocks = model.up.n_words  # the visible slope may stand in a block of its own
@@ -122,7 +100,7 @@ def draw_hidden_with_increments(model, step, sparse, group, x):
                 draw_block(block, fields, model.hidden, None, None, group, group.hidden.words)
 
 
-@numba.njit(**_KERNEL)
+@njit
 def add_gains(log_weights, schedule, k, model, x, sums):
     """Add the change of log p* over step k: of fields ``x``, or ``sums`` of `increment_lanes`."""
     beta, step = schedule.betas[k + 1], schedule.betas[k + 1] - schedule.betas[k]
@@ -135,42 +113,39 @@ def add_gains(log_weights, schedule, k, model, x, sums):
         log_weights[chain] += gain
 
 
-@numba.njit(**_KERNEL)
+@njit
 def anneal(v, log_weights, schedule, model, run):
     """Steps of `gibbs.anneal` for one group of chains, in place."""
     group = read_group(v, model.hidden.n_units)
+    visible, hidden = group.visible, group.hidden
     x = np.empty((v.shape[0], LANES * model.up.n_words), f32)
-    sparse = prepare(group.visible, model.visible.n_units)
+    sparse = prepare(visible, model.visible.n_units)
     for k in range(run.start, run.stop):
-        step = step_of(schedule, k)
+        step, draw = step_of(schedule, k), run.first_draw + 2 * k
         group.betas[:], group.sums[:] = step.beta, f32(0)
-        set_keys(run, run.first_draw + 2 * k, group)
+        set_keys(run, draw, group)
         draw_hidden_with_increments(model, step, sparse, group, x)
         add_gains(log_weights, schedule, k, model, x, group.sums)
-        sparse = prepare(group.hidden, model.hidden.n_units)
-        set_keys(run, run.first_draw + 2 * k + 1, group)
-        draw_layer(
-            model.down, group.hidden, sparse, None, model.visible, group, group.visible.words
-        )
-        sparse = prepare(group.visible, model.visible.n_units)
-    write_states(group.visible, v)
+        sparse = prepare(hidden, model.hidden.n_units)
+        draw_layer(model.down, hidden, sparse, None, model.visible, group, visible, draw + 1, run)
+        sparse = prepare(visible, model.visible.n_units)
+    write_rows(visible.words, v)
 
 
-@numba.njit(**_KERNEL)
-def sweep(v, h, betas, model, run):
-    """Sweeps of `gibbs.sweep` for one group of chains, in place."""
-    group = read_group(v, model.hidden.n_units)
-    for chain in range(betas.size):  # an assignment of arrays takes a second more to compile
-        group.betas[chain] = betas[chain]
-    sparse = prepare(group.visible, model.visible.n_units)
-    for k in range(run.start, run.stop):
-        set_keys(run, run.first_draw + 2 * k, group)
-        draw_layer(model.up, group.visible, sparse, None, model.hidden, group, group.hidden.words)
-        sparse = prepare(group.hidden, model.hidden.n_units)
-        set_keys(run, run.first_draw + 2 * k + 1, group)
-        draw_layer(
-            model.down, group.hidden, sparse, None, model.visible, group, group.visible.words
-        )
-        sparse = prepare(group.visible, model.visible.n_units)
-    write_states(group.visible, v)
-    write_states(group.hidden, h)
+@njit
+def sweep(group, sparse, slopes, model, draw, run):
+    """A sweep of all chains, and their slopes afterwards unless ``slopes`` is None."""
+    up, down, _, of_h, of_v = model
+    v, h, n_hidden = group.visible, group.hidden, of_h.n_units
+    if slopes is None:
+        draw_layer(up, v, sparse, None, of_h, group, h, draw, run)
+        sparse = prepare(h, n_hidden)
+        draw_layer(down, h, sparse, None, of_v, group, v, draw + 1, run)
+    else:
+        group.sums[:] = f32(0)
+        draw_layer(up, v, sparse, f32(0), of_h, group, h, draw, run)
+        sparse = prepare(h, n_hidden)
+        draw_layer(down, h, sparse, of_v.scale, of_v, group, v, draw + 1, run)
+        for chain in range(slopes.size):
+            slopes[chain] = join(load(group.sums, LANES * chain))
+    return prepare(v, of_v.n_units)

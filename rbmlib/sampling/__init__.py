@@ -5,10 +5,9 @@ from .anneal import anneal as anneal
 from .anneal import both_ends as both_ends
 from .anneal import pilot as pilot
 from .anneal import sweep as sweep
-from .fitted import GaussianBasePath as GaussianBasePath
-from .fitted import MomentAveragingPath as MomentAveragingPath
-from .parallel import parallel_tempering as parallel_tempering
+from .moments import MomentAveragingPath as MomentAveragingPath
 from .sample import TemperedSample as TemperedSample
-from .simulated import simulated_tempering as simulated_tempering
 from .temper import adapt as adapt
 from .temper import temper as temper
+from .tempered import parallel_tempering as parallel_tempering
+from .tempered import simulated_tempering as simulated_tempering

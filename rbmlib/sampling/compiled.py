@@ -1,22 +1,19 @@
-"""The seam to the compiled loops: who has some, how near they come, what they are given.
-
-They take lines from a base without weights to an RBM, both of Bits, and run on a fixed-point copy
-of the weights: field ``beta (v W + slope) + offset``, exact integers, the same bits everywhere.
-Importance steps at both ends of `anneal` put right what the copy changes.
-"""
+"""The seam to the compiled loops: who has some, how near they come, what they are given."""
 
 import numpy as np
 
 from .._kernels import gibbs as kernels
+from .._kernels import leaky, threads
 from .._kernels.adaptive import Adapting
 from .._kernels.float_sums import fields
-from .._kernels.tempering import DRAWS, Kept, Tally, Tempering, no_draws
+from .._kernels.tempering import DRAWS, Tally, Tempering
 from ..context import bar, settings
 from ..models.layers import Bits
+from ..models.normal import has_orthogonal_columns
 from ..numerics import expit, softplus
-from ..paths.moves import gibbs
+from ..paths.moves import blockwise, gibbs
+from ..paths.named import LeakinessPath
 from ..paths.polyline import Polyline
-from .diagonal import DiagonalLoops, is_diagonal
 
 COARSEST = 1 / 128  # largest unit of fixed-point weights that an importance step puts right
 OWN = ("at", "log_density", "transition", "joint_transition")  # what the loops stand for
@@ -33,8 +30,8 @@ def compiled(path, corrected=False):
 
 
 def loops_of(path):
-    if is_diagonal(path):
-        return DiagonalLoops(path)
+    if isinstance(path, LeakinessPath):
+        return DiagonalLoops(path) if is_diagonal(path) else None
     low, high = path.models[0], path.models[-1]
     bits = type(high.visible) is Bits and type(high.hidden) is Bits
     if any(getattr(type(path), name) is not getattr(Polyline, name) for name in OWN):
@@ -43,13 +40,45 @@ def loops_of(path):
     return Loops(path.pieces[0]) if one_line else None
 
 
-class Loops:
-    """The loops of `sampling` for one line, on fixed-point weights."""
+class Annealing:
+    """Annealing from look to look, by the ``steps`` of a subclass; `Loops` has more."""
+
+    scale = 0.0  # slope of log p* by beta that the steps leave out
+
+    def anneal(self, v, betas, stream, looks=(), look=None):
+        betas, v, start = np.array(betas, float), self.own(v), 0
+        entry, gains = -self.correction(v, betas[0]), np.zeros(len(v))
+        with bar(len(betas) - 1, "annealing") as shown:
+            for stop in sorted({k for k in looks if 0 < k < len(betas)} | {len(betas) - 1}):
+                how = settings.get().n_threads, shown.update
+                self.steps(v, gains, betas[start : stop + 1], stream, *how)
+                log_weights, start = entry + gains + (betas[stop] - betas[0]) * self.scale, stop
+                if stop in looks:
+                    look(stop, v.copy(), log_weights)
+        return v, log_weights + self.correction(v, betas[-1])
+
+    def own(self, v):
+        """A copy for the kernels, which trust what it holds."""
+        return np.array(v, float, order="C")
+
+    def correction(self, v, beta):
+        """log p*_beta less that of what the steps anneal, of each state."""
+        return np.zeros(len(v))
+
+
+class Loops(Annealing):
+    """The loops of one line from a base without weights to an RBM, both of Bits.
+
+    They run on a fixed-point copy of the weights: field ``beta (v W + slope) + offset``, exact
+    integers, the same bits everywhere. Importance steps at both ends of `anneal` put right what
+    the copy changes.
+    """
 
     def __init__(self, line):
         self.line, self.low, self.scale = line, line.low, line.scale
-        self.family = kernels.family(line.weights, line.hidden, line.low.hidden.bias,
-                                   line.visible, line.low.visible.bias)  # fmt: skip
+        self.family = kernels.family(
+            line.weights, line.hidden, line.low.hidden.bias, line.visible, line.low.visible.bias
+        )
         self.errors = self._errors()
 
     def _errors(self):
@@ -57,92 +86,119 @@ class Loops:
         weights, slope = kernels.quantised_weights(self.family)
         v = np.maximum(expit(self.low.visible.bias), 0.05)
         h = np.maximum(expit(v @ self.line.weights + self.line.high.hidden.bias), 0.05)
-        largest = max(kernels.largest_slopes(self.family), np.abs(self.line.visible).max())
-        return (np.sqrt(v @ (weights - self.line.weights) ** 2 @ h),
-                np.sqrt(v @ (slope - self.line.visible) ** 2),
-                largest * np.finfo(np.float32).epsneg)  # fmt: skip
+        largest = max(self.family.largest, np.abs(self.line.visible).max())
+        of_weights = np.sqrt(v @ (weights - self.line.weights) ** 2 @ h)
+        of_slopes = np.sqrt(v @ (slope - self.line.visible) ** 2)
+        return of_weights, of_slopes, largest * np.finfo(np.float32).epsneg
 
     def near(self, corrected):
         """Whether the copy comes near enough to the model; of `anneal`, once ``corrected``."""
         weights, slopes, single = self.errors
-        near = self.family.scale <= COARSEST and single <= UNCORRECTED
-        return near and (slopes <= COARSEST_SLOPES if corrected
-                         else np.hypot(weights, slopes) <= UNCORRECTED)  # fmt: skip
+        if self.family.fixed.scale > COARSEST or single > UNCORRECTED:
+            return False
+        return slopes <= COARSEST_SLOPES if corrected else np.hypot(weights, slopes) <= UNCORRECTED
+
+    def own(self, v):
+        return np.array(v, np.float32, order="C")
 
     def correction(self, v, beta):
-        """log p*_beta less that of the copy, of each state."""
+        if not beta:
+            return 0.0
         a, rise = self.low.hidden.bias, self.line.hidden
+        theirs = kernels.quantised_weights(self.family)
         ours, theirs = (
             fields(v, np.column_stack(parameters))
-            for parameters in (
-                (self.line.weights, self.line.visible),
-                kernels.quantised_weights(self.family),
-            )
+            for parameters in ((self.line.weights, self.line.visible), theirs)
         )
         hidden = softplus(a + beta * (ours[:, :-1] + rise))
         hidden -= softplus(a + beta * (theirs[:, :-1] + rise))
         return beta * (ours[:, -1] - theirs[:, -1]) + hidden.sum(axis=1)
 
-    def anneal(self, v, betas, stream, looks=(), look=None):
-        betas, v = np.array(betas, float), own_bits(v)
-        entry = -self.correction(v, betas[0]) if betas[0] else 0.0
-        gains, start = np.zeros(len(v)), 0
-        with bar(len(betas) - 1, "annealing") as shown:
-            for stop in sorted({k for k in looks if 0 < k < len(betas)} | {len(betas) - 1}):
-                kernels.anneal(self.family, v, gains, betas[start : stop + 1], stream,
-                             settings.get().n_threads, shown.update)  # fmt: skip
-                stream.draw += 2 * (stop - start)
-                start = stop
-                log_weights = entry + gains + (betas[stop] - betas[0]) * self.scale
-                if stop in looks:
-                    look(stop, v, log_weights)
-        return v, log_weights + (self.correction(v, betas[-1]) if betas[-1] else 0.0)
+    def steps(self, v, gains, betas, stream, *how):
+        kernels.anneal(self.family, v, gains, betas, stream, *how)
+        stream.draw += 2 * (len(betas) - 1)
 
     def sweep(self, v, beta, n_sweeps, stream):
-        v = own_bits(v)
+        v = self.own(v)
         betas = np.broadcast_to(np.asarray(beta, float), v.shape[:1])
         with bar(n_sweeps, "sweeps") as shown:
-            kernels.sweep(
-                self.family, v, betas, n_sweeps, stream, settings.get().n_threads, shown.update
-            )
+            how = settings.get().n_threads, shown.update
+            kernels.sweep(self.family, v, betas, n_sweeps, stream, *how)
         stream.draw += 2 * n_sweeps
         return v
 
-    def temper(self, v, index, betas, offsets, n_sweeps, stream, sums, kept):
-        v, shift = own_bits(v), self.scale
-        ours = np.zeros_like(sums.mixed), np.zeros_like(sums.visited)
-        tally = Tally(*ours, sums.passages, sums.last_end)
-        tempering = Tempering(offsets + betas * shift, kept, tally)
+    def joint_transition(self, v, betas, stream):
+        """A sweep of each chain at its own beta, and its slope: of `Path.joint_transition`."""
+        v, slopes = self.own(v), np.zeros(len(v))
+        n_threads = settings.get().n_threads
+        kernels.sweep(self.family, v, betas, 1, stream, n_threads, slopes=slopes)
+        stream.draw += DRAWS - 1  # beta is the caller's to draw
+        return v, slopes + self.scale
+
+    def temper(self, v, index, betas, offsets, n_sweeps, stream, tally, kept):
+        v, shift = self.own(v), self.scale
+        ours = np.zeros_like(tally.mixed), np.zeros_like(tally.visited)
+        own = Tally(*ours, tally.passages, tally.last_end)
+        tempering = Tempering(offsets + betas * shift, kept, own)
         with bar(n_sweeps, "tempering") as shown:
-            kernels.temper(self.family, v, index, betas, tempering, n_sweeps, stream,
-                         settings.get().n_threads, shown.update)  # fmt: skip
+            how = settings.get().n_threads, shown.update
+            kernels.temper(self.family, v, index, betas, tempering, n_sweeps, stream, *how)
         stream.draw += DRAWS * n_sweeps
         kept.delta[...] += shift  # the kernels know the units' part of a slope only
-        for part, total in zip(ours, sums[:2], strict=True):
+        for part, total in zip(ours, tally[:2], strict=True):
             part[:, 2] += shift * (2 * part[:, 1] + shift * part[:, 0])
             part[:, 1] += shift * part[:, 0]
             total += part
         return v
 
-    def joint_sweep(self, v, betas, stream):
-        """One sweep of each chain at its own beta, and its slope."""
-        v, slopes = own_bits(v), np.zeros((1, len(v)))
-        kept = Kept(slopes, np.zeros(slopes.shape, np.int16), every=1, phase=0)
-        kernels.temper(self.family, v, np.arange(len(v)), betas, no_draws(len(v), kept), 1, stream,
-                     settings.get().n_threads)  # fmt: skip
-        stream.draw += DRAWS - 1  # beta is the caller's to draw
-        return v, slopes[0] + self.scale
-
     def adapt(self, v, index, betas, gains, rule, adjusted, stream):
-        v = own_bits(v)
-        adapting = Adapting(betas * self.scale, np.ascontiguousarray(gains), rule, adjusted)
+        v, gains = self.own(v), np.ascontiguousarray(gains)
+        adapting = Adapting(betas * self.scale, gains, rule, adjusted)
         with bar(gains.shape[1], "adapting") as shown:
-            kernels.adapt(self.family, v, index, betas, adapting, stream, settings.get().n_threads,
-                        shown.update)  # fmt: skip
+            how = settings.get().n_threads, shown.update
+            kernels.adapt(self.family, v, index, betas, adapting, stream, *how)
         stream.draw += DRAWS * gains.shape[1]
         return v
 
 
-def own_bits(v):
-    """A copy for the kernels, which trust its width and that it holds bits."""
-    return np.array(v, dtype=np.float32, order="C")
+def is_diagonal(path):
+    """Whether `DiagonalLoops` has the path's transitions."""
+    low, high = path.slopes
+    known = low.above == high.above or low.above == low.below == 0
+    orthogonal = has_orthogonal_columns(path.models[1].weights)
+    return path.move in (gibbs, blockwise) and bool(known and orthogonal)
+
+
+class DiagonalLoops(Annealing):
+    """Of a leaky model with orthogonal columns: directions move on their own, in float32."""
+
+    def __init__(self, path):
+        model, (low, high) = path.models[1], path.slopes
+        self.parameters = np.stack([np.diag(model.weights), model.hidden_bias, model.visible_bias])
+        self.low, self.high, self.exact = low, high, path.move is blockwise
+        self.slopes = float(high.below - low.below), float(high.above - low.above)
+
+    def near(self, corrected):
+        return corrected
+
+    def points(self, betas):
+        """Steps of beta; the leakiness, and the scale of the fields, after each."""
+        low, high = self.low, self.high
+        if low.above == high.above:
+            leakiness = (low.below + betas[1:] * (high.below - low.below)) / high.above
+            scale = np.sqrt(high.above)
+        else:
+            leakiness = high.below / high.above
+            scale = np.sqrt(np.maximum(betas[1:], 0) * high.above)
+        return np.column_stack(np.broadcast_arrays(np.diff(betas), leakiness, scale))
+
+    def steps(self, v, gains, betas, stream, *how):
+        points, parts = self.points(betas), threads.chunks(len(v), threads.CHUNK)
+
+        def loop(part, run):
+            leaky.anneal_diagonal(
+                v[part], gains[part], self.parameters, points, self.slopes, self.exact, run
+            )
+
+        kernels.in_parts(loop, parts, len(points), stream, *how)
+        stream.draw += (2 + self.exact) * len(points)

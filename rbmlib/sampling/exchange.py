@@ -1,11 +1,10 @@
 """Ladders of models whose states are exchanged: parallel tempering along a training.
 
-Each rung of a ladder is a model on a `TrajectoryPath`; it holds one state a ladder. After some
-sweeps of every state at its own rung, neighbours exchange their states with probability
+Each rung of a ladder is a model on a `TrajectoryPath` and holds one state. After some sweeps of
+every state at its rung, neighbours exchange theirs with probability
 ``min(1, p_low(y) p_high(x) / (p_low(x) p_high(y)))`` for x on the lower and y on the higher rung,
-even pairs and odd in turn (Bereux et al. 2025 call it parallel trajectory tempering). What the
-exchange asks for, ``log p*_high - log p*_low`` of both states, is also what Bennett's equation
-asks for.
+even pairs and odd in turn (Bereux et al. 2025). What the exchange asks for,
+``log p*_high - log p*_low`` of both states, is also what Bennett's equation asks for.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -52,9 +51,8 @@ def ending_at(model):
 def place_rungs(path, acceptance, n_sweeps, stream):
     """Rungs between which an exchange is accepted about as often as asked for.
 
-    Chains are annealed along the path, ``n_sweeps`` at each rung. From a rung, the next is the
-    furthest checkpoint with an acceptance that is large enough, and so checkpoints that are close
-    are left out; if none is, a model on the way to the next one is put in.
+    Chains are annealed along the path, ``n_sweeps`` at each rung. The next rung is the furthest
+    checkpoint with an acceptance that is large enough; if none is, a model on the way to the next.
     """
     n, place, v = len(path.models) - 1, 0.0, path.sample_base(stream.n_chains, stream)
     places, starts = [place], [v]

@@ -1,11 +1,9 @@
 """Where to cut the path and how many sweeps to take, read off a short pilot.
 
 A chain of tempering tells of log Z only as often as it goes from one end of the betas to the other
-and back, and how long that takes depends on the model: 300 sweeps for some small ones, 4,000 for
-others of the same size. So where a caller of an estimator gives no betas, they are cut as a few
-annealed chains say; where he gives no number of sweeps, a few chains are tempered until the time of
-a round trip is known. A model that would need more sweeps than `MOST_SWEEPS` is named before the
-run begins.
+and back, and how long that takes depends on the model. Where a caller gives no betas, they are cut
+as a few annealed chains say; where he gives no number of sweeps, a few chains are tempered until
+the time of a round trip is known. A model that needs more than `MOST_SWEEPS` is named beforehand.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from ..numerics import ChainStream, cut
 from ..paths.path import Path
 from ..results import warn
 from .anneal import anneal, both_ends
-from .simulated import simulated_tempering
+from .tempered import simulated_tempering
 
 N_CHAINS = 100  # of the pilots, whatever the run has
 LADDER_STEPS, LOOK_EVERY = 1000, 10
@@ -52,11 +50,10 @@ def planned(
     prior=None,
     per_length: int = PER_LENGTH,
 ) -> Plan:
-    """What was given, checked; what was not (None), from pilots.
+    """What was given, checked; what was not (None), from pilots that draw from a child of ``rng``.
 
-    Pilots draw from a child of ``rng``: a run with the betas and sweeps of a plan given outright
-    has the same bits. ``trips`` are the round trips that a chain should make, ``per_length`` the
-    betas to one standard deviation of the slope.
+    So a run with the betas and sweeps of a plan given outright has the same bits. ``trips`` are
+    the round trips that a chain should make, ``per_length`` as `PER_LENGTH`.
     """
     if betas is None and prior is not None:
         raise ValueError("prior is given, but betas is None: expected the betas that it is for")

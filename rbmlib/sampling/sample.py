@@ -1,10 +1,7 @@
 """Samples over a ladder of betas: simulated and parallel tempering.
 
-Simulated tempering makes beta random: the joint law of a state x and an index k is
-
-    q(x, k) ~ p*_k(x) r_k / Z_k,
-
-with estimates Z_k of the partition functions and a prior r. A sweep of Gibbs sampling at beta_k
+Simulated tempering makes beta random: the joint law of a state x and an index k is ``q(x, k) ~
+p*_k(x) r_k / Z_k``, with estimates Z_k of the partition functions and a prior r. A sweep at beta_k
 is followed by a draw of k given x (Carlson et al. 2016, eq. 7). Parallel tempering keeps one
 replica at each beta and swaps neighbours, even and odd pairs in turn: the order that is not
 reversible, in which replicas travel rather than diffuse (Okabe et al. 2001; Syed et al. 2022).
@@ -36,7 +33,7 @@ class TemperedSample:
     conditional : {"joint", "marginal"}
     betas, log_z_path, prior : ndarray (K,)
         The betas, the estimates log Z_k with which beta was drawn (log Z_0 of the base first),
-        and r_k. NaN for parallel tempering, which needs none.
+        and r_k. NaN above the base for parallel tempering, which needs none.
     temperature : int16 ndarray (n_kept, n_chains)
         Index of the beta of each kept state, drawn after the state.
     delta : ndarray (n_kept, n_chains)
@@ -47,8 +44,6 @@ class TemperedSample:
         beta drawn, for each independent group: a chain, or a ladder of K replicas.
     mixed : ndarray (n_blocks, n_groups, 3, K) or None
         The Rao-Blackwellised sums of ``q(k | x)``, times 1, slope and slope**2 (eq. 9, 21).
-    block_sweeps : ndarray (n_blocks,)
-        Sweeps in each block.
     round_trips : ndarray (n_chains,)
         From one end of the ladder to the other and back, of each chain or replica.
     origin : ndarray (n_groups,)
@@ -69,14 +64,11 @@ class TemperedSample:
     delta: np.ndarray
     visited: np.ndarray
     mixed: np.ndarray | None
-    block_sweeps: np.ndarray
     round_trips: np.ndarray
     origin: np.ndarray
     states: np.ndarray
     index: np.ndarray
     last_end: np.ndarray
-    log_z_base: float
-    record_every: int
     seconds: float
     swap_rates: np.ndarray | None = None
     settings: dict[str, Any] = field(default_factory=dict)
@@ -90,6 +82,16 @@ class TemperedSample:
     def n_chains(self) -> int:
         """Independent chains; ladders of parallel tempering."""
         return self.visited.shape[1]
+
+    @property
+    def log_z_base(self) -> float:
+        return float(self.log_z_path[0])
+
+    @property
+    def block_sweeps(self) -> np.ndarray:
+        """Sweeps in each block of time (n_blocks,): each is one visit of a chain, or a replica."""
+        replicas = 1 if self.method == "simulated" else self.betas.size
+        return (self.visited[:, 0, 0].sum(axis=-1) / replicas).astype(int)
 
     @property
     def n_sweeps(self) -> int:
@@ -124,19 +126,15 @@ class TemperedSample:
         )
 
     def first_blocks(self, n_blocks: int) -> TemperedSample:
-        """The first blocks of time as a sample of their own.
-
-        Round trips and ``states`` stay those of the whole run.
-        """
+        """The first blocks of time, with the round trips and ``states`` of the whole run."""
         n_blocks = checks.count("n_blocks", n_blocks)
-        kept = int(self.block_sweeps[:n_blocks].sum()) // self.record_every
+        kept = int(self.block_sweeps[:n_blocks].sum()) // self.settings["record_every"]
         return replace(
             self,
             temperature=self.temperature[:kept],
             delta=self.delta[:kept],
             visited=self.visited[:n_blocks],
             mixed=None if self.mixed is None else self.mixed[:n_blocks],
-            block_sweeps=self.block_sweeps[:n_blocks],
         )
 
     def __repr__(self) -> str:
@@ -162,12 +160,6 @@ def needs_joint_slope(path) -> None:
             f"path is a {type(path).__name__}, whose slope depends on beta: expected a path such "
             "as rl.GeometricPath(rbm); use rl.rts(..., conditional='marginal') or rl.ais here"
         )
-
-
-def block_bounds(n_sweeps: int, n_blocks) -> np.ndarray:
-    """Sweeps at which blocks of time begin, and the end of the last; no block is empty."""
-    n_blocks = min(checks.count("n_blocks", n_blocks), n_sweeps)
-    return np.unique(np.rint(np.linspace(0, n_sweeps, n_blocks + 1)).astype(int))
 
 
 def given_states(

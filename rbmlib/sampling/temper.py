@@ -1,62 +1,62 @@
-"""Tempering: chains that draw their beta, and those that adjust log Z on the way.
+"""Tempering: chains that draw their beta, replicas that swap it, chains that adjust log Z besides.
 
-What stands here is the definition; the first line of each loop asks for the compiled one.
+What stands here is the definition; the first line of a loop asks for the compiled one.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
 from .._kernels.adaptive import Adjusted, Rule
-from .._kernels.tempering import Kept
+from .._kernels.tempering import Kept, Tally
 from ..context import steps
 from ..numerics import logsumexp
 from .compiled import compiled
 
 
-class Sums(NamedTuple):
-    """Over the sweeps of a block of time, for each chain: q(k | x) times 1, slope, slope^2."""
-
-    mixed: np.ndarray  # (n_chains, 3, K)
-    visited: np.ndarray  # (n_chains, 3, K): the same with 1 for the beta drawn, 0 elsewhere
-    passages: np.ndarray  # (n_chains,): from one end of the ladder to the other
-    last_end: np.ndarray  # (n_chains,): 0 or K - 1; -1 for none
-
-
 def temper(
-    path, v, index, betas, offsets, n_sweeps, stream, sums: Sums, kept: Kept, conditional="joint"
+    path, v, index, betas, offsets, n_sweeps, stream, tally: Tally, kept: Kept, conditional="joint"
 ):
     """Sweeps, each followed by a draw of every chain's beta, ~ p*_k(x) exp(offsets[k]).
 
-    ``index`` (n_chains,) and ``sums`` change in place; ``kept`` takes slopes and indices after
+    ``index`` (n_chains,) and ``tally`` change in place; ``kept`` takes slopes and indices after
     every ``kept.every``-th sweep, ``kept.phase`` having passed since the last. Given v and h one
     slope serves all betas; given v alone, "marginal", there is one a beta.
     """
     if conditional == "joint" and (loops := compiled(path)):
-        return loops.temper(v, index, betas, offsets, n_sweeps, stream, sums, kept)
-    chains = np.arange(len(v))
-    for count in steps(range(kept.phase + 1, kept.phase + n_sweeps + 1), "tempering"):
-        v, logs, slopes = moved(path, v, betas[index], betas, stream, conditional)
+        return loops.temper(v, index, betas, offsets, n_sweeps, stream, tally, kept)
+    for sweep in steps(range(n_sweeps), "tempering"):
+        v, logs, slopes = moved(path, v, index, betas, stream, conditional)
         q = normalised(logs + offsets)
         index[:] = drawn(q, stream.random((len(v), 1)))
-        own = slopes[chains, index]
         for power in range(3):
-            sums.mixed[:, power] += q * slopes**power
-            sums.visited[chains, power, index] += own**power
-        note_ends(index, len(betas), sums.passages, sums.last_end)
-        if count % kept.every == 0:
-            kept.delta[count // kept.every - 1] = own
-            kept.index[count // kept.every - 1] = index
+            tally.mixed[:, power] += q * slopes**power
+        note(sweep, index, slopes, tally, kept)
     return v
 
 
-def moved(path, v, beta, betas, stream, conditional):
+def swap(
+    path, v, index, betas, n_sweeps, stream, tally: Tally, kept: Kept, conditional, swaps, turns
+):
+    """As `temper`, for ladders of K replicas, of which neighbours swap their betas.
+
+    ``turns`` gives 0 for even pairs or 1 for odd; ``swaps`` (2, K - 1) counts those accepted and
+    proposed. ``tally.visited`` is of ladders.
+    """
+    for sweep in steps(range(n_sweeps), "parallel tempering"):
+        v, logs, slopes = moved(path, v, index, betas, stream, conditional)
+        swap_neighbours(index, logs, stream.random((len(v), 1))[:, 0], next(turns), swaps)
+        note(sweep, index, slopes, tally, kept)
+    return v
+
+
+def moved(path, v, index, betas, stream, conditional):
     """States after a sweep, their log-densities and slopes at all betas, (n_chains, K)."""
-    if conditional == "joint":
-        v, delta = path.joint_transition(v, beta, stream)
-        return v, delta[:, None] * betas, np.broadcast_to(delta[:, None], (len(v), len(betas)))
-    v = path.transition(v, beta, stream)
-    return v, path.log_density(v, betas), path.log_density_slope(v, betas)
+    if conditional == "marginal":
+        v = path.transition(v, betas[index], stream)
+        return v, path.log_density(v, betas), path.log_density_slope(v, betas)
+    loops = compiled(path)
+    transition = loops.joint_transition if loops else path.joint_transition
+    v, delta = transition(v, betas[index], stream)
+    return v, delta[:, None] * betas, np.broadcast_to(delta[:, None], (len(v), len(betas)))
 
 
 def normalised(logits):
@@ -65,6 +65,33 @@ def normalised(logits):
 
 def drawn(q, u):
     return np.minimum((np.cumsum(q, axis=1) <= u).sum(axis=1), q.shape[1] - 1)
+
+
+def swap_neighbours(index, logs, uniforms, odd: int, accepted) -> None:
+    """Exchange the betas of neighbours k, k + 1, k odd or even; ``logs`` (n_replicas, K)."""
+    k = logs.shape[1]
+    replica = np.empty_like(index).reshape(-1, k)  # of each ladder and beta
+    replica[np.arange(index.size) // k, index] = np.arange(index.size)
+    low, high = replica[:, odd : k - 1 : 2], replica[:, odd + 1 :: 2]
+    at = np.arange(odd, k - 1, 2)
+    gain = logs[low, at + 1] + logs[high, at] - logs[low, at] - logs[high, at + 1]
+    yes = np.log(uniforms[low]) < gain
+    accepted[0, at] += yes.sum(axis=0)
+    accepted[1, at] += len(replica)
+    lower = np.broadcast_to(at, low.shape)[yes]
+    index[low[yes]], index[high[yes]] = lower + 1, lower
+
+
+def note(sweep, index, slopes, tally, kept):
+    """Add states to the sums of their chain or ladder; keep slopes and indices in their turn."""
+    chains, count = np.arange(index.size), sweep + kept.phase + 1
+    own, group = slopes[chains, index], chains // (index.size // len(tally.visited))
+    for power in range(3):
+        tally.visited[group, power, index] += own**power
+    note_ends(index, slopes.shape[1], tally.passages, tally.last_end)
+    if count % kept.every == 0:
+        row = count // kept.every - 1
+        kept.delta[row], kept.index[row] = own, index
 
 
 def note_ends(index, n, passages, last_end):
@@ -91,7 +118,7 @@ def adapt(
     (n_groups, k), log_z = adjusted.log_z.shape, adjusted.log_z
     group = np.repeat(np.arange(n_groups), len(v) // n_groups)
     for gain in steps(gains.T, "adapting"):
-        v, logs, _ = moved(path, v, betas[index], betas, stream, conditional)
+        v, logs, _ = moved(path, v, index, betas, stream, conditional)
         logits, uniforms = logs + (rule.log_prior - log_z)[group], stream.random((len(v), 2))
         if rule.local:
             law = neighbour_law(index, logits)

@@ -12,10 +12,11 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from rbmbook.gaussian_base import GaussianBasePath
 from rbmbook.gaussian_likelihood import bracket_log_z
 from rbmbook.images import cifar10_scale, load_cifar10
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
-from rbmlib import GaussianBasePath, GeometricPath, ais, exact, project_weights, reverse_ais
+from rbmlib import GeometricPath, ais, exact, project_weights, reverse_ais
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.results import Estimate
 from rbmlib.schedules import linear

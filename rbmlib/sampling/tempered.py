@@ -1,0 +1,242 @@
+"""Runs of simulated tempering (Carlson et al. 2016, section 2.1) and of parallel tempering.
+
+Both move chains by a loop of `temper`, block of time by block of time; a `Record` keeps of it what
+a `TemperedSample` holds.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import cycle, pairwise
+from typing import Unpack
+
+import numpy as np
+
+from .. import checks
+from ..context import Context, bar, configured
+from ..numerics import ChainStream
+from ..paths.path import Path
+from .anneal import sweep
+from .sample import TemperedSample, check_conditional, given_states
+from .temper import Kept, Tally, swap, temper
+
+
+@configured
+def simulated_tempering(
+    path: Path,
+    betas,
+    log_z_path,
+    n_chains: int = 100,
+    n_sweeps: int = 2000,
+    rng=None,
+    *,
+    prior=None,
+    conditional: str = "joint",
+    start="base",
+    index=None,
+    record_every: int = 1,
+    n_blocks: int = 10,
+    **context: Unpack[Context],
+) -> TemperedSample:
+    """Run chains over states and betas (Carlson et al. 2016, section 2.1).
+
+    Parameters
+    ----------
+    path : Path
+    betas : array (K,)
+        From 0 to 1, for example ``rl.schedules.linear(99)``.
+    log_z_path : array (K,)
+        Estimates of log Z at the betas, up to a constant: see `pilot`.
+    n_chains, n_sweeps : int
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, whatever ``n_threads``.
+    prior : array (K,), optional
+        r_k > 0, up to a factor; uniform by default.
+    conditional : {"joint", "marginal"}
+        What beta is drawn given: v and h, or v alone.
+    start : "base", array (n_chains, n_visible) or TemperedSample
+        States to begin from: draws of the base, or given ones; a sample goes on from its end,
+        and with the round trips that its chains have begun.
+    index : array (n_chains,), optional
+        Indices of beta to begin from; uniform draws by default (section 2.4), or where a given
+        sample ended.
+    record_every : int
+        Every how many sweeps a state's slope and beta are kept; sums take all sweeps.
+    n_blocks : int
+        Blocks of time in which sums are kept apart.
+    n_threads, progress
+        As of `rbmlib.using`.
+
+    Returns
+    -------
+    TemperedSample
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0))
+    >>> betas = rl.schedules.linear(9)
+    >>> first = rl.pilot(path, betas, rng=0)
+    >>> sample = rl.simulated_tempering(path, betas, first.log_z_path, 20, 100, rng=0)
+    >>> sample.delta.shape
+    (100, 20)
+    """
+    record = Record(path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks)
+    betas, n_chains, k = record.betas, record.n_chains, record.betas.size
+    log_z_path = checks.array("log_z_path", log_z_path, (k,), f"({k},), log Z at each beta")
+    prior, stream = checks.prior(prior, k), ChainStream(rng, n_chains)
+    v, index = _begin(path, stream, n_chains, k, start, index)
+    last_end = start.last_end.copy() if isinstance(start, TemperedSample) else None
+    origin, offsets = index.copy(), np.log(prior) - log_z_path
+    mixed = np.zeros((record.bounds.size - 1, n_chains, 3, k))
+    with bar(record.n_sweeps, "simulated tempering"):
+        for n, tally, kept in record.blocks(n_chains, mixed, last_end):
+            v = temper(path, v, index, betas, offsets, n, stream, tally, kept, conditional)
+    log_z_path = log_z_path - log_z_path[0] + path.log_z_base
+    return record.sample(
+        stream,
+        log_z_path=log_z_path,
+        prior=prior,
+        mixed=mixed,
+        origin=origin,
+        states=v,
+        index=index,
+    )
+
+
+@configured
+def parallel_tempering(
+    path: Path,
+    betas,
+    n_chains: int = 10,
+    n_sweeps: int = 2000,
+    rng=None,
+    *,
+    conditional: str = "joint",
+    start="base",
+    anneal_sweeps: int | None = None,
+    record_every: int = 1,
+    n_blocks: int = 10,
+    **context: Unpack[Context],
+) -> TemperedSample:
+    """Run ``n_chains`` ladders of K replicas, neighbours swapped in turn, even pairs and odd.
+
+    Parameters
+    ----------
+    path, betas, n_sweeps, rng, conditional, record_every, n_blocks, n_threads, progress
+        As in `simulated_tempering`; no estimate of log Z is needed.
+    n_chains : int
+        Independent ladders. `TemperedSample.temperature` and `delta` have a column for each
+        of the ``n_chains * K`` replicas, ladder by ladder.
+    start : {"base", "annealed"} or array (n_chains * K, n_visible)
+        Draws of the base everywhere; states annealed to their betas; or states of your own,
+        ladder by ladder, from beta = 0 to 1. Two starts that disagree show that the ladders have
+        not mixed.
+    anneal_sweeps : int, optional
+        Sweeps at each beta of an annealed start; K by default.
+
+    Returns
+    -------
+    TemperedSample
+        ``swap_rates`` (K - 1,): share of the proposed swaps that were accepted.
+    """
+    record = Record(path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks)
+    betas, n_chains, k = record.betas, record.n_chains, record.betas.size
+    anneal_sweeps = k if anneal_sweeps is None else checks.count("anneal_sweeps", anneal_sweeps)
+    stream, index = ChainStream(rng, n_chains * k), np.tile(np.arange(k), n_chains)
+    v = _replicas(path, betas, stream, n_chains, start, anneal_sweeps)
+    swaps, turns = np.zeros((2, k - 1)), cycle((0, 1))
+    with bar(record.n_sweeps, "parallel tempering"):
+        for n, tally, kept in record.blocks(index.size):
+            v = swap(path, v, index, betas, n, stream, tally, kept, conditional, swaps, turns)
+    return record.sample(
+        stream,
+        log_z_path=np.r_[path.log_z_base, np.full(k - 1, np.nan)],
+        prior=np.full(k, 1 / k),
+        mixed=None,
+        origin=np.full(n_chains, -1),
+        states=v,
+        index=index,
+        swap_rates=swaps[0] / np.maximum(swaps[1], 1),
+    )
+
+
+class Record:
+    """What is kept of a run: the arguments that both kinds share, checked, and the arrays."""
+
+    def __init__(self, path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks):
+        self.started = time.perf_counter()
+        checks.instance("path", path, Path, checks.PATH_MEANING)
+        self.path, self.betas = path, checks.ladder(betas)
+        self.n_chains = checks.count("n_chains", n_chains)
+        self.n_sweeps = n = checks.count("n_sweeps", n_sweeps)
+        self.every = checks.count("record_every", record_every)
+        check_conditional(path, conditional)
+        self.conditional = conditional
+        n_blocks = min(checks.count("n_blocks", n_blocks), n)
+        self.bounds = np.unique(np.rint(np.linspace(0, n, n_blocks + 1)).astype(int))
+
+    def blocks(self, n_columns, mixed=None, last_end=None):
+        """Blocks of time, none of them empty: sweeps, what they add to, and where states go.
+
+        ``n_columns``: chains, or the replicas of all ladders.
+        """
+        self.delta = np.zeros((self.n_sweeps // self.every, n_columns))
+        self.temperature = np.zeros(self.delta.shape, np.int16)
+        self.visited = np.zeros((self.bounds.size - 1, self.n_chains, 3, self.betas.size))
+        self.passages = np.zeros(n_columns, np.int64)
+        self.last_end = np.full(n_columns, -1) if last_end is None else last_end
+        for block, (first, last) in enumerate(pairwise(self.bounds.tolist())):
+            sums = None if mixed is None else mixed[block], self.visited[block]
+            rows = slice(first // self.every, last // self.every)
+            kept = Kept(self.delta[rows], self.temperature[rows], self.every, first % self.every)
+            yield last - first, Tally(*sums, self.passages, self.last_end), kept
+
+    def sample(self, stream, **more) -> TemperedSample:
+        about = {"path": repr(self.path), "stream_seed": stream.seed, "record_every": self.every}
+        kept = ("conditional", "betas", "temperature", "delta", "visited", "last_end")
+        more |= {name: getattr(self, name) for name in kept}
+        seconds = time.perf_counter() - self.started
+        return TemperedSample(
+            round_trips=self.passages / 2, seconds=seconds, settings=about, **more
+        )
+
+
+def _begin(path, stream, n_chains, n_betas, start, index):
+    """States and indices of beta to begin from."""
+    if isinstance(start, TemperedSample):
+        start, index = start.states, start.index if index is None else index
+    if isinstance(start, str) and start == "base":
+        v = path.sample_base(n_chains, stream)
+    elif isinstance(start, (np.ndarray, list)):
+        v = given_states(path, start, n_chains)
+    else:
+        raise ValueError(
+            f"start is {checks.named(start)}: expected 'base', states (n_chains, n_visible) or a "
+            "TemperedSample"
+        )
+    if index is None:
+        return v, (stream.random((n_chains, 1))[:, 0] * n_betas).astype(np.int64)
+    meaning = f"({n_chains},), indices of betas from 0 to {n_betas - 1}"
+    index = np.array(checks.numeric("index", index, meaning))
+    inside = index.shape == (n_chains,) and (index == index.astype(int)).all()
+    if not (inside and index.min() >= 0 and index.max() < n_betas):
+        raise ValueError(f"index has shape {index.shape} or values outside: expected {meaning}")
+    return v, index.astype(np.int64)
+
+
+def _replicas(path, betas, stream, n_chains, start, anneal_sweeps):
+    """K states for each of ``n_chains`` ladders, ladder by ladder."""
+    n = n_chains * betas.size
+    if isinstance(start, (np.ndarray, list)):
+        return given_states(path, start, n, "{} states: expected {}, K a ladder")
+    if not (isinstance(start, str) and start in ("base", "annealed")):
+        raise ValueError(
+            f"start is {checks.named(start)}: expected 'base', 'annealed' or states, K a ladder"
+        )
+    v = path.sample_base(n, stream)
+    if start == "annealed":
+        own = np.tile(betas, n_chains)
+        for beta in betas[1:]:  # a replica stays at its beta once the others pass it
+            v = sweep(path, v, np.minimum(own, beta), anneal_sweeps, stream)
+    return v
