@@ -1,0 +1,8 @@
+"""Chapter calibration: how often intervals hold log Z, and which runs say so and are wrong.
+
+Importing them registers the words that sweeps may name.
+"""
+
+from . import coverage, trusted
+
+__all__ = ["coverage", "trusted"]
