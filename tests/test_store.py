@@ -210,6 +210,15 @@ def test_a_damaged_store_is_refused_unchanged_or_gives_the_right_table(tmp_path,
     assert min(ends[kind] for kind in ("refused", "named", "right")) > 10, ends
 
 
+def test_a_record_with_other_provenance_is_damaged(tmp_path):
+    """What a table says of seconds and versions is kept as safe as its results."""
+    made, _ = run(TASKS, tmp_path)
+    with closing(sqlite3.connect(made.store)) as connection, connection:
+        connection.execute("UPDATE results SET provenance = ? WHERE task LIKE '%2%'", ("{}",))
+    with pytest.warns(RuntimeWarning, match="1 records? in .* damaged"):
+        assert made.todo() == [{"n": 2}]
+
+
 def test_damaged_records_are_named_and_computed_again(tmp_path):
     made, _ = run(TASKS, tmp_path)
     table = made.to_csv().read_bytes()

@@ -30,6 +30,36 @@ def test_table_is_sorted_and_provenance_goes_with_it(tmp_path):
     assert all(float(row["seconds"]) < 1 and row["rbmlib"] for row in provenance)
 
 
+def test_lines_of_tables_end_alike_on_every_machine(tmp_path):
+    run(TASKS, tmp_path)[0].to_csv()
+    for name in ("sweep.csv", "sweep.provenance.csv"):
+        content = (tmp_path / name).read_bytes()
+        assert content.count(b"\n") == 4
+        assert b"\r" not in content
+
+
+def test_progress_counts_tasks(tmp_path, monkeypatch):
+    """However many of them come in at once."""
+    counted = []
+
+    class Bar(sweep.tqdm):
+        def update(self, n=1):
+            counted.append(n)
+            return super().update(n)
+
+    monkeypatch.setattr(sweep, "tqdm", Bar)
+    run([{"n": n} for n in range(200)], tmp_path)
+    assert sum(counted) == 200
+
+
+def test_the_exit_code_tells_of_tasks_that_failed(tmp_path, monkeypatch, capsys):
+    for numbers, code in (((1, 2), 0), ((1, -1), 1)):
+        made = Sweep([{"n": n} for n in numbers], square, folder=tmp_path, name=f"to {numbers[1]}")
+        monkeypatch.setattr("rbmbook.__main__.book_sweep", lambda *_, made=made, **__: made)
+        assert main(["run", "any.yaml", "--workers", "0"]) == code
+    assert "ArithmeticError: too small" in capsys.readouterr().err
+
+
 def test_order_of_declaration_does_not_matter(tmp_path):
     first, _ = run(TASKS, tmp_path, name="first")
     second, _ = run(TASKS[::-1], tmp_path, name="second")
