@@ -13,6 +13,7 @@ from their first.
 
 import inspect
 import operator
+from typing import Any
 
 import numba
 from llvmlite import ir
@@ -22,8 +23,8 @@ from numba.extending import intrinsic, lower_builtin, models, register_model, ty
 LANES = 16
 
 # Decorators of all kernels; what is called for every sixteen units is part of its caller.
-njit = numba.njit(nogil=True, error_model="numpy", cache=True)
-inline = numba.njit(inline="always", error_model="numpy")
+njit: Any = numba.njit(nogil=True, error_model="numpy", cache=True)
+inline: Any = numba.njit(inline="always", error_model="numpy")
 
 _F32, _I32, _I16, _I1 = ir.FloatType(), ir.IntType(32), ir.IntType(16), ir.IntType(1)
 
