@@ -110,9 +110,9 @@ def test_quantised_weights_are_the_nearest():
     weights, slope = rng.normal(size=(20, 8)), rng.normal(size=20)
     made = gibbs.family(weights, np.zeros(8), np.zeros(8), slope, np.zeros(20))
     theirs, their_slope = gibbs.quantised_weights(made)
-    assert np.abs(theirs - weights).max() <= float(made.scale) / 2
-    assert np.abs(their_slope - slope).max() <= made.slope_scale / 2
-    assert float(made.scale) <= np.abs(weights).max() / 2**14
+    assert np.abs(theirs - weights).max() <= made.fixed.scale / 2
+    assert np.abs(their_slope - slope).max() <= made.fixed.slope_scale / 2
+    assert made.fixed.scale <= np.abs(weights).max() / 2**14
 
 
 def fields_of(states, weights, sparse):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .random import bits31, draw_key, high, low
+from .random import draw_key, uniform
 from .simd import njit
 
 PART = 16  # probabilities are summed in parts: a sum can then be searched
@@ -199,9 +199,9 @@ def jump_to_neighbour(old, delta, side, u, ladder, mixed):
 def move(chain, group, delta, key, ladder, adapting):
     """Move a chain to another beta; count."""
     rule, adjusted = adapting.rule, adapting.adjusted
-    u = (np.float64(bits31(0, high(key), low(key))) + 0.5) / 2147483648.0
+    u = uniform(0, key)
     if rule.local:
-        side = (np.float64(bits31(1, high(key), low(key))) + 0.5) / 2147483648.0
+        side = uniform(1, key)
         k = jump_to_neighbour(ladder.index[chain], delta, side, u, ladder, rule.mixed)
     else:
         k = jump_anywhere(delta, u, ladder, rule.mixed)

@@ -74,11 +74,16 @@ def bits31_lanes(units, k0, k1):
     return (x ^ (x >> u32(16))) >> u32(1)
 
 
+@inline
+def uniform(unit, key):
+    """In (0, 1), float64."""
+    return (np.float64(bits31(unit, high(key), low(key))) + 0.5) / 2147483648.0
+
+
 @njit
 def fill_uniforms(seed, first_chain, draw, out):
     """Fill ``out`` (n_chains, n_units) with float64 uniforms in (0, 1)."""
     for chain in range(out.shape[0]):
         key = draw_key(seed, first_chain + chain, draw)
-        k0, k1 = high(key), low(key)
         for unit in range(out.shape[1]):
-            out[chain, unit] = (np.float64(bits31(unit, k0, k1)) + 0.5) / 2147483648.0
+            out[chain, unit] = uniform(unit, key)

@@ -13,6 +13,7 @@ from their first.
 
 import inspect
 import operator
+from typing import Any
 
 import numba
 from llvmlite import ir
@@ -22,8 +23,8 @@ from numba.extending import intrinsic, lower_builtin, models, register_model, ty
 LANES = 16
 
 # Decorators of all kernels; what is called for every sixteen units is part of its caller.
-njit = numba.njit(nogil=True, error_model="numpy", cache=True)
-inline = numba.njit(inline="always", error_model="numpy")
+njit: Any = numba.njit(nogil=True, error_model="numpy", cache=True)
+inline: Any = numba.njit(inline="always", error_model="numpy")
 
 _F32, _I32, _I16, _I1 = ir.FloatType(), ir.IntType(32), ir.IntType(16), ir.IntType(1)
 
@@ -34,23 +35,11 @@ class _Vector(types.Type):
         self.llvm = ir.VectorType(element, n_lanes)
 
 
-class _Floats(_Vector):
-    pass
-
-
-class _Integers(_Vector):
-    pass
-
-
-class _Mask(_Vector):
-    pass
-
-
-floats = _Floats("floats x 16", _F32)
-integers = _Integers("integers x 16", _I32)
-shorts = _Integers("short integers x 8", _I16, LANES // 2)
-row = _Integers("short integers x 32", _I16, 2 * LANES)
-mask = _Mask("mask x 16", _I1)
+floats = _Vector("floats x 16", _F32)
+integers = _Vector("integers x 16", _I32)
+shorts = _Vector("short integers x 8", _I16, LANES // 2)
+row = _Vector("short integers x 32", _I16, 2 * LANES)
+mask = _Vector("mask x 16", _I1)
 _OF_ELEMENT = {
     types.float32: floats,
     types.int32: integers,
@@ -60,9 +49,7 @@ _OF_ELEMENT = {
 }
 
 
-@register_model(_Floats)
-@register_model(_Integers)
-@register_model(_Mask)
+@register_model(_Vector)
 class _VectorModel(models.PrimitiveModel):
     def __init__(self, manager, kind):
         super().__init__(manager, kind, kind.llvm)

@@ -13,7 +13,7 @@ import numpy as np
 from . import groups, narrow, wide
 from .adaptive import adapt_groups, ladder_of, note_end, search, weigh
 from .layers import read_rows, write_rows
-from .random import bits31, draw_key, high, low
+from .random import draw_key, uniform
 from .simd import njit
 
 f32 = np.float32
@@ -61,7 +61,7 @@ def draw_beta(chain, delta, key, betas, offsets, memory, tally):
     """Draw the index of beta given the state of a chain, and add to the tally."""
     p = memory.p
     total = weigh(delta, betas, offsets, memory)
-    u = (np.float64(bits31(0, high(key), low(key))) + 0.5) / 2147483648.0
+    u = uniform(0, key)
     new = search(p, memory.parts, u * total)
     share, sums = 1.0 / total, tally.mixed[chain]
     for k in range(betas.size):

@@ -57,6 +57,9 @@ class Annealing:
                     look(stop, v.copy(), log_weights)
         return v, log_weights + self.correction(v, betas[-1])
 
+    def steps(self, v, gains, betas, stream, *how):
+        raise NotImplementedError
+
     def own(self, v):
         """A copy for the kernels, which trust what it holds."""
         return np.array(v, float, order="C")
@@ -105,10 +108,10 @@ class Loops(Annealing):
         if not beta:
             return 0.0
         a, rise = self.low.hidden.bias, self.line.hidden
-        theirs = kernels.quantised_weights(self.family)
+        copy = kernels.quantised_weights(self.family)
         ours, theirs = (
             fields(v, np.column_stack(parameters))
-            for parameters in ((self.line.weights, self.line.visible), theirs)
+            for parameters in ((self.line.weights, self.line.visible), copy)
         )
         hidden = softplus(a + beta * (ours[:, :-1] + rise))
         hidden -= softplus(a + beta * (theirs[:, :-1] + rise))

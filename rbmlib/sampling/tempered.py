@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from itertools import cycle, pairwise
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -187,10 +187,10 @@ class Record:
         self.passages = np.zeros(n_columns, np.int64)
         self.last_end = np.full(n_columns, -1) if last_end is None else last_end
         for block, (first, last) in enumerate(pairwise(self.bounds.tolist())):
-            sums = None if mixed is None else mixed[block], self.visited[block]
+            own: Any = None if mixed is None else mixed[block]
             rows = slice(first // self.every, last // self.every)
             kept = Kept(self.delta[rows], self.temperature[rows], self.every, first % self.every)
-            yield last - first, Tally(*sums, self.passages, self.last_end), kept
+            yield last - first, Tally(own, self.visited[block], self.passages, self.last_end), kept
 
     def sample(self, stream, **more) -> TemperedSample:
         about = {"path": repr(self.path), "stream_seed": stream.seed, "record_every": self.every}
