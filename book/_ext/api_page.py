@@ -22,7 +22,6 @@ BESIDE = {
     "models": ["Span"],
     "paths": ["AdaptedSteps"],
     "estimators": ["estimator", "gain_sequence", "MBARSolution", "FixedPoints"],
-    "training": ["Reweighted", "TrajectoryWeights"],
     "sweeps": ["Sweep", "StoreError", "Summary", "task"],
     "book": [
         "judge", "measured", "verdicts", "claims", "tables", "errors", "plots", "parameters",
