@@ -31,7 +31,7 @@ from .store import Record
 CONNECT_SECONDS, WORKER_SECONDS = 4, 60  # in which a cluster must answer, and show a worker
 OWN_WORKER_SECONDS = 600  # of a process of our own, on however busy a machine
 BEFORE_SPAWN = "distributed.nanny.pre-spawn-environ"
-DASK_TRIM = "65536"  # bytes
+TRIM, DASK_TRIM = "MALLOC_TRIM_THRESHOLD_", "65536"  # bytes: Dask's default
 KILLED = "KilledWorker: every worker that ran this task died (a crash, or out of memory)"
 
 # on a worker --------------------------------------------------------------------------------
@@ -181,6 +181,8 @@ def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
     # By Dask's default workers return freed memory to the system at once: arithmetic on arrays of
     # more than 128 KiB takes three times as long. What a user has set in its place stays.
+    if os.environ.get(TRIM) == DASK_TRIM:  # left by a cluster that Dask started in this process
+        del os.environ[TRIM]
     variables = {k: v for k, v in dask.config.get(BEFORE_SPAWN).items() if str(v) != DASK_TRIM}
     # A restarting worker may be slow on a busy machine, but it is not lost.
     own = {BEFORE_SPAWN: variables, "distributed.deploy.lost-worker-timeout": "1h"}
