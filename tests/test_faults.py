@@ -103,7 +103,7 @@ def stored(folder: Path) -> int:
     file = folder / "sweep.sqlite"
     if not file.exists() or not file.stat().st_size:
         return 0
-    with ResultsStore(file, Sweep(TASKS, work, folder=folder).version) as store:
+    with ResultsStore(file) as store:
         return len(store.records())
 
 

@@ -3,6 +3,7 @@
 import os
 import time
 
+import numpy as np
 import pytest
 
 from rbmbook.__main__ import main
@@ -72,6 +73,14 @@ def test_the_command_line_says_it_in_one_line(tmp_path, capsys):
         error = capsys.readouterr().err
         assert error.startswith("error: hostile.yaml")
         assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [[], ["--dry-run"]])
+def test_a_file_of_another_kind_is_named(tmp_path, capsys, words):
+    np.savez(tmp_path / "model.npz", weights=np.ones(3))
+    assert main(["run", str(tmp_path / "model.npz"), *words]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: model.npz: it is no text: expected a YAML file with the keys")
 
 
 def test_aliases_write_nothing_long(tmp_path, capsys):

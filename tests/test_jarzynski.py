@@ -6,8 +6,7 @@ from helpers_stats import all_states
 from helpers_tracking import BASE, BETAS, DATA, exact, random_rbm
 
 import rbmlib as rl
-from rbmlib import LogZTracker
-from rbmlib.training.jarzynski import log_density_change
+from rbmbook.jarzynski import ReweightedTracker, log_density_change
 
 
 @pytest.mark.statistical
@@ -37,8 +36,8 @@ def test_change_of_log_density_after_a_jump():
 
 def tempered(rows, **options):
     """A training at a rate that disturbs the chains; log Z by weights less the exact one."""
-    options = {"n_chains": 60, "n_sweeps": 3, "reweight": True, "rng": 3} | options
-    tracker = LogZTracker(BASE, BETAS, **options)
+    options = {"n_chains": 60, "n_sweeps": 3, "rng": 3} | options
+    tracker = ReweightedTracker(BASE, BETAS, **options)
     result = rl.train(
         rows, 5, method="tempered", tracker=tracker, n_updates=60, learning_rate=0.5,
         batch_size=100, rng=4,

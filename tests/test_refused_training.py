@@ -120,8 +120,6 @@ def tracker(**settings):
 TRACKER = {
     "NaN base": (tracker(base=changed(B, np.nan)), "base holds 1 NaN"),
     "data as base": (tracker(base=DATA), "base has shape (120, 4)"),
-    "more than all": (tracker(resample_below=2), "resample_below is 2"),
-    "yes": (tracker(reweight="yes"), "reweight is a str"),
     "columns": (lambda: tracker()().monitor(train=DATA[:, :3]), "train has shape (120, 3)"),
     "bytes": (lambda: tracker()().monitor(validation=DATA * 255), "validation holds values"),
     "size": (lambda: tracker(base=A)().update(RBM), "rbm has 4 visible units"),

@@ -1,13 +1,11 @@
 """The store of results: nothing is replaced, lost, or taken for what it is not."""
 
-import os
 import sqlite3
 import subprocess
 import sys
 import warnings
 from collections import Counter
 from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +15,6 @@ from rbmbook.sweeps import Sweep, sweep
 from rbmbook.sweeps import store as store_module
 from rbmbook.sweeps.store import Record, ResultsStore, StoreError
 
-VERSION = f"{square.__module__}.square 1"  # of a sweep of squares
-
 
 def record(key, **more):
     return Record(**({"key": key, "task": {"n": 1}, "result": {"x": 1.5}, "error": None,
@@ -26,10 +22,10 @@ def record(key, **more):
 
 
 def test_a_result_is_never_replaced_but_an_error_is(tmp_path):
-    with ResultsStore(tmp_path / "s.sqlite", "v") as store:
+    with ResultsStore(tmp_path / "s.sqlite") as store:
         store.put([record("a"), record("b", result=None, error="bad")])
         store.put([record("a", result={"x": 2.5}), record("b")])
-    with ResultsStore(tmp_path / "s.sqlite", "v") as store:
+    with ResultsStore(tmp_path / "s.sqlite") as store:
         assert store.records() == {"a": record("a"), "b": record("b")}
 
 
@@ -43,97 +39,76 @@ def test_values_come_back_exactly(tmp_path):
         "f": "ß",
         "g": 1e300,
     }
-    with ResultsStore(tmp_path / "s.sqlite", "v") as store:
+    with ResultsStore(tmp_path / "s.sqlite") as store:
         store.put([record("k", result=values)])
         assert store.records()["k"].result == values
 
 
-def spoil(kind, path):
-    if kind == "not a database":
-        path.write_bytes(b"not a database at all" * 100)
-        return
-    if kind == "foreign":
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("CREATE TABLE songs (name TEXT)")
-        return
-    ResultsStore(path, "another version" if kind == "version" else VERSION).close()
-    if kind == "form":
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("PRAGMA user_version = 99")
-
-
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        ("version", "another version of the code"),
-        ("form", "another rbmlib"),
-        ("foreign", "no store of sweep results"),
-        ("not a database", "damaged, or no SQLite"),
-    ],
-)
-def test_other_stores_are_refused_and_left_alone(tmp_path, monkeypatch, kind, words):
+@pytest.mark.parametrize("kind", ["foreign", "not a database"])
+def test_other_files_are_refused_and_left_alone(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(sweep, "connected", None)  # no work may start
     store = tmp_path / "sweep.sqlite"
-    spoil(kind, store)
+    if kind == "foreign":
+        with closing(sqlite3.connect(store)) as connection:
+            connection.execute("CREATE TABLE songs (name TEXT)")
+    else:
+        store.write_bytes(b"not a database at all" * 100)
     before = store.read_bytes()
-    with pytest.raises(StoreError, match=words):
+    with pytest.raises(StoreError, match=r"no store of sweep results; move it away"):
         Sweep(TASKS, square, folder=tmp_path).run()
     assert store.read_bytes() == before
 
 
+def test_results_of_another_version_stay_and_are_not_taken_for_ours(tmp_path):
+    """The version is part of every key."""
+    old, _ = run(TASKS, tmp_path, version="1")
+    assert run(TASKS, tmp_path, version="2")[1].n_before == 0
+    assert old.run(n_workers=0).n_before == 3
+
+
 def test_a_store_in_use_is_refused(tmp_path):
-    with ResultsStore(tmp_path / "sweep.sqlite", VERSION):
+    with ResultsStore(tmp_path / "sweep.sqlite"):
         target = str(tmp_path / "sweep.sqlite")
-        code = f"import rbmbook.sweeps.store as s; s.ResultsStore({target!r}, 'v')"
+        code = f"import rbmbook.sweeps.store as s; s.ResultsStore({target!r})"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "another process is using it" in done.stderr
 
 
-def test_a_store_in_use_can_be_looked_at(tmp_path, monkeypatch):
-    """From a copy, unless its log of changes was moved to it while it was copied."""
+def test_a_store_in_use_can_be_looked_at(tmp_path):
     target = tmp_path / "s.sqlite"
-    with ResultsStore(target, "v") as store:
+    with ResultsStore(target) as store:
         store.put([record("a")])
-        assert store_module.records_now(target, "v") == {"a": record("a")}
+        assert store_module.records_now(target) == {"a": record("a")}
         store.put([record("b")])
-        assert set(store_module.records_now(target, "v")) == {"a", "b"}
-        copied = store_module.shutil.copyfile
-
-        def moved(source, copy):
-            copied(source, copy)
-            os.utime(target)
-
-        monkeypatch.setattr(store_module.shutil, "copyfile", moved)
-        monkeypatch.setattr(store_module, "COPIES", 1)
-        with pytest.raises(StoreError, match="while another process writes it"):
-            store_module.records_now(target, "v")
-        store.put([record("c")])
-    assert set(store_module.records_now(target, "v")) == {"a", "b", "c"}
+        assert set(store_module.records_now(target)) == {"a", "b"}
 
 
-def test_a_torn_copy_of_a_store_is_made_anew(tmp_path, monkeypatch):
-    """Its log of changes may go while it is copied, too."""
-    target, copied, torn = tmp_path / "s.sqlite", store_module.shutil.copyfile, []
+def test_what_is_half_written_is_looked_at_again(tmp_path, monkeypatch):
+    """A look past the lock of the process that writes may see a part of a change."""
+    target, real, torn = tmp_path / "s.sqlite", store_module._opened, []
+    part = tmp_path / "part"
 
-    def tears_once(source, copy):
-        if torn and str(source).endswith("-wal"):
-            raise FileNotFoundError(source)
-        copied(source, copy)
-        if not torn:
-            torn.append(copy)
-            Path(copy).write_bytes(b"no SQLite file" * 100)
+    def tears(path, how):
+        if how == "immutable=1" and len(torn) < store_module.LOOKS - 1:
+            torn.append(path)
+            part.write_bytes(path.read_bytes()[:5000] + b"no SQLite" * 400)
+            return real(part, how)
+        return real(path, how)
 
-    with ResultsStore(target, "v") as store:
+    with ResultsStore(target) as store:
         store.put([record("a")])
-        monkeypatch.setattr(store_module.shutil, "copyfile", tears_once)
-        store_module.records_now(target, "v")
-    assert len(torn) == 1
+        monkeypatch.setattr(store_module, "_opened", tears)
+        assert set(store_module.records_now(target)) == {"a"}
+        assert len(torn) == store_module.LOOKS - 1
+        monkeypatch.setattr(store_module, "LOOKS", 0)
+        with pytest.raises(StoreError, match="another process is using it"):
+            store_module.records_now(target)
 
 
 FULL = """
 import resource, sys
 from rbmbook.sweeps.store import Record, ResultsStore, StoreError
-store = ResultsStore(sys.argv[1], "v")
+store = ResultsStore(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 try:
     for i in range(1000):
@@ -150,7 +125,7 @@ def test_disk_that_fills_on_the_way_loses_nothing_that_was_stored(tmp_path):
     assert "make room, and start again" in done.stderr
     n = len(done.stdout.split())
     assert n > 10
-    with ResultsStore(target, "v") as store:
+    with ResultsStore(target) as store:
         assert set(store.records()) >= {str(i) for i in range(n)}
         store.put([record("more")])
 
@@ -163,14 +138,14 @@ MANY = {f"{i:032x}": record(f"{i:032x}", task={"n": i}, result={"x": i / 7}) for
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> bytes:
     path = tmp_path_factory.mktemp("whole") / "s.sqlite"
-    with ResultsStore(path, "v") as store:
+    with ResultsStore(path) as store:
         store.put(MANY.values())
     return path.read_bytes()
 
 
 def open_and_complete(path) -> dict:
     """What a sweep does: read what is there, compute what is missing, read all."""
-    with ResultsStore(path, "v") as store:
+    with ResultsStore(path) as store:
         known = store.records()
         store.put(one for key, one in MANY.items() if key not in known)
         return store.records()
@@ -231,20 +206,30 @@ def test_damaged_records_are_named_and_computed_again(tmp_path):
     assert made.to_csv().read_bytes() == table
 
 
-def test_damage_beside_a_log_of_changes_is_refused_unchanged(tmp_path, whole):
-    """The process was killed: what it had stored is in the log, which must not be taken over."""
+HALF_DONE = """
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute(f"PRAGMA journal_mode = {sys.argv[2]}")
+connection.execute("PRAGMA cache_size = 1")  # so that changes reach the file before the commit
+connection.execute("BEGIN")
+connection.execute("UPDATE results SET result = '{}', provenance = hex(randomblob(4000))")
+if sys.argv[2] == "WAL":
+    connection.execute("ROLLBACK")
+    connection.execute("INSERT INTO results SELECT 'more', task, NULL, 'an error', provenance, '' "
+                       "FROM results LIMIT 1")
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("journal", ["DELETE", "WAL"])
+def test_what_a_killed_process_left_is_put_right(tmp_path, whole, journal):
+    """A change half done is undone; a log, as earlier stores had, is taken over (its record, which
+    has no checksum, is named)."""
     path = tmp_path / "s.sqlite"
-    code = (
-        "import os, sys, rbmbook.sweeps.store as s; store = s.ResultsStore(sys.argv[1], 'v');"
-        "store.put([s.Record(str(i), {}, {'x': i}, None, {}) for i in range(9)]); os._exit(0)"
-    )
     path.write_bytes(whole)
-    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
-    log = tmp_path / "s.sqlite-wal"
-    before = path.read_bytes(), log.read_bytes()
-    with pytest.raises(StoreError, match="another version"):
-        ResultsStore(path, "w")
-    assert (path.read_bytes(), log.read_bytes()) == before
-    assert len(before[1]) > 0
-    with ResultsStore(path, "v") as store:
-        assert len(store.records()) == len(MANY) + 9
+    subprocess.run([sys.executable, "-c", HALF_DONE, str(path), journal], check=True)
+    assert list(tmp_path.glob("s.sqlite-*")), "the process left nothing"
+    with warnings.catch_warnings(record=True) as said, ResultsStore(path) as store:
+        assert store.records() == MANY
+    assert [str(one.message).endswith(": more") for one in said] == [True] * (journal == "WAL")
+    assert not list(tmp_path.glob("s.sqlite-[jw]*"))

@@ -172,6 +172,21 @@ def test_what_lies_in_the_table_is_never_computed_again(tmp_path):
     assert (summary.n_before, summary.n_finished) == (3, 1)
 
 
+@pytest.mark.parametrize("threads", [None, "2"])
+def test_a_table_written_again_from_itself_is_the_same(tmp_path, monkeypatch, threads):
+    """Its provenance too, where a column is empty: no number of threads was set."""
+    monkeypatch.delenv("RBMLIB_NUM_THREADS", raising=False)
+    if threads:
+        monkeypatch.setenv("RBMLIB_NUM_THREADS", threads)
+    made, _ = run(TASKS, tmp_path)
+    made.to_csv()
+    before = made.table.results.read_bytes(), made.table.provenance.read_bytes()
+    assert [row["threads"] for row in read(made.table.provenance)] == [threads or ""] * 3
+    made.store.unlink()
+    made.to_csv()
+    assert (made.table.results.read_bytes(), made.table.provenance.read_bytes()) == before
+
+
 def fails(n):
     raise AssertionError("it was computed again")
 
@@ -290,7 +305,7 @@ def test_own_workers_are_waited_for_longer(scheduler, seconds, words):
             raise TimeoutError
 
     with pytest.raises(RuntimeError, match=words):
-        _engine._check_workers(Client(), scheduler)
+        _engine._wait_for_a_worker(Client(), scheduler)
 
 
 @pytest.mark.parametrize(

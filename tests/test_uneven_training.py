@@ -10,9 +10,9 @@ from helpers_tracking import exact as exact_of
 from helpers_tracking import random_rbm
 
 import rbmlib as rl
+from rbmbook.jarzynski import ReweightedTracker, log_density_change
 from rbmlib import LogZTracker, schedules
 from rbmlib.training.gaussian import _Learner
-from rbmlib.training.jarzynski import log_density_change
 
 
 def test_tempered_updates_have_momentum_and_decay(monkeypatch):
@@ -58,8 +58,8 @@ def test_leaky_hidden_units_of_training_spread_by_the_root_of_c(c):
 
 def test_weights_of_a_tracker_follow_the_model_and_the_moving_estimates():
     """Jarzynski by hand over three updates in which Z^ moves; and unbiased in the mean."""
-    tracker = LogZTracker(TRACKED_BASE, schedules.linear(6), n_chains=400, n_sweeps=2, rng=3,
-                          gain=0.7, reweight=True, resample_below=0.0)  # fmt: skip
+    tracker = ReweightedTracker(TRACKED_BASE, schedules.linear(6), n_chains=400, n_sweeps=2, rng=3,
+                                gain=0.7, resample_below=0.0)  # fmt: skip
     models = [random_rbm(s, 0.4) for s in (1, 2, 3, 4)]
     tracker.update(models[0])
     weights, moved = tracker.weights.log_weights.copy(), 0.0

@@ -21,7 +21,6 @@ ROOMS = ["models", "datasets", "paths", "schedules", "sampling", "search", "esti
 BESIDE = {
     "models": ["Span"],
     "estimators": ["estimator", "gain_sequence", "MBARSolution", "FixedPoints"],
-    "training": ["Reweighted", "TrajectoryWeights"],
     "sweeps": ["Sweep", "StoreError", "Summary", "task"],
     "book": [
         "judge", "measured", "verdicts", "claims", "tables", "errors", "plots", "parameters",

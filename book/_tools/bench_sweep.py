@@ -35,7 +35,7 @@ def store_alone(folder: Path, n: int, batch: int) -> float:
     provenance = {"seconds": 0.01, "host": "x" * 60, "finished": "2000-01-01T00:00:00Z"}
     records = [Record(f"{i:032x}", {"number": i}, {"total": 1.5}, None, provenance)
                for i in range(n)]  # fmt: skip
-    with ResultsStore(folder / f"store{batch}.sqlite", "bench") as store:
+    with ResultsStore(folder / f"store{batch}.sqlite") as store:
         started = time.perf_counter()
         for first in range(0, n, batch):
             store.put(records[first : first + batch])

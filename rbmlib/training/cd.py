@@ -29,14 +29,17 @@ MAX_EXACT_STATES = 2**20
 class ContrastiveDivergence(Learner):
     """Chains of both phases, and a step along the difference of their statistics."""
 
+    dtype: type = float
+
     def __init__(self, start: RBM, data: np.ndarray, settings: dict, rng: np.random.Generator):
         super().__init__(data, settings, rng)
         self.model = start
-        parameters = start.weights, start.visible.bias, start.hidden.bias
-        self.weights, self.visible_bias, self.hidden_bias = (np.array(p) for p in parameters)
-        self.averages = [np.zeros_like(p) for p in self.parameters]
-        self.stream = ChainStream(rng, settings["batch_size"])
+        self.begin(start.weights, start.visible.bias, start.hidden.bias)
+        self.prepare()
         self.chains = self.next_batch()
+
+    def prepare(self) -> None:
+        self.stream = ChainStream(self.rng, self.settings["batch_size"])
 
     def update(self, rate: float) -> None:
         model, batch = self.rbm(), self.next_batch()
@@ -75,21 +78,13 @@ class ContrastiveDivergence(Learner):
 class CompiledDivergence(ContrastiveDivergence):
     """The same of two layers of bits, in single precision, on whole numbers."""
 
-    def __init__(self, start: RBM, data: np.ndarray, settings: dict, rng: np.random.Generator):
-        Learner.__init__(self, data, settings, rng)
-        self.model = start
-        parameters = start.weights, start.visible.bias, start.hidden.bias
-        self.weights, self.visible_bias, self.hidden_bias = (
-            np.array(p, np.float32) for p in parameters
-        )
-        # of gradients (momentum), or of their squares (spectral steps)
-        self.averages = [np.zeros_like(p) for p in self.parameters]
+    dtype = np.float32
+
+    def prepare(self) -> None:
         # weights that are all zero say nothing of the scale on which they will be rounded
         likely = self.weights if self.weights.any() else np.full_like(self.weights, 0.01)
         self.integers = learning.integers_of(likely)
-        self.seed = np.uint64(rng.integers(2**64, dtype=np.uint64))
-        self.draw = 0
-        self.chains = self.next_batch()
+        self.seed, self.draw = np.uint64(self.rng.integers(2**64, dtype=np.uint64)), 0
 
     def update(self, rate: float) -> None:
         self.n_done += 1

@@ -142,7 +142,6 @@ def train_gaussian(
     every = loop.looks_every(monitor_every, settings["n_updates"])
     checks.callback("monitor", monitor)
     pixels = np.ascontiguousarray(check_standardised("data", data), np.float32)
-    loop.check_rows(pixels, settings["batch_size"])
     file = checkpoints.checked(checkpoint)
     learner = _Learner(pixels, settings, start_weights, checks.generator(rng))
     with using(n_threads=n_threads, progress=progress):
@@ -162,12 +161,8 @@ class _Learner(Learner):
         if start_weights is None:
             start_weights = rng.uniform(0, 0.01, shape)
         meaning = f"{shape}, one row a visible unit"
-        self.weights = np.array(
-            checks.array("start_weights", start_weights, shape, meaning), np.float32
-        )
-        self.visible_bias = np.zeros(shape[0], np.float32)
-        self.hidden_bias = np.zeros(shape[1], np.float32)
-        self.averages = [np.zeros_like(x) for x in self.parameters]
+        weights = checks.array("start_weights", start_weights, shape, meaning)
+        self.begin(weights, *map(np.zeros, shape))
         self.leaky = settings["hidden"] == "leaky"
         self.chains = None
         self._project()

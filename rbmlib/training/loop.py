@@ -23,21 +23,19 @@ def common_settings(
     from .. import __version__
 
     settings: dict[str, Any] = {name: checks.count(name, value) for name, value in counts.items()}
-    final = learning_rate if final_learning_rate is None else final_learning_rate
-    steps = {"learning_rate": learning_rate, "final_learning_rate": final,
-             "momentum": momentum, "weight_decay": weight_decay}  # fmt: skip
     checks.number("momentum", momentum, "a number of at least 0 and below 1", below=1)
     meaning = f"a number of at least 0, {FINITE:.1e} at most"  # they are float32 in the loops
-    for name, value in steps.items():
+    for name, value in (
+        ("learning_rate", learning_rate),
+        (
+            "final_learning_rate",
+            learning_rate if final_learning_rate is None else final_learning_rate,
+        ),
+        ("momentum", momentum),
+        ("weight_decay", weight_decay),
+    ):
         settings[name] = checks.number(name, value, meaning, least=0, most=FINITE)
     return settings | {"rng": checks.seed_of(rng), "version": __version__}
-
-
-def check_rows(data: np.ndarray, batch_size: int) -> None:
-    if len(data) < batch_size:
-        raise ValueError(
-            f"data has {len(data)} rows: expected at least batch_size, which is {batch_size}"
-        )
 
 
 # results ------------------------------------------------------------------------------------
@@ -99,15 +97,30 @@ def seen_by(monitor, rbm) -> dict[str, float]:
 
 
 class Learner:
-    """A model in training. A subclass has its parameters, `update`, `rbm` and `look`."""
+    """A model in training. A subclass has `update`, `rbm` and `look`, and calls `begin`."""
+
+    dtype: type = np.float32
+    weights: np.ndarray
+    visible_bias: np.ndarray
+    hidden_bias: np.ndarray
 
     def __init__(self, data: np.ndarray, settings: dict, rng: np.random.Generator):
+        if len(data) < (size := settings["batch_size"]):
+            raise ValueError(
+                f"data has {len(data)} rows: expected at least batch_size, which is {size}"
+            )
         self.data, self.settings, self.rng = data, settings, rng
-        self.weights = self.visible_bias = self.hidden_bias = np.empty(0, np.float32)
-        self.averages: list[np.ndarray] = []  # running ones, one a parameter
         self.order = np.empty(0, int)
         self.n_done, self.started = 0, time.perf_counter()
         self.looks: list[dict[str, float]] = []
+
+    def begin(self, *parameters) -> None:
+        """From copies of weights, visible and hidden biases."""
+        self.weights, self.visible_bias, self.hidden_bias = (
+            np.array(p, self.dtype) for p in parameters
+        )
+        # running ones, one a parameter: of gradients (momentum), or of their squares (spectral)
+        self.averages = [np.zeros_like(p) for p in self.parameters]
 
     @property
     def parameters(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

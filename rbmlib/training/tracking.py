@@ -5,12 +5,6 @@ new parameters give new occupations c_k of the betas, and log Z_k moves a part o
 they say (eq. 24). The chains are there already where they also give the negative phase of the
 gradient, ``rl.train(..., method="tempered")``; any other training can be followed by chains of
 the tracker's own.
-
-Beside it, Jarzynski's equality along the path of training: chains with weights are one long
-annealed importance sampling run, from the base through beta to the first model and on through all
-models of the training (`TrajectoryWeights`). That is unbiased only if the path does not look at
-these chains: those that give the gradient push the model away from where they are, and their
-weights fall with every update. So some chains are kept apart.
 """
 
 from __future__ import annotations
@@ -31,7 +25,6 @@ from ..paths.named import GeometricPath
 from ..sampling import TemperedSample, simulated_tempering
 from ..sampling.anneal import anneal
 from ..schedules import linear
-from .jarzynski import Reweighted, TrajectoryWeights, log_density_change
 
 START_SWEEPS = 1000  # of the annealing run from the base to the first model
 RECENT = 0.05  # weight of the last update in the mean square of lags
@@ -53,15 +46,6 @@ class LogZTracker:
         whose log Z rises by d nats an update is followed with a lag of ``d (1 - gain) / gain``.
     prior_slope : float
         Beta has the prior ``r_k ~ exp(prior_slope * beta_k)``.
-    reweight : bool
-        Also keep the weights of `TrajectoryWeights`, of the chains that are kept apart.
-    n_apart : int
-        How many of the n_chains are kept apart: they take no part in eq. (24) or in the negative
-        phase. If 0, the weights of all chains are kept, and are biased where these chains drive
-        the training.
-    resample_below : float
-        Resample the chains that have weights when the effective sample size of these falls below
-        this share of them; 0: never.
     rng : int, Generator or None
 
     Attributes
@@ -83,10 +67,9 @@ class LogZTracker:
     log_z_path : ndarray (K,)
     sample : TemperedSample
         The chains after the last update.
-    weights : TrajectoryWeights or None
     seconds : dict
         Processor seconds of "start", of "sampling" (the sweeps, which training driven by these
-        chains needs anyway), of "tracking" and of "reweighting".
+        chains needs anyway) and of "tracking".
 
     Examples
     --------
@@ -101,8 +84,7 @@ class LogZTracker:
 
     def __init__(
         self, base, betas=None, *, n_chains: int = 2000, n_sweeps: int = 25, gain: float = 0.2,
-        prior_slope: float = 2.0, reweight: bool = False, n_apart: int = 0,
-        resample_below: float = 0.5, rng=None, n_threads: int | None = None,
+        prior_slope: float = 2.0, rng=None, n_threads: int | None = None,
     ):  # fmt: skip
         self.base = checks.array("base", base, (None,), "(n_visible,), such as rl.base_rate(data)")
         self.betas = linear(99) if betas is None else checks.schedule(betas)
@@ -112,28 +94,15 @@ class LogZTracker:
         slope = checks.number("prior_slope", prior_slope, "a number")
         self.prior = np.exp(slope * (self.betas - 1))
         self.prior /= self.prior.sum()
-        share = "0 (never), or a share of the chains up to 1"
-        self.resample_below = checks.number(
-            "resample_below", resample_below, share, least=0, most=1
-        )
-        checks.instance("reweight", reweight, bool, "True or False")
-        self.n_apart = checks.count("n_apart", n_apart, 0)
-        if self.n_apart > self.n_chains - 2 or (self.n_apart and not reweight):
-            raise ValueError(
-                f"n_apart is {n_apart}: expected 0 without reweight, else at most n_chains - 2, "
-                f"which is {self.n_chains - 2}"
-            )
-        self.driving = slice(self.n_apart, None)  # the chains of eq. (24) and of the gradient
-        self.weighted = slice(None, self.n_apart or None)
-        self.weights = TrajectoryWeights(self.n_apart or self.n_chains) if reweight else None
         threads.resolve(n_threads)  # refused before a training begins
         self.rng, self.n_threads = checks.generator(rng), n_threads
-        self.seconds = dict.fromkeys(("start", "sampling", "tracking", "reweighting"), 0.0)
+        self.seconds = dict.fromkeys(("start", "sampling", "tracking"), 0.0)
         self.sample: TemperedSample | None = None
         self.rbm: RBM | None = None
         self.n_updates, self.lag, self._squares = 0, 0.0, 0.0
         self.round_trips = np.zeros(self.n_chains)
-        self._influences, self._lag_influences = np.zeros((2, self.n_chains - self.n_apart))
+        self.driving = slice(None)  # the chains of eq. (24) and of the gradient
+        self._influences, self._lag_influences = np.zeros((2, self.n_chains))
 
     # following a model ---------------------------------------------------------------------
 
@@ -147,12 +116,9 @@ class LogZTracker:
         path = GeometricPath(rbm, base=self.base)
         if self.sample is None:
             with self._timed("start"):
-                start, index = self._start(path)
+                start, index, _ = self._start(path)
         else:
-            start, index = self.sample, None
-            if self.weights is not None:
-                with self._timed("reweighting"):
-                    start = self._reweigh(rbm)
+            start, index = self._moved_on(rbm), None
         with self._timed("sampling"):
             self.sample = simulated_tempering(
                 path, self.betas, self.log_z_path, self.n_chains, self.n_sweeps, self.rng,
@@ -200,8 +166,15 @@ class LogZTracker:
         lag = (1 - self.gain) * np.sqrt(max(self._squares, 0.0))
         return float(np.hypot(self.noise, lag))
 
-    def _start(self, path: GeometricPath) -> tuple[np.ndarray, np.ndarray]:
-        """Anneal to the first model; each chain stops at a beta of its own, in shares of r_k."""
+    def _moved_on(self, rbm: RBM) -> TemperedSample:
+        """The chains that go on at ``rbm``."""
+        return self._sampled()
+
+    def _start(self, path: GeometricPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Anneal to the first model; each chain stops at a beta of its own, in shares of r_k.
+
+        States, indices of betas, and log-weights there.
+        """
         ends = np.cumsum(self.prior)
         index = np.searchsorted(ends, (np.arange(self.n_chains) + 0.5) / self.n_chains * ends[-1])
         index = self.rng.permutation(index)
@@ -223,10 +196,7 @@ class LogZTracker:
         with using(n_threads=self.n_threads, progress=False):
             _, log_weights = anneal(path, start, fine, stream, range(each, fine.size, each), look)
         self._influences = np.exp(log_weights - logmeanexp(log_weights))[self.driving] - 1
-        if self.weights is not None:
-            own += path.log_z_base - self.log_z_path[index]
-            self.weights.log_weights[:] = own[self.weighted]
-        return visible, index
+        return visible, index, own
 
     # the negative phase --------------------------------------------------------------------
 
@@ -268,64 +238,25 @@ class LogZTracker:
             if self.rbm is None or not _same(self.rbm, rbm):
                 self.update(rbm)
             with self._timed("tracking"):
-                seen = {"log_z": self.log_z, "log_z_error": self.std_error, "noise": self.noise,
-                        "lag": self.lag, "noise_with_lag": self.noise_with_lag,
-                        "round_trips": self.round_trips[self.driving].mean()}  # fmt: skip
-                if self.weights is not None:
-                    estimate = self.reweighted()
-                    seen |= {"reweighted": estimate.log_z, "reweighted_error": estimate.std_error,
-                             "reweighted_ess": estimate.ess,
-                             "reweighted_base_error": estimate.base_error,
-                             "reweighted_ancestors": estimate.n_ancestors}  # fmt: skip
-                return seen | {
+                return self._seen() | {
                     name: float(rbm.log_density(rows).mean()) - self.log_z
                     for name, rows in data.items()
                 }
 
         return look
 
+    def _seen(self) -> dict[str, float]:
+        return {
+            "log_z": self.log_z, "log_z_error": self.std_error, "noise": self.noise,
+            "lag": self.lag, "noise_with_lag": self.noise_with_lag,
+            "round_trips": self.round_trips[self.driving].mean(),
+        }  # fmt: skip
+
     @contextlib.contextmanager
     def _timed(self, name: str):
         started = time.process_time()
         yield
         self.seconds[name] += time.process_time() - started
-
-    # Jarzynski ------------------------------------------------------------------------------
-
-    def _reweigh(self, rbm: RBM) -> TemperedSample:
-        """Weigh the chains for the new model and the new log Z_k; resample them if need be."""
-        sample = self.sample
-        visible, index = sample.states[self.weighted], sample.index[self.weighted]
-        shift = self.log_z_path - sample.log_z_path
-        change = log_density_change(self.rbm, rbm, visible, self.betas[index])
-        self.weights.log_weights += change - shift[index]
-        if self.weights.ess() >= self.resample_below * index.size:
-            return sample
-        chosen = np.arange(self.n_chains)
-        chosen[self.weighted] = self.weights.resample(self.rng)
-        if not self.n_apart:
-            self._influences = self._influences[chosen]
-            self._lag_influences = self._lag_influences[chosen]
-        self.round_trips = self.round_trips[chosen]
-        return sample.of_chains(chosen)
-
-    def reweighted(self) -> Reweighted:
-        """log Z of the model of the last `update` by Jarzynski's equality.
-
-        ``E[w q(beta_K | x)] = r_K Z_K / Z^_K``, with the Z^_K that the chains ran with: unbiased
-        for Z_K if neither Z^ nor the models were made from the chains with these weights. (The
-        first Z^ is made from all chains: a bias of the order of 1 / n_chains.) The standard error
-        is 1 if all chains descend from one, and tells nothing of few.
-        """
-        if self.weights is None:
-            raise ValueError("the tracker keeps no weights: expected LogZTracker(reweight=True)")
-        sample = self._sampled()
-        shares = sample.mixed[0, self.weighted, 0] / self.n_sweeps
-        constants = sample.log_z_path - np.log(self.prior)
-        top, known = (self.weights.mean(shares[:, k], constants[k]) for k in (-1, 0))
-        error = float(known[0] - sample.log_z_path[0])
-        n_ancestors = np.unique(self.weights.ancestor).size
-        return Reweighted(*top, self.weights.ess(), error, known[1], n_ancestors)
 
 
 def _same(one: RBM, other: RBM) -> bool:

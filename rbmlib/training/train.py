@@ -122,22 +122,18 @@ def train(
     start = None if start is None else as_rbm("start", start, "a BernoulliRBM, an RBM or None")
     if start is not None and not start.hidden.conditional:
         raise TypeError(f"start is {start!r}: rl.train_gaussian trains models with such units")
-    visible = start.visible if start is not None else Bits(np.zeros(_width(data)))
+    if start is None:
+        shape = checks.numeric("data", data, "(n_samples, n_visible)").shape
+        if len(shape) != 2:
+            raise ValueError(f"data has shape {shape}: expected (n_samples, n_visible)")
+    visible = start.visible if start is not None else Bits(np.zeros(shape[1]))
     states = checks.states("data", data, visible)
-    loop.check_rows(states, settings["batch_size"])
     learner = _learner(states, settings, start, tracker, checks.generator(rng))
     every = loop.looks_every(monitor_every, settings["n_updates"])
     looks = loop.Looks(learner, monitor, patience, watch)
     # spectral steps: the same bits on any number of threads
     with using(n_threads=1 if optimizer == "spectral" else n_threads, progress=progress):
         return loop.run(learner, looks, every)
-
-
-def _width(data) -> int:
-    states = checks.numeric("data", data, "(n_samples, n_visible)")
-    if states.ndim != 2:
-        raise ValueError(f"data has shape {states.shape}: expected (n_samples, n_visible)")
-    return states.shape[1]
 
 
 def _of_method(settings: dict, tracker, rms_decay) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from rbmbook.jarzynski import ReweightedTracker
 from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import datasets, schedules
 from rbmlib.paths import GeometricPath
@@ -42,10 +43,11 @@ def _tracked_training(
     """Models at the looks, with what was seen: trained once for all rows of a run."""
     data, rng = datasets.load_dna(), np.random.default_rng([seed, 3])
     rows = data.train[:DNA_TRAIN]
-    tracker = LogZTracker(
-        base_rate(rows), n_chains=n_chains, n_sweeps=n_sweeps, gain=gain, reweight=n_apart > 0,
-        n_apart=n_apart, rng=rng,
-    )  # fmt: skip
+    chains = {"n_chains": n_chains, "n_sweeps": n_sweeps, "gain": gain, "rng": rng}
+    if n_apart:
+        tracker = ReweightedTracker(base_rate(rows), n_apart=n_apart, **chains)
+    else:
+        tracker = LogZTracker(base_rate(rows), **chains)
     monitor = tracker.monitor(train=rows, validation=data.train[DNA_TRAIN:], test=data.test)
     looks = []
 

@@ -6,8 +6,7 @@ words         what a task may name: models, bases, paths, schedules, estimators
 prechecks     what would fail, found before anything is computed
 store         results as they come in (SQLite)
 engine        tasks on Dask
-tables        the CSV of a sweep, which is read before anything is computed
-sweep         all of it together
+sweep         all of it together, and the table (CSV), read before anything is computed
 """
 
 from .kind import TaskKind as TaskKind

@@ -4,16 +4,16 @@ import contextlib
 import itertools
 import math
 from pathlib import Path
-from typing import NamedTuple
 
 import yaml
 
-from .kind import PLAIN, TaskKind, kind_of, shown
+from .kind import PLAIN, TaskKind, shown
 from .task import unknown_setting
 
 MAX_TASKS = 1_000_000  # of a sweep: the client holds them all, and looks at each
 MAX_BYTES = 10_000_000  # of a declaration
 MAX_MESSAGE = 1500  # characters
+KEYS = "expected a YAML file with the keys about, grids, results, as those in book/scales"
 
 
 def declared(number: int, task, kind: TaskKind) -> dict:
@@ -22,13 +22,9 @@ def declared(number: int, task, kind: TaskKind) -> dict:
         if not isinstance(task, dict) or not task:
             raise ValueError(f"it is {shown(task)}: expected a mapping of settings")
         for name, value in task.items():
-            if not isinstance(value, PLAIN):
-                meaning = "text, a number, true or false"
-            elif isinstance(value, float) and not math.isfinite(value):
-                meaning = "a finite number"
-            else:
-                continue
-            raise ValueError(f"{name} is {shown(value)}: expected {meaning}")
+            if not isinstance(value, PLAIN) or (type(value) is float and not math.isfinite(value)):
+                meaning = "text, a finite number, true or false"
+                raise ValueError(f"{name} is {shown(value)}: expected {meaning}")
         return kind.check(task)
 
 
@@ -43,48 +39,32 @@ def faults(tasks: list[dict], kind: TaskKind) -> list[tuple[dict, str]]:
     return [*found, *kind.faults(good, False)]
 
 
-class Declaration(NamedTuple):
-    """What a YAML file declares."""
+def read_yaml(source: Path, kind: TaskKind, overrides=None) -> tuple[list[dict], str]:
+    """The tasks of a declaration, and the folder of the tables, relative to the file.
 
-    tasks: list[dict]
-    results: str  # folder of the tables, relative to the file
-
-
-def read_yaml(source: Path, kind: TaskKind | None = None, overrides=None) -> Declaration:
-    """Raises ValueError if it is no declaration of a sweep; the message says where."""
-    kind, overrides = kind or kind_of(dict, ""), overrides or {}
+    Raises ValueError if it is no declaration of a sweep; the message says where.
+    """
+    overrides = overrides or {}
     with named(source.name):
         content = _content(source)
         grids, results = content.get("grids"), content.get("results", ".")
         if not isinstance(grids, list) or not all(isinstance(g, dict) and g for g in grids):
             raise ValueError(f"grids is {shown(grids)}: expected a list of mappings")
-        _check_sizes(grids, overrides)
+        if not isinstance(results, str) or not results.strip():
+            raise ValueError(f"results is {shown(results)}: expected the name of a folder")
+        sizes = (math.prod(len(_values(*x)) for x in (grid | overrides).items()) for grid in grids)
+        if sum(sizes) > MAX_TASKS:
+            raise ValueError(
+                f"the grids stand for more than {MAX_TASKS:,} tasks: divide the sweep into several "
+                "files"
+            )
+        grids = [grid | {n: v for n, v in overrides.items() if n in grid} for grid in grids]
+        tasks = [task for grid in grids for task in _expanded(grid)]
         if overrides:
-            tasks = _overridden(grids, kind, overrides)
-        else:
-            tasks = [task for grid in grids for task in _expanded(grid)]
+            tasks = _overridden(tasks, kind, overrides)
         if not tasks:
             raise ValueError("grids is empty: expected a task or more")
-        if not isinstance(results, str) or not results.strip():
-            raise ValueError(
-                f"results is {shown(results)}: expected the name of a folder; without the key, "
-                "tables go beside the file"
-            )
-    return Declaration(tasks, results)
-
-
-def _check_sizes(grids: list[dict], overrides: dict) -> None:
-    """How many tasks the grids stand for, before any is made."""
-    chosen = math.prod(len(_values(*one)) for one in overrides.items())
-    total = 0
-    for grid in grids:
-        kept = (len(_values(*one)) for one in grid.items() if one[0] not in overrides)
-        total += chosen * math.prod(kept)
-        if total > MAX_TASKS:
-            raise ValueError(
-                f"the grids stand for more than {MAX_TASKS:,} tasks: expected {MAX_TASKS:,} at "
-                "most; divide the sweep into several files"
-            )
+    return tasks, results
 
 
 class Loader(yaml.SafeLoader):
@@ -94,17 +74,14 @@ class Loader(yaml.SafeLoader):
     def construct_mapping(self, node, deep=False):
         keys = [key.value for key, _ in node.value]
         if twice := sorted({str(key) for key in keys if keys.count(key) > 1}):
-            self._refuse(f"{', '.join(twice)} given twice", node)
+            raise yaml.MarkedYAMLError(problem=f"{', '.join(twice)} given twice")
         return super().construct_mapping(node, deep)
 
     def compose_node(self, parent, index):
         if self.check_event(yaml.AliasEvent):
-            event = self.peek_event()
-            self._refuse(f"the alias *{event.anchor}: write out what it stands for", event)
+            name = self.peek_event().anchor
+            raise yaml.MarkedYAMLError(problem=f"the alias *{name}: write out what it stands for")
         return super().compose_node(parent, index)
-
-    def _refuse(self, why: str, where):
-        raise yaml.constructor.ConstructorError(None, None, why, where.start_mark)
 
 
 def _loaded(text: str, what: str):
@@ -118,17 +95,20 @@ def _loaded(text: str, what: str):
 
 def _content(source: Path) -> dict:
     if not source.is_file():
-        raise FileNotFoundError(f"no sweep {str(source)!r}: expected a YAML file")
+        raise FileNotFoundError(f"no sweep {str(source)!r}: {KEYS}")
     if (size := source.stat().st_size) > MAX_BYTES:
         raise ValueError(
             f"it has {size:,} bytes: expected {MAX_BYTES:,} at most; "
             "a list of whole numbers is written {first: 0, count: 20}"
         )
-    content = _loaded(source.read_text(), "it is no YAML")
-    expected = {"about", "results", "grids"}
-    if not isinstance(content, dict) or set(content) - expected:
-        wrong = sorted(map(str, {*content} - expected)) if isinstance(content, dict) else content
-        raise ValueError(f"unknown {shown(wrong)}: expected the keys {sorted(expected)}")
+    try:
+        content = _loaded(source.read_text("utf-8"), "it is no YAML")
+    except UnicodeDecodeError:
+        raise ValueError(f"it is no text: {KEYS}") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"it is {shown(content)}: {KEYS}")
+    if unknown := sorted(map(str, {*content} - {"about", "results", "grids"})):
+        raise ValueError(f"unknown {shown(unknown)}: {KEYS}")
     return content
 
 
@@ -151,15 +131,12 @@ def _values(name: str, value) -> list | range:
     return values
 
 
-# overrides ----------------------------------------------------------------------------------
-
-
 def read_overrides(texts: list[str]) -> dict:
     """Settings from texts NAME=VALUE, the values as YAML writes them."""
     found: dict = {}
     for text in texts:
-        name, equals, value = map(str.strip, text.partition("="))
-        if not equals or not name or not value:
+        name, _, value = map(str.strip, text.partition("="))
+        if not name or not value:
             raise ValueError(f"--set is {shown(text)}: expected NAME=VALUE, such as n_chains=100")
         if name in found:
             raise ValueError(f"--set {name} is given twice: give one value, or a list")
@@ -167,20 +144,18 @@ def read_overrides(texts: list[str]) -> dict:
     return found
 
 
-def _overridden(grids: list[dict], kind: TaskKind, overrides: dict) -> list[dict]:
-    """Tasks of the grids, each with the overrides that it takes; what becomes the same, once."""
-    chosen = _expanded(overrides)
+def _overridden(declared: list[dict], kind: TaskKind, overrides: dict) -> list[dict]:
+    """Each task with the other overrides that it takes; what becomes the same, once."""
     tasks: dict[str, dict] = {}
     known: dict[str, None] = {}
-    for grid in grids:
-        for task in _expanded({n: v for n, v in grid.items() if n not in overrides}):
-            for values in chosen:
-                whole = task | {n: v for n, v in values.items() if n in grid}
-                waiting = dict(values)  # some, such as an estimator, say what else is taken
-                while taken := [name for name in waiting if name in kind.settings(whole)]:
-                    whole |= {name: waiting.pop(name) for name in taken}
-                known |= dict.fromkeys(kind.settings(whole))
-                tasks.setdefault(repr(sorted(whole.items())), whole)
+    for task in declared:
+        for waiting in _expanded({n: v for n, v in overrides.items() if n not in task}):
+            whole = dict(task)
+            # some, such as an estimator, say what else is taken
+            while taken := [name for name in waiting if name in kind.settings(whole)]:
+                whole |= {name: waiting.pop(name) for name in taken}
+            known |= dict.fromkeys(kind.settings(whole))
+            tasks.setdefault(repr(sorted(whole.items())), whole)
     for name in overrides:
         if name not in known:
             raise ValueError(
@@ -194,7 +169,7 @@ def named(where: str):
     """Errors inside say where they come from, and are never longer than a screen."""
     try:
         yield
-    except (ValueError, UnicodeDecodeError) as error:
+    except ValueError as error:
         text = str(error)
         if len(text) > MAX_MESSAGE:
             text = f"{text[: MAX_MESSAGE - 300]} ... {text[-200:]}"

@@ -7,33 +7,102 @@ it is used, since it takes a second.
 
 import contextlib
 import functools
-import itertools
 import logging
 import os
+import platform
+import re
 import signal
 import socket
 import threading
+import time
+import traceback
 from collections.abc import Iterator
-from urllib.parse import urlsplit
+from datetime import UTC, datetime
+from pathlib import Path
 
-from .kind import TaskKind
+import numba
+import numpy as np
+
+import rbmlib as rl
+
+from .kind import PLAIN, RESULTS_VERSION, TaskKind
 from .store import Record
-from .worker import OtherCode, on_worker, provenance, worker_version
 
-WINDOW = 4096  # tasks handed to the scheduler at a time: bounds its memory, feeds 2,000 threads
-CONNECT_SECONDS, ANSWER_SECONDS = 10, 4
-WORKER_SECONDS = 60  # in which a cluster must show its first worker
+CONNECT_SECONDS, WORKER_SECONDS = 4, 60  # in which a cluster must answer, and show a worker
 OWN_WORKER_SECONDS = 600  # of a process of our own, on however busy a machine
-PROTOCOLS = ("tcp", "tls", "ws", "wss")
-START_ONE = "start `dask scheduler` there, and give its address as tcp://HOST:PORT"
 BEFORE_SPAWN = "distributed.nanny.pre-spawn-environ"
 TRIM, DASK_TRIM = "MALLOC_TRIM_THRESHOLD_", "65536"  # bytes: Dask's default
 KILLED = "KilledWorker: every worker that ran this task died (a crash, or out of memory)"
 
+# on a worker --------------------------------------------------------------------------------
+
+
+def on_worker(function, digest_of, version: dict, shared: bool, task: dict, digest: str):
+    """(result, error, provenance) of one task; an exception is a result like any other."""
+    if not shared:  # a process of its own: it has a task for each of its threads
+        os.environ.setdefault("RBMLIB_NUM_THREADS", "1")
+    if (own := worker_version()) != version:  # no result of its is worth storing
+        raise RuntimeError(f"a worker runs other code ({own}, expected {version})")
+    started = time.perf_counter()
+    try:
+        if digest_of(task) != digest:
+            raise ValueError("a file that the task names has another content here: copy it anew")
+        with rl.using(progress=False):  # the client tells of the whole
+            row, error = _plain_row(function(**task), task), None
+    except (Exception, SystemExit):
+        row, error = None, traceback.format_exc()
+    seconds = (row or {}).pop("seconds", time.perf_counter() - started)
+    return row, error, provenance(seconds)
+
+
+def _plain_row(row, task: dict) -> dict:
+    if not isinstance(row, dict) or not row:
+        raise TypeError(f"the task returned a {type(row).__name__}: expected a dict of results")
+    row = {name: value.item() if hasattr(value, "item") else value for name, value in row.items()}
+    for name, value in row.items():
+        if name in task:
+            raise ValueError(f"the result {name!r} has the name of a setting: rename it")
+        if not isinstance(value, PLAIN):
+            raise TypeError(f"the result {name!r} is a {type(value).__name__}: expected a number")
+    return row
+
+
+def worker_version() -> dict:
+    """What client and workers must agree on."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {"rbmlib": rl.__version__, "results": RESULTS_VERSION, "python": python}
+
+
+def provenance(seconds: float | None) -> dict:
+    """Where and with what a result was made, in so many seconds, if it is known how many."""
+    return {
+        "seconds": None if seconds is None else round(seconds, 3),
+        "host": _processor(),
+        "threads": os.environ.get("RBMLIB_NUM_THREADS"),
+        "rbmlib": rl.__version__,
+        "results_version": RESULTS_VERSION,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "finished": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+
+
+@functools.cache
+def _processor() -> str:
+    name = platform.processor()
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        name = next(line for line in lines if line.startswith("model name")).partition(":")[2]
+    return f"{platform.machine()} {name.strip()}".strip()
+
+
+# tasks --------------------------------------------------------------------------------------
+
 
 def compute(
     client, name: str, kind: TaskKind, todo: dict[str, dict], digests: dict[str, str], *,
-    shared: bool,
+    shared: bool, alone: bool = False,
 ) -> Iterator[list[Record]]:  # fmt: skip
     """Yield lists of records as tasks, by key, are done.
 
@@ -42,95 +111,61 @@ def compute(
     that the worker is a thread of this process, whose environment is not ours to set.
     """
     from distributed import as_completed
-
-    run = functools.partial(on_worker, kind.compute, kind.digest, worker_version(), shared)
-
-    def submit(keys, prefix: str) -> list:
-        keys = list(keys)
-        return client.map(
-            run, [todo[k] for k in keys], [digests[k] for k in keys],
-            key=[(prefix + name, k) for k in keys],
-        ) if keys else []  # fmt: skip
-
-    waiting, killers = iter(todo), []
-    running = as_completed(submit(itertools.islice(waiting, WINDOW), "rbmlib-"), loop=client.loop)
-    for batch in running.batches():
-        done, killed, again = _sorted_out(client, batch)
-        killers += killed
-        n_free = len(done) + len(killed)
-        running.update(submit(itertools.islice(waiting, n_free), "rbmlib-") + again)
-        yield [Record(key, todo[key], *result) for key, result in done.items()]
-    for key in killers:  # perhaps it was another task that killed the workers: alone, then
-        running = as_completed(submit([key], "rbmlib-alone-"), loop=client.loop)
-        for batch in running.batches():
-            done, killed, again = _sorted_out(client, batch)
-            running.update(again)
-            done |= dict.fromkeys(killed, (None, KILLED, provenance(None)))
-            yield [Record(key, todo[key], *result) for key, result in done.items()]
-
-
-def _sorted_out(client, futures) -> tuple[dict[str, tuple], list[str], list]:
-    """Results by key, keys of tasks whose workers died, and futures to wait for again."""
     from distributed.scheduler import KilledWorker
 
-    by_key = {future.key[1]: future for future in futures}
-    finished = {key: f for key, f in by_key.items() if f.status == "finished"}
-    done = client.gather(finished, errors="skip")
-    killed = []
-    for key, future in by_key.items():
-        if future.status == "cancelled":
-            raise RuntimeError(
-                "the connection to the Dask scheduler was lost; what was finished is stored: "
-                "start the sweep again"
-            )
-        if future.status == "error":
-            error = future.exception()
-            if isinstance(error, KilledWorker):
-                killed.append(key)
-            elif type(error).__name__ == OtherCode.__name__:
-                raise error
-            else:  # before the task began: for example, a function that the worker cannot import
-                done[key] = (None, f"{type(error).__name__}: {error}", provenance(None))
-    # a result whose worker died before it was fetched is computed again by the scheduler
-    again = [f for key, f in by_key.items() if key not in done and key not in killed]
-    return done, killed, again
+    run = functools.partial(on_worker, kind.compute, kind.digest, worker_version(), shared)
+    given = list(todo.values()), [digests[key] for key in todo]
+    futures = client.map(run, *given, key=[(f"rbmlib-{name}", key) for key in todo])
+    killers = []
+    done = as_completed(futures, loop=client.loop, with_results=True, raise_errors=False)
+    del futures  # or the scheduler keeps all results
+    for batch in done.batches():
+        records = []
+        for future, result in batch:
+            key = future.key[1]
+            if future.status == "cancelled":
+                raise RuntimeError(
+                    "the connection to the Dask scheduler was lost; what was finished is stored: "
+                    "start the sweep again"
+                )
+            if future.status == "error":
+                if not isinstance(result[1], KilledWorker):  # before the task began
+                    raise RuntimeError(
+                        f"a worker cannot run the tasks ({result[1]}): install the same rbmlib "
+                        "everywhere, and what the tasks import"
+                    )
+                if not alone:
+                    killers.append(key)
+                    continue
+                result = None, KILLED, provenance(None)
+            records.append(Record(key, todo[key], *result))
+        yield records
+    for key in killers:  # perhaps it was another task that killed the workers: alone, then
+        one = {key: todo[key]}
+        yield from compute(client, f"alone-{name}", kind, one, digests, shared=shared, alone=True)
 
 
 # clusters -----------------------------------------------------------------------------------
 
 
 def check_scheduler(address: str) -> None:
-    """Refuse an address at which no scheduler answers.
-
-    Raises
-    ------
-    ValueError
-        It is no address.
-    RuntimeError
-        Nobody answers there, within `ANSWER_SECONDS`.
-    """
-    try:
-        parts = urlsplit(address)
-        host, port = parts.hostname, parts.port
-    except ValueError:  # of a port that is no number
-        host = port = None
-    if not host or not port or parts.scheme not in PROTOCOLS or parts.path.strip("/"):
+    """ValueError if it is no address; RuntimeError if no scheduler answers there."""
+    parts = re.fullmatch(r"(tcp|tls|wss?)://([^/:]+|\[.+\]):(\d{1,5})/?", address)
+    if not parts:
         raise ValueError(
             f"scheduler is {address!r}: expected the address of a Dask scheduler, such as "
             "tcp://10.0.0.5:8786"
         )
+    place = parts[2].strip("[]"), int(parts[3])
     try:
-        with socket.create_connection((host, port), timeout=ANSWER_SECONDS) as connection:
-            if parts.scheme == "tcp" and not connection.recv(1):  # a scheduler speaks first
+        with socket.create_connection(place, timeout=CONNECT_SECONDS) as connection:
+            if parts[1] == "tcp" and not connection.recv(1):  # a scheduler speaks first
                 raise OSError("what listens hangs up")
-    except OSError as error:
-        raise _no_scheduler(address, error.strerror or str(error)) from None
-
-
-def _no_scheduler(address: str, said: str) -> RuntimeError:
-    return RuntimeError(
-        f"scheduler is {address!r}: no Dask scheduler answers there ({said}); {START_ONE}"
-    )
+    except (OSError, OverflowError) as error:
+        raise RuntimeError(
+            f"scheduler is {address!r}: no Dask scheduler answers there ({error}); start "
+            "`dask scheduler` there, and give its address as tcp://HOST:PORT"
+        ) from None
 
 
 @contextlib.contextmanager
@@ -141,59 +176,38 @@ def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
     closed in the background.
     """
     import dask
-    from distributed import Client
+    from distributed import Client, LocalCluster
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
+    # By Dask's default workers return freed memory to the system at once: arithmetic on arrays of
+    # more than 128 KiB takes three times as long. What a user has set in its place stays.
+    if os.environ.get(TRIM) == DASK_TRIM:  # left by a cluster that Dask started in this process
+        del os.environ[TRIM]
+    variables = {k: v for k, v in dask.config.get(BEFORE_SPAWN).items() if str(v) != DASK_TRIM}
+    # A restarting worker may be slow on a busy machine, but it is not lost.
+    own = {BEFORE_SPAWN: variables, "distributed.deploy.lost-worker-timeout": "1h"}
     opened: list = []  # clusters and clients
     leave = _close
-    with dask.config.set(_settings(dask.config.get(BEFORE_SPAWN, {}))):
+    with dask.config.set(own):
         try:
             if scheduler is None:
-                with _without_interrupts():
-                    opened.append(_own_cluster(in_thread=n_workers == 0))
-                    opened.append(Client(opened[0], set_as_default=False))
-                    opened[0].scale(_n_processes(n_workers, n_tasks))
+                with _without_interrupts():  # as yet without workers, which take seconds to start
+                    cluster = LocalCluster(
+                        n_workers=0, threads_per_worker=1, processes=n_workers != 0,
+                        silence_logs=logging.CRITICAL, dashboard_address="127.0.0.1:0",
+                    )  # fmt: skip
+                    opened.append(cluster)
+                    opened.append(Client(cluster, set_as_default=False))
+                    cluster.scale(_n_processes(n_workers, n_tasks))
             else:
-                try:
-                    opened.append(Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False))
-                except (OSError, ValueError, TypeError) as error:
-                    raise _no_scheduler(scheduler, str(error)) from None
-            _check_workers(opened[-1], scheduler)
+                opened.append(Client(scheduler, timeout=10, set_as_default=False))
+            _wait_for_a_worker(opened[-1], scheduler)
             yield opened[-1]
         except KeyboardInterrupt:
             leave = _abandon
             raise
         finally:
             leave(opened)
-
-
-def _settings(variables: dict) -> dict:
-    """Dask's settings for workers of our own; ``variables`` are those that it sets in them.
-
-    Its default lets them return freed memory to the system at once, and each array of more than
-    128 KiB is then fetched anew, page by page: arithmetic on such arrays takes three times as
-    long. What a user has set in its place, or in the environment, stays; the default in the
-    environment was left there by a cluster that Dask started in this process before.
-    """
-    # a restarting worker may be slow on a busy machine, but it is not lost
-    found: dict = {"distributed.deploy.lost-worker-timeout": "1h"}
-    if os.environ.get(TRIM) == DASK_TRIM:
-        del os.environ[TRIM]
-    if str(variables.get(TRIM)) == DASK_TRIM:
-        found[BEFORE_SPAWN] = {name: x for name, x in variables.items() if name != TRIM}
-    return found
-
-
-def _own_cluster(in_thread: bool):
-    """As yet without workers, which take seconds to start."""
-    from distributed import LocalCluster
-
-    environment = {"RBMLIB_NUM_THREADS": str(_kernel_threads())}
-    own = {"processes": False} if in_thread else {"env": environment}
-    return LocalCluster(
-        n_workers=0, threads_per_worker=1, silence_logs=logging.CRITICAL,
-        dashboard_address="127.0.0.1:0", **own,  # any free port: for two sweeps at once
-    )  # fmt: skip
 
 
 def _n_processes(n_workers: int | None, n_tasks: int) -> int:
@@ -209,6 +223,19 @@ def _kernel_threads() -> int:
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"RBMLIB_NUM_THREADS is {text!r}: expected a whole number of at least 1")
     return int(text)
+
+
+def _wait_for_a_worker(client, scheduler: str | None) -> None:
+    seconds = OWN_WORKER_SECONDS if scheduler is None else WORKER_SECONDS
+    try:
+        client.wait_for_workers(1, timeout=seconds)
+    except TimeoutError:
+        raise RuntimeError(
+            f"no worker process has started after {seconds} s"
+            if scheduler is None
+            else f"scheduler {scheduler} has no worker after {seconds} s: start `dask worker` "
+            "with its address"
+        ) from None
 
 
 @contextlib.contextmanager
@@ -253,28 +280,3 @@ def _abandon(opened: list) -> None:
             _close(opened)
 
     threading.Thread(target=close, daemon=True).start()
-
-
-def _check_workers(client, scheduler: str | None) -> None:
-    seconds = OWN_WORKER_SECONDS if scheduler is None else WORKER_SECONDS
-    try:
-        client.wait_for_workers(1, timeout=seconds)
-        found = client.run(worker_version)
-    except TimeoutError:
-        raise RuntimeError(
-            f"no worker process has started after {seconds} s"
-            if scheduler is None
-            else f"scheduler {scheduler} has no worker after {seconds} s: start `dask worker` "
-            "with its address"
-        ) from None
-    except ImportError as error:
-        raise RuntimeError(
-            f"the workers cannot import rbmbook ({error}): install it there"
-        ) from None
-    except OSError as error:
-        raise RuntimeError(
-            f"scheduler {scheduler} closed the connection ({error}): start it again"
-        ) from None
-    for address, version in found.items():
-        if version != worker_version():
-            raise OtherCode(f"worker {address}", version, worker_version())

@@ -8,38 +8,28 @@ from typing import NamedTuple
 # Raised when results of the library change: workers must have the client's, tables say theirs.
 RESULTS_VERSION = 1
 PLAIN = (str, int, float, bool, type(None))  # what settings and results are
+MOST_SETTINGS = 40  # of a task in a message
 
 
 class TaskKind(NamedTuple):
     """How tasks of one kind are checked, told apart and computed.
 
-    Attributes
-    ----------
-    compute : callable
-        ``compute(**task)`` -> dict of plain values, the results of the row: a pure function of
-        the task, importable where the workers are. A value named "seconds" goes into the
-        provenance instead.
-    version : str
-        Of ``compute``: to be changed when its results change, since it is part of every key.
-    check : callable
-        ``check(task)`` -> the task with every setting spelled out, or a ValueError.
-    digest : callable
-        ``digest(task)`` -> a hash of the files that the task reads, or "": part of its key.
-    settings : callable
-        ``settings(task)``: names of the settings that such a task may have.
-    faults : callable
-        ``faults(tasks, fetch)`` yields pairs of a task that would fail and the reason; downloads
-        nothing unless ``fetch``.
-    to_download : callable
-        ``to_download(tasks)`` -> names of what will be downloaded.
+    ``compute(**task)`` returns a dict of plain values, the results of the row: a pure function of
+    the task, importable where the workers are; "seconds" among them go into the provenance. Its
+    ``version`` is part of every key: to be changed when results change.
     """
 
     compute: Callable[..., dict]
     version: str
+    # the task with every setting spelled out, or a ValueError
     check: Callable[[dict], dict] = dict
+    # a hash of the files that the task reads, or "": part of its key
     digest: Callable[[dict], str] = lambda task: ""
+    # names of the settings that such a task may have
     settings: Callable[[dict], Iterable[str]] = dict
+    # tasks that would fail, and why; nothing is downloaded unless the second argument is true
     faults: Callable[[list[dict], bool], Iterable[tuple[dict, str]]] = lambda tasks, fetch: ()
+    # names of what will be downloaded
     to_download: Callable[[Iterable[dict]], list[str]] = lambda tasks: []
 
 
@@ -63,7 +53,6 @@ def one_of(name: str, value, words) -> str:
 _brief = reprlib.Repr()
 _brief.maxstring = _brief.maxother = _brief.maxlong = 120
 _brief.maxlist, _brief.maxlevel = 12, 3
-MOST_SETTINGS = 40
 
 
 def shown(value) -> str:

@@ -25,24 +25,20 @@ def task_faults(tasks: Iterable[dict], fetch: bool = True) -> Iterable[tuple[dic
     """Tasks that would fail, each with the reason.
 
     Without ``fetch`` nothing is downloaded: a published model that is not here counts as good,
-    and so does one that a function makes.
+    and so does one that a function makes, which may download data.
     """
     tasks = list(tasks)
     away = set() if fetch else set(to_download(tasks))
-    unseen = set() if fetch else set(MODELS)  # what makes them may download data
     models: dict = {}  # by name: the model, or why it cannot be read
     bases: dict = {}  # by model and data: the base rate, or why there is none
     for task in tasks:
         name, data = task["model"], task.get("data")
-        if name in unseen:
+        if name in MODELS and not fetch:
             continue
         if name not in models:
             models[name] = _tried(_size if name in away else _model_or_size, name)
         model = models[name]
-        reason = (
-            model if isinstance(model, str) else _other_kind(task, model) or _misfit(task, model)
-        )
-        if reason is not None:
+        if reason := model if isinstance(model, str) else _misfit(task, model):
             yield task, f"model is {name!r}: {reason}"
         elif data:
             if (name, data) not in bases:
@@ -75,41 +71,28 @@ def _model_or_size(name: str):
     return Size(*size) if size else load_model(name)
 
 
-def _other_kind(task: dict, model) -> str | None:
-    """Why a model of this kind has no such path, or cannot be enumerated."""
-    if isinstance(model, Size):
-        return None
+def _misfit(task: dict, model) -> str | None:
+    """Why the model cannot be that of the task."""
     layers = (model.visible, model.hidden) if isinstance(model, rl.RBM) else ()
-    counted = [layer.values is not None for layer in layers]
-    if counted and all(counted):
-        return None
-    kind = f"it is a {type(model).__name__}"
-    if task.get("path") in OF_BITS:
+    counted = [len(layer) for layer in layers if layer.values is not None]
+    if isinstance(model, Size):
+        counted = [*model]
+    elif len(counted) < 2 and task.get("path") in OF_BITS:
         return (
-            f"{kind}, and the path {task['path']!r} is of Bernoulli RBMs: "
+            f"it is a {type(model).__name__}, and the path {task['path']!r} is of Bernoulli RBMs: "
             "name a path of its kind (such as 'path: leakiness', of a LeakyRBM)"
         )
-    if task["estimator"] == "exact" and not (layers and _n_counted(model)):
-        return f"{kind}, which the estimator 'exact' cannot enumerate"
-    return None
-
-
-def _n_counted(model) -> float:
-    """Units of the layer that `rl.exact` enumerates; of leaky ones it knows a closed form."""
-    if isinstance(model, Size):
-        return min(model)
-    layers = [layer for layer in (model.visible, model.hidden) if layer.values is not None]
-    return min(map(len, layers), default=isinstance(model.hidden, rl.Leaky))
-
-
-def _misfit(task: dict, model) -> str | None:
+    if task["estimator"] == "exact":
+        if not counted and not (layers and isinstance(model.hidden, rl.Leaky)):
+            kind = type(model).__name__
+            return f"it is a {kind}, which the estimator 'exact' cannot enumerate"
+        if (units := min(counted, default=1)) > MAX_UNITS:  # leaky units have a closed form
+            return (
+                f"it has too many units for the estimator 'exact': {units} in its smaller "
+                f"layer, expected {MAX_UNITS} at most"
+            )
     n_visible = getattr(model, "n_visible", None)
     it_has = f"it has {repr(model) if n_visible is None else f'{n_visible} visible units'}"
-    if task["estimator"] == "exact" and (units := _n_counted(model)) > MAX_UNITS:
-        return (
-            f"it has too many units for the estimator 'exact': {units} in its smaller "
-            f"layer, expected {MAX_UNITS} at most"
-        )
     if n_visible != PIXELS["mnist"]:
         if task.get("base") == BASE_RATE and not task.get("data"):
             return (

@@ -1,50 +1,30 @@
-"""Crash-safe store of task results: one SQLite file, written ahead (WAL), one writer at a time.
+"""Crash-safe store of task results: one SQLite file, one writer at a time.
 
-`ResultsStore.put` returns when its records are on the disk. A process killed at any moment loses
-the records that it had not yet put, and nothing else; a finished result is never replaced.
-
-A record has a checksum. The file is looked through before it is opened for writing: where its
-structure is damaged it is refused and left as it is; a record that is damaged is named, and
-forgotten as soon as something is put.
+`ResultsStore.put` returns when its records are on the disk: a process killed at any moment loses
+what it had not yet put, and nothing else; a finished result is never replaced. A file that is no
+store, or whose structure is damaged, is refused and left as it is. A record has a checksum: one
+that is damaged is named, and counts as not computed.
 """
 
 import hashlib
 import json
-import shutil
 import sqlite3
 import warnings
 from collections.abc import Iterable
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-APPLICATION = 0x52424D73  # "RBMs": marks the file as ours
-FORM = 2
 SHOWN = 5  # keys of damaged records in a warning
-COPIES = 5  # tries to copy a store that is being written
+LOOKS = 5  # at a store that is being written
 OF_DAMAGE = ("not a database", "malformed", "no such", "unsupported file format", "too big")
-
-TABLES = f"""
-BEGIN IMMEDIATE;
+COLUMNS = "key, task, result, error, provenance, checksum"
+TABLE = """
 CREATE TABLE results (
     key TEXT PRIMARY KEY, task TEXT NOT NULL, result TEXT, error TEXT, provenance TEXT NOT NULL,
     checksum TEXT
-) WITHOUT ROWID;
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-PRAGMA application_id = {APPLICATION};
-PRAGMA user_version = {FORM};
-COMMIT;
+) WITHOUT ROWID
 """
-COLUMNS = "key, task, result, error, provenance, checksum"
-PUT = """
-INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (key) DO UPDATE SET
-    result = excluded.result, error = excluded.error, provenance = excluded.provenance,
-    checksum = excluded.checksum
-WHERE results.error IS NOT NULL
-"""
-FORGET = "DELETE FROM results WHERE key = CAST(? AS TEXT)"  # bytes: it may be no text any more
 
 
 class Record(NamedTuple):
@@ -61,159 +41,78 @@ class StoreError(RuntimeError):
     """The store cannot be used; nothing in it was changed."""
 
 
-class StoreInUse(StoreError):
-    """Another process writes the store."""
-
-
 class ResultsStore:
     """Results by key, in the file ``path``, which is made if it is not there.
 
-    ``version`` names the code whose results these are. A store of other results, of another
-    form, of another process that still runs, or no store at all is refused (`StoreError`).
+    Raises `StoreError` if it is no store, or another process uses it.
     """
 
-    def __init__(self, path, version: str):
-        self.path, self.version = Path(path), version
-        self._damaged: list[tuple[bytes]] = []  # keys
-        with self._explained():
-            self._look_through()
-            self._connection = _opened(self.path)
+    def __init__(self, path):
+        self.path = Path(path)
+        if self.path.exists() and not Path(f"{self.path.resolve()}-journal").exists():
+            _look(self.path)  # nothing is changed in what is no store
+        with _explained(self.path):
+            self._connection = _opened(self.path, "mode=rwc")
             try:
-                self._check(self._connection.execute)
                 self._prepare()
+                self._found = _records(self.path, self._connection)
             except BaseException:
                 self._connection.close()
                 raise
 
-    def _look_through(self) -> None:
-        """Refuse what is no store of ours, or is damaged, before anything is written or locked."""
-        if self.path.exists() and not self.path.is_file():
-            raise StoreError(f"{self.path} is no regular file: expected the name of a store")
-        files = [Path(f"{self.path.resolve()}{end}") for end in ("", "-journal", "-wal")]
-        filled, half_made, log = (file.exists() and file.stat().st_size > 0 for file in files)
-        if filled and not half_made:
-            # a log of changes is there if a process uses the store, or was killed
-            with closing(_opened(self.path, "mode=ro" if log else "immutable=1")) as connection:
-                self._check(connection.execute)
-
-    def _check(self, execute) -> None:
-        def value(question: str):
-            return execute(question).fetchone()[0]
-
-        application = value("PRAGMA application_id")
-        if not value("SELECT count(*) FROM sqlite_master") and not application:
-            return
-        remedy = "move it away or name another one (--store); nothing in it was changed"
-        if application != APPLICATION:
-            raise StoreError(f"{self.path} is a database, but no store of sweep results: {remedy}")
-        if (form := value("PRAGMA user_version")) != FORM:
-            raise StoreError(
-                f"{self.path} was made by another rbmlib (form {form}, here {FORM}): {remedy}"
-            )
-        if value("PRAGMA integrity_check(1)") != "ok":
-            raise StoreError(f"{self.path} is damaged: {remedy}")
-        execute(f"SELECT {COLUMNS} FROM results LIMIT 1").fetchall()
-        found = dict(execute("SELECT name, value FROM meta")).get("version", self.version)
-        if found != self.version:
-            raise StoreError(
-                f"{self.path} holds results of another version of the code "
-                f"({found}, here {self.version}), which would not compare: {remedy}"
-            )
-
     def _prepare(self) -> None:
         execute = self._connection.execute
-        execute("PRAGMA locking_mode = EXCLUSIVE")  # one writer, and no shared-memory file
-        if not execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            self._connection.executescript(TABLES)
-        execute("PRAGMA journal_mode = WAL")
+        execute("PRAGMA locking_mode = EXCLUSIVE")
+        execute("PRAGMA journal_mode = DELETE")  # all that is committed lies in the one file
         execute("PRAGMA synchronous = FULL")  # a commit returns when the disk has it
-        execute("BEGIN IMMEDIATE")  # takes the lock
-        execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (self.version,))
+        execute("BEGIN EXCLUSIVE")
+        if not execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            execute(TABLE)
         execute("COMMIT")
 
     def __enter__(self) -> "ResultsStore":
         return self
 
     def __exit__(self, *_) -> None:
-        self.close()
-
-    def close(self) -> None:
         self._connection.close()
 
     def records(self) -> dict[str, Record]:
         """Everything stored, by key, but records that are damaged, which a warning names."""
-        with self._explained():
-            rows = self._connection.execute(f"SELECT {COLUMNS} FROM results").fetchall()
-        good = [row for row in rows if row[-1] == _checksum(row[:-1])]
-        if bad := [str(row[0]) for row in rows if row[-1] != _checksum(row[:-1])]:
-            warnings.warn(
-                f"{len(bad)} records in {self.path} are damaged, and count as not computed: "
-                f"{', '.join(bad[:SHOWN])}{', ...' * (len(bad) > SHOWN)}",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-        self._damaged = [(key.encode(errors="surrogateescape"),) for key in bad]
-        return {
-            key: Record(
-                key, json.loads(task), json.loads(result or "null"), error, json.loads(provenance)
-            )
-            for key, task, result, error, provenance, _ in good
-        }
+        return dict(self._found)
 
     def put(self, records: Iterable[Record]) -> None:
         """Store all of them or none; a key that has a result keeps it."""
-        rows = [
-            (r.key, json.dumps(r.task), None if r.result is None else json.dumps(r.result),
-             r.error, json.dumps(r.provenance))
-            for r in records
-        ]  # fmt: skip
-        with self._explained():
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                self._connection.executemany(FORGET, self._damaged)
-                self._connection.executemany(PUT, [(*row, _checksum(row)) for row in rows])
-                self._connection.execute("COMMIT")
-                self._damaged = []
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def _explained(self):
-        try:
-            yield
-        except sqlite3.Error as error:
-            text = str(error)
-            if "locked" in text:
-                text = "another process is using it; wait for it, or stop it"
-                raise StoreInUse(f"cannot use the store {self.path}: {text}") from None
-            if any(word in text for word in OF_DAMAGE):
-                text = "it is damaged, or no SQLite file; move it away"
-            elif "full" in text or "I/O" in text:
-                text += "; make room, and start again: what is stored is kept"
-            raise StoreError(f"cannot use the store {self.path}: {text}") from None
+        found = self._found
+        new = [one for one in records if one.key not in found or found[one.key].error]
+        rows = []
+        for key, task, result, error, provenance in new:
+            text = None if result is None else json.dumps(result)
+            row = key, json.dumps(task), text, error, json.dumps(provenance)
+            rows.append((*row, _checksum(row)))
+        with _explained(self.path), self._connection as connection:  # which commits, or rolls back
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany("REPLACE INTO results VALUES (?, ?, ?, ?, ?, ?)", rows)
+        found |= {one.key: one for one in new}
 
 
-def records_now(path: Path, version: str) -> dict[str, Record]:
-    """What a store holds; of one that another process writes, what a copy of its files holds."""
-    for _ in range(COPIES):
-        try:
-            with ResultsStore(path, version) as store:
-                return store.records()
-        except StoreInUse:
-            with suppress(StoreError), TemporaryDirectory() as folder:  # a torn copy is made anew
-                before, copy = path.stat().st_mtime_ns, Path(folder) / path.name
-                shutil.copyfile(path, copy)
-                with suppress(FileNotFoundError):  # it goes when the other process ends
-                    shutil.copyfile(f"{path.resolve()}-wal", f"{copy}-wal")
-                if path.stat().st_mtime_ns == before:  # else the log was moved to it meanwhile
-                    with ResultsStore(copy, version) as store:
-                        return store.records()
-    raise StoreInUse(f"cannot read the store {path} while another process writes it: try again")
+def records_now(path: Path) -> dict[str, Record]:
+    """What a store holds, even if another process writes it."""
+    for _ in range(LOOKS):
+        with suppress(StoreError):  # a part of what is being written looks like damage
+            return _look(path)
+    with ResultsStore(path) as store:  # what a killed process left is put right
+        return store.records()
 
 
-def _opened(path: Path, how: str = "mode=rwc") -> sqlite3.Connection:
+def _look(path: Path) -> dict[str, Record]:
+    """What the file holds, whoever uses it."""
+    if not path.is_file():
+        raise StoreError(f"{path} is no regular file: expected the name of a store")
+    with _explained(path), closing(_opened(path, "immutable=1")) as connection:
+        return _records(path, connection)
+
+
+def _opened(path: Path, how: str) -> sqlite3.Connection:
     """A connection; ``how`` as SQLite's addresses say it."""
     address = f"{path.absolute().as_uri()}?{how}"
     connection = sqlite3.connect(address, uri=True, timeout=2, isolation_level=None)
@@ -221,6 +120,45 @@ def _opened(path: Path, how: str = "mode=rwc") -> sqlite3.Connection:
     return connection
 
 
+def _records(path: Path, connection) -> dict[str, Record]:
+    """By key; an error of SQLite's if it is no store, or its structure is damaged."""
+    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        return {}
+    if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
+        raise sqlite3.DatabaseError("malformed")
+    found, bad = {}, []
+    for *row, checksum in connection.execute(f"SELECT {COLUMNS} FROM results"):
+        if checksum == _checksum(tuple(row)):
+            key, task, result, error, about = row
+            result = json.loads(result or "null")
+            found[key] = Record(key, json.loads(task), result, error, json.loads(about))
+        else:
+            bad.append(ascii(row[0]).strip("'"))
+    if bad:
+        warnings.warn(
+            f"{len(bad)} records in {path} are damaged, and count as not computed: "
+            f"{', '.join(bad[:SHOWN])}{', ...' * (len(bad) > SHOWN)}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return found
+
+
 def _checksum(row: tuple) -> str:
     """Of key, task, result, error and provenance as they are stored."""
     return hashlib.sha256(ascii(row).encode()).hexdigest()[:32]
+
+
+@contextmanager
+def _explained(path: Path):
+    try:
+        yield
+    except sqlite3.Error as error:
+        text = str(error)
+        if "locked" in text:
+            text = "another process is using it; wait for it, or stop it"
+        elif any(word in text for word in OF_DAMAGE):
+            text = "it is damaged, or no store of sweep results; move it away, or name another one"
+        elif "full" in text or "I/O" in text:
+            text += "; make room, and start again: what is stored is kept"
+        raise StoreError(f"cannot use the store {path}: {text}") from None

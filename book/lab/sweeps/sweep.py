@@ -103,32 +103,27 @@ class Sweep:
         count: 20}`` for a run of whole numbers; a grid stands for all combinations. ``results``
         is the folder of the tables, relative to the file (default: beside it); the argument
         ``folder`` names another. ``check_models=False`` does not look whether the models of
-        tasks that the table does not hold can be read here. ``overrides`` is a mapping of
-        settings to values, or lists of values: they
-        replace those of every task that takes such a setting. The table of such a sweep is
-        another, so it needs a ``folder`` of its own; its provenance says what was overridden.
+        tasks that the table does not hold can be read here. ``overrides`` replace settings in
+        every task that takes them; the table of such a sweep needs a ``folder`` of its own, and
+        its provenance says what was overridden.
 
         Raises
         ------
         ValueError
             If it is no such declaration, or a task in it is wrong; the message says where.
         """
-        source = Path(path)
-        kind = kind_of(kind, "1")
-        declaration = read_yaml(source, kind, overrides)
-        committed = (source.parent / declaration.results).resolve()
+        source, kind = Path(path), kind_of(kind, "1")
+        tasks, results = read_yaml(source, kind, overrides)
+        committed = (source.parent / results).resolve()
         if overrides and (folder is None or Path(folder).resolve() == committed):
             raise ValueError(
                 f"{source.name}: overrides without a folder of their own: expected a folder "
                 f"(--folder out) other than {committed}, whose table has other settings"
             )
         with named(source.name):
-            sweep = cls(
-                declaration.tasks, kind, name=source.stem, folder=folder or committed, store=store
-            )
+            sweep = cls(tasks, kind, name=source.stem, folder=folder or committed, store=store)
             if check_models:
-                todo = sweep._todo(sweep._with_table({}))
-                for _, reason in kind.faults(list(todo.values()), True):
+                for _, reason in kind.faults(list(sweep._todo(sweep._tabled()).values()), True):
                     raise ValueError(reason)
         sweep.overrides = dict(overrides or {})
         return sweep
@@ -171,22 +166,20 @@ class Sweep:
         if scheduler is not None:
             check_scheduler(scheduler)
         self._check_disk()
-        self.table.rows(self.tasks)  # one of others is refused
+        tabled = self._tabled()  # a table of others is refused
         failed: dict[str, str] = {}
-        with ResultsStore(self.store, self.version) as store:
-            todo = self._todo(self._with_table(store.records()))
-            if todo:
-                with (
-                    connected(scheduler, n_workers, len(todo)) as client,
-                    _bar(len(todo), self.name, progress) as bar,
+        with ResultsStore(self.store) as store, contextlib.ExitStack() as stack:
+            if todo := self._todo(_joined(store.records(), tabled)):
+                client = stack.enter_context(connected(scheduler, n_workers, len(todo)))
+                bar = stack.enter_context(_bar(len(todo), self.name, progress))
+                shared = scheduler is None and n_workers == 0
+                for records in compute(
+                    client, self.name, self.kind, todo, self._digests, shared=shared
                 ):
-                    for records in compute(
-                        client, self.name, self.kind, todo, self._digests, shared=n_workers == 0
-                    ):
-                        store.put(records)
-                        failed |= {r.key: last_line(r.error) for r in records if r.error}
-                        bar.update(len(records))
-                        bar.set_postfix(failed=len(failed), refresh=False)
+                    store.put(records)
+                    failed |= {r.key: last_line(r.error) for r in records if r.error}
+                    bar.update(len(records))
+                    bar.set_postfix(failed=len(failed), refresh=False)
         n_before = len(self.tasks) - len(todo)
         seconds = time.perf_counter() - started
         return Summary(len(self.tasks), n_before, len(todo) - len(failed), failed, seconds)
@@ -199,11 +192,8 @@ class Sweep:
         for folder in (self.folder, self.store.parent):
             if not folder.is_dir():
                 raise StoreError(f"there is no folder {folder} for the results: make it first")
-        free, needed = (
-            shutil.disk_usage(self.store.parent).free,
-            2**20 + ROW_BYTES * len(self.tasks),
-        )
-        if free < needed:
+        free = shutil.disk_usage(self.store.parent).free
+        if free < (needed := 2**20 + ROW_BYTES * len(self.tasks)):
             raise StoreError(
                 f"{self.store.parent} has {free / 2**20:.1f} MB free, but the store of "
                 f"{len(self.tasks)} tasks may need {needed / 2**20:.1f} MB: make room first"
@@ -215,14 +205,12 @@ class Sweep:
     def table(self) -> Table:
         return Table(self.folder, self.name)
 
-    def _with_table(self, stored: dict[str, Record]) -> dict[str, Record]:
-        """What the table that is there holds besides; a failure in the store is no result."""
-        tabled = {r.key: r for r in self.table.records(self.tasks)}
-        return stored | {k: r for k, r in tabled.items() if k not in stored or stored[k].error}
+    def _tabled(self) -> dict[str, Record]:
+        return {record.key: record for record in self.table.records(self.tasks)}
 
     def _known(self) -> dict[str, Record]:
-        stored = self.store.exists()
-        return self._with_table(records_now(self.store, self.version) if stored else {})
+        stored = records_now(self.store) if self.store.exists() else {}
+        return _joined(stored, self._tabled())
 
     def records(self) -> list[Record]:
         """What is known of this sweep's tasks, in the order of the table."""
@@ -239,10 +227,10 @@ class Sweep:
         return self._rows(self.records())
 
     def _rows(self, records: list[Record]) -> list[dict]:
-        if len(records) < len(self.tasks):
+        if missing := len(self.tasks) - len(records):
             raise ValueError(
-                f"{self.name}: {len(self.tasks) - len(records)} of {len(self.tasks)} tasks have "
-                "not been run: run the sweep first"
+                f"{self.name}: {missing} of {len(self.tasks)} tasks have not been run: run the "
+                "sweep first"
             )
         return [
             r.task | (r.result or {}) | ({"error": last_line(r.error)} if r.error else {})
@@ -258,8 +246,8 @@ class Sweep:
         records = self.records()
         said = "; ".join(f"{name}={value}" for name, value in self.overrides.items())
         more = {"overrides": said} if said else {}
-        provenance = [{"key": r.key} | r.provenance | more for r in records]
-        self.table.write(self._rows(records), provenance)
+        about = [{"key": r.key} | r.provenance | more for r in records]
+        self.table.write(self._rows(records), about)
         return self.table.results
 
     def todo(self) -> list[dict]:
@@ -273,22 +261,24 @@ class Sweep:
         them (the same settings but seed and size). Of a sweep that runs, as it is now.
         """
         known = self._known()
-        todo = self._todo(known).values()
-        names = {name for task in todo for name in task}
+        todo = [_kind_and_size(task) for task in self._todo(known).values()]
+        names = {name for kind, _ in todo for name, _ in kind} | {*SIZES}
         earlier = [(r.task, r.provenance) for r in known.values() if not r.error]
         rates: dict[tuple, list[float]] = {}
-        for row, provenance in earlier + self.table.rows(self.tasks):
+        for row, about in earlier + self.table.rows(self.tasks):
+            task = {k: v for k, v in row.items() if k in names and v not in ("", None)}
             # what is no number in a table tells nothing
-            with contextlib.suppress(ValueError, ZeroDivisionError):
-                kind, size = _kind_and_size(
-                    {k: v for k, v in row.items() if k in names and v not in ("", None)}
-                )
-                if provenance.get("seconds"):
-                    rates.setdefault(kind, []).append(float(provenance["seconds"]) / size)
-        sizes = [_kind_and_size(task) for task in todo]
-        if any(kind not in rates for kind, _ in sizes):
+            with contextlib.suppress(ValueError, ZeroDivisionError, TypeError):
+                kind, size = _kind_and_size(task)
+                rates.setdefault(kind, []).append(float(about["seconds"]) / size)
+        if any(kind not in rates for kind, _ in todo):
             return len(todo), None
-        return len(todo), sum(size * sum(rates[k]) / len(rates[k]) for k, size in sizes)
+        return len(todo), sum(size * sum(rates[k]) / len(rates[k]) for k, size in todo)
+
+
+def _joined(stored: dict[str, Record], tabled: dict[str, Record]) -> dict[str, Record]:
+    """What either holds; a failure in the store is no result."""
+    return tabled | {k: r for k, r in stored.items() if k not in tabled or not r.error}
 
 
 def _kind_and_size(task: dict) -> tuple[tuple, float]:

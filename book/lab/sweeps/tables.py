@@ -2,11 +2,11 @@
 
 import csv
 import json
-import os
-import secrets
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+
+from rbmlib.files import replacing
 
 from .store import Record
 
@@ -26,7 +26,16 @@ class Table:
         Raises ValueError if they are not of a sweep of such tasks.
         """
         settings = {frozenset(task) for task in tasks.values()}  # sets of names, each once
-        rows = _read(self.results, *settings), _read(self.provenance, {"key", "seconds"})
+        rows = []
+        for source, needed in (self.results, settings), (self.provenance, [{"key", "seconds"}]):
+            names, found = _content(source)
+            missing = min((sorted({*one} - {*names}) for one in needed), key=len, default=[])
+            if names and missing:
+                raise ValueError(
+                    f"{source} is no table of this sweep: it has no column {', '.join(missing)}; "
+                    f"{REMEDY}"
+                )
+            rows.append(found)
         return list(zip(*rows, strict=False))
 
     def records(self, tasks: dict[str, dict]) -> Iterator[Record]:
@@ -37,56 +46,33 @@ class Table:
         table is the same with and without it.
         """
         names = {name for task in tasks.values() for name in task}
-        for row, provenance in self.rows(tasks):
-            task = tasks.get(key := provenance.pop("key"))
+        for row, about in self.rows(tasks):
+            task = tasks.get(key := about.pop("key"))
             if task is None or row.get("error") or None in row:
                 continue
-            if any(row.get(name) != _text(value) for name, value in task.items()):
+            if any(row.get(n) != ("" if v is None else str(v)) for n, v in task.items()):
                 continue
             found = {n: _value(text) for n, text in row.items() if n not in names and text}
-            about = {name: _value(text) for name, text in provenance.items() if text}
             if found:
-                yield Record(key, task, found, None, about)
+                yield Record(key, task, found, None, {n: _value(t) for n, t in about.items()})
 
     def write(self, rows: list[dict], provenance: list[dict]) -> None:
         """Both files, each whole or not at all. Columns that were there keep their places."""
-        names, before = columns(rows), _names(self.results)
+        names, (before, _) = dict.fromkeys(n for row in rows for n in row), _content(self.results)
         if other := {*before} - {*names, "error"}:
             raise ValueError(
                 f"{self.results} has other columns ({', '.join(sorted(other))}), and was not "
                 f"written over: {REMEDY}"
             )
-        _write(self.provenance, provenance, columns(provenance))
         order = [name for name in dict.fromkeys([*before, *names]) if name in names]
+        _write(self.provenance, provenance, dict.fromkeys(n for row in provenance for n in row))
         _write(self.results, rows, sorted(order, key="error".__eq__))
 
 
-def columns(rows: list[dict]) -> list[str]:
-    """Of all rows, in the order in which they appear; errors last."""
-    names = dict.fromkeys(name for row in rows for name in row if name != "error")
-    return [*names, *["error"][: any("error" in row for row in rows)]]
-
-
-def _read(source: Path, *needed) -> list[dict]:
-    """Its rows; ValueError if it is no table, or has none of the sets of columns ``needed``."""
-    names, rows = _content(source)
-    missing = min((sorted({*one} - {*names}) for one in needed), key=len, default=[])
-    if names and missing:
-        raise ValueError(
-            f"{source} is no table of this sweep: it has no column {', '.join(missing)}; {REMEDY}"
-        )
-    return rows
-
-
-def _names(source: Path) -> list[str]:
-    return _content(source)[0]
-
-
 def _content(source: Path) -> tuple[list[str], list[dict]]:
-    if not source.exists():
-        return [], []
+    """Names of the columns, and rows."""
     if not source.is_file():
-        raise ValueError(f"{source} is no regular file: {REMEDY}")
+        return [], []
     try:
         with source.open(newline="", encoding="utf-8") as file:
             table = csv.DictReader(file)
@@ -95,34 +81,17 @@ def _content(source: Path) -> tuple[list[str], list[dict]]:
         raise ValueError(f"{source} is no table ({error}): {REMEDY}") from None
 
 
-def _write(target: Path, rows: list[dict], names: list[str]) -> None:
-    target = Path(os.path.realpath(target))  # a link stays a link
-    part = target.with_name(f"{target.name[:50]}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("x", encoding="utf-8", newline="") as file:
-            table = csv.DictWriter(file, names, lineterminator="\n")
-            table.writeheader()
-            table.writerows(rows)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-    except BaseException as error:
-        with suppress(OSError):
-            part.unlink()
-        if isinstance(error, OSError) and error.errno is not None:
-            said = f"{error.strerror}; nothing was written"
-            raise OSError(error.errno, said, str(target)) from None
-        raise
-
-
-def _text(value) -> str:
-    return "" if value is None else str(value)
+def _write(target: Path, rows: list[dict], names) -> None:
+    with replacing(target) as file:
+        table = csv.DictWriter(file, list(names), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
 
 
 def _value(text: str):
-    """What a cell says: a number or a truth as `csv` writes it, else the text."""
-    if text in ("True", "False"):
-        return text == "True"
+    """What a cell says: a number or a truth as `csv` writes it, else the text, or None."""
+    if text in ("", "True", "False"):
+        return text == "True" if text else None
     with suppress(ValueError):
         value = json.loads(text)
         if type(value) in (int, float) and str(value) == text:

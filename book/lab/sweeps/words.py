@@ -151,22 +151,22 @@ PATHS |= {"leakiness": _of_kernel(rl.LeakinessPath), "energy": _of_kernel(rl.Ene
 
 # schedules: fixed ones, those of a pilot run of their own, and none -------------------------
 
-OWN = "own"
+OWN = "own"  # those that the estimator finds by itself, of so many steps (0: as many as it wants)
 
 
-@register(SCHEDULES, "linear")
-def _linear(*, n_temperatures: int):
-    return cuts.linear(n_temperatures)
+def _fixed(curve, default=inspect.Parameter.empty):
+    def schedule(*, n_temperatures: int = default):
+        return curve(n_temperatures)
+
+    return schedule
 
 
-@register(SCHEDULES, "square")
-def _square(*, n_temperatures: int):
-    return cuts.linear(n_temperatures) ** 2
-
-
-@register(SCHEDULES, "sm08")
-def _sm08(*, n_temperatures: int = 14_500):
-    return cuts.sm08(n_temperatures)
+SCHEDULES |= {
+    "linear": _fixed(cuts.linear),
+    "square": _fixed(lambda n: cuts.linear(n) ** 2),
+    "sm08": _fixed(cuts.sm08, 14_500),
+    OWN: _fixed(int, 0),
+}
 
 
 @register(SCHEDULES, "random")
@@ -175,15 +175,22 @@ def _random(rng, *, n_temperatures: int):
     return np.concatenate([[0.0], np.sort(rng.random(n_temperatures - 1)), [1.0]])
 
 
-@register(SCHEDULES, OWN)
-def _own(*, n_temperatures: int = 0):
-    """Those that the estimator finds by itself, of so many steps (0: as many as it wants)."""
-    return n_temperatures
+def _from_pilot(cut, n_steps: int, n_chains: int, n_recorded: int = 0, **options):
+    """Cut from a pilot run, recorded at all its betas unless ``n_recorded`` says at how many."""
+
+    def schedule(
+        path, rng, *, n_temperatures: int, pilot_steps: int = n_steps, pilot_chains: int = n_chains
+    ):
+        recorded = {"n_recorded": n_recorded or pilot_steps + 1} | options
+        pilot = rl.ais(path, cuts.linear(pilot_steps), pilot_chains, rng, **recorded)
+        return cut(pilot, n_temperatures)
+
+    return schedule
 
 
-def _pilot(path, rng, n_steps: int, n_chains: int, n_recorded: int, **options):
-    betas = cuts.linear(n_steps)
-    return rl.ais(path, betas, n_chains, rng, n_recorded=n_recorded, **options)
+_varopt_of_pilot = _from_pilot(cuts.varopt, 1000, 100)
+SCHEDULES["friction"] = _from_pilot(cuts.friction, 10_000, 128, 201, keep_chains=True)
+SCHEDULES["equal_rejection"] = _from_pilot(cuts.equal_rejection, 1000, 100, keep_chains=True)
 
 
 @register(SCHEDULES, "varopt")
@@ -192,26 +199,9 @@ def _varopt(
     max_step: float = 1.0,
 ):  # fmt: skip
     """Kiwaki's schedule from a pilot of its own; ``max_step`` caps it on the grid of the pilot."""
-    betas = cuts.varopt(
-        _pilot(path, rng, pilot_steps, pilot_chains, pilot_steps + 1), n_temperatures
-    )
+    of_pilot = {"pilot_steps": pilot_steps, "pilot_chains": pilot_chains}
+    betas = _varopt_of_pilot(path, rng, n_temperatures=n_temperatures, **of_pilot)
     return cuts.decelerate(betas, max_step, pilot_steps) if max_step < 1 else betas
-
-
-@register(SCHEDULES, "friction")
-def _friction(
-    path, rng, *, n_temperatures: int, pilot_steps: int = 10_000, pilot_chains: int = 128
-):
-    pilot = _pilot(path, rng, pilot_steps, pilot_chains, 201, keep_chains=True)
-    return cuts.friction(pilot, n_temperatures)
-
-
-@register(SCHEDULES, "equal_rejection")
-def _equal_rejection(
-    path, rng, *, n_temperatures: int, pilot_steps: int = 1000, pilot_chains: int = 100
-):
-    pilot = _pilot(path, rng, pilot_steps, pilot_chains, pilot_steps + 1, keep_chains=True)
-    return cuts.equal_rejection(pilot, n_temperatures)
 
 
 @register(SCHEDULES, "ess_bisection")
@@ -244,12 +234,10 @@ NOT_IN_TASKS = "log_z", "join"
 class InTasks(NamedTuple):
     """Where tasks do not follow the signature of an estimator."""
 
-    # by argument: the setting that stands for it, with its default; None: no setting does
-    settings: Mapping[str, tuple[str, Any] | None] = MappingProxyType({})
-    # arguments by name, from the settings and the parts of a task
-    arguments: Callable[[dict], dict] = lambda task: {}
-    # what a table holds of the estimate beside its usual columns
-    columns: Callable[[rl.Estimate], dict] = lambda run: {}
+    left_out: tuple[str, ...] = ()  # arguments that no setting stands for
+    renamed: Mapping[str, tuple[str, Any]] = MappingProxyType({})  # other settings and defaults
+    arguments: Callable[[dict], dict] = lambda task: {}  # found from settings and parts of a task
+    columns: Callable[[rl.Estimate], dict] = lambda run: {}  # of the table, beside the usual ones
 
 
 def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | None = None):
@@ -257,15 +245,22 @@ def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | 
     differs = differs or InTasks()
     parameters = inspect.signature(function).parameters
     parts = {name: PARTS[name] for name in parameters if name in PARTS}
-    settings = {}
+    arguments, shown = {}, []  # arguments by setting
     for name, parameter in parameters.items():
-        if name in differs.settings:
-            if (other := differs.settings[name]) is not None:
-                settings[other[0]] = type(other[1]), other[1]
+        kind, default = KINDS.get(parameter.annotation, parameter.annotation), parameter.default
+        setting = name
+        if name in differs.renamed:
+            setting, default = differs.renamed[name]
+            kind = type(default)
         elif name in REQUIRED:
-            settings[name] = int, inspect.Parameter.empty
-        elif (kind := KINDS.get(parameter.annotation, parameter.annotation)) in KINDS.values():
-            settings[name] = kind, parameter.default
+            kind, default = int, inspect.Parameter.empty
+        if name not in differs.left_out and kind in KINDS.values():
+            arguments[setting] = name
+            shown.append(
+                inspect.Parameter(
+                    setting, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default
+                )
+            )
     length = next((name for name in ("n_steps", "n_betas") if name in parameters), None)
 
     def call(*given, **chosen):
@@ -275,25 +270,16 @@ def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | 
             values["betas"] = None
             if n:
                 values[length] = n + (length == "n_betas")
-        plain = {name: value for name, value in chosen.items() if name in parameters}
+        plain = {arguments[setting]: value for setting, value in chosen.items()}
         run = function(**(values | plain | differs.arguments(task)))
         return run, differs.columns(run)
 
-    fixed, keyword = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY
-    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(name, fixed) for name in parts.values()]
-        + [
-            inspect.Parameter(name, keyword, annotation=kind, default=default)
-            for name, (kind, default) in settings.items()
-        ]
-    )
+    only = inspect.Parameter.POSITIONAL_ONLY
+    signature = [inspect.Parameter(name, only) for name in parts.values()] + shown
+    call.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
     finds_betas = "betas" in parts and parameters["betas"].default is None
     call.own_betas = finds_betas and length is not None  # type: ignore[attr-defined]
     ESTIMATORS[function.__name__] = call
-
-
-def _of_settings(*names: str) -> Callable[[rl.Estimate], dict]:
-    return lambda run: {name: run.settings[name] for name in names}
 
 
 def _of_groups(run: rl.Estimate) -> dict:
@@ -317,35 +303,36 @@ def _of_tap(task: dict) -> dict:
     return {"starts": starts, "rng": rng, "compare": False}
 
 
+def _columns_of_tap(run: rl.Estimate) -> dict:
+    names = "n_solved", "n_fixed_points", "log_z_sum"
+    return {name: run.settings[name] for name in names} | {"sweeps": run.n_sweeps}
+
+
 # A column named "start" says where reverse chains began: settings are "starting" or "begin".
-STARTING = {"start": ("starting", "pilot"), "conditional": None}
+STARTING = {"start": ("starting", "pilot")}
 IN_TASKS = {
-    "ais": InTasks({"n_recorded": None, "keep_chains": None}, lambda task: {"n_recorded": 2}),
-    "bar": InTasks({"start": ("begin", "auto")}, lambda task: {"start": task["begin"]}),
+    "ais": InTasks(("n_recorded", "keep_chains"), arguments=lambda task: {"n_recorded": 2}),
+    "bar": InTasks(renamed={"start": ("begin", "auto")}),
     "rts": InTasks(
-        STARTING | {"record_every": None, "round_burn_in": None},
-        lambda task: {"start": task["starting"], "record_every": task["n_sweeps"]},
-        _of_settings("round_trips", "bias"),
+        ("conditional", "record_every", "round_burn_in"),
+        STARTING,
+        lambda task: {"record_every": task["n_sweeps"]},
+        lambda run: {name: run.settings[name] for name in ("round_trips", "bias")},
     ),
     "sams": InTasks(  # first_stage is t_0, as a share of the sweeps
+        ("conditional",),
         STARTING | {"t_0": ("first_stage", 0.3)},
-        lambda task: {
-            "start": task["starting"],
-            "t_0": round(task["first_stage"] * task["n_sweeps"]),
-        },
+        lambda task: {"t_0": round(task["first_stage"] * task["n_sweeps"])},
         _of_groups,
     ),
     "tap": InTasks(
+        (),
         {"starts": ("begin", "densities"), "n_starts": ("n_starts", 20)},
         _of_tap,
-        lambda run: (
-            _of_settings("n_solved", "n_fixed_points", "log_z_sum")(run) | {"sweeps": run.n_sweeps}
-        ),
+        _columns_of_tap,
     ),
-    "ti": InTasks({"skip": None}),
-    "wang_landau": InTasks(
-        STARTING | {"jump": None}, lambda task: {"start": task["starting"]}, _of_groups
-    ),
+    "ti": InTasks(("skip",)),
+    "wang_landau": InTasks(("conditional", "jump"), STARTING, columns=_of_groups),
 }
 
 
