@@ -14,7 +14,8 @@ import numpy as np
 from .. import checks
 from .._kernels import beam as kernel
 from .._kernels import threads
-from ..models.layers import Bits, Layer, Spins
+from ..models.conversion import in_bits
+from ..models.layers import Layer
 from ..models.rbm import RBM
 from ..numerics import logsumexp
 from .modes import heaviest, in_single
@@ -88,6 +89,11 @@ class Beam:
         logs = self._logs[: self.n_states]
         return float(logsumexp(logs)) + self.small.log_scale if logs.size else -np.inf
 
+    @property
+    def complete(self) -> bool:
+        """Whether it holds every state: the sum is then Z."""
+        return self.n_states == len(self._values) ** self._n_units
+
     def add(self, states) -> None:
         """States of the layer (n, n_units); those that the sum holds are not added again."""
         states = np.asarray(states, float)
@@ -122,7 +128,8 @@ class Beam:
         return self._values[self._indices_of(keys)].reshape(len(keys), -1), logs
 
     def _at_once(self):
-        return max(1, BLOCK // (self.n_neighbours * len(self.small.visible)))
+        fields = len(self.small.visible) if self._tables is None else 1
+        return max(1, BLOCK // (self.n_neighbours * fields))
 
     def _neighbours(self, keys):
         """Keys of the states that differ in one unit, and log p*."""
@@ -194,21 +201,13 @@ def _log_density(small, states):
 
 
 def _tables(small):
-    """What the compiled loop takes, and a constant, of two layers of two values each; or None."""
-    weights, own, other = small.weights, small.hidden_bias, small.visible_bias
-    if type(small.visible) not in (Bits, Spins) or type(small.hidden) not in (Bits, Spins):
+    """What the compiled loop takes of two layers of two values each, and a constant; or None."""
+    bits = in_bits(small)
+    if bits is None or np.abs(bits.weights).max() > kernel.LARGEST:
         return None
-    constant = 0.0
-    if type(small.hidden) is Spins:  # s = 2 t - 1
-        own, other, constant = 2 * own, other - weights.sum(axis=1), -own.sum()
-        weights = 2 * weights
-    if type(small.visible) is Spins:  # log 2 cosh y = softplus(2 y) - y
-        own, other, constant = own - weights.sum(axis=0), 2 * other, constant - other.sum()
-        weights = 2 * weights
-    if np.abs(weights).max() > kernel.LARGEST:
-        return None
-    arrays = (weights.T, np.exp(weights), own, other)
-    return *(np.array(x, order="C") for x in arrays), constant  # copies: one compiled form
+    arrays = bits.weights.T, np.exp(bits.weights), bits.hidden_bias, bits.visible_bias
+    copies = (np.array(x, order="C") for x in arrays)  # of one type: one compiled form
+    return *copies, bits.log_scale - small.log_scale
 
 
 def descents(small: RBM, rng=None) -> np.ndarray:
