@@ -219,21 +219,21 @@ def descents(small: RBM, rng=None) -> np.ndarray:
     rng, n = checks.generator(rng), int(np.clip(WORK / small.weights.size, *STARTS))
     single = in_single(small)
     patterns = single.weights.T[heaviest(small.weights.T)[:n]]
-    favoured = [_likeliest(small.visible, sign * patterns) for sign in (1, -1)]
+    favoured = [likeliest(small.visible, sign * patterns) for sign in (1, -1)]
     visible = np.concatenate([*favoured, _random(small.visible, n, rng)], dtype=np.float32)
     with threads.blas_threads(1):  # of products this small more threads wait for each other
-        hidden = _likeliest(small.hidden, single.field(visible))
+        hidden = likeliest(small.hidden, single.field(visible))
         hidden = np.concatenate([hidden, _random(small.hidden, n, rng)], dtype=np.float32)
         for _ in range(DESCENT):
             before = hidden = np.unique(hidden, axis=0)
-            visible = _likeliest(small.visible, single.visible_field(hidden))
-            hidden = _likeliest(small.hidden, single.field(visible))
+            visible = likeliest(small.visible, single.visible_field(hidden))
+            hidden = likeliest(small.hidden, single.field(visible))
             if np.array_equal(before, hidden):
                 break
     return hidden
 
 
-def _likeliest(layer, field):
+def likeliest(layer, field):
     """The likeliest state of each unit, in single precision, given fields (n, n_units)."""
     if layer.values is None:
         return layer.mean(field)
