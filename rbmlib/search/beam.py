@@ -38,8 +38,10 @@ class Beam:
     ----------
     small : RBM
         The model, turned so that its hidden layer is the one whose states are held.
-    n_states : int
-        How many are.
+    n_states, n_all : int
+        How many are; how many there are.
+    n_neighbours : int
+        States that differ from one in one unit.
 
     Raises
     ------
@@ -73,6 +75,7 @@ class Beam:
         self._n_units = len(self.layer) // values.shape[1]
         self._n_words = -(-self._n_units * self._digits // 64)
         self.n_neighbours = self._n_units * (len(values) - 1)
+        self.n_all = len(values) ** self._n_units
         self._tables = _tables(self.small)
         self.n_states, self._table = 0, np.full(2, -1)
         self._keys, self._logs = np.empty((0, self._n_words), np.uint64), np.empty(0)
@@ -92,7 +95,7 @@ class Beam:
     @property
     def complete(self) -> bool:
         """Whether it holds every state: the sum is then Z."""
-        return self.n_states == len(self._values) ** self._n_units
+        return self.n_states == self.n_all
 
     def add(self, states) -> None:
         """States of the layer (n, n_units); those that the sum holds are not added again."""

@@ -33,8 +33,10 @@ MORE = 4  # times as many states, where a sum that still grows lies above the va
 SWEEP, OF_SWEEP = 150.0, 0.08  # ns of a sweep of a chain, and of each weight in it
 LOOK, OF_LOOK = 300.0, 1.2  # ns of a state of the sum, and of each unit of the other layer
 SLOW = 10.0  # times that, of layers without a compiled loop
-HUNT, OF_HUNT = 5e6, 3000.0  # ns of a hunt for modes, and of each weight in it
-MASSES = (40, 60), (20, 30)  # chains and steps of a mode, most and fewest
+HUNT, OF_HUNT = 1e7, 1.5e4  # ns of a hunt for modes, and of each weight in it
+PATH, OF_PATH = 1e7, 400.0  # ns of the loops of a path about a mode, and of each weight in them
+MASSES = (40, 60), (20, 30)  # chains and steps of a mode: the first that work allows
+FEWEST_MODES = 2  # ... of so many
 FIRST, MOST_STATES = 1024, 2_000_000  # states of the first look at the sum, and of the last
 SEEDS = 1000  # states of the run, at most
 SETTLED = 1e-4  # nats that a sum gains while it doubles, twice, before it ends
@@ -157,17 +159,16 @@ def _opinion(path, estimate, work, n_states, rng) -> Opinion:
     bits = in_bits(model)
     if found.verdict != "cannot tell" or bits is None:
         return found
-    left = work - HUNT - OF_HUNT * bits.weights.size
-    (n_chains, n_steps), fewest = MASSES
-    each = SWEEP + OF_SWEEP * bits.weights.size
-    if left < 2 * math.prod(fewest) * each:
-        return found
-    n_modes = int(min(MOST_MODES, left / (n_chains * n_steps * each)))
-    if n_modes < 2:
-        (n_chains, n_steps), n_modes = fewest, int(left / (math.prod(fewest) * each))
-    with using(progress=False):
-        masses = local_masses(bits, rng, n_modes=n_modes, n_chains=n_chains, n_steps=n_steps)
-    return _of_masses(masses, found, estimate)
+    size, left = bits.weights.size, work - HUNT - OF_HUNT * bits.weights.size
+    for n_chains, n_steps in MASSES:
+        price = PATH + OF_PATH * size + n_chains * n_steps * (SWEEP + OF_SWEEP * size)
+        if (n_modes := int(min(MOST_MODES, left / price))) >= FEWEST_MODES:
+            with using(progress=False):
+                masses = local_masses(
+                    bits, rng, n_modes=n_modes, n_chains=n_chains, n_steps=n_steps
+                )
+            return _of_masses(masses, found, estimate)
+    return found
 
 
 def _own_states(beam, estimate):
@@ -185,6 +186,8 @@ def _own_states(beam, estimate):
 
 def _grown(beam, limit) -> bool:
     """Whether a sum of ``limit`` states more, at most, has come to its end."""
+    if beam.n_all * beam.n_neighbours <= limit:  # all states, sooner than it settles
+        beam.grow(limit)
     calm, looked = 0, 0
     while calm < 2 and looked < limit and not beam.complete:
         before, step = beam.log_sum, min(max(FIRST, looked), limit - looked)
