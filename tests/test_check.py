@@ -53,9 +53,9 @@ def test_a_run_that_missed_a_mode_is_refuted(name):
     assert verdict(run) == "refuted"
     assert not run.converged
     assert math.isinf(run.interval[1])
-    assert abs(run.interval[0] - LOG_Z) < 1e-9
-    assert run.std_error >= LOG_Z - run.log_z
-    assert run.settings["disagreement"] >= LOG_Z - run.log_z - 1e-9
+    assert LOG_Z - 1e-5 < run.interval[0] < LOG_Z
+    assert run.std_error > LOG_Z - run.log_z - 1e-5
+    assert run.settings["disagreement"] > LOG_Z - run.log_z - 1e-5
     assert list(run.checks.values())[-1] is False
     assert "refuted" in str(run)
 
@@ -86,6 +86,8 @@ def test_a_sum_over_all_states_judges_both_ways(off, said):
     found = rl.check(PATH, made(LOG_Z + off))
     assert verdict(found) == said
     assert found.converged == (said == "agrees")
+    assert found.interval[0] < LOG_Z < found.interval[1]
+    assert found.std_error < 0.04
 
 
 @pytest.mark.parametrize(
@@ -173,6 +175,10 @@ def test_estimates_within_an_estimator_are_not_asked(monkeypatch):
     rl.smc(PATH, n_steps=500, n_chains=50, rng=0)  # which runs a pilot of `ais`
     rl.nrpt(PATH, n_sweeps=300, rng=0)
     assert len(asked) == 2
+    with rl.using(second_opinion=False):
+        run = rl.ais(MISLED, rl.schedules.linear(100), 100, rng=1)
+    assert len(asked) == 2
+    assert "second_opinion" not in run.settings
 
 
 def test_the_same_seed_gives_the_same_verdict():
@@ -195,8 +201,8 @@ def test_a_saved_estimate_keeps_its_opinion(tmp_path):
     [
         ({"path": NARROW}, TypeError, "path is a BernoulliRBM: expected an annealing path"),
         ({"estimate": 3.0}, TypeError, "estimate is a float: expected what an estimator returned"),
-        ({"n_states": 0}, ValueError, "n_states is 0: expected a whole number, 1 or more"),
         ({"rng": "seed"}, (TypeError, ValueError), "rng is"),
+        ({"n_states": 0}, ValueError, "n_states is 0: expected a whole number, 1 or more"),
     ],
 )
 def test_wrong_arguments(given, error, says):

@@ -135,7 +135,8 @@ def with_opinion(estimate: Estimate, opinion: Opinion) -> Estimate:
     if not refuted:
         return estimate
     warn(f"{estimate.method}: do not trust it: {text}. Give it {REMEDY}")
-    low = opinion.log_sum if _beyond(opinion.log_sum, estimate) else opinion.log_local_lower
+    by_sum = opinion.complete or _beyond(opinion.log_sum, estimate)
+    low = (opinion.log_sum if by_sum else opinion.log_local_lower) - MARGIN
     gap = abs(low - estimate.log_z)
     estimate.settings["disagreement"] = max(gap, estimate.settings.get("disagreement", 0.0))
     error = math.hypot(estimate.std_error, gap)
