@@ -23,7 +23,7 @@ from .modes import heaviest, in_single
 BATCH, SHARE = 16, 8  # states expanded at once: so many, or one in so many of those not yet
 BLOCK = 2**21  # fields held at once
 DESCENT = 8  # sweeps at zero temperature
-STARTS, WORK = (24, 128), 2e7  # of each kind, fewest and most; weights times starts
+STARTS, WORK = (16, 128), 5e6  # of each kind, fewest and most; weights times starts
 
 
 class Beam:

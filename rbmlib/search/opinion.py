@@ -28,7 +28,7 @@ from ..sampling.sample import TemperedSample
 from .beam import Beam, descents, likeliest
 from .local_masses import MOST_MODES, SURE, local_masses
 
-SHARE, FLOOR, ON_REQUEST = 0.1, 5e7, 2e9  # of a run's work; ns that any run, or a call, affords
+SHARE, FLOOR, ON_REQUEST = 0.1, 5e7, 4e9  # of a run's work; ns that any run, or a call, affords
 MORE = 4  # times as many states, where a sum that still grows lies above the value
 SWEEP, OF_SWEEP = 150.0, 0.08  # ns of a sweep of a chain, and of each weight in it
 LOOK, OF_LOOK = 300.0, 1.2  # ns of a state of the sum, and of each unit of the other layer
@@ -70,7 +70,7 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
         Whose target's log Z was estimated.
     estimate : Estimate
         Its states are among those from which the sum is grown; without them (of a file, say) it
-        is grown from descents at zero temperature alone.
+        is grown from descents at zero temperature alone. One that was refuted is returned as it is.
     n_states : int, optional
         How many states are looked at; by default what takes some two seconds.
     rng : int, Generator or None
@@ -101,6 +101,8 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
     checks.instance("estimate", estimate, Estimate, "what an estimator returned")
     if n_states is not None:
         n_states = checks.count("n_states", n_states)
+    if estimate.settings.get("second_opinion", {}).get("verdict") == "refuted":
+        return estimate
     return with_opinion(estimate, _opinion(path, estimate, ON_REQUEST, n_states, rng))
 
 
@@ -152,6 +154,7 @@ def _opinion(path, estimate, work, n_states, rng) -> Opinion:
     beam.add(np.concatenate([descents(beam.small, rng), *_own_states(beam, estimate)]))
     slow = SLOW if in_bits(model) is None else 1.0
     price = slow * (LOOK + OF_LOOK * len(beam.small.visible))
+    work /= 2  # for the sum, and for local masses
     limit = int(min(MOST_STATES, work / price)) if n_states is None else n_states
     settled = _grown(beam, limit)
     found = _of_sum(beam, settled, estimate)
@@ -197,12 +200,12 @@ def _grown(beam, limit) -> bool:
     return calm == 2 or beam.complete
 
 
-def _beyond(log_sum, estimate, margin=MARGIN) -> bool:
+def _beyond(log_sum, estimate) -> bool:
     """Whether a value that log Z exceeds lies above the interval, or what stands for one."""
     high = estimate.interval[1]
     if not math.isfinite(high):
         high = estimate.log_z + SURE * estimate.std_error
-    return bool(log_sum > high + margin)
+    return bool(log_sum > high + MARGIN)
 
 
 def _of_sum(beam, settled, estimate) -> Opinion:
