@@ -124,11 +124,11 @@ class Beam:
             for part in np.array_split(chosen, -(-chosen.size // self._at_once())):
                 self._insert(*self._neighbours(self._keys[part]))
 
-    def states(self, order=slice(None)) -> tuple[np.ndarray, np.ndarray]:
+    def states(self) -> tuple[np.ndarray, np.ndarray]:
         """Those that are held, (n, n_units), and log p* of each."""
-        keys = self._keys[: self.n_states][order]
-        logs = self._logs[: self.n_states][order] + self.small.log_scale
-        return self._values[self._indices_of(keys)].reshape(len(keys), -1), logs
+        indices = self._indices_of(self._keys[: self.n_states])
+        logs = self._logs[: self.n_states] + self.small.log_scale
+        return self._values[indices].reshape(len(indices), -1), logs
 
     def _at_once(self):
         fields = len(self.small.visible) if self._tables is None else 1
@@ -155,19 +155,17 @@ class Beam:
     def _insert(self, keys, logs):
         needed = self.n_states + len(keys)
         if needed > len(self._keys):  # room for twice as many
-            kept, values = self._keys[: self.n_states], self._logs[: self.n_states]
-            self._keys, self._logs = (
-                np.empty((2 * needed, self._n_words), np.uint64),
-                np.empty(2 * needed),
+            more = 2 * needed - len(self._keys)
+            self._keys = np.pad(self._keys, ((0, more), (0, 0)))
+            self._logs, self._expanded = (
+                np.pad(self._logs, (0, more)),
+                np.pad(self._expanded, (0, more)),
             )
-            self._expanded = np.concatenate([
-                self._expanded[: self.n_states], np.zeros(2 * needed - self.n_states, bool)
-            ])  # fmt: skip
             self._table = np.full(1 << (4 * needed).bit_length(), -1)
-            kernel.insert(kept, values, self._table, self._keys, self._logs, 0)
-        self.n_states = kernel.insert(
-            keys, logs, self._table, self._keys, self._logs, self.n_states
-        )
+            held = self._keys[: self.n_states], self._logs[: self.n_states]
+            kernel.insert(*held, self._table, self._keys, self._logs, 0)
+        arrays = self._table, self._keys, self._logs
+        self.n_states = kernel.insert(keys, logs, *arrays, self.n_states)
 
     def _indices(self, states):
         """Which of its values each unit has, (n, n_units), of states."""
@@ -183,10 +181,8 @@ class Beam:
         return packed.view("<u8").astype(np.uint64)
 
     def _indices_of(self, keys):
-        bits = np.unpackbits(keys.astype("<u8").view(np.uint8), axis=1, bitorder="little")[
-            :, : self._n_units * self._digits
-        ]
-        digits = bits.reshape(len(keys), self._n_units, self._digits)
+        bits = np.unpackbits(keys.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+        digits = bits[:, : self._n_units * self._digits].reshape(-1, self._n_units, self._digits)
         return digits @ (1 << np.arange(self._digits))
 
 

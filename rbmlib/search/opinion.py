@@ -31,7 +31,7 @@ from .local_masses import MOST_MODES, SURE, local_masses
 SHARE, FLOOR, ON_REQUEST = 0.1, 5e7, 4e9  # of a run's work; ns that any run, or a call, affords
 MORE = 4  # times as many states, where a sum that still grows lies above the value
 SWEEP, OF_SWEEP = 150.0, 0.08  # ns of a sweep of a chain, and of each weight in it
-LOOK, OF_LOOK = 300.0, 1.2  # ns of a state of the sum, and of each unit of the other layer
+LOOK, OF_LOOK = 400.0, 1.2  # ns of a state of the sum, and of each unit of the other layer
 SLOW = 10.0  # times that, of layers without a compiled loop
 HUNT, OF_HUNT = 1e7, 1.5e4  # ns of a hunt for modes, and of each weight in it
 PATH, OF_PATH = 1e7, 400.0  # ns of the loops of a path about a mode, and of each weight in them
