@@ -21,15 +21,16 @@ from typing import Any
 import numpy as np
 
 from .. import __version__, checks
-from ..context import Function, configured, own_signature
+from ..context import Function, configured, own_signature, settings
 from ..paths.path import Path
+from ..search.opinion import checked
 
 
 def estimator(function: Function) -> Function:
     """Decorator: what all estimators share.
 
-    Threads and progress by keyword, the clock, seed and version in the settings, and that a
-    ``path`` is one.
+    Threads and progress by keyword, the clock, seed and version in the settings, that a ``path``
+    is one, and a second opinion (`search.opinion`) on what the outermost of them returns.
     """
     signature = own_signature(function)
 
@@ -43,7 +44,16 @@ def estimator(function: Function) -> Function:
         first = next(iter(given.values()))
         if "path" in given:
             checks.instance("path", given["path"], Path, checks.PATH_MEANING)
-        found = function(*args, **options)
+        asked = settings.get()
+        token = settings.set(asked._replace(second_opinion=False))  # of what it runs itself
+        try:
+            found = function(*args, **options)
+        finally:
+            settings.reset(token)
+        if asked.second_opinion:
+            found = checked(
+                first if isinstance(first, Path) else getattr(first, "path", None), found
+            )
         about: dict[str, Any] = {"version": __version__}
         if isinstance(first, Path):
             about["path"] = repr(first)

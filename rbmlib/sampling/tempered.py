@@ -198,7 +198,7 @@ class Record:
         more |= {name: getattr(self, name) for name in kept}
         seconds = time.perf_counter() - self.started
         return TemperedSample(
-            round_trips=self.passages / 2, seconds=seconds, settings=about, **more
+            path=self.path, round_trips=self.passages / 2, seconds=seconds, settings=about, **more
         )
 
 
