@@ -301,7 +301,7 @@ def test_every_path_is_in_the_list():
     public = {thing for thing in vars(rl).values() if isinstance(thing, type)}
     general = {rl.Path, rl.LinearPath, rl.Polyline}
     paths = {thing for thing in public if issubclass(thing, rl.Path)} - general
-    inner = {SinglePrecisionBasePath, ShapedWalk}  # of the chapters
+    inner = {GaussianBasePath, SinglePrecisionBasePath, ShapedWalk}  # of the chapters
     assert {type(path_of(name)) for name in CASES} == paths | inner
 
 
