@@ -57,6 +57,22 @@ def multiply(low, high, out):
                         out[h, k] *= one * other
 
 
+FACTORS = 512  # factors of at most 2 multiplied before a logarithm is taken: 2**512 is safe
+
+
+@numba.njit(**_KERNEL, inline="never")
+def _sum_softplus(y):
+    """sum_i softplus(y_i) = sum_i max(y_i, 0) + log prod_i (1 + exp(-|y_i|))."""
+    total = 0.0
+    for start in range(0, y.size, FACTORS):
+        linear, product = 0.0, 1.0
+        for i in range(start, min(start + FACTORS, y.size)):
+            linear += max(y[i], 0.0)
+            product *= 1.0 + np.exp(-abs(y[i]))
+        total += linear + np.log(product)
+    return total
+
+
 # over samples of functions that many temperatures share, from one scalar a sample --------------
 #
 # On a geometric path a sample enters only by its slope Delta, through
