@@ -74,6 +74,7 @@ from .sampling import parallel_tempering as parallel_tempering
 from .sampling import pilot as pilot
 from .sampling import simulated_tempering as simulated_tempering
 from .search import Modes as Modes
+from .search import check as check
 from .search import find_modes as find_modes
 from .training import Checkpoints as Checkpoints
 from .training import LogZTracker as LogZTracker

@@ -85,7 +85,9 @@ class Estimate:
             error = " nats, no error bar"
         ess = f", ESS {self.ess:.0f} of {self.n_chains}" if math.isfinite(self.ess) else ""
         flag = "" if self.converged else ", NOT CONVERGED"
-        return f"{self.method}: log Z = {self.log_z:.4f}{error}{ess}{flag}"
+        verdict = self.settings.get("second_opinion", {}).get("verdict", "not checked")
+        opinion = "" if verdict == "not checked" else f", second opinion: {verdict}"
+        return f"{self.method}: log Z = {self.log_z:.4f}{error}{ess}{flag}{opinion}"
 
     def __repr__(self) -> str:
         return f"<Estimate {self}>"

@@ -23,13 +23,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..models.layers import Bits
-from ..models.rbm import RBM
 from ..numerics import ChainStream, expit, logit, logmeanexp, logsumexp, softplus
 from ..paths import GeometricPath, Path
 from ..paths.bases import rounded, smoothed
 from ..sampling.anneal import anneal
 from ..schedules import linear
+from ..search.local_masses import local_path
 
 TEMPERATURE = 10.0  # nats: in a base of all modes they weigh exp(log Z / temperature)
 SMOOTHING = 0.05  # of that base
@@ -155,7 +154,7 @@ def cover(rbm, first, second, modes, n_chains, source) -> Cover:
     means = means.clip(CERTAIN, 1 - CERTAIN)
     forward_chains = max(chains, PILOT_FORWARD if chains == PILOT_CHAINS else 0)
     runs = [_pilot(first, forward_chains, steps, source)]
-    narrow = [_path(rbm, mode, WIDTHS[0]) for mode in modes.visible[:n]]
+    narrow = [local_path(rbm, mode, WIDTHS[0]) for mode in modes.visible[:n]]
     runs += [_pilot(path, chains, steps, source) for path in narrow]
     weights = runs[0][1]
     scale = float(max(logsumexp(weights), modes.log_z[0]))
@@ -176,7 +175,7 @@ def cover(rbm, first, second, modes, n_chains, source) -> Cover:
     error = made.pilot.error[own]
     sizes = N_LOCAL * error / max(error.sum(), 1e-300)  # Neyman's allocation
     for m, size in zip(own, sizes, strict=True):
-        wide = _path(rbm, modes.visible[m - 1], WIDTHS[1])
+        wide = local_path(rbm, modes.visible[m - 1], WIDTHS[1])
         n_own = int(np.clip(size, FEWEST_LOCAL, n_chains))
         made.parts.append(Part((narrow[m - 1], wide), n_own, np.arange(len(means)) == m))
     return made
@@ -255,13 +254,6 @@ def _tail(log_held, n, forward, local) -> float:
     first = max(1, n - n // 3)
     lost, held = _lost(forward, local)[first:].sum(), np.exp(log_held)
     return float(lost / max(held[first - 1 : n].sum(), 1e-300) * held[n:].sum() / local.value.sum())
-
-
-def _path(rbm, mode, width):
-    """From the mean fields of a mode, none of them quite certain."""
-    hidden = rbm.hidden.mean(rbm.field(mode[None]))[0]
-    one, two = (Bits(rounded(smoothed(means, width))) for means in (mode, hidden))
-    return GeometricPath(rbm, RBM(one, two, np.zeros(rbm.weights.shape)))
 
 
 def _mean(values) -> tuple[np.ndarray, np.ndarray]:

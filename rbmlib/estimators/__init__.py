@@ -5,6 +5,7 @@ The function ``rl.ais`` stands in the module ``rbmlib.estimators.ais``: this roo
 
 import functools
 import time
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -13,13 +14,16 @@ import numpy as np
 from .. import __version__, checks
 from ..context import Function, configured, own_signature
 from ..paths.path import Path
+from ..search.opinion import checked
+
+_outermost: ContextVar[bool] = ContextVar("outermost", default=True)  # no other calls it
 
 
 def estimator(function: Function) -> Function:
     """Decorator: what all estimators share.
 
-    Threads and progress by keyword, the clock, seed and version in the settings, and that a
-    ``path`` is one.
+    Threads and progress by keyword, the clock, seed and version in the settings, that a ``path``
+    is one, and a second opinion (`search.opinion`) on what the outermost of them returns.
     """
     signature = own_signature(function)
 
@@ -33,7 +37,16 @@ def estimator(function: Function) -> Function:
         first = next(iter(given.values()))
         if "path" in given:
             checks.instance("path", given["path"], Path, checks.PATH_MEANING)
-        found = function(*args, **options)
+        outermost = _outermost.get()
+        token = _outermost.set(False)
+        try:
+            found = function(*args, **options)
+        finally:
+            _outermost.reset(token)
+        if outermost:
+            found = checked(
+                first if isinstance(first, Path) else getattr(first, "path", None), found
+            )
         about: dict[str, Any] = {"version": __version__}
         if isinstance(first, Path):
             about["path"] = repr(first)

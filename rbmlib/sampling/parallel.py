@@ -97,6 +97,7 @@ def parallel_tempering(
         seconds=time.perf_counter() - started,
         swap_rates=accepted[0] / np.maximum(accepted[1], 1),
         settings={"path": repr(path), "stream_seed": stream.seed},
+        path=path,
     )
 
 

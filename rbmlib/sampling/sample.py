@@ -59,6 +59,8 @@ class TemperedSample:
         Index of beta of the end of the ladder where each chain was last; -1: at neither yet.
     swap_rates : ndarray (K - 1,) or None
         Of parallel tempering: share of the proposed swaps that were accepted.
+    path : Path or None
+        Along which it was drawn.
     """
 
     conditional: str
@@ -80,6 +82,7 @@ class TemperedSample:
     seconds: float
     swap_rates: np.ndarray | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    path: Any = field(default=None, repr=False)
 
     @property
     def method(self) -> str:

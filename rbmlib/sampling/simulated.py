@@ -120,6 +120,7 @@ def simulated_tempering(
         record_every=every,
         seconds=time.perf_counter() - started,
         settings={"path": repr(path), "stream_seed": stream.seed},
+        path=path,
     )
 
 

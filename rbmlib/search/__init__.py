@@ -1,4 +1,5 @@
-"""Search for the modes of a model."""
+"""Search for the modes of a model, and for what a run has missed."""
 
 from .modes import Modes as Modes
 from .modes import find_modes as find_modes
+from .opinion import check as check

@@ -115,14 +115,14 @@ def hunting_starts(rbm, data=None, rng=None):
     return np.concatenate([every, descended])
 
 
-def _heaviest(weights):
+def heaviest(weights):
     """Rows, those of the largest weights first."""
     return np.argsort(-(weights**2).sum(axis=1), kind="stable")
 
 
 def _held(weights):
     """Means of a layer with one unit, of those with the largest weights, in either state."""
-    units = _heaviest(weights)[:MOST_UNITS]
+    units = heaviest(weights)[:MOST_UNITS]
     means = np.full((2, units.size, len(weights)), 0.5)
     means[:, np.arange(units.size), units] = [[1.0], [0.0]]
     return means.reshape(-1, len(weights))
@@ -130,7 +130,7 @@ def _held(weights):
 
 def _patterns(weights):
     """States of a layer that the largest units of the other favour, and their opposites."""
-    units = _heaviest(weights.T)[:MOST_UNITS]
+    units = heaviest(weights.T)[:MOST_UNITS]
     pattern = 0.5 + 0.5 * np.sign(weights[:, units].T)
     return np.concatenate([pattern, 1 - pattern])
 
@@ -150,7 +150,7 @@ def _changed(single, visible):
     found = []
     for layer, weights in enumerate((single.weights, single.weights.T)):
         means = expit(single.field(visible)) if layer else visible
-        units = _heaviest(weights)[: MOST_UNITS // 2]
+        units = heaviest(weights)[: MOST_UNITS // 2]
         changed = np.repeat(means[:, None], units.size, axis=1)
         each = np.arange(units.size)
         changed[:, each, units] = changed[:, each, units] < 0.5

@@ -1,0 +1,105 @@
+"""States of a layer of bits that differ in one unit, and a table of distinct states.
+
+A state is a key: its bits in words of 64. With y the field of the other layer, and p = sigma(y),
+
+    softplus(y + w) - softplus(y) = log(1 - p + p exp(w)),
+
+so that a table of exp(w) serves all states: a state and all its neighbours take one exponential a
+unit of the other layer, and a logarithm of a product now and then.
+"""
+
+import numba
+import numpy as np
+
+from .float_sums import _sum_softplus
+
+FACTORS = 512  # multiplied before a logarithm is taken, at most
+LARGEST = 600.0  # of the logarithm of their product; of a weight, too
+WORD, FOLD = np.uint64(63), np.uint64(33)
+MIX, AGAIN = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
+
+_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
+
+
+@numba.njit(**_KERNEL)
+def neighbours(keys, rows, factors, own, other, out):
+    """Fill ``out`` (n, n_units) with log p* of the states ``keys``, with one unit changed in each.
+
+    ``rows`` (n_units, n_other): weights; ``factors`` (n_other, n_units): their exponentials;
+    ``own`` and ``other``: biases.
+    """
+    n_units, n_other = rows.shape
+    y, on, product = np.empty(n_other), np.empty(n_units), np.empty(n_units)
+    largest = max(np.abs(rows).max(), LARGEST / FACTORS)
+    chunk, total = max(1, int(LARGEST / largest)), rows.sum(axis=1)
+    for state in range(keys.shape[0]):
+        linear = 0.0
+        y[:] = other
+        for j in range(n_units):
+            on[j] = (keys[state, j >> 6] >> (np.uint64(j) & WORD)) & np.uint64(1)
+            if on[j] > 0:
+                linear += own[j]
+                for i in range(n_other):
+                    y[i] += rows[j, i]
+        linear += _sum_softplus(y)
+        for j in range(n_units):
+            out[state, j] = linear + (-own[j] - total[j] if on[j] > 0 else own[j])
+        for start in range(0, n_other, chunk):
+            product[:] = 1.0
+            stop = min(start + chunk, n_other)
+            _multiply(y[start:stop], on, factors[start:stop], product)
+            for j in range(n_units):
+                out[state, j] += np.log(product[j])
+
+
+@numba.njit(**_KERNEL, inline="never")
+def _multiply(y, on, factors, product):
+    """Multiply by q + p exp(w), or by exp(w) (q + p exp(-w)) where the unit goes off."""
+    for i in range(y.size):
+        small = np.exp(-abs(y[i]))
+        large = 1.0 / (1.0 + small)
+        small *= large
+        p, q = (large, small) if y[i] > 0 else (small, large)
+        for j in range(on.size):
+            constant = p if on[j] > 0 else q
+            slope = q if on[j] > 0 else p
+            product[j] *= constant + slope * factors[i, j]
+
+
+@numba.njit(**_KERNEL)
+def _slot(key, table, stored):
+    """Where a state is in the table, or would be."""
+    number = np.uint64(0)
+    for word in key:
+        number = (number ^ word) * MIX
+        number = (number ^ (number >> FOLD)) * AGAIN
+        number ^= number >> FOLD
+    slot = np.int64(number & np.uint64(table.size - 1))
+    while table[slot] >= 0:
+        same = True
+        for word in range(key.size):
+            same &= stored[table[slot], word] == key[word]
+        if same:
+            break
+        slot = (slot + 1) & (table.size - 1)
+    return slot
+
+
+@numba.njit(**_KERNEL)
+def insert(keys, values, table, stored, logs, n):
+    """Keep the states that are new: ``table`` (a power of two,) says which of the ``n``, or -1."""
+    for k in range(keys.shape[0]):
+        slot = _slot(keys[k], table, stored)
+        if table[slot] < 0:
+            table[slot] = n
+            stored[n] = keys[k]
+            logs[n] = values[k]
+            n += 1
+    return n
+
+
+@numba.njit(**_KERNEL)
+def holds(keys, table, stored, out):
+    """Whether each state is in the table."""
+    for k in range(keys.shape[0]):
+        out[k] = table[_slot(keys[k], table, stored)] >= 0

@@ -1,0 +1,254 @@
+"""A sum over distinct states of the smaller layer: at or below log Z, whatever they are.
+
+    Z >= sum_s p*(s),    s any distinct states of a layer, the other layer summed over
+
+(`models.enumeration` sums over all of them). States are added best first: of those that the sum
+holds, the heaviest give way to all that differ from them in one unit. Where Z lies on few states
+such a sum comes near it in milliseconds, and no sampler has a say in it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import checks
+from .._kernels import beam as kernel
+from .._kernels import threads
+from ..models.conversion import in_bits
+from ..models.layers import Layer
+from ..models.rbm import RBM
+from ..numerics import logsumexp
+from .modes import heaviest, in_single
+
+BATCH, SHARE = 16, 8  # states expanded at once: so many, or one in so many of those not yet
+BLOCK = 2**21  # fields held at once
+DESCENT = 8  # sweeps at zero temperature
+STARTS, WORK = (24, 128), 2e7  # of each kind, fewest and most; weights times starts
+
+
+class Beam:
+    """Distinct states of the layer of a model that has fewer, and the sum of their p*.
+
+    Parameters
+    ----------
+    rbm : RBM
+        With a layer of which the states can be counted: `Bits`, `Spins` or `Categories`.
+
+    Attributes
+    ----------
+    small : RBM
+        The model, turned so that its hidden layer is the one whose states are held.
+    n_states : int
+        How many are.
+
+    Raises
+    ------
+    ValueError
+        If the states of neither layer can be counted.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> from rbmlib.search.beam import Beam, descents
+    >>> rbm = rl.testsystems.random_rbm(20, 8, rng=1)
+    >>> beam = Beam(rbm)
+    >>> beam.add(descents(beam.small, rng=0))
+    >>> bool(beam.log_sum < rl.exact(rbm).log_z)
+    True
+    >>> beam.grow(10_000)
+    >>> beam.n_states, bool(abs(beam.log_sum - rl.exact(rbm).log_z) < 1e-9)
+    (256, True)
+    """
+
+    def __init__(self, rbm: RBM):
+        sizes = [_bits(layer) for layer in (rbm.visible, rbm.hidden)]
+        if min(sizes) == np.inf:
+            raise ValueError(
+                f"rbm is {rbm!r}: expected a layer whose states can be counted, such as rl.Bits"
+            )
+        self.turned = sizes[0] < sizes[1]
+        self.small = rbm.transposed() if self.turned else rbm
+        self._values = values = np.asarray(self.layer.values)
+        self._digits = max(1, (len(values) - 1).bit_length())  # bits of a unit
+        self._n_units = len(self.layer) // values.shape[1]
+        self._n_words = -(-self._n_units * self._digits // 64)
+        self.n_neighbours = self._n_units * (len(values) - 1)
+        self._tables = _tables(self.small)
+        self.n_states, self._table = 0, np.full(2, -1)
+        self._keys, self._logs = np.empty((0, self._n_words), np.uint64), np.empty(0)
+        self._expanded = np.empty(0, bool)
+
+    @property
+    def layer(self) -> Layer:
+        """The layer whose states are held."""
+        return self.small.hidden
+
+    @property
+    def log_sum(self) -> float:
+        """log of the sum (nats), at or below log Z but for rounding (1e-12); -inf of no states."""
+        logs = self._logs[: self.n_states]
+        return float(logsumexp(logs)) + self.small.log_scale if logs.size else -np.inf
+
+    @property
+    def complete(self) -> bool:
+        """Whether it holds every state: the sum is then Z."""
+        return self.n_states == len(self._values) ** self._n_units
+
+    def add(self, states) -> None:
+        """States of the layer (n, n_units); those that the sum holds are not added again."""
+        states = np.asarray(states, float)
+        self._insert(self._keys_of(self._indices(states)), _log_density(self.small, states))
+
+    def contains(self, states) -> np.ndarray:
+        """Whether the sum holds each of the states (n, n_units): (n,) bool."""
+        keys = self._keys_of(self._indices(np.asarray(states, float)))
+        found = np.empty(len(keys), bool)
+        kernel.holds(keys, self._table, self._keys, found)
+        return found
+
+    def grow(self, n_states: int) -> None:
+        """Look at up to ``n_states`` neighbours of the heaviest states, those held included.
+
+        That is the work, and what the sum gains at most. It ends early where the sum has come to
+        hold every state it can reach.
+        """
+        left = n_states // self.n_neighbours
+        while left > 0 and (waiting := np.flatnonzero(~self._expanded[: self.n_states])).size:
+            n = min(left, max(BATCH, waiting.size // SHARE))
+            chosen = waiting[np.argsort(-self._logs[waiting], kind="stable")[:n]]
+            self._expanded[chosen] = True
+            left -= chosen.size
+            for part in np.array_split(chosen, -(-chosen.size // self._at_once())):
+                self._insert(*self._neighbours(self._keys[part]))
+
+    def states(self, order=slice(None)) -> tuple[np.ndarray, np.ndarray]:
+        """Those that are held, (n, n_units), and log p* of each."""
+        keys = self._keys[: self.n_states][order]
+        logs = self._logs[: self.n_states][order] + self.small.log_scale
+        return self._values[self._indices_of(keys)].reshape(len(keys), -1), logs
+
+    def _at_once(self):
+        fields = len(self.small.visible) if self._tables is None else 1
+        return max(1, BLOCK // (self.n_neighbours * fields))
+
+    def _neighbours(self, keys):
+        """Keys of the states that differ in one unit, and log p*."""
+        if self._tables is not None:
+            logs = np.empty((len(keys), self._n_units))
+            kernel.neighbours(keys, *self._tables[:-1], logs)
+            unit = np.arange(self._n_units)
+            changed = np.repeat(keys[:, None], self._n_units, axis=1)
+            changed[:, unit, unit // 64] ^= np.uint64(1) << (unit % 64).astype(np.uint64)
+            return changed.reshape(-1, self._n_words), logs.ravel() + self._tables[-1]
+        units, n_values = self._n_units, len(self._values)
+        indices = self._indices_of(keys)
+        changed = np.repeat(indices[:, None], self.n_neighbours, axis=1)
+        each, step = np.arange(self.n_neighbours), np.repeat(np.arange(1, n_values), units)
+        changed[:, each, each % units] += step
+        changed = (changed % n_values).reshape(-1, units)
+        states = self._values[changed].reshape(len(changed), -1)
+        return self._keys_of(changed), _log_density(self.small, states)
+
+    def _insert(self, keys, logs):
+        needed = self.n_states + len(keys)
+        if needed > len(self._keys):  # room for twice as many
+            kept, values = self._keys[: self.n_states], self._logs[: self.n_states]
+            self._keys, self._logs = (
+                np.empty((2 * needed, self._n_words), np.uint64),
+                np.empty(2 * needed),
+            )
+            self._expanded = np.concatenate([
+                self._expanded[: self.n_states], np.zeros(2 * needed - self.n_states, bool)
+            ])  # fmt: skip
+            self._table = np.full(1 << (4 * needed).bit_length(), -1)
+            kernel.insert(kept, values, self._table, self._keys, self._logs, 0)
+        self.n_states = kernel.insert(
+            keys, logs, self._table, self._keys, self._logs, self.n_states
+        )
+
+    def _indices(self, states):
+        """Which of its values each unit has, (n, n_units), of states."""
+        units = states.reshape(len(states), self._n_units, 1, self._values.shape[1])
+        return (units == self._values).all(axis=-1).argmax(axis=-1)
+
+    def _keys_of(self, indices):
+        """Keys (n, n_words) of states by their indices."""
+        bits = (indices[:, :, None] >> np.arange(self._digits) & 1).reshape(len(indices), -1)
+        packed = np.zeros((len(indices), 8 * self._n_words), np.uint8)
+        found = np.packbits(bits.astype(np.uint8), axis=1, bitorder="little")
+        packed[:, : found.shape[1]] = found
+        return packed.view("<u8").astype(np.uint64)
+
+    def _indices_of(self, keys):
+        bits = np.unpackbits(keys.astype("<u8").view(np.uint8), axis=1, bitorder="little")[
+            :, : self._n_units * self._digits
+        ]
+        digits = bits.reshape(len(keys), self._n_units, self._digits)
+        return digits @ (1 << np.arange(self._digits))
+
+
+def _bits(layer) -> float:
+    """log2 of how many states a layer has."""
+    if layer.values is None:
+        return np.inf
+    n_values, width = layer.values.shape
+    return len(layer) // width * np.log2(n_values)
+
+
+def _log_density(small, states):
+    """log p* of hidden states, but for `log_scale`."""
+    return small.hidden.own(states) + small.visible.cumulant(small.visible_field(states))
+
+
+def _tables(small):
+    """What the compiled loop takes of two layers of two values each, and a constant; or None."""
+    bits = in_bits(small)
+    if bits is None or np.abs(bits.weights).max() > kernel.LARGEST:
+        return None
+    arrays = bits.weights.T, np.exp(bits.weights), bits.hidden_bias, bits.visible_bias
+    copies = (np.array(x, order="C") for x in arrays)  # of one type: one compiled form
+    return *copies, bits.log_scale - small.log_scale
+
+
+def descents(small: RBM, rng=None) -> np.ndarray:
+    """Hidden states (n, n_hidden) in which descents at zero temperature end.
+
+    Begun from random states of either layer, and from the visible states which the largest weights
+    of a hidden unit favour, or their opposites favour.
+    """
+    rng, n = checks.generator(rng), int(np.clip(WORK / small.weights.size, *STARTS))
+    single = in_single(small)
+    patterns = single.weights.T[heaviest(small.weights.T)[:n]]
+    favoured = [likeliest(small.visible, sign * patterns) for sign in (1, -1)]
+    visible = np.concatenate([*favoured, _random(small.visible, n, rng)], dtype=np.float32)
+    with threads.blas_threads(1):  # of products this small more threads wait for each other
+        hidden = likeliest(small.hidden, single.field(visible))
+        hidden = np.concatenate([hidden, _random(small.hidden, n, rng)], dtype=np.float32)
+        for _ in range(DESCENT):
+            before = hidden = np.unique(hidden, axis=0)
+            visible = likeliest(small.visible, single.visible_field(hidden))
+            hidden = likeliest(small.hidden, single.field(visible))
+            if np.array_equal(before, hidden):
+                break
+    return hidden
+
+
+def likeliest(layer, field):
+    """The likeliest state of each unit, in single precision, given fields (n, n_units)."""
+    if layer.values is None:
+        return layer.mean(field)
+    values = layer.values.astype(np.float32)
+    if values.size == 2:
+        return np.where(field > 0, values[1], values[0])
+    units = field.reshape(len(field), -1, values.shape[1])
+    return values[(units @ values.T).argmax(axis=-1)].reshape(field.shape)
+
+
+def _random(layer, n, rng):
+    """Random states (n, n_units), each with its own share of each value."""
+    if layer.values is None:
+        return layer.mean(rng.standard_normal((n, len(layer))))
+    n_values, width = layer.values.shape
+    below = np.cumsum(rng.random((n, 1, n_values)), axis=-1)
+    u = rng.random((n, len(layer) // width, 1)) * below[..., -1:]
+    return layer.values[(below[..., :-1] <= u).sum(axis=-1)].reshape(n, -1)

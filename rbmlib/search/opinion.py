@@ -1,0 +1,235 @@
+"""A second opinion on an estimate of log Z, from sums that owe nothing to a sampler.
+
+A run's own checks cannot see a mode that no chain has entered. A sum over distinct states of the
+smaller layer (`beam`) is at or below Z whatever they are: where it lies above a run's interval, the
+run missed something. Where the sum is far below, masses about mean-field modes (`local_masses`) may
+tell. What neither finds, neither tells of.
+
+Work is counted from sizes, in nanoseconds that were measured once: the same seed gives the same
+verdict on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import checks
+from ..context import using
+from ..estimate import Estimate
+from ..models.conversion import in_bits
+from ..models.rbm import RBM
+from ..paths.path import Path
+from ..results import warn
+from ..sampling.sample import TemperedSample
+from .beam import Beam, descents, likeliest
+from .local_masses import MOST_MODES, SURE, local_masses
+
+SHARE, FLOOR, ON_REQUEST = 0.1, 5e7, 2e9  # of a run's work; ns that any run, or a call, affords
+MORE = 4  # times as many states, where a sum that still grows lies above the value
+SWEEP, OF_SWEEP = 150.0, 0.08  # ns of a sweep of a chain, and of each weight in it
+LOOK, OF_LOOK = 300.0, 1.2  # ns of a state of the sum, and of each unit of the other layer
+SLOW = 10.0  # times that, of layers without a compiled loop
+HUNT, OF_HUNT = 5e6, 3000.0  # ns of a hunt for modes, and of each weight in it
+MASSES = (40, 60), (20, 30)  # chains and steps of a mode, most and fewest
+FIRST, MOST_STATES = 1024, 2_000_000  # states of the first look at the sum, and of the last
+SEEDS = 1000  # states of the run, at most
+SETTLED = 1e-4  # nats that a sum gains while it doubles, twice, before it ends
+MARGIN = 1e-6  # nats above an interval that refute it
+AGREES = 0.9  # share of Z that a sum, or lower end, holds
+REMEDY = "another base, more temperatures, or rl.log_z, which seeks modes"
+
+
+class Opinion(NamedTuple):
+    """What was found, in numbers: ``settings["second_opinion"]``."""
+
+    verdict: str  # "refuted", "agrees", "cannot tell", "not checked"
+    text: str
+    log_sum: float = -math.inf
+    n_states: int = 0
+    complete: bool = False  # all states: the sum is Z
+    log_local: float = math.nan  # sum of local masses
+    log_local_lower: float = -math.inf
+    n_modes: int = 0
+
+
+def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0) -> Estimate:
+    """The estimate, with a second opinion among its `Estimate.checks`.
+
+    Every estimator asks for one where it costs less than a tenth of the run, or some 50 ms. Here it
+    may take seconds.
+
+    Parameters
+    ----------
+    path : Path
+        Whose target's log Z was estimated.
+    estimate : Estimate
+        Its states are among those from which the sum is grown; without them (of a file, say) it
+        is grown from descents at zero temperature alone.
+    n_states : int, optional
+        How many states are looked at; by default what takes some two seconds.
+    rng : int, Generator or None
+        Of the descents, and the chains about modes.
+
+    Returns
+    -------
+    Estimate
+        ``settings["second_opinion"]`` holds a verdict, and the numbers behind it:
+
+        - "refuted": a sum over states, at or below Z, lies above the interval. ``converged`` is
+          False, with a `ConvergenceWarning`; the interval begins at the sum and is open above, and
+          `std_error` holds the difference. Or the sum is over all states, and the interval does
+          not hold it.
+        - "agrees": the sum holds 90% of this value or more, and is not above it.
+        - "cannot tell", and how much of this value is accounted for.
+        - "not checked": neither layer of the model can be counted.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> path = rl.GeometricPath(rl.testsystems.random_rbm(20, 12, rng=1))
+    >>> run = rl.ais(path, rl.schedules.linear(500), rng=0)
+    >>> rl.check(path, run).settings["second_opinion"]["verdict"]
+    'agrees'
+    """
+    checks.instance("path", path, Path, checks.PATH_MEANING)
+    checks.instance("estimate", estimate, Estimate, "what an estimator returned")
+    if n_states is not None:
+        n_states = checks.count("n_states", n_states)
+    return with_opinion(estimate, _opinion(path, estimate, ON_REQUEST, n_states, rng))
+
+
+def checked(path: Path | None, estimate: Estimate) -> Estimate:
+    """As `check`, where that costs little beside the run; else the estimate as it is."""
+    model = model_of(path)
+    if model is None or not estimate.std_error > 0:
+        return estimate
+    states, n_replicas = estimate.states, estimate.n_chains
+    if isinstance(states, TemperedSample):
+        n_replicas = states.index.size
+    work = n_replicas * estimate.n_sweeps * (SWEEP + OF_SWEEP * model.weights.size)
+    return with_opinion(estimate, _opinion(path, estimate, max(FLOOR, SHARE * work), None, 0))
+
+
+def model_of(path) -> RBM | None:
+    """The RBM of which the path's states are visible units, if a layer of it can be counted."""
+    model = getattr(path, "model", getattr(path, "rbm", None))
+    layers = (model.visible, model.hidden) if isinstance(model, RBM) else ()
+    return model if any(layer.values is not None for layer in layers) else None
+
+
+def with_opinion(estimate: Estimate, opinion: Opinion) -> Estimate:
+    """The estimate, flagged and its interval opened where it is refuted."""
+    numbers = opinion._asdict()
+    text = numbers.pop("text")
+    refuted = opinion.verdict == "refuted"
+    found = {"second_opinion": numbers}
+    if opinion.verdict != "not checked":
+        found["checks"] = estimate.checks | {text: not refuted}
+    estimate = replace(estimate, settings=estimate.settings | found)
+    if not refuted:
+        return estimate
+    warn(f"{estimate.method}: do not trust it: {text}. Give it {REMEDY}")
+    low = opinion.log_sum if _beyond(opinion.log_sum, estimate) else opinion.log_local_lower
+    gap = abs(low - estimate.log_z)
+    estimate.settings["disagreement"] = max(gap, estimate.settings.get("disagreement", 0.0))
+    error = math.hypot(estimate.std_error, gap)
+    return replace(estimate, converged=False, std_error=error, interval=(low, math.inf))
+
+
+def _opinion(path, estimate, work, n_states, rng) -> Opinion:
+    """What at most so much ``work`` (ns) finds, or so many states."""
+    model = model_of(path)
+    if model is None:
+        return Opinion("not checked", "not checked: neither layer of the model can be counted")
+    rng, beam = checks.generator(rng), Beam(model)
+    beam.add(np.concatenate([descents(beam.small, rng), *_own_states(beam, estimate)]))
+    slow = SLOW if in_bits(model) is None else 1.0
+    price = slow * (LOOK + OF_LOOK * len(beam.small.visible))
+    limit = int(min(MOST_STATES, work / price)) if n_states is None else n_states
+    settled = _grown(beam, limit)
+    found = _of_sum(beam, settled, estimate)
+    if n_states is None and not settled and beam.log_sum > estimate.log_z:
+        found = _of_sum(beam, _grown(beam, min(MOST_STATES, MORE * limit)), estimate)
+    bits = in_bits(model)
+    if found.verdict != "cannot tell" or bits is None:
+        return found
+    left = work - HUNT - OF_HUNT * bits.weights.size
+    (n_chains, n_steps), fewest = MASSES
+    each = SWEEP + OF_SWEEP * bits.weights.size
+    if left < 2 * math.prod(fewest) * each:
+        return found
+    n_modes = int(min(MOST_MODES, left / (n_chains * n_steps * each)))
+    if n_modes < 2:
+        (n_chains, n_steps), n_modes = fewest, int(left / (math.prod(fewest) * each))
+    with using(progress=False):
+        masses = local_masses(bits, rng, n_modes=n_modes, n_chains=n_chains, n_steps=n_steps)
+    return _of_masses(masses, found, estimate)
+
+
+def _own_states(beam, estimate):
+    """States of the layer that the run itself found at beta = 1: every second of its chains."""
+    states = estimate.states
+    if isinstance(states, TemperedSample):
+        states = states.states[states.index == states.betas.size - 1]
+    if states is None or not len(states):
+        return []
+    states = states[: 2 * SEEDS : 2]
+    if beam.turned:
+        return [states]
+    return [likeliest(beam.layer, beam.small.field(states.astype(float)))]
+
+
+def _grown(beam, limit) -> bool:
+    """Whether a sum of ``limit`` states more, at most, has come to its end."""
+    calm, looked = 0, 0
+    while calm < 2 and looked < limit and not beam.complete:
+        before, step = beam.log_sum, min(max(FIRST, looked), limit - looked)
+        beam.grow(step)
+        calm, looked = (calm + 1 if beam.log_sum - before < SETTLED else 0), looked + step
+    return calm == 2 or beam.complete
+
+
+def _beyond(log_sum, estimate, margin=MARGIN) -> bool:
+    """Whether a value that log Z exceeds lies above the interval, or what stands for one."""
+    high = estimate.interval[1]
+    if not math.isfinite(high):
+        high = estimate.log_z + SURE * estimate.std_error
+    return bool(log_sum > high + margin)
+
+
+def _of_sum(beam, settled, estimate) -> Opinion:
+    low, gap = beam.log_sum, beam.log_sum - estimate.log_z
+    what = f"a sum over {beam.n_states:,} hidden states"
+    if beam.turned:
+        what = what.replace("hidden", "visible")
+    numbers: dict[str, Any] = {"log_sum": low, "n_states": beam.n_states, "complete": beam.complete}
+    outside = beam.complete and low < estimate.interval[0] - MARGIN
+    if _beyond(low, estimate) or outside:
+        where = "below" if outside else "above"
+        return Opinion("refuted", f"{what} lies {abs(gap):.2g} nats {where} this value", **numbers)
+    if beam.complete:
+        return Opinion("agrees", f"{what}, all that there are, is in the interval", **numbers)
+    share = math.exp(min(gap, 50.0))
+    if settled and math.log(AGREES) <= gap <= 0:
+        return Opinion("agrees", f"{what} holds {share:.1%} of this value", **numbers)
+    grows = "" if settled else ", and still grows"
+    return Opinion("cannot tell", f"{what} is {share:.2g} of this value{grows}", **numbers)
+
+
+def _of_masses(masses, found, estimate) -> Opinion:
+    """The opinion of a sum that cannot tell, with that of local masses."""
+    numbers = {
+        "log_local": masses.log_z, "log_local_lower": masses.log_lower, "n_modes": masses.n_modes
+    }  # fmt: skip
+    gap = masses.log_lower - estimate.log_z
+    share, what = math.exp(min(gap, 50.0)), f"what lies about {masses.n_modes} modes"
+    verdict, text = found.verdict, f"{found.text}; {what} at least {share:.2g}"
+    if _beyond(masses.log_lower, estimate):
+        verdict, text = "refuted", f"{what} is at least {share:.2g} times this value"
+    elif found.log_sum <= estimate.log_z and math.log(AGREES) <= gap <= 0:
+        verdict = "agrees"
+    return found._replace(verdict=verdict, text=text, **numbers)
