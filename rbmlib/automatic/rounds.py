@@ -15,6 +15,7 @@ from ..sampling.anneal import anneal, sweep
 from ..search import find_modes
 from .cover import Cover, cover, first_base
 from .parts import Joint, joined, run_part, work
+from .summed import Summed, grown
 from .verdict import Round
 
 CHAINS = 500, 100  # of a run; fewer where weights of the first would be uneven
@@ -38,7 +39,7 @@ class Runs:
     def __init__(self, target, data, base, seed):
         self.seed, self.one_base = seed, isinstance(target, Path)
         if self.one_base:
-            self.first, self.bound = target, -math.inf
+            self.first, self.bound, self.beam = target, -math.inf, None
             self.cover = Cover.whole(target, target, N_CHAINS)
         else:
             self._seek(target, data, base)
@@ -56,7 +57,8 @@ class Runs:
         if data is not None:
             means.append(np.asarray(data[:: max(1, len(data) // N_ROWS)][:N_ROWS], float))
         bound = best_lower_bound(rbm, np.concatenate(means))
-        self.bound = max(bound, float(modes.lower_bound.max()))
+        self.beam = grown(rbm, modes, np.random.default_rng([self.seed, 0, 1]))
+        self.bound = max(bound, float(modes.lower_bound.max()), self.beam.log_sum)
         self.cover = cover(rbm, self.first, second, modes, N_CHAINS, source)
 
     def __call__(self, n_steps, n_chains=N_CHAINS) -> Round:
@@ -68,7 +70,8 @@ class Runs:
         forward, other, backward = (joined(run) for run in each)
         first = runs[0].forward.estimate
         unseen = 0.0 if self.one_base else self.cover.unseen(first.states, first.log_weights)
-        estimates, about = (forward, other, backward), (len(runs), unseen, self.one_base)
+        summed = None if self.beam is None else Summed.of(self.beam, each[0], source)
+        estimates, about = (forward, other, backward), (len(runs), unseen, self.one_base, summed)
         return Round(n_steps, n_chains, *estimates, Joint.of(joints), self.bound, *about)
 
     def work(self, n_steps, n_chains) -> float:

@@ -18,6 +18,7 @@ from scipy.sparse import csgraph, csr_array
 from .._kernels import float_sums, threads
 from ..context import bar, settings
 from ..numerics import softplus
+from .layers import Bits, Spins
 
 MOST_STATES = 2**30  # of 784 units take minutes
 MOST_IN_A_TABLE = 2**22  # a table of all states is kept for sampling: 32 MB
@@ -65,6 +66,7 @@ class Parts(NamedTuple):
     """
 
     models: list
+    units: list  # (visible, hidden) of each, bool
     free: float
 
     @property
@@ -76,7 +78,8 @@ class Parts(NamedTuple):
 def parts(rbm) -> Parts:
     """The connected parts of a model, in the order of their first visible units."""
     if rbm.weights.all():
-        return Parts([rbm.with_(log_scale=0.0)], rbm.log_scale)
+        units = [tuple(np.ones(len(layer), bool) for layer in (rbm.visible, rbm.hidden))]
+        return Parts([rbm.with_(log_scale=0.0)], units, rbm.log_scale)
     sides = [_unit_of_columns(layer) for layer in (rbm.visible, rbm.hidden)]
     n, (rows, columns) = sides[0][-1] + 1, np.nonzero(rbm.weights)
     size = n + sides[1][-1] + 1
@@ -85,17 +88,17 @@ def parts(rbm) -> Parts:
     of = labels[sides[0]], labels[n + sides[1]]
     joined = np.unique(of[0][rows])
     alone = [~np.isin(labels, joined) for labels in of]
-    free = _only(rbm, *alone)
+    free = only(rbm, *alone)
     at = (layer.cumulant(layer.bias[None])[0] for layer in (free.visible, free.hidden))
-    models = [_only(rbm, *(labels == part for labels in of)) for part in joined]
-    return Parts(models, float(sum(at)) + rbm.log_scale)
+    units = [tuple(label == part for label in of) for part in joined]
+    return Parts([only(rbm, *one) for one in units], units, float(sum(at)) + rbm.log_scale)
 
 
 def _unit_of_columns(layer):
     return np.arange(len(layer)) // (1 if layer.values is None else layer.values.shape[1])
 
 
-def _only(rbm, visible, hidden):
+def only(rbm, visible, hidden):
     """The model of some of the units, without its `log_scale`."""
     one, two = (
         layer.with_(bias=layer.bias[chosen])
@@ -114,10 +117,11 @@ def blocks(rbm):
 
     Bit i (or digit i) of a state's number is the state of unit i.
     """
-    if all(np.shape(layer.values) == (2, 1) for layer in (rbm.visible, rbm.hidden)):
-        bits = of_bits(rbm)
-        if (np.abs(bits.rows).sum(axis=0) < MOST_NATS).all() and (bits.highest < MOST_NATS).all():
-            return _products(bits)
+    bits = in_bits(rbm.with_(log_scale=0.0))
+    if bits is not None:
+        highest = _highest(bits)
+        if max(np.abs(bits.weights).sum(axis=1).max(), highest.max()) < MOST_NATS:
+            return _products(bits, highest)
     n = int(n_states(rbm.hidden))
     return lambda block: _log_density(rbm, block * BLOCK, n), -(-n // BLOCK)
 
@@ -127,51 +131,42 @@ def _log_density(rbm, first: int, n: int):
     return rbm.hidden.own(h) + rbm.visible.cumulant(h @ rbm.weights.T + rbm.visible_bias)
 
 
-class OfBits(NamedTuple):
-    """log p*(h) = constant + own h + sum_i softplus(bias_i + (h rows)_i), h of zeros and ones."""
-
-    rows: np.ndarray  # (n_hidden, n_visible)
-    own: np.ndarray
-    bias: np.ndarray
-    constant: float
-
-    @property
-    def highest(self):
-        """What no softplus is above."""
-        return softplus(self.bias + self.rows.clip(0).sum(axis=0))
+def in_bits(rbm):
+    """The model with `Bits` for `Spins`, s = 2 v - 1; same log Z. None if it has other layers."""
+    if not all(isinstance(layer, (Bits, Spins)) for layer in (rbm.visible, rbm.hidden)):
+        return None
+    w, b, a, scale = rbm.weights, rbm.visible_bias, rbm.hidden_bias, rbm.log_scale
+    if isinstance(rbm.hidden, Spins):
+        w, b, a, scale = 2 * w, b - w.sum(axis=1), 2 * a, scale - a.sum()
+    if isinstance(rbm.visible, Spins):
+        w, b, a, scale = 2 * w, 2 * b, a - w.sum(axis=0), scale - b.sum()
+    return rbm.with_(visible=Bits(b), hidden=Bits(a), weights=w, log_scale=float(scale))
 
 
-def of_bits(rbm) -> OfBits:
-    """Layers of two values each, as zeros and ones; without `log_scale`."""
-    (v, dv), (h, dh) = (
-        (layer.values[0, 0], np.diff(layer.values[:, 0])[0]) for layer in (rbm.visible, rbm.hidden)
-    )
-    b, a = rbm.visible_bias + h * rbm.weights.sum(axis=1), rbm.hidden_bias
-    constant = v * b.sum() + h * a.sum()
-    rows = dv * dh * rbm.weights.T
-    return OfBits(rows, dh * (a + v * rbm.weights.sum(axis=0)), dv * b, float(constant))
+def _highest(rbm):
+    """What no softplus of a visible field is above."""
+    return softplus(rbm.visible_bias + rbm.weights.clip(0).sum(axis=1))
 
 
-def _products(bits: OfBits):
+def _products(rbm, highest):
     """Blocks of the states of `LOW` and `HIGH` units, each with one state of the others."""
-    n_low = min(LOW, len(bits.rows))
-    n = min(n_low + HIGH, len(bits.rows))
-    groups = _groups(bits.highest)
-    rows = [bits.rows[:, group] for group in groups]
+    every, own, bias = np.ascontiguousarray(rbm.weights.T), rbm.hidden_bias, rbm.visible_bias
+    n_low = min(LOW, len(every))
+    n = min(n_low + HIGH, len(every))
+    groups = _groups(highest)
+    rows = [every[:, group] for group in groups]
     pads = [(0, -len(group) % float_sums.QUAD) for group in groups]  # factors of 1
     low = [
         np.pad(np.exp(_sums(w[:n_low], np.zeros(w.shape[1]))).T, (pad, (0, 0)))
         for w, pad in zip(rows, pads, strict=True)
     ]
-    high = [
-        np.exp(_sums(w[n_low:n], bits.bias[group])) for w, group in zip(rows, groups, strict=True)
-    ]
-    own_low = _sums(bits.own[:n_low], np.array(bits.constant))
-    own_high = _sums(bits.own[n_low:n], np.array(0.0))[:, None]
+    high = [np.exp(_sums(w[n_low:n], bias[group])) for w, group in zip(rows, groups, strict=True)]
+    own_low = _sums(own[:n_low], np.array(rbm.log_scale))
+    own_high = _sums(own[n_low:n], np.array(0.0))[:, None]
 
     def task(block):
-        on = n + np.flatnonzero(block >> np.arange(len(bits.rows) - n) & 1)
-        out = own_low + (own_high + bits.own[on].sum())
+        on = n + np.flatnonzero(block >> np.arange(len(every) - n) & 1)
+        out = own_low + (own_high + own[on].sum())
         product = np.empty_like(out)
         for one, two, w, pad in zip(low, high, rows, pads, strict=True):
             float_sums.multiply(
@@ -180,7 +175,7 @@ def _products(bits: OfBits):
             out += np.log(product, out=product)
         return out.ravel()
 
-    return task, 2 ** (len(bits.rows) - n)
+    return task, 2 ** (len(every) - n)
 
 
 def _sums(rows, start):
@@ -213,7 +208,7 @@ def states(layer, numbers):
 
 def exact_log_z(rbm) -> float:
     """log Z by a sum over all states of the smaller countable layer, of each connected part."""
-    models, log_z = parts(rbm)
+    models, _, log_z = parts(rbm)
     advice = "exact enumeration needs", "use rl.ais and rl.reverse_ais"
     sums = [blocks(smaller_side(model, MOST_STATES, *advice)) for model in models]
     with bar(sum(n_blocks for _, n_blocks in sums), "exact") as shown:
