@@ -52,6 +52,8 @@ class Summed(NamedTuple):
     @classmethod
     def of(cls, beam, runs, source) -> Summed:
         """By the first run of every part, of which each is an unbiased estimate of its Z_c."""
+        if beam.complete:
+            return cls(beam.log_sum, beam.n_states, 0.0, 0.0)
         outside = variance = seen = total = squares = 0.0
         for run in runs:
             values = np.exp(run.values - beam.log_sum)

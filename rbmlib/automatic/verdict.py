@@ -51,6 +51,11 @@ class Round(NamedTuple):
         """By how many standard errors ``a`` lies above ``b``."""
         return (a.log_z - b.log_z) / math.hypot(a.std_error, b.std_error, 1e-3)
 
+    def above_sum(self, summed: Summed) -> float:
+        """By how many standard errors the higher of both forward runs lies above a sum."""
+        pairs = ((run.log_z - summed.log_z, run.std_error) for run in (self.forward, self.other))
+        return max(gap / math.hypot(error, summed.std_error, 1e-3) for gap, error in pairs)
+
     @property
     def bound_gap(self) -> float:
         """By how many standard errors the mean-field bound, which is below log Z, lies above it."""
@@ -73,12 +78,9 @@ class Round(NamedTuple):
         """What was checked, in words, and whether it passed."""
         forward, other, backward = self.forward, self.other, self.backward
         if self.summed is not None and self.held:
-            above = max(
-                (run.log_z - self.log_z) / math.hypot(run.std_error, self.summed.std_error, 1e-3)
-                for run in (forward, other)
-            )
+            above, share = self.above_sum(self.summed), f"{self.summed.share:.1%} of Z"
             return {
-                f"a sum over {self.summed.n_states:,} states holds {self.summed.share:.1%} of Z": True,
+                f"a sum over {self.summed.n_states:,} states holds {share}": True,
                 f"no run lies above this value ({above:+.1f} s.e.)": above < DISAGREEMENT,
             }
         second, reverse = self.apart(other, forward), self.apart(backward, forward)
