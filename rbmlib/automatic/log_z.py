@@ -1,12 +1,16 @@
 """log Z of a trained model, checked from several sides: for those who just want the number.
 
-Small models are enumerated. Elsewhere a round is three runs of one length, with steps that a short
-pilot chose: AIS from one base, AIS from a second, broader base, and reverse AIS along the first
-path from the particles of both. Both directions of the first path are joined by Bennett's
-equation. A mode that one base loses shows as a disagreement, which no run's own error bar would
-show. Modes that both lose are sought by mean-field solutions from many starts, each with a lower
-bound on log Z. A pilot from a base about each says which of them the runs would miss: these get
-runs of their own, and Z is the sum of what all find, each in its part (`cover`).
+Parts that no weight connects are enumerated where they are small. Elsewhere states of the smaller
+layer are sought, and their p* is summed: what chains find outside is added to the sum, and where it
+holds nearly all of Z the answer has hardly an error bar (`summed`).
+
+A round is three runs of one length, with steps that a short pilot chose: AIS from one base, AIS
+from a second, broader base, and reverse AIS along the first path from the particles of both. Both
+directions of the first path are joined by Bennett's equation. A mode that one base loses shows as a
+disagreement, which no run's own error bar would show. Modes that both lose are sought by mean-field
+solutions from many starts, each with a lower bound on log Z. A pilot from a base about each says
+which of them the runs would miss: these get runs of their own, and Z is the sum of what all find,
+each in its part (`cover`).
 """
 
 from dataclasses import replace
@@ -54,20 +58,22 @@ def log_z(
 
     Parameters
     ----------
-    rbm : BernoulliRBM or Path
+    rbm : BernoulliRBM, RBM of Spins, or Path
         A fitted BernoulliRBM of scikit-learn is taken too. Other models are given by a path to
         them: there is one base then, no modes are sought, and the best verdict is "wider than it
         looks".
     data : array (n_samples, n_visible), optional
-        Training data in [0, 1] for the base; without it a mean-field fit serves. A path brings its
-        own base.
+        Training data in [0, 1] (of Spins in [-1, 1]) for the base; without it, and where a pilot
+        finds it better by two nats, a mean-field fit serves. A path brings its own base.
     budget_seconds : float, optional
-        Aimed at, not guaranteed; 10 by default. Rounds of 250, 1,000, 4,000 ... steps are run,
-        each with random numbers of its own, until two in a row pass every check and the standard
-        error is at most 0.05. The last is the answer: one before it was chosen because it passed.
-        If the budget ends before, the last round takes what is left, with fewer chains of more
-        steps where weights would be uneven. Neither compilation, once after an installation, nor
-        enumeration (up to 20 units in a layer) counts.
+        Processor seconds, 10 by default: of work that is counted from sizes, so that the same
+        seed gives the same rounds on every machine; aimed at, not guaranteed. Rounds of 250, 1,000,
+        4,000 ... steps are run, each with random numbers of its own, until two in a row pass every
+        check and the standard error is at most 0.05. The last is the answer: one before it was
+        chosen because it passed. If the budget ends before, the last round takes what is left, with
+        fewer chains of more steps where weights would be uneven. Parts of the model that no weight
+        connects are enumerated where they have up to 20 units in a layer, or up to 26 if the budget
+        allows.
     n_steps : int, optional
         Temperatures of each run, instead of a budget: one round. The same seed then gives the
         same bits, and those of a run with a budget whose settings say the same steps and chains.

@@ -51,11 +51,11 @@ class Runs:
     def _seek(self, rbm, data, base):
         """Bases, modes, and the parts that they make."""
         modes, source = find_modes(rbm, data), np.random.default_rng([self.seed, 0])
+        fitted, broad = mean_field_biases(rbm, (SMOOTHING, BROAD))
         if base is None:
-            fitted, broad = mean_field_biases(rbm, (SMOOTHING, BROAD))
-            base = first_base(rbm, fitted, modes, source)
-        else:
-            (broad,) = mean_field_biases(rbm, (SMOOTHING,))
+            base = first_base(rbm, [fitted], modes, source)
+        else:  # of data, unless they mislead
+            base, broad = first_base(rbm, [base, fitted], modes, source), fitted
         self.first, second = GeometricPath(rbm, base), GeometricPath(rbm, broad)
         means = [expit([base, broad])]
         if data is not None:
