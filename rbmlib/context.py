@@ -26,6 +26,7 @@ QUIET_SECONDS, EVERY_SECONDS = 2.0, 10.0  # before the first line of a log, and 
 class Settings(NamedTuple):
     n_threads: int | None = None  # None: all, or RBMLIB_NUM_THREADS
     progress: bool | None = None  # None: on a terminal or in a log, after two seconds
+    second_opinion: bool = True  # on what estimators return; not within one
 
 
 class Context(TypedDict, total=False):
@@ -43,7 +44,12 @@ _open: ContextVar = ContextVar("open", default=None)  # the progress that is sho
 
 
 @contextlib.contextmanager
-def using(*, n_threads: int | None = None, progress: bool | None = None) -> Iterator[None]:
+def using(
+    *,
+    n_threads: int | None = None,
+    progress: bool | None = None,
+    second_opinion: bool | None = None,
+) -> Iterator[None]:
     """Context in which calls run with these settings; None leaves one as it is.
 
     Parameters
@@ -53,6 +59,8 @@ def using(*, n_threads: int | None = None, progress: bool | None = None) -> Iter
     progress : bool or None
         What takes more than two seconds says how far it is, by a bar on a terminal, by lines on
         stderr elsewhere, not in a notebook. True: there too. False: nowhere.
+    second_opinion : bool or None
+        False: estimators return their own error bars and flags, without that of `rbmlib.check`.
 
     Examples
     --------
@@ -63,12 +71,14 @@ def using(*, n_threads: int | None = None, progress: bool | None = None) -> Iter
     >>> one.log_z == rl.ais(path, rl.schedules.linear(100), 50, rng=0).log_z
     True
     """
-    if progress is not None:
-        checks.instance("progress", progress, checks.BOOLS, "True, False, or None")
+    for name, given in (("progress", progress), ("second_opinion", second_opinion)):
+        if given is not None:
+            checks.instance(name, given, checks.BOOLS, "True, False, or None")
     before, clock = settings.get(), _due.get() or [time.monotonic() + QUIET_SECONDS]
     now = Settings(
         before.n_threads if n_threads is None else n_threads,
         before.progress if progress is None else bool(progress),
+        before.second_opinion if second_opinion is None else bool(second_opinion),
     )
     token, of_clock = settings.set(now), _due.set(clock)
     try:
@@ -90,7 +100,7 @@ def configured(function: Function) -> Function:
             return function(*args, **options)
 
     signature, kind = own_signature(function), inspect.Parameter.KEYWORD_ONLY
-    more = [inspect.Parameter(name, kind, default=None) for name in Settings._fields]
+    more = [inspect.Parameter(name, kind, default=None) for name in Context.__annotations__]
     both = [*signature.parameters.values(), *more]
     run.__signature__ = signature.replace(parameters=both)  # type: ignore[attr-defined]
     return run  # type: ignore[return-value]

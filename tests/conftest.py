@@ -48,6 +48,15 @@ def without_cover(monkeypatch, without_sum):
 
 
 @pytest.fixture
+def own_bars():
+    """Estimators without a second opinion, which would mend the error bars that are tested."""
+    import rbmlib as rl
+
+    with rl.using(second_opinion=False):
+        yield
+
+
+@pytest.fixture
 def data_folders(tmp_path, monkeypatch):
     """Empty folders: ``own`` is $RBMLIB_DATA, ``cache`` the cache (not made yet)."""
     own, cache = tmp_path / "own", tmp_path / "cache"

@@ -5,18 +5,15 @@ The function ``rl.ais`` stands in the module ``rbmlib.estimators.ais``: this roo
 
 import functools
 import time
-from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import __version__, checks
-from ..context import Function, configured, own_signature
+from ..context import Function, configured, own_signature, settings
 from ..paths.path import Path
 from ..search.opinion import checked
-
-_outermost: ContextVar[bool] = ContextVar("outermost", default=True)  # no other calls it
 
 
 def estimator(function: Function) -> Function:
@@ -37,13 +34,13 @@ def estimator(function: Function) -> Function:
         first = next(iter(given.values()))
         if "path" in given:
             checks.instance("path", given["path"], Path, checks.PATH_MEANING)
-        outermost = _outermost.get()
-        token = _outermost.set(False)
+        asked = settings.get()
+        token = settings.set(asked._replace(second_opinion=False))  # of what it runs itself
         try:
             found = function(*args, **options)
         finally:
-            _outermost.reset(token)
-        if outermost:
+            settings.reset(token)
+        if asked.second_opinion:
             found = checked(
                 first if isinstance(first, Path) else getattr(first, "path", None), found
             )

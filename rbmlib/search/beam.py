@@ -23,7 +23,7 @@ from .modes import heaviest, in_single
 BATCH, SHARE = 16, 8  # states expanded at once: so many, or one in so many of those not yet
 BLOCK = 2**21  # fields held at once
 DESCENT = 8  # sweeps at zero temperature
-STARTS, WORK = (24, 128), 2e7  # of each kind, fewest and most; weights times starts
+STARTS, WORK = (16, 128), 5e6  # of each kind, fewest and most; weights times starts
 
 
 class Beam:
@@ -38,8 +38,10 @@ class Beam:
     ----------
     small : RBM
         The model, turned so that its hidden layer is the one whose states are held.
-    n_states : int
-        How many are.
+    n_states, n_all : int
+        How many are; how many there are.
+    n_neighbours : int
+        States that differ from one in one unit.
 
     Raises
     ------
@@ -73,6 +75,7 @@ class Beam:
         self._n_units = len(self.layer) // values.shape[1]
         self._n_words = -(-self._n_units * self._digits // 64)
         self.n_neighbours = self._n_units * (len(values) - 1)
+        self.n_all = len(values) ** self._n_units
         self._tables = _tables(self.small)
         self.n_states, self._table = 0, np.full(2, -1)
         self._keys, self._logs = np.empty((0, self._n_words), np.uint64), np.empty(0)
@@ -92,7 +95,7 @@ class Beam:
     @property
     def complete(self) -> bool:
         """Whether it holds every state: the sum is then Z."""
-        return self.n_states == len(self._values) ** self._n_units
+        return self.n_states == self.n_all
 
     def add(self, states) -> None:
         """States of the layer (n, n_units); those that the sum holds are not added again."""
@@ -121,11 +124,11 @@ class Beam:
             for part in np.array_split(chosen, -(-chosen.size // self._at_once())):
                 self._insert(*self._neighbours(self._keys[part]))
 
-    def states(self, order=slice(None)) -> tuple[np.ndarray, np.ndarray]:
+    def states(self) -> tuple[np.ndarray, np.ndarray]:
         """Those that are held, (n, n_units), and log p* of each."""
-        keys = self._keys[: self.n_states][order]
-        logs = self._logs[: self.n_states][order] + self.small.log_scale
-        return self._values[self._indices_of(keys)].reshape(len(keys), -1), logs
+        indices = self._indices_of(self._keys[: self.n_states])
+        logs = self._logs[: self.n_states] + self.small.log_scale
+        return self._values[indices].reshape(len(indices), -1), logs
 
     def _at_once(self):
         fields = len(self.small.visible) if self._tables is None else 1
@@ -152,19 +155,17 @@ class Beam:
     def _insert(self, keys, logs):
         needed = self.n_states + len(keys)
         if needed > len(self._keys):  # room for twice as many
-            kept, values = self._keys[: self.n_states], self._logs[: self.n_states]
-            self._keys, self._logs = (
-                np.empty((2 * needed, self._n_words), np.uint64),
-                np.empty(2 * needed),
+            more = 2 * needed - len(self._keys)
+            self._keys = np.pad(self._keys, ((0, more), (0, 0)))
+            self._logs, self._expanded = (
+                np.pad(self._logs, (0, more)),
+                np.pad(self._expanded, (0, more)),
             )
-            self._expanded = np.concatenate([
-                self._expanded[: self.n_states], np.zeros(2 * needed - self.n_states, bool)
-            ])  # fmt: skip
             self._table = np.full(1 << (4 * needed).bit_length(), -1)
-            kernel.insert(kept, values, self._table, self._keys, self._logs, 0)
-        self.n_states = kernel.insert(
-            keys, logs, self._table, self._keys, self._logs, self.n_states
-        )
+            held = self._keys[: self.n_states], self._logs[: self.n_states]
+            kernel.insert(*held, self._table, self._keys, self._logs, 0)
+        arrays = self._table, self._keys, self._logs
+        self.n_states = kernel.insert(keys, logs, *arrays, self.n_states)
 
     def _indices(self, states):
         """Which of its values each unit has, (n, n_units), of states."""
@@ -180,10 +181,8 @@ class Beam:
         return packed.view("<u8").astype(np.uint64)
 
     def _indices_of(self, keys):
-        bits = np.unpackbits(keys.astype("<u8").view(np.uint8), axis=1, bitorder="little")[
-            :, : self._n_units * self._digits
-        ]
-        digits = bits.reshape(len(keys), self._n_units, self._digits)
+        bits = np.unpackbits(keys.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+        digits = bits[:, : self._n_units * self._digits].reshape(-1, self._n_units, self._digits)
         return digits @ (1 << np.arange(self._digits))
 
 

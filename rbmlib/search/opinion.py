@@ -28,13 +28,15 @@ from ..sampling.sample import TemperedSample
 from .beam import Beam, descents, likeliest
 from .local_masses import MOST_MODES, SURE, local_masses
 
-SHARE, FLOOR, ON_REQUEST = 0.1, 5e7, 2e9  # of a run's work; ns that any run, or a call, affords
+SHARE, FLOOR, ON_REQUEST = 0.1, 5e7, 4e9  # of a run's work; ns that any run, or a call, affords
 MORE = 4  # times as many states, where a sum that still grows lies above the value
 SWEEP, OF_SWEEP = 150.0, 0.08  # ns of a sweep of a chain, and of each weight in it
-LOOK, OF_LOOK = 300.0, 1.2  # ns of a state of the sum, and of each unit of the other layer
+LOOK, OF_LOOK = 400.0, 1.2  # ns of a state of the sum, and of each unit of the other layer
 SLOW = 10.0  # times that, of layers without a compiled loop
-HUNT, OF_HUNT = 5e6, 3000.0  # ns of a hunt for modes, and of each weight in it
-MASSES = (40, 60), (20, 30)  # chains and steps of a mode, most and fewest
+HUNT, OF_HUNT = 1e7, 1.5e4  # ns of a hunt for modes, and of each weight in it
+PATH, OF_PATH = 1e7, 400.0  # ns of the loops of a path about a mode, and of each weight in them
+MASSES = (40, 60), (20, 30)  # chains and steps of a mode: the first that work allows
+FEWEST_MODES = 2  # ... of so many
 FIRST, MOST_STATES = 1024, 2_000_000  # states of the first look at the sum, and of the last
 SEEDS = 1000  # states of the run, at most
 SETTLED = 1e-4  # nats that a sum gains while it doubles, twice, before it ends
@@ -68,7 +70,7 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
         Whose target's log Z was estimated.
     estimate : Estimate
         Its states are among those from which the sum is grown; without them (of a file, say) it
-        is grown from descents at zero temperature alone.
+        is grown from descents at zero temperature alone. One that was refuted is returned as it is.
     n_states : int, optional
         How many states are looked at; by default what takes some two seconds.
     rng : int, Generator or None
@@ -99,6 +101,8 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
     checks.instance("estimate", estimate, Estimate, "what an estimator returned")
     if n_states is not None:
         n_states = checks.count("n_states", n_states)
+    if estimate.settings.get("second_opinion", {}).get("verdict") == "refuted":
+        return estimate
     return with_opinion(estimate, _opinion(path, estimate, ON_REQUEST, n_states, rng))
 
 
@@ -133,7 +137,8 @@ def with_opinion(estimate: Estimate, opinion: Opinion) -> Estimate:
     if not refuted:
         return estimate
     warn(f"{estimate.method}: do not trust it: {text}. Give it {REMEDY}")
-    low = opinion.log_sum if _beyond(opinion.log_sum, estimate) else opinion.log_local_lower
+    by_sum = opinion.complete or _beyond(opinion.log_sum, estimate)
+    low = (opinion.log_sum if by_sum else opinion.log_local_lower) - MARGIN
     gap = abs(low - estimate.log_z)
     estimate.settings["disagreement"] = max(gap, estimate.settings.get("disagreement", 0.0))
     error = math.hypot(estimate.std_error, gap)
@@ -149,6 +154,7 @@ def _opinion(path, estimate, work, n_states, rng) -> Opinion:
     beam.add(np.concatenate([descents(beam.small, rng), *_own_states(beam, estimate)]))
     slow = SLOW if in_bits(model) is None else 1.0
     price = slow * (LOOK + OF_LOOK * len(beam.small.visible))
+    work /= 2  # for the sum, and for local masses
     limit = int(min(MOST_STATES, work / price)) if n_states is None else n_states
     settled = _grown(beam, limit)
     found = _of_sum(beam, settled, estimate)
@@ -157,17 +163,16 @@ def _opinion(path, estimate, work, n_states, rng) -> Opinion:
     bits = in_bits(model)
     if found.verdict != "cannot tell" or bits is None:
         return found
-    left = work - HUNT - OF_HUNT * bits.weights.size
-    (n_chains, n_steps), fewest = MASSES
-    each = SWEEP + OF_SWEEP * bits.weights.size
-    if left < 2 * math.prod(fewest) * each:
-        return found
-    n_modes = int(min(MOST_MODES, left / (n_chains * n_steps * each)))
-    if n_modes < 2:
-        (n_chains, n_steps), n_modes = fewest, int(left / (math.prod(fewest) * each))
-    with using(progress=False):
-        masses = local_masses(bits, rng, n_modes=n_modes, n_chains=n_chains, n_steps=n_steps)
-    return _of_masses(masses, found, estimate)
+    size, left = bits.weights.size, work - HUNT - OF_HUNT * bits.weights.size
+    for n_chains, n_steps in MASSES:
+        price = PATH + OF_PATH * size + n_chains * n_steps * (SWEEP + OF_SWEEP * size)
+        if (n_modes := int(min(MOST_MODES, left / price))) >= FEWEST_MODES:
+            with using(progress=False):
+                masses = local_masses(
+                    bits, rng, n_modes=n_modes, n_chains=n_chains, n_steps=n_steps
+                )
+            return _of_masses(masses, found, estimate)
+    return found
 
 
 def _own_states(beam, estimate):
@@ -185,6 +190,8 @@ def _own_states(beam, estimate):
 
 def _grown(beam, limit) -> bool:
     """Whether a sum of ``limit`` states more, at most, has come to its end."""
+    if beam.n_all * beam.n_neighbours <= limit:  # all states, sooner than it settles
+        beam.grow(limit)
     calm, looked = 0, 0
     while calm < 2 and looked < limit and not beam.complete:
         before, step = beam.log_sum, min(max(FIRST, looked), limit - looked)
@@ -193,12 +200,12 @@ def _grown(beam, limit) -> bool:
     return calm == 2 or beam.complete
 
 
-def _beyond(log_sum, estimate, margin=MARGIN) -> bool:
+def _beyond(log_sum, estimate) -> bool:
     """Whether a value that log Z exceeds lies above the interval, or what stands for one."""
     high = estimate.interval[1]
     if not math.isfinite(high):
         high = estimate.log_z + SURE * estimate.std_error
-    return bool(log_sum > high + margin)
+    return bool(log_sum > high + MARGIN)
 
 
 def _of_sum(beam, settled, estimate) -> Opinion:

@@ -1,0 +1,215 @@
+"""A second opinion refutes runs that missed a mode, and lets right ones be."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import rbmlib as rl
+from rbmlib.search.local_masses import local_masses
+
+pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
+
+
+def ferromagnet(n_visible, n_hidden, coupling=2.0, odds=5.0):
+    """Two modes, all spins up or down, of unequal weight; and the rates of the heavier one."""
+    each = coupling / math.sqrt(n_visible * n_hidden)
+    field = math.log(odds) / 2 / n_visible
+    weights, zeros = np.full((n_visible, n_hidden), each), np.zeros(n_hidden)
+    rbm = rl.BernoulliRBM.from_spins(weights, np.full(n_visible, field), zeros)
+    up = np.ones((1, n_visible))
+    for _ in range(50):
+        up = rbm.visible_mean(rbm.hidden_mean(up))
+    return rbm, np.log(up[0] / (1 - up[0]))
+
+
+NARROW, BASE = ferromagnet(30, 10)
+LOG_Z = rl.exact(NARROW).log_z
+PATH, MISLED = rl.GeometricPath(NARROW), rl.GeometricPath(NARROW, BASE)
+WIDE, BASE_OF_WIDE = ferromagnet(120, 40)  # 2**40 hidden states
+
+
+def verdict(estimate):
+    return estimate.settings["second_opinion"]["verdict"]
+
+
+RUNS = {
+    "ais": lambda path: rl.ais(path, rl.schedules.linear(100), 100, rng=1),
+    "bar": lambda path: rl.bar(path, rl.schedules.linear(100), 200, rng=1, start="chains"),
+    "smc": lambda path: rl.smc(path, rl.schedules.linear(100), 200, rng=1),
+    "tempering": lambda path: rl.mbar_of_sample(
+        rl.parallel_tempering(path, np.linspace(0, 1, 6), 10, 300, rng=1)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_that_missed_a_mode_is_refuted(name):
+    """From a base of the heavier of two modes: the other has a sixth of Z."""
+    with pytest.warns(rl.ConvergenceWarning, match="1,024 hidden states lies .* above this value"):
+        run = RUNS[name](MISLED)
+    assert run.log_z < LOG_Z - 0.1
+    assert verdict(run) == "refuted"
+    assert not run.converged
+    assert math.isinf(run.interval[1])
+    assert LOG_Z - 1e-5 < run.interval[0] < LOG_Z
+    assert run.std_error > LOG_Z - run.log_z - 1e-5
+    assert run.settings["disagreement"] > LOG_Z - run.log_z - 1e-5
+    assert list(run.checks.values())[-1] is False
+    assert "refuted" in str(run)
+
+
+def test_a_right_run_is_left_as_it_is():
+    run = rl.ais(PATH, rl.schedules.linear(1000), 500, rng=0)
+    bare = replace(run, settings={k: v for k, v in run.settings.items() if k != "second_opinion"})
+    again = rl.check(PATH, bare)
+    for one in (run, again):
+        assert verdict(one) == "agrees"
+        assert (one.log_z, one.std_error, one.interval, one.converged) == (
+            bare.log_z, bare.std_error, bare.interval, True,
+        )  # fmt: skip
+    assert run.settings["second_opinion"]["complete"]
+    assert abs(run.settings["second_opinion"]["log_sum"] - LOG_Z) < 1e-9
+
+
+def made(log_z, std_error=0.01, **more):
+    interval = (log_z - 2 * std_error, log_z + 2 * std_error)
+    return rl.Estimate("made", log_z, std_error, interval, **more)
+
+
+@pytest.mark.parametrize(
+    ("off", "said"),
+    [(0.0, "agrees"), (0.015, "agrees"), (-0.015, "agrees"), (-0.03, "refuted"), (0.03, "refuted")],
+)
+def test_a_sum_over_all_states_judges_both_ways(off, said):
+    found = rl.check(PATH, made(LOG_Z + off))
+    assert verdict(found) == said
+    assert found.converged == (said == "agrees")
+    assert found.interval[0] < LOG_Z < found.interval[1]
+    assert found.std_error < 0.04
+
+
+@pytest.mark.parametrize(
+    ("off", "said"), [(-0.1, "refuted"), (-0.01, "cannot tell"), (0.02, "agrees"), (0.5, "cannot")]
+)
+def test_a_sum_of_some_states_judges_from_below(off, said):
+    """At 2^40 states: log Z is a double sum over how many units are on."""
+    n, m, w = *WIDE.weights.shape, WIDE.weights[0, 0]
+    on = np.arange(m + 1)
+    choices = np.array(
+        [math.lgamma(m + 1) - math.lgamma(k + 1) - math.lgamma(m - k + 1) for k in on]
+    )
+    fields = WIDE.visible_bias[0] + w * on
+    logs = choices + WIDE.hidden_bias[0] * on + n * np.logaddexp(0, fields)
+    log_z = np.logaddexp.reduce(logs) + WIDE.log_scale
+    found = rl.check(rl.GeometricPath(WIDE), made(log_z + off, 0.03 if off > -0.05 else 0.01))
+    opinion = found.settings["second_opinion"]
+    assert log_z - 0.02 < opinion["log_sum"] <= log_z
+    assert not opinion["complete"]
+    assert opinion["verdict"].startswith(said)
+
+
+def test_a_sum_above_the_value_never_agrees():
+    log_sum = rl.check(PATH, made(LOG_Z)).settings["second_opinion"]["log_sum"]
+    few = rl.check(PATH, made(LOG_Z - 1e-3), n_states=100)
+    assert few.settings["second_opinion"]["n_states"] < 1024
+    assert verdict(few) != "agrees" or few.settings["second_opinion"]["log_sum"] <= few.log_z
+    assert abs(log_sum - LOG_Z) < 1e-9
+
+
+def test_local_masses_are_unbiased():
+    exact = rl.exact(NARROW).log_z
+    runs = [local_masses(NARROW, rng=seed) for seed in range(100)]
+    values = np.exp([run.log_z - exact for run in runs])
+    error = values.std(ddof=1) / math.sqrt(len(values))
+    assert abs(values.mean() - 1) < 4 * error
+    assert error < 0.02
+    inside = [run.log_lower < exact for run in runs]
+    assert np.mean(inside) > 0.97
+
+
+def test_local_masses_of_a_mode_are_a_part_of_z():
+    """Of the heavier of two modes: those states of which most units are on."""
+    share = (NARROW.exact_samples(200_000, rng=0).mean(axis=1) > 0.5).mean()
+    runs = [local_masses(NARROW, rng=seed, n_modes=1) for seed in range(100)]
+    values = np.exp([run.log_z - LOG_Z for run in runs])
+    assert {run.n_modes for run in runs} == {1}
+    assert abs(values.mean() - share) < 0.005 + 4 * values.std(ddof=1) / 10
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        (rl.Spins(np.zeros(12)), rl.Spins(np.linspace(0, 1, 8))),
+        (rl.Bits(np.zeros(12)), rl.Categories(np.linspace(0, 1, 9), 3)),
+        (rl.Normal(np.zeros(5)), rl.Bits(np.linspace(0, 1, 8))),
+    ],
+    ids=["spins", "categories", "normal"],
+)
+def test_models_of_other_units(layers):
+    weights = np.random.default_rng(0).normal(scale=0.5, size=[*map(len, layers)])
+    rbm = rl.RBM(*layers, weights)
+    path, exact = rl.GeometricPath(rbm), rl.exact(rbm).log_z
+    run = rl.ais(path, rl.schedules.linear(300), 200, rng=0)
+    assert verdict(run) == "agrees"
+    assert abs(run.settings["second_opinion"]["log_sum"] - exact) < 1e-8
+    assert verdict(rl.check(path, made(exact - 0.1))) == "refuted"
+
+
+def test_what_cannot_be_counted_is_not_checked():
+    path = rl.LeakinessPath(rl.testsystems.orthogonal_leaky_rbm(8, 3))
+    run = rl.ais(path, rl.schedules.linear(50), 50, rng=0)
+    assert "second_opinion" not in run.settings
+    found = rl.check(path, run)
+    assert verdict(found) == "not checked"
+    assert (found.converged, found.checks) == (run.converged, run.checks)
+
+
+def test_estimates_within_an_estimator_are_not_asked(monkeypatch):
+    from rbmlib.search import opinion
+
+    asked = []
+    of_sum = opinion._of_sum
+    monkeypatch.setattr(opinion, "_of_sum", lambda *a: asked.append(1) or of_sum(*a))
+    rl.smc(PATH, n_steps=500, n_chains=50, rng=0)  # which runs a pilot of `ais`
+    rl.nrpt(PATH, n_sweeps=300, rng=0)
+    assert len(asked) == 2
+    with rl.using(second_opinion=False):
+        run = rl.ais(MISLED, rl.schedules.linear(100), 100, rng=1)
+    assert len(asked) == 2
+    assert "second_opinion" not in run.settings
+
+
+def test_the_same_seed_gives_the_same_verdict():
+    run = rl.ais(rl.GeometricPath(WIDE, BASE_OF_WIDE), rl.schedules.linear(50), 50, rng=0)
+    with rl.using(n_threads=2):
+        again = rl.ais(rl.GeometricPath(WIDE, BASE_OF_WIDE), rl.schedules.linear(50), 50, rng=0)
+    assert run.settings["second_opinion"] == again.settings["second_opinion"]
+
+
+def test_a_saved_estimate_keeps_its_opinion(tmp_path):
+    run = RUNS["ais"](MISLED)
+    run.save(tmp_path / "run.json")
+    loaded = rl.Estimate.load(tmp_path / "run.json")
+    assert loaded.settings["second_opinion"] == run.settings["second_opinion"]
+    assert rl.check(MISLED, loaded) is loaded
+    assert (
+        verdict(rl.check(MISLED, replace(loaded, settings={}, std_error=0.01, interval=(0.0, 1.0))))
+        == "refuted"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "says"),
+    [
+        ({"path": NARROW}, TypeError, "path is a BernoulliRBM: expected an annealing path"),
+        ({"estimate": 3.0}, TypeError, "estimate is a float: expected what an estimator returned"),
+        ({"rng": "seed"}, (TypeError, ValueError), "rng is"),
+        ({"n_states": 0}, ValueError, "n_states is 0: expected a whole number, 1 or more"),
+    ],
+)
+def test_wrong_arguments(given, error, says):
+    right = {"path": PATH, "estimate": made(LOG_Z)}
+    with pytest.raises(error, match=says):
+        rl.check(**(right | given))
