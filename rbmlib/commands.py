@@ -219,9 +219,7 @@ def _as_text(model: str, rbm, estimate: Estimate) -> str:
         for text, ok in settings["checks"].items():
             lines.append(f"check        {'ok  ' if ok else 'FAIL'} {text}")
     lines.append(f"verdict      {settings['verdict']}")
-    compiling = settings.get("compile_seconds", 0.0)
-    of_which = f", of which compiling {compiling:.1f}" if compiling else ""
-    return "\n".join([*lines, f"seconds      {estimate.seconds:.1f}{of_which}"])
+    return "\n".join([*lines, f"seconds      {estimate.seconds:.1f}"])
 
 
 def _interval(estimate: Estimate) -> str:

@@ -1,6 +1,7 @@
 """Shared by tests: the repository, its notebooks, empty data folders, `log_z` without covers."""
 
 import json
+import math
 import signal
 from importlib import import_module
 from pathlib import Path
@@ -28,7 +29,15 @@ def read_notebook():
 
 
 @pytest.fixture
-def without_cover(monkeypatch):
+def without_sum(monkeypatch):
+    """In `log_z` no sum over states is made: what its chains say of each other."""
+    rounds = import_module("rbmlib.automatic.rounds")
+    monkeypatch.setattr(rounds, "grown", lambda *_: SimpleNamespace(log_sum=-math.inf))
+    monkeypatch.setattr(rounds, "Summed", SimpleNamespace(of=lambda *_: None))
+
+
+@pytest.fixture
+def without_cover(monkeypatch, without_sum):
     """In `log_z` no mode has a base of its own: what its checks then see."""
     from rbmlib.automatic.cover import Cover
 

@@ -16,10 +16,12 @@ from helpers_stats import (
     state_index,
     two_sided,
 )
+from scipy.linalg import block_diag
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM
 from rbmlib.estimators.reverse_ais import checked_start
+from rbmlib.models.enumeration import log_densities, states
 
 SHAPES = [(1, 1), (1, 4), (3, 5), (5, 3), (9, 2), (2, 9), (11, 11)]
 
@@ -49,7 +51,7 @@ def test_log_z_is_the_sum_over_all_pairs(shape, log_scale):
 
 @pytest.mark.parametrize("shape", [(700, 13), (13, 700)])
 def test_many_blocks_and_many_factors(shape):
-    """Eight blocks; 700 softplus terms a state, more than one product of factors."""
+    """700 softplus terms a state, more than one product of factors."""
     rbm = make(*shape, spread=0.4)
     w, b, a = rbm.weights, rbm.visible_bias, rbm.hidden_bias
     if shape[0] < shape[1]:
@@ -80,8 +82,79 @@ def test_strong_weights_do_not_overflow():
     assert rl.exact(rbm).log_z == pytest.approx(np.log(2.0**50 + 1), abs=1e-9)
 
 
+@pytest.mark.parametrize(("shape", "spread"), [((30, 12), 10.0), ((30, 12), 60.0), ((90, 17), 1.5)])
+def test_large_weights_and_more_than_one_logarithm_a_state(shape, spread):
+    """Products of factors are cut before they overflow; above 600 nats of a unit none is made."""
+    rbm = make(*shape, spread=spread)
+    h = all_states(shape[1])
+    terms = h @ rbm.hidden_bias + np.logaddexp(0, rbm.visible_bias + h @ rbm.weights.T).sum(axis=1)
+    assert rl.exact(rbm).log_z == pytest.approx(log_sum(terms), rel=1e-13)
+
+
+def test_units_far_below_zero_count_nothing():
+    """exp(bias) underflows, and so does the unit's factor but for its 1."""
+    rbm = BernoulliRBM(make(20, 12).weights, np.full(20, -900.0), np.linspace(-1, 1, 12))
+    wanted = np.logaddexp(0, rbm.hidden_bias).sum()
+    assert rl.exact(rbm).log_z == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("kinds", [(rl.Spins, rl.Spins), (rl.Bits, rl.Spins), (rl.Spins, rl.Bits)])
+def test_spins_are_summed_as_bits_are(kinds):
+    """Against the sum term by term, of more states than a block has."""
+    visible, hidden = (
+        kind(make(20, 12).visible_bias[:n]) for kind, n in zip(kinds, (20, 12), strict=True)
+    )
+    rbm = rl.RBM(visible, hidden, make(20, 12).weights, log_scale=1.25)
+    h = states(hidden, np.arange(2**12))
+    terms = hidden.own(h) + visible.cumulant(h @ rbm.weights.T + visible.bias)
+    np.testing.assert_allclose(log_densities(rbm), terms, rtol=1e-12)
+    assert rl.exact(rbm).log_z == pytest.approx(log_sum(terms) + 1.25, abs=1e-11)
+
+
+def union(*models, free=(0, 0), seed=0):
+    """One model of several that no weight connects, its units in random order."""
+    weights = block_diag(*(model.weights for model in models), np.zeros(free))
+    rng = np.random.default_rng(seed)
+    b = np.concatenate([*(model.visible_bias for model in models), rng.normal(size=free[0])])
+    a = np.concatenate([*(model.hidden_bias for model in models), rng.normal(size=free[1])])
+    v, h = (rng.permutation(n) for n in weights.shape)
+    rbm = BernoulliRBM(weights[v][:, h], b[v], a[h], log_scale=2.0)
+    alone = (
+        np.logaddexp(0, b[b.size - free[0] :]).sum() + np.logaddexp(0, a[a.size - free[1] :]).sum()
+    )
+    return rbm, alone + 2.0
+
+
+def test_log_z_of_a_union_is_the_sum_over_its_connected_parts():
+    """40 parts of 3 x 2 units, 50 x 12, 4 x 60, and units without weights."""
+    models = [make(3, 2, seed=seed) for seed in range(40)]
+    models += [make(50, 12, seed=50), make(4, 60, seed=51)]
+    rbm, free = union(*models, free=(7, 5))
+    estimate = rl.exact(rbm)
+    wanted = free + sum(rl.exact(model).log_z for model in models)
+    assert estimate.log_z == pytest.approx(wanted, abs=1e-10)
+    assert estimate.settings["n_states"] == 40 * 2**2 + 2**12 + 2**4
+
+
+def test_potts_units_are_connected_by_any_of_their_columns():
+    weights = np.zeros((4, 6))
+    weights[0, 0], weights[3, 2], weights[1, 4] = 1.0, -2.0, 0.5  # units 0; 1 of the hidden layer
+    rng = np.random.default_rng(3)
+    rbm = rl.RBM(rl.Spins(rng.normal(size=4)), rl.Categories(rng.normal(size=6), q=3), weights)
+    h = states(rbm.hidden, np.arange(9))
+    terms = rbm.hidden.own(h) + rbm.visible.cumulant(h @ weights.T + rbm.visible_bias)
+    assert rl.exact(rbm).log_z == pytest.approx(log_sum(terms), abs=1e-12)
+    assert rl.exact(rbm).settings["n_states"] == 3 + 2
+
+
+def test_a_part_that_is_too_large_is_named():
+    rbm, _ = union(make(40, 31), make(3, 2))
+    with pytest.raises(ValueError, match=r"40 visible and 31 hidden.*rl\.ais"):
+        rl.exact(rbm)
+
+
 def test_one_thread_equals_two():
-    rbm = make(30, 13)
+    rbm = make(30, 18)
     assert rl.exact(rbm, n_threads=1).log_z == rl.exact(rbm, n_threads=2).log_z
 
 

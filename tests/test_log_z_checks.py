@@ -103,7 +103,7 @@ def test_chains_go_where_the_error_is(monkeypatch):
 @pytest.mark.parametrize(
     ("given", "advised"), [({}, True), ({"data": np.eye(12)}, False), ({"path": None}, False)]
 )
-def test_data_are_advised_where_none_were_given(given, advised):
+def test_data_are_advised_where_none_were_given(given, advised, without_sum):
     """A run that is far too short: what may help is more steps, and data if a model came alone."""
     rbm = hopfield_rbm(12, 4, strength=9.0, rng=0)
     model = rl.GeometricPath(rbm) if "path" in given else rbm

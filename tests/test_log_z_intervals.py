@@ -35,7 +35,7 @@ def holds(interval, value) -> bool:
 
 
 @pytest.mark.statistical
-def test_intervals_of_runs_that_pass_cover():
+def test_intervals_of_runs_that_pass_cover(without_sum):
     rbm = rl.testsystems.random_rbm(30, 10, coupling=6.0, rng=1)
     exact = rl.exact(rbm).log_z
     for n_steps in (20, 100):

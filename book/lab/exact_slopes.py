@@ -8,20 +8,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from scipy.interpolate import PchipInterpolator
 
-from rbmlib._kernels import float_sums
-from rbmlib.models import BernoulliRBM
-from rbmlib.models.enumeration import can_enumerate
+from rbmlib.models.enumeration import can_enumerate, log_densities
 from rbmlib.numerics import cut, expit
 from rbmlib.paths import GeometricPath
 from rbmlib.schedules.fixed import decelerate, linear, sm08
 
 BATCH = 5000  # draws at a time: 30 MB of visible units
-LANES = 64  # products that are carried side by side, so that any processor rounds them alike
-GROUP = 8  # of them are multiplied before a logarithm is taken
 
 
 class SlopeVariance(NamedTuple):
@@ -59,77 +54,6 @@ def slope_variance(path: GeometricPath, beta: float, n_draws: int, rng) -> Slope
     error = np.sqrt(max(fourth - g**2, 0.0) / n_draws)
     log_z = top + np.log(cumulative[-1]) + rbm.log_scale
     return SlopeVariance(float(log_z), float(x.mean()), float(g), float(error))
-
-
-def log_densities(rbm: BernoulliRBM) -> np.ndarray:
-    """log p*(h) of all hidden states (2**n_hidden,), bit j of the index being unit j."""
-    bits = min(rbm.n_hidden, float_sums.BLOCK_BITS)
-    n_chunks = -(-rbm.n_visible // LANES)
-    empty = n_chunks * LANES - rbm.n_visible
-    shape = n_chunks, LANES
-    rows = np.pad(rbm.weights.T, ((0, 0), (0, empty))).reshape(rbm.n_hidden, *shape)
-    factors = np.exp(np.stack([rows, -rows]))
-    other = np.pad(rbm.visible_bias, (0, empty), constant_values=-np.inf).reshape(shape)
-    logs = np.empty((2 ** (rbm.n_hidden - bits), 2**bits))
-    for block, out in enumerate(logs):
-        log_density_of_factors(factors, rbm.hidden_bias, other, block, out)
-        if not np.all(np.isfinite(out)):  # a product has overflown
-            float_sums.log_density_block(
-                np.ascontiguousarray(rbm.weights.T), rbm.hidden_bias, rbm.visible_bias, block, out
-            )
-    return logs.ravel()
-
-
-@numba.njit(nogil=True, error_model="numpy")
-def log_density_of_factors(factors, row_bias, other_bias, block, out):
-    """As `float_sums.log_density_block`, some 20 times as fast: without an exponential function.
-
-    The other layer's exp(field) is multiplied by a row of ``factors`` at each step, and the
-    products of 1 + exp(field) need a few logarithms a state. Products may overflow where fields
-    are far above zero: ``out`` is infinite there, and that is the one to call.
-
-    Parameters
-    ----------
-    factors : array (2, n_units, n_chunks, LANES)
-        exp of plus and of minus the weights of each unit, filled up with ones.
-    other_bias : array (n_chunks, LANES)
-        Filled up with -inf.
-    """
-    _, n_units, n_chunks, _ = factors.shape
-    bits = 0
-    while (1 << bits) < out.size:
-        bits += 1
-    e = np.exp(other_bias)
-    linear = 0.0
-    for j in range(bits, n_units):
-        if (block >> (j - bits)) & 1:
-            linear += row_bias[j]
-            e *= factors[0, j]
-    products, row = np.empty(LANES), np.ones((n_chunks, LANES))
-    state = 0
-    for count in range(out.size):
-        if count:
-            j, rest = 0, count
-            while (rest & 1) == 0:
-                rest >>= 1
-                j += 1
-            off = (state >> j) & 1
-            linear += -row_bias[j] if off else row_bias[j]
-            state ^= 1 << j
-            row = factors[off, j]
-        products[:] = 1.0
-        for c in range(n_chunks):
-            for k in range(LANES):
-                here = e[c, k] * row[c, k]
-                e[c, k] = here
-                products[k] *= 1.0 + here
-        total = linear
-        for start in range(0, LANES, GROUP):
-            product = 1.0
-            for k in range(start, start + GROUP):
-                product *= products[k]
-            total += np.log(product)
-        out[state] = total
 
 
 def curve(betas, g, n_points: int = 2001) -> tuple[np.ndarray, np.ndarray]:

@@ -31,12 +31,31 @@ def _add_active_rows(v, weights, out):
 
 
 # over all states of one layer -----------------------------------------------------------------
-#
-# In Gray-code order, one weight row a step. States are cut in blocks of 2**10 that share their
-# high bits; within a block the field of the other layer changes by one row a step, and starts
-# afresh in the next block, so that rounding does not build up.
 
-BLOCK_BITS = 10
+QUAD = 4  # units whose factors are multiplied before the product is stored
+TILE = 16, 128  # states at a time: their products stay in the cache
+
+
+@njit
+def multiply(low, high, out):
+    """Fill ``out`` (n_high, n_low) with the products over units i of 1 + low[i, l] high[h, i].
+
+    The number of units is a multiple of `QUAD`, n_high and n_low are powers of two.
+    """
+    n, n_low = low.shape
+    rows, columns = min(TILE[0], len(high)), min(TILE[1], n_low)
+    out[:] = 1.0
+    for first in range(0, len(high), rows):
+        for start in range(0, n_low, columns):
+            for i in range(0, n, QUAD):
+                for h in range(first, first + rows):
+                    y0, y1, y2, y3 = high[h, i], high[h, i + 1], high[h, i + 2], high[h, i + 3]
+                    for k in range(start, start + columns):
+                        one = (1.0 + low[i, k] * y0) * (1.0 + low[i + 1, k] * y1)
+                        other = (1.0 + low[i + 2, k] * y2) * (1.0 + low[i + 3, k] * y3)
+                        out[h, k] *= one * other
+
+
 FACTORS = 512  # factors of at most 2 multiplied before a logarithm is taken: 2**512 is safe
 
 
@@ -51,40 +70,6 @@ def _sum_softplus(y):
             product *= 1.0 + np.exp(-abs(y[i]))
         total += linear + np.log(product)
     return total
-
-
-@njit
-def log_density_block(rows, row_bias, other_bias, block, out):
-    """Fill ``out`` (2**bits,) with log p*(s) of the states s = block * 2**bits + index.
-
-    ``rows`` (n_units, n_other): weights of each unit of the summed layer; ``row_bias`` its
-    biases; ``other_bias`` those of the layer that is summed analytically. Bit j of the state
-    is unit j.
-    """
-    n_units, n_other = rows.shape
-    bits = 0
-    while (1 << bits) < out.size:
-        bits += 1
-    y = other_bias.copy()
-    linear = 0.0
-    for j in range(bits, n_units):
-        if (block >> (j - bits)) & 1:
-            linear += row_bias[j]
-            for i in range(n_other):
-                y[i] += rows[j, i]
-    state = 0
-    out[0] = linear + _sum_softplus(y)
-    for count in range(1, out.size):
-        j, rest = 0, count
-        while (rest & 1) == 0:
-            rest >>= 1
-            j += 1
-        sign = -1.0 if (state >> j) & 1 else 1.0
-        for i in range(n_other):
-            y[i] += sign * rows[j, i]
-        linear += sign * row_bias[j]
-        state ^= 1 << j
-        out[state] = linear + _sum_softplus(y)
 
 
 # over samples of functions that many temperatures share, from one scalar a sample --------------

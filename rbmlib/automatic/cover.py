@@ -50,19 +50,22 @@ CERTAIN = 1e-5  # least probability of a state of a unit in a component
 WITHIN = 15.0  # nats below the heaviest mode, at most
 
 
-def first_base(rbm, mean_field, modes, source) -> np.ndarray:
-    """Visible biases: the ``mean_field`` fit, or rates of the modes, the heavier with more weight.
+def first_base(rbm, candidates, modes, source) -> np.ndarray:
+    """Visible biases: the first of the ``candidates``, or one that is better.
 
-    The mean of the log-weights of a short pilot decides, a lower bound on log Z in expectation
-    whatever the base, so that the higher is the better one. It needs no chain of great weight.
+    Another of them, or rates of the modes, the heavier with more weight. The mean of the
+    log-weights of a short pilot decides, a lower bound on log Z in expectation whatever the base,
+    so that the higher is the better one. It needs no chain of great weight.
     """
     weights = np.exp((modes.log_z - modes.log_z[0]) / TEMPERATURE)
-    candidates = [mean_field, rounded(smoothed(weights @ modes.visible / weights.sum(), SMOOTHING))]
+    of_modes = rounded(smoothed(weights @ modes.visible / weights.sum(), SMOOTHING))
+    candidates = [*candidates, of_modes]
     paths = [GeometricPath(rbm, bias) for bias in candidates]
     logs = [_pilot(path, FIRST_CHAINS, FIRST_STEPS, source)[1] for path in paths]
-    (kept, kept_error), (other, other_error) = map(_mean, logs)
-    gain = other - kept
-    return candidates[int(gain > max(BETTER, SURE * math.hypot(kept_error, other_error)))]
+    means, errors = zip(*map(_mean, logs), strict=True)
+    best = int(np.argmax(means))
+    surely = SURE * math.hypot(errors[0], errors[best])
+    return candidates[best if means[best] - means[0] > max(BETTER, surely) else 0]
 
 
 class Part(NamedTuple):

@@ -1,33 +1,38 @@
 """log Z of a trained model, checked from several sides: for those who just want the number.
 
-Small models are enumerated. Elsewhere a round is three runs of one length, with steps that a short
-pilot chose: AIS from one base, AIS from a second, broader base, and reverse AIS along the first
-path from the particles of both. Both directions of the first path are joined by Bennett's
-equation. A mode that one base loses shows as a disagreement, which no run's own error bar would
-show. Modes that both lose are sought by mean-field solutions from many starts, each with a lower
-bound on log Z. A pilot from a base about each says which of them the runs would miss: these get
-runs of their own, and Z is the sum of what all find, each in its part (`cover`).
+Parts that no weight connects are enumerated where they are small. Elsewhere states of the smaller
+layer are sought, and their p* is summed: what chains find outside is added to the sum, and where it
+holds nearly all of Z the answer has hardly an error bar (`summed`).
+
+A round is three runs of one length, with steps that a short pilot chose: AIS from one base, AIS
+from a second, broader base, and reverse AIS along the first path from the particles of both. Both
+directions of the first path are joined by Bennett's equation. A mode that one base loses shows as a
+disagreement, which no run's own error bar would show. Modes that both lose are sought by mean-field
+solutions from many starts, each with a lower bound on log Z. A pilot from a base about each says
+which of them the runs would miss: these get runs of their own, and Z is the sum of what all find,
+each in its part (`cover`).
 """
 
-import time
 from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
-from numba.core import event
 
 from .. import checks
 from ..context import Context
 from ..estimators import estimator
 from ..estimators.exact import exact
-from ..models.conversion import as_rbm_of_bits
+from ..models.conversion import as_rbm, as_rbm_of_bits
+from ..models.enumeration import in_bits, only, parts
+from ..models.layers import Spins
 from ..models.rbm import RBM
 from ..paths import Path, base_rate
 from ..results import Estimate, warn
-from .rounds import MAX_STEPS, N_CHAINS, Runs, compile_seconds, rounds
+from .rounds import MAX_STEPS, N_CHAINS, Runs, rounds
 from .verdict import Round, verdict
 
-EXACT_UNITS = 20
+EXACT_UNITS, MOST_EXACT_UNITS = 20, 26  # of a layer: enumerated, and if the budget allows
+STATE, OF_UNIT = 2e-8, 4e-10  # seconds of a state of a sum, and of each unit of the other layer
 BUDGET_SECONDS = 10.0
 MAX_SECONDS = 1e6  # 11 days
 FEWEST = 20  # chains
@@ -53,20 +58,22 @@ def log_z(
 
     Parameters
     ----------
-    rbm : BernoulliRBM or Path
+    rbm : BernoulliRBM, RBM of Spins, or Path
         A fitted BernoulliRBM of scikit-learn is taken too. Other models are given by a path to
         them: there is one base then, no modes are sought, and the best verdict is "wider than it
         looks".
     data : array (n_samples, n_visible), optional
-        Training data in [0, 1] for the base; without it a mean-field fit serves. A path brings its
-        own base.
+        Training data in [0, 1] (of Spins in [-1, 1]) for the base; without it, and where a pilot
+        finds it better by two nats, a mean-field fit serves. A path brings its own base.
     budget_seconds : float, optional
-        Aimed at, not guaranteed; 10 by default. Rounds of 250, 1,000, 4,000 ... steps are run,
-        each with random numbers of its own, until two in a row pass every check and the standard
-        error is at most 0.05. The last is the answer: one before it was chosen because it passed.
-        If the budget ends before, the last round takes what is left, with fewer chains of more
-        steps where weights would be uneven. Neither compilation, once after an installation, nor
-        enumeration (up to 20 units in a layer) counts.
+        Processor seconds, 10 by default: of work that is counted from sizes, so that the same
+        seed gives the same rounds on every machine; aimed at, not guaranteed. Rounds of 250, 1,000,
+        4,000 ... steps are run, each with random numbers of its own, until two in a row pass every
+        check and the standard error is at most 0.05. The last is the answer: one before it was
+        chosen because it passed. If the budget ends before, the last round takes what is left, with
+        fewer chains of more steps where weights would be uneven. Parts of the model that no weight
+        connects are enumerated where they have up to 20 units in a layer, or up to 26 if the budget
+        allows.
     n_steps : int, optional
         Temperatures of each run, instead of a budget: one round. The same seed then gives the
         same bits, and those of a run with a budget whose settings say the same steps and chains.
@@ -107,18 +114,18 @@ def log_z(
     True
     """
     is_path = isinstance(rbm, Path)
-    target = rbm if is_path else as_rbm_of_bits("rbm", rbm, RBM_MEANING)
+    target = rbm if is_path else as_rbm("rbm", rbm, RBM_MEANING)
     budget, n_steps, n_chains = _length(budget_seconds, n_steps, n_chains)
-    base = None if data is None else _base(target, data)
-    if enumerate_small and not is_path and min(target.weights.shape) <= EXACT_UNITS:
-        return _exact(target)
-    seed, started = _seed(rng), time.perf_counter()
-    with event.install_listener("numba:compile", event.TimingListener()) as timing:
-        runs = Runs(target, data, base, seed)
-        if n_steps is None:
-            ran = rounds(runs, budget, started, timing)
-        else:
-            ran = [runs(n_steps, n_chains)]
+    if not is_path:
+        target, data = _in_bits(target, data)
+    base, seed = None if data is None else _base(target, data), _seed(rng)
+    whole = target
+    if enumerate_small and not is_path:
+        target, data, base = _without_small_parts(target, data, base, budget or BUDGET_SECONDS)
+        if target is None:
+            return _exact(whole)
+    runs = Runs(target, data, base, seed)
+    ran = rounds(runs, budget) if n_steps is None else [runs(n_steps, n_chains)]
     last = ran[-1]
     if not last.passed:
         _warn_of(last, budget, can_have_data=not is_path and data is None)
@@ -126,11 +133,15 @@ def log_z(
         "rng": seed,
         "base": "of the path" if is_path else "mean field" if data is None else "base rate of data",
         "budget_seconds": budget,
-        "compile_seconds": compile_seconds(timing),
         "earlier_rounds": [earlier.n_steps for earlier in ran[:-1]],
         "verdict": verdict(last, data is not None),
     }
-    return _estimate(last, settings)
+    estimate = _estimate(last, settings)
+    if target is not whole:  # the states are those of some of the units
+        return replace(estimate, states=None)
+    if not is_path and isinstance(rbm, RBM) and isinstance(rbm.visible, Spins):
+        return replace(estimate, states=2.0 * estimate.states - 1)
+    return estimate
 
 
 def _estimate(last, settings):
@@ -171,6 +182,42 @@ def _exact(rbm):
 
 
 # what is asked for --------------------------------------------------------------------------
+
+
+def _in_bits(rbm, data):
+    """The model, and data of it, with Bits for Spins."""
+    if data is not None and isinstance(rbm.visible, Spins):
+        data = (np.asarray(data, float) + 1) / 2
+    bits = in_bits(rbm)
+    return as_rbm_of_bits("rbm", rbm if bits is None else bits, RBM_MEANING), data
+
+
+def _without_small_parts(rbm, data, base, budget: float):
+    """The model, data and base of the connected parts that are too large to enumerate.
+
+    log Z of the others is in its `log_scale`; None if there is no such part.
+    """
+    found = parts(rbm)
+    small = [_is_small(model, budget) for model in found.models]
+    if all(small):
+        return None, None, None
+    large = [units for units, one in zip(found.units, small, strict=True) if not one]
+    visible, hidden = (np.any(units, axis=0) for units in zip(*large, strict=True))
+    if visible.all() and hidden.all():
+        return rbm, data, base
+    known = [model.exact_log_z() for model, one in zip(found.models, small, strict=True) if one]
+    left = only(rbm, visible, hidden).with_(log_scale=found.free + sum(known))
+    if data is not None:
+        data, base = np.asarray(data)[:, visible], base[visible]
+    return left, data, base
+
+
+def _is_small(rbm, budget: float) -> bool:
+    """Whether its sum over states takes less than the budget, counted from sizes."""
+    units, others = sorted(rbm.weights.shape)
+    if units > MOST_EXACT_UNITS:
+        return False
+    return units <= EXACT_UNITS or 2.0**units * (STATE + OF_UNIT * others) <= budget
 
 
 def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None, int]:

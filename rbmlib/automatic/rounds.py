@@ -1,20 +1,21 @@
 """Rounds of `log_z`, ever longer, until they agree or a budget is over."""
 
 import math
-import time
 import warnings
 
 import numpy as np
 
+from ..models.enumeration import in_bits
 from ..models.mean_field import best_lower_bound
-from ..numerics import ChainStream, expit
+from ..models.rbm import RBM
+from ..numerics import expit
 from ..paths import GeometricPath, Path
 from ..paths.bases import mean_field_biases
 from ..results import ConvergenceWarning, enough
-from ..sampling.anneal import anneal, sweep
 from ..search import find_modes
-from .cover import Cover, cover, first_base
+from .cover import PILOT_FORWARD, Cover, cover, first_base, pilot_size
 from .parts import Joint, joined, run_part, work
+from .summed import Summed, grown
 from .verdict import Round
 
 CHAINS = 500, 100  # of a run; fewer where weights of the first would be uneven
@@ -26,6 +27,9 @@ FIRST_STEPS = 250  # of the first round
 GROWTH = 4  # of the steps from round to round
 ENOUGH = 0.05  # nats, the standard error at which rounds end
 LEAST_STEPS = 100  # of a round, however small the budget
+SWEEP, OF_UNIT, OF_WEIGHT = 1e-6, 1e-8, 1e-10  # seconds of a sweep of a chain, as measured
+SLOWER = 10.0  # times that, where no loop is compiled
+HUNT, OF_HUNT = 5e-3, 3e-6  # seconds of a hunt for modes, and of each weight in it
 N_ROWS = 20  # of data, where mean-field solutions begin
 
 
@@ -37,8 +41,9 @@ class Runs:
 
     def __init__(self, target, data, base, seed):
         self.seed, self.one_base = seed, isinstance(target, Path)
+        self.each, self.seconds = sweep_seconds(target), 0.0  # of a sweep, and of what begins
         if self.one_base:
-            self.first, self.bound = target, -math.inf
+            self.first, self.bound, self.beam = target, -math.inf, None
             self.cover = Cover.whole(target, target, N_CHAINS)
         else:
             self._seek(target, data, base)
@@ -46,18 +51,22 @@ class Runs:
     def _seek(self, rbm, data, base):
         """Bases, modes, and the parts that they make."""
         modes, source = find_modes(rbm, data), np.random.default_rng([self.seed, 0])
+        fitted, broad = mean_field_biases(rbm, (SMOOTHING, BROAD))
         if base is None:
-            fitted, broad = mean_field_biases(rbm, (SMOOTHING, BROAD))
-            base = first_base(rbm, fitted, modes, source)
-        else:
-            (broad,) = mean_field_biases(rbm, (SMOOTHING,))
+            base = first_base(rbm, [fitted], modes, source)
+        else:  # of data, unless they mislead
+            base, broad = first_base(rbm, [base, fitted], modes, source), fitted
         self.first, second = GeometricPath(rbm, base), GeometricPath(rbm, broad)
         means = [expit([base, broad])]
         if data is not None:
             means.append(np.asarray(data[:: max(1, len(data) // N_ROWS)][:N_ROWS], float))
         bound = best_lower_bound(rbm, np.concatenate(means))
-        self.bound = max(bound, float(modes.lower_bound.max()))
+        self.beam = grown(rbm, modes, np.random.default_rng([self.seed, 0, 1]))
+        self.bound = max(bound, float(modes.lower_bound.max()), self.beam.log_sum)
         self.cover = cover(rbm, self.first, second, modes, N_CHAINS, source)
+        n_modes, n_chains, n_steps = pilot_size(rbm, modes)
+        hunt = HUNT + OF_HUNT * rbm.weights.size
+        self.seconds = hunt + self.each * (n_modes * n_chains + PILOT_FORWARD) * n_steps
 
     def __call__(self, n_steps, n_chains=N_CHAINS) -> Round:
         source, parts = np.random.default_rng([self.seed, n_steps]), self.cover.resized(n_chains)
@@ -68,38 +77,30 @@ class Runs:
         forward, other, backward = (joined(run) for run in each)
         first = runs[0].forward.estimate
         unseen = 0.0 if self.one_base else self.cover.unseen(first.states, first.log_weights)
-        estimates, about = (forward, other, backward), (len(runs), unseen, self.one_base)
-        return Round(n_steps, n_chains, *estimates, Joint.of(joints), self.bound, *about)
+        summed = None if self.beam is None else Summed.of(self.beam, each[0], source)
+        estimates = forward, other, backward, Joint.of(joints)
+        about = len(runs), unseen, self.one_base
+        return Round(n_steps, n_chains, *estimates, self.bound, *about, summed=summed)
 
     def work(self, n_steps, n_chains) -> float:
         """Sweeps of all chains of a round."""
         return work(self.cover.resized(n_chains), n_steps)
 
-    def sweep_seconds(self) -> float:
-        """Of a chain, by trial; the first steps compile or load the loops."""
-        for n_steps in (2, 20):
-            stream = ChainStream(0, N_CHAINS)
-            v = sweep(self.first, self.first.sample_base(N_CHAINS, stream), 1.0, 1, stream)
-            began = time.perf_counter()
-            anneal(self.first, v, np.linspace(0, 1e-3, n_steps + 1), stream)
-        return (time.perf_counter() - began) / n_steps / N_CHAINS
+
+def sweep_seconds(target: RBM | Path) -> float:
+    """Of a chain: counted from sizes, so that a budget gives the same rounds on every machine."""
+    model = target.at(1.0) if isinstance(target, Path) else target
+    n, m = model.n_visible, getattr(model, "n_hidden", 1)
+    slower = 1.0 if isinstance(model, RBM) and in_bits(model) is not None else SLOWER
+    return slower * (SWEEP + OF_UNIT * (n + m) + OF_WEIGHT * n * m)
 
 
-def compile_seconds(timing) -> float:
-    """What a numba TimingListener has heard of until now."""
-    return timing.duration if timing.done else 0.0
-
-
-def rounds(run, budget: float, started: float, timing) -> list[Round]:
+def rounds(run, budget: float) -> list[Round]:
     """Rounds, of which the last is the answer; `log_z` states the rule."""
-
-    def clock():
-        return time.perf_counter() - started - compile_seconds(timing)
-
-    each, n_steps, passed = run.sweep_seconds(), FIRST_STEPS, False
+    n_steps, passed, left = FIRST_STEPS, False, budget - run.seconds
     ran: list[Round] = []
     while True:
-        affordable = 0.95 * (budget - clock()) / each
+        affordable = left / run.each
         # before a check has passed, a round is worth its time only if a longer one can follow
         needed, n_chains = run.work(n_steps, N_CHAINS), N_CHAINS
         if not passed:
@@ -108,9 +109,8 @@ def rounds(run, budget: float, started: float, timing) -> list[Round]:
             n_steps, n_chains = _last_size(run, ran, affordable)
             if ran and run.work(n_steps, n_chains) <= run.work(ran[-1].n_steps, N_CHAINS):
                 return ran
-        began = clock()
         ran.append(run(n_steps, n_chains))
-        each = (clock() - began) / run.work(n_steps, n_chains)
+        left -= run.each * run.work(n_steps, n_chains)
         twice, passed = passed and ran[-1].passed, ran[-1].passed
         if is_last or (twice and ran[-1].std_error() <= ENOUGH):
             return ran
@@ -125,8 +125,10 @@ def _last_size(run, ran, affordable) -> tuple[int, int]:
     """
     for n_chains in CHAINS:
         n_steps = _affordable_steps(run, n_chains, affordable)
-        if not ran:
+        if not ran and run.work(n_steps, n_chains) <= affordable:
             break
+        if not ran:
+            continue
         spread = float(np.var(ran[-1].forward.log_weights)) * ran[-1].n_steps / n_steps
         if enough(0.8 * n_chains * math.exp(-spread), n_chains):
             break

@@ -7,6 +7,7 @@ from ..estimators.bar import bennett_interval
 from ..results import DISAGREEMENT, FEWEST_EFFECTIVE, MINIMUM_ESS, Estimate
 from .cover import MISSING
 from .parts import Joint
+from .summed import HELD, Summed
 
 ROUNDING = 1e-9  # of log Z
 MARKOV = math.log(80)  # nats that a mean of weights exceeds their expectation by, 1 time in 80
@@ -28,16 +29,32 @@ class Round(NamedTuple):
     n_parts: int = 1  # bases that it took
     unseen: float = 0.0  # of Z, in modes beyond what was found there
     one_base: bool = False  # all chains began at one, and no modes were sought
+    summed: Summed | None = None
+
+    @property
+    def held(self) -> bool:
+        """Whether a sum over states holds nearly all of Z."""
+        return self.summed is not None and self.summed.share >= HELD
 
     @property
     def log_z(self) -> float:
-        """Of both directions, which needs no even weights; of very few chains, of one alone."""
+        """A sum that holds nearly all, with what chains found outside.
+
+        Else of both directions, which needs no even weights; of very few chains, of one alone.
+        """
+        if self.summed is not None and self.held:
+            return self.summed.log_z
         some = min(self.forward.ess, self.backward.ess) >= FEWEST_EFFECTIVE
         return self.joint.log_z if some else self.forward.log_z
 
     def apart(self, a: Estimate, b: Estimate) -> float:
         """By how many standard errors ``a`` lies above ``b``."""
         return (a.log_z - b.log_z) / math.hypot(a.std_error, b.std_error, 1e-3)
+
+    def above_sum(self, summed: Summed) -> float:
+        """By how many standard errors the higher of both forward runs lies above a sum."""
+        pairs = ((run.log_z - summed.log_z, run.std_error) for run in (self.forward, self.other))
+        return max(gap / math.hypot(error, summed.std_error, 1e-3) for gap, error in pairs)
 
     @property
     def bound_gap(self) -> float:
@@ -60,6 +77,12 @@ class Round(NamedTuple):
     def checks(self) -> dict[str, bool]:
         """What was checked, in words, and whether it passed."""
         forward, other, backward = self.forward, self.other, self.backward
+        if self.summed is not None and self.held:
+            above, share = self.above_sum(self.summed), f"{self.summed.share:.1%} of Z"
+            return {
+                f"a sum over {self.summed.n_states:,} states holds {share}": True,
+                f"no run lies above this value ({above:+.1f} s.e.)": above < DISAGREEMENT,
+            }
         second, reverse = self.apart(other, forward), self.apart(backward, forward)
         # a second base with a low ESS can only be too low, and one that loses what has been found
         # to need a base of its own is
@@ -123,12 +146,16 @@ class Round(NamedTuple):
         """
         if not self.passed:
             return self.lower_end(), self.upper_end()
+        if self.summed is not None and self.held:
+            return self.summed.interval()
         low, high = bennett_interval(*self.joint, self.forward.std_error)
         return low, high + math.log1p(self.unseen)
 
     def std_error(self) -> float:
         """Of both directions, and what they lack; if a check failed, the largest disagreement."""
         lacking = math.log1p(self.unseen)
+        if self.passed and self.summed is not None and self.held:
+            return self.summed.std_error
         if self.passed:
             return math.hypot(self.joint.std_error, lacking)
         return math.hypot(math.hypot(self.forward.std_error, lacking), self.disagreement)
@@ -142,6 +169,8 @@ def verdict(last: Round, has_data: bool) -> str:
             more = "a mode was missed, and more steps alone may not find it"
         advice = more if has_data or last.one_base else f"{more}; give it training data"
         return f"do not trust: failed: {last.failed}; {advice}"
+    if last.held:
+        return f"trust: {next(iter(last.checks()))}; {more}"
     if last.unseen > WIDE:
         return (
             f"wider than it looks: modes that were sought may hold {last.unseen:.1%} of Z more "

@@ -10,7 +10,7 @@ import numpy as np
 from .. import checks
 from ..context import Context
 from ..models.conversion import as_model, as_rbm
-from ..models.enumeration import n_states
+from ..models.enumeration import parts
 from ..models.rbm import RBM
 from ..results import Estimate
 from . import estimator
@@ -23,10 +23,10 @@ def exact(rbm, **context: Unpack[Context]) -> Estimate:
     Parameters
     ----------
     rbm : RBM
-        With at most 2**30 states of one of the layers (a ValueError beyond); each further unit
-        doubles the time (784 x 20 takes seconds). Or a `LeakyRBM` with orthogonal columns of
-        weights, or another model with `exact_log_z()`. A fitted BernoulliRBM of scikit-learn is
-        taken too.
+        With at most 2**30 states of one of the layers, or of each part that no weight connects to
+        the others (a ValueError beyond); a further unit doubles the time (64 x 24 takes a second).
+        Or a `LeakyRBM` with orthogonal columns of weights, or another model with `exact_log_z()`. A
+        fitted BernoulliRBM of scikit-learn is taken too.
 
     Examples
     --------
@@ -39,8 +39,7 @@ def exact(rbm, **context: Unpack[Context]) -> Estimate:
     log_z = float(rbm.exact_log_z())
     if not np.isfinite(log_z):
         raise ValueError(f"log Z of {rbm!r} is {log_z}: its parameters are too large for float64")
-    layers = isinstance(rbm, RBM)
-    n = min(n_states(rbm.visible), n_states(rbm.hidden)) if layers else np.inf
+    n = parts(rbm).n_states if isinstance(rbm, RBM) else np.inf
     settings = {"n_states": int(n)} if np.isfinite(n) else {}
     return Estimate("exact", log_z, 0.0, (log_z, log_z), settings=settings)
 

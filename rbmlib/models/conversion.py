@@ -11,7 +11,7 @@ import numpy as np
 from .. import checks
 from ..results import warn
 from .formats import SKLEARN
-from .layers import Bits, Spins
+from .layers import Bits
 from .named import BernoulliRBM
 from .rbm import RBM
 
@@ -36,18 +36,6 @@ def as_rbm_of_bits(name: str, value, meaning: str = "a BernoulliRBM") -> RBM:
         kind = repr(model) if type(model) is RBM else f"a {type(model).__name__}"
         raise TypeError(f"{name} is {kind}: expected {meaning}")
     return model
-
-
-def in_bits(rbm: RBM) -> RBM | None:
-    """The model with `Bits` for `Spins`, s = 2 v - 1; same log Z. None if it has other layers."""
-    if not all(isinstance(layer, (Bits, Spins)) for layer in (rbm.visible, rbm.hidden)):
-        return None
-    w, b, a, scale = rbm.weights, rbm.visible_bias, rbm.hidden_bias, rbm.log_scale
-    if isinstance(rbm.hidden, Spins):
-        w, b, a, scale = 2 * w, b - w.sum(axis=1), 2 * a, scale - a.sum()
-    if isinstance(rbm.visible, Spins):
-        w, b, a, scale = 2 * w, 2 * b, a - w.sum(axis=0), scale - b.sum()
-    return rbm.with_(visible=Bits(b), hidden=Bits(a), weights=w, log_scale=float(scale))
 
 
 def as_model(name: str, value) -> Any:

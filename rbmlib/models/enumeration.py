@@ -1,22 +1,30 @@
 """Enumeration of the smaller countable layer: exact log Z, exact draws.
 
 Z = sum_s p*(s) over all states of one layer, the other layer summed analytically, as of Bits
-``log p*(h) = a h + sum_i softplus(b_i + (W h)_i)``. Two layers of Bits take compiled loops, in
-Gray-code order, one weight row a step.
+``log p*(h) = a h + sum_i softplus(b_i + (W h)_i)``. Parts of a model that no weight connects are
+summed one by one, and units without weights in closed form.
+
+Two layers of Bits or Spins take no exponential a state: with h in two halves,
+``exp(b_i + (W h)_i)`` is a product of two numbers, one of a table of each half.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from scipy.sparse import csgraph, csr_array
 
 from .._kernels import float_sums, threads
 from ..context import bar, settings
-from ..numerics import logsumexp
-from .layers import Bits
+from ..numerics import softplus
+from .layers import Bits, Spins
 
-MOST_STATES = 2**30  # of 784 units take the better part of an hour
+MOST_STATES = 2**30  # of 784 units take minutes
 MOST_IN_A_TABLE = 2**22  # a table of all states is kept for sampling: 32 MB
 BLOCK = 2**12  # states
+LOW, HIGH = 10, 6  # units of each half within a block of products
+MOST_NATS = 600.0  # of a field, and of a product of factors between two logarithms
 
 
 def n_states(layer) -> float:
@@ -28,9 +36,14 @@ def n_states(layer) -> float:
         return float(np.float64(n_values) ** (len(layer) // width))
 
 
+def fewest_states(rbm) -> float:
+    """Of the layer that has fewer."""
+    return min(n_states(rbm.visible), n_states(rbm.hidden))
+
+
 def can_enumerate(rbm, most: float = MOST_IN_A_TABLE) -> bool:
     """Whether one of the layers has at most ``most`` states."""
-    return min(n_states(rbm.visible), n_states(rbm.hidden)) <= most
+    return fewest_states(rbm) <= most
 
 
 def smaller_side(rbm, most: float, what: str, remedy: str):
@@ -44,21 +57,72 @@ def smaller_side(rbm, most: float, what: str, remedy: str):
     return rbm.transposed() if turned else rbm
 
 
+# connected parts ----------------------------------------------------------------------------
+
+
+class Parts(NamedTuple):
+    """Models that no weight connects, and log Z of the units that have no weights at all.
+
+    log Z is the sum of ``free`` and of those of ``models``.
+    """
+
+    models: list
+    units: list  # (visible, hidden) of each, bool
+    free: float
+
+    @property
+    def n_states(self) -> float:
+        """Terms of an exact sum."""
+        return sum(fewest_states(model) for model in self.models)
+
+
+def parts(rbm) -> Parts:
+    """The connected parts of a model, in the order of their first visible units."""
+    if rbm.weights.all():
+        units = [tuple(np.ones(len(layer), bool) for layer in (rbm.visible, rbm.hidden))]
+        return Parts([rbm.with_(log_scale=0.0)], units, rbm.log_scale)
+    sides = [_unit_of_columns(layer) for layer in (rbm.visible, rbm.hidden)]
+    n, (rows, columns) = sides[0][-1] + 1, np.nonzero(rbm.weights)
+    size = n + sides[1][-1] + 1
+    edges = np.ones(len(rows)), (sides[0][rows], n + sides[1][columns])
+    _, labels = csgraph.connected_components(csr_array(edges, shape=(size, size)), False)
+    of = labels[sides[0]], labels[n + sides[1]]
+    joined = np.unique(of[0][rows])
+    alone = [~np.isin(labels, joined) for labels in of]
+    free = only(rbm, *alone)
+    at = (layer.cumulant(layer.bias[None])[0] for layer in (free.visible, free.hidden))
+    units = [tuple(label == part for label in of) for part in joined]
+    return Parts([only(rbm, *one) for one in units], units, float(sum(at)) + rbm.log_scale)
+
+
+def _unit_of_columns(layer):
+    return np.arange(len(layer)) // (1 if layer.values is None else layer.values.shape[1])
+
+
+def only(rbm, visible, hidden):
+    """The model of some of the units, without its `log_scale`."""
+    one, two = (
+        layer.with_(bias=layer.bias[chosen])
+        for layer, chosen in ((rbm.visible, visible), (rbm.hidden, hidden))
+    )
+    return rbm.with_(
+        visible=one, hidden=two, weights=rbm.weights[visible][:, hidden], log_scale=0.0
+    )
+
+
+# the terms ----------------------------------------------------------------------------------
+
+
 def blocks(rbm):
     """(task, n_blocks): task(block) is log p* of the block's states of the hidden layer.
 
     Bit i (or digit i) of a state's number is the state of unit i.
     """
-    if type(rbm.visible) is type(rbm.hidden) is Bits:
-        bits = min(rbm.n_hidden, float_sums.BLOCK_BITS)
-        rows = np.ascontiguousarray(rbm.weights.T)
-
-        def of_bits(block):
-            out = np.empty(2**bits)
-            float_sums.log_density_block(rows, rbm.hidden_bias, rbm.visible_bias, block, out)
-            return out
-
-        return of_bits, 2 ** (rbm.n_hidden - bits)
+    bits = in_bits(rbm.with_(log_scale=0.0))
+    if bits is not None:
+        highest = _highest(bits)
+        if max(np.abs(bits.weights).sum(axis=1).max(), highest.max()) < MOST_NATS:
+            return _products(bits, highest)
     n = int(n_states(rbm.hidden))
 
     def of_any(block):
@@ -66,6 +130,74 @@ def blocks(rbm):
         return rbm.hidden.own(h) + rbm.visible.cumulant(rbm.visible_field(h))
 
     return of_any, -(-n // BLOCK)
+
+
+def in_bits(rbm):
+    """The model with `Bits` for `Spins`, s = 2 v - 1; same log Z. None if it has other layers."""
+    if not all(isinstance(layer, (Bits, Spins)) for layer in (rbm.visible, rbm.hidden)):
+        return None
+    w, b, a, scale = rbm.weights, rbm.visible_bias, rbm.hidden_bias, rbm.log_scale
+    if isinstance(rbm.hidden, Spins):
+        w, b, a, scale = 2 * w, b - w.sum(axis=1), 2 * a, scale - a.sum()
+    if isinstance(rbm.visible, Spins):
+        w, b, a, scale = 2 * w, 2 * b, a - w.sum(axis=0), scale - b.sum()
+    return rbm.with_(visible=Bits(b), hidden=Bits(a), weights=w, log_scale=float(scale))
+
+
+def _highest(rbm):
+    """What no softplus of a visible field is above."""
+    return softplus(rbm.visible_bias + rbm.weights.clip(0).sum(axis=1))
+
+
+def _products(rbm, highest):
+    """Blocks of the states of `LOW` and `HIGH` units, each with one state of the others."""
+    every, own, bias = np.ascontiguousarray(rbm.weights.T), rbm.hidden_bias, rbm.visible_bias
+    n_low = min(LOW, len(every))
+    n = min(n_low + HIGH, len(every))
+    groups = _groups(highest)
+    rows = [every[:, group] for group in groups]
+    pads = [(0, -len(group) % float_sums.QUAD) for group in groups]  # factors of 1
+    low = [
+        np.pad(np.exp(_sums(w[:n_low], np.zeros(w.shape[1]))).T, (pad, (0, 0)))
+        for w, pad in zip(rows, pads, strict=True)
+    ]
+    high = [np.exp(_sums(w[n_low:n], bias[group])) for w, group in zip(rows, groups, strict=True)]
+    own_low = _sums(own[:n_low], np.array(rbm.log_scale))
+    own_high = _sums(own[n_low:n], np.array(0.0))[:, None]
+
+    def task(block):
+        on = n + np.flatnonzero(block >> np.arange(len(every) - n) & 1)
+        out = own_low + (own_high + own[on].sum())
+        product = np.empty_like(out)
+        for one, two, w, pad in zip(low, high, rows, pads, strict=True):
+            float_sums.multiply(
+                one, np.pad(two * np.exp(w[on].sum(axis=0)), ((0, 0), pad)), product
+            )
+            out += np.log(product, out=product)
+        return out.ravel()
+
+    return task, 2 ** (len(every) - n)
+
+
+def _sums(rows, start):
+    """start + h @ rows of all states h of the rows' units, the first unit the fastest."""
+    out = start[None]
+    for row in rows:
+        out = np.concatenate([out, out + row])
+    return out
+
+
+def _groups(highest):
+    """Units whose factors have a product below exp(MOST_NATS)."""
+    groups: list[list[int]] = [[]]
+    nats = 0.0
+    for unit, most in enumerate(highest):
+        if nats + most > MOST_NATS:
+            groups.append([])
+            nats = 0.0
+        groups[-1].append(unit)
+        nats += most
+    return groups
 
 
 def states(layer, numbers):
@@ -76,21 +208,37 @@ def states(layer, numbers):
 
 
 def exact_log_z(rbm) -> float:
-    """log Z by a sum over all states of the smaller countable layer."""
-    rbm = smaller_side(rbm, MOST_STATES, "exact enumeration needs", "use rl.ais and rl.reverse_ais")
+    """log Z by a sum over all states of the smaller countable layer, of each connected part."""
+    models, _, log_z = parts(rbm)
+    advice = "exact enumeration needs", "use rl.ais and rl.reverse_ais"
+    sums = [blocks(smaller_side(model, MOST_STATES, *advice)) for model in models]
+    with bar(sum(n_blocks for _, n_blocks in sums), "exact") as shown:
+        for task, n_blocks in sums:
+            logs = threads.run_all(
+                lambda block, terms=task: _log_sum(terms(block)),
+                n_blocks,
+                settings.get().n_threads,
+                shown.update,
+            )
+            log_z += _log_sum(np.array(logs))
+    return log_z
+
+
+def _log_sum(logs) -> float:
+    top = logs.max()
+    return float(top + np.log(np.exp(logs - top).sum()))
+
+
+def log_densities(rbm) -> np.ndarray:
+    """log p* of all states of the hidden layer, by their number; without `log_scale`."""
     task, n_blocks = blocks(rbm)
-    with bar(n_blocks, "exact") as shown:
-        logs = threads.run_all(
-            lambda block: logsumexp(task(block)), n_blocks, settings.get().n_threads, shown.update
-        )
-    return float(logsumexp(logs)) + rbm.log_scale
+    return np.concatenate(threads.run_all(task, n_blocks, settings.get().n_threads))
 
 
 def exact_draws(rbm, n: int, rng) -> np.ndarray:
     """Independent exact draws of the visible units (n, n_visible), of a table of all states."""
     small = smaller_side(rbm, MOST_IN_A_TABLE, "exact samples need", "run long chains instead")
-    task, n_blocks = blocks(small)
-    log_p = np.concatenate(threads.run_all(task, n_blocks, settings.get().n_threads))
+    log_p = log_densities(small)
     below = np.cumsum(np.exp(log_p - log_p.max()))
     number = np.searchsorted(below, rng.random(n) * below[-1], side="right")
     h = states(small.hidden, np.minimum(number, log_p.size - 1))

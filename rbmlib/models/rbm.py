@@ -201,12 +201,12 @@ class RBM:
         return normal.gaussian_draws(self, n, rng)
 
     def exact_log_z(self) -> float:
-        """log Z of a model with a layer of at most 2**30 states (`rbmlib.models.enumeration`), with
-        orthogonal leaky columns (`rbmlib.models.normal`), or of which `log_z` knows it."""
+        """log Z of a model each of whose connected parts has a layer of at most 2**30 states
+        (`rbmlib.models.enumeration`), with orthogonal leaky columns (`rbmlib.models.normal`), or of
+        which `log_z` knows it."""
         if isinstance(self.visible, Normal) and isinstance(self.hidden, Leaky):
             return normal.exact_log_z(self)
-        known = None if enumeration.can_enumerate(self, enumeration.MOST_STATES) else self.log_z
-        return enumeration.exact_log_z(self) if known is None else known
+        return enumeration.exact_log_z(self) if self.log_z is None else self.log_z
 
     def exact_samples(self, n_samples: int, rng=None) -> np.ndarray:
         """Independent exact draws of the visible units, (n_samples, n_visible) float64.

@@ -14,7 +14,7 @@ import numpy as np
 from .. import checks
 from .._kernels import beam as kernel
 from .._kernels import threads
-from ..models.conversion import in_bits
+from ..models.enumeration import in_bits
 from ..models.layers import Layer
 from ..models.rbm import RBM
 from ..numerics import logsumexp

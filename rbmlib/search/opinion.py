@@ -20,7 +20,7 @@ import numpy as np
 from .. import checks
 from ..context import using
 from ..estimate import Estimate
-from ..models.conversion import in_bits
+from ..models.enumeration import in_bits
 from ..models.rbm import RBM
 from ..paths.path import Path
 from ..results import warn

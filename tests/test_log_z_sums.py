@@ -1,0 +1,138 @@
+"""`log_z` by a sum over states and what chains find outside; parts, spins, enumeration."""
+
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from helpers_stats import all_states
+from scipy.linalg import block_diag
+
+import rbmlib as rl
+from rbmlib.automatic import log_z as doors
+from rbmlib.automatic.rounds import sweep_seconds
+from rbmlib.automatic.summed import FEW, Z95, Summed, grown
+from rbmlib.search.beam import Beam
+
+MODEL = rl.testsystems.random_rbm(14, 8, coupling=3.0, rng=5)
+EXACT = rl.exact(MODEL).log_z
+
+
+def quiet(*args, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return rl.log_z(*args, **options)
+
+
+def beam_of(n_states):
+    """A sum of the first states by number, no more."""
+    beam = Beam(MODEL)
+    beam.add(all_states(8)[:n_states])
+    return beam
+
+
+def weighted(states, log_weights):
+    return SimpleNamespace(values=log_weights, estimate=SimpleNamespace(states=states))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("n_states", [1, 60, 200])
+def test_the_sum_and_what_lies_outside_add_up_to_z(n_states):
+    """Exact draws, each of weight Z, in two parts: of every share of Z that the sum may hold."""
+    v = rl.exact_samples(MODEL, 20_000, rng=1).astype(np.float32)
+    runs = [weighted(v[::2], np.full(10_000, EXACT + np.log(0.3)))]
+    runs.append(weighted(v[1::2], np.full(10_000, EXACT + np.log(0.7))))
+    found = Summed.of(beam_of(n_states), runs, np.random.default_rng(0))
+    assert abs(found.log_z - EXACT) < 4 * found.std_error
+    low, high = found.interval()
+    assert found.log_sum <= low < found.log_z < high
+
+
+def test_of_n_chains_that_find_nothing_outside_the_interval_is_three_over_n():
+    beam = beam_of(200)
+    inside = np.zeros((50, 14), np.float32)
+    beam.contains = lambda h: np.ones(len(h), bool)
+    found = Summed.of(beam, [weighted(inside, np.full(50, beam.log_sum))], np.random.default_rng(0))
+    assert (found.outside, found.share) == (0.0, 1.0)
+    assert found.error == pytest.approx(FEW / Z95 / 50)
+    wanted = beam.log_sum, beam.log_sum + np.log1p(3 / 50)
+    assert found.interval() == pytest.approx(wanted, rel=1e-12)
+
+
+def test_a_sum_over_all_states_is_exact():
+    modes = rl.find_modes(MODEL)
+    beam = grown(MODEL, modes, np.random.default_rng(0))
+    found = Summed.of(beam, [], None)
+    assert (found.n_states, found.std_error) == (256, 0.0)
+    assert found.log_z == pytest.approx(EXACT, abs=1e-10)
+
+
+def glass(n_visible, n_hidden, beta, rng):
+    rng = np.random.default_rng(rng)
+    return beta * rng.choice([-1.0, 1.0], (n_visible, n_hidden)), *(
+        0.05 * rng.normal(size=n) for n in (n_visible, n_hidden)
+    )
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_glass_is_trusted_and_right(seed):
+    """On glasses of +-1 runs were low by up to five errors; the sum holds all of Z."""
+    rbm = rl.BernoulliRBM.from_spins(*glass(40, 21, 1.0, seed))
+    estimate = quiet(rbm, n_steps=250, rng=seed, enumerate_small=False)
+    assert estimate.converged
+    assert estimate.settings["verdict"].startswith("trust: a sum over")
+    assert abs(estimate.log_z - rl.exact(rbm).log_z) < 1e-3
+    assert estimate.std_error < 0.2
+
+
+def test_spins_are_taken_as_they_are():
+    w, b, a = glass(30, 21, 0.4, 2)
+    spins = rl.RBM(rl.Spins(b), rl.Spins(a), w)
+    data = np.sign(np.random.default_rng(0).normal(size=(40, 30)))
+    bits = rl.BernoulliRBM.from_spins(w, b, a)
+    options = {"n_steps": 20, "n_chains": 40, "rng": 0, "enumerate_small": False}
+    for given, same in (({}, {}), ({"data": data}, {"data": (data + 1) / 2})):
+        one, two = quiet(spins, **options, **given), quiet(bits, **options, **same)
+        assert one.log_z == pytest.approx(two.log_z, abs=1e-9)
+        assert set(np.unique(one.states)) == {-1.0, 1.0}
+    assert rl.log_z(spins).log_z == pytest.approx(rl.exact(bits).log_z, abs=1e-9)
+
+
+def test_small_parts_are_enumerated_and_the_others_estimated(monkeypatch):
+    """8 hidden units, 3 idle ones, and 10 that are taken for too many."""
+    large = rl.testsystems.random_rbm(30, 10, coupling=2.0, rng=3)
+    weights = block_diag(MODEL.weights, np.zeros((0, 3)), large.weights)
+    order = np.random.default_rng(0).permutation(44)
+    b = np.r_[MODEL.visible_bias, large.visible_bias]
+    a = np.r_[MODEL.hidden_bias, [1.0, 2.0, 3.0], large.hidden_bias]
+    union = rl.BernoulliRBM(weights[order], b[order], a, log_scale=4.0)
+    exact = EXACT + rl.exact(large).log_z + np.logaddexp(0, [1, 2, 3]).sum() + 4
+    assert rl.log_z(union).method == "exact"
+    assert rl.log_z(union).log_z == pytest.approx(exact, abs=1e-9)
+    monkeypatch.setattr(doors, "MOST_EXACT_UNITS", 9)
+    data = np.random.default_rng(1).random((20, 44))
+    for given in ({}, {"data": data}):
+        found = quiet(union, n_steps=50, n_chains=100, rng=0, **given)
+        assert found.method == "log_z"
+        assert found.log_z == pytest.approx(exact, abs=1e-9), "the sum holds all 1,024 states"
+        assert found.states is None
+
+
+def test_what_is_enumerated_follows_from_sizes_and_budget():
+    def shaped(n, m):
+        return SimpleNamespace(weights=np.empty((n, m)))
+
+    assert doors._is_small(shaped(2000, 20), 1e-6)
+    assert doors._is_small(shaped(64, 24), 10.0)
+    assert doors._is_small(shaped(24, 64), 10.0)
+    assert not doors._is_small(shaped(64, 24), 0.1)
+    assert not doors._is_small(shaped(784, 26), 10.0)
+    assert not doors._is_small(shaped(64, 27), 1e9)
+
+
+def test_seconds_of_a_sweep_follow_from_sizes():
+    """And are ten times as many where no loop is compiled; real units are reduced to the span."""
+    parameters = np.eye(20, 10) / 9, np.zeros(20), np.zeros(10)
+    bits, reals = (kind(*parameters) for kind in (rl.BernoulliRBM, rl.GaussianRBM))
+    assert sweep_seconds(bits) == sweep_seconds(rl.GeometricPath(bits)) == pytest.approx(1.32e-6)
+    assert sweep_seconds(rl.GeometricPath(reals)) == pytest.approx(1.21e-5)
