@@ -21,7 +21,7 @@ def same_bits(one, two) -> bool:
     names = (
         "reverse",
         "second_base",
-        "mean_field_bound",
+        "best_lower_bound",
         "upper_bound",
         "checks",
         "verdict",
