@@ -17,7 +17,7 @@ MOST = 1e9  # steps that are still worth being named
 
 
 class Round(NamedTuple):
-    """Three runs of ``n_steps``, two of them joined, a sum over states, and the best lower bound."""
+    """Three runs of ``n_steps``, two of them joined, a sum over states, and the best bound."""
 
     n_steps: int
     n_chains: int
