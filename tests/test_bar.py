@@ -105,7 +105,6 @@ def test_error_of_resampled_chains_is_the_bootstrap_over_families():
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("start", ["exact", "chains"])
-@pytest.mark.usefixtures("own_bars")
 def test_intervals_cover(start):
     """95% intervals over 1,000 repeats of 100 chains, between 91% and 99%."""
     path, betas = GeometricPath(SMALL), rl.schedules.linear(4)

@@ -144,8 +144,9 @@ def test_local_masses_of_a_mode_are_a_part_of_z():
         (rl.Spins(np.zeros(12)), rl.Spins(np.linspace(0, 1, 8))),
         (rl.Bits(np.zeros(12)), rl.Categories(np.linspace(0, 1, 9), 3)),
         (rl.Normal(np.zeros(5)), rl.Bits(np.linspace(0, 1, 8))),
+        (rl.Normal(np.ones(9)), rl.Bits(np.linspace(0, 1, 4))),
     ],
-    ids=["spins", "categories", "normal"],
+    ids=["spins", "categories", "normal", "reduced"],
 )
 def test_models_of_other_units(layers):
     weights = np.random.default_rng(0).normal(scale=0.5, size=[*map(len, layers)])
@@ -155,6 +156,10 @@ def test_models_of_other_units(layers):
     assert verdict(run) == "agrees"
     assert abs(run.settings["second_opinion"]["log_sum"] - exact) < 1e-8
     assert verdict(rl.check(path, made(exact - 0.1))) == "refuted"
+    if isinstance(rbm.visible, rl.Normal):
+        path = rl.GaussianBasePath(rbm, rbm.exact_samples(100, rng=0))
+        run = rl.ais(path, rl.schedules.linear(300), 200, rng=0)
+        assert abs(run.settings["second_opinion"]["log_sum"] - exact) < 1e-8
 
 
 def test_what_cannot_be_counted_is_not_checked():

@@ -22,7 +22,7 @@ def same_bits(one, two) -> bool:
     names = (
         "reverse",
         "second_base",
-        "mean_field_bound",
+        "best_lower_bound",
         "upper_bound",
         "checks",
         "verdict",
@@ -155,9 +155,9 @@ def test_a_path_brings_its_base():
 
 @pytest.mark.parametrize("found", [-1e6, 1e6])
 def test_the_bound_is_the_higher_of_two(found, monkeypatch, without_cover):
-    """Of the modes that were sought, and of chains that were begun at bases and data."""
+    """Of the modes that were sought, and the sum over states."""
     rbm, log_z = rl.testsystems.two_mode_rbm(30, strength=4.0, tilt=1.0)
-    monkeypatch.setattr(rounds, "best_lower_bound", lambda *_: found)
+    monkeypatch.setattr(rounds, "grown", lambda *_: SimpleNamespace(log_sum=found))
     runs = rounds.Runs(rbm, None, None, 0)
     bounds = rl.find_modes(rbm).lower_bound
     assert bounds.min() < bounds.max() < log_z

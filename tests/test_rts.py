@@ -39,7 +39,6 @@ def test_error_is_that_of_appendix_b():
 
 
 @pytest.mark.statistical
-@pytest.mark.usefixtures("own_bars")
 def test_intervals_cover():
     """1,200 estimates of 16 chains: 95% intervals hold the exact value in 91% to 99%."""
     n, each = 1200, 16

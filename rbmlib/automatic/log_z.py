@@ -90,7 +90,9 @@ def log_z(
         ``settings["verdict"]`` is a sentence that begins with "trust", "wider than it looks" or "do
         not trust", says why, and what it would take. ``settings["lower_bound"]`` and
         ``settings["upper_bound"]`` hold (value, standard error) of bounds in expectation,
-        ``settings["checks"]`` what was checked, ``settings["n_parts"]`` the bases that it took;
+        ``settings["checks"]`` what was checked, ``settings["n_parts"]`` the bases that it took,
+        ``settings["best_lower_bound"]`` the highest of a sum over states and of mean fields;
+        ``states`` is None where some of the units were enumerated;
         `converged` is True if every check passed. Otherwise a `ConvergenceWarning` says which did
         not, `std_error` holds the largest disagreement, and `interval` is what remains: log Z is
         above its lower end (97.5%, by Markov's inequality or a mean-field bound, even above
@@ -153,7 +155,7 @@ def _estimate(last, settings):
         "lower_bound": (forward.mean_log_z, forward.mean_std_error),
         "upper_bound": (backward.mean_log_z, backward.mean_std_error),
         "upper_bound_from": "resampled AIS particles: as good a bound as they are samples",
-        "mean_field_bound": last.bound,
+        "best_lower_bound": last.bound,
         "both_directions": (last.joint.log_z, last.joint.std_error),
         "first_base": (forward.log_z, forward.std_error),
         "second_base": (other.log_z, other.std_error),

@@ -6,9 +6,7 @@ import warnings
 import numpy as np
 
 from ..models.enumeration import in_bits
-from ..models.mean_field import best_lower_bound
 from ..models.rbm import RBM
-from ..numerics import expit
 from ..paths import GeometricPath, Path
 from ..paths.bases import mean_field_biases
 from ..results import ConvergenceWarning, enough
@@ -29,8 +27,7 @@ ENOUGH = 0.05  # nats, the standard error at which rounds end
 LEAST_STEPS = 100  # of a round, however small the budget
 SWEEP, OF_UNIT, OF_WEIGHT = 1e-6, 1e-8, 1e-10  # seconds of a sweep of a chain, as measured
 SLOWER = 10.0  # times that, where no loop is compiled
-HUNT, OF_HUNT = 5e-3, 3e-6  # seconds of a hunt for modes, and of each weight in it
-N_ROWS = 20  # of data, where mean-field solutions begin
+HUNT, OF_HUNT = 5e-3, 1.7e-5  # seconds of a hunt for bases and modes, and of each weight in it
 
 
 class Runs:
@@ -57,12 +54,8 @@ class Runs:
         else:  # of data, unless they mislead
             base, broad = first_base(rbm, [base, fitted], modes, source), fitted
         self.first, second = GeometricPath(rbm, base), GeometricPath(rbm, broad)
-        means = [expit([base, broad])]
-        if data is not None:
-            means.append(np.asarray(data[:: max(1, len(data) // N_ROWS)][:N_ROWS], float))
-        bound = best_lower_bound(rbm, np.concatenate(means))
         self.beam = grown(rbm, modes, np.random.default_rng([self.seed, 0, 1]))
-        self.bound = max(bound, float(modes.lower_bound.max()), self.beam.log_sum)
+        self.bound = max(float(modes.lower_bound.max()), self.beam.log_sum)
         self.cover = cover(rbm, self.first, second, modes, N_CHAINS, source)
         n_modes, n_chains, n_steps = pilot_size(rbm, modes)
         hunt = HUNT + OF_HUNT * rbm.weights.size

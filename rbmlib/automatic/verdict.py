@@ -17,7 +17,7 @@ MOST = 1e9  # steps that are still worth being named
 
 
 class Round(NamedTuple):
-    """Three runs of ``n_steps``, two of them joined, and the best mean-field bound."""
+    """Three runs of ``n_steps``, two of them joined, a sum over states, and the best bound."""
 
     n_steps: int
     n_chains: int
@@ -99,7 +99,7 @@ class Round(NamedTuple):
         return checks | {
             "modes that were sought hold no more than these runs found in them "
             f"({self.unseen:.1%} of Z)": self.unseen < MISSING,
-            "no lower bound from mean field lies above this value (the highest: "
+            "no sum over states or mean-field bound lies above this value (the highest: "
             f"{self.bound:.2f}, {self.bound_gap:+.1f} s.e. from it)": self.bound_gap
             <= DISAGREEMENT,
         }

@@ -77,7 +77,7 @@ class Beam:
         self.n_neighbours = self._n_units * (len(values) - 1)
         self.n_all = len(values) ** self._n_units
         self._tables = _tables(self.small)
-        self.n_states, self._table = 0, np.full(2, -1)
+        self.n_states, self._table = 0, np.full(2, -1, np.int32)
         self._keys, self._logs = np.empty((0, self._n_words), np.uint64), np.empty(0)
         self._expanded = np.empty(0, bool)
 
@@ -161,7 +161,7 @@ class Beam:
                 np.pad(self._logs, (0, more)),
                 np.pad(self._expanded, (0, more)),
             )
-            self._table = np.full(1 << (4 * needed).bit_length(), -1)
+            self._table = np.full(1 << (4 * needed).bit_length(), -1, np.int32)
             held = self._keys[: self.n_states], self._logs[: self.n_states]
             kernel.insert(*held, self._table, self._keys, self._logs, 0)
         arrays = self._table, self._keys, self._logs

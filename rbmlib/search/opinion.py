@@ -120,7 +120,7 @@ def checked(path: Path | None, estimate: Estimate) -> Estimate:
 
 def model_of(path) -> RBM | None:
     """The RBM of which the path's states are visible units, if a layer of it can be counted."""
-    model = getattr(path, "model", getattr(path, "rbm", None))
+    model = getattr(path, "models", [getattr(path, "model", None)])[-1]
     layers = (model.visible, model.hidden) if isinstance(model, RBM) else ()
     return model if any(layer.values is not None for layer in layers) else None
 
