@@ -8,20 +8,18 @@ so that a table of exp(w) serves all states: a state and all its neighbours take
 unit of the other layer, and a logarithm of a product now and then.
 """
 
-import numba
 import numpy as np
 
 from .float_sums import _sum_softplus
+from .simd import njit
 
 FACTORS = 512  # multiplied before a logarithm is taken, at most
 LARGEST = 600.0  # of the logarithm of their product; of a weight, too
 WORD, FOLD = np.uint64(63), np.uint64(33)
 MIX, AGAIN = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 
-_KERNEL = {"nogil": True, "error_model": "numpy", "cache": True}
 
-
-@numba.njit(**_KERNEL)
+@njit
 def neighbours(keys, rows, factors, own, other, out):
     """Fill ``out`` (n, n_units) with log p* of the states ``keys``, with one unit changed in each.
 
@@ -52,7 +50,7 @@ def neighbours(keys, rows, factors, own, other, out):
                 out[state, j] += np.log(product[j])
 
 
-@numba.njit(**_KERNEL, inline="never")
+@njit
 def _multiply(y, on, factors, product):
     """Multiply by q + p exp(w), or by exp(w) (q + p exp(-w)) where the unit goes off."""
     for i in range(y.size):
@@ -66,7 +64,7 @@ def _multiply(y, on, factors, product):
             product[j] *= constant + slope * factors[i, j]
 
 
-@numba.njit(**_KERNEL)
+@njit
 def _slot(key, table, stored):
     """Where a state is in the table, or would be."""
     number = np.uint64(0)
@@ -85,7 +83,7 @@ def _slot(key, table, stored):
     return slot
 
 
-@numba.njit(**_KERNEL)
+@njit
 def insert(keys, values, table, stored, logs, n):
     """Keep the states that are new: ``table`` (a power of two,) says which of the ``n``, or -1."""
     for k in range(keys.shape[0]):
@@ -98,7 +96,7 @@ def insert(keys, values, table, stored, logs, n):
     return n
 
 
-@numba.njit(**_KERNEL)
+@njit
 def holds(keys, table, stored, out):
     """Whether each state is in the table."""
     for k in range(keys.shape[0]):
