@@ -5,7 +5,8 @@ Layout: `simd` (sixteen lanes as one value), `random` (stateless random numbers)
 (exp, Bernoulli draws and log-weight increments), `layers` (weights as exact integers, states as
 bits), `gibbs` (many chains, by the routes `narrow` and `wide`, the latter with its `groups`),
 `tempering` and `adaptive` (draws of beta), `learning` (contrastive divergence), `leaky` (normals,
-and annealing without weights), `float_sums` (float64), `beam` (states that differ in one unit), `threads` (chunks of chains on threads).
+and annealing without weights), `float_sums` (float64), `beam` (states that differ in one unit),
+`threads` (chunks of chains on threads).
 
 numba's on-disk cache does not notice a change in a function that a kernel calls from
 another file, so the cache folder is named after a hash of all files of this room.
