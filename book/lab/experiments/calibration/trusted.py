@@ -17,6 +17,7 @@ import rbmlib as rl
 from rbmbook.hard_systems import HARD_KINDS, KnownModel, hard_rbm
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib.checks import one_of
+from rbmlib.search.opinion import checked
 
 FIRST = 40_000
 STEPS = 1000  # of annealing, where an estimator asks for betas
@@ -118,24 +119,28 @@ METHODS: dict[str, Callable] = {
 
 @register(ESTIMATORS, "trusted")
 def _trusted(seed, *, family: str, method: str):
-    """One run, what its own checks say, and what the sum over states says of it.
+    """One run, what its own checks say, and what a second opinion says of it.
 
-    ``own`` is 1 where every check of the run itself passed: what `converged` was before there was
-    a second opinion. ``opinion`` is 1 (agrees), 0 (cannot tell or not asked), or -1 (refuted).
+    ``own`` is 1 where every check of the run itself passed, and ``own_low``, ``own_high``,
+    ``own_error`` are as it found them. ``opinion`` is 1 (agrees), 0 (cannot tell, or not asked, as
+    of `log_z`, which makes such a sum itself), or -1 (refuted).
     """
     path, log_z = path_of(family, seed)
     method = one_of("method", method, METHODS)
-    with rl.using(second_opinion=True):  # which tables of other pages do without
-        run = METHODS[method](path, seed)
+    with rl.using(second_opinion=False):
+        own = METHODS[method](path, seed)
+    run = own if method == "log_z" else checked(path, own)
     opinion = run.settings.get("second_opinion", {})
-    own = list(run.checks.values())[: -1 if opinion else None]  # its opinion is the last
     columns = {
         "n_visible": path.rbm.n_visible,
         "n_hidden": path.rbm.n_hidden,
         "exact": log_z,
         "low": _finite(run.interval[0]),
         "high": _finite(run.interval[1]),
-        "own": float(all(own)),
+        "own": float(own.converged),
+        "own_error": _finite(own.std_error),
+        "own_low": _finite(own.interval[0]),
+        "own_high": _finite(own.interval[1]),
         "opinion": {"refuted": -1.0, "agrees": 1.0}.get(opinion.get("verdict"), 0.0),
         "sum": _finite(opinion.get("log_sum", math.nan)),
         "n_states": opinion.get("n_states", math.nan),
