@@ -55,7 +55,8 @@ def _log_z_of_sign(rbm, sign: int) -> float:
     ways = np.array([math.log(math.comb(N_HIDDEN, k)) for k in on])
     field = rbm.visible_bias[0] + rbm.weights[0, 0] * on
     logs = ways + rbm.hidden_bias[0] * on + N_VISIBLE * np.logaddexp(0, field)
-    return float(np.logaddexp.reduce(logs[sign * (2 * on - N_HIDDEN) > 0]))
+    chosen = logs[sign * (2 * on - N_HIDDEN) > 0]
+    return float(np.logaddexp.reduce(chosen)) + rbm.log_scale
 
 
 def _two_signs_path(one_sided: bool) -> rl.Path:

@@ -1,0 +1,71 @@
+"""Runs that are trusted and wrong, counted: by their own checks, and with a second opinion.
+
+A run is *wrong* if its value is off by more than `ERRORS` of its own standard errors and by more
+than `NATS`. Of those that a flag lets pass, wrong ones are what the flag has missed. A *false
+alarm* is a run whose own checks passed and whose own interval holds log Z, flagged all the same.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+from scipy.stats import beta
+
+from rbmlib.checks import number
+
+ERRORS, NATS = 4.0, 0.05
+
+
+def judged(runs: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a table of `trusted` runs, with flags as columns of True and False.
+
+    ``own``: its own checks passed; ``silent``: they did, and it is wrong; ``after``: trusted with
+    the second opinion, too; ``still``: then wrong; ``alarm``: false alarm.
+    """
+    off = (runs["log_z"] - runs["exact"]).abs()
+    own, after = runs["own"] == 1, runs["converged"].astype(bool)
+    low, high = runs["own_low"].fillna(-float("inf")), runs["own_high"].fillna(float("inf"))
+    holds = (low <= runs["exact"]) & (runs["exact"] <= high)
+    return runs.assign(
+        own=own,
+        after=after,
+        silent=own & (off > ERRORS * runs["own_error"]) & (off > NATS),
+        still=after & (off > ERRORS * runs["std_error"]) & (off > NATS),
+        alarm=own & ~after & holds,
+        own_holds=own & holds,
+        holds=after & (runs["low"].fillna(-float("inf")) <= runs["exact"])
+        & (runs["exact"] <= runs["high"].fillna(float("inf"))),
+    )  # fmt: skip
+
+
+def counts(runs: pd.DataFrame, by) -> pd.DataFrame:
+    """Of judged runs, a row a value of ``by``: how many, how many trusted and wrong, and alarms."""
+    flags = ["own", "silent", "after", "still", "alarm"]
+    groups = runs.groupby(by, sort=False)
+    found = groups[flags].sum().astype(int)
+    found.insert(0, "runs", groups.size())
+    return found
+
+
+def coverage(runs: pd.DataFrame, by) -> pd.DataFrame:
+    """Of judged runs, percentages: trusted, and of these the intervals that hold log Z."""
+    sums = runs.groupby(by, sort=False)[["own", "own_holds", "after", "holds"]].sum()
+    n = runs.groupby(by, sort=False).size()
+    return pd.DataFrame({
+        "runs": n,
+        "converged": 100 * sums["own"] / n,
+        "hold": 100 * sums["own_holds"] / sums["own"],
+        "converged, after": 100 * sums["after"] / n,
+        "hold, after": 100 * sums["holds"] / sums["after"],
+    })  # fmt: skip
+
+
+def at_most(k: int, n: int, level: float = 0.95) -> float:
+    """Upper limit of a share of which ``k`` of ``n`` were seen (Clopper and Pearson, one-sided).
+
+    Examples
+    --------
+    >>> round(at_most(0, 460), 4)
+    0.0065
+    """
+    number("level", level, "a level such as 0.95", above=0, below=1)
+    return 1.0 if k >= n else float(beta.ppf(level, k + 1, n - k))

@@ -1,0 +1,71 @@
+"""Counts of runs that are trusted and wrong, by values of a hand-made table."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rbmlib as rl
+from rbmbook.experiments.calibration import trusted
+from rbmbook.trust import at_most, counts, coverage, judged
+
+NAN = np.nan
+COLUMNS = ["log_z", "exact", "own", "own_error", "own_low", "own_high",
+           "converged", "std_error", "low", "high"]  # fmt: skip
+ROWS = [
+    (10.0, 10.01, 1, 0.10, 9.8, 10.2, True, 0.10, 9.8, 10.2),  # right, trusted
+    (9.0, 10.0, 1, 0.10, 8.8, 9.2, False, 1.00, 10.0, NAN),  # a miss that was refuted
+    (9.0, 10.0, 1, 0.10, 8.8, 9.2, True, 0.10, 8.8, 9.2),  # a miss that was not
+    (9.98, 10.0, 1, 0.001, 9.97, 9.99, True, 0.001, 9.97, 9.99),  # many errors, few nats
+    (9.0, 10.0, 1, 0.50, 8.0, 10.1, False, 0.50, 10.2, NAN),  # a false alarm
+    (9.0, 10.0, 0, 0.10, 8.8, 9.2, False, 0.10, 8.8, 9.2),  # its own checks saw it
+]
+
+
+@pytest.fixture
+def runs():
+    return judged(pd.DataFrame(ROWS, columns=COLUMNS).assign(kind=list("aaabbb")))
+
+
+def test_flags_of_each_run(runs):
+    assert runs["silent"].tolist() == [False, True, True, False, False, False]
+    assert runs["still"].tolist() == [False, False, True, False, False, False]
+    assert runs["alarm"].tolist() == [False, False, False, False, True, False]
+
+
+def test_counts_by_kind(runs):
+    found = counts(runs, "kind")
+    assert found.loc["a"].tolist() == [3, 3, 2, 2, 1, 0]
+    assert found.loc["b"].tolist() == [3, 2, 0, 1, 0, 1]
+
+
+def test_shares_of_intervals_are_of_those_that_are_trusted(runs):
+    found = coverage(runs, "kind").loc["a"]
+    assert found["converged"] == 100
+    assert found["hold"] == pytest.approx(100 / 3)
+    assert found["converged, after"] == pytest.approx(200 / 3)
+    assert found["hold, after"] == 50
+
+
+def test_an_upper_limit_of_a_share():
+    assert at_most(0, 100) == pytest.approx(1 - 0.05 ** (1 / 100))
+    assert at_most(7, 7) == 1.0
+
+
+def test_the_model_of_two_signs_has_its_odds_and_its_log_z():
+    rbm, log_z, _ = trusted.two_signs()
+    up, down = (trusted._log_z_of_sign(rbm, sign) for sign in (1, -1))
+    assert up - down == pytest.approx(np.log(trusted.ODDS), abs=1e-9)
+    v = rl.exact_samples(rbm, 20_000, 0)  # half of the hidden units on: neither sign
+    p = rbm.hidden_mean(v)[:, 0]
+    tie = np.mean(252 * p**5 * (1 - p) ** 5)
+    assert tie == pytest.approx(1 - np.exp(up - log_z) - np.exp(down - log_z), abs=1e-3)
+
+
+def test_a_run_that_misses_a_mode_is_kept_with_what_it_said_itself():
+    run, columns = trusted._trusted(1, family="golf", method="ais")
+    assert columns["own"] == 1
+    assert columns["opinion"] == -1
+    assert not run.converged
+    assert run.log_z < columns["exact"] - 0.5
+    assert columns["own_high"] < columns["exact"]
+    assert columns["sum"] <= columns["exact"] + 1e-9
