@@ -7,7 +7,8 @@ Layout: `simd` (sixteen lanes as one value), `memory` (lanes to and from arrays)
 and Gibbs sweeps of many chains, by the routes `narrow` and `wide`, the latter with its `groups`),
 `tempering` (sweeps with draws of beta), `adaptive` (such draws, and log Z adjusted on the way),
 `learning` (contrastive divergence), `leaky` (normals, and annealing without weights), `float_sums`
-(float64 sums over units, states, samples), `threads` (chunks of chains on threads).
+(float64 sums over units, states, samples), `beam` (neighbours of states, tables of them),
+`threads` (chunks of chains on threads).
 
 numba's on-disk cache does not notice a change in a function that a kernel calls from
 another file, so the cache folder is named after a hash of all files of this room.
@@ -72,6 +73,6 @@ def _temporary_folder() -> str:
 _CACHE = _cache_folder()
 numba.config.CACHE_DIR = _CACHE
 try:
-    from . import float_sums, gibbs, leaky, learning  # noqa: F401  (which import all others)
+    from . import beam, float_sums, gibbs, leaky, learning  # noqa: F401  (which import all others)
 finally:
     numba.config.CACHE_DIR = _OUTER_CACHE
