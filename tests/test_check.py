@@ -90,24 +90,43 @@ def test_a_sum_over_all_states_judges_both_ways(off, said):
     assert found.std_error < 0.04
 
 
+def log_z_of(rbm):
+    """Of equal weights: a sum over how many hidden units are on."""
+    n, m = rbm.weights.shape
+    on = np.arange(m + 1)
+    choices = [math.lgamma(m + 1) - math.lgamma(k + 1) - math.lgamma(m - k + 1) for k in on]
+    fields = rbm.visible_bias[0] + rbm.weights[0, 0] * on
+    logs = np.array(choices) + rbm.hidden_bias[0] * on + n * np.logaddexp(0, fields)
+    return np.logaddexp.reduce(logs) + rbm.log_scale
+
+
 @pytest.mark.parametrize(
     ("off", "said"), [(-0.1, "refuted"), (-0.01, "cannot tell"), (0.02, "agrees"), (0.5, "cannot")]
 )
 def test_a_sum_of_some_states_judges_from_below(off, said):
-    """At 2^40 states: log Z is a double sum over how many units are on."""
-    n, m, w = *WIDE.weights.shape, WIDE.weights[0, 0]
-    on = np.arange(m + 1)
-    choices = np.array(
-        [math.lgamma(m + 1) - math.lgamma(k + 1) - math.lgamma(m - k + 1) for k in on]
-    )
-    fields = WIDE.visible_bias[0] + w * on
-    logs = choices + WIDE.hidden_bias[0] * on + n * np.logaddexp(0, fields)
-    log_z = np.logaddexp.reduce(logs) + WIDE.log_scale
+    """At 2^40 states."""
+    log_z = log_z_of(WIDE)
     found = rl.check(rl.GeometricPath(WIDE), made(log_z + off, 0.03 if off > -0.05 else 0.01))
     opinion = found.settings["second_opinion"]
     assert log_z - 0.02 < opinion["log_sum"] <= log_z
     assert not opinion["complete"]
     assert opinion["verdict"].startswith(said)
+
+
+def test_where_many_states_matter_local_masses_judge():
+    """A sum that holds 94% of a value .41 nats low, and grows by 1% while it doubles."""
+    rbm, _ = ferromagnet(400, 60, 1.3)
+    path, log_z = rl.GeometricPath(rbm), log_z_of(rbm)
+    low, right = (rl.check(path, made(log_z + off, 0.01)) for off in (-0.41, 0.0))
+    for found in (low, right):
+        opinion = found.settings["second_opinion"]
+        assert opinion["log_sum"] < log_z - 0.41
+        assert opinion["n_modes"] == 2
+        assert abs(opinion["log_local"] - log_z) < 0.05
+    assert verdict(low) == "refuted"
+    assert abs(low.interval[0] - log_z) < 0.1
+    assert low.std_error > 0.3
+    assert right.converged
 
 
 def test_a_sum_above_the_value_never_agrees():

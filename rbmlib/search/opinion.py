@@ -25,15 +25,16 @@ from ..models.rbm import RBM
 from ..paths.path import Path
 from ..results import warn
 from ..sampling.sample import TemperedSample
-from .beam import Beam, descents, likeliest
+from .beam import BATCH, Beam, descents, likeliest
 from .local_masses import MOST_MODES, SURE, local_masses
 
 SHARE, FLOOR, ON_REQUEST = 0.1, 5e7, 4e9  # of a run's work; ns that any run, or a call, affords
 MORE = 4  # times as many states, where a sum that still grows lies above the value
-SWEEP, OF_SWEEP = 150.0, 0.08  # ns of a sweep of a chain, and of each weight in it
+SWEEP, OF_SWEEP = 150.0, 0.15  # ns of a sweep of a chain, and of each weight in it
 LOOK, OF_LOOK = 400.0, 1.2  # ns of a state of the sum, and of each unit of the other layer
 SLOW = 10.0  # times that, of layers without a compiled loop
-HUNT, OF_HUNT = 1e7, 1.5e4  # ns of a hunt for modes, and of each weight in it
+ENUMERATED = 6.0  # ns of each unit of the other layer, where all states are enumerated
+HUNT, OF_HUNT = 1e7, 5e3  # ns of a hunt for modes, and of each weight in it
 PATH, OF_PATH = 1e7, 400.0  # ns of the loops of a path about a mode, and of each weight in them
 MASSES = (40, 60), (20, 30)  # chains and steps of a mode: the first that work allows
 FEWEST_MODES = 2  # ... of so many
@@ -85,7 +86,7 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
           False, with a `ConvergenceWarning`; the interval begins at the sum and is open above, and
           `std_error` holds the difference. Or the sum is over all states, and the interval does
           not hold it.
-        - "agrees": the sum holds 90% of this value or more, and is not above it.
+        - "agrees": the sum holds 90% of this value or more, grows no more, and is not above it.
         - "cannot tell", and how much of this value is accounted for.
         - "not checked": neither layer of the model can be counted.
 
@@ -150,17 +151,18 @@ def _opinion(path, estimate, work, n_states, rng) -> Opinion:
     model = model_of(path)
     if model is None:
         return Opinion("not checked", "not checked: neither layer of the model can be counted")
-    rng, beam = checks.generator(rng), Beam(model)
-    beam.add(np.concatenate([descents(beam.small, rng), *_own_states(beam, estimate)]))
-    slow = SLOW if in_bits(model) is None else 1.0
-    price = slow * (LOOK + OF_LOOK * len(beam.small.visible))
+    rng, beam, bits = checks.generator(rng), Beam(model), in_bits(model)
     work /= 2  # for the sum, and for local masses
+    n_other = len(beam.small.visible)
+    if bits is not None and n_states is None and beam.n_all * n_other * ENUMERATED <= work:
+        return _of_sum(beam, bits.exact_log_z(), 0.0, estimate)
+    beam.add(np.concatenate([descents(beam.small, rng), *_own_states(beam, estimate)]))
+    price = (SLOW if bits is None else 1.0) * (LOOK + OF_LOOK * n_other)
     limit = int(min(MOST_STATES, work / price)) if n_states is None else n_states
-    settled = _grown(beam, limit)
-    found = _of_sum(beam, settled, estimate)
-    if n_states is None and not settled and beam.log_sum > estimate.log_z:
-        found = _of_sum(beam, _grown(beam, min(MOST_STATES, MORE * limit)), estimate)
-    bits = in_bits(model)
+    growth = _grown(beam, limit)
+    if n_states is None and growth > SETTLED and beam.log_sum > estimate.log_z:
+        growth = _grown(beam, min(MOST_STATES, MORE * limit))
+    found = _of_sum(beam, beam.log_sum, growth, estimate)
     if found.verdict != "cannot tell" or bits is None:
         return found
     size, left = bits.weights.size, work - HUNT - OF_HUNT * bits.weights.size
@@ -188,16 +190,21 @@ def _own_states(beam, estimate):
     return [likeliest(beam.layer, beam.small.field(states.astype(float)))]
 
 
-def _grown(beam, limit) -> bool:
-    """Whether a sum of ``limit`` states more, at most, has come to its end."""
-    if beam.n_all * beam.n_neighbours <= limit:  # all states, sooner than it settles
+def _grown(beam, limit) -> float:
+    """Nats that a sum of ``limit`` states more, at most, gained while it last doubled."""
+    first = max(FIRST, BATCH * beam.n_neighbours)
+    if beam.n_all * beam.n_neighbours <= limit or limit < first:  # all states, or too few to tell
         beam.grow(limit)
-    calm, looked = 0, 0
-    while calm < 2 and looked < limit and not beam.complete:
-        before, step = beam.log_sum, min(max(FIRST, looked), limit - looked)
+        return 0.0 if beam.complete else math.inf
+    step, looked, calm, growth = limit >> ((limit // first).bit_length() - 1), 0, 0, 0.0
+    while calm < 2 and looked + step <= limit and not beam.complete:
+        before = beam.log_sum
         beam.grow(step)
-        calm, looked = (calm + 1 if beam.log_sum - before < SETTLED else 0), looked + step
-    return calm == 2 or beam.complete
+        growth = beam.log_sum - before
+        calm = calm + 1 if growth < SETTLED else 0
+        looked += step
+        step = looked
+    return 0.0 if beam.complete else growth
 
 
 def _beyond(log_sum, estimate) -> bool:
@@ -208,23 +215,23 @@ def _beyond(log_sum, estimate) -> bool:
     return bool(log_sum > high + MARGIN)
 
 
-def _of_sum(beam, settled, estimate) -> Opinion:
-    low, gap = beam.log_sum, beam.log_sum - estimate.log_z
-    what = f"a sum over {beam.n_states:,} hidden states"
-    if beam.turned:
-        what = what.replace("hidden", "visible")
-    numbers: dict[str, Any] = {"log_sum": low, "n_states": beam.n_states, "complete": beam.complete}
-    outside = beam.complete and low < estimate.interval[0] - MARGIN
+def _of_sum(beam, low, growth, estimate) -> Opinion:
+    """The opinion of a sum that still gained ``growth``, or of the exact one."""
+    complete, gap = beam.complete or not beam.n_states, low - estimate.log_z
+    n = beam.n_states or beam.n_all
+    what = f"a sum over {n:,} {'visible' if beam.turned else 'hidden'} states"
+    numbers: dict[str, Any] = {"log_sum": low, "n_states": n, "complete": complete}
+    outside = complete and low < estimate.interval[0] - MARGIN
     if _beyond(low, estimate) or outside:
         where = "below" if outside else "above"
         return Opinion("refuted", f"{what} lies {abs(gap):.2g} nats {where} this value", **numbers)
-    if beam.complete:
+    if complete:
         return Opinion("agrees", f"{what}, all that there are, is in the interval", **numbers)
     share = math.exp(min(gap, 50.0))
-    if settled and math.log(AGREES) <= gap <= 0:
+    if math.log(AGREES) <= gap <= 0 and growth < SETTLED:  # one that grows may pass the value yet
         return Opinion("agrees", f"{what} holds {share:.1%} of this value", **numbers)
-    grows = "" if settled else ", and still grows"
-    return Opinion("cannot tell", f"{what} is {share:.2g} of this value{grows}", **numbers)
+    grows = "" if growth < SETTLED else ", and still grows"
+    return Opinion("cannot tell", f"{what} is {share:.3g} of this value{grows}", **numbers)
 
 
 def _of_masses(masses, found, estimate) -> Opinion:
@@ -237,6 +244,6 @@ def _of_masses(masses, found, estimate) -> Opinion:
     verdict, text = found.verdict, f"{found.text}; {what} at least {share:.2g}"
     if _beyond(masses.log_lower, estimate):
         verdict, text = "refuted", f"{what} is at least {share:.2g} times this value"
-    elif found.log_sum <= estimate.log_z and math.log(AGREES) <= gap <= 0:
-        verdict = "agrees"
+    elif gap >= math.log(AGREES) and found.log_sum <= estimate.log_z:
+        verdict = "cannot tell" if _beyond(masses.log_z, estimate) else "agrees"
     return found._replace(verdict=verdict, text=text, **numbers)
