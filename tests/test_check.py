@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
+from rbmbook.gaussian_base import GaussianBasePath
 from rbmlib.search.local_masses import local_masses
 
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
@@ -176,7 +177,7 @@ def test_models_of_other_units(layers):
     assert abs(run.settings["second_opinion"]["log_sum"] - exact) < 1e-8
     assert verdict(rl.check(path, made(exact - 0.1))) == "refuted"
     if isinstance(rbm.visible, rl.Normal):
-        path = rl.GaussianBasePath(rbm, rbm.exact_samples(100, rng=0))
+        path = GaussianBasePath(rbm, rbm.exact_samples(100, rng=0))
         run = rl.ais(path, rl.schedules.linear(300), 200, rng=0)
         assert abs(run.settings["second_opinion"]["log_sum"] - exact) < 1e-8
 
