@@ -8,6 +8,7 @@ library was chosen while looking at them.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from functools import lru_cache, partial
 
@@ -22,6 +23,8 @@ from rbmlib.search.opinion import checked
 FIRST = 40_000
 STEPS = 1000  # of annealing, where an estimator asks for betas
 N_VISIBLE, N_HIDDEN, COUPLING, ODDS = 30, 10, 1.6, 5.0  # of two signs
+
+VERDICTS = {"refuted": -1.0, "agrees": 1.0}  # "cannot tell" and "not checked": 0
 
 # What a task names instead of a model: the family and the seed say which it is.
 MODELS["of a family"] = lambda: None
@@ -142,7 +145,7 @@ def _trusted(seed, *, family: str, method: str):
         "own_error": _finite(own.std_error),
         "own_low": _finite(own.interval[0]),
         "own_high": _finite(own.interval[1]),
-        "opinion": {"refuted": -1.0, "agrees": 1.0}.get(opinion.get("verdict"), 0.0),
+        "opinion": VERDICTS.get(opinion.get("verdict"), 0.0),
         "sum": _finite(opinion.get("log_sum", math.nan)),
         "n_states": opinion.get("n_states", math.nan),
     }
@@ -152,3 +155,26 @@ def _trusted(seed, *, family: str, method: str):
 def _finite(value: float) -> float:
     """Tables hold no infinities: an open end is none."""
     return value if math.isfinite(value) else math.nan
+
+
+@register(ESTIMATORS, "opinion")
+def _opinion(path, betas, seed, *, n_chains: int = 500):
+    """A run of AIS, and what `rl.check` says of it when it may take seconds.
+
+    ``sum_gap`` and ``local_gap`` are how far the sum over states and the local masses lie above the
+    value of the run, in nats.
+    """
+    with rl.using(second_opinion=False):
+        run = rl.ais(path, betas, n_chains, rng=seed)
+    started = time.perf_counter()
+    found = rl.check(path, run).settings["second_opinion"]
+    columns = {
+        "sum_gap": _finite(found["log_sum"] - run.log_z),
+        "n_states": found["n_states"],
+        "local_gap": _finite(found["log_local"] - run.log_z),
+        "n_modes": found["n_modes"],
+        "opinion": VERDICTS.get(found["verdict"], 0.0),
+        "opinion_seconds": time.perf_counter() - started,
+        "run_seconds": run.seconds,
+    }
+    return run, columns
