@@ -146,7 +146,7 @@ PLANTED = [
     Planted("leaky hidden units spread by c", "rbmlib/training/gaussian.py",
             "np.float32(np.sqrt(c))", "np.float32(c)",
             f"{TRAINED}::test_leaky_hidden_units_of_training_spread_by_the_root_of_c"),
-    Planted("Jarzynski's weights without the shift of the estimates", "rbmlib/training/tracking.py",
+    Planted("Jarzynski's weights without the shift of the estimates", "book/lab/jarzynski.py",
             "self.weights.log_weights += change - shift[index]",
             "self.weights.log_weights += change",
             f"{TRAINED}::test_weights_of_a_tracker_follow_the_model_and_the_moving_estimates"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers_models import hopfield_rbm
 
 import rbmlib as rl
 from rbmlib.search.beam import Beam, descents
@@ -100,7 +101,7 @@ def test_wide_layers_and_scale():
 
 
 def test_the_same_seed_gives_the_same_bits():
-    rbm = rl.testsystems.hopfield_rbm(40, 20, rng=1)
+    rbm = hopfield_rbm(40, 20, rng=1)
 
     def run(n_threads):
         with rl.using(n_threads=n_threads):

@@ -40,7 +40,7 @@ def test_a_fresh_process_reads_the_kind_that_was_saved(kind, tmp_path):
     for other in OF_KINDS.keys() - {kind}:
         printed, error = fresh(OPENED.format(f"rl.{other}.load"), path)
         assert not printed, other
-        assert error.startswith("ValueError: model.npz holds "), error
+        assert "model.npz holds " in error.partition(":")[2], error
 
 
 @pytest.mark.parametrize("name", ["gaussian_cifar10", "leaky_cifar10"])

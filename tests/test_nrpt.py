@@ -83,7 +83,8 @@ def independent_sample(rng, n_ladders=8, n_kept=300):
     sample = rl.parallel_tempering(path, betas, n_ladders, 2, 0, progress=False)
     place = np.tile(np.tile(np.arange(4), n_ladders), (n_kept, 1))
     delta = betas[place] + rng.normal(size=place.shape)
-    return replace(sample, delta=delta, temperature=place.astype(np.int16), log_z_base=0.0)
+    places, known = place.astype(np.int16), np.r_[0.0, np.full(3, np.nan)]
+    return replace(sample, delta=delta, temperature=places, log_z_path=known)
 
 
 def test_error_bar_of_stepping_stones_is_the_spread_of_runs():

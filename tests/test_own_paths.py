@@ -181,7 +181,10 @@ def test_draws_are_of_models_whose_log_z_is_known():
 
 def test_a_log_z_that_is_not_finite_is_refused_or_flagged():
     huge = rl.RBM(rl.Bits(np.zeros(3)), rl.Normal(np.zeros(2)), np.full((3, 2), 1e200))
-    with np.errstate(over="ignore"), pytest.raises(ValueError, match=r"log Z of .* is inf"):
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        pytest.raises(ValueError, match=r"log Z of .* is (inf|nan)"),
+    ):
         rl.exact(huge)
     with pytest.warns(rl.ConvergenceWarning, match="log Z is not finite"):
         assert not finished("some", np.nan, 0.1, [], 10).converged

@@ -173,7 +173,7 @@ def test_a_resampled_sample_is_a_new_one():
 
 
 def test_a_chain_that_is_drawn_again_brings_its_round_trips_along():
-    tracker = LogZTracker(BASE, BETAS, n_chains=40, n_sweeps=20, reweight=True, resample_below=0)
+    tracker = ReweightedTracker(BASE, BETAS, n_chains=40, n_sweeps=20, resample_below=0)
     for _ in range(6):
         tracker.update(random_rbm(0, 0.3))
     before, tracker.resample_below = tracker.round_trips.copy(), 1.0

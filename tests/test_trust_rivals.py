@@ -8,7 +8,6 @@ import pytest
 from helpers_book import BOOK, REPOSITORY
 
 import rbmlib as rl
-from rbmbook.hard_systems import HARD_KINDS
 from rbmlib.results import summarise_log_weights
 
 sys.path.insert(0, str(BOOK / "_tools"))
@@ -24,7 +23,7 @@ def table():
 def test_every_model_has_a_row_of_every_method(table):
     seeds = range(table["seed"].max() + 1)
     expected = pd.MultiIndex.from_product(
-        [HARD_KINDS, seeds, trust_rivals.METHODS], names=["kind", "seed", "method"]
+        [trust_rivals.KINDS, seeds, trust_rivals.METHODS], names=["kind", "seed", "method"]
     )
     found = pd.MultiIndex.from_frame(table[expected.names])
     assert not found.has_duplicates

@@ -26,6 +26,7 @@ from rbmlib.results import MINIMUM_ESS, summarise_log_weights
 from rbmlib.sampling import anneal, planning
 from rbmlib.sampling.compiled import Loops
 
+KINDS = HARD_KINDS[:14]  # those that its table has
 TARGET = RESULTS / "log_z_rivals.csv"
 FIELDS = [
     "kind", "seed", "method", "exact", "log_z", "std_error", "believed", "ess", "n_modes",
@@ -144,7 +145,8 @@ def mixture(rbm, chain_steps, seed) -> dict:
 def plain(rbm, chain_steps, seed) -> dict:
     """AIS from the mean-field base."""
     betas, rng = rl.schedules.linear(chain_steps // N_CHAINS), np.random.default_rng([seed, 4])
-    return judged(rl.ais(rl.GeometricPath(rbm), betas, N_CHAINS, rng, progress=False))
+    with rl.using(second_opinion=False, progress=False):  # which is no part of plain AIS
+        return judged(rl.ais(rl.GeometricPath(rbm), betas, N_CHAINS, rng))
 
 
 METHODS = {
@@ -187,7 +189,7 @@ def main() -> None:
     if options.summary:
         return summary()
     warnings.simplefilter("ignore")
-    todo = [(kind, seed) for seed in range(options.seeds) for kind in HARD_KINDS]
+    todo = [(kind, seed) for seed in range(options.seeds) for kind in KINDS]
     for kind, seed in todo:
         for method in METHODS:
             done = {(r["kind"], int(r["seed"]), r["method"]): r for r in rows(TARGET)}

@@ -226,6 +226,8 @@ def exact_log_z(rbm) -> float:
 
 def _log_sum(logs) -> float:
     top = logs.max()
+    if not np.isfinite(top):
+        return float(top)
     return float(top + np.log(np.exp(logs - top).sum()))
 
 

@@ -52,7 +52,7 @@ def local_masses(
     --------
     >>> import rbmlib as rl
     >>> from rbmlib.search.local_masses import local_masses
-    >>> rbm = rl.testsystems.hopfield_rbm(100, 5, rng=0)
+    >>> rbm = rl.testsystems.random_rbm(100, 5, coupling=4.0, rng=0)
     >>> found = local_masses(rbm)
     >>> bool(abs(found.log_z - rl.exact(rbm).log_z) < 4 * found.std_error)
     True
