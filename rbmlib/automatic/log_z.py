@@ -116,6 +116,7 @@ def log_z(
     True
     """
     is_path = isinstance(rbm, Path)
+    checks.instance("enumerate_small", enumerate_small, checks.BOOLS, "True or False")
     target = rbm if is_path else as_rbm("rbm", rbm, RBM_MEANING)
     budget, n_steps, n_chains = _length(budget_seconds, n_steps, n_chains)
     if not is_path:

@@ -21,7 +21,7 @@ from ..search.beam import Beam, descents
 WORK = 5e7  # states that the sum looks at, times units of the other layer
 MOST, LOOKS, SETTLED = 1_000_000, 16, 1e-4  # states; looks; nats that two looks in a row add
 HELD = 0.9  # of Z in the sum: enough to take it for Z but for what chains find outside
-FEW = 3.0  # chains outside, below which the rule of three stands for their spread
+FEW = 3.0  # effective chains that would see a state, were it to hold that many of n
 Z95 = 1.96
 
 
@@ -54,7 +54,7 @@ class Summed(NamedTuple):
         """By the first run of every part, of which each is an unbiased estimate of its Z_c."""
         if beam.complete:
             return cls(beam.log_sum, beam.n_states, 0.0, 0.0)
-        outside = variance = seen = total = squares = 0.0
+        outside = variance = total = squares = 0.0
         for run in runs:
             values = np.exp(run.values - beam.log_sum)
             states = run.estimate.states
@@ -66,12 +66,10 @@ class Summed(NamedTuple):
             variance += out.var(ddof=1) / n
             total += values.mean()
             squares += values.var() / n
-            seen += out.sum() ** 2 / max((out**2).sum(), 1e-300)
-        if seen < FEW:  # the rule of three: +- 1.96 of it is 3 / n
-            effective = total**2 / max(squares, 1e-300)
-            effective = min(effective, sum(run.values.size for run in runs))
-            unseen = FEW / Z95 / max(effective, 1.0)
-            variance = max(variance, unseen**2)
+        # rule of three, +- 1.96 of it is 3 / n: what so few effective chains would not have seen
+        effective = total**2 / max(squares, 1e-300)
+        effective = min(effective, sum(run.values.size for run in runs))
+        variance = max(variance, (FEW / Z95 / max(effective, 1.0)) ** 2)
         return cls(beam.log_sum, beam.n_states, float(outside), float(math.sqrt(variance)))
 
     @property

@@ -31,9 +31,14 @@ def lower_bounds(rbm: RBM, visible: np.ndarray) -> np.ndarray:
     return visible @ rbm.visible_bias + field + entropy + rbm.log_scale
 
 
-def best_lower_bound(rbm: RBM, visible=None, n_iterations: int = 15) -> float:
+def broad_lower_bound(rbm: RBM) -> float:
+    """The largest L from hidden units that are all on, all off, or undecided: some milliseconds."""
+    return best_lower_bound(rbm, hidden=np.tile([[0.0], [0.5], [1.0]], rbm.n_hidden))
+
+
+def best_lower_bound(rbm: RBM, visible=None, n_iterations: int = 15, hidden=None) -> float:
     """The largest L found from many starts, and from ``visible`` means (n, n_visible) if given."""
-    hidden = starts(rbm)
+    hidden = starts(rbm) if hidden is None else hidden
     if visible is not None:
         hidden = np.concatenate([hidden, rbm.hidden_mean(visible)])
     for _ in range(n_iterations):

@@ -9,6 +9,8 @@ such a sum comes near it in milliseconds, and no sampler has a say in it.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .. import checks
@@ -75,7 +77,7 @@ class Beam:
         self._n_units = len(self.layer) // values.shape[1]
         self._n_words = -(-self._n_units * self._digits // 64)
         self.n_neighbours = self._n_units * (len(values) - 1)
-        self.n_all = len(values) ** self._n_units
+        self.n_all = len(values) ** self._n_units if min(sizes) < 1000 else math.inf
         self._tables = _tables(self.small)
         self.n_states, self._table = 0, np.full(2, -1, np.int32)
         self._keys, self._logs = np.empty((0, self._n_words), np.uint64), np.empty(0)

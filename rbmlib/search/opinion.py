@@ -21,6 +21,7 @@ from .. import checks
 from ..context import using
 from ..estimate import Estimate
 from ..models.enumeration import in_bits
+from ..models.mean_field import broad_lower_bound
 from ..models.rbm import RBM
 from ..paths.path import Path
 from ..results import warn
@@ -41,7 +42,8 @@ FEWEST_MODES = 2  # ... of so many
 FIRST, MOST_STATES = 1024, 2_000_000  # states of the first look at the sum, and of the last
 SEEDS = 1000  # states of the run, at most
 SETTLED = 1e-4  # nats that a sum gains while it doubles, twice, before it ends
-MARGIN = 1e-6  # nats above an interval that refute it
+MARGIN, ROUNDING = 1e-6, 1e-12  # nats above an interval that refute it; and of each nat of log Z
+NEAR = 1e-3  # nats that a sum may lie below the interval of a run with which it agrees
 AGREES = 0.9  # share of Z that a sum, or lower end, holds
 REMEDY = "another base, more temperatures, or rl.log_z, which seeks modes"
 
@@ -102,6 +104,12 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
     checks.instance("estimate", estimate, Estimate, "what an estimator returned")
     if n_states is not None:
         n_states = checks.count("n_states", n_states)
+    model, states = model_of(path), estimate.states
+    if model is not None and isinstance(states, np.ndarray) and states.shape[1] != model.n_visible:
+        raise ValueError(
+            f"estimate holds states of {states.shape[1]} units: expected {model.n_visible}, as of "
+            "a run on this path"
+        )
     if estimate.settings.get("second_opinion", {}).get("verdict") == "refuted":
         return estimate
     return with_opinion(estimate, _opinion(path, estimate, ON_REQUEST, n_states, rng))
@@ -128,12 +136,12 @@ def model_of(path) -> RBM | None:
 
 def with_opinion(estimate: Estimate, opinion: Opinion) -> Estimate:
     """The estimate, flagged and its interval opened where it is refuted."""
-    numbers = opinion._asdict()
-    text = numbers.pop("text")
-    refuted = opinion.verdict == "refuted"
+    numbers, text, refuted = opinion._asdict(), opinion.text, opinion.verdict == "refuted"
+    before = estimate.settings.get("second_opinion", {}).get("text")  # which this one replaces
+    own = {check: passed for check, passed in estimate.checks.items() if check != before}
     found = {"second_opinion": numbers}
     if opinion.verdict != "not checked":
-        found["checks"] = estimate.checks | {text: not refuted}
+        found["checks"] = own | {text: not refuted}
     estimate = replace(estimate, settings=estimate.settings | found)
     if not refuted:
         return estimate
@@ -161,8 +169,12 @@ def _opinion(path, estimate, work, n_states, rng) -> Opinion:
     limit = int(min(MOST_STATES, work / price)) if n_states is None else n_states
     growth = _grown(beam, limit)
     if n_states is None and growth > SETTLED and beam.log_sum > estimate.log_z:
-        growth = _grown(beam, min(MOST_STATES, MORE * limit))
+        before = beam.log_sum
+        beam.grow(min(MOST_STATES, MORE * limit))
+        growth = 0.0 if beam.complete else beam.log_sum - before
     found = _of_sum(beam, beam.log_sum, growth, estimate)
+    if found.verdict == "agrees" and not found.complete and bits is not None:
+        found = _of_bound(broad_lower_bound(bits), found, estimate)
     if found.verdict != "cannot tell" or bits is None:
         return found
     size, left = bits.weights.size, work - HUNT - OF_HUNT * bits.weights.size
@@ -182,9 +194,9 @@ def _own_states(beam, estimate):
     states = estimate.states
     if isinstance(states, TemperedSample):
         states = states.states[states.index == states.betas.size - 1]
-    if states is None or not len(states):
+    if not isinstance(states, np.ndarray) or not len(states):  # none, or fixed points of TAP
         return []
-    states = states[: 2 * SEEDS : 2]
+    states = np.asarray(states)[: 2 * SEEDS : 2]
     if beam.turned:
         return [states]
     return [likeliest(beam.layer, beam.small.field(states.astype(float)))]
@@ -212,7 +224,17 @@ def _beyond(log_sum, estimate) -> bool:
     high = estimate.interval[1]
     if not math.isfinite(high):
         high = estimate.log_z + SURE * estimate.std_error
-    return bool(log_sum > high + MARGIN)
+    return bool(log_sum > high + _margin(log_sum))
+
+
+def _below(log_z, estimate) -> bool:
+    """Whether log Z itself lies far below: an honest interval is above it once in forty runs."""
+    half = estimate.log_z - estimate.interval[0]
+    return bool(log_z < estimate.log_z - SURE / 1.96 * half - _margin(log_z))
+
+
+def _margin(log_z) -> float:
+    return MARGIN + ROUNDING * abs(log_z)
 
 
 def _of_sum(beam, low, growth, estimate) -> Opinion:
@@ -221,17 +243,32 @@ def _of_sum(beam, low, growth, estimate) -> Opinion:
     n = beam.n_states or beam.n_all
     what = f"a sum over {n:,} {'visible' if beam.turned else 'hidden'} states"
     numbers: dict[str, Any] = {"log_sum": low, "n_states": n, "complete": complete}
-    outside = complete and low < estimate.interval[0] - MARGIN
+    outside = complete and _below(low, estimate)
     if _beyond(low, estimate) or outside:
         where = "below" if outside else "above"
         return Opinion("refuted", f"{what} lies {abs(gap):.2g} nats {where} this value", **numbers)
-    if complete:
-        return Opinion("agrees", f"{what}, all that there are, is in the interval", **numbers)
+    known = estimate.std_error >= 0  # NaN: of an unknown error no number is a proof
     share = math.exp(min(gap, 50.0))
-    if math.log(AGREES) <= gap <= 0 and growth < SETTLED:  # one that grows may pass the value yet
+    if complete:
+        word = "agrees" if known else "cannot tell"
+        return Opinion(word, f"{what}, all that there are, is {share:.4g} of this value", **numbers)
+    close = known and low > estimate.interval[0] - NEAR
+    if close and math.log(AGREES) <= gap <= 0 and growth < SETTLED:  # or it may pass the value yet
         return Opinion("agrees", f"{what} holds {share:.1%} of this value", **numbers)
     grows = "" if growth < SETTLED else ", and still grows"
     return Opinion("cannot tell", f"{what} is {share:.3g} of this value{grows}", **numbers)
+
+
+def _of_bound(bound, found, estimate) -> Opinion:
+    """The opinion of a sum that agrees, beside mean field: a sum may be of one mode alone."""
+    if bound <= found.log_sum + NEAR:
+        return found
+    gap = bound - estimate.log_z
+    if _beyond(bound, estimate):
+        text = f"a mean-field bound lies {gap:.2g} nats above this value"
+        return found._replace(verdict="refuted", text=text, log_local_lower=bound)
+    text = f"{found.text}, but a mean-field bound is higher than the sum"
+    return found._replace(verdict="cannot tell", text=text)
 
 
 def _of_masses(masses, found, estimate) -> Opinion:
@@ -244,6 +281,6 @@ def _of_masses(masses, found, estimate) -> Opinion:
     verdict, text = found.verdict, f"{found.text}; {what} at least {share:.2g}"
     if _beyond(masses.log_lower, estimate):
         verdict, text = "refuted", f"{what} is at least {share:.2g} times this value"
-    elif gap >= math.log(AGREES) and found.log_sum <= estimate.log_z:
+    elif gap >= math.log(AGREES) and found.log_sum <= estimate.log_z and estimate.std_error > 0:
         verdict = "cannot tell" if _beyond(masses.log_z, estimate) else "agrees"
     return found._replace(verdict=verdict, text=text, **numbers)
