@@ -81,7 +81,14 @@ def made(log_z, std_error=0.01, **more):
 
 @pytest.mark.parametrize(
     ("off", "said"),
-    [(0.0, "agrees"), (0.015, "agrees"), (-0.015, "agrees"), (-0.03, "refuted"), (0.03, "refuted")],
+    [
+        (0.0, "agrees"),
+        (0.015, "agrees"),
+        (-0.015, "agrees"),
+        (-0.03, "refuted"),
+        (0.04, "refuted"),
+        (0.025, "agrees"),
+    ],  # too high by less than three errors is what chance does
 )
 def test_a_sum_over_all_states_judges_both_ways(off, said):
     found = rl.check(PATH, made(LOG_Z + off))
@@ -238,3 +245,47 @@ def test_wrong_arguments(given, error, says):
     right = {"path": PATH, "estimate": made(LOG_Z)}
     with pytest.raises(error, match=says):
         rl.check(**(right | given))
+
+
+def one_sharp_mode_and_a_broad_one():
+    """30 visible units that 40 hidden ones hold together, and 60 more: log Z in closed form."""
+    weights, bias = np.zeros((90, 40)), np.zeros(90)
+    weights[:30], bias[:30] = 4.0, 0.3 - 160
+    ways = [math.log(math.comb(40, k)) for k in range(41)]
+    held = [w + 30 * np.logaddexp(0, 4.0 * k + 0.3 - 160) for k, w in enumerate(ways)]
+    log_z = 60 * math.log(2) + float(np.logaddexp.reduce(held))
+    return rl.BernoulliRBM(weights, bias, np.zeros(40)), log_z
+
+
+def test_a_sum_of_one_mode_does_not_agree_below_a_mean_field_bound():
+    """It has settled, on some thousand states of 2^40; the rest is spread over all others."""
+    rbm, log_z = one_sharp_mode_and_a_broad_one()
+    path = rl.GeometricPath(rbm, np.r_[np.full(30, 4.0), np.zeros(60)])
+    with pytest.warns(rl.ConvergenceWarning, match="a mean-field bound lies 2"):
+        run = rl.ais(path, rl.schedules.linear(1000), 200, rng=0)
+    assert verdict(run) == "refuted"
+    assert run.log_z < log_z - 2
+    assert run.interval[0] <= log_z
+
+
+def test_an_unknown_error_agrees_with_nothing():
+    unknown = replace(made(LOG_Z + 50), std_error=np.nan, interval=(-np.inf, np.inf))
+    found = rl.check(PATH, unknown)
+    assert verdict(found) == "cannot tell"
+
+
+def test_an_estimate_of_another_model_is_refused():
+    other = rl.ais(rl.GeometricPath(rl.testsystems.random_rbm(9, 4, rng=0)), [0, 1], 10, rng=0)
+    with pytest.raises(ValueError, match="estimate holds states of 9 units: expected"):
+        rl.check(PATH, other)
+
+
+def test_an_opinion_replaces_the_one_before():
+    run = rl.check(PATH, rl.check(PATH, made(LOG_Z)))
+    assert len(run.checks) == 1
+
+
+def test_a_thousand_units_a_layer():
+    rbm = rl.BernoulliRBM(np.zeros((1030, 1030)), np.zeros(1030), np.zeros(1030))
+    run = rl.ais(rl.GeometricPath(rbm), [0, 1], 10, rng=0)
+    assert rl.check(rl.GeometricPath(rbm), replace(run, std_error=0.1)).converged
