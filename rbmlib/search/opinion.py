@@ -250,8 +250,10 @@ def _of_sum(beam, low, growth, estimate) -> Opinion:
     known = estimate.std_error >= 0  # NaN: of an unknown error no number is a proof
     share = math.exp(min(gap, 50.0))
     if complete:
-        word = "agrees" if known else "cannot tell"
-        return Opinion(word, f"{what}, all that there are, is {share:.4g} of this value", **numbers)
+        what += ", all that there are,"
+        if known:
+            return Opinion("agrees", f"{what} is in the interval, or near", **numbers)
+        return Opinion("cannot tell", f"{what} is {share:.4g} of this value", **numbers)
     close = known and low > estimate.interval[0] - NEAR
     if close and math.log(AGREES) <= gap <= 0 and growth < SETTLED:  # or it may pass the value yet
         return Opinion("agrees", f"{what} holds {share:.1%} of this value", **numbers)
