@@ -150,3 +150,10 @@ def test_warnings_are_its_own_and_not_those_of_its_pilot():
     with pytest.warns(rl.ConvergenceWarning) as caught:
         rl.smc(FROM_UNIFORM, n_chains=5, n_steps=400, rng=0, progress=False)
     assert [str(w.message)[:4] for w in caught] == ["smc:"]
+
+
+def test_a_path_with_a_flat_stretch_takes_even_steps():
+    """All chains of the pilot have one log-weight there: no friction is known."""
+    rbm = rl.BernoulliRBM(np.zeros((20, 8)), np.zeros(20), np.zeros(8))
+    run = rl.smc(rl.GeometricPath(rbm, np.zeros(20)), n_chains=100, rng=0)
+    assert abs(run.log_z - 28 * np.log(2)) < 1e-9

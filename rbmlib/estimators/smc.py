@@ -117,6 +117,8 @@ def _by_pilot(path, n_steps, rng):
         pilot = ais(
             path, linear(n_pilot), PILOT_CHAINS, rng, n_recorded=WINDOWS + 1, keep_chains=True
         )
+    if not np.ptp(np.diff(pilot.trace["chain_log_weights"], axis=0), axis=1).all():
+        return linear(n_steps)  # a flat stretch, which has no friction
     return friction(pilot, n_steps)
 
 
