@@ -136,3 +136,15 @@ def test_seconds_of_a_sweep_follow_from_sizes():
     bits, reals = (kind(*parameters) for kind in (rl.BernoulliRBM, rl.GaussianRBM))
     assert sweep_seconds(bits) == sweep_seconds(rl.GeometricPath(bits)) == pytest.approx(1.32e-6)
     assert sweep_seconds(rl.GeometricPath(reals)) == pytest.approx(1.21e-5)
+
+
+def test_a_bar_of_a_sum_knows_how_few_chains_it_rests_on():
+    """One chain has all of the weight, inside the sum; the others outside weigh nothing."""
+    beam = Beam(rl.testsystems.random_rbm(30, 14, rng=1).transposed())
+    beam.add(np.zeros((1, 14)))
+    states = np.ones((500, 14))
+    states[0] = 0
+    values = beam.log_sum + np.r_[np.log(500.0), np.full(499, -12.0)]
+    run = SimpleNamespace(values=values, estimate=SimpleNamespace(states=states))
+    found = Summed.of(beam, [run], np.random.default_rng(0))
+    assert found.std_error == pytest.approx(3 / 1.96, rel=0.01)
