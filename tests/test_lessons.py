@@ -5,7 +5,6 @@ import re
 import pytest
 from helpers_book import (
     AUDIT,
-    FOLDED,
     LINES_OF_A_SCREEN,
     chapter_paths,
     figures,
@@ -18,11 +17,10 @@ from helpers_book import (
     shown_code,
     shown_text,
     source,
-    tags,
     toc_entries,
 )
 
-MOST_CELLS, MOST_FIGURES, MOST_SCREENS, WIDEST = 30, 15, 8, 88
+MOST_CELLS, MOST_FIGURES, MOST_SCREENS, WIDEST = 100, 15, 8, 88
 LONGEST_STEP = 25  # lines of a code cell that is not folded
 LESSONS = [path for path in chapter_paths() if is_lesson(path)]
 AUDITS = [path for path in chapter_paths() if is_audit(path)]
@@ -118,12 +116,6 @@ def test_code_fits_its_column(path):
     assert not [line for line in wide if len(line) > WIDEST]
 
 
-@every_audit
-def test_code_of_an_audit_page_is_folded(path):
-    code_cells = [c for c in code(cells_of(path)) if "parameters" not in tags(c)]
-    assert not [source(c)[:60] for c in code_cells if not FOLDED & set(tags(c))]
-
-
 def cell(text="x = 1", kind="code", tags=(), outputs=(), **mystnb):
     made = {"cell_type": kind, "source": text, "metadata": {"tags": list(tags)}}
     if mystnb:
@@ -136,8 +128,8 @@ TABLE = {"output_type": "execute_result", "data": {"text/html": "<table><td>1</t
 
 
 def test_limits_count_what_a_reader_sees():
-    assert not over_limits([cell()] * 30)
-    assert over_limits([cell()] * 31) == ["31 cells, at most 30"]
+    assert not over_limits([cell()] * 100)
+    assert over_limits([cell()] * 101) == ["101 cells, at most 100"]
     assert not over_limits([cell("x\n" * 320)])
     assert over_limits([cell("x\n" * 321)])[0].startswith("321 lines")
     assert not over_limits([cell("x\n" * 400, tags=["hide-input"])])

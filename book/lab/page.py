@@ -1,0 +1,336 @@
+"""The words in which a page is written: one call a step, data in, table or figure out.
+
+A page begins (`begin`), reads what is stored and printed (`stored`, `published`), chooses rows
+(`pick`, `one`), makes one row of each group (`each`), shows tables and figures (`table`, `panels`,
+`lines`), judges a claim on several models (`on_each`), shows the verdicts (`verdicts`), and says
+what it checked (`checks`). Numbers with errors are written by `pm` and made by `off`, `over`,
+`mean_column` and `log_variance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from rbmlib import datasets
+
+from . import measured, plots, tables
+from .live import NO_THRESHOLD, LiveModel, live_model
+from .measured import Measured
+from .parameters import checked_parameters
+from .stored import stored_results
+from .tables import number
+from .verdicts import Verdict, show_verdicts, together, verdict_cell
+
+PANEL_WIDTH, PANEL_HEIGHT, PAGE_WIDTH = 3.3, 3.0, 9.6  # inches
+
+
+def begin(names: dict, **least: int) -> LiveModel | None:
+    """Check the parameters of a page, set its style, and load its model.
+
+    Parameters
+    ----------
+    names : dict
+        ``globals()`` of the page, in the cell after its parameters.
+    **least : int
+        Smallest allowed values, as `checked_parameters` takes them.
+
+    Returns
+    -------
+    LiveModel or None
+        The model of the parameters ``model``, ``data`` and ``threshold``, described in a printed
+        sentence; None if the page has no parameter ``model``.
+    """
+    checked_parameters(names, **least)
+    plots.use_style()
+    if "model" not in names:
+        return None
+    live = live_model(names["model"], names.get("data", ""), names.get("threshold", NO_THRESHOLD))
+    print(live.sentence())
+    return live
+
+
+def stored(names: str, scheduler: str = "") -> list[pd.DataFrame]:
+    """Tables of sweeps by their names, with blanks between; each prints a line on its origin."""
+    return [stored_results(name, scheduler) for name in names.split()]
+
+
+def published(file: str, **where) -> pd.DataFrame:
+    """Rows of ``data/published/<file>.csv`` of which ``where`` holds; all of them without it."""
+    return pick(pd.read_csv(datasets.committed(f"published/{file}.csv")), **where)
+
+
+def pick(frame: pd.DataFrame, **where) -> pd.DataFrame:
+    """Rows whose columns have these values, or one of a list of them; none is an error.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"model": ["h10", "h10", "h20"], "seed": [0, 1, 0]})
+    >>> len(pick(runs, model="h10")), len(pick(runs, model=["h10", "h20"], seed=0))
+    (2, 2)
+    """
+    keep = np.ones(len(frame), bool)
+    for column, value in where.items():
+        if column not in frame:
+            raise ValueError(f"no column {column}: expected one of {', '.join(map(str, frame))}")
+        keep &= frame[column].isin(value if isinstance(value, (list, tuple)) else [value])
+    if not keep.any():
+        raise ValueError(f"no row has {where}: expected one or more")
+    return frame[keep]
+
+
+def one(frame: pd.DataFrame, **where) -> pd.Series:
+    """The only row of which ``where`` holds; none, or several, are an error."""
+    found = pick(frame, **where)
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} rows have {where}: expected one")
+    return found.iloc[0]
+
+
+def each(what, row: Callable[..., Mapping], by: str = "") -> pd.DataFrame:
+    """A table with one row of each.
+
+    Parameters
+    ----------
+    what : DataFrame, mapping or iterable
+    row : callable
+        Gives a dict. Called as ``row(key, ..., group)`` with the groups of a table; without ``by``
+        as ``row(line)`` of a table or of items, and as ``row(name, item)`` of a mapping.
+    by : str
+        Columns that make the groups, with blanks between. Groups by model are in the order of
+        the models' sizes.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"model": ["h20", "h10", "h10"], "log_z": [3.0, 1.0, 2.0]})
+    >>> made = each(runs, lambda model, g: {"model": model, "mean": g.log_z.mean()}, by="model")
+    >>> made["model"].tolist(), made["mean"].tolist()
+    (['h10', 'h20'], [1.5, 3.0])
+    """
+    if by:
+        made = pd.DataFrame([row(*key, group) for key, group in what.groupby(by.split())])
+        return tables.order_models(made) if "model" in made else made
+    if isinstance(what, Mapping):
+        return pd.DataFrame([row(name, item) for name, item in what.items()])
+    items = (line for _, line in what.iterrows()) if isinstance(what, pd.DataFrame) else what
+    return pd.DataFrame([row(item) for item in items])
+
+
+def table(frame: pd.DataFrame, caption: str, decimals=3, hide: str = "", **digits):
+    """`tables.show`: `Verdict` as symbol and word, `Measured` with its error, no hidden column.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    caption : str
+        One sentence: what the numbers are, and what to see.
+    decimals : int or dict
+        Of columns of floats, or by column.
+    hide : str
+        Columns that are not shown, with commas between.
+    **digits
+        Decimals of a column, or a function of a value to a text; an underscore stands for each
+        blank of its name.
+    """
+    unwanted = [c.strip() for c in hide.split(",") if c.strip()]
+    shown = frame.drop(columns=unwanted)
+    names = {str(c).replace(" ", "_"): c for c in shown.columns}
+    if unknown := set(digits) - set(names):
+        raise ValueError(f"no column {', '.join(sorted(unknown))}: there are {', '.join(names)}")
+    chosen = {names[key]: value for key, value in digits.items()}
+    cells = shown.map(lambda x: _cell(x) if isinstance(x, (Verdict, Measured)) else x)
+    wanted = decimals | chosen if isinstance(decimals, dict) else decimals
+    if chosen and not isinstance(decimals, dict):
+        floats = [c for c in cells if pd.api.types.is_float_dtype(cells[c])]
+        wanted = dict.fromkeys(floats, decimals) | chosen
+    return tables.show(cells, caption, wanted)
+
+
+def _cell(x: Verdict | Measured) -> str:
+    return verdict_cell(x) if isinstance(x, Verdict) else pm(x)
+
+
+def pm(*what) -> str:
+    """A value with its error, as text: of two numbers, a `Measured`, or two columns of a row.
+
+    Examples
+    --------
+    >>> pm(460.38149, 0.018234), pm(measured.measured(2.0, 0.1))
+    ('460.3815 ± 0.0182', '2.000 ± 0.100')
+    >>> pm({"log_z": 460.38149, "std_error": 0.018234}, "log_z", "std_error")
+    '460.3815 ± 0.0182'
+    """
+    first, *rest = what
+    if isinstance(first, Measured):
+        if first.scale == "log":
+            raise ValueError("a ratio is on the scale 'log': show its Verdict, or its interval")
+        return tables.with_error(first.value, first.std_error)
+    if len(rest) == 1:
+        return tables.with_error(first, rest[0])
+    return tables.with_error(*(first[column] for column in rest))
+
+
+def off(found: Measured, reference) -> Measured:
+    """`found` less a reference value, whose own error counts; a plain number has none."""
+    value, error = getattr(reference, "log_z", reference), getattr(reference, "std_error", 0.0)
+    return found._replace(
+        value=found.value - value, std_error=float(np.hypot(found.std_error, error))
+    )
+
+
+def mean_column(row, n: int, value="mean_log_z", error="mean_std_error") -> Measured:
+    """A stored mean of ``n`` chains with its error, from two columns of a row."""
+    return measured.measured(row[value], row[error], n - 1)
+
+
+def log_variance(values) -> Measured:
+    """The variance of normal values, on the scale "log"."""
+    freedom = len(values) - 1
+    return measured.measured(np.var(values, ddof=1), np.sqrt(2 / freedom), freedom, "log")
+
+
+def over(top: Measured, bottom: Measured) -> Measured:
+    """The ratio of two independent numbers on the scale "log"."""
+    if not top.scale == bottom.scale == "log":
+        raise ValueError(f"scales are {top.scale!r} and {bottom.scale!r}: expected 'log'")
+    error = float(np.hypot(top.std_error, bottom.std_error))
+    freedom = measured.welch_freedom(top, bottom)
+    return Measured(top.value - bottom.value, error, freedom, min(top.n, bottom.n), "log")
+
+
+def on_each(cases: Iterable, judged: Callable[..., Verdict]) -> Verdict:
+    """One verdict of a claim on several models: ``judged(name)``, or of a dict ``(name, item)``."""
+    if isinstance(cases, Mapping):
+        return together({str(name): judged(name, item) for name, item in cases.items()})
+    return together({str(name): judged(name) for name in cases})
+
+
+def verdicts(*every) -> None:
+    """Show a table of verdicts, or lists of them; each claim once."""
+    show_verdicts(every)
+
+
+def checks(sentences: Mapping[str, object]) -> None:
+    """Refuse a page whose numbers do not bear its text, and say what was checked.
+
+    Parameters
+    ----------
+    sentences : mapping
+        To each sentence a truth, or an array of them that must all hold. An empty array is
+        refused, since "all of none" holds whatever the numbers are.
+
+    Raises
+    ------
+    AssertionError
+        With the sentences that do not hold.
+    """
+    empty = [s for s, holds in sentences.items() if np.size(holds) == 0]
+    if empty:
+        raise ValueError(f"nothing is checked: {'; '.join(empty)}")
+    false = [s for s, holds in sentences.items() if not np.all(holds)]
+    if false:
+        raise AssertionError("; ".join(false))
+    print("checked:", "; ".join(sentences))
+
+
+def panels(data, draw: Callable, by: str = "", columns: int = 3, height: float = PANEL_HEIGHT,
+           share: str = "", **labels):  # fmt: skip
+    """One panel a group, side by side: ``draw(ax, key, group)``, each titled with its key.
+
+    Parameters
+    ----------
+    data : DataFrame, mapping or iterable
+        With ``by`` the groups of a table, models in the order of their sizes; else the items of a
+        mapping, or ``(item, item)`` for each of an iterable.
+    draw : callable
+        Draws one group into the axes that it is given.
+    by : str
+        A column of ``data``.
+    columns : int
+        Panels in a row.
+    share : str
+        "x", "y" or "xy": axes that all panels share.
+    **labels
+        Given to ``ax.set`` of every panel; ``xlabel`` and ``ylabel`` are shown on the outer ones.
+
+    Returns
+    -------
+    list of matplotlib Axes
+    """
+    groups = _groups(data, by)
+    n_rows, n_columns = -(-len(groups) // columns), min(columns, len(groups))
+    width = min(PAGE_WIDTH, PANEL_WIDTH * n_columns)
+    figure, grid = plt.subplots(
+        n_rows, n_columns, figsize=(width, height * n_rows), squeeze=False,
+        sharex="x" in share, sharey="y" in share,
+    )  # fmt: skip
+    axes = list(grid.flat)
+    for i, (ax, (key, group)) in enumerate(zip(axes, groups, strict=False)):
+        draw(ax, key, group)
+        if not ax.get_title() and len(groups) > 1:
+            ax.set_title(str(key))
+        outer = {"xlabel": i + n_columns >= len(groups), "ylabel": i % n_columns == 0}
+        ax.set(**{name: text for name, text in labels.items() if outer.get(name, True)})
+    for ax in axes[len(groups) :]:
+        figure.delaxes(ax)
+    return axes[: len(groups)]
+
+
+def _groups(data, by: str) -> list[tuple]:
+    if by:
+        keys = tables.order_models(list(dict.fromkeys(data[by])))
+        found = [(key, pick(data, **{by: key})) for key in keys]
+    elif isinstance(data, Mapping):
+        found = list(data.items())
+    else:
+        found = [(item, item) for item in data]
+    if not found:
+        raise ValueError("nothing to draw: expected one group or more")
+    return found
+
+
+def lines(ax, frame: pd.DataFrame, x: str, y: str, by: str = "", error: str = "", n_errors=2.0,
+          looks: Mapping[str, dict] | None = None, **style):  # fmt: skip
+    """Lines of one column against another, one a value of ``by``, in the book's colours.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    x, y : str
+        Columns of ``frame``, which is sorted by ``x``.
+    by : str
+        Column that makes the lines; a value that is the name of a method, base or schedule has its
+        colour and marker everywhere in the book.
+    error : str
+        Column of standard errors; ``n_errors`` of them are drawn either way.
+    looks : mapping
+        To a value of ``by`` what to change in its look, such as its label.
+    **style
+        Given to every line.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    looks = looks or {}
+    for key, group in _groups(frame, by) if by else [("", frame)]:
+        group = group.sort_values(x)
+        known = key in plots.METHOD_COLOURS
+        look = plots.method(key) if known else {"label": str(key), "marker": "o", "markersize": 4}
+        look |= looks.get(key, {}) | style
+        if error:
+            ax.errorbar(group[x], group[y], n_errors * group[error], capsize=3, **look)
+        else:
+            ax.plot(group[x], group[y], **look)
+    if by:
+        ax.legend(fontsize=8)
+    return ax
+
+
+__all__ = [
+    "begin", "checks", "each", "lines", "log_variance", "mean_column", "number", "off", "on_each",
+    "one", "over", "panels", "pick", "pm", "published", "stored", "table", "verdicts",
+]  # fmt: skip
