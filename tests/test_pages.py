@@ -15,7 +15,7 @@ from helpers_pages import CUT, READY, SETTLED, STILL, Places, violations
 
 pytestmark = pytest.mark.pages
 
-HTML = REPOSITORY / "_build" / "html"
+HTML = REPOSITORY / "_build" / "tests" / "_build" / "html"
 PAGES = [page for page, _ in toc_entries()]
 CHAPTERS = {f"book/{path.stem}": path for path in chapter_paths()}
 FIGURES_ONLY = {"book/calibration"}  # nothing is derived there
