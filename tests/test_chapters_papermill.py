@@ -108,6 +108,12 @@ def test_chapter_runs_with_other_parameters(chapter, tmp_path, kernel, own_files
     assert not list(tmp_path.iterdir()), "the chapter left files"
 
 
+def test_the_template_of_a_page_runs(tmp_path, kernel):
+    code, _ = code_and_place(Path(__file__).parent.parent / "book" / "_tools" / "template.ipynb")
+    run_cells(kernel, tmp_path, code)
+    assert "checked: " in kernel.nb.cells[-1].outputs[0].text
+
+
 def test_a_chapter_runs_by_the_command_line(tmp_path, read_notebook, own_files):
     chapter, target = next(c for c in chapter_paths() if c.stem == "start"), tmp_path / "out.ipynb"
     given = small_parameters(chapter) | own_model(chapter, own_files)
