@@ -21,6 +21,8 @@ from typing import NamedTuple, TypedDict, TypeVar
 from . import checks
 from ._kernels import threads
 
+__version__ = "0.1.0"
+
 QUIET_SECONDS, EVERY_SECONDS = 2.0, 10.0  # before the first line of a log, and between two
 
 

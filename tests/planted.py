@@ -154,11 +154,11 @@ PLANTED = [
             "test=data.test)", "test=rows)",
             f"{SAID}::test_the_test_column_of_tracking_is_of_the_test_set"),
     # what is said
-    Planted("lower and upper bound exchanged in the text", "rbmlib/commands.py",
+    Planted("lower and upper bound exchanged in the text", "rbmlib/__main__.py",
             '= settings["lower_bound"], settings["upper_bound"]',
             '= settings["upper_bound"], settings["lower_bound"]',
             f"{SAID}::test_the_text_of_logz_has_the_values_under_their_names"),
-    Planted("lower and upper bound exchanged in JSON", "rbmlib/commands.py",
+    Planted("lower and upper bound exchanged in JSON", "rbmlib/__main__.py",
             '"lower_bound": settings["lower_bound"]', '"lower_bound": settings["upper_bound"]',
             f"{SAID}::test_the_json_of_logz_has_the_values_under_their_names"),
     Planted("bounds of log_z exchanged", "rbmlib/automatic/log_z.py",
