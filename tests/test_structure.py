@@ -23,10 +23,9 @@ TOP_LEVEL = {
 LEVELS = [
     {"_kernels", "interrupt"},
     {"checks", "context", "numerics", "estimate", "results", "files"},
-    {"models"},
+    {"models", "schedules"},
     {"datasets", "paths"},
     {"sampling"},
-    {"schedules"},
     {"search"},
     {"estimators"},
     {"training", "automatic"},

@@ -117,7 +117,7 @@ class Learner:
         self.weights, self.visible_bias, self.hidden_bias = (
             np.array(p, self.dtype) for p in parameters
         )
-        # running ones, one a parameter: of gradients (momentum), or of their squares (spectral)
+        # running ones, one a parameter: of gradients (momentum), or what a step of its own keeps
         self.averages = [np.zeros_like(p) for p in self.parameters]
 
     @property
