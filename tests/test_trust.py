@@ -3,10 +3,20 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 import rbmlib as rl
 from rbmbook.experiments.calibration import trusted
-from rbmbook.trust import at_most, counts, coverage, judged
+from rbmbook.trust import (
+    at_most,
+    cell_shares,
+    cells,
+    counts,
+    coverage,
+    holm,
+    judged,
+    share_interval,
+)
 
 NAN = np.nan
 COLUMNS = ["log_z", "exact", "own", "own_error", "own_low", "own_high",
@@ -69,3 +79,34 @@ def test_a_run_that_misses_a_mode_is_kept_with_what_it_said_itself():
     assert run.log_z < columns["exact"] - 0.5
     assert columns["own_high"] < columns["exact"]
     assert columns["sum"] <= columns["exact"] + 1e-9
+
+
+# cells --------------------------------------------------------------------------------------
+
+
+def test_blocks_of_a_cell_are_added_up():
+    blocks = pd.DataFrame({
+        "path": ["p", "q", "p"], "model": "m", "method": ["ais", "ais", "ais"],
+        "n_repeats": [1000, 100, 1000], "n_converged": [900, 0, 600], "hold_50": [500, 0, 250],
+        "hold_80": [700, 0, 500], "hold_95": [840, 0, 585], "all_95": [900, 90, 900],
+    })  # fmt: skip
+    counted = cells(blocks)
+    assert list(counted.index) == [("p", "m", "ais"), ("q", "m", "ais")]
+    first, second = cell_shares(counted).to_dict("records")
+    assert first == {"path": "p", "model": "m", "estimator": "ais", "runs": "2,000",
+                     "converged": "1,500", "50%": 50.0, "80%": 80.0, "95%": 95.0,
+                     "all, 95%": 90.0}  # fmt: skip
+    assert (second["converged"], second["all, 95%"]) == ("0", 90.0)
+    assert np.isnan(second["95%"])
+
+
+def test_holm_stops_at_the_first_that_it_holds():
+    # 0.01 / 3, 0.01 / 2 and 0.01: the second is too large, so that the third is held as well
+    assert holm([[0.003, 0.006, 0.009]]).tolist() == [[True, False, False]]
+    assert holm([0.003, 0.004, 0.011]).tolist() == [True, True, False]
+
+
+def test_interval_of_a_share_by_its_tails():
+    low, high = share_interval([3], [10])
+    assert binom.sf(2, 10, low[0]) == pytest.approx(0.025)
+    assert binom.cdf(3, 10, high[0]) == pytest.approx(0.025)

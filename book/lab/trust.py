@@ -1,18 +1,28 @@
-"""Runs that are trusted and wrong, counted: by their own checks, and with a second opinion.
+"""Runs that are trusted and wrong, counted, and cells of intervals that hold log Z or do not.
 
 A run is *wrong* if its value is off by more than `ERRORS` of its own standard errors and by more
 than `NATS`. Of those that a flag lets pass, wrong ones are what the flag has missed. A *false
 alarm* is a run whose own checks passed and whose own interval holds log Z, flagged all the same.
+
+A *cell* is an estimator on a path to a model: blocks of its runs are added up, and the counts of
+intervals that hold log Z are judged together by Holm's rule.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 from scipy.stats import beta
 
 from rbmlib.checks import number
 
 ERRORS, NATS = 4.0, 0.05
+LEVELS = (50, 80, 95)  # percent
+HEADS = {
+    "method": "estimator", "family": "kind of model", "own": "trust themselves",
+    "silent": "of these wrong", "after": "trusted in the end", "still": "of these still wrong",
+    "alarm": "false alarms",
+}  # fmt: skip
 
 
 def judged(runs: pd.DataFrame) -> pd.DataFrame:
@@ -69,3 +79,54 @@ def at_most(k: int, n: int, level: float = 0.95) -> float:
     """
     number("level", level, "a level such as 0.95", above=0, below=1)
     return 1.0 if k >= n else float(beta.ppf(level, k + 1, n - k))
+
+
+def share_interval(k, n) -> tuple[np.ndarray, np.ndarray]:
+    """95% intervals of shares of which ``k`` of ``n`` were seen (Clopper and Pearson).
+
+    Examples
+    --------
+    >>> low, high = share_interval([0, 10], [10, 10])
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.0, 0.692], [0.308, 1.0])
+    """
+    k, n = np.asarray(k), np.asarray(n)
+    low = np.where(k == 0, 0.0, beta.ppf(0.025, k, n - k + 1))
+    high = np.where(k == n, 1.0, beta.ppf(0.975, k + 1, n - k))
+    return low, high
+
+
+def cells(blocks: pd.DataFrame) -> pd.DataFrame:
+    """Blocks of runs added up, a row a cell, in the order in which they are stored."""
+    counts_of = ["n_repeats", "n_converged", *(f"hold_{level}" for level in LEVELS), "all_95"]
+    return blocks.groupby(["path", "model", "method"], sort=False)[counts_of].sum()
+
+
+def cell_shares(counted: pd.DataFrame) -> pd.DataFrame:
+    """Of cells, percentages of intervals that hold log Z: of converged runs, and of all."""
+    n = counted["n_converged"]
+    found = counted.index.to_frame(index=False).rename(columns=HEADS)
+    found["runs"] = counted["n_repeats"].astype(int).map("{:,}".format).to_numpy()
+    found["converged"] = n.astype(int).map("{:,}".format).to_numpy()
+    for level in LEVELS:
+        found[f"{level}%"] = (100 * counted[f"hold_{level}"] / n).to_numpy()
+    found["all, 95%"] = (100 * counted["all_95"] / counted["n_repeats"]).to_numpy()
+    return found
+
+
+def holm(p_values, level: float = 0.01) -> np.ndarray:
+    """Which of many tests reject, by Holm's rule: at most one false in all with chance ``level``.
+
+    Examples
+    --------
+    >>> holm([0.004, 0.9, 0.006, 0.003]).tolist()
+    [False, False, False, False]
+    >>> holm([0.004, 0.9, 0.003, 0.0001]).tolist()
+    [True, False, True, True]
+    """
+    flat = np.ravel(p_values)
+    order = np.argsort(flat)
+    held = np.cumsum(flat[order] > level / (flat.size - np.arange(flat.size))) > 0
+    rejected = np.zeros(flat.size, bool)
+    rejected[order] = ~held
+    return rejected.reshape(np.shape(p_values))
