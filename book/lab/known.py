@@ -1,0 +1,21 @@
+"""What is known of log Z of a page's live model, and the sentence that says it."""
+
+from __future__ import annotations
+
+import math
+
+from rbmlib import exact
+from rbmlib.models.enumeration import can_enumerate
+
+from .live import LiveModel
+
+
+def known_value(live: LiveModel) -> tuple[float, str]:
+    """log Z (nan if it is not known), and a sentence: the book's reference, or enumerated now."""
+    if live.reference:
+        value = live.reference.log_z
+        return value, f"Its log Z is {value:.4f} (the book's reference)."
+    if can_enumerate(live.rbm):
+        value = exact(live.rbm, progress=False).log_z
+        return value, f"Its log Z is {value:.4f} (exact)."
+    return math.nan, "Its log Z is not known."
