@@ -189,3 +189,51 @@ def bracket(n_steps, lower, upper, exact: float | None = None, ax=None):
     ax.set(xscale="log", xlabel="annealing steps K", ylabel="log Z (nats)")
     ax.legend(fontsize=8)
     return ax
+
+
+# ---- figures of the page: SVG that takes its colours, with a tall variant for phones
+SVG: Any = STYLE | {
+    "svg.fonttype": "none",  # text stays text: the page's font, selectable, small
+    "svg.hashsalt": "rbmlib",  # the same ids in every run
+    "font.family": ["DejaVu Sans"],  # measured with it; the page puts its narrower own in its place
+    "axes.unicode_minus": True,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "legend.frameon": False,
+    "grid.alpha": 1.0,
+    "grid.linewidth": 0.6,
+    "font.size": 10.5,
+}
+
+
+def show(draw, wide: dict, tall: dict | None = None) -> None:
+    """Draw a figure twice, for a page and for a phone, and show it as one SVG output.
+
+    Parameters
+    ----------
+    draw : callable
+        ``draw(figure, axes)``; axes as ``plt.subplots(squeeze=False)`` gives them, flattened.
+    wide, tall : dict
+        Arguments of ``plt.subplots``. The tall variant sits in the metadata of the wide one; the
+        page's extension (`book/_ext/frame.py`) takes it out again.
+    """
+    import base64
+    import io
+
+    from IPython.display import display
+
+    def svg(grid) -> str:
+        with plt.rc_context(SVG):
+            figure, axes = plt.subplots(squeeze=False, **grid)
+            draw(figure, axes.ravel())
+            file = io.StringIO()
+            figure.savefig(file, format="svg", metadata={"Date": None, "Creator": "matplotlib"})
+            plt.close(figure)
+        return file.getvalue()
+
+    text = svg(wide)
+    if tall:
+        inside = base64.b64encode(svg(tall).encode()).decode()
+        text = text.replace("<metadata>", f"<metadata>book-tall:{inside}", 1)
+    display({"image/svg+xml": text, "text/plain": "<figure>"}, raw=True)
