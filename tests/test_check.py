@@ -8,6 +8,7 @@ import pytest
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath
+from rbmbook.hard_systems import union_rbm
 from rbmlib.search.local_masses import local_masses
 
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
@@ -137,6 +138,37 @@ def test_where_many_states_matter_local_masses_judge():
     assert right.converged
 
 
+def test_sums_over_parts_that_do_not_touch_add_up():
+    """Two that are enumerated, and one of 2^40 states of which some are added up."""
+    small = rl.testsystems.random_rbm(12, 7, rng=3)
+    log_z = LOG_Z + rl.exact(small).log_z
+    few = rl.check(rl.GeometricPath(union_rbm(NARROW, small)), made(log_z))
+    assert few.settings["second_opinion"]["complete"]
+    assert few.settings["second_opinion"]["n_states"] == 2**10 + 2**7
+    assert abs(few.settings["second_opinion"]["log_sum"] - log_z) < 1e-9
+    of_wide = rl.check(rl.GeometricPath(WIDE), made(log_z_of(WIDE))).settings["second_opinion"]
+    path = rl.GeometricPath(union_rbm(NARROW, WIDE, small))
+    opinion = rl.check(path, made(log_z + log_z_of(WIDE) + 0.02)).settings["second_opinion"]
+    assert opinion["verdict"] == "agrees"
+    assert "states of 3 parts" in opinion["text"]
+    assert log_z_of(WIDE) - 0.02 < opinion["log_sum"] - log_z <= log_z_of(WIDE)
+    assert abs(opinion["log_sum"] - log_z - of_wide["log_sum"]) < 1e-3
+
+
+def test_a_mode_missed_in_one_of_two_parts_is_seen():
+    """Enumerated one by one; of both together there are 2^22 states."""
+    other = rl.testsystems.random_rbm(60, 12, coupling=2.0, rng=3)
+    path = rl.GeometricPath(union_rbm(NARROW, other), np.r_[BASE, np.zeros(60)])
+    run = rl.ais(path, rl.schedules.linear(300), 200, rng=1)
+    log_z = LOG_Z + rl.exact(other).log_z
+    assert run.log_z < log_z - 0.1
+    assert verdict(run) == "refuted"
+    assert abs(run.interval[0] - log_z) < 1e-5
+    right = rl.ais(rl.GeometricPath(path.rbm), rl.schedules.linear(1000), 500, rng=0)
+    assert verdict(right) == "agrees"
+    assert right.converged
+
+
 def test_a_sum_above_the_value_never_agrees():
     log_sum = rl.check(PATH, made(LOG_Z)).settings["second_opinion"]["log_sum"]
     few = rl.check(PATH, made(LOG_Z - 1e-3), n_states=100)
@@ -248,8 +280,11 @@ def test_wrong_arguments(given, error, says):
 
 
 def one_sharp_mode_and_a_broad_one():
-    """30 visible units that 40 hidden ones hold together, and 60 more: log Z in closed form."""
-    weights, bias = np.zeros((90, 40)), np.zeros(90)
+    """30 visible units that 40 hidden ones hold together, and 60 more: log Z in closed form.
+
+    The 60 have weights, of no account, so that they are of the same connected part.
+    """
+    weights, bias = np.full((90, 40), 1e-9), np.zeros(90)
     weights[:30], bias[:30] = 4.0, 0.3 - 160
     ways = [math.log(math.comb(40, k)) for k in range(41)]
     held = [w + 30 * np.logaddexp(0, 4.0 * k + 0.3 - 160) for k, w in enumerate(ways)]

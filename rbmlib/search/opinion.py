@@ -20,7 +20,7 @@ import numpy as np
 from .. import checks
 from ..context import using
 from ..estimate import Estimate
-from ..models.enumeration import in_bits
+from ..models.enumeration import in_bits, parts
 from ..models.mean_field import broad_lower_bound
 from ..models.rbm import RBM
 from ..paths.path import Path
@@ -159,20 +159,11 @@ def _opinion(path, estimate, work, n_states, rng) -> Opinion:
     model = model_of(path)
     if model is None:
         return Opinion("not checked", "not checked: neither layer of the model can be counted")
-    rng, beam, bits = checks.generator(rng), Beam(model), in_bits(model)
-    work /= 2  # for the sum, and for local masses
-    n_other = len(beam.small.visible)
-    if bits is not None and n_states is None and beam.n_all * n_other * ENUMERATED <= work:
-        return _of_sum(beam, bits.exact_log_z(), 0.0, estimate)
-    beam.add(np.concatenate([descents(beam.small, rng), *_own_states(beam, estimate)]))
-    price = (SLOW if bits is None else 1.0) * (LOOK + OF_LOOK * n_other)
-    limit = int(min(MOST_STATES, work / price)) if n_states is None else n_states
-    growth = _grown(beam, limit)
-    if n_states is None and growth > SETTLED and beam.log_sum > estimate.log_z:
-        before = beam.log_sum
-        beam.grow(min(MOST_STATES, MORE * limit))
-        growth = 0.0 if beam.complete else beam.log_sum - before
-    found = _of_sum(beam, beam.log_sum, growth, estimate)
+    rng, bits, work = checks.generator(rng), in_bits(model), work / 2  # half for local masses
+    sums = _Sums(model, _states(estimate), work, n_states, rng)
+    if n_states is None and sums.growth > SETTLED and sums.log_sum > estimate.log_z:
+        sums.grow_more()
+    found = _of_sum(sums, estimate)
     if found.verdict == "agrees" and not found.complete and bits is not None:
         found = _of_bound(broad_lower_bound(bits), found, estimate)
     if found.verdict != "cannot tell" or bits is None:
@@ -189,17 +180,71 @@ def _opinion(path, estimate, work, n_states, rng) -> Opinion:
     return found
 
 
-def _own_states(beam, estimate):
-    """States of the layer that the run itself found at beta = 1: every second of its chains."""
+def _states(estimate):
+    """States of the visible units that the run itself found at beta = 1: every second chain's."""
     states = estimate.states
     if isinstance(states, TemperedSample):
         states = states.states[states.index == states.betas.size - 1]
     if not isinstance(states, np.ndarray) or not len(states):  # none, or fixed points of TAP
-        return []
-    states = np.asarray(states)[: 2 * SEEDS : 2]
+        return None
+    return np.asarray(states)[: 2 * SEEDS : 2]
+
+
+class _Sums:
+    """A sum over states of each connected part of a model, whose logarithms add up.
+
+    The cheap ones are enumerated, the smallest first, so that what they leave of the work is for
+    the others: beams, from descents and the ``states`` of the run.
+    """
+
+    def __init__(self, model, states, work, n_states, rng):
+        split, fast = parts(model), in_bits(model) is not None
+        self.known, self.n_known, self.growth, self.grown = split.free, 0, 0.0, []
+        beams = [Beam(part) for part in split.models]
+        turned = len(beams) == 1 and beams[0].turned
+        self.of = "visible states" if turned else "hidden states"
+        if len(beams) > 1:
+            self.of = f"states of {len(beams)} parts"
+        terms = [beam.n_all * len(beam.small.visible) for beam in beams]
+        for n_done, i in enumerate(sorted(range(len(beams)), key=terms.__getitem__)):
+            beam, share = beams[i], work / (len(beams) - n_done)
+            if fast and n_states is None and terms[i] * ENUMERATED <= share:
+                self.known += split.models[i].exact_log_z()
+                self.n_known += beam.n_all
+                work -= terms[i] * ENUMERATED
+                continue
+            work -= share
+            price = (1.0 if fast else SLOW) * (LOOK + OF_LOOK * len(beam.small.visible))
+            limit = min(MOST_STATES, share / price) if n_states is None else n_states / len(beams)
+            own = [] if states is None else [_of_layer(beam, states[:, split.units[i][0]])]
+            beam.add(np.concatenate([descents(beam.small, rng), *own]))
+            self.growth += _grown(beam, int(limit))
+            self.grown.append((beam, int(limit)))
+
+    def grow_more(self) -> None:
+        before = self.log_sum
+        for beam, limit in self.grown:
+            beam.grow(min(MOST_STATES, MORE * limit))
+        self.growth = 0.0 if self.complete else self.log_sum - before
+
+    @property
+    def log_sum(self) -> float:
+        return self.known + sum(beam.log_sum for beam, _ in self.grown)
+
+    @property
+    def n_states(self) -> int:
+        return self.n_known + sum(beam.n_states for beam, _ in self.grown)
+
+    @property
+    def complete(self) -> bool:
+        return all(beam.complete for beam, _ in self.grown)
+
+
+def _of_layer(beam, visible):
+    """States of the layer that a beam holds, of visible states."""
     if beam.turned:
-        return [states]
-    return [likeliest(beam.layer, beam.small.field(states.astype(float)))]
+        return visible
+    return likeliest(beam.layer, beam.small.field(visible.astype(float)))
 
 
 def _grown(beam, limit) -> float:
@@ -237,12 +282,11 @@ def _margin(log_z) -> float:
     return MARGIN + ROUNDING * abs(log_z)
 
 
-def _of_sum(beam, low, growth, estimate) -> Opinion:
-    """The opinion of a sum that still gained ``growth``, or of the exact one."""
-    complete, gap = beam.complete or not beam.n_states, low - estimate.log_z
-    n = beam.n_states or beam.n_all
-    what = f"a sum over {n:,} {'visible' if beam.turned else 'hidden'} states"
-    numbers: dict[str, Any] = {"log_sum": low, "n_states": n, "complete": complete}
+def _of_sum(sums, estimate) -> Opinion:
+    """The opinion of a sum that may still grow, or of the exact one."""
+    low, complete, growth = sums.log_sum, sums.complete, sums.growth
+    gap, what = low - estimate.log_z, f"a sum over {sums.n_states:,} {sums.of}"
+    numbers: dict[str, Any] = {"log_sum": low, "n_states": sums.n_states, "complete": complete}
     outside = complete and _below(low, estimate)
     if _beyond(low, estimate) or outside:
         where = "below" if outside else "above"
