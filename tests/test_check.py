@@ -9,6 +9,7 @@ import pytest
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath
 from rbmbook.hard_systems import union_rbm
+from rbmlib.search import opinion as opinions
 from rbmlib.search.local_masses import local_masses
 
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
@@ -126,7 +127,7 @@ def test_where_many_states_matter_local_masses_judge():
     """A sum that holds 94% of a value .41 nats low, and grows by 1% while it doubles."""
     rbm, _ = ferromagnet(400, 60, 1.3)
     path, log_z = rl.GeometricPath(rbm), log_z_of(rbm)
-    low, right = (rl.check(path, made(log_z + off, 0.01)) for off in (-0.41, 0.0))
+    low, right = (rl.check(path, made(log_z + off, 0.01, n_chains=30)) for off in (-0.41, 0.0))
     for found in (low, right):
         opinion = found.settings["second_opinion"]
         assert opinion["log_sum"] < log_z - 0.41
@@ -136,6 +137,30 @@ def test_where_many_states_matter_local_masses_judge():
     assert abs(low.interval[0] - log_z) < 0.1
     assert low.std_error > 0.3
     assert right.converged
+    assert verdict(right) == "agrees"
+
+
+@pytest.mark.parametrize(
+    ("about", "n"),
+    [
+        ({"n_chains": 29}, 29),
+        ({"n_chains": 100, "ess": 30.0}, 30),
+        ({"n_chains": 100, "ess": 90.0, "settings": {"families": 7.5}}, 7.5),
+    ],
+)
+def test_masses_confirm_no_value_of_less_than_thirty_chains(about, n):
+    """The weights of few chains lie low together with masses that lack a mode."""
+    rbm, _ = ferromagnet(400, 60, 1.3)
+    estimate = made(log_z_of(rbm), **about)
+    assert opinions._effective(estimate) == n
+    assert verdict(rl.check(rl.GeometricPath(rbm), estimate)) == (
+        "agrees" if n >= 30 else "cannot tell"
+    )
+
+
+def test_of_a_ladder_round_trips_are_counted():
+    sample = rl.parallel_tempering(PATH, np.linspace(0, 1, 6), 3, 300, rng=1)
+    assert opinions._effective(rl.mbar_of_sample(sample)) == sample.round_trips.sum() > 30
 
 
 def test_sums_over_parts_that_do_not_touch_add_up():
@@ -231,11 +256,9 @@ def test_what_cannot_be_counted_is_not_checked():
 
 
 def test_estimates_within_an_estimator_are_not_asked(monkeypatch):
-    from rbmlib.search import opinion
-
     asked = []
-    of_sum = opinion._of_sum
-    monkeypatch.setattr(opinion, "_of_sum", lambda *a: asked.append(1) or of_sum(*a))
+    of_sum = opinions._of_sum
+    monkeypatch.setattr(opinions, "_of_sum", lambda *a: asked.append(1) or of_sum(*a))
     rl.smc(PATH, n_steps=500, n_chains=50, rng=0)  # which runs a pilot of `ais`
     rl.nrpt(PATH, n_sweeps=300, rng=0)
     assert len(asked) == 2

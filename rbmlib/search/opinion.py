@@ -45,6 +45,7 @@ SETTLED = 1e-4  # nats that a sum gains while it doubles, twice, before it ends
 MARGIN, ROUNDING = 1e-6, 1e-12  # nats above an interval that refute it; and of each nat of log Z
 NEAR = 1e-3  # nats that a sum may lie below the interval of a run with which it agrees
 AGREES = 0.9  # share of Z that a sum, or lower end, holds
+FEWEST = 30  # effective chains of a value that masses confirm: they are too low if modes are missed
 REMEDY = "another base, more temperatures, or rl.log_z, which seeks modes"
 
 
@@ -88,7 +89,8 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
           False, with a `ConvergenceWarning`; the interval begins at the sum and is open above, and
           `std_error` holds the difference. Or the sum is over all states, and the interval does
           not hold it.
-        - "agrees": the sum holds 90% of this value or more, grows no more, and is not above it.
+        - "agrees": the sum holds 90% of this value or more, grows no more, and is not above it;
+          or what lies about modes does, and 30 effective chains or more made the value.
         - "cannot tell", and how much of this value is accounted for.
         - "not checked": neither layer of the model can be counted.
 
@@ -210,7 +212,7 @@ class _Sums:
             beam, share = beams[i], work / (len(beams) - n_done)
             if fast and n_states is None and terms[i] * ENUMERATED <= share:
                 self.known += split.models[i].exact_log_z()
-                self.n_known += beam.n_all
+                self.n_known += int(beam.n_all)
                 work -= terms[i] * ENUMERATED
                 continue
             work -= share
@@ -328,5 +330,14 @@ def _of_masses(masses, found, estimate) -> Opinion:
     if _beyond(masses.log_lower, estimate):
         verdict, text = "refuted", f"{what} is at least {share:.2g} times this value"
     elif gap >= math.log(AGREES) and found.log_sum <= estimate.log_z and estimate.std_error > 0:
-        verdict = "cannot tell" if _beyond(masses.log_z, estimate) else "agrees"
+        doubtful = _beyond(masses.log_z, estimate) or _effective(estimate) < FEWEST
+        verdict = "cannot tell" if doubtful else "agrees"
     return found._replace(verdict=verdict, text=text, **numbers)
+
+
+def _effective(estimate) -> float:
+    """Independent values behind an estimate: families, round trips, effective chains, or chains."""
+    if isinstance(estimate.states, TemperedSample):
+        return float(estimate.states.round_trips.sum())
+    known = estimate.settings.get("families", estimate.ess)
+    return float(estimate.n_chains if math.isnan(known) else known)
