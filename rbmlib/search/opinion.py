@@ -29,12 +29,13 @@ from ..sampling.sample import TemperedSample
 from .beam import BATCH, Beam, descents, likeliest
 from .local_masses import MOST_MODES, SURE, local_masses
 
-SHARE, FLOOR, ON_REQUEST = 0.1, 5e7, 4e9  # of a run's work; ns that any run, or a call, affords
-MORE = 4  # times as many states, where a sum that still grows lies above the value
-SWEEP, OF_SWEEP = 150.0, 0.15  # ns of a sweep of a chain, and of each weight in it
+SHARE, FLOOR, ON_REQUEST = 0.1, 1e8, 8e9  # of a run's work; ns that any run, or a call, affords
+SUM, MORE = 4, 2  # a sum takes one in 4; twice that again, where it lies above the value and grows
+RUN = 100.0, 1.3, 0.01  # ns of a sweep of a run, of each unit and weight, where few units change
+SWEEP, OF_SWEEP = 150.0, 0.15  # ns of a sweep about a mode, and of each weight in it
 LOOK, OF_LOOK = 400.0, 1.2  # ns of a state of the sum, and of each unit of the other layer
 SLOW = 10.0  # times that, of layers without a compiled loop
-ENUMERATED = 6.0  # ns of each unit of the other layer, where all states are enumerated
+ENUMERATED = 1.0  # ns of each unit of the other layer, where all states are enumerated
 HUNT, OF_HUNT = 1e7, 5e3  # ns of a hunt for modes, and of each weight in it
 PATH, OF_PATH = 1e7, 400.0  # ns of the loops of a path about a mode, and of each weight in them
 MASSES = (40, 60), (20, 30)  # chains and steps of a mode: the first that work allows
@@ -65,7 +66,7 @@ class Opinion(NamedTuple):
 def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0) -> Estimate:
     """The estimate, with a second opinion among its `Estimate.checks`.
 
-    Every estimator asks for one where it costs less than a tenth of the run, or some 50 ms. Here it
+    Every estimator asks for one that costs less than a tenth of the run, or some 50 ms. Here it
     may take seconds.
 
     Parameters
@@ -125,7 +126,8 @@ def checked(path: Path | None, estimate: Estimate) -> Estimate:
     states, n_replicas = estimate.states, estimate.n_chains
     if isinstance(states, TemperedSample):
         n_replicas = states.index.size
-    work = n_replicas * estimate.n_sweeps * (SWEEP + OF_SWEEP * model.weights.size)
+    each = np.dot(RUN, [1, sum(model.weights.shape), model.weights.size])
+    work = n_replicas * estimate.n_sweeps * each
     return with_opinion(estimate, _opinion(path, estimate, max(FLOOR, SHARE * work), None, 0))
 
 
@@ -161,7 +163,7 @@ def _opinion(path, estimate, work, n_states, rng) -> Opinion:
     model = model_of(path)
     if model is None:
         return Opinion("not checked", "not checked: neither layer of the model can be counted")
-    rng, bits, work = checks.generator(rng), in_bits(model), work / 2  # half for local masses
+    rng, bits, work = checks.generator(rng), in_bits(model), work / SUM
     sums = _Sums(model, _states(estimate), work, n_states, rng)
     if n_states is None and sums.growth > SETTLED and sums.log_sum > estimate.log_z:
         sums.grow_more()
