@@ -8,6 +8,9 @@ import pytest
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath
+from rbmbook.hard_systems import union_rbm
+from rbmlib.search import opinion as opinions
+from rbmlib.search.beam import Beam
 from rbmlib.search.local_masses import local_masses
 
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
@@ -125,7 +128,7 @@ def test_where_many_states_matter_local_masses_judge():
     """A sum that holds 94% of a value .41 nats low, and grows by 1% while it doubles."""
     rbm, _ = ferromagnet(400, 60, 1.3)
     path, log_z = rl.GeometricPath(rbm), log_z_of(rbm)
-    low, right = (rl.check(path, made(log_z + off, 0.01)) for off in (-0.41, 0.0))
+    low, right = (rl.check(path, made(log_z + off, 0.01, n_chains=30)) for off in (-0.41, 0.0))
     for found in (low, right):
         opinion = found.settings["second_opinion"]
         assert opinion["log_sum"] < log_z - 0.41
@@ -134,6 +137,61 @@ def test_where_many_states_matter_local_masses_judge():
     assert verdict(low) == "refuted"
     assert abs(low.interval[0] - log_z) < 0.1
     assert low.std_error > 0.3
+    assert right.converged
+    assert verdict(right) == "agrees"
+
+
+@pytest.mark.parametrize(
+    ("about", "n"),
+    [
+        ({"n_chains": 29}, 29),
+        ({"n_chains": 100, "ess": 30.0}, 30),
+        ({"n_chains": 100, "ess": 90.0, "settings": {"families": 7.5}}, 7.5),
+    ],
+)
+def test_masses_confirm_no_value_of_less_than_thirty_chains(about, n):
+    """The weights of few chains lie low together with masses that lack a mode."""
+    rbm, _ = ferromagnet(400, 60, 1.3)
+    estimate = made(log_z_of(rbm), **about)
+    assert opinions._effective(estimate) == n
+    assert verdict(rl.check(rl.GeometricPath(rbm), estimate)) == (
+        "agrees" if n >= 30 else "cannot tell"
+    )
+
+
+def test_of_a_ladder_round_trips_are_counted():
+    sample = rl.parallel_tempering(PATH, np.linspace(0, 1, 6), 3, 300, rng=1)
+    assert opinions._effective(rl.mbar_of_sample(sample)) == sample.round_trips.sum() > 30
+
+
+def test_sums_over_parts_that_do_not_touch_add_up():
+    """Two that are enumerated, and one of 2^40 states of which some are added up."""
+    small = rl.testsystems.random_rbm(12, 7, rng=3)
+    log_z = LOG_Z + rl.exact(small).log_z
+    few = rl.check(rl.GeometricPath(union_rbm(NARROW, small)), made(log_z))
+    assert few.settings["second_opinion"]["complete"]
+    assert few.settings["second_opinion"]["n_states"] == 2**10 + 2**7
+    assert abs(few.settings["second_opinion"]["log_sum"] - log_z) < 1e-9
+    of_wide = rl.check(rl.GeometricPath(WIDE), made(log_z_of(WIDE))).settings["second_opinion"]
+    path = rl.GeometricPath(union_rbm(NARROW, WIDE, small))
+    opinion = rl.check(path, made(log_z + log_z_of(WIDE) + 0.02)).settings["second_opinion"]
+    assert opinion["verdict"] == "agrees"
+    assert "states of 3 parts" in opinion["text"]
+    assert log_z_of(WIDE) - 0.02 < opinion["log_sum"] - log_z <= log_z_of(WIDE)
+    assert abs(opinion["log_sum"] - log_z - of_wide["log_sum"]) < 1e-3
+
+
+def test_a_mode_missed_in_one_of_two_parts_is_seen():
+    """Enumerated one by one; of both together there are 2^22 states."""
+    other = rl.testsystems.random_rbm(60, 12, coupling=2.0, rng=3)
+    path = rl.GeometricPath(union_rbm(NARROW, other), np.r_[BASE, np.zeros(60)])
+    run = rl.ais(path, rl.schedules.linear(300), 200, rng=1)
+    log_z = LOG_Z + rl.exact(other).log_z
+    assert run.log_z < log_z - 0.1
+    assert verdict(run) == "refuted"
+    assert abs(run.interval[0] - log_z) < 1e-5
+    right = rl.ais(rl.GeometricPath(path.rbm), rl.schedules.linear(1000), 500, rng=0)
+    assert verdict(right) == "agrees"
     assert right.converged
 
 
@@ -199,11 +257,9 @@ def test_what_cannot_be_counted_is_not_checked():
 
 
 def test_estimates_within_an_estimator_are_not_asked(monkeypatch):
-    from rbmlib.search import opinion
-
     asked = []
-    of_sum = opinion._of_sum
-    monkeypatch.setattr(opinion, "_of_sum", lambda *a: asked.append(1) or of_sum(*a))
+    of_sum = opinions._of_sum
+    monkeypatch.setattr(opinions, "_of_sum", lambda *a: asked.append(1) or of_sum(*a))
     rl.smc(PATH, n_steps=500, n_chains=50, rng=0)  # which runs a pilot of `ais`
     rl.nrpt(PATH, n_sweeps=300, rng=0)
     assert len(asked) == 2
@@ -248,8 +304,11 @@ def test_wrong_arguments(given, error, says):
 
 
 def one_sharp_mode_and_a_broad_one():
-    """30 visible units that 40 hidden ones hold together, and 60 more: log Z in closed form."""
-    weights, bias = np.zeros((90, 40)), np.zeros(90)
+    """30 visible units that 40 hidden ones hold together, and 60 more: log Z in closed form.
+
+    The 60 have weights, of no account, so that they are of the same connected part.
+    """
+    weights, bias = np.full((90, 40), 1e-9), np.zeros(90)
     weights[:30], bias[:30] = 4.0, 0.3 - 160
     ways = [math.log(math.comb(40, k)) for k in range(41)]
     held = [w + 30 * np.logaddexp(0, 4.0 * k + 0.3 - 160) for k, w in enumerate(ways)]
@@ -289,3 +348,16 @@ def test_a_thousand_units_a_layer():
     rbm = rl.BernoulliRBM(np.zeros((1030, 1030)), np.zeros(1030), np.zeros(1030))
     run = rl.ais(rl.GeometricPath(rbm), [0, 1], 10, rng=0)
     assert rl.check(rl.GeometricPath(rbm), replace(run, std_error=0.1)).converged
+
+
+def test_a_check_takes_a_tenth_of_a_long_run_at_most(monkeypatch):
+    """In states: the sum still grows above the value, so that it is grown once more."""
+    model, looked, grow = rl.testsystems.random_rbm(200, 100, coupling=3.0, rng=0), [], Beam.grow
+    monkeypatch.setattr(Beam, "grow", lambda beam, n: looked.append(n) or grow(beam, n))
+    run = made(0.0, n_chains=1000, n_sweeps=2000)
+    found = opinions.checked(rl.GeometricPath(model), run)
+    assert verdict(found) == "refuted"
+    sweep, unit, weight = opinions.RUN
+    work = 1000 * 2000 * (sweep + 300 * unit + 20_000 * weight)
+    share = sum(looked) * (opinions.LOOK + 200 * opinions.OF_LOOK) / work
+    assert 0.05 < share <= 0.1
