@@ -8,7 +8,8 @@ import pytest
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath
-from rbmlib.search.local_masses import local_masses
+from rbmlib.search import opinion
+from rbmlib.search.local_masses import LocalMasses, local_masses
 
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
 
@@ -156,6 +157,22 @@ def test_local_masses_are_unbiased():
     assert np.mean(inside) > 0.97
 
 
+def test_what_local_masses_surely_exceed_is_without_the_largest_weight():
+    """Where weights are all but equal the spread says nothing, and one of forty is left out."""
+    found = local_masses(rl.testsystems.independent_rbm(np.linspace(-1, 1, 9), [0.3, -0.2])[0])
+    assert found.n_modes == 1
+    assert found.std_error < 0.005
+    assert found.log_lower <= found.log_z + math.log(1 - 1 / 40)
+
+
+def test_local_masses_agree_by_what_they_surely_exceed():
+    """Which must be 90% of the value: the estimate itself is all of it in both cases."""
+    for low, said in ((-0.2, "cannot tell"), (-0.05, "agrees")):
+        masses = LocalMasses(log_z=0.0, std_error=0.05, log_lower=low, n_modes=2)
+        found = opinion.Opinion("cannot tell", "a sum", log_sum=-1.0)
+        assert opinion._of_masses(masses, found, made(0.0)).verdict == said
+
+
 def test_local_masses_of_a_mode_are_a_part_of_z():
     """Of the heavier of two modes: those states of which most units are on."""
     share = (NARROW.exact_samples(200_000, rng=0).mean(axis=1) > 0.5).mean()
@@ -199,8 +216,6 @@ def test_what_cannot_be_counted_is_not_checked():
 
 
 def test_estimates_within_an_estimator_are_not_asked(monkeypatch):
-    from rbmlib.search import opinion
-
     asked = []
     of_sum = opinion._of_sum
     monkeypatch.setattr(opinion, "_of_sum", lambda *a: asked.append(1) or of_sum(*a))

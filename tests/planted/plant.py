@@ -48,7 +48,8 @@ def is_noticed(patch: Path, tests: list[str]) -> tuple[bool, str]:
     """Whether one of the tests fails in a copy with the error, and the last line of pytest."""
     tree = BUILT / "tree"
     copy_of_code(tree)
-    subprocess.run(["patch", "-p1", "-s", "-i", patch], cwd=tree, check=True)
+    apart = os.environ | {"GIT_CEILING_DIRECTORIES": str(BUILT)}  # of no repository
+    subprocess.run(["git", "apply", patch], cwd=tree, env=apart, check=True)
     paths = {"PYTHONPATH": f"{tree}:{tree / '.import'}", "NUMBA_CACHE_DIR": str(BUILT / "cache")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-n", "0",
