@@ -25,7 +25,7 @@ threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) N
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock book executed chapter pages notebooks articles lab test test-all test_processes test_library test_notebooks bench lint release clean exercises slides check mutants
+.PHONY: help setup lock book executed chapter pages notebooks articles lab test test-all test_processes test_library test_notebooks bench lint release clean exercises slides check mutants planted
 
 book: $(STAMP)  ## run a copy of every chapter and render the book to _build/html
 	@BOOK_JOBS=$(JOBS) BOOK_CHAPTERS="$$($(MAKE) --silent -n executed | sed -nE 's,.*run_chapter\.py (book/[^ ]*\.ipynb) .*,\1,p' | tr '\n' ' ')"; \
@@ -72,6 +72,9 @@ check: $(STAMP)  ## a fast part of the tests, for work in progress (under two mi
 
 mutants: $(STAMP)  ## plant errors in the library, one at a time, and count those that tests notice (hours)
 	$(BIN)/python tests/mutants.py all
+
+planted: $(STAMP)  ## plant errors of thought (tests/planted), one at a time, and see the test of each fail (15 minutes)
+	@$(call threads,$(HALF)) $(BIN)/python tests/planted/plant.py
 
 chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
 	@[ -n "$(NAME)" ] || { echo "error: which chapter? for example: make chapter NAME=ais" >&2; exit 1; }

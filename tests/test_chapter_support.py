@@ -238,3 +238,14 @@ def refused_within_seconds(address):
     with pytest.raises(RuntimeError, match="no Dask scheduler answers there"):
         checked_parameters(with_scheduler(address))
     assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("ess", [100.0, 180.0])
+def test_the_interval_of_a_published_ess_holds_19_of_20_runs(ess):
+    """Of 200 chains with normal log-weights whose ESS has this median."""
+    w = np.exp(np.sqrt(np.log(200 / ess)) * np.random.default_rng(1).normal(size=(4000, 200)))
+    w /= w.mean(axis=1, keepdims=True)
+    found = 200 / (1 + w.var(axis=1, ddof=1))
+    found *= ess / np.median(found)
+    low, high = tables.ess_interval(ess, 200)
+    assert 0.935 < np.mean((low < found) & (found < high)) < 0.965

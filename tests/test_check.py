@@ -8,10 +8,15 @@ import pytest
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath
+<<<<<<< HEAD
 from rbmbook.hard_systems import union_rbm
 from rbmlib.search import opinion as opinions
 from rbmlib.search.beam import Beam
 from rbmlib.search.local_masses import local_masses
+=======
+from rbmlib.search import opinion
+from rbmlib.search.local_masses import LocalMasses, local_masses
+>>>>>>> flt
 
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
 
@@ -212,6 +217,22 @@ def test_local_masses_are_unbiased():
     assert error < 0.02
     inside = [run.log_lower < exact for run in runs]
     assert np.mean(inside) > 0.97
+
+
+def test_what_local_masses_surely_exceed_is_without_the_largest_weight():
+    """Where weights are all but equal the spread says nothing, and one of forty is left out."""
+    found = local_masses(rl.testsystems.independent_rbm(np.linspace(-1, 1, 9), [0.3, -0.2])[0])
+    assert found.n_modes == 1
+    assert found.std_error < 0.005
+    assert found.log_lower <= found.log_z + math.log(1 - 1 / 40)
+
+
+def test_local_masses_agree_by_what_they_surely_exceed():
+    """Which must be 90% of the value: the estimate itself is all of it in both cases."""
+    for low, said in ((-0.2, "cannot tell"), (-0.05, "agrees")):
+        masses = LocalMasses(log_z=0.0, std_error=0.05, log_lower=low, n_modes=2)
+        found = opinion.Opinion("cannot tell", "a sum", log_sum=-1.0)
+        assert opinion._of_masses(masses, found, made(0.0)).verdict == said
 
 
 def test_local_masses_of_a_mode_are_a_part_of_z():

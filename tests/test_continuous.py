@@ -77,6 +77,16 @@ def test_path_is_linear_in_beta_and_made_of_models():
     np.testing.assert_allclose(three[:, 1], 0.6 * three[:, 0] + 0.4 * three[:, 2])
 
 
+def test_a_path_with_other_step_sizes_is_the_same_but_for_these():
+    path = DensityPath(UNEVEN, 6.0, n_leapfrog=3, kernel="random_walk", jitter=0.05)
+    other = path.with_steps([0.3, 0.2, 0.1], [0.0, 0.4, 1.0])
+    np.testing.assert_array_equal(other.step_sizes, [0.3, 0.2, 0.1])
+    np.testing.assert_array_equal(other.step_betas, [0.0, 0.4, 1.0])
+    changed = {name for name, value in vars(other).items() if value is not getattr(path, name)
+               and not np.array_equal(value, getattr(path, name))}  # fmt: skip
+    assert changed == {"step_sizes", "step_betas"}
+
+
 def tempered_draws(beta, n, rng, base_variance=6.0):
     """Exact draws of the path of UNEVEN: the first dimension by its distribution function."""
     x = np.linspace(-15, 15, 60_001)

@@ -226,6 +226,7 @@ def test_weights_are_projected_before_the_first_update():
 @pytest.mark.parametrize("method", ["cd", "pcd"])
 def test_a_broken_off_training_goes_on_to_the_same_bits(tmp_path, method):
     options = dict(n_hidden=3, method=method, n_sweeps=2, n_updates=12, monitor_every=4, rng=1)
+    options["batch_size"] = 60  # it breaks off within an epoch of 400 rows
     whole = rl.train_gaussian(DATA, **options)
 
     class Break(Exception):

@@ -78,6 +78,15 @@ def test_distances_are_in_errors_of_both_runs():
     assert apart == pytest.approx(0.3 / np.sqrt(0.03**2 + 0.04**2 + 0.001**2), rel=1e-12)
 
 
+def test_either_forward_run_may_lie_above_a_sum():
+    for n_errors in (2, 4):
+        summed = SimpleNamespace(log_z=10.0, std_error=0.0, share=1.0, n_states=9)
+        high = run(10 + n_errors * np.hypot(0.01, 1e-3))
+        for made in (of_runs(high), of_runs()._replace(forward=high)):
+            assert made.above_sum(summed) == pytest.approx(n_errors)
+            assert made._replace(summed=summed).passed == (n_errors == 2)
+
+
 def test_steps_that_would_do_follow_from_the_spread_of_weights():
     """Where a check failed: log(n / ESS) over 2 n, against the square of the aim."""
     low = of_runs(other=run(11.0))

@@ -64,3 +64,15 @@ def test_exchange_of_visible_units_exchanges_the_base():
     sign[visible] = -1
     ours, theirs = rl.mean_field_bias(rbm), rl.mean_field_bias(exchanged(rbm, visible=visible))
     np.testing.assert_allclose(theirs, sign * ours, atol=1e-5)
+
+
+@pytest.mark.parametrize("of", [rl.Bits, rl.Spins])
+def test_the_base_is_smoothed_as_asked(of):
+    """Bits, or spins of means 2 p - 1: whatever the smoothing s, p (1 + 2 s) - s is the same p."""
+    rng = np.random.default_rng(0)
+    rbm = rl.RBM(of(rng.normal(size=8)), of(rng.normal(size=4)), rng.normal(size=(8, 4)))
+    size, found = 2 if of is rl.Spins else 1, []
+    for s in (0.01, 0.5):
+        means = 1 / (1 + np.exp(-size * rl.mean_field_bias(rbm, smoothing=s)))
+        found.append(means * (1 + 2 * s) - s)
+    np.testing.assert_allclose(*found, atol=1e-5)

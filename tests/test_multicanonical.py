@@ -117,6 +117,14 @@ def test_a_round_trip_is_two_passages():
     assert code.trips_of(levels, 1, 8) == 2.5
 
 
+def test_a_round_trip_leads_to_where_the_target_has_its_weight():
+    """Eleven times between the two lowest levels, which hold the base, and once to the top."""
+    energy = np.array([[0, 1] * 10 + [3] + [0, 1], [1, 0] * 10 + [3] + [0, 1]]).T * 20.0
+    levels = np.array([10.0, 30.0, 50.0])
+    found = code._estimate(STRONG_PATH, energy, levels, np.zeros(4), {}, None)
+    assert found.settings["round_trips"] == 1
+
+
 def test_too_short_a_run_is_flagged():
     rbm, _ = first_order_rbm(60, 15)
     with pytest.warns(rl.ConvergenceWarning, match="multicanonical: .*round trips of a chain"):

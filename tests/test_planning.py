@@ -88,6 +88,16 @@ def test_sweeps_are_as_many_as_the_trips_take():
     assert 36 < run.settings["round_trips"] < 60  # a pilot leaves trips unfinished
 
 
+def test_round_trips_of_the_pilot_are_those_under_the_prior():
+    """Both ends are hardly visited, so that it takes long to go from one to the other."""
+    betas, prior = rl.schedules.linear(4), np.array([0.05, 1.0, 1.0, 1.0, 0.05])
+    even, uneven = (
+        planning.trip_time(SMALL, betas, r / r.sum(), "joint", generator(0)).sweeps_a_trip
+        for r in (np.ones(5), prior)
+    )
+    assert uneven > 4 * even
+
+
 def test_the_length_of_a_path_is_that_of_its_slopes():
     """Independent bits: the slope is a sum of b_i v_i, each of probability expit(beta b_i)."""
     bias = np.full(50, 4.0)

@@ -180,3 +180,11 @@ def test_doublings_are_powers_of_what_a_cost_grows_with():
     assert [row[f"seconds, {x}"] for x in ("visible", "hidden", "chains", "sweeps")] == [2, 4, 2, 8]
     assert [row[f"megabytes, {x}"] for x in ("visible", "hidden", "sweeps")] == [2, 2, 1]
     assert (row["seconds"], row["n"], row["sweeps"]) == (8 * 36 * 10 * 5**3, 8, 5)
+
+
+def test_runs_of_different_sweeps_are_drawn_apart():
+    """They share no seeds; methods of one sweep do."""
+    draws, errors = ranking._Draws(50, seed=0), normal(0)
+    one, same, other = (draws.means(errors, source) for source in ("compare", "compare", "start"))
+    assert one.tolist() == same.tolist()
+    assert (one != other).mean() > 0.9

@@ -15,6 +15,7 @@ from rbmlib.results import (
     enough,
     finished,
     log_mean_interval,
+    of_chains,
     round_trips,
     student_interval,
     summarise_log_weights,
@@ -211,3 +212,14 @@ def test_a_report_holds_the_disagreement_of_failed_checks():
 @pytest.mark.parametrize(("difference", "passed"), [(0.0, True), (1e-3, False), (np.nan, False)])
 def test_parts_without_any_spread_agree_only_if_they_are_the_same(difference, passed):
     assert agreement("halves", (difference, 0.0)).passed is passed
+
+
+def test_halves_of_a_run_disagree_by_nats_of_log_z():
+    """Of ten blocks five put it half a nat low, and five as much high."""
+    path = rl.GeometricPath(rl.testsystems.random_rbm(6, 3, rng=0))
+    sample = rl.simulated_tempering(path, [0.0, 1.0], [0.0, 0.0], 8, 50, rng=0)
+    log_z = np.repeat([-0.5, 0.5], 5)[:, None] + 0.01 * np.random.default_rng(0).normal(size=8)
+    with pytest.warns(rl.ConvergenceWarning, match="halves of the run agree"):
+        found = of_chains("made", sample, np.zeros(2), log_z / 10)
+    assert found.settings["disagreement"] == pytest.approx(1.0)
+    assert found.std_error == pytest.approx(1.0, abs=1e-3)

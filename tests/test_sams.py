@@ -144,6 +144,13 @@ def test_groups_share_nothing():
     np.testing.assert_array_equal(changed, [False, True, False, False])
 
 
+def test_groups_begin_at_the_log_z_of_their_own_chains():
+    groups = groups_of()
+    weights = rl.pilot(PATH, BETAS, 40, adaptive.PILOT_STEPS, rng=0).log_weights_path
+    for log_z, own in zip(groups.log_z, np.split(np.exp(weights), 4, axis=1), strict=True):
+        np.testing.assert_allclose(log_z, np.log(own.mean(axis=1)), atol=1e-12)
+
+
 def test_a_constant_factor_of_the_model_is_in_log_z():
     shifted = rl.BernoulliRBM(RBM.weights, RBM.visible_bias, RBM.hidden_bias, log_scale=3.0)
     path = GeometricPath(shifted, base=np.zeros(12))

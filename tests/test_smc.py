@@ -84,6 +84,15 @@ def test_shares_of_families():
     assert family_shares(log_weights, np.array([2, 0, 2, 0])) == pytest.approx([0.6, 0, 0.4, 0])
 
 
+def test_families_descend_from_the_first_chains(monkeypatch):
+    """Four chains drawn anew twice: all descend from the first, by two of its copies."""
+    drawn = iter([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 2, 3]])
+    monkeypatch.setattr(smc_module, "resampled", lambda *_: np.array(next(drawn)))
+    found = run(0, n_steps=3, n_chains=4, threshold=1.0)
+    assert found.settings["resampled"] == [1, 2]
+    assert found.settings["n_families"] == 1
+
+
 def test_few_families_are_flagged():
     found = run(0, n_steps=3, n_chains=40)
     assert found.ess < 20

@@ -229,6 +229,19 @@ def test_any_training_can_be_followed():
     assert (np.abs(history["log_z"] - truth) < 4 * history["log_z_error"] + 0.01).mean() > 0.8
 
 
+@pytest.mark.parametrize("part", ["weights", "visible_bias", "hidden_bias", "log_scale"])
+def test_a_look_at_another_model_is_an_update(part):
+    """And at the same one it is none."""
+    tracker, rbm = LogZTracker(BASE, BETAS, n_chains=20, n_sweeps=1, rng=0), random_rbm(0)
+    names = ("weights", "visible_bias", "hidden_bias", "log_scale")
+    parts = {name: getattr(rbm, name) for name in names}
+    same, other = (BernoulliRBM(**parts | {part: parts[part] + d}) for d in (0.0, 0.1))
+    look = tracker.monitor()
+    for model, n in ((rbm, 1), (same, 1), (other, 2)):
+        look(model)
+        assert tracker.n_updates == n
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
