@@ -21,8 +21,8 @@ def between_bounds(estimate):
     for y, (setting, method) in enumerate(ESTIMATES.values()):
         answer = estimate.log_z, estimate.std_error
         value, error = estimate.settings[setting] if setting else answer
-        look = {"fmt": "o", "capsize": 3, "color": METHOD_COLOURS[method]}
-        ax.errorbar(value, y, xerr=1.96 * error, **look)
+        colour = METHOD_COLOURS[method]
+        ax.errorbar(value, y, xerr=1.96 * error, fmt="o", capsize=3, color=colour)
     low, high = (estimate.settings[f"{side}_bound"][0] for side in ("lower", "upper"))
     ax.axvspan(low, high, color=GREY, alpha=0.15, lw=0)
     ax.set_yticks(range(len(ESTIMATES)), list(ESTIMATES))
