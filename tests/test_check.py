@@ -8,15 +8,10 @@ import pytest
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath
-<<<<<<< HEAD
 from rbmbook.hard_systems import union_rbm
 from rbmlib.search import opinion as opinions
 from rbmlib.search.beam import Beam
-from rbmlib.search.local_masses import local_masses
-=======
-from rbmlib.search import opinion
 from rbmlib.search.local_masses import LocalMasses, local_masses
->>>>>>> flt
 
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
 
@@ -231,8 +226,8 @@ def test_local_masses_agree_by_what_they_surely_exceed():
     """Which must be 90% of the value: the estimate itself is all of it in both cases."""
     for low, said in ((-0.2, "cannot tell"), (-0.05, "agrees")):
         masses = LocalMasses(log_z=0.0, std_error=0.05, log_lower=low, n_modes=2)
-        found = opinion.Opinion("cannot tell", "a sum", log_sum=-1.0)
-        assert opinion._of_masses(masses, found, made(0.0)).verdict == said
+        found = opinions.Opinion("cannot tell", "a sum", log_sum=-1.0)
+        assert opinions._of_masses(masses, found, made(0.0)).verdict == said
 
 
 def test_local_masses_of_a_mode_are_a_part_of_z():

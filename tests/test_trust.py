@@ -16,6 +16,8 @@ from rbmbook.trust import (
     holm,
     judged,
     share_interval,
+    signs,
+    worth,
 )
 
 NAN = np.nan
@@ -40,6 +42,31 @@ def test_flags_of_each_run(runs):
     assert runs["silent"].tolist() == [False, True, True, False, False, False]
     assert runs["still"].tolist() == [False, False, True, False, False, False]
     assert runs["alarm"].tolist() == [False, False, False, False, True, False]
+
+
+def test_worth_of_a_sign(runs):
+    short = runs["std_error"] < 0.5
+    assert worth("s.e. below 0.5", runs, short) == {
+        "sign": "s.e. below 0.5", "runs": 6, "trusted": 4, "wrong": 2, "alarms": 0,
+    }  # fmt: skip
+    assert worth("none", runs, runs["log_z"] > 99)["alarms"] == 2  # off by 0.01 and by 0.02
+
+
+def test_signs_of_runs_and_of_plain_annealing(runs):
+    families = ["pockets", "pockets", "pockets", "two signs", "pockets", "pockets"]
+    methods = ["log_z"] * 3 + ["ais"] * 3
+    before = pd.DataFrame({
+        "exact": [10.0, 10.0], "first_log_z": [9.0, 10.0], "first_error": [0.05, 0.2],
+        "reverse_log_z": [9.1, 12.0], "reverse_error": [0.05, 0.2],
+        "ess": [400.0, 3.0], "pareto_k": [0.9, np.nan],
+    })  # fmt: skip
+    found = signs(runs.assign(family=families, method=methods), before).set_index("sign")
+    assert found["runs"].tolist() == [3, 2, 2, 2, 2, 2]
+    assert found.loc["rl.log_z"].tolist() == [3, 2, 1, 0]
+    assert found.loc["AIS: ESS of 100 or more"].tolist() == [2, 1, 1, 1]
+    assert found.loc["AIS: Pareto k below 0.7"].tolist() == [2, 1, 0, 0]
+    assert found.loc["AIS: standard error below 0.1"].tolist() == [2, 1, 1, 1]
+    assert found.loc["AIS and reverse AIS within 4 s.e."].tolist() == [2, 1, 1, 1]
 
 
 def test_counts_by_kind(runs):

@@ -17,6 +17,7 @@ from scipy.stats import beta
 from rbmlib.checks import number
 
 ERRORS, NATS = 4.0, 0.05
+RIGHT = 0.1  # nats: a run that is nearer was right, and to doubt it a false alarm
 LEVELS = (50, 80, 95)  # percent
 HEADS = {
     "method": "estimator", "family": "kind of model", "own": "trust themselves",
@@ -67,6 +68,52 @@ def coverage(runs: pd.DataFrame, by) -> pd.DataFrame:
         "converged, after": 100 * sums["after"] / n,
         "hold, after": 100 * sums["holds"] / sums["after"],
     })  # fmt: skip
+
+
+def worth(sign: str, runs: pd.DataFrame, trusted, value="log_z", error="std_error") -> dict:
+    """What a sign is worth: of runs, how many it trusts, how many of these are wrong, and alarms.
+
+    Parameters
+    ----------
+    sign : str
+        Its name, the first entry of the row.
+    runs : DataFrame
+        With columns ``exact``, and ``value`` and ``error`` by their names.
+    trusted : Series of bool
+        Whether the sign lets a run pass.
+    """
+    off = (runs[value] - runs["exact"]).abs()
+    wrong = (off > NATS) & (off > ERRORS * runs[error])
+    counted = {"trusted": trusted, "wrong": trusted & wrong, "alarms": ~trusted & (off < RIGHT)}
+    return {"sign": sign, "runs": len(runs)} | {name: int(x.sum()) for name, x in counted.items()}
+
+
+def signs(runs: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    """Rows of `worth`: of the library's verdicts in judged runs, and of usual signs in others.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Of `judged`. Models of two signs are left out for plain AIS, which knows nothing of signs.
+    before : DataFrame
+        Plain annealing, its ESS and Pareto k, and annealing back from the model.
+    """
+    final = runs[runs["method"] == "log_z"]
+    annealed = runs[(runs["method"] == "ais") & ~runs["family"].str.startswith("two signs")]
+    gap = (before["reverse_log_z"] - before["first_log_z"]).abs()
+    joint = np.hypot(before["reverse_error"], before["first_error"])
+    usual = {
+        "AIS: ESS of 100 or more": before["ess"] >= 100,
+        "AIS: Pareto k below 0.7": ~(before["pareto_k"] >= 0.7),
+        "AIS: standard error below 0.1": before["first_error"] < 0.1,
+        "AIS and reverse AIS within 4 s.e.": gap < 4 * joint,
+    }
+    first = {"value": "first_log_z", "error": "first_error"}
+    return pd.DataFrame([
+        worth("rl.log_z", final, final["after"]),
+        worth("rl.ais with its second opinion", annealed, annealed["after"]),
+        *(worth(name, before, trusted, **first) for name, trusted in usual.items()),
+    ])  # fmt: skip
 
 
 def at_most(k: int, n: int, level: float = 0.95) -> float:
