@@ -5,27 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers_check import ferromagnet, made
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath
 from rbmbook.hard_systems import union_rbm
 from rbmlib.search import opinion as opinions
 from rbmlib.search.beam import Beam
-from rbmlib.search.local_masses import LocalMasses, local_masses
 
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
-
-
-def ferromagnet(n_visible, n_hidden, coupling=2.0, odds=5.0):
-    """Two modes, all spins up or down, of unequal weight; and the rates of the heavier one."""
-    each = coupling / math.sqrt(n_visible * n_hidden)
-    field = math.log(odds) / 2 / n_visible
-    weights, zeros = np.full((n_visible, n_hidden), each), np.zeros(n_hidden)
-    rbm = rl.BernoulliRBM.from_spins(weights, np.full(n_visible, field), zeros)
-    up = np.ones((1, n_visible))
-    for _ in range(50):
-        up = rbm.visible_mean(rbm.hidden_mean(up))
-    return rbm, np.log(up[0] / (1 - up[0]))
 
 
 NARROW, BASE = ferromagnet(30, 10)
@@ -75,11 +63,6 @@ def test_a_right_run_is_left_as_it_is():
         )  # fmt: skip
     assert run.settings["second_opinion"]["complete"]
     assert abs(run.settings["second_opinion"]["log_sum"] - LOG_Z) < 1e-9
-
-
-def made(log_z, std_error=0.01, **more):
-    interval = (log_z - 2 * std_error, log_z + 2 * std_error)
-    return rl.Estimate("made", log_z, std_error, interval, **more)
 
 
 @pytest.mark.parametrize(
@@ -201,42 +184,6 @@ def test_a_sum_above_the_value_never_agrees():
     assert few.settings["second_opinion"]["n_states"] < 1024
     assert verdict(few) != "agrees" or few.settings["second_opinion"]["log_sum"] <= few.log_z
     assert abs(log_sum - LOG_Z) < 1e-9
-
-
-def test_local_masses_are_unbiased():
-    exact = rl.exact(NARROW).log_z
-    runs = [local_masses(NARROW, rng=seed) for seed in range(100)]
-    values = np.exp([run.log_z - exact for run in runs])
-    error = values.std(ddof=1) / math.sqrt(len(values))
-    assert abs(values.mean() - 1) < 4 * error
-    assert error < 0.02
-    inside = [run.log_lower < exact for run in runs]
-    assert np.mean(inside) > 0.97
-
-
-def test_what_local_masses_surely_exceed_is_without_the_largest_weight():
-    """Where weights are all but equal the spread says nothing, and one of forty is left out."""
-    found = local_masses(rl.testsystems.independent_rbm(np.linspace(-1, 1, 9), [0.3, -0.2])[0])
-    assert found.n_modes == 1
-    assert found.std_error < 0.005
-    assert found.log_lower <= found.log_z + math.log(1 - 1 / 40)
-
-
-def test_local_masses_agree_by_what_they_surely_exceed():
-    """Which must be 90% of the value: the estimate itself is all of it in both cases."""
-    for low, said in ((-0.2, "cannot tell"), (-0.05, "agrees")):
-        masses = LocalMasses(log_z=0.0, std_error=0.05, log_lower=low, n_modes=2)
-        found = opinions.Opinion("cannot tell", "a sum", log_sum=-1.0)
-        assert opinions._of_masses(masses, found, made(0.0)).verdict == said
-
-
-def test_local_masses_of_a_mode_are_a_part_of_z():
-    """Of the heavier of two modes: those states of which most units are on."""
-    share = (NARROW.exact_samples(200_000, rng=0).mean(axis=1) > 0.5).mean()
-    runs = [local_masses(NARROW, rng=seed, n_modes=1) for seed in range(100)]
-    values = np.exp([run.log_z - LOG_Z for run in runs])
-    assert {run.n_modes for run in runs} == {1}
-    assert abs(values.mean() - share) < 0.005 + 4 * values.std(ddof=1) / 10
 
 
 @pytest.mark.parametrize(
