@@ -17,6 +17,7 @@ import check_page
 import figures
 import frame
 import notes_page
+import readme_table
 
 from rbmbook.claims import claims
 from rbmbook.verdicts import CONTRADICTED, NOT_DECIDED, Verdict
@@ -153,6 +154,11 @@ def test_the_page_counts_what_it_shows():
     assert text.count('class="v-cell') == len(CELLS)
     training = sum(v.outcome == NOT_DECIDED and "one training" in v.note for v, _ in every.values())
     assert f"{training} because one training stands for many" in text
+
+
+def test_the_readme_counts_the_verdicts_of_now():
+    text = readme_table.README.read_text(encoding="utf-8")
+    assert text == readme_table.filled(text), "run `python book/_ext/readme_table.py`"
 
 
 # ---------------------------------------------------------------- frame and figures
