@@ -11,7 +11,7 @@ from helpers_book import BOOK, FOLDED, chapter_paths, read, source, tags
 
 LONGEST, MEDIAN, MOST_HIDDEN = 12, 7, 0.05
 STILL_CLOSED = {  # pages that are not rewritten yet
-    "mcmc_basics_audit", "rts_continuous", "rts_continuous_audit", "tap", "tap_audit", "tracking",
+    "mcmc_basics_audit", "rts_continuous", "rts_continuous_audit", "tracking",
     "tracking_audit",
 }  # fmt: skip
 PAGES = [path for path in chapter_paths() if path.stem not in STILL_CLOSED]
