@@ -140,6 +140,15 @@ def test_a_strip_is_drawn_to_scale():
     assert f'x="{left + (right - left) / 4:.1f}" y="4" width="{(right - left) / 2:.1f}"' in made
 
 
+def test_a_reason_of_another_outcome_is_not_shown(monkeypatch):
+    claim = claims()["wang-ais-h20-logz"]._replace(outcome=CONTRADICTED, reason="Written.")
+    monkeypatch.setitem(claims(), claim.name, claim)
+    assert "Written." in check_entry.entry(verdict(), "x")
+    other = check_entry.entry(verdict(outcome=NOT_DECIDED), "x")
+    assert "Written." not in other
+    assert "what the printed spread resolves" in other
+
+
 def test_one_measurement_that_meets_several_numbers_says_so():
     names = ["kiwaki-t1-cd120-varopt-ess", "kiwaki-t1-cd120-linear-ess"]
     found = {n: (verdict(name=n, source="Kiwaki", place="table 1", ours="1"), "x") for n in names}

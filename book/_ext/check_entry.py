@@ -33,7 +33,7 @@ def entry(verdict: Verdict, chapter: str, same: Sequence[str] = ()) -> str:
         "compared": html.escape(claim.effect or verdict.claim),
         "printed": f"<b>{printed(html.escape(verdict.paper))}</b>",
         "ours": ours,
-        "why": html.escape(claim.reason or verdict.note),
+        "why": html.escape(_reason(verdict)),
     }
     if claim.effect and claim.effect != verdict.claim:
         rows = {"claim": html.escape(verdict.claim)} | rows
@@ -49,6 +49,12 @@ def entry(verdict: Verdict, chapter: str, same: Sequence[str] = ()) -> str:
         f'<p class="v-links"><a href="{chapter}.html#{name}">the code and the runs: {chapter}</a>'
         f' · <a class="v-perma" href="#{name}">link to this number</a></p></div>'
     )
+
+
+def _reason(verdict: Verdict) -> str:
+    """As it is written, if it is of this outcome: a run at other parameters may give another."""
+    claim = claims()[verdict.name]
+    return claim.reason if claim.reason and claim.outcome == verdict.outcome else verdict.note
 
 
 def _ours(verdict: Verdict) -> tuple[str, str]:
