@@ -6,6 +6,8 @@ import sys
 
 import pandas as pd
 import pytest
+from docutils import nodes
+from docutils.utils import new_document
 from helpers_book import BOOK, REPOSITORY
 
 sys.path.insert(0, str(BOOK / "_ext"))
@@ -16,6 +18,7 @@ import check_numbers
 import check_page
 import figures
 import frame
+import heads
 import notes_page
 import readme_table
 
@@ -202,3 +205,27 @@ def test_an_inlined_figure_has_its_own_ids_and_the_themes_colours():
     assert "url(#f1-c)" in made
     assert "<style" not in made
     assert 'aria-label="A line."' in made
+
+
+# ---------------------------------------------------------------- heads
+
+
+def document(*parts):
+    made = new_document("page")
+    made += parts
+    return made
+
+
+def test_a_description_is_whole_sentences_of_the_first_paragraph():
+    words = "This is a sentence of some length, with an end. " * 6
+    made = heads.description(document(nodes.paragraph("", "Short."), nodes.paragraph("", words)))
+    assert made == ("This is a sentence of some length, with an end. " * 4).strip()
+    cut = heads.description(document(nodes.paragraph("", "word " * 100)))
+    assert len(cut) <= heads.LONGEST + 2
+    assert cut.endswith("word …")
+
+
+def test_minutes_are_of_text_and_not_of_code():
+    text, code = nodes.paragraph("", "word " * 600), nodes.literal_block("", "code " * 900)
+    assert heads.minutes(document(text, code)) == 3
+    assert heads.minutes(document(code)) == 1
