@@ -10,12 +10,7 @@ import pytest
 from helpers_book import BOOK, FOLDED, chapter_paths, read, source, tags
 
 LONGEST, MEDIAN, MOST_HIDDEN = 12, 7, 0.05
-STILL_CLOSED = {  # pages that are not rewritten yet
-    "mcmc_basics_audit", "rts_continuous", "rts_continuous_audit", "tracking",
-    "tracking_audit",
-}  # fmt: skip
-PAGES = [path for path in chapter_paths() if path.stem not in STILL_CLOSED]
-PAGES.append(BOOK / "_tools" / "template.ipynb")
+PAGES = [*chapter_paths(), BOOK / "_tools" / "template.ipynb"]
 
 every_page = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 

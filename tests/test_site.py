@@ -3,6 +3,7 @@
 import doctest
 import re
 import sys
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -19,11 +20,13 @@ import check_page
 import figures
 import frame
 import heads
+import models_page
 import notes_page
 import readme_table
 
 from rbmbook.claims import claims
 from rbmbook.verdicts import CONTRADICTED, NOT_DECIDED, Verdict
+from rbmlib import datasets
 
 TABLES = check_layout.tables()
 CELLS = [name for table in TABLES for _, cells in table.rows for name in cells if name]
@@ -229,3 +232,29 @@ def test_minutes_are_of_text_and_not_of_code():
     text, code = nodes.paragraph("", "word " * 600), nodes.literal_block("", "code " * 900)
     assert heads.minutes(document(text, code)) == 3
     assert heads.minutes(document(code)) == 1
+
+
+# ---------------------------------------------------------------- models
+
+
+def test_every_model_has_a_row_and_images_have_dreams(tmp_path):
+    page = models_page.page()
+    for info in datasets.list_rbms():
+        (row,) = re.findall(rf'(?s)<section class="model" id="{info.name}">.*?</section>', page)
+        assert f"{info.n_visible:,} × {info.n_hidden:,} units" in row
+        assert ("dreams" in row) == (info.n_visible == 784)
+    models_page.draw(tmp_path)
+    assert len(list(tmp_path.glob("*.png"))) == page.count('class="dreams"') > 10
+
+
+def test_names_of_models_become_links_but_not_in_titles_or_links():
+    text = nodes.paragraph("", "", nodes.literal("", "h20"), nodes.literal("", "h21"))
+    title = nodes.title("", "", nodes.literal("", "h20"))
+    link = nodes.paragraph("", "", nodes.reference("", "", nodes.literal("", "h20")))
+    made = document(nodes.section("", title, text, link))
+    app = SimpleNamespace(
+        builder=SimpleNamespace(get_relative_uri=lambda here, there: "models.html")
+    )
+    models_page.link_names(app, made, "book/ais")
+    found = [node["refuri"] for node in made.findall(nodes.reference) if "refuri" in node]
+    assert found == ["models.html#h20"]
