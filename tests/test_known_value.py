@@ -6,12 +6,14 @@ from types import SimpleNamespace
 import pytest
 
 import rbmlib as rl
+from rbmbook import live_model
 from rbmbook.known_value import (
     Known,
     bases_in_words,
     bracket_in_words,
     known_value,
     rule_in_words,
+    value_and_sentence,
 )
 
 REFERENCE, NOTHING = Known(210.0, 0.3, "reference"), Known(math.nan, 0.0, "not known")
@@ -71,3 +73,17 @@ def test_bases_are_compared():
     )
     runs["far"].mean_log_z = 209.0
     assert "and *far* the highest" in bases_in_words(runs, NOTHING)
+
+
+def test_what_is_known_comes_with_a_sentence(tmp_path):
+    value, said = value_and_sentence(live_model("pcd_20"))
+    assert said == f"Its log Z is {value:.4f} (the book's reference)."
+    small = rl.testsystems.random_rbm(8, 3, rng=0)
+    small.save(tmp_path / "small.npz")
+    rl.testsystems.random_rbm(40, 30, rng=0).save(tmp_path / "large.npz")
+    value, said = value_and_sentence(live_model(str(tmp_path / "small.npz")))
+    assert value == pytest.approx(rl.exact(small, progress=False).log_z)
+    assert "(exact)" in said
+    value, said = value_and_sentence(live_model(str(tmp_path / "large.npz")))
+    assert math.isnan(value)
+    assert "not known" in said

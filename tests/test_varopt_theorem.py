@@ -1,4 +1,4 @@
-"""`rbmbook.varopt_theorem`, `equal_cost` and `known`: numbers with errors, by hand."""
+"""`rbmbook.varopt_theorem`, and `equal_cost`: numbers with errors, by hand."""
 
 import math
 
@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 import rbmlib as rl
-from rbmbook import equal_cost, known, varopt_theorem
-from rbmbook.live import live_model
+from rbmbook import equal_cost, varopt_theorem
 from rbmbook.measured import measured
 from rbmlib import schedules
 
@@ -69,17 +68,3 @@ def test_errors_at_equal_cost():
     assert equal_cost.mean_variance(runs)[:2] == pytest.approx((2.0, 1.0))  # their spread
     assert equal_cost.mean_variance(runs[:1])[:2] == pytest.approx((1.0, 0.2 / 3.92))
     assert equal_cost.mean_gap(runs)[:2] == pytest.approx((2.0, 0.5 / math.sqrt(2)))
-
-
-def test_what_is_known(tmp_path):
-    value, said = known.known_value(live_model("pcd_20"))
-    assert said == f"Its log Z is {value:.4f} (the book's reference)."
-    small = rl.testsystems.random_rbm(8, 3, rng=0)
-    small.save(tmp_path / "small.npz")
-    rl.testsystems.random_rbm(40, 30, rng=0).save(tmp_path / "large.npz")
-    value, said = known.known_value(live_model(str(tmp_path / "small.npz")))
-    assert value == pytest.approx(rl.exact(small, progress=False).log_z)
-    assert "(exact)" in said
-    value, said = known.known_value(live_model(str(tmp_path / "large.npz")))
-    assert math.isnan(value)
-    assert "not known" in said

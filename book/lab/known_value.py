@@ -58,6 +58,17 @@ def known_value(live: LiveModel) -> Known:
     return Known(math.nan, 0.0, NOTHING)
 
 
+def value_and_sentence(live: LiveModel) -> tuple[float, str]:
+    """log Z (nan if it is not known), and a sentence: the book's reference, or enumerated now."""
+    if live.reference:
+        value = live.reference.log_z
+        return value, f"Its log Z is {value:.4f} (the book's reference)."
+    if can_enumerate(live.rbm):
+        value = rl.exact(live.rbm, progress=False).log_z
+        return value, f"Its log Z is {value:.4f} (exact)."
+    return math.nan, "Its log Z is not known."
+
+
 def rule_in_words(runs: Mapping[str, rl.Estimate]) -> str:
     """Which runs the library calls converged, by their names."""
     failed = [name for name, run in runs.items() if not run.converged]
