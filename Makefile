@@ -3,26 +3,29 @@ PYTHON ?=
 BIN    := .venv/bin
 STAMP  := .venv/.installed
 SRC    := _build/src
-HTML   := _build/html
+OUT    := .
+HTML    = $(patsubst ./%,%,$(OUT)/_build/html)
 
 NBS    := $(wildcard book/*.ipynb)
 RUN    := $(NBS:%=$(SRC)/%)
 PAGES  := _config.yml _toc.yml $(wildcard data/results/speed*.csv) $(shell find book -type f -not -name '*.ipynb' -not -path '*/_tools/*' -not -path '*/lab/*' \
             -not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
-CODE   := $(shell find rbmlib book/lab data -type f -not -path '*/__pycache__/*' -not -name '*.sqlite*' 2>/dev/null)
+# What pages are made from beside their notebooks. A chapter runs again if what it read has changed.
+CODE   := $(shell find rbmlib book/lab -name '*.py')
+-include $(wildcard $(SRC)/book/*.d)
 
-# Chapters run two at a time and share the cores; a single one has them all.
-JOBS    := $(if $(word 2,$(NBS)),2,1)
+# As many chapters and tests run at a time as there are cores, each on one thread: threads that
+# wait for one another on a busy core spin. A single chapter has two.
 CORES   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+JOBS    := $(shell n=$(CORES); [ $$n -gt 8 ] && n=8; echo $$n)
 SHARE   := $(shell n=$$(( $(CORES) / $(JOBS) )); [ $$n -gt 0 ] && echo $$n || echo 1)
-HALF    := $(shell n=$$(( $(CORES) / 2 )); [ $$n -gt 0 ] && echo $$n || echo 1)
 marked   = $(shell grep -l 'pytest.mark.$(1)' tests/test_*.py)
 unexport PYTHONDONTWRITEBYTECODE
 threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) NUMBA_NUM_THREADS=$(1) RBMLIB_NUM_THREADS=$(1)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock book executed chapter pages notebooks articles test test-all test_processes test_library test_notebooks bench lint release clean exercises slides check mutants planted
+.PHONY: help setup lock book executed chapter pages notebooks articles lab test test-all test_processes test_library test_notebooks bench lint release clean exercises slides check mutants planted
 
 book: $(STAMP)  ## run a copy of every chapter and render the book to _build/html
 	@BOOK_JOBS=$(JOBS) BOOK_CHAPTERS="$$($(MAKE) --silent -n executed | sed -nE 's,.*run_chapter\.py (book/[^ ]*\.ipynb) .*,\1,p' | tr '\n' ' ')"; \
@@ -34,19 +37,25 @@ book: $(STAMP)  ## run a copy of every chapter and render the book to _build/htm
 # and have ended before the pages are rendered, which one of them does as well.
 test: $(STAMP)  ## every test: library, stored notebooks, chapters at other parameters, rendered pages
 	@$(MAKE) --silent -j2 test_processes test_notebooks
-	@$(MAKE) --silent pages
-	$(BIN)/pytest -n 2 --dist loadgroup -m pages $(call marked,pages)
-	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist load -m chapters $(call marked,chapters)
+	@$(MAKE) --silent pages OUT=_build/tests
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m pages $(call marked,pages)
+	$(call threads,1) $(BIN)/pytest -n $(JOBS) --dist load -m chapters $(call marked,chapters)
 
-test-all: $(STAMP)  ## every test, with the contrast of every text on every page (see CONTRIBUTING)
+test-all: $(STAMP)  ## every test, with the contrast of every text, and the library as on another processor
 	@RBMLIB_EVERY_ELEMENT=1 $(MAKE) --silent test
+	@$(GENERIC) $(MAKE) --silent test_library
+
+# A processor without the vector units of this one, as far as NumPy, numba and OpenBLAS can be told.
+GENERIC := NPY_DISABLE_CPU_FEATURES="AVX2 FMA3 AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR" \
+           NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES="" OPENBLAS_CORETYPE=Nehalem \
+           NUMBA_CACHE_DIR=$(CURDIR)/_build/generic
 
 test_processes: $(STAMP)
 	@mkdir -p _build
 	@MAKEFLAGS= $(BIN)/pytest -m processes $(call marked,processes) >_build/processes.log 2>&1; found=$$?; cat _build/processes.log; exit $$found
 
 test_library: $(STAMP)
-	$(call threads,$(HALF)) $(BIN)/pytest -n 2 --dist loadscope --doctest-modules -m "not chapters and not pages and not processes" rbmlib tests
+	$(call threads,1) $(BIN)/pytest -n $(JOBS) --dist loadscope --doctest-modules -m "not chapters and not pages and not processes" rbmlib tests
 
 test_notebooks: $(STAMP) | test_library
 ifneq ($(NBS),)
@@ -56,9 +65,9 @@ endif
 
 QUICK := structure schedules results models paths hmc mcmc store sweep sweep_declarations log_z_checks \
          planted error_bars uneven uneven_training values_said hostile_arguments refused_models refused_runs \
-         notebooks_static lessons claims judge tap_printed neighbour_bar parameter_limits
+         notebooks_static notebooks_open page lessons claims judge tap_printed neighbour_bar parameter_limits
 check: $(STAMP)  ## a fast part of the tests, for work in progress (under two minutes)
-	$(call threads,$(HALF)) $(BIN)/pytest -q -n 2 --dist loadscope \
+	$(call threads,1) $(BIN)/pytest -q -n $(JOBS) --dist loadscope \
 	  -m "not statistical and not chapters and not pages and not processes" $(QUICK:%=tests/test_%.py)
 
 mutants: $(STAMP)  ## plant errors in the library, one at a time, and count those that tests notice (hours)
@@ -70,7 +79,7 @@ planted: $(STAMP)  ## plant errors of thought (tests/planted), one at a time, an
 chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
 	@[ -n "$(NAME)" ] || { echo "error: which chapter? for example: make chapter NAME=ais" >&2; exit 1; }
 	@[ -f "book/$(NAME).ipynb" ] || { echo "error: there is no book/$(NAME).ipynb; chapters: $(patsubst book/%.ipynb,%,$(NBS))" >&2; exit 1; }
-	@$(MAKE) --silent JOBS=1 $(SRC)/book/$(NAME).ipynb
+	@$(MAKE) --silent JOBS=1 SHARE=$(if $(filter 1,$(CORES)),1,2) $(SRC)/book/$(NAME).ipynb
 	@$(MAKE) --silent ONLY=$(NAME) $(HTML)/.done
 	@echo "open $(HTML)/book/$(NAME).html"
 
@@ -78,6 +87,9 @@ pages: $(STAMP)  ## render the book with the stored outputs, without running any
 	@$(MAKE) --silent SRC=_build/stored STORED=yes $(HTML)/.done
 	@touch -t 197001020000 $(HTML)/.done  # so that `make book` renders what it has run
 	@echo "open $(HTML)/index.html"
+
+lab: $(STAMP)  ## open the notebooks in JupyterLab
+	$(BIN)/jupyter lab book
 
 notebooks: $(STAMP)  ## run the committed notebooks and store their outputs (all, or NAME=ais)
 	@$(BIN)/python book/_tools/execute.py $(if $(NAME),book/$(NAME).ipynb,$(NBS))
@@ -148,7 +160,7 @@ ifdef STORED
 $(SRC)/book/%.ipynb: book/%.ipynb
 	@mkdir -p $(@D) && cp $< $@
 else
-$(SRC)/book/%.ipynb: book/%.ipynb $(CODE) requirements.txt book/_tools/run_chapter.py | $(STAMP)
+$(SRC)/book/%.ipynb: book/%.ipynb requirements.txt book/_tools/run_chapter.py | $(STAMP)
 	@$(call threads,$(SHARE)) $(BIN)/python book/_tools/run_chapter.py $< $@
 endif
 
@@ -158,9 +170,9 @@ $(SRC)/%: %
 # Chapters that have not run yet are shown with their stored outputs by `make chapter`.
 $(HTML)/.done: $(if $(ONLY),$(SRC)/book/$(ONLY).ipynb,$(RUN)) $(PAGES:%=$(SRC)/%) $(CODE) | $(STAMP)
 	@$(if $(ONLY),for nb in $(NBS); do [ -f "$(SRC)/$$nb" ] || { mkdir -p $(SRC)/book && cp "$$nb" "$(SRC)/$$nb" && touch -t 197001020000 "$(SRC)/$$nb"; }; done)
-	@rm -rf $(HTML)
+	@rm -rf $(HTML) && mkdir -p _build $(OUT)
 	@echo "rendering the book (about half a minute)"
-	@$(BIN)/jupyter-book build -W -n --keep-going $(SRC) --path-output . >_build/render.log 2>&1 \
-	  || { grep -E "WARNING|ERROR|Error" _build/render.log >&2; rm -rf _build/.doctrees; echo "error: the book was not rendered without warnings; they are listed above" >&2; exit 1; }
+	@$(BIN)/jupyter-book build -W -n --keep-going $(SRC) --path-output $(OUT) >_build/render.log 2>&1 \
+	  || { grep -E "WARNING|ERROR|Error" _build/render.log >&2; rm -rf $(OUT)/_build/.doctrees; echo "error: the book was not rendered without warnings; they are listed above" >&2; exit 1; }
 	@$(BIN)/python book/_tools/check_pages.py --source $(SRC) --html $(HTML)
 	@touch $@

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+import rbmbook.spectral  # noqa: F401 - the word "spectral"
 import rbmlib as rl
 from rbmlib import datasets
 

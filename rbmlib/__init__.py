@@ -7,12 +7,11 @@
 lower
 """
 
-__version__ = "0.1.0"
-
 from . import interrupt  # noqa: F401  # isort: skip
 from . import datasets as datasets
 from . import schedules as schedules
 from .automatic.log_z import log_z as log_z
+from .context import __version__ as __version__
 from .context import using as using
 from .datasets import Standardisation as Standardisation
 from .datasets import load_rbm as load_rbm

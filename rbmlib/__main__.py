@@ -1,17 +1,42 @@
-"""Command line: ``python -m rbmlib logz MODEL`` and ``data``."""
+"""``python -m rbmlib logz MODEL``, log Z of a model with bounds and a verdict, and ``data``."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import math
+import os
+import re
 import signal
 import sys
 import warnings
+from pathlib import Path
+from typing import Any
 
-from . import __version__, commands, interrupt
-from .results import ConvergenceWarning
+from numba.core import event
 
+from . import datasets, interrupt
+from .automatic.log_z import BUDGET_SECONDS, log_z
+from .context import __version__
+from .datasets.named import rbm_files
+from .files import checked_target
+from .models.formats import LAYOUTS
+from .results import ConvergenceWarning, Estimate
+
+COMPILING = (
+    "rbmlib: compiling its loops for this processor, once after an installation; this takes "
+    "half a minute or so"
+)
 MOVED = {"run": "sweeps are of the book, in a checkout: python -m rbmbook run SWEEP.yaml"}
 ERRORS = (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportError)
+OPTIONS = {  # by the names that errors of the library have for them
+    "budget_seconds": "--budget",
+    "n_steps": "--steps",
+    "n_chains": "--chains",
+    "rng": "--seed",
+    "n_threads": "--threads",
+    "name_or_path": "MODEL",
+}
 
 
 def main(arguments=None) -> int:
@@ -52,8 +77,199 @@ def _parser() -> argparse.ArgumentParser:
         description="Partition functions of restricted Boltzmann machines.",
     )
     parser.add_argument("--version", action="version", version=f"rbmlib {__version__}")
-    commands.add_to(parser.add_subparsers(title="commands", required=True, metavar="COMMAND"))
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    listed = commands.add_parser("data", help="list data sets and models, and where they are")
+    listed.set_defaults(run=data)
+    estimated = commands.add_parser(
+        "logz",
+        allow_abbrev=False,  # a misspelt option is refused, not guessed
+        help="estimate log Z of a model, with bounds",
+        description="Estimate log Z (nats) of a Bernoulli RBM from below and from above. "
+        "The same --steps, --chains and --seed give the same digits; with --budget they are "
+        "printed. Exit code: 0 if every check passed, 1 if not, 2 for wrong input.",
+    )
+    estimated.set_defaults(run=logz)
+    layout = "rows and columns of the weights in a file of another program; default: as the "
+    layout += "lengths of the biases tell"
+    rows = "training data for the base: 'mnist', or rows in a .npy, .npz or .csv, of values in "
+    rows += "[0, 1] or with --threshold"
+    budget = f"default: {BUDGET_SECONDS:g}, or less where short runs pass every check; "
+    budget += "compilation, once after an installation, is not counted"
+    steps = "of each run, instead of a budget: fixes the result"
+    option = estimated.add_argument
+    option("model", metavar="MODEL", help="a registered name (see: data), .npz or .mat")
+    option("--layout", choices=LAYOUTS, help=layout)
+    option("--data", metavar="FILE", help=rows)
+    option("--threshold", type=float, metavar="T", help="data above it are 1, others 0")
+    option("--budget", type=float, metavar="SECONDS", help=budget)
+    option("--steps", type=int, metavar="N", help=steps)
+    option("--chains", type=int, metavar="N", help="of each run, with --steps (default: 500)")
+    option("--seed", type=int, default=0, help="default: 0")
+    option("--threads", type=int, metavar="N", help="default: all")
+    option("--estimate", action="store_true", help="estimate also where enumeration is possible")
+    option("--json", action="store_true", help="print one JSON object")
+    option("--save", metavar="FILE", help="save the whole estimate as JSON")
     return parser
+
+
+def data(_) -> int:
+    _say("data sets, committed: MNIST (load_mnist), DNA (load_dna); fetched: course_test")
+    _say("RBMs:")
+    for info in datasets.list_rbms():
+        _say(f"  {info.name:24} {info.n_visible} x {info.n_hidden:<5} {info.where}")
+    _say(f"published models are fetched into {datasets.cache_folder()}, or read from $RBMLIB_DATA")
+    return 0
+
+
+def logz(options) -> int:
+    try:
+        return _logz(options)
+    except ValueError as error:
+        text = re.sub(r"\blayout='(\w+)'", r"--layout \1", str(error))
+        for name, option in OPTIONS.items():
+            text = re.sub(rf"(?<![\w./'-]){name}\b", option, text)
+        raise ValueError(text) from None
+
+
+def _say(text: str) -> None:
+    """Print at once: Python would tell of errors when it ends, with a traceback."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python will try again
+        raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def _logz(options) -> int:
+    rbm = datasets.load_rbm(options.model, layout=options.layout)
+    if options.save:
+        _check_target(options)
+    with event.install_listener("numba:compile", Notice()):
+        estimate = log_z(
+            rbm,
+            data=_training_data(options.data, options.threshold, rbm.n_visible),
+            budget_seconds=options.budget,
+            n_steps=options.steps,
+            n_chains=options.chains,
+            rng=options.seed,
+            enumerate_small=not options.estimate,
+            n_threads=options.threads,
+        )
+    if not math.isfinite(estimate.log_z):
+        raise ValueError(
+            f"{options.model}: log Z comes out as {estimate.log_z}: its parameters are too large"
+        )
+    text = (_as_json if options.json else _as_text)(options.model, rbm, estimate)
+    try:
+        if options.save:
+            estimate.save(options.save)
+    finally:  # hours of work may be in it
+        _say(text)
+    return 0 if estimate.converged else 1
+
+
+class Notice(event.Listener):
+    """Says once that loops are being compiled: nothing else is heard for half a minute."""
+
+    said = False
+
+    def on_start(self, event) -> None:
+        if not self.said:
+            print(COMPILING, file=sys.stderr, flush=True)
+        self.said = True
+
+    def on_end(self, event) -> None:
+        """The end needs no word."""
+
+
+def _check_target(options) -> None:
+    """Raises ValueError: a new file may be written, and an earlier estimate replaced."""
+    sources = [Path(x).expanduser() for x in (options.model, options.data) if x]
+    target = checked_target(options.save, "--save", [*sources, *rbm_files(options.model)])
+    if target.exists() and target.stat().st_size:
+        try:
+            Estimate.load(target)
+        except ValueError:
+            raise ValueError(
+                f"--save is {str(target)!r}, a file that holds something else than an estimate: "
+                "expected the name of a new file"
+            ) from None
+
+
+def _training_data(name: str | None, threshold: float | None, n_visible: int):
+    if threshold is not None and name in (None, "mnist"):
+        raise ValueError(f"--threshold is {threshold:g}: expected --data FILE with it")
+    if name is None:
+        return None
+    if name == "mnist":
+        return datasets.load_mnist().train
+    try:
+        return datasets.load_rows(name, n_visible, threshold=threshold)
+    except (ValueError, FileNotFoundError) as error:
+        advice = "" if threshold is not None else "; --threshold T makes bits of other values"
+        raise ValueError(
+            f"--data is {name!r}: {error}; expected 'mnist', or a .npy, .npz or .csv of "
+            f"(n_samples, {n_visible}) values in [0, 1]{advice}"
+        ) from None
+
+
+def _as_json(model: str, _, estimate: Estimate) -> str:
+    settings = estimate.settings
+    of_estimate = ("method", "log_z", "std_error", "interval", "ess", "n_chains", "seconds")
+    content: dict[str, Any] = {"model": model}
+    content |= {name: getattr(estimate, name) for name in (*of_estimate, "converged")}
+    content |= {"lower_bound": settings["lower_bound"], "upper_bound": settings["upper_bound"]}
+    content |= {"n_steps": settings.get("n_steps"), "chains": settings.get("n_chains")}
+    content |= {"verdict": settings["verdict"], "settings": settings}
+    return json.dumps(_finite(content), allow_nan=False)
+
+
+def _finite(value):
+    """The same with None for what is not finite, which JSON does not know."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _as_text(model: str, rbm, estimate: Estimate) -> str:
+    settings = estimate.settings
+    lines = [f"model        {model} ({rbm.n_visible} visible, {rbm.n_hidden} hidden units)"]
+    if estimate.method == "exact":
+        lines += [
+            f"log Z        {estimate.log_z:.6f}  exact, by enumeration",
+            "bounds       both equal to it; --estimate runs AIS instead",
+        ]
+    else:
+        (low, low_error), (high, high_error) = settings["lower_bound"], settings["upper_bound"]
+        again = f"--steps {settings['n_steps']} --chains {settings['n_chains']}"
+        lines += [
+            f"log Z        {estimate.log_z:.4f} ± {estimate.std_error:.4f}"
+            f"  ({_interval(estimate)})",
+            f"lower bound  {low:.4f} ± {low_error:.4f}  mean log-weight of AIS",
+            f"upper bound  {high:.4f} ± {high_error:.4f}  mean log-weight of reverse AIS "
+            "from resampled particles",
+            f"ESS          {estimate.ess:.0f} of {estimate.n_chains} chains "
+            "(effective sample size)",
+            f"settings     {settings['n_steps']} steps, {settings['n_chains']} chains, "
+            f"base: {settings['base']}, seed {settings['rng']}; the same digits again: {again} "
+            f"--seed {settings['rng']}",
+        ]
+        for text, ok in settings["checks"].items():
+            lines.append(f"check        {'ok  ' if ok else 'FAIL'} {text}")
+    lines.append(f"verdict      {settings['verdict']}")
+    return "\n".join([*lines, f"seconds      {estimate.seconds:.1f}"])
+
+
+def _interval(estimate: Estimate) -> str:
+    """The interval in words: after a failed check it is a bracket, or there is none."""
+    low, high = estimate.interval
+    if estimate.converged:
+        return f"95%: {low:.4f} to {high:.4f}"
+    if math.isfinite(high):
+        return f"a check failed: log Z is from {low:.1f} to {high:.1f}"
+    return f"no interval: a check shows that something was missed; log Z is above {low:.1f}"
 
 
 if __name__ == "__main__":

@@ -12,14 +12,16 @@ import functools
 import inspect
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from datetime import timedelta
 from typing import NamedTuple, TypedDict, TypeVar
 
 from . import checks
 from ._kernels import threads
+
+__version__ = "0.1.0"
 
 QUIET_SECONDS, EVERY_SECONDS = 2.0, 10.0  # before the first line of a log, and between two
 
@@ -40,7 +42,8 @@ class Context(TypedDict, total=False):
 Function = TypeVar("Function", bound=Callable)
 DEFAULTS = Settings()
 settings: ContextVar[Settings] = ContextVar("settings", default=DEFAULTS)
-_due: ContextVar[list[float] | None] = ContextVar("due", default=None)  # of all parts of a call
+# when a log was last told of a call, by whatever part of it
+_said: ContextVar[list[float] | None] = ContextVar("said", default=None)
 _open: ContextVar = ContextVar("open", default=None)  # the progress that is shown
 
 
@@ -96,18 +99,22 @@ def configured(function: Function) -> Function:
 
     @functools.wraps(function)
     def run(*args, n_threads: int | None = None, progress: bool | None = None, **options):
-        token = _due.set(_due.get() or [time.monotonic() + QUIET_SECONDS])
+        token = _said.set(_said.get() or _nothing_yet())
         try:
             with using(n_threads=n_threads, progress=progress):
                 return function(*args, **options)
         finally:
-            _due.reset(token)
+            _said.reset(token)
 
     signature, kind = own_signature(function), inspect.Parameter.KEYWORD_ONLY
     more = [inspect.Parameter(name, kind, default=None) for name in Context.__annotations__]
     both = [*signature.parameters.values(), *more]
     run.__signature__ = signature.replace(parameters=both)  # type: ignore[attr-defined]
     return run  # type: ignore[return-value]
+
+
+def _nothing_yet() -> list[float]:
+    return [time.time() + QUIET_SECONDS - EVERY_SECONDS]
 
 
 def own_signature(function: Callable) -> inspect.Signature:
@@ -143,44 +150,39 @@ def steps(items, description: str):
 def _begun(total, description):
     wanted, stderr = settings.get().progress, sys.stderr
     notebook = type(stderr).__module__.startswith("ipykernel")
-    if wanted is False or stderr is None or stderr.closed or (notebook and not wanted):
-        return Silence()
-    due = _due.get() or [time.monotonic() + QUIET_SECONDS]
-    if not (notebook or stderr.isatty()):
-        return Lines(total, description, due)
+    silent = wanted is False or stderr is None or stderr.closed or (notebook and not wanted)
+    terminal = not silent and stderr.isatty()
+    line = "{desc}: {percentage:.0f}% done, {remaining} left{postfix}"
+    said = _said.get() or _nothing_yet()
+    shown = _bar()(
+        total=total, desc=description, disable=silent, file=stderr if terminal else Log(said),
+        delay=max(said[0] + EVERY_SECONDS - time.time(), 1e-9), leave=False, smoothing=0,
+        miniters=1, mininterval=0.1 if terminal else EVERY_SECONDS,
+        bar_format=None if terminal else line,
+    )  # fmt: skip
+    if not terminal:
+        shown.last_print_t = said[0]
+    return shown
+
+
+@functools.cache
+def _bar():
     from tqdm import tqdm
 
-    delay, every = max(due[0] - time.monotonic(), 1e-9), 30 if notebook else 0.1
-    return tqdm(total=total, desc=description, leave=False, delay=delay, mininterval=every)
+    # no thread that looks at bars for ever, and no lock among processes
+    return type("Bar", (tqdm,), {"monitor_interval": 0, "_lock": threading.RLock()})
 
 
-class Silence:
-    """Nothing is said."""
+class Log(NamedTuple):
+    """Where stderr is no terminal: a line for what tqdm would write over the last."""
 
-    def update(self, n: int = 1) -> None:
-        pass
+    said: list[float]
 
-    def close(self) -> None:
-        pass
-
-
-class Lines(Silence):
-    """A line in a log now and then; ``due``, when the next is, is shared by all parts of a call."""
-
-    def __init__(self, total, description, due):
-        self.total, self.description, self.due = total, description, due
-        self.n, self.started = 0, time.monotonic()
-
-    def update(self, n: int = 1) -> None:
-        self.n += n
-        now = time.monotonic()
-        if now < self.due[0] or self.n >= self.total:
-            return
-        self.due[0] = now + EVERY_SECONDS
-        share = self.n / max(self.total, 1)
-        text = f"{self.description}: {share:.0%} done"
-        if share > 0.01:
-            left = timedelta(seconds=round((now - self.started) * (1 - share) / share))
-            text += f", {left} left"
+    def write(self, text: str) -> None:
         with contextlib.suppress(OSError, ValueError):  # a run outlives its log
-            print(text, file=sys.stderr, flush=True)
+            if text.strip():
+                print(text.strip(), file=sys.stderr, flush=True)
+                self.said[0] = time.time()
+
+    def flush(self) -> None:
+        """Each line is."""

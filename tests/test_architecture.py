@@ -34,7 +34,7 @@ def test_its_examples_run(page):
 
 def test_it_lists_the_rooms_in_the_order_of_their_imports(page):
     listed = [line.split()[0] for line in blocks(page, "text")[0].splitlines()]
-    assert set(listed) == {"_kernels", "results", *ROOMS, "commands"}
+    assert set(listed) == {"_kernels", "results", *ROOMS, "__main__"}
     level = [LEVEL[room] for room in listed]
     assert level == sorted(level, reverse=True)
 

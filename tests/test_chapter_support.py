@@ -95,26 +95,6 @@ def test_replicates():
     assert summary["std_error"] == pytest.approx(math.sqrt(14 / 3 / 4))
 
 
-@pytest.mark.parametrize(
-    ("published", "ours", "words"),
-    [
-        ((1.3, 1.5), (1.4, 1.6), "reproduced"),
-        ((0.6, 0.7), (0.65, 0.9), "reproduced"),
-        ((1.3, 2.0), (1.4, 1.5), "reproduced"),
-        ((1.4, 1.5), (1.3, 2.0), "reproduced"),
-        ((1.3, 1.5), (1.6, 1.9), "same sign, larger"),
-        ((0.5, 0.6), (0.8, 0.9), "same sign, smaller"),
-        ((1.3, 1.5), (0.5, 0.9), "NOT REPRODUCED: the opposite"),
-        ((1.3, 1.5), (0.9, 1.6), "NOT REPRODUCED: no gain or loss here"),
-        ((0.9, 1.1), (1.05, 1.2), "not resolved in the paper"),
-        ((0.9, 1.1), (0.3, 9.0), "no gain or loss in either"),
-        ((math.nan, math.nan), (1.0, 2.0), "not in the paper"),
-    ],
-)
-def test_gain_verdicts(published, ours, words):
-    assert tables.gain_verdict(published, ours) == words
-
-
 def test_ratio_interval_covers():
     """Of two independent log-normal numbers with intervals of their own."""
     rng = np.random.default_rng(0)
@@ -213,12 +193,6 @@ def test_models_of_a_table_are_in_the_order_of_their_size():
     frame = tables.order_models(pd.DataFrame({"model": ["h500", "h10", "pcd_20"], "x": [1, 2, 3]}))
     assert list(frame["model"]) == ["h10", "pcd_20", "h500"]
     assert list(frame["x"]) == [2, 3, 1]
-
-
-def test_verdicts_have_a_symbol_and_unknown_ones_are_refused():
-    assert tables.mark("too low by 13.9 nats").endswith("</span> too low by 13.9 nats")
-    with pytest.raises(ValueError, match="no symbol for 'fine'"):
-        tables.mark("fine")
 
 
 def test_columns_of_a_table_are_shown_in_their_own_way():

@@ -17,6 +17,7 @@ import rbmlib as rl
 
 pytestmark = pytest.mark.chapters
 
+SET_UP = 2  # cells after the parameters, by which wrong ones must have been refused
 GIVEN_UP = 600  # seconds: something hangs; a chapter takes some 10 to 20 on a free machine
 
 # Smaller parameters and another seed, which keep the chapter's own checks true: a file a chapter.
@@ -96,16 +97,31 @@ def test_small_parameters_differ_from_the_defaults(chapter):
     assert all(declared[name][1] != value for name, value in small.items())
 
 
-def test_chapter_runs_with_other_parameters(chapter, tmp_path, read_notebook, own_files):
-    target = tmp_path / "out.ipynb"
+def test_chapter_runs_with_other_parameters(chapter, tmp_path, kernel, own_files):
+    """In a kernel that has run others: nbval and `make book` see each on a fresh one."""
+    given = small_parameters(chapter) | own_model(chapter, own_files)
+    code, place = code_and_place(chapter)
+    injected = "\n".join(f"{name} = {value!r}" for name, value in given.items())
+    run_cells(kernel, tmp_path, [*code[: place + 1], injected, *code[place + 1 :]])
+    stderr = [o for c in kernel.nb.cells for o in c.outputs if o.get("name") == "stderr"]
+    assert not stderr
+    assert not list(tmp_path.iterdir()), "the chapter left files"
+
+
+def test_the_template_of_a_page_runs(tmp_path, kernel):
+    code, _ = code_and_place(Path(__file__).parent.parent / "book" / "_tools" / "template.ipynb")
+    run_cells(kernel, tmp_path, code)
+    assert "checked: " in kernel.nb.cells[-1].outputs[0].text
+
+
+def test_a_chapter_runs_by_the_command_line(tmp_path, read_notebook, own_files):
+    chapter, target = next(c for c in chapter_paths() if c.stem == "start"), tmp_path / "out.ipynb"
     given = small_parameters(chapter) | own_model(chapter, own_files)
     done = papermill(chapter, target, tmp_path, given)
     assert done.returncode == 0, done.stderr[-3000:]
     cells = [c for c in read_notebook(target)["cells"] if c["cell_type"] == "code"]
     assert any("injected-parameters" in c["metadata"]["tags"] for c in cells)
     assert all(c["execution_count"] for c in cells if "".join(c["source"]).strip())
-    stderr = [o for c in cells for o in c["outputs"] if o.get("name") == "stderr"]
-    assert not stderr
     assert {path.name for path in tmp_path.iterdir()} == {"out.ipynb"}, "the chapter left files"
 
 
@@ -116,10 +132,19 @@ def test_unknown_parameter_is_refused_by_the_command_line(tmp_path):
     assert "sead" in done.stderr.strip().splitlines()[-1]
     cells = json.loads(target.read_text(encoding="utf-8"))["cells"]
     run = [c for c in cells if c["cell_type"] == "code" and c["execution_count"]]
-    assert len(run) <= 3, "more has run than the parameters and the set-up"
+    assert len(run) <= SET_UP + 2, "more has run than the parameters and the set-up"
 
 
-def run_cells(client, sources: list[str]) -> None:
+def code_and_place(chapter) -> tuple[list[str], int]:
+    """The code cells of a chapter, and which of them holds the parameters."""
+    cells = [c for c in nbformat.read(chapter, 4).cells if c.cell_type == "code"]
+    place = next(i for i, c in enumerate(cells) if "parameters" in c.metadata.get("tags", []))
+    return [c.source for c in cells], place
+
+
+def run_cells(client, folder, sources: list[str]) -> None:
+    """On a kernel that has forgotten all names, in a folder."""
+    sources = ["%reset -f", f"%cd -q {folder}", *sources]
     client.nb.cells = [nbformat.v4.new_code_cell(text) for text in sources]
     for i, cell in enumerate(client.nb.cells):
         client.execute_cell(cell, i)
@@ -127,7 +152,7 @@ def run_cells(client, sources: list[str]) -> None:
 
 @pytest.fixture(scope="session")
 def kernel():
-    """One for all refusals of a process, which forgets all names before each."""
+    """One for all chapters of a process, which forgets all names before each."""
     client = nbclient.NotebookClient(
         nbformat.v4.new_notebook(), timeout=GIVEN_UP, kernel_name="python3"
     )
@@ -140,15 +165,13 @@ def refusals(kernel, chapter, folder, every: list[dict]) -> list[str]:
 
     After the parameters' cell comes one with those given, as papermill injects it.
     """
-    code = [c for c in nbformat.read(chapter, 4).cells if c.cell_type == "code"]
-    place = next(i for i, c in enumerate(code) if "parameters" in c.metadata.get("tags", []))
+    code, place = code_and_place(chapter)
     said = []
     for given in every:
         injected = "\n".join(f"{name} = {value!r}" for name, value in given.items())
-        sources = ["%reset -f", f"%cd -q {folder}", *(c.source for c in code[: place + 1])]
-        sources += [injected, *(c.source for c in code[place + 1 : place + 2])]
+        sources = [*code[: place + 1], injected, *code[place + 1 : place + 1 + SET_UP]]
         with pytest.raises(nbclient.exceptions.CellExecutionError) as refused:
-            run_cells(kernel, sources)
+            run_cells(kernel, folder, sources)
         said.append(refused.value.evalue)
     return said
 

@@ -5,25 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers_check import ferromagnet, made
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath
-from rbmlib.search import opinion
-from rbmlib.search.local_masses import LocalMasses, local_masses
+from rbmbook.hard_systems import union_rbm
+from rbmlib.search import opinion as opinions
+from rbmlib.search.beam import Beam
 
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
-
-
-def ferromagnet(n_visible, n_hidden, coupling=2.0, odds=5.0):
-    """Two modes, all spins up or down, of unequal weight; and the rates of the heavier one."""
-    each = coupling / math.sqrt(n_visible * n_hidden)
-    field = math.log(odds) / 2 / n_visible
-    weights, zeros = np.full((n_visible, n_hidden), each), np.zeros(n_hidden)
-    rbm = rl.BernoulliRBM.from_spins(weights, np.full(n_visible, field), zeros)
-    up = np.ones((1, n_visible))
-    for _ in range(50):
-        up = rbm.visible_mean(rbm.hidden_mean(up))
-    return rbm, np.log(up[0] / (1 - up[0]))
 
 
 NARROW, BASE = ferromagnet(30, 10)
@@ -75,11 +65,6 @@ def test_a_right_run_is_left_as_it_is():
     assert abs(run.settings["second_opinion"]["log_sum"] - LOG_Z) < 1e-9
 
 
-def made(log_z, std_error=0.01, **more):
-    interval = (log_z - 2 * std_error, log_z + 2 * std_error)
-    return rl.Estimate("made", log_z, std_error, interval, **more)
-
-
 @pytest.mark.parametrize(
     ("off", "said"),
     [
@@ -126,7 +111,7 @@ def test_where_many_states_matter_local_masses_judge():
     """A sum that holds 94% of a value .41 nats low, and grows by 1% while it doubles."""
     rbm, _ = ferromagnet(400, 60, 1.3)
     path, log_z = rl.GeometricPath(rbm), log_z_of(rbm)
-    low, right = (rl.check(path, made(log_z + off, 0.01)) for off in (-0.41, 0.0))
+    low, right = (rl.check(path, made(log_z + off, 0.01, n_chains=30)) for off in (-0.41, 0.0))
     for found in (low, right):
         opinion = found.settings["second_opinion"]
         assert opinion["log_sum"] < log_z - 0.41
@@ -136,6 +121,61 @@ def test_where_many_states_matter_local_masses_judge():
     assert abs(low.interval[0] - log_z) < 0.1
     assert low.std_error > 0.3
     assert right.converged
+    assert verdict(right) == "agrees"
+
+
+@pytest.mark.parametrize(
+    ("about", "n"),
+    [
+        ({"n_chains": 29}, 29),
+        ({"n_chains": 100, "ess": 30.0}, 30),
+        ({"n_chains": 100, "ess": 90.0, "settings": {"families": 7.5}}, 7.5),
+    ],
+)
+def test_masses_confirm_no_value_of_less_than_thirty_chains(about, n):
+    """The weights of few chains lie low together with masses that lack a mode."""
+    rbm, _ = ferromagnet(400, 60, 1.3)
+    estimate = made(log_z_of(rbm), **about)
+    assert opinions._effective(estimate) == n
+    assert verdict(rl.check(rl.GeometricPath(rbm), estimate)) == (
+        "agrees" if n >= 30 else "cannot tell"
+    )
+
+
+def test_of_a_ladder_round_trips_are_counted():
+    sample = rl.parallel_tempering(PATH, np.linspace(0, 1, 6), 3, 300, rng=1)
+    assert opinions._effective(rl.mbar_of_sample(sample)) == sample.round_trips.sum() > 30
+
+
+def test_sums_over_parts_that_do_not_touch_add_up():
+    """Two that are enumerated, and one of 2^40 states of which some are added up."""
+    small = rl.testsystems.random_rbm(12, 7, rng=3)
+    log_z = LOG_Z + rl.exact(small).log_z
+    few = rl.check(rl.GeometricPath(union_rbm(NARROW, small)), made(log_z))
+    assert few.settings["second_opinion"]["complete"]
+    assert few.settings["second_opinion"]["n_states"] == 2**10 + 2**7
+    assert abs(few.settings["second_opinion"]["log_sum"] - log_z) < 1e-9
+    of_wide = rl.check(rl.GeometricPath(WIDE), made(log_z_of(WIDE))).settings["second_opinion"]
+    path = rl.GeometricPath(union_rbm(NARROW, WIDE, small))
+    opinion = rl.check(path, made(log_z + log_z_of(WIDE) + 0.02)).settings["second_opinion"]
+    assert opinion["verdict"] == "agrees"
+    assert "states of 3 parts" in opinion["text"]
+    assert log_z_of(WIDE) - 0.02 < opinion["log_sum"] - log_z <= log_z_of(WIDE)
+    assert abs(opinion["log_sum"] - log_z - of_wide["log_sum"]) < 1e-3
+
+
+def test_a_mode_missed_in_one_of_two_parts_is_seen():
+    """Enumerated one by one; of both together there are 2^22 states."""
+    other = rl.testsystems.random_rbm(60, 12, coupling=2.0, rng=3)
+    path = rl.GeometricPath(union_rbm(NARROW, other), np.r_[BASE, np.zeros(60)])
+    run = rl.ais(path, rl.schedules.linear(300), 200, rng=1)
+    log_z = LOG_Z + rl.exact(other).log_z
+    assert run.log_z < log_z - 0.1
+    assert verdict(run) == "refuted"
+    assert abs(run.interval[0] - log_z) < 1e-5
+    right = rl.ais(rl.GeometricPath(path.rbm), rl.schedules.linear(1000), 500, rng=0)
+    assert verdict(right) == "agrees"
+    assert right.converged
 
 
 def test_a_sum_above_the_value_never_agrees():
@@ -144,42 +184,6 @@ def test_a_sum_above_the_value_never_agrees():
     assert few.settings["second_opinion"]["n_states"] < 1024
     assert verdict(few) != "agrees" or few.settings["second_opinion"]["log_sum"] <= few.log_z
     assert abs(log_sum - LOG_Z) < 1e-9
-
-
-def test_local_masses_are_unbiased():
-    exact = rl.exact(NARROW).log_z
-    runs = [local_masses(NARROW, rng=seed) for seed in range(100)]
-    values = np.exp([run.log_z - exact for run in runs])
-    error = values.std(ddof=1) / math.sqrt(len(values))
-    assert abs(values.mean() - 1) < 4 * error
-    assert error < 0.02
-    inside = [run.log_lower < exact for run in runs]
-    assert np.mean(inside) > 0.97
-
-
-def test_what_local_masses_surely_exceed_is_without_the_largest_weight():
-    """Where weights are all but equal the spread says nothing, and one of forty is left out."""
-    found = local_masses(rl.testsystems.independent_rbm(np.linspace(-1, 1, 9), [0.3, -0.2])[0])
-    assert found.n_modes == 1
-    assert found.std_error < 0.005
-    assert found.log_lower <= found.log_z + math.log(1 - 1 / 40)
-
-
-def test_local_masses_agree_by_what_they_surely_exceed():
-    """Which must be 90% of the value: the estimate itself is all of it in both cases."""
-    for low, said in ((-0.2, "cannot tell"), (-0.05, "agrees")):
-        masses = LocalMasses(log_z=0.0, std_error=0.05, log_lower=low, n_modes=2)
-        found = opinion.Opinion("cannot tell", "a sum", log_sum=-1.0)
-        assert opinion._of_masses(masses, found, made(0.0)).verdict == said
-
-
-def test_local_masses_of_a_mode_are_a_part_of_z():
-    """Of the heavier of two modes: those states of which most units are on."""
-    share = (NARROW.exact_samples(200_000, rng=0).mean(axis=1) > 0.5).mean()
-    runs = [local_masses(NARROW, rng=seed, n_modes=1) for seed in range(100)]
-    values = np.exp([run.log_z - LOG_Z for run in runs])
-    assert {run.n_modes for run in runs} == {1}
-    assert abs(values.mean() - share) < 0.005 + 4 * values.std(ddof=1) / 10
 
 
 @pytest.mark.parametrize(
@@ -217,8 +221,8 @@ def test_what_cannot_be_counted_is_not_checked():
 
 def test_estimates_within_an_estimator_are_not_asked(monkeypatch):
     asked = []
-    of_sum = opinion._of_sum
-    monkeypatch.setattr(opinion, "_of_sum", lambda *a: asked.append(1) or of_sum(*a))
+    of_sum = opinions._of_sum
+    monkeypatch.setattr(opinions, "_of_sum", lambda *a: asked.append(1) or of_sum(*a))
     rl.smc(PATH, n_steps=500, n_chains=50, rng=0)  # which runs a pilot of `ais`
     rl.nrpt(PATH, n_sweeps=300, rng=0)
     assert len(asked) == 2
@@ -263,8 +267,11 @@ def test_wrong_arguments(given, error, says):
 
 
 def one_sharp_mode_and_a_broad_one():
-    """30 visible units that 40 hidden ones hold together, and 60 more: log Z in closed form."""
-    weights, bias = np.zeros((90, 40)), np.zeros(90)
+    """30 visible units that 40 hidden ones hold together, and 60 more: log Z in closed form.
+
+    The 60 have weights, of no account, so that they are of the same connected part.
+    """
+    weights, bias = np.full((90, 40), 1e-9), np.zeros(90)
     weights[:30], bias[:30] = 4.0, 0.3 - 160
     ways = [math.log(math.comb(40, k)) for k in range(41)]
     held = [w + 30 * np.logaddexp(0, 4.0 * k + 0.3 - 160) for k, w in enumerate(ways)]
@@ -304,3 +311,16 @@ def test_a_thousand_units_a_layer():
     rbm = rl.BernoulliRBM(np.zeros((1030, 1030)), np.zeros(1030), np.zeros(1030))
     run = rl.ais(rl.GeometricPath(rbm), [0, 1], 10, rng=0)
     assert rl.check(rl.GeometricPath(rbm), replace(run, std_error=0.1)).converged
+
+
+def test_a_check_takes_a_tenth_of_a_long_run_at_most(monkeypatch):
+    """In states: the sum still grows above the value, so that it is grown once more."""
+    model, looked, grow = rl.testsystems.random_rbm(200, 100, coupling=3.0, rng=0), [], Beam.grow
+    monkeypatch.setattr(Beam, "grow", lambda beam, n: looked.append(n) or grow(beam, n))
+    run = made(0.0, n_chains=1000, n_sweeps=2000)
+    found = opinions.checked(rl.GeometricPath(model), run)
+    assert verdict(found) == "refuted"
+    sweep, unit, weight = opinions.RUN
+    work = 1000 * 2000 * (sweep + 300 * unit + 20_000 * weight)
+    share = sum(looked) * (opinions.LOOK + 200 * opinions.OF_LOOK) / work
+    assert 0.05 < share <= 0.1

@@ -16,9 +16,8 @@ import pytest
 from helpers_models import coupled_rbm
 
 import rbmlib as rl
-from rbmlib import commands
-from rbmlib.__main__ import main
-from rbmlib.commands import _interval
+from rbmlib import __main__ as commands
+from rbmlib.__main__ import _interval, main
 
 
 @pytest.fixture(scope="module")

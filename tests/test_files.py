@@ -283,7 +283,7 @@ def test_memory_that_is_not_enough_is_one_line(here, capsys, monkeypatch):
     def fails(*_, **__):
         raise MemoryError("Unable to allocate 8 GiB")
 
-    monkeypatch.setattr("rbmlib.commands.log_z", fails)
+    monkeypatch.setattr("rbmlib.__main__.log_z", fails)
     assert "not enough memory: Unable" in refused(capsys, "logz", "m.npz")
 
 

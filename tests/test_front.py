@@ -83,5 +83,5 @@ def test_friction_has_the_larger_effective_sample_size():
 
 
 def test_figure_is_drawn(tmp_path):
-    front.draw(tmp_path / "front.png")
-    assert (tmp_path / "front.png").stat().st_size > 10_000
+    front.draw(tmp_path / "front.svg")
+    assert (tmp_path / "front.svg").stat().st_size > 10_000

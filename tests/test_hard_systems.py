@@ -65,6 +65,35 @@ def test_two_phases_hold_their_shares(seed):
     assert p[np.argmin(np.abs(on + a / weight))] < 0.5 * p.max()
 
 
+def rank_modulo_2(rows):
+    rank, left = 0, rows.copy()
+    for column in range(left.shape[1]):
+        pivot = np.flatnonzero(left[rank:, column])[:1] + rank
+        if pivot.size:
+            left[[rank, pivot[0]]] = left[[pivot[0], rank]]
+            others = np.flatnonzero(left[:, column])
+            left[others[others != rank]] ^= left[rank]
+            rank += 1
+    return rank
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_parities_count_checks_that_are_satisfied_and_all_can_be(seed):
+    """log p* of visible states, without the decoy, is linear in their number, which is all."""
+    rbm, _ = hard_systems._parities(np.random.default_rng(seed))
+    checks = rbm.weights[:, :-1].reshape(rbm.n_visible, -1, 16)
+    rows = (checks != 0).all(axis=2).T.astype(int)
+    assert (rows.sum(axis=1) == 5).all()
+    parity = (checks[:, :, 0] > 0).sum(axis=0) % 2  # of the units that are on in a pattern
+    assert rank_modulo_2(rows) == rank_modulo_2(np.column_stack([rows, parity]))
+    bare = rl.BernoulliRBM(rbm.weights[:, :-1], rbm.visible_bias, rbm.hidden_bias[:-1])
+    v = np.random.default_rng(seed).integers(0, 2, (500, rbm.n_visible))
+    satisfied = (v @ rows.T % 2 == parity).sum(axis=1)
+    slope, start = np.polyfit(satisfied, bare.log_density(v.astype(float)), 1)
+    assert slope > 2
+    assert np.ptp(bare.log_density(v.astype(float)) - slope * satisfied - start) < 1e-9
+
+
 def test_a_seed_is_a_model():
     one, same, other = (hard_rbm("hopfield", rng=seed) for seed in (5, 5, 6))
     np.testing.assert_array_equal(one.rbm.weights, same.rbm.weights)

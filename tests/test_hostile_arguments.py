@@ -52,7 +52,6 @@ SILENT = {
     "no leap": (lambda: hmc.hmc(density, force, X, 0.5, 0), "n_leapfrog is 0"),
     "root of NaN": (lambda: step_sizes.scaled_root(np.eye(2) * np.nan), "covariance holds 4 NaN"),
     "infinite pixels": (lambda: rl.Standardisation(INF), "images holds infinite values"),
-    "decay of nothing": (train(DATA, 3, rms_decay="abc"), "rms_decay is 'abc'"),
     "yes": (train(DATA, 3, progress="no"), "progress is a str: expected True, False, or None"),
     "bar": (lambda: rl.exact(RBM, progress=0), "progress is a int"),
     "threads later": (lambda: rl.LogZTracker(B, n_threads="two"), "n_threads is 'two'"),

@@ -3,9 +3,11 @@
 import re
 
 import pytest
+import yaml
 from helpers_book import (
     AUDIT,
     LINES_OF_A_SCREEN,
+    REPOSITORY,
     chapter_paths,
     figures,
     is_audit,
@@ -17,7 +19,6 @@ from helpers_book import (
     shown_code,
     shown_text,
     source,
-    toc_entries,
 )
 
 MOST_CELLS, MOST_FIGURES, MOST_SCREENS, WIDEST = 100, 15, 8, 88
@@ -41,39 +42,34 @@ def code(cells):
 # ---------------------------------------------------------------- contents
 
 
-def misplaced(entries, stems) -> list[str]:
-    """Notebooks that are not in the contents, and audit pages that are not under their lesson."""
-    parents = dict(entries)
-    wrong = [f"{stem}: not in _toc.yml" for stem in stems if f"book/{stem}" not in parents]
+def misplaced(toc: dict, stems) -> list[str]:
+    """Notebooks that are not in the contents, and audit pages that are not under Check."""
+    door, doors = "", {}
+    for part in toc["parts"]:
+        door = door if part["caption"].startswith("+") else part["caption"]
+        doors |= {entry["file"]: door for entry in part["chapters"]}
+    wrong = [f"{stem}: not in _toc.yml" for stem in stems if f"book/{stem}" not in doors]
     for stem in stems:
-        lesson = f"book/{stem.removesuffix(AUDIT)}"
-        if stem.endswith(AUDIT) and parents.get(f"book/{stem}") != lesson:
-            wrong.append(f"{stem}: not nested under {lesson}")
+        if stem.endswith(AUDIT) and doors.get(f"book/{stem}") != "Check":
+            wrong.append(f"{stem}: not under Check")
     return wrong
 
 
-def test_every_notebook_is_in_the_contents_and_audits_are_nested():
-    assert not misplaced(toc_entries(), [path.stem for path in chapter_paths()])
+def test_every_notebook_is_in_the_contents_and_audits_are_under_check():
+    toc = yaml.safe_load((REPOSITORY / "_toc.yml").read_text(encoding="utf-8"))
+    assert not misplaced(toc, [path.stem for path in chapter_paths()])
 
 
 def test_what_counts_as_misplaced():
     toc = {
-        "root": "book/intro",
         "parts": [
-            {
-                "chapters": [
-                    {"file": "book/a", "sections": [{"file": "book/a_audit"}]},
-                    {"file": "book/b"},
-                    {"file": "book/b_audit"},
-                ]
-            }
-        ],
+            {"caption": "Learn", "chapters": [{"file": "book/a"}, {"file": "book/b_audit"}]},
+            {"caption": "Check", "chapters": [{"file": "book/notes"}]},
+            {"caption": "+ Audits", "chapters": [{"file": "book/a_audit"}]},
+        ]
     }
-    stems = ["a", "a_audit", "b", "b_audit", "c"]
-    assert misplaced(toc_entries(toc), stems) == [
-        "c: not in _toc.yml",
-        "b_audit: not nested under book/b",
-    ]
+    stems = ["a", "a_audit", "b_audit", "c"]
+    assert misplaced(toc, stems) == ["c: not in _toc.yml", "b_audit: not under Check"]
 
 
 # ---------------------------------------------------------------- limits

@@ -10,6 +10,7 @@ from helpers_stats import (
 )
 
 import rbmlib as rl
+from rbmbook.ess_bisection import ess_bisection
 from rbmlib import MomentAveragingPath, schedules
 
 
@@ -85,7 +86,7 @@ def test_schedules_apply_to_it(path):
     n = 100
     for betas in (
         schedules.varopt(pilot, n), schedules.friction(pilot, n),
-        schedules.ess_bisection(path, n, 100, 0),
+        ess_bisection(path, n, 100, 0),
     ):  # fmt: skip
         assert betas.shape == (n + 1,)
         assert (np.diff(betas) > 0).all()

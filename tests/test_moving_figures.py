@@ -13,7 +13,7 @@ from helpers_book import REPOSITORY
 import rbmlib as rl
 
 STATIC = REPOSITORY / "book" / "_ext" / "static" / "moving"
-PAGE = REPOSITORY / "_build" / "html" / "book" / "moving_figures.html"
+PAGE = REPOSITORY / "_build" / "tests" / "_build" / "html" / "book" / "moving_figures.html"
 NAMES = ["digits", "wells", "ladder", "tempering", "bracket"]
 MOVED = ["digits", "wells", "tempering"]  # those with a clock
 every_figure = pytest.mark.parametrize("name", NAMES)

@@ -7,11 +7,10 @@ import subprocess
 import sys
 
 import pytest
-from helpers_book import FOLDED, chapter_paths, read, source, tags
+from helpers_book import BOOK, FOLDED, chapter_paths, read, source, tags
 
 LONGEST, MEDIAN, MOST_HIDDEN = 12, 7, 0.05
-STILL_CLOSED: set[str] = {path.stem for path in chapter_paths()}  # pages that are not rewritten yet
-PAGES = [path for path in chapter_paths() if path.stem not in STILL_CLOSED]
+PAGES = [*chapter_paths(), BOOK / "_tools" / "template.ipynb"]
 
 every_page = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 

@@ -4,6 +4,7 @@ Needs `make book` or `make pages` first and a Chromium on the PATH; without one 
 skipped, unless the environment variable RBMLIB_REQUIRE_BROWSER is set, which makes that an error.
 """
 
+import json
 import os
 import shutil
 from urllib.parse import unquote, urlsplit
@@ -15,13 +16,14 @@ from helpers_pages import CUT, READY, SETTLED, STILL, Places, violations
 
 pytestmark = pytest.mark.pages
 
-HTML = REPOSITORY / "_build" / "html"
+HTML = REPOSITORY / "_build" / "tests" / "_build" / "html"
 PAGES = [page for page, _ in toc_entries()]
 CHAPTERS = {f"book/{path.stem}": path for path in chapter_paths()}
 FIGURES_ONLY = {"book/calibration"}  # nothing is derived there
 SCHEMES = ["light", "dark"]
 WIDTHS = {1400: "desk", 400: "phone"}
 LOADED_IN_DARK = {"book/intro", "book/sams", "book/api"}  # elsewhere a loaded page turns dark
+WITHOUT_SIDEBAR = 3  # of the built pages: index.html, genindex and the like
 EVERY_ELEMENT = bool(os.environ.get("RBMLIB_EVERY_ELEMENT"))  # judged for contrast: `make test-all`
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 
@@ -155,12 +157,12 @@ def test_one_header_one_search_field_one_title(visit):
         """() => {
           const count = selector =>
             [...document.querySelectorAll(selector)].filter(e => e.checkVisibility()).length;
-          return {headers: count('.bd-header-article'), bars: count('.bd-header .bd-header__inner'),
+          return {headers: count('.bd-header .bd-header__inner'), doors: count('.site-doors'),
                   searches: count('.search-button-field, form.bd-search input, .search-button'),
                   titles: count('main h1')};
         }"""
     )
-    assert shown == {"headers": 1, "bars": 0, "searches": 1, "titles": 1}
+    assert shown == {"headers": 1, "doors": 1, "searches": 1, "titles": 1}
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -242,6 +244,55 @@ def test_a_faint_text_is_seen_among_many(browser, every_element):
     page.context.close()
     assert len(found) == 1
     assert "hardly to be read" in found[0]
+
+
+def test_rewrites_of_built_pages_change_as_many_places_as_the_theme_needs(built):
+    """Another version of the theme, which they would miss in silence, changes these numbers."""
+    found = json.loads((built / "rewrites.json").read_text(encoding="utf-8"))
+    pages = found["pages"]
+    assert pages > len(PAGES)
+    assert found["groups of the sidebar"] == 4 * (pages - WITHOUT_SIDEBAR)
+    assert found["toggles of the contents"] == pages - WITHOUT_SIDEBAR
+    assert found["viewports"] == 2 * (pages - WITHOUT_SIDEBAR - 2)  # the search and one index
+    assert found["names that are read aloud"] >= 2 * pages
+
+
+def test_a_switch_hides_the_code_of_a_notebook(browser, built):
+    page = browser.new_context(offline=True).new_page()
+    load(page, built / "book" / "ais_audit.html")
+    code = page.locator("div.cell_input").first
+    assert code.is_visible()
+    page.get_by_role("button", name="Hide the code").click()
+    assert not code.is_visible()
+    assert page.locator(".cell_output table").first.is_visible()
+    page.get_by_role("button", name="Hide the code").click()
+    assert code.is_visible()
+    page.context.close()
+
+
+def test_a_printed_number_opens_what_is_said_of_it(browser, built):
+    """By an address from outside, a click and the keyboard; Esc closes; and without a script."""
+    page = browser.new_context(offline=True).new_page()
+    address = (built / "book" / "reproduction_notes.html").as_uri()
+    page.goto(address + "#kiwaki-t1-cd120-varopt-ess")
+    panel = page.locator(".v-panel")
+    panel.wait_for(state="visible")
+    assert "87" in panel.inner_text()
+    page.keyboard.press("Escape")
+    assert not panel.is_visible()
+    cell = page.locator('.v-cell a[href="#wang-ais-h20-logz"]')
+    cell.click()
+    assert "218.23" in panel.inner_text()
+    cell.focus()
+    page.keyboard.press("ArrowRight")
+    assert "19.4639" in panel.inner_text()
+    page.context.close()
+    plain = browser.new_context(java_script_enabled=False).new_page()
+    plain.goto(address)
+    lists = plain.locator("details.v-all summary")
+    lists.first.click()
+    assert plain.locator("#kiwaki-t1-cd120-varopt-ess").is_visible()
+    plain.context.close()
 
 
 def test_search_finds_a_chapter(browser, built):

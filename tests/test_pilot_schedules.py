@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
+from rbmbook import ess_bisection as bisection
 from rbmlib import schedules
 from rbmlib.schedules.pilots import slope_variance
 
@@ -165,7 +166,7 @@ def test_rejection_is_half_the_mean_difference(pilot):
 def test_ess_bisection_holds_the_conditional_ess(rbm):
     """With perfect transitions it is VAROPT: the same loss a step is the same g d(beta)^2."""
     perfect = PerfectPath(rbm, base=np.zeros(30))
-    found = schedules.ess_bisection(perfect, 300, 2000, 0, target=0.97)
+    found = bisection.ess_bisection(perfect, 300, 2000, 0, target=0.97)
     is_a_schedule(found, 300)
     pilot = rl.ais(perfect, schedules.linear(300), 2000, 1, n_recorded=301)
     best = schedules.varopt(pilot, 300)
@@ -178,7 +179,7 @@ def test_ess_bisection_steps_are_where_the_ess_falls_to_the_target(path, target)
     """From the base, where chains are exact draws; steps down to a thousandth of the first try."""
     state = path.sample_base(500, np.random.default_rng(0))
     zero = np.zeros(500)
-    beta, step = schedules.chains._next_beta(path, state, zero, 0.0, 1.0, target)
+    beta, step = bisection._next_beta(path, state, zero, 0.0, 1.0, target)
     u = path.log_density(state, beta) - path.log_density(state, 0.0)
     cess = np.exp(u).mean() ** 2 / np.exp(2 * u).mean()
     assert step == beta > 0
@@ -204,7 +205,7 @@ def test_ess_bisection_counts_the_weights_so_far():
             return v
 
     path = Two(rl.testsystems.random_rbm(4, 2, rng=0), np.zeros(4))
-    found = schedules.ess_bisection(path, 200, 400, 0, target=0.99)
+    found = bisection.ess_bisection(path, 200, 400, 0, target=0.99)
     # heavy chains have no slope beyond 0.5, and light ones weigh exp(-20)
     assert (found[1:] > 0.5).sum() < 20
 
@@ -213,7 +214,7 @@ def test_ess_bisection_in_a_single_step():
     flat = rl.GeometricPath(
         rl.testsystems.independent_rbm(np.zeros(4), np.zeros(3))[0], np.zeros(4)
     )
-    is_a_schedule(schedules.ess_bisection(flat, 5, 10, 0), 5)
+    is_a_schedule(bisection.ess_bisection(flat, 5, 10, 0), 5)
 
 
 def test_the_variance_foretold_takes_g_in_the_middle_of_steps(pilot):
@@ -292,8 +293,8 @@ def test_pilots_can_be_saved(pilot, tmp_path):
             "looked at 3 times",
         ),
         (lambda p, path: schedules.decelerate([0, 0.5, 1], -1), "max_step is -1"),
-        (lambda p, path: schedules.ess_bisection(path, 10, target=1.5), "target is 1.5"),
-        (lambda p, path: schedules.ess_bisection(None, 10), "path is a NoneType"),
+        (lambda p, path: bisection.ess_bisection(path, 10, target=1.5), "target is 1.5"),
+        (lambda p, path: bisection.ess_bisection(None, 10), "path is a NoneType"),
     ],
 )
 def test_wrong_input_is_explained(pilot, path, call, message):

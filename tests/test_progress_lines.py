@@ -3,6 +3,7 @@
 import io
 import re
 import sys
+import threading
 
 import pytest
 
@@ -37,7 +38,8 @@ def heard(monkeypatch, capsys):
 def clock(monkeypatch, capsys):
     """The seconds that the library sees, and what is said."""
     seconds = [100.0]
-    monkeypatch.setattr(context.time, "monotonic", lambda: seconds[0])
+    monkeypatch.setattr(context.time, "time", lambda: seconds[0])
+    monkeypatch.setattr("tqdm.std.time", lambda: seconds[0])
     return seconds, lambda: capsys.readouterr().err
 
 
@@ -62,7 +64,7 @@ def test_lines_are_apart_and_tell_share_and_time_left(clock):
             seconds[0] += 0.25
             shown.update(2)
     assert said().splitlines() == [
-        "ais: 8% done, 0:00:23 left", "ais: 48% done, 0:00:13 left", "ais: 88% done, 0:00:03 left",
+        "ais: 8% done, 00:23 left", "ais: 48% done, 00:13 left", "ais: 88% done, 00:03 left",
     ]  # fmt: skip
 
 
@@ -87,7 +89,7 @@ def test_parts_of_a_run_share_its_lines(clock):
     whole(progress=False)
     assert said() == ""
     whole()
-    assert said() == "part: 50% done, 0:00:00 left\n"
+    assert said() == "part: 50% done, 00:00 left\n"
 
 
 def test_a_short_call_in_a_long_block_is_not_heard_of(clock):
@@ -112,7 +114,7 @@ def test_a_part_inside_another_is_counted_there(clock):
         for _ in context.steps(range(2), "part"):
             seconds[0] += 1.5
         shown.update()
-    assert said() == "whole: 50% done, 0:00:03 left\n"
+    assert said() == "whole: 50% done, 00:03 left\n"
 
 
 @pytest.mark.parametrize("stream", [None, "closed"])
@@ -130,4 +132,20 @@ def test_a_notebook_is_left_alone(monkeypatch):
     stream = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
     monkeypatch.setattr(sys, "stderr", stream)
     with context.bar(2, "part") as shown:
-        assert type(shown) is context.Silence
+        assert shown.disable
+        shown.update()
+    assert stream.getvalue() == ""
+
+
+def test_a_terminal_has_a_bar_after_two_seconds_and_no_thread_for_it(monkeypatch, clock):
+    stream, (seconds, _) = io.StringIO(), clock
+    stream.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", stream)
+    with context.bar(10, "ais") as shown:
+        seconds[0] += 1.5
+        shown.update()
+        assert stream.getvalue() == ""
+        seconds[0] += 1
+        shown.update()
+        assert "\rais:  20%|" in stream.getvalue()
+    assert "Monitor" not in str(threading.enumerate())

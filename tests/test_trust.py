@@ -3,10 +3,22 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 import rbmlib as rl
 from rbmbook.experiments.calibration import trusted
-from rbmbook.trust import at_most, counts, coverage, judged
+from rbmbook.trust import (
+    at_most,
+    cell_shares,
+    cells,
+    counts,
+    coverage,
+    holm,
+    judged,
+    share_interval,
+    signs,
+    worth,
+)
 
 NAN = np.nan
 COLUMNS = ["log_z", "exact", "own", "own_error", "own_low", "own_high",
@@ -30,6 +42,31 @@ def test_flags_of_each_run(runs):
     assert runs["silent"].tolist() == [False, True, True, False, False, False]
     assert runs["still"].tolist() == [False, False, True, False, False, False]
     assert runs["alarm"].tolist() == [False, False, False, False, True, False]
+
+
+def test_worth_of_a_sign(runs):
+    short = runs["std_error"] < 0.5
+    assert worth("s.e. below 0.5", runs, short) == {
+        "sign": "s.e. below 0.5", "runs": 6, "trusted": 4, "wrong": 2, "alarms": 0,
+    }  # fmt: skip
+    assert worth("none", runs, runs["log_z"] > 99)["alarms"] == 2  # off by 0.01 and by 0.02
+
+
+def test_signs_of_runs_and_of_plain_annealing(runs):
+    families = ["pockets", "pockets", "pockets", "two signs", "pockets", "pockets"]
+    methods = ["log_z"] * 3 + ["ais"] * 3
+    before = pd.DataFrame({
+        "exact": [10.0, 10.0], "first_log_z": [9.0, 10.0], "first_error": [0.05, 0.2],
+        "reverse_log_z": [9.1, 12.0], "reverse_error": [0.05, 0.2],
+        "ess": [400.0, 3.0], "pareto_k": [0.9, np.nan],
+    })  # fmt: skip
+    found = signs(runs.assign(family=families, method=methods), before).set_index("sign")
+    assert found["runs"].tolist() == [3, 2, 2, 2, 2, 2]
+    assert found.loc["rl.log_z"].tolist() == [3, 2, 1, 0]
+    assert found.loc["AIS: ESS of 100 or more"].tolist() == [2, 1, 1, 1]
+    assert found.loc["AIS: Pareto k below 0.7"].tolist() == [2, 1, 0, 0]
+    assert found.loc["AIS: standard error below 0.1"].tolist() == [2, 1, 1, 1]
+    assert found.loc["AIS and reverse AIS within 4 s.e."].tolist() == [2, 1, 1, 1]
 
 
 def test_counts_by_kind(runs):
@@ -69,3 +106,34 @@ def test_a_run_that_misses_a_mode_is_kept_with_what_it_said_itself():
     assert run.log_z < columns["exact"] - 0.5
     assert columns["own_high"] < columns["exact"]
     assert columns["sum"] <= columns["exact"] + 1e-9
+
+
+# cells --------------------------------------------------------------------------------------
+
+
+def test_blocks_of_a_cell_are_added_up():
+    blocks = pd.DataFrame({
+        "path": ["p", "q", "p"], "model": "m", "method": ["ais", "ais", "ais"],
+        "n_repeats": [1000, 100, 1000], "n_converged": [900, 0, 600], "hold_50": [500, 0, 250],
+        "hold_80": [700, 0, 500], "hold_95": [840, 0, 585], "all_95": [900, 90, 900],
+    })  # fmt: skip
+    counted = cells(blocks)
+    assert list(counted.index) == [("p", "m", "ais"), ("q", "m", "ais")]
+    first, second = cell_shares(counted).to_dict("records")
+    assert first == {"path": "p", "model": "m", "estimator": "ais", "runs": "2,000",
+                     "converged": "1,500", "50%": 50.0, "80%": 80.0, "95%": 95.0,
+                     "all, 95%": 90.0}  # fmt: skip
+    assert (second["converged"], second["all, 95%"]) == ("0", 90.0)
+    assert np.isnan(second["95%"])
+
+
+def test_holm_stops_at_the_first_that_it_holds():
+    # 0.01 / 3, 0.01 / 2 and 0.01: the second is too large, so that the third is held as well
+    assert holm([[0.003, 0.006, 0.009]]).tolist() == [[True, False, False]]
+    assert holm([0.003, 0.004, 0.011]).tolist() == [True, True, False]
+
+
+def test_interval_of_a_share_by_its_tails():
+    low, high = share_interval([3], [10])
+    assert binom.sf(2, 10, low[0]) == pytest.approx(0.025)
+    assert binom.cdf(3, 10, high[0]) == pytest.approx(0.025)

@@ -1,21 +1,36 @@
-"""The API page, made from what `rbmlib` exports: a public name is there because it is public.
+"""The API: a page a public name, and an index of them by the question that brings a reader.
 
-Names are grouped by the room they live in. A room's heading and first sentences are those of its
-docstring. ``BESIDE`` adds what a reader meets without importing it from `rbmlib`.
+A public name has a page because `rbmlib` exports it. ``BESIDE`` adds what a reader meets without
+importing it from `rbmlib`. Pages are written as files before Sphinx looks for its sources.
 """
 
 import importlib
 import inspect
 import pkgutil
 import re
+from pathlib import Path
 
 import rbmlib
 
-MARK = "<!-- the public names, by room -->"
+MARK = "<!-- the public names, by question -->"
+FOLDER = "book/api"
 
-# The order of the page; a room that is not named here comes last.
-ROOMS = ["models", "datasets", "paths", "schedules", "sampling", "search", "estimators",
-         "automatic", "results", "context", "training", "sweeps", "book"]  # fmt: skip
+# Rooms in the order of the index, by the question that they answer.
+QUESTIONS = {
+    "automatic": "What is log Z of my model?",
+    "estimators": "By which method?",
+    "estimate": "What does an estimate say?",
+    "search": "Is it right?",
+    "models": "What is my model?",
+    "datasets": "Where do models and data come from?",
+    "paths": "Along which path, from which base?",
+    "schedules": "In which steps?",
+    "sampling": "How are states drawn?",
+    "training": "How is a model trained?",
+    "context": "On how many threads?",
+    "sweeps": "How are many runs made?",
+    "book": "What do the chapters use?",
+}
 
 # By room: modules, and what is returned, or explained in a chapter, without being exported.
 BESIDE = {
@@ -27,15 +42,62 @@ BESIDE = {
         "step_sizes", "stored", "timing",
     ],
 }  # fmt: skip
+SAME = {"results": "estimate"}  # rooms that one question holds
 BESIDE_THE_LIBRARY = {"sweeps": "rbmbook.sweeps", "book": "rbmbook"}
 
 
-def page() -> str:
-    """Markdown: a heading for each room, and under it a directive for each name."""
-    names: dict[str, list[str]] = {room: [] for room in ROOMS}
+def index() -> str:
+    """Markdown: under each question a table of names, each a link to its page."""
+    return "\n\n".join(_section(room, entries) for room, entries in _rooms().items())
+
+
+def write_pages(folder: Path) -> None:
+    """A file a name in ``folder``; unchanged ones are left, so that Sphinx rests."""
+    pages = {f"{full}.md": _page(name, full, thing)
+             for entries in _rooms().values() for name, full, thing in entries}  # fmt: skip
+    folder.mkdir(parents=True, exist_ok=True)
+    for stale in set(folder.glob("*.md")) - {folder / name for name in pages}:
+        stale.unlink()
+    for name, text in pages.items():
+        file = folder / name
+        if not file.is_file() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
+
+
+def _rooms() -> dict[str, list[tuple[str, str, object]]]:
+    """By room: the name that a user writes, the full name, and the thing."""
+    rooms: dict[str, list[tuple[str, str, object]]] = {room: [] for room in QUESTIONS}
     for name in public(rbmlib):
-        names.setdefault(_room_of(getattr(rbmlib, name)), []).append(name)
-    return "\n\n".join(_section(room, public) for room, public in names.items())
+        thing = getattr(rbmlib, name)
+        full = thing.__name__ if inspect.ismodule(thing) else f"rbmlib.{name}"
+        if not _is_of_a_module(name, thing):
+            rooms[_room_of(thing)].append((f"rl.{name}", full, thing))
+    for room, names in BESIDE.items():
+        package = importlib.import_module(BESIDE_THE_LIBRARY.get(room, f"rbmlib.{room}"))
+        found = [_found(package, name) for name in names]
+        rooms[room] += [(full.replace("rbmlib.", "rl."), full, thing) for full, thing in found]
+    return rooms
+
+
+def _is_of_a_module(name: str, thing) -> bool:
+    """A name such as `rl.load_rbm` that stands on the page of its module, `rl.datasets`."""
+    if inspect.ismodule(thing):
+        return False
+    room = thing.__module__.split(".")[1]
+    if room not in public(rbmlib):
+        return False
+    return name in public(importlib.import_module(f"rbmlib.{room}"))
+
+
+def _page(name: str, full: str, thing) -> str:
+    blocks = [_directive(full, thing)]
+    if inspect.ismodule(thing) and full.count(".") == 1:  # a whole room: what its files define
+        blocks += [_directive(f"{full}.{n}", getattr(thing, n)) for n in public(thing)]
+    body = "\n\n".join(blocks)
+    return (
+        f"---\norphan: true\n---\n\n# {name}\n\n```{{eval-rst}}\n{body}\n```\n\n"
+        "[All of the API](../api.md)\n"
+    )
 
 
 def public(package) -> list[str]:
@@ -46,31 +108,21 @@ def public(package) -> list[str]:
 
 def _room_of(thing) -> str:
     home = thing.__name__ if inspect.ismodule(thing) else thing.__module__
-    return home.split(".")[1]
+    return SAME.get(home.split(".")[1], home.split(".")[1])
 
 
-def _section(room: str, names: list[str]) -> str:
+def _section(room: str, entries: list[tuple[str, str, object]]) -> str:
     package = importlib.import_module(BESIDE_THE_LIBRARY.get(room, f"rbmlib.{room}"))
-    opening = inspect.getdoc(package).split("\n\n")[0]
-    title = re.split(r"[:,;.]", opening)[0]
-    whole = room in names  # the room itself is public, and its module says what is in it
-    blocks = [_directive(f"rbmlib.{room}", package)] if whole else [opening]
-    for name in names:
-        if whole and name in public(package):
-            blocks.append(f"``rl.{name}`` is ``rl.{room}.{name}``.")
-        elif name != room:
-            blocks.append(_entry(name, getattr(rbmlib, name)))
-    if whole:
-        blocks += [_directive(f"rbmlib.{room}.{n}", getattr(package, n)) for n in public(package)]
-    blocks += [_directive(*_found(package, name)) for name in BESIDE.get(room, [])]
-    text = "\n\n".join(blocks)
-    return f"## {title}\n\n```{{eval-rst}}\n{text}\n```"
+    opening = inspect.getdoc(package).split("\n\n")[0].replace("\n", " ")
+    rows = "\n".join(f"| {{doc}}`{name} <api/{full}>` | {_first_sentence(thing)} |"
+                     for name, full, thing in entries)  # fmt: skip
+    return f"## {QUESTIONS[room]}\n\n{opening}\n\n| name | what it is |\n|---|---|\n{rows}"
 
 
-def _entry(name: str, thing) -> str:
-    if inspect.ismodule(thing):  # by the name of its file, which may be another
-        return f"``rl.{name}`` is ``{thing.__name__}``.\n\n{_directive(thing.__name__, thing)}"
-    return _directive(f"rbmlib.{name}", thing)
+def _first_sentence(thing) -> str:
+    text = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+    text = re.sub(r":\w+:`~?([^`]*)`", r"`\1`", text).replace("``", "`")
+    return re.split(r"(?<=\.)\s", text)[0]
 
 
 def _found(package, name: str):

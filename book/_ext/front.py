@@ -15,7 +15,7 @@ from rbmbook import measured, tables
 from rbmlib import datasets
 
 MARK = re.compile(r"@@(\w+)@@")
-FIGURE = "book/front.png"
+FIGURE = "book/front.svg"
 SPIKE = 0.5  # nats above the lowest chain: those that agree, as the first lesson counts them
 SAMPLERS = {  # rows of rts_tempered: sampler, estimator and what the text calls them
     "AIS": ("ais", None),
@@ -145,7 +145,7 @@ def draw(target: Path) -> None:
 
     from rbmbook import plots
 
-    with plt.rc_context(plots.STYLE):
+    with plt.rc_context(plots.STYLE | {"svg.fonttype": "none", "svg.hashsalt": "front"}):
         figure, ax = plt.subplots(figsize=(8.4, 3.3))
         for base, label in (
             ("own biases", "from the model's own biases: half of them agree on a wrong value"),
@@ -157,5 +157,5 @@ def draw(target: Path) -> None:
         plots.truth(ax, truth("h20"), "exact, by adding up 2²⁰ terms")
         ax.set(xlabel="200 chains of each, sorted", ylabel="estimate of log Z (nats)")
         ax.legend(loc="center left", bbox_to_anchor=(0.03, 0.5), fontsize=9)
-        figure.savefig(target, dpi=200)
+        figure.savefig(target, metadata={"Date": None})
         plt.close(figure)

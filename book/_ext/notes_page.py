@@ -8,39 +8,23 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import check_page
+
 from rbmbook.claims import claims
 from rbmbook.measured import ALPHA
-from rbmbook.verdicts import (
-    MIME,
-    OUTCOMES,
-    Verdict,
-    anchor,
-    from_json,
-    verdict_cell,
-    verdict_table,
-)
+from rbmbook.verdicts import MIME, Verdict, from_json
 
 MARK = "<!-- the verdicts, by source -->"
 
-SOURCES = {
-    "Kiwaki": "Kiwaki: optimal annealing schedules",
-    "Carlson": "Carlson, Stinson, Pakman and Paninski: Rao-Blackwellized tempered sampling",
-    "Li": "Li, Ravanbakhsh and Póczos: annealing the leakiness",
-    "Wang": "Wang: a comparison of AIS, TAP, RTS and SAMS",
-}
-
 
 def page(folder: Path) -> str:
-    """Markdown: what the level means, counts of outcomes, and a table of verdicts a source."""
-    found = {v.name: (v, chapter) for chapter in chapters(folder) for v in verdicts_in(chapter)}
-    of = {s: [found[c.name] for c in claims().values() if c.source == s and c.name in found]
-          for s in SOURCES}  # fmt: skip
-    missing = [c.name for c in claims().values() if c.name not in found]
-    sections = [_opening(found, missing), _raw(_counts(of))]
-    for source, pairs in of.items():
-        where = {v.name: _link(chapter, v.name) for v, chapter in pairs}
-        table = verdict_table([v for v, _ in pairs], beside=lambda v, where=where: where[v.name])
-        sections += [f"## {SOURCES[source]}", _raw(table)]
+    """Markdown: what the level means, the sources' tables with verdicts, and claims without one."""
+    found = {
+        v.name: (v, chapter.stem) for chapter in chapters(folder) for v in verdicts_in(chapter)
+    }
+    missing = [name for name in claims() if name not in found]
+    sections = [_raw(check_page.page({c: found[c] for c in claims() if c in found}))]
+    sections += ["## How sure this is", _opening([v for v, _ in found.values()], missing)]
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         sections += ["## Claims without a verdict in this run", names]
@@ -66,8 +50,7 @@ def verdicts_in(notebook: Path) -> list[Verdict]:
     return [from_json(v) for o in outputs for v in o.get("data", {}).get(MIME, [])]
 
 
-def _opening(found, missing) -> str:
-    judged = [v for v, _ in found.values()]
+def _opening(judged: list[Verdict], missing: list[str]) -> str:
     intervals = sum(v.intervals for v in judged)
     return (
         f"{len(judged)} of {len(judged) + len(missing)} claims have a verdict in this run. They "
@@ -77,25 +60,6 @@ def _opening(found, missing) -> str:
         "expected on this page where repeats are normal, however they depend on one another. "
         "Repeats that are very skewed miss more often (up to 4% of intervals in simulations)."
     )
-
-
-def _counts(of: dict) -> str:
-    heads = "".join(f'<th scope="col">{s}</th>' for s in of)
-    rows = []
-    for outcome in OUTCOMES:
-        numbers = [sum(v.outcome == outcome for v, _ in pairs) for pairs in of.values()]
-        cell = verdict_cell(outcome)
-        rows.append(
-            f'<tr><th scope="row">{cell}</th>{"".join(f"<td>{n}</td>" for n in numbers)}</tr>'
-        )
-    return (
-        f'<table class="verdict-counts">\n<thead><tr><th scope="col">verdict</th>{heads}</tr>'
-        f"</thead>\n<tbody>\n{chr(10).join(rows)}\n</tbody>\n</table>"
-    )
-
-
-def _link(chapter: Path, name: str) -> str:
-    return f'<a href="{chapter.stem}.html#{anchor(name)}">{chapter.stem}</a>'
 
 
 def _raw(html: str) -> str:

@@ -19,6 +19,9 @@ class Claim(NamedTuple):
     chapter: str  # that judges it
     claim: str  # in words
     printed: str  # the number as it is printed, or the words
+    effect: str = ""  # what was measured of it: what a ratio is a ratio of
+    outcome: str = ""  # of the verdict that the reason was written for
+    reason: str = ""  # of the verdict, in a sentence
 
 
 @cache

@@ -51,27 +51,3 @@ def ratio_of_means(a, b) -> tuple[float, float, float]:
     relative = [np.std(x, ddof=1) / np.sqrt(len(x)) / np.mean(x) for x in (a, b)]
     half = 1.96 * np.hypot(*relative)
     return ratio, float(ratio * np.exp(-half)), float(ratio * np.exp(half))
-
-
-def ratio_in_words(interval: tuple[float, float], margin: float = 1.0) -> str:
-    """What the 95% interval of a ratio says of it, and of its being within a margin of 1.
-
-    Examples
-    --------
-    >>> ratio_in_words((1.1, 1.6))
-    'larger'
-    >>> ratio_in_words((1.1, 1.6), margin=1.25)
-    'larger, by how much is open'
-    >>> ratio_in_words((0.9, 1.1), margin=1.25)
-    'the same'
-    >>> ratio_in_words((0.7, 1.5))
-    'not resolved'
-    """
-    low, high = interval
-    if 1 / margin < low and high < margin:
-        return "the same"
-    if low < 1 < high:
-        return "not resolved"
-    word = "larger" if low >= 1 else "smaller"
-    beyond = low > margin or high < 1 / margin
-    return word if beyond else f"{word}, by how much is open"

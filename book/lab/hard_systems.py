@@ -36,7 +36,8 @@ def hard_rbm(kind: str, rng=None) -> KnownModel:
     ----------
     kind : {"random", "frustrated", "ferromagnet", "hopfield", "pocket", "sparse", "unequal", \
 "degenerate", "tall", "idle", "masked", "trained", "union", "union of pockets", "mean field", \
-"random field", "first order", "spike in slab", "golf", "glass", "large weights", "wide modes"}
+"random field", "first order", "spike in slab", "golf", "glass", "large weights", "wide modes", \
+"parities"}
         "random": Gaussian weights of any strength. "frustrated": all spins couple by plus or minus
         the same. "ferromagnet": two signs of unequal weight. "hopfield": patterns of unequal depth,
         each with its opposite. "pocket": one or two hidden units that, when they are on, hold
@@ -52,6 +53,8 @@ def hard_rbm(kind: str, rng=None) -> KnownModel:
         "golf": three to six such states on a flat ground. "glass": couplings of plus or minus one
         at a low temperature. "large weights": trained by CD-1 at a rate that is too high. "wide
         modes": patterns of hundreds of visible units just above where they begin to hold.
+        "parities": a planted solution of random equations of five units each modulo 2, to which
+        nothing leads, and a decoy to which everything does.
     rng : int, Generator or None
         The same seed gives the same model.
 
@@ -350,6 +353,39 @@ def _wide_modes(rng):
     return _spins(rng, couplings + rng.normal(0, 0.2 / np.sqrt(n), (n, m)), 0.02)
 
 
+def _parities(rng):
+    """Planted 5-XORSAT: 16 hidden units a check, one for each pattern of its five units.
+
+    A pattern at distance d is worth softplus(depth - steep d), so that a check, by symmetry, is
+    worth one of two values: that of even distances if it is satisfied, else that of odd ones. A
+    last hidden unit holds all visible ones in the decoy, with a share of Z. All visible states are
+    summed over.
+    """
+    n = int(rng.integers(16, 21))
+    n_checks = round(rng.uniform(1.1, 1.4) * n)
+    planted, decoy = rng.integers(0, 2, (2, n))
+    depth, strength = rng.uniform(3, 6), rng.uniform(2, 6)
+    steep, distance = 2 * depth, np.arange(6)
+    worth = np.exp(_log_choose(5)).round() * softplus(depth - steep * distance)
+    codes, log_p = np.arange(2**n), np.zeros(2**n)
+    every = np.arange(32)[:, None] >> np.arange(5) & 1
+    weights, a = np.zeros((n, 16 * n_checks + 1)), np.zeros(16 * n_checks + 1)
+    for check in range(n_checks):
+        units, of = rng.choice(n, 5, replace=False), slice(16 * check, 16 * check + 16)
+        parity = planted[units].sum() % 2
+        patterns = every[every.sum(axis=1) % 2 == parity]
+        weights[units, of] = steep * (2 * patterns.T - 1)
+        a[of] = depth - steep * patterns.sum(axis=1)
+        satisfied = np.bitwise_count(codes & np.sum(1 << units)) % 2 == parity
+        log_p += np.where(satisfied, worth[::2].sum(), worth[1::2].sum())
+    weights[:, -1] = strength * (2 * decoy - 1)
+    held = log_p + (codes[:, None] >> np.arange(n) & 1) @ weights[:, -1]
+    share, log_z = rng.uniform(0.2, 0.8), logsumexp(log_p)
+    odds = np.log(share / (1 - share))
+    a[-1] = log_z - logsumexp(held) + odds
+    return BernoulliRBM(weights, np.zeros(n), a), float(log_z + softplus(odds))
+
+
 _KINDS = {
     "random": _random,
     "frustrated": _frustrated,
@@ -373,6 +409,7 @@ _KINDS = {
     "glass": _glass,
     "large weights": lambda rng: _trained(rng, rate=1.0, persistent=False),
     "wide modes": _wide_modes,
+    "parities": _parities,
 }
 HARD_KINDS = tuple(_KINDS)
 TOUCHING = HARD_KINDS[:9]  # those that are one part

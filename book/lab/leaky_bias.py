@@ -156,6 +156,49 @@ def annealed_bias(
     return UnitBias(float(bias), float(np.expm1(logs[1] - 2 * logs[0])))
 
 
+def moment_exists(
+    power: int, norm: float, n_steps: int, scale, *, weigh_first: bool = True
+) -> bool:
+    """Whether E[w^power] of a column is finite on the energy path with the published transition.
+
+    In the Gaussian tail u > 0 the integrand is exp(theta u^2), followed from the last step back.
+
+    Parameters
+    ----------
+    scale : callable
+        Of the fields in the transitions, or a pair of scales, as `annealed_bias` takes it.
+    """
+    _check(norm)
+    theta, gain = 0.0, power * norm**2 / (2 * count("n_steps", n_steps))
+    for beta in np.linspace(1, 0, n_steps + 1)[:-1]:
+        of_mean, of_spread = ((t * norm) ** 2 for t in np.broadcast_to(scale(beta), 2))
+        theta += 0.0 if weigh_first else gain
+        if 2 * theta * (1 + of_spread) >= 1:
+            return False
+        theta = theta * of_mean**2 / (1 - 2 * theta * (1 + of_spread))
+        theta += gain if weigh_first else 0.0
+    return bool(theta < 0.5)
+
+
+def energy_bias(
+    norm: float, leakiness: float, n_steps: int, moves="energy", *, weigh_first: bool = True
+) -> UnitBias:
+    """`annealed_bias` of the energy path and a linear schedule; inf where a moment does not exist.
+
+    Examples
+    --------
+    >>> energy_bias(0.9, 0.01, 15, lambda beta: 1.0).relative_variance
+    inf
+    """
+    betas = np.linspace(0, 1, count("n_steps", n_steps) + 1)
+    found = annealed_bias(norm, leakiness, betas, moves, weigh_first=weigh_first)
+    scale = moves if callable(moves) else np.sqrt
+    exist = (
+        moment_exists(power, norm, n_steps, scale, weigh_first=weigh_first) for power in (1, 2)
+    )
+    return UnitBias(*(x if there else np.inf for x, there in zip(found, exist, strict=True)))
+
+
 def linear_bias(norm: float, leakiness: float, n_steps: int, moves="leakiness") -> float:
     """The bias of log Z of a column by AIS with the published transition and a linear schedule.
 

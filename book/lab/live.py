@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from .parameters import refused_parameter
 
 MNIST_PIXELS = 784
 NO_THRESHOLD = -1.0  # of the parameter `threshold`: the data are zeros and ones already
+FEW, MOST_VALIDATION, FEWEST = 100, 600, 40  # rows of a live training
 
 
 @dataclass(frozen=True)
@@ -131,3 +133,43 @@ def image_side(n_pixels: int) -> int | None:
     """Side of a square image with so many pixels; None if there is none."""
     side = math.isqrt(n_pixels)
     return side if side * side == n_pixels else None
+
+
+class LiveRows(NamedTuple):
+    """Rows of a live training that overfits: few to train, others for validation."""
+
+    few: np.ndarray
+    validation: np.ndarray
+    words: str  # what the few are
+
+    def sentence(self) -> str:
+        """For the first output of a chapter."""
+        return (
+            f"The live training is on {self.words} ({self.few.shape[1]} columns); "
+            f"{len(self.validation)} other rows are for validation."
+        )
+
+
+def live_rows(data: str, threshold: float, seed: int) -> LiveRows:
+    """The reader's rows in random order, half of them or 100 to train; "": DNA.
+
+    Parameters
+    ----------
+    data, threshold
+        As for `live_model`.
+    seed : int
+        Of the order.
+    """
+    if threshold != NO_THRESHOLD and not data:
+        raise ValueError(f"threshold is {threshold}, but no data are given: -p data FILE")
+    if not data:
+        dna = datasets.load_dna().train
+        return LiveRows(dna[:FEW], dna[1400:], f"{FEW} rows of DNA")
+    with refused_parameter("data", data):
+        given = None if threshold == NO_THRESHOLD else threshold
+        rows = _bits(datasets.load_rows(data, threshold=given))
+        if len(rows) < FEWEST:
+            raise ValueError(f"it has {len(rows)} rows: expected {FEWEST} or more")
+    rows = np.random.default_rng(seed).permutation(rows)
+    n = min(FEW, len(rows) // 2)
+    return LiveRows(rows[:n], rows[n : n + MOST_VALIDATION], f"{n} rows of {data}")

@@ -16,24 +16,6 @@ from scipy.special import fdtr, fdtrc
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-# Beginning of a verdict: its colour in book.css, and its symbol.
-_MARKS = {
-    "reproduced": ("yes", "✔"),
-    "agrees": ("yes", "✔"),
-    "sign only": ("partly", "◐"),
-    "same sign": ("partly", "◐"),
-    "contradicted": ("no", "✘"),
-    "not reproduced": ("no", "✘"),
-    "too high": ("no", "▲"),
-    "too low": ("no", "▼"),
-    "not decided": ("open", "?"),
-    "not resolved": ("open", "?"),
-    "at the ceiling": ("open", "⤒"),
-    "no gain or loss": ("open", "="),
-    "cannot be checked": ("open", "∅"),
-    "not in the paper": ("open", "∅"),
-    "no reference": ("open", "∅"),
-}
 LIMIT = 3.0  # standard errors up to which two numbers are said to agree
 
 
@@ -121,34 +103,6 @@ def ess_interval(ess: float, n_chains: int, n_repeats: int = 1000) -> tuple[floa
     return float(ess * low), float(ess * high)
 
 
-def gain_verdict(published: tuple[float, float], ours: tuple[float, float]) -> str:
-    """In words: two 95% intervals of a ratio that is a gain above 1 and a loss below.
-
-    Examples
-    --------
-    >>> gain_verdict((1.3, 1.5), (1.2, 1.4))
-    'reproduced'
-    >>> gain_verdict((2.0, 2.4), (1.2, 1.5))
-    'same sign, smaller'
-    >>> gain_verdict((2.0, 2.4), (0.9, 1.1))
-    'NOT REPRODUCED: no gain or loss here'
-    >>> gain_verdict((0.98, 1.02), (1.2, 1.5))
-    'not resolved in the paper'
-    """
-    if not all(map(math.isfinite, published)):
-        return "not in the paper"
-    sign, own = (int(low > 1) - int(high < 1) for low, high in (published, ours))
-    if sign == 0:
-        return "no gain or loss in either" if own == 0 else "not resolved in the paper"
-    if own != sign:
-        found = "the opposite" if own else "no gain or loss here"
-        return f"NOT REPRODUCED: {found}"
-    if published[0] <= ours[1] and ours[0] <= published[1]:
-        return "reproduced"
-    further = max(map(math.log, ours), key=abs) / max(map(math.log, published), key=abs)
-    return f"same sign, {'larger' if further > 1 else 'smaller'}"
-
-
 def replicate_summary(values) -> dict[str, float]:
     """Mean, variance and standard error of the mean of repeated runs."""
     series = pd.Series(values, dtype=float)
@@ -207,20 +161,6 @@ def order_models(models, column: str = "model"):
     return sorted(models, key=_size)
 
 
-def mark(word: str) -> str:
-    """A verdict for the reader of a table: a coloured symbol and the word.
-
-    Examples
-    --------
-    >>> mark("reproduced")
-    '<span class="verdict verdict-yes">✔</span> reproduced'
-    """
-    for beginning, (kind, symbol) in _MARKS.items():
-        if word.lower().startswith(beginning):
-            return f'<span class="verdict verdict-{kind}">{symbol}</span> {word}'
-    raise ValueError(f"no symbol for {word!r}: expected a beginning of {', '.join(_MARKS)}")
-
-
 def _decimals(value: float, digits: int) -> int:
     """Decimal places that show so many significant digits."""
     if value == 0:
@@ -239,7 +179,7 @@ def show(frame: pd.DataFrame, caption: str, decimals: int | dict = 3):
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns of text, such as those of `with_error` and `mark`, are shown as they are.
+        Columns of text, such as those of `with_error`, are shown as they are.
     caption : str
         One sentence: what the numbers are, and what to see.
     decimals : int or dict

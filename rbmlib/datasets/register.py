@@ -30,6 +30,7 @@ COMMITTED = {
     "models/pcd_200.npz": "cff4f9e4b6269bda337c6f34f5c555ef0f24dd1cb7228e9d83ffad74c88479f6",
     "models/dna_cd1_500.npz": "63aea776245d8151d89ee6ad4156313aaa0932eb2ca2d67896b475b09704cabf",
     "models/spectral_100.npz": "532e5a3f94e141070bedd1dd0262c4ff2c71d833dc7e0401ba974e0188df8bd5",
+    "dreams.npz": "9b8cdb98bfc2246f638aa9588b65a721367e1d3a8d73ef8d332054f955ccbc27",
 }
 
 # (n_visible, n_hidden) of the committed RBMs ("x" is models/x.npz in COMMITTED; those of CIFAR-10

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__, checks
-from ..context import Function, configured, own_signature, settings
+from .. import checks
+from ..context import Function, __version__, configured, own_signature, settings
 from ..paths.path import Path
 from ..search.opinion import checked
 

@@ -32,9 +32,9 @@ from .mbar import mbar_of_sample
 from .neighbours import bar_of_sample, stepping_stone_of_sample
 
 READ_OFF: dict[str, Callable[..., Estimate]] = {
-    "bar": bar_of_sample,  # type: ignore[has-type]
-    "mbar": mbar_of_sample,  # type: ignore[has-type]
-    "stepping stones": stepping_stone_of_sample,  # type: ignore[has-type]
+    "bar": bar_of_sample,
+    "mbar": mbar_of_sample,
+    "stepping stones": stepping_stone_of_sample,
 }
 ROUNDS, FEWEST_SWEEPS = 3, 20  # tuning rounds, each of twice the sweeps of the one before
 PILOT_CHAINS, PILOT_STEPS, FIRST_BETAS, ANNEAL_SWEEPS = 20, 500, 30, 3

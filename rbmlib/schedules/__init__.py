@@ -2,10 +2,10 @@
 
 A schedule is a plain increasing array of beta from 0 to 1, of length K + 1 for K steps. `linear`
 and `sm08` need nothing; `varopt`, `friction` and `equal_rejection` are read off a pilot run of
-`rbmlib.ais`; `ess_bisection` runs a few chains of its own. All but the first two put the steps
-where a length along the path grows: K steps of equal length. Those of a pilot take it, K, and
-``smoothing``, the standard deviation in recorded points of the window over which what is read off
-is averaged (0: none); TypeError or ValueError tells how to make a pilot that will do.
+`rbmlib.ais`, and put the steps where a length along the path grows: K steps of equal length. They
+take the run, K, and ``smoothing``, the standard deviation in recorded points of the window over
+which what is read off is averaged (0: none); TypeError or ValueError tells how to make a pilot
+that will do.
 
 With perfect transitions the variance of a log-weight is ``sum_k (d beta_k)^2 g(beta_k)``, g the
 variance of d/dbeta log p*_beta (Kiwaki 2015, eq. 7). Chains that remember tau steps make it
@@ -14,7 +14,6 @@ A density of steps ``dk/dbeta`` turns both into an integral of ``g / (dk/dbeta)`
 when the density is in proportion to the square root of g, or of zeta.
 """
 
-from .chains import ess_bisection as ess_bisection
 from .fixed import decelerate as decelerate
 from .fixed import linear as linear
 from .fixed import sm08 as sm08

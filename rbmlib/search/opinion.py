@@ -20,7 +20,7 @@ import numpy as np
 from .. import checks
 from ..context import using
 from ..estimate import Estimate
-from ..models.enumeration import in_bits
+from ..models.enumeration import in_bits, parts
 from ..models.mean_field import broad_lower_bound
 from ..models.rbm import RBM
 from ..paths.path import Path
@@ -29,12 +29,13 @@ from ..sampling.sample import TemperedSample
 from .beam import BATCH, Beam, descents, likeliest
 from .local_masses import MOST_MODES, SURE, local_masses
 
-SHARE, FLOOR, ON_REQUEST = 0.1, 5e7, 4e9  # of a run's work; ns that any run, or a call, affords
-MORE = 4  # times as many states, where a sum that still grows lies above the value
-SWEEP, OF_SWEEP = 150.0, 0.15  # ns of a sweep of a chain, and of each weight in it
+SHARE, FLOOR, ON_REQUEST = 0.1, 1e8, 8e9  # of a run's work; ns that any run, or a call, affords
+SUM, MORE = 4, 2  # a sum takes one in 4; twice that again, where it lies above the value and grows
+RUN = 100.0, 1.3, 0.01  # ns of a sweep of a run, of each unit and weight, where few units change
+SWEEP, OF_SWEEP = 150.0, 0.15  # ns of a sweep about a mode, and of each weight in it
 LOOK, OF_LOOK = 400.0, 1.2  # ns of a state of the sum, and of each unit of the other layer
 SLOW = 10.0  # times that, of layers without a compiled loop
-ENUMERATED = 6.0  # ns of each unit of the other layer, where all states are enumerated
+ENUMERATED = 1.0  # ns of each unit of the other layer, where all states are enumerated
 HUNT, OF_HUNT = 1e7, 5e3  # ns of a hunt for modes, and of each weight in it
 PATH, OF_PATH = 1e7, 400.0  # ns of the loops of a path about a mode, and of each weight in them
 MASSES = (40, 60), (20, 30)  # chains and steps of a mode: the first that work allows
@@ -45,6 +46,7 @@ SETTLED = 1e-4  # nats that a sum gains while it doubles, twice, before it ends
 MARGIN, ROUNDING = 1e-6, 1e-12  # nats above an interval that refute it; and of each nat of log Z
 NEAR = 1e-3  # nats that a sum may lie below the interval of a run with which it agrees
 AGREES = 0.9  # share of Z that a sum, or lower end, holds
+FEWEST = 30  # effective chains of a value that masses confirm: they are too low if modes are missed
 REMEDY = "another base, more temperatures, or rl.log_z, which seeks modes"
 
 
@@ -64,7 +66,7 @@ class Opinion(NamedTuple):
 def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0) -> Estimate:
     """The estimate, with a second opinion among its `Estimate.checks`.
 
-    Every estimator asks for one where it costs less than a tenth of the run, or some 50 ms. Here it
+    Every estimator asks for one that costs less than a tenth of the run, or some 50 ms. Here it
     may take seconds.
 
     Parameters
@@ -88,7 +90,8 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
           False, with a `ConvergenceWarning`; the interval begins at the sum and is open above, and
           `std_error` holds the difference. Or the sum is over all states, and the interval does
           not hold it.
-        - "agrees": the sum holds 90% of this value or more, grows no more, and is not above it.
+        - "agrees": the sum holds 90% of this value or more, grows no more, and is not above it;
+          or what lies about modes does, and 30 effective chains or more made the value.
         - "cannot tell", and how much of this value is accounted for.
         - "not checked": neither layer of the model can be counted.
 
@@ -123,7 +126,8 @@ def checked(path: Path | None, estimate: Estimate) -> Estimate:
     states, n_replicas = estimate.states, estimate.n_chains
     if isinstance(states, TemperedSample):
         n_replicas = states.index.size
-    work = n_replicas * estimate.n_sweeps * (SWEEP + OF_SWEEP * model.weights.size)
+    each = np.dot(RUN, [1, sum(model.weights.shape), model.weights.size])
+    work = n_replicas * estimate.n_sweeps * each
     return with_opinion(estimate, _opinion(path, estimate, max(FLOOR, SHARE * work), None, 0))
 
 
@@ -159,20 +163,11 @@ def _opinion(path, estimate, work, n_states, rng) -> Opinion:
     model = model_of(path)
     if model is None:
         return Opinion("not checked", "not checked: neither layer of the model can be counted")
-    rng, beam, bits = checks.generator(rng), Beam(model), in_bits(model)
-    work /= 2  # for the sum, and for local masses
-    n_other = len(beam.small.visible)
-    if bits is not None and n_states is None and beam.n_all * n_other * ENUMERATED <= work:
-        return _of_sum(beam, bits.exact_log_z(), 0.0, estimate)
-    beam.add(np.concatenate([descents(beam.small, rng), *_own_states(beam, estimate)]))
-    price = (SLOW if bits is None else 1.0) * (LOOK + OF_LOOK * n_other)
-    limit = int(min(MOST_STATES, work / price)) if n_states is None else n_states
-    growth = _grown(beam, limit)
-    if n_states is None and growth > SETTLED and beam.log_sum > estimate.log_z:
-        before = beam.log_sum
-        beam.grow(min(MOST_STATES, MORE * limit))
-        growth = 0.0 if beam.complete else beam.log_sum - before
-    found = _of_sum(beam, beam.log_sum, growth, estimate)
+    rng, bits, work = checks.generator(rng), in_bits(model), work / SUM
+    sums = _Sums(model, _states(estimate), work, n_states, rng)
+    if n_states is None and sums.growth > SETTLED and sums.log_sum > estimate.log_z:
+        sums.grow_more()
+    found = _of_sum(sums, estimate)
     if found.verdict == "agrees" and not found.complete and bits is not None:
         found = _of_bound(broad_lower_bound(bits), found, estimate)
     if found.verdict != "cannot tell" or bits is None:
@@ -189,17 +184,71 @@ def _opinion(path, estimate, work, n_states, rng) -> Opinion:
     return found
 
 
-def _own_states(beam, estimate):
-    """States of the layer that the run itself found at beta = 1: every second of its chains."""
+def _states(estimate):
+    """States of the visible units that the run itself found at beta = 1: every second chain's."""
     states = estimate.states
     if isinstance(states, TemperedSample):
         states = states.states[states.index == states.betas.size - 1]
     if not isinstance(states, np.ndarray) or not len(states):  # none, or fixed points of TAP
-        return []
-    states = np.asarray(states)[: 2 * SEEDS : 2]
+        return None
+    return np.asarray(states)[: 2 * SEEDS : 2]
+
+
+class _Sums:
+    """A sum over states of each connected part of a model, whose logarithms add up.
+
+    The cheap ones are enumerated, the smallest first, so that what they leave of the work is for
+    the others: beams, from descents and the ``states`` of the run.
+    """
+
+    def __init__(self, model, states, work, n_states, rng):
+        split, fast = parts(model), in_bits(model) is not None
+        self.known, self.n_known, self.growth, self.grown = split.free, 0, 0.0, []
+        beams = [Beam(part) for part in split.models]
+        turned = len(beams) == 1 and beams[0].turned
+        self.of = "visible states" if turned else "hidden states"
+        if len(beams) > 1:
+            self.of = f"states of {len(beams)} parts"
+        terms = [beam.n_all * len(beam.small.visible) for beam in beams]
+        for n_done, i in enumerate(sorted(range(len(beams)), key=terms.__getitem__)):
+            beam, share = beams[i], work / (len(beams) - n_done)
+            if fast and n_states is None and terms[i] * ENUMERATED <= share:
+                self.known += split.models[i].exact_log_z()
+                self.n_known += int(beam.n_all)
+                work -= terms[i] * ENUMERATED
+                continue
+            work -= share
+            price = (1.0 if fast else SLOW) * (LOOK + OF_LOOK * len(beam.small.visible))
+            limit = min(MOST_STATES, share / price) if n_states is None else n_states / len(beams)
+            own = [] if states is None else [_of_layer(beam, states[:, split.units[i][0]])]
+            beam.add(np.concatenate([descents(beam.small, rng), *own]))
+            self.growth += _grown(beam, int(limit))
+            self.grown.append((beam, int(limit)))
+
+    def grow_more(self) -> None:
+        before = self.log_sum
+        for beam, limit in self.grown:
+            beam.grow(min(MOST_STATES, MORE * limit))
+        self.growth = 0.0 if self.complete else self.log_sum - before
+
+    @property
+    def log_sum(self) -> float:
+        return self.known + sum(beam.log_sum for beam, _ in self.grown)
+
+    @property
+    def n_states(self) -> int:
+        return self.n_known + sum(beam.n_states for beam, _ in self.grown)
+
+    @property
+    def complete(self) -> bool:
+        return all(beam.complete for beam, _ in self.grown)
+
+
+def _of_layer(beam, visible):
+    """States of the layer that a beam holds, of visible states."""
     if beam.turned:
-        return [states]
-    return [likeliest(beam.layer, beam.small.field(states.astype(float)))]
+        return visible
+    return likeliest(beam.layer, beam.small.field(visible.astype(float)))
 
 
 def _grown(beam, limit) -> float:
@@ -237,12 +286,11 @@ def _margin(log_z) -> float:
     return MARGIN + ROUNDING * abs(log_z)
 
 
-def _of_sum(beam, low, growth, estimate) -> Opinion:
-    """The opinion of a sum that still gained ``growth``, or of the exact one."""
-    complete, gap = beam.complete or not beam.n_states, low - estimate.log_z
-    n = beam.n_states or beam.n_all
-    what = f"a sum over {n:,} {'visible' if beam.turned else 'hidden'} states"
-    numbers: dict[str, Any] = {"log_sum": low, "n_states": n, "complete": complete}
+def _of_sum(sums, estimate) -> Opinion:
+    """The opinion of a sum that may still grow, or of the exact one."""
+    low, complete, growth = sums.log_sum, sums.complete, sums.growth
+    gap, what = low - estimate.log_z, f"a sum over {sums.n_states:,} {sums.of}"
+    numbers: dict[str, Any] = {"log_sum": low, "n_states": sums.n_states, "complete": complete}
     outside = complete and _below(low, estimate)
     if _beyond(low, estimate) or outside:
         where = "below" if outside else "above"
@@ -284,5 +332,14 @@ def _of_masses(masses, found, estimate) -> Opinion:
     if _beyond(masses.log_lower, estimate):
         verdict, text = "refuted", f"{what} is at least {share:.2g} times this value"
     elif gap >= math.log(AGREES) and found.log_sum <= estimate.log_z and estimate.std_error > 0:
-        verdict = "cannot tell" if _beyond(masses.log_z, estimate) else "agrees"
+        doubtful = _beyond(masses.log_z, estimate) or _effective(estimate) < FEWEST
+        verdict = "cannot tell" if doubtful else "agrees"
     return found._replace(verdict=verdict, text=text, **numbers)
+
+
+def _effective(estimate) -> float:
+    """Independent values behind an estimate: families, round trips, effective chains, or chains."""
+    if isinstance(estimate.states, TemperedSample):
+        return float(estimate.states.round_trips.sum())
+    known = estimate.settings.get("families", estimate.ess)
+    return float(estimate.n_chains if math.isnan(known) else known)

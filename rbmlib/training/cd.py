@@ -1,8 +1,11 @@
-"""Contrastive divergence (CD-k, Hinton 2002) and persistent chains (PCD, Tieleman 2008).
+"""Contrastive divergence (CD-k, Hinton 2002), persistent chains (PCD, Tieleman 2008), and chains
+of simulated tempering (Carlson et al. 2016).
 
 The gradient of the mean log-likelihood is ``E_data[v E(h | v)] - E_model[v E(h | v)]``, and without
 the factor of v or of h for a bias. CD-k starts the chains of the second term at the mini-batch and
-moves them k sweeps; PCD goes on with the chains of the last update.
+moves them k sweeps; PCD goes on with the chains of the last update. With ``method="tempered"`` it
+is a mean over the chains of a `LogZTracker`, kept from update to update: each counts with its
+probability of beta = 1 (section 4.4). These sums are BLAS's: last bits depend on the processor.
 
 `ContrastiveDivergence` is the definition, in NumPy, of any two layers. Where both are of bits,
 `CompiledDivergence` does the same with exact sums of whole numbers (`_kernels.learning`): the same
@@ -10,6 +13,8 @@ seed gives the same bits on any processor.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -20,10 +25,12 @@ from ..models.enumeration import exact_log_z, n_states
 from ..models.layers import Bits
 from ..models.named import BernoulliRBM
 from ..models.rbm import RBM
-from ..numerics import ChainStream
+from ..numerics import ChainStream, expit
 from .loop import Learner, seen_by
 
 MAX_EXACT_STATES = 2**20
+# step(parameters, averages, gradients, rate): arrays of weights, visible and hidden biases
+Step = Callable[[tuple, list, tuple, float], None]
 
 
 class ContrastiveDivergence(Learner):
@@ -31,9 +38,12 @@ class ContrastiveDivergence(Learner):
 
     dtype: type = float
 
-    def __init__(self, start: RBM, data: np.ndarray, settings: dict, rng: np.random.Generator):
+    def __init__(
+        self, start: RBM, data: np.ndarray, settings: dict, rng: np.random.Generator,
+        own_step: Step | None = None,
+    ):  # fmt: skip
         super().__init__(data, settings, rng)
-        self.model = start
+        self.model, self.own_step = start, own_step
         self.begin(start.weights, start.visible.bias, start.hidden.bias)
         self.prepare()
         self.chains = self.next_batch()
@@ -51,8 +61,14 @@ class ContrastiveDivergence(Learner):
             for data, model_ in zip(model.statistics(batch), model.statistics(chains), strict=True)
         )
         decay = self.settings["weight_decay"] * self.weights
-        self.momentum_step(rate, (products - decay, visible, hidden))
+        self.step(rate, (products - decay, visible, hidden))
         self.chains, self.n_done = chains, self.n_done + 1
+
+    def step(self, rate: float, gradients: tuple) -> None:
+        if self.own_step:
+            self.own_step(self.parameters, self.averages, gradients, rate)
+        else:
+            self.momentum_step(rate, gradients)
 
     def rbm(self) -> RBM:
         """The model now."""
@@ -88,11 +104,23 @@ class CompiledDivergence(ContrastiveDivergence):
 
     def update(self, rate: float) -> None:
         self.n_done += 1
+        phases, sweeps = self.both_phases()
+        if self.own_step:
+            self.step(rate, self._gradients(learning.both_phases(*phases, sweeps)))
+            return
         velocities = learning.Parameters(*self.averages)
         numbers = rate, self.settings["momentum"], self.settings["weight_decay"]
         step = learning.Momentum(*map(np.float32, numbers))
-        phases, sweeps = self.both_phases()
         learning.contrastive_divergence(*phases, velocities, step, sweeps)
+
+    def _gradients(self, phases: learning.Phases) -> tuple:
+        size, n_hidden = np.float32(self.settings["batch_size"]), self.hidden_bias.size
+        decay = np.float32(self.settings["weight_decay"])
+        return (
+            learning.gradient(phases, n_hidden) / (learning.GRID * size) - decay * self.weights,
+            phases.visible / size,
+            phases.hidden[:n_hidden] / (learning.GRID * size),
+        )
 
     def both_phases(self) -> tuple[tuple, Run]:
         """What the compiled loops take: rows, chains, whole numbers; and their random numbers."""
@@ -110,6 +138,27 @@ class CompiledDivergence(ContrastiveDivergence):
     def rbm(self) -> RBM:
         self.check_finite(*self.parameters, largest=LARGEST)
         return BernoulliRBM(self.weights, self.visible_bias, self.hidden_bias)
+
+
+class Tempered(CompiledDivergence):
+    """The negative phase from the chains of a tracker."""
+
+    def __init__(self, start, data, settings, rng, own_step, tracker):
+        super().__init__(start, data, settings, rng, own_step)
+        self.tracker = tracker
+        tracker.update(self.rbm())
+
+    def update(self, rate: float) -> None:
+        self.n_done += 1
+        batch = self.next_batch()
+        means = expit(batch @ self.weights + self.hidden_bias)
+        size = np.float32(len(batch))
+        positive = batch.T @ means / size, batch.mean(axis=0), means.mean(axis=0)
+        negative = self.tracker.negative_phase()
+        weights, *biases = (p - n for p, n in zip(positive, negative, strict=True))
+        weights -= np.float32(self.settings["weight_decay"]) * self.weights
+        self.step(rate, (weights, *biases))
+        self.tracker.update(self.rbm())
 
 
 def is_compiled(model: RBM) -> bool:

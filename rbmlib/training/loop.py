@@ -20,8 +20,6 @@ def common_settings(
     rng, learning_rate, final_learning_rate, momentum, weight_decay, **counts
 ) -> dict[str, Any]:
     """What every training is told, checked; with the version of the library."""
-    from .. import __version__
-
     settings: dict[str, Any] = {name: checks.count(name, value) for name, value in counts.items()}
     checks.number("momentum", momentum, "a number of at least 0 and below 1", below=1)
     meaning = f"a number of at least 0, {FINITE:.1e} at most"  # they are float32 in the loops
@@ -35,7 +33,7 @@ def common_settings(
         ("weight_decay", weight_decay),
     ):
         settings[name] = checks.number(name, value, meaning, least=0, most=FINITE)
-    return settings | {"rng": checks.seed_of(rng), "version": __version__}
+    return settings | {"rng": checks.seed_of(rng), "version": context.__version__}
 
 
 # results ------------------------------------------------------------------------------------
@@ -119,7 +117,7 @@ class Learner:
         self.weights, self.visible_bias, self.hidden_bias = (
             np.array(p, self.dtype) for p in parameters
         )
-        # running ones, one a parameter: of gradients (momentum), or of their squares (spectral)
+        # running ones, one a parameter: of gradients (momentum), or what a step of its own keeps
         self.averages = [np.zeros_like(p) for p in self.parameters]
 
     @property

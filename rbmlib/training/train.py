@@ -16,13 +16,12 @@ from ..models.named import BernoulliRBM
 from ..models.rbm import RBM
 from ..paths.bases import base_rate
 from . import loop
-from .cd import CompiledDivergence, ContrastiveDivergence, is_compiled
+from .cd import CompiledDivergence, ContrastiveDivergence, Step, Tempered, is_compiled
 from .loop import Learner, TrainingResult
-from .spectral import SpectralDivergence, Tempered
 from .tracking import LogZTracker
 
 METHODS = ("cd", "pcd", "tempered")
-OPTIMIZERS = ("sgd", "spectral")
+STEPS: dict[str, Step | None] = {"sgd": None}  # by name; whoever has another enters it here
 
 
 def train(
@@ -30,7 +29,7 @@ def train(
     n_hidden: int,
     *,
     method: str = "pcd",
-    optimizer: str = "sgd",
+    optimizer: str | Step = "sgd",
     n_sweeps: int = 1,
     n_updates: int = 20_000,
     batch_size: int = 100,
@@ -39,7 +38,6 @@ def train(
     warm_up: int = 0,
     momentum: float = 0.0,
     weight_decay: float = 0.0,
-    rms_decay: float = 0.99,
     rng=None,
     start: RBM | None = None,
     tracker: LogZTracker | None = None,
@@ -60,10 +58,11 @@ def train(
     method : {"cd", "pcd", "tempered"}
         Where the negative phase starts: at the mini-batch, or where it ended last time; or the
         chains of ``tracker``, with its number of sweeps.
-    optimizer : {"sgd", "spectral"}
-        Gradient steps, with ``momentum`` if asked for; or the steps of RMSspectral (Carlson et
-        al. 2015), for which ``learning_rate`` must be much smaller (1e-5 to 1e-4). They take
-        singular values from LAPACK, whose last bits differ from processor to processor.
+    optimizer : "sgd" or function
+        Gradient steps, with ``momentum`` if asked for; or ``step(parameters, averages, gradients,
+        rate)``, which changes the first two in place. All three are arrays of weights, visible
+        and hidden biases; the averages are zero at first, and for the step to use. BLAS then has
+        one thread.
     n_sweeps : int
         Gibbs sweeps an update (the k of CD-k).
     n_updates, batch_size : int
@@ -72,16 +71,13 @@ def train(
     learning_rate, final_learning_rate : float
         Constant, or changing linearly to the second.
     warm_up : int
-        Updates over which the rate first rises from zero. Spectral steps need some: their mean
-        square gradient begins at zero, so that the first steps are some ten times too long.
+        Updates over which the rate first rises from zero.
     momentum, weight_decay : float
-        Decay acts on the weights, not on the biases; spectral steps have no momentum.
-    rms_decay : float
-        How much of the mean square gradient is kept at a spectral step, in [0, 1).
+        Decay acts on the weights, not on the biases; steps of one's own have no momentum.
     rng : int, Generator or None
     start : RBM, optional
         The model to go on from; small random weights by default. One whose layers are not both of
-        bits is trained in NumPy by gradient steps, biases and weights alone.
+        bits is trained in NumPy, biases and weights alone.
     tracker : LogZTracker, optional
         Of tempered training. ``tracker.monitor(...)`` serves any method.
     monitor_every : int or None
@@ -107,16 +103,18 @@ def train(
     >>> bool(result.history["log_likelihood"][-1] > result.history["log_likelihood"][0])
     True
     """
+    own = callable(optimizer)
+    step = optimizer if own else STEPS[checks.one_of("optimizer", optimizer, STEPS)]
     settings: dict[str, Any] = {
         "method": checks.one_of("method", method, METHODS),
-        "optimizer": checks.one_of("optimizer", optimizer, OPTIMIZERS),
+        "optimizer": getattr(optimizer, "__name__", str(optimizer)),
     }
     settings |= loop.common_settings(
         rng, learning_rate, final_learning_rate, momentum, weight_decay, n_hidden=n_hidden,
         n_sweeps=n_sweeps, n_updates=n_updates, batch_size=batch_size,
     )  # fmt: skip
     settings["warm_up"] = checks.count("warm_up", warm_up, 0)
-    settings |= _of_method(settings, tracker, rms_decay)
+    settings |= _of_method(settings, tracker, step)
     checks.callback("monitor", monitor)
     checks.instance("watch", watch, str, "the name of a number that the monitor reports")
     start = None if start is None else as_rbm("start", start, "a BernoulliRBM, an RBM or None")
@@ -128,15 +126,15 @@ def train(
             raise ValueError(f"data has shape {shape}: expected (n_samples, n_visible)")
     visible = start.visible if start is not None else Bits(np.zeros(shape[1]))
     states = checks.states("data", data, visible)
-    learner = _learner(states, settings, start, tracker, checks.generator(rng))
+    learner = _learner(states, settings, start, tracker, step, checks.generator(rng))
     every = loop.looks_every(monitor_every, settings["n_updates"])
     looks = loop.Looks(learner, monitor, patience, watch)
-    # spectral steps: the same bits on any number of threads
-    with using(n_threads=1 if optimizer == "spectral" else n_threads, progress=progress):
+    # a step that calls BLAS: the same bits on any number of threads
+    with using(n_threads=1 if step else n_threads, progress=progress):
         return loop.run(learner, looks, every)
 
 
-def _of_method(settings: dict, tracker, rms_decay) -> dict[str, Any]:
+def _of_method(settings: dict, tracker, step) -> dict[str, Any]:
     """What some methods ask for, and what the tracker decides."""
     found: dict[str, Any] = {}
     tempered = settings["method"] == "tempered"
@@ -152,18 +150,15 @@ def _of_method(settings: dict, tracker, rms_decay) -> dict[str, Any]:
             f"batch_size is {settings['batch_size']}: expected at most {learning.MAX_BATCH}, "
             "up to which gradients are summed exactly"
         )
-    fraction = "a number of at least 0 and below 1"
-    decay = checks.number("rms_decay", rms_decay, fraction, least=0, below=1)
-    if settings["optimizer"] == "spectral":
-        if settings["momentum"]:
-            raise ValueError(
-                f"momentum is {settings['momentum']}: expected 0 with optimizer='spectral'"
-            )
-        found["rms_decay"] = decay
+    if step and settings["momentum"]:
+        raise ValueError(
+            f"momentum is {settings['momentum']}: expected 0 with optimizer "
+            f"{settings['optimizer']}, a step of its own"
+        )
     return found
 
 
-def _learner(data, settings: dict, start: RBM | None, tracker, rng) -> Learner:
+def _learner(data, settings: dict, start: RBM | None, tracker, step, rng) -> Learner:
     """The one that these layers and this method take."""
     shape = data.shape[1], settings["n_hidden"]
     weights = rng.normal(scale=0.01, size=shape)
@@ -175,10 +170,6 @@ def _learner(data, settings: dict, start: RBM | None, tracker, rng) -> Learner:
             f"n_hidden, which is {shape[1]}, hidden ones, and no log_scale"
         )
     if settings["method"] == "tempered":
-        return Tempered(start, data, settings, rng, tracker)
-    spectral = settings["optimizer"] == "spectral"
-    if not is_compiled(start):
-        if spectral:
-            raise ValueError(f"optimizer is 'spectral': expected 'sgd' to train {start!r}")
-        return ContrastiveDivergence(start, data, settings, rng)
-    return (SpectralDivergence if spectral else CompiledDivergence)(start, data, settings, rng)
+        return Tempered(start, data, settings, rng, step, tracker)
+    divergence = CompiledDivergence if is_compiled(start) else ContrastiveDivergence
+    return divergence(start, data, settings, rng, step)

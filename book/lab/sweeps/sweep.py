@@ -14,13 +14,13 @@ import hashlib
 import json
 import math
 import shutil
-import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from tqdm import tqdm
+import rbmlib as rl
+from rbmlib.context import bar
 
 from .declaration import declared, named, read_yaml
 from .engine import check_scheduler, compute, connected
@@ -171,15 +171,16 @@ class Sweep:
         with ResultsStore(self.store) as store, contextlib.ExitStack() as stack:
             if todo := self._todo(_joined(store.records(), tabled)):
                 client = stack.enter_context(connected(scheduler, n_workers, len(todo)))
-                bar = stack.enter_context(_bar(len(todo), self.name, progress))
+                stack.enter_context(rl.using(progress=progress))
+                shown = stack.enter_context(bar(len(todo), self.name))
                 shared = scheduler is None and n_workers == 0
                 for records in compute(
                     client, self.name, self.kind, todo, self._digests, shared=shared
                 ):
                     store.put(records)
                     failed |= {r.key: last_line(r.error) for r in records if r.error}
-                    bar.update(len(records))
-                    bar.set_postfix(failed=len(failed), refresh=False)
+                    shown.update(len(records))
+                    shown.set_postfix(failed=len(failed), refresh=False)
         n_before = len(self.tasks) - len(todo)
         seconds = time.perf_counter() - started
         return Summary(len(self.tasks), n_before, len(todo) - len(failed), failed, seconds)
@@ -286,15 +287,6 @@ def _kind_and_size(task: dict) -> tuple[tuple, float]:
     size = math.prod(float(task.get(name, 1)) for name in SIZES)
     kind = sorted((k, str(v)) for k, v in task.items() if k not in (*SIZES, "seed"))
     return tuple(kind), size
-
-
-def _bar(total: int, name: str, progress: bool | None) -> tqdm:
-    """On a terminal a bar, in a log a line now and then, in a notebook nothing unless asked for."""
-    silent = progress is False or (progress is None and "ipykernel" in sys.modules)
-    every = 0.1 if sys.stderr.isatty() else 10
-    return tqdm(
-        total=total, desc=name, unit="task", disable=silent, leave=False, delay=2, mininterval=every
-    )
 
 
 def last_line(text: str) -> str:

@@ -21,6 +21,7 @@ from rbmlib import datasets, testsystems
 from rbmlib import schedules as cuts
 
 from .. import images
+from ..ess_bisection import ess_bisection
 from ..gms13 import gms13
 from ..step_sizes import adapt_covariances, adapt_step_sizes
 from ..testsystems import first_order_rbm
@@ -206,7 +207,7 @@ def _varopt(
 
 @register(SCHEDULES, "ess_bisection")
 def _ess_bisection(path, rng, *, n_temperatures: int, pilot_chains: int = 100):
-    return cuts.ess_bisection(path, n_temperatures, pilot_chains, rng)
+    return ess_bisection(path, n_temperatures, pilot_chains, rng)
 
 
 @register(SCHEDULES, "gms13")

@@ -1,0 +1,63 @@
+"""What stands in the head of a page, for search engines and previews; and minutes of reading.
+
+The description is the page's first paragraph. A preview picture needs an absolute address, so it is
+there once `html_baseurl` is set.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from docutils import nodes
+
+WORDS_A_MINUTE, LONGEST = 200, 200  # characters of a description
+SKIPPED = (nodes.comment, nodes.raw, nodes.substitution_definition)
+
+
+def description(doctree) -> str:
+    """The first sentence or two of a page, as plain text of at most `LONGEST` characters."""
+    for paragraph in doctree.findall(nodes.paragraph):
+        text = re.sub(r"\\(?=\w)", "", re.sub(r"\s+", " ", paragraph.astext())).strip()
+        if len(text) < 40:
+            continue
+        sentences, made = re.split(r"(?<=[.?!])\s", text), ""
+        for sentence in sentences:
+            if made and len(made) + len(sentence) + 1 > LONGEST:
+                break
+            made = f"{made} {sentence}".strip()
+        return made if len(made) <= LONGEST else made[:LONGEST].rsplit(" ", 1)[0] + " …"
+    return ""
+
+
+def minutes(doctree) -> int:
+    """Of reading: the words of its text, without code and outputs."""
+    words = 0
+    for node in doctree.findall(nodes.Text):
+        parents, parent = [], node.parent
+        while parent is not None:
+            parents.append(parent)
+            parent = parent.parent
+        if not any(isinstance(p, (nodes.literal_block, *SKIPPED)) for p in parents):
+            words += len(node.astext().split())
+    return max(1, round(words / WORDS_A_MINUTE))
+
+
+def give_head(app, pagename, templatename, context, doctree) -> None:
+    icon = context["pathto"]("_static/icon.svg", resource=True)
+    tags = [f'<link rel="icon" type="image/svg+xml" href="{icon}">']
+    if doctree is not None and (said := description(doctree)):
+        title = html.escape(re.sub(r"<[^>]*>", "", context.get("title", "")))
+        tags += [
+            f'<meta name="description" content="{html.escape(said)}">',
+            f'<meta property="og:title" content="{title}">',
+            f'<meta property="og:description" content="{html.escape(said)}">',
+            '<meta property="og:type" content="article">',
+        ]
+        if base := app.config.html_baseurl:
+            tags.append(f'<meta property="og:image" content="{base.rstrip("/")}/_static/card.png">')
+    context["metatags"] = context.get("metatags", "") + "\n" + "\n".join(tags) + "\n"
+
+
+def setup(app) -> None:
+    app.connect("html-page-context", give_head)

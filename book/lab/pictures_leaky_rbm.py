@@ -1,0 +1,163 @@
+"""The figures of the lesson leaky_rbm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import rbmlib as rl
+
+from . import leaky_bias, plots
+from .page import pick
+from .plots import BLUE, RED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PUBLISHED, EXACT = plots.METHOD_COLOURS["published"], plots.METHOD_COLOURS["AIS"]
+
+
+def answer(runs: pd.DataFrame, printed: pd.DataFrame) -> None:
+    """Errors of AIS-Leaky against hidden units: ours by move and steps, and the printed ones."""
+    _, ax = plt.subplots(figsize=(6.6, 3.4))
+    units = np.array([0, 32])
+    paper = pick(printed, method="AIS-Leaky")
+    ax.plot(units, units * leaky_bias.slow_bias(0.9, 0.01), color=PUBLISHED, lw=1)
+    for move, steps, colour, marker, label in (
+        ("gibbs", 1000, PUBLISHED, "D", "published move, 1,000 steps"),
+        ("gibbs", 10_000, PUBLISHED, "x", "published move, 10,000 steps"),
+        ("blockwise", 1000, EXACT, "o", "exact move, 1,000 steps"),
+    ):
+        found = pick(runs, path="leakiness", transition=move, steps=steps)
+        ax.errorbar(
+            found["hidden units"] + 0.4 * (steps > 1000), -found["difference"], 2 * found["s.e."],
+            color=colour, marker=marker, ms=5, capsize=3, ls="", label=label,
+        )  # fmt: skip
+    ax.plot(paper["n_hidden"] - 0.5, -paper["bias"], "k+", ms=8, label="Li et al., Table 2")
+    plots.truth(ax, 0.0, "exact log Z")
+    ax.set(xlabel="hidden units", ylabel="estimate minus exact log Z (nats)")
+    ax.legend(fontsize=8)
+
+
+def unit() -> None:
+    """One visible and one hidden unit with a weight of 0.9, at three leakinesses."""
+    _, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.0))
+    eta, v = np.linspace(-3, 3, 200), np.linspace(-7, 7, 400)
+    shades = plt.cm.viridis([0.0, 0.45, 0.8])
+    for c, shade, line in zip((1.0, 0.3, 0.01), shades, ("-", "--", "-."), strict=True):
+        mean = np.where(eta > 0, eta, c * eta)
+        left.plot(eta, mean, color=shade, ls=line, label=f"c = {c:g}")
+        log_p = leaky_bias.half_square(v, 0.9, c, 1.0) - v**2 / 2
+        right.plot(v, np.exp(log_p - leaky_bias.unit_log_z(0.9, c)), color=shade, ls=line)
+    left.set(xlabel="field η of the hidden unit", ylabel="its mean")
+    right.set(xlabel="visible unit v", ylabel="density p(v)")
+    left.legend()
+
+
+def regions() -> None:
+    """Three lines in the plane and the density, at leakiness 1 and at 0.05."""
+    lines = np.array([[1.0, 0.2], [-0.3, 1.0], [-0.8, -0.7]]).T * 0.62
+    three = rl.LeakyRBM(lines, None, np.array([0.3, 0.15, 0.3]), leakiness=0.05)
+    x = np.linspace(-4, 4, 241)
+    grid = np.stack(np.meshgrid(x, x), axis=-1).reshape(-1, 2)
+    region = ((three.field(grid) > 0) @ np.array([1, 2, 4])).reshape(241, 241)
+    _, axes = plt.subplots(1, 2, figsize=(8.6, 4.1), sharey=True)
+    thin: Any = {"linewidths": 1}
+    for ax, c in zip(axes, (1.0, 0.05), strict=True):
+        ax.imshow(region, extent=(-4, 4, -4, 4), origin="lower", cmap="Pastel2", alpha=0.6)
+        log_p = three.with_leakiness(c).log_density(grid).reshape(241, 241)
+        levels = log_p.max() - 0.5 * np.arange(3.0, 0, -1) ** 2
+        ax.contour(x, x, log_p, levels, colors="black", linestyles="solid", **thin)
+        ax.set(xlabel=f"$v_1$          (leakiness {c:g})", xlim=(-4, 4), ylim=(-4, 4))
+        ax.grid(False)
+    for pattern, shade in (((1, 1, 0), RED), ((0, 0, 1), BLUE)):
+        alpha = np.where(pattern, 1.0, 0.05)  # the Gaussian of this region, beyond its borders
+        square = (alpha * three.field(grid) ** 2).sum(axis=1) / 2
+        whole = (square - (grid**2).sum(axis=1) / 2).reshape(241, 241)
+        axes[1].contour(x, x, whole, levels, colors=shade, linestyles="dashed", **thin)
+    axes[0].set(ylabel="$v_2$")
+
+
+def anneal(plane, stops: dict[float, tuple]) -> None:
+    """Chains in two dimensions: their states and log-weights by leakiness, a panel each."""
+    span = np.linspace(-6.5, 6.5, 201)
+    grid = np.stack(np.meshgrid(span, span), axis=-1).reshape(-1, 2)
+    _, axes = plt.subplots(1, len(stops), figsize=(9.4, 2.7), sharey=True)
+    for ax, (c, (v, log_w)) in zip(axes, stops.items(), strict=True):
+        size = np.exp(log_w - log_w.max())
+        area = len(v) * size / size.sum() * 12
+        ax.scatter(*v.T, s=area, color=EXACT, alpha=0.35, lw=0)
+        log_p = plane.with_leakiness(c).log_density(grid).reshape(201, 201)
+        levels = -0.5 * np.array([3.0, 2, 1]) ** 2
+        ax.contour(span, span, log_p, levels, colors="black", linewidths=0.9,
+                   linestyles="solid")  # fmt: skip
+        for w in plane.weights.T:  # the lines on which a field is zero
+            across = np.outer([-w[1], w[0]], [-9, 9]) / np.linalg.norm(w)
+            ax.plot(*across, color="grey", lw=0.8)
+        limits = (-6.5, 6.5)
+        ax.set(xlabel=f"$v_1$   (c = {c:g})", xlim=limits, ylim=limits, aspect="equal")
+        ax.grid(False)
+    axes[0].set(ylabel="$v_2$")
+
+
+def conditional(norm: float, leakiness: float, h: float = 0.2) -> None:
+    """The visible unit given a hidden one, and in the long run: published rule, and in truth."""
+    _, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.0))
+    v = np.linspace(-3.5, 3.5, 601)
+    gauss = np.exp(-((v - norm * h) ** 2) / 2) / np.sqrt(2 * np.pi)
+    alpha = np.where(v > 0, 1.0, leakiness)
+    true = gauss * np.exp(-(h**2) / (2 * alpha)) / np.sqrt(alpha)
+    true /= true.sum() * (v[1] - v[0])
+    left.plot(v, gauss, color=PUBLISHED, ls="--", label="published rule")
+    left.plot(v, true, color="black", label="p(v | h)")
+    left.set(xlabel="v", ylabel=f"density given h = {h}")
+    left.legend(fontsize=9)
+    u, _ = leaky_bias.nodes(norm)
+    law, model = leaky_bias.stationary_law(norm, leakiness)
+    right.plot(u, model, color="black", label="the model")
+    right.plot(u, law, color=PUBLISHED, ls="--", label="published chain")
+    right.plot(u, law - model, color=RED, lw=1, label="difference")
+    right.set(xlim=(-4, 6), xlabel="v", ylabel="density in the long run")
+    right.legend(fontsize=9)
+
+
+def drift(seen: dict[str, np.ndarray], foretold: float) -> None:
+    """Slopes less the exact one, with errors, (sweeps, 2) by move; ``foretold``: the published."""
+    _, ax = plt.subplots(figsize=(6.2, 3.0))
+    looks = zip(seen.items(), (PUBLISHED, EXACT), "Do", strict=True)
+    for (name, slopes), colour, marker in looks:
+        ax.errorbar(
+            range(len(slopes)), slopes[:, 0], 2 * slopes[:, 1],
+            color=colour, marker=marker, ms=5, capsize=3, label=name,
+        )  # fmt: skip
+    plots.truth(ax, 0.0, "exact value")
+    ax.axhline(foretold, color=PUBLISHED, lw=1, ls=":")
+    ax.set(xlabel="moves after an exact draw", ylabel="mean slope minus exact (nats)")
+    ax.legend(fontsize=9, loc="center right")
+
+
+def area(leakinesses, excess, lost: float) -> None:
+    """Excess of the slope against leakiness, and the area under it."""
+    _, ax = plt.subplots(figsize=(6.2, 2.8))
+    ax.plot(leakinesses, excess, color=PUBLISHED)
+    ax.fill_between(leakinesses, 0, excess, color=PUBLISHED, alpha=0.25)
+    ax.text(0.12, max(excess) * 0.25, f"area {lost:.4f} nats", fontsize=10)
+    ax.set(xlabel="leakiness c", ylabel="excess of the slope (nats)", ylim=(0, None), xlim=(0, 1))
+
+
+def bound(table_3: pd.DataFrame, constant: float) -> None:
+    """The printed log-likelihoods against the bound ``-constant`` of 3,072 pixels."""
+    names = [f"{model}, {data}" for model, data in table_3[["model", "data"]].to_numpy()]
+    printed, rows = table_3["log_likelihood"], range(len(table_3))
+    _, ax = plt.subplots(figsize=(8.4, 2.6))
+    ax.axvspan(-constant, 0, color=RED, alpha=0.12, lw=0)
+    ax.axvline(-constant, color=RED, lw=1.5)
+    ax.text(-constant + 40, 3.62, "no model can be here", color=RED, fontsize=9)
+    ax.plot(printed, rows, "kD", label="as printed")
+    ax.plot(printed - constant, rows, "ko", mfc="white", label="less 2,823.0")
+    ax.axvline(-3072 / 2 - constant, color="grey", ls=":", label="no model: N(0, I)")
+    ax.set(xlabel="mean log-likelihood of an image (nats)", yticks=rows, yticklabels=names)
+    ax.set(ylim=(-0.5, 4.1))
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(0, -0.25), ncols=3)

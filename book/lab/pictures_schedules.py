@@ -1,0 +1,99 @@
+"""Figures of the lesson on annealing schedules: slopes, their memory, and what schedules do."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from rbmlib import schedules
+
+from . import plots
+from .schedule_runs import ScheduleRuns, papers_name
+
+HEADS = {"linear": "linear", "varopt": "VAROPT", "friction": "friction"}
+
+
+def variance_over_linear(runs: ScheduleRuns, models) -> None:
+    """The variance of three schedules over that of equal steps, in as many steps, by model."""
+    _, ax = plt.subplots(figsize=(8, 3))
+    places = np.arange(len(models))
+    base = [runs.first(name, "linear")["variance"] for name in models]
+    for shift, (schedule, look) in enumerate(HEADS.items()):
+        ours = [runs.first(name, schedule) for name in models]
+        scale = np.array([row["n_temperatures"] / 100_000 for row in ours]) / base
+        variance, low, high = (
+            np.array([row[f"variance{end}"] for row in ours]) * scale
+            for end in ("", "_low", "_high")
+        )
+        style = plots.method(look) | {"linestyle": ""}
+        bars = [variance - low, high - variance]
+        ax.errorbar(places + 0.15 * (shift - 1), variance, bars, capsize=3, **style)
+    ax.axhline(1, color="black", lw=0.8)
+    ax.set_xticks(places, [papers_name(name) for name in models])
+    ax.set(yscale="log", ylabel="variance of log w / linear", xlabel="model (hidden units)")
+    ax.set_yticks((0.2, 0.5, 1), ("0.2", "0.5", "1"))
+    ax.yaxis.set_minor_formatter("")
+    ax.legend(fontsize=8)
+
+
+def slopes_and_areas(pilot, n_pieces: int = 12) -> None:
+    """Slopes of 30 chains of a pilot, and the square root of g cut into equal areas."""
+    betas, g = schedules.slope_variance(pilot, smoothing=2)
+    slopes = pilot.trace["chain_slopes"]
+    _, (left, right) = plt.subplots(1, 2, figsize=(9, 3))
+    recorded = np.linspace(0, 1, len(slopes))
+    left.plot(recorded, slopes[:, :30], lw=0.5, alpha=0.5, color=plots.GREY)
+    left.set(xlabel="β", ylabel="slope X of a chain (nats)")
+    right.plot(betas, np.sqrt(g), **plots.method("VAROPT", markers=False))
+    edges = schedules.varopt(pilot, n_pieces, smoothing=2)
+    colour = plots.METHOD_COLOURS["VAROPT"]
+    for i, (a, b) in enumerate(pairwise(edges)):
+        inside = (betas >= a) & (betas <= b)
+        shade = (0.15, 0.35)[i % 2]
+        right.fill_between(betas[inside], np.sqrt(g[inside]), alpha=shade, lw=0, color=colour)
+    right.set(xlabel="β", ylabel="√g (nats)", ylim=(0, None))
+
+
+def memory(slopes: dict[float, np.ndarray]) -> None:
+    """Slopes (n_sweeps, n_chains) of three chains, less their mean, a panel for each β."""
+    _, axes = plt.subplots(1, len(slopes), figsize=(9, 2.8), sharey=True)
+    for ax, (beta, seen) in zip(axes, slopes.items(), strict=True):
+        for chain, colour in zip(seen.T, plt.cm.viridis((0.1, 0.5, 0.8)), strict=True):
+            ax.plot(chain - np.mean(seen), color=colour, lw=0.8)
+        ax.set(xlabel=f"sweeps at β = {beta}")
+    axes[0].set_ylabel("slope less its mean (nats)")
+
+
+def friction(middles, g, zeta, curves: dict) -> None:
+    """Variance and friction along the path, their ratio, and schedules."""
+    _, axes = plt.subplots(1, 3, figsize=(9.5, 2.9))
+    axes[0].semilogy(middles, g, **plots.method("VAROPT", "g: variance", markers=False))
+    look = plots.method("friction", "ζ = g τ: friction", markers=False)
+    axes[0].semilogy(middles, zeta, **look)
+    axes[0].set(xlabel="β", ylabel="nats²")
+    axes[1].semilogy(middles, zeta / g, color="black")
+    axes[1].set(xlabel="β", ylabel="memory τ (sweeps)")
+    for name, betas in curves.items():
+        along = np.linspace(0, 1, len(betas))
+        axes[2].plot(along, betas, **plots.method(name, markers=False))
+    axes[2].set(xlabel="share of the steps, k / K", ylabel="β")
+    for ax in (axes[0], axes[2]):
+        ax.legend(fontsize=8)
+
+
+def from_bases(paths: dict) -> None:
+    """The square root of exact g from each base, and the schedules of equal areas."""
+    _, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2))
+    for base, found in paths.items():
+        left.plot(found.grid, np.sqrt(found.g), **plots.method(base, markers=False))
+        look = plots.method(base, f"VAROPT, {base}", markers=False)
+        along = np.linspace(0, 1, len(found.betas["VAROPT"]))
+        right.plot(along, found.betas["VAROPT"], **look)
+    left.set(xlabel="β", ylabel="√g (nats)", ylim=(0, None))
+    left.legend(fontsize=8)
+    right.plot(along, found.betas["SM08"], color="black", lw=0.8, label="SM08 (by hand)")
+    right.plot(along, along, color=plots.GREY, lw=0.8, label="linear")
+    right.set(xlabel="share of the steps, k / K", ylabel="β")
+    right.legend(fontsize=8)

@@ -1,0 +1,100 @@
+"""The figures of the lesson on tracking: likelihoods, occupations, noise and lag, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from . import plots
+
+ORANGE = plots.METHOD_COLOURS["RTS"]  # of what the chains that train say
+TRACKED = {"train": plots.GREY, "validation": ORANGE}
+
+
+def likelihoods(trainings: Mapping[str, pd.DataFrame]) -> None:
+    """Likelihoods along two trainings, a panel each: lines tracked, circles by AIS."""
+    _, axes = plt.subplots(1, 2, figsize=(9.5, 3.6))
+    for ax, (title, run) in zip(axes, trainings.items(), strict=True):
+        shift = run["tracked"] - run["log_z"]
+        for name, colour in TRACKED.items():
+            ax.plot(run["update"], run[name], color=colour, label=f"{name}, tracked")
+            circles = {"color": colour, "mfc": "none", "ms": 4, "label": f"{name}, AIS"}
+            ax.plot(run["update"], run[name] + shift, "o", **circles)
+        best = run["update"][run["validation"].argmax()]
+        ax.axvline(best, color="black", lw=1, ls=":", label="best look, tracked")
+        ax.set(xlabel="update", title=title)
+    axes[0].set_ylabel("mean log-likelihood (nats)")
+    axes[1].legend(fontsize=8)
+
+
+def occupations(betas: np.ndarray, shares: Mapping[float, np.ndarray]) -> None:
+    """Shares of the chains at each beta, by how many nats the guess is too low at the model."""
+    _, ax = plt.subplots(figsize=(6.5, 3))
+    for i, (miss, share) in enumerate(shares.items()):
+        label = f"guess at β = 1 is {miss} nats too low" if miss else "guess right"
+        at = betas + 0.02 * (i - 0.5)
+        ax.bar(at, share / share.sum(), 0.02, color=(plots.GREY, ORANGE)[i], label=label)
+    ax.set(xlabel="inverse temperature β", ylabel="share of the chains")
+    ax.legend()
+
+
+def lags(truth, noisy, tracked: Mapping[float, list[float]]) -> None:
+    """log Z at each update, noisy measurements of it, and what trackers of three gains say."""
+    _, ax = plt.subplots(figsize=(7, 3.2))
+    ax.plot(noisy, ".", color="#bbbbbb", ms=3, label="one update alone")
+    ax.plot(truth, **plots.method("exact"))
+    shades = plt.get_cmap("viridis")((0.1, 0.45, 0.8))
+    for (gain, values), colour in zip(tracked.items(), shades, strict=True):
+        ax.plot(values, color=colour, label=f"gain α = {gain}")
+    ax.set(xlabel="update", ylabel="log Z (nats)")
+    ax.legend(fontsize=8)
+
+
+def noise_and_lag(gain, noise, lag) -> None:
+    """Both errors of a tracker against its gain, and their sum in squares."""
+    _, ax = plt.subplots(figsize=(6, 3))
+    ax.plot(gain, noise, color=plots.GREY, ls=":", label="noise")
+    ax.plot(gain, lag, color=plots.GREY, ls="--", label="lag")
+    ax.plot(gain, np.hypot(noise, lag), color=ORANGE, label="both")
+    ax.set(xlabel="gain α", ylabel="error of log Z (nats)", ylim=(0, 2))
+    ax.legend()
+
+
+def stopping(looks: pd.DataFrame) -> None:
+    """Likelihoods of a training that overfits, tracked, and of validation with the exact log Z."""
+    _, ax = plt.subplots(figsize=(6, 3.2))
+    update, exact = looks["update"], looks["validation, exact"]
+    ax.plot(update, looks["validation"], color=ORANGE, label="validation, tracked")
+    ax.plot(update, exact, "o", ms=5, mfc="none", color="black", label="validation, exact")
+    ax.plot(update, looks["train"], color=plots.GREY, label="train, tracked")
+    lowest = exact.min() - 0.5
+    ax.set(xlabel="update", ylabel="mean log-likelihood (nats)", ylim=(lowest, None))
+    ax.legend(fontsize=8)
+
+
+def whole_training(update: pd.Series, exact: np.ndarray, estimates: Mapping[str, tuple]) -> None:
+    """log Z at every look of a training, exact and by the trajectory; errors of the estimates.
+
+    Parameters
+    ----------
+    update, exact
+        Of each look.
+    estimates : mapping
+        To the name of a method its label, its values of log Z, and their bars.
+    """
+    _, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.6), width_ratios=(2, 3))
+    left.plot(update, exact, **plots.method("exact"))
+    points = plots.method("trajectory") | {"linestyle": ""}
+    left.plot(update, estimates["trajectory"][1], **points)
+    left.set(xlabel="update", ylabel="log Z (nats)")
+    left.legend(fontsize=8)
+    for shift, (name, (label, value, bar)) in enumerate(estimates.items()):
+        at = update + 3 * (shift - 1.5)
+        look = plots.method(name, label) | {"markersize": 4, "linewidth": 1}
+        right.errorbar(at, value - exact, 2 * np.array(bar), capsize=2, **look)
+    plots.truth(right, 0, "_")
+    right.set(xlabel="update", ylabel="error of log Z (nats), 2 bars")
+    right.legend(fontsize=8)

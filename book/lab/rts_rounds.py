@@ -1,0 +1,176 @@
+"""Rounds of RTS from equal guesses, as Carlson et al. (2016) begin, and how far they have come.
+
+A round is some sweeps of all chains. After it the guesses of log Z are corrected by the shares of
+time at each beta, and the chains go on with fresh betas.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+import rbmlib as rl
+from rbmlib.estimators.rts import EMPTY, updated
+
+from .rts_stored import reference
+
+WAY = {"n_chains": "chains", "round_sweeps": "sweeps a round", "round_burn_in": "left out"}
+GO_ON = ("fresh", "same β", "from the base")
+ROUND = 50  # sweeps of a round
+
+
+class Round(NamedTuple):
+    """A round: its states, its shares c, the guess of log Z after it, and its empty betas."""
+
+    sample: rl.TemperedSample
+    shares: np.ndarray
+    log_z: float
+    guesses: np.ndarray
+    empty: float  # share of the betas that no chain had, or had with chance 0
+
+
+def equal_guesses(path, betas, normalised: bool = True) -> np.ndarray:
+    """Guesses of log Z that know only the base; of the path from it normalised, or as it is."""
+    return (1 - betas) * path.log_z_base if normalised else np.full(betas.size, path.log_z_base)
+
+
+def rounds(path, betas, n_chains, seed, n_rounds=8, *, guesses=None, left_out=0,
+           column="mixed", go_on="fresh") -> list[Round]:  # fmt: skip
+    """Rounds of `ROUND` sweeps, one after the other.
+
+    Parameters
+    ----------
+    guesses : ndarray, optional
+        At the beginning; equal ones without it.
+    left_out : int
+        First sweeps of each round that are not used.
+    column : {"mixed", "visited"}
+        Shares from the law of beta given the state, or from counts with `EMPTY` added to each.
+    go_on : str
+        One of `GO_ON`: with the states of the last round and fresh betas, with its betas too, or
+        with fresh states of the base.
+    """
+    log_z = equal_guesses(path, betas) if guesses is None else guesses
+    rng, made = np.random.default_rng(seed), []
+    start: Any = "base"
+    for _ in range(n_rounds):
+        for sweeps in [left_out, ROUND - left_out] if left_out else [ROUND]:
+            start = rl.simulated_tempering(path, betas, log_z, n_chains, sweeps, rng, start=start,
+                                           n_blocks=1, record_every=sweeps)  # fmt: skip
+        sample = start
+        c = getattr(sample, column)[0, :, 0].sum(axis=0)
+        empty, c = float((c == 0).mean()), c + (EMPTY if column == "visited" else 0)
+        c = c / c.sum()
+        log_z = updated(sample.log_z_path, sample.prior, c)
+        value = float(log_z[-1] - log_z[0] + path.log_z_base)
+        made.append(Round(sample, c, value, log_z, empty))
+        start = {"fresh": sample.states, "same β": sample, "from the base": "base"}[go_on]
+    return made
+
+
+def roughness(shares) -> float:
+    """Mean absolute second difference of the logarithms of shares along the ladder.
+
+    Examples
+    --------
+    >>> roughness(np.exp([0.0, 1.0, 0.0, 1.0]))
+    2.0
+    """
+    return float(np.abs(np.diff(np.log(shares), n=2)).mean())
+
+
+def distance(shares) -> float:
+    """Largest difference of a share from 1/K, in units of 1/K: below 0.1 the authors stop.
+
+    Examples
+    --------
+    >>> distance(np.array([0.5, 0.25, 0.25, 0.0]))
+    1.0
+    """
+    return float(np.abs(shares - 1 / shares.size).max() * shares.size)
+
+
+def stays_below(errors, looks, limit: float = 1.0) -> int | None:
+    """The first look from which on the median absolute error of the runs is below a limit.
+
+    Parameters
+    ----------
+    errors : ndarray (n_runs, n_looks)
+        Not finite after the end of a run.
+    looks : ndarray (n_looks,)
+        Sweeps after which one has looked.
+
+    Returns
+    -------
+    int or None
+        None if the last median is above the limit, or nothing was seen.
+
+    Examples
+    --------
+    >>> stays_below(np.array([[9.0, 0.5, 3.0, 0.5, 0.1]]), np.array([50, 100, 150, 200, 250]))
+    200
+    """
+    looked = np.isfinite(errors).all(axis=0)
+    inside = (np.median(np.abs(errors), axis=0) < limit)[looked]
+    if not (inside.size and inside[-1]):
+        return None
+    wrong = np.flatnonzero(~inside)
+    return int(looks[looked][wrong[-1] + 1 if wrong.size else 0])
+
+
+# stored rounds --------------------------------------------------------------------------------
+
+
+def looks_of(runs) -> np.ndarray:
+    """Sweeps of a chain after which stored runs have noted their guess."""
+    return np.array([int(c.removeprefix("log_z_")) for c in runs if c.startswith("log_z_")])
+
+
+def on_the_way(model: str, runs, **where) -> np.ndarray:
+    """Errors of log Z by looks (n_runs, n_looks), of the runs with these settings; maybe none."""
+    chosen = runs[runs["model"] == model]
+    for setting, value in where.items():
+        chosen = chosen[chosen[setting] == value]
+    return chosen[[f"log_z_{k}" for k in looks_of(runs)]].to_numpy() - reference(model).log_z
+
+
+def sweeps_needed(model: str, runs) -> str:
+    """Sweeps until the median error stays below ten nats; below one."""
+    errors, looks = on_the_way(model, runs), looks_of(runs)
+    until = looks[np.isfinite(errors).all(axis=0)].max()
+    after = [stays_below(errors, looks, limit) for limit in (10, 1)]
+    return "; ".join(f"{k:,}" if k else f"> {until:,}" for k in after)
+
+
+def came_close(model: str, runs) -> str:
+    """How many runs met the authors' criterion, and after how many sweeps (their median)."""
+    met = runs["close_after"].dropna()
+    return f"{len(met)} of {len(runs)}" + (f", {met.median():,.0f}" if len(met) else "")
+
+
+def by_way(runs, words, models):
+    """A row for each way to start, with a column a model: ``words(model, its runs)``."""
+    rows = []
+    for way, group in runs.groupby(list(WAY)):
+        own = {name: group[group["model"] == name] for name in models}
+        named = dict(zip(WAY.values(), way, strict=True))
+        head = {name: named[name] for name in ("sweeps a round", "chains", "left out")}
+        told = {name: words(name, part) if len(part) else "not run" for name, part in own.items()}
+        rows.append(head | told)
+    return pd.DataFrame(rows)
+
+
+def span(errors) -> str:
+    """The least and the largest of errors of runs, and their number.
+
+    Examples
+    --------
+    >>> span(np.array([-1.25, 3.0])), span(np.array([2.0])), span(np.array([]))
+    ('-1.2 to +3.0 (2 runs)', '+2.0 (1 run)', 'not run')
+    """
+    if not errors.size:
+        return "not run"
+    most = f" to {errors.max():+.1f} ({errors.size} runs)" if errors.size > 1 else " (1 run)"
+    return f"{errors.min():+.1f}{most}"

@@ -1,0 +1,174 @@
+"""Readings of a report's TAP program, whose start and end are not printed, and what they give.
+
+Stored calls of `rbmbook.experiments.tap`, each by an order of updates, a start, and a tolerance at
+which it ends. The numbers of the report are read from ``data/published/report_methods.csv``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import judge, tables
+from . import measured as ms
+from .page import pick, published
+from .verdicts import Verdict, depends
+
+ORDERS = {2: "TAP2", 3: "TAP3"}
+ENDED = ["1,000 updates", "tolerance", "equal changes", "0 log 0"]
+READINGS = [
+    ("alternating", "uniform", 0.001),
+    ("alternating", "uniform", 0.1),
+    ("alternating", "uniform", 2.0),
+    ("alternating", "visible", 0.001),
+    ("synchronous", "uniform", 0.001),
+    ("synchronous", "visible", 0.001),
+]
+
+
+class Split(NamedTuple):
+    """Twenty calls in a cycle of two: how many at its upper end, their mean and variance."""
+
+    upper: int
+    mean: float
+    variance: float
+
+
+def spread_of(calls) -> float:
+    """Variance of values that may all be equal, taken from the first so that none is lost."""
+    return float((calls - calls.iloc[0]).var())
+
+
+def split_nearest(calls, value: float) -> Split:
+    """Twenty calls in the cycle of two of ``calls``, split so that their mean is nearest."""
+    low, high = calls["cycle_low"].mean(), calls["cycle_high"].mean()
+    upper = int(np.clip(round(20 * (value - low) / (high - low)), 0, 20))
+    values = np.repeat([low, high], [20 - upper, upper])
+    return Split(upper, float(values.mean()), float(values.var(ddof=1)))
+
+
+def mean_of_calls(values) -> ms.Measured:
+    """The mean of calls, which is exact if they all end at one value."""
+    x = np.asarray(values)
+    return ms.mean_of(x) if np.ptp(x) > 0 else ms.exactly(x[0])
+
+
+class Readings:
+    """Stored calls of the program by reading, beside the printed values and variances.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        The table "tap_printed".
+    names : list of str
+        Models.
+    """
+
+    def __init__(self, runs, names):
+        self.names = list(names)
+        self.runs = runs[(runs["n_updates"] == 1000) & (runs["seed"] < 2034)]  # twenty calls
+        report = published("report_methods")
+        self.variances = report.set_index(["method", "model"])["variance"]
+        of_tap = report[report["method"].str.startswith("TAP (")]
+        self.values = of_tap.set_index("model")["logz"]
+
+    def calls(self, name: str, order: int, reading=READINGS[0]):
+        """The calls of a model by a reading."""
+        update, begin, tolerance = reading
+        where = {"update": update, "begin": begin, "tolerance": tolerance}
+        return pick(self.runs, model=name, order=order, **where)
+
+    def cell(self, values, name: str, order: int) -> str:
+        """Mean (variance) of calls; a star if both fit the printed ones."""
+        if values.isna().any():
+            return "no cycle"
+        mean, variance = values.mean(), spread_of(values)
+        ratio = variance / self.variances[ORDERS[order], name]
+        fits = abs(mean - self.values[name]) < 0.05 and 0.5 < ratio < 2
+        spread = f"{variance:.0e}" if variance > 1e-12 else "0"
+        return f"{mean:.2f} ({spread})" + (" *" if fits else "")
+
+    def ends(self, order: int, reading) -> list[dict]:
+        """Rows of a table: one for each way in which calls of a reading may be said to end."""
+        update, begin, tolerance = reading
+        ends = {f"ends at {tolerance:g}": lambda calls: calls["log_z"]}
+        if tolerance == 0.001:
+            ends["1,000 updates"] = lambda calls: calls["final"]
+            ends["middle of cycle"] = lambda calls: (calls["cycle_low"] + calls["cycle_high"]) / 2
+        rows = []
+        for end, take in ends.items():
+            row = {"reading": f"{ORDERS[order]}, {update}, {begin}, {end}"}
+            for name in self.names:
+                row[name] = self.cell(take(self.calls(name, order, reading)), name, order)
+            rows.append(row)
+        return rows
+
+    def printed(self, order: int) -> dict:
+        """The row of the report itself."""
+        cells = {n: f"{self.values[n]:.4f} ({self.variances[ORDERS[order], n]:.2g})"
+                 for n in self.names}  # fmt: skip
+        return {"reading": f"{ORDERS[order]}, the report"} | cells
+
+    def sets_of_twenty(self, runs, name: str, order: int) -> np.ndarray:
+        """Variances of calls of the first reading, in sets of twenty by their seeds."""
+        update, begin, tolerance = READINGS[0]
+        where = {"update": update, "begin": begin, "tolerance": tolerance}
+        every = pick(runs, model=name, order=order, n_updates=1000, **where)
+        x = every.sort_values("seed")["log_z"].to_numpy().reshape(-1, 20)
+        return (x - x[0, 0]).var(axis=1, ddof=1)
+
+    def value_verdict(self, name: str) -> Verdict:
+        """On the printed value, by TAP3; on h100 rounding picks an end of a cycle of two."""
+        claim, calls = f"wang-tap-{name}-logz", self.calls(name, 3)
+        if name == "h100":
+            return judge.digits(claim, split_nearest(calls, self.values[name]).mean)
+        variance = self.variances["TAP3", name]
+        mean = mean_of_calls(calls["log_z"])
+        n = len(calls)
+        return judge.printed_value(claim, mean, printed_variance=variance, printed_n=n)
+
+    def variance_verdict(self, name: str, order: int, sets: dict[str, float]) -> Verdict:
+        """On the printed variance; ``sets`` are those of TAP2 on h100, by their names."""
+        claim, calls = f"wang-tap{order}-{name}-var", self.calls(name, order)
+        x = calls["log_z"] - calls["log_z"].iloc[0]
+        if (calls["ended"] == 0).any():
+            why = "the undamped iteration does not settle, nor repeat its changes"
+            return judge.statement(claim, False, ours="no call ends", reason=why)
+        if name == "h100" and order == 2:
+            return self._of_sets(claim, sets)
+        if name == "h100" and order == 3:
+            return judge.digits(claim, split_nearest(calls, self.values[name]).variance)
+        if x.abs().max() < 1e-6:
+            why = "every call ends at the same value"
+            return judge.statement(claim, False, ours="variance 0", reason=why)
+        return judge.printed_variance(claim, x.to_numpy(), printed_n=len(x))
+
+    def _of_sets(self, claim: str, sets: dict[str, float]) -> Verdict:
+        """By sets of twenty starts: a call is computed, and so is the variance of a set."""
+        why, cases = "within a factor of two of the printed one, or not", {}
+        for words, variance in sets.items():
+            fits = bool(0.5 < variance / self.variances["TAP2", "h100"] < 2)
+            found = judge.statement(claim, fits, ours=f"variance {variance:.2e}", reason=why)
+            cases[f"the {words} of ten"] = {"h100": found}
+        return depends("which twenty starts are drawn", cases)
+
+    def as_printed(self, name: str, order: int, verdict: Verdict) -> dict:
+        """A row: twenty calls of the first reading beside the printed variance."""
+        calls = self.calls(name, order)
+        ring, ended = int(calls["cycle"].mode()[0]), int(calls["ended"].mode()[0])
+        return {
+            "model": name,
+            "": ORDERS[order],
+            "variance, paper": tables.number(self.variances[ORDERS[order], name]),
+            "its program": f"{spread_of(calls['log_z']):.2e}",
+            "mean": f"{calls['log_z'].mean():.4f}",
+            "ended by": ENDED[ended],
+            "cycle": ring or "none",
+            "verdict on variance": verdict,
+        }
+
+    def value_shown(self, name: str) -> str:
+        """The mean of the calls of TAP3, with its error if they differ."""
+        x = self.calls(name, 3)["log_z"]
+        return tables.with_error(x.mean(), x.sem()) if np.ptp(x) else f"{x.iloc[0]:.4f}"

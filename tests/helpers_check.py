@@ -1,0 +1,24 @@
+"""Models with a mode that runs miss, and estimates that were not made by a run."""
+
+import math
+
+import numpy as np
+
+import rbmlib as rl
+
+
+def ferromagnet(n_visible, n_hidden, coupling=2.0, odds=5.0):
+    """Two modes, all spins up or down, of unequal weight; and the rates of the heavier one."""
+    each = coupling / math.sqrt(n_visible * n_hidden)
+    field = math.log(odds) / 2 / n_visible
+    weights, zeros = np.full((n_visible, n_hidden), each), np.zeros(n_hidden)
+    rbm = rl.BernoulliRBM.from_spins(weights, np.full(n_visible, field), zeros)
+    up = np.ones((1, n_visible))
+    for _ in range(50):
+        up = rbm.visible_mean(rbm.hidden_mean(up))
+    return rbm, np.log(up[0] / (1 - up[0]))
+
+
+def made(log_z, std_error=0.01, **more):
+    interval = (log_z - 2 * std_error, log_z + 2 * std_error)
+    return rl.Estimate("made", log_z, std_error, interval, **more)

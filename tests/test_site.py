@@ -1,0 +1,260 @@
+"""The Check page and the frame of the site, from their sources: layouts, numbers, entries."""
+
+import doctest
+import re
+import sys
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from docutils import nodes
+from docutils.utils import new_document
+from helpers_book import BOOK, REPOSITORY
+
+sys.path.insert(0, str(BOOK / "_ext"))
+
+import check_entry
+import check_layout
+import check_numbers
+import check_page
+import figures
+import frame
+import heads
+import models_page
+import notes_page
+import readme_table
+
+from rbmbook.claims import claims
+from rbmbook.verdicts import CONTRADICTED, NOT_DECIDED, Verdict
+from rbmlib import datasets
+
+TABLES = check_layout.tables()
+CELLS = [name for table in TABLES for _, cells in table.rows for name in cells if name]
+
+
+def verdict(**changes) -> Verdict:
+    usual = {
+        "name": "wang-ais-h20-logz", "source": "Wang", "place": "section IV.B, table",
+        "claim": "log Z of h20 by AIS", "paper": "218.23", "ours": "208.3561 ± 0.67112",
+        "effect": -9.874, "low": -14.17, "high": -5.581, "unit": "nats",
+        "outcome": CONTRADICTED, "note": "margin ±5.15: what the printed spread resolves",
+        "intervals": 1,
+    }  # fmt: skip
+    return Verdict(**usual | changes)
+
+
+# ---------------------------------------------------------------- layouts
+
+
+def test_every_cell_is_a_claim_of_its_source_once():
+    wrong = [
+        name
+        for table in TABLES
+        for _, cells in table.rows
+        for name in cells
+        if name and claims()[name].source != table.source
+    ]
+    assert not wrong
+    assert len(CELLS) == len(set(CELLS)) > 150
+
+
+def test_rows_are_as_long_as_the_head():
+    for table in TABLES:
+        assert {len(cells) for _, cells in table.rows} == {len(table.columns) - 1}, table.title
+        assert sum(n for _, n in table.groups) in (0, len(table.columns) - 1)
+
+
+def test_numbers_of_printed_tables_are_all_in_them():
+    """A claim whose place is a table and that prints a number stands in a cell."""
+    numbers = re.compile(r"-?[\d.]+(e-?\d+)?")
+    listed = [
+        c.name
+        for c in claims().values()
+        if re.search(r"\btable\b", c.place, re.IGNORECASE) and numbers.fullmatch(c.printed)
+    ]
+    assert set(listed) - set(CELLS) == set()
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_kiwakis_cells_stand_where_the_paper_prints_them(number):
+    """Against the transcription of the table by model and schedule."""
+    printed = pd.read_csv(REPOSITORY / "data" / "published" / f"varopt_table{number}.csv")
+    table = next(t for t in TABLES if (t.source, t.title) == ("Kiwaki", f"Table {number}"))
+    width = (len(table.columns) - 1) // len(table.groups)
+    for schedule, cells in table.rows:
+        for i, (model, _) in enumerate(table.groups):
+            at = (printed.model == model) & (printed.schedule == schedule)
+            names = cells[width * i : width * (i + 1)][-2:]
+            found = [float(claims()[name].printed) for name in names]
+            assert found == printed.loc[at, ["logz_hat", "ess"]].to_numpy()[0].tolist()
+
+
+# ---------------------------------------------------------------- numbers
+
+
+@pytest.mark.parametrize("module", [check_numbers], ids=lambda m: m.__name__)
+def test_examples(module):
+    assert doctest.testmod(module).failed == 0
+
+
+def test_cases_are_read_from_words():
+    several = check_numbers.cases(verdict(ours="h10: 1.5 [−2, ∞] nats; h20: −0.25 [−0.5, 0] nats"))
+    assert several[0] == ("h10", 1.5, -2, float("inf"), "nats")
+    assert several[1] == ("h20", -0.25, -0.5, 0, "nats")
+    assert check_numbers.cases(verdict()) == []
+
+
+def test_our_ess_is_of_a_thousand_chains():
+    ess = check_numbers.our_ess()
+    assert set(ess) <= set(claims())
+    for intervals in ess.values():
+        for interval, _ in intervals:
+            assert interval.low <= interval.value <= interval.high <= 1100
+    ran = {n for intervals in ess.values() for _, n in intervals}
+    assert ran == {100, 1000}, "runs of both sizes, or nothing is scaled"
+
+
+def test_margins_from_notes():
+    assert check_numbers.margin(verdict()) == (-5.15, 5.15)
+    assert check_numbers.margin(verdict(note="margin: a factor of 4")) == (0.25, 4)
+    assert check_numbers.margin(verdict(note="")) is None
+
+
+# ---------------------------------------------------------------- entries
+
+
+def test_an_entry_has_printed_ours_interval_and_code():
+    text = check_entry.entry(verdict(), "ais_audit")
+    assert "<b>218.23</b>" in text
+    assert "208.36 ± 0.67 nats" in text
+    assert "ours − printed = −9.874, 99.9% between −14.17 and −5.581 nats" in text
+    assert 'href="ais_audit.html#wang-ais-h20-logz"' in text
+    assert text.index("v-band") < text.index("v-int")
+
+
+def test_a_ratio_is_not_called_a_difference():
+    text = check_entry.entry(
+        verdict(name="wang-ais-h20-var", effect=0.5, low=0.25, high=1.5, unit="", note=""), "x"
+    )
+    assert "ours / printed = 0.500, 99.9% between 0.250 and 1.500" in text
+
+
+def test_a_strip_is_drawn_to_scale():
+    made = check_entry.strip([check_numbers.Interval("", 1.0, 0.0, 2.0)], (0.0, 4.0), (1.0, 3.0))
+    left, right = check_entry.LEFT, check_entry.RIGHT
+    assert f'd="M{left:.1f} 16H{(left + right) / 2:.1f}"' in made
+    assert f'x="{left + (right - left) / 4:.1f}" y="4" width="{(right - left) / 2:.1f}"' in made
+
+
+def test_a_reason_of_another_outcome_is_not_shown(monkeypatch):
+    claim = claims()["wang-ais-h20-logz"]._replace(outcome=CONTRADICTED, reason="Written.")
+    monkeypatch.setitem(claims(), claim.name, claim)
+    assert "Written." in check_entry.entry(verdict(), "x")
+    other = check_entry.entry(verdict(outcome=NOT_DECIDED), "x")
+    assert "Written." not in other
+    assert "what the printed spread resolves" in other
+
+
+def test_one_measurement_that_meets_several_numbers_says_so():
+    names = ["kiwaki-t1-cd120-varopt-ess", "kiwaki-t1-cd120-linear-ess"]
+    found = {n: (verdict(name=n, source="Kiwaki", place="table 1", ours="1"), "x") for n in names}
+    assert check_page._met_together(found) == {names[0]: [names[1]], names[1]: [names[0]]}
+
+
+def test_the_page_counts_what_it_shows():
+    pages = notes_page.chapters(BOOK)
+    every = {v.name: (v, path.stem) for path in pages for v in notes_page.verdicts_in(path)}
+    text = check_page.page(every)
+    assert text.count('class="v-entry') == len(every) == len(claims())
+    assert text.count('class="v-cell') == len(CELLS)
+    training = sum(v.outcome == NOT_DECIDED and "one training" in v.note for v, _ in every.values())
+    assert f"{training} because one training stands for many" in text
+
+
+def test_the_readme_counts_the_verdicts_of_now():
+    text = readme_table.README.read_text(encoding="utf-8")
+    assert text == readme_table.filled(text), "run `python book/_ext/readme_table.py`"
+
+
+# ---------------------------------------------------------------- frame and figures
+
+
+def test_an_audit_page_is_of_check_and_a_part_that_joins_is_of_the_one_before():
+    doors = frame.doors_of_pages(REPOSITORY / "_toc.yml")
+    assert doors["book/ais"] == "Learn"
+    assert doors["book/ais_audit"] == "Check"
+    assert doors["book/glossary"] == "Learn"
+    assert {door for door, _ in frame.DOORS} == set(doors.values())
+
+
+def test_two_viewports_become_one():
+    two = 'a<meta name="viewport" content="x">b<meta name="viewport" content="y">c'
+    made, changed = frame.one_viewport(two, None)
+    assert changed == 1
+    assert made.count("viewport") == 1
+    assert frame.one_viewport(made, None) == (made, 0)
+
+
+def test_an_inlined_figure_has_its_own_ids_and_the_themes_colours():
+    svg = (
+        '<?xml version="1.0"?><svg viewBox="0 0 2 2" width="2"><metadata>x</metadata>'
+        '<style type="text/css">*{stroke-linejoin: round}</style><path id="p" '
+        'style="stroke: #0b5394"/><use xlink:href="#p" clip-path="url(#c)"/></svg>'
+    )
+    made = figures.inline(svg, "wide", "A line.", "f1-")
+    assert "stroke: var(--fig-blue)" in made
+    assert 'id="f1-p"' in made
+    assert 'xlink:href="#f1-p"' in made
+    assert "url(#f1-c)" in made
+    assert "<style" not in made
+    assert 'aria-label="A line."' in made
+
+
+# ---------------------------------------------------------------- heads
+
+
+def document(*parts):
+    made = new_document("page")
+    made += parts
+    return made
+
+
+def test_a_description_is_whole_sentences_of_the_first_paragraph():
+    words = "This is a sentence of some length, with an end. " * 6
+    made = heads.description(document(nodes.paragraph("", "Short."), nodes.paragraph("", words)))
+    assert made == ("This is a sentence of some length, with an end. " * 4).strip()
+    cut = heads.description(document(nodes.paragraph("", "word " * 100)))
+    assert len(cut) <= heads.LONGEST + 2
+    assert cut.endswith("word …")
+
+
+def test_minutes_are_of_text_and_not_of_code():
+    text, code = nodes.paragraph("", "word " * 600), nodes.literal_block("", "code " * 900)
+    assert heads.minutes(document(text, code)) == 3
+    assert heads.minutes(document(code)) == 1
+
+
+# ---------------------------------------------------------------- models
+
+
+def test_every_model_has_a_row_and_images_have_dreams(tmp_path):
+    page = models_page.page()
+    for info in datasets.list_rbms():
+        (row,) = re.findall(rf'(?s)<section class="model" id="{info.name}">.*?</section>', page)
+        assert f"{info.n_visible:,} × {info.n_hidden:,} units" in row
+        assert ("dreams" in row) == (info.n_visible == 784)
+    models_page.draw(tmp_path)
+    assert len(list(tmp_path.glob("*.png"))) == page.count('class="dreams"') > 10
+
+
+def test_names_of_models_become_links_but_not_in_titles_or_links():
+    text = nodes.paragraph("", "", nodes.literal("", "h20"), nodes.literal("", "h21"))
+    title = nodes.title("", "", nodes.literal("", "h20"))
+    link = nodes.paragraph("", "", nodes.reference("", "", nodes.literal("", "h20")))
+    made = document(nodes.section("", title, text, link))
+    app = SimpleNamespace(
+        builder=SimpleNamespace(get_relative_uri=lambda here, there: "models.html")
+    )
+    models_page.link_names(app, made, "book/ais")
+    found = [node["refuri"] for node in made.findall(nodes.reference) if "refuri" in node]
+    assert found == ["models.html#h20"]

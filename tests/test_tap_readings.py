@@ -1,0 +1,91 @@
+"""`rbmbook.tap_readings`: calls of the printed program, split, shown and judged, by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rbmbook import tap_readings
+from rbmbook.tap_readings import READINGS, Readings
+
+
+def calls(values, name="h100", order=3, reading=READINGS[0], **more):
+    update, begin, tolerance = reading
+    settings = {"model": name, "order": order, "update": update, "begin": begin,
+                "tolerance": tolerance, "n_updates": 1000, "ended": 2, "cycle": 2,
+                "cycle_low": 335.7382, "cycle_high": 335.8569, "final": 449.1}  # fmt: skip
+    seeds = {"seed": 2014 + np.arange(len(values)), "log_z": np.asarray(values, float)}
+    return pd.DataFrame(seeds | settings | more)
+
+
+def test_a_split_of_twenty_calls():
+    found = tap_readings.split_nearest(calls([0, 0]), 335.7857)
+    assert found.upper == 8
+    assert round(found.mean, 4) == 335.7857
+    assert found.variance == pytest.approx(0.1187**2 * 0.24 * 20 / 19)
+    assert tap_readings.split_nearest(calls([0]), 400).upper == 20
+
+
+def test_calls_that_are_alike_have_an_exact_mean():
+    assert tap_readings.mean_of_calls([2.0, 2.0]).std_error == 0
+    assert tap_readings.mean_of_calls([1.0, 3.0])[:2] == (2, 1)
+    assert tap_readings.spread_of(pd.Series([1.0, 3.0])) == 2
+
+
+def test_calls_of_a_reading():
+    """Twenty of them: more seeds, and shorter runs, are for other tables."""
+    synchronous = calls([9.0], reading=("synchronous", "visible", 0.001))
+    short = calls([8.0], n_updates=5)
+    table = pd.concat([calls(range(40)), synchronous, short])
+    found = Readings(table, ["h100"])
+    assert list(found.calls("h100", 3)["log_z"]) == list(range(20))
+    assert list(found.calls("h100", 3, READINGS[-1])["log_z"]) == [9]
+    sets = found.sets_of_twenty(table, "h100", 3)
+    assert sets == pytest.approx([35.0, 35.0])
+
+
+def test_a_star_marks_what_fits_both_numbers():
+    found = Readings(calls([0.0]), ["h100"])
+    low, high = 335.7382, 335.8569
+    fits = pd.Series([low] * 12 + [high] * 8)
+    assert found.cell(fits, "h100", 3) == "335.79 (4e-03) *"
+    assert found.cell(fits, "h100", 2) == "335.79 (4e-03)"  # the variance of TAP2 is another
+    assert found.cell(fits + 1, "h100", 3) == "336.79 (4e-03)"
+    assert found.cell(pd.Series([1.0, 1.0]), "h100", 3) == "1.00 (0)"
+    assert found.cell(pd.Series([1.0, np.nan]), "h100", 3) == "no cycle"
+    assert found.printed(3) == {"reading": "TAP3, the report", "h100": "335.7857 (0.0036)"}
+
+
+def test_every_end_of_a_reading_is_a_row():
+    table = pd.concat([calls([1.0, 1.0], reading=reading) for reading in READINGS[:2]])
+    found = Readings(table, ["h100"])
+    rows = found.ends(3, READINGS[0])
+    assert [row["reading"].split(", ")[-1] for row in rows] == [
+        "ends at 0.001", "1,000 updates", "middle of cycle",
+    ]  # fmt: skip
+    assert rows[1]["h100"] == "449.10 (0)"
+    assert len(found.ends(3, READINGS[1])) == 1
+
+
+def test_verdicts_on_the_cycle_need_all_digits():
+    found = Readings(pd.concat([calls([0.0] * 20), calls([0.0] * 20, order=2)]), ["h100"])
+    assert found.value_verdict("h100").outcome == "reproduced"
+    assert found.variance_verdict("h100", 3, {}).outcome == "reproduced"
+    printed = found.variances["TAP2", "h100"]
+    sets = {"smallest": printed / 30, "nearest": printed}
+    assert found.variance_verdict("h100", 2, sets).outcome == "depends on what is not stated"
+
+
+def test_verdicts_on_other_models():
+    alike = Readings(calls([207.2] * 20, "h10"), ["h10"])
+    assert alike.variance_verdict("h10", 3, {}).outcome == "contradicted"
+    assert "variance 0" in alike.variance_verdict("h10", 3, {}).ours
+    assert alike.value_shown("h10") == "207.2000"
+    endless = Readings(calls([1.0, 2.0], "h10", ended=0), ["h10"])
+    assert endless.variance_verdict("h10", 3, {}).ours == "no call ends"
+    normal = Readings(calls(207.2 + 0.01 * np.cos(np.arange(20)), "h10"), ["h10"])
+    assert normal.value_verdict("h10").outcome == "reproduced"
+    verdict = normal.variance_verdict("h10", 3, {})
+    row = normal.as_printed("h10", 3, verdict)
+    assert (row["ended by"], row["cycle"], row["verdict on variance"]) == (
+        "equal changes", 2, verdict,
+    )  # fmt: skip

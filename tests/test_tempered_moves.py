@@ -1,0 +1,53 @@
+"""Tempered moves and rules of integration on two Gaussians, with values by hand."""
+
+import numpy as np
+import pytest
+
+import rbmlib as rl
+from rbmbook.tempered_moves import acceptance, p_of_uniform, round_trips
+from rbmbook.testsystems import tempered_log_z
+from rbmbook.ti_rules import rule_errors, slopes
+
+MIXTURE = rl.testsystems.two_gaussians()
+BETAS = rl.schedules.linear(10) ** 2
+
+
+def small_path(step: float) -> rl.DensityPath:
+    path = rl.DensityPath(MIXTURE, base_variance=30.0, n_leapfrog=1, jitter=0.0)
+    return path.with_steps(step)
+
+
+def test_tiny_steps_are_accepted_and_huge_ones_are_not():
+    found = acceptance(small_path(1e-4), BETAS, 5, 3, 0)
+    assert found.shape == (5, 11)
+    assert found.min() > 0.999
+    assert acceptance(small_path(20.0), BETAS, 5, 3, 0)[:, -1].max() < 1e-6
+
+
+def test_chains_that_do_not_move_make_no_round_trip():
+    truth = tempered_log_z(MIXTURE, 30.0, BETAS)
+    stuck = round_trips(small_path(1e-6), BETAS, truth, 4, 200, 0)
+    assert stuck.shape == (4,)
+    assert round_trips(small_path(0.8), BETAS, truth, 50, 500, 0).mean() > stuck.mean()
+
+
+def test_draws_of_the_mixture_are_uniform_and_others_are_not():
+    x = MIXTURE.sample(20_000, rng=0)
+    assert p_of_uniform(MIXTURE, x) > 1e-3
+    assert p_of_uniform(MIXTURE, x + 0.3) < 1e-10
+
+
+def test_slopes_of_a_gaussian_integral():
+    mean, variance = slopes(MIXTURE, 30.0, np.array([0.0]))
+    x = np.random.default_rng(0).normal(0, np.sqrt(30), (400_000, 10))
+    base = -(x**2).sum(axis=1) / 60 - 5 * np.log(60 * np.pi)
+    delta = MIXTURE.log_density(x) - base
+    assert mean[0] == pytest.approx(delta.mean(), abs=4 * delta.std() / np.sqrt(len(x)))
+    assert variance[0] == pytest.approx(delta.var(), rel=0.05)
+
+
+def test_errors_of_rules_fall_with_the_power_of_the_rule():
+    coarse, fine = (rule_errors(MIXTURE, 30.0, rl.schedules.linear(k) ** 2) for k in (100, 200))
+    assert coarse.riemann / fine.riemann == pytest.approx(2, rel=0.1)
+    assert coarse.trapezoid / fine.trapezoid == pytest.approx(4, rel=0.1)
+    assert abs(fine.corrected) < abs(fine.trapezoid) / 10
