@@ -222,14 +222,19 @@ def test_the_error_of_the_rule_on_three_betas():
 
 
 def test_influences_are_what_a_little_more_weight_of_a_chain_does():
-    """Of means and variances of the slope: n times their change by the share of its weight."""
-    sums = np.random.default_rng(0).uniform(0.5, 2, (6, 3, 4))
-    slopes = Slopes(sums)
+    """Of means and variances of the slope: n times their change by the share of its weight.
+
+    At a beta without states too, where both are interpolated by beta.
+    """
+    sums, betas = np.random.default_rng(0).uniform(0.5, 2, (6, 3, 5)), [0.0, 0.1, 0.2, 0.7, 1.0]
+    sums[..., 2], betas = 0, np.array(betas)
+    slopes = Slopes(sums, betas)
+    assert slopes.mean[2] == pytest.approx((5 * slopes.mean[1] + slopes.mean[3]) / 6)
     variance, of_variances = slopes.variances()
     for chain in range(6):
         more = sums.copy()
         more[chain] *= 1 + 1e-6
-        new = Slopes(more)
+        new = Slopes(more, betas)
         new_variance, _ = new.variances()
         found = slopes.of_means[chain]
         np.testing.assert_allclose(found, 6e6 * (new.mean - slopes.mean), rtol=1e-4)

@@ -93,7 +93,7 @@ def ti(
 def _integrated(sample, rule: str, rao_blackwell: bool, skip: int, about: dict) -> Estimate:
     """The quadrature of the mean slopes, what each chain moves it by, and the rule's own error."""
     betas, sums = sample.betas, (sample.mixed if rao_blackwell else sample.visited)[skip:]
-    slopes = Slopes(sums.sum(axis=0))
+    slopes = Slopes(sums.sum(axis=0), betas)
     weights = quadrature(betas, "trapezoid" if rule == "corrected" else rule)
     value, chains = weights @ slopes.mean, slopes.of_means @ weights
     variance, of_variances = slopes.variances() if sample.conditional == "joint" else (None, None)
@@ -125,22 +125,22 @@ class Slopes:
     """Mean slope at each beta (K,), and the influence of each chain on it (n_chains, K).
 
     From ``sums`` (n_chains, 3, K). Of a ratio of sums the influence is
-    ``(s_1 - mean s_0) / mean of s_0``. Betas without states are interpolated.
+    ``(s_1 - mean s_0) / mean of s_0``. At betas without states both are interpolated.
     """
 
-    def __init__(self, sums):
-        self.sums, self.total = sums, sums.sum(axis=0)
-        self.full = self.total[0] > 0
-        if not self.full.any():
+    def __init__(self, sums, betas):
+        full = sums[:, 0].sum(axis=0) > 0
+        if not full.any():
             raise ValueError("source holds no state: expected at least one sweep")
-        self.n_empty = int((~self.full).sum())
+        self.sums, self.n_empty = sums[..., full], int((~full).sum())
+        rows = np.eye(betas.size - self.n_empty)
+        self.between = np.array([np.interp(betas, betas[full], row) for row in rows])
         self.mean, self.of_means = self._moment(1)
 
     def _moment(self, power):
-        full, total, sums = self.full, self.total, self.sums
-        k, size = np.arange(full.size), np.where(full, total[0], 1.0) / len(sums)
-        mean = np.interp(k, k[full], total[power, full] / total[0, full])
-        return mean, np.where(full, sums[:, power] - mean * sums[:, 0], 0.0) / size
+        sums, total = self.sums, self.sums.sum(axis=0)
+        mean, size = total[power] / total[0], total[0] / len(sums)
+        return mean @ self.between, (sums[:, power] - mean * sums[:, 0]) / size @ self.between
 
     def variances(self):
         """Variance of the slope at each beta, and the influence of each chain on it."""
