@@ -146,6 +146,18 @@ def test_a_strip_is_drawn_to_scale():
     assert f'x="{left + (right - left) / 4:.1f}" y="4" width="{(right - left) / 2:.1f}"' in made
 
 
+def test_every_verdict_has_a_reason_that_was_written_for_it():
+    pages = notes_page.chapters(BOOK)
+    outcomes = {v.name: v.outcome for path in pages for v in notes_page.verdicts_in(path)}
+    stale = [c.name for c in claims().values() if c.outcome != outcomes[c.name]]
+    assert not stale, "the verdict is another: write its reason anew in claims.csv"
+    for claim in claims().values():
+        assert 5 < len(claim.reason.split()) < 60, claim.name
+        assert claim.reason.endswith("."), claim.name
+        assert claim.effect, claim.name
+    assert len({c.reason for c in claims().values()}) == len(claims())
+
+
 def test_a_reason_of_another_outcome_is_not_shown(monkeypatch):
     claim = claims()["wang-ais-h20-logz"]._replace(outcome=CONTRADICTED, reason="Written.")
     monkeypatch.setitem(claims(), claim.name, claim)
