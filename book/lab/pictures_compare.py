@@ -1,4 +1,4 @@
-"""The figures of chapter compare: the race, questions to an estimator, ladders, phases."""
+"""The figures of chapter compare: the race, ladders, phases."""
 
 from __future__ import annotations
 
@@ -8,24 +8,6 @@ from . import ranking
 from .plots import METHOD_COLOURS, method
 
 LOOKS = {"AIS, linear": "linear", "TAP1": "mean field"}  # methods with the look of another name
-ASK, DO = "#e8eef7", "#e7f2e8"  # grounds of the boxes
-QUESTIONS = (  # asked, the answer that ends it, what to do then
-    ("20 units or fewer in the smaller layer?", "yes", "rl.exact: add up, no error"),
-    ("Are a few nats of error acceptable?", "yes", "rl.tap: a second, no error bar"),
-    (
-        "rl.bar from the base rate,\nat least 200 chains: is it flagged?", "no",
-        "a second base agrees? done\n(rl.log_z does it all)",
-    ),
-    (
-        "Ten times the steps:\nstill few ancestors, low ESS?", "no",
-        "done, with the check\nby a second base",
-    ),
-    (
-        "rl.rts or rl.nrpt: round trips\nin both halves of the run?", "yes",
-        "done, with the check by\nrl.find_modes (rl.log_z)",
-    ),
-)  # fmt: skip
-AT_LAST = "give a bracket (rl.ais, rl.reverse_ais),\nnot a number"
 
 
 def look(name: str, **more) -> dict:
@@ -59,32 +41,6 @@ def race(table, models):
     handles = [shown[m] for m in order]
     figure.legend(handles, order, loc="outside lower center", ncols=6, fontsize=8)
     return axes
-
-
-def tree(questions=QUESTIONS, at_last=AT_LAST):
-    """Questions one below the other, each with the answer that ends the search."""
-    _, ax = plt.subplots(figsize=(5.2, 8.2))
-    for k, (question, word, answer) in enumerate(questions):
-        y = -2.0 * k
-        _box(ax, 0.0, y, question, ASK)
-        _box(ax, 0.42, y - 0.95, answer, DO)
-        _arrow(ax, (0.26, y - 0.3), (0.42, y - 0.95), word, "angle,angleA=-90,angleB=180")
-        _arrow(ax, (0.05, y - 0.3), (0.05, y - 1.75), {"yes": "no", "no": "yes"}[word])
-    _box(ax, 0.0, -2.0 * len(questions), at_last, DO)
-    ax.set(xlim=(-0.04, 1.12), ylim=(-2.0 * len(questions) - 0.5, 0.4))
-    ax.axis("off")
-    return ax
-
-
-def _box(ax, x, y, words, colour):
-    pad = {"boxstyle": "round,pad=0.4", "fc": colour, "ec": "#5f6368"}
-    ax.text(x, y, words, va="center", fontsize=10.5, bbox=pad)
-
-
-def _arrow(ax, start, end, word, bend="arc3"):
-    style = {"arrowstyle": "->", "connectionstyle": bend, "shrinkB": 6}
-    ax.annotate("", end, start, arrowprops=style)
-    ax.text(start[0] + 0.03, (start[1] + end[1]) / 2 - 0.05, word, fontsize=10)
 
 
 def refused_swaps(runs: dict):

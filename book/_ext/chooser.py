@@ -1,0 +1,119 @@
+"""Which estimator: questions and ends of `chooser.yml`, whole on one page and in brief on another.
+
+Without a script the questions are one table: have, use, why, with the code. `chooser.js` asks
+them one at a time; it takes every text from the table.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import yaml
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+BOOK = Path(__file__).parent.parent
+LIST = BOOK / "chooser.yml"
+WHOLE, BRIEF = "<!-- the chooser -->", "<!-- the chooser, in brief -->"
+BRIEFLY = ("size", "want", "data", "doubt")  # what is asked of an RBM
+
+
+@cache
+def chooser() -> dict:
+    return yaml.safe_load(LIST.read_text(encoding="utf-8"))
+
+
+def page() -> str:
+    """HTML: a body of the table for each question, in the order of the list."""
+    numbers = {name: number for number, name in enumerate(chooser()["questions"], start=1)}
+    bodies = "\n".join(_question(name, numbers) for name in numbers)
+    return (
+        f'```{{raw}} html\n<div class="chooser" data-first="{chooser()["first"]}">\n'
+        "<table>\n<thead><tr><th>You have</th><th>Use</th><th>Why</th></tr></thead>\n"
+        f"{bodies}\n</table>\n"
+        '<button type="button" class="pill ch-all" aria-pressed="false" hidden>'
+        "All answers at once</button>\n</div>\n"
+        '<script src="../_static/chooser.js" defer></script>\n```'
+    )
+
+
+def brief() -> str:
+    """Markdown: a line a question, with what each answer leads to; one that asks on is left out."""
+    lines = []
+    for name in BRIEFLY:
+        question = chooser()["questions"][name]
+        ends = [(a["says"], chooser()["ends"].get(a["to"])) for a in question["answers"]]
+        said = "; ".join(f"{says} → {_small(end['use'])}" for says, end in ends if end)
+        lines.append(f"* **{question['asks']}** {said}.")
+    return "\n".join(lines)
+
+
+def filled(source: str, is_notebook: bool = False) -> str:
+    """A page with its marks filled; a notebook is JSON, and its texts are strings of that."""
+    for mark, made in ((WHOLE, page), (BRIEF, brief)):
+        if mark in source:
+            text = json.dumps(made())[1:-1] if is_notebook else made()
+            source = source.replace(mark, text)
+    return source
+
+
+def _question(name: str, numbers: dict[str, int]) -> str:
+    question = chooser()["questions"][name]
+    rows = "\n".join(_answer(answer, numbers) for answer in question["answers"])
+    return (
+        f'<tbody id="choose-{name}"><tr class="ch-asks"><th colspan="3" scope="rowgroup">'
+        f"<span>{numbers[name]}.</span> {_inline(question['asks'])}</th></tr>\n{rows}</tbody>"
+    )
+
+
+def _answer(answer: dict, numbers: dict[str, int]) -> str:
+    says, to = _inline(answer["says"]), answer["to"]
+    if to in numbers:
+        return (
+            f'<tr data-to="{to}"><th scope="row">{says}</th><td colspan="2">'
+            f'<a href="#choose-{to}">Question {numbers[to]}</a></td></tr>'
+        )
+    end = chooser()["ends"][to]
+    address = f"{end['lesson']}.html" + (f"#{end['place']}" if "place" in end else "")
+    link = f'<a href="{address}">{html.escape(title(end["lesson"]))}</a>'
+    return (
+        f'<tr id="choose-{to}"><th scope="row" rowspan="2">{says}</th>'
+        f'<td><p class="ch-use">{_inline(end["use"])}</p></td>'
+        f'<td><p class="ch-why">{_inline(end["why"])} {link}</p></td></tr>\n'
+        f'<tr><td colspan="2"><div class="ch-code">{_code(end["code"])}</div></td></tr>'
+    )
+
+
+@cache
+def title(page: str) -> str:
+    """The first heading of a notebook of the book."""
+    cells = json.loads((BOOK / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]
+    return "".join(cells[0]["source"]).splitlines()[0].removeprefix("# ")
+
+
+def _code(text: str) -> str:
+    made = highlight(text.rstrip(), PythonLexer(), HtmlFormatter(wrapcode=False))
+    return f'<div class="highlight-python notranslate">{made.strip()}</div>'
+
+
+def _inline(text: str) -> str:
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
+
+
+def _small(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def fill(app, docname, source) -> None:
+    if WHOLE in source[0] or BRIEF in source[0]:
+        app.env.note_dependency(str(LIST))
+        source[0] = filled(source[0], app.env.doc2path(docname).endswith(".ipynb"))
+
+
+def setup(app) -> None:
+    app.connect("source-read", fill)
