@@ -43,13 +43,14 @@ def page() -> str:
 
 
 def brief() -> str:
-    """Markdown: a line a question, with what each answer leads to; one that asks on is left out."""
+    """Markdown: the questions with what each answer ends in; one that asks on is left out."""
     lines = []
     for name in BRIEFLY:
         question = chooser()["questions"][name]
-        ends = [(a["says"], chooser()["ends"].get(a["to"])) for a in question["answers"]]
-        said = "; ".join(f"{says} → {_small(end['use'])}" for says, end in ends if end)
-        lines.append(f"* **{question['asks']}** {said}.")
+        lines.append(f"* {question['asks']}")
+        for answer in question["answers"]:
+            if end := chooser()["ends"].get(answer["to"]):
+                lines.append(f"  * **{answer['says']}:** {_small(end['use'])}.")
     return "\n".join(lines)
 
 
