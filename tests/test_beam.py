@@ -5,6 +5,7 @@ import pytest
 from helpers_models import hopfield_rbm
 
 import rbmlib as rl
+from rbmlib.search import opinion as opinions
 from rbmlib.search.beam import Beam, descents
 
 LAYERS = {
@@ -116,3 +117,17 @@ def test_the_same_seed_gives_the_same_bits():
 def test_layers_that_cannot_be_counted():
     with pytest.raises(ValueError, match="expected a layer whose states can be counted"):
         Beam(rl.testsystems.orthogonal_leaky_rbm(6, 3))
+
+
+@pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
+def test_a_check_takes_a_tenth_of_a_long_run_at_most(monkeypatch):
+    """In states: the sum still grows above the value, so that it is grown once more."""
+    model, looked, grow = rl.testsystems.random_rbm(200, 100, coupling=3.0, rng=0), [], Beam.grow
+    monkeypatch.setattr(Beam, "grow", lambda beam, n: looked.append(n) or grow(beam, n))
+    run = rl.Estimate("made", 0.0, 0.01, (-0.02, 0.02), n_chains=1000, n_sweeps=2000)
+    found = opinions.checked(rl.GeometricPath(model), run)
+    assert found.settings["second_opinion"]["verdict"] == "refuted"
+    sweep, unit, weight = opinions.RUN
+    work = 1000 * 2000 * (sweep + 300 * unit + 20_000 * weight)
+    share = sum(looked) * (opinions.LOOK + 200 * opinions.OF_LOOK) / work
+    assert 0.05 < share <= 0.1

@@ -11,7 +11,6 @@ import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath
 from rbmbook.hard_systems import union_rbm
 from rbmlib.search import opinion as opinions
-from rbmlib.search.beam import Beam
 
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
 
@@ -311,16 +310,3 @@ def test_a_thousand_units_a_layer():
     rbm = rl.BernoulliRBM(np.zeros((1030, 1030)), np.zeros(1030), np.zeros(1030))
     run = rl.ais(rl.GeometricPath(rbm), [0, 1], 10, rng=0)
     assert rl.check(rl.GeometricPath(rbm), replace(run, std_error=0.1)).converged
-
-
-def test_a_check_takes_a_tenth_of_a_long_run_at_most(monkeypatch):
-    """In states: the sum still grows above the value, so that it is grown once more."""
-    model, looked, grow = rl.testsystems.random_rbm(200, 100, coupling=3.0, rng=0), [], Beam.grow
-    monkeypatch.setattr(Beam, "grow", lambda beam, n: looked.append(n) or grow(beam, n))
-    run = made(0.0, n_chains=1000, n_sweeps=2000)
-    found = opinions.checked(rl.GeometricPath(model), run)
-    assert verdict(found) == "refuted"
-    sweep, unit, weight = opinions.RUN
-    work = 1000 * 2000 * (sweep + 300 * unit + 20_000 * weight)
-    share = sum(looked) * (opinions.LOOK + 200 * opinions.OF_LOOK) / work
-    assert 0.05 < share <= 0.1

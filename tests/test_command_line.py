@@ -108,7 +108,7 @@ def test_data_of_each_kind(saved, tmp_path, kind):
     bits = (grey > 8).astype(float)
     direct = rl.log_z(model, data=bits, n_steps=200, rng=0, enumerate_small=False)
     assert done["log_z"] == direct.log_z
-    assert done["settings"]["base"] == "base rate of data"
+    assert done["settings"]["base"] == direct.settings["base"]
 
 
 def test_json_is_one_object_and_equals_the_saved_estimate(saved, model, tmp_path):

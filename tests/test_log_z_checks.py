@@ -1,5 +1,8 @@
 """What three runs of `log_z` say of each other, from values that are given."""
 
+import itertools
+import re
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,8 +12,9 @@ from scipy import stats
 
 import rbmlib as rl
 from rbmlib.automatic import cover as covers
-from rbmlib.automatic.log_z import _seed
-from rbmlib.automatic.verdict import AIM, Round, needed, verdict
+from rbmlib.automatic.log_z import _seed, _warn_of
+from rbmlib.automatic.rounds import MAX_STEPS
+from rbmlib.automatic.verdict import AIM, Round, needed, rounded_up, verdict
 
 
 def run(log_z=10.0, std_error=0.01, converged=True):
@@ -120,8 +124,47 @@ def test_data_are_advised_where_none_were_given(given, advised, without_sum):
     with pytest.warns(rl.ConvergenceWarning, match="do not trust this value") as said:
         rl.log_z(model, n_steps=2, n_chains=20, rng=0, enumerate_small=False, **more)
     text = next(str(w.message) for w in said if "do not trust this value" in str(w.message))
-    assert "more steps than 2 (n_steps" in text
-    assert ("training data (data; --data)" in text) == advised
+    assert "Give it n_steps=" in text
+    assert ("training data: data=... (--data)" in text) == advised
+    assert ("another base" in text) == ("path" in given)
+
+
+def advised_steps(rbm, n_steps):
+    """What the warning of a run says to give, or None if it is trusted."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        trusted = rl.log_z(rbm, n_steps=n_steps, rng=0, enumerate_small=False).converged
+    texts = [str(w.message) for w in said]
+    return None if trusted else int(re.search(r"n_steps=(\d+) \(--steps", texts[-1])[1])
+
+
+def test_advice_that_is_followed_ends_in_trust(without_sum):
+    rbm, n_steps, asked = rl.load_rbm("cd1_20"), 4, []
+    while n_steps is not None and len(asked) < 6:
+        asked.append(n_steps)
+        n_steps = advised_steps(rbm, n_steps)
+    assert n_steps is None
+    assert 2 <= len(asked) <= 5
+    assert all(b >= 4 * a for a, b in itertools.pairwise(asked))
+
+
+def test_no_more_steps_are_advised_than_are_taken():
+    last = of_runs(backward=run(10.0, converged=False))._replace(n_steps=MAX_STEPS // 2)
+    with pytest.warns(
+        rl.ConvergenceWarning, match=r"Give it training data: data=\.\.\. \(--data\)$"
+    ):
+        _warn_of(last, None, can_have_data=True)
+    with pytest.warns(rl.ConvergenceWarning, match="Give it another base"):
+        _warn_of(last, None, can_have_data=False)
+    with pytest.warns(rl.ConvergenceWarning, match=r"Give it budget_seconds=40 \(--budget 40\)$"):
+        _warn_of(last, 10.0, can_have_data=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "up"), [(4000.0, 4000), (4001.0, 4100), (0.1234, 0.13), (9.95, 10), (1e7, 1e7)]
+)
+def test_numbers_that_are_advised_are_rounded_up(value, up):
+    assert rounded_up(value) == pytest.approx(up, rel=1e-12)
 
 
 def test_a_verdict_names_what_failed_and_nothing_else():

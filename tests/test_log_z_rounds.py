@@ -162,3 +162,38 @@ def test_the_bound_is_the_higher_of_two(found, monkeypatch, without_cover):
     bounds = rl.find_modes(rbm).lower_bound
     assert bounds.min() < bounds.max() < log_z
     assert runs.bound == max(found, bounds.max())
+
+
+def eight_clusters():
+    """A model of 100 x 16, trained on rows that are flips of eight patterns, and the rows."""
+    rng = np.random.default_rng(0)
+    rows = (rng.random((8, 100)) < 0.5)[rng.integers(8, size=2000)]
+    rows = (rows ^ (rng.random(rows.shape) < 0.05)).astype(float)
+    trained = rl.train(rows, 16, method="cd", n_updates=5000, rng=0, progress=False)
+    return trained.rbm, rows
+
+
+def test_data_are_one_base_among_others(without_sum):
+    """Their base rate leads to fewer effective chains here than a mean-field fit does."""
+    rbm, rows = eight_clusters()
+    exact = rl.exact(rbm).log_z
+    runs = [
+        rl.log_z(rbm, data=data, n_steps=1000, rng=1, enumerate_small=False)
+        for data in (None, rows)
+    ]
+    alone, given = runs
+    assert given.settings["base"] == alone.settings["base"] == "mean field"
+    assert given.ess > 0.8 * alone.ess
+    assert given.std_error < 1.3 * alone.std_error
+    assert all(run.converged and abs(run.log_z - exact) < 4 * run.std_error for run in runs)
+
+
+def test_the_second_base_is_another_than_the_first():
+    """Images lead to the one model better, a mean-field fit to the other, by four nats or more."""
+    data = rl.datasets.load_mnist().train
+    for name, of_data in (("pcd_200", True), ("pcd_20", False)):
+        runs = rounds.Runs(rl.load_rbm(name), data, rl.base_rate(data), 0)
+        first, second = (path.models[0].visible.bias for path in runs.cover.parts[0].paths)
+        assert runs.of_data == of_data
+        assert np.array_equal(first, rl.base_rate(data)) == of_data
+        assert not np.array_equal(first, second)

@@ -51,21 +51,20 @@ WITHIN = 15.0  # nats below the heaviest mode, at most
 
 
 def first_base(rbm, candidates, modes, source) -> np.ndarray:
-    """Visible biases: the first of the ``candidates``, or one that is better.
+    """Visible biases: the best of the ``candidates``, or rates of the modes if these are better.
 
-    Another of them, or rates of the modes, the heavier with more weight. The mean of the
-    log-weights of a short pilot decides, a lower bound on log Z in expectation whatever the base,
-    so that the higher is the better one. It needs no chain of great weight.
+    Of modes, the heavier have more weight. The mean of the log-weights of a short pilot decides, a
+    lower bound on log Z in expectation whatever the base, so that the higher is the better one. It
+    needs no chain of great weight.
     """
     weights = np.exp((modes.log_z - modes.log_z[0]) / TEMPERATURE)
     of_modes = rounded(smoothed(weights @ modes.visible / weights.sum(), SMOOTHING))
-    candidates = [*candidates, of_modes]
-    paths = [GeometricPath(rbm, bias) for bias in candidates]
+    paths = [GeometricPath(rbm, bias) for bias in (*candidates, of_modes)]
     logs = [_pilot(path, FIRST_CHAINS, FIRST_STEPS, source)[1] for path in paths]
     means, errors = zip(*map(_mean, logs), strict=True)
-    best = int(np.argmax(means))
-    surely = SURE * math.hypot(errors[0], errors[best])
-    return candidates[best if means[best] - means[0] > max(BETTER, surely) else 0]
+    best = int(np.argmax(means[:-1]))
+    surely = SURE * math.hypot(errors[-1], errors[best])
+    return of_modes if means[-1] - means[best] > max(BETTER, surely) else candidates[best]
 
 
 class Part(NamedTuple):

@@ -28,8 +28,8 @@ from ..models.layers import Spins
 from ..models.rbm import RBM
 from ..paths import Path, base_rate
 from ..results import Estimate, warn
-from .rounds import MAX_STEPS, N_CHAINS, Runs, rounds
-from .verdict import Round, verdict
+from .rounds import GROWTH, MAX_STEPS, N_CHAINS, Runs, rounds
+from .verdict import Round, factor_needed, rounded_up, verdict
 
 EXACT_UNITS, MOST_EXACT_UNITS = 20, 26  # of a layer: enumerated, and if the budget allows
 STATE, OF_UNIT = 2e-8, 4e-10  # seconds of a state of a sum, and of each unit of the other layer
@@ -63,8 +63,9 @@ def log_z(
         them: there is one base then, no modes are sought, and the best verdict is "wider than it
         looks".
     data : array (n_samples, n_visible), optional
-        Training data in [0, 1] (of Spins in [-1, 1]) for the base; without it, and where a pilot
-        finds it better by two nats, a mean-field fit serves. A path brings its own base.
+        Training data in [0, 1] (of Spins in [-1, 1]): their base rate is one base to begin at, a
+        mean-field fit another; a pilot chooses, and settings["base"] names its choice. A path
+        brings its own base.
     budget_seconds : float, optional
         Processor seconds, 10 by default: of work that is counted from sizes, so that the same
         seed gives the same rounds on every machine; aimed at, not guaranteed. Rounds of 250, 1,000,
@@ -134,7 +135,7 @@ def log_z(
         _warn_of(last, budget, can_have_data=not is_path and data is None)
     settings = {
         "rng": seed,
-        "base": "of the path" if is_path else "mean field" if data is None else "base rate of data",
+        "base": "of the path" if is_path else "base rate of data" if runs.of_data else "mean field",
         "budget_seconds": budget,
         "earlier_rounds": [earlier.n_steps for earlier in ran[:-1]],
         "verdict": verdict(last, data is not None),
@@ -264,11 +265,17 @@ def _seed(rng) -> int:
 
 
 def _warn_of(last: Round, budget: float | None, can_have_data: bool) -> None:
-    """What failed, and what may help: nothing that was given already."""
-    if budget is None:
-        remedy = f"more steps than {last.n_steps:,} (n_steps; --steps)"
-    else:
-        remedy = f"more time than {budget:g} s (budget_seconds; --budget)"
+    """What failed, and what may help: nothing that was given already, or would be refused."""
+    factor, helps = max(float(GROWTH), factor_needed(last)), []
+    name, option, value, most = "n_steps", "--steps", float(last.n_steps), float(MAX_STEPS)
+    if budget is not None:
+        name, option, value, most = "budget_seconds", "--budget", budget, MAX_SECONDS
+    if factor * value <= most:
+        more = min(most, rounded_up(factor * value))
+        helps.append(f"{name}={more:.10g} ({option} {more:.10g})")
     if can_have_data:
-        remedy += ", or training data (data; --data)"
+        helps.append("training data: data=... (--data)")
+    if last.one_base:
+        helps.append("a path from another base")
+    remedy = ", or ".join(helps) or "another base: rl.GeometricPath(rbm, base)"
     warn(f"log_z: do not trust this value: failed: {last.failed}. Give it {remedy}")

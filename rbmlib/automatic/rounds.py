@@ -39,6 +39,7 @@ class Runs:
     def __init__(self, target, data, base, seed):
         self.seed, self.one_base = seed, isinstance(target, Path)
         self.each, self.seconds = sweep_seconds(target), 0.0  # of a sweep, and of what begins
+        self.of_data = False  # whether chains begin at the base rate of data
         if self.one_base:
             self.first, self.bound, self.beam = target, -math.inf, None
             self.cover = Cover.whole(target, target, N_CHAINS)
@@ -49,11 +50,11 @@ class Runs:
         """Bases, modes, and the parts that they make."""
         modes, source = find_modes(rbm, data), np.random.default_rng([self.seed, 0])
         fitted, broad = mean_field_biases(rbm, (SMOOTHING, BROAD))
-        if base is None:
-            base = first_base(rbm, [fitted], modes, source)
-        else:  # of data, unless they mislead
-            base, broad = first_base(rbm, [base, fitted], modes, source), fitted
-        self.first, second = GeometricPath(rbm, base), GeometricPath(rbm, broad)
+        candidates = [fitted] if base is None else [base, fitted]
+        first = first_base(rbm, candidates, modes, source)
+        self.of_data = first is base
+        other = fitted if self.of_data else broad  # where data are no better: as without them
+        self.first, second = GeometricPath(rbm, first), GeometricPath(rbm, other)
         self.beam = grown(rbm, modes, np.random.default_rng([self.seed, 0, 1]))
         self.bound = max(float(modes.lower_bound.max()), self.beam.log_sum)
         self.cover = cover(rbm, self.first, second, modes, N_CHAINS, source)

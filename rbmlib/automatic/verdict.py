@@ -189,24 +189,34 @@ def verdict(last: Round, has_data: bool) -> str:
     return f"trust: every check passed; {more}"
 
 
-def needed(last: Round) -> str:
-    """Steps of as many chains for +- 0.05, by the spread V of the log-weights.
+def factor_needed(last: Round) -> float:
+    """How many times the steps, of as many chains, +- 0.05 takes, by the spread V of log-weights.
 
     V falls as 1 / steps. Were log-weights normal it would be log(n / ESS), and the variance of
     both directions together V / 2 n.
     """
-    run = last.forward
     if last.passed:
-        factor = (last.std_error() / AIM) ** 2
-    else:
-        factor = math.log(run.n_chains / max(run.ess, 1.0)) / (2 * run.n_chains * AIM**2)
+        return (last.std_error() / AIM) ** 2
+    run = last.forward
+    return math.log(run.n_chains / max(run.ess, 1.0)) / (2 * run.n_chains * AIM**2)
+
+
+def rounded_up(value: float) -> float:
+    """To two digits and zeros, which are easy to repeat."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return math.ceil(value / unit - 1e-9) * unit
+
+
+def needed(last: Round) -> str:
+    """The steps that +- 0.05 takes."""
+    factor = factor_needed(last)
     if last.passed and factor <= 1:
         return f"{last.n_steps:,} steps are enough for ± 0.05"
     steps = last.n_steps * max(factor, 1.0)
     if not steps < MOST:
         return "no number of steps is in sight for ± 0.05"
     unit = 10 ** max(0, int(math.log10(steps)) - 1)
-    least = "at least " if run.ess < MINIMUM_ESS else ""
+    least = "at least " if last.forward.ess < MINIMUM_ESS else ""
     return (
         f"± 0.05 takes {least}{math.ceil(steps / unit) * unit:,.0f} steps, "
         f"{steps / last.n_steps:,.1f} times as many"

@@ -47,7 +47,7 @@ MARGIN, ROUNDING = 1e-6, 1e-12  # nats above an interval that refute it; and of 
 NEAR = 1e-3  # nats that a sum may lie below the interval of a run with which it agrees
 AGREES = 0.9  # share of Z that a sum, or lower end, holds
 FEWEST = 30  # effective chains of a value that masses confirm: they are too low if modes are missed
-REMEDY = "another base, more temperatures, or rl.log_z, which seeks modes"
+REMEDY = "another base, more temperatures, or rl.log_z(rbm), which seeks modes"
 
 
 class Opinion(NamedTuple):
