@@ -23,8 +23,6 @@ HOSTILE = {
     "a product of lists": "grids:\n  - {model: pcd_20, seed: " + RANGE % 2000
     + ", n_chains: " + RANGE % 2000 + ", n_temperatures: 20}\n",
     "a count beyond numbers": f"grids:\n  - {GRID % (RANGE % 10**30)}\n",
-    "deep nesting": "grids: " + "[" * 50_000 + "]" * 50_000 + "\n",
-    "deep mappings": "grids: [" + "{a: " * 20_000 + "1" + "}" * 20_000 + "]\n",
     "an alias of aliases": BOMB + "\ngrids: [{model: *h}]\n",
     "an alias in a value": BOMB + "\ngrids: [{model: pcd_20, n_temperatures: *h, seed: 0}]\n",
     "a long value": "grids:\n  - {model: pcd_20, n_temperatures: " + "x" * 10**6 + ", seed: 0}\n",
@@ -44,8 +42,6 @@ HOSTILE = {
     "a date": "grids:\n  - {model: 2026-01-01, n_temperatures: 20, seed: 0}\n",
     "infinity": "grids:\n  - {model: pcd_20, n_temperatures: .inf, seed: 0}\n",
     "not a number": "grids:\n  - {model: pcd_20, n_temperatures: .nan, seed: 0}\n",
-    "large": "grids:\n  - {model: pcd_20, n_temperatures: 20, seed: 0}\nabout: "
-    + "x" * 10**7,
 }  # fmt: skip
 
 
@@ -67,7 +63,7 @@ def test_a_hostile_declaration_is_refused_at_once(tmp_path, monkeypatch, name):
 
 def test_the_command_line_says_it_in_one_line(tmp_path, capsys):
     source = tmp_path / "hostile.yaml"
-    for name in ("one grid of ten million", "deep nesting", "a function"):
+    for name in ("one grid of ten million", "a function"):
         source.write_text(HOSTILE[name])
         assert main(["run", str(source)]) == 2
         error = capsys.readouterr().err
@@ -83,26 +79,11 @@ def test_a_file_of_another_kind_is_named(tmp_path, capsys, words):
     assert said.startswith("error: model.npz: it is no text: expected a YAML file with the keys")
 
 
-def test_aliases_write_nothing_long(tmp_path, capsys):
-    """400 bytes once wrote 290 MB; said in a line, in a dry run and in an override too."""
-    source = tmp_path / "hostile.yaml"
-    source.write_text(HOSTILE["an alias in a value"])
-    for words in ([], ["--dry-run"]):
-        assert main(["run", str(source), *words]) == 2
-        error = capsys.readouterr().err
-        assert "the alias *" in error
-        assert len(error) < 500
-    source.write_text(f"grids:\n  - {GRID % 0}\n")
-    given = f"n_chains={{a: &a {['x'] * 9}, b: *a}}"
-    assert main(["run", str(source), "--set", given, "--folder", str(tmp_path / "o")]) == 2
-    assert "the alias *a" in capsys.readouterr().err
-
-
 def test_overrides_are_counted_too(tmp_path):
     source = tmp_path / "hostile.yaml"
     source.write_text(f"grids:\n  - {GRID % 0}\n")
     given = {"seed": {"first": 0, "count": 10**6}, "n_chains": {"first": 10, "count": 10}}
-    with pytest.raises(ValueError, match="more than 1,000,000 tasks"):
+    with pytest.raises(ValueError, match="expected 1 to 1,000,000"):
         book_sweep(source, overrides=given, folder=tmp_path)
 
 

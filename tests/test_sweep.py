@@ -1,21 +1,17 @@
 """Sweeps: tables, what is computed again, and what goes wrong before any work starts."""
 
 import json
-import socket
 import sys
 import threading
-from collections import namedtuple
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers_sweep import SMALL, TASKS, read, run, square
+from helpers_sweep import TASKS, read, run, square
 
 from rbmbook.__main__ import main
-from rbmbook.sweeps import ESTIMATES, Sweep, TaskKind, sweep
+from rbmbook.sweeps import Sweep, TaskKind
 from rbmbook.sweeps import engine as _engine
-from rbmbook.sweeps.store import StoreError
-from rbmbook.sweeps.sweep import _kind_and_size
 from rbmlib import context
 
 # results ------------------------------------------------------------------------------------
@@ -133,23 +129,6 @@ def test_table_of_an_unfinished_sweep_is_refused(tmp_path):
         Sweep([*TASKS, {"n": 9}], square, folder=tmp_path).to_csv()
 
 
-def test_time_is_judged_by_runs_of_the_same_kind(tmp_path):
-    made, _ = run([SMALL | {"seed": s} for s in range(3)], tmp_path, ESTIMATES)
-    assert made.expected_seconds() == (0, 0.0)
-    each = np.mean([r.provenance["seconds"] for r in made.records()])
-    larger = Sweep(
-        [SMALL | {"n_chains": 20, "seed": s} for s in (4, 5)], ESTIMATES, folder=tmp_path
-    )
-    assert larger.expected_seconds() == (2, pytest.approx(4 * each))
-    assert Sweep(
-        [SMALL | {"base": "own biases"}], ESTIMATES, folder=tmp_path
-    ).expected_seconds() == (1, None)
-    made.to_csv()
-    made.store.unlink()  # as in a fresh checkout: the table alone says how long
-    more = Sweep([SMALL | {"seed": s} for s in range(5)], ESTIMATES, folder=tmp_path)
-    assert more.expected_seconds() == (2, pytest.approx(2 * each, abs=0.01))
-
-
 # the table as the first source --------------------------------------------------------------
 
 
@@ -158,7 +137,7 @@ def test_what_lies_in_the_table_is_never_computed_again(tmp_path):
     made, _ = run(TASKS, tmp_path)
     before = made.to_csv().read_bytes(), made.table.provenance.read_bytes()
     made.store.unlink()
-    assert made.expected_seconds() == (0, 0.0)
+    assert made.todo() == []
     assert [row["square"] for row in made.rows()] == [1, 4, 9]
     again, summary = run(TASKS, tmp_path, fails)
     again.tasks, again.version = made.tasks, made.version
@@ -202,7 +181,7 @@ def test_a_row_that_is_not_of_the_task_is_computed(tmp_path, damage):
     else:
         last = {"a row is gone": "", "a setting": "5,9,1.7\n", "an error": "3,,\n"}[damage]
         made.table.results.write_text("".join(table.splitlines(True)[:-1]) + last)
-    assert made.expected_seconds()[0] == 1
+    assert len(made.todo()) == 1
     assert made.run(n_workers=0)[:3] == (3, 2, 1)
     assert made.to_csv().read_text() == table
 
@@ -214,7 +193,6 @@ def test_every_declaration_of_the_book_is_done_by_its_table(repository):
         made = book_sweep(
             repository / f"book/scales/{source}.yaml", check_models=False, store="/nowhere/s"
         )
-        assert made.expected_seconds() == (0, 0.0)
         table = read(made.table.results)
         assert made.todo() == []
         kept = made.table.records(made.tasks)
@@ -224,18 +202,7 @@ def test_every_declaration_of_the_book_is_done_by_its_table(repository):
 # what else may be missing -------------------------------------------------------------------
 
 
-def test_no_room_is_said_before_any_work(tmp_path, monkeypatch):
-    usage = namedtuple("usage", "total used free")(10**9, 10**9, 1000)
-    monkeypatch.setattr(sweep.shutil, "disk_usage", lambda path: usage)
-    monkeypatch.setattr(sweep, "connected", None)
-    with pytest.raises(StoreError, match="make room first"):
-        Sweep(TASKS, square, folder=tmp_path).run()
-    with pytest.raises(StoreError, match="no folder"):
-        Sweep(TASKS, square, folder=tmp_path / "gone").run()
-    assert not list(tmp_path.iterdir())
-
-
-def test_unreachable_scheduler_is_said(tmp_path, monkeypatch):
+def test_unreachable_scheduler_is_said(tmp_path):
     made = Sweep(TASKS, square, folder=tmp_path)
     with pytest.raises(RuntimeError, match=r"no Dask scheduler answers there.*start `dask sched"):
         made.run("tcp://127.0.0.1:9")
@@ -243,12 +210,6 @@ def test_unreachable_scheduler_is_said(tmp_path, monkeypatch):
         with pytest.raises(ValueError, match="expected the address of a Dask scheduler"):
             made.run(address)
     assert not list(tmp_path.iterdir())  # said before a store is made
-    monkeypatch.setattr(_engine, "CONNECT_SECONDS", 0.5)
-    with (
-        socket.create_server(("127.0.0.1", 0)) as other,  # listens, and says nothing
-        pytest.raises(RuntimeError, match="no Dask scheduler answers there"),
-    ):
-        made.run(f"tcp://127.0.0.1:{other.getsockname()[1]}")
 
 
 def test_workers_with_other_code_are_refused(tmp_path, monkeypatch):
@@ -283,20 +244,10 @@ def test_command_line(tmp_path, capsys):
     assert "3 were there" in out
 
 
-def test_tasks_of_a_kind_differ_in_size_and_seed_alone():
-    """The size is steps times chains, as far as a task has them."""
-    plain, other = {"model": "a", "n_chains": 10, "seed": 1}, {"model": "a", "seed": 2}
-    assert _kind_and_size(plain)[1] == 10
-    assert _kind_and_size(other | {"n_temperatures": 30})[1] == 30
-    assert _kind_and_size(plain | {"n_temperatures": 30})[1] == 300
-    assert _kind_and_size(plain)[0] == _kind_and_size(other)[0]
-    assert _kind_and_size(plain)[0] != _kind_and_size(plain | {"model": "b"})[0]
-
-
 @pytest.mark.parametrize(
     ("scheduler", "seconds", "words"),
-    [(None, 600, "no worker process has started after 600 s"),
-     ("tcp://here:1", 60, "scheduler tcp://here:1 has no worker after 60 s")],
+    [(None, 600, "no worker has come after 600 s$"),
+     ("tcp://here:1", 60, "after 60 s: start `dask worker tcp://here:1`")],
 )  # fmt: skip
 def test_own_workers_are_waited_for_longer(scheduler, seconds, words):
     class Client:
@@ -315,7 +266,7 @@ def test_own_workers_are_waited_for_longer(scheduler, seconds, words):
 def test_as_many_processes_as_cores_or_tasks(monkeypatch, n_workers, n_tasks, wanted):
     """Eight cores, two threads each."""
     monkeypatch.setattr("dask.system.CPU_COUNT", 8)
-    monkeypatch.setattr(_engine, "_kernel_threads", lambda: 2)
+    monkeypatch.setenv("RBMLIB_NUM_THREADS", "2")
     assert _engine._n_processes(n_workers, n_tasks) == wanted
 
 
@@ -328,4 +279,4 @@ def test_nothing_is_downloaded_for_what_lies_in_the_table(
     monkeypatch.setattr("rbmlib.datasets.named.fetch", None)  # which would
     source = str(repository / "book" / "scales" / "ais_bounds.yaml")
     assert main(["run", source, "--dry-run"]) == 0
-    assert capsys.readouterr().out == "ais_bounds: 24 tasks, 0 to do (none)\n"
+    assert capsys.readouterr().out == "ais_bounds: 24 tasks, 0 to do\n"

@@ -63,9 +63,9 @@ WRONG = {
     "no such base": (GRID % ", base: flat", "base is 'flat'"),
     "no such model": ("{model: h21, n_temperatures: 20, seed: 0}", "h21"),
     "no such file": ("{model: gone.npz, n_temperatures: 20, seed: 0}", "gone.npz"),
-    "another kind of model": (
+    "another size of model": (
         "{model: gaussian_cifar10, n_temperatures: 20, seed: 0}",
-        "it is a GaussianRBM, and the path 'geometric' is of Bernoulli RBMs",
+        "it has 3072 visible units, and the base 'base rate' is that of MNIST",
     ),
     "no enumeration": (
         "{model: gaussian_cifar10, estimator: exact}",

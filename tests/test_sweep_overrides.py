@@ -101,10 +101,6 @@ FAILING = {
         "180 visible units, and the base 'base rate' is that of MNIST.*data: FILE",
     ),
     "enumeration": ("{model: pcd_500, estimator: exact}", "too many units"),
-    "images": (
-        "{model: dna_cd1_500, estimator: tap, begin: images, seed: 0}",
-        "'begin: images' takes those of MNIST",
-    ),
     "test set": (
         "{model: dna_cd1_500, base: mean field, n_temperatures: 20, seed: 0, test_set: mnist}",
         "the test set 'mnist' 784 pixels",
@@ -128,11 +124,6 @@ def test_dry_run_lists_what_would_fail(tmp_path, capsys, grid, words):
     assert words.split(".*")[-1] in said
     assert main(["run", str(source), "--workers", "0"]) == 2  # nor does it begin
     assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
-
-
-def test_dry_run_looks_at_the_folder(source, capsys):
-    assert main(["run", str(source), "--dry-run", "--folder", str(source)]) == 2
-    assert "cannot write into" in capsys.readouterr().err
 
 
 def test_dry_run_downloads_nothing(tmp_path, capsys, monkeypatch):

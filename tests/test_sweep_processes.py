@@ -262,7 +262,6 @@ if __name__ == "__main__":
     ("in_the_environment", "in_the_settings", "there"),
     [
         (None, False, "none 1"),
-        ("65536", False, "none 1"),
         ("99999", False, "99999 1"),
         (None, True, "12345 1"),
     ],

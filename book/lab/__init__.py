@@ -2,7 +2,7 @@
 
 from rbmlib.numerics import ChainStream
 
-from . import ess_bisection, spectral  # noqa: F401  (which register their words)
+from . import spectral  # noqa: F401  (which registers its word)
 from .datasheet import datasheet, known_log_z
 from .live import LiveModel, live_model
 from .parameters import (

@@ -51,35 +51,22 @@ def _run(options) -> int:
         options.sweep, store=options.store, folder=options.folder, overrides=overrides,
         check_models=not options.dry_run,
     )  # fmt: skip
-    if options.dry_run:
-        _check_folders(sweep.folder, sweep.store.parent)
-    elif options.folder:
+    if options.folder and not options.dry_run:
         sweep.folder.mkdir(parents=True, exist_ok=True)
-    n_todo, seconds = sweep.expected_seconds()
-    how_long = f"{_duration(seconds)} of one core" if seconds is not None else "no earlier run says"
-    _say(
-        f"{sweep.name}: {len(sweep.tasks)} tasks, {n_todo} to do ({how_long if n_todo else 'none'})"
-    )
+    todo = sweep.todo()
+    _say(f"{sweep.name}: {len(sweep.tasks)} tasks, {len(todo)} to do")
     if options.dry_run:
-        for name in BOOK_ESTIMATES.to_download(sweep.todo()):
+        for name in BOOK_ESTIMATES.to_download(todo):
             _say(f"{name} will be downloaded, or read from $RBMLIB_DATA")
         return 0
     done = sweep.run(options.scheduler, n_workers=options.workers, progress=True)
     _say(
-        f"{done.n_finished} finished in {_duration(done.seconds)}, {done.n_before} were there, "
+        f"{done.n_finished} finished in {done.seconds:.0f} s, {done.n_before} were there, "
         f"{len(done.failed)} failed: {sweep.to_csv()}"
     )
     for key, error in list(done.failed.items())[:SHOWN_ERRORS]:
         _complain(f"failed: {shown(sweep.tasks[key])}: {error}")
     return 1 if done.failed else 0
-
-
-def _check_folders(*folders: Path) -> None:
-    for folder in folders:
-        while not folder.exists() and folder != folder.parent:
-            folder = folder.parent  # it would be made
-        if not folder.is_dir() or not os.access(folder, os.W_OK):
-            raise ValueError(f"cannot write into {folder}: give another place (--folder, --store)")
 
 
 def _say_faults(found: list[tuple[dict, str]], n_tasks: int) -> int:
@@ -90,13 +77,6 @@ def _say_faults(found: list[tuple[dict, str]], n_tasks: int) -> int:
     for reason, tasks in list(by_reason.items())[:SHOWN_ERRORS]:
         _complain(f"would fail: {reason}\n  {len(tasks)} tasks, such as {shown(tasks[0])}")
     return 2
-
-
-def _duration(seconds: float) -> str:
-    for size, unit in ((3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.0f} seconds"
 
 
 def _say(text: str) -> None:

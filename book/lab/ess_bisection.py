@@ -6,7 +6,7 @@ from typing import Unpack
 
 import numpy as np
 
-from rbmlib import Path, schedules
+from rbmlib import Path
 from rbmlib.checks import count, instance, number
 from rbmlib.context import Context, bar, configured
 from rbmlib.numerics import LEAST, ChainStream, logsumexp
@@ -72,6 +72,3 @@ def _next_beta(path, v, log_weights, beta, last_step, target) -> tuple[float, fl
         high = (beta + high) / 2
     found = brentq(excess, (beta + high) / 2, high, xtol=1e-3 * (high - beta))
     return found, found - beta
-
-
-schedules.ess_bisection = ess_bisection  # type: ignore[attr-defined]  # as varopt_audit calls it

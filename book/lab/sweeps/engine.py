@@ -24,6 +24,7 @@ import numba
 import numpy as np
 
 import rbmlib as rl
+from rbmlib._kernels.threads import default_n_threads
 
 from .kind import PLAIN, RESULTS_VERSION, TaskKind
 from .store import Record
@@ -31,7 +32,6 @@ from .store import Record
 CONNECT_SECONDS, WORKER_SECONDS = 4, 60  # in which a cluster must answer, and show a worker
 OWN_WORKER_SECONDS = 600  # of a process of our own, on however busy a machine
 BEFORE_SPAWN = "distributed.nanny.pre-spawn-environ"
-TRIM, DASK_TRIM = "MALLOC_TRIM_THRESHOLD_", "65536"  # bytes: Dask's default
 KILLED = "KilledWorker: every worker that ran this task died (a crash, or out of memory)"
 
 # on a worker --------------------------------------------------------------------------------
@@ -150,16 +150,16 @@ def compute(
 
 def check_scheduler(address: str) -> None:
     """ValueError if it is no address; RuntimeError if no scheduler answers there."""
-    parts = re.fullmatch(r"(tcp|tls|wss?)://([^/:]+|\[.+\]):(\d{1,5})/?", address)
+    parts = re.fullmatch(r"(?:tcp|tls|wss?)://\[?([^/]+?)\]?:(\d{1,5})/?", address)
     if not parts:
         raise ValueError(
             f"scheduler is {address!r}: expected the address of a Dask scheduler, such as "
             "tcp://10.0.0.5:8786"
         )
-    place = parts[2].strip("[]"), int(parts[3])
     try:
+        place = parts[1], int(parts[2])
         with socket.create_connection(place, timeout=CONNECT_SECONDS) as connection:
-            if parts[1] == "tcp" and not connection.recv(1):  # a scheduler speaks first
+            if address.startswith("tcp") and not connection.recv(1):  # a scheduler speaks first
                 raise OSError("what listens hangs up")
     except (OSError, OverflowError) as error:
         raise RuntimeError(
@@ -179,11 +179,9 @@ def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
     from distributed import Client, LocalCluster
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
-    # By Dask's default workers return freed memory to the system at once: arithmetic on arrays of
-    # more than 128 KiB takes three times as long. What a user has set in its place stays.
-    if os.environ.get(TRIM) == DASK_TRIM:  # left by a cluster that Dask started in this process
-        del os.environ[TRIM]
-    variables = {k: v for k, v in dask.config.get(BEFORE_SPAWN).items() if str(v) != DASK_TRIM}
+    # By Dask's default (65536) workers return freed memory to the system at once: arithmetic on
+    # arrays of more than 128 KiB takes three times as long. What a user has set instead stays.
+    variables = {k: v for k, v in dask.config.get(BEFORE_SPAWN).items() if str(v) != "65536"}
     # A restarting worker may be slow on a busy machine, but it is not lost.
     own = {BEFORE_SPAWN: variables, "distributed.deploy.lost-worker-timeout": "1h"}
     opened: list = []  # clusters and clients
@@ -213,16 +211,8 @@ def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
 def _n_processes(n_workers: int | None, n_tasks: int) -> int:
     from dask.system import CPU_COUNT
 
-    if n_workers is None:
-        return max(1, min(CPU_COUNT // _kernel_threads(), n_tasks))
-    return max(1, n_workers)
-
-
-def _kernel_threads() -> int:
-    text = os.environ.get("RBMLIB_NUM_THREADS") or "1"
-    if not text.isdecimal() or int(text) < 1:
-        raise ValueError(f"RBMLIB_NUM_THREADS is {text!r}: expected a whole number of at least 1")
-    return int(text)
+    each = default_n_threads() if os.environ.get("RBMLIB_NUM_THREADS") else 1
+    return max(1, min(CPU_COUNT // each, n_tasks) if n_workers is None else n_workers)
 
 
 def _wait_for_a_worker(client, scheduler: str | None) -> None:
@@ -230,12 +220,8 @@ def _wait_for_a_worker(client, scheduler: str | None) -> None:
     try:
         client.wait_for_workers(1, timeout=seconds)
     except TimeoutError:
-        raise RuntimeError(
-            f"no worker process has started after {seconds} s"
-            if scheduler is None
-            else f"scheduler {scheduler} has no worker after {seconds} s: start `dask worker` "
-            "with its address"
-        ) from None
+        advice = f": start `dask worker {scheduler}`" if scheduler else ""
+        raise RuntimeError(f"no worker has come after {seconds} s{advice}") from None
 
 
 @contextlib.contextmanager

@@ -1,6 +1,6 @@
 """A kind of task: all that a sweep needs to know of what it runs."""
 
-import itertools
+import difflib
 import reprlib
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -8,7 +8,6 @@ from typing import NamedTuple
 # Raised when results of the library change: workers must have the client's, tables say theirs.
 RESULTS_VERSION = 1
 PLAIN = (str, int, float, bool, type(None))  # what settings and results are
-MOST_SETTINGS = 40  # of a task in a message
 
 
 class TaskKind(NamedTuple):
@@ -50,6 +49,12 @@ def one_of(name: str, value, words) -> str:
     return value
 
 
+def unknown_setting(what: str, name, known) -> str:
+    close = difflib.get_close_matches(str(name)[:80], known, n=1)
+    hint = f", did you mean {close[0]}?" if close else "."
+    return f"{what}{hint} Expected: {', '.join(known)}"
+
+
 _brief = reprlib.Repr()
 _brief.maxstring = _brief.maxother = _brief.maxlong = 120
 _brief.maxlist, _brief.maxlevel = 12, 3
@@ -58,6 +63,6 @@ _brief.maxlist, _brief.maxlevel = 12, 3
 def shown(value) -> str:
     """A value for a message, in a line or two, whatever it is; settings in their order."""
     if isinstance(value, dict):
-        pairs = itertools.islice(value.items(), MOST_SETTINGS)
+        pairs = list(value.items())[:40]
         return "{" + ", ".join(f"{_brief.repr(k)}: {_brief.repr(v)}" for k, v in pairs) + "}"
     return _brief.repr(value)

@@ -1,19 +1,16 @@
 """Sweeps: many declared tasks, resumable, on one machine or on a Dask cluster.
 
-A task is a mapping of plain values, and its result a pure function of it. What a task is, a sweep
-is told (`rbmbook.sweeps.kind`). Its key is a hash of the task and of the version of its kind, a
-number that is raised when results change, because most changes of the code leave every digit as
-it is and should not cost a day of computing (a test holds small results of that version fixed).
-A result goes into the store (`rbmbook.sweeps.store`) as soon as it arrives, so a run can be killed
-at any moment and started again. What the table of the sweep holds already, such as one that is
-committed beside its declaration, is never computed again.
+A task is a mapping of plain values, and its result a pure function of it. Its key is a hash of the
+task and of the version of its kind, a number that is raised when results change: most changes of
+the code leave every digit as it is (a test holds small results of that version fixed).
+A result goes into the store as soon as it arrives, so a run can be killed at any moment and started
+again. What the table of the sweep holds already, such as one that is committed beside its
+declaration, is never computed again.
 """
 
 import contextlib
 import hashlib
 import json
-import math
-import shutil
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,11 +22,8 @@ from rbmlib.context import bar
 from .declaration import declared, named, read_yaml
 from .engine import check_scheduler, compute, connected
 from .kind import TaskKind, kind_of, shown
-from .store import Record, ResultsStore, StoreError, records_now
+from .store import Record, ResultsStore, StoreError
 from .tables import Table
-
-ROW_BYTES = 4096  # of disk a task, generously
-SIZES = ("n_temperatures", "n_chains")  # to which the seconds of a task are proportional
 
 
 class Summary(NamedTuple):
@@ -97,20 +91,14 @@ class Sweep:
     def from_yaml(
         cls, path, kind, *, folder=None, store=None, check_models: bool = True, overrides=None
     ) -> "Sweep":
-        """Read a declaration: see the files in ``book/scales``.
+        """Read a declaration: see the files in ``book/scales``; ValueError says what is wrong.
 
         ``grids`` is a list of mappings of settings. A value may be a list, or ``{first: 0,
         count: 20}`` for a run of whole numbers; a grid stands for all combinations. ``results``
-        is the folder of the tables, relative to the file (default: beside it); the argument
-        ``folder`` names another. ``check_models=False`` does not look whether the models of
-        tasks that the table does not hold can be read here. ``overrides`` replace settings in
-        every task that takes them; the table of such a sweep needs a ``folder`` of its own, and
-        its provenance says what was overridden.
-
-        Raises
-        ------
-        ValueError
-            If it is no such declaration, or a task in it is wrong; the message says where.
+        is the folder of the tables, relative to the file (default: beside it), unless ``folder``
+        names another. ``check_models``: whether the models of tasks that are not in the table can
+        be read here. ``overrides`` replace settings in every task that takes them; the table of
+        such a sweep needs a ``folder`` of its own, and its provenance says what was overridden.
         """
         source, kind = Path(path), kind_of(kind, "1")
         tasks, results = read_yaml(source, kind, overrides)
@@ -153,19 +141,15 @@ class Sweep:
             Number of worker processes of our own; 0 for a thread of this process, which starts
             at once and suits a few short tasks.
 
-        Raises
-        ------
-        StoreError
-            The store cannot be used or the disk is full. What is stored is kept.
-        ValueError
-            ``scheduler`` is no address.
-        RuntimeError
-            The scheduler cannot be reached, is lost on the way, or runs other code.
+        Raises `StoreError` if the store cannot be used or the disk is full, RuntimeError if the
+        scheduler cannot be reached, is lost on the way, or runs other code. What is stored is kept.
         """
         started = time.perf_counter()
         if scheduler is not None:
             check_scheduler(scheduler)
-        self._check_disk()
+        for folder in (self.folder, self.store.parent):
+            if not folder.is_dir():
+                raise StoreError(f"there is no folder {folder} for the results: make it first")
         tabled = self._tabled()  # a table of others is refused
         failed: dict[str, str] = {}
         with ResultsStore(self.store) as store, contextlib.ExitStack() as stack:
@@ -188,18 +172,6 @@ class Sweep:
     def _todo(self, known: dict[str, Record]) -> dict[str, dict]:
         return {k: t for k, t in self.tasks.items() if k not in known or known[k].error}
 
-    def _check_disk(self) -> None:
-        """Refuse to start where the results would not fit."""
-        for folder in (self.folder, self.store.parent):
-            if not folder.is_dir():
-                raise StoreError(f"there is no folder {folder} for the results: make it first")
-        free = shutil.disk_usage(self.store.parent).free
-        if free < (needed := 2**20 + ROW_BYTES * len(self.tasks)):
-            raise StoreError(
-                f"{self.store.parent} has {free / 2**20:.1f} MB free, but the store of "
-                f"{len(self.tasks)} tasks may need {needed / 2**20:.1f} MB: make room first"
-            )
-
     # results -------------------------------------------------------------------------------
 
     @property
@@ -210,8 +182,10 @@ class Sweep:
         return {record.key: record for record in self.table.records(self.tasks)}
 
     def _known(self) -> dict[str, Record]:
-        stored = records_now(self.store) if self.store.exists() else {}
-        return _joined(stored, self._tabled())
+        if not self.store.exists():
+            return self._tabled()
+        with ResultsStore(self.store) as store:
+            return _joined(store.records(), self._tabled())
 
     def records(self) -> list[Record]:
         """What is known of this sweep's tasks, in the order of the table."""
@@ -225,18 +199,14 @@ class Sweep:
 
         Raises ValueError if a task has not been run yet.
         """
-        return self._rows(self.records())
-
-    def _rows(self, records: list[Record]) -> list[dict]:
+        records = self.records()
         if missing := len(self.tasks) - len(records):
             raise ValueError(
                 f"{self.name}: {missing} of {len(self.tasks)} tasks have not been run: run the "
                 "sweep first"
             )
-        return [
-            r.task | (r.result or {}) | ({"error": last_line(r.error)} if r.error else {})
-            for r in records
-        ]
+        errors = [{"error": last_line(r.error)} if r.error else {} for r in records]
+        return [r.task | (r.result or {}) | e for r, e in zip(records, errors, strict=True)]
 
     def to_csv(self) -> Path:
         """Write ``<name>.csv`` and ``<name>.provenance.csv``, rows in the same order.
@@ -248,45 +218,17 @@ class Sweep:
         said = "; ".join(f"{name}={value}" for name, value in self.overrides.items())
         more = {"overrides": said} if said else {}
         about = [{"key": r.key} | r.provenance | more for r in records]
-        self.table.write(self._rows(records), about)
+        self.table.write(self.rows(), about)
         return self.table.results
 
     def todo(self) -> list[dict]:
-        """Tasks of which neither the store nor the table has a result, as it is now."""
+        """Tasks of which neither the store nor the table has a result."""
         return list(self._todo(self._known()).values())
-
-    def expected_seconds(self) -> tuple[int, float | None]:
-        """Number of tasks to do, and their seconds on one worker, judged by earlier ones.
-
-        Earlier tasks are those in the store and in the table. None if some task is like none of
-        them (the same settings but seed and size). Of a sweep that runs, as it is now.
-        """
-        known = self._known()
-        todo = [_kind_and_size(task) for task in self._todo(known).values()]
-        names = {name for kind, _ in todo for name, _ in kind} | {*SIZES}
-        earlier = [(r.task, r.provenance) for r in known.values() if not r.error]
-        rates: dict[tuple, list[float]] = {}
-        for row, about in earlier + self.table.rows(self.tasks):
-            task = {k: v for k, v in row.items() if k in names and v not in ("", None)}
-            # what is no number in a table tells nothing
-            with contextlib.suppress(ValueError, ZeroDivisionError, TypeError):
-                kind, size = _kind_and_size(task)
-                rates.setdefault(kind, []).append(float(about["seconds"]) / size)
-        if any(kind not in rates for kind, _ in todo):
-            return len(todo), None
-        return len(todo), sum(size * sum(rates[k]) / len(rates[k]) for k, size in todo)
 
 
 def _joined(stored: dict[str, Record], tabled: dict[str, Record]) -> dict[str, Record]:
     """What either holds; a failure in the store is no result."""
     return tabled | {k: r for k, r in stored.items() if k not in tabled or not r.error}
-
-
-def _kind_and_size(task: dict) -> tuple[tuple, float]:
-    """Tasks of a kind take seconds in proportion to their size."""
-    size = math.prod(float(task.get(name, 1)) for name in SIZES)
-    kind = sorted((k, str(v)) for k, v in task.items() if k not in (*SIZES, "seed"))
-    return tuple(kind), size
 
 
 def last_line(text: str) -> str:

@@ -20,33 +20,24 @@ class Table:
         self.results = Path(folder, f"{name}.csv")
         self.provenance = Path(folder, f"{name}.provenance.csv")
 
-    def rows(self, tasks: dict[str, dict]) -> list[tuple[dict, dict]]:
-        """Pairs of a row and its provenance, texts; none if there are no such files.
-
-        Raises ValueError if they are not of a sweep of such tasks.
-        """
-        settings = {frozenset(task) for task in tasks.values()}  # sets of names, each once
-        rows = []
-        for source, needed in (self.results, settings), (self.provenance, [{"key", "seconds"}]):
-            names, found = _content(source)
-            missing = min((sorted({*one} - {*names}) for one in needed), key=len, default=[])
-            if names and missing:
-                raise ValueError(
-                    f"{source} is no table of this sweep: it has no column {', '.join(missing)}; "
-                    f"{REMEDY}"
-                )
-            rows.append(found)
-        return list(zip(*rows, strict=False))
-
     def records(self, tasks: dict[str, dict]) -> Iterator[Record]:
         """What the table has of these tasks, by key: results, never failures.
 
-        A key is that of the code, of the settings and of the files of a task; a row whose
-        settings are not those of its key is of no task. A cell that is empty is no result: the
-        table is the same with and without it.
+        A row whose settings are not those of its key is of no task, and an empty cell no result.
+        ValueError if these are files of something else.
         """
-        names = {name for task in tasks.values() for name in task}
-        for row, about in self.rows(tasks):
+        (columns, rows), (about, abouts) = map(_content, (self.results, self.provenance))
+        settings = {frozenset(task) for task in tasks.values()}
+        names = frozenset().union(*settings)
+        missing = min((sorted(one - {*columns}) for one in settings), key=len, default=[])
+        unkeyed = (self.provenance, about, sorted({"key", "seconds"} - {*about}))
+        for source, has, lacks in ((self.results, columns, missing), unkeyed):
+            if has and lacks:
+                lost = ", ".join(lacks)
+                raise ValueError(
+                    f"{source} is no table of this sweep: it has no column {lost}; {REMEDY}"
+                )
+        for row, about in zip(rows, abouts, strict=False):
             task = tasks.get(key := about.pop("key"))
             if task is None or row.get("error") or None in row:
                 continue

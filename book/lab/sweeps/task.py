@@ -1,6 +1,5 @@
 """A task, checked and computed: log Z of a model."""
 
-import difflib
 import hashlib
 import math
 import warnings
@@ -14,7 +13,7 @@ import rbmlib as rl
 from rbmlib import datasets
 
 from . import words
-from .kind import RESULTS_VERSION, TaskKind, one_of, shown
+from .kind import RESULTS_VERSION, TaskKind, one_of, shown, unknown_setting
 from .prechecks import task_faults, to_download
 from .words import BASES, ESTIMATORS, MODELS, PATHS, SCHEDULES, TEST_SETS, parts_of, settings_of
 
@@ -72,12 +71,6 @@ def checked(task: dict) -> dict:
     if "data" in whole and (not whole["data"] or whole["base"] != words.BASE_RATE):
         del whole["data"]  # read for no other base: such tasks are the same with and without it
     return whole
-
-
-def unknown_setting(what: str, name, known) -> str:
-    close = difflib.get_close_matches(str(name)[:80], known, n=1)
-    hint = f", did you mean {close[0]}?" if close else "."
-    return f"{what}{hint} Expected: {', '.join(known)}"
 
 
 def _of_type(name: str, value: Any, kind: type, least: int):

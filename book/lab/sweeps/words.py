@@ -246,22 +246,18 @@ def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | 
     differs = differs or InTasks()
     parameters = inspect.signature(function).parameters
     parts = {name: PARTS[name] for name in parameters if name in PARTS}
+    empty, only = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
     arguments, shown = {}, []  # arguments by setting
     for name, parameter in parameters.items():
-        kind, default = KINDS.get(parameter.annotation, parameter.annotation), parameter.default
-        setting = name
+        setting, default = differs.renamed.get(name, (name, parameter.default))
+        kind = KINDS.get(parameter.annotation, parameter.annotation)
         if name in differs.renamed:
-            setting, default = differs.renamed[name]
             kind = type(default)
         elif name in REQUIRED:
-            kind, default = int, inspect.Parameter.empty
+            kind, default = int, empty
         if name not in differs.left_out and kind in KINDS.values():
             arguments[setting] = name
-            shown.append(
-                inspect.Parameter(
-                    setting, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default
-                )
-            )
+            shown.append(inspect.Parameter(setting, only, annotation=kind, default=default))
     length = next((name for name in ("n_steps", "n_betas") if name in parameters), None)
 
     def call(*given, **chosen):
@@ -275,8 +271,8 @@ def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | 
         run = function(**(values | plain | differs.arguments(task)))
         return run, differs.columns(run)
 
-    only = inspect.Parameter.POSITIONAL_ONLY
-    signature = [inspect.Parameter(name, only) for name in parts.values()] + shown
+    place = inspect.Parameter.POSITIONAL_ONLY
+    signature = [inspect.Parameter(name, place) for name in parts.values()] + shown
     call.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
     finds_betas = "betas" in parts and parameters["betas"].default is None
     call.own_betas = finds_betas and length is not None  # type: ignore[attr-defined]
@@ -311,6 +307,7 @@ def _columns_of_tap(run: rl.Estimate) -> dict:
 
 # A column named "start" says where reverse chains began: settings are "starting" or "begin".
 STARTING = {"start": ("starting", "pilot")}
+OF_TAP = {"starts": ("begin", "densities"), "n_starts": ("n_starts", 20)}
 IN_TASKS = {
     "ais": InTasks(("n_recorded", "keep_chains"), arguments=lambda task: {"n_recorded": 2}),
     "bar": InTasks(renamed={"start": ("begin", "auto")}),
@@ -326,27 +323,16 @@ IN_TASKS = {
         lambda task: {"t_0": round(task["first_stage"] * task["n_sweeps"])},
         _of_groups,
     ),
-    "tap": InTasks(
-        (),
-        {"starts": ("begin", "densities"), "n_starts": ("n_starts", 20)},
-        _of_tap,
-        _columns_of_tap,
-    ),
+    "tap": InTasks((), OF_TAP, _of_tap, _columns_of_tap),
     "ti": InTasks(("skip",)),
     "wang_landau": InTasks(("conditional", "jump"), STARTING, columns=_of_groups),
 }
 
 
-def _is_estimator(function) -> bool:
-    """Whether it makes an `Estimate` of a path or of a model, not of the sample of another run."""
-    if not inspect.isfunction(function):
-        return False
-    signature = inspect.signature(function)
-    first = next(iter(signature.parameters), "")
-    returned = signature.return_annotation in (rl.Estimate, rl.Estimate.__name__)
-    return returned and PARTS.get(first) in ("path", "rbm")
-
-
-for _name in dir(rl):
-    if _name not in NOT_IN_TASKS and _is_estimator(_function := getattr(rl, _name)):
+# what makes an `Estimate` of a path or of a model, not of the sample of another run
+for _name, _function in inspect.getmembers(rl, inspect.isfunction):
+    _signature = inspect.signature(_function)
+    _first = PARTS.get(next(iter(_signature.parameters), ""))
+    _returned = _signature.return_annotation in (rl.Estimate, rl.Estimate.__name__)
+    if _name not in NOT_IN_TASKS and _returned and _first in ("path", "rbm"):
         register_estimator(_function, IN_TASKS.get(_name))
