@@ -174,5 +174,6 @@ $(HTML)/.done: $(if $(ONLY),$(SRC)/book/$(ONLY).ipynb,$(RUN)) $(PAGES:%=$(SRC)/%
 	@echo "rendering the book (about half a minute)"
 	@$(BIN)/jupyter-book build -W -n --keep-going $(SRC) --path-output $(OUT) >_build/render.log 2>&1 \
 	  || { grep -E "WARNING|ERROR|Error" _build/render.log >&2; rm -rf $(OUT)/_build/.doctrees; echo "error: the book was not rendered without warnings; they are listed above" >&2; exit 1; }
+	@$(BIN)/python book/_tools/slides.py $(HTML)/slides >_build/slides.log
 	@$(BIN)/python book/_tools/check_pages.py --source $(SRC) --html $(HTML)
 	@touch $@
