@@ -44,7 +44,7 @@ def _card(row: dict, has_dreams: bool) -> str:
     trained = row["trained by"] + (f", {updates:,} updates" if updates else "")
     picture = (
         f'<img class="dreams" src="../_images/dreams/{name}.png" width="359" height="28" '
-        f'alt="Twelve images that the model {name} draws.">' if has_dreams else ""
+        f'alt="Twelve images that this model draws.">' if has_dreams else ""
     )  # fmt: skip
     return (
         f'<section class="model" id="{name}"><h3><code>{name}</code></h3>'
