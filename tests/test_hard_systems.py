@@ -6,7 +6,7 @@ from scipy.sparse import bmat, csr_array
 from scipy.sparse.csgraph import connected_components
 
 import rbmlib as rl
-from rbmbook import hard_systems
+from rbmbook import counted_models, hard_systems
 from rbmbook.hard_systems import HARD_KINDS, disguised_rbm, hard_rbm, union_rbm
 
 COUNTED = "mean field", "first order"  # too large to enumerate: summed over counts
@@ -37,7 +37,7 @@ def test_a_sum_over_counts_is_that_of_all_states(kind):
     """Each model is one of equal weights, disguised; such a sum is right where both are known."""
     n, m, coupling, b, a = 11, 7, 0.3, -1.2, -0.4
     small = rl.BernoulliRBM(np.full((n, m), coupling), np.full(n, b), np.full(m, a))
-    known = hard_systems._counted(n, m, coupling, b, a)
+    known = counted_models.counted(n, m, coupling, b, a)
     assert rl.exact(small).log_z == pytest.approx(known, abs=1e-10)
     for seed in range(4):
         rbm, log_z, _ = hard_rbm(kind, rng=seed)
@@ -54,10 +54,10 @@ def test_a_sum_over_counts_is_that_of_all_states(kind):
 def test_two_phases_hold_their_shares(seed):
     """Of a first-order point: exact draws of the number of units that are on lie in two lumps."""
     rng = np.random.default_rng(seed)
-    rbm, log_z = hard_systems._first_order(rng)
+    rbm, log_z = counted_models.first_order(rng)
     n, weight, b, a = rbm.n_visible, rbm.weights[0, 0], rbm.visible_bias[0], rbm.hidden_bias[0]
     on = np.arange(n + 1)
-    logs = hard_systems._log_choose(n) + b * on + rbm.n_hidden * np.logaddexp(0, a + weight * on)
+    logs = counted_models.log_choose(n) + b * on + rbm.n_hidden * np.logaddexp(0, a + weight * on)
     p = np.exp(logs - log_z)
     assert p.sum() == pytest.approx(1, abs=1e-9)
     above = p[on > -a / weight].sum()
@@ -80,7 +80,7 @@ def rank_modulo_2(rows):
 @pytest.mark.parametrize("seed", range(3))
 def test_parities_count_checks_that_are_satisfied_and_all_can_be(seed):
     """log p* of visible states, without the decoy, is linear in their number, which is all."""
-    rbm, _ = hard_systems._parities(np.random.default_rng(seed))
+    rbm, _ = counted_models.parities(np.random.default_rng(seed))
     checks = rbm.weights[:, :-1].reshape(rbm.n_visible, -1, 16)
     rows = (checks != 0).all(axis=2).T.astype(int)
     assert (rows.sum(axis=1) == 5).all()

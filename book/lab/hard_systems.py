@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from rbmlib import BernoulliRBM
 from rbmlib.checks import generator, instance, one_of
 from rbmlib.numerics import expit, logsumexp, softplus
+
+from .counted_models import first_order, mean_field, parities
 
 MAX_ENUMERATED = 16
 BLOCK_ROWS = 4096
@@ -267,56 +268,11 @@ def _union(rng, kinds=None):
     return union_rbm(*(rbm for rbm, _ in parts)), float(sum(log_z for _, log_z in parts))
 
 
-def _counted(n: int, m: int, coupling: float, b: float, a: float) -> float:
-    """log Z of n x m units of equal weights and biases: a sum over how many of each are on."""
-    on, up = np.arange(n + 1)[:, None], np.arange(m + 1)
-    ways = _log_choose(n)[:, None] + _log_choose(m)
-    return float(logsumexp((ways + coupling * on * up + b * on + a * up).ravel()))
-
-
-def _log_choose(n: int) -> np.ndarray:
-    k = np.arange(n + 1)
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-
-
-def _mean_field(rng):
-    """Of spins of coupling J and one field: s s' J = (4 v h - 2 v - 2 h + 1) J."""
-    n, m = int(rng.integers(40, 600)), int(rng.integers(10, 400))
-    coupling = rng.uniform(0.7, 2.5) / np.sqrt(n * m)
-    field = rng.choice([0, 1]) * rng.uniform(0, 1.5) / (n + m)
-    rbm = BernoulliRBM.from_spins(np.full((n, m), coupling), np.full(n, field), np.full(m, field))
-    weight, b, a = rbm.weights[0, 0], rbm.visible_bias[0], rbm.hidden_bias[0]
-    return rbm, _counted(n, m, weight, b, a) + rbm.log_scale
-
-
 def _random_field(rng):
     n, m = _layers(rng)
     couplings = np.full((n, m), rng.uniform(1.1, 4) / np.sqrt(n * m))
     fields = rng.uniform(0, 0.5) * rng.normal(size=n), rng.uniform(0, 0.5) * rng.normal(size=m)
     return _enumerated(BernoulliRBM.from_spins(couplings, *fields))
-
-
-def _first_order(rng):
-    """Hidden units of equal weights c: all on at many visible units, all off at few.
-
-    log p*(k visible units on) = log C(n, k) + b k + m softplus(a + c k); their bias a gives the
-    states above and below k = -a / c a share of Z, found by bisection.
-    """
-    n, m = int(rng.integers(60, 300)), int(rng.integers(6, 40))
-    weight, b = rng.uniform(2, 5) / m, -rng.uniform(0, 1)
-    share, on = rng.uniform(0.1, 0.9), np.arange(n + 1)
-
-    def odds(a):
-        logs = _log_choose(n) + b * on + m * softplus(a + weight * on)
-        above = on > -a / weight
-        return logsumexp(logs[above]) - logsumexp(logs[~above])
-
-    low, high = -weight * n * (1 - 1e-9), -1e-9
-    for _ in range(60):
-        a = (low + high) / 2
-        low, high = (a, high) if odds(a) < np.log(share / (1 - share)) else (low, a)
-    rbm = BernoulliRBM(np.full((n, m), weight), np.full(n, b), np.full(m, a))
-    return rbm, _counted(n, m, weight, b, a)
 
 
 def _spikes(rng, number: int, ground: float, shape=None):
@@ -353,39 +309,6 @@ def _wide_modes(rng):
     return _spins(rng, couplings + rng.normal(0, 0.2 / np.sqrt(n), (n, m)), 0.02)
 
 
-def _parities(rng):
-    """Planted 5-XORSAT: 16 hidden units a check, one for each pattern of its five units.
-
-    A pattern at distance d is worth softplus(depth - steep d), so that a check, by symmetry, is
-    worth one of two values: that of even distances if it is satisfied, else that of odd ones. A
-    last hidden unit holds all visible ones in the decoy, with a share of Z. All visible states are
-    summed over.
-    """
-    n = int(rng.integers(16, 21))
-    n_checks = round(rng.uniform(1.1, 1.4) * n)
-    planted, decoy = rng.integers(0, 2, (2, n))
-    depth, strength = rng.uniform(3, 6), rng.uniform(2, 6)
-    steep, distance = 2 * depth, np.arange(6)
-    worth = np.exp(_log_choose(5)).round() * softplus(depth - steep * distance)
-    codes, log_p = np.arange(2**n), np.zeros(2**n)
-    every = np.arange(32)[:, None] >> np.arange(5) & 1
-    weights, a = np.zeros((n, 16 * n_checks + 1)), np.zeros(16 * n_checks + 1)
-    for check in range(n_checks):
-        units, of = rng.choice(n, 5, replace=False), slice(16 * check, 16 * check + 16)
-        parity = planted[units].sum() % 2
-        patterns = every[every.sum(axis=1) % 2 == parity]
-        weights[units, of] = steep * (2 * patterns.T - 1)
-        a[of] = depth - steep * patterns.sum(axis=1)
-        satisfied = np.bitwise_count(codes & np.sum(1 << units)) % 2 == parity
-        log_p += np.where(satisfied, worth[::2].sum(), worth[1::2].sum())
-    weights[:, -1] = strength * (2 * decoy - 1)
-    held = log_p + (codes[:, None] >> np.arange(n) & 1) @ weights[:, -1]
-    share, log_z = rng.uniform(0.2, 0.8), logsumexp(log_p)
-    odds = np.log(share / (1 - share))
-    a[-1] = log_z - logsumexp(held) + odds
-    return BernoulliRBM(weights, np.zeros(n), a), float(log_z + softplus(odds))
-
-
 _KINDS = {
     "random": _random,
     "frustrated": _frustrated,
@@ -401,15 +324,15 @@ _KINDS = {
     "trained": _trained,
     "union": _union,
     "union of pockets": lambda rng: _union(rng, ["pocket"]),
-    "mean field": _mean_field,
+    "mean field": mean_field,
     "random field": _random_field,
-    "first order": _first_order,
+    "first order": first_order,
     "spike in slab": lambda rng: _spikes(rng, 1, 3.0),
     "golf": lambda rng: _spikes(rng, int(rng.integers(3, 7)), 1.0),
     "glass": _glass,
     "large weights": lambda rng: _trained(rng, rate=1.0, persistent=False),
     "wide modes": _wide_modes,
-    "parities": _parities,
+    "parities": parities,
 }
 HARD_KINDS = tuple(_KINDS)
 TOUCHING = HARD_KINDS[:9]  # those that are one part
