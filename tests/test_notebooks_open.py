@@ -111,6 +111,11 @@ def test_what_is_checked_is_said(path):
     assert not found
 
 
+def test_the_template_is_stored_as_it_ran():
+    counts = [cell["execution_count"] for cell in code_cells(PAGES[-1])]
+    assert counts == list(range(1, len(counts) + 1))
+
+
 def test_what_counts():
     long = "x = [\n" + "    1,\n" * 11 + "]"
     assert too_long(["y = 2", long]) == [f"13 lines: {long[:60]!r}"]

@@ -114,6 +114,12 @@ def test_our_ess_is_of_a_thousand_chains():
     assert ran == {100, 1000}, "runs of both sizes, or nothing is scaled"
 
 
+def test_an_ess_of_fewer_chains_is_that_share_of_a_thousand():
+    row = {"base": "uniform", "ess": "40", "ess_low": "30", "ess_high": "45", "n_chains": "100"}
+    assert check_numbers._of_thousand(row) == ("uniform", 400, 300, 450, "")
+    assert check_numbers._of_thousand(row | {"n_chains": "1000"})[1:4] == (40, 30, 45)
+
+
 def test_margins_from_notes():
     assert check_numbers.margin(verdict()) == (-5.15, 5.15)
     assert check_numbers.margin(verdict(note="margin: a factor of 4")) == (0.25, 4)
