@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rbmbook import measured, tables
+from rbmbook.claims import claims
 from rbmlib import datasets
 
 MARK = re.compile(r"@@(\w+)@@")
@@ -106,6 +107,7 @@ def facts() -> dict[str, str]:
     forward, backward = bracket("h500", 100_000)
     h100 = bound("h100", "ais", 100_000)["log_z"]
     found = {
+        "claims": f"{len(claims())}",
         "h20_truth": tables.number(truth("h20"), 5),
         "h20_chains": f"{len(missed)}",
         "h20_missed": f"{len(low)}",
