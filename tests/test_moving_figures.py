@@ -231,3 +231,19 @@ def test_a_temperature_is_dragged(visit):
     assert says(page, "ladder") != before
     value = float(page.locator("#moving-ladder input").first.input_value())
     assert value < 0.15
+
+
+@pages
+def test_the_front_figure_is_live_alone_and_still_without_a_script(browser):
+    """And its count is the one that its caption tells, by the seed that it names."""
+    front = PAGE.with_name("intro.html").as_uri()
+    page = browser.new_page()
+    page.goto(front)
+    page.wait_for_selector("#front-live input")
+    assert not page.locator("#front-live .front-still").is_visible()
+    assert "105 of 200 chains" in page.locator("#front-live").inner_text()
+    page.close()
+    plain = browser.new_context(java_script_enabled=False).new_page()
+    plain.goto(front)
+    assert plain.locator("#front-live .front-still").is_visible()
+    plain.context.close()

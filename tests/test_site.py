@@ -276,3 +276,13 @@ def test_names_of_models_become_links_but_not_in_titles_or_links():
     models_page.link_names(app, made, "book/ais")
     found = [node["refuri"] for node in made.findall(nodes.reference) if "refuri" in node]
     assert found == ["models.html#h20"]
+
+
+def test_an_inlined_figure_keeps_the_class_by_which_a_script_finds_it(tmp_path):
+    svg = '<svg viewBox="0 0 2 2"><desc>matplotlib</desc></svg>'
+    (tmp_path / "front.svg").write_text(svg, encoding="utf-8")
+    page = '<p><img class="front-still" src="front.svg" alt="Chains."></p>'
+    made, changed = figures.inlined(page, tmp_path / "intro.html")
+    assert changed == 1
+    assert 'class="book-figure front-still"' in made
+    assert 'aria-label="Chains."' in made

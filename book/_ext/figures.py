@@ -31,14 +31,20 @@ def inlined(html: str, page: Path) -> tuple[str, int]:
         if "matplotlib" not in text:
             return match[0]
         count += 1
-        said = re.search(r'alt="([^"]*)"', match[0])
-        alt, tall = said[1] if said else "", TALL.search(text)
-        made = inline(text, "wide" if tall else "", alt, f"f{count}w-")
+        alt, own = _attribute("alt", match[0]), _attribute("class", match[0])
+        tall = TALL.search(text)
+        made = inline(text, f"{own} wide".strip() if tall else own, alt, f"f{count}w-")
         if tall:
-            made += inline(base64.b64decode(tall[1]).decode(), "tall", alt, f"f{count}t-")
+            inner = base64.b64decode(tall[1]).decode()
+            made += inline(inner, f"{own} tall".strip(), alt, f"f{count}t-")
         return made
 
     return IMAGE.sub(put, html), count
+
+
+def _attribute(name: str, tag: str) -> str:
+    found = re.search(rf'\b{name}="([^"]*)"', tag)
+    return found[1] if found else ""
 
 
 def inline(svg: str, classes: str, alt: str, prefix: str) -> str:
