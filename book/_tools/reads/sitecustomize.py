@@ -9,7 +9,9 @@ import re
 import sys
 
 NOTES, ROOT = os.environ.get("BOOK_READS", ""), os.environ.get("BOOK_ROOT", "")
-LEFT_OUT = re.compile(r"[/\\](\.venv|\.git|_build|\.ipynb_checkpoints)[/\\]|\.sqlite")
+LEFT_OUT = re.compile(  # what is made, such as loops that numba has compiled
+    r"[/\\](\.venv|\.git|_build|\.ipynb_checkpoints|__pycache__)[/\\]|\.sqlite"
+)
 noted: set[str] = set()
 
 
@@ -20,9 +22,9 @@ def note(event: str, arguments: tuple) -> None:
     if path in noted or not path.startswith(ROOT + os.sep) or set(mode) & set("wax+"):
         return
     noted.add(path)
-    if LEFT_OUT.search(path):
-        return
     source = re.sub(r"[/\\]__pycache__([/\\][^./\\]+)\.[^/\\]+$", r"\1.py", path)
+    if LEFT_OUT.search(source):
+        return
     with open(NOTES, "a", encoding="utf-8") as file:  # at once: a kernel may be killed at its end
         file.write(os.path.relpath(source, ROOT) + "\n")
 
