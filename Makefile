@@ -116,9 +116,11 @@ lint: $(STAMP)  ## rules, format and types
 release: $(STAMP)  ## build sdist and wheel into _build/release, and try the wheel with each Python here
 	@$(BIN)/python book/_tools/release.py
 
-articles: $(STAMP)  ## write articles into _build/articles: a replication of each of the four sources, and the course
+articles: $(STAMP)  ## write into _build/articles: a replication of each of the four sources, the course, all lessons as one PDF
 	@$(BIN)/python book/_tools/articles.py
 	@$(BIN)/python book/_tools/course_article.py
+	@[ -f $(HTML)/book/start.html ] || $(MAKE) --silent pages
+	@$(BIN)/python book/_tools/lessons_pdf.py
 
 clean:  ## remove everything built, and .venv
 	rm -rf _build build .venv *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -4,7 +4,9 @@
 
 ``book/slides/week*.md`` are in Markdown: ``---`` parts slides, ``![fig-start-agree]`` shows the
 stored figure of that name with its alternative text, and ``$$...$$`` is a formula that matplotlib
-sets. Nothing is fetched: pictures and script stand in the file.
+sets. ``??? 5 min`` begins the teacher's notes of a slide and says how long it takes; the key N
+shows them, with the minutes of the session so far. Nothing is fetched: pictures and script stand in
+the file.
 """
 
 import base64
@@ -20,21 +22,27 @@ from markdown_it import MarkdownIt
 BOOK = Path(__file__).resolve().parent.parent
 
 STYLE = """
-*{box-sizing:border-box} body{margin:0;font:1.5rem/1.4 system-ui,sans-serif;color:#1a1a1a;
-background:#fff} section{min-height:100vh;padding:4vh 6vw;display:none;flex-direction:column;
+*{box-sizing:border-box} body{margin:0;font:1.5rem/1.4 system-ui,sans-serif;color:#1b2330;
+background:#fdfcfa} section{min-height:100vh;padding:4vh 6vw;display:none;flex-direction:column;
 justify-content:center} section.now{display:flex} h1{font-size:2.6rem;margin:0 0 1rem}
 h2{font-size:2rem;margin:0 0 1rem;color:#0b5394} img{max-width:100%;max-height:62vh;
-object-fit:contain;align-self:center} img.formula{max-height:22vh;margin:.6rem 0} ul,ol{margin:0}
+mix-blend-mode:multiply;object-fit:contain;align-self:center} img.formula{max-height:22vh;margin:.6rem 0} ul,ol{margin:0}
 table{border-collapse:collapse} td,th{border-bottom:1px solid #999;padding:.2rem 1rem}
 footer{position:fixed;right:2vw;bottom:1.5vh;font-size:1rem;color:#595959}
+aside{display:none;font-size:1.1rem;border-top:1px solid #999;margin-top:1rem;max-width:60rem}
+.notes aside{display:block} .notes img{max-height:40vh} aside b{color:#0b5394}
 @media print{section{display:flex;page-break-after:always} footer{display:none}}
 """
 SCRIPT = """
 const slides=[...document.querySelectorAll('section')];const foot=document.querySelector('footer');
 let at=Math.min(Math.max(Number(location.hash.slice(1))||1,1),slides.length)-1;
+const clock=[];let spent=0;slides.forEach(s=>{if(/^Session/.test(s.innerText.trim()))spent=0;
+spent+=Number(s.dataset.minutes);clock.push(spent)});
 function show(){slides.forEach((s,i)=>s.classList.toggle('now',i===at));
-foot.textContent=`${at+1} / ${slides.length}`;history.replaceState(null,'',`#${at+1}`);}
-addEventListener('keydown',e=>{const step={ArrowRight:1,PageDown:1,' ':1,ArrowLeft:-1,PageUp:-1,
+foot.textContent=`${at+1} / ${slides.length}`+(document.body.className?`, to minute ${clock[at]}`:
+', N: notes');history.replaceState(null,'',`#${at+1}`);}
+addEventListener('keydown',e=>{if(e.key==='n'||e.key==='N'){document.body.classList.toggle('notes');
+show();return}const step={ArrowRight:1,PageDown:1,' ':1,ArrowLeft:-1,PageUp:-1,
 Home:-1e9,End:1e9}[e.key];if(!step)return;e.preventDefault();
 at=Math.min(Math.max(at+step,0),slides.length-1);show();});
 addEventListener('click',e=>{at=Math.min(Math.max(at+(e.clientX<innerWidth/3?-1:1),0),
@@ -73,10 +81,12 @@ def slide(text: str, pictures: dict) -> str:
         png, alt = pictures[match[1]]
         return f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{png}">'
 
-    text = re.sub(r"(?s)\$\$(.+?)\$\$", lambda m: formula(m[1].strip()), text)
-    text = re.sub(r"!\[(fig-[\w-]+)\]", picture, text)
-    body = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
-    return f"<section>{body}</section>"
+    shown, minutes, notes = re.fullmatch(r"(?s)(.+)^\?\?\? (\d+) min\n(.+)", text, re.M).groups()
+    shown = re.sub(r"(?s)\$\$(.+?)\$\$", lambda m: formula(m[1].strip()), shown)
+    shown = re.sub(r"!\[(fig-[\w-]+)\]", picture, shown)
+    read = MarkdownIt("commonmark", {"html": True}).enable("table").render
+    aside = f"<aside><b>{minutes} min</b> {read(notes)}</aside>"
+    return f'<section data-minutes="{minutes}">{read(shown)}{aside}</section>'
 
 
 def deck(text: str, pictures: dict) -> str:

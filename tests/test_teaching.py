@@ -1,0 +1,83 @@
+"""What a course is taught with: slides with notes, exercises by number, all lessons as one PDF."""
+
+import re
+import sys
+from types import SimpleNamespace
+
+import pytest
+from helpers_book import BOOK, REPOSITORY
+
+sys.path.insert(0, str(BOOK / "_tools"))
+sys.path.insert(0, str(BOOK / "_ext"))
+
+import exercises
+import lessons_pdf
+import slides
+
+import book
+
+ALL = slides.figures()
+SAID = r"xercise (\d) of \*(\w+)\*: (\w[\w ]+)$"
+WEEKS = sorted((BOOK / "slides").glob("week*.md"))
+
+
+def titles(page: str) -> list[str]:
+    text = (BOOK / "exercises" / f"{page}.md").read_text(encoding="utf-8")
+    return [part.title for part in exercises.parts(text) if part.kind == "exercise"]
+
+
+@pytest.mark.parametrize("week", WEEKS, ids=lambda path: path.stem)
+def test_a_week_has_twenty_slides_and_two_sessions_of_ninety_minutes(week):
+    text = week.read_text(encoding="utf-8")
+    made = re.findall(r'(?s)data-minutes="(\d+)">(.+?)<aside>.+?</aside>', slides.deck(text, ALL))
+    first = next(i for i, (_, shown) in enumerate(made) if "<h2>Session 2" in shown)
+    minutes = [int(spent) for spent, _ in made]
+    assert len(made) == len(re.split(r"(?m)^---$", text)) >= 20
+    assert (sum(minutes[:first]), sum(minutes[first:])) == (90, 90)
+
+
+@pytest.mark.parametrize("week", WEEKS, ids=lambda path: path.stem)
+def test_slides_name_exercises_that_there_are(week):
+    text = week.read_text(encoding="utf-8") + (BOOK / "teachers.md").read_text(encoding="utf-8")
+    named = re.findall(r"exercises? (\d) (?:and \d )?of (?:\*|\{doc\}`exercises/)(\w+)", text, re.I)
+    named += re.findall(r"exercises? \d and (\d) of \*(\w+)\*", text, re.I)
+    assert len(named) > 2
+    assert all(int(number) <= len(titles(page)) for number, page in named)
+    for number, page, title in re.findall(SAID, text, re.M):
+        assert title in titles(page)[int(number) - 1]
+
+
+def test_exercises_are_counted_on_each_page_as_in_its_notebook():
+    env = SimpleNamespace(
+        toc_fignumbers={
+            "ais": {"exercise": {"b": (9,), "a": (8,)}, "figure": {"f": (4,)}},
+            "rts": {"figure": {"g": (5,)}},
+        }
+    )
+    assert book.number_exercises(None, env) == []
+    assert env.toc_fignumbers["ais"] == {"exercise": {"a": (1,), "b": (2,)}, "figure": {"f": (4,)}}
+    cells = exercises.cells_of((BOOK / "exercises" / "ais.md").read_text("utf-8"), teacher=False)
+    heads = [c.source.partition("\n")[0] for c in cells if c.source.startswith("### Exercise")]
+    assert heads == [f"### Exercise {n}. {t}" for n, t in enumerate(titles("ais"), 1)]
+
+
+def test_the_pdf_of_lessons_leads_links_to_places_in_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr(lessons_pdf, "PAGES", tmp_path)
+    page = """<head></head><article class="bd-article"><h1 id="top">A</h1><a href="#top">1</a>
+<a href="b.html#x">2</a><a href="b.html">3</a><a href="glossary.html#term-base">4</a>
+<a href="https://a.org">5</a><a href="../index.html">6</a><script>1</script></article>"""
+    (tmp_path / "a.html").write_text(page, encoding="utf-8")
+    made = lessons_pdf.lesson("a", ["a", "b"])
+    assert re.findall(r'(?:id|href)="([^"]*)"', made) == [
+        "a", "a.top", "#a.top", "#b.x", "#b", "https://a.org",
+    ]  # fmt: skip
+    assert "script" not in made
+    assert lessons_pdf.lessons()[:3] == ["start", "mcmc_basics", "ais"]
+
+
+@pytest.mark.pages
+def test_the_number_of_an_exercise_is_that_of_its_page():
+    html = REPOSITORY / "_build" / "tests" / "_build" / "html" / "book" / "exercises"
+    page = (html / "sams.html").read_text(encoding="utf-8")
+    found = re.findall(r'caption-number">Exercise ([\d.]+) *</span> \(([^)<]+)\)', page)
+    assert found == [(str(n), t) for n, t in enumerate(titles("sams"), 1)]
