@@ -26,7 +26,8 @@ STYLE = """
 background:#fdfcfa} section{min-height:100vh;padding:4vh 6vw;display:none;flex-direction:column;
 justify-content:center} section.now{display:flex} h1{font-size:2.6rem;margin:0 0 1rem}
 h2{font-size:2rem;margin:0 0 1rem;color:#0b5394} img{max-width:100%;max-height:62vh;
-mix-blend-mode:multiply;object-fit:contain;align-self:center} img.formula{max-height:22vh;margin:.6rem 0} ul,ol{margin:0}
+mix-blend-mode:multiply;object-fit:contain;align-self:center}
+img.formula{max-height:22vh;margin:.6rem 0} ul,ol{margin:0}
 table{border-collapse:collapse} td,th{border-bottom:1px solid #999;padding:.2rem 1rem}
 footer{position:fixed;right:2vw;bottom:1.5vh;font-size:1rem;color:#595959}
 aside{display:none;font-size:1.1rem;border-top:1px solid #999;margin-top:1rem;max-width:60rem}
