@@ -247,3 +247,18 @@ def test_the_front_figure_is_live_alone_and_still_without_a_script(browser):
     plain.goto(front)
     assert plain.locator("#front-live .front-still").is_visible()
     plain.context.close()
+
+
+@pages
+def test_the_caption_of_the_front_figure_counts_its_seeds(browser):
+    """The seed is one of 199, chosen: what the others give is said, and is what they give."""
+    page = browser.new_page()
+    page.goto(PAGE.with_name("intro.html").as_uri())
+    counts = page.evaluate(
+        "Array.from({length: 199}, (_, i) => Hills.summary(Hills.run(-2, 30, i + 1)).agree)"
+    )
+    caption = page.locator("figcaption", has_text="199 seeds").inner_text()
+    assert f"199 seeds give {min(counts)} to {max(counts)}" in caption
+    shown = page.evaluate("Hills.summary(Hills.run(-2, 30)).agree")
+    assert f"{shown} of 200 chains agree" in caption
+    page.close()
