@@ -14,8 +14,9 @@ PAGES  := _config.yml _toc.yml $(wildcard data/results/speed*.csv) $(shell find 
 CODE   := $(shell find rbmlib book/lab -name '*.py')
 -include $(wildcard $(SRC)/book/*.d)
 
-# As many chapters and tests run at a time as there are cores, each on one thread: threads that
-# wait for one another on a busy core spin. A single chapter has two.
+# As many chapters and tests run at a time as there are cores, each on one thread. A single chapter
+# has two. Threads of OpenBLAS that wait spin for 2**18 cycles, a tenth of a millisecond, not 2**26.
+export OPENBLAS_THREAD_TIMEOUT ?= 18
 CORES   := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 JOBS    := $(shell n=$(CORES); [ $$n -gt 8 ] && n=8; echo $$n)
 SHARE   := $(shell n=$$(( $(CORES) / $(JOBS) )); [ $$n -gt 0 ] && echo $$n || echo 1)

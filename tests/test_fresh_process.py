@@ -43,6 +43,28 @@ def test_a_fresh_process_reads_the_kind_that_was_saved(kind, tmp_path):
         assert "model.npz holds " in error.partition(":")[2], error
 
 
+WAITS = """
+import os, sys
+
+class Before:
+    def find_spec(name, *_):
+        if name == "numpy":
+            print(os.environ["OPENBLAS_THREAD_TIMEOUT"])
+
+sys.meta_path.insert(0, Before)
+import rbmlib
+"""
+
+
+@pytest.mark.parametrize(("said", "there"), [(None, "18"), ("22", "22")])
+def test_threads_of_blas_that_wait_soon_sleep(monkeypatch, said, there):
+    """OpenBLAS reads it when NumPy is loaded; on busy cores spinning doubled the time of AIS."""
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
+    if said:
+        monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", said)
+    assert fresh(WAITS) == (there, "")
+
+
 @pytest.mark.parametrize("name", ["gaussian_cifar10", "leaky_cifar10"])
 def test_a_fresh_process_reads_committed_models_with_gaussian_units(name):
     kind = "GaussianRBM" if name.startswith("gaussian") else "LeakyRBM"
