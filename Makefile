@@ -26,7 +26,7 @@ threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) N
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock book executed chapter pages notebooks articles lab test test-all test_processes test_library test_notebooks bench lint release clean exercises slides check mutants planted
+.PHONY: help setup lock book executed chapter pages notebooks articles lab test test-all test_processes test_pages test_library test_notebooks test_chapters bench lint release clean exercises slides check mutants planted
 
 book: $(STAMP)  ## run a copy of every chapter and render the book to _build/html
 	@BOOK_JOBS=$(JOBS) BOOK_CHAPTERS="$$($(MAKE) --silent -n executed | sed -nE 's,.*run_chapter\.py (book/[^ ]*\.ipynb) .*,\1,p' | tr '\n' ' ')"; \
@@ -34,13 +34,10 @@ book: $(STAMP)  ## run a copy of every chapter and render the book to _build/htm
 	@$(MAKE) --silent $(HTML)/.done
 	@echo "open $(HTML)/index.html"
 
-# Tests of processes mostly wait: they run beside those of the library and of the stored notebooks,
-# and have ended before the pages are rendered, which one of them does as well.
+# Two rows side by side, so that no core waits: processes, which mostly wait, and then pages, which
+# one of those has rendered; the library, its stored notebooks, and these at other parameters.
 test: $(STAMP)  ## every test: library, stored notebooks, chapters at other parameters, rendered pages
-	@$(MAKE) --silent -j2 test_processes test_notebooks
-	@$(MAKE) --silent pages OUT=_build/tests
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m pages $(call marked,pages)
-	$(call threads,1) $(BIN)/pytest -n $(JOBS) --dist load -m chapters $(call marked,chapters)
+	@$(MAKE) --silent -j2 test_pages test_chapters
 
 test-all: $(STAMP)  ## every test, with the contrast of every text, and the library as on another processor
 	@RBMLIB_EVERY_ELEMENT=1 $(MAKE) --silent test
@@ -51,9 +48,19 @@ GENERIC := NPY_DISABLE_CPU_FEATURES="AVX2 FMA3 AVX512F AVX512CD AVX512_SKX AVX51
            NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES="" OPENBLAS_CORETYPE=Nehalem \
            NUMBA_CACHE_DIR=$(CURDIR)/_build/generic
 
+STORED_PAGES := STORED=yes SRC=_build/tests/src OUT=_build/tests
+told = mkdir -p _build; $(1) >_build/$@.log 2>&1; found=$$?; cat _build/$@.log; exit $$found
+
 test_processes: $(STAMP)
-	@mkdir -p _build
-	@MAKEFLAGS= $(BIN)/pytest -m processes $(call marked,processes) >_build/processes.log 2>&1; found=$$?; cat _build/processes.log; exit $$found
+	@$(MAKE) --silent $(STORED_PAGES) executed
+	@$(call told,MAKEFLAGS= $(BIN)/pytest -m processes $(call marked,processes))
+
+test_pages: $(STAMP) | test_processes
+	@$(MAKE) --silent $(STORED_PAGES) _build/tests/_build/html/.done
+	@$(call told,$(BIN)/pytest -n $(JOBS) --dist loadgroup -m pages $(call marked,pages))
+
+test_chapters: $(STAMP) | test_notebooks
+	$(call threads,1) $(BIN)/pytest -n $(JOBS) --dist load -m chapters $(call marked,chapters)
 
 test_library: $(STAMP)
 	$(call threads,1) $(BIN)/pytest -n $(JOBS) --dist loadscope --doctest-modules -m "not chapters and not pages and not processes" rbmlib tests
@@ -75,7 +82,7 @@ mutants: $(STAMP)  ## plant errors in the library, one at a time, and count thos
 	$(BIN)/python tests/mutants.py all
 
 planted: $(STAMP)  ## plant errors of thought (tests/planted), one at a time, and see the test of each fail (15 minutes)
-	@$(call threads,$(HALF)) $(BIN)/python tests/planted/plant.py
+	@$(call threads,1) $(BIN)/python tests/planted/plant.py
 
 chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
 	@[ -n "$(NAME)" ] || { echo "error: which chapter? for example: make chapter NAME=ais" >&2; exit 1; }
