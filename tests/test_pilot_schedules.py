@@ -294,6 +294,10 @@ def test_pilots_can_be_saved(pilot, tmp_path):
             "looked at 3 times",
         ),
         (lambda p, path: schedules.decelerate([0, 0.5, 1], -1), "max_step is -1"),
+        (
+            lambda p, path: schedules.varopt(with_g(p, p.trace["slope_variance"][1:]), 10),
+            r"pilot.trace\['slope_variance'\] has shape \(200,\)",
+        ),
         (lambda p, path: bisection.ess_bisection(path, 10, target=1.5), "target is 1.5"),
         (lambda p, path: bisection.ess_bisection(None, 10), "path is a NoneType"),
     ],
