@@ -81,7 +81,7 @@ check: $(STAMP)  ## a fast part of the tests, for work in progress (under two mi
 mutants: $(STAMP)  ## plant errors in the library, one at a time, and count those that tests notice (hours)
 	$(BIN)/python tests/mutants.py all
 
-planted: $(STAMP)  ## plant errors of thought (tests/planted), one at a time, and see the test of each fail (15 minutes)
+planted: $(STAMP)  ## plant errors of thought (tests/planted), one at a time, and see the test of each fail (half an hour)
 	@$(call threads,1) $(BIN)/python tests/planted/plant.py
 
 chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais

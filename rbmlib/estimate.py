@@ -172,14 +172,16 @@ def _real(value):
     return _shape(value) == () and not isinstance(value, bool)
 
 
-def _row(value):
-    return value is None or len(_shape(value) or ()) == 1
-
-
 def _trace(value):
     return isinstance(value, dict) and all(map(_shape, value.values()))  # () is one number
 
 
+def _settings(value):
+    parts = [value, *(value.get(n, {}) for n in _READ)] if isinstance(value, dict) else [value]
+    return all(isinstance(part, dict) for part in parts)
+
+
+_READ = ("checks", "second_opinion")  # what `Estimate` itself reads of its settings
 _ROWS = ("log_weights", "betas", "log_z_path")
 _FIELDS: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
     ("a text", lambda x: isinstance(x, str), ("method",)),
@@ -190,8 +192,8 @@ _FIELDS: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
     ("a whole number, 0 or more", lambda x: type(x) is int and x >= 0, ("n_chains", "n_sweeps")),
     ("true or false", lambda x: isinstance(x, bool), ("converged",)),
     ("'lower', 'upper' or null", lambda x: x in ("lower", "upper", None), ("bound",)),
-    ("two numbers", lambda x: isinstance(x, list) and _shape(x) == (2,), ("interval",)),
-    ("a row of numbers, or null", _row, _ROWS),
+    ("two numbers that rise", lambda x: _shape(x) == (2,) and x == sorted(x), ("interval",)),
+    ("a row of numbers, or null", lambda x: x is None or len(_shape(x) or ()) == 1, _ROWS),
     ("a mapping of arrays of numbers", _trace, ("trace",)),
-    ("a mapping", lambda x: isinstance(x, dict), ("settings",)),
+    ("a mapping, with mappings for checks and second_opinion", _settings, ("settings",)),
 ]

@@ -83,6 +83,11 @@ def test_a_sum_over_all_states_judges_both_ways(off, said):
     assert found.std_error < 0.05
 
 
+def test_how_far_an_exact_sum_lies_below_is_judged_by_the_lower_half():
+    skewed = replace(made(LOG_Z + 0.04), interval=(LOG_Z + 0.02, LOG_Z + 1))
+    assert verdict(rl.check(PATH, skewed)) == "refuted"
+
+
 def log_z_of(rbm):
     """Of equal weights: a sum over how many hidden units are on."""
     n, m = rbm.weights.shape

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
 
 @pytest.fixture(scope="module")
 def run():
-    return rl.nrpt(FROM_UNIFORM, n_sweeps=1600, rng=0, progress=False)
+    return rl.nrpt(FROM_UNIFORM, n_sweeps=1600, record_every=2, rng=0, progress=False)
 
 
 def test_it_is_right_and_says_how_well(run):

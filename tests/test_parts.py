@@ -9,7 +9,7 @@ import pytest
 import rbmlib as rl
 from rbmlib.automatic import parts
 from rbmlib.automatic.cover import Cover, Part
-from rbmlib.automatic.parts import Joint, joined, run_part
+from rbmlib.automatic.parts import Joint, Weighted, joined, run_part
 from rbmlib.estimators.bar import bennett, bennett_error
 
 SMALL = rl.testsystems.random_rbm(12, 6, coupling=3.0, rng=1)
@@ -51,6 +51,17 @@ def test_bounds_from_above_of_parts_keep_the_order_of_their_ends():
     low, high = total.interval
     assert low < total.log_z < high
     assert high - low < 10 * total.std_error
+
+
+def test_a_chain_that_is_repeated_is_no_new_one():
+    """Of a part with a fourth of the chains: the error of the mean is that of so many."""
+    values = np.random.default_rng(0).normal(size=10)
+    runs = [
+        Weighted(rl.Estimate("ais", 0.0, 0.1, (-1, 1), bound="lower", log_weights=x), 0 * x)
+        for x in (values, np.full(40, -99.0))
+    ]
+    wanted = np.tile(values, 4).std(ddof=1) / np.sqrt(10)
+    assert joined(runs).mean_std_error == pytest.approx(wanted)
 
 
 def test_sum_of_parts_carries_the_errors_of_all():

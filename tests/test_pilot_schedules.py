@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 import rbmlib as rl
 from rbmbook import ess_bisection as bisection
@@ -293,6 +294,10 @@ def test_pilots_can_be_saved(pilot, tmp_path):
             "looked at 3 times",
         ),
         (lambda p, path: schedules.decelerate([0, 0.5, 1], -1), "max_step is -1"),
+        (
+            lambda p, path: schedules.varopt(with_g(p, p.trace["slope_variance"][1:]), 10),
+            r"pilot.trace\['slope_variance'\] has shape \(200,\)",
+        ),
         (lambda p, path: bisection.ess_bisection(path, 10, target=1.5), "target is 1.5"),
         (lambda p, path: bisection.ess_bisection(None, 10), "path is a NoneType"),
     ],
@@ -309,6 +314,12 @@ def test_slopes_may_have_no_variance_at_some_betas(pilot):
     assert np.all(found > 0)
     with pytest.raises(ValueError, match="slopes without variance"):
         slope_variance(with_g(pilot, 0 * g))
+
+
+def test_a_weighted_variance_lacks_the_sum_of_squared_weights(pilot):
+    squares = (softmax(pilot.trace["chain_log_weights"], axis=1) ** 2).sum(axis=1)
+    wanted = pilot.trace["slope_variance"] / (1 - squares)
+    np.testing.assert_allclose(slope_variance(pilot, 0)[1], wanted)
 
 
 @pytest.mark.parametrize("name", ["slope_variance", "chain_slopes", "chain_log_weights", "step"])

@@ -142,7 +142,8 @@ def test_foreign_files_are_refused(tmp_path):
         ("converged", "no"), ("converged", 1), ("log_weights", "abc"), ("log_weights", [[1.0]]),
         ("log_weights", [1.0, None]), ("log_weights", 3.0), ("betas", {"a": 1}),
         ("log_z_path", [[1.0], [2.0, 3.0]]), ("trace", [1.0]), ("trace", {"rate": "high"}),
-        ("trace", {"rate": 3.0}), ("settings", None), ("log_z", 10**400),
+        ("trace", {"rate": 3.0}), ("settings", None), ("log_z", 10**400), ("interval", [1.0, 0.0]),
+        ("settings", {"checks": 3}), ("settings", {"second_opinion": ["agrees"]}),
     ],
 )  # fmt: skip
 def test_a_field_of_another_type_is_refused_by_its_name(tmp_path, name, value):

@@ -1,6 +1,7 @@
 """Reverse AIS: E[exp(-R)] = 1 / Z, bounds from above, and where its chains begin."""
 
 import warnings
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -146,6 +147,19 @@ def test_models_too_large_to_enumerate_begin_from_chains():
         ValueError, match="start is 'exact', but the target is a BernoulliRBM of 30"
     ):
         rl.reverse_ais(path, betas, n_chains=100, start="exact")
+
+
+@pytest.mark.parametrize("name", ["reverse_ais", "bar"])
+def test_chains_forward_and_back_draw_apart(name, monkeypatch):
+    seeds, module = [], import_module(f"rbmlib.estimators.{name}")
+
+    def anneal(path, v, betas, stream):
+        seeds.append(stream.seed)
+        return v, np.linspace(0, 0.1, len(v))
+
+    monkeypatch.setattr(module, "anneal", anneal)
+    getattr(rl, name)(GeometricPath(SMALL), [0, 1], 20, rng=0, start="chains", n_burn_in=0)
+    assert len({*seeds}) == len(seeds) == 2
 
 
 @pytest.mark.statistical

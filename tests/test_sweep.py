@@ -209,6 +209,11 @@ def test_unreachable_scheduler_is_said(tmp_path):
     for address in ("nowhere", "10.0.0.5", "tcp://10.0.0.5", "tcp://10.0.0.5:x", "http://a:80"):
         with pytest.raises(ValueError, match="expected the address of a Dask scheduler"):
             made.run(address)
+    for n_workers in (-1, 1.5, "two"):
+        with pytest.raises(ValueError, match=r"n_workers is .*: expected a whole number"):
+            made.run(n_workers=n_workers)
+    with pytest.raises(TypeError, match="tasks is a int: expected mappings of settings"):
+        Sweep(3, square)
     assert not list(tmp_path.iterdir())  # said before a store is made
 
 

@@ -68,6 +68,8 @@ def test_wrong_overrides_are_refused(source, capsys):
     assert [path.name for path in source.parent.iterdir()] == ["mine.yaml"]
     with pytest.raises(ValueError, match="overrides without a folder of their own"):
         book_sweep(source, overrides={"seed": 1})
+    with pytest.raises(TypeError, match="overrides is a list: expected settings by name"):
+        book_sweep(source, overrides=["seed=1"], folder=source.parent / "out")
 
 
 def test_overrides_of_a_plain_function(tmp_path):

@@ -29,6 +29,16 @@ def test_an_update_is_equation_24():
     assert tracker.log_z_path[0] == pytest.approx(np.log1p(np.exp(BASE)).sum() + 5 * np.log(2))
 
 
+def test_it_begins_with_the_noise_of_its_annealing():
+    """By a prior so steep that all chains stop at beta = 1."""
+    tracker = LogZTracker(BASE, BETAS, n_chains=50, prior_slope=300.0, rng=0)
+    _, _, logs = tracker._start(rl.GeometricPath(random_rbm(0), base=BASE))
+    weights = np.exp(logs - logs.max())
+    assert tracker.noise == pytest.approx(
+        weights.std(ddof=1) / weights.mean() / np.sqrt(50), rel=0.01
+    )
+
+
 @pytest.mark.statistical
 def test_a_steady_rise_is_followed_with_the_lag_that_is_reported():
     """log Z rises by d an update: behind by d (1 - gain) / gain, which `lag` finds."""

@@ -189,6 +189,12 @@ def test_neighbours_that_hardly_exchange_or_overlap_are_flagged():
         _estimate(PATH, rare, joined, {}, 400)
     with pytest.warns(rl.ConvergenceWarning, match="9 states where neighbours overlap"):
         _estimate(PATH, run, joined._replace(overlap=9.0), {}, 400)
+    blocks = joined.blocks.copy()
+    blocks[0] = blocks[0].mean(axis=0)
+    with pytest.warns(rl.ConvergenceWarning):
+        still = _estimate(PATH, rare, joined._replace(blocks=blocks), {}, 400).trace
+    widened = still["std_error"] > still["chains"].std(axis=1, ddof=1) / np.sqrt(20) + 1e-12
+    assert widened.tolist() == [False] + 5 * [True], "each bar by the drift of its own checkpoint"
 
 
 def test_the_estimate_is_saved_and_read(tmp_path):

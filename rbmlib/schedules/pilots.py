@@ -148,7 +148,8 @@ def _refuse_bad(pilot: Estimate, *names: str) -> None:
     schedule(pilot.betas, "pilot.betas")
     for name in names:
         values = pilot.trace[name]
-        array(f"pilot.trace[{name!r}]", values, np.shape(values), "finite numbers")
+        shape = pilot.betas.size, *np.shape(values)[1:]
+        array(f"pilot.trace[{name!r}]", values, shape, "finite numbers, a row a beta")
 
 
 def _correlated_sums(centred: np.ndarray) -> np.ndarray:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import yaml
 
+from rbmlib.checks import instance
+
 from .kind import PLAIN, TaskKind, shown, unknown_setting
 
 MAX_TASKS = 1_000_000  # of a sweep: the client holds them all, and looks at each
@@ -41,7 +43,8 @@ def read_yaml(source: Path, kind: TaskKind, overrides=None) -> tuple[list[dict],
 
     Raises ValueError if it is no declaration of a sweep; the message says where.
     """
-    overrides = overrides or {}
+    overrides = {} if overrides is None else overrides
+    instance("overrides", overrides, dict, "settings by name, or None")
     with named(source.name):
         content = _content(source)
         grids, results = content.get("grids"), content.get("results", ".")

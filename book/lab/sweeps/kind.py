@@ -61,8 +61,9 @@ _brief.maxlist, _brief.maxlevel = 12, 3
 
 
 def shown(value) -> str:
-    """A value for a message, in a line or two, whatever it is; settings in their order."""
+    """A value for a message, of 1,000 letters at most, whatever it is; settings in their order."""
+    text = _brief.repr(value)
     if isinstance(value, dict):
         pairs = list(value.items())[:40]
-        return "{" + ", ".join(f"{_brief.repr(k)}: {_brief.repr(v)}" for k, v in pairs) + "}"
-    return _brief.repr(value)
+        text = "{" + ", ".join(f"{_brief.repr(k)}: {_brief.repr(v)}" for k, v in pairs) + "}"
+    return text if len(text) <= 1000 else f"{text[:999]}…"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import rbmlib as rl
+from rbmlib import checks
 from rbmlib.context import bar
 
 from .declaration import declared, named, read_yaml
@@ -78,6 +79,7 @@ class Sweep:
         self._digests: dict[str, str] = {}  # of the files of each task, by key
         self.tasks: dict[str, dict] = {}
         numbers: dict[str, int] = {}
+        checks.instance("tasks", tasks, Iterable, "mappings of settings, one a task")
         for number, task in enumerate(tasks, 1):
             whole = declared(number, task, self.kind)
             key = self._key(whole)
@@ -145,6 +147,8 @@ class Sweep:
         scheduler cannot be reached, is lost on the way, or runs other code. What is stored is kept.
         """
         started = time.perf_counter()
+        if n_workers is not None:
+            n_workers = checks.count("n_workers", n_workers, 0)
         if scheduler is not None:
             check_scheduler(scheduler)
         for folder in (self.folder, self.store.parent):
