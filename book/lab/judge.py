@@ -91,13 +91,16 @@ def printed_value(
         note = f"margin ±{margin:g}: {reason}"
     spread = spread or exactly(value)
     effect = effects.effect_of(effects.between(ours, spread))
-    if effect.within(-allowed, allowed):
-        outcome = REPRODUCED
-    elif effect.outside(-null, null):
-        outcome = CONTRADICTED
-    else:
-        outcome, note = NOT_DECIDED, effects.power_note(effect, note, unit)
+    outcome, note = _decided(effect, allowed, null, note, unit)
     return _verdict(name, ours, effect, outcome, note, unit, n_trainings)
+
+
+def _decided(effect, allowed: float, null: float, note: str, unit: str) -> tuple[str, str]:
+    if effect.within(-allowed, allowed):
+        return REPRODUCED, note
+    if effect.outside(-null, null):
+        return CONTRADICTED, note
+    return NOT_DECIDED, effects.power_note(effect, note, unit)
 
 
 def printed_variance(
@@ -223,12 +226,7 @@ def equivalence(
     found = effects.effect_of(ours)
     prefix = "a factor of " if ours.scale == "log" else "±"
     note = f"margin {prefix}{margin:g}: {reason}"
-    if found.within(-allowed, allowed):
-        outcome = REPRODUCED
-    elif found.outside(-allowed, allowed):
-        outcome = CONTRADICTED
-    else:
-        outcome, note = NOT_DECIDED, effects.power_note(found, note, unit)
+    outcome, note = _decided(found, allowed, allowed, note, unit)
     return _verdict(name, ours, found, outcome, note, unit, n_trainings)
 
 

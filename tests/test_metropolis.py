@@ -1,9 +1,10 @@
-"""What Metropolis-Hastings chains with the two mistakes sample, by quadrature."""
+"""Metropolis-Hastings with the two mistakes: its law by quadrature, and the report's runs of it."""
 
 import numpy as np
 import pytest
 
 from rbmbook import metropolis_laws as laws
+from rbmbook import metropolis_runs as experiment
 from rbmbook.claims import claims
 from rbmbook.metropolis import Independent, metropolis_hastings, normal_log_density
 from rbmbook.verdicts import CONTRADICTED, REPRODUCED
@@ -55,3 +56,37 @@ def test_verdicts_follow_the_numbers(monkeypatch):
     near = laws.Law(0.4923, 1.0, 0.5)
     monkeypatch.setattr(laws, "long_run", lambda sampler, k=1.0, n=301: near)
     assert laws.mean_verdicts()[100].outcome == REPRODUCED
+
+
+def test_without_the_ratio_all_proposals_weigh_the_same():
+    points = experiment.MEAN + np.array([[0.0, 0.0], [3.0, 1.0]])
+    with_it, without = (
+        experiment.proposal(2.0, ratio).log_density(points) for ratio in (True, False)
+    )
+    assert without.tolist() == [0, 0]
+    assert with_it[0] - with_it[1] == pytest.approx((9 / 1 + 1 / 4) / 4 / 2)
+
+
+@pytest.mark.parametrize("sampler", list(laws.SAMPLERS))
+def test_each_sampler_has_its_own_correlation(sampler):
+    runs = experiment.counted_runs(sampler, 1.0, 2000, 20, np.random.default_rng(1))
+    assert [run.shape for run in runs] == [(2000, 2)] * 20
+    found = np.array([np.corrcoef(run.T)[0, 1] for run in runs])
+    error = found.std(ddof=1) / np.sqrt(20)
+    assert abs(found.mean() - laws.long_run(sampler).correlation) < 4 * error
+
+
+def test_repeats_are_counted_only_where_they_should_be():
+    counts = {
+        name: experiment.counted_runs(name, 3.0, 400, 1, np.random.default_rng(2))[0]
+        for name in laws.SAMPLERS
+    }
+    distinct = {name: len(np.unique(run, axis=0)) for name, run in counts.items()}
+    assert distinct["no repeat"] == distinct["both mistakes"] == 400
+    assert max(distinct["correct"], distinct["no ratio"]) < 250
+
+
+def test_pieces_do_not_change_the_number_of_points(monkeypatch):
+    monkeypatch.setattr(experiment, "PIECE", 30)
+    runs = experiment.counted_runs("both mistakes", 2.0, 100, 3, np.random.default_rng(3))
+    assert [len(run) for run in runs] == [100] * 3
