@@ -5,7 +5,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from helpers_stats import all_states, joint_table, log_sum, rbm_table, two_sided
+from helpers_stats import all_states, log_sum, rbm_table, two_sided
 from scipy.io import savemat
 
 import rbmlib as rl
@@ -31,34 +31,9 @@ def test_a_layer_is_shown_with_its_constants():
     assert repr(rl.Bits([0.0, 1.0])) == "Bits(2)"
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("log_scale", [0.0, -2.5])
-def test_densities_are_sums_of_the_joint_density(shape, log_scale):
-    w, b, a = parameters(*shape)
-    rbm = BernoulliRBM(w, b, a, log_scale=log_scale)
-    table = joint_table(w, b, a) + log_scale
-    v, h = all_states(shape[0]), all_states(shape[1])
-    np.testing.assert_allclose(rbm.log_density(v), log_sum(table, axis=1), atol=1e-12)
-    np.testing.assert_array_equal(rbm.free_energy(v), -rbm.log_density(v))
-    rows, columns = np.divmod(np.arange(table.size), table.shape[1])
-    pairs = rbm.log_joint_density(v[rows], h[columns])
-    np.testing.assert_allclose(pairs, table.ravel(), atol=1e-12)
-
-
 def test_densities_do_not_overflow():
     rbm = BernoulliRBM([[800.0], [-900.0]], [0.0, 0.0], [0.0])
     np.testing.assert_allclose(rbm.log_density([[1, 0], [0, 1], [0, 0]]), [800, 0, np.log(2)])
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_conditionals_are_those_of_the_joint_density(shape):
-    rbm = BernoulliRBM(*parameters(*shape))
-    joint = np.exp(rbm_table(rbm))
-    v, h = all_states(shape[0]), all_states(shape[1])
-    hidden_given_visible = joint @ h / joint.sum(axis=1, keepdims=True)
-    visible_given_hidden = joint.T @ v / joint.sum(axis=0)[:, None]
-    np.testing.assert_allclose(rbm.hidden_mean(v), hidden_given_visible, rtol=1e-10)
-    np.testing.assert_allclose(rbm.visible_mean(h), visible_given_hidden, rtol=1e-10)
 
 
 def test_samples_follow_the_conditionals():
@@ -92,13 +67,6 @@ def test_from_spins_keeps_log_z(shape):
     assert rl.exact(converted).log_z == pytest.approx(log_sum(energies), abs=1e-11)
     # and every state keeps its density, not only their sum
     np.testing.assert_allclose(rbm_table(converted), energies, atol=1e-11)
-
-
-def test_transposed_exchanges_the_layers():
-    rbm = BernoulliRBM(*parameters(4, 3), log_scale=1.25)
-    other = rbm.transposed()
-    np.testing.assert_allclose(rbm_table(other), rbm_table(rbm).T, atol=1e-12)
-    np.testing.assert_array_equal(other.transposed().weights, rbm.weights)
 
 
 def test_from_arrays_lets_the_biases_decide():
