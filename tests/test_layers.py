@@ -1,8 +1,5 @@
 """Kinds of units: densities, means and draws against sums over states; log Z, files, mistakes."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from helpers_stats import assert_no_rejection, chi_square_p, log_sum, probabilities
@@ -203,64 +200,6 @@ def test_every_kind_comes_back_from_its_file(rbm, tmp_path):
         (Normal, Leaky): "LeakyRBM",
     }
     assert type(again).__name__ == named.get(kinds, "RBM")
-
-
-CHILD = """
-import numpy as np, rbmlib as rl
-class Thirds(rl.Bits):
-    constants = ("share",)
-    def __init__(self, bias, share):
-        super().__init__(bias)
-        self.share = share
-rbm = rl.RBM(rl.Bits(np.zeros(3)), Thirds(np.ones(2), 0.3), np.ones((3, 2)))
-rbm.save("m.npz")
-assert rl.load_rbm("m.npz").hidden.share == 0.3
-"""
-
-
-OTHER = """
-import rbmlib as rl
-for load in (rl.load_rbm, rl.RBM.load, rl.BernoulliRBM.load):
-    try:
-        load("m.npz")
-    except ValueError as error:
-        print(error)
-"""
-
-
-def test_a_kind_that_no_class_here_is_is_refused_by_name_in_a_fresh_process(tmp_path):
-    """The file has the arrays of a Bernoulli RBM, as which it would have another log Z."""
-    subprocess.run([sys.executable, "-c", CHILD], cwd=tmp_path, check=True)
-    done = subprocess.run(
-        [sys.executable, "-c", OTHER], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    said = done.stdout.splitlines()
-    assert len(said) == 3
-    for line in said:
-        assert "m.npz: it holds hidden units of the kind 'Thirds', which no class here is" in line
-        assert "import the module that defines yours" in line
-
-
-def test_files_of_earlier_versions_are_read(tmp_path):
-    w, b, a = np.diag([0.5, 0.25, 0.0])[:, :2], np.ones(3), np.zeros(2)
-    arrays = {"weights": w, "visible_bias": b, "hidden_bias": a, "log_scale": 1.5}
-    path = tmp_path / "m.npz"
-    for mark, kind in (
-        ({}, "BernoulliRBM"),
-        ({"gaussian_visible": True}, "GaussianRBM"),
-        ({"leakiness": 0.25, "gaussian_visible": True}, "LeakyRBM"),
-    ):
-        np.savez(path, **arrays, **mark)
-        rbm = RBM.load(path)
-        assert type(rbm).__name__ == kind
-        np.testing.assert_array_equal(rbm.weights, w)
-        assert rbm.log_scale == 1.5
-    assert rbm.leakiness == 0.25
-    np.savez(path, **arrays)
-    assert type(rl.GaussianRBM.load(path)) is rl.GaussianRBM  # as its caller says
-    np.savez(path, **arrays, spread=2.0)
-    with pytest.raises(ValueError, match=r"m\.npz holds .*'log_scale', 'spread' unknown"):
-        RBM.load(path)
 
 
 # mistakes -----------------------------------------------------------------------------------
