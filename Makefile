@@ -26,7 +26,7 @@ threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) N
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock book executed chapter pages notebooks articles lab test test-all test_processes test_pages test_library test_notebooks test_chapters bench lint release clean exercises slides check mutants planted
+.PHONY: help setup lock book executed chapter pages notebooks articles lab test test-all test_processes test_pages test_library test_notebooks test_chapters bench lint release clean exercises slides check planted
 
 book: $(STAMP)  ## run a copy of every chapter and render the book to _build/html
 	@BOOK_JOBS=$(JOBS) BOOK_CHAPTERS="$$($(MAKE) --silent -n executed | sed -nE 's,.*run_chapter\.py (book/[^ ]*\.ipynb) .*,\1,p' | tr '\n' ' ')"; \
@@ -77,9 +77,6 @@ QUICK := structure schedules results models paths hmc mcmc store sweep sweep_dec
 check: $(STAMP)  ## a fast part of the tests, for work in progress (under two minutes)
 	$(call threads,1) $(BIN)/pytest -q -n $(JOBS) --dist loadscope \
 	  -m "not statistical and not chapters and not pages and not processes" $(QUICK:%=tests/test_%.py)
-
-mutants: $(STAMP)  ## plant errors in the library, one at a time, and count those that tests notice (hours)
-	$(BIN)/python tests/mutants.py all
 
 planted: $(STAMP)  ## plant errors of thought (tests/planted), one at a time, and see the test of each fail (half an hour)
 	@$(call threads,1) $(BIN)/python tests/planted/plant.py

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 
 import numpy as np
 import pytest
@@ -60,6 +61,7 @@ print(digest.hexdigest())
 """
 
 
+@cache
 def digest(**environment) -> str:
     here = os.path.dirname(__file__)
     path = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])

@@ -88,44 +88,6 @@ def test_ais_and_reverse_ais_find_log_z(case):
         assert np.std(z) < 2
 
 
-@pytest.mark.statistical
-@pytest.mark.parametrize("beta", [0.4, 1.0])
-def test_transitions_leave_the_density_invariant(case, beta):
-    """From exact draws, reweighted to beta by AIS in one step for 0.4; directly for 1."""
-    path, _, draw = case
-    rng, n = np.random.default_rng(3), 20_000
-    if beta == 1.0:
-        state, weights = path.state_of(draw(n, rng)), np.ones(n)
-    else:
-        state = path.sample_base(n, rng)
-        weights = np.exp(beta * path.log_density_slope(state, 0.0))
-        state = state[rng.choice(n, n, p=weights / weights.sum())]
-    moved = state
-    for _ in range(6):
-        moved = path.transition(moved, beta, rng)
-    assert np.mean(np.abs(moved - state)) > 0.3
-    functions = [
-        lambda s: path.log_density_slope(s, beta),
-        lambda s: (s**2).sum(axis=1),
-        lambda s: s[:, 0],
-        lambda s: np.abs(path.model.field(
-            path.mean + s @ path._root.T)).sum(axis=1),
-    ]  # fmt: skip
-    fresh = path.state_of(draw(n, rng)) if beta == 1.0 else None
-    if fresh is None:
-        other = path.sample_base(n, rng)
-        w = np.exp(beta * path.log_density_slope(other, 0.0))
-        fresh = other[rng.choice(n, n, p=w / w.sum())]
-    # resampled draws repeat: their errors are larger by the root of n / ess
-    inflate = 1.0 if beta == 1.0 else np.sqrt(n * (weights**2).sum() / weights.sum() ** 2)
-    z = []
-    for f in functions:
-        one, two = f(moved), f(fresh)
-        error = inflate * np.sqrt((one.var() + two.var()) / n)
-        z.append((one.mean() - two.mean()) / error)
-    assert np.abs(z).max() < 5, z
-
-
 @pytest.mark.parametrize("beta", [0.4, 1.0])
 def test_trajectories_alone_leave_the_density_invariant(case, beta):
     """A slice after which nothing moves would hide a wrong trajectory from the test above."""

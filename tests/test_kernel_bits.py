@@ -136,14 +136,3 @@ def test_fused_sweep_equals_the_generic_transition(shape):
         state = path.transition(state, betas, stream)
     swept = sweep(path, start, betas, 10, ChainStream(8, 200))
     assert (swept == state).all(axis=1).sum() >= 198
-
-
-def test_sweep_takes_one_beta_a_chain():
-    path = GeometricPath(NARROW, base=np.zeros(40))
-    start = path.sample_base(90, ChainStream(1, 90))
-    betas = np.repeat([0.0, 0.4, 1.0], 30)
-    mixed = sweep(path, start, betas, 7, ChainStream(2, 90))
-    for k, beta in enumerate((0.0, 0.4, 1.0)):
-        alone = sweep(path, start, beta, 7, ChainStream(2, 90))
-        rows = slice(30 * k, 30 * k + 30)
-        np.testing.assert_array_equal(mixed[rows], alone[rows])

@@ -9,8 +9,6 @@ from helpers_stats import (
     chi_square_p,
     geometric_tables,
     joint_table,
-    log_sum,
-    probabilities,
     rbm_table,
     state_index,
 )
@@ -56,27 +54,6 @@ def test_ends_and_middle_are_the_geometric_path(path):
             rbm_table(model), geometric_tables(base, target, beta), atol=1e-12
         )
     assert not path.at(0.0).weights.any()
-
-
-def test_log_density_asks_at_beta(path):
-    base, target = base_and_target(path)
-    wanted = np.stack(
-        [log_sum(geometric_tables(base, target, beta), axis=1) for beta in BETAS], axis=1
-    )
-    np.testing.assert_allclose(path.log_density(STATES, BETAS), wanted, atol=1e-12)
-    for k, beta in enumerate(BETAS):
-        np.testing.assert_allclose(path.log_density(STATES, beta), wanted[:, k], atol=1e-12)
-
-
-def test_slope_mean_is_the_derivative_of_log_z(path):
-    """Thermodynamic integration rests on it: d/dbeta log Z = E_beta[slope]."""
-    base, target = base_and_target(path)
-    step = 1e-5
-    for beta in BETAS:
-        up, down = (log_sum(geometric_tables(base, target, beta + s)) for s in (step, -step))
-        p = probabilities(log_sum(geometric_tables(base, target, beta), axis=1))
-        mean = p @ path.log_density_slope(STATES, beta)
-        assert mean == pytest.approx((up - down) / (2 * step), abs=1e-8)
 
 
 @pytest.mark.statistical

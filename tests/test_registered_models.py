@@ -49,11 +49,6 @@ def test_unknown_rbm_names_the_known_ones():
     assert f"expected one of {', '.join(names)}; or the path of an .npz" in str(caught.value)
 
 
-def test_missing_rbm_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no model file .*mine\.npz"):
-        datasets.load_rbm(tmp_path / "mine.npz")
-
-
 def test_list_rbms_says_where_each_is(data_folders, monkeypatch):
     for name in ("h10", "h20"):
         monkeypatch.setitem(_register.REMOTE, name, Remote(name, "https://x/", SHA256))

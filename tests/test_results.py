@@ -109,14 +109,6 @@ def test_estimate_survives_a_file(tmp_path):
     assert loaded.settings["rng"] == 3
 
 
-def test_values_that_are_not_finite_survive_a_file(tmp_path):
-    Estimate("test", 1.0, math.nan, (-math.inf, math.inf)).save(tmp_path / "run.json")
-    loaded = Estimate.load(tmp_path / "run.json")
-    assert math.isnan(loaded.std_error)
-    assert loaded.interval == (-math.inf, math.inf)
-    assert loaded.log_weights is None
-
-
 def test_foreign_files_are_refused(tmp_path):
     content = run().to_dict()
     for name, text in [

@@ -62,14 +62,6 @@ def test_results_of_another_version_stay_and_are_not_taken_for_ours(tmp_path):
     assert old.run(n_workers=0).n_before == 3
 
 
-def test_a_store_in_use_is_refused(tmp_path):
-    with ResultsStore(tmp_path / "sweep.sqlite"):
-        target = str(tmp_path / "sweep.sqlite")
-        code = f"import rbmbook.sweeps.store as s; s.ResultsStore({target!r})"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "another process is using it" in done.stderr
-
-
 FULL = """
 import resource, sys
 from rbmbook.sweeps.store import Record, ResultsStore, StoreError

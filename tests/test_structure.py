@@ -260,14 +260,6 @@ def test_top_level_holds_only_what_it_should(repository):
     assert found <= TOP_LEVEL, sorted(found - TOP_LEVEL)
 
 
-def test_a_contributor_is_told_of_planted_errors(repository):
-    """Their folder and the command, in one line."""
-    text = (repository / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    assert re.search(r"`make planted`.*`tests/planted`", text)
-    assert (repository / "tests" / "planted" / "plant.py").is_file()
-    assert "\nplanted: " in (repository / "Makefile").read_text(encoding="utf-8")
-
-
 def test_no_large_file(repository):
     large = [path.name for path in committed(repository) if path.stat().st_size > 8_000_000]
     assert not large

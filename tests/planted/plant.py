@@ -2,8 +2,9 @@
 
     .venv/bin/python tests/planted/plant.py [--first] [NUMBER ...]
 
-Runs the test that `score.csv` names; where it names none, and with ``--first``, the files that the
-patch names. Ends with 1 if an error was not noticed.
+Errors are the patches, whose tests `score.csv` names, and the rows of `texts.csv`, numbered from
+t01: a text of a file, what takes its place, and the test. With ``--first`` the files of tests that
+a patch names run in place of its test. Ends with 1 if an error was not noticed.
 """
 
 import csv
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -19,15 +21,49 @@ COPIED = ("rbmlib", "book/lab", "tests")
 BUILT = ROOT / "_build" / "planted"  # always the same place: compiled loops are found again
 
 
-def patches() -> dict[str, Path]:
+class Planted(NamedTuple):
+    what: str
+    test: str
+    patch: Path | None = None
+    file: str = ""
+    old: str = ""
+    new: str = ""
+
+    def first(self) -> list[str]:
+        """The files of tests that were held to notice it before it had a test."""
+        if self.patch is None:
+            return [self.test.partition("::")[0]]
+        line = self.patch.read_text(encoding="utf-8").splitlines()[1]
+        return line.removeprefix("tests: ").split()
+
+    def changed(self, text: str) -> str:
+        assert text.count(self.old) == 1, f"{self.what}: {text.count(self.old)} in {self.file}"
+        return text.replace(self.old, self.new)
+
+    def plant(self, tree: Path) -> None:
+        if self.patch is None:
+            file = tree / self.file
+            file.write_text(self.changed(file.read_text(encoding="utf-8")), encoding="utf-8")
+        else:
+            apart = os.environ | {"GIT_CEILING_DIRECTORIES": str(BUILT)}  # of no repository
+            subprocess.run(["git", "apply", self.patch], cwd=tree, env=apart, check=True)
+
+
+def rows(name: str) -> list[dict]:
+    with (HERE / name).open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def planted() -> dict[str, Planted]:
     """By number."""
-    return {file.stem: file for file in sorted(HERE.glob("[0-9]*.patch"))}
-
-
-def words_and_files(patch: Path) -> tuple[str, list[str]]:
-    """What the error is, and the files of tests that ought to notice it."""
-    what, tests, _ = patch.read_text(encoding="utf-8").split("\n", 2)
-    return what, tests.removeprefix("tests: ").split()
+    found = {
+        row["number"]: Planted(row["error"], row["test"], HERE / f"{row['number']}.patch")
+        for row in rows("score.csv")
+    }
+    for number, row in enumerate(rows("texts.csv"), start=1):
+        old, new = (row[name].replace("\\n", "\n") for name in ("old", "new"))
+        found[f"t{number:02d}"] = Planted(row["error"], row["test"], None, row["file"], old, new)
+    return found
 
 
 def copy_of_code(tree: Path) -> None:
@@ -44,12 +80,11 @@ def copy_of_code(tree: Path) -> None:
     (tree / ".import" / "rbmbook").symlink_to(tree / "book" / "lab")
 
 
-def is_noticed(patch: Path, tests: list[str]) -> tuple[bool, str]:
+def is_noticed(error: Planted, tests: list[str]) -> tuple[bool, str]:
     """Whether one of the tests fails in a copy with the error, and the last line of pytest."""
     tree = BUILT / "tree"
     copy_of_code(tree)
-    apart = os.environ | {"GIT_CEILING_DIRECTORIES": str(BUILT)}  # of no repository
-    subprocess.run(["git", "apply", patch], cwd=tree, env=apart, check=True)
+    error.plant(tree)
     paths = {"PYTHONPATH": f"{tree}:{tree / '.import'}", "NUMBA_CACHE_DIR": str(BUILT / "cache")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-n", "0",
@@ -57,22 +92,22 @@ def is_noticed(patch: Path, tests: list[str]) -> tuple[bool, str]:
         cwd=tree, env=os.environ | paths, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode not in (0, 1):
-        raise SystemExit(f"{patch.name}: no tests were run\n{done.stdout[-2000:]}{done.stderr}")
+        raise SystemExit(f"{error.what}: no tests were run\n{done.stdout[-2000:]}{done.stderr}")
     said = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return done.returncode == 1, (said or done.stdout.splitlines())[-1].partition(" - ")[0]
 
 
 def main(arguments: list[str]) -> int:
-    with (HERE / "score.csv").open(encoding="utf-8") as file:
-        named = {row["number"]: row["test"] for row in csv.DictReader(file)}
-    chosen = [a for a in arguments if a != "--first"] or [*patches()]
+    errors = planted()
+    chosen = [a for a in arguments if a != "--first"] or [*errors]
     missed = 0
     for number in chosen:
-        what, files = words_and_files(patches()[number])
-        test = "" if "--first" in arguments else named.get(number, "")
-        noticed, said = is_noticed(patches()[number], [test] if test else files)
+        error = errors[number]
+        noticed, said = is_noticed(error, error.first() if "--first" in arguments else [error.test])
         missed += not noticed
-        print(number, "noticed" if noticed else "NOT NOTICED", what, said, sep="  ", flush=True)
+        print(
+            number, "noticed" if noticed else "NOT NOTICED", error.what, said, sep="  ", flush=True
+        )
     print(f"{len(chosen) - missed} of {len(chosen)} planted errors were noticed")
     return int(missed > 0)
 
