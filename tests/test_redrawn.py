@@ -97,6 +97,6 @@ def test_another_verdict_is_another_mark():
 def test_marks_of_a_panel_do_not_cover_one_another():
     taken = []
     for _ in range(4):
-        taken.append(redrawn._free((200.0, 100.0), taken))
+        taken.append(redrawn._free((200.0, 100.0), taken, [(200.0, 100.0)]))
     gaps = [redrawn.math.dist(a, b) for i, a in enumerate(taken) for b in taken[:i]]
     assert min(gaps) >= redrawn.PIN

@@ -12,8 +12,8 @@ from collections import Counter
 from check_entry import entry
 from check_layout import SOURCES, Table, tables
 from check_numbers import printed
-from redrawn import block, claims_on
-from redrawn_data import Redrawn, figures
+from redrawn import Redrawn, block, claims_on
+from redrawn_data import figures
 
 from rbmbook.claims import claims
 from rbmbook.verdicts import (

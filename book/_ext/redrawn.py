@@ -7,13 +7,44 @@ from __future__ import annotations
 
 import html
 import math
-
-from redrawn_data import Curve, Panel, Redrawn
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 from rbmbook.verdicts import SYMBOLS, Verdict, anchor
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 270, 48, 346, 16, 216
 PIN = 56  # the least distance of two marks' centres
+
+
+class Curve(NamedTuple):
+    """Points by x; ``half`` is half the length of the bar at a point, if there are bars."""
+
+    name: str
+    colour: str
+    points: dict[float, float]
+    half: Mapping[float, float] = MappingProxyType({})
+    only_marks: bool = False
+
+
+class Panel(NamedTuple):
+    """``marks``: the curve and x that a claim speaks of."""
+
+    title: str
+    x_name: str
+    y_name: str
+    curves: list[Curve]
+    marks: dict[str, tuple[str, float]]
+    level: float | None = None  # a dashed line: the truth
+    x_log: bool = True
+    y_log: bool = False
+
+
+class Redrawn(NamedTuple):
+    source: str
+    title: str
+    caption: str
+    panels: list[Panel]
 
 
 class Axis:
@@ -77,12 +108,13 @@ def _panel(panel: Panel, number: dict[str, int], found: dict) -> str:
         drawn.append(f'<path class="r-level" d="M{LEFT} {y(panel.level)}H{RIGHT}"/>')
     drawn += [_curve(curve, x, y, i) for i, curve in enumerate(panel.curves)]
     pins, taken = [], []
+    points = [(x(a), y(b)) for curve in panel.curves for a, b in curve.points.items()]
     for name, (on, at) in panel.marks.items():
         if name not in found:
             continue
         curve = next(curve for curve in panel.curves if curve.name == on)
         place = x(at), y(curve.points[at])
-        pin = _free(place, taken)
+        pin = _free(place, taken, points)
         taken.append(pin)
         drawn.append(f'<path class="r-lead" d="M{place[0]} {place[1]}L{pin[0]} {pin[1]}"/>')
         pins.append(_pin(found[name][0], number[name], pin))
@@ -125,7 +157,8 @@ def _curve(curve: Curve, x: Axis, y: Axis, i: int) -> str:
         f'<path class="r-line" d="M{"L".join(f"{a} {b}" for a, b in places)}"/>'
     )  # fmt: skip
     bars = "".join(
-        f'<path class="r-bar" d="M{x(a) + aside:.1f} {y(curve.points[a] - h)}V{y(curve.points[a] + h)}"/>'
+        f'<path class="r-bar" d="M{x(a) + aside:.1f} {y(curve.points[a] - h)}'
+        f'V{y(curve.points[a] + h)}"/>'
         for a, h in curve.half.items()
     )
     dots = "".join(_dot(curve, a, b) for a, b in places)
@@ -145,15 +178,20 @@ def _sample(curve: Curve) -> str:
     )
 
 
-def _free(place: tuple[float, float], taken: list) -> tuple[float, float]:
-    """Near the point, inside the picture, and clear of the marks before it."""
-    for reach in (26, 44, 62, 80, 98, 120):
-        for turn in (-90, -135, -45, 180, 90, 135, 45):
-            a = math.radians(turn)
-            at = round(place[0] + reach * math.cos(a), 1), round(place[1] + reach * math.sin(a), 1)
-            inside = LEFT + 22 < at[0] < RIGHT - 20 and TOP + 12 < at[1] < BOTTOM - 14
-            if inside and all(math.dist(at, other) >= PIN for other in taken):
-                return at
+def _free(place: tuple, taken: list, points: list) -> tuple[float, float]:
+    """Near the point, in the picture, clear of the marks before it and, if it can be, of points."""
+    for of_points in (points, []):
+        for reach in (28, 44, 62, 80, 98, 120):
+            for turn in (-90, -135, -45, 90, 135, 45, 180):
+                a = math.radians(turn)
+                at = (
+                    round(place[0] + reach * math.cos(a), 1),
+                    round(place[1] + reach * math.sin(a), 1),
+                )
+                inside = LEFT + 22 < at[0] < RIGHT - 20 and TOP + 12 < at[1] < BOTTOM - 14
+                clear = all(math.dist(at, other) >= PIN for other in taken)
+                if inside and clear and all(math.dist(at, point) >= 24 for point in of_points):
+                    return at
     return place
 
 
