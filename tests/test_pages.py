@@ -286,10 +286,6 @@ def test_a_printed_number_opens_what_is_said_of_it(browser, built):
     cell.focus()
     page.keyboard.press("ArrowRight")
     assert "19.4639" in panel.inner_text()
-    page.locator('.v-pin[href="#carlson-f8-10-sd"]').focus()  # a mark of a redrawn figure
-    page.keyboard.press("Enter")
-    page.keyboard.press("ArrowRight")
-    assert "Rao-Blackwellized (RSD)" in panel.inner_text()
     page.context.close()
     plain = browser.new_context(java_script_enabled=False).new_page()
     plain.goto(address)

@@ -25,3 +25,16 @@ def test_the_page_that_answers_comes_first(browser, built, query):  # noqa: F811
     page.context.close()
     first = found[0].rsplit("/", 1)[-1].split(".html")[0]
     assert first in FIRST[query], found
+
+
+def test_the_keyboard_goes_from_mark_to_mark_of_a_redrawn_figure(browser, built):  # noqa: F811
+    page = browser.new_context(offline=True).new_page()
+    page.goto((built / "book" / "reproduction_notes.html").as_uri())
+    panel = page.locator(".v-panel")
+    page.locator('.v-pin[href="#carlson-f8-10-sd"]').focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowRight")
+    assert "Rao-Blackwellized (RSD)" in panel.inner_text()
+    page.keyboard.press("Escape")
+    assert not panel.is_visible()
+    page.context.close()
