@@ -12,6 +12,8 @@ from collections import Counter
 from check_entry import entry
 from check_layout import SOURCES, Table, tables
 from check_numbers import printed
+from redrawn import Redrawn, block, claims_on
+from redrawn_data import figures
 
 from rbmbook.claims import claims
 from rbmbook.verdicts import (
@@ -42,18 +44,22 @@ Found = dict[str, tuple[Verdict, str]]  # verdict and chapter, by the name of a 
 def page(found: Found) -> str:
     """HTML of the page."""
     same, printed_tables = _met_together(found), tables()
-    in_tables = {name for table in printed_tables for _, cells in table.rows for name in cells}
+    shown = {name for table in printed_tables for _, cells in table.rows for name in cells}
+    drawn = figures()
+    shown |= {name for figure in drawn for name in claims_on(figure, found)}
     sections = []
     for source, (name, subject) in SOURCES.items():
         own = [table for table in printed_tables if table.source == source]
-        shown = "\n".join(_with_entries(table, found, same) for table in own)
+        pictures = [figure for figure in drawn if figure.source == source]
+        above = [_with_entries(table, found, same) for table in own]
+        above += [_figure_with_entries(figure, found) for figure in pictures]
         of_source = [name for name, claim in claims().items() if claim.source == source]
-        rest = [name for name in of_source if name in found and name not in in_tables]
+        rest = [name for name in of_source if name in found and name not in shown]
         lines = "\n".join(_line(*found[claim]) for claim in rest)
-        head = "Sentences and figures" + ("" if own else " (it prints no table)")
+        head = "Sentences" if own or pictures else "Sentences (it prints no table)"
         sections.append(
             f'<section class="v-source" data-source="{source}" id="check-{source.lower()}">'
-            f"<h2>{name}<span>{subject}</span></h2>{shown}<h3>{head}</h3>"
+            f"<h2>{name}<span>{subject}</span></h2>{''.join(above)}<h3>{head}</h3>"
             f'<div class="v-lines">{lines}</div></section>'
         )
     return (
@@ -78,6 +84,14 @@ def _with_entries(table: Table, found: Found, same: dict) -> str:
     return (
         f"{_table(table, found)}<details class='v-all'><summary>All {len(names)} numbers of this "
         f"table in words</summary>{entries}</details>"
+    )
+
+
+def _figure_with_entries(figure: Redrawn, found: Found) -> str:
+    entries = "\n".join(entry(*found[name]) for name in claims_on(figure, found))
+    return (
+        f"{block(figure, found)}<details class='v-all'><summary>The claims of this figure in words"
+        f"</summary>{entries}</details>"
     )
 
 
