@@ -43,12 +43,6 @@ def test_a_fresh_process_reads_the_kind_that_was_saved(kind, tmp_path):
         assert "model.npz holds " in error.partition(":")[2], error
 
 
-@pytest.mark.parametrize("name", ["gaussian_cifar10", "leaky_cifar10"])
-def test_a_fresh_process_reads_committed_models_with_gaussian_units(name):
-    kind = "GaussianRBM" if name.startswith("gaussian") else "LeakyRBM"
-    assert fresh(OPENED.format("rl.load_rbm"), name) == (kind, "")
-
-
 def test_the_command_line_takes_no_model_for_another(tmp_path):
     path = tmp_path / "gaussian.npz"
     OF_KINDS["GaussianRBM"]().save(path)

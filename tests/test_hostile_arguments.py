@@ -36,8 +36,6 @@ def gaussian(**settings):
     return lambda: rl.train_gaussian(pixels, 2, n_updates=1, rng=0, **settings)
 
 
-# what came back before without a word ----------------------------------------------------------
-
 SILENT = {
     "bit of NaN": (lambda: RBM.sample_hidden(NAN_STATES, 0), "visible holds 8 NaN values"),
     "bit of inf": (lambda: RBM.sample_visible(np.full(3, np.inf), 0), "hidden reaches inf"),
@@ -63,7 +61,6 @@ SILENT = {
     "in full": (lambda: images.load_cifar10(full="False"), "full is 'False'"),
 }
 
-# errors that came from NumPy or Python, and named nothing --------------------------------------
 
 NAMELESS = {
     "wide states": (lambda: RBM.hidden_mean(np.zeros((2, 5))), "visible has shape (2, 5)"),

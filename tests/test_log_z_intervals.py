@@ -2,7 +2,6 @@
 
 import warnings
 
-import numpy as np
 import pytest
 from helpers_models import two_modes
 
@@ -55,19 +54,3 @@ def test_intervals_of_runs_that_fail_hold_what_was_missed(without_cover):
     first = [run.settings["first_base"] for run in runs]
     missed = sum(abs(value - exact) > 4 * error for value, error in first)
     assert missed >= len(runs) / 2, "the checks would have nothing to say"
-
-
-def test_advice_never_asks_for_what_was_given():
-    rbm = rl.load_rbm("pcd_200")
-    data = np.random.default_rng(0).random((50, 784))
-    for settings, wanted, never in (
-        ({"n_steps": 100}, ["n_steps=", "training data"], ["budget"]),
-        ({"n_steps": 100, "data": data}, ["n_steps="], ["training data", "budget"]),
-        ({"budget_seconds": 0.1, "data": data}, ["budget_seconds="], ["training", "n_steps"]),
-    ):
-        with pytest.warns(rl.ConvergenceWarning) as caught:
-            rl.log_z(rbm, rng=0, **settings)
-        (message,) = [str(x.message) for x in caught]
-        advice = message.partition("Give it ")[2]
-        assert all(word in advice for word in wanted), message
-        assert not any(word in advice for word in never), message

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers_models import coupled_rbm, two_modes
+from helpers_models import coupled_rbm
 
 import rbmlib as rl
 from rbmlib.automatic import parts, rounds
@@ -123,34 +123,6 @@ def test_a_budget_too_small_for_two_rounds_is_one():
     for budget, steps in ((0.2, 590), (1e-6, rounds.LEAST_STEPS)):
         clock = Clock(1e-4, [True])
         assert [x.n_steps for x in rounds.rounds(clock, budget)] == [steps]
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"budget_seconds": -1}, "budget_seconds is -1"),
-        ({"budget_seconds": 1e9}, "budget_seconds is 1000000000.0: expected a number above 0"),
-        ({"n_steps": 0}, "n_steps is 0"),
-        ({"n_steps": 1e9}, "n_steps is 1000000000.0: expected a whole number, 10,000,000 at most"),
-        ({"n_steps": "many"}, "n_steps is 'many'"),
-        ({"n_steps": 100, "budget_seconds": 5}, "budget_seconds is 5 and n_steps is 100"),
-        ({"n_chains": 100}, "n_chains is 100 without n_steps"),
-        ({"n_chains": 3, "n_steps": 100}, "n_chains is 3"),
-        ({"n_steps": 100, "rng": "x"}, "rng is 'x'"),
-        ({"n_steps": 100, "data": np.zeros((3, 7))}, r"data has shape \(3, 7\)"),
-    ],
-)
-def test_wrong_settings_are_refused(settings, words):
-    with pytest.raises(ValueError, match=words):
-        rl.log_z(two_modes()[0], **settings)
-
-
-def test_a_path_brings_its_base():
-    path = rl.GeometricPath(two_modes()[0])
-    with pytest.raises(ValueError, match="data is given with a path"):
-        rl.log_z(path, data=np.zeros((3, 120)))
-    with pytest.raises(TypeError, match=r"a BernoulliRBM, or a path to a model of other units"):
-        rl.log_z(rl.testsystems.random_rbm(5, 3, rng=0).weights)
 
 
 @pytest.mark.parametrize("found", [-1e6, 1e6])

@@ -30,9 +30,6 @@ def covered(rbm, n_chains=500, seed=0):
     return cover(rbm, first, second, find_modes(rbm), n_chains, np.random.default_rng(seed))
 
 
-# the hunt ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", ["pocket", "ferromagnet", "hopfield", "degenerate", "masked"])
 def test_bounds_of_modes_are_below_log_z(kind):
     for seed in range(4):
@@ -109,9 +106,6 @@ def test_modes_are_solutions():
     assert np.abs(lower_bounds(rbm, visible) - modes.lower_bound)[heavy].max() < 0.01
 
 
-# parts ------------------------------------------------------------------------------------------
-
-
 def test_shares_of_components_add_up_to_one():
     rbm = hard("pocket", 0).rbm
     made = covered(rbm)
@@ -174,9 +168,6 @@ def test_estimates_of_covered_models_are_unbiased():
             run = rl.log_z(rbm, n_steps=100, rng=seed, enumerate_small=False)
         ratios.append(np.exp(run.settings["first_base"][0] - log_z))
     assert abs(np.mean(ratios) - 1) < 4 * np.std(ratios) / np.sqrt(len(ratios)) + 0.003
-
-
-# verdict ----------------------------------------------------------------------------------------
 
 
 def a_round(ess=400.0, error=0.03, **changes):

@@ -5,7 +5,6 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from helpers_refusals import BETAS, PATH, assert_refused
 
 import rbmlib as rl
 from rbmlib.estimators.nrpt import READ_OFF, carried, rates
@@ -71,11 +70,6 @@ def test_as_many_betas_as_asked_for():
     assert found.betas.size == 9
 
 
-def test_same_seed_same_bits():
-    same = [rl.nrpt(FROM_UNIFORM, n_sweeps=100, rng=s, progress=False).log_z for s in (1, 1, 2)]
-    assert same[0] == same[1] != same[2]
-
-
 def independent_sample(rng, n_ladders=8, n_kept=300):
     """A sample whose states are normal slopes: log Z(beta) = beta^2 / 2 known."""
     betas = np.linspace(0, 1, 4)
@@ -111,33 +105,6 @@ def test_stepping_stones_are_the_mean_of_both_sides():
     assert found.settings["two_sided"] == pytest.approx(apart)
     words = f"{min(states):.0f} effective states between neighbours, 10 or more"
     assert words in found.settings["checks"]
-
-
-class OwnPath(rl.GeometricPath):
-    """A path whose slope depends on beta, as users may write them."""
-
-    joint = False
-
-    def __init__(self, rbm, base):
-        super().__init__(rbm, base)
-        self.joint = False
-
-
-REFUSED = {
-    "path": (lambda: rl.nrpt(None), "path is a NoneType"),
-    "slopes": (lambda: rl.nrpt(OwnPath(STRONG, np.zeros(12))), "path is a OwnPath"),
-    "one ladder": (lambda: rl.nrpt(PATH, n_chains=1), "n_chains is 1"),
-    "sweeps": (lambda: rl.nrpt(PATH, n_sweeps=5), "n_sweeps is 5"),
-    "read off": (lambda: rl.nrpt(PATH, read_off="rts"), "read_off is 'rts'"),
-    "both": (lambda: rl.nrpt(PATH, BETAS, n_betas=9), "n_betas is 9"),
-    "one beta": (lambda: rl.nrpt(PATH, n_betas=1), "n_betas is 1"),
-    "no sample": (lambda: rl.stepping_stone_of_sample(np.zeros(3)), "sample is a ndarray"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
-def test_wrong_arguments_are_refused(call, message):
-    assert_refused(call, message)
 
 
 def test_a_ladder_without_states_at_an_end_is_refused():

@@ -142,32 +142,6 @@ def test_no_round_trip_in_the_pilot_is_said(monkeypatch):
     assert plan.settings["planned"]["needed"] == np.inf
 
 
-WRONG = {
-    "n_sweeps is 3": lambda: rl.rts(SMALL, n_sweeps=3),
-    "n_sweeps is 'many'": lambda: rl.ti(SMALL, n_sweeps="many"),
-    "prior is given, but betas is None": lambda: rl.rts(SMALL, prior=np.ones(10)),
-    "prior is given, but betas is None ": lambda: rl.sams(SMALL, prior=np.ones(10)),
-    "n_chains is 15": lambda: rl.sams(SMALL, n_chains=15),
-    "n_chains is 1": lambda: rl.mbar(SMALL, n_chains=1),
-    "start is 'cold'": lambda: rl.wang_landau(SMALL, start="cold"),
-    "jump is 'up'": lambda: rl.sams(SMALL, jump="up"),
-    "jump is 'up' ": lambda: rl.wang_landau(SMALL, jump="up"),
-    "t_0 is -1": lambda: rl.sams(SMALL, t_0=-1),
-    "exponent is 2": lambda: rl.sams(SMALL, exponent=2),
-    "flatness is 1": lambda: rl.wang_landau(SMALL, flatness=1),
-    "record_every is 0": lambda: rl.rts(SMALL, record_every=0),
-    "betas has shape": lambda: rl.mbar(SMALL, 99),
-}
-
-
-@pytest.mark.parametrize(("message", "call"), WRONG.items(), ids=WRONG)
-def test_wrong_arguments_are_refused_before_a_pilot(monkeypatch, message, call):
-    for name in ("own_ladder", "trip_time"):
-        monkeypatch.setattr(planning, name, lambda *_: pytest.fail("a pilot ran"))
-    with pytest.raises(ValueError, match=message.strip()):
-        call()
-
-
 @pytest.mark.parametrize("estimator", [rl.sams, rl.wang_landau])
 def test_the_error_of_adjusted_log_z_holds_the_memory_of_a_trip(estimator):
     run = estimator(SMALL, rng=3, n_chains=20)

@@ -290,41 +290,6 @@ def test_as_a_task(begin):
     assert row["converged"]
 
 
-def test_saved_and_loaded(tmp_path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        estimate = rl.tap(rl.testsystems.random_rbm(20, 10, rng=0), 3, n_starts=2)
-    estimate.save(tmp_path / "tap.json")
-    assert rl.Estimate.load(tmp_path / "tap.json").log_z == estimate.log_z
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"order": 4}, "order is 4"),
-        ({"solver": "newton"}, "solver is 'newton'"),
-        ({"damping": 1.0}, "damping is 1.0"),
-        ({"damping": -0.1}, "damping is -0.1"),
-        ({"n_starts": 0}, "n_starts is 0"),
-        ({"max_sweeps": 0.5}, "max_sweeps is 0.5"),
-        ({"starts": [[0.5]]}, "starts has shape"),
-        ({"starts": np.full((1, 4), 2.0)}, "outside"),
-        ({"starts": np.zeros((0, 4))}, "empty"),
-    ],
-)
-def test_bad_input(wrong, message):
-    rbm = rl.testsystems.random_rbm(4, 3, rng=0)
-    with pytest.raises(ValueError, match=message):
-        rl.tap(rbm, **wrong)
-
-
-def test_other_models_are_refused():
-    with pytest.raises(TypeError, match="BernoulliRBM"):
-        rl.tap(np.zeros((3, 2)))
-    with pytest.raises(TypeError, match="rbm is RBM"):
-        rl.tap(rl.RBM(rl.Spins([0.0]), rl.Spins([0.0]), [[1.0]]))
-
-
 def test_a_model_of_two_layers_of_bits_is_one():
     rbm = rl.testsystems.random_rbm(9, 6, coupling=2.0, rng=7)
     same = rl.RBM(rl.Bits(rbm.visible_bias), rl.Bits(rbm.hidden_bias), rbm.weights)
@@ -336,3 +301,39 @@ def test_slopes_serve_only_where_both_layers_are_near():
     assert slopes.is_near(np.zeros(5))
     assert not slopes.is_near(np.r_[np.zeros(3), np.full(2, 4.0)])
     assert not slopes.is_near(np.r_[np.full(3, 4.0), np.zeros(2)])
+
+
+def test_what_did_not_converge_is_said():
+    rbm = rl.load_rbm("pcd_10")
+    with pytest.warns(rl.ConvergenceWarning, match="2 of 2 starts did not converge"):
+        estimate = rl.tap(rbm, 2, n_starts=2, max_sweeps=1)
+    assert not estimate.converged
+    assert not estimate.settings["solved"]
+    assert math.isnan(estimate.log_z)
+    assert len(estimate.states.free_energy) == 0
+
+
+def test_one_start_of_two_that_is_solved_is_not_enough():
+    """The first is a fixed point already; the other is not there after one sweep."""
+    rbm = rl.testsystems.random_rbm(12, 6, rng=0)
+    whole = rl.tap(rbm, 1, n_starts=1, compare=False)
+    begin = np.stack([whole.states.visible[0], np.linspace(0.01, 0.99, 12)])
+    with pytest.warns(rl.ConvergenceWarning, match="1 of 2 starts did not converge"):
+        half = rl.tap(rbm, 1, starts=begin, max_sweeps=1, compare=False)
+    assert half.settings["n_solved"] == 1
+    assert (half.settings["solved"], half.converged) == (False, False)
+    assert half.log_z == pytest.approx(whole.log_z, abs=1e-6)
+
+
+def test_without_fields_the_third_order_is_no_check():
+    """Spins: TAP3 repeats TAP2 however far both are off. Weak couplings need no such check."""
+    weights = np.random.default_rng(0).normal(size=(60, 15))
+    for strength, flagged in ((0.02, False), (0.3, True)):
+        rbm = rl.BernoulliRBM.from_spins(strength * weights, np.zeros(60), np.zeros(15))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            estimate = rl.tap(rbm, 2, starts=[[0.5] * 60])
+        orders = estimate.settings["orders"]
+        assert orders["TAP2"] == pytest.approx(orders["TAP3"], abs=1e-9)
+        assert estimate.converged is not flagged
+        assert any("TAP3 repeats" in str(one.message) for one in caught) is flagged

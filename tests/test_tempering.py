@@ -233,28 +233,6 @@ def test_a_sample_goes_on_from_its_end():
 
 PATH = small_path()
 GUESS = np.zeros(4)
-WRONG = {
-    "path": lambda: rl.simulated_tempering(3, BETAS, GUESS),
-    "betas": lambda: rl.simulated_tempering(PATH, [0, 0.5], GUESS[:2]),
-    "log_z_path": lambda: rl.simulated_tempering(PATH, BETAS, GUESS[:2]),
-    "n_chains": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, 0),
-    "n_sweeps": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, 5, 2.5),
-    "prior": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, prior=[0, 1, 1, 1]),
-    "conditional": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, conditional="v"),
-    "start": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, start="target"),
-    "start ": lambda: rl.parallel_tempering(PATH, BETAS, 2, start=np.zeros((3, 5))),
-    "index": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, 2, index=[0, 4]),
-    "record_every": lambda: rl.parallel_tempering(PATH, BETAS, 2, 5, record_every=0),
-    "n_blocks": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, n_blocks=0),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_arguments_are_refused_by_name(name):
-    with pytest.raises((ValueError, TypeError)) as caught:
-        WRONG[name]()
-    assert str(caught.value).startswith(name.strip())
-    assert "expected" in str(caught.value)
 
 
 def test_a_path_without_a_linear_density_needs_the_marginal():

@@ -155,14 +155,6 @@ def test_rungs_are_placed_by_their_acceptance(wanted):
     assert more[0].betas.size < rungs.betas.size < more[1].betas.size
 
 
-def test_results_do_not_depend_on_threads():
-    one, two = (rl.trajectory(PATH, 10, 60, rng=7, acceptance=0.7, n_threads=n) for n in (1, 2))
-    assert one.log_z_path.tolist() == two.log_z_path.tolist()
-    assert one.trace["chains"].tolist() == two.trace["chains"].tolist()
-    other = rl.trajectory(PATH, 10, 60, rng=8, acceptance=0.7)
-    assert one.log_z != other.log_z
-
-
 def test_too_short_a_run_is_flagged_and_its_errors_grow():
     with pytest.warns(rl.ConvergenceWarning, match=r"trajectory: .*round trips of a ladder"):
         short = rl.trajectory(models(6, 4.0), 10, 12, rng=0, acceptance=0.8)
@@ -189,14 +181,6 @@ def test_neighbours_that_hardly_exchange_or_overlap_are_flagged():
         _estimate(PATH, rare, joined, {}, 400)
     with pytest.warns(rl.ConvergenceWarning, match="9 states where neighbours overlap"):
         _estimate(PATH, run, joined._replace(overlap=9.0), {}, 400)
-
-
-def test_the_estimate_is_saved_and_read(tmp_path):
-    found = rl.trajectory(PATH, 10, 100, rng=0)
-    found.save(tmp_path / "t.json")
-    again = rl.Estimate.load(tmp_path / "t.json")
-    np.testing.assert_array_equal(again.trace["chains"], found.trace["chains"])
-    np.testing.assert_array_equal(again.log_z_path, found.log_z_path)
 
 
 def test_checkpoints_are_kept_by_a_training():

@@ -59,9 +59,6 @@ def said(capsys, saved, *more):
     return code, capsys.readouterr().out
 
 
-# log_z -----------------------------------------------------------------------------------------
-
-
 def test_log_z_says_which_run_is_which(model, found):
     run = quiet(Runs(model, None, None, SEED), STEPS, CHAINS)
     s = found.settings
@@ -134,9 +131,6 @@ def test_exact_values_are_said_to_be_exact(capsys, saved, model):
     exact = rl.exact(model).log_z
     assert content["lower_bound"] == content["upper_bound"] == [exact, 0.0]
     assert content["interval"] == [exact, exact]
-
-
-# columns of tasks --------------------------------------------------------------------------------
 
 
 def test_columns_of_tempered_tasks_are_the_estimators_they_name(path):
@@ -239,9 +233,6 @@ def test_the_test_column_of_tracking_is_of_the_test_set():
     assert len(set(wanted.values())) == 3
     assert {name: seen[name] for name in wanted} == pytest.approx(wanted)
     assert len(looks) == 3
-
-
-# tables ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("n", "m"), [(5, 40), (40, 5), (12, 12)])
