@@ -1,11 +1,10 @@
 """How long `log_z` runs: rounds, budgets, and the same result again by its steps."""
 
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers_models import coupled_rbm
+from helpers_models import coupled_rbm, quiet
 
 import rbmlib as rl
 from rbmlib.automatic import parts, rounds
@@ -36,13 +35,8 @@ def test_a_run_with_a_budget_is_had_again_by_its_steps(model):
     for rng in (3, np.random.default_rng(8)):
         timed = rl.log_z(model, budget_seconds=1.5, rng=rng, enumerate_small=False)
         settings = timed.settings
-        again = rl.log_z(
-            model,
-            n_steps=settings["n_steps"],
-            n_chains=settings["n_chains"],
-            rng=settings["rng"],
-            enumerate_small=False,
-        )
+        given = {name: settings[name] for name in ("n_steps", "n_chains", "rng")}
+        again = rl.log_z(model, **given, enumerate_small=False)
         assert same_bits(timed, again)
         assert (settings["budget_seconds"], again.settings["budget_seconds"]) == (1.5, None)
     other = rl.log_z(model, n_steps=settings["n_steps"], rng=4, enumerate_small=False)
@@ -52,9 +46,7 @@ def test_a_run_with_a_budget_is_had_again_by_its_steps(model):
 def test_rounds_draw_from_streams_of_their_own():
     """Or one that passes would not confirm the one before it."""
     path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0), np.zeros(12))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        runs = [rl.log_z(path, n_steps=n, n_chains=20, rng=0) for n in (100, 200, 100)]
+    runs = [quiet(rl.log_z, path, n_steps=n, n_chains=20, rng=0) for n in (100, 200, 100)]
     one, two, again = (run.settings["stream_seed"] for run in runs)
     assert one == again != two
 
@@ -149,11 +141,8 @@ def test_data_are_one_base_among_others(without_sum):
     """Their base rate leads to fewer effective chains here than a mean-field fit does."""
     rbm, rows = eight_clusters()
     exact = rl.exact(rbm).log_z
-    runs = [
-        rl.log_z(rbm, data=data, n_steps=1000, rng=1, enumerate_small=False)
-        for data in (None, rows)
-    ]
-    alone, given = runs
+    options = {"n_steps": 1000, "rng": 1, "enumerate_small": False}
+    alone, given = runs = [rl.log_z(rbm, data=data, **options) for data in (None, rows)]
     assert given.settings["base"] == alone.settings["base"] == "mean field"
     assert given.ess > 0.8 * alone.ess
     assert given.std_error < 1.3 * alone.std_error

@@ -1,10 +1,8 @@
 """The hunt for modes, and bases that together cover a model."""
 
-import warnings
-
 import numpy as np
 import pytest
-from helpers_models import exchanged
+from helpers_models import exchanged, quiet
 
 import rbmlib as rl
 from rbmbook import hard_systems
@@ -23,11 +21,11 @@ def hard(kind, seed):
     return hard_systems.hard_rbm(kind, np.random.default_rng([kinds.index(kind), seed]))
 
 
-def covered(rbm, n_chains=500, seed=0):
-    first, second = (
-        rl.GeometricPath(rbm, rl.mean_field_bias(rbm, smoothing=s)) for s in (0.05, 0.2)
-    )
-    return cover(rbm, first, second, find_modes(rbm), n_chains, np.random.default_rng(seed))
+def covered(rbm, n_chains=500, source=0, modes=None):
+    biases = [rl.mean_field_bias(rbm, smoothing=s) for s in (0.05, 0.2)]
+    first, second = (rl.GeometricPath(rbm, bias) for bias in biases)
+    modes = modes or find_modes(rbm)
+    return cover(rbm, first, second, modes, n_chains, np.random.default_rng(source))
 
 
 @pytest.mark.parametrize("kind", ["pocket", "ferromagnet", "hopfield", "degenerate", "masked"])
@@ -123,9 +121,7 @@ def test_parts_of_a_pocket_are_its_share_of_exact_samples():
     assert len(made.parts) > 1
     states = rl.exact_samples(rbm, 20_000, 0)
     source = np.random.default_rng(1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        runs = [run_part(made, part, STEPS, source) for part in made.parts]
+    runs = [quiet(run_part, made, part, STEPS, source) for part in made.parts]
     for part, run in zip(made.parts, runs, strict=True):
         share = np.exp(made.log_share(part, states)).mean()
         held = np.exp(run.forward.values - log_z)
@@ -148,9 +144,7 @@ def test_the_whole_alone_is_its_run():
     rbm = rl.testsystems.random_rbm(30, 10, rng=0)
     path, other = rl.GeometricPath(rbm), rl.GeometricPath(rbm)
     made = Cover.whole(path, other, 100)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        run = run_part(made, made.parts[0], STEPS, np.random.default_rng(3))
+    run = quiet(run_part, made, made.parts[0], STEPS, np.random.default_rng(3))
     source = np.random.default_rng(3)
     betas, _ = (schedule(path, STEPS, source) for _ in range(2))  # of both bases
     alone = rl.ais(path, betas, 100, source)
@@ -161,12 +155,12 @@ def test_the_whole_alone_is_its_run():
 def test_estimates_of_covered_models_are_unbiased():
     """Mean weight over seeds is Z, though parts are chosen by a pilot."""
     rbm, log_z, _ = hard("pocket", 0)
-    ratios = []
+    ratios, modes = [], find_modes(rbm)
     for seed in range(30):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", rl.ConvergenceWarning)
-            run = rl.log_z(rbm, n_steps=100, rng=seed, enumerate_small=False)
-        ratios.append(np.exp(run.settings["first_base"][0] - log_z))
+        source = np.random.default_rng(seed)
+        made = covered(rbm, 500, source, modes)
+        runs = [quiet(run_part, made, part, 100, source).forward for part in made.parts]
+        ratios.append(np.exp(joined(runs).log_z - log_z))
     assert abs(np.mean(ratios) - 1) < 4 * np.std(ratios) / np.sqrt(len(ratios)) + 0.003
 
 

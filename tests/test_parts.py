@@ -1,10 +1,10 @@
 """Parts of Z by overlapping shares, their sum, its error, and the steps of a pilot."""
 
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers_models import quiet
 
 import rbmlib as rl
 from rbmlib.automatic import parts
@@ -27,9 +27,7 @@ def test_overlapping_parts_are_their_shares_in_both_directions():
     """Where shares are neither 0 nor 1 a value without its share would show."""
     made, log_z = overlapping(2000), rl.exact(SMALL).log_z
     source, states = np.random.default_rng(0), rl.exact_samples(SMALL, 50_000, 0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        runs = [run_part(made, part, 100, source) for part in made.parts]
+    runs = [quiet(run_part, made, part, 100, source) for part in made.parts]
     for part, run in zip(made.parts, runs, strict=True):
         shares = np.exp(made.log_share(part, states))
         assert shares.std() > 0.1, "the shares would hide nothing"
@@ -42,9 +40,7 @@ def test_overlapping_parts_are_their_shares_in_both_directions():
 def test_bounds_from_above_of_parts_keep_the_order_of_their_ends():
     """Weights of exp(-R): the sum's value lies inside its interval, as that of one part does."""
     made = overlapping(400)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        runs = [run_part(made, part, 50, np.random.default_rng(0)) for part in made.parts]
+    runs = [quiet(run_part, made, part, 50, np.random.default_rng(0)) for part in made.parts]
     backward = [run.backward for run in runs]
     assert backward[0].estimate.bound == "upper"
     total = joined(backward)
@@ -116,9 +112,7 @@ def test_a_second_path_has_a_schedule_of_its_own(n_paths, monkeypatch):
     monkeypatch.setattr(parts, "schedule", schedule)
     monkeypatch.setattr(parts, "ais", ais)
     made = Cover.whole(first, second, 50)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        run_part(made, made.parts[0], 40, np.random.default_rng(0))
+    quiet(run_part, made, made.parts[0], 40, np.random.default_rng(0))
     assert asked == [first, second][:n_paths]
     bent, straight = np.linspace(0, 1, 41) ** 2, np.linspace(0, 1, 41)
     assert np.array_equal(annealed[0], bent)

@@ -37,13 +37,11 @@ def test_a_default_call_is_not_flagged_and_right(estimator):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("estimator", [rl.sams, rl.rts])
-def test_default_calls_on_a_trained_model(estimator):
+def test_a_default_call_on_a_trained_model():
     """A round trip takes some 2,000 sweeps, so that the same sweeps for all models were too few."""
     rbm = rl.load_rbm("pcd_10")
     path = rl.GeometricPath(rbm, base=rl.base_rate(rl.datasets.load_mnist().train))
-    given = [rl.schedules.linear(99)] if estimator is rl.rts else []  # as in the README
-    run = estimator(path, *given, rng=0)
+    run = rl.sams(path, rng=0)
     assert run.n_sweeps > planning.FEWEST_SWEEPS
     assert_right(run, rl.exact(rbm).log_z)
 
@@ -154,15 +152,9 @@ def test_the_error_of_adjusted_log_z_holds_the_memory_of_a_trip(estimator):
 
 def test_the_pilot_ends_with_the_fiftieth_trip(monkeypatch):
     """Twenty-five trips a block: two blocks, and so many sweeps of 100 chains a trip."""
-    monkeypatch.setattr(
-        planning,
-        "both_ends",
-        lambda *_: (None, np.zeros((100, 2)), np.zeros(100, int)),
-    )
-    monkeypatch.setattr(
-        planning,
-        "simulated_tempering",
-        lambda *_, **more: SimpleNamespace(round_trips=np.array([20, 5])),
-    )
+    made = SimpleNamespace(round_trips=np.array([20, 5]))
+    ends = None, np.zeros((100, 2)), np.zeros(100, int)
+    monkeypatch.setattr(planning, "both_ends", lambda *_: ends)
+    monkeypatch.setattr(planning, "simulated_tempering", lambda *_, **more: made)
     found = planning.trip_time(None, np.array([0.0, 1.0]), None, "joint", None)
     assert found == (100 * 400 / 50, 50, 400)

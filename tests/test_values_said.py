@@ -2,10 +2,10 @@
 
 import json
 import re
-import warnings
 
 import numpy as np
 import pytest
+from helpers_models import quiet
 from helpers_stats import log_sum, rbm_table
 from scipy import stats
 
@@ -47,12 +47,6 @@ def found(model):
     return quiet(rl.log_z, model, n_steps=STEPS, n_chains=CHAINS, rng=SEED, enumerate_small=False)
 
 
-def quiet(function, *arguments, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return function(*arguments, **options)
-
-
 def said(capsys, saved, *more):
     options = "--estimate", "--steps", str(STEPS), "--chains", str(CHAINS), "--seed", str(SEED)
     code = quiet(main, ["logz", saved, *options, *more])
@@ -76,13 +70,9 @@ def test_log_z_says_which_run_is_which(model, found):
 
 
 def test_bounds_bracket_the_exact_value(model, found):
-    exact = log_sum(rbm_table(model))
-    assert s_of(found, "lower_bound")[0] < exact < s_of(found, "upper_bound")[0]
-    assert s_of(found, "best_lower_bound") <= exact + 1e-9, "here it is all of Z"
-
-
-def s_of(found, name):
-    return found.settings[name]
+    exact, s = log_sum(rbm_table(model)), found.settings
+    assert s["lower_bound"][0] < exact < s["upper_bound"][0]
+    assert s["best_lower_bound"] <= exact + 1e-9, "here it is all of Z"
 
 
 def test_the_text_of_logz_has_the_values_under_their_names(capsys, saved, found):
