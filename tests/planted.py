@@ -15,7 +15,7 @@ class Planted(NamedTuple):
     test: str  # in tests
 
 
-TRAINED = "test_uneven_training.py"
+TRAINED, BENNETT = "test_uneven_training.py", "test_bar.py"
 BARS, UNEVEN, SAID = "test_error_bars.py", "test_uneven.py", "test_values_said.py"
 CORRECTED = f"{BARS}::test_the_corrected_rule_counts_the_spread_of_variances"
 LEFT_OUT = f"{BARS}::test_bars_of_a_sample_are_those_of_chains_left_out"
@@ -52,17 +52,17 @@ PLANTED = [
     Planted("bars of BAR a tenth too short, one value a chain", "rbmlib/estimators/bar.py",
             "return float(np.sqrt(variance) / root.slope), forward.size",
             "return float(0.9 * np.sqrt(variance) / root.slope), forward.size",
-            f"{BARS}::test_bar_of_independent_values_unequal_in_number"),
+            f"{BENNETT}::test_error_of_independent_values_unequal_in_number"),
     Planted("bars of BAR a tenth too short, families", "rbmlib/estimators/bar.py",
             "return float(np.sqrt(variance) / root.slope), float(max",
             "return float(0.9 * np.sqrt(variance) / root.slope), float(max",
-            f"{BARS}::test_bar_of_families_left_out"),
+            f"{BENNETT}::test_error_of_families_left_out"),
     Planted("descendants counted with the wrong sign", "rbmlib/estimators/bar.py",
             "families = -np.bincount", "families = np.bincount",
-            f"{BARS}::test_bar_of_families_left_out"),
+            f"{BENNETT}::test_error_of_families_left_out"),
     Planted("BAR of as many values both ways", "rbmlib/estimators/bar.py",
             "    m = np.log(w.size / r.size)\n", "    m = 0.0\n",
-            f"{BARS}::test_slope_and_interval_of_bar"),
+            f"{BENNETT}::test_root_solves_the_equation_and_has_its_slope"),
     Planted("groups' spread a tenth too short", "rbmlib/estimators/sams.py",
             "error = float(values.std(ddof=1) / np.sqrt(n))",
             "error = 0.9 * float(values.std(ddof=1) / np.sqrt(n))",

@@ -66,9 +66,11 @@ def test_a_beta_without_states_is_left_out_and_an_end_is_not():
     sample.temperature[gap], sample.delta[gap] = 1, sample.delta[sample.temperature == 1].mean()
     inner = rl.bar_of_sample(sample).log_z_path
     assert inner[2] == pytest.approx((inner[1] + inner[3]) / 2)
-    sample.temperature[sample.temperature == 5] = 4
-    with pytest.raises(ValueError, match="no state at beta = 1: expected some at both ends"):
-        rl.bar_of_sample(sample)
+    for end, other, beta in ((5, 4, 1), (0, 1, 0)):
+        sample = rl.parallel_tempering(PATH, BETAS, 4, 50, rng=1)
+        sample.temperature[sample.temperature == end] = other
+        with pytest.raises(ValueError, match=f"no state at beta = {beta}: expected some at both"):
+            rl.bar_of_sample(sample)
 
 
 def test_an_annealed_start_may_be_short():

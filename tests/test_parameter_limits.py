@@ -21,17 +21,17 @@ def test_models_refuse_parameters_beyond_what_kernels_hold(name, value):
         rl.BernoulliRBM(**given)
 
 
-@pytest.mark.parametrize("largest", ["1e39", "np.inf", "np.nan", "1e-320", "5e-324"])
-def test_the_fixed_point_scale_is_always_found(largest):
+def test_the_fixed_point_scale_is_always_found():
     """In a child process, which can be stopped."""
     code = (
         "import numpy as np; from rbmlib._kernels.layers import quantise\n"
-        f"try: quantise(np.full((3, 2), {largest}), np.full(3, {largest}))\n"
-        "except ValueError: print('refused')"
+        "for x in 1e39, np.inf, np.nan, 1e-320, 5e-324:\n"
+        "    try: quantise(np.full((3, 2), x), np.full(3, x)); print('found')\n"
+        "    except ValueError: print('refused')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == ("" if "e-3" in largest else "refused\n")
+    assert done.stdout.split() == ["refused"] * 3 + ["found"] * 2
 
 
 def test_scale_of_the_largest_weights_is_finite_in_single_precision():

@@ -94,9 +94,7 @@ def test_compiled_equals_the_plain_loop(shape, jump, monkeypatch):
     path = quantised_path(*shape, coupling=4.0)
     betas = rl.schedules.linear(19)
     gains = np.tile(gain_sequence(8), (50, 1))
-    fused, loop = (
-        groups_of(path, betas, 200, 50, jump=jump, mixed=mixed) for mixed in (True, True)
-    )
+    fused, loop = (groups_of(path, betas, 200, 50, jump=jump, mixed=True) for _ in range(2))
     fused.advance(gains)
     monkeypatch.setattr(GeometricPath, "compiled", False)
     plain = GeometricPath.joint_transition

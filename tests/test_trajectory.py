@@ -216,27 +216,27 @@ def test_models_of_any_layers_are_exchanged(kind):
 ODD = BernoulliRBM(np.zeros((5, 4)), np.zeros(5), np.zeros(4))
 GAUSSIAN = rl.GaussianRBM(np.zeros((5, 3)), np.zeros(5), np.zeros(3))
 WRONG = {
-    "one only": (lambda: rl.trajectory(TRAINING[:1]), "checkpoints"),
-    "none": (lambda: rl.trajectory([]), "checkpoints"),
-    "other size": (lambda: rl.trajectory([TRAINING[0], ODD]), "checkpoints[1]"),
-    "no list": (lambda: rl.trajectory(TRAINING[0]), "checkpoints"),
-    "a name": (lambda: rl.trajectory("h20"), "checkpoints"),
-    "no RBM": (lambda: rl.trajectory([TRAINING[0], np.zeros((5, 3))]), "checkpoints[1]"),
-    "of real units": (lambda: rl.trajectory([TRAINING[0], GAUSSIAN]), "checkpoints[1]"),
-    "one ladder": (lambda: rl.trajectory(TRAINING, 1), "n_chains"),
-    "few sweeps": (lambda: rl.trajectory(TRAINING, n_sweeps=3), "n_sweeps"),
-    "exchanges": (lambda: rl.trajectory(TRAINING, n_sweeps=9, exchange_every=3), "n_sweeps"),
-    "acceptance": (lambda: rl.trajectory(TRAINING, acceptance=0.95), "acceptance"),
-    "burn-in": (lambda: rl.trajectory(TRAINING, n_burn_in=-1), "n_burn_in"),
-    "base": (lambda: rl.trajectory(TRAINING, base=np.zeros(4)), "base"),
-    "threads": (lambda: rl.trajectory(TRAINING, n_threads=0), "n_threads"),
-    "monitor": (lambda: rl.Checkpoints(3), "monitor"),
+    "checkpoints": lambda: rl.trajectory(TRAINING[:1]),
+    "checkpoints ": lambda: rl.trajectory([]),
+    "checkpoints  ": lambda: rl.trajectory(TRAINING[0]),
+    "checkpoints   ": lambda: rl.trajectory("h20"),
+    "checkpoints[1]": lambda: rl.trajectory([TRAINING[0], ODD]),
+    "checkpoints[1] ": lambda: rl.trajectory([TRAINING[0], np.zeros((5, 3))]),
+    "checkpoints[1]  ": lambda: rl.trajectory([TRAINING[0], GAUSSIAN]),
+    "n_chains": lambda: rl.trajectory(TRAINING, 1),
+    "n_sweeps": lambda: rl.trajectory(TRAINING, n_sweeps=3),
+    "n_sweeps ": lambda: rl.trajectory(TRAINING, n_sweeps=9, exchange_every=3),
+    "acceptance": lambda: rl.trajectory(TRAINING, acceptance=0.95),
+    "n_burn_in": lambda: rl.trajectory(TRAINING, n_burn_in=-1),
+    "base": lambda: rl.trajectory(TRAINING, base=np.zeros(4)),
+    "n_threads": lambda: rl.trajectory(TRAINING, n_threads=0),
+    "monitor": lambda: rl.Checkpoints(3),
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_input_is_refused(case):
-    assert_refused(*WRONG[case])
+@pytest.mark.parametrize("message", WRONG)
+def test_wrong_input_is_refused(message):
+    assert_refused(WRONG[message], message.rstrip())
 
 
 @pytest.mark.parametrize("width", [0.3, 1e-6])
