@@ -10,7 +10,6 @@ import rbmlib as rl
 from rbmlib.automatic import parts
 from rbmlib.automatic.cover import Cover, Part
 from rbmlib.automatic.parts import Joint, joined, run_part
-from rbmlib.estimators.bar import bennett, bennett_error
 
 SMALL = rl.testsystems.random_rbm(12, 6, coupling=3.0, rng=1)
 
@@ -60,25 +59,6 @@ def test_sum_of_parts_carries_the_errors_of_all():
     error = np.hypot(3 * 0.2, 0.4)  # of 4
     freedom = error**4 / ((3 * 0.2) ** 4 / 4 + 0.4**4 / 8)
     assert unequal == pytest.approx((np.log(4), error / 4, freedom + 1))
-
-
-def test_error_of_starts_from_two_runs_is_the_bootstrap_over_families():
-    """Reverse chains descend from forward chains and from others that the equation lacks."""
-    rng, n = np.random.default_rng(0), 300
-    traits = rng.normal(size=2 * n)  # which a reverse chain has from its ancestor
-    forward = traits[:n] - 0.5 + 0.5 * rng.normal(size=n)
-    ancestors = rng.choice(2 * n, size=n, p=np.exp(traits) / np.exp(traits).sum())
-    reverse = traits[ancestors] - 0.5 + 0.5 * rng.normal(size=n)
-    error = bennett_error(bennett(forward, reverse), ancestors, 2 * n)[0]
-    values = []
-    for _ in range(1000):
-        copies = np.bincount(rng.integers(2 * n, size=2 * n), minlength=2 * n)
-        # as many of either as there were: forward chains and the others are drawn apart
-        copies[:n] = np.bincount(rng.integers(n, size=n), minlength=n)
-        copies[n:] = np.bincount(rng.integers(n, size=n), minlength=n)
-        drawn = np.repeat(reverse, copies[ancestors])
-        values.append(bennett(np.repeat(forward, copies[:n]), drawn).log_z)
-    assert error == pytest.approx(np.std(values), rel=0.1)
 
 
 def test_a_pilot_leaves_a_share_of_the_steps_even(monkeypatch):
