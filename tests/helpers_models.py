@@ -40,10 +40,15 @@ def hopfield_rbm(n_visible, n_hidden, *, strength=2.5, spread=0.4, rng=None) -> 
     )
 
 
-def quiet_path(rbm, base) -> GeometricPath:
+def quiet(function, *arguments, **options):
+    """What a call answers, its warnings unheard."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return GeometricPath(rbm, base=base)
+        return function(*arguments, **options)
+
+
+def quiet_path(rbm, base) -> GeometricPath:
+    return quiet(GeometricPath, rbm, base=base)
 
 
 def published(name: str) -> BernoulliRBM:

@@ -65,12 +65,6 @@ def test_threads_of_blas_that_wait_soon_sleep(monkeypatch, said, there):
     assert fresh(WAITS) == (there, "")
 
 
-@pytest.mark.parametrize("name", ["gaussian_cifar10", "leaky_cifar10"])
-def test_a_fresh_process_reads_committed_models_with_gaussian_units(name):
-    kind = "GaussianRBM" if name.startswith("gaussian") else "LeakyRBM"
-    assert fresh(OPENED.format("rl.load_rbm"), name) == (kind, "")
-
-
 def test_the_command_line_takes_no_model_for_another(tmp_path):
     path = tmp_path / "gaussian.npz"
     OF_KINDS["GaussianRBM"]().save(path)

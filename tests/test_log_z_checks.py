@@ -114,17 +114,22 @@ def test_chains_go_where_the_error_is(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("given", "advised"), [({}, True), ({"data": np.eye(12)}, False), ({"path": None}, False)]
-)
+    ("given", "advised"),
+    [({}, True), ({"data": np.eye(12)}, False), ({"path": None}, False),
+     ({"budget_seconds": 0.001, "data": np.eye(12)}, False)],
+)  # fmt: skip
 def test_data_are_advised_where_none_were_given(given, advised, without_sum):
     """A run that is far too short: what may help is more steps, and data if a model came alone."""
     rbm = hopfield_rbm(12, 4, strength=9.0, rng=0)
     model = rl.GeometricPath(rbm) if "path" in given else rbm
     more = {name: value for name, value in given.items() if name != "path"}
+    if "budget_seconds" not in given:
+        more |= {"n_steps": 2, "n_chains": 20}
     with pytest.warns(rl.ConvergenceWarning, match="do not trust this value") as said:
-        rl.log_z(model, n_steps=2, n_chains=20, rng=0, enumerate_small=False, **more)
+        rl.log_z(model, rng=0, enumerate_small=False, **more)
     text = next(str(w.message) for w in said if "do not trust this value" in str(w.message))
-    assert "Give it n_steps=" in text
+    assert ("Give it n_steps=" in text) == ("n_steps" in more) == ("budget" not in text)
+    assert ("budget_seconds=" in text) == ("budget_seconds" in given)
     assert ("training data: data=... (--data)" in text) == advised
     assert ("another base" in text) == ("path" in given)
 

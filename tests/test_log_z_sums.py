@@ -1,10 +1,10 @@
 """`log_z` by a sum over states and what chains find outside; parts, spins, enumeration."""
 
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers_models import quiet
 from helpers_stats import all_states
 from scipy.linalg import block_diag
 
@@ -16,12 +16,6 @@ from rbmlib.search.beam import Beam
 
 MODEL = rl.testsystems.random_rbm(14, 8, coupling=3.0, rng=5)
 EXACT = rl.exact(MODEL).log_z
-
-
-def quiet(*args, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return rl.log_z(*args, **options)
 
 
 def beam_of(n_states):
@@ -78,7 +72,7 @@ def glass(n_visible, n_hidden, beta, rng):
 def test_a_glass_is_trusted_and_right(seed):
     """On glasses of +-1 runs were low by up to five errors; the sum holds all of Z."""
     rbm = rl.BernoulliRBM.from_spins(*glass(40, 21, 1.0, seed))
-    estimate = quiet(rbm, n_steps=250, rng=seed, enumerate_small=False)
+    estimate = quiet(rl.log_z, rbm, n_steps=250, rng=seed, enumerate_small=False)
     assert estimate.converged
     assert estimate.settings["verdict"].startswith("trust: a sum over")
     assert abs(estimate.log_z - rl.exact(rbm).log_z) < 1e-3
@@ -92,7 +86,10 @@ def test_spins_are_taken_as_they_are():
     bits = rl.BernoulliRBM.from_spins(w, b, a)
     options = {"n_steps": 20, "n_chains": 40, "rng": 0, "enumerate_small": False}
     for given, same in (({}, {}), ({"data": data}, {"data": (data + 1) / 2})):
-        one, two = quiet(spins, **options, **given), quiet(bits, **options, **same)
+        one, two = (
+            quiet(rl.log_z, spins, **options, **given),
+            quiet(rl.log_z, bits, **options, **same),
+        )
         assert one.log_z == pytest.approx(two.log_z, abs=1e-9)
         assert set(np.unique(one.states)) == {-1.0, 1.0}
     assert rl.log_z(spins).log_z == pytest.approx(rl.exact(bits).log_z, abs=1e-9)
@@ -112,7 +109,7 @@ def test_small_parts_are_enumerated_and_the_others_estimated(monkeypatch):
     monkeypatch.setattr(doors, "MOST_EXACT_UNITS", 9)
     data = np.random.default_rng(1).random((20, 44))
     for given in ({}, {"data": data}):
-        found = quiet(union, n_steps=50, n_chains=100, rng=0, **given)
+        found = quiet(rl.log_z, union, n_steps=50, n_chains=100, rng=0, **given)
         assert found.method == "log_z"
         assert found.log_z == pytest.approx(exact, abs=1e-9), "the sum holds all 1,024 states"
         assert found.states is None

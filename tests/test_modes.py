@@ -1,17 +1,16 @@
 """The hunt for modes, and bases that together cover a model."""
 
-import warnings
-
 import numpy as np
 import pytest
-from helpers_models import exchanged
+from helpers_models import exchanged, quiet, with_idle_units
+from helpers_stats import log_sum, rbm_table
 
 import rbmlib as rl
 from rbmbook import hard_systems
 from rbmlib.automatic.cover import Cover, cover
 from rbmlib.automatic.parts import Joint, joined, run_part, schedule
 from rbmlib.automatic.verdict import Round, verdict
-from rbmlib.models.mean_field import lower_bounds
+from rbmlib.models.mean_field import best_lower_bound, lower_bounds, starts
 from rbmlib.search import modes
 from rbmlib.search.modes import find_modes, hunting_starts, in_single
 
@@ -23,14 +22,11 @@ def hard(kind, seed):
     return hard_systems.hard_rbm(kind, np.random.default_rng([kinds.index(kind), seed]))
 
 
-def covered(rbm, n_chains=500, seed=0):
-    first, second = (
-        rl.GeometricPath(rbm, rl.mean_field_bias(rbm, smoothing=s)) for s in (0.05, 0.2)
-    )
-    return cover(rbm, first, second, find_modes(rbm), n_chains, np.random.default_rng(seed))
-
-
-# the hunt ---------------------------------------------------------------------------------------
+def covered(rbm, n_chains=500, source=0, modes=None):
+    biases = [rl.mean_field_bias(rbm, smoothing=s) for s in (0.05, 0.2)]
+    first, second = (rl.GeometricPath(rbm, bias) for bias in biases)
+    modes = modes or find_modes(rbm)
+    return cover(rbm, first, second, modes, n_chains, np.random.default_rng(source))
 
 
 @pytest.mark.parametrize("kind", ["pocket", "ferromagnet", "hopfield", "degenerate", "masked"])
@@ -109,9 +105,6 @@ def test_modes_are_solutions():
     assert np.abs(lower_bounds(rbm, visible) - modes.lower_bound)[heavy].max() < 0.01
 
 
-# parts ------------------------------------------------------------------------------------------
-
-
 def test_shares_of_components_add_up_to_one():
     rbm = hard("pocket", 0).rbm
     made = covered(rbm)
@@ -129,9 +122,7 @@ def test_parts_of_a_pocket_are_its_share_of_exact_samples():
     assert len(made.parts) > 1
     states = rl.exact_samples(rbm, 20_000, 0)
     source = np.random.default_rng(1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        runs = [run_part(made, part, STEPS, source) for part in made.parts]
+    runs = [quiet(run_part, made, part, STEPS, source) for part in made.parts]
     for part, run in zip(made.parts, runs, strict=True):
         share = np.exp(made.log_share(part, states)).mean()
         held = np.exp(run.forward.values - log_z)
@@ -154,9 +145,7 @@ def test_the_whole_alone_is_its_run():
     rbm = rl.testsystems.random_rbm(30, 10, rng=0)
     path, other = rl.GeometricPath(rbm), rl.GeometricPath(rbm)
     made = Cover.whole(path, other, 100)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        run = run_part(made, made.parts[0], STEPS, np.random.default_rng(3))
+    run = quiet(run_part, made, made.parts[0], STEPS, np.random.default_rng(3))
     source = np.random.default_rng(3)
     betas, _ = (schedule(path, STEPS, source) for _ in range(2))  # of both bases
     alone = rl.ais(path, betas, 100, source)
@@ -167,16 +156,13 @@ def test_the_whole_alone_is_its_run():
 def test_estimates_of_covered_models_are_unbiased():
     """Mean weight over seeds is Z, though parts are chosen by a pilot."""
     rbm, log_z, _ = hard("pocket", 0)
-    ratios = []
+    ratios, modes = [], find_modes(rbm)
     for seed in range(30):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", rl.ConvergenceWarning)
-            run = rl.log_z(rbm, n_steps=100, rng=seed, enumerate_small=False)
-        ratios.append(np.exp(run.settings["first_base"][0] - log_z))
+        source = np.random.default_rng(seed)
+        made = covered(rbm, 500, source, modes)
+        runs = [quiet(run_part, made, part, 100, source).forward for part in made.parts]
+        ratios.append(np.exp(joined(runs).log_z - log_z))
     assert abs(np.mean(ratios) - 1) < 4 * np.std(ratios) / np.sqrt(len(ratios)) + 0.003
-
-
-# verdict ----------------------------------------------------------------------------------------
 
 
 def a_round(ess=400.0, error=0.03, **changes):
@@ -253,3 +239,72 @@ def test_generations_of_modes_end_where_new_ones_hold_nothing(monkeypatch):
     rbm = rl.BernoulliRBM(np.zeros((4, 2)), np.zeros(4), np.zeros(2))
     modes._found(rbm, None, None, 10)
     assert given == []
+
+
+@pytest.mark.parametrize("coupling", [0.5, 3.0, 20.0])
+def test_bound_is_never_above_log_z(coupling):
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        rbm = rl.testsystems.random_rbm(7, 5, coupling=coupling, rng=seed)
+        exact = log_sum(rbm_table(rbm))
+        means = np.concatenate([rng.random((50, 7)), rng.integers(0, 2, (50, 7))])
+        assert lower_bounds(rbm, means).max() <= exact
+        assert best_lower_bound(rbm) <= exact + 1e-9
+        assert best_lower_bound(rbm) >= lower_bounds(rbm, means).max() - 0.5
+
+
+def test_bound_is_log_z_where_units_are_independent():
+    rng = np.random.default_rng(0)
+    rbm, log_z = rl.testsystems.independent_rbm(rng.normal(size=30), rng.normal(size=25))
+    assert best_lower_bound(rbm) == pytest.approx(log_z, abs=1e-9)
+
+
+def test_bound_finds_the_heavy_mode_whichever_way_units_are_counted():
+    rbm, log_z = with_idle_units(4.0, 40.0)
+    rng = np.random.default_rng(0)
+    for hidden, visible in [
+        ([], []), (range(25), []), ([], range(300)),
+        (np.flatnonzero(rng.random(25) < 0.5), np.flatnonzero(rng.random(300) < 0.5)),
+    ]:  # fmt: skip
+        other = exchanged(rbm, hidden, visible)
+        assert best_lower_bound(other) == pytest.approx(log_z, abs=1e-6)
+
+
+def test_starts_are_means_of_units():
+    """Of units whose reference is on, and whose reference is off."""
+    rbm = exchanged(rl.testsystems.random_rbm(30, 12, coupling=6.0, rng=0), hidden=range(6))
+    hidden = starts(rbm)
+    assert hidden.shape[1] == 12
+    assert (hidden >= 0).all()
+    assert (hidden <= 1).all()
+
+
+@pytest.mark.parametrize("hidden", [range(25), range(0, 25, 2), range(1, 25)])
+def test_mean_field_base_does_not_depend_on_how_hidden_units_are_counted(hidden):
+    """One way the base once lost 95% of Z with a fair error bar, the other way it did not."""
+    rbm, log_z = with_idle_units(2.0, 2.87)
+    betas = rl.schedules.linear(1000)
+    for model in (rbm, exchanged(rbm, hidden)):
+        run = rl.ais(rl.GeometricPath(model), betas, n_chains=100, rng=0, n_recorded=2)
+        assert abs(run.log_z - log_z) < 4 * run.std_error < 0.4
+
+
+def test_exchange_of_visible_units_exchanges_the_base():
+    rbm = rl.testsystems.random_rbm(30, 12, coupling=6.0, rng=0)
+    visible = np.arange(0, 30, 3)
+    sign = np.ones(30)
+    sign[visible] = -1
+    ours, theirs = rl.mean_field_bias(rbm), rl.mean_field_bias(exchanged(rbm, visible=visible))
+    np.testing.assert_allclose(theirs, sign * ours, atol=1e-5)
+
+
+@pytest.mark.parametrize("of", [rl.Bits, rl.Spins])
+def test_the_base_is_smoothed_as_asked(of):
+    """Bits, or spins of means 2 p - 1: whatever the smoothing s, p (1 + 2 s) - s is the same p."""
+    rng = np.random.default_rng(0)
+    rbm = rl.RBM(of(rng.normal(size=8)), of(rng.normal(size=4)), rng.normal(size=(8, 4)))
+    size, found = 2 if of is rl.Spins else 1, []
+    for s in (0.01, 0.5):
+        means = 1 / (1 + np.exp(-size * rl.mean_field_bias(rbm, smoothing=s)))
+        found.append(means * (1 + 2 * s) - s)
+    np.testing.assert_allclose(*found, atol=1e-5)

@@ -4,7 +4,6 @@ import importlib
 
 import numpy as np
 import pytest
-from helpers_refusals import PATH, assert_refused
 from helpers_stats import all_states, chi_square_p, log_sum, rbm_table, state_index
 
 import rbmlib as rl
@@ -130,34 +129,3 @@ def test_too_short_a_run_is_flagged():
     with pytest.warns(rl.ConvergenceWarning, match="multicanonical: .*round trips of a chain"):
         found = rl.multicanonical(rl.GeometricPath(rbm, np.zeros(60)), 6, 8, 0, progress=False)
     assert not found.converged
-
-
-def test_equal_models_need_no_walk():
-    same = rl.GeometricPath(rl.BernoulliRBM(np.zeros((3, 2)), np.zeros(3), np.zeros(2)),
-                            base=np.zeros(3))  # fmt: skip
-    found = rl.multicanonical(same, 4, 8, 0, progress=False)
-    assert found.converged
-    assert found.log_z == pytest.approx(5 * np.log(2))
-
-
-def test_same_seed_same_bits():
-    one, two, other = (
-        rl.multicanonical(STRONG_PATH, 4, 20, seed, progress=False).log_z for seed in (1, 1, 2)
-    )
-    assert one == two != other
-
-
-SPINS = rl.RBM(rl.Spins(np.zeros(3)), rl.Spins(np.zeros(2)), np.ones((3, 2)))
-REFUSED = {
-    "path": (lambda: rl.multicanonical(None), "path is a NoneType"),
-    "spins": (lambda: rl.multicanonical(rl.GeometricPath(SPINS, np.zeros(3))), "path is Geometric"),
-    "one chain": (lambda: rl.multicanonical(PATH, 1), "n_chains is 1"),
-    "sweeps": (lambda: rl.multicanonical(PATH, n_sweeps=3), "n_sweeps is 3"),
-    "learning": (lambda: rl.multicanonical(PATH, n_learning=-1), "n_learning is -1"),
-    "strength": (lambda: first_order_rbm(strength=-1.0), "strength is -1.0"),
-}
-
-
-@pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=REFUSED)
-def test_wrong_arguments_are_refused(call, message):
-    assert_refused(call, message)

@@ -95,10 +95,11 @@ def test_the_geometric_path_serves_every_pair_of_layers(pair):
         path.log_density_slope(v, 0.4), np.diff(ends)[:, 0] / 2e-5, rtol=1e-6
     )
     assert path.visible_of(v, 0).shape == (30, 4)
-    run = rl.ais(path, rl.schedules.linear(100), 300, rng=0)
-    assert abs(run.log_z - truth) < 4.5 * run.std_error < 1.0
-    run = rl.rts(path, rl.schedules.linear(6), 20, 300, rng=0)
-    assert abs(run.log_z - truth) < 4.5 * run.std_error < 1.0
+    for run in (
+        rl.ais(path, rl.schedules.linear(40), 400, rng=0),
+        rl.rts(path, rl.schedules.linear(6), 20, 300, rng=0),
+    ):
+        assert abs(run.log_z - truth) < 4.5 * run.std_error < 1.0
 
 
 def test_the_mean_field_base_of_spins_is_that_of_the_bits_that_they_are():
@@ -134,10 +135,6 @@ WRONG = {
     "models hold": lambda: rl.Polyline([rl.BernoulliRBM([[0.0]], [0.0], [0.0]), RBM]),
     "knots has shape": lambda: rl.Polyline([flat(), RBM], [0.0, 0.5, 1.0]),
     "base has weights": lambda: rl.GeometricPath(RBM, RBM),
-    "base has shape": lambda: rl.GeometricPath(RBM, np.zeros(3)),
-    "base holds 1 NaN": lambda: rl.GeometricPath(RBM, [np.nan, 0, 0, 0, 0, 0]),
-    "base is 'flat'": lambda: rl.GeometricPath(RBM, "flat"),
-    "rbm is a str": lambda: rl.GeometricPath("h20"),
 }
 
 

@@ -21,37 +21,17 @@ def test_models_refuse_parameters_beyond_what_kernels_hold(name, value):
         rl.BernoulliRBM(**given)
 
 
-@pytest.mark.parametrize("value", [1e39, -1.7e308])
-def test_bases_too(value):
-    with pytest.raises(ValueError, match="base reaches"):
-        rl.GeometricPath(rl.BernoulliRBM(**FINE), np.array([0.0, value, 0.0]))
-
-
-@pytest.mark.statistical
-def test_the_largest_log_scale_is_only_added():
-    """An absurd one left nothing of log Z, and a standard error of 0."""
-    plain = rl.testsystems.random_rbm(12, 6, rng=0)
-    moved = rl.BernoulliRBM(plain.weights, plain.visible_bias, plain.hidden_bias, log_scale=1e7)
-    for run in (rl.ais, rl.reverse_ais, rl.bar):
-        one, two = (run(rl.GeometricPath(m), rl.schedules.linear(9), 50, 0) for m in (plain, moved))
-        assert two.log_z - 1e7 == pytest.approx(one.log_z, abs=1e-6)
-        assert two.std_error == pytest.approx(one.std_error, abs=1e-6)
-    runs = [rl.rts(rl.GeometricPath(m), rl.schedules.linear(9), 20, 400, 0) for m in (plain, moved)]
-    one, two = (rl.ti(run.states, rule="corrected") for run in runs)
-    assert two.log_z - 1e7 == pytest.approx(one.log_z, abs=1e-3)
-
-
-@pytest.mark.parametrize("largest", ["1e39", "np.inf", "np.nan", "1e-320", "5e-324"])
-def test_the_fixed_point_scale_is_always_found(largest):
+def test_the_fixed_point_scale_is_always_found():
     """In a child process, which can be stopped."""
     code = (
         "import numpy as np; from rbmlib._kernels.layers import quantise\n"
-        f"try: quantise(np.full((3, 2), {largest}), np.full(3, {largest}))\n"
-        "except ValueError: print('refused')"
+        "for x in 1e39, np.inf, np.nan, 1e-320, 5e-324:\n"
+        "    try: quantise(np.full((3, 2), x), np.full(3, x)); print('found')\n"
+        "    except ValueError: print('refused')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == ("" if "e-3" in largest else "refused\n")
+    assert done.stdout.split() == ["refused"] * 3 + ["found"] * 2
 
 
 def test_scale_of_the_largest_weights_is_finite_in_single_precision():

@@ -1,16 +1,15 @@
 """Parts of Z by overlapping shares, their sum, its error, and the steps of a pilot."""
 
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers_models import quiet
 
 import rbmlib as rl
 from rbmlib.automatic import parts
 from rbmlib.automatic.cover import Cover, Part
 from rbmlib.automatic.parts import Joint, Weighted, joined, run_part
-from rbmlib.estimators.bar import bennett, bennett_error
 
 SMALL = rl.testsystems.random_rbm(12, 6, coupling=3.0, rng=1)
 
@@ -27,9 +26,7 @@ def test_overlapping_parts_are_their_shares_in_both_directions():
     """Where shares are neither 0 nor 1 a value without its share would show."""
     made, log_z = overlapping(2000), rl.exact(SMALL).log_z
     source, states = np.random.default_rng(0), rl.exact_samples(SMALL, 50_000, 0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        runs = [run_part(made, part, 100, source) for part in made.parts]
+    runs = [quiet(run_part, made, part, 100, source) for part in made.parts]
     for part, run in zip(made.parts, runs, strict=True):
         shares = np.exp(made.log_share(part, states))
         assert shares.std() > 0.1, "the shares would hide nothing"
@@ -42,9 +39,7 @@ def test_overlapping_parts_are_their_shares_in_both_directions():
 def test_bounds_from_above_of_parts_keep_the_order_of_their_ends():
     """Weights of exp(-R): the sum's value lies inside its interval, as that of one part does."""
     made = overlapping(400)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        runs = [run_part(made, part, 50, np.random.default_rng(0)) for part in made.parts]
+    runs = [quiet(run_part, made, part, 50, np.random.default_rng(0)) for part in made.parts]
     backward = [run.backward for run in runs]
     assert backward[0].estimate.bound == "upper"
     total = joined(backward)
@@ -75,25 +70,6 @@ def test_sum_of_parts_carries_the_errors_of_all():
     error = np.hypot(3 * 0.2, 0.4)  # of 4
     freedom = error**4 / ((3 * 0.2) ** 4 / 4 + 0.4**4 / 8)
     assert unequal == pytest.approx((np.log(4), error / 4, freedom + 1))
-
-
-def test_error_of_starts_from_two_runs_is_the_bootstrap_over_families():
-    """Reverse chains descend from forward chains and from others that the equation lacks."""
-    rng, n = np.random.default_rng(0), 300
-    traits = rng.normal(size=2 * n)  # which a reverse chain has from its ancestor
-    forward = traits[:n] - 0.5 + 0.5 * rng.normal(size=n)
-    ancestors = rng.choice(2 * n, size=n, p=np.exp(traits) / np.exp(traits).sum())
-    reverse = traits[ancestors] - 0.5 + 0.5 * rng.normal(size=n)
-    error = bennett_error(bennett(forward, reverse), ancestors, 2 * n)[0]
-    values = []
-    for _ in range(1000):
-        copies = np.bincount(rng.integers(2 * n, size=2 * n), minlength=2 * n)
-        # as many of either as there were: forward chains and the others are drawn apart
-        copies[:n] = np.bincount(rng.integers(n, size=n), minlength=n)
-        copies[n:] = np.bincount(rng.integers(n, size=n), minlength=n)
-        drawn = np.repeat(reverse, copies[ancestors])
-        values.append(bennett(np.repeat(forward, copies[:n]), drawn).log_z)
-    assert error == pytest.approx(np.std(values), rel=0.1)
 
 
 def test_a_pilot_leaves_a_share_of_the_steps_even(monkeypatch):
@@ -127,9 +103,7 @@ def test_a_second_path_has_a_schedule_of_its_own(n_paths, monkeypatch):
     monkeypatch.setattr(parts, "schedule", schedule)
     monkeypatch.setattr(parts, "ais", ais)
     made = Cover.whole(first, second, 50)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        run_part(made, made.parts[0], 40, np.random.default_rng(0))
+    quiet(run_part, made, made.parts[0], 40, np.random.default_rng(0))
     assert asked == [first, second][:n_paths]
     bent, straight = np.linspace(0, 1, 41) ** 2, np.linspace(0, 1, 41)
     assert np.array_equal(annealed[0], bent)

@@ -37,13 +37,11 @@ def test_a_default_call_is_not_flagged_and_right(estimator):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("estimator", [rl.sams, rl.rts])
-def test_default_calls_on_a_trained_model(estimator):
+def test_a_default_call_on_a_trained_model():
     """A round trip takes some 2,000 sweeps, so that the same sweeps for all models were too few."""
     rbm = rl.load_rbm("pcd_10")
     path = rl.GeometricPath(rbm, base=rl.base_rate(rl.datasets.load_mnist().train))
-    given = [rl.schedules.linear(99)] if estimator is rl.rts else []  # as in the README
-    run = estimator(path, *given, rng=0)
+    run = rl.sams(path, rng=0)
     assert run.n_sweeps > planning.FEWEST_SWEEPS
     assert_right(run, rl.exact(rbm).log_z)
 
@@ -142,32 +140,6 @@ def test_no_round_trip_in_the_pilot_is_said(monkeypatch):
     assert plan.settings["planned"]["needed"] == np.inf
 
 
-WRONG = {
-    "n_sweeps is 3": lambda: rl.rts(SMALL, n_sweeps=3),
-    "n_sweeps is 'many'": lambda: rl.ti(SMALL, n_sweeps="many"),
-    "prior is given, but betas is None": lambda: rl.rts(SMALL, prior=np.ones(10)),
-    "prior is given, but betas is None ": lambda: rl.sams(SMALL, prior=np.ones(10)),
-    "n_chains is 15": lambda: rl.sams(SMALL, n_chains=15),
-    "n_chains is 1": lambda: rl.mbar(SMALL, n_chains=1),
-    "start is 'cold'": lambda: rl.wang_landau(SMALL, start="cold"),
-    "jump is 'up'": lambda: rl.sams(SMALL, jump="up"),
-    "jump is 'up' ": lambda: rl.wang_landau(SMALL, jump="up"),
-    "t_0 is -1": lambda: rl.sams(SMALL, t_0=-1),
-    "exponent is 2": lambda: rl.sams(SMALL, exponent=2),
-    "flatness is 1": lambda: rl.wang_landau(SMALL, flatness=1),
-    "record_every is 0": lambda: rl.rts(SMALL, record_every=0),
-    "betas has shape": lambda: rl.mbar(SMALL, 99),
-}
-
-
-@pytest.mark.parametrize(("message", "call"), WRONG.items(), ids=WRONG)
-def test_wrong_arguments_are_refused_before_a_pilot(monkeypatch, message, call):
-    for name in ("own_ladder", "trip_time"):
-        monkeypatch.setattr(planning, name, lambda *_: pytest.fail("a pilot ran"))
-    with pytest.raises(ValueError, match=message.strip()):
-        call()
-
-
 @pytest.mark.parametrize("estimator", [rl.sams, rl.wang_landau])
 def test_the_error_of_adjusted_log_z_holds_the_memory_of_a_trip(estimator):
     run = estimator(SMALL, rng=3, n_chains=20)
@@ -180,15 +152,9 @@ def test_the_error_of_adjusted_log_z_holds_the_memory_of_a_trip(estimator):
 
 def test_the_pilot_ends_with_the_fiftieth_trip(monkeypatch):
     """Twenty-five trips a block: two blocks, and so many sweeps of 100 chains a trip."""
-    monkeypatch.setattr(
-        planning,
-        "both_ends",
-        lambda *_: (None, np.zeros((100, 2)), np.zeros(100, int)),
-    )
-    monkeypatch.setattr(
-        planning,
-        "simulated_tempering",
-        lambda *_, **more: SimpleNamespace(round_trips=np.array([20, 5])),
-    )
+    made = SimpleNamespace(round_trips=np.array([20, 5]))
+    ends = None, np.zeros((100, 2)), np.zeros(100, int)
+    monkeypatch.setattr(planning, "both_ends", lambda *_: ends)
+    monkeypatch.setattr(planning, "simulated_tempering", lambda *_, **more: made)
     found = planning.trip_time(None, np.array([0.0, 1.0]), None, "joint", None)
     assert found == (100 * 400 / 50, 50, 400)

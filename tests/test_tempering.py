@@ -20,7 +20,6 @@ import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath, checks
 from rbmlib._kernels import adaptive
 from rbmlib.numerics import ChainStream
-from rbmlib.paths import Path
 from rbmlib.results import halves
 from rbmlib.sampling.compiled import compiled
 
@@ -60,6 +59,7 @@ def exact_joint(path, log_z_path, prior=PRIOR):
 
 def test_weights_of_betas_and_their_search():
     """`weigh` against NumPy in the range of float64; `search` inverts the cumulative sum."""
+    assert np.iinfo(np.int16).max == checks.MOST_BETAS
     rng = np.random.default_rng(0)
     for n in (2, 15, 16, 17, 100):
         betas, offsets = np.linspace(0, 1, n), -np.linspace(0, 300, n)
@@ -103,20 +103,6 @@ def test_tempering_leaves_the_joint_law_invariant(route, conditional, monkeypatc
         cells = index * len(states) + state_index(sample)
         p_values.append(chi_square_p(cells, law.ravel()))
     assert_no_rejection(p_values, f"{route} {conditional}")
-
-
-def test_a_wrong_draw_of_beta_is_seen(monkeypatch):
-    """What the test above can see: beta drawn as if r were uniform."""
-    path = small_path()
-    guess = np.full(4, path.log_z_base)
-    law, _ = exact_joint(path, guess)
-    rng, n = np.random.default_rng(1), 20_000
-    index, visible = np.unravel_index(rng.choice(law.size, n, p=law.ravel()), law.shape)
-    run = rl.simulated_tempering(
-        path, BETAS, guess, n, 4, rng, start=all_states(5)[visible].astype(f32), index=index
-    )
-    cells = run.index * 32 + state_index(run.states)
-    assert chi_square_p(cells, law.ravel()) < 1e-6
 
 
 @pytest.mark.statistical
@@ -212,15 +198,6 @@ def test_delta_is_the_slope_of_the_joint_density():
     np.testing.assert_allclose(delta, one - zero, atol=1e-10)
 
 
-def test_pilot_is_annealing():
-    """Its estimates are those of AIS at every beta."""
-    path = small_path()
-    first = rl.pilot(path, BETAS, n_chains=4000, n_steps=60, rng=0)
-    _, log_z = exact_joint(path, np.zeros(4))
-    assert first.log_z_path[0] == path.log_z_base
-    np.testing.assert_allclose(first.log_z_path, log_z, atol=0.05)
-
-
 def test_a_sample_goes_on_from_its_end():
     path = small_path()
     guess = exact_joint(path, np.zeros(4))[1]
@@ -233,55 +210,6 @@ def test_a_sample_goes_on_from_its_end():
 
 PATH = small_path()
 GUESS = np.zeros(4)
-WRONG = {
-    "path": lambda: rl.simulated_tempering(3, BETAS, GUESS),
-    "betas": lambda: rl.simulated_tempering(PATH, [0, 0.5], GUESS[:2]),
-    "log_z_path": lambda: rl.simulated_tempering(PATH, BETAS, GUESS[:2]),
-    "n_chains": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, 0),
-    "n_sweeps": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, 5, 2.5),
-    "prior": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, prior=[0, 1, 1, 1]),
-    "conditional": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, conditional="v"),
-    "start": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, start="target"),
-    "start ": lambda: rl.parallel_tempering(PATH, BETAS, 2, start=np.zeros((3, 5))),
-    "index": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, 2, index=[0, 4]),
-    "record_every": lambda: rl.parallel_tempering(PATH, BETAS, 2, 5, record_every=0),
-    "n_blocks": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, n_blocks=0),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_arguments_are_refused_by_name(name):
-    with pytest.raises((ValueError, TypeError)) as caught:
-        WRONG[name]()
-    assert str(caught.value).startswith(name.strip())
-    assert "expected" in str(caught.value)
-
-
-def test_a_path_without_a_linear_density_needs_the_marginal():
-    class Bare(Path):
-        log_z_base = 0.0
-
-        def at(self, beta):
-            return PATH.at(beta)
-
-        def sample_base(self, n_chains, rng):
-            return PATH.sample_base(n_chains, rng)
-
-        def log_density_slope(self, state, beta):
-            return PATH.log_density_slope(state, beta)
-
-        def log_density(self, state, beta):
-            return PATH.log_density(state, beta)
-
-        def transition(self, state, beta, rng):
-            return PATH.transition(state, beta, rng)
-
-    with pytest.raises(ValueError, match="marginal"):
-        rl.simulated_tempering(Bare(), BETAS, GUESS)
-    run = rl.simulated_tempering(Bare(), BETAS, GUESS, 20, 30, 0, conditional="marginal")
-    same = rl.simulated_tempering(PATH, BETAS, GUESS, 20, 30, 0, conditional="marginal")
-    np.testing.assert_array_equal(run.temperature, same.temperature)
-    assert np.iinfo(np.int16).max == checks.MOST_BETAS
 
 
 def test_some_ladders_keep_all_that_is_theirs():

@@ -252,22 +252,6 @@ def test_a_look_at_another_model_is_an_update(part):
         assert tracker.n_updates == n
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"gain": 0}, "gain is 0"),
-        ({"gain": 1.5}, "gain is 1.5"),
-        ({"n_chains": 1}, "n_chains is 1"),
-        ({"betas": [0, 0.5]}, "betas runs from"),
-        ({"n_apart": 9, "n_chains": 10}, "n_apart is 9"),
-        ({"resample_below": -1}, "resample_below is -1"),
-    ],
-)
-def test_wrong_settings_are_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        ReweightedTracker(BASE, **options)
-
-
 def test_order_of_calls_is_explained():
     tracker = LogZTracker(BASE, n_chains=10)
     for look in (tracker.negative_phase, lambda: tracker.log_z, lambda: tracker.std_error):

@@ -1,12 +1,16 @@
 """log Z along a training: against enumeration, its error by leaving ladders out, its exchanges."""
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 from helpers_refusals import assert_refused
 from helpers_stats import all_states, chi_square_p, log_sum, probabilities, rbm_table, state_index
 
 import rbmlib as rl
-from rbmlib import BernoulliRBM
+from rbmbook.experiments import estimate, tracking_audit
+from rbmlib import BernoulliRBM, datasets
 from rbmlib.estimators.bar import bennett
 from rbmlib.estimators.trajectory import _between, _estimate, _joined
 from rbmlib.numerics import ChainStream
@@ -155,14 +159,6 @@ def test_rungs_are_placed_by_their_acceptance(wanted):
     assert more[0].betas.size < rungs.betas.size < more[1].betas.size
 
 
-def test_results_do_not_depend_on_threads():
-    one, two = (rl.trajectory(PATH, 10, 60, rng=7, acceptance=0.7, n_threads=n) for n in (1, 2))
-    assert one.log_z_path.tolist() == two.log_z_path.tolist()
-    assert one.trace["chains"].tolist() == two.trace["chains"].tolist()
-    other = rl.trajectory(PATH, 10, 60, rng=8, acceptance=0.7)
-    assert one.log_z != other.log_z
-
-
 def test_too_short_a_run_is_flagged_and_its_errors_grow():
     with pytest.warns(rl.ConvergenceWarning, match=r"trajectory: .*round trips of a ladder"):
         short = rl.trajectory(models(6, 4.0), 10, 12, rng=0, acceptance=0.8)
@@ -195,14 +191,6 @@ def test_neighbours_that_hardly_exchange_or_overlap_are_flagged():
         still = _estimate(PATH, rare, joined._replace(blocks=blocks), {}, 400).trace
     widened = still["std_error"] > still["chains"].std(axis=1, ddof=1) / np.sqrt(20) + 1e-12
     assert widened.tolist() == [False] + 5 * [True], "each bar by the drift of its own checkpoint"
-
-
-def test_the_estimate_is_saved_and_read(tmp_path):
-    found = rl.trajectory(PATH, 10, 100, rng=0)
-    found.save(tmp_path / "t.json")
-    again = rl.Estimate.load(tmp_path / "t.json")
-    np.testing.assert_array_equal(again.trace["chains"], found.trace["chains"])
-    np.testing.assert_array_equal(again.log_z_path, found.log_z_path)
 
 
 def test_checkpoints_are_kept_by_a_training():
@@ -238,27 +226,27 @@ def test_models_of_any_layers_are_exchanged(kind):
 ODD = BernoulliRBM(np.zeros((5, 4)), np.zeros(5), np.zeros(4))
 GAUSSIAN = rl.GaussianRBM(np.zeros((5, 3)), np.zeros(5), np.zeros(3))
 WRONG = {
-    "one only": (lambda: rl.trajectory(TRAINING[:1]), "checkpoints"),
-    "none": (lambda: rl.trajectory([]), "checkpoints"),
-    "other size": (lambda: rl.trajectory([TRAINING[0], ODD]), "checkpoints[1]"),
-    "no list": (lambda: rl.trajectory(TRAINING[0]), "checkpoints"),
-    "a name": (lambda: rl.trajectory("h20"), "checkpoints"),
-    "no RBM": (lambda: rl.trajectory([TRAINING[0], np.zeros((5, 3))]), "checkpoints[1]"),
-    "of real units": (lambda: rl.trajectory([TRAINING[0], GAUSSIAN]), "checkpoints[1]"),
-    "one ladder": (lambda: rl.trajectory(TRAINING, 1), "n_chains"),
-    "few sweeps": (lambda: rl.trajectory(TRAINING, n_sweeps=3), "n_sweeps"),
-    "exchanges": (lambda: rl.trajectory(TRAINING, n_sweeps=9, exchange_every=3), "n_sweeps"),
-    "acceptance": (lambda: rl.trajectory(TRAINING, acceptance=0.95), "acceptance"),
-    "burn-in": (lambda: rl.trajectory(TRAINING, n_burn_in=-1), "n_burn_in"),
-    "base": (lambda: rl.trajectory(TRAINING, base=np.zeros(4)), "base"),
-    "threads": (lambda: rl.trajectory(TRAINING, n_threads=0), "n_threads"),
-    "monitor": (lambda: rl.Checkpoints(3), "monitor"),
+    "checkpoints": lambda: rl.trajectory(TRAINING[:1]),
+    "checkpoints ": lambda: rl.trajectory([]),
+    "checkpoints  ": lambda: rl.trajectory(TRAINING[0]),
+    "checkpoints   ": lambda: rl.trajectory("h20"),
+    "checkpoints[1]": lambda: rl.trajectory([TRAINING[0], ODD]),
+    "checkpoints[1] ": lambda: rl.trajectory([TRAINING[0], np.zeros((5, 3))]),
+    "checkpoints[1]  ": lambda: rl.trajectory([TRAINING[0], GAUSSIAN]),
+    "n_chains": lambda: rl.trajectory(TRAINING, 1),
+    "n_sweeps": lambda: rl.trajectory(TRAINING, n_sweeps=3),
+    "n_sweeps ": lambda: rl.trajectory(TRAINING, n_sweeps=9, exchange_every=3),
+    "acceptance": lambda: rl.trajectory(TRAINING, acceptance=0.95),
+    "n_burn_in": lambda: rl.trajectory(TRAINING, n_burn_in=-1),
+    "base": lambda: rl.trajectory(TRAINING, base=np.zeros(4)),
+    "n_threads": lambda: rl.trajectory(TRAINING, n_threads=0),
+    "monitor": lambda: rl.Checkpoints(3),
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_input_is_refused(case):
-    assert_refused(*WRONG[case])
+@pytest.mark.parametrize("message", WRONG)
+def test_wrong_input_is_refused(message):
+    assert_refused(WRONG[message], message.rstrip())
 
 
 @pytest.mark.parametrize("width", [0.3, 1e-6])
@@ -267,3 +255,42 @@ def test_a_rung_within_a_step_still_exchanges(width):
     place = furthest(2.0, 10, lambda p: 1 - (p - 2) / width, 0.5)
     assert 2.0 < place <= 2 + width / 2 + 1e-9
     assert place > 2 + 0.3 * width
+
+
+SHORT = {"model": "pcd_10", "seed": 3, "n_updates": 200, "every": 100}
+
+
+@pytest.mark.parametrize("look", [0, 2])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"estimator": "trajectory_of_pcd", "n_sweeps": 400, "exchange_every": 2},
+        {"estimator": "annealed_to_pcd", "n_temperatures": 500, "n_annealed": 100},
+    ],
+    ids=lambda settings: settings["estimator"],
+)
+def test_a_look_is_of_its_own_model(look, settings):
+    row = estimate(**SHORT, look=look, **settings)
+    truth = rl.exact(tracking_audit.first_updates(200, 100, 10)[look], progress=False).log_z
+    assert abs(row["log_z"] - truth) < 4 * row["std_error"] < 1.0
+
+
+def test_the_training_is_the_one_of_the_committed_model():
+    """Rates, batches and draws: the first look is its first, and so is the rate at the last."""
+    kept = tracking_audit.first_updates(200, 100, 10)
+    record = json.loads(datasets.committed("models/pcd_500.json").read_text())
+    settings, n_updates = record["settings"], record["settings"]["n_updates"]
+    rates = np.linspace(settings["learning_rate"], settings["final_learning_rate"], n_updates)[:200]
+    result = rl.train(
+        datasets.load_mnist().train, 10, method=settings["method"], n_updates=200,
+        learning_rate=rates[0], final_learning_rate=rates[-1], rng=settings["rng"],
+        weight_decay=settings["weight_decay"], batch_size=settings["batch_size"], progress=False,
+    )  # fmt: skip
+    assert (kept[-1].weights == result.rbm.weights).all()
+
+
+def test_stored_looks_have_both_estimates():
+    table = pd.read_csv(datasets.committed("results/tracking_pcd.csv"))
+    looks = table.pivot(index="look", columns="estimator", values="log_z")
+    assert looks.shape == (5, 2)
+    assert looks.notna().all(axis=None)

@@ -108,9 +108,6 @@ def test_a_run_that_misses_a_mode_is_kept_with_what_it_said_itself():
     assert columns["sum"] <= columns["exact"] + 1e-9
 
 
-# cells --------------------------------------------------------------------------------------
-
-
 def test_blocks_of_a_cell_are_added_up():
     blocks = pd.DataFrame({
         "path": ["p", "q", "p"], "model": "m", "method": ["ais", "ais", "ais"],

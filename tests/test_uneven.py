@@ -37,9 +37,6 @@ def sample(guess):
     )
 
 
-# constants -------------------------------------------------------------------------------------
-
-
 def test_estimates_of_log_z_may_be_shifted_by_any_constant(guess):
     """Only their differences matter; the sample says them with log Z of the base first."""
     one = rl.simulated_tempering(PATH, BETAS, guess, 6, 40, 2)
@@ -73,9 +70,6 @@ def test_integration_of_a_model_with_a_constant():
     assert abs(run.log_z - LOG_Z) < 4 * run.std_error < 1
 
 
-# what is not used --------------------------------------------------------------------------------
-
-
 def test_mbar_leaves_out_a_tenth_of_the_states():
     run = rl.mbar(PATH, BETAS, 10, 300, 5)
     kept = rl.mbar_of_sample(run.states, skip=30)
@@ -89,9 +83,6 @@ def test_rts_leaves_out_two_blocks_of_twenty():
     assert len(run.states.block_sweeps) == 20
     assert run.log_z == rl.rts_of_sample(run.states, skip=2).log_z
     assert run.log_z != rl.rts_of_sample(run.states).log_z
-
-
-# counts and sums -----------------------------------------------------------------------------
 
 
 def test_counted_betas_have_a_tenth_added_to_each_bin(sample):
@@ -209,8 +200,6 @@ def test_a_histogram_is_flat_by_the_shares_of_its_prior(one_over_t, gain):
     np.testing.assert_allclose(late.gains(10, 13), [wanted, np.full(3, 0.1)])
 
 
-# weights that are few and uneven -----------------------------------------------------------------
-
 FROM_ZERO = rl.GeometricPath(rl.testsystems.random_rbm(40, 8, coupling=14.0, rng=2), np.zeros(40))
 
 
@@ -252,9 +241,6 @@ def test_g_of_few_uneven_weights_is_unbiased(uneven):
     np.testing.assert_allclose(g, np.maximum(wanted, 1e-12 * wanted.max()), rtol=1e-6)
     assert taken.min() < 0.9
     np.testing.assert_array_equal(betas, uneven.betas)
-
-
-# bends -------------------------------------------------------------------------------------------
 
 
 def with_windows(spread_of, steps, betas, memory, n_chains=4000):
