@@ -127,7 +127,8 @@ def test_a_check_takes_a_tenth_of_a_long_run_at_most(monkeypatch):
     run = rl.Estimate("made", 0.0, 0.01, (-0.02, 0.02), n_chains=1000, n_sweeps=2000)
     found = opinions.checked(rl.GeometricPath(model), run)
     assert found.settings["second_opinion"]["verdict"] == "refuted"
-    sweep, unit, weight = opinions.RUN
-    work = 1000 * 2000 * (sweep + 300 * unit + 20_000 * weight)
+    (sweep, unit), size = opinions.SWEEP, np.abs(model.weights)
+    of_weight = opinions.OF_SWEEP * (1 + opinions.EVEN * size.mean() / size.max())
+    work = 1000 * 2000 * (sweep + 300 * unit + 20_000 * of_weight)
     share = sum(looked) * (opinions.LOOK + 200 * opinions.OF_LOOK) / work
     assert 0.05 < share <= 0.1
