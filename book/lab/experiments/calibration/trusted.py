@@ -179,3 +179,24 @@ def _opinion(path, betas, seed, *, n_chains: int = 500):
         "run_seconds": run.seconds,
     }
     return run, columns
+
+
+# Of a check the time is asked where few units of a model change and where many do.
+MODELS["random 30 x 10"] = lambda: rl.testsystems.random_rbm(30, 10, coupling=3.0, rng=0)
+MODELS["random 100 x 40"] = lambda: rl.testsystems.random_rbm(100, 40, coupling=3.0, rng=0)
+MODELS["random 400 x 58"] = lambda: rl.testsystems.random_rbm(400, 58, coupling=3.0, rng=0)
+
+
+@register(ESTIMATORS, "cost of a check")
+def _cost(path, seed, *, method: str):
+    """Processor seconds of a run and of the second opinion that it is given: the second of two."""
+    run = METHODS[one_of("method", method, METHODS)]
+    seconds: list[float] = []
+    for _ in range(2):  # the first may load compiled loops
+        with rl.using(second_opinion=False):
+            started = time.process_time()
+            own = run(path, seed)
+            between = time.process_time()
+        found = checked(path, own)
+        seconds = [between - started, time.process_time() - between]
+    return found, {"run_seconds": seconds[0], "opinion_seconds": seconds[1]}
