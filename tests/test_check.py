@@ -254,31 +254,6 @@ def test_a_sum_above_an_interval_that_lacks_its_value_is_not_called_below():
     assert verdict(rl.check(PATH, failed)) == "agrees"
 
 
-def test_sweeps_of_many_active_units_are_worth_more():
-    """Fields are sums over the active units or the others: of few that differ they are cheap."""
-    model = rl.testsystems.random_rbm(400, 60, coupling=2.0, rng=0)
-    rng = np.random.default_rng(0)
-    few, many = ((rng.random((100, 400)) < p).astype(float) for p in (0.02, 0.5))
-    work = [
-        opinions._work(model, replace(made(0.0), states=states, n_chains=100, n_sweeps=10))
-        for states in (few, few, many)
-    ]
-    assert work[0] == work[1] < 0.75 * work[2]
-    even = model.with_(weights=np.sign(model.weights))
-    estimate = replace(made(0.0), states=few, n_chains=100, n_sweeps=10)
-    assert opinions._work(even, estimate) > 1.2 * work[0]
-    assert opinions._work(model, replace(estimate, n_sweeps=20)) == 2 * work[0]
-
-
-def test_what_masses_cannot_take_the_sum_does():
-    """Too little work for a hunt: a sum that still grows is given all of it."""
-    rbm = rl.testsystems.random_rbm(300, 60, coupling=4.0, rng=0)
-    found = opinions._opinion(rl.GeometricPath(rbm), made(1e4), opinions.FLOOR, None, 0)
-    assert found.n_modes == 0
-    looks = opinions.FLOOR / (opinions.LOOK + 300 * opinions.OF_LOOK)
-    assert 0.4 * looks < found.n_states <= looks + 1000
-
-
 def test_the_same_seed_gives_the_same_verdict():
     run = rl.ais(rl.GeometricPath(WIDE, BASE_OF_WIDE), rl.schedules.linear(50), 50, rng=0)
     with rl.using(n_threads=2):
