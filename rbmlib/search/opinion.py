@@ -74,7 +74,7 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
         Its states are among those from which the sum is grown; without them (of a file, say) it
         is grown from descents at zero temperature alone. One that was refuted is returned as it is.
     n_states : int, optional
-        How many states are looked at; by default what takes some two seconds.
+        How many states are looked at; by default what takes some four seconds.
     rng : int, Generator or None
         Of the descents, and the chains about modes.
 
