@@ -144,7 +144,7 @@ def enough(ess: float, n: int) -> bool:
     return bool(ess >= MINIMUM_ESS or ess >= max(FEWEST_EFFECTIVE, MINIMUM_FRACTION * n))
 
 
-def of_weights(method: str, log_weights, path, final, *, sign: int = 1, **more) -> Estimate:
+def of_weights(method: str, log_weights, path, final, checks=(), *, sign=1, **more) -> Estimate:
     """The estimate from weights (n_chains,) whose mean is Z; ``sign`` -1: 1 / Z.
 
     Weights that are all alike have no standard error, for chains that never moved are alike too,
@@ -168,7 +168,8 @@ def of_weights(method: str, log_weights, path, final, *, sign: int = 1, **more) 
         "states": final,
     } | more
     interval = (low, high) if sign > 0 else (-high, -low)
-    return finished(method, sign * s.log_mean, s.std_error, [found], n, interval=interval, **more)
+    every = [found, *checks]
+    return finished(method, sign * s.log_mean, s.std_error, every, n, interval=interval, **more)
 
 
 def is_constant(path, final) -> bool:

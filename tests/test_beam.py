@@ -1,7 +1,10 @@
 """The sum over distinct states: at or below log Z, and log Z where it holds every state."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from helpers_check import made
 from helpers_models import hopfield_rbm
 
 import rbmlib as rl
@@ -127,7 +130,33 @@ def test_a_check_takes_a_tenth_of_a_long_run_at_most(monkeypatch):
     run = rl.Estimate("made", 0.0, 0.01, (-0.02, 0.02), n_chains=1000, n_sweeps=2000)
     found = opinions.checked(rl.GeometricPath(model), run)
     assert found.settings["second_opinion"]["verdict"] == "refuted"
-    sweep, unit, weight = opinions.RUN
-    work = 1000 * 2000 * (sweep + 300 * unit + 20_000 * weight)
+    (sweep, unit), size = opinions.SWEEP, np.abs(model.weights)
+    of_weight = opinions.OF_SWEEP * (1 + opinions.EVEN * size.mean() / size.max())
+    work = 1000 * 2000 * (sweep + 300 * unit + 20_000 * of_weight)
     share = sum(looked) * (opinions.LOOK + 200 * opinions.OF_LOOK) / work
     assert 0.05 < share <= 0.1
+
+
+def test_sweeps_of_many_active_units_are_worth_more():
+    """Fields are sums over the active units or the others: of few that differ they are cheap."""
+    rbm = rl.testsystems.random_rbm(400, 60, coupling=2.0, rng=0)
+    rng = np.random.default_rng(0)
+    few, many = ((rng.random((100, 400)) < p).astype(float) for p in (0.02, 0.5))
+    work = [
+        opinions._work(rbm, replace(made(0.0), states=states, n_chains=100, n_sweeps=10))
+        for states in (few, few, many)
+    ]
+    assert work[0] == work[1] < 0.75 * work[2]
+    even = rbm.with_(weights=np.sign(rbm.weights))
+    estimate = replace(made(0.0), states=few, n_chains=100, n_sweeps=10)
+    assert opinions._work(even, estimate) > 1.2 * work[0]
+    assert opinions._work(rbm, replace(estimate, n_sweeps=20)) == 2 * work[0]
+
+
+def test_what_masses_cannot_take_the_sum_does():
+    """Too little work for a hunt: a sum that still grows is given all of it."""
+    rbm = rl.testsystems.random_rbm(300, 60, coupling=4.0, rng=0)
+    found = opinions._opinion(rl.GeometricPath(rbm), made(1e4), opinions.FLOOR, None, 0)
+    assert found.n_modes == 0
+    looks = opinions.FLOOR / (opinions.LOOK + 300 * opinions.OF_LOOK)
+    assert 0.4 * looks < found.n_states <= looks + 1000

@@ -216,6 +216,29 @@ def test_estimates_within_an_estimator_are_not_asked(monkeypatch):
     assert "second_opinion" not in run.settings
 
 
+def test_log_z_is_asked_too():
+    """Of a model of any kind, scikit-learn's as well; a sentence of its own says so."""
+    settings = {"verdict": "trust: every check passed"}
+    estimate = replace(made(LOG_Z - 1), method="log_z", settings=settings)
+    with pytest.warns(rl.ConvergenceWarning) as warned:
+        found = opinions.checked(NARROW, estimate)
+    assert "rl.log_z" not in str(warned[0].message)
+    assert not found.converged
+    assert found.settings["verdict"].startswith("do not trust: a sum over 1,024 hidden states")
+    run = rl.log_z(WIDE, n_steps=300, rng=0)
+    assert verdict(run) == "agrees"
+    with rl.using(second_opinion=False):
+        alone = rl.log_z(WIDE, n_steps=300, rng=0)
+    assert "second_opinion" not in alone.settings
+    assert (alone.log_z, alone.std_error, alone.converged) == (run.log_z, run.std_error, True)
+
+
+def test_a_sum_above_an_interval_that_lacks_its_value_is_not_called_below():
+    """A bracket from a bound, above a value that has failed."""
+    failed = replace(made(LOG_Z - 12), std_error=12.0, interval=(LOG_Z - 1e-9, np.inf))
+    assert verdict(rl.check(PATH, failed)) == "agrees"
+
+
 def test_a_saved_estimate_keeps_its_opinion(tmp_path):
     run = RUNS["ais"](MISLED)
     run.save(tmp_path / "run.json")

@@ -108,6 +108,22 @@ def test_chains_annealed_forward_are_resampled_by_their_weights(n_steps):
     assert abs(z_score(means, 1.0)) < 4
 
 
+def test_chains_from_few_effective_ones_are_flagged():
+    """By the weights of the chains annealed forward; exact draws have none."""
+    path = GeometricPath(rl.testsystems.random_rbm(40, 12, coupling=4.0, rng=2))
+    betas = rl.schedules.linear(4)
+    with pytest.warns(
+        rl.ConvergenceWarning, match="the chains that it begins from are .* effective"
+    ):
+        run = rl.reverse_ais(path, betas, 200, rng=0, start="chains")
+    text, passed = next((t, ok) for t, ok in run.checks.items() if "begins from" in t)
+    assert not passed
+    assert 1 <= float(text.split()[7]) < 100
+    exact = quiet(rl.reverse_ais, path, betas, 200, rng=0)
+    assert not any("begins from" in text for text in exact.checks)
+    assert exact.settings["start"] == "exact samples"
+
+
 def test_resampling_is_systematic():
     """Each chain is repeated n w times, rounded up or down, and so on average exactly."""
     rng = np.random.default_rng(0)

@@ -19,6 +19,7 @@ from rbmlib.checks import number
 ERRORS, NATS = 4.0, 0.05
 RIGHT = 0.1  # nats: a run that is nearer was right, and to doubt it a false alarm
 LEVELS = (50, 80, 95)  # percent
+DECLARED = {"first": "59df5c5", "second": "7213742", "third": "71e5905"}  # before the runs
 HEADS = {
     "method": "estimator", "family": "kind of model", "own": "trust themselves",
     "silent": "of these wrong", "after": "trusted in the end", "still": "of these still wrong",
@@ -55,6 +56,17 @@ def counts(runs: pd.DataFrame, by) -> pd.DataFrame:
     found = groups[flags].sum().astype(int)
     found.insert(0, "runs", groups.size())
     return found
+
+
+def history(*tables: pd.DataFrame) -> pd.DataFrame:
+    """Of judged runs of one count after another, a row each, with the commit that declared it."""
+    rows = []
+    for runs, (name, commit) in zip(tables, DECLARED.items(), strict=True):
+        sums = runs[["own", "silent", "after", "still", "alarm"]].sum().rename(HEADS)
+        seeds = f"{runs['seed'].min():,} to {runs['seed'].max():,}"
+        about = {"count": name, "declared in": commit, "seeds": seeds, "runs": len(runs)}
+        rows.append(about | sums.astype(int).to_dict())
+    return pd.DataFrame(rows)
 
 
 def coverage(runs: pd.DataFrame, by) -> pd.DataFrame:

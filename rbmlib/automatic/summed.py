@@ -18,26 +18,18 @@ import numpy as np
 
 from ..search.beam import Beam, descents
 
-WORK = 5e7  # states that the sum looks at, times units of the other layer
-MOST, LOOKS, SETTLED = 1_000_000, 16, 1e-4  # states; looks; nats that two looks in a row add
+WORK, MOST = 2e8, 1_000_000  # states looked at, times units of the other layer; and at most
 HELD = 0.9  # of Z in the sum: enough to take it for Z but for what chains find outside
 FEW = 3.0  # effective chains that would see a state, were it to hold that many of n
 Z95 = 1.96
 
 
 def grown(rbm, modes, rng) -> Beam:
-    """The sum: from descents at zero temperature and the modes that were found."""
+    """The sum: from descents at zero temperature and modes; it may have settled, and grow on."""
     beam = Beam(rbm)
     beam.add(descents(beam.small, rng))
     beam.add((modes.visible if beam.turned else modes.hidden) > 0.5)
-    step = int(min(MOST, WORK / len(beam.small.visible))) // LOOKS
-    calm = 0
-    for _ in range(LOOKS):
-        before = beam.log_sum
-        beam.grow(step)
-        calm = calm + 1 if beam.log_sum - before < SETTLED else 0
-        if calm == 2 or beam.complete:
-            break
+    beam.grow(int(min(MOST, WORK / len(beam.small.visible))))
     return beam
 
 

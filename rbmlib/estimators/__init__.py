@@ -22,6 +22,7 @@ import numpy as np
 
 from .. import checks
 from ..context import Function, __version__, configured, own_signature, settings
+from ..models.conversion import as_model
 from ..paths.path import Path
 from ..search.opinion import checked
 
@@ -51,9 +52,7 @@ def estimator(function: Function) -> Function:
         finally:
             settings.reset(token)
         if asked.second_opinion:
-            found = checked(
-                first if isinstance(first, Path) else getattr(first, "path", None), found
-            )
+            found = checked(as_model("rbm", getattr(first, "path", first)), found)
         about: dict[str, Any] = {"version": __version__}
         if isinstance(first, Path):
             about["path"] = repr(first)

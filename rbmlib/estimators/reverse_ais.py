@@ -20,7 +20,7 @@ from ..models.enumeration import MOST_IN_A_TABLE, can_enumerate
 from ..models.rbm import RBM
 from ..numerics import ChainStream
 from ..paths.path import Path
-from ..results import Estimate, of_weights
+from ..results import Check, Estimate, enough, of_weights, summarise_log_weights
 from ..sampling import anneal, sweep
 from ..sampling.sample import given_states
 from . import estimator
@@ -50,7 +50,8 @@ def reverse_ais(
         Where the chains begin: exact draws of the target (models with at most 22 units in one
         layer); long chains elsewhere: chains annealed forward along ``betas``, resampled by
         their weights, then moved ``n_burn_in`` sweeps at beta = 1; or states of your own.
-        "auto" takes exact draws where it can. ``settings["start"]`` says which it was.
+        "auto" takes exact draws where it can. ``settings["start"]`` says which it was. Flagged
+        where few of the chains annealed forward carry their weight.
 
     Returns
     -------
@@ -72,7 +73,9 @@ def reverse_ais(
     settings = {"start": begun.words, "stream_seed": stream.seed, "n_temperatures": betas.size - 1}
     more = {"sign": -1, "n_sweeps": betas.size - 1, "settings": settings}
     values = log_weights - path.log_z_base
-    return of_weights("reverse_ais", values, path, begun.states, **more)
+    text = f"the chains that it begins from are {begun.ess:.1f} effective ones of {n_chains}"
+    found = [] if begun.ancestors is None else [Check(text, enough(begun.ess, n_chains))]
+    return of_weights("reverse_ais", values, path, begun.states, found, **more)
 
 
 # where chains begin -------------------------------------------------------------------------
@@ -84,6 +87,7 @@ class Start(NamedTuple):
     states: np.ndarray
     words: str
     ancestors: np.ndarray | None = None
+    ess: float = np.inf  # of the weights by which these were resampled
 
 
 def checked_start(path, start, n_chains: int):
@@ -125,7 +129,7 @@ def begin(path, start, n_chains: int, rng, n_burn_in: int, forward: Callable) ->
     ancestors = resampled(log_weights, rng)
     v = sweep(path, v[ancestors], 1.0, n_burn_in, stream)  # copies of one chain part
     words = f"chains annealed forward, resampled, {n_burn_in} sweeps at beta = 1"
-    return Start(v, words, ancestors)
+    return Start(v, words, ancestors, summarise_log_weights(log_weights).ess)
 
 
 def resampled(log_weights, rng, n: int | None = None) -> np.ndarray:

@@ -5,8 +5,8 @@ smaller layer (`beam`) is at or below Z whatever they are: where it lies above a
 run missed something. Where the sum is far below, masses about mean-field modes (`local_masses`) may
 tell. What neither finds, neither tells of.
 
-Work is counted from sizes, in nanoseconds that were measured once: the same seed gives the same
-verdict on every machine.
+Work is counted from sizes and states, in nanoseconds that were measured once: the same seed gives
+the same verdict on every machine.
 """
 
 from __future__ import annotations
@@ -26,28 +26,25 @@ from ..models.rbm import RBM
 from ..paths.path import Path
 from ..results import warn
 from ..sampling.sample import TemperedSample
-from .beam import BATCH, Beam, descents, likeliest
+from .beam import SETTLED, Beam, descents
 from .local_masses import MOST_MODES, SURE, local_masses
 
-SHARE, FLOOR, ON_REQUEST = 0.1, 1e8, 8e9  # of a run's work; ns that any run, or a call, affords
-SUM, MORE = 4, 2  # a sum takes one in 4; twice that again, where it lies above the value and grows
-RUN = 100.0, 1.3, 0.01  # ns of a sweep of a run, of each unit and weight, where few units change
-SWEEP, OF_SWEEP = 150.0, 0.15  # ns of a sweep about a mode, and of each weight in it
-LOOK, OF_LOOK = 400.0, 1.2  # ns of a state of the sum, and of each unit of the other layer
+SHARE, FLOOR, ON_REQUEST = 0.1, 5e7, 4e9  # of a run's work; ns that any run, or a call, affords
+SUM = 4  # a sum takes one in 4, and another where it is above the value and grows; masses the rest
+SWEEP, OF_SWEEP = (100.0, 1.3), 0.008  # ns of a sweep of a run and of each unit; of each weight ...
+CHANGED, EVEN = 4.0, 2.0  # ... more where many units change, and where weights are of one size
+TEMPERED = 1000.0  # ns more of a sweep at changing temperatures
+LOOK, OF_LOOK = 100.0, 1.0  # ns of a state of the sum, and of each unit of the other layer
 SLOW = 10.0  # times that, of layers without a compiled loop
-ENUMERATED = 1.0  # ns of each unit of the other layer, where all states are enumerated
-HUNT, OF_HUNT = 1e7, 5e3  # ns of a hunt for modes, and of each weight in it
-PATH, OF_PATH = 1e7, 400.0  # ns of the loops of a path about a mode, and of each weight in them
-MASSES = (40, 60), (20, 30)  # chains and steps of a mode: the first that work allows
-FEWEST_MODES = 2  # ... of so many
-FIRST, MOST_STATES = 1024, 2_000_000  # states of the first look at the sum, and of the last
+ENUMERATED = 0.5  # ns of each unit of the other layer, where all states are enumerated
+HUNT, MODE, OF_MODE = 4e5, 2e6, 300.0  # ns of a hunt, of each unit; of a mode, and of each weight
+MOST_STATES = 2_000_000  # that are looked at
 SEEDS = 1000  # states of the run, at most
-SETTLED = 1e-4  # nats that a sum gains while it doubles, twice, before it ends
 MARGIN, ROUNDING = 1e-6, 1e-12  # nats above an interval that refute it; and of each nat of log Z
 NEAR = 1e-3  # nats that a sum may lie below the interval of a run with which it agrees
 AGREES = 0.9  # share of Z that a sum, or lower end, holds
 FEWEST = 30  # effective chains of a value that masses confirm: they are too low if modes are missed
-REMEDY = "another base, more temperatures, or rl.log_z(rbm), which seeks modes"
+REMEDY = "another base, or more temperatures"
 
 
 class Opinion(NamedTuple):
@@ -77,7 +74,7 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
         Its states are among those from which the sum is grown; without them (of a file, say) it
         is grown from descents at zero temperature alone. One that was refuted is returned as it is.
     n_states : int, optional
-        How many states are looked at; by default what takes some two seconds.
+        How many states are looked at; by default what takes some four seconds.
     rng : int, Generator or None
         Of the descents, and the chains about modes.
 
@@ -118,22 +115,31 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
     return with_opinion(estimate, _opinion(path, estimate, ON_REQUEST, n_states, rng))
 
 
-def checked(path: Path | None, estimate: Estimate) -> Estimate:
+def checked(path: Path | RBM | None, estimate: Estimate) -> Estimate:
     """As `check`, where that costs little beside the run; else the estimate as it is."""
     model = model_of(path)
     if model is None or not estimate.std_error > 0:
         return estimate
-    states, n_replicas = estimate.states, estimate.n_chains
+    work = max(FLOOR, SHARE * _work(model, estimate))
+    return with_opinion(estimate, _opinion(path, estimate, work, None, 0))
+
+
+def _work(model, estimate) -> float:
+    """Of a run, in ns: fields are sums over the active units, or over those that are not."""
+    found, states, n_replicas = _states(estimate), estimate.states, estimate.n_chains
+    changed = 0.0 if found is None else np.mean(found != np.roll(found, 1, axis=0))
+    size = np.abs(model.weights)
+    even = size.mean() / max(size.max(), 1e-300)  # 1 where all are of one size, and cut for sums
+    each = np.dot(SWEEP, [1, sum(size.shape)])
+    each += OF_SWEEP * size.size * (1 + CHANGED * changed) * (1 + EVEN * even)
     if isinstance(states, TemperedSample):
-        n_replicas = states.index.size
-    each = np.dot(RUN, [1, sum(model.weights.shape), model.weights.size])
-    work = n_replicas * estimate.n_sweeps * each
-    return with_opinion(estimate, _opinion(path, estimate, max(FLOOR, SHARE * work), None, 0))
+        n_replicas, each = states.index.size, each + TEMPERED
+    return float(n_replicas * estimate.n_sweeps * each)
 
 
 def model_of(path) -> RBM | None:
-    """The RBM of which the path's states are visible units, if a layer of it can be counted."""
-    model = getattr(path, "models", [getattr(path, "model", None)])[-1]
+    """The RBM whose visible units a path's states are, or itself, if a layer can be counted."""
+    model = getattr(path, "models", [getattr(path, "model", path)])[-1]
     layers = (model.visible, model.hidden) if isinstance(model, RBM) else ()
     return model if any(layer.values is not None for layer in layers) else None
 
@@ -149,7 +155,11 @@ def with_opinion(estimate: Estimate, opinion: Opinion) -> Estimate:
     estimate = replace(estimate, settings=estimate.settings | found)
     if not refuted:
         return estimate
-    warn(f"{estimate.method}: do not trust it: {text}. Give it {REMEDY}")
+    own_hunt = estimate.method == "log_z"
+    remedy = REMEDY if own_hunt else f"{REMEDY}; or use rl.log_z(rbm), which seeks modes"
+    warn(f"{estimate.method}: do not trust it: {text}. Give it {remedy}")
+    if own_hunt:
+        estimate.settings["verdict"] = f"do not trust: {text}"
     by_sum = opinion.complete or _beyond(opinion.log_sum, estimate)
     low = (opinion.log_sum if by_sum else opinion.log_local_lower) - MARGIN
     gap = abs(low - estimate.log_z)
@@ -163,25 +173,22 @@ def _opinion(path, estimate, work, n_states, rng) -> Opinion:
     model = model_of(path)
     if model is None:
         return Opinion("not checked", "not checked: neither layer of the model can be counted")
-    rng, bits, work = checks.generator(rng), in_bits(model), work / SUM
+    rng, bits = checks.generator(rng), in_bits(model)
     sums = _Sums(model, _states(estimate), work, n_states, rng)
-    if n_states is None and sums.growth > SETTLED and sums.log_sum > estimate.log_z:
-        sums.grow_more()
+    n_modes = 0 if bits is None else sums.affordable_modes(bits.weights)
+    if n_states is None and sums.growth > SETTLED:
+        if not n_modes:  # what masses would have taken is of use to the sum alone
+            sums.grow_more(SUM - 1)
+        elif sums.log_sum > estimate.log_z:
+            sums.grow_more(1)
+            n_modes = sums.affordable_modes(bits.weights)
     found = _of_sum(sums, estimate)
     if found.verdict == "agrees" and not found.complete and bits is not None:
         found = _of_bound(broad_lower_bound(bits), found, estimate)
-    if found.verdict != "cannot tell" or bits is None:
+    if found.verdict != "cannot tell" or not n_modes:
         return found
-    size, left = bits.weights.size, work - HUNT - OF_HUNT * bits.weights.size
-    for n_chains, n_steps in MASSES:
-        price = PATH + OF_PATH * size + n_chains * n_steps * (SWEEP + OF_SWEEP * size)
-        if (n_modes := int(min(MOST_MODES, left / price))) >= FEWEST_MODES:
-            with using(progress=False):
-                masses = local_masses(
-                    bits, rng, n_modes=n_modes, n_chains=n_chains, n_steps=n_steps
-                )
-            return _of_masses(masses, found, estimate)
-    return found
+    with using(progress=False):
+        return _of_masses(local_masses(bits, rng, n_modes=n_modes), found, estimate)
 
 
 def _states(estimate):
@@ -205,67 +212,52 @@ class _Sums:
         split, fast = parts(model), in_bits(model) is not None
         self.known, self.n_known, self.growth, self.grown = split.free, 0, 0.0, []
         beams = [Beam(part) for part in split.models]
-        turned = len(beams) == 1 and beams[0].turned
-        self.of = "visible states" if turned else "hidden states"
-        if len(beams) > 1:
-            self.of = f"states of {len(beams)} parts"
-        terms = [beam.n_all * len(beam.small.visible) for beam in beams]
-        for n_done, i in enumerate(sorted(range(len(beams)), key=terms.__getitem__)):
+        self.of = f"states of {len(beams)} parts" if len(beams) > 1 else "hidden states"
+        if [beam.turned for beam in beams] == [True]:
+            self.of = "visible states"
+        prices = [beam.n_all * len(beam.small.visible) * ENUMERATED for beam in beams]
+        for n_done, i in enumerate(sorted(range(len(beams)), key=prices.__getitem__)):
             beam, share = beams[i], work / (len(beams) - n_done)
-            if fast and n_states is None and terms[i] * ENUMERATED <= share:
+            if fast and n_states is None and prices[i] <= share:
                 self.known += split.models[i].exact_log_z()
                 self.n_known += int(beam.n_all)
-                work -= terms[i] * ENUMERATED
+                work -= prices[i]
                 continue
-            work -= share
+            work -= share / SUM
             price = (1.0 if fast else SLOW) * (LOOK + OF_LOOK * len(beam.small.visible))
-            limit = min(MOST_STATES, share / price) if n_states is None else n_states / len(beams)
-            own = [] if states is None else [_of_layer(beam, states[:, split.units[i][0]])]
+            limit = share / SUM / price if n_states is None else n_states / len(beams)
+            limit = int(min(MOST_STATES, limit))
+            own = [] if states is None else [beam.of_visible(states[:, split.units[i][0]])]
             beam.add(np.concatenate([descents(beam.small, rng), *own]))
-            self.growth += _grown(beam, int(limit))
-            self.grown.append((beam, int(limit)))
+            self.growth += beam.grow_until_settled(limit)
+            self.grown.append((beam, limit, limit * price))
+        self.left = work
 
-    def grow_more(self) -> None:
+    def grow_more(self, times: int) -> None:
+        """By so many times what it was allowed at first."""
         before = self.log_sum
-        for beam, limit in self.grown:
-            beam.grow(min(MOST_STATES, MORE * limit))
+        for beam, limit, price in self.grown:
+            beam.grow(min(MOST_STATES, times * limit))
+            self.left -= times * price
         self.growth = 0.0 if self.complete else self.log_sum - before
+
+    def affordable_modes(self, weights) -> int:
+        """About how many modes chains may be run with what is left of the work: two or more."""
+        left = self.left - HUNT * sum(weights.shape)
+        n_modes = int(min(MOST_MODES, left / (MODE + OF_MODE * weights.size)))
+        return n_modes if n_modes > 1 else 0
 
     @property
     def log_sum(self) -> float:
-        return self.known + sum(beam.log_sum for beam, _ in self.grown)
+        return self.known + sum(beam.log_sum for beam, *_ in self.grown)
 
     @property
     def n_states(self) -> int:
-        return self.n_known + sum(beam.n_states for beam, _ in self.grown)
+        return self.n_known + sum(beam.n_states for beam, *_ in self.grown)
 
     @property
     def complete(self) -> bool:
-        return all(beam.complete for beam, _ in self.grown)
-
-
-def _of_layer(beam, visible):
-    """States of the layer that a beam holds, of visible states."""
-    if beam.turned:
-        return visible
-    return likeliest(beam.layer, beam.small.field(visible.astype(float)))
-
-
-def _grown(beam, limit) -> float:
-    """Nats that a sum of ``limit`` states more, at most, gained while it last doubled."""
-    first = max(FIRST, BATCH * beam.n_neighbours)
-    if beam.n_all * beam.n_neighbours <= limit or limit < first:  # all states, or too few to tell
-        beam.grow(limit)
-        return 0.0 if beam.complete else math.inf
-    step, looked, calm, growth = limit >> ((limit // first).bit_length() - 1), 0, 0, 0.0
-    while calm < 2 and looked + step <= limit and not beam.complete:
-        before = beam.log_sum
-        beam.grow(step)
-        growth = beam.log_sum - before
-        calm = calm + 1 if growth < SETTLED else 0
-        looked += step
-        step = looked
-    return 0.0 if beam.complete else growth
+        return all(beam.complete for beam, *_ in self.grown)
 
 
 def _beyond(log_sum, estimate) -> bool:
@@ -278,7 +270,7 @@ def _beyond(log_sum, estimate) -> bool:
 
 def _below(log_z, estimate) -> bool:
     """Whether log Z itself lies far below: an honest interval is above it once in forty runs."""
-    half = estimate.log_z - estimate.interval[0]
+    half = max(0.0, estimate.log_z - estimate.interval[0])
     return bool(log_z < estimate.log_z - SURE / 1.96 * half - _margin(log_z))
 
 

@@ -1,8 +1,9 @@
 """Page calibration: which runs say that they converged, and are wrong.
 
 A task is one run of one estimator at its defaults on one hard model (`rbmbook.hard_systems`), whose
-log Z is known. Families and seeds from `FIRST` on are for this count alone, and those from `AGAIN`
-on for a second: no threshold of the library was chosen while looking at them.
+log Z is known. Families and seeds from `FIRST` on are for this count alone, those from `AGAIN` on
+for a second, and from `THIRD` on for a third: no threshold of the library was chosen while looking
+at them, but for the prices of a check, after the second.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib.checks import one_of
 from rbmlib.search.opinion import checked
 
-FIRST, AGAIN = 40_000, 60_000
+FIRST, AGAIN, THIRD = 40_000, 60_000, 80_000
 STEPS = 1000  # of annealing, where an estimator asks for betas
 N_VISIBLE, N_HIDDEN, COUPLING, ODDS = 30, 10, 1.6, 5.0  # of two signs
 
@@ -127,13 +128,13 @@ def _trusted(seed, *, family: str, method: str):
 
     ``own`` is 1 where every check of the run itself passed, and ``own_low``, ``own_high``,
     ``own_error`` are as it found them. ``opinion`` is 1 (agrees), 0 (cannot tell, or not asked, as
-    of `log_z`, which makes such a sum itself), or -1 (refuted).
+    of `log_z` in the counts before the third), or -1 (refuted).
     """
     path, log_z = path_of(family, seed)
     method = one_of("method", method, METHODS)
     with rl.using(second_opinion=False):
         own = METHODS[method](path, seed)
-    run = own if method == "log_z" else checked(path, own)
+    run = checked(path, own)
     opinion = run.settings.get("second_opinion", {})
     columns = {
         "n_visible": path.rbm.n_visible,
@@ -178,3 +179,24 @@ def _opinion(path, betas, seed, *, n_chains: int = 500):
         "run_seconds": run.seconds,
     }
     return run, columns
+
+
+# Of a check the time is asked where few units of a model change and where many do.
+MODELS["random 30 x 10"] = lambda: rl.testsystems.random_rbm(30, 10, coupling=3.0, rng=0)
+MODELS["random 100 x 40"] = lambda: rl.testsystems.random_rbm(100, 40, coupling=3.0, rng=0)
+MODELS["random 400 x 58"] = lambda: rl.testsystems.random_rbm(400, 58, coupling=3.0, rng=0)
+
+
+@register(ESTIMATORS, "cost of a check")
+def _cost(path, seed, *, method: str):
+    """Processor seconds of a run and of the second opinion that it is given: the second of two."""
+    run = METHODS[one_of("method", method, METHODS)]
+    seconds: list[float] = []
+    for _ in range(2):  # the first may load compiled loops
+        with rl.using(second_opinion=False):
+            started = time.process_time()
+            own = run(path, seed)
+            between = time.process_time()
+        found = checked(path, own)
+        seconds = [between - started, time.process_time() - between]
+    return found, {"run_seconds": seconds[0], "opinion_seconds": seconds[1]}
