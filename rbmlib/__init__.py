@@ -7,12 +7,7 @@
 lower
 """
 
-from os import environ as _environ
-
 from . import interrupt  # noqa: F401  # isort: skip
-
-# Before NumPy loads OpenBLAS: its threads that wait spin for 2**26 cycles, on cores of others too
-_environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "18")
 from . import datasets as datasets
 from . import schedules as schedules
 from .automatic.log_z import log_z as log_z

@@ -8,6 +8,8 @@ import os
 import signal
 import sys
 
+# Before NumPy loads OpenBLAS: its threads that wait spin for 2**26 cycles, on cores of others too.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "18")
 STOPPED, WORDS = 128 + signal.SIGINT, "stopped: nothing was written"
 
 

@@ -9,13 +9,7 @@ from ..checks import array, count, generator, number
 from ..numerics import softplus
 from .named import BernoulliRBM, LeakyRBM
 
-__all__ = [
-    "independent_rbm",
-    "orthogonal_leaky_rbm",
-    "random_rbm",
-    "two_gaussians",
-    "two_mode_rbm",
-]
+__all__ = ["independent_rbm", "orthogonal_leaky_rbm", "random_rbm", "two_gaussians", "two_mode_rbm"]
 
 
 def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None) -> BernoulliRBM:
