@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -45,8 +46,10 @@ def bundle(figure: Figure, include=None, exclude=None) -> dict:
     _as_pictures(figure)
     wide = _svg(figure)
     if tall(figure):
-        inside = base64.b64encode(_svg(figure).encode()).decode()
-        wide = wide.replace("<metadata>", f"<metadata>book-tall:{inside}", 1)
+        with warnings.catch_warnings(record=True) as found:
+            inside = base64.b64encode(_svg(figure).encode()).decode()
+        if not found:  # what stands beside its panels leaves some figures no room
+            wide = wide.replace("<metadata>", f"<metadata>book-tall:{inside}", 1)
     return {"image/svg+xml": wide, DRAWN: {"drawn": digest}}
 
 
@@ -83,10 +86,12 @@ def _data(artist) -> list:
 def _as_pictures(figure: Figure) -> None:
     """Artists of very many points become images inside the SVG, which stays small."""
     for ax in figure.axes:
+        crowded = sum(len(line.get_xydata()) for line in ax.lines) > 8 * MANY
         for artist in (*ax.lines, *ax.collections):
-            marks = hasattr(artist, "get_marker") and artist.get_marker() not in ("None", "", None)
+            line = hasattr(artist, "get_xydata")
+            marks = not line or artist.get_marker() not in ("None", "", None)
             points = sum(len(values) for values in _data(artist))
-            if points > (MANY if marks or not hasattr(artist, "get_xydata") else 20 * MANY):
+            if (points > MANY and marks) or (line and crowded and points > DOTS):
                 artist.set_rasterized(True)
 
 
