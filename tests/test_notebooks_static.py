@@ -9,6 +9,7 @@ from helpers_book import has_audit, source, tags
 # Of the code cells of a page, those whose digits depend on the processor: run, not compared.
 NOT_COMPARED = 0.3
 
+DRAWN = "application/vnd.rbmlib.figure+json"
 IGNORE = "nbval-ignore-output"
 
 
@@ -162,16 +163,14 @@ def test_few_cells_are_left_uncompared(notebook, code_cells):
     assert not [c for c in code_cells if "NBVAL" in source(c)], "a comment switches nbval off"
 
 
-def test_figures_have_alternative_text_and_sharp_pixels(code_cells):
+def test_figures_are_svg_with_alternative_text_and_what_is_drawn(code_cells):
     figures = outputs(code_cells, "display_data") + outputs(code_cells, "execute_result")
     for cell, output in figures:
         images = [kind for kind in output["data"] if kind.startswith("image/")]
         if not images:
             continue
-        assert images == ["image/png"], "figures are stored as PNG"
-        assert "width" in output["metadata"].get("image/png", {}), (
-            "figure without its size: set InlineBackend.figure_format to 'retina'"
-        )
+        assert images == ["image/svg+xml"], "figures are stored as SVG: call `begin` first"
+        assert DRAWN in output["data"], "a figure is compared by the digest of its data"
         alt = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
         assert len(alt.split()) >= 4, (
             "describe the figure in the cell's metadata: mystnb: {image: {alt: ...}}"

@@ -1,11 +1,12 @@
 """Figures that stand in the page as SVG, so that their colours follow its theme.
 
-`rbmbook.plots.show` writes one SVG an output, with a variant for phones in its metadata.
+`rbmbook.svg.bundle` writes one SVG an output, with a variant for phones in its metadata.
 """
 
 from __future__ import annotations
 
 import base64
+import colorsys
 import re
 from pathlib import Path
 
@@ -17,12 +18,15 @@ COLOURS = {
     "#000000": "--fig-ink", "#0b5394": "--fig-blue", "#c55a11": "--fig-orange",
     "#2e7d32": "--fig-green", "#5f6368": "--fig-grey", "#b3261e": "--fig-red",
     "#3d8fd1": "--fig-sky", "#8a6d00": "--fig-gold", "#b0b0b0": "--fig-grid",
+    "#ffffff": "--paper",
 }  # fmt: skip
+OTHER = re.compile(r"((?:fill|stroke): ?)#([0-9a-f]{6})")
 
 
 def inlined(html: str, page: Path) -> tuple[str, int]:
     """The page with its figures in place of links to their files, and how many there were."""
     count = 0
+    others: set[str] = set()
 
     def put(match) -> str:
         nonlocal count
@@ -31,6 +35,7 @@ def inlined(html: str, page: Path) -> tuple[str, int]:
         if "matplotlib" not in text:
             return match[0]
         count += 1
+        others.update(colour for _, colour in OTHER.findall(text))
         alt, own = _attribute("alt", match[0]), _attribute("class", match[0])
         tall = TALL.search(text)
         made = inline(text, f"{own} wide".strip() if tall else own, alt, f"f{count}w-")
@@ -39,7 +44,20 @@ def inlined(html: str, page: Path) -> tuple[str, int]:
             made += inline(inner, f"{own} tall".strip(), alt, f"f{count}t-")
         return made
 
-    return IMAGE.sub(put, html), count
+    html = IMAGE.sub(put, html)
+    names = "".join(f"--c-{c}:{in_the_dark(c)};" for c in sorted(others) if f"#{c}" not in COLOURS)
+    if names:
+        style = f'<style>html[data-theme="dark"]{{{names}}}</style>'
+        html = html.replace("</head>", f"{style}\n</head>", 1)
+    return html, count
+
+
+def in_the_dark(colour: str) -> str:
+    """A colour of the same hue for a dark page: lines become light, light grounds dark."""
+    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (0, 2, 4))
+    hue, light, much = colorsys.rgb_to_hls(red, green, blue)
+    light = 1.05 - 0.9 * light if light > 0.8 else max(light, 0.7)
+    return "#" + "".join(f"{round(255 * c):02x}" for c in colorsys.hls_to_rgb(hue, light, much))
 
 
 def _attribute(name: str, tag: str) -> str:
@@ -57,10 +75,13 @@ def inline(svg: str, classes: str, alt: str, prefix: str) -> str:
     svg = svg.replace("url(#", f"url(#{prefix}")
     for colour, name in COLOURS.items():
         svg = svg.replace(colour, f"var({name})")
+    svg = OTHER.sub(r"\1var(--c-\2, #\2)", svg)
     svg = re.sub(r"'DejaVu Sans'[^;\"]*", "var(--sans)", svg)  # text is text: in the page's font
     head = re.match(r"<svg[^>]*viewBox=\"([^\"]+)\"[^>]*>", svg)
+    width = round(float(head[1].split()[2]) * 4 / 3)  # points as pixels
     start = (
-        f'<svg class="book-figure {classes}" role="img" aria-label="{alt}" viewBox="{head[1]}" '
+        f'<svg class="book-figure {classes}" style="max-width: {width}px" role="img" '
+        f'aria-label="{alt}" viewBox="{head[1]}" '
         'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
     )
     return start + svg[head.end() :]

@@ -20,6 +20,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 BOOK = Path(__file__).resolve().parent.parent
+TALL = re.compile(r"book-tall:[A-Za-z0-9+/=]+")  # the variant for phones
 
 STYLE = """
 *{box-sizing:border-box} body{margin:0;font:1.5rem/1.4 system-ui,sans-serif;color:#1b2330;
@@ -51,16 +52,24 @@ slides.length-1);show();});show();
 """
 
 
+KINDS = ("image/svg+xml", "image/png")
+
+
 def figures() -> dict[str, tuple[str, str]]:
-    """Every stored figure of the book by its name: base64 of the PNG, alternative text."""
+    """Every stored figure of the book by its name: its address as data, alternative text."""
     found = {}
     for path in sorted(BOOK.glob("*.ipynb")):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             look = cell["metadata"].get("mystnb", {})
             for output in cell.get("outputs", []):
-                png = output.get("data", {}).get("image/png")
-                if png and "figure" in look:
-                    found[look["figure"]["name"]] = ("".join(png).strip(), look["image"]["alt"])
+                data = output.get("data", {})
+                kind = next((kind for kind in KINDS if kind in data), None)
+                if kind and "figure" in look:
+                    text = "".join(data[kind]).strip()
+                    if kind == "image/svg+xml":
+                        text = base64.b64encode(TALL.sub("", text).encode()).decode()
+                    address = f"data:{kind};base64,{text}"
+                    found[look["figure"]["name"]] = (address, look["image"]["alt"])
     return found
 
 
@@ -79,8 +88,8 @@ def formula(tex: str) -> str:
 
 def slide(text: str, pictures: dict) -> str:
     def picture(match):
-        png, alt = pictures[match[1]]
-        return f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{png}">'
+        address, alt = pictures[match[1]]
+        return f'<img alt="{html.escape(alt)}" src="{address}">'
 
     shown, minutes, notes = re.fullmatch(r"(?s)(.+)^\?\?\? (\d+) min\n(.+)", text, re.M).groups()
     shown = re.sub(r"(?s)\$\$(.+?)\$\$", lambda m: formula(m[1].strip()), shown)

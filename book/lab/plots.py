@@ -13,6 +13,8 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
+from .svg import figures_as_svg
+
 BLUE, ORANGE, GREEN, GREY, RED = "#0b5394", "#c55a11", "#2e7d32", "#5f6368", "#b3261e"
 
 # Colour, marker, line: by method, then by schedule, base and model of a path.
@@ -73,12 +75,14 @@ STYLE: Any = {
     "legend.frameon": False,
     "figure.constrained_layout.use": True,
     "figure.facecolor": "white",
+    "axes.facecolor": "none",
 }
 
 
 def use_style() -> None:
-    """The book's look, for all figures that follow."""
+    """The book's look, for all figures that follow; in a notebook they are shown as SVG."""
     plt.rcParams.update(STYLE)
+    figures_as_svg()
 
 
 def method(name: str, label: str | None = None, markers: bool = True) -> dict[str, Any]:

@@ -1,0 +1,98 @@
+"""Figures as SVG: the same bytes twice, another digest for other data, a layout for phones."""
+
+import base64
+import re
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from helpers_book import BOOK
+
+from rbmbook import plots, svg
+
+sys.path.insert(0, str(BOOK / "_ext"))
+
+import figures
+
+
+@pytest.fixture
+def figure():
+    def draw(moved=0.0, columns=2):
+        plots.use_style()
+        made, axes = plt.subplots(
+            1, columns, figsize=(3.3 * columns, 3), sharey=True, squeeze=False
+        )
+        for ax in axes.flat:
+            ax.plot([0, 1, 2], [1, 2 + moved, 3], **plots.method("AIS"))
+            ax.scatter([0, 1], [2, 2 - moved], c=[0.1, 0.2])
+            ax.bar([0, 1], [1, 2 + moved])
+            ax.set(xlabel="steps", title="one")
+        axes[0, 0].set_ylabel("nats")
+        return made
+
+    yield draw
+    plt.close("all")
+
+
+def test_a_figure_is_the_same_text_in_two_runs_and_its_variant_is_inside(figure):
+    first, second = svg.bundle(figure()), svg.bundle(figure())
+    assert first == second
+    text = first["image/svg+xml"]
+    inside = base64.b64decode(re.search(r"book-tall:([\w+/=]+)", text)[1]).decode()
+    size = [float(re.search(r'viewBox="0 0 ([\d.]+) ', t)[1]) for t in (text, inside)]
+    assert size[1] < 72 * svg.PHONE + 10 < size[0]
+    assert (text.count(">nats<"), inside.count(">nats<")) == (1, 2)
+    assert "<dc:date>" not in text
+
+
+@pytest.mark.parametrize("moved", [0.01, -1e-3])
+def test_the_digest_changes_with_one_point_and_not_with_rounding(figure, moved):
+    digest = svg.drawn(figure())
+    assert svg.drawn(figure(moved=1e-9)) == digest
+    assert svg.drawn(figure(moved=moved)) != digest
+    image = plt.figure().add_subplot().imshow(np.eye(3)).figure
+    other = plt.figure().add_subplot().imshow(np.eye(3) * [1, 1, 0.5]).figure
+    assert svg.drawn(image) != svg.drawn(other)
+
+
+def test_each_kind_of_artist_counts():
+    def digest(y, kind):
+        made, ax = plt.subplots()
+        getattr(ax, kind)([0.0, 1.0, 2.0], y)
+        plt.close(made)
+        return svg.drawn(made)
+
+    for kind in ("plot", "scatter", "bar", "fill_between", "errorbar", "stem"):
+        assert digest([1, 2, 3], kind) == digest([1, 2, 3], kind)
+        assert digest([1, 2, 3], kind) != digest([1, 2, 3.01], kind), kind
+
+
+def test_many_points_are_a_picture_and_panels_of_images_stay(figure):
+    made = figure(columns=1)
+    made.axes[0].plot(np.arange(2000), np.arange(2000) % 7, "o")
+    text = svg.bundle(made)["image/svg+xml"]
+    assert text.count("<image ") == 1
+    assert len(text) < 200_000
+    pictures, axes = plt.subplots(2, 5)
+    for ax in axes.flat:
+        ax.imshow(np.eye(4))
+        ax.axis("off")
+    assert not svg.tall(pictures)
+
+
+def test_colours_follow_the_theme(figure, tmp_path):
+    text = svg.bundle(figure())["image/svg+xml"].replace("#0b5394", "#7b6cd9", 1)
+    (tmp_path / "a.svg").write_text(text, encoding="utf-8")
+    page = '<head></head><img alt="two panels" src="a.svg">'
+    html, count = figures.inlined(page, tmp_path / "p.html")
+    assert count == 1
+    assert "var(--c-7b6cd9, #7b6cd9)" in html
+    assert f"--c-7b6cd9:{figures.in_the_dark('7b6cd9')}" in html
+    assert not re.search(r"(?:fill|stroke): ?#", html)
+    assert html.count('aria-label="two panels"') == 2
+    light = [figures.in_the_dark(c) for c in ("4b2e83", "7b6cd9", "eeeeee")]
+    brightness = [sum(int(c[i : i + 2], 16) for i in (1, 3, 5)) / 765 for c in light]
+    assert brightness[0] > 0.55
+    assert brightness[1] > 0.55
+    assert brightness[2] < 0.35
