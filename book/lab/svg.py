@@ -91,7 +91,9 @@ def _as_pictures(figure: Figure) -> None:
             line = hasattr(artist, "get_xydata")
             marks = not line or artist.get_marker() not in ("None", "", None)
             points = sum(len(values) for values in _data(artist))
-            if (points > MANY and marks) or (line and crowded and points > DOTS):
+            sizes = artist.get_sizes() if hasattr(artist, "get_sizes") else ()
+            own = len(sizes) > DOTS  # each dot is a path of its own
+            if (points > MANY and marks) or (line and crowded and points > DOTS) or own:
                 artist.set_rasterized(True)
 
 
