@@ -52,6 +52,7 @@ def test_plain_means_are_bounds_by_many_standard_errors(direction, bound, n_step
     found = quiet(run, quiet_path(SMALL, None), rl.schedules.linear(n_steps), 4000, 1)
     assert found.bound == bound
     assert found.mean_log_z == pytest.approx(found.log_weights.mean())
+    assert found.mean_std_error == pytest.approx(standard_error(found.log_weights))
     assert sign * (SMALL_LOG_Z - found.mean_log_z) > least * found.mean_std_error
 
 
