@@ -82,7 +82,7 @@ const Scene = (() => {
     if (!part) return;
     const value = { ...part.start };
     let open = false, seed = part.seed ?? 123, data;
-    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    const svg = tag("div", { innerHTML: "<svg></svg>" }).firstChild;
     svg.setAttribute("role", "img");
     const bar = tag("div", { className: "scene-bar", hidden: true });
     bar.setAttribute("role", "group");
