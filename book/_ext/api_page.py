@@ -122,7 +122,7 @@ def _section(room: str, entries: list[tuple[str, str, object]]) -> str:
 def _first_sentence(thing) -> str:
     text = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
     text = re.sub(r":\w+:`~?([^`]*)`", r"`\1`", text).replace("``", "`")
-    return re.split(r"(?<=\.)\s", text)[0]
+    return re.split(r"(?<=\.)(?<!eq\.)(?<!al\.)(?<!e\.g\.)(?<!i\.e\.)\s", text)[0]
 
 
 def _found(package, name: str):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Sequence
 
 from check_numbers import (
@@ -20,6 +21,7 @@ from check_numbers import (
 
 from rbmbook.claims import claims
 from rbmbook.verdicts import SYMBOLS, Verdict, anchor
+from rbmlib import datasets
 
 LEFT, RIGHT, NAMED, ROW = 8, 312, 84, 22  # of a picture, in its own units
 
@@ -39,7 +41,8 @@ def entry(verdict: Verdict, chapter: str, same: Sequence[str] = ()) -> str:
         rows = {"claim": html.escape(verdict.claim)} | rows
     if same:
         others = ", ".join(f'<a href="#{anchor(s)}">{claims()[s].printed}</a>' for s in same)
-        rows["note"] = f"One measurement of ours meets this number and {others}."
+        rows["note"] = f"The same run of ours is compared with this number and {others}."
+    rows["truth"] = _truth(verdict)
     listed = "".join(f"<div><dt>{k}</dt><dd>{d}</dd></div>" for k, d in rows.items() if d)
     return (
         f'<div class="v-entry v-{kind}" id="{name}" data-source="{verdict.source}" '
@@ -49,6 +52,18 @@ def entry(verdict: Verdict, chapter: str, same: Sequence[str] = ()) -> str:
         f'<p class="v-links"><a href="{chapter}.html#{name}">the code and the runs: {chapter}</a>'
         f' · <a class="v-perma" href="#{name}">link to this number</a></p></div>'
     )
+
+
+def _truth(verdict: Verdict) -> str:
+    """What log Z of a published model is, beside a printed value: what we find too may be wrong."""
+    found = re.fullmatch(r"wang-\w+-(h\d+)(?:-loop)?-logz", verdict.name)
+    number = re.match(r"[\d.]+", claims()[verdict.name].printed)
+    if found is None or number is None:
+        return ""
+    log_z = datasets.load_reference()[found[1]].log_z
+    gap = float(number[0]) - log_z
+    off = f"{abs(gap):.2f} nats {'below' if gap < 0 else 'above'} it"
+    return f"log Z of {found[1]} is {log_z:.2f}; the printed value is {off}."
 
 
 def _reason(verdict: Verdict) -> str:

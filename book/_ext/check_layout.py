@@ -82,7 +82,7 @@ def _wang() -> list[Table]:
 
     def of_method(title: str, method: str, columns: dict[str, str]) -> Table:
         rows = [(m, [name.format(m) for name in columns.values()]) for m in models]
-        caption = f"{method} on four models: log Z, and its variance over 20 runs (nats)"
+        caption = f"{method} on four models: log Z (nats), and its variance over 20 runs (nats²)"
         return Table("Wang", title, caption, ["model", *columns], rows)
 
     def columns(method: str, order: str) -> dict[str, str]:

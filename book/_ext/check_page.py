@@ -22,6 +22,7 @@ from rbmbook.verdicts import (
     NOT_DECIDED,
     OUTCOMES,
     REPRODUCED,
+    SIGN_ONLY,
     SYMBOLS,
     UNCHECKED,
     Verdict,
@@ -176,7 +177,8 @@ def _in_words(verdicts: list[Verdict], by: Counter) -> str:
     still_open = by[UNCHECKED] + by[NOT_DECIDED] + by[DEPENDS]
     return (
         "Four sources print numbers. Here are their tables again, each cell with what we found: "
-        f"<b>{by[REPRODUCED]}</b> reproduced, <b>{by[CONTRADICTED]}</b> contradicted, and "
+        f"<b>{by[REPRODUCED]}</b> reproduced, <b>{by[SIGN_ONLY]}</b> in sign only, "
+        f"<b>{by[CONTRADICTED]}</b> contradicted, and "
         f"<b>{still_open}</b> open: {by[UNCHECKED]} because the model or program is not published, "
         f"{training} because one training stands for many, {runs} because our runs are too few to "
         f"tell, {by[DEPENDS]} because the answer turns on what the source leaves out."

@@ -17,13 +17,14 @@ from rbmlib import datasets
 
 MARK, PAGE = "<!-- the models -->", "book/models"
 GAP = 2  # pixels between two pictures
+WHITE = 1  # of 255: mean ink of a blank page
 
 
 def page() -> str:
     """HTML: one article a model, small ones first."""
     with np.load(datasets.committed("dreams.npz")) as dreams:
-        drawn = set(dreams)
-    cards = "\n".join(_card(row, row["model"] in drawn) for row in datasheet().to_dict("records"))
+        ink = {name: float(images.mean()) for name, images in dreams.items()}
+    cards = "\n".join(_card(row, ink.get(row["model"])) for row in datasheet().to_dict("records"))
     return f'```{{raw}} html\n<div class="models">\n{cards}\n</div>\n```'
 
 
@@ -38,14 +39,16 @@ def draw(folder: Path) -> None:
             Image.fromarray(np.hstack(list(grid))).save(folder / f"{name}.png", optimize=True)
 
 
-def _card(row: dict, has_dreams: bool) -> str:
+def _card(row: dict, ink: float | None) -> str:
     name = row["model"]
     updates = "" if row["updates"] is None or row["updates"] != row["updates"] else row["updates"]
     trained = row["trained by"] + (f", {updates:,} updates" if updates else "")
     picture = (
         f'<img class="dreams" src="../_images/dreams/{name}.png" width="359" height="28" '
-        f'alt="Twelve images that this model draws.">' if has_dreams else ""
+        f'alt="Twelve images that this model draws.">' if ink is not None else ""
     )  # fmt: skip
+    if ink is not None and ink < WHITE:
+        picture += "<p>Its chains end on white paper: CD trains near the data only.</p>"
     return (
         f'<section class="model" id="{name}"><h3><code>{name}</code></h3>'
         f"<p>{row['visible']:,} × {row['hidden']:,} units, {html.escape(row['data'])}, "

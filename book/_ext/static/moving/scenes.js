@@ -52,11 +52,11 @@ const Scene = (() => {
     : { height: 300, left: { x: 34, y: 28, w: width * 0.44 - 34, h: 214 },
         right: { x: width * 0.44 + 54, y: 28, w: width * 0.56 - 66, h: 214 } });
   /* the hills, the base as a dashed curve, and dots: [place, radius, class] */
-  function hills(box, m, dots = []) {
+  function hills(box, m, dots = [], text = "two hills (log density), and the base") {
     const { X, Y } = at({ ...box, h: box.h - 24 }, [-REACH, REACH], [6, 22]);
     const xs = Array.from({ length: 20 * REACH + 1 }, (_, i) => -REACH + i / 10);
     const floor = box.y + box.h - 24;
-    let svg = words(box.x, box.y - 10, "two hills (log density), and the base", "start");
+    let svg = words(box.x, box.y - 10, text, "start");
     svg += path([[X(-REACH), floor], ...xs.map((x) => [X(x), Math.min(floor, Y(m.target(x)))]), [X(REACH), floor]], "ground");
     svg += path(xs.map((x) => [X(x), floor - 80 * Math.exp(-0.5 * ((x - m.base) / Hills.SIGMA) ** 2)]), "base");
     dots.forEach(([x, r, kind], i) => {
@@ -68,7 +68,7 @@ const Scene = (() => {
   /* what each chain says, in order */
   function sorted(box, chains, open) {
     const lo = Math.min(11, chains[0].w - 0.5), hi = Math.max(22, chains[chains.length - 1].w + 0.5);
-    const { X, Y, svg } = axes(box, [0, chains.length], [lo, hi], "200 chains", "what each says log Z is (nats), in order");
+    const { X, Y, svg } = axes(box, [0, chains.length], [lo, hi], open ? "200 chains (orange: 2 nats off, or more)" : "200 chains", "what each says log Z is (nats), in order");
     return svg + (open ? level(box, Y(Hills.LOGZ), "truth") + words(box.x + 4, Y(Hills.LOGZ) - 7, "exact", "start") : "")
       + chains.map((c, i) => dot(X(i), Y(c.w), 2.4, open ? right(c.w) : "grey")).join("");
   }
@@ -94,7 +94,8 @@ const Scene = (() => {
     choices.after(says, bar);
 
     function draw() {
-      const width = Math.max(300, host.clientWidth - 40), { height } = panels(width);
+      const width = Math.max(300, host.clientWidth - 40);
+      const height = width < 560 && part.alone?.(open) ? 240 : panels(width).height;
       svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
       svg.innerHTML = part.draw(data, value, panels(width), open);
       svg.setAttribute("aria-label", part.label);
@@ -104,6 +105,7 @@ const Scene = (() => {
       data = part.run(value, seed);
       draw();
     }
+    const dials = {};
     for (const [name, own] of Object.entries(part.dials)) {
       const dial = { ...DIALS[name], ...own }, list = dial.values;
       const input = tag("input", { type: "range", min: list ? 0 : dial.min, max: list ? list.length - 1 : dial.max,
@@ -115,15 +117,22 @@ const Scene = (() => {
         show();
         requestAnimationFrame(again);
       });
+      dials[name] = () => { input.value = list ? list.indexOf(value[name]) : value[name]; show(); };
       show();
       bar.append(tag("label", {}, tag("span", { textContent: dial.text }), input, out));
     }
     const other = tag("button", { type: "button", className: "pill", textContent: "Other random numbers" });
     other.addEventListener("click", () => { seed += 1; again(); });
-    bar.append(other);
+    if (part.random !== false) bar.append(other);
 
     function reveal(chosen) {
       open = true;
+      const picked = part.picks?.[[...choices.querySelectorAll("button")].indexOf(chosen)];
+      if (picked) {   // the choice is a setting: it is tried
+        Object.assign(value, picked);
+        Object.values(dials).forEach((put) => put());
+        data = part.run(value, seed);
+      }
       answer.open = true;
       bar.hidden = says.hidden = false;
       for (const button of choices.querySelectorAll("button")) {
@@ -160,6 +169,7 @@ const Scene = (() => {
     `<rect class="${kind}" x="${(X(betas[k]) - box.w / 40).toFixed(1)}" width="${(box.w / 20).toFixed(1)}" y="${Math.min(Y(h), Y(0)).toFixed(1)}" height="${Math.abs(Y(0) - Y(h)).toFixed(1)}"/>`).join("");
 
   define("start", {
+    alone: (open) => !open,
     start: { base: -2, apart: 2, steps: 30 }, dials: { base: {}, apart: {}, steps: {} },
     label: "200 estimates of log Z in order, many of them on one level, and the two hills that they look for",
     run: wholeAis,
@@ -197,6 +207,7 @@ const Scene = (() => {
   });
 
   define("ais", {
+    picks: [{ base: -2 }, { base: 0 }, { base: 2 }],
     start: { base: -2, apart: 2, steps: 30 }, dials: { base: {}, apart: {}, steps: {} },
     label: "Two hills with 200 chains as dots, whose areas are their weights, and their log-weights in order",
     run: wholeAis,
@@ -210,6 +221,7 @@ const Scene = (() => {
   });
 
   define("varopt", {
+    random: false,
     start: { base: -3, apart: 3, steps: 12 },
     dials: { base: {}, apart: {}, steps: { values: [4, 6, 8, 12, 20, 30] } },
     label: "How much the slopes of chains differ along the way, cut into steps",
@@ -288,6 +300,7 @@ const Scene = (() => {
     return sum;
   }
   define("tap", {
+    random: false,
     start: { begin: -2, apart: 2 },
     dials: { begin: { text: "The search begins at", min: -3.4, max: 3.4, step: 0.1, shows: (x) => fix(x, 1) }, apart: {} },
     label: "Two hills and the one Gaussian that a search for the best bound ends at",
@@ -305,7 +318,7 @@ const Scene = (() => {
     },
     draw(d, v, { left, right: box }, open) {
       const { X, Y, svg } = axes(box, [-Scene.REACH, Scene.REACH], [-20, 22], "middle of the one Gaussian", "bound on log Z (nats)");
-      return hills(left, d.m, open ? [[d.mean, 5, "orange"]] : []) + svg + level(box, Y(Hills.LOGZ), "truth")
+      return hills(left, d.m, open ? [[d.mean, 5, "orange"]] : [], "two hills, and the Gaussian at first") + svg + words(box.x + box.w, Y(Hills.LOGZ) - 7, "log Z", "end") + level(box, Y(Hills.LOGZ), "truth")
         + (open ? path(d.along.map((a, i) => [X(a), Math.min(Y(d.bounds[i]), box.y + box.h)]), "line ink") + dot(X(d.mean), Y(d.here), 5, "orange")
           + dot(X(v.begin), Y(Math.max(-20, bound(d.m, v.begin, Hills.WIDTH))), 4, "grey") : "");
     },
@@ -313,6 +326,7 @@ const Scene = (() => {
   });
 
   define("tracking", {
+    alone: () => true,
     start: { gain: 0.03, speed: 0.05 },
     dials: { gain: { text: "Gain", values: [0.01, 0.03, 0.1, 0.3, 1] }, speed: { text: "log Z rises, an update, by", values: [0, 0.02, 0.05, 0.1] } },
     label: "log Z of a model that learns, what single updates say of it, and a line through them",
