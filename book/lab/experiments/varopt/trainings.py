@@ -17,9 +17,11 @@ from rbmlib import datasets
 from rbmlib.models import BernoulliRBM
 from rbmlib.training import train
 
-N_DRAWN = 3
+N_DRAWN, N_AGAIN = 3, 3
 UPDATES_AN_EPOCH = 600  # 60,000 images, 100 an update
 RATES = (0.002,)  # of PCD(20); that of pcd_20 is 0.02
+RATES_AGAIN = (0.003, 0.005, 0.01)  # between the two, of all three kinds with 20 hidden units
+KINDS = {"pcd_20": ("pcd", 1), "cd1_20": ("cd", 1), "cd25_20": ("cd", 25)}
 
 
 def drawn_settings(draw: int) -> dict:
@@ -40,13 +42,15 @@ def drawn_settings(draw: int) -> dict:
 
 
 class Training(NamedTuple):
-    """Settings of PCD on MNIST, 100 images an update; called, it trains, which takes minutes."""
+    """Settings of a training on MNIST, 100 images an update; called, it trains, in minutes."""
 
     n_hidden: int
     n_updates: int
     learning_rate: float
     weight_decay: float
     rng: int
+    method: str = "pcd"
+    n_sweeps: int = 1
 
     @property
     def size(self) -> tuple[int, int]:
@@ -61,7 +65,7 @@ def _trained(training: Training) -> BernoulliRBM:
     """Kept: all tasks on a model follow each other."""
     images = datasets.load_mnist().train
     settings = training._asdict() | {"monitor_every": training.n_updates, "progress": False}
-    return train(images, method="pcd", **settings).rbm
+    return train(images, **settings).rbm
 
 
 MODELS |= {
@@ -69,3 +73,9 @@ MODELS |= {
     for k in range(1, N_DRAWN + 1)
 }
 MODELS |= {f"pcd_20, rate {x}": Training(20, 250_000, x, 0.0, 0) for x in RATES}
+MODELS |= {
+    f"{name}, rate {rate}, training {k}": Training(20, 250_000, rate, 0.0, k, *kind)
+    for name, kind in KINDS.items()
+    for rate in RATES_AGAIN
+    for k in range(1, N_AGAIN + 1)
+}
