@@ -88,11 +88,27 @@ def test_colours_follow_the_theme(figure, tmp_path):
     html, count = figures.inlined(page, tmp_path / "p.html")
     assert count == 1
     assert "var(--c-7b6cd9, #7b6cd9)" in html
-    assert f"--c-7b6cd9:{figures.in_the_dark('7b6cd9')}" in html
+    assert f"--c-7b6cd9:{figures.seen('7b6cd9', 'dark')}" in html
     assert not re.search(r"(?:fill|stroke): ?#", html)
     assert html.count('aria-label="two panels"') == 2
-    light = [figures.in_the_dark(c) for c in ("4b2e83", "7b6cd9", "eeeeee")]
-    brightness = [sum(int(c[i : i + 2], 16) for i in (1, 3, 5)) / 765 for c in light]
-    assert brightness[0] > 0.55
-    assert brightness[1] > 0.55
-    assert brightness[2] < 0.35
+
+
+CSS = (BOOK / "_ext" / "static" / "book.css").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("theme", "least"), [("light", 3.4), ("dark", 8)])
+def test_lines_of_every_method_are_seen_on_the_paper_of_both_themes(theme, least):
+    own = CSS[CSS.index(f'html[data-theme="{theme}"] {{') :].partition("}")[0]
+    names = dict(re.findall(r"(--[\w-]+): #([0-9a-f]{6})", own))
+    assert figures.GROUNDS[theme][0] == names["--paper"]
+    for colour in set(plots.METHOD_COLOURS.values()):
+        name = figures.COLOURS.get(colour)
+        shown = names[name] if name else figures.seen(colour[1:], theme)[1:]
+        assert figures._contrast(figures._parts(shown), names["--paper"]) >= least, colour
+
+
+def test_contrast_is_that_of_the_standard():
+    assert figures._contrast((0.0, 0.0, 0.0), "ffffff") == pytest.approx(21)
+    assert figures._contrast(figures._parts("777777"), "ffffff") == pytest.approx(4.48, abs=0.01)
+    ground = figures._parts(figures.seen("eeeeee", "dark")[1:])
+    assert sum(ground) / 3 < 0.35

@@ -1,5 +1,6 @@
 """What a course is taught with: slides with notes, exercises by number, all lessons as one PDF."""
 
+import json
 import re
 import sys
 from types import SimpleNamespace
@@ -45,6 +46,17 @@ def test_slides_name_exercises_that_there_are(week):
     assert all(int(number) <= len(titles(page)) for number, page in named)
     for number, page, title in re.findall(SAID, text, re.M):
         assert title in titles(page)[int(number) - 1]
+
+
+def test_numbers_on_the_first_slides_are_those_that_the_first_lesson_prints():
+    cells = json.loads((BOOK / "start.ipynb").read_text(encoding="utf-8"))["cells"]
+    printed = "".join("".join(o.get("text", "")) for c in cells for o in c.get("outputs", []))
+    slide, figure = re.split(r"(?m)^---$", WEEKS[0].read_text(encoding="utf-8"))[1:3]
+    chains, ess = re.search(r"^(\d+) chains .*size of (\d+)", slide, re.M | re.S).groups()
+    value = re.search(r"log Z = [\d.]+ ± [\d.]+", slide)[0]
+    assert f"{chains} of 200 chains:\n{value}\neffective sample size {ess}" in printed
+    exact = re.search(r"exact value is ([\d.]+\d)", figure)[1]
+    assert f"exact log Z = {exact}" in printed
 
 
 def test_exercises_are_counted_on_each_page_as_in_its_notebook():

@@ -20,6 +20,10 @@ COLOURS = {
     "#3d8fd1": "--fig-sky", "#8a6d00": "--fig-gold", "#b0b0b0": "--fig-grid",
     "#ffffff": "--paper",
 }  # fmt: skip
+GROUNDS = {
+    "light": ("fdfcfa", 3.5),
+    "dark": ("12161b", 8.1),
+}  # --paper, and least contrast of a line
 OTHER = re.compile(r"((?:fill|stroke): ?)#([0-9a-f]{6})")
 
 
@@ -45,19 +49,43 @@ def inlined(html: str, page: Path) -> tuple[str, int]:
         return made
 
     html = IMAGE.sub(put, html)
-    names = "".join(f"--c-{c}:{in_the_dark(c)};" for c in sorted(others) if f"#{c}" not in COLOURS)
-    if names:
-        style = f'<style>html[data-theme="dark"]{{{names}}}</style>'
-        html = html.replace("</head>", f"{style}\n</head>", 1)
+    found = [c for c in sorted(others) if f"#{c}" not in COLOURS]
+    if found:
+        themes = "".join(
+            f"html[data-theme={theme}]{{{''.join(f'--c-{c}:{seen(c, theme)};' for c in found)}}}"
+            for theme in GROUNDS
+        )
+        html = html.replace("</head>", f"<style>{themes}</style>\n</head>", 1)
     return html, count
 
 
-def in_the_dark(colour: str) -> str:
-    """A colour of the same hue for a dark page: lines become light, light grounds dark."""
-    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (0, 2, 4))
-    hue, light, much = colorsys.rgb_to_hls(red, green, blue)
-    light = 1.05 - 0.9 * light if light > 0.8 else max(light, 0.7)
+def seen(colour: str, theme: str) -> str:
+    """A colour of the same hue with enough contrast to the ground of a theme, for lines; grounds
+    of figures, which are light, are left as they are, or dark."""
+    ground, least = GROUNDS[theme]
+    hue, light, much = colorsys.rgb_to_hls(*_parts(colour))
+    if light > 0.8:
+        light = light if theme == "light" else 1.05 - 0.9 * light
+    else:
+        step = 0.01 if theme == "dark" else -0.01
+        while _contrast(colorsys.hls_to_rgb(hue, light, much), ground) < least:
+            light += step
     return "#" + "".join(f"{round(255 * c):02x}" for c in colorsys.hls_to_rgb(hue, light, much))
+
+
+def _parts(colour: str) -> tuple[float, ...]:
+    return tuple(int(colour[i : i + 2], 16) / 255 for i in (0, 2, 4))
+
+
+def _contrast(colour, ground: str) -> float:
+    """Of WCAG 2: the ratio of both luminances, each with a twentieth added."""
+
+    def luminance(parts) -> float:
+        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05
+
+    dark, bright = sorted((luminance(colour), luminance(_parts(ground))))
+    return bright / dark
 
 
 def _attribute(name: str, tag: str) -> str:
