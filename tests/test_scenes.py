@@ -133,11 +133,19 @@ def test_log_z_of_the_hills_is_exact_and_the_methods_estimate_it(browser):
     for base, apart in ((-2, 1.3), (1, 2), (0, 3.6)):
         ends = page.evaluate(f"(m => [m.logZ(0), m.logZ(1)])(Hills.model({base}, {apart}))")
         assert ends == pytest.approx([0, 20], abs=1e-3)
-    way = """() => { const m = Hills.model(1, 1.5), rng = Moving.random(3);
-      const ends = Array.from({length: 4000}, () => m.draw(rng));
-      return [Hills.summary(Hills.ais(m, 40, 4000, rng)).logZ,
-        -Moving.logMeanExp(Hills.reverse(m, 40, ends, rng).map((c) => -c.w))]; }"""
-    assert page.evaluate(way) == pytest.approx([20, 20], abs=0.05)
+    # Four steps: chains that move before they are weighed are .09 nats too high, either way.
+    way = """() => { const m = Hills.model(0.6, 1), rng = Moving.random(3), n = 40000;
+      const ends = Array.from({length: n}, () => m.draw(rng));
+      return [-Moving.logMeanExp(Hills.reverse(m, 4, ends, rng).map((c) => -c.w)),
+        Hills.summary(Hills.ais(m, 4, n, rng)).logZ]; }"""
+    assert page.evaluate(way) == pytest.approx([20, 20], abs=0.04)
+    walk = """() => { const m = Hills.model(1, 1.5), betas = [0, 0.25, 0.5, 0.75, 1];
+      const starts = Array.from({length: 60}, (_, i) => (i % 2 ? [1.5, 4] : [1, 0]));
+      const right = betas.map((b) => m.logZ(b)), off = right.map((z, k) => z - k / 2);
+      const run = (guess, learn) => Moving.mean(Hills.temper(m, {rungs: 4, sweeps: 4000, starts,
+        guess, learn}, Moving.random(3)).map((r) => r.logZ));
+      return [run(right), run(off), run(betas.map(() => 0), Hills.gains(500))]; }"""
+    assert page.evaluate(walk) == pytest.approx([20, 20, 20], abs=0.05)
     page.close()
 
 
