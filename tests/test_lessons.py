@@ -1,5 +1,6 @@
 """L0: what a lesson and its audit page must look like, read from the files without running them."""
 
+import json
 import re
 
 import pytest
@@ -19,6 +20,15 @@ from helpers_book import (
     shown_code,
     shown_text,
     source,
+)
+from helpers_lessons import (
+    MOST_BEFORE,
+    MOST_WORDS,
+    SHORT,
+    lesson_paths,
+    measured,
+    prose,
+    words,
 )
 
 MOST_CELLS, MOST_FIGURES, MOST_SCREENS, WIDEST = 100, 15, 8, 88
@@ -269,3 +279,51 @@ def test_what_counts_as_a_number_without_an_owner(text, n):
 )
 def test_what_counts_as_a_leak(text, n):
     assert len(leaks(text)) == n
+
+
+# ---------------------------------------------------------------- length
+
+
+def too_much(path) -> list[str]:
+    found = measured(path)
+    limits = {"words": MOST_WORDS, "before": MOST_BEFORE}
+    return [f"{found[what]} {what}, at most {most}" for what, most in limits.items()
+            if found[what] > most]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_lesson_is_short_and_soon_shows_a_figure(name):
+    """``python tests/helpers_lessons.py`` prints what each lesson has."""
+    (path,) = [path for path in lesson_paths() if path.stem == name]
+    assert not too_much(path), "what is for the curious goes to the audit page"
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        ("one two $x_1 + 2$ three — four", 4),
+        ("$$\na + b\n$$ (eq-a)\n\nafter it", 2),
+        ("```python\nx = 1\n```\n| a | b |\n(label)=\n# Title", 1),
+        ("see {doc}`start`, {term}`some words <other>` and {cite}`a2001`", 6),
+        ("```{admonition} A title\n:class: dropdown\nits text\n```", 4),
+        ("```{admonition} Run this page yourself\n:class: dropdown\nits text\n```", 0),
+        ("````{exercise} Name\n:label: ex-a\n\nWhat?\n```python\n1\n```\n````", 2),
+        (":::{prf:algorithm} Name (1970)\n:label: alg\n\n1. draw\n:::", 2),
+    ],
+)
+def test_what_counts_as_a_word(text, n):
+    assert words(text) == n, prose(text)
+
+
+def test_what_is_measured(tmp_path):
+    cells = [cell("# Title\n\nis 14.5, and 2 more", "markdown"), cell(outputs=[PICTURE]),
+             cell("```{admonition} a\n:class: dropdown\nb\n```", "markdown"),
+             cell(tags=["hide-input"])]  # fmt: skip
+    path = tmp_path / "page.ipynb"
+    path.write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    found = {"words": 8, "before": 6, "figures": 1, "folds": 2, "numbers": 2}
+    assert measured(path) == found
+    assert not too_much(path)
+    cells[0]["source"] += " word" * 1500
+    path.write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    assert too_much(path) == ["1508 words, at most 1500", "1506 before, at most 150"]
