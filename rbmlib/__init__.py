@@ -46,6 +46,7 @@ from .models import Layer as Layer
 from .models import Leaky as Leaky
 from .models import LeakyRBM as LeakyRBM
 from .models import Normal as Normal
+from .models import Rectified as Rectified
 from .models import Spins as Spins
 from .models import log_likelihood as log_likelihood
 from .models import project_weights as project_weights

@@ -1,9 +1,9 @@
 """Logarithms of sums, and one stream of random numbers a chain."""
 
 import numpy as np
+from scipy.special import erfcx, log_ndtr, ndtri
 from scipy.special import expit as expit
 from scipy.special import logsumexp as logsumexp
-from scipy.special import ndtri
 
 from . import checks
 from ._kernels import random as kernel
@@ -15,6 +15,13 @@ LEAST = 1e-6  # of the largest density of steps: no part of a path goes without
 def softplus(x):
     """log(1 + exp(x)), without overflow."""
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def log_half_gaussian(z):
+    """log of the integral of exp(z t - t^2 / 2) over t > 0."""
+    low, high = np.minimum(z, 0.0), np.maximum(z, 0.0)
+    below = np.log(erfcx(low * -(0.5**0.5)) / 2)  # z^2 / 2 + log Phi(z) would cancel there
+    return np.where(z < 0, below, high**2 / 2 + log_ndtr(high)) + LOG_2PI / 2
 
 
 def logit(p):

@@ -5,7 +5,7 @@ import pytest
 from helpers_stats import assert_no_rejection, chi_square_p, log_sum, probabilities
 
 import rbmlib as rl
-from rbmlib import RBM, BernoulliRBM, Bits, Categories, Leaky, Normal, Spins
+from rbmlib import RBM, BernoulliRBM, Bits, Categories, Leaky, Normal, Rectified, Spins
 from rbmlib.models.enumeration import states
 
 RNG = np.random.default_rng(8)
@@ -39,6 +39,8 @@ REAL = {
     "bits, leaky": model(Bits(biases(5)), Leaky(biases(3), 1.0, 0.2)),
     "normal, normal": model(Normal(biases(4)), Normal(biases(3)), 0.2),
     "normal, leaky": model(Normal(biases(4)), Leaky(biases(3), 1.0, 0.2), 0.2),
+    "categories, rectified": model(Categories(biases(6), 3), Rectified(biases(3), 2.0, 0.7, 1, -1)),
+    "rectified, spins": model(Rectified(biases(3), [2.0, 1.0, 3.0], 0.7, 1, -1), Spins(biases(4))),
 }
 ALL = COUNTABLE | REAL
 
@@ -84,7 +86,8 @@ def test_means_are_those_of_the_joint_density(rbm):
     np.testing.assert_allclose(rbm.visible_mean(h), visible, rtol=1e-10, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", ["bits, normal", "bits, leaky", "normal, bits", "normal, spins"])
+@pytest.mark.parametrize("name", ["bits, normal", "bits, leaky", "normal, bits", "normal, spins",
+                                  "categories, rectified", "rectified, spins"])  # fmt: skip
 def test_a_layer_that_is_integrated_out_is_enumerated_on_the_other_side(name):
     rbm = REAL[name]
     countable = rbm if rbm.visible.values is not None else rbm.transposed()

@@ -23,9 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..models.layers import smoothed
 from ..numerics import ChainStream, expit, logit, logmeanexp, logsumexp, softplus
 from ..paths import GeometricPath, Path
-from ..paths.bases import rounded, smoothed
+from ..paths.bases import rounded
 from ..sampling.anneal import anneal
 from ..schedules import linear
 from ..search.local_masses import local_path

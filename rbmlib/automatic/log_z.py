@@ -23,7 +23,8 @@ from ..context import Context
 from ..estimators import estimator
 from ..estimators.exact import exact
 from ..models.conversion import as_rbm, as_rbm_of_bits
-from ..models.enumeration import in_bits, only, parts
+from ..models.enumeration import only, parts
+from ..models.gauges import in_bits
 from ..models.layers import Spins
 from ..models.rbm import RBM
 from ..paths import Path, base_rate

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from ..models.enumeration import in_bits
+from ..models.gauges import in_bits
 from ..models.rbm import RBM
 from ..paths import GeometricPath, Path
 from ..paths.bases import mean_field_biases

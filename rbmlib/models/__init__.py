@@ -7,6 +7,7 @@ from .layers import Categories as Categories
 from .layers import Layer as Layer
 from .layers import Leaky as Leaky
 from .layers import Normal as Normal
+from .layers import Rectified as Rectified
 from .layers import Spins as Spins
 from .named import BernoulliRBM as BernoulliRBM
 from .named import GaussianRBM as GaussianRBM

@@ -18,7 +18,7 @@ from scipy.sparse import csgraph, csr_array
 from .._kernels import float_sums, threads
 from ..context import bar, settings
 from ..numerics import softplus
-from .layers import Bits, Spins
+from .gauges import in_bits
 
 MOST_STATES = 2**30  # of 784 units take minutes
 MOST_IN_A_TABLE = 2**22  # a table of all states is kept for sampling: 32 MB
@@ -101,13 +101,9 @@ def _unit_of_columns(layer):
 
 def only(rbm, visible, hidden):
     """The model of some of the units, without its `log_scale`."""
-    one, two = (
-        layer.with_(bias=layer.bias[chosen])
-        for layer, chosen in ((rbm.visible, visible), (rbm.hidden, hidden))
-    )
-    return rbm.with_(
-        visible=one, hidden=two, weights=rbm.weights[visible][:, hidden], log_scale=0.0
-    )
+    one, two = rbm.visible.only(visible), rbm.hidden.only(hidden)
+    weights = rbm.weights[visible][:, hidden]
+    return rbm.with_(visible=one, hidden=two, weights=weights, log_scale=0.0)
 
 
 # the terms ----------------------------------------------------------------------------------
@@ -130,18 +126,6 @@ def blocks(rbm):
         return rbm.hidden.own(h) + rbm.visible.cumulant(rbm.visible_field(h))
 
     return of_any, -(-n // BLOCK)
-
-
-def in_bits(rbm):
-    """The model with `Bits` for `Spins`, s = 2 v - 1; same log Z. None if it has other layers."""
-    if not all(isinstance(layer, (Bits, Spins)) for layer in (rbm.visible, rbm.hidden)):
-        return None
-    w, b, a, scale = rbm.weights, rbm.visible_bias, rbm.hidden_bias, rbm.log_scale
-    if isinstance(rbm.hidden, Spins):
-        w, b, a, scale = 2 * w, b - w.sum(axis=1), 2 * a, scale - a.sum()
-    if isinstance(rbm.visible, Spins):
-        w, b, a, scale = 2 * w, 2 * b, a - w.sum(axis=0), scale - b.sum()
-    return rbm.with_(visible=Bits(b), hidden=Bits(a), weights=w, log_scale=float(scale))
 
 
 def _highest(rbm):

@@ -13,11 +13,13 @@ annealed, tempered, enumerated, saved and loaded at once. Fields are (n_states, 
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import log_ndtr, ndtri_exp
 
 from .. import checks
-from ..numerics import LOG_2PI, expit, logsumexp, softplus
+from ..numerics import LOG_2PI, expit, log_half_gaussian, logit, logsumexp, softplus
 
 KINDS: dict[str, type[Layer]] = {}  # by name, for files
+TINY = 1e-300
 
 
 class Layer:
@@ -31,12 +33,15 @@ class Layer:
         The states of a unit, if they can be counted.
     conditional : bool
         Whether `draw` is p(h | v) of a joint density ~ exp(v W h).
+    growth : float or array (n_units,)
+        The cumulant grows as ``growth x^2 / 2`` at most; 0 where states are bounded.
     """
 
     parameters: tuple[str, ...] = ("bias",)
     constants: tuple[str, ...] = ()
     values: np.ndarray | None = None
     conditional = True
+    growth: float | np.ndarray = 0.0
     meaning = "finite numbers"  # of states, for errors
 
     def __init_subclass__(cls):
@@ -49,8 +54,9 @@ class Layer:
         return self.bias.shape[-1]
 
     def __repr__(self):
-        constants = "".join(f", {name}={getattr(self, name)!r}" for name in self.constants)
-        return f"{type(self).__name__}({len(self)}{constants})"
+        constants = {name: getattr(self, name) for name in self.constants}
+        said = (f", {name}={value!r}" for name, value in constants.items() if np.ndim(value) == 0)
+        return f"{type(self).__name__}({len(self)}{''.join(said)})"
 
     def with_(self, **parameters):
         """The same units but for some parameters, which are known to be valid."""
@@ -63,8 +69,13 @@ class Layer:
         return (
             type(self) is type(other)
             and len(self) == len(other)
-            and all(getattr(self, name) == getattr(other, name) for name in self.constants)
+            and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in self.constants)
         )
+
+    def only(self, chosen) -> Layer:
+        """The layer of some of the columns, (n_columns,) bool."""
+        values = {name: getattr(self, name) for name in (*self.parameters, *self.constants)}
+        return self.with_(**{n: value[chosen] for n, value in values.items() if np.ndim(value)})
 
     def own(self, s):
         """log m(s) + bias s of each state (n_states,)."""
@@ -78,6 +89,13 @@ class Layer:
 
     def draw(self, x, rng, n=None):
         raise NotImplementedError
+
+    def bias_of(self, means, smoothing):
+        """Biases at which units alone have these means, but for a smoothing: none is certain."""
+        if np.shape(self.values) != (2, 1):
+            raise TypeError(f"{self!r} has no known rates: expected biases of your own")
+        low, high = self.values.ravel()
+        return smoothed((means - low) / (high - low), smoothing) / (high - low)
 
     def holds(self, s) -> bool:
         """Whether ``s`` (n_states, n_units) are states of this layer."""
@@ -108,6 +126,11 @@ class Layer:
 def shape_of(x, n):
     """Of what is drawn: one state a field, or n states of a single field (1, n_units)."""
     return x.shape if n is None else (n, x.shape[1])
+
+
+def smoothed(means, smoothing: float) -> np.ndarray:
+    """Biases at which bits have these means, none of them quite certain."""
+    return logit((means + smoothing) / (1 + 2 * smoothing))
 
 
 class Bits(Layer):
@@ -169,6 +192,9 @@ class Categories(Layer):
         units = self._units(np.asarray(s, float))
         return bool(((units == 0) | (units == 1)).all() and (units.sum(axis=-1) == 1).all())
 
+    def bias_of(self, means, smoothing):
+        return np.log(np.maximum(means, 0) + smoothing)
+
     def cumulant(self, x):
         return logsumexp(self._units(x), axis=-1).sum(axis=1)
 
@@ -185,8 +211,13 @@ class Categories(Layer):
 class Normal(Layer):
     """Real units, N(x, 1) given their field."""
 
+    growth = 1.0
+
     def own(self, s):
         return s @ self.bias - np.einsum("ni,ni->n", s, s) / 2
+
+    def bias_of(self, means, smoothing):
+        return means
 
     def cumulant(self, x):
         return (np.einsum("ni,ni->n", x, x) + x.shape[1] * LOG_2PI) / 2
@@ -214,6 +245,10 @@ class Leaky(Layer):
         self.above = checks.number("above", above, "a slope, 0 or more", least=0)
         self.below = checks.number("below", below, "a slope, 0 or more", least=0)
 
+    @property
+    def growth(self):
+        return np.maximum(self.above, self.below)
+
     def own(self, s):
         raise TypeError("Leaky units are summed over: they have no states with a density")
 
@@ -232,3 +267,80 @@ class Leaky(Layer):
     def slope(self, x, rise, high, low):
         change = np.where(x > 0, high.above - low.above, high.below - low.below)
         return super().slope(x, rise, high, low) + (change * x**2).sum(axis=1) / 2
+
+
+class Rectified(Layer):
+    """Real units with a half of a Gaussian on each side of 0: double rectified linear units.
+
+    ``m(h) = exp(-a_plus h^2 / 2 - theta_plus h)`` where h > 0, and with -h for h and a_minus,
+    theta_minus where h < 0 (Tubiana, Cocco & Monasson 2019). The other layer sees a sparse or a
+    nearly linear response, as the thresholds theta are above 0 or below. By default it is `Normal`.
+
+    Parameters
+    ----------
+    bias : array (n_units,)
+        Of the field: as good as a change of both thresholds, in opposite directions.
+    a_plus, a_minus : float or array (n_units,)
+        Precisions above 0. Of a very large a_minus h is hardly below 0.
+    theta_plus, theta_minus : float or array (n_units,)
+        The field that either side begins at: the negative one has the field -(x + theta_minus).
+
+    Examples
+    --------
+    >>> units = Rectified([0.0], a_plus=1.0, a_minus=4.0, theta_plus=1.0)
+    >>> units.mean(np.array([[-8.0], [0.0], [8.0]])).round(3).tolist()
+    [[-2.0], [0.084], [7.0]]
+    """
+
+    constants = ("a_plus", "a_minus", "theta_plus", "theta_minus")
+    a_plus: np.ndarray
+    a_minus: np.ndarray
+    theta_plus: np.ndarray
+    theta_minus: np.ndarray
+
+    def __init__(self, bias, a_plus=1.0, a_minus=1.0, theta_plus=0.0, theta_minus=0.0):
+        super().__init__(bias)
+        values = a_plus, a_minus, theta_plus, theta_minus
+        for name, value in zip(self.constants, values, strict=True):
+            meaning = f"a number, or one a unit, ({len(self)},)"
+            value = checks.numeric(name, value, meaning)
+            value = value if value.ndim else np.full(len(self), value)
+            value = checks.array(name, value, (len(self),), meaning)
+            if name.startswith("a_") and not (value > 0).all():
+                raise ValueError(f"{name} goes down to {value.min()}: expected numbers above 0")
+            setattr(self, name, value)
+
+    @property
+    def growth(self):
+        return 1 / np.minimum(self.a_plus, self.a_minus)
+
+    def own(self, s):
+        above, below = np.maximum(s, 0.0), np.maximum(-s, 0.0)
+        quadratic = above**2 @ self.a_plus + below**2 @ self.a_minus
+        return s @ self.bias - quadratic / 2 - above @ self.theta_plus - below @ self.theta_minus
+
+    def _sides(self, x):
+        """Of h > 0 and of h < 0: standard deviation, mean in units of it, log mass."""
+        both = (x - self.theta_plus, self.a_plus**-0.5), (-x - self.theta_minus, self.a_minus**-0.5)
+        return [(sd, field * sd, np.log(sd) + log_half_gaussian(field * sd)) for field, sd in both]
+
+    def cumulant(self, x):
+        (*_, above), (*_, below) = self._sides(x)
+        return np.logaddexp(above, below).sum(axis=1)
+
+    def mean(self, x):
+        (sd, z, above), (sd_, z_, below) = self._sides(x)
+        share = expit(above - below)
+        # each side's mean is sd (z + phi(z) / Phi(z)), of which the last is sd exp(-log mass)
+        positive, negative = sd * z + sd**2 * np.exp(-above), sd_ * z_ + sd_**2 * np.exp(-below)
+        return share * positive - (1 - share) * negative
+
+    def draw(self, x, rng, n=None):
+        (sd, z, above), (sd_, z_, below) = self._sides(x)
+        share, u = expit(above - below), rng.random(shape_of(x, n))
+        up = u < share
+        # what is left of the uniform number: of its side, the share of the mass beyond h
+        rest = np.where(up, u / np.maximum(share, TINY), (1 - u) / np.maximum(1 - share, TINY))
+        sd, z = np.where(up, sd, sd_), np.where(up, z, z_)
+        size = sd * (z - ndtri_exp(np.log(np.clip(rest, TINY, 1.0)) + log_ndtr(z)))
+        return np.where(up, 1.0, -1.0) * np.maximum(size, 0.0)

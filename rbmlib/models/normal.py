@@ -30,18 +30,28 @@ ORTHOGONAL = 1e-10  # largest cosine of columns that count as orthogonal
 # proper weights -----------------------------------------------------------------------------
 
 
-def refuse_improper(weights, slope: float = 1.0) -> None:
-    """I - a W W', a the slope, is positive definite iff I - a W'W is: Cholesky on the smaller."""
-    gram = weights.T @ weights if weights.shape[0] >= weights.shape[1] else weights @ weights.T
+def refuse_improper(weights, visible=1.0, hidden=1.0) -> None:
+    """ValueError unless I - M M' is positive definite, M = visible^1/2 W hidden^1/2.
+
+    The two are `Layer.growth` of both layers, a number or one a unit. Then log p* falls in any
+    direction; of units that grow less on one side this asks for more than Z needs. I - M'M does as
+    well: Cholesky on the smaller.
+    """
+    root = np.sqrt(np.reshape(visible, (-1, 1)) * hidden)
+    m = weights * root
+    gram = m.T @ m if m.shape[0] >= m.shape[1] else m @ m.T
     try:
-        np.linalg.cholesky(np.eye(len(gram)) - (gram if slope == 1 else slope * gram))
+        np.linalg.cholesky(np.eye(len(gram)) - gram)
     except np.linalg.LinAlgError:
-        scales, bound = np.linalg.svd(weights, compute_uv=False), slope**-0.5
-        times = "" if slope == 1 else f"{slope:g} "
+        scales, what, bound, form = np.linalg.svd(m, compute_uv=False), "weights", 1.0, "I - WW'"
+        if np.ptp(root):
+            what, form = "weights times the units' largest standard deviations", "I less its square"
+        elif (slope := root[0, 0] ** 2) != 1:
+            bound, form = slope**-0.5, f"I - {slope:g} WW'"
         raise ValueError(
-            f"weights has a largest singular value of {scales[0]:.4g} ({(scales >= bound).sum()} "
-            f"of {scales.size} are {bound:.4g} or more), so I - {times}WW' has the eigenvalue "
-            f"{1 - slope * scales[0] ** 2:.4g} and is not positive definite: expected singular "
+            f"{what} has a largest singular value of {bound * scales[0]:.4g} ({(scales >= 1).sum()}"
+            f" of {scales.size} are {bound:.4g} or more), so {form} has the eigenvalue "
+            f"{1 - scales[0] ** 2:.4g} and is not positive definite: expected singular "
             f"values below {bound:.4g}; project the weights with rl.project_weights(weights)"
         ) from None
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import checks
 from ..files import write_npz
-from . import enumeration, formats, normal
+from . import enumeration, formats, gauges, normal
 from .layers import Bits, Layer, Leaky, Normal
 
 NAMED: dict[tuple[type[Layer], type[Layer]], type[RBM]] = {}  # those that have a class of their own
@@ -25,7 +25,8 @@ class RBM:
     Parameters
     ----------
     visible, hidden : Layer
-        `Bits`, `Spins`, `Categories` or `Normal` units with their biases; `Leaky` units are hidden.
+        `Bits`, `Spins`, `Categories`, `Normal` or `Rectified` units with their biases; `Leaky`
+        units are hidden.
     weights : array (n_visible, n_hidden)
     log_scale : float
         Constant added to every log p*: 0 unless the model was converted from other units, so that
@@ -69,9 +70,8 @@ class RBM:
         for name, layer in (("visible_bias", visible), ("hidden_bias", hidden)):
             checks.array(name, layer.bias, (None,), "", largest=largest)
         self.log_scale = float(checks.array("log_scale", log_scale, (), "a number", largest=most))
-        if isinstance(visible, Normal) and isinstance(hidden, (Leaky, Normal)):
-            slopes = (getattr(hidden, name, 1.0) for name in ("above", "below"))
-            normal.refuse_improper(self.weights, max(slopes))
+        if np.any(visible.growth) and np.any(hidden.growth):
+            normal.refuse_improper(self.weights, visible.growth, hidden.growth)
 
     def __repr__(self) -> str:
         if type(self) is RBM:
@@ -230,6 +230,19 @@ class RBM:
     def reduced(self) -> tuple[RBM, normal.Span]:
         """The model on the span of its weights, rank(W) Normal visible units, and the way back."""
         return normal.reduced(self)
+
+    def to_bits(self) -> RBM:
+        """The same model with `Bits` in place of `Spins`; same log Z, by `log_scale`."""
+        return gauges.to_bits(self)
+
+    def to_spins(self) -> RBM:
+        """The same model with `Spins` in place of `Bits`; same log Z."""
+        return gauges.to_spins(self)
+
+    def centered(self) -> RBM:
+        """The same model with weights and biases of `Categories` that add up to 0 over the states
+        of each unit; same log Z."""
+        return gauges.centered(self)
 
     def save(self, path, dtype=np.float64) -> None:
         """Write an .npz that names the kind of each layer, which `load` and ``rl.load_rbm`` read.

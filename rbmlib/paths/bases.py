@@ -7,10 +7,10 @@ import numpy as np
 from .. import checks
 from ..context import bar
 from ..models.conversion import as_rbm, as_rbm_of_bits
-from ..models.layers import Bits, Normal
+from ..models.layers import Bits, Layer, smoothed
 from ..models.mean_field import best_cover, families
 from ..models.rbm import RBM, limits
-from ..numerics import expit, logit
+from ..numerics import expit
 from ..results import warn
 
 N_STARTS, N_ITERATIONS, SMOOTHING = 400, 20, 0.05
@@ -57,21 +57,28 @@ def _visible_bias(rbm, base):
             f"base is {base!r}: expected 'mean_field', visible biases such as "
             "rl.base_rate(data), an RBM with zero weights, or None"
         )
-    return rbm.visible.bias if isinstance(rbm.visible, Normal) else mean_field_bias(rbm)
+    return rbm.visible.bias if rbm.visible.values is None else mean_field_bias(rbm)
 
 
-def base_rate(data, smoothing: float = SMOOTHING) -> np.ndarray:
+def base_rate(data, smoothing: float = SMOOTHING, layer: Layer | None = None) -> np.ndarray:
     """Visible biases of the independent model that fits the mean of ``data``.
 
     ``logit((p + s) / (1 + 2 s))``, (n_visible,), with p the mean of each pixel and s the smoothing,
     so that no pixel is certain (Salakhutdinov & Murray 2008, section 4.1).
-    ``data`` (n_samples, n_visible) are bits or intensities; ValueError outside [0, 1].
+    ``data`` (n_samples, n_visible) are bits or intensities; ValueError outside [0, 1]. Of other
+    units give the ``layer``, such as ``rbm.visible``, of which the data are states: of q
+    `Categories` it is ``log(p + s)``, p their frequencies; of `Normal` units their means.
 
     Examples
     --------
     >>> base_rate([[0, 1], [1, 1]]).round(3).tolist()
     [0.0, 3.045]
     """
+    meaning = "from 1e-12, above which no bias is infinite, to 1e6, such as 0.05"
+    smoothing = checks.number("smoothing", smoothing, meaning, least=1e-12, most=1e6)
+    if layer is not None:
+        rows = checks.states("data", data, layer)
+        return layer.bias_of(rows.mean(axis=0, dtype=float), smoothing)
     pixels = checks.numeric("data", data, "(n_samples, n_visible)")
     if pixels.ndim != 2 or not pixels.size:
         raise ValueError(f"data has shape {pixels.shape}: expected (n_samples, n_visible)")
@@ -81,14 +88,7 @@ def base_rate(data, smoothing: float = SMOOTHING) -> np.ndarray:
             f"data runs from {pixels.min()} to {pixels.max()}: expected values in [0, 1]; "
             "divide by the largest value that they can take (255 for bytes), or binarise them"
         )
-    meaning = "from 1e-12, above which no bias is infinite, to 1e6, such as 0.05"
-    smoothing = checks.number("smoothing", smoothing, meaning, least=1e-12, most=1e6)
     return smoothed(pixels.mean(axis=0, dtype=float), smoothing)
-
-
-def smoothed(means, smoothing: float) -> np.ndarray:
-    """Biases at which bits have these means, none of them quite certain."""
-    return logit((means + smoothing) / (1 + 2 * smoothing))
 
 
 def rounded(biases) -> np.ndarray:
@@ -122,11 +122,7 @@ def mean_field_bias(
     fields = size * rng.standard_normal((n_starts, rbm.n_hidden))
     hidden = rbm.hidden.draw(fields, rng).astype(float)
     means = _solutions(rbm, hidden, checks.count("n_iterations", n_iterations)).mean(axis=0)
-    values = np.asarray(rbm.visible.values)
-    if values.shape == (2, 1):
-        low, high = values.ravel()
-        return rounded(base_rate((means[None] - low) / (high - low), smoothing) / (high - low))
-    return rounded(np.log(np.maximum(means, 0) + smoothing))  # of one of many: up to a constant
+    return rounded(rbm.visible.bias_of(means, smoothing))
 
 
 def mean_field_biases(

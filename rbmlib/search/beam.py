@@ -16,7 +16,7 @@ import numpy as np
 from .. import checks
 from .._kernels import beam as kernel
 from .._kernels import threads
-from ..models.enumeration import in_bits
+from ..models.gauges import in_bits
 from ..models.layers import Layer
 from ..models.rbm import RBM
 from ..numerics import logsumexp

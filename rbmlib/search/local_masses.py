@@ -19,11 +19,11 @@ import numpy as np
 
 from .. import checks
 from ..models.conversion import as_rbm_of_bits
-from ..models.layers import Bits
+from ..models.layers import Bits, smoothed
 from ..models.rbm import RBM
 from ..numerics import ChainStream, logit, logsumexp, softplus
 from ..paths import GeometricPath
-from ..paths.bases import rounded, smoothed
+from ..paths.bases import rounded
 from ..sampling.anneal import anneal
 from ..schedules import linear
 from .modes import find_modes

@@ -20,7 +20,8 @@ import numpy as np
 from .. import checks
 from ..context import using
 from ..estimate import Estimate
-from ..models.enumeration import in_bits, parts
+from ..models.enumeration import parts
+from ..models.gauges import in_bits
 from ..models.mean_field import broad_lower_bound
 from ..models.rbm import RBM
 from ..paths.path import Path
