@@ -152,7 +152,7 @@ $(STAMP): requirements.txt pyproject.toml book/pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install -q --disable-pip-version-check 'uv>=0.5'
 	@$(BIN)/uv pip install -q --compile-bytecode --python $(BIN)/python -r requirements.txt
 	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps -e . -e book
-	@$(BIN)/python book/_tools/compile_loops.py || echo "note: loops will be compiled when they are first called"
+	@$(BIN)/python -m rbmlib compile || echo "note: loops will be compiled when they are first called"
 	@touch $@
 
 LOCK := uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --fork-strategy fewest --no-annotate --no-header

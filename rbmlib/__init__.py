@@ -9,6 +9,7 @@ lower
 
 from . import interrupt  # noqa: F401  # isort: skip
 from . import datasets as datasets
+from . import plot as plot
 from . import schedules as schedules
 from .automatic.log_z import log_z as log_z
 from .context import __version__ as __version__
@@ -16,10 +17,11 @@ from .context import using as using
 from .datasets import Standardisation as Standardisation
 from .datasets import load_rbm as load_rbm
 from .estimators.ais import ais as ais
-from .estimators.ais import join as join
+from .estimators.ais import more_chains as more_chains
 from .estimators.bar import bar as bar
 from .estimators.exact import exact as exact
 from .estimators.exact import exact_samples as exact_samples
+from .estimators.join import join as join
 from .estimators.mbar import mbar as mbar
 from .estimators.mbar import mbar_of_sample as mbar_of_sample
 from .estimators.mbar import solve_mbar as solve_mbar

@@ -1,4 +1,4 @@
-"""``python -m rbmlib logz MODEL``, log Z of a model with bounds and a verdict, and ``data``."""
+"""``python -m rbmlib logz MODEL``, log Z with bounds and a verdict; ``data``; ``compile``."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from typing import Any
 
 from numba.core import event
 
-from . import datasets, interrupt
+from . import ahead, datasets, interrupt
 from .automatic.log_z import BUDGET_SECONDS, log_z
 from .context import __version__
 from .datasets.named import rbm_files
+from .estimate import outward
 from .files import checked_target
 from .models.formats import LAYOUTS
 from .results import ConvergenceWarning, Estimate
 
 COMPILING = (
     "rbmlib: compiling its loops for this processor, once after an installation; this takes "
-    "half a minute or so"
+    "half a minute or so (ahead of time: python -m rbmlib compile)"
 )
 MOVED = {"run": "sweeps are of the book, in a checkout: python -m rbmbook run SWEEP.yaml"}
 ERRORS = (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportError)
@@ -66,6 +67,16 @@ def _say_error(error) -> int:
     return 2
 
 
+def _whole(text: str) -> int:
+    """A whole number as papermill takes it: 1000, or 1e3."""
+    if not (number := float(text)).is_integer():
+        raise ValueError(text)
+    return int(number)
+
+
+_whole.__name__ = "whole number"  # what argparse calls it
+
+
 def _say_warning(message, *_, **__) -> None:
     print(f"warning: {message}", file=sys.stderr)
 
@@ -80,6 +91,10 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     listed = commands.add_parser("data", help="list data sets and models, and where they are")
     listed.set_defaults(run=data)
+    compiled = commands.add_parser(
+        "compile", help="compile all loops ahead, for this processor: a minute, once"
+    )
+    compiled.set_defaults(run=lambda _: 0 if ahead.compile_loops() else 1)
     estimated = commands.add_parser(
         "logz",
         allow_abbrev=False,  # a misspelt option is refused, not guessed
@@ -102,8 +117,8 @@ def _parser() -> argparse.ArgumentParser:
     option("--data", metavar="FILE", help=rows)
     option("--threshold", type=float, metavar="T", help="data above it are 1, others 0")
     option("--budget", type=float, metavar="SECONDS", help=budget)
-    option("--steps", type=int, metavar="N", help=steps)
-    option("--chains", type=int, metavar="N", help="of each run, with --steps (default: 500)")
+    option("--steps", type=_whole, metavar="N", help=steps)
+    option("--chains", type=_whole, metavar="N", help="of each run, with --steps (default: 500)")
     option("--seed", type=int, default=0, help="default: 0")
     option("--threads", type=int, metavar="N", help="default: all")
     option("--estimate", action="store_true", help="estimate also where enumeration is possible")
@@ -144,7 +159,8 @@ def _logz(options) -> int:
     rbm = datasets.load_rbm(options.model, layout=options.layout)
     if options.save:
         _check_target(options)
-    with event.install_listener("numba:compile", Notice()):
+    notice = Notice()
+    with event.install_listener("numba:compile", notice):
         estimate = log_z(
             rbm,
             data=_training_data(options.data, options.threshold, rbm.n_visible),
@@ -155,6 +171,8 @@ def _logz(options) -> int:
             enumerate_small=not options.estimate,
             n_threads=options.threads,
         )
+    if notice.bar is not None:
+        notice.bar.close()
     if not math.isfinite(estimate.log_z):
         raise ValueError(
             f"{options.model}: log Z comes out as {estimate.log_z}: its parameters are too large"
@@ -169,17 +187,21 @@ def _logz(options) -> int:
 
 
 class Notice(event.Listener):
-    """Says once that loops are being compiled: nothing else is heard for half a minute."""
+    """Says that loops are being compiled, with a bar on a terminal, for half a minute or so."""
 
-    said = False
+    bar = None
 
     def on_start(self, event) -> None:
-        if not self.said:
+        if self.bar is None:
+            from tqdm import tqdm
+
             print(COMPILING, file=sys.stderr, flush=True)
-        self.said = True
+            hidden = not sys.stderr.isatty()
+            shown = {"position": 1, "leave": False, "disable": hidden, "file": sys.stderr}
+            self.bar = tqdm(total=ahead.N_LOOPS // len(ahead.HIDDEN), desc="compiling", **shown)
 
     def on_end(self, event) -> None:
-        """The end needs no word."""
+        self.bar.update(1)
 
 
 def _check_target(options) -> None:
@@ -264,7 +286,7 @@ def _as_text(model: str, rbm, estimate: Estimate) -> str:
 
 def _interval(estimate: Estimate) -> str:
     """The interval in words: after a failed check it is a bracket, or there is none."""
-    low, high = estimate.interval
+    low, high = outward(estimate.interval, 4 if estimate.converged else 1)
     if estimate.converged:
         return f"95%: {low:.4f} to {high:.4f}"
     if math.isfinite(high):

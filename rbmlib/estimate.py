@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from .files import replacing
+
+OTHERWISE = "another base, or more temperatures"  # where a run's own checks passed
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +93,39 @@ class Estimate:
     def __repr__(self) -> str:
         return f"<Estimate {self}>"
 
+    def __float__(self) -> float:
+        return self.log_z
+
+    def __add__(self, other: Estimate | float) -> Estimate:
+        """log Z of two models that know nothing of each other: errors in quadrature."""
+        return combined("+", (self, 1.0), (other, 1.0))
+
+    def __sub__(self, other: Estimate | float) -> Estimate:
+        """The logarithm of the ratio of two Z, with the error of both.
+
+        ValueError if both were drawn with the same random numbers, or from the same states: then
+        their errors are not independent.
+
+        >>> import rbmlib as rl
+        >>> one, two = (rl.testsystems.random_rbm(12, 6, rng=seed) for seed in (1, 2))
+        >>> gap = rl.exact(one) - rl.exact(two)
+        >>> round(float(gap), 4) == round(rl.exact(one).log_z - rl.exact(two).log_z, 4)
+        True
+        """
+        return combined("-", (self, 1.0), (other, -1.0))
+
+    def _repr_html_(self) -> str:
+        return card(self)
+
+    def plot(self):
+        """A figure of the run along beta: log Z, effective sample size, variance of slopes.
+
+        What was not recorded has no panel; see `rbmlib.plot.run`.
+        """
+        from .plot import run
+
+        return run(self)
+
     def save(self, path) -> None:
         """Write as JSON (without `states`), whole or not at all; NaN and infinities as texts."""
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
@@ -134,6 +170,108 @@ class Estimate:
         trace = {key: np.array(column) for key, column in content["trace"].items()}
         return cls(**content | rows | {"trace": trace, "interval": tuple(content["interval"])})
 
+
+# sums of estimates ----------------------------------------------------------------------------
+
+
+def combined(sign: str, *terms: tuple[Estimate | float, float]) -> Estimate:
+    """The sum of independent estimates or numbers, each times its factor.
+
+    Errors add in quadrature, and the distances to the ends of the intervals likewise. It has
+    converged if all have.
+    """
+    parts = [(_known(x) if isinstance(x, (int, float)) else x, factor) for x, factor in terms]
+    if not all(isinstance(x, Estimate) for x, _ in parts):
+        return NotImplemented
+    estimates = [x for x, _ in parts]
+    _refuse_dependent(estimates)
+    value = sum(factor * x.log_z for x, factor in parts)
+    below, above = (
+        math.hypot(*(factor * abs(x.log_z - x.interval[end ^ (factor < 0)]) for x, factor in parts))
+        for end in (0, 1)
+    )
+    own: dict[str, bool] = {}
+    for x in estimates:
+        for text, passed in x.checks.items():
+            own[f"{x.method}: {text}"] = own.get(f"{x.method}: {text}", True) and passed
+    return Estimate(
+        f" {sign} ".join(x.method for x in estimates),
+        value,
+        math.hypot(*(factor * x.std_error for x, factor in parts)),
+        (value - below, value + above),
+        seconds=sum(x.seconds for x in estimates),
+        converged=all(x.converged for x in estimates),
+        settings={"terms": [x.settings for x in estimates], "checks": own},
+    )
+
+
+def _known(number: float) -> Estimate:
+    """A number that is known as an estimate without error."""
+    number = float(number)
+    return Estimate(f"{number:g}", number, 0.0, (number, number))
+
+
+def _refuse_dependent(estimates: Sequence[Estimate]) -> None:
+    """ValueError if two were drawn with the same random numbers."""
+    seen: dict[int, str] = {}
+    for estimate in estimates:
+        for seed in set(_streams(estimate.settings)):
+            if seed in seen:
+                raise ValueError(
+                    f"{seen[seed]} and {estimate.method} were drawn with the same random numbers "
+                    f"(stream_seed {seed}), so that their errors are not independent: expected "
+                    "runs with different rng"
+                )
+            seen[seed] = estimate.method
+
+
+def _streams(settings: dict):
+    """The seeds of all random numbers of a run, or of the terms of a sum."""
+    if "stream_seed" in settings:
+        yield settings["stream_seed"]
+    for term in settings.get("terms", ()):
+        yield from _streams(term)
+
+
+# how it is shown ------------------------------------------------------------------------------
+
+
+def outward(interval: tuple[float, float], digits: int) -> tuple[float, float]:
+    """An interval to so many digits, which holds all that it held."""
+    unit = 10.0**digits
+    low, high = np.floor(interval[0] * unit) / unit, np.ceil(interval[1] * unit) / unit
+    return float(low), float(high)
+
+
+def card(estimate: Estimate) -> str:
+    """HTML of what a notebook shows: value, interval, bound, checks, what to do."""
+    failed = [text for text, passed in estimate.checks.items() if not passed]
+    error = "" if estimate.std_error == 0 else f" ± {estimate.std_error:.4f}"
+    low, high = outward(estimate.interval, 4)
+    rows = {"log Z": f"{estimate.log_z:.4f}{error} nats"}
+    if estimate.std_error != 0:
+        rows["95% interval"] = f"{low:.4f} to {high:.4f}"
+    if estimate.bound:
+        name = f"{estimate.bound} bound, in expectation"
+        rows[name] = f"{estimate.mean_log_z:.4f} ± {estimate.mean_std_error:.4f}"
+    if math.isfinite(estimate.ess):
+        rows["effective sample size"] = f"{estimate.ess:.0f} of {estimate.n_chains} chains"
+    passed = f"{len(estimate.checks) - len(failed)} of {len(estimate.checks)} checks passed"
+    rows["converged"] = f"{'yes' if estimate.converged else 'no'}: {passed}"
+    if failed:
+        rows["failed"] = "; ".join(failed)
+        rows["what to do"] = f"give it {estimate.settings.get('remedy', OTHERWISE)}"
+    if opinion := estimate.settings.get("second_opinion"):
+        rows["second opinion"] = str(opinion.get("text", ""))
+    left = "style='text-align:left'"
+    body = "".join(
+        f"<tr><th {left}>{html.escape(name)}</th><td {left}>{html.escape(text)}</td></tr>"
+        for name, text in rows.items()
+    )
+    return f"<table><caption>{html.escape(estimate.method)}</caption>{body}</table>"
+
+
+# files --------------------------------------------------------------------------------------
 
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 

@@ -67,7 +67,8 @@ def finished(
         )
         std_error = math.hypot(std_error, disagreement)
     found = {"checks": {c.text: bool(c.passed) for c in checks}, "disagreement": disagreement}
-    more["settings"] = more.get("settings", {}) | found
+    about = {key: kept for key, kept in more.get("settings", {}).items() if key != "remedy"}
+    more["settings"] = about | found | ({"remedy": remedy} if failed else {})
     log_z, std_error = float(log_z), float(std_error)
     interval = interval or student_interval(log_z, std_error, n_values)
     return Estimate(method, log_z, std_error, interval, converged=not failed, **more)

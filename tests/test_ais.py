@@ -166,7 +166,7 @@ def test_expectations_are_of_visible_units_where_states_are_coordinates(path):
     z = (np.mean(rows, axis=0) - wanted.mean(axis=0)) / error
     assert_no_rejection(2 * stats.t.sf(np.abs(z), 19), "moments")
     few, whole = (rl.ais(path, betas, n, 0, n_recorded=2, expectations=mean) for n in (130, 300))
-    joined = rl.join(path, few, betas, 170, expectations=mean)
+    joined = rl.more_chains(path, few, betas, 170, expectations=mean)
     np.testing.assert_allclose(joined.trace["mean"], whole.trace["mean"], rtol=1e-9)
 
 
@@ -221,7 +221,7 @@ def test_added_chains_are_those_of_one_run(n_hidden, counts, tmp_path):
     for n in counts[1:]:
         joined.save(tmp_path / "run.json")
         loaded = rl.Estimate.load(tmp_path / "run.json")
-        joined = quiet(rl.join, path, loaded, BETAS, n, expectations=TRACE["expectations"])
+        joined = quiet(rl.more_chains, path, loaded, BETAS, n, expectations=TRACE["expectations"])
     np.testing.assert_array_equal(joined.log_weights, whole.log_weights)
     for name in ("log_z", "std_error", "interval", "ess", "mean_log_z", "mean_std_error",
                  "n_chains", "n_sweeps", "converged", "settings"):  # fmt: skip
@@ -235,7 +235,7 @@ def test_added_chains_are_those_of_one_run(n_hidden, counts, tmp_path):
 def test_states_are_joined_where_both_are_there():
     path = path_of(9)
     first, whole = (quiet(rl.ais, path, BETAS, n, 5, n_recorded=2) for n in (10, 30))
-    joined = quiet(rl.join, path, first, BETAS, 20)
+    joined = quiet(rl.more_chains, path, first, BETAS, 20)
     np.testing.assert_array_equal(joined.states, whole.states)
     assert joined.seconds > first.seconds
 
@@ -269,4 +269,4 @@ OTHERS = {
 def test_other_runs_are_refused(words):
     given = {"path": PATH, "run": RUN, "betas": BETAS, "n_chains": 10} | OTHERS[words]
     with pytest.raises((ValueError, TypeError), match=words.strip()):
-        rl.join(**given)
+        rl.more_chains(**given)

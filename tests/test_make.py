@@ -1,6 +1,7 @@
 """The commands of the README that run and render: `make chapter` does for one what `make book` does
 for all, by the same rules of the Makefile. And what the set-up compiles."""
 
+import os
 import subprocess
 import sys
 
@@ -35,13 +36,10 @@ def test_make_chapter_runs_and_renders_it(read_notebook):
     assert not [name for name in read if name.startswith("tests/") or "__pycache__" in name]
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(300, False), (0, True)])
-def test_set_up_compiles_the_loops_or_says_that_it_did_not(seconds, said):
-    """They are compiled already: it takes a few seconds to find that."""
-    done = subprocess.run(
-        [sys.executable, "book/_tools/compile_loops.py", "--seconds", str(seconds)],
-        cwd=REPOSITORY, capture_output=True, text=True, timeout=400, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("compiling")
-    assert ("note: not all loops were compiled" in done.stdout) == said
+def test_loops_are_compiled_ahead(tmp_path):
+    """Into the folder that numba is told of; and it fails if one of its processes does."""
+    command = [sys.executable, "-m", "rbmlib", "compile"]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    assert len([*tmp_path.rglob("*.nbi")]) > 50

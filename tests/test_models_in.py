@@ -3,6 +3,8 @@
 import dataclasses
 import itertools
 import re
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -299,3 +301,48 @@ def test_the_line_for_scikit_learn_converts(tmp_path):
         rl.load_rbm(path)
     exec(str(caught.value).partition("trust it: ")[2], {})
     assert same(rl.load_rbm(tmp_path / "m.npz"), BernoulliRBM.from_sklearn(model))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "program"), [(".pt", "torch"), (".h5", "h5py"), (".mat", "h5py")]
+)
+def test_the_lines_for_others_convert(tmp_path, monkeypatch, suffix, program):
+    """With a stand-in for the program's reader: the line is run as it is printed."""
+    weights, b, c = RNG.normal(size=(6, 3)), RNG.normal(size=6), RNG.normal(size=3)
+    path, held = tmp_path / f"m{suffix}", {"W": weights, "vbias": b, "hbias": c}
+    path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x89HDF\r\n\x1a\n")
+
+    def read(name, **_):
+        assert name == str(path)
+        return held if program == "torch" else {k: {(): x} for k, x in held.items()}
+
+    reader = types.ModuleType(program)
+    reader.load, reader.File = read, read
+    monkeypatch.setitem(sys.modules, program, reader)
+    with pytest.raises(
+        ValueError, match=r"MATLAB 7.3 file \(HDF5\)" if suffix == ".mat" else suffix
+    ) as caught:
+        rl.load_rbm(path)
+    exec(str(caught.value).partition(": import ")[2].join(["import ", ""]), {})
+    assert same(rl.load_rbm(tmp_path / "m.npz"), BernoulliRBM(weights, b, c))
+
+
+def test_structs_of_deeplearntoolbox(tmp_path):
+    """W one row a hidden unit, b of the visible and c of the hidden ones, among other fields."""
+    weights, b, c = RNG.normal(size=(3, 6)), RNG.normal(size=(6, 1)), RNG.normal(size=(3, 1))
+    one = {"alpha": 1.0, "W": weights, "vW": 0 * weights, "b": b, "c": c, "vb": b, "vc": c}
+    ours = BernoulliRBM(weights.T, b.ravel(), c.ravel())
+    square = one | {"W": np.ones((3, 3)), "b": c}
+    savemat(tmp_path / "m.mat", {"rbm": square})
+    with pytest.raises(ValueError, match="weights is square"):
+        rl.load_rbm(tmp_path / "m.mat")
+    for held in ({"rbm": one}, {"dbn": {"sizes": [6.0], "rbm": one}}):
+        savemat(tmp_path / "m.mat", held)
+        assert rl.load_rbm(tmp_path / "m.mat") == ours
+    cells = np.array([one, one | {"W": 2 * weights}], dtype=object)
+    savemat(tmp_path / "m.mat", {"dbn": {"rbm": cells}})
+    with pytest.raises(ValueError, match=r"'dbn.rbm.2.W'.* say which is which"):
+        rl.load_rbm(tmp_path / "m.mat")
+    names = {"weights": "dbn.rbm.2.W", "visible_bias": "dbn.rbm.2.b", "hidden_bias": "dbn.rbm.2.c"}
+    second = BernoulliRBM.load(tmp_path / "m.mat", names=names)
+    assert second == BernoulliRBM(2 * weights.T, b.ravel(), c.ravel())

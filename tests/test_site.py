@@ -1,6 +1,7 @@
 """The Check page and the frame of the site, from their sources: layouts, numbers, entries."""
 
 import doctest
+import json
 import re
 import sys
 from types import SimpleNamespace
@@ -22,6 +23,7 @@ import frame
 import heads
 import models_page
 import notes_page
+import parameters_page
 import readme_table
 
 from rbmbook.claims import claims
@@ -286,3 +288,20 @@ def test_an_inlined_figure_keeps_the_class_by_which_a_script_finds_it(tmp_path):
     assert changed == 1
     assert 'class="book-figure front-still"' in made
     assert 'aria-label="Chains."' in made
+
+
+def test_what_chapters_take_is_read_from_their_cells(tmp_path):
+    source = 'model: str = ""  # a file\nn_chains: int = 10_000  # chains\nx = 3\n'
+    cells = [
+        {"source": "y: int = 1  # no parameter", "metadata": {}},
+        {"source": source, "metadata": {"tags": ["parameters"]}},
+    ]
+    for name, held in (("one", cells), ("two", cells[:1])):
+        (tmp_path / f"{name}.ipynb").write_text(json.dumps({"cells": held}))
+    assert parameters_page.parameters(tmp_path / "one.ipynb") == {
+        "model": ('""', "a file"),
+        "n_chains": ("10_000", "chains"),
+    }
+    assert parameters_page.page(tmp_path).splitlines()[2:] == [
+        "| {doc}`one` | yes | no | `n_chains` 10_000 |"
+    ]

@@ -22,21 +22,23 @@ TOP_LEVEL = {
 # Rooms from the lowest: a module imports rooms of a lower level, or its own room.
 LEVELS = [
     {"_kernels", "interrupt"},
-    {"checks", "context", "numerics", "estimate", "results", "files"},
+    {"checks", "context", "numerics", "estimate", "results", "files", "plot"},
     {"models", "schedules"},
     {"datasets", "paths"},
     {"sampling"},
     {"search"},
     {"estimators"},
     {"training", "automatic"},
+    {"ahead"},  # what a command compiles
     {"__main__"},  # the command line
 ]
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 ROOMS = ("models", "datasets", "schedules", "paths", "sampling", "search", "estimators", "training",
          "automatic")  # fmt: skip
 BESIDE = {("paths", "datasets"), ("checks", "numerics")}  # rooms of one level: this way only
-MOST_LINES = 16_612  # of the library, comments and docstrings counted: it may shrink, not grow
-# 192 of them for rectified units (110), gauges (65) and rates of any kind of unit
+MOST_LINES = 17_090  # of the library, comments and docstrings counted: it may shrink, not grow
+# 192 of them for rectified units (110), gauges (65) and rates of any kind of unit; 475 for sums of
+# estimates and joined ones (175), cards and figures (170), loops compiled ahead (80), .mat structs
 
 
 def committed(repository: Path) -> list[Path]:
@@ -88,7 +90,7 @@ def test_the_library_is_small(repository):
     files = list((repository / "rbmlib").rglob("*.py"))
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
     assert lines <= MOST_LINES
-    assert len(files) <= 97
+    assert len(files) <= 100
 
 
 def test_the_library_does_not_know_its_book(repository):

@@ -42,7 +42,7 @@ BESIDE = {
         "step_sizes", "stored", "timing",
     ],
 }  # fmt: skip
-SAME = {"results": "estimate"}  # rooms that one question holds
+SAME = {"results": "estimate", "plot": "estimate"}  # rooms that one question holds
 BESIDE_THE_LIBRARY = {"sweeps": "rbmbook.sweeps", "book": "rbmbook"}
 
 

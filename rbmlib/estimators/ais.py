@@ -44,7 +44,7 @@ def ais(
 
     The mean of the chains' weights w is an *unbiased* estimate of Z for any number of steps; its
     logarithm (`Estimate.log_z`) and the mean of log w (`Estimate.mean_log_z`) are at or below
-    log Z in expectation. `join` adds chains to a run.
+    log Z in expectation. `more_chains` adds chains to a run.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ EXPECTED = "expected a run of rl.ais on the same path, betas and expectations"
 
 
 @estimator
-def join(
+def more_chains(
     path: Path,
     run: Estimate,
     betas,
@@ -189,8 +189,8 @@ def join(
     Parameters
     ----------
     run : Estimate
-        Of `ais` or `join`, perhaps loaded from a file. One that was made along another path or
-        other betas, or looked at otherwise, is refused with a ValueError.
+        Of `ais` or `more_chains`, perhaps loaded from a file. One that was made along another path
+        or other betas, or looked at otherwise, is refused with a ValueError.
     expectations : dict of functions, optional
         As ``run`` was made with.
 
@@ -199,7 +199,7 @@ def join(
     >>> import rbmlib as rl
     >>> path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0))
     >>> betas = rl.schedules.linear(200)
-    >>> more = rl.join(path, rl.ais(path, betas, 40, rng=0), betas, 60)
+    >>> more = rl.more_chains(path, rl.ais(path, betas, 40, rng=0), betas, 60)
     >>> more.log_z == rl.ais(path, betas, 100, rng=0).log_z
     True
     """

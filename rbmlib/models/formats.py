@@ -43,13 +43,15 @@ PROGRAMS = {  # whose names are their own: how weights lie; their files may hold
     ("vishid", "visbiases", "hidbiases"): "visible_hidden",
     SKLEARN: "hidden_visible",
 }
+ASIDE = {"alpha", "momentum", "sizes", "vW", "vb", "vc"}  # in the structs of DeepLearnToolbox
 STATE = "rl.BernoulliRBM.from_state_dict"
+HDF5 = (".h5", ".hdf5", ".hdf")
 CONVERTED_BY = {  # by lines of Python, for files that are not opened here: most can execute code
     (".pt", ".pth", ".ckpt", ".bin"): "import torch, rbmlib as rl; "
     f"{STATE}(torch.load({{0!r}}, weights_only=True)).save({{1!r}})",
     (".pkl", ".pickle", ".joblib", ".sav"): "import joblib, rbmlib as rl; "
     "rl.BernoulliRBM.from_sklearn(joblib.load({0!r})).save({1!r})",
-    (".h5", ".hdf5", ".hdf"): "import h5py, rbmlib as rl; "
+    HDF5: "import h5py, rbmlib as rl; "
     f"{STATE}({{{{k: v[()] for k, v in h5py.File({{0!r}}).items()}}}}).save({{1!r}})",
 }
 
@@ -255,11 +257,14 @@ def _told_of(source: Path):
     try:
         yield
     except Exception as error:
-        newer = isinstance(error, NotImplementedError)  # MATLAB 7.3 writes HDF5
-        advice = "; in MATLAB, save it with -v7" if newer else ""
+        if isinstance(error, NotImplementedError):
+            raise ValueError(
+                f"{source.name} is a MATLAB 7.3 file (HDF5), which rbmlib does not open: in MATLAB "
+                "save it with -v7, or convert it once: "
+                + CONVERTED_BY[HDF5].format(str(source), str(source.with_suffix(".npz")))
+            ) from None
         raise ValueError(
-            f"cannot read {source.name}: the file is damaged, or not an array file "
-            f"({error}{advice})"
+            f"cannot read {source.name}: the file is damaged, or not an array file ({error})"
         ) from None
 
 
@@ -271,9 +276,14 @@ def _npz(source: Path):
 
 
 def _mat(source: Path):
+    """Fields of structs bear names such as "rbm.W", and "dbn.rbm.2.W" of the second of several."""
     from scipy.io import loadmat, whosmat
 
-    shapes = {name: shape for name, shape, _ in whosmat(source)}
+    held = whosmat(source)
+    nested = [name for name, _, kind in held if kind in ("struct", "cell")]
+    fields = dict(_fields(loadmat(source, variable_names=nested), nested)) if nested else {}
+    shapes = {name: shape for name, shape, _ in held if name not in nested}
+    shapes |= {name: value.shape for name, value in fields.items()}
 
     def read(wanted):
         for key in wanted:
@@ -281,10 +291,26 @@ def _mat(source: Path):
                 raise ValueError(
                     f"{key} has shape {shapes[key]}: expected at most {MAX_VALUES:,} values"
                 )
-        content = loadmat(source, variable_names=wanted)
+        plain = [key for key in wanted if key not in fields]
+        content = fields | (loadmat(source, variable_names=plain) if plain else {})
         return {key: content[key].astype(float) for key in wanted}
 
     return list(shapes), read
+
+
+def _fields(content, names, prefix: str = ""):
+    """Names and arrays of numbers in structs and cells, however deep."""
+    for name in (name for name in names if name not in ASIDE):
+        value, full = np.asarray(content[name]), f"{prefix}{name}"
+        if value.dtype.kind in "biuf":
+            yield full, value
+        elif value.dtype.kind in "OV":
+            for k, item in enumerate(value.ravel()):
+                inner = full if value.size == 1 else f"{full}.{k + 1}"
+                if value.dtype.names:
+                    yield from _fields(item, value.dtype.names, f"{inner}.")
+                else:
+                    yield from _fields({inner: item}, [inner])
 
 
 OPENED: dict[str, Callable[[Path], tuple[list[str], Callable]]] = {".npz": _npz, ".mat": _mat}

@@ -92,6 +92,23 @@ class RBM:
         """Whether both layers of another model are of the kinds and sizes of this one's."""
         return self.visible.like(other.visible) and self.hidden.like(other.hidden)
 
+    def __eq__(self, other) -> bool:
+        """Whether it is the same model: kinds of layers, all parameters, and ``log_scale``."""
+        return (
+            isinstance(other, RBM)
+            and self.like(other)
+            and self.log_scale == other.log_scale
+            and np.array_equal(self.weights, other.weights)
+            and all(
+                np.array_equal(getattr(one, name), getattr(two, name))
+                for one, two in ((self.visible, other.visible), (self.hidden, other.hidden))
+                for name in one.parameters
+            )
+        )
+
+    def __hash__(self) -> int:
+        return hash((*map(repr, (self.visible, self.hidden)), self.log_scale))
+
     @property
     def n_visible(self) -> int:
         return self.weights.shape[0]

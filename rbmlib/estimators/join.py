@@ -1,0 +1,69 @@
+"""One estimate from several independent ones, by the inverse squares of their errors."""
+
+import itertools
+import math
+
+import numpy as np
+
+from ..checks import instance
+from ..estimate import Estimate, combined
+from ..results import Check, agreement, finished
+
+REMEDY = "runs that have converged, of one target"
+
+
+def join(*estimates: Estimate) -> Estimate:
+    """One estimate from independent ones of the same log Z, by any methods.
+
+    Each counts with the inverse square of its standard error; where one is exact, it alone. A run
+    of few effective chains may look precise because it is low, so join runs that have converged;
+    `rbmlib.more_chains` adds chains to a run of `rbmlib.ais` and weighs all of them alike.
+
+    Parameters
+    ----------
+    *estimates : Estimate
+        Two or more, each with an error bar and random numbers of its own. That all are of one
+        target is for the caller to know; that they agree is among the checks.
+
+    Returns
+    -------
+    Estimate
+        Not converged if one of them is not, or if two differ by more than three of their errors:
+        error and interval then hold the largest difference.
+
+    Raises
+    ------
+    ValueError
+        If one has no error bar, or two were drawn with the same random numbers.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0))
+    >>> down = rl.ais(path, rl.schedules.linear(200), 100, rng=0)
+    >>> both = rl.join(down, rl.rts(path, rl.schedules.linear(8), 20, 400, rng=1))
+    >>> both.std_error < down.std_error
+    True
+    """
+    for estimate in estimates:
+        instance("estimates", estimate, Estimate, "what estimators returned")
+    errors = np.array([estimate.std_error for estimate in estimates])
+    if errors.size < 2 or not np.isfinite(errors).all():
+        came = "; ".join(map(str, estimates)) or "none"
+        raise ValueError(f"estimates are {came}: expected two or more, each with an error bar")
+    exact = errors == 0
+    precisions = exact.astype(float) if exact.any() else errors**-2
+    shares = precisions / precisions.sum()
+    both = combined("and", *zip(estimates, map(float, shares), strict=True))
+    agree = [
+        agreement(f"{one.method} and {two.method}", *((x.log_z, x.std_error) for x in (one, two)))
+        for one, two in itertools.combinations(estimates, 2)
+    ]
+    gap = max((c.disagreement for c in agree if not c.passed), default=0.0)
+    low, high = (math.hypot(end - both.log_z, 2 * gap) for end in both.interval)
+    about = {key: value for key, value in both.settings.items() if key != "checks"}
+    found = [*(Check(*held) for held in both.checks.items()), *agree]
+    return finished(
+        both.method, both.log_z, both.std_error, found, len(estimates), remedy=REMEDY,
+        interval=(both.log_z - low, both.log_z + high), seconds=both.seconds, settings=about,
+    )  # fmt: skip

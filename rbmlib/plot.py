@@ -1,0 +1,124 @@
+"""Figures of estimates. matplotlib is needed here alone: ``pip install matplotlib``.
+
+Each function draws into the axes that it is given, or a new figure, and returns its axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from .checks import instance
+from .estimate import Estimate
+
+BAND = 1.96  # standard errors
+PANELS = {"ess": "effective sample size", "slope_variance": "variance of the slope (nats²)"}
+BOUNDS = {"lower": ">", "upper": "<"}
+
+
+def run(estimate: Estimate, axes=None):
+    """What was seen of a run along beta, from the base (0) to the target (1).
+
+    Parameters
+    ----------
+    estimate : Estimate
+        With `Estimate.betas` and `log_z_path`: what annealing, SMC and tempering return.
+    axes : array of Axes, optional
+        One a panel: log Z (nats), then, of annealed runs, the effective sample size and the
+        variance of d/dbeta log p* among chains: where it is large, more betas help.
+
+    Returns
+    -------
+    array of Axes
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0))
+    >>> axes = rl.ais(path, rl.schedules.linear(200), 100, rng=0).plot()
+    >>> [str(ax.get_ylabel()) for ax in axes][0]
+    'log Z (nats)'
+    """
+    instance("estimate", estimate, Estimate, "what an estimator returned")
+    if estimate.log_z_path is None or estimate.betas is None:
+        raise ValueError(
+            f"estimate is {estimate}, which recorded nothing along beta: expected one of a method "
+            "that does, such as rl.ais or rl.rts"
+        )
+    columns = {"log_z": np.asarray(estimate.log_z_path)}
+    columns |= {name: estimate.trace[name] for name in PANELS if name in estimate.trace}
+    labels = {"log_z": "log Z (nats)"} | PANELS
+    if axes is None:
+        size = (3.4 * len(columns), 3.0)
+        _, axes = _pyplot().subplots(1, len(columns), figsize=size, squeeze=False, layout="tight")
+    axes = np.ravel(axes)
+    for ax, (name, column) in zip(axes, columns.items(), strict=True):
+        ax.plot(estimate.betas, column, marker=".")
+        ax.set(xlabel="beta", ylabel=labels[name])
+        if name in PANELS:
+            ax.set_ylim(0, 1.05 * estimate.n_chains if name == "ess" else None)
+    if (errors := estimate.trace.get("std_error")) is not None:
+        ends = columns["log_z"] + BAND * np.outer([-1, 1], errors)
+        axes[0].fill_between(estimate.betas, *ends, alpha=0.3)
+    axes[0].set_title(str(estimate.method))
+    return axes
+
+
+def bracket(estimates: Sequence[Estimate] | Mapping[str, Estimate], log_z=None, ax=None):
+    """Estimates of one log Z beneath each other: values, intervals, bounds from either side.
+
+    Parameters
+    ----------
+    estimates : sequence, or dict by name, of Estimate
+        A flagged one is hollow. A triangle is the mean of the log-weights, which in expectation
+        lies below log Z (▷) or above it (◁).
+    log_z : float, optional
+        A value to compare with, as a vertical line.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.testsystems.random_rbm(12, 6, rng=0)
+    >>> path, betas = rl.GeometricPath(rbm), rl.schedules.linear(200)
+    >>> below = rl.ais(path, betas, 100, rng=0)
+    >>> ax = rl.plot.bracket([below, rl.exact(rbm)], log_z=rl.exact(rbm).log_z)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['ais', 'exact']
+    """
+    named = isinstance(estimates, Mapping)
+    rows = [*estimates.values()] if named else [*estimates]
+    for estimate in rows:
+        instance("estimates", estimate, Estimate, "what estimators returned")
+    if not rows:
+        raise ValueError("estimates is empty: expected one Estimate or more")
+    if ax is None:
+        _, ax = _pyplot().subplots(figsize=(6, 1 + 0.4 * len(rows)), layout="tight")
+    for row, x in enumerate(rows):
+        color = f"C{row % 10}"
+        ends = [end if np.isfinite(end) else x.log_z for end in x.interval]
+        ax.plot(ends, [row, row], color=color)
+        ax.plot(x.log_z, row, "o", color=color, mfc=None if x.converged else "none")
+        if x.bound:
+            ax.plot(x.mean_log_z, row, BOUNDS[x.bound], color=color, mfc="none")
+    if log_z is not None:
+        ax.axvline(float(log_z), color="grey", ls="--", lw=1)
+    names = [*estimates] if named else [x.method for x in rows]
+    ax.set(yticks=range(len(rows)), yticklabels=names, xlabel="log Z (nats)")
+    ax.invert_yaxis()
+    return ax
+
+
+def _pyplot():
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(
+            "plots need matplotlib, which is not installed: pip install matplotlib"
+        ) from None
+    return plt

@@ -1,0 +1,143 @@
+"""Estimates: sums of them, what a notebook shows, figures."""
+
+import math
+
+import numpy as np
+import pytest
+
+import rbmlib as rl
+from rbmlib import Estimate, plot
+from rbmlib.estimate import outward
+
+# sums ---------------------------------------------------------------------------------------
+
+
+def known(log_z, low, high, error, **more) -> Estimate:
+    return Estimate("known", log_z, error, (low, high), **more)
+
+
+def test_a_ratio_of_two_has_the_error_of_both():
+    """7 (5 to 8) less 3 (2.5 to 7): sqrt(2^2 + 4^2) below, sqrt(1^2 + .5^2) above."""
+    gap = known(7.0, 5.0, 8.0, 0.3) - known(3.0, 2.5, 7.0, 0.4)
+    assert (gap.log_z, gap.std_error) == pytest.approx((4.0, 0.5))
+    assert gap.interval == pytest.approx((4 - math.sqrt(20), 4 + math.sqrt(1.25)))
+    total = known(7.0, 5.0, 8.0, 0.3) + known(3.0, 2.5, 7.0, 0.4)
+    assert total.interval == pytest.approx((10 - math.sqrt(4.25), 10 + math.sqrt(17)))
+    assert (total.log_z, total.bound, float(total)) == (10.0, None, 10.0)
+
+
+def test_a_number_moves_an_estimate():
+    moved = known(7.0, 5.0, 8.0, 0.3) - 2
+    assert (moved.log_z, moved.std_error) == (5.0, pytest.approx(0.3))
+    assert moved.interval == pytest.approx((3.0, 6.0))
+    with pytest.raises(TypeError, match="unsupported operand"):
+        known(7.0, 5.0, 8.0, 0.3) - "2"
+
+
+def test_a_sum_has_converged_if_all_have():
+    failed = known(1.0, 0.0, 2.0, 0.5, converged=False, settings={"checks": {"moved": False}})
+    both = known(1.0, 0.0, 2.0, 0.5, settings={"checks": {"moved": True}}) - failed
+    assert not both.converged
+    assert both.checks == {"known: moved": False}, "one text of two: the worse"
+
+
+def test_the_same_random_numbers_are_refused():
+    path = rl.GeometricPath(rl.testsystems.random_rbm(6, 3, rng=0))
+    other = rl.GeometricPath(rl.testsystems.random_rbm(6, 3, rng=1))
+    betas = rl.schedules.linear(50)
+    one, two = (rl.ais(p, betas, 20, rng=0) for p in (path, other))
+    third = rl.ais(other, betas, 20, rng=1)
+    for wrong in (lambda: one - two, lambda: one + two, lambda: rl.join(third, third - 0.0)):
+        with pytest.raises(ValueError, match="drawn with the same random numbers"):
+            wrong()
+    with pytest.raises(ValueError, match="drawn with the same random numbers"):
+        (one - third) - two
+    assert (one - third).std_error == pytest.approx(math.hypot(one.std_error, third.std_error))
+    assert Estimate.from_dict((one - third).to_dict()).checks == (one - third).checks
+
+
+def test_joined_ones_count_by_the_squares_of_their_errors():
+    """1 ± .1 and 1.3 ± .2: shares 4/5 and 1/5."""
+    joined = rl.join(known(1.0, 0.8, 1.4, 0.1), known(1.3, 0.9, 1.6, 0.2))
+    assert (joined.log_z, joined.std_error) == pytest.approx((1.06, 0.1 * math.sqrt(0.8)))
+    low, high = math.hypot(0.8 * 0.2, 0.2 * 0.4), math.hypot(0.8 * 0.4, 0.2 * 0.3)
+    assert joined.interval == pytest.approx((1.06 - low, 1.06 + high))
+    assert joined.converged
+    exact = rl.join(known(1.0, 0.8, 1.4, 0.1), known(1.2, 1.2, 1.2, 0.0))
+    assert (exact.log_z, exact.std_error) == (1.2, 0.0)
+
+
+def test_joined_ones_that_disagree_are_flagged_and_wide():
+    with pytest.warns(rl.ConvergenceWarning, match=r"known and known agree \(-4.5 s.e.\)"):
+        joined = rl.join(known(1.0, 0.8, 1.2, 0.1), known(2.0, 1.6, 2.4, 0.2))
+    assert joined.std_error == pytest.approx(math.hypot(0.1 * math.sqrt(0.8), 1.0))
+    assert joined.interval[0] < 1.0 < 2.0 < joined.interval[1]
+    with pytest.raises(ValueError, match="expected two or more, each with an error bar"):
+        rl.join(known(1.0, 0.8, 1.2, math.nan), known(2.0, 1.6, 2.4, 0.2))
+    with pytest.raises(ValueError, match="estimates are none"):
+        rl.join()
+
+
+@pytest.mark.statistical
+def test_intervals_of_joined_runs_cover():
+    path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0))
+    truth, ladder = rl.exact(path.rbm).log_z, rl.schedules.linear(6)
+    runs = [
+        rl.join(
+            rl.ais(path, rl.schedules.linear(60), 100, rng=seed),
+            rl.rts(path, ladder, 20, 200, rng=1000 + seed),
+        )
+        for seed in range(100)
+    ]
+    held = sum(run.interval[0] <= truth <= run.interval[1] for run in runs)
+    assert held >= 89, held  # 95 of 100 expected; fewer than 89 have a probability of .005
+
+
+# what is shown ------------------------------------------------------------------------------
+
+
+def test_a_card_says_what_failed_and_what_to_do():
+    path = rl.GeometricPath(rl.testsystems.random_rbm(30, 12, coupling=6.0, rng=0))
+    with pytest.warns(rl.ConvergenceWarning) as told:
+        flagged = rl.ais(path, rl.schedules.linear(3), 9, rng=0)
+    card = flagged._repr_html_()
+    assert "no: " in card
+    assert flagged.settings["remedy"] in str(told[0].message)
+    assert f"give it {flagged.settings['remedy']}" in card
+    assert f"{flagged.log_z:.4f}" in card
+    right = rl.exact(path.rbm)._repr_html_()
+    assert "what to do" not in right
+    assert "interval" not in right
+    assert (
+        "&lt;b&gt;" in known(1.0, 0.0, 2.0, 0.5, settings={"checks": {"<b>": False}})._repr_html_()
+    )
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_a_printed_interval_holds_what_it_held(seed):
+    low, value, high = np.sort(np.random.default_rng(seed).normal(scale=10, size=3))
+    for digits in (0, 1, 4):
+        ends = outward((low, high), digits)
+        assert ends[0] <= value <= ends[1]
+        assert max(low - ends[0], ends[1] - high) < 10.0**-digits
+    assert outward((-math.inf, math.inf), 1) == (-math.inf, math.inf)
+
+
+def test_figures_show_the_run_and_the_bracket():
+    path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0))
+    run = rl.ais(path, rl.schedules.linear(50), 100, rng=0)
+    axes = run.plot()
+    for ax, column in zip(
+        axes, (run.log_z_path, *(run.trace[n] for n in plot.PANELS)), strict=True
+    ):
+        np.testing.assert_array_equal(ax.lines[0].get_xydata(), np.c_[run.betas, column])
+    from_above = rl.reverse_ais(path, rl.schedules.linear(50), 100, rng=1)
+    ax = plot.bracket({"below": run, "above": from_above}, log_z=rl.exact(path.rbm))
+    drawn = [line.get_xdata() for line in ax.lines]
+    assert tuple(drawn[0]) == run.interval
+    assert [float(x[0]) for x in drawn[1:3]] == [run.log_z, run.mean_log_z]
+    assert [line.get_marker() for line in ax.lines[2:6:3]] == [">", "<"]
+    with pytest.raises(ValueError, match="recorded nothing along beta"):
+        rl.exact(path.rbm).plot()
+    with pytest.raises(ValueError, match="estimates is empty"):
+        plot.bracket([])
