@@ -1,8 +1,9 @@
 """The fold "Run this page yourself" at the end of a lesson.
 
 Papermill wants the parameters of a notebook first, a reader wants them last. Cells tagged
-``parameters`` or ``run`` stay where they are in the notebook; on the page they stand in this fold,
-after its first paragraph, with what they print.
+``parameters`` or ``run`` stay where they are in the notebook. On the page they stand in this fold
+with what they print, after its first paragraph; and so do, at its end, the cells that come after
+it, which check what the page says.
 """
 
 from docutils import nodes
@@ -12,17 +13,21 @@ MOVED = {"tag_parameters", "tag_run"}
 
 
 def gather(app, doctree) -> None:
-    folds = [box for box in doctree.findall(nodes.admonition) if box.children[0].astext() == TITLE]
+    order = list(doctree.findall(nodes.Element))
+    folds = [node for node in order if isinstance(node, nodes.admonition) and _title(node) == TITLE]
     if not folds:
         return
-    cells = [
-        cell
-        for cell in doctree.findall(nodes.container)
-        if cell.get("nb_element") == "cell_code" and MOVED & set(cell["classes"])
-    ]
-    for cell in cells:
+    cells = [node for node in order if node.get("nb_element") == "cell_code"]
+    first = [cell for cell in cells if MOVED & set(cell["classes"])]
+    after = [cell for cell in cells if order.index(cell) > order.index(folds[0])]
+    for cell in first + after:
         cell.parent.remove(cell)
-    folds[0][2:2] = cells
+    folds[0][2:2] = first
+    folds[0].extend(after)
+
+
+def _title(box: nodes.admonition) -> str:
+    return box[0].astext() if len(box) else ""
 
 
 def setup(app) -> None:

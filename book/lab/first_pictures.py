@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -165,22 +163,29 @@ def ranking(right: dict, wrong: dict, what_is_wrong: str):
     return axes
 
 
-def two_hills(rbm, ends):
-    """Probability of each number of black pixels of a model whose pixels are all alike, and where
-    chains ended."""
-    n = rbm.n_visible
-    black = np.arange(n + 1)
-    one_of_each = np.tri(n + 1, n, -1)  # row k has k black pixels
-    ways = np.array([math.log(math.comb(n, k)) for k in black])
-    log_p = rbm.log_density(one_of_each) + ways
-    log_p -= np.logaddexp.reduce(log_p)
-    middle = 3 * n // 4  # between the hills
-    small = np.exp(np.logaddexp.reduce(log_p[:middle]))
-    _, axes = plt.subplots(2, 1, figsize=(7.0, 4.0), sharex=True, height_ratios=(2, 1))
-    axes[0].plot(black, log_p / np.log(10), color=BLUE, lw=2)
-    axes[0].set(ylabel="log₁₀ of the probability", ylim=(-32, 3))
-    axes[0].text(n / 2, -5.5, f"1 part in {1 / small:,.0f}", ha="center")
-    axes[0].text(0.94 * n, 0.3, "all the rest", ha="right")
-    axes[1].hist(np.sum(ends, axis=1), np.arange(-0.5, n + 1.5), color=RED)
-    axes[1].set(xlabel=f"black pixels, of {n}", ylabel="chains")
+def chains_on_hills(runs: dict, log_hills):
+    """A row for each distance of the hills: chains under their log score, and what each says.
+
+    Parameters
+    ----------
+    runs : dict
+        Of each ``apart`` the places of the chains and their log-weights, ``(n_chains,)`` each.
+    log_hills : callable
+        ``log_hills(x, apart)`` is the log score.
+    """
+    _, axes = plt.subplots(len(runs), 2, figsize=(8.0, 5.0), sharex="col")
+    x = np.linspace(-5.2, 5.2, 400)
+    for (hills, says), (apart, (ends, log_weights)) in zip(axes, runs.items(), strict=True):
+        hills.plot(x, log_hills(x, apart), color=BLUE, lw=2)
+        colours = np.where(ends > 0, BLUE, RED)
+        heights = 0.6 + 0.9 * (np.arange(len(ends)) % 4)
+        hills.scatter(ends, heights, s=7, c=colours, lw=0)
+        hills.set(ylabel="log score (nats)", title=f"hills at −{apart} and {apart}", ylim=(0, 22))
+        order = np.argsort(log_weights)
+        says.scatter(np.arange(len(ends)), log_weights[order], s=7, c=colours[order], lw=0)
+        says.axhline(np.logaddexp(12, 20), color="black", ls="--", lw=1.4, label="exact log Z")
+        says.set(ylabel="log Z from one chain (nats)", ylim=(9, 23))
+        says.legend(loc="center left")
+    axes[-1, 0].set(xlabel="where the chains end")
+    axes[-1, 1].set(xlabel="chains, in order")
     return axes
