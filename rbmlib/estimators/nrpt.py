@@ -98,17 +98,17 @@ def nrpt(
             raise ValueError(f"n_betas is {n_betas}: expected None with betas, which are as many")
         n_betas = checks.count("n_betas", n_betas, 2)
     every = checks.count("record_every", record_every)
-    source, start = checks.generator(rng), "annealed"
+    source, start, tuned = checks.generator(rng), "annealed", 0
     if betas is None:
         with using(progress=False):
-            betas, start = _tuned(path, n_chains, n_sweeps, n_betas, source)
+            betas, start, tuned = _tuned(path, n_chains, n_sweeps, n_betas, source)
     sample = _ladders(path, betas, n_chains, n_sweeps, source, start, every)
     with quietly():
         run = read(sample, skip=len(sample.delta) // BURN_IN)
     if failed := [text for text, passed in run.settings["checks"].items() if not passed]:
         why = f"do not trust the standard error: failed: {'; '.join(failed)}"
         warn(f"nrpt: {why}. Give it {MORE_SWEEPS}")
-    settings = run.settings | rates(sample) | {"read_off": read_off}
+    settings = run.settings | rates(sample) | {"read_off": read_off, "pilot_steps": tuned}
     return replace(run, method="nrpt", settings=settings)
 
 
@@ -128,17 +128,17 @@ def rates(sample):
 
 
 def _tuned(path, n_chains, n_sweeps, n_betas, source):
-    """A ladder of equal rejection, and states to begin it with, ladder by ladder."""
+    """A ladder of equal rejection, states to begin it with, ladder by ladder, and its sweeps."""
     with quietly():
         pilot = ais(path, linear(PILOT_STEPS), PILOT_CHAINS, source.spawn(1)[0], keep_chains=True)
     betas = equal_rejection(pilot, (n_betas or FIRST_BETAS + 1) - 1)
     start = "annealed"
-    for tuning in reversed(range(ROUNDS)):
-        few = max(FEWEST_SWEEPS, n_sweeps // 2 ** (tuning + 1))
+    rounds = [max(FEWEST_SWEEPS, n_sweeps // 2**i) for i in range(ROUNDS, 0, -1)]
+    for few in rounds:
         sample = _ladders(path, betas, n_chains, few, source, start, n_sweeps)
         betas = _cut_anew(sample, n_betas)
         start = carried(sample, betas)
-    return betas, start
+    return betas, start, sum(rounds)
 
 
 def _ladders(path, betas, n_chains, n_sweeps, rng, start, every):

@@ -145,7 +145,7 @@ def updated(log_z_path, prior, c) -> np.ndarray:
 def from_pilot(path, betas, n_chains, source, options):
     """Z^ of a pilot, and chains at both ends of the ladder."""
     log_z_path, start, index = both_ends(path, betas, n_chains, PILOT_STEPS, source)
-    more = {"pilot_log_z": float(log_z_path[-1])}
+    more = {"pilot_log_z": float(log_z_path[-1]), "pilot_steps": PILOT_STEPS}
     return log_z_path, {"start": start, "index": index}, more
 
 

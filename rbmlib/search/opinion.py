@@ -26,6 +26,7 @@ from ..models.mean_field import broad_lower_bound
 from ..models.rbm import RBM
 from ..paths.path import Path
 from ..results import warn
+from ..sampling.planning import LADDER_STEPS, LOG_Z_STEPS, N_CHAINS
 from ..sampling.sample import TemperedSample
 from .beam import SETTLED, Beam, descents
 from .local_masses import MOST_MODES, SURE, local_masses
@@ -38,7 +39,8 @@ TEMPERED = 1000.0  # ns more of a sweep at changing temperatures
 LOOK, OF_LOOK = 100.0, 1.0  # ns of a state of the sum, and of each unit of the other layer
 SLOW = 10.0  # times that, of layers without a compiled loop
 ENUMERATED = 0.5  # ns of each unit of the other layer, where all states are enumerated
-HUNT, MODE, OF_MODE = 4e5, 2e6, 300.0  # ns of a hunt, of each unit; of a mode, and of each weight
+HUNT, OF_HUNT = (3e6, 6e4), 600.0  # ns of a hunt and of each unit; of each weight
+MODE, OF_MODE = 2e6, 400.0  # ns of the chains about a mode; of each weight
 MOST_STATES = 2_000_000  # that are looked at
 SEEDS = 1000  # states of the run, at most
 MARGIN, ROUNDING = 1e-6, 1e-12  # nats above an interval that refute it; and of each nat of log Z
@@ -127,15 +129,19 @@ def checked(path: Path | RBM | None, estimate: Estimate) -> Estimate:
 
 def _work(model, estimate) -> float:
     """Of a run, in ns: fields are sums over the active units, or over those that are not."""
-    found, states, n_replicas = _states(estimate), estimate.states, estimate.n_chains
-    changed = 0.0 if found is None else np.mean(found != np.roll(found, 1, axis=0))
-    size = np.abs(model.weights)
+    states, n_replicas, of_betas = estimate.states, estimate.n_chains, 0.0
+    if isinstance(states, TemperedSample):  # whose sweeps were at all betas
+        states, n_replicas, of_betas = states.states, states.index.size, TEMPERED
+    found = states[: 2 * SEEDS] if isinstance(states, np.ndarray) else np.zeros((1, 1))
+    changed, size = np.mean(found != np.roll(found, 1, axis=0)), np.abs(model.weights)
     even = size.mean() / max(size.max(), 1e-300)  # 1 where all are of one size, and cut for sums
     each = np.dot(SWEEP, [1, sum(size.shape)])
     each += OF_SWEEP * size.size * (1 + CHANGED * changed) * (1 + EVEN * even)
-    if isinstance(states, TemperedSample):
-        n_replicas, each = states.index.size, each + TEMPERED
-    return float(n_replicas * estimate.n_sweeps * each)
+    planned, own = estimate.settings.get("planned", {}), estimate.settings.get("pilot_steps", 0)
+    pilots = own * n_replicas + N_CHAINS * LADDER_STEPS * ("length" in planned)
+    if "pilot_sweeps" in planned:
+        pilots += N_CHAINS * (LOG_Z_STEPS + planned["pilot_sweeps"])
+    return float(pilots * each + n_replicas * estimate.n_sweeps * (each + of_betas))
 
 
 def model_of(path) -> RBM | None:
@@ -244,7 +250,7 @@ class _Sums:
 
     def affordable_modes(self, weights) -> int:
         """About how many modes chains may be run with what is left of the work: two or more."""
-        left = self.left - HUNT * sum(weights.shape)
+        left = self.left - np.dot(HUNT, [1, sum(weights.shape)]) - OF_HUNT * weights.size
         n_modes = int(min(MOST_MODES, left / (MODE + OF_MODE * weights.size)))
         return n_modes if n_modes > 1 else 0
 
