@@ -104,7 +104,7 @@ def test_the_committed_table_is_that_of_its_runs():
 
 def test_every_registered_model_has_a_row_in_the_order_of_size():
     found = rl.datasets.load_reference()
-    assert set(found) == set(RBMS)
+    assert set(found) == set(RBMS) - {"ww_domain"}  # proteins have no runs there
     assert [r.n_hidden for r in found.values()] == sorted(r.n_hidden for r in found.values())
 
 

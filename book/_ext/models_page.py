@@ -68,7 +68,7 @@ def link_names(app, doctree, docname) -> None:
     """Names of models that stand as code become links to their rows; not in titles or links."""
     if docname == PAGE:
         return
-    names = {info.name for info in datasets.list_rbms()}
+    names = {*datasets.load_reference()}
     for literal in list(doctree.findall(nodes.literal)):
         inside = (nodes.reference, nodes.title, nodes.pending)
         parents = [literal.parent, getattr(literal.parent, "parent", None)]

@@ -31,7 +31,7 @@ def known_log_z() -> pd.DataFrame:
 
 
 def datasheet() -> pd.DataFrame:
-    """One row a registered model, small ones first.
+    """One row a model of the reference set, small ones first.
 
     Returns
     -------
@@ -43,12 +43,13 @@ def datasheet() -> pd.DataFrame:
 
     known = known_log_z()
     rows = []
-    for info in sorted(datasets.list_rbms(), key=lambda m: (m.n_hidden, m.n_visible, m.name)):
-        data, training, updates = _training(info.name)
-        found = known.loc[info.name].to_dict() if info.name in known.index else {}
+    models = datasets.load_reference().values()
+    for info in sorted(models, key=lambda m: (m.n_hidden, m.n_visible, m.model)):
+        data, training, updates = _training(info.model)
+        found = known.loc[info.model].to_dict() if info.model in known.index else {}
         rows.append(
             {
-                "model": info.name,
+                "model": info.model,
                 "visible": info.n_visible,
                 "hidden": info.n_hidden,
                 "data": data,

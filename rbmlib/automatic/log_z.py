@@ -22,14 +22,14 @@ from .. import checks
 from ..context import Context
 from ..estimators import estimator
 from ..estimators.exact import exact
-from ..models.conversion import as_rbm, as_rbm_of_bits
-from ..models.enumeration import only, parts
+from ..models.conversion import as_rbm
+from ..models.enumeration import fewest_states, only, parts
 from ..models.gauges import in_bits
-from ..models.layers import Spins
+from ..models.layers import Bits, Spins
 from ..models.rbm import RBM
 from ..paths import Path, base_rate
 from ..results import Estimate, warn
-from .rounds import GROWTH, MAX_STEPS, N_CHAINS, Runs, rounds
+from .rounds import GROWTH, MAX_STEPS, N_CHAINS, SLOWER, Runs, rounds
 from .verdict import Round, factor_needed, rounded_up, verdict
 
 EXACT_UNITS, MOST_EXACT_UNITS = 20, 26  # of a layer: enumerated, and if the budget allows
@@ -38,8 +38,8 @@ BUDGET_SECONDS = 10.0
 MAX_SECONDS = 1e6  # 11 days
 FEWEST = 20  # chains
 RBM_MEANING = (
-    "a BernoulliRBM, or a path to a model of other units, such as rl.GeometricPath(model), or "
-    "rl.LeakinessPath(model) of a LeakyRBM"
+    "a BernoulliRBM, an RBM of other units, or a path, such as rl.LeakinessPath(model) of a "
+    "LeakyRBM"
 )
 
 
@@ -59,14 +59,14 @@ def log_z(
 
     Parameters
     ----------
-    rbm : BernoulliRBM, RBM of Spins, or Path
-        A fitted BernoulliRBM of scikit-learn is taken too. Other models are given by a path to
-        them: there is one base then, no modes are sought, and the best verdict is "wider than it
-        looks".
+    rbm : RBM or Path
+        A fitted BernoulliRBM of scikit-learn is taken too. Of units other than Bits and Spins no
+        modes are sought, as of a path, which has one base besides; the best verdict is then
+        "wider than it looks", unless a sum over states holds nearly all of Z.
     data : array (n_samples, n_visible), optional
-        Training data in [0, 1] (of Spins in [-1, 1]): their base rate is one base to begin at, a
-        mean-field fit another; a pilot chooses, and settings["base"] names its choice. A path
-        brings its own base.
+        Training data in [0, 1] (of Spins in [-1, 1], of other units their states): their base rate
+        is one base to begin at, a mean-field fit another; a pilot chooses, and settings["base"]
+        names its choice. A path brings its own base.
     budget_seconds : float, optional
         Processor seconds, 10 by default: of work that is counted from sizes, so that the same
         seed gives the same rounds on every machine; aimed at, not guaranteed. Rounds of 250, 1,000,
@@ -104,8 +104,8 @@ def log_z(
     Raises
     ------
     TypeError, ValueError
-        If ``rbm`` is no BernoulliRBM and no path, the data are not of the model, both a budget and
-        a number of steps are given, or one of them is out of bounds.
+        If ``rbm`` is no RBM and no path, or has leaky units; if the data are not of the model, both
+        a budget and a number of steps are given, or one of them is out of bounds.
 
     Examples
     --------
@@ -191,10 +191,11 @@ def _exact(rbm):
 
 def _in_bits(rbm, data):
     """The model, and data of it, with Bits for Spins."""
+    if not rbm.hidden.conditional:
+        raise TypeError(f"rbm is {rbm!r}: expected {RBM_MEANING}")
     if data is not None and isinstance(rbm.visible, Spins):
         data = (np.asarray(data, float) + 1) / 2
-    bits = in_bits(rbm)
-    return as_rbm_of_bits("rbm", rbm if bits is None else bits, RBM_MEANING), data
+    return rbm.to_bits(), data
 
 
 def _without_small_parts(rbm, data, base, budget: float):
@@ -219,10 +220,13 @@ def _without_small_parts(rbm, data, base, budget: float):
 
 def _is_small(rbm, budget: float) -> bool:
     """Whether its sum over states takes less than the budget, counted from sizes."""
-    units, others = sorted(rbm.weights.shape)
-    if units > MOST_EXACT_UNITS:
+    n_states, others = fewest_states(rbm), max(rbm.weights.shape)
+    if n_states > 2**MOST_EXACT_UNITS:
         return False
-    return units <= EXACT_UNITS or 2.0**units * (STATE + OF_UNIT * others) <= budget
+    seconds = n_states * (STATE + OF_UNIT * others)
+    if in_bits(rbm) is None:
+        return SLOWER * seconds <= budget
+    return n_states <= 2**EXACT_UNITS or seconds <= budget
 
 
 def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None, int]:
@@ -256,7 +260,9 @@ def _base(target, data):
             f"data has shape {np.shape(data)}: expected (n_samples, {target.n_visible}), "
             "one column a visible unit of the model"
         )
-    return base_rate(data)  # which refuses what is no data
+    if isinstance(target.visible, Bits):
+        return base_rate(data)  # which refuses what is no data
+    return base_rate(data, layer=target.visible)
 
 
 def _seed(rng) -> int:

@@ -5,10 +5,11 @@ import warnings
 
 import numpy as np
 
+from ..models.enumeration import fewest_states
 from ..models.gauges import in_bits
 from ..models.rbm import RBM
 from ..paths import GeometricPath, Path
-from ..paths.bases import mean_field_biases
+from ..paths.bases import layers_lower_bound, mean_field_bias, mean_field_biases
 from ..results import ConvergenceWarning, enough
 from ..search import find_modes
 from .cover import PILOT_FORWARD, Cover, cover, first_base, pilot_size
@@ -33,21 +34,39 @@ HUNT, OF_HUNT = 5e-3, 1.7e-5  # seconds of a hunt for bases and modes, and of ea
 class Runs:
     """Rounds of a model or a path: functions of the seed and the number of steps alone.
 
-    A path has one base: its second run follows even steps, and no modes are sought.
+    A path has one base: its second run follows even steps, and no modes are sought. Neither are
+    they of a model of units other than bits.
     """
 
     def __init__(self, target, data, base, seed):
         self.seed, self.one_base = seed, isinstance(target, Path)
         self.each, self.seconds = sweep_seconds(target), 0.0  # of a sweep, and of what begins
-        self.of_data = False  # whether chains begin at the base rate of data
+        self.of_data = self.sought = False  # whether chains begin at the base rate of data; modes
         if self.one_base:
             self.first, self.bound, self.beam = target, -math.inf, None
             self.cover = Cover.whole(target, target, N_CHAINS)
+        elif in_bits(target) is None:
+            self._begin(target, base)
         else:
             self._seek(target, data, base)
 
+    def _begin(self, rbm, base):
+        """Two bases, a sum over states if they can be counted, and mean-field bounds."""
+        self.of_data, fits = base is not None, [rbm.visible.bias]
+        if rbm.visible.values is not None:
+            fits = [mean_field_bias(rbm, smoothing=s) for s in (SMOOTHING, BROAD)]
+        first, *rest = fits if base is None else [base, *fits]
+        self.first = GeometricPath(rbm, first)
+        second = GeometricPath(rbm, rest[0]) if rest else self.first
+        source, self.bound = np.random.default_rng([self.seed, 0, 1]), layers_lower_bound(rbm)
+        self.beam = grown(rbm, None, source) if np.isfinite(fewest_states(rbm)) else None
+        if self.beam is not None:
+            self.bound = max(self.bound, self.beam.log_sum)
+        self.cover = Cover.whole(self.first, second, N_CHAINS)
+
     def _seek(self, rbm, data, base):
         """Bases, modes, and the parts that they make."""
+        self.sought = True
         modes, source = find_modes(rbm, data), np.random.default_rng([self.seed, 0])
         fitted, broad = mean_field_biases(rbm, (SMOOTHING, BROAD))
         candidates = [fitted] if base is None else [base, fitted]
@@ -70,10 +89,10 @@ class Runs:
         *each, joints = zip(*runs, strict=True)
         forward, other, backward = (joined(run) for run in each)
         first = runs[0].forward.estimate
-        unseen = 0.0 if self.one_base else self.cover.unseen(first.states, first.log_weights)
+        unseen = self.cover.unseen(first.states, first.log_weights) if self.sought else 0.0
         summed = None if self.beam is None else Summed.of(self.beam, each[0], source)
         estimates = forward, other, backward, Joint.of(joints)
-        about = len(runs), unseen, self.one_base
+        about = len(runs), unseen, self.one_base, self.sought
         return Round(n_steps, n_chains, *estimates, self.bound, *about, summed=summed)
 
     def work(self, n_steps, n_chains) -> float:

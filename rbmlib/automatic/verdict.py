@@ -29,6 +29,7 @@ class Round(NamedTuple):
     n_parts: int = 1  # bases that it took
     unseen: float = 0.0  # of Z, in modes beyond what was found there
     one_base: bool = False  # all chains began at one, and no modes were sought
+    sought: bool = True  # whether modes were
     summed: Summed | None = None
 
     @property
@@ -96,9 +97,12 @@ class Round(NamedTuple):
         }
         if self.one_base:
             return checks
+        if self.sought:
+            checks |= {
+                "modes that were sought hold no more than these runs found in them "
+                f"({self.unseen:.1%} of Z)": self.unseen < MISSING
+            }
         return checks | {
-            "modes that were sought hold no more than these runs found in them "
-            f"({self.unseen:.1%} of Z)": self.unseen < MISSING,
             "no sum over states or mean-field bound lies above this value (the highest: "
             f"{self.bound:.2f}, {self.bound_gap:+.1f} s.e. from it)": self.bound_gap
             <= DISAGREEMENT,
@@ -176,9 +180,10 @@ def verdict(last: Round, has_data: bool) -> str:
             f"wider than it looks: modes that were sought may hold {last.unseen:.1%} of Z more "
             f"than these runs found there, which the error bar holds; {more}"
         )
-    if last.one_base:
+    if last.one_base or not last.sought:
+        began = "all chains began at one base and " if last.one_base else ""
         return (
-            "wider than it looks: every check passed, but all chains began at one base and no "
+            f"wider than it looks: every check passed, but {began}no "
             f"modes were sought, so that a mode which the path loses shows nowhere; {more}"
         )
     if not last.other.converged:

@@ -1,13 +1,17 @@
 """Data sets and trained RBMs: committed with the package, or published and fetched once.
 
 Committed files (``data/`` of the repository, installed with the package) need no network:
-:func:`load_mnist`, :func:`load_dna`, and the RBMs that :func:`list_rbms` calls "committed".
+:func:`load_mnist`, :func:`load_dna`, :func:`load_ww`, and the RBMs that :func:`list_rbms` calls
+"committed".
 Published files are looked for first in the folder named by the environment variable
 ``RBMLIB_DATA`` (never written to), then in the user cache folder, and are downloaded there
 otherwise. Every binary file is checked against the SHA-256 in ``datasets/register.py`` each time
 it is opened; a file that differs is refused, never overwritten.
 """
 
+from .alignments import Alignment as Alignment
+from .alignments import load_fasta as load_fasta
+from .alignments import load_ww as load_ww
 from .files import DataCorrupt as DataCorrupt
 from .files import DataUnavailable as DataUnavailable
 from .files import cache_folder as cache_folder

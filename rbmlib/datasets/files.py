@@ -87,7 +87,7 @@ def fetch(name: str) -> Path:
 
     Looks in the folder ``$RBMLIB_DATA`` if that is set (it is only read), then in
     :func:`cache_folder`, and downloads to the latter. ``name`` is one of "h10", "h20", "h100",
-    "h500", "salakhutdinov_cd25_500" (RBMs), or "course_test" (their binarised test set).
+    "h500", "salakhutdinov_cd25_500", "ww_domain" (RBMs), or "course_test" (a binarised test set).
 
     Raises
     ------
@@ -122,9 +122,10 @@ def find(remote: Remote) -> Path | None:
         (_user_folder(), "replace or remove it (rbmlib never writes to $RBMLIB_DATA)"),
         (cache_folder(), f"delete it and ask again, or put the file of {remote.url} in its place"),
     ):
-        if folder is not None and (folder / remote.file).is_file():
-            _check(folder / remote.file, remote.sha256, remedy)
-            return folder / remote.file
+        for file, sha256 in ((remote.file, remote.sha256), *remote.copies):
+            if folder is not None and (folder / file).is_file():
+                _check(folder / file, sha256, remedy)
+                return folder / file
     return None
 
 

@@ -4,11 +4,15 @@ from typing import NamedTuple
 
 
 class Remote(NamedTuple):
-    """A published file: its name on disk, its address and its SHA-256."""
+    """A published file: its name on disk, its address and its SHA-256.
+
+    ``copies`` are other files that hold the same, each with its SHA-256.
+    """
 
     file: str
     url: str
     sha256: str
+    copies: tuple[tuple[str, str], ...] = ()
 
 
 # SHA-256 of the committed binary files, by their path in data/. A new file of data/ is entered
@@ -30,6 +34,7 @@ COMMITTED = {
     "models/pcd_200.npz": "cff4f9e4b6269bda337c6f34f5c555ef0f24dd1cb7228e9d83ffad74c88479f6",
     "models/dna_cd1_500.npz": "63aea776245d8151d89ee6ad4156313aaa0932eb2ca2d67896b475b09704cabf",
     "models/spectral_100.npz": "532e5a3f94e141070bedd1dd0262c4ff2c71d833dc7e0401ba974e0188df8bd5",
+    "ww/ww_domain.npz": "8a01aabdc5c44d9c6b931191810203788a2d683c4857c7dbe285b15f48eef30c",
     "dreams.npz": "9b8cdb98bfc2246f638aa9588b65a721367e1d3a8d73ef8d332054f955ccbc27",
 }
 
@@ -46,7 +51,7 @@ COMMITTED_RBMS = {
     "gaussian_cifar10": (3072, 500),
 }
 PUBLISHED_RBMS = {f"h{n}": (784, n) for n in (10, 20, 100, 500)}
-PUBLISHED_RBMS |= {"salakhutdinov_cd25_500": (784, 500)}
+PUBLISHED_RBMS |= {"salakhutdinov_cd25_500": (784, 500), "ww_domain": (651, 100)}
 RBMS = COMMITTED_RBMS | PUBLISHED_RBMS
 
 _GITHUB = "https://github.com/"
@@ -64,4 +69,11 @@ REMOTE["salakhutdinov_cd25_500"] = Remote(
     "mnistvh_CD25.mat",
     _CD25 + "src/partition/reference/code_AIS/mnistvh_CD25.mat",
     "264d0e1b8b54162efc886ad596408316ded23664eb8858f8a3ff280d31fb491d",
+)
+_MOTIF = _GITHUB + "jertubiana/ProteinMotifRBM/raw/cf7a0d448d77df5d33a03757ccddded49dd74108/"
+REMOTE["ww_domain"] = Remote(
+    "RBM_WW_Domain.data",
+    _MOTIF + "models/RBM_WW_Domain.data",
+    "bddae1064755b52bc14ed82102bdbecd9382833cf1d3b5666ebdaab0db16b9a6",
+    (("ww_potts_drelu.npz", "6d535a72e4f18716338aab83481b9a9273318e2f09239e9cd4bae322b20a990a"),),
 )

@@ -21,6 +21,7 @@ import numpy as np
 
 from .. import checks
 from ..files import MAX_VALUES, read_npz
+from . import protein_motif
 from .layers import KINDS, Bits
 
 SIDES = ("visible", "hidden")
@@ -213,7 +214,7 @@ def read_model(path, made: Callable, layout: str | None, names: Mapping | None, 
                 "execute code, or needs another package): convert it once, in Python, if you "
                 "trust it: " + line.format(str(source), str(source.with_suffix(".npz")))
             )
-    if source.suffix not in OPENED:
+    if source.suffix not in (*OPENED, ".data"):
         raise ValueError(f"{source.name} is neither .npz nor .mat: cannot read a model from it")
     try:
         parts, ours = _parts(source, layout, names, unmarked)
@@ -233,6 +234,8 @@ def read_model(path, made: Callable, layout: str | None, names: Mapping | None, 
 
 def _parts(source: Path, layout: str | None, names: Mapping | None, unmarked) -> tuple[tuple, bool]:
     """Layers, weights and log_scale of a file, and whether this library wrote it."""
+    if source.suffix == ".data":
+        return protein_motif.parts_of_pickle(source), True
     with _told_of(source):
         keys, read = OPENED[source.suffix](source)
     kinds = _kinds({*keys}, unmarked)
@@ -243,6 +246,9 @@ def _parts(source: Path, layout: str | None, names: Mapping | None, unmarked) ->
         if "leakiness" in arrays:
             arrays |= {"hidden_above": 1.0, "hidden_below": arrays["leakiness"]}
         return parts_of(arrays), True
+    if {*keys} == protein_motif.NAMES and names is None:
+        with _told_of(source):
+            return protein_motif.parts_of_arrays(read(keys)), True
     found, known = told(keys, names, source.name)
     with _told_of(source):
         arrays = read([*found.values()])

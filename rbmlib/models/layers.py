@@ -41,7 +41,6 @@ class Layer:
     constants: tuple[str, ...] = ()
     values: np.ndarray | None = None
     conditional = True
-    growth: float | np.ndarray = 0.0
     meaning = "finite numbers"  # of states, for errors
 
     def __init_subclass__(cls):
@@ -49,6 +48,10 @@ class Layer:
 
     def __init__(self, bias):
         self.bias = checks.array("bias", bias, (None,), "(n_units,)", flatten=True)
+
+    @property
+    def growth(self) -> float | np.ndarray:
+        return 0.0
 
     def __len__(self):
         return self.bias.shape[-1]
@@ -92,7 +95,7 @@ class Layer:
 
     def bias_of(self, means, smoothing):
         """Biases at which units alone have these means, but for a smoothing: none is certain."""
-        if np.shape(self.values) != (2, 1):
+        if self.values is None or self.values.shape != (2, 1):
             raise TypeError(f"{self!r} has no known rates: expected biases of your own")
         low, high = self.values.ravel()
         return smoothed((means - low) / (high - low), smoothing) / (high - low)
@@ -211,7 +214,9 @@ class Categories(Layer):
 class Normal(Layer):
     """Real units, N(x, 1) given their field."""
 
-    growth = 1.0
+    @property
+    def growth(self):
+        return 1.0
 
     def own(self, s):
         return s @ self.bias - np.einsum("ni,ni->n", s, s) / 2

@@ -116,13 +116,31 @@ def mean_field_bias(
         return mean_field_biases(rbm, (smoothing,), n_starts, n_iterations)[0]
     if rbm.visible.values is None or not rbm.hidden.conditional:
         raise TypeError(f"rbm is {rbm!r}: expected visible units of countable states")
-    n_starts = checks.count("n_starts", n_starts)
+    hidden = _drawn_starts(rbm, checks.count("n_starts", n_starts))
+    means = _solutions(rbm, hidden, checks.count("n_iterations", n_iterations)).mean(axis=0)
+    return rounded(rbm.visible.bias_of(means, smoothing))
+
+
+def _drawn_starts(rbm, n_starts):
+    """States of the hidden units at random fields, small and large."""
     rng = np.random.default_rng(0)
     size = 10 ** rng.uniform(-1, 1, size=(n_starts, 1))
     fields = size * rng.standard_normal((n_starts, rbm.n_hidden))
-    hidden = rbm.hidden.draw(fields, rng).astype(float)
-    means = _solutions(rbm, hidden, checks.count("n_iterations", n_iterations)).mean(axis=0)
-    return rounded(rbm.visible.bias_of(means, smoothing))
+    return rbm.hidden.draw(fields, rng).astype(float)
+
+
+def layers_lower_bound(rbm: RBM) -> float:
+    """A number at or below log Z: the best of mean-field solutions of any two layers.
+
+    Of independent visible units with fields x, whose means are m,
+    ``(b - x) m + visible.cumulant(x) + hidden.cumulant(m W + a) <= log Z``: the mean of log p* and
+    their entropy, by Jensen's inequality, as the cumulant is convex.
+    """
+    visible = _solutions(rbm, _drawn_starts(rbm, N_STARTS), N_ITERATIONS)
+    x = rbm.visible_field(rbm.hidden_mean(visible))
+    m = rbm.visible.mean(x)
+    bounds = ((rbm.visible.bias - x) * m).sum(axis=1) + rbm.visible.cumulant(x)
+    return float((bounds + rbm.hidden.cumulant(rbm.field(m))).max() + rbm.log_scale)
 
 
 def mean_field_biases(

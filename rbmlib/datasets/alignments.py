@@ -1,0 +1,138 @@
+"""Aligned sequences: FASTA files, and one of a protein family; states of `Categories`."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..files import read_npz
+from .files import committed
+
+AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY-"  # in the order of their letters, then the gap
+
+
+class Alignment(NamedTuple):
+    """Sequences of one length over an alphabet."""
+
+    names: tuple[str, ...]
+    letters: np.ndarray  # (n_sequences, n_sites) uint8, positions in the alphabet
+    alphabet: str
+
+    @property
+    def rows(self) -> np.ndarray:
+        """States of ``rl.Categories(bias, q=len(alphabet))``: (n_sequences, n_sites q) uint8."""
+        return np.eye(len(self.alphabet), dtype=np.uint8)[self.letters].reshape(
+            len(self.letters), -1
+        )
+
+    @property
+    def sequences(self) -> list[str]:
+        """Each as a word."""
+        letters = np.array(list(self.alphabet))
+        return ["".join(row) for row in letters[self.letters]]
+
+    def __repr__(self) -> str:
+        n, sites = self.letters.shape
+        return f"<Alignment: {n:,} x {sites} of {self.alphabet}>"
+
+
+def load_fasta(path: str | os.PathLike, alphabet: str = AMINO_ACIDS) -> Alignment:
+    """Read aligned sequences of a FASTA file, perhaps packed (.gz).
+
+    Parameters
+    ----------
+    path : str or path
+        A line ">name", then the letters of the sequence on one line or more.
+    alphabet : str
+        The letters that there are, by default those of 20 amino acids and "-"; "ACGT" of DNA.
+
+    Returns
+    -------
+    Alignment
+
+    Raises
+    ------
+    ValueError, FileNotFoundError
+        Naming line and column of a letter that the alphabet has not, or the line of a sequence of
+        another length than the first.
+
+    Examples
+    --------
+    >>> import tempfile, rbmlib as rl
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = open(f"{folder}/two.fasta", "w").write(">one\\nACGT\\n>two\\nAC\\nCA\\n")
+    ...     both = rl.datasets.load_fasta(f"{folder}/two.fasta", alphabet="ACGT")
+    >>> both.letters.tolist(), both.rows.shape
+    ([[0, 1, 2, 3], [0, 1, 1, 0]], (2, 16))
+    """
+    source = Path(path).expanduser()
+    if not source.is_file():
+        raise FileNotFoundError(f"no FASTA file {str(path)!r}")
+    if not isinstance(alphabet, str) or len({*alphabet}) != len(alphabet) or len(alphabet) < 2:
+        raise ValueError(f"alphabet is {alphabet!r}: expected a word of different letters")
+    try:
+        packed = source.read_bytes()
+        text = (gzip.decompress(packed) if source.suffix == ".gz" else packed).decode("ascii")
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot read {source.name}: {error}") from None
+    names, begins, found = _parsed(source.name, text.splitlines(), alphabet)
+    n_sites = len(found[0])
+    for line, name, sequence in zip(begins, names, found, strict=True):
+        if len(sequence) != n_sites:
+            raise ValueError(
+                f"{source.name}, line {line}: sequence {name!r} has {len(sequence)} letters, the "
+                f"first {n_sites}: expected aligned sequences of one length"
+            )
+    return Alignment(tuple(names), np.array(found, np.uint8), alphabet)
+
+
+def _parsed(file: str, lines, alphabet):
+    """Names, lines at which they stand, and positions in the alphabet."""
+    place = {letter: i for i, letter in enumerate(alphabet)}
+    names: list[str] = []
+    begins: list[int] = []
+    found: list[list[int]] = []
+    for number, line in enumerate(lines, 1):
+        if line.startswith(">"):
+            names.append(line.lstrip("> ").rstrip())
+            begins.append(number)
+            found.append([])
+            continue
+        letters = line.rstrip()
+        if letters and not found:
+            raise ValueError(f"{file}, line {number}: expected a line '>name' before any sequence")
+        for column, letter in enumerate(letters, 1):
+            if letter not in place:
+                raise ValueError(
+                    f"{file}, line {number}, column {column}: {letter!r} is not in the alphabet "
+                    f"{alphabet!r}: give the alphabet of the file, or take such sequences out"
+                )
+            found[-1].append(place[letter])
+    if not found or not found[0]:
+        raise ValueError(f"{file} holds no sequence: expected lines '>name' and letters below each")
+    return names, begins, found
+
+
+@functools.cache
+def load_ww() -> Alignment:
+    """Return 17,233 sequences of the WW domain, 31 sites, on which "ww_domain" was trained.
+
+    They are of Pfam's family PF00397, as Tubiana, Cocco & Monasson (2019) aligned them.
+
+    Examples
+    --------
+    >>> from rbmlib import datasets
+    >>> datasets.load_ww()
+    <Alignment: 17,233 x 31 of ACDEFGHIKLMNPQRSTVWY->
+    >>> datasets.load_ww().sequences[0]
+    'LPGEWKPCQDIT-GDIYYFNFANGQSMWDHP'
+    """
+    letters = read_npz(committed("ww/ww_domain.npz"))["letters"]
+    letters.setflags(write=False)
+    names = tuple(f"S{i + 1}" for i in range(len(letters)))
+    return Alignment(names, letters, AMINO_ACIDS)
