@@ -94,7 +94,7 @@ class Layer:
         raise NotImplementedError
 
     def bias_of(self, means, smoothing):
-        """Biases at which units alone have these means, but for a smoothing: none is certain."""
+        """Biases of units alone with these means, smoothed: none is certain."""
         if self.values is None or self.values.shape != (2, 1):
             raise TypeError(f"{self!r} has no known rates: expected biases of your own")
         low, high = self.values.ravel()
@@ -278,8 +278,7 @@ class Rectified(Layer):
     """Real units with a half of a Gaussian on each side of 0: double rectified linear units.
 
     ``m(h) = exp(-a_plus h^2 / 2 - theta_plus h)`` where h > 0, and with -h for h and a_minus,
-    theta_minus where h < 0 (Tubiana, Cocco & Monasson 2019). The other layer sees a sparse or a
-    nearly linear response, as the thresholds theta are above 0 or below. By default it is `Normal`.
+    theta_minus where h < 0 (Tubiana, Cocco & Monasson 2019). By default it is `Normal`.
 
     Parameters
     ----------
@@ -306,8 +305,8 @@ class Rectified(Layer):
     def __init__(self, bias, a_plus=1.0, a_minus=1.0, theta_plus=0.0, theta_minus=0.0):
         super().__init__(bias)
         values = a_plus, a_minus, theta_plus, theta_minus
+        meaning = f"a number, or one a unit, ({len(self)},)"
         for name, value in zip(self.constants, values, strict=True):
-            meaning = f"a number, or one a unit, ({len(self)},)"
             value = checks.numeric(name, value, meaning)
             value = value if value.ndim else np.full(len(self), value)
             value = checks.array(name, value, (len(self),), meaning)
