@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rbmlib.paths.path import LinearPath
+
 LOG_Z, GAP, WIDTH, BASE_WIDTH = 20.0, 8.0, 0.5, 0.95
 GRID = np.linspace(-7, 7, 561)
 
@@ -54,13 +56,44 @@ class Hills:
         p = np.exp(every - every.max())
         return p / p.sum()
 
+    def mean_slope(self, beta: float) -> float:
+        """The derivative of log Z in beta."""
+        return float(self.law(beta) @ self.slope(GRID))
+
     def draw(self, n: int, beta: float, rng) -> np.ndarray:
         """Independent states."""
         return rng.choice(GRID, n, p=self.law(beta))
 
     def move(self, x: np.ndarray, beta, rng, width: float = 0.7) -> np.ndarray:
         """A Metropolis step of each chain, at one beta or at one each."""
-        y = x + width * rng.normal(size=x.shape)
+        y = x + width * rng.standard_normal(x.shape)
         rise = self.log_base(y) - self.log_base(x)
         rise = (1 - beta) * rise + beta * (self.log_target(y) - self.log_target(x))
         return np.where(np.log(rng.random(x.shape)) < rise, y, x)
+
+
+class HillsPath(LinearPath):
+    """The path from the base to the hills, as estimators of the library take it.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> run = rl.ais(HillsPath(Hills(base=2)), rl.schedules.linear(30), n_chains=200, rng=0)
+    >>> run.converged and abs(run.log_z - LOG_Z) < 4 * run.std_error
+    True
+    """
+
+    log_z_base, n_coordinates = 0.0, 1
+
+    def __init__(self, hills: Hills):
+        self.hills = hills
+
+    def base_and_slope(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.hills.log_base(v[:, 0]), self.hills.slope(v[:, 0])
+
+    def sample_base(self, n_chains: int, rng) -> np.ndarray:
+        return self.hills.base + BASE_WIDTH * rng.standard_normal((n_chains, 1))
+
+    def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:
+        beta = np.broadcast_to(np.asarray(beta, float)[..., None], v.shape)
+        return self.hills.move(v, beta, rng)
