@@ -9,17 +9,15 @@ from . import plots
 from .errors import rmse
 
 
-def wandering(walks: dict, betas, shown: slice = slice(1000, 2000)) -> None:
-    """Three chains of each walk over some sweeps, and how often all chains visit each beta."""
+def wandering(walks: dict, betas, shown: int = 300) -> None:
+    """Places (n_sweeps, n_chains) of each walk: three chains at the end, and all shares of time."""
     _, axes = plt.subplots(len(walks), 2, figsize=(9, 4.4), width_ratios=(4, 1), sharey=True)
     colours = plt.cm.viridis((0.1, 0.5, 0.85))
-    for row, (name, walk) in zip(axes, walks.items(), strict=True):
-        at = np.arange(len(walk.temperature))[shown]
-        for i, colour in enumerate(colours):
-            row[0].plot(at, betas[walk.temperature[at, i]], color=colour, lw=0.8)
-        visits = walk.temperature.ravel()
-        shares = np.bincount(visits, minlength=len(betas)) / visits.size
-        colour, height = plots.METHOD_COLOURS["RTS"], 1 / len(betas)
+    for row, (name, places) in zip(axes, walks.items(), strict=True):
+        for chain, colour in zip(places[-shown:].T[:3], colours, strict=True):
+            row[0].plot(betas[chain], color=colour, lw=0.8)
+        shares = np.bincount(places.ravel(), minlength=len(betas)) / places.size
+        colour, height = plots.METHOD_COLOURS["RTS"], 0.8 / len(betas)
         row[1].barh(betas, shares, height=height, color=colour)
         row[0].set_ylabel(f"{name}\nβ of a chain")
     axes[-1, 0].set_xlabel("sweep")

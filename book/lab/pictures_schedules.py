@@ -7,9 +7,7 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 
-from rbmlib import schedules
-
-from . import plots
+from . import exact_slopes, plots
 from .schedule_runs import ScheduleRuns, papers_name
 
 HEADS = {"linear": "linear", "varopt": "VAROPT", "friction": "friction"}
@@ -38,21 +36,19 @@ def variance_over_linear(runs: ScheduleRuns, models) -> None:
     ax.legend(fontsize=8)
 
 
-def slopes_and_areas(pilot, n_pieces: int = 12) -> None:
-    """Slopes of 30 chains of a pilot, and the square root of g cut into equal areas."""
-    betas, g = schedules.slope_variance(pilot, smoothing=2)
-    slopes = pilot.trace["chain_slopes"]
+def slopes_and_areas(betas, slopes, g, n_pieces: int = 12) -> None:
+    """Slopes (n_betas, n_states) of independent states, and the root of g cut into equal areas."""
     _, (left, right) = plt.subplots(1, 2, figsize=(9, 3))
-    recorded = np.linspace(0, 1, len(slopes))
-    left.plot(recorded, slopes[:, :30], lw=0.5, alpha=0.5, color=plots.GREY)
-    left.set(xlabel="β", ylabel="slope X of a chain (nats)")
+    left.plot(betas, slopes, ".", ms=1.5, alpha=0.6, color=plots.GREY)
+    left.set(xlabel="β", ylabel="slope X of a state (nats)")
     right.plot(betas, np.sqrt(g), **plots.method("VAROPT", markers=False))
-    edges = schedules.varopt(pilot, n_pieces, smoothing=2)
+    edges = exact_slopes.varopt(n_pieces, betas, g)
     colour = plots.METHOD_COLOURS["VAROPT"]
     for i, (a, b) in enumerate(pairwise(edges)):
-        inside = (betas >= a) & (betas <= b)
+        inside = np.concatenate([[a], betas[(betas > a) & (betas < b)], [b]])
         shade = (0.15, 0.35)[i % 2]
-        right.fill_between(betas[inside], np.sqrt(g[inside]), alpha=shade, lw=0, color=colour)
+        height = np.interp(inside, betas, np.sqrt(g))
+        right.fill_between(inside, height, alpha=shade, lw=0, color=colour)
     right.set(xlabel="β", ylabel="√g (nats)", ylim=(0, None))
 
 
@@ -81,19 +77,3 @@ def friction(middles, g, zeta, curves: dict) -> None:
     axes[2].set(xlabel="share of the steps, k / K", ylabel="β")
     for ax in (axes[0], axes[2]):
         ax.legend(fontsize=8)
-
-
-def from_bases(paths: dict) -> None:
-    """The square root of exact g from each base, and the schedules of equal areas."""
-    _, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2))
-    for base, found in paths.items():
-        left.plot(found.grid, np.sqrt(found.g), **plots.method(base, markers=False))
-        look = plots.method(base, f"VAROPT, {base}", markers=False)
-        along = np.linspace(0, 1, len(found.betas["VAROPT"]))
-        right.plot(along, found.betas["VAROPT"], **look)
-    left.set(xlabel="β", ylabel="√g (nats)", ylim=(0, None))
-    left.legend(fontsize=8)
-    right.plot(along, found.betas["SM08"], color="black", lw=0.8, label="SM08 (by hand)")
-    right.plot(along, along, color=plots.GREY, lw=0.8, label="linear")
-    right.set(xlabel="share of the steps, k / K", ylabel="β")
-    right.legend(fontsize=8)
