@@ -271,6 +271,40 @@ def test_an_answer_that_raises_is_told_and_a_mark_can_be_lost_again():
     assert "ada, ais: 1 of" in printed.getvalue()
 
 
+def test_a_right_answer_is_told_why_it_is_right(capsys):
+    check = exercises.begin("rts", "ada")
+    check("equal_shares", "d")
+    check("equal_guesses", 0)
+    right, wrong = capsys.readouterr().out.splitlines()
+    assert right.startswith("equal_shares: right (2 points). Chains that all miss a mode agree")
+    assert wrong.startswith("equal_guesses: not yet: ")
+
+
+WHY = ("varopt", "rts", "rts_continuous", "tracking")
+
+
+@pytest.mark.parametrize("lesson", WHY)
+def test_each_why_is_a_sentence(lesson):
+    for task in exercises.tasks_of(lesson).values():
+        why = task.judge.__doc__
+        assert why.endswith(".")
+        assert "\n" not in why
+
+
+def test_an_optional_task_gives_no_points(capsys):
+    check = exercises.begin("varopt", "ada")
+    lengths, cap = check.given("steps")
+    low, high = 1.0, 1 / min(lengths)
+    for _ in range(200):
+        s = (low + high) / 2
+        low, high = (s, high) if np.minimum(s * lengths, cap).sum() < 1 else (low, s)
+    check("capped", lambda lengths, cap: np.minimum(s * lengths, cap))
+    check.report()
+    told = capsys.readouterr().out
+    assert "capped: right (optional). Only one scale" in told
+    assert "ada, varopt: 0 of 12 points" in told
+
+
 def test_the_points_that_teachers_are_told_are_those_that_are_given():
     page = (REPOSITORY / "book" / "teachers.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"(?m)^\| (\d|project) \| ([^|]*\d[^|]*) \|$", page))

@@ -39,7 +39,8 @@ def variance_over_linear(runs: ScheduleRuns, models) -> None:
 def slopes_and_areas(betas, slopes, g, n_pieces: int = 12) -> None:
     """Slopes (n_betas, n_states) of independent states, and the root of g cut into equal areas."""
     _, (left, right) = plt.subplots(1, 2, figsize=(9, 3))
-    left.plot(betas, slopes, ".", ms=1.5, alpha=0.6, color=plots.GREY)
+    at = np.repeat(betas, slopes.shape[1])
+    left.plot(at, slopes.ravel(), ".", ms=1.5, alpha=0.6, color=plots.GREY)
     left.set(xlabel="β", ylabel="slope X of a state (nats)")
     right.plot(betas, np.sqrt(g), **plots.method("VAROPT", markers=False))
     edges = exact_slopes.varopt(n_pieces, betas, g)

@@ -22,7 +22,11 @@ class NotYet(Exception):
 
 
 class Task(NamedTuple):
-    """A question that can be marked: its judge raises `NotYet` or returns nothing."""
+    """A question that can be marked: its judge raises `NotYet` or returns nothing.
+
+    What the judge has as its docstring is said after a right answer: one sentence, why it is right.
+    Without points a task is optional.
+    """
 
     name: str
     kind: str
@@ -120,8 +124,9 @@ class Checker:
         found = self.tasks.get(name)
         assert found is not None
         self.marks[name] = found.points if hint is None else 0
-        verdict = f"right ({found.points} points)" if hint is None else f"not yet: {hint}"
-        print(f"{name}: {verdict}")
+        worth = f"{found.points} points" if found.points else "optional"
+        why = f". {found.judge.__doc__}" if found.judge.__doc__ else ""
+        print(f"{name}: right ({worth}){why}" if hint is None else f"{name}: not yet: {hint}")
 
     def report(self) -> None:
         """Print the marks, a line a task, and their sum."""

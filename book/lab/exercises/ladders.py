@@ -49,6 +49,7 @@ def slope(answer, own: Own):
 
 
 def law_of_beta(answer, own: Own):
+    """What is common to all exponents cancels, so that the largest may be taken out."""
     rng = own.rng("law")
     delta, betas = rng.normal(scale=3, size=7), np.sort(rng.random(5))
     guess = rng.normal(size=5)
@@ -156,6 +157,7 @@ def averaged(answer, own: Own):
 
 
 def corrected(answer, own: Own):
+    """Where a chain comes too often, the guess was too low, by the logarithm of how often."""
     rng = own.rng("corrected")
     guess, shares = rng.normal(size=5), rng.dirichlet(3 * np.ones(5), size=8)
     c = shares.mean(axis=0)

@@ -37,6 +37,7 @@ GIVEN = {"walk": walk, "rounds": rounds}
 
 @task("derivation", 2)
 def with_prior(answer, own: Own):
+    """A place that is asked for more often is visited more often, which says nothing of its Z."""
     rng = own.rng("prior")
     shares, prior = rng.dirichlet(3 * np.ones(5), size=2)
     guess, log_z_0 = rng.normal(size=5), 7.0
@@ -63,6 +64,7 @@ for _judge in (ladders.law_of_beta, ladders.corrected):
 
 @task("experiment", 3)
 def gain(answer, own: Own):
+    """The noise of the draw is gone, and the noise of the walk is left."""
     k, delta, guess = walk(own)
     q = ladders.right_law(delta, ladders.LADDER, guess)
     averaged = q.mean(axis=0)[:, -1].var()
@@ -80,8 +82,9 @@ def gain(answer, own: Own):
     })  # fmt: skip
 
 
-@task("trap", 3)
+@task("trap", 0)
 def equal_guesses(answer, own: Own):
+    """The chains put at the bottom are counted there, which bounds what a round can say."""
     r = rounds(own)
     per_round = np.log(r["n_chains"] * r["n_sweeps"])
     right = int(np.ceil(r["nats"] / per_round))
@@ -97,6 +100,7 @@ def equal_guesses(answer, own: Own):
 
 @task("trap", 2)
 def equal_shares(answer, own: Own):
+    """Chains that all miss a mode agree with each other, and with guesses that miss it."""
     choice(answer, "d", {
         "a": "chains that all miss a mode visit every β equally often as well",
         "b": "they add up to 1 always",
@@ -106,6 +110,7 @@ def equal_shares(answer, own: Own):
 
 @task("reading", 1)
 def lower_row(answer, own: Own):
+    """A place is visited in proportion to Z over its guess, and there Z is largest by far."""
     choice(answer, "a", {
         "b": "with the right guesses (upper row) the same chains come down again",
         "c": "too large a guess keeps chains away; these crowd at the top",

@@ -23,6 +23,7 @@ GIVEN = {"turns": turns, "bold": bold}
 
 @task("derivation", 2)
 def angle(answer, own: Own):
+    """The step keeps areas, so that its trace is twice the cosine of the angle."""
     for eps in (own.number("eps", 0.2, 1.8, 2), 1.0):
         mistakes = {
             "this is the angle in the limit of small steps": eps,
@@ -46,6 +47,7 @@ def _leapfrog(x, p, gradient, eps, n):
 
 @task("coding", 3)
 def leapfrog(answer, own: Own):
+    """Half a kick on either side makes the step the same when it is walked back."""
     rng = own.rng("leapfrog")
     x, p = rng.normal(size=(2, 6, 2))
     kept = x.copy(), p.copy()
@@ -83,6 +85,7 @@ def _slope(x):
 
 @task("coding", 3)
 def hmc(answer, own: Own):
+    """Areas are kept and the way back is the same, so that only the energy is judged."""
     n = 20_000
     x = own.rng("exact").normal(size=(n, 2)) / np.array([1.0, 2.0])
     new = numbers(answer(x, _log_p, _slope, 0.7, 3, own.rng("hmc")), (n, 2), "the states")
@@ -107,6 +110,7 @@ def hmc(answer, own: Own):
 
 @task("experiment", 3)
 def accepted(answer, own: Own):
+    """In ten dimensions errors of the energy add up: a step must be the shorter for it."""
     eps, n = bold(own), 40_000
     rng = own.rng("accepted")
     x, p = rng.normal(size=(2, n, 10))
@@ -123,6 +127,7 @@ def accepted(answer, own: Own):
 
 @task("trap", 3)
 def half_turn(answer, own: Own):
+    """After half a turn the energy is exactly what it was, and so is the distance."""
     n = turns(own)
     near(answer, 2 * np.sin(np.pi / (2 * n)), 1e-3, {
         "this is the step in the limit of small steps": np.pi / n,
@@ -133,6 +138,7 @@ def half_turn(answer, own: Own):
 
 @task("reading", 1)
 def integral(answer, own: Own):
+    """The rule steps over the climb near the base, and no number of states mends that."""
     choice(answer, "a", {
         "b": "more states bring the points closer to the curve, and the rule stays as it is",
         "c": "the mean of the slopes is steep near the base, at β = 0",

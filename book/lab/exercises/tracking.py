@@ -30,6 +30,7 @@ GIVEN = {"update": update, "filter": filter_of}
 
 @task("derivation", 2)
 def lag(answer, own: Own):
+    """What a move takes off the distance is what the next rise adds to it."""
     for rise, gain in (filter_of(own), (0.2, 1.0)):
         mistakes = {
             "the filter sees the new value before it is compared: one step less": rise / gain,
@@ -43,6 +44,7 @@ def lag(answer, own: Own):
 
 @task("coding", 3)
 def log_ratio(answer, own: Own):
+    """Under the old model the mean of new over old is the ratio of the sums."""
     old, new = update(own)
     v = own.some_states(40)
     change = new.log_density(v) - old.log_density(v)
@@ -60,6 +62,7 @@ def log_ratio(answer, own: Own):
 
 @task("coding", 3)
 def follow(answer, own: Own):
+    """Each value counts less by one factor with every update that comes after it."""
     observed = own.rng("observed").normal(size=30).cumsum() + 5
     _, gain = filter_of(own)
     right, wrong, late = [observed[0]], [observed[0]], [observed[0]]
@@ -84,6 +87,7 @@ def follow(answer, own: Own):
 
 @task("experiment", 3)
 def one_update(answer, own: Own):
+    """A small update has ratios near one, and their mean is easy to measure."""
     _, new = update(own)
     truth = exact(new, progress=False).log_z - own.log_z
     near(answer, truth, 0.06, {
@@ -94,6 +98,7 @@ def one_update(answer, own: Own):
 
 @task("trap", 2)
 def flattered(answer, own: Own):
+    """Log Z comes too late and too low, and is subtracted: the model looks too good."""
     rise, gain = filter_of(own)
     right = rise * (1 - gain) / gain
     near(answer, right, 0.005, {
@@ -104,6 +109,7 @@ def flattered(answer, own: Own):
 
 @task("reading", 1)
 def small_gain(answer, own: Own):
+    """An average over many updates has little noise and is late."""
     choice(answer, "b", {
         "a": "the large gain follows each noisy dot",
         "c": "it lies on the other side: log Z rises, and the guess comes after",

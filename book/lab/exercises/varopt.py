@@ -25,6 +25,7 @@ GIVEN = {"spread": spread, "steps": steps}
 
 @task("derivation", 2)
 def possible_gain(answer, own: Own):
+    """A mean of squares is never less than the square of the mean, and equal only if g is flat."""
     grid, g = spread(own)
     top, root = np.trapezoid(g, grid), np.trapezoid(np.sqrt(g), grid)
     mistakes = {
@@ -38,6 +39,7 @@ def possible_gain(answer, own: Own):
 
 @task("coding", 3)
 def equal_areas(answer, own: Own):
+    """Of all lists of numbers with one sum, equal ones have the smallest sum of squares."""
     grid, g = spread(own)
     for n in (10, 33):
         found = numbers(answer(grid, g, n), (n + 1,), "the schedule")
@@ -60,6 +62,7 @@ def _cut(grid, height, n):
 
 @task("coding", 3)
 def cost(answer, own: Own):
+    """Independent steps add up their variances, and each grows with the square of its length."""
     grid, g = spread(own)
     schedule = np.sort(np.concatenate([[0, 1], own.rng("schedule").random(9)]))
     length, middle = np.diff(schedule), (schedule[1:] + schedule[:-1]) / 2
@@ -75,6 +78,7 @@ def cost(answer, own: Own):
 
 @task("experiment", 3)
 def half_way(answer, own: Own):
+    """The step at the middle of the way costs this, times the square of its length."""
     rows = states(own.model.n_visible)
     p = np.exp(own.path.at(0.5).log_density(rows) - own.log_z_at(0.5)[0])
     slope = own.path.log_density_slope(rows, 0.5)
@@ -86,8 +90,9 @@ def half_way(answer, own: Own):
     })  # fmt: skip
 
 
-@task("trap", 3)
+@task("trap", 0)
 def capped(answer, own: Own):
+    """Only one scale brings the sum to 1, because the sum grows with it."""
     lengths, cap = steps(own)
     found = numbers(answer(lengths, cap), (12,), "the lengths")
     require(bool(np.all(found <= cap + 1e-9)), "a step is longer than the cap")
@@ -103,6 +108,7 @@ def capped(answer, own: Own):
 
 @task("reading", 1)
 def hardest(answer, own: Own):
+    """Its point is the lowest, and it alone looks at how long chains remember."""
     choice(answer, "b", {
         "a": "its points lie at the line of equal steps on four of the six models",
         "c": "equal steps are the line at 1, and points lie below it",
