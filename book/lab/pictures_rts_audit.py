@@ -31,15 +31,19 @@ def loops(looped) -> None:
 def bias(found, tilts, lengths) -> None:
     """Mean errors of short runs and the bias foretold, ``found[tilt, n]`` as the page has them."""
     _, ax = plt.subplots(figsize=(6.5, 3.2))
-    for tilt, color in zip(tilts, VIRIDIS((0.15, 0.7)), strict=True):
+    looks = (plots.BLUE, "o"), (plots.ORANGE, "s")
+    for tilt, (color, marker) in zip(tilts, looks, strict=True):
         means = [mean_of(found[tilt, n][0]) for n in lengths]
         end = "β = 0" if tilt < 0 else "β = 1"
         bars = [2 * m.std_error for m in means]
-        ax.errorbar(lengths, [m.value for m in means], bars, color=color, fmt="o", capsize=3,
-                    label=f"found, {end} seldom visited")  # fmt: skip
-        ax.plot(lengths, [found[tilt, n][2] for n in lengths], color=color, label="foretold")
+        ax.errorbar(lengths, [m.value for m in means], bars, color=color, fmt=marker, capsize=3,
+                    label=f"{end} seldom visited")  # fmt: skip
+        ax.plot(lengths, [found[tilt, n][2] for n in lengths], color=color)
+    ax.plot([], color=plots.GREY, label="lines: what the variances foretell")
     ax.axhline(0, color="black", lw=0.8)
     ax.set(xscale="log", xlabel="sweeps of a run of four chains", ylabel="bias (nats)")
+    ax.set_xticks(lengths, [str(n) for n in lengths])
+    ax.xaxis.set_minor_formatter("")
     ax.legend(fontsize=8)
 
 
