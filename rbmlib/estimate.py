@@ -42,7 +42,7 @@ class Estimate:
         Wall-clock seconds.
     converged : bool
         Whether all `checks` passed: these things were looked for and not found. A warning said
-        what to change if not.
+        what to change if not. False of a value without an error bar that nothing has confirmed.
     log_weights : ndarray (n_chains,) or None
         Per-chain log-estimates of log Z (base included).
     betas, log_z_path : ndarray (n_recorded,) or None
@@ -85,7 +85,8 @@ class Estimate:
         known = "" if self.std_error == 0 else f" ± {self.std_error:.4f}"
         error = " nats, no error bar" if math.isnan(self.std_error) else f"{known} nats"
         ess = f", ESS {self.ess:.0f} of {self.n_chains}" if math.isfinite(self.ess) else ""
-        flag = "" if self.converged else ", NOT CONVERGED"
+        failed = "NOT VERIFIED" if self.settings.get("solved") else "NOT CONVERGED"
+        flag = "" if self.converged else f", {failed}"
         verdict = self.settings.get("second_opinion", {}).get("verdict", "not checked")
         opinion = "" if verdict == "not checked" else f", second opinion: {verdict}"
         return f"{self.method}: log Z = {self.log_z:.4f}{error}{ess}{flag}{opinion}"

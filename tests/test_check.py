@@ -77,8 +77,24 @@ def test_a_sum_over_all_states_judges_both_ways(off, said):
     assert found.interval[0] < LOG_Z < found.interval[1] or off == 0.025
     assert found.std_error < 0.05
     assert len(rl.check(PATH, found).checks) == 1  # an opinion replaces the one before
-    unknown = replace(made(LOG_Z + 50), std_error=np.nan, interval=(-np.inf, np.inf))
-    assert verdict(rl.check(PATH, unknown)) == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("off", "said"), [(0.1, "agrees"), (-0.1, "agrees"), (0.11, "refuted"), (-0.11, "refuted")]
+)
+def test_a_value_of_unknown_error_is_to_be_within_a_tenth_of_a_sum_over_all_states(off, said):
+    """Its own checks count, too; of a sum of some states no such value is confirmed."""
+    unknown = {"std_error": np.nan, "interval": (-np.inf, np.inf), "converged": False}
+    one = replace(made(LOG_Z + off), **unknown)
+    found = rl.check(PATH, one)
+    assert (verdict(found), found.converged) == (said, said == "agrees")
+    assert math.isnan(found.std_error) == (said == "agrees")
+    failed = rl.check(PATH, replace(one, settings={"checks": {"of its own": False}}))
+    assert (verdict(failed), failed.converged) == (said, False)
+    assert not rl.check(PATH, found, n_states=100).converged
+    near = rl.check(rl.GeometricPath(WIDE), replace(made(log_z_of(WIDE) + off), **unknown))
+    assert verdict(near) == ("refuted" if off < -0.105 else "cannot tell")
+    assert not near.converged
 
 
 def test_how_far_an_exact_sum_lies_below_is_judged_by_the_lower_half():
@@ -197,10 +213,33 @@ def test_what_cannot_be_counted_is_not_checked():
     run = rl.ais(path, rl.schedules.linear(50), 50, rng=0)
     assert "second_opinion" not in run.settings
     found = rl.check(path, run)
-    with pytest.raises(ValueError, match=r"estimate holds states of \d units: expected"):
-        rl.check(PATH, run)
     assert verdict(found) == "not checked"
     assert (found.converged, found.checks) == (run.converged, run.checks)
+
+
+def one_ladder_of(rbm):
+    return rl.parallel_tempering(rl.GeometricPath(rbm), np.linspace(0, 1, 4), 2, 20, rng=0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"log_z": np.nan}, "estimate.log_z is nan: expected a finite number"),
+        ({"log_z": -np.inf}, "estimate.log_z is -inf: expected a finite number"),
+        ({"states": np.zeros((5, 29))}, r"estimate.states has shape \(5, 29\): expected .*, 30\)"),
+        ({"states": np.zeros(29)}, r"estimate.states has shape \(29,\): expected .*, 30\)"),
+        ({"states": np.full((5, 30), 0.5)}, "estimate.states holds .*0.5"),
+        ({"states": np.full((5, 30), np.nan)}, "estimate.states holds 150 NaN values"),
+        ({"states": one_ladder_of(WIDE)}, r"estimate.states has shape \(8, 120\): expected"),
+    ],
+)  # fmt: skip
+def test_an_estimate_of_something_else_is_refused(changed, said):
+    with pytest.raises(ValueError, match=said):
+        rl.check(PATH, replace(made(LOG_Z), **changed))
+
+
+def test_states_of_one_chain_may_be_one_row():
+    assert verdict(rl.check(PATH, replace(made(LOG_Z), states=np.ones(30)))) == "agrees"
 
 
 def test_estimates_within_an_estimator_are_not_asked(monkeypatch):

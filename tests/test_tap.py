@@ -234,17 +234,53 @@ def terms_of(rbm, points):
 
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_a_good_value_is_not_flagged(order):
-    rbm = rl.testsystems.random_rbm(20, 10, coupling=1.5, rng=0)
+    """It has converged by the sum over all states alone."""
+    rbm = rl.testsystems.random_rbm(20, 10, coupling=0.6, rng=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         estimate = rl.tap(rbm, order)
         alone = rl.tap(rbm, order, compare=False)
+        with rl.using(second_opinion=False):
+            unasked = rl.tap(rbm, order)
+    assert abs(estimate.log_z - rl.exact(rbm).log_z) < 0.1
     assert all(estimate.settings["checks"].values())
-    assert estimate.converged
+    assert "1,024 hidden states, all that there are, is" in list(estimate.checks)[-1]
+    assert (estimate.converged, alone.converged, unasked.converged) == (True, False, False)
+    assert all(unasked.checks.values())
+    assert "no error bar, NOT VERIFIED" in str(unasked)
+    assert math.isnan(estimate.std_error)
     assert estimate.log_z == alone.log_z
     assert "orders" not in alone.settings
     for other, value in zip((1, 2, 3), estimate.settings["orders"].values(), strict=True):
         assert value == pytest.approx(rl.tap(rbm, other).log_z, abs=1e-8)
+
+
+@pytest.mark.parametrize(("order", "off"), [(1, -1.47), (2, 0.80), (3, 0.97)])
+def test_a_value_that_all_orders_share_is_refuted_by_a_sum(order, off):
+    """All own checks pass: within a nat of each other they may all be a nat off."""
+    rbm = rl.testsystems.random_rbm(16, 8, coupling=6.0, rng=3)
+    where = f"256 hidden states lies {abs(off):.2g} nats {'above' if off < 0 else 'below'} this"
+    with pytest.warns(rl.ConvergenceWarning, match=f"{where} value. Use rl.log_z"):
+        estimate = rl.tap(rbm, order)
+    log_z = rl.exact(rbm).log_z
+    *own, opinion = estimate.checks.values()
+    assert (all(own), opinion, estimate.converged) == (True, False, False)
+    assert estimate.log_z - log_z == pytest.approx(off, abs=0.01)
+    assert estimate.std_error == pytest.approx(abs(off), abs=0.01)
+    assert estimate.interval == (pytest.approx(log_z, abs=1e-5), math.inf)
+
+
+def test_where_states_are_too_many_nothing_is_promised():
+    """2^40: what is found of them is below the value, and so is what lies about its mode."""
+    rbm = rl.testsystems.random_rbm(120, 40, coupling=1.0, rng=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimate = rl.tap(rbm, 2)
+    *own, opinion = estimate.checks.values()
+    assert (all(own), opinion, estimate.converged) == (True, False, False)
+    assert estimate.settings["second_opinion"]["verdict"] == "cannot tell"
+    assert estimate.settings["solved"]
+    assert math.isnan(estimate.std_error)
 
 
 def test_a_value_below_the_mean_field_bound_is_flagged():
@@ -327,5 +363,6 @@ def test_without_fields_the_third_order_is_no_check():
             estimate = rl.tap(rbm, 2, starts=[[0.5] * 60])
         orders = estimate.settings["orders"]
         assert orders["TAP2"] == pytest.approx(orders["TAP3"], abs=1e-9)
+        assert all(list(estimate.checks.values())[:-1]) is not flagged  # but for the sum
         assert estimate.converged is not flagged
         assert any("TAP3 repeats" in str(one.message) for one in caught) is flagged

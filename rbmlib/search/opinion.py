@@ -47,7 +47,7 @@ MARGIN, ROUNDING = 1e-6, 1e-12  # nats above an interval that refute it; and of 
 NEAR = 1e-3  # nats that a sum may lie below the interval of a run with which it agrees
 AGREES = 0.9  # share of Z that a sum, or lower end, holds
 FEWEST = 30  # effective chains of a value that masses confirm: they are too low if modes are missed
-REMEDY = "another base, or more temperatures"
+REMEDY, HUNTS = "another base, or more temperatures", "rl.log_z(rbm), which seeks modes"
 
 
 class Opinion(NamedTuple):
@@ -107,12 +107,10 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
     checks.instance("estimate", estimate, Estimate, "what an estimator returned")
     if n_states is not None:
         n_states = checks.count("n_states", n_states)
-    model, states = model_of(path), estimate.states
-    if model is not None and isinstance(states, np.ndarray) and states.shape[1] != model.n_visible:
-        raise ValueError(
-            f"estimate holds states of {states.shape[1]} units: expected {model.n_visible}, as of "
-            "a run on this path"
-        )
+    checks.number("estimate.log_z", estimate.log_z, "a finite number, of a run that gave one")
+    model, states = model_of(path), getattr(estimate.states, "states", estimate.states)
+    if model is not None and isinstance(states, np.ndarray):
+        checks.states("estimate.states", states, model.visible)
     if estimate.settings.get("second_opinion", {}).get("verdict") == "refuted":
         return estimate
     return with_opinion(estimate, _opinion(path, estimate, ON_REQUEST, n_states, rng))
@@ -120,8 +118,8 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
 
 def checked(path: Path | RBM | None, estimate: Estimate) -> Estimate:
     """As `check`, where that costs little beside the run; else the estimate as it is."""
-    model = model_of(path)
-    if model is None or not estimate.std_error > 0:
+    model, compared = model_of(path), "orders" in estimate.settings  # TAP, which knows no error
+    if model is None or not (estimate.std_error > 0 or compared):
         return estimate
     work = max(FLOOR, SHARE * _work(model, estimate))
     return with_opinion(estimate, _opinion(path, estimate, work, None, 0))
@@ -152,26 +150,27 @@ def model_of(path) -> RBM | None:
 
 
 def with_opinion(estimate: Estimate, opinion: Opinion) -> Estimate:
-    """The estimate, flagged and its interval opened where it is refuted."""
+    """The estimate, flagged and opened where refuted; of unknown error, converged if it agrees."""
     numbers, text, refuted = opinion._asdict(), opinion.text, opinion.verdict == "refuted"
     before = estimate.settings.get("second_opinion", {}).get("text")  # which this one replaces
     own = {check: passed for check, passed in estimate.checks.items() if check != before}
-    found = {"second_opinion": numbers}
+    unknown, found = math.isnan(estimate.std_error), {"second_opinion": numbers}
     if opinion.verdict != "not checked":
-        found["checks"] = own | {text: not refuted}
-    estimate = replace(estimate, settings=estimate.settings | found)
+        found["checks"] = own | {text: opinion.verdict == "agrees" if unknown else not refuted}
+    good = all(found["checks"].values()) if unknown and "checks" in found else estimate.converged
+    estimate = replace(estimate, settings=estimate.settings | found, converged=good)
     if not refuted:
         return estimate
     own_hunt = estimate.method == "log_z"
-    remedy = REMEDY if own_hunt else f"{REMEDY}; or use rl.log_z(rbm), which seeks modes"
-    warn(f"{estimate.method}: do not trust it: {text}. Give it {remedy}")
+    remedy = f"Give it {REMEDY}" + ("" if own_hunt else f"; or use {HUNTS}")
+    warn(f"{estimate.method}: do not trust it: {text}. {f'Use {HUNTS}' if unknown else remedy}")
     if own_hunt:
         estimate.settings["verdict"] = f"do not trust: {text}"
     by_sum = opinion.complete or _beyond(opinion.log_sum, estimate)
     low = (opinion.log_sum if by_sum else opinion.log_local_lower) - MARGIN
     gap = abs(low - estimate.log_z)
     estimate.settings["disagreement"] = max(gap, estimate.settings.get("disagreement", 0.0))
-    error = math.hypot(estimate.std_error, gap)
+    error = gap if unknown else math.hypot(estimate.std_error, gap)
     return replace(estimate, converged=False, std_error=error, interval=(low, math.inf))
 
 
@@ -205,7 +204,7 @@ def _states(estimate):
         states = states.states[states.index == states.betas.size - 1]
     if not isinstance(states, np.ndarray) or not len(states):  # none, or fixed points of TAP
         return None
-    return np.asarray(states)[: 2 * SEEDS : 2]
+    return np.atleast_2d(states)[: 2 * SEEDS : 2]
 
 
 class _Sums:
@@ -267,18 +266,20 @@ class _Sums:
         return all(beam.complete for beam, *_ in self.grown)
 
 
+def _ends(estimate) -> tuple[float, float]:
+    """Those of an interval, or what stands for it: of a value of unknown error a tenth of Z.
+
+    Its lower half is made longer: an honest interval is above log Z once in forty runs.
+    """
+    (low, high), value = estimate.interval, estimate.log_z
+    if math.isnan(estimate.std_error):
+        return value + math.log(AGREES), value - math.log(AGREES)
+    high = high if math.isfinite(high) else value + SURE * estimate.std_error
+    return value - SURE / 1.96 * max(0.0, value - low), high
+
+
 def _beyond(log_sum, estimate) -> bool:
-    """Whether a value that log Z exceeds lies above the interval, or what stands for one."""
-    high = estimate.interval[1]
-    if not math.isfinite(high):
-        high = estimate.log_z + SURE * estimate.std_error
-    return bool(log_sum > high + _margin(log_sum))
-
-
-def _below(log_z, estimate) -> bool:
-    """Whether log Z itself lies far below: an honest interval is above it once in forty runs."""
-    half = max(0.0, estimate.log_z - estimate.interval[0])
-    return bool(log_z < estimate.log_z - SURE / 1.96 * half - _margin(log_z))
+    return bool(log_sum > _ends(estimate)[1] + _margin(log_sum))
 
 
 def _margin(log_z) -> float:
@@ -290,17 +291,14 @@ def _of_sum(sums, estimate) -> Opinion:
     low, complete, growth = sums.log_sum, sums.complete, sums.growth
     gap, what = low - estimate.log_z, f"a sum over {sums.n_states:,} {sums.of}"
     numbers: dict[str, Any] = {"log_sum": low, "n_states": sums.n_states, "complete": complete}
-    outside = complete and _below(low, estimate)
+    outside = complete and low < _ends(estimate)[0] - _margin(low)
     if _beyond(low, estimate) or outside:
         where = "below" if outside else "above"
         return Opinion("refuted", f"{what} lies {abs(gap):.2g} nats {where} this value", **numbers)
-    known = estimate.std_error >= 0  # NaN: of an unknown error no number is a proof
-    share = math.exp(min(gap, 50.0))
+    known, share = estimate.std_error >= 0, math.exp(min(gap, 50.0))
     if complete:
-        what += ", all that there are,"
-        if known:
-            return Opinion("agrees", f"{what} is in the interval, or near", **numbers)
-        return Opinion("cannot tell", f"{what} is {share:.4g} of this value", **numbers)
+        where = "in the interval, or near" if known else f"{share:.4g} of this value"
+        return Opinion("agrees", f"{what}, all that there are, is {where}", **numbers)
     close = known and low > estimate.interval[0] - NEAR
     if close and math.log(AGREES) <= gap <= 0 and growth < SETTLED:  # or it may pass the value yet
         return Opinion("agrees", f"{what} holds {share:.1%} of this value", **numbers)
