@@ -22,3 +22,13 @@ def ferromagnet(n_visible, n_hidden, coupling=2.0, odds=5.0):
 def made(log_z, std_error=0.01, **more):
     interval = (log_z - 2 * std_error, log_z + 2 * std_error)
     return rl.Estimate("made", log_z, std_error, interval, **more)
+
+
+def log_z_of(rbm):
+    """Of equal weights: a sum over how many hidden units are on."""
+    n, m = rbm.weights.shape
+    on = np.arange(m + 1)
+    choices = [math.lgamma(m + 1) - math.lgamma(k + 1) - math.lgamma(m - k + 1) for k in on]
+    fields = rbm.visible_bias[0] + rbm.weights[0, 0] * on
+    logs = np.array(choices) + rbm.hidden_bias[0] * on + n * np.logaddexp(0, fields)
+    return np.logaddexp.reduce(logs) + rbm.log_scale
