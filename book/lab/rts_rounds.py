@@ -14,8 +14,6 @@ import pandas as pd
 import rbmlib as rl
 from rbmlib.estimators.rts import EMPTY, updated
 
-from .rts_stored import reference
-
 WAY = {"n_chains": "chains", "round_sweeps": "sweeps a round", "round_burn_in": "left out"}
 GO_ON = ("fresh", "same β", "from the base")
 ROUND = 50  # sweeps of a round
@@ -37,7 +35,7 @@ def equal_guesses(path, betas, normalised: bool = True) -> np.ndarray:
 
 
 def rounds(path, betas, n_chains, seed, n_rounds=8, *, guesses=None, left_out=0,
-           column="mixed", go_on="fresh") -> list[Round]:  # fmt: skip
+           column="mixed", go_on="fresh", conditional="joint") -> list[Round]:  # fmt: skip
     """Rounds of `ROUND` sweeps, one after the other.
 
     Parameters
@@ -51,6 +49,8 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, guesses=None, left_out=0,
     go_on : str
         One of `GO_ON`: with the states of the last round and fresh betas, with its betas too, or
         with fresh states of the base.
+    conditional : {"joint", "marginal"}
+        What beta is drawn given: v and h, or v alone.
     """
     log_z = equal_guesses(path, betas) if guesses is None else guesses
     rng, made = np.random.default_rng(seed), []
@@ -58,7 +58,8 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, guesses=None, left_out=0,
     for _ in range(n_rounds):
         for sweeps in [left_out, ROUND - left_out] if left_out else [ROUND]:
             start = rl.simulated_tempering(path, betas, log_z, n_chains, sweeps, rng, start=start,
-                                           n_blocks=1, record_every=sweeps)  # fmt: skip
+                                           n_blocks=1, record_every=sweeps,
+                                           conditional=conditional)  # fmt: skip
         sample = start
         c = getattr(sample, column)[0, :, 0].sum(axis=0)
         empty, c = float((c == 0).mean()), c + (EMPTY if column == "visited" else 0)
@@ -133,7 +134,8 @@ def on_the_way(model: str, runs, **where) -> np.ndarray:
     chosen = runs[runs["model"] == model]
     for setting, value in where.items():
         chosen = chosen[chosen[setting] == value]
-    return chosen[[f"log_z_{k}" for k in looks_of(runs)]].to_numpy() - reference(model).log_z
+    known = rl.datasets.load_reference()[model].log_z
+    return chosen[[f"log_z_{k}" for k in looks_of(runs)]].to_numpy() - known
 
 
 def sweeps_needed(model: str, runs) -> str:

@@ -9,8 +9,11 @@ from itertools import islice
 
 import numpy as np
 
+from rbmbook import rts_rounds
 from rbmbook.bootstrap import bootstrap_tempered
-from rbmbook.sweeps.words import ESTIMATORS, register
+from rbmbook.experiments.varopt.trainings import Training
+from rbmbook.given_visible import GivenVisible
+from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmbook.transition_rts import transition_rts
 from rbmlib import (
     bar_of_sample,
@@ -37,6 +40,11 @@ PRIORS = {
     "rising": lambda betas: np.exp(2 * betas),
     "falling": lambda betas: np.exp(-2 * betas),
 }  # of the temperatures, up to a factor
+MODELS |= {  # as pcd_10, whose likelihood does not rise after so many updates
+    f"{name}, training {k}": Training(10, 25_000, 0.02, 0.0, k, method)
+    for name, method in (("pcd_10", "pcd"), ("cd1_10", "cd"))
+    for k in (1, 2)
+}
 STOPS = (*range(50, 501, 50), 600, 800, 1000, 1200, 1600, 2000, 2400, 3200, 4000, 6000, 8000)
 LOOKS = (500, 1000, 2000, 4000)  # at which the distance of c from r is kept, too
 SETTLING, MEASURED = 50, 500  # sweeps after a start: not used, used
@@ -210,6 +218,32 @@ def _rounds(
     return replace(run, **at_end, seconds=seconds), more
 
 
+@register(ESTIMATORS, "first_rounds")
+def _first_rounds(
+    path, betas, seed, *, n_chains: int = 100, n_rounds: int, round_burn_in: int = 0,
+    conditional: str = "joint", column: str = "mixed",
+):  # fmt: skip
+    """The authors' rounds once more, as Figure 1 looks at them: after eight, and nearest to r.
+
+    ``distance_8`` is ``K max |r - c|`` after eight rounds, ``least_distance`` that of the best
+    round, ``roughness_8`` and ``empty_8`` are of c, which is counted if ``column`` is "visited".
+    """
+    started = time.perf_counter()
+    how = {"left_out": round_burn_in, "conditional": conditional, "column": column}
+    made = rts_rounds.rounds(given(path, conditional), betas, n_chains, seed, n_rounds, **how)
+    far, eighth = [rts_rounds.distance(one.shares) for one in made], made[7]
+    more = {"distance_8": far[7], "least_distance": min(far), "log_z_8": eighth.log_z}
+    more |= {"roughness_8": rts_rounds.roughness(eighth.shares), "empty_8": eighth.empty}
+    at_end = {"log_z": made[-1].log_z, "std_error": np.nan, "converged": False}
+    seconds = time.perf_counter() - started
+    return replace(rts_of_sample(made[-1].sample), **at_end, seconds=seconds), more
+
+
+def given(path, conditional: str):
+    """The path, as it is quick for what beta is drawn given."""
+    return GivenVisible(path) if conditional == "marginal" else path
+
+
 def _measured(path, betas, log_z_path, n_chains, rng, n_sweeps, settling, conditional, **begun):
     """RTS from ``n_sweeps`` sweeps with these Z^, after some that are not used."""
     settled = simulated_tempering(
@@ -286,12 +320,12 @@ def _begun(
 
 @register(ESTIMATORS, "rts_from_rounds")
 def _rts_from_rounds(
-    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, round_burn_in: int,
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, round_burn_in: int = 0,
     conditional: str = "joint",
 ):  # fmt: skip
     """`rbmlib.rts` from the paper's rounds, the first sweeps of each left out."""
     run = rts(
-        path, betas, n_chains, n_sweeps, seed, start="paper", round_burn_in=round_burn_in,
+        given(path, conditional), betas, n_chains, n_sweeps, seed, start="paper", round_burn_in=round_burn_in,
         conditional=conditional, record_every=n_sweeps, progress=False,
     )  # fmt: skip
     last = run.settings["initial"][-1]
