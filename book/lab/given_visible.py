@@ -13,7 +13,7 @@ import numpy as np
 import rbmlib as rl
 from rbmlib.sampling.compiled import compiled
 
-MOST_UNITS = 1000  # 2^1000 is still a number
+MOST_UNITS = 900  # 2^900 times a field is still a number
 
 
 class GivenVisible(rl.Polyline):
@@ -79,13 +79,9 @@ def _of_fields(x, n_betas):
         for k in range(n_betas):
             for i in range(n):  # of chains, so that they share instructions
                 more = 1.0 + power[i]
+                below[k, i] = below[k, i] * more + size[i] * power[i] * product[k, i]
                 product[k, i] *= more
-                below[k, i] += size[i] * power[i] / more
                 power[i] *= step[i]
-    logs, slopes = np.empty((n, n_betas)), np.empty((n, n_betas))
-    for k in range(n_betas):
-        beta = k / (n_betas - 1)
-        for i in range(n):
-            logs[i, k] = beta * above[i] + np.log(product[k, i])
-            slopes[i, k] = above[i] - below[k, i]
-    return logs, slopes
+    betas = np.arange(n_betas) / (n_betas - 1)
+    logs = np.outer(betas, above) + np.log(product)
+    return logs.T, (above - below / product).T

@@ -17,6 +17,7 @@ from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmbook.transition_rts import transition_rts
 from rbmlib import (
     bar_of_sample,
+    exact,
     mbar_of_sample,
     parallel_tempering,
     pilot,
@@ -221,19 +222,23 @@ def _rounds(
 @register(ESTIMATORS, "first_rounds")
 def _first_rounds(
     path, betas, seed, *, n_chains: int = 100, n_rounds: int, round_burn_in: int = 0,
-    conditional: str = "joint", column: str = "mixed",
+    conditional: str = "joint",
 ):  # fmt: skip
     """The authors' rounds once more, as Figure 1 looks at them: after eight, and nearest to r.
 
     ``distance_8`` is ``K max |r - c|`` after eight rounds, ``least_distance`` that of the best
-    round, ``roughness_8`` and ``empty_8`` are of c, which is counted if ``column`` is "visited".
+    round, ``roughness_8`` that of log c, and ``exact`` log Z by enumeration. ``counted`` is the
+    roughness after eight rounds whose c is counted, and ``empty`` the share of its empty bins.
     """
-    started = time.perf_counter()
-    how = {"left_out": round_burn_in, "conditional": conditional, "column": column}
-    made = rts_rounds.rounds(given(path, conditional), betas, n_chains, seed, n_rounds, **how)
+    started, path = time.perf_counter(), given(path, conditional)
+    where, how = (path, betas, n_chains, seed), {"left_out": round_burn_in}
+    how |= {"conditional": conditional}
+    made = rts_rounds.rounds(*where, n_rounds, **how)
+    by_counts = rts_rounds.rounds(*where, 8, column="visited", **how)[7]
     far, eighth = [rts_rounds.distance(one.shares) for one in made], made[7]
     more = {"distance_8": far[7], "least_distance": min(far), "log_z_8": eighth.log_z}
-    more |= {"roughness_8": rts_rounds.roughness(eighth.shares), "empty_8": eighth.empty}
+    more |= {"exact": exact(path.rbm).log_z, "roughness_8": rts_rounds.roughness(eighth.shares)}
+    more |= {"counted": rts_rounds.roughness(by_counts.shares), "empty": by_counts.empty}
     at_end = {"log_z": made[-1].log_z, "std_error": np.nan, "converged": False}
     seconds = time.perf_counter() - started
     return replace(rts_of_sample(made[-1].sample), **at_end, seconds=seconds), more
