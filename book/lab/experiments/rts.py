@@ -330,8 +330,9 @@ def _rts_from_rounds(
 ):  # fmt: skip
     """`rbmlib.rts` from the paper's rounds, the first sweeps of each left out."""
     run = rts(
-        given(path, conditional), betas, n_chains, n_sweeps, seed, start="paper", round_burn_in=round_burn_in,
-        conditional=conditional, record_every=n_sweeps, progress=False,
+        given(path, conditional), betas, n_chains, n_sweeps, seed, start="paper",
+        round_burn_in=round_burn_in, conditional=conditional, record_every=n_sweeps,
+        progress=False,
     )  # fmt: skip
     last = run.settings["initial"][-1]
     more = {"round_trips": run.settings["round_trips"], "bias": run.settings["bias"]}
