@@ -15,7 +15,7 @@ from typing import Any
 
 from numba.core import event
 
-from . import ahead, datasets, interrupt
+from . import ahead, bench, datasets, interrupt
 from .automatic.log_z import BUDGET_SECONDS, log_z
 from .context import __version__
 from .datasets.named import rbm_files
@@ -95,6 +95,17 @@ def _parser() -> argparse.ArgumentParser:
         "compile", help="compile all loops ahead, for this processor: a minute, once"
     )
     compiled.set_defaults(run=lambda _: 0 if ahead.compile_loops() else 1)
+    benched = commands.add_parser(
+        "bench",
+        allow_abbrev=False,
+        help="judge answers, of any program, on models of known log Z",
+        description=bench.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    benched.set_defaults(run=_bench)
+    benched.add_argument("answers", metavar="FILE", help="a CSV of name,log_z,std_error,trusted")
+    benched.add_argument("--index", metavar="FILE", help="of other models; default: data/bench")
+    benched.add_argument("--partial", action="store_true", help="models may be missing")
     estimated = commands.add_parser(
         "logz",
         allow_abbrev=False,  # a misspelt option is refused, not guessed
@@ -133,6 +144,13 @@ def data(_) -> int:
     for info in datasets.list_rbms():
         _say(f"  {info.name:24} {info.n_visible} x {info.n_hidden:<5} {info.where}")
     _say(f"published models are fetched into {datasets.cache_folder()}, or read from $RBMLIB_DATA")
+    return 0
+
+
+def _bench(options) -> int:
+    answers = bench.read_answers(options.answers)
+    found = bench.scores(answers, bench.read_index(options.index), partial=options.partial)
+    _say(bench.table(found))
     return 0
 
 

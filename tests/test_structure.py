@@ -29,17 +29,17 @@ LEVELS = [
     {"search"},
     {"estimators"},
     {"training", "automatic"},
-    {"ahead"},  # what a command compiles
+    {"ahead", "bench"},  # what commands do
     {"__main__"},  # the command line
 ]
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 ROOMS = ("models", "datasets", "schedules", "paths", "sampling", "search", "estimators", "training",
          "automatic")  # fmt: skip
 BESIDE = {("paths", "datasets"), ("checks", "numerics")}  # rooms of one level: this way only
-MOST_LINES = 17_440  # of the library, comments and docstrings counted: it may shrink, not grow
+MOST_LINES = 17_620  # of the library, comments and docstrings counted: it may shrink, not grow
 # 540 of them for other kinds of units: rectified (110), gauges (65), log Z of them (75), alignments
 # (125), published protein models (125), rates of any kind; 475 for sums of estimates and joined
-# ones (175), cards and figures (170), loops compiled ahead (80), structs of .mat files
+# ones (175), cards and figures (170), loops compiled ahead (80), structs of .mat files; the bench (180)
 
 
 def committed(repository: Path) -> list[Path]:
@@ -91,7 +91,7 @@ def test_the_library_is_small(repository):
     files = list((repository / "rbmlib").rglob("*.py"))
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
     assert lines <= MOST_LINES
-    assert len(files) <= 102
+    assert len(files) <= 103
 
 
 def test_the_library_does_not_know_its_book(repository):

@@ -124,7 +124,7 @@ def union_rbm(*rbms: BernoulliRBM) -> BernoulliRBM:
 # kinds: functions of a generator, to a model and its log Z ----------------------------------
 
 
-def _enumerated(rbm: BernoulliRBM) -> tuple[BernoulliRBM, float]:
+def enumerated(rbm: BernoulliRBM) -> tuple[BernoulliRBM, float]:
     """The model, and the sum over the states of its smaller layer."""
     small = rbm if rbm.n_hidden <= rbm.n_visible else rbm.transposed()
     n = small.n_hidden
@@ -146,13 +146,13 @@ def _layers(rng, least: int = 20, most: int = 80) -> tuple[int, int]:
 def _random(rng, shape=None, strongest: float = 12.0):
     n, m = shape or _layers(rng)
     weights = rng.normal(scale=rng.uniform(1, strongest) / np.sqrt(n), size=(n, m))
-    return _enumerated(BernoulliRBM(weights, rng.normal(0, 0.5, n), rng.normal(0, 0.5, m)))
+    return enumerated(BernoulliRBM(weights, rng.normal(0, 0.5, n), rng.normal(0, 0.5, m)))
 
 
 def _spins(rng, couplings: np.ndarray, field: float = 0.0):
     """Of spins, with random small fields."""
     n, m = couplings.shape
-    return _enumerated(
+    return enumerated(
         BernoulliRBM.from_spins(couplings, field * rng.normal(size=n), field * rng.normal(size=m))
     )
 
@@ -167,7 +167,7 @@ def _ferromagnet(rng):
     n, m = _layers(rng)
     couplings = np.full((n, m), rng.uniform(1.1, 4) / np.sqrt(n * m))
     tilt = rng.uniform(0, 2) / (n + m)  # of all spins: the two signs differ by a few nats
-    return _enumerated(BernoulliRBM.from_spins(couplings, np.full(n, tilt), np.full(m, tilt)))
+    return enumerated(BernoulliRBM.from_spins(couplings, np.full(n, tilt), np.full(m, tilt)))
 
 
 def _hopfield(rng, equal: bool = False):
@@ -193,7 +193,7 @@ def _pocket(rng, shape=None):
         strength = rng.uniform(2, 6)
         pocket = strength * rng.choice([-1.0, 1.0], n)
         pocket *= rng.random(n) < rng.uniform(0.5, 1)
-        on = _enumerated(BernoulliRBM(weights, b + pocket, a))[1]
+        on = enumerated(BernoulliRBM(weights, b + pocket, a))[1]
         share = rng.uniform(0.2, 0.95)
         odds = np.log(share / (1 - share))
         weights = np.column_stack([weights, pocket])
@@ -207,14 +207,14 @@ def _sparse(rng):
     weights = rng.normal(scale=rng.uniform(1, 5), size=(n, m))
     few = np.argsort(rng.random((n, m)), axis=0) < rng.integers(3, 9)
     centred = -0.5 * (weights * few).sum(axis=0) + rng.normal(0, 1, m)
-    return _enumerated(BernoulliRBM(weights * few, rng.normal(0, 0.5, n), centred))
+    return enumerated(BernoulliRBM(weights * few, rng.normal(0, 0.5, n), centred))
 
 
 def _unequal(rng):
     n, m = _layers(rng)
     scales = np.exp(rng.normal(0.5, 1.2, m)).clip(0.05, 15)
     weights = rng.normal(size=(n, m)) * scales / np.sqrt(n)
-    return _enumerated(BernoulliRBM(weights, rng.normal(0, 0.5, n), rng.normal(0, 1, m)))
+    return enumerated(BernoulliRBM(weights, rng.normal(0, 0.5, n), rng.normal(0, 1, m)))
 
 
 def _tall(rng):
@@ -238,7 +238,7 @@ def _masked(rng):
     rbm, _ = _of(rng, TOUCHING)
     few = rng.random(rbm.n_visible) < rng.uniform(0.05, 0.4)
     b = np.where(few, rng.choice([-1, 1], few.size) * rng.uniform(15, 60), rbm.visible_bias)
-    return _enumerated(BernoulliRBM(rbm.weights, b, rbm.hidden_bias, log_scale=rbm.log_scale))
+    return enumerated(BernoulliRBM(rbm.weights, b, rbm.hidden_bias, log_scale=rbm.log_scale))
 
 
 def _trained(rng, rate: float = PCD_RATE, persistent: bool = True):
@@ -259,7 +259,7 @@ def _trained(rng, rate: float = PCD_RATE, persistent: bool = True):
         w += rate * (data.T @ here - chains.T @ there) / PCD_CHAINS
         b += rate * (data - chains).mean(axis=0)
         a += rate * (here - there).mean(axis=0)
-    return _enumerated(BernoulliRBM(w, b, a))
+    return enumerated(BernoulliRBM(w, b, a))
 
 
 def _union(rng, kinds=None):
@@ -272,7 +272,7 @@ def _random_field(rng):
     n, m = _layers(rng)
     couplings = np.full((n, m), rng.uniform(1.1, 4) / np.sqrt(n * m))
     fields = rng.uniform(0, 0.5) * rng.normal(size=n), rng.uniform(0, 0.5) * rng.normal(size=m)
-    return _enumerated(BernoulliRBM.from_spins(couplings, *fields))
+    return enumerated(BernoulliRBM.from_spins(couplings, *fields))
 
 
 def _spikes(rng, number: int, ground: float, shape=None):
@@ -285,13 +285,13 @@ def _spikes(rng, number: int, ground: float, shape=None):
     share = rng.uniform(0.2, 0.95)
     patterns = rng.uniform(6, 12) * rng.choice([-1.0, 1.0], (n, number))
     alone = [
-        _enumerated(BernoulliRBM(rbm.weights, rbm.visible_bias + p, rbm.hidden_bias))[1]
+        enumerated(BernoulliRBM(rbm.weights, rbm.visible_bias + p, rbm.hidden_bias))[1]
         for p in patterns.T
     ]
     odds = np.log(rng.dirichlet(np.ones(number)) * share / (1 - share))
     weights = np.column_stack([rbm.weights, patterns])
     a = np.concatenate([rbm.hidden_bias, log_z - np.array(alone) + odds])
-    return _enumerated(BernoulliRBM(weights, rbm.visible_bias, a))
+    return enumerated(BernoulliRBM(weights, rbm.visible_bias, a))
 
 
 def _glass(rng):

@@ -1,0 +1,79 @@
+"""Answers of a method of this library on the models of data/bench, as a table for `rbmlib bench`.
+
+    python book/_tools/run_bench.py log_z answers.csv      # or ais, rts, sams, bar, smc, nrpt, tap
+    python -m rbmlib bench answers.csv
+
+Every method has its defaults, from the base that knows nothing of the model's making. The table
+grows a row a model: what it holds is not computed again.
+"""
+
+import argparse
+import csv
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import rbmlib as rl
+
+BENCH = Path(__file__).parents[2] / "data" / "bench"
+COLUMNS = ["name", "log_z", "std_error", "trusted", "seconds"]
+LADDER, ANNEALING = rl.schedules.linear(60), rl.schedules.linear(1000)
+METHODS = {
+    "log_z": lambda model, path: rl.log_z(model, rng=0, enumerate_small=False),
+    "ais": lambda model, path: rl.ais(path, ANNEALING, 500, rng=0),
+    "bar": lambda model, path: rl.bar(path, ANNEALING, 500, rng=0),
+    "rts": lambda model, path: rl.rts(path, LADDER, 100, 2000, rng=0),
+    "sams": lambda model, path: rl.sams(path, LADDER, 100, 2000, rng=0),
+    "smc": lambda model, path: rl.smc(path, n_chains=1000, rng=0),
+    "nrpt": lambda model, path: rl.nrpt(path, rng=0),
+    "tap": lambda model, path: rl.tap(model),
+}
+
+
+def read_model(row):
+    with np.load(BENCH / f"{row['name']}.npz") as arrays:
+        parts = [arrays[name] for name in ("weights", "visible_bias", "hidden_bias")]
+    if row["units"] == "bits":
+        return rl.BernoulliRBM(*parts)
+    q = int(row["units"].removeprefix("categories of "))
+    return rl.RBM(rl.Categories(parts[1], q), rl.Categories(parts[2], q), parts[0])
+
+
+def answer(method, row):
+    """A row of the table; a model that the method does not take is not trusted."""
+    started = time.perf_counter()
+    try:
+        model = read_model(row)
+        found = METHODS[method](model, rl.GeometricPath(model))
+        said = [found.log_z, found.std_error, found.converged]
+    except (ValueError, TypeError, NotImplementedError) as error:
+        print(f"{row['name']}: {error}", flush=True)
+        said = ["", "", False]
+    return dict(
+        zip(COLUMNS, [row["name"], *said, round(time.perf_counter() - started, 2)], strict=True)
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("method", choices=METHODS)
+    parser.add_argument("answers", type=Path)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore", rl.ConvergenceWarning)
+    done = set()
+    if given.answers.exists():
+        done = {row["name"] for row in csv.DictReader(given.answers.open(encoding="utf-8"))}
+    with given.answers.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        if not done:
+            writer.writeheader()
+        for row in csv.DictReader((BENCH / "index.csv").open(encoding="utf-8")):
+            if row["name"] not in done:
+                writer.writerow(answer(given.method, row))
+                file.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Make data/bench: models whose log Z is known, in files that any program can read.
+
+    python data/make_bench.py                          # the 200 models of data/bench
+    python data/make_bench.py --seed 7 --out held_out  # as many others, on which nothing was tuned
+
+A model is an .npz with the arrays ``weights`` (n_visible, n_hidden), ``visible_bias`` and
+``hidden_bias``: log p*(v, h) = v' W h + b' v + a' h, natural logarithms. Units are bits, or groups
+of q columns of which one is 1 (``units`` in the index). ``index.csv`` has a row a model, with log Z
+of these arrays, ``families.csv`` a row a family. The same seed gives the same models; log Z is
+enumerated over the smaller layer, summed over counts of equal units, or the sum of parts that do
+not touch.
+"""
+
+import argparse
+import csv
+import hashlib
+from pathlib import Path
+
+import numpy as np
+from scipy.special import gammaln
+
+from rbmbook.hard_systems import HARD_KINDS, disguised_rbm, enumerated, hard_rbm
+from rbmlib import RBM, BernoulliRBM, Categories
+from rbmlib.numerics import logsumexp
+
+OUT, SEED, EACH = Path(__file__).parent / "bench", 0, 8
+FIRST = 70_000_000  # the seeds of the book's counts of trusted runs lie below it
+COUNTED = {"mean field", "first order"}
+FAMILIES = {
+    "random": ("spread, or in a few states, by the strength of the weights", "little"),
+    "frustrated": ("many states of nearly the same energy", "chains that stay in some of them"),
+    "ferromagnet": ("two signs of unequal weight", "annealing into the lighter sign"),
+    "hopfield": ("patterns of unequal depth and their opposites", "patterns never entered"),
+    "pocket": ("20% to 95% where one or two hidden units are on", "nothing leads there"),
+    "sparse": ("few strong weights a hidden unit", "slow moves of single units"),
+    "unequal": ("scales of hidden units that differ by orders of magnitude", "one scale of steps"),
+    "degenerate": ("orthogonal patterns of one depth", "patterns never entered"),
+    "tall": ("as random, one layer ten times the other", "summing over the wrong layer"),
+    "idle": ("as others, with units without weights", "bases that forget their biases"),
+    "masked": ("as others, with units that a bias holds at one state", "base rates of 0 or 1"),
+    "trained": ("prototypes of unequal frequency", "rare prototypes missed"),
+    "union": ("products of two to four others that do not touch", "misses that multiply"),
+    "union of pockets": ("a pocket in each part", "each part missed alone"),
+    "mean field": ("up to 1,000 spins coupled alike, in a field", "a sign missed, or a transition"),
+    "random field": ("the same with a random field on each", "a sign missed"),
+    "first order": ("all on or all off, with nothing between", "a transition in beta"),
+    "spike in slab": ("20% to 95% in a single visible state", "a state that none finds"),
+    "golf": ("three to six such states on flat ground", "states that none finds"),
+    "glass": ("couplings of plus or minus one at a low temperature", "chains that freeze"),
+    "large weights": ("trained by CD at a rate that is too high", "modes that chains never leave"),
+    "wide modes": ("patterns of hundreds of units, just above where they hold", "flat modes"),
+    "parities": ("a planted solution of equations modulo 2", "a decoy to which all leads"),
+    "large biases": ("as random, with biases of 5 to 30", "underflow; a base far away"),
+    "potts": ("all sites of one colour, or none: a first-order transition", "one side missed"),
+}  # fmt: skip
+
+
+def large_biases(rng):
+    """Weak to strong weights, and biases that hold most visible units."""
+    n, m = int(rng.integers(20, 80)), int(rng.integers(6, 15))
+    weights = rng.normal(scale=rng.uniform(1, 12) / np.sqrt(n), size=(n, m))
+    held = rng.choice([-1, 1], n) * rng.uniform(5, 30, n) * (rng.random(n) < 0.8)
+    rbm, log_z = enumerated(BernoulliRBM(weights, held, rng.normal(0, 3, m)))
+    return disguised_rbm(rbm, rng), log_z
+
+
+def potts(rng):
+    """Two layers of sites of q colours, each pair coupled by J if of one colour, near the
+    transition: log Z is a sum over how many sites have each colour; colours are shuffled."""
+    q, n, m = 3, int(rng.integers(20, 40)), int(rng.integers(10, 25))
+    coupling = rng.uniform(0.9, 1.2) * 4 * np.log(q - 1) * (q - 1) / (q - 2) / q / np.sqrt(n * m)
+    ways, counts = zip(*(_compositions(k, q) for k in (n, m)), strict=True)
+    joint = ways[0][:, None] + ways[1] + coupling * counts[0] @ counts[1].T
+    colours = [np.concatenate([np.eye(q)[rng.permutation(q)] for _ in range(k)]) for k in (n, m)]
+    layers = [Categories(np.zeros(q * k), q) for k in (n, m)]
+    return RBM(*layers, coupling * colours[0] @ colours[1].T), float(logsumexp(joint.ravel()))
+
+
+def _compositions(n, q):
+    """Logarithms of the ways in which n sites have so many of each of 3 colours, and the counts."""
+    first, second = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    counts = np.stack([first, second, n - first - second], axis=-1).reshape(-1, q)
+    counts = counts[(counts >= 0).all(axis=1)]
+    return gammaln(n + 1) - gammaln(counts + 1).sum(axis=1), counts
+
+
+def made(family: str, seed: int):
+    """A model without log_scale, its log Z, and how that is known."""
+    if family in HARD_KINDS:
+        rbm, log_z, _ = hard_rbm(family, seed)
+    else:
+        rbm, log_z = {"large biases": large_biases, "potts": potts}[family](
+            np.random.default_rng(seed)
+        )
+    summed = family in COUNTED | {"potts"}
+    known = "sum over counts" if summed else "sum of parts" if "union" in family else "enumeration"
+    return rbm.with_(log_scale=0.0), log_z - rbm.log_scale, known
+
+
+def write(out: Path, seed: int) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    rows, started = [], FIRST + EACH * len(FAMILIES) * seed
+    for number, family in enumerate(FAMILIES):
+        for k in range(EACH):
+            rbm, log_z, known = made(family, started + EACH * number + k)
+            name = f"{family.replace(' ', '_')}_{k}"
+            arrays = {n: getattr(rbm, n) for n in ("weights", "visible_bias", "hidden_bias")}
+            np.savez_compressed(out / f"{name}.npz", **arrays)
+            digest = hashlib.sha256((out / f"{name}.npz").read_bytes()).hexdigest()
+            q = getattr(rbm.visible, "q", None)
+            rows.append({
+                "name": name, "family": family, "units": f"categories of {q}" if q else "bits",
+                "n_visible": rbm.n_visible, "n_hidden": rbm.n_hidden, "log_z": f"{log_z:.10f}",
+                "known_by": known, "sha256": digest,
+            })  # fmt: skip
+        print(f"{family}: {EACH} models", flush=True)
+    of_families = [
+        {"family": name, "where the mass lies": mass, "what breaks": breaks}
+        for name, (mass, breaks) in FAMILIES.items()
+    ]
+    for name, held in (("index", rows), ("families", of_families)):
+        with open(out / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, [*held[0]], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(held)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seed", type=int, default=SEED, help="0: the models of data/bench")
+    parser.add_argument("--out", type=Path, default=OUT)
+    given = parser.parse_args()
+    write(given.out, given.seed)

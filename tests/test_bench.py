@@ -1,0 +1,145 @@
+"""The bench: its models against sums of NumPy alone, and how tables of answers are judged."""
+
+import csv
+import hashlib
+import math
+
+import numpy as np
+import pytest
+from helpers_stats import all_states
+
+from rbmlib import __main__ as commands
+from rbmlib import bench
+
+HEAD = "name,log_z,std_error,trusted\n"
+INDEX = "name,family,log_z\na,one,10.0\nb,one,20.0\nc,two,30.0\n"
+
+
+@pytest.fixture(scope="module")
+def rows(repository):
+    with open(repository / "data" / "bench" / "index.csv", encoding="utf-8") as file:
+        return [*csv.DictReader(file)]
+
+
+def test_files_are_those_of_the_index(repository, rows):
+    folder = repository / "data" / "bench"
+    assert len(rows) == 200
+    assert {p.stem for p in folder.glob("*.npz")} == {row["name"] for row in rows}
+    for row in rows:
+        held = (folder / f"{row['name']}.npz").read_bytes()
+        assert hashlib.sha256(held).hexdigest() == row["sha256"], row["name"]
+    with open(folder / "families.csv", encoding="utf-8") as file:
+        assert [r["family"] for r in csv.DictReader(file)] == [
+            *dict.fromkeys(row["family"] for row in rows)
+        ]
+
+
+def arrays(repository, row):
+    with np.load(repository / "data" / "bench" / f"{row['name']}.npz") as held:
+        return held["weights"], held["visible_bias"], held["hidden_bias"]
+
+
+def test_log_z_is_that_of_the_arrays(repository, rows):
+    """Of every model of bits with at most 13 units in a layer: a sum over that layer's states."""
+    n_checked = 0
+    for row in rows:
+        w, b, a = arrays(repository, row)
+        if row["units"] != "bits" or min(w.shape) > 13:
+            continue
+        w, b, a = (w, b, a) if w.shape[1] <= w.shape[0] else (w.T, a, b)
+        states = all_states(len(a))
+        logs = states @ a + np.logaddexp(0, states @ w.T + b).sum(axis=1)
+        top = logs.max()
+        assert top + math.log(np.exp(logs - top).sum()) == pytest.approx(
+            float(row["log_z"]), abs=1e-8, rel=1e-12
+        ), row["name"]
+        n_checked += 1
+    assert n_checked > 100
+
+
+def test_large_equal_layers_by_another_sum(repository, rows):
+    """Of mean-field models, whose units are the same but for flips: over counts of one layer.
+
+    With flips undone, weights are one value c, and h has k of m on with weight C(m, k).
+    """
+    row = max((r for r in rows if r["family"] == "mean field"), key=lambda r: int(r["n_visible"]))
+    w, b, a = arrays(repository, row)
+    visible, hidden = w[:, 0] * w[0, 0] < 0, w[0] * w[0, 0] < 0  # flipped against the first
+    shift = b[visible].sum() + a[hidden].sum() + w[np.ix_(visible, hidden)].sum()
+    b, a = b + w[:, hidden].sum(axis=1), a + w[visible].sum(axis=0)
+    w, b, a = w.copy(), np.where(visible, -b, b), np.where(hidden, -a, a)
+    w[visible] *= -1
+    w[:, hidden] *= -1
+    assert np.ptp(w) < 1e-9
+    assert max(np.ptp(b), np.ptp(a)) < 1e-6
+    on = np.arange(len(a) + 1)
+    ways = np.array([math.lgamma(len(a) + 1) - math.lgamma(k + 1) - math.lgamma(len(a) - k + 1)
+                     for k in on])  # fmt: skip
+    logs = ways + a.mean() * on + len(b) * np.logaddexp(0, b.mean() + w.mean() * on)
+    log_z = shift + logs.max() + math.log(np.exp(logs - logs.max()).sum())
+    assert log_z == pytest.approx(float(row["log_z"]), rel=1e-9)
+
+
+# answers ------------------------------------------------------------------------------------
+
+
+def judged(tmp_path, text, **options):
+    (tmp_path / "index.csv").write_text(INDEX)
+    (tmp_path / "answers.csv").write_text(HEAD + text)
+    answers = bench.read_answers(tmp_path / "answers.csv")
+    return bench.scores(answers, bench.read_index(tmp_path / "index.csv"), **options)
+
+
+def test_scores_by_hand(tmp_path):
+    """a: 3 errors off, right; b: .5 off at .1, wrong; c: not trusted, so that it is not judged."""
+    found = judged(tmp_path, "a,10.3,0.1,true\nb,19.5,.1,1\nc,99,,no\n")
+    one = found["one"]
+    assert (one.models, one.answers, one.trusted, one.wrong, one.covered) == (2, 2, 2, 1, 0)
+    assert one.spread == pytest.approx(math.sqrt((9 + 25) / 2))
+    assert one.median == pytest.approx(0.5)
+    assert (found["two"].trusted, found["all"].wrong) == (0, 1)
+    near = judged(tmp_path, "a,10.04,0.001,yes\nb,20.1,0.06,yes\nc,30,,yes\n")["all"]
+    assert (near.wrong, near.covered) == (0, 1), "off by less than .05 nats is not wrong"
+    exact = judged(tmp_path, "a,10.0,0,yes\nb,20.0,0,yes\nc,31.0,,yes\n")["all"]
+    assert (exact.wrong, exact.covered, math.isnan(exact.spread)) == (1, 2, True)
+
+
+def test_an_answer_that_is_no_number_and_trusted_is_wrong(tmp_path):
+    assert judged(tmp_path, "a,nan,0.1,yes\nb,20,.1,no\nc,30,.1,no\n")["all"].wrong == 1
+
+
+def test_intervals_of_shares():
+    """Rule of three: after none of n, the upper end is about 3.7 / n."""
+    assert bench.share_interval(0, 1000)[1] == pytest.approx(3.68e-3, rel=0.01)
+    low, high = bench.share_interval(3, 10)  # Clopper and Pearson's table
+    assert (low, high) == pytest.approx((0.0667, 0.6525), abs=1e-4)
+    assert bench.share_interval(5, 5)[1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,10,.1,yes\n", "2 of 3 models have no answer"),
+        ("a,10,.1,yes\nz,1,1,no\n", "'z' is no model of the bench"),
+        ("a,10,.1,maybe\n", "line 2: trusted is 'maybe'"),
+        ("a,ten,.1,yes\n", "line 2: could not convert"),
+        ("a,10,-1,yes\n", "std_error is -1.0"),
+        ("a,10,.1,yes\na,10,.1,yes\n", "line 3: 'a' is answered twice"),
+    ],
+)
+def test_tables_that_cannot_be_judged_are_refused(tmp_path, text, words):
+    with pytest.raises(ValueError, match=words):
+        judged(tmp_path, text)
+    if "no answer" in words:
+        assert judged(tmp_path, text, partial=True)["all"].answers == 1
+
+
+def test_the_command_prints_a_row_a_family(tmp_path, capsys):
+    judged(tmp_path, "a,10.3,0.1,true\nb,19.5,.1,1\nc,99,,no\n")
+    index, answers = str(tmp_path / "index.csv"), str(tmp_path / "answers.csv")
+    assert commands.main(["bench", answers, "--index", index]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["family", "one", "two", "all"]
+    assert lines[3].split()[1:4] == ["3/3", "2", "1"]
+    assert commands.main(["bench", answers]) == 2
+    assert "'a' is no model of the bench" in capsys.readouterr().err
