@@ -7,6 +7,7 @@ From the uniform distribution, 100 chains, 1,000 betas at equal distances (Salak
 """
 
 import csv
+import itertools
 import sys
 import time
 from pathlib import Path
@@ -20,7 +21,7 @@ N_CHAINS, N_STEPS = 100, 1000
 def ais(w, b, a, rng):
     v = (rng.random((N_CHAINS, len(b))) < 0.5).astype(float)
     log_w, betas = np.full(N_CHAINS, (len(a) + len(b)) * np.log(2)), np.linspace(0, 1, N_STEPS + 1)
-    for low, high in zip(betas, betas[1:], strict=False):
+    for low, high in itertools.pairwise(betas):
         field = v @ w + a
         log_w += (high - low) * (v @ b) + np.logaddexp(0, high * field).sum(1)
         log_w -= np.logaddexp(0, low * field).sum(1)
