@@ -21,7 +21,7 @@ def join(*estimates: Estimate) -> Estimate:
 
     Parameters
     ----------
-    *estimates : Estimate
+    estimates : Estimate
         Two or more, each with an error bar and random numbers of its own. That all are of one
         target is for the caller to know; that they agree is among the checks.
 
