@@ -39,7 +39,8 @@ BESIDE = {("paths", "datasets"), ("checks", "numerics")}  # rooms of one level: 
 MOST_LINES = 17_620  # of the library, comments and docstrings counted: it may shrink, not grow
 # 540 of them for other kinds of units: rectified (110), gauges (65), log Z of them (75), alignments
 # (125), published protein models (125), rates of any kind; 475 for sums of estimates and joined
-# ones (175), cards and figures (170), loops compiled ahead (80), structs of .mat files; the bench (180)
+# ones (175), cards and figures (170), loops compiled ahead (80), structs of .mat
+# files; the bench (180)
 
 
 def committed(repository: Path) -> list[Path]:
