@@ -280,7 +280,7 @@ def test_a_right_answer_is_told_why_it_is_right(capsys):
     assert wrong.startswith("equal_guesses: not yet: ")
 
 
-WHY = ("varopt", "rts", "rts_continuous", "tracking")
+WHY = ("varopt", "rts", "rts_continuous", "tracking", "sams", "tap", "leaky_rbm")
 
 
 @pytest.mark.parametrize("lesson", WHY)

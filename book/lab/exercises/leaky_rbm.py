@@ -31,8 +31,9 @@ def _log_z(n, j, c, s):
     return n / 2 * np.log(2 * np.pi) + j * np.log(((1 - s**2) ** -0.5 + (1 - c * s**2) ** -0.5) / 2)
 
 
-@task("derivation", 2)
+@task("derivation", 3)
 def orthogonal(answer, own: Own):
+    """Each hidden unit has a direction of its own, so that the integral is a product."""
     for n, j, c, s in ((*layers(own), 0.01, 0.9), (4, 2, 1.0, 0.5), (3, 3, 0.3, 0.0)):
         right = _log_z(n, j, c, s)
         mistakes = {
@@ -54,6 +55,7 @@ def _score(v, weights, bias, c):
 
 @task("coding", 3)
 def score(answer, own: Own):
+    """A negative field counts as a part c of its square, so halves have widths of their own."""
     rng = own.rng("score")
     v, weights, bias, c = rng.normal(size=(10, 6)), 0.3 * rng.normal(size=(6, 4)), rng.normal(
         size=4
@@ -75,6 +77,7 @@ def score(answer, own: Own):
 
 @task("coding", 3)
 def project(answer, own: Own):
+    """Only directions that are stretched by too much make the density grow without end."""
     weights = own.rng("project").normal(size=(7, 4)) * 0.6
     left, sizes, right = np.linalg.svd(weights, full_matrices=False)
     largest = float(np.sort(sizes)[1:3].mean())
@@ -93,8 +96,9 @@ def project(answer, own: Own):
             "weights that need no cut must stay as they are")  # fmt: skip
 
 
-@task("experiment", 3)
+@task("experiment", 4)
 def one_unit(answer, own: Own):
+    """In one dimension a sum over a fine grid is the integral."""
     w, b, c = unit(own)
 
     def density(v):
@@ -108,8 +112,9 @@ def one_unit(answer, own: Own):
     })  # fmt: skip
 
 
-@task("trap", 2)
+@task("trap", 0)
 def printed_sign(answer, own: Own):
+    """Each visible unit has a factor of root two pi, which was turned upside down."""
     n, _ = layers(own)
     near(answer, n * np.log(2 * np.pi), 0.05, {
         "from -n/2 to +n/2 is the whole of n": n / 2 * np.log(2 * np.pi),
@@ -120,6 +125,7 @@ def printed_sign(answer, own: Own):
 
 @task("reading", 1)
 def more_steps(answer, own: Own):
+    """More steps only follow the wrong law more closely."""
     choice(answer, "c", {
         "a": "the error of the published move is the same at 1,000 and at 10,000 steps",
         "b": "the error bars are two standard errors, and the published move is far below them",

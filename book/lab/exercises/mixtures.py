@@ -93,6 +93,7 @@ def _solved(u, counts):
 
 
 def gains(answer, own: Own):
+    """Large steps forget the start, and steps like 1/t average the noise away."""
     t_0, n, n_betas, alpha = int(own.number("t0", 200, 400, 0)), 1500, 20, 0.7
     t = np.arange(1, n + 1)
     late = 1 / np.where(t > t_0, t - t_0 + t_0**alpha, 1.0)
@@ -124,6 +125,7 @@ def gains(answer, own: Own):
 
 
 def update(answer, own: Own):
+    """All places are raised by their probabilities, and only differences of guesses matter."""
     rng = own.rng("update")
     log_z, q = rng.normal(size=(6, 5)), rng.dirichlet(np.ones(5), size=6)
     for gain in (0.03, 0.9):

@@ -20,8 +20,9 @@ def ten_groups(own: Own) -> np.ndarray:
 GIVEN = {"ten_groups": ten_groups}
 
 
-@task("derivation", 2)
+@task("derivation", 3)
 def forgotten(answer, own: Own):
+    """Each sweep keeps a share of the error that is left, and shares multiply."""
     for c, t in ((own.number("c", 0.2, 0.9), 50), (1.0, 7), (0.5, 1)):
         s = np.arange(1, t + 1)
         mistakes = {
@@ -37,8 +38,9 @@ for _judge in (mixtures.gains, mixtures.update):
     task("coding", 3, lesson="sams")(_judge)
 
 
-@task("experiment", 3)
+@task("experiment", 4)
 def from_nothing(answer, own: Own):
+    """Groups have guesses of their own, so that their spread is an error bar."""
     found = numbers(answer, (2,), "the pair")
     value, error = found
     require(error > 0, "give the value, then its standard error")
@@ -51,6 +53,7 @@ def from_nothing(answer, own: Own):
 
 @task("trap", 3)
 def one_group(answer, own: Own):
+    """Chains that share their guesses share their error: they count once."""
     values = ten_groups(own)
     right = values.mean(axis=1).std(ddof=1) / values.std(ddof=1) * np.sqrt(4)
     near(answer, right, 0.05, {
@@ -60,8 +63,9 @@ def one_group(answer, own: Own):
     })  # fmt: skip
 
 
-@task("trap", 2)
+@task("trap", 0)
 def report_h100(answer, own: Own):
+    """The spread of chains that have not arrived says how far apart they are, not how far away."""
     off = report("SAMS", "h100") - reference("h100")
     error = np.sqrt(report("SAMS", "h100", "variance") / 20)
     near(answer, off / error, 0.1, {
@@ -74,6 +78,7 @@ def report_h100(answer, own: Own):
 
 @task("reading", 1)
 def flood(answer, own: Own):
+    """A chain that raises the ground under itself cannot stay anywhere."""
     choice(answer, "b", {
         "a": "all guesses begin at 0: those near β = 1 are the ones that are furthest too low",
         "c": "the chain has no schedule: it goes where its guess is too low",

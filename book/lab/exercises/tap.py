@@ -23,8 +23,9 @@ def _means(own: Own):
     return rng.uniform(0.1, 0.9, own.model.n_visible), rng.uniform(0.1, 0.9, own.model.n_hidden)
 
 
-@task("derivation", 2)
+@task("derivation", 3)
 def two_units(answer, own: Own):
+    """Two bits have four states, and each adds exp of what is on in it."""
     w, b, a = own.rng("two").normal(size=3)
     terms = np.array([0, b, a, a + b + w])
     right = logmeanexp(terms) + np.log(4)
@@ -41,6 +42,7 @@ def two_units(answer, own: Own):
 
 @task("coding", 3)
 def lower_bound(answer, own: Own):
+    """The mean score rewards likely states, the entropy rewards being undecided."""
     m = own.model
     v, h = _means(own)
     energy = v @ m.visible_bias + h @ m.hidden_bias + v @ m.weights @ h
@@ -59,6 +61,7 @@ def lower_bound(answer, own: Own):
 
 @task("coding", 3)
 def second_order(answer, own: Own):
+    """What independence leaves out is, to this order, half the variance of the interaction."""
     m = own.model
     v, h = _means(own)
     spread = (v - v**2) @ m.weights**2 @ (h - h**2)
@@ -71,8 +74,9 @@ def second_order(answer, own: Own):
     same(answer(v, h, m.weights), 0.5 * spread, mistakes)
 
 
-@task("experiment", 3)
+@task("experiment", 4)
 def too_low(answer, own: Own):
+    """The best independent law is still not the model, and its bound falls short."""
     best = library_tap(own.model, 1, 0, progress=False).log_z
     near(answer, own.log_z - best, 0.02, {
         "exact less mean field, not the other way round": best - own.log_z,
@@ -80,8 +84,9 @@ def too_low(answer, own: Own):
     })  # fmt: skip
 
 
-@task("trap", 2)
+@task("trap", 0)
 def h500(answer, own: Own):
+    """All starts find the same answer, which says nothing of its error."""
     printed = report("TAP (order not stated)", "h500")
     near(answer, printed - reference("h500"), 0.1, {
         "the sign: printed less reference": reference("h500") - printed,
@@ -90,6 +95,7 @@ def h500(answer, own: Own):
 
 @task("reading", 1)
 def two_states(answer, own: Own):
+    """An independent pair cannot say both or neither: it has to choose."""
     choice(answer, "d", {
         "a": "mean field keeps one of the two modes; the other one is what it loses",
         "b": "for a weak weight all states are nearly alike, and the pair is good",
