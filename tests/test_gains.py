@@ -88,7 +88,7 @@ def test_a_claim_from_several_bases():
     assert found.outcome == "depends on what is not stated"
     assert "PCD(20)" in found.note
     assert "CD1(20)" not in found.note
-    assert gains.by_base(["x"], {"mine": "pcd_20"}, judged).outcome == "not decided"
+    assert gains.by_base(["x"], {"mine": "pcd_20"}, judged).outcome == "reproduced"
 
 
 def test_exact_paths():

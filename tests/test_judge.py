@@ -11,6 +11,7 @@ from rbmbook import claims, judge
 from rbmbook import measured as ms
 from rbmbook import verdicts as vs
 from rbmbook.verdicts import (
+    ARGUED,
     CEILING,
     CONTRADICTED,
     NOT_DECIDED,
@@ -68,6 +69,9 @@ def within(ours, **given):
     return partial(judge.bound, "words", ours, **given)
 
 
+PROOF = "a word " * 10
+
+
 def proof(holds):
     return partial(judge.statement, "words", holds, ours="so", reason="r")
 
@@ -95,6 +99,8 @@ PRINTED = [
 VARIANCES = [
     ("alike", variance(2.0, n=math.inf, printed_n=400), REPRODUCED),
     ("few of ours", variance(2.0, n=20, printed_n=400), NOT_DECIDED),
+    ("too few printed", variance(2.0, n=math.inf, printed_n=5), NOT_DECIDED),
+    ("off for so few", variance(200.0, n=math.inf, printed_n=5), CONTRADICTED),
     ("larger", variance(2.8, n=math.inf, printed_n=400), CONTRADICTED),
     ("not clearly larger", variance(2.3, n=math.inf, printed_n=400), NOT_DECIDED),
     ("smaller", variance(0.1, n=20, printed_n=20), CONTRADICTED),
@@ -157,6 +163,8 @@ EXACT = [
     ("another", partial(judge.digits, "e", 1.06e-4), CONTRADICTED),
     ("proved", proof(True), REPRODUCED),
     ("disproved", proof(np.False_), CONTRADICTED),
+    ("argued", lambda: judge.argued("words", True, PROOF), ARGUED),
+    ("argued against", lambda: judge.argued("words", False, PROOF), ARGUED),
     ("cannot", lambda: judge.unchecked("words", "no model")[0], UNCHECKED),
 ]  # fmt: skip
 
@@ -265,6 +273,7 @@ def test_a_setting_that_is_not_stated_decides_if_one_model_shows_it():
         (lambda: judge.bound("words", at(1), at_least=2, at_most=1), "at_most"),
         (lambda: judge.digits("ten", "10"), "ours"),
         (lambda: judge.statement("words", 1, ours="x", reason="r"), "holds"),
+        (lambda: judge.argued("words", True, "it is clear"), "proof"),
         (lambda: judge.unchecked("words", ""), "reason"),
         (lambda: ms.measured(1, -1), "std_error"),
         (lambda: ms.measured(-1, 1, scale="log"), "value"),
@@ -282,20 +291,6 @@ def test_a_setting_that_is_not_stated_decides_if_one_model_shows_it():
 def test_bad_input_is_named(call, argument):
     with pytest.raises((ValueError, TypeError), match=rf"\b{argument}\b"):
         call()
-
-
-def test_measurements():
-    a, b = np.array([2.0, 4.0, 6.0]), np.array([1.0, 2.0, 3.0])
-    assert ms.difference(a, b, paired=True)[:2] == (2.0, pytest.approx(1 / math.sqrt(3)))
-    welch = ms.difference(a, b)
-    assert welch.std_error == pytest.approx(math.sqrt(4 / 3 + 1 / 3))
-    assert welch.freedom == pytest.approx((5 / 3) ** 2 / (16 / 9 / 2 + 1 / 9 / 2))
-    assert math.exp(ms.ratio(a, b).value) == pytest.approx(2)
-    assert ms.ratio(a, b, paired=True)[:2] == (pytest.approx(math.log(2)), pytest.approx(0))
-    assert math.exp(ms.rmse_ratio(a, b).value) == pytest.approx(2)
-    assert (ms.by_training([a, b]).value, ms.difference(a, np.arange(9.0)).n) == (3.0, 3)
-    assert ms.from_interval(2, 1, 4).std_error == pytest.approx(math.log(2) / 1.959964, rel=1e-6)
-    assert ms.exactly(3).interval() == (3, 3)
 
 
 def test_equal_repeats_are_not_exact():

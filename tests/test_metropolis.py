@@ -6,6 +6,7 @@ import pytest
 from rbmbook import metropolis_laws as laws
 from rbmbook import metropolis_runs as experiment
 from rbmbook.claims import claims
+from rbmbook.measured import measured
 from rbmbook.metropolis import Independent, metropolis_hastings, normal_log_density
 from rbmbook.verdicts import CONTRADICTED, REPRODUCED
 
@@ -44,11 +45,17 @@ def test_every_claim_about_the_sampler_is_judged_once():
     verdicts = [
         *laws.mean_verdicts().values(),
         *laws.variance_verdicts(2e-5).values(),
-        *laws.sentence_verdicts(),
+        *laws.sentence_verdicts(measured(1.0, 0.01, scale="log")),
     ]
     names = [v.name for v in verdicts]
     assert len(set(names)) == len(names)
     assert set(names) == {n for n in claims() if n.startswith("wang-mh-")}
+
+
+@pytest.mark.parametrize(("ratio", "outcome"), [(1.0, REPRODUCED), (0.32, CONTRADICTED)])
+def test_more_points_help_or_do_not(ratio, outcome):
+    verdicts = laws.sentence_verdicts(measured(ratio, 0.01, scale="log"))
+    assert [v.outcome for v in verdicts if v.name == "wang-mh-points"] == [outcome]
 
 
 def test_verdicts_follow_the_numbers(monkeypatch):

@@ -157,7 +157,7 @@ def test_lines_are_sorted_and_carry_errors():
 
 def test_a_verdict_on_each_model_is_one_of_all():
     def judged(_, holds):
-        return statement("kiwaki-theorem1-gibbs", holds, ours="by hand", reason="by hand")
+        return statement("kiwaki-abs-dominates", holds, ours="by hand", reason="by hand")
 
     found = page.on_each({"a": True, "b": False}, judged)
     assert found.outcome == CONTRADICTED

@@ -57,7 +57,7 @@ def test_every_cell_is_a_claim_of_its_source_once():
         if name and claims()[name].source != table.source
     ]
     assert not wrong
-    assert len(CELLS) == len(set(CELLS)) > 150
+    assert len(CELLS) == len(set(CELLS)) > 140
 
 
 def test_rows_are_as_long_as_the_head():

@@ -78,14 +78,42 @@ def test_verdicts_on_the_cycle_need_all_digits():
 def test_verdicts_on_other_models():
     alike = Readings(calls([207.2] * 20, "h10"), ["h10"])
     assert alike.variance_verdict("h10", 3, {}).outcome == "contradicted"
-    assert "variance 0" in alike.variance_verdict("h10", 3, {}).ours
+    assert alike.variance_verdict("h10", 3, {}).ours == "0"
     assert alike.value_shown("h10") == "207.2000"
     endless = Readings(calls([1.0, 2.0], "h10", ended=0), ["h10"])
     assert endless.variance_verdict("h10", 3, {}).ours == "no call ends"
     normal = Readings(calls(207.2 + 0.01 * np.cos(np.arange(20)), "h10"), ["h10"])
-    assert normal.value_verdict("h10").outcome == "reproduced"
     verdict = normal.variance_verdict("h10", 3, {})
     row = normal.as_printed("h10", 3, verdict)
     assert (row["ended by"], row["cycle"], row["verdict on variance"]) == (
         "equal changes", 2, verdict,
     )  # fmt: skip
+
+
+def test_rows_may_be_exchanged():
+    """Of h10 is printed what h20 has."""
+    noise = 1e-4 * np.cos(np.arange(20))
+    values = {("h10", 3): 219.0, ("h20", 3): 207.217}
+    table = pd.concat([calls(x + noise, name, order) for (name, order), x in values.items()])
+    found = Readings(table, ["h10", "h20"]).value_verdict("h10")
+    assert found.outcome == "depends on what is not stated"
+    assert "rows exchanged: reproduced on TAP3" in found.note
+    alike = table.assign(log_z=table["log_z"].where(table["log_z"] > 208, 219.0))
+    assert Readings(alike, ["h10", "h20"]).value_verdict("h10").outcome == "contradicted"
+
+
+def test_a_printed_value_may_be_one_call():
+    table = calls(432.5834 + 0.015 * np.cos(np.arange(20)), "h500")
+    found = Readings(table, ["h500"]).value_verdict("h500")
+    assert found.outcome == "not decided"
+    assert "a mean of 20 calls: contradicted" in found.note
+
+
+def test_quick_calls_come_below_the_tolerance_soon():
+    def outcome(ended, n_done):
+        table = calls([1.0] * 20, "h20", ended=ended, n_done=n_done)
+        return Readings(table, ["h20"]).quick_verdict(0.001, "h20").outcome
+
+    assert outcome(1, 50) == "reproduced"
+    assert outcome(1, 51) == "contradicted"
+    assert outcome(2, 50) == "contradicted"  # in a cycle

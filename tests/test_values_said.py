@@ -9,7 +9,6 @@ from helpers_models import quiet
 from scipy import stats
 
 import rbmlib as rl
-from rbmbook import tables
 from rbmbook.experiments import estimate, rts, tracking
 from rbmbook.experiments.reference import _both_directions
 from rbmbook.experiments.varopt import annealing
@@ -216,21 +215,6 @@ def test_the_test_column_of_tracking_is_of_the_test_set():
     assert len(set(wanted.values())) == 3
     assert {name: seen[name] for name in wanted} == pytest.approx(wanted)
     assert len(looks) == 3
-
-
-@pytest.mark.parametrize(("n", "m"), [(5, 40), (40, 5), (12, 12)])
-def test_degrees_of_freedom_of_a_ratio_of_variances(n, m):
-    """Both sides of the F test, with numbers of values that are not the same."""
-    for ratio in (1.4, 0.6):
-        tail = stats.f(n - 1, m - 1)
-        p = 2 * min(tail.cdf(ratio), tail.sf(ratio))
-        assert tables.variance_verdict(3 * ratio, n, 3.0, m) == f"agrees (p = {p:.1g})"
-    ratio = stats.f(n - 1, m - 1).isf(0.003)
-    larger = f"larger by a factor of {ratio:.1f} (p = 6e-03)"
-    assert tables.variance_verdict(ratio, n, 1.0, m) == larger
-    ratio = stats.f(n - 1, m - 1).ppf(0.003)
-    assert tables.variance_verdict(ratio, n, 1.0, m).startswith("smaller by a factor of")
-    assert tables.variance_verdict(ratio, n, 1.0, m).endswith("(p = 6e-03)")
 
 
 def test_a_task_of_the_book_is_its_estimator(saved):

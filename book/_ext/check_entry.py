@@ -56,7 +56,7 @@ def entry(verdict: Verdict, chapter: str, same: Sequence[str] = ()) -> str:
 
 def _truth(verdict: Verdict) -> str:
     """What log Z of a published model is, beside a printed value: what we find too may be wrong."""
-    found = re.fullmatch(r"wang-\w+-(h\d+)(?:-loop)?-logz", verdict.name)
+    found = re.fullmatch(r"wang-\w+-(h\d+)-logz", verdict.name)
     number = re.match(r"[\d.]+", claims()[verdict.name].printed)
     if found is None or number is None:
         return ""

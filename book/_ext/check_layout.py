@@ -95,7 +95,6 @@ def _wang() -> list[Table]:
         "TAP3 variance": "wang-tap3-{}-var",
         "log Z": "wang-tap-{}-logz",
     }
-    asked = "The same RTS numbers, asked of the loop that Table III prints,"
     return [
         Table(
             "Wang", "Section IV.A", "Correlation by Metropolis-Hastings from 50,000 points a run",
@@ -109,6 +108,5 @@ def _wang() -> list[Table]:
         of_method("Section IV.B", "AIS", columns("ais-{}", "log Z, variance")),
         of_method("Section IV.C", "TAP", tap),
         of_method("Section IV.D", "RTS", columns("rts-{}", "variance, log Z")),
-        of_method("Section IV.D, Table III", asked, columns("rts-{}-loop", "variance, log Z")),
         of_method("Section IV.E", "SAMS", columns("sams-{}", "variance, log Z")),
     ]  # fmt: skip

@@ -17,6 +17,7 @@ from redrawn_data import figures
 
 from rbmbook.claims import claims
 from rbmbook.verdicts import (
+    ARGUED,
     CONTRADICTED,
     DEPENDS,
     NOT_DECIDED,
@@ -33,6 +34,7 @@ SHORT = {
     "depends on what is not stated": "depends",
     "reproduced in sign, size differs": "in sign only",
     "at the ceiling: cannot show": "at the ceiling",
+    "argued, not measured": "argued",
 }
 PANEL = (
     '<aside class="v-panel" id="v-panel" aria-label="The chosen number" hidden>'
@@ -178,7 +180,7 @@ def _in_words(verdicts: list[Verdict], by: Counter) -> str:
     return (
         "Four sources print numbers. Here are their tables again, each cell with what we found: "
         f"<b>{by[REPRODUCED]}</b> reproduced, <b>{by[SIGN_ONLY]}</b> in sign only, "
-        f"<b>{by[CONTRADICTED]}</b> contradicted, and "
+        f"<b>{by[CONTRADICTED]}</b> contradicted, <b>{by[ARGUED]}</b> argued, not measured, and "
         f"<b>{still_open}</b> open: {by[UNCHECKED]} because the model or program is not published, "
         f"{training} because one training stands for many, {runs} because our runs are too few to "
         f"tell, {by[DEPENDS]} because the answer turns on what the source leaves out."

@@ -21,6 +21,7 @@ AUDITS = {
 COLUMNS = {
     "reproduced": (words.REPRODUCED, words.SIGN_ONLY),
     "contradicted": (words.CONTRADICTED,),
+    "argued, not measured": (words.ARGUED,),
     "depends on what is not stated": (words.DEPENDS,),
     "not decided": (words.NOT_DECIDED, words.CEILING),
     "cannot be checked": (words.UNCHECKED,),

@@ -135,4 +135,4 @@ def by_base(
     for base in bases:
         every = {name: judged(base, case) for name, case in named.items()}
         found[base] = {name: verdict for name, verdict in every.items() if verdict is not None}
-    return depends("the base", {b: some for b, some in found.items() if some}, n_trainings=1)
+    return depends("the base", {b: some for b, some in found.items() if some})

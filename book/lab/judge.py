@@ -8,6 +8,14 @@ verdict is false only if the interval misses the truth, which it does with a cha
 `ALPHA`, the same for every claim of the book. That two numbers "do not differ significantly" never
 makes them alike: this needs an interval within a margin that is stated beforehand, with a reason.
 
+**One training.** Where a source has not published its models, ours are other trainings of the same
+kind. A claim about an estimator, a schedule or a sampler (which is better, whether it is flat or
+stable) is judged on our models as they are, and the verdict names them. A number that is printed
+of such a model, and a claim about training itself, belong to that training as well: they are
+decided by the spread over several trainings (``n_trainings``), and by one they are not decided.
+**Seconds.** "Less than" a time is judged on the machine that runs this; "about" a time of another
+program cannot be checked. The rules are the same for all sources.
+
 Every function takes the name of a row of ``data/published/claims.csv``, from which it has the
 words, the source, the place and the printed number, and our numbers: a list of independent repeats,
 or a `Measured` that `rbmbook.measured` makes of them.
@@ -27,6 +35,7 @@ from .claims import claim, printed_number
 from .effects import SIGNS, Effect
 from .measured import ALPHA, POWER, Measured, exactly, mean_of, trained
 from .verdicts import (
+    ARGUED,
     CEILING,
     CONTRADICTED,
     NOT_DECIDED,
@@ -37,6 +46,8 @@ from .verdicts import (
     Verdict,
     shown,
 )
+
+WIDEST = 10.0  # factor of a variance beyond which no agreement is said
 
 
 def printed_value(
@@ -115,7 +126,8 @@ def printed_variance(
     """A printed variance of normal values against ours: the effect is ours over printed (F).
 
     Without a margin, the factor is taken that the printed number of runs could have shown with a
-    chance of `POWER`, had ours no error.
+    chance of `POWER`, had ours no error. If that is more than `WIDEST`, they are too few for
+    agreement with them to say anything.
 
     Parameters
     ----------
@@ -150,7 +162,7 @@ def printed_variance(
         allowed = effects.margin_on(margin, reason, "log")
         null = -allowed, allowed
         note = f"margin: a factor of {margin:g}: {reason}"
-    if effect.within(-allowed, allowed):
+    if effect.within(-allowed, allowed) and (margin is not None or allowed < math.log(WIDEST)):
         outcome = REPRODUCED
     elif effect.outside(*null):
         outcome = CONTRADICTED
@@ -268,9 +280,11 @@ def digits(name: str, ours: float, unit: str = "nats") -> Verdict:
 
 
 def statement(name: str, holds: bool, *, ours: str, reason: str) -> Verdict:
-    """A claim that needs no statistics: a proof, an inequality, an exact computation.
+    """A claim that needs no statistics: an inequality, an exact computation, a count.
 
-    Never for a number with an error: that is for the functions above.
+    Never for a number with an error: that is for the functions above. ``holds`` comes out of the
+    computation, so that another result gives another verdict; where nothing is computed, the claim
+    is `argued`.
 
     ``reason`` says in a clause why it holds, or does not ("above a bound that is proved").
     """
@@ -280,6 +294,22 @@ def statement(name: str, holds: bool, *, ours: str, reason: str) -> Verdict:
     return _verdict(
         name, effects.words("ours", ours), None, outcome, effects.words("reason", reason), "", None
     )
+
+
+def argued(name: str, holds: bool, proof: str) -> Verdict:
+    """A claim that a proof decides and no run can: a class of its own.
+
+    Parameters
+    ----------
+    holds : bool
+        What is proved: that it holds, or that it does not.
+    proof : str
+        One paragraph, which a reader can follow without the code: 20 words or more.
+    """
+    if len(effects.words("proof", proof).split()) < 20:
+        raise ValueError(f"proof is {proof!r}: expected a paragraph of 20 words or more")
+    ours = "it holds, by the proof" if holds else "it does not hold, by the proof"
+    return _verdict(name, ours, None, ARGUED, proof, "", None)
 
 
 def unchecked(names: str | list[str], reason: str) -> list[Verdict]:

@@ -130,7 +130,14 @@ def comparisons(table: pd.DataFrame) -> list[Verdict]:
         )
         for j in sizes
     }
-    work = _unit("energy").relative_variance / _unit("leakiness").relative_variance
+    cheaper = {}
+    for j in sizes:
+        off = [
+            np.hypot(found(table, method, j).value, _std_error(path, steps, j, particles))
+            for method, (path, particles, steps) in METHODS.items()
+        ]
+        ratio = measured.measured(off[1] / off[0], 0.0, scale="log")
+        cheaper[f"{j} units"] = judge.effect("li-s41-cost", ratio, direction=+1)
     errors = [_std_error(path, steps, sizes[0], n) for path, n, steps in METHODS.values()]
     slow = -leaky_bias.slow_bias(NORM, LEAKINESS)
     more = _unit("energy").bias / _unit("leakiness").bias
@@ -157,7 +164,7 @@ def comparisons(table: pd.DataFrame) -> list[Verdict]:
                 for method in METHODS
             }
         ),
-        judge.effect("li-s41-cost", measured.measured(work, 0.0, scale="log"), direction=+1),
+        together(cheaper),
         judge.statement(
             "li-t2-errors",
             bool(slow <= 0),

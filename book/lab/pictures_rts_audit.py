@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from . import plots
-from .errors import rmse, rmse_ratio
-from .measured import mean_of
+from .errors import rmse
+from .measured import mean_of, rmse_ratio
 
 VIRIDIS = plt.colormaps["viridis"]
 
@@ -224,9 +224,11 @@ def moves_by_length(errors, lengths) -> None:
         look = plots.method(*names)
         left.plot(lengths, [rmse(errors[kind, n]) for n in lengths], **look)
         if kind != "rts":
-            ratios = [rmse_ratio(errors[kind, n], errors["rts", n]) for n in lengths]
-            middle, low, high = np.transpose(ratios)
-            right.errorbar(lengths, middle, [middle - low, high - middle], capsize=3, **look)
+            used = [n for n in lengths if np.isfinite(errors[kind, n]).all()]  # some have none
+            ratios = [rmse_ratio(errors[kind, n], of=errors["rts", n]) for n in used]
+            low, high = np.exp([ratio.interval(0.05) for ratio in ratios]).T
+            middle = np.exp([ratio.value for ratio in ratios])
+            right.errorbar(used, middle, [middle - low, high - middle], capsize=3, **look)
     right.axhspan(0.88, 0.92, color=plots.GREY, alpha=0.3, lw=0, label="the paper's 10%")
     right.axhline(1, color="black", lw=0.8)
     left.set(yscale="log", ylabel="RMSE (nats)")

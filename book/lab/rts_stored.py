@@ -165,7 +165,7 @@ def time_error(errors, seconds, of_errors, of_seconds) -> Measured:
     return measured(product, 2 * ratio.std_error, ratio.freedom, "log")
 
 
-def in_interval(cost: Measured) -> str:
+def in_interval(cost: Measured, decimals: int = 2) -> str:
     """A ratio with its 95% interval, or alone where it has no error.
 
     Examples
@@ -173,8 +173,10 @@ def in_interval(cost: Measured) -> str:
     >>> in_interval(measured(1.0, 0.0, scale="log"))
     '1'
     """
-    low, high = np.exp(cost.interval(0.05))
-    return f"{np.exp(cost.value):.2f} [{low:.2f}, {high:.2f}]" if cost.std_error else "1"
+    if not cost.std_error:
+        return "1"
+    value, low, high = (f"{np.exp(x):.{decimals}f}" for x in (cost.value, *cost.interval(0.05)))
+    return f"{value} [{low}, {high}]"
 
 
 def n_unseen(model: str, runs, value: str, error: str) -> int:

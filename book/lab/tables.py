@@ -1,8 +1,4 @@
-"""Comparison tables: paper | ours | s.e. | exact | verdict.
-
-A verdict is a statistical statement: a difference in (combined) standard errors. Nothing here
-has a tolerance to be widened.
-"""
+"""Tables of a page: numbers as text, with their errors and intervals, and how they are shown."""
 
 from __future__ import annotations
 
@@ -12,11 +8,10 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy.special import fdtr, fdtrc
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-LIMIT = 3.0  # standard errors up to which two numbers are said to agree
+LIMIT = 3.0  # standard errors, for checks of our own code
 
 
 def z_score(value, std_error, reference, reference_error=0.0) -> float:
@@ -27,45 +22,6 @@ def z_score(value, std_error, reference, reference_error=0.0) -> float:
             f"standard errors are {std_error} and {reference_error}: expected one above 0"
         )
     return (value - reference) / scale
-
-
-def verdict(value, std_error, reference, reference_error=0.0) -> str:
-    """In words: do the two numbers agree within 3 combined standard errors?
-
-    Examples
-    --------
-    >>> verdict(10.1, 0.1, 10.0)
-    'agrees (+1.0 s.e.)'
-    >>> verdict(8.0, 0.1, 10.0)
-    'too low by 2.00 (-20.0 s.e.)'
-    """
-    if not all(map(math.isfinite, (value, reference))):
-        return "no reference"
-    z = z_score(value, std_error, reference, reference_error)
-    if abs(z) <= LIMIT:
-        return f"agrees ({z:+.1f} s.e.)"
-    difference = value - reference
-    return f"too {'high' if z > 0 else 'low'} by {abs(difference):.2f} ({z:+.1f} s.e.)"
-
-
-def variance_verdict(variance, n, reference, reference_n) -> str:
-    """In words: do two sample variances of n and reference_n normal values agree (F test, 1%)?
-
-    Examples
-    --------
-    >>> variance_verdict(1.2, 20, 1.0, 20)
-    'agrees (p = 0.7)'
-    >>> variance_verdict(0.1, 20, 1.0, 20)
-    'smaller by a factor of 10.0 (p = 6e-06)'
-    """
-    ratio = variance / reference
-    freedom = (n - 1, reference_n - 1)
-    p = 2 * float(min(fdtr(*freedom, ratio), fdtrc(*freedom, ratio)))
-    if p >= 0.01:
-        return f"agrees (p = {p:.1g})"
-    if ratio < 1:
-        return f"smaller by a factor of {1 / ratio:.1f} (p = {p:.0e})"
-    return f"larger by a factor of {ratio:.1f} (p = {p:.0e})"
 
 
 def ratio_interval(value, low, high, reference, reference_low, reference_high):

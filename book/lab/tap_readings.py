@@ -119,14 +119,33 @@ class Readings:
         return (x - x[0, 0]).var(axis=1, ddof=1)
 
     def value_verdict(self, name: str) -> Verdict:
-        """On the printed value, by TAP3; on h100 rounding picks an end of a cycle of two."""
-        claim, calls = f"wang-tap-{name}-logz", self.calls(name, 3)
+        """On the printed value, by TAP3; on h100 rounding picks an end of a cycle of two.
+
+        What the report leaves open: whether its value is a mean of twenty calls or one call (h500)
+        and, as it prints for h10 what h20 has, whether the two rows are exchanged.
+        """
         if name == "h100":
-            return judge.digits(claim, split_nearest(calls, self.values[name]).mean)
-        variance = self.variances["TAP3", name]
-        mean = mean_of_calls(calls["log_z"])
-        n = len(calls)
-        return judge.printed_value(claim, mean, printed_variance=variance, printed_n=n)
+            mean = split_nearest(self.calls(name, 3), self.values[name]).mean
+            return judge.digits(f"wang-tap-{name}-logz", mean)
+        if name == "h500":
+            what = {"a mean of 20 calls": 20, "one call": 1}
+            cases = {words: {name: self._value(name, name, n)} for words, n in what.items()}
+            return depends("what is printed", cases)
+        whose = {"as printed": name, "rows exchanged": "h20" if name == "h10" else "h10"}
+        cases = {words: {"TAP3": self._value(name, model)} for words, model in whose.items()}
+        return depends("whether the rows of h10 and h20 are exchanged", cases)
+
+    def _value(self, printed: str, model: str, n: int = 20) -> Verdict:
+        """On the value of a row as a mean of n calls of TAP3, by the calls of a model."""
+        mean = mean_of_calls(self.calls(model, 3)["log_z"])
+        error = float(np.sqrt(self.variances["TAP3", printed] / n))
+        return judge.printed_value(f"wang-tap-{printed}-logz", mean, printed_error=error)
+
+    def quick_verdict(self, tolerance: float, name: str) -> Verdict:
+        """On Figure 4: does TAP3 come to changes below the tolerance within 50 updates?"""
+        calls = self.calls(name, 3, ("alternating", "uniform", tolerance))
+        quick = (calls["ended"] == ENDED.index("tolerance")) & (calls["n_done"] <= 50)
+        return judge.bound("wang-tap-f4", ms.share_of(quick.to_numpy()), at_least=0.5)
 
     def variance_verdict(self, name: str, order: int, sets: dict[str, float]) -> Verdict:
         """On the printed variance; ``sets`` are those of TAP2 on h100, by their names."""
@@ -134,14 +153,14 @@ class Readings:
         x = calls["log_z"] - calls["log_z"].iloc[0]
         if (calls["ended"] == 0).any():
             why = "the undamped iteration does not settle, nor repeat its changes"
-            return judge.statement(claim, False, ours="no call ends", reason=why)
+            every_call_ends = bool((calls["ended"] > 0).all())
+            return judge.statement(claim, every_call_ends, ours="no call ends", reason=why)
         if name == "h100" and order == 2:
             return self._of_sets(claim, sets)
         if name == "h100" and order == 3:
             return judge.digits(claim, split_nearest(calls, self.values[name]).variance)
-        if x.abs().max() < 1e-6:
-            why = "every call ends at the same value"
-            return judge.statement(claim, False, ours="variance 0", reason=why)
+        if x.abs().max() < 1e-6:  # every call ends at the same value
+            return judge.digits(claim, 0.0)
         return judge.printed_variance(claim, x.to_numpy(), printed_n=len(x))
 
     def _of_sets(self, claim: str, sets: dict[str, float]) -> Verdict:

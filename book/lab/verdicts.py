@@ -15,6 +15,7 @@ CONTRADICTED = "contradicted"
 NOT_DECIDED = "not decided"
 CEILING = "at the ceiling: cannot show"
 DEPENDS = "depends on what is not stated"
+ARGUED = "argued, not measured"
 UNCHECKED = "cannot be checked"
 
 # Outcome: symbol, class of its colour. They are always shown with the words.
@@ -25,11 +26,12 @@ SYMBOLS = {
     NOT_DECIDED: ("?", "not-decided"),
     CEILING: ("⊤", "ceiling"),
     DEPENDS: ("⇄", "depends"),
+    ARGUED: ("∴", "argued"),
     UNCHECKED: ("–", "unchecked"),
 }
 OUTCOMES = tuple(SYMBOLS)
 _WORST_FIRST = (
-    CONTRADICTED, UNCHECKED, DEPENDS, NOT_DECIDED, CEILING, SIGN_ONLY, REPRODUCED
+    CONTRADICTED, UNCHECKED, DEPENDS, NOT_DECIDED, CEILING, ARGUED, SIGN_ONLY, REPRODUCED
 )  # fmt: skip
 
 ONE_TRAINING = "one training: another would give other numbers"
