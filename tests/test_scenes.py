@@ -3,6 +3,7 @@
 import itertools
 import shutil
 
+import numpy as np
 import pytest
 import yaml
 from helpers_book import BOOK, REPOSITORY
@@ -43,7 +44,7 @@ def changed(page, selector, was):
 
 
 def test_every_lesson_opens_with_a_question_that_has_one_right_choice():
-    assert set(SCENES) == set(LESSONS) - {"compare"}
+    assert set(SCENES) == set(LESSONS) - {"compare"} | {"bracket", "digits"}
     for scene in SCENES.values():
         assert len(scene["choices"]) == 3
         assert 0 <= scene["right"] < 3
@@ -52,8 +53,8 @@ def test_every_lesson_opens_with_a_question_that_has_one_right_choice():
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
 def test_a_choice_shows_the_answer_and_the_dials_move_the_picture(browser, name, width, scheme):
-    page = visit(browser, name, width, color_scheme=scheme)
-    scene = page.locator("figure.scene").first
+    page = visit(browser, name if name in LESSONS else "moving_figures", width, color_scheme=scheme)
+    scene = page.locator(f'figure[data-scene="{name}"]')
     says, bar = scene.locator(".scene-says"), scene.locator(".scene-bar")
     assert not says.is_visible()
     assert not bar.is_visible()
@@ -69,7 +70,7 @@ def test_a_choice_shows_the_answer_and_the_dials_move_the_picture(browser, name,
     for dial in bar.locator("input").all():
         was = scene.inner_html()
         dial.focus()
-        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowRight" if dial.input_value() == "0" else "ArrowLeft")
         changed(page, "figure.scene :is(svg, .scene-says)", was)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.complaints == []
@@ -109,6 +110,17 @@ def test_what_questions_and_answers_say_is_what_the_page_computes(browser):
     crowded = min(itertools.pairwise(steps["cut"]), key=lambda pair: pair[1] - pair[0])
     assert 0.6 < crowded[0] < crowded[1] < 0.8
     assert steps["best"] < 0.7 * steps["equal"]
+    assert steps["now"] == pytest.approx(steps["best"])
+    costs = [
+        page.evaluate(run, ["varopt", {"base": -3, "apart": 3, "steps": 12, "placed": p}])["now"]
+        for p in (0, 0.9, 1.1)
+    ]
+    assert costs[0] == pytest.approx(steps["equal"])
+    assert min(costs) > steps["best"]
+    ways = page.evaluate(run, ["bracket"])
+    up, down = (np.histogram(ways[way], np.arange(8, 26.5, 0.5))[0] for way in ("up", "down"))
+    assert all(up[22:24] > down[22:24])  # 19 to 20 nats, below log Z
+    assert all(up[24:26] < down[24:26])
     visits = page.evaluate(run, ["rts"])["visits"]
     assert sum(visits[-3:]) > 0.5
     accepted = page.evaluate(run, ["rts_continuous"])["shares"]
@@ -134,16 +146,16 @@ def test_log_z_of_the_hills_is_exact_and_the_methods_estimate_it(browser):
         ends = page.evaluate(f"(m => [m.logZ(0), m.logZ(1)])(Hills.model({base}, {apart}))")
         assert ends == pytest.approx([0, 20], abs=1e-3)
     # Four steps: chains that move before they are weighed are .09 nats too high, either way.
-    way = """() => { const m = Hills.model(0.6, 1), rng = Moving.random(3), n = 40000;
+    way = """() => { const m = Hills.model(0.6, 1), rng = Hills.random(3), n = 40000;
       const ends = Array.from({length: n}, () => m.draw(rng));
-      return [-Moving.logMeanExp(Hills.reverse(m, 4, ends, rng).map((c) => -c.w)),
+      return [-Hills.logMeanExp(Hills.reverse(m, 4, ends, rng).map((c) => -c.w)),
         Hills.summary(Hills.ais(m, 4, n, rng)).logZ]; }"""
     assert page.evaluate(way) == pytest.approx([20, 20], abs=0.04)
     walk = """() => { const m = Hills.model(1, 1.5), betas = [0, 0.25, 0.5, 0.75, 1];
       const starts = Array.from({length: 60}, (_, i) => (i % 2 ? [1.5, 4] : [1, 0]));
       const right = betas.map((b) => m.logZ(b)), off = right.map((z, k) => z - k / 2);
-      const run = (guess, learn) => Moving.mean(Hills.temper(m, {rungs: 4, sweeps: 4000, starts,
-        guess, learn}, Moving.random(3)).map((r) => r.logZ));
+      const run = (guess, learn) => Hills.mean(Hills.temper(m, {rungs: 4, sweeps: 4000, starts,
+        guess, learn}, Hills.random(3)).map((r) => r.logZ));
       return [run(right), run(off), run(betas.map(() => 0), Hills.gains(500))]; }"""
     assert page.evaluate(walk) == pytest.approx([20, 20, 20], abs=0.05)
     page.close()

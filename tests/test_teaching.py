@@ -66,7 +66,7 @@ def test_exercises_are_counted_on_each_page_as_in_its_notebook():
             "rts": {"figure": {"g": (5,)}},
         }
     )
-    assert book.number_exercises(None, env) == []
+    assert book.number_by_page(None, env) == []
     assert env.toc_fignumbers["ais"] == {"exercise": {"a": (1,), "b": (2,)}, "figure": {"f": (4,)}}
     cells = exercises.cells_of((BOOK / "exercises" / "ais.md").read_text("utf-8"), teacher=False)
     heads = [c.source.partition("\n")[0] for c in cells if c.source.startswith("### Exercise")]

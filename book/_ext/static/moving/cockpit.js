@@ -5,7 +5,7 @@
 (() => {
   const host = document.getElementById("cockpit");
   if (!host) return;
-  const { fix, tag, DIALS } = Scene;
+  const { fix, tag, slider, pill } = Scene;
   const CHAINS = 200, WALKERS = 20, RUNGS = 10;
   const SETTINGS = {
     "Break it": { base: -3.6, apart: 3.6, steps: 120 },
@@ -24,10 +24,10 @@
     return Array.from({ length: n }, (_, i) => chains[sums.findIndex((s) => s >= ((i + first) / n) * sum)].x);
   }
   function spread(runs) {
-    const values = runs.map((r) => r.logZ), logZ = Moving.mean(values);
-    const error = Math.sqrt(Moving.mean(values.map((z) => (z - logZ) ** 2)) / (values.length - 1));
-    const trips = Moving.mean(runs.map((r) => r.trips));
-    return { logZ, error, good: trips >= 2, says: `${fix(trips, 1)} round trips a chain` };
+    const values = runs.map((r) => r.logZ), logZ = Hills.mean(values);
+    const error = Math.sqrt(Hills.mean(values.map((z) => (z - logZ) ** 2)) / (values.length - 1));
+    const trips = Hills.mean(runs.map((r) => r.trips));
+    return { logZ, error, good: trips >= 2, says: `${fix(trips, trips < 3 ? 1 : 0)} round trips a chain` };
   }
   const weighed = (chains, sign) => {
     const found = Hills.summary(chains.map((c) => ({ w: sign * c.w })).sort((a, b) => a.w - b.w));
@@ -36,7 +36,7 @@
   };
 
   function run() {
-    const m = Hills.model(value.base, value.apart), rng = Moving.random(seed), means = [];
+    const m = Hills.model(value.base, value.apart), rng = Hills.random(seed), means = [];
     const up = Hills.ais(m, value.steps, CHAINS, rng, RUNGS, means);
     const ends = resampled(up, CHAINS, rng);
     const starts = Array.from({ length: WALKERS }, (_, i) => (i % 2 ? [ends[10 * i], RUNGS] : [value.base, 0]));
@@ -68,35 +68,16 @@
   const bar = tag("div", { className: "scene-bar" }), inputs = {};
   bar.setAttribute("role", "group");
   bar.setAttribute("aria-label", "Dials of the cockpit");
-  for (const name of ["base", "apart", "steps"]) {
-    const dial = DIALS[name], list = dial.values;
-    const input = tag("input", { type: "range", min: list ? 0 : dial.min, max: list ? list.length - 1 : dial.max, step: list ? 1 : dial.step });
-    const out = tag("output");
-    input.addEventListener("input", () => {
-      value[name] = list ? list[Number(input.value)] : Number(input.value);
-      requestAnimationFrame(draw);
-    });
-    inputs[name] = () => {
-      input.value = list ? list.indexOf(value[name]) : value[name];
-      out.textContent = dial.shows ? dial.shows(value[name]) : String(value[name]);
-    };
-    bar.append(tag("label", {}, tag("span", { textContent: dial.text }), input, out));
-  }
-  for (const [name, setting] of Object.entries(SETTINGS)) {
-    const button = tag("button", { type: "button", className: "pill", textContent: name });
-    button.addEventListener("click", () => { Object.assign(value, setting); draw(); });
-    bar.append(button);
-  }
-  const other = tag("button", { type: "button", className: "pill", textContent: "Other random numbers" });
-  other.addEventListener("click", () => { seed += 1; draw(); });
-  bar.append(other);
+  for (const name of ["base", "apart", "steps"]) inputs[name] = slider(bar, name, {}, value, draw);
+  for (const [name, setting] of Object.entries(SETTINGS)) pill(bar, name, () => { Object.assign(value, setting); draw(); });
+  pill(bar, "Other random numbers", () => { seed += 1; draw(); });
 
   function draw() {
     const { truth, sum, rows } = run();
     Object.values(inputs).forEach((show) => show());
     body.innerHTML = Object.entries(rows).map(([name, r]) => {
       const [kind, text] = opinion(r, sum);
-      return `<tr><th scope="row">${name}</th><td>${strip(r, truth)}</td><td data-label="log Z">${fix(r.logZ)} ± ${fix(r.error)}</td>`
+      return `<tr><th scope="row">${name}</th><td data-label="from 9 to 23 nats; dashed: exact">${strip(r, truth)}</td><td data-label="log Z">${fix(r.logZ)} ± ${fix(r.error)}</td>`
         + `<td data-label="of itself"><span class="${r.good ? "on" : "off"}">${r.good ? "trusts" : "doubts"}</span>: ${r.says}</td>`
         + `<td data-label="second opinion"><span class="${kind}">${text}</span></td></tr>`;
     }).join("");

@@ -5,10 +5,31 @@
 const Hills = (() => {
   const LOGZ = 20, GAP = 8, SIGMA = 0.95, WIDTH = 0.5, MOVE = 0.7;
   const HALF = 0.5 * Math.log(2 * Math.PI);
+
+  /* mulberry32: the same seed gives the same figure */
+  function random(seed) {
+    let a = seed >>> 0;
+    const uniform = () => {
+      a = (a + 0x6d2b79f5) | 0;
+      let t = Math.imul(a ^ (a >>> 15), 1 | a);
+      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+      return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    };
+    const normal = () =>
+      Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
+    return { uniform, normal };
+  }
+  const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+  function logMeanExp(values) {
+    let top = -Infinity;
+    for (const x of values) top = Math.max(top, x);
+    return top + Math.log(mean(values.map((x) => Math.exp(x - top))));
+  }
+
   const gauss = (x, m, s) => -HALF - Math.log(s) - 0.5 * ((x - m) / s) ** 2;
   const both = (a, b) => (a > b ? a + Math.log1p(Math.exp(b - a)) : b + Math.log1p(Math.exp(a - b)));
   const grid = Array.from({ length: 561 }, (_, i) => -7 + i / 40);
-  const total = (logs) => Moving.logMeanExp(logs) + Math.log(logs.length / 40);
+  const total = (logs) => logMeanExp(logs) + Math.log(logs.length / 40);
 
   /* A model: hills at -apart and apart, a base around a place, and the path between the two. */
   function model(base = -2, apart = 2, gap = GAP) {
@@ -52,7 +73,7 @@ const Hills = (() => {
       }
       chains.push({ x, w });
     }
-    if (rungs) onWay.forEach((ws, k) => { means[k] = k ? Moving.logMeanExp(ws.slice(1)) : 0; });
+    if (rungs) onWay.forEach((ws, k) => { means[k] = k ? logMeanExp(ws.slice(1)) : 0; });
     return chains.sort((a, b) => a.w - b.w);
   }
 
@@ -81,7 +102,7 @@ const Hills = (() => {
       for (let t = 1; t <= sweeps; t++) {
         x = move(m, x, betas[k], rng);
         const d = m.slope(x), logits = betas.map((b, j) => b * d - z[j]);
-        const norm = Moving.logMeanExp(logits) + Math.log(rungs + 1);
+        const norm = logMeanExp(logits) + Math.log(rungs + 1);
         const q = logits.map((l) => Math.exp(l - norm));
         let u = rng.uniform();
         k = 0;
@@ -110,7 +131,7 @@ const Hills = (() => {
       while (w[i] - w[j] > 0.5) j++;
       if (i - j + 1 > best) { best = i - j + 1; middle = (w[i] + w[j]) / 2; }
     }
-    const logZ = Moving.logMeanExp(w), ess = Moving.ess(w);
+    const logZ = logMeanExp(w), ess = n / mean(w.map((x) => Math.exp(2 * (x - logZ))));
     const error = Math.sqrt((n / ess - 1) / n);
     return { agree: best, at: middle, logZ, ess, error, low: LOGZ - middle };
   }
@@ -133,6 +154,5 @@ const Hills = (() => {
   }
 
   return { model, move, ais, reverse, temper, gains, summary, foundBySearch, gauss, grid,
-    LOGZ, GAP, SIGMA, WIDTH };
+    random, mean, logMeanExp, LOGZ, SIGMA, WIDTH };
 })();
-if (typeof module !== "undefined") module.exports = Hills;

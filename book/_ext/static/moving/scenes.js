@@ -1,5 +1,5 @@
-/* The figure that opens a lesson: two hills with dials and the lesson's method on them. It asks
-   first; the answer, the picture and the dials come after a choice. */
+/* The moving figures: two hills with dials, and the method of a lesson on them. Where a figure asks
+   first, the answer, the whole picture and the dials come after a choice. */
 "use strict";
 
 const Scene = (() => {
@@ -9,7 +9,7 @@ const Scene = (() => {
     made.append(...kids);
     return made;
   };
-  const REACH = 5.2;
+  const REACH = 5.2, BASE_TOP = 80;   // of the line shown to both sides; pixels of the dashed curve
   const DIALS = {
     base: { text: "Chains begin at", min: -3.6, max: 3.6, step: 0.1, shows: (v) => fix(v, 1) },
     apart: { text: "Hills apart", min: 1, max: 3.6, step: 0.1, shows: (v) => fix(2 * v, 1) },
@@ -58,47 +58,86 @@ const Scene = (() => {
     const floor = box.y + box.h - 24;
     let svg = words(box.x, box.y - 10, text, "start");
     svg += path([[X(-REACH), floor], ...xs.map((x) => [X(x), Math.min(floor, Y(m.target(x)))]), [X(REACH), floor]], "ground");
-    svg += path(xs.map((x) => [X(x), floor - 80 * Math.exp(-0.5 * ((x - m.base) / Hills.SIGMA) ** 2)]), "base");
+    svg += path(xs.map((x) => [X(x), floor - BASE_TOP * Math.exp(-0.5 * ((x - m.base) / Hills.SIGMA) ** 2)]), "base");
     dots.forEach(([x, r, kind], i) => {
       svg += dot(X(Math.max(-REACH, Math.min(REACH, x))), floor + 9 + ((i * 7) % 5) * 3, r, kind);
     });
     return svg;
   }
   const right = (w) => (Math.abs(w - Hills.LOGZ) < 2 ? "blue" : "orange");
-  /* what each chain says, in order */
-  function sorted(box, chains, open) {
-    const lo = Math.min(11, chains[0].w - 0.5), hi = Math.max(22, chains[chains.length - 1].w + 0.5);
-    const { X, Y, svg } = axes(box, [0, chains.length], [lo, hi], open ? "200 chains (orange: 2 nats off, or more)" : "200 chains", "what each says log Z is (nats), in order");
-    return svg + (open ? level(box, Y(Hills.LOGZ), "truth") + words(box.x + 4, Y(Hills.LOGZ) - 7, "exact", "start") : "")
-      + chains.map((c, i) => dot(X(i), Y(c.w), 2.4, open ? right(c.w) : "grey")).join("");
+  const fooled = (found) => found.low > 1 && found.agree >= 50;
+  /* what each chain says, in order, and those that agree on a wrong value */
+  function sorted(box, chains, found, open) {
+    const n = chains.length, lo = Math.min(11, chains[0].w - 0.5), hi = Math.max(22, chains[n - 1].w + 0.5);
+    const { X, Y, svg } = axes(box, [0, n], [lo, hi], open ? "200 chains (orange: 2 nats off, or more)" : "200 chains", "what each says log Z is (nats), in order");
+    const dots = chains.map((c, i) => dot(X(i), Y(c.w), 2.4, open ? right(c.w) : "grey")).join("");
+    if (!open) return svg + dots;
+    let marks = level(box, Y(Hills.LOGZ), "truth") + words(box.x + 4, Y(Hills.LOGZ) - 7, "exact", "start");
+    if (fooled(found)) {
+      const first = chains.findIndex((c) => c.w >= found.at - 0.2501), last = X(first + found.agree - 1), y = Y(found.at);
+      marks += `<rect class="band" x="${X(first)}" width="${last - X(first)}" y="${y - 9}" height="18"/>`
+        + words((X(first) + last) / 2, y - 16, `${found.agree} agree to half a nat`, "middle", "warm")
+        + path([[last + 10, y], [last + 10, Y(Hills.LOGZ) + 2]], "orange")
+        + words(last + 4, (y + Y(Hills.LOGZ)) / 2, `${fix(found.low, 1)} nats`, "end", "warm");
+    }
+    return svg + marks + dots;
   }
 
   /* ------------------------------------------------------------------------------- one scene */
   const all = {};
   const define = (name, part) => { all[name] = part; };
 
+  /* A slider for one of the values; `changed` runs after it has moved. Gives back what shows a value
+     that was set in another way. */
+  function slider(bar, name, own, value, changed) {
+    const dial = { ...DIALS[name], ...own }, list = dial.values, out = tag("output");
+    const input = tag("input", list ? { type: "range", min: 0, max: list.length - 1, step: 1 }
+      : { type: "range", min: dial.min, max: dial.max, step: dial.step });
+    const show = () => {
+      input.value = list ? list.indexOf(value[name]) : value[name];
+      out.textContent = dial.shows ? dial.shows(value[name]) : value[name].toLocaleString("en");
+    };
+    input.addEventListener("input", () => {
+      value[name] = list ? list[Number(input.value)] : Number(input.value);
+      show();
+      requestAnimationFrame(changed);
+    });
+    bar.append(tag("label", {}, tag("span", { textContent: dial.text }), input, out));
+    show();
+    return Object.assign(show, { dial });
+  }
+  function pill(bar, textContent, pressed) {
+    const button = tag("button", { type: "button", className: "pill", textContent });
+    button.addEventListener("click", pressed);
+    bar.append(button);
+    return button;
+  }
+
   function build(host) {
-    const part = all[host.dataset.scene];
-    if (!part) return;
-    const value = { ...part.start };
-    let open = false, seed = part.seed ?? 123, data;
+    const part = all[host.dataset.scene], value = { ...part.start };
+    const choices = host.querySelector(".scene-choices"), answer = host.querySelector(".scene-answer");
+    let open = !choices, seed = part.seed ?? 123, data, width;
     const svg = tag("div", { innerHTML: "<svg></svg>" }).firstChild;
     svg.setAttribute("role", "img");
-    const bar = tag("div", { className: "scene-bar", hidden: true });
+    svg.setAttribute("aria-label", part.label);
+    const bar = tag("div", { className: "scene-bar", hidden: !open });
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", "Dials of the figure");
-    const says = tag("p", { className: "scene-says", hidden: true });
+    const says = tag("p", { className: "scene-says", hidden: !open });
     says.setAttribute("role", "status");
-    const choices = host.querySelector(".scene-choices"), answer = host.querySelector(".scene-answer");
-    host.querySelector(".scene-asks").after(svg);
-    choices.after(says, bar);
+    host.querySelector(".scene-still")?.remove();
+    if (choices) { host.querySelector(".scene-asks").after(svg); choices.after(says, bar); }
+    else host.prepend(says, svg, bar);
 
     function draw() {
-      const width = Math.max(300, host.clientWidth - 40);
-      const height = width < 560 && part.alone?.(open) ? 240 : panels(width).height;
+      width = Math.max(300, host.clientWidth - 40);
+      const height = part.height?.(width, open) ?? panels(width).height;
       svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
       svg.innerHTML = part.draw(data, value, panels(width), open);
-      svg.setAttribute("aria-label", part.label);
+      if (open && dials.base) {   // the base can be dragged
+        const { x, y, w, h } = panels(width).left;
+        svg.innerHTML += dot(x + ((value.base + REACH) / (2 * REACH)) * w, y + h - 24 - BASE_TOP, 7, "handle");
+      }
       says.innerHTML = part.says(data, value);
     }
     function again() {
@@ -106,24 +145,44 @@ const Scene = (() => {
       draw();
     }
     const dials = {};
-    for (const [name, own] of Object.entries(part.dials)) {
-      const dial = { ...DIALS[name], ...own }, list = dial.values;
-      const input = tag("input", { type: "range", min: list ? 0 : dial.min, max: list ? list.length - 1 : dial.max,
-        step: list ? 1 : dial.step, value: list ? list.indexOf(value[name]) : value[name] });
-      const out = tag("output");
-      const show = () => { out.textContent = dial.shows ? dial.shows(value[name]) : value[name].toLocaleString("en"); };
-      input.addEventListener("input", () => {
-        value[name] = list ? list[Number(input.value)] : Number(input.value);
-        show();
-        requestAnimationFrame(again);
-      });
-      dials[name] = () => { input.value = list ? list.indexOf(value[name]) : value[name]; show(); };
-      show();
-      bar.append(tag("label", {}, tag("span", { textContent: dial.text }), input, out));
+    for (const [name, own] of Object.entries(part.dials)) dials[name] = slider(bar, name, own, value, again);
+
+    /* "Run" goes through the values of one dial, or to the last one where motion is not wanted */
+    let timer = null;
+    const [played, list] = Object.entries(dials).map(([name, show]) => [name, show.dial.values]).find(([, values]) => values) ?? [];
+    function turn(n) {
+      value[played] = list[n];
+      dials[played]();
+      again();
+      timer = n + 1 < list.length ? setTimeout(turn, 350, n + 1) : null;
+      run.textContent = timer ? "Pause" : "Run";
+      says.setAttribute("aria-live", timer ? "off" : "polite");   // told when it stops
     }
-    const other = tag("button", { type: "button", className: "pill", textContent: "Other random numbers" });
-    other.addEventListener("click", () => { seed += 1; again(); });
-    if (part.random !== false) bar.append(other);
+    const run = played && pill(bar, "Run", () => {
+      if (timer) {
+        clearTimeout(timer);
+        timer = null;
+        run.textContent = "Run";
+        return;
+      }
+      turn(matchMedia("(prefers-reduced-motion: reduce)").matches ? list.length - 1 : 0);
+    });
+    if (part.random !== false) pill(bar, "Other random numbers", () => { seed += 1; again(); });
+
+    let held = false;
+    svg.addEventListener("pointerdown", (e) => {
+      held = e.target.matches(".handle");
+      if (held) svg.setPointerCapture(e.pointerId);
+    });
+    svg.addEventListener("pointermove", (e) => {
+      if (!held) return;
+      const { left, width: shown } = svg.getBoundingClientRect(), box = panels(width).left, { min, max } = dials.base.dial;
+      const place = (2 * (((e.clientX - left) * width) / shown - box.x) / box.w - 1) * REACH;
+      value.base = Math.round(10 * Math.max(min, Math.min(max, place))) / 10;
+      dials.base();
+      requestAnimationFrame(again);
+    });
+    for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => { held = false; });
 
     function reveal(chosen) {
       open = true;
@@ -143,40 +202,44 @@ const Scene = (() => {
       }
       draw();
     }
-    for (const item of [...choices.children]) {
-      const button = tag("button", { type: "button", className: "pill", innerHTML: item.innerHTML });
+    for (const item of [...(choices?.children ?? [])]) {
+      const text = item.textContent;
+      item.replaceChildren();
+      const button = pill(item, text, () => reveal(button));
       if ("right" in item.dataset) button.dataset.right = "";
-      button.addEventListener("click", () => reveal(button));
-      item.replaceChildren(button);
     }
-    answer.addEventListener("toggle", () => { if (answer.open && !open) reveal(null); });
-    new ResizeObserver(() => draw()).observe(host);
-    again();
+    answer?.addEventListener("toggle", () => { if (answer.open && !open) reveal(null); });
+    data = part.run(value, seed);
+    new ResizeObserver(draw).observe(host);
   }
 
-  const start = () => document.querySelectorAll("[data-scene]").forEach(build);
-  return { REACH, define, start, all, fix, tag, at, axes, path, dot, words, level, hills, sorted, right, DIALS };
+  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("[data-scene]").forEach(build));
+  return { REACH, define, all, fix, tag, at, axes, path, dot, words, level, hills, sorted, fooled, right, slider, pill };
 })();
 
 (() => {
-  const { define, fix, axes, path, dot, words, level, hills, sorted, right } = Scene;
+  const { define, fix, axes, path, dot, words, level, hills, sorted, fooled, right } = Scene;
   const K = 10, betas = Array.from({ length: K + 1 }, (_, k) => k / K);
   const wholeAis = (v, seed) => {
-    const m = Hills.model(v.base, v.apart), chains = Hills.ais(m, v.steps, 200, Moving.random(seed));
+    const m = Hills.model(v.base, v.apart), chains = Hills.ais(m, v.steps, 200, Hills.random(seed));
     return { m, chains, found: Hills.summary(chains) };
   };
   const bars = (box, heights, { X, Y }, kind) => heights.map((h, k) =>
     `<rect class="${kind}" x="${(X(betas[k]) - box.w / 40).toFixed(1)}" width="${(box.w / 20).toFixed(1)}" y="${Math.min(Y(h), Y(0)).toFixed(1)}" height="${Math.abs(Y(0) - Y(h)).toFixed(1)}"/>`).join("");
 
   define("start", {
-    alone: (open) => !open,
+    height: (width, open) => (width < 560 && !open ? 240 : undefined),
     start: { base: -2, apart: 2, steps: 30 }, dials: { base: {}, apart: {}, steps: {} },
     label: "200 estimates of log Z in order, many of them on one level, and the two hills that they look for",
     run: wholeAis,
     draw: (d, v, { left, right: box }, open) => (open
-      ? hills(left, d.m, d.chains.map((c) => [c.x, 2.2, right(c.w)])) + sorted(box, d.chains, true)
-      : sorted({ ...box, x: left.x, y: left.y, w: Math.max(box.x + box.w - left.x, box.w), h: box.h }, d.chains, false)),
-    says: ({ found, chains }) => `${found.agree} of 200 chains agree to half a nat, at ${fix(found.at)}; exact is 20. `
+      ? hills(left, d.m, d.chains.map((c) => [c.x, 2.2, right(c.w)])) + sorted(box, d.chains, d.found, true)
+      : sorted({ ...box, x: left.x, y: left.y, w: Math.max(box.x + box.w - left.x, box.w), h: box.h }, d.chains)),
+    says: ({ found, chains }) => (fooled(found)
+      ? `<b class="off">${found.agree} of 200 chains agree on a wrong value</b>, ${fix(found.low, 1)} nats too low. Nothing in them says so. `
+      : found.ess < 100
+        ? `<b class="off">The chains disagree</b>: ${fix(found.ess, 0)} of 200 carry the estimate ${fix(found.logZ)} (exact 20). This a check can see. `
+        : `<b class="on">The chains agree on the right value</b>: ${fix(found.ess, 0)} of 200 count, and the estimate is ${fix(found.logZ)} (exact 20). `)
       + `${chains.filter((c) => c.x < 0).length} end on the small hill.`,
   });
 
@@ -186,7 +249,7 @@ const Scene = (() => {
       width: { text: "Width of a proposal", values: [0.1, 0.3, 0.7, 1.5, 3, 6] } },
     label: "Where a chain is, step by step, beside the two hills that it should visit",
     run(v, seed) {
-      const m = Hills.model(-v.apart, v.apart), rng = Moving.random(seed), kept = [];
+      const m = Hills.model(-v.apart, v.apart), rng = Hills.random(seed), kept = [];
       let x = -v.apart, onLarge = 0, crossed = 0, side = -1;
       for (let t = 0; t < v.sweeps; t++) {
         x = Hills.move(m, x, 1, rng, v.width);
@@ -214,38 +277,64 @@ const Scene = (() => {
     draw(d, v, { left, right: box }, open) {
       const top = Math.max(...d.chains.map((c) => c.w));
       const dots = d.chains.map((c) => [c.x, Math.max(1.2, 9 * Math.exp((c.w - top) / 2)).toFixed(1), right(c.w)]);
-      return hills(left, d.m, open ? dots : []) + sorted(box, d.chains, open);
+      return hills(left, d.m, open ? dots : []) + sorted(box, d.chains, d.found, open);
     },
-    says: ({ found, chains }) => `log of the mean weight ${fix(found.logZ)}, mean of the logarithms ${fix(Moving.mean(chains.map((c) => c.w)))}; `
+    says: ({ found, chains }) => `log of the mean weight ${fix(found.logZ)}, mean of the logarithms ${fix(Hills.mean(chains.map((c) => c.w)))}; `
       + `exact is 20. ${fix(found.ess, 0)} of 200 chains carry the estimate.`,
+  });
+
+  define("bracket", {
+    start: { base: 0, apart: 2, steps: 8 }, dials: { base: {}, apart: {}, steps: { values: [1, 2, 3, 5, 8, 12, 20, 40, 80] } },
+    label: "Two hills, and two histograms of log-weights, of chains on the way up and of chains on the way down",
+    run(v, seed) {
+      const m = Hills.model(v.base, v.apart), rng = Hills.random(seed), n = 2000;
+      const up = Hills.ais(m, v.steps, n, rng).map((c) => c.w);
+      const down = Hills.reverse(m, v.steps, Array.from({ length: n }, () => m.draw(rng)), rng).map((c) => c.w);
+      return { m, up, down };
+    },
+    draw(d, v, { left, right: box }, open) {
+      const count = (ws) => Array.from({ length: 36 }, (_, i) => ws.filter((w) => w >= 8 + i / 2 && w < 8.5 + i / 2).length / ws.length);
+      const up = count(d.up), down = count(d.down);
+      const { X, Y, svg } = axes(box, [8, 26], [0, Math.max(...up, ...down)], "log-weight (nats)", open ? "share of chains: blue goes up, orange comes down" : "share of chains on the way up");
+      const outline = (shares, kind) => path(shares.flatMap((s, i) => [[X(8 + i / 2), Y(s)], [X(8.5 + i / 2), Y(s)]]), `line ${kind}`);
+      return hills(left, d.m) + svg + outline(up, "blue") + (open ? outline(down, "orange")
+        + path([[X(Hills.LOGZ), box.y], [X(Hills.LOGZ), box.y + box.h]], "truth") + words(X(Hills.LOGZ) + 5, box.y + 10, "log Z", "start") : "");
+    },
+    says: ({ up, down }) => `Mean on the way up ${fix(Hills.mean(up))}, on the way down ${fix(Hills.mean(down))}: log Z, 20, lies between. `
+      + `Logarithm of the mean weight on the way up ${fix(Hills.logMeanExp(up))}.`,
   });
 
   define("varopt", {
     random: false,
-    start: { base: -3, apart: 3, steps: 12 },
-    dials: { base: {}, apart: {}, steps: { values: [4, 6, 8, 12, 20, 30] } },
+    start: { base: -3, apart: 3, steps: 12, placed: 1 },
+    dials: { base: {}, apart: {}, placed: { text: "0: equal steps, 1: equal areas", min: 0, max: 2, step: 0.1, shows: (x) => fix(x, 1) },
+      steps: { values: [4, 6, 8, 12, 20, 30] } },
     label: "How much the slopes of chains differ along the way, cut into steps",
     run(v) {
       const m = Hills.model(v.base, v.apart), grid = Array.from({ length: 101 }, (_, i) => i / 100);
       const sd = grid.map((b) => m.slopes(b).sd), area = [0];
       for (let i = 1; i <= 100; i++) area.push(area[i - 1] + (sd[i] + sd[i - 1]) / 200);
-      const cut = Array.from({ length: v.steps + 1 }, (_, k) => {
-        const wanted = (area[100] * k) / v.steps, i = Math.max(1, area.findIndex((a) => a >= wanted - 1e-12));
-        return (i - 1 + (wanted - area[i - 1]) / (area[i] - area[i - 1] || 1)) / 100;
+      const equal = Array.from({ length: v.steps + 1 }, (_, k) => k / v.steps);
+      const areas = equal.map((part) => {
+        const i = Math.max(1, area.findIndex((a) => a >= area[100] * part - 1e-12));
+        return (i - 1 + (area[100] * part - area[i - 1]) / (area[i] - area[i - 1] || 1)) / 100;
       });
-      const cost = (ends) => ends.slice(1).reduce((sum, b, k) => {
-        const here = sd[Math.round(50 * (b + ends[k]))];
-        return sum + ((b - ends[k]) * here) ** 2;
-      }, 0);
-      return { m, grid, sd, cut, equal: cost(cut.map((_, k) => k / v.steps)), best: cost(cut) };
+      const sizes = areas.slice(1).map((b, k) => (b - areas[k]) ** v.placed), whole = Hills.mean(sizes) * v.steps;
+      const cut = sizes.reduce((ends, size) => [...ends, ends[ends.length - 1] + size / whole], [0]);
+      const below = (b) => {
+        const i = Math.min(99, Math.floor(100 * b));
+        return area[i] + (100 * b - i) * (area[i + 1] - area[i]);
+      };
+      const cost = (ends) => ends.slice(1).reduce((sum, b, k) => sum + (below(b) - below(ends[k])) ** 2, 0);
+      return { m, grid, sd, cut, equal: cost(equal), now: cost(cut), best: cost(areas) };
     },
     draw(d, v, { left, right: box }, open) {
       const { X, Y, svg } = axes(box, [0, 1], [0, 1.1 * Math.max(...d.sd)], "from the base (0) to the hills (1)",
         open ? "how much the slopes of chains differ" : "?");
       return hills(left, d.m) + svg + (open ? d.cut.map((b) => path([[X(b), Y(0)],
-        [X(b), Y(d.sd[Math.round(100 * b)])]], "line orange")).join("") + path(d.grid.map((b, i) => [X(b), Y(d.sd[i])]), "line ink") : "");
+        [X(b), Y(d.sd[Math.min(100, Math.round(100 * b))])]], "line orange")).join("") + path(d.grid.map((b, i) => [X(b), Y(d.sd[i])]), "line ink") : "");
     },
-    says: (d) => `Variance of log w, if chains forget at once: ${fix(d.equal)} with equal steps, ${fix(d.best)} where each strip has the same area.`,
+    says: (d) => `Variance of log w, if chains forget at once: ${fix(d.now)}. With equal steps it is ${fix(d.equal)}, and where all strips have the same area ${fix(d.best)}, the least that there is.`,
   });
 
   define("rts", {
@@ -257,7 +346,7 @@ const Scene = (() => {
       const m = Hills.model(v.base, v.apart), visits = betas.map(() => 0), trace = [];
       const guess = betas.map((b) => m.logZ(b) + v.wrong * b);
       const [chain] = Hills.temper(m, { rungs: K, sweeps: v.sweeps, starts: [[v.base, 0]], guess,
-        seen: (x, k) => { visits[k] += 1 / v.sweeps; trace.push([x, k]); } }, Moving.random(seed));
+        seen: (x, k) => { visits[k] += 1 / v.sweeps; trace.push([x, k]); } }, Hills.random(seed));
       return { m, visits, chain, trace: trace.slice(-300) };
     },
     draw(d, v, { left, right: box }, open) {
@@ -276,7 +365,7 @@ const Scene = (() => {
     run(v, seed) {
       const m = Hills.model(v.base, v.apart), visits = betas.map(() => 0);
       const [chain] = Hills.temper(m, { rungs: K, sweeps: v.sweeps, starts: [[v.base, 0]], guess: betas.map(() => 0),
-        learn: Hills.gains(100), seen: (x, k) => { visits[k] += 1; } }, Moving.random(seed));
+        learn: Hills.gains(100), seen: (x, k) => { visits[k] += 1; } }, Hills.random(seed));
       return { m, chain, visits, exact: betas.map((b) => m.logZ(b)) };
     },
     draw(d, v, { left, right: box }, open) {
@@ -301,12 +390,12 @@ const Scene = (() => {
   }
   define("tap", {
     random: false,
-    start: { begin: -2, apart: 2 },
-    dials: { begin: { text: "The search begins at", min: -3.4, max: 3.4, step: 0.1, shows: (x) => fix(x, 1) }, apart: {} },
+    start: { base: -2, apart: 2 },
+    dials: { base: { text: "The search begins at" }, apart: {} },
     label: "Two hills and the one Gaussian that a search for the best bound ends at",
     run(v) {
-      const m = Hills.model(v.begin, v.apart);
-      let mean = v.begin, width = Hills.WIDTH, here = bound(m, mean, width);
+      const m = Hills.model(v.base, v.apart);
+      let mean = v.base, width = Hills.WIDTH, here = bound(m, mean, width);
       for (let step = 0.4; step > 0.004; ) {
         const next = [[mean + step, width], [mean - step, width], [mean, width * (1 + step)], [mean, width / (1 + step)]]
           .map(([a, s]) => [bound(m, a, s), a, s]).sort((p, q) => q[0] - p[0])[0];
@@ -320,25 +409,25 @@ const Scene = (() => {
       const { X, Y, svg } = axes(box, [-Scene.REACH, Scene.REACH], [-20, 22], "middle of the one Gaussian", "bound on log Z (nats)");
       return hills(left, d.m, open ? [[d.mean, 5, "orange"]] : [], "two hills, and the Gaussian at first") + svg + words(box.x + box.w, Y(Hills.LOGZ) - 7, "log Z", "end") + level(box, Y(Hills.LOGZ), "truth")
         + (open ? path(d.along.map((a, i) => [X(a), Math.min(Y(d.bounds[i]), box.y + box.h)]), "line ink") + dot(X(d.mean), Y(d.here), 5, "orange")
-          + dot(X(v.begin), Y(Math.max(-20, bound(d.m, v.begin, Hills.WIDTH))), 4, "grey") : "");
+          + dot(X(v.base), Y(Math.max(-20, bound(d.m, v.base, Hills.WIDTH))), 4, "grey") : "");
     },
     says: (d) => `The search ends at ${fix(d.mean)} with a bound of ${fix(d.here)}; log Z is 20. What it lost is the hill that it did not choose.`,
   });
 
   define("tracking", {
-    alone: () => true,
+    height: (width) => (width < 560 ? 240 : undefined),
     start: { gain: 0.03, speed: 0.05 },
     dials: { gain: { text: "Gain", values: [0.01, 0.03, 0.1, 0.3, 1] }, speed: { text: "log Z rises, an update, by", values: [0, 0.02, 0.05, 0.1] } },
     label: "log Z of a model that learns, what single updates say of it, and a line through them",
     run(v, seed) {
-      const rng = Moving.random(seed), truth = [], seen = [], line = [];
+      const rng = Hills.random(seed), truth = [], seen = [], line = [];
       for (let t = 0; t < 300; t++) {
         truth.push(12 + v.speed * Math.min(t, 200));
         seen.push(truth[t] + 1.2 * rng.normal());
         line.push(t ? line[t - 1] + v.gain * (seen[t] - line[t - 1]) : seen[0]);
       }
-      const off = line.map((y, t) => y - truth[t]).slice(100, 200), lag = Moving.mean(off);
-      return { m: Hills.model(0, 2), truth, seen, line, lag, noise: Math.sqrt(Moving.mean(off.map((e) => (e - lag) ** 2))) };
+      const off = line.map((y, t) => y - truth[t]).slice(100, 200), lag = Hills.mean(off);
+      return { m: Hills.model(0, 2), truth, seen, line, lag, noise: Math.sqrt(Hills.mean(off.map((e) => (e - lag) ** 2))) };
     },
     draw(d, v, { left, right: box }, open) {
       const wide = { ...box, x: left.x, y: left.y, w: Math.max(box.x + box.w - left.x, box.w) };
@@ -361,7 +450,7 @@ const Scene = (() => {
     run(v, seed) {
       const m = Hills.model(2, 2), counts = [10, 30, 100, 300].filter((n) => n <= v.steps);
       const error = (wrong) => counts.map((n) => {
-        const rng = Moving.random(seed), logs = [];
+        const rng = Hills.random(seed), logs = [];
         for (let i = 0; i < 2000; i++) {
           let x = m.base + Hills.SIGMA * rng.normal(), w = 0;
           for (let k = 1; k <= n; k++) {
@@ -370,7 +459,7 @@ const Scene = (() => {
           }
           logs.push(w);
         }
-        return Moving.logMeanExp(logs) - Hills.LOGZ;
+        return Hills.logMeanExp(logs) - Hills.LOGZ;
       });
       return { m, counts, wrong: error(true), good: error(false) };
     },
@@ -389,7 +478,7 @@ const Scene = (() => {
     dials: { size: { text: "Length of a leapfrog step", values: [0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.6] }, apart: {} },
     label: "How many moves of eight leapfrog steps are accepted, along the way from the base to the hills",
     run(v, seed) {
-      const m = Hills.model(0, v.apart), rng = Moving.random(seed);
+      const m = Hills.model(0, v.apart), rng = Hills.random(seed);
       const pull = (x, b) => (m.at(x + 1e-3, b) - m.at(x - 1e-3, b)) / 2e-3;
       const shares = betas.map((b) => {
         let x = v.apart, taken = 0;
@@ -411,4 +500,3 @@ const Scene = (() => {
     says: (d) => `Accepted: ${fix(100 * d.shares[0], 0)}% at the base, ${fix(100 * d.shares[K], 0)}% at the hills.`,
   });
 })();
-if (typeof document !== "undefined") Scene.start();

@@ -1,0 +1,68 @@
+"""The moving figures, from ``scenes.yml``: one opens each lesson, and all stand on a page."""
+
+from __future__ import annotations
+
+import html
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+SOURCE = Path(__file__).parent.parent / "scenes.yml"
+MARK = "<!-- the moving figures -->"
+
+
+@cache
+def scenes() -> dict[str, dict]:
+    return yaml.safe_load(SOURCE.read_text(encoding="utf-8"))
+
+
+def figure(name: str) -> str:
+    """A figure that asks first; without a script it is a question whose answer can be opened."""
+    scene = scenes()[name]
+    choices = "".join(
+        f"<li{' data-right' if n == scene['right'] else ''}>{html.escape(choice)}</li>"
+        for n, choice in enumerate(scene["choices"])
+    )
+    asks, answer = html.escape(scene["asks"]), html.escape(scene["answer"])
+    return (
+        f'<figure class="scene" data-scene="{name}"><p class="scene-asks">{asks}</p>'
+        f'<ul class="scene-choices">{choices}</ul><details class="scene-answer"><summary>The answer'
+        f" at the first setting</summary><p>{answer}</p></details></figure>"
+    )
+
+
+def scripts(body: str) -> str:
+    """What the moving figures of a page need: a page without any needs nothing."""
+    names = ["hills", "scenes"]
+    if 'data-scene="digits"' in body:
+        names += ["pcd_20", "digits"]
+    if 'id="cockpit"' in body:
+        names.append("cockpit")
+    elif "data-scene=" not in body:
+        return ""
+    return "".join(f'<script src="../_static/moving/{name}.js" defer></script>' for name in names)
+
+
+def page() -> str:
+    """A section a figure, under the name of what it shows, with the lesson that it belongs to."""
+    return "\n".join(
+        f"(moving-{name})=\n## {scene['title']}\n\nOf {{doc}}`{scene.get('lesson', name)}`.\n\n"
+        f"```{{raw}} html\n{figure(name)}\n```\n"
+        for name, scene in scenes().items()
+    )
+
+
+def write_page(app, docname, source) -> None:
+    if MARK in source[0]:
+        app.env.note_dependency(str(SOURCE))
+        source[0] = source[0].replace(MARK, page())
+
+
+def opening(pagename: str) -> str:
+    """The figure that opens a lesson, with a link to all of them."""
+    name = Path(pagename).name
+    if pagename != f"book/{name}" or name not in scenes():
+        return ""
+    more = '<p class="scene-more"><a href="moving_figures.html">All moving figures</a></p>'
+    return figure(name).replace("</figure>", f"{more}</figure>")
