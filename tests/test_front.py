@@ -1,5 +1,6 @@
 """The front pages: their numbers come from stored results, and their sentences hold."""
 
+import re
 import sys
 
 import pytest
@@ -8,6 +9,8 @@ from helpers_book import BOOK
 sys.path.insert(0, str(BOOK / "_ext"))
 
 import front
+
+from rbmlib.__main__ import main
 
 PAGES = ["intro", "which"]
 
@@ -21,6 +24,14 @@ def test_every_number_is_known_and_used(facts):
     texts = "".join((BOOK / f"{page}.md").read_text(encoding="utf-8") for page in PAGES)
     assert set(front.MARK.findall(texts)) == set(facts)
     assert "@@" not in front.filled(texts)
+
+
+def test_the_answer_on_the_front_page_is_that_of_the_command(facts, capsys):
+    shown = re.search(r"python -m rbmlib (logz \w+)</code>", (BOOK / "intro.md").read_text("utf-8"))
+    assert main(shown[1].split()) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"log Z {facts['answer']} exact, by enumeration" in printed
+    assert "verdict trust" in printed
 
 
 def test_an_unknown_number_stops_the_build():

@@ -17,6 +17,7 @@ from check_numbers import (
     printed,
     printed_number,
     with_two_digits,
+    without_powers,
 )
 
 from rbmbook.claims import claims
@@ -35,6 +36,7 @@ def entry(verdict: Verdict, chapter: str, same: Sequence[str] = ()) -> str:
         "compared": html.escape(claim.effect or verdict.claim),
         "printed": f"<b>{printed(html.escape(verdict.paper))}</b>",
         "ours": ours,
+        "judged by": _factors(verdict),
         "why": html.escape(_reason(verdict)),
     }
     if claim.effect and claim.effect != verdict.claim:
@@ -78,7 +80,7 @@ def _ours(verdict: Verdict) -> tuple[str, str]:
         return _ess(verdict)
     if several := cases(verdict):
         return _cases(several), ""
-    words = html.escape(with_two_digits(verdict.ours))
+    words = without_powers(html.escape(with_two_digits(verdict.ours)))
     unit = f" {verdict.unit}" if verdict.unit and verdict.unit != "chains" else ""
     if unit and words[:1] in "−-0123456789" and words and not words.endswith(unit):
         words += "" if "readings" in words else unit
@@ -108,9 +110,16 @@ def _ess(verdict: Verdict) -> tuple[str, str]:
     return "<br>".join(words), strip([i for i, _ in lines], (0.0, 1000.0), mark=number)
 
 
+def _factors(verdict: Verdict) -> str:
+    """What decides on an ESS: another training has another, the gain of a schedule is the claim."""
+    several = cases(verdict) if verdict.name in our_ess() else []
+    said = "how many times smaller the variance of the log-weights is than with equal steps:"
+    return f"{said}{_cases(several)}" if several else ""
+
+
 def _cases(several: list[Interval]) -> str:
     unit = several[0].unit
-    head = f"effect ({html.escape(unit)})" if unit else "ratio"
+    head = f"ours ({html.escape(unit)})" if unit else "ours"
     body = "".join(
         f'<tr><th scope="row">{html.escape(c.name)}</th><td>{for_people(c.value)}</td>'
         f"<td>[{for_people(c.low)}, {for_people(c.high)}]</td></tr>"

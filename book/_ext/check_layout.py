@@ -45,7 +45,9 @@ def _kiwaki(units: int) -> Table:
         rows.append((schedule, cells))
     columns = [*exact, "estimate", "ESS"] * len(models)
     caption = (
-        f"AIS of models with {units} hidden units: K = 100,000 steps, 1,000 chains, log Z in nats"
+        f"AIS of models with {units} hidden units: K = 100,000 steps, 1,000 chains, log Z in nats. "
+        "The models are not published, and another training has another ESS: an ESS is judged by "
+        "how much smaller the variance is than with equal steps"
     )
     groups = tuple((model, len(exact) + 2) for model in models)
     return Table("Kiwaki", f"Table {number}", caption, ["schedule", *columns], rows, groups)

@@ -41,7 +41,8 @@ def for_people(x: float) -> str:
     if 0 < size < 1e-3:
         power = math.floor(math.log10(size))
         return f"{x / 10**power:.2g} × 10<sup>{power}</sup>".replace("-", "−")
-    digits = 0 if size == 0 else min(3, max(0, 3 - math.floor(math.log10(size))))
+    most = 4 if size < 0.01 else 3
+    digits = 0 if size == 0 else min(most, max(0, 3 - math.floor(math.log10(size))))
     return f"{x:,.{digits}f}".replace("-", "−")
 
 
@@ -70,6 +71,17 @@ def with_two_digits(text: str) -> str:
         return f"{value:,.{digits}f} ± {error:,.{digits}f}".replace("-", "−")
 
     return WITH_ERROR.sub(shorter, text)
+
+
+def without_powers(text: str) -> str:
+    """Numbers as programs write them, inside a text, as HTML for people.
+
+    Examples
+    --------
+    >>> without_powers("1.01e+03 ×/÷ 1.28"), without_powers("variance 1.7e-05")
+    ('1,010 ×/÷ 1.28', 'variance 1.7 × 10<sup>−5</sup>')
+    """
+    return re.sub(r"[\d.]+e[+-]\d+", lambda match: for_people(float(match[0])), text)
 
 
 def cases(verdict: Verdict) -> list[Interval]:

@@ -108,6 +108,7 @@ def facts() -> dict[str, str]:
     h100 = bound("h100", "ais", 100_000)["log_z"]
     found = {
         "claims": f"{len(claims())}",
+        "answer": f"{truth('pcd_20'):.6f}",
         "h20_truth": tables.number(truth("h20"), 5),
         "h20_chains": f"{len(missed)}",
         "h20_missed": f"{len(low)}",
@@ -138,8 +139,8 @@ def filled(text: str) -> str:
     return MARK.sub(lambda match: facts()[match[1]], text)
 
 
-def draw(target: Path) -> None:
-    """Chains of AIS on h20 from two bases, and the exact value."""
+def draw(target: Path, size=(8.4, 3.3), title: str = "") -> None:
+    """Chains of AIS on h20 from two bases, and the exact value; size in inches of 150 dots."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -148,7 +149,7 @@ def draw(target: Path) -> None:
     from rbmbook import plots
 
     with plt.rc_context(plots.STYLE | {"svg.fonttype": "none", "svg.hashsalt": "front"}):
-        figure, ax = plt.subplots(figsize=(8.4, 3.3))
+        figure, ax = plt.subplots(figsize=size)
         for base, label in (
             ("own biases", "from the model's own biases: half of them agree on a wrong value"),
             ("base rate", "from the base rate of the data"),
@@ -159,5 +160,8 @@ def draw(target: Path) -> None:
         plots.truth(ax, truth("h20"), "exact, by adding up 2²⁰ terms")
         ax.set(xlabel="200 chains of each, sorted", ylabel="estimate of log Z (nats)")
         ax.legend(loc="center left", bbox_to_anchor=(0.03, 0.5), fontsize=9)
-        figure.savefig(target, metadata={"Date": None})
+        if title:
+            ax.set_title(title, fontsize=20, loc="left", pad=12)
+        drawn = {"metadata": {"Date": None}} if target.suffix == ".svg" else {"dpi": 150}
+        figure.savefig(target, **drawn)
         plt.close(figure)

@@ -11,7 +11,9 @@ from docutils import nodes
 from sphinx import addnodes
 
 GLOSSARY = "book/glossary"
-END = re.compile(r"(?<=[.;:])\s")
+END = re.compile(r"(?<=[.;])\s")
+A_NOTE = 350  # characters of text that a note stands beside, about five lines
+WIDEST = 28  # characters of a formula that fits there
 
 
 def meanings(app) -> dict[str, tuple[int, str, list]]:
@@ -20,6 +22,8 @@ def meanings(app) -> dict[str, tuple[int, str, list]]:
     entries = app.env.get_doctree(GLOSSARY).findall(nodes.definition_list_item)
     for n, entry in enumerate(entries):
         said = first_sentence(next(entry.findall(nodes.paragraph)))
+        if any(isinstance(part, nodes.math) and len(part.astext()) > WIDEST for part in said):
+            continue
         for term in entry.findall(nodes.term):
             found.update({name: (n, term.astext(), said) for name in term["ids"]})
     return found
@@ -37,23 +41,24 @@ def first_sentence(paragraph) -> list:
 
 
 def explain(app, doctree, docname) -> None:
-    """A note before a paragraph, of the first word in it that the page has not explained yet."""
+    """Notes before a paragraph, of words in it that the page has not explained yet."""
     if app.builder.format != "html" or docname == GLOSSARY:
         return
     known, told = meanings(app), set()
     for paragraph in list(doctree.findall(nodes.paragraph)):
         if not isinstance(paragraph.parent, nodes.section):
             continue
+        room = 1 + len(paragraph.astext()) // A_NOTE
         for link in paragraph.findall(nodes.reference):
             name = link.get("refuri", "").partition("glossary.html#")[2]
             entry, word, said = known.get(name, (None, "", []))
-            if entry is None or entry in told:
+            if entry is None or entry in told or room == 0:
                 continue
             told.add(entry)
+            room -= 1
             text = [nodes.strong("", word), nodes.Text(" "), *(n.deepcopy() for n in said)]
             note = nodes.container("", nodes.paragraph("", "", *text), classes=["gloss"])
             paragraph.parent.insert(paragraph.parent.index(paragraph), note)
-            break
 
 
 def setup(app) -> None:

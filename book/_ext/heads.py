@@ -1,17 +1,20 @@
 """What stands in the head of a page, for search engines and previews; and minutes of reading.
 
-The description is the page's first paragraph. A preview picture needs an absolute address, so it is
-there once `html_baseurl` is set.
+The description is the page's first paragraph. The preview picture is the figure of the front page;
+`html_baseurl` makes its address absolute, which most readers of previews want.
 """
 
 from __future__ import annotations
 
 import html
 import re
+from pathlib import Path
 
+import front
 from docutils import nodes
 
 WORDS_A_MINUTE, LONGEST = 200, 200  # characters of a description
+CARD = "card.png"
 SKIPPED = (nodes.comment, nodes.raw, nodes.substitution_definition)
 
 
@@ -19,7 +22,7 @@ def description(doctree) -> str:
     """The first sentence or two of a page, as plain text of at most `LONGEST` characters."""
     for paragraph in doctree.findall(nodes.paragraph):
         text = re.sub(r"\\(?=\w)", "", re.sub(r"\s+", " ", paragraph.astext())).strip()
-        if len(text) < 40:
+        if len(text) < 40 or "gloss" in paragraph.parent.get("classes", []):
             continue
         sentences, made = re.split(r"(?<=[.?!])\s", text), ""
         for sentence in sentences:
@@ -38,7 +41,10 @@ def minutes(doctree) -> int:
         while parent is not None:
             parents.append(parent)
             parent = parent.parent
-        if not any(isinstance(p, (nodes.literal_block, *SKIPPED)) for p in parents):
+        if not any(
+            isinstance(p, (nodes.literal_block, *SKIPPED)) or "gloss" in p.get("classes", [])
+            for p in parents
+        ):
             words += len(node.astext().split())
     return max(1, round(words / WORDS_A_MINUTE))
 
@@ -54,10 +60,22 @@ def give_head(app, pagename, templatename, context, doctree) -> None:
             f'<meta property="og:description" content="{html.escape(said)}">',
             '<meta property="og:type" content="article">',
         ]
+        card = context["pathto"](f"_static/{CARD}", resource=True)
         if base := app.config.html_baseurl:
-            tags.append(f'<meta property="og:image" content="{base.rstrip("/")}/_static/card.png">')
+            card = f"{base.rstrip('/')}/_static/{CARD}"
+        tags += [
+            f'<meta property="og:image" content="{card}">',
+            '<meta name="twitter:card" content="summary_large_image">',
+        ]
     context["metatags"] = context.get("metatags", "") + "\n" + "\n".join(tags) + "\n"
 
 
+def draw_card(app, exception) -> None:
+    if not exception:
+        inches = 8, 4.2  # 1200 × 630 dots, as previews are cut
+        front.draw(Path(app.outdir, "_static", CARD), inches, "Is your log Z right?")
+
+
 def setup(app) -> None:
+    app.connect("build-finished", draw_card, priority=900)
     app.connect("html-page-context", give_head)
