@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 from types import SimpleNamespace
 
@@ -57,6 +58,31 @@ def test_numbers_on_the_first_slides_are_those_that_the_first_lesson_prints():
     assert f"{chains} of 200 chains:\n{value}\neffective sample size {ess}" in printed
     exact = re.search(r"exact value is ([\d.]+\d)", figure)[1]
     assert f"exact log Z = {exact}" in printed
+
+
+@pytest.mark.pages
+def test_the_teachers_window_has_the_notes_and_turns_with_the_slides(tmp_path):
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("needs a Chromium")
+    from playwright.sync_api import sync_playwright
+
+    deck = tmp_path / "week1.html"
+    deck.write_text(slides.deck(WEEKS[0].read_text(encoding="utf-8"), ALL), encoding="utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        shown = browser.new_page()
+        shown.goto(deck.as_uri() + "#3")
+        with shown.expect_popup() as opened:
+            shown.keyboard.press("p")
+        notes = opened.value
+        notes.wait_for_selector("section.now aside", state="visible")
+        assert not shown.locator("section.now aside").is_visible()
+        notes.keyboard.press("ArrowRight")
+        shown.wait_for_function("location.hash === '#4'")
+        shown.keyboard.press("End")
+        notes.wait_for_function("document.querySelector('section.now') === slides.at(-1)")
+        browser.close()
 
 
 def test_exercises_are_counted_on_each_page_as_in_its_notebook():

@@ -5,8 +5,9 @@
 ``book/slides/week*.md`` are in Markdown: ``---`` parts slides, ``![fig-start-agree]`` shows the
 stored figure of that name with its alternative text, and ``$$...$$`` is a formula that matplotlib
 sets. ``??? 5 min`` begins the teacher's notes of a slide and says how long it takes; the key N
-shows them, with the minutes of the session so far. Nothing is fetched: pictures and script stand in
-the file.
+shows them, with the minutes of the session so far, and the key P shows them in a window of their
+own, for the teacher's screen: each of the two turns the other. Nothing is fetched: pictures and
+script stand in the file.
 """
 
 import base64
@@ -40,11 +41,16 @@ const slides=[...document.querySelectorAll('section')];const foot=document.query
 let at=Math.min(Math.max(Number(location.hash.slice(1))||1,1),slides.length)-1;
 const clock=[];let spent=0;slides.forEach(s=>{if(/^Session/.test(s.innerText.trim()))spent=0;
 spent+=Number(s.dataset.minutes);clock.push(spent)});
-function show(){slides.forEach((s,i)=>s.classList.toggle('now',i===at));
+let other=window.name==='notes'?window.opener:null;
+if(other)document.body.classList.add('notes');
+addEventListener('message',e=>{if(e.source===other){at=e.data;show(false)}});
+function show(tell=true){if(tell&&other)other.postMessage(at,'*');
+slides.forEach((s,i)=>s.classList.toggle('now',i===at));
 foot.textContent=`${at+1} / ${slides.length}`+(document.body.className?`, to minute ${clock[at]}`:
-', N: notes');history.replaceState(null,'',`#${at+1}`);}
+', N: notes, P: notes in a window');history.replaceState(null,'',`#${at+1}`);}
 addEventListener('keydown',e=>{if(e.key==='n'||e.key==='N'){document.body.classList.toggle('notes');
-show();return}const step={ArrowRight:1,PageDown:1,' ':1,ArrowLeft:-1,PageUp:-1,
+show();return}if(e.key==='p'||e.key==='P'){other=open(location.href,'notes','width=900,height=700');
+return}const step={ArrowRight:1,PageDown:1,' ':1,ArrowLeft:-1,PageUp:-1,
 Home:-1e9,End:1e9}[e.key];if(!step)return;e.preventDefault();
 at=Math.min(Math.max(at+step,0),slides.length-1);show();});
 addEventListener('click',e=>{at=Math.min(Math.max(at+(e.clientX<innerWidth/3?-1:1),0),
