@@ -1,16 +1,20 @@
 """The Check page and the frame of the site, from their sources: layouts, numbers, entries."""
 
+import base64
 import doctest
+import io
 import json
 import re
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
 from helpers_book import BOOK, REPOSITORY
+from PIL import Image
 
 sys.path.insert(0, str(BOOK / "_ext"))
 
@@ -228,6 +232,22 @@ def test_an_inlined_figure_has_its_own_ids_and_the_themes_colours():
     assert "url(#f1-c)" in made
     assert "<style" not in made
     assert 'aria-label="A line."' in made
+
+
+def test_a_smaller_figure_is_the_same_to_the_eye():
+    noise = np.random.default_rng(1).integers(0, 50, (200, 200)) * 5
+    shades = np.stack([noise, noise, 255 - noise], axis=2).astype(np.uint8)
+    png = io.BytesIO()
+    Image.fromarray(shades).save(png, "PNG")
+    text = base64.b64encode(png.getvalue()).decode()
+    path = '<path d="M 43.088521 -0.126 L 7 8.25"/>\n   <use x="1.23456"/>'
+    made = figures.smaller(f'<image href="data:image/png;base64,\n{text}"/>{path}')
+    assert 'd="M 43.08 -0.12 L 7 8.25"' in made
+    assert '\n<use x="1.23"/>' in made
+    assert len(made) < 0.7 * len(text)
+    again = re.search(r"base64,([^\"]+)", made)[1]
+    back = np.asarray(Image.open(io.BytesIO(base64.b64decode(again))).convert("RGB"), int)
+    assert abs(back - shades).max() <= 8  # of 255: 32 levels of a colour
 
 
 # ---------------------------------------------------------------- heads
