@@ -24,6 +24,7 @@ import check_numbers
 import check_page
 import figures
 import frame
+import glosses
 import heads
 import models_page
 import notes_page
@@ -272,6 +273,47 @@ def test_minutes_are_of_text_and_not_of_code():
     text, code = nodes.paragraph("", "word " * 600), nodes.literal_block("", "code " * 900)
     assert heads.minutes(document(text, code)) == 3
     assert heads.minutes(document(code)) == 1
+
+
+# ---------------------------------------------------------------- notes in the margin
+
+
+def glossary(*entries):
+    made = nodes.definition_list()
+    for words, *said in entries:
+        terms = [nodes.term("", word, ids=[f"term-{word}"]) for word in words]
+        made += nodes.definition_list_item(
+            "", *terms, nodes.definition("", nodes.paragraph("", "", *said))
+        )
+    return document(made)
+
+
+def test_a_word_is_explained_in_the_margin_once_where_there_is_room():
+    long = nodes.math("", "x" * (glosses.WIDEST + 1))
+    entries = glossary(
+        (["AIS", "annealing"], nodes.Text("Chains of "), nodes.emphasis("", "one"),
+         nodes.Text(" way. More words.")),
+        (["base"], nodes.Text("It begins there. And so on.")),
+        (["wide"], nodes.Text("It is "), long),
+    )  # fmt: skip
+    app = SimpleNamespace(
+        builder=SimpleNamespace(format="html"),
+        env=SimpleNamespace(get_doctree={"book/glossary": entries}.get),
+    )
+
+    def said(*words, more=""):
+        links = [nodes.reference("", w, refuri=f"glossary.html#term-{w}") for w in words]
+        return nodes.paragraph("", "", *links, nodes.Text(more))
+
+    section = nodes.section("", said("AIS", "base"), said("annealing", "wide"), said("base"))
+    glosses.explain(app, document(section), "book/ais")
+    kinds = [type(child).__name__ for child in section]
+    assert kinds == ["container", "paragraph", "paragraph", "container", "paragraph"]
+    assert section[0].astext() == "AIS Chains of one way."
+    assert section[3].astext() == "base It begins there."
+    roomy = nodes.section("", said("AIS", "base", more="x" * glosses.A_NOTE))
+    glosses.explain(app, document(roomy), "book/ais")
+    assert [type(child).__name__ for child in roomy] == ["container", "container", "paragraph"]
 
 
 # ---------------------------------------------------------------- models
