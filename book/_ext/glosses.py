@@ -11,7 +11,7 @@ from docutils import nodes
 from sphinx import addnodes
 
 GLOSSARY = "book/glossary"
-END = re.compile(r"(?<=[.;])\s")
+END = re.compile(r"(?<=[.])\s")
 A_NOTE = 350  # characters of text that a note stands beside, about five lines
 WIDEST = 28  # characters of a formula that fits there
 

@@ -47,7 +47,7 @@ def scripts(body: str) -> str:
 def page() -> str:
     """A section a figure, under the name of what it shows, with the lesson that it belongs to."""
     return "\n".join(
-        f"(moving-{name})=\n## {scene['title']}\n\nOf {{doc}}`{scene.get('lesson', name)}`.\n\n"
+        f"(moving-{name})=\n## {scene['title']}\n\nLesson: {{doc}}`{scene.get('lesson', name)}`.\n\n"
         f"```{{raw}} html\n{figure(name)}\n```\n"
         for name, scene in scenes().items()
     )
