@@ -47,8 +47,8 @@ def scripts(body: str) -> str:
 def page() -> str:
     """A section a figure, under the name of what it shows, with the lesson that it belongs to."""
     return "\n".join(
-        f"(moving-{name})=\n## {scene['title']}\n\nLesson: {{doc}}`{scene.get('lesson', name)}`.\n\n"
-        f"```{{raw}} html\n{figure(name)}\n```\n"
+        f"(moving-{name})=\n## {scene['title']}\n\n"
+        f"Lesson: {{doc}}`{scene.get('lesson', name)}`.\n\n```{{raw}} html\n{figure(name)}\n```\n"
         for name, scene in scenes().items()
     )
 
