@@ -258,18 +258,6 @@ def test_rewrites_of_built_pages_change_as_many_places_as_the_theme_needs(built)
     assert found["names that are read aloud"] >= 2 * pages
 
 
-def test_a_page_can_be_previewed(built, name):
-    """Description, icon and picture: what stands in results of a search, and beside a link."""
-    soup = BeautifulSoup((built / f"{name}.html").read_text(), "html.parser").head
-    said = soup.find("meta", {"name": "description"})["content"]
-    assert 40 <= len(said) <= 202
-    assert soup.find("meta", {"property": "og:title"})["content"]
-    picture = soup.find("meta", {"property": "og:image"})["content"]
-    icon = soup.find("link", {"rel": "icon", "type": "image/svg+xml"})["href"]
-    for address in (picture, icon):
-        assert (built / "book" / address).resolve().is_file(), address
-
-
 def test_a_switch_hides_the_code_of_a_notebook(browser, built):
     page = browser.new_context(offline=True).new_page()
     load(page, built / "book" / "ais_audit.html")

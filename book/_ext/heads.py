@@ -20,8 +20,14 @@ SKIPPED = (nodes.comment, nodes.raw, nodes.substitution_definition)
 
 def description(doctree) -> str:
     """The first sentence or two of a page, as plain text of at most `LONGEST` characters."""
-    for paragraph in doctree.findall(nodes.paragraph):
-        text = re.sub(r"\\(?=\w)", "", re.sub(r"\s+", " ", paragraph.astext())).strip()
+    for paragraph in doctree.findall():
+        if not isinstance(paragraph, (nodes.paragraph, nodes.raw)):
+            continue
+        text = paragraph.astext()
+        if isinstance(paragraph, nodes.raw):  # the front page
+            found = re.search(r"<p[^>]*>(.*?)</p>", text)
+            text = html.unescape(re.sub(r"<[^>]*>", "", found[1])) if found else ""
+        text = re.sub(r"\\(?=\w)", "", re.sub(r"\s+", " ", text)).strip()
         if len(text) < 40 or "gloss" in paragraph.parent.get("classes", []):
             continue
         sentences, made = re.split(r"(?<=[.?!])\s", text), ""
