@@ -20,6 +20,12 @@ def _coloured(ax, x, y, exact: float = LOG_Z, **style) -> None:
         ax.plot(x[here], y[here], marker, color=colour, ms=3, ls="", **style)
 
 
+def _steps(ax, steps: list[int]) -> None:
+    """Numbers of steps that were run as the only ticks of a logarithmic axis."""
+    ax.set_xticks(steps, [f"{n:,}" for n in steps])
+    ax.minorticks_off()
+
+
 def on_hills(runs: dict) -> None:
     """Where chains end and what each says, above the hills: a panel a run, by its title."""
     _, axes = plt.subplots(1, len(runs), figsize=(4.3 * len(runs), 3.4), sharey=True, squeeze=False)
@@ -55,6 +61,7 @@ def first_order(betas, law: np.ndarray, values: dict[int, float], exact: float, 
     right.axhline(log_sum, color=BLUE, lw=1, ls=":", label="sum over states found")
     truth(right, exact)
     right.set(xscale="log", xlabel="steps", ylabel="log Z (nats)")
+    _steps(right, [*values])
     right.legend(fontsize=8, loc="center right")
 
 
@@ -81,6 +88,7 @@ def biased(runs: dict[str, dict], drifts: dict[str, np.ndarray], exact: float = 
     truth(left, exact)
     truth(right, 0.0)
     left.set(xscale="log", xlabel="steps", ylabel="log Z (nats)")
+    _steps(left, [*next(iter(runs.values()))])
     right.set(xlabel="moves after an exact draw", ylabel="mean slope minus exact (nats)")
     left.legend(fontsize=8)
 
