@@ -68,6 +68,12 @@ def share(p):
     return p / p.sum()
 
 
+def walked(log_p, x, width, rng, u):
+    """A step whose chains share one random number."""
+    y = x + width * rng.normal(size=len(x))
+    return np.where(u < np.exp(log_p(y) - log_p(x)), y, x)
+
+
 FUNCTIONS = {
     ("start", "no_weights"): {
         "this is Z": lambda b, a: (1 + np.exp(np.append(b, a))).prod(),
@@ -195,5 +201,9 @@ FUNCTIONS = {
         "the ratio of proposals": lambda p, q: share(p * leave(p, q, p)),
         "the law must add": lambda p, q: p * leave(p, q, p / q),
         "this is the law": lambda p, q: share(p * q),
+    },
+    ("mcmc_basics", "step"): {
+        "all chains share": lambda log_p, x, width, rng: walked(log_p, x, width, rng, rng.random()),
+        "every proposal was": lambda log_p, x, width, rng: walked(log_p, x, width, rng, 0.0),
     },
 }

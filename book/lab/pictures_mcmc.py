@@ -5,12 +5,29 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 
+from .hills import GRID, Hills
 from .metropolis_laws import SAMPLERS
 from .plots import BLUE, RED, digits, truth
 
 SHADES = dict(zip(SAMPLERS, ("#000000", "#2e7d32", "#c55a11", "#0b5394"), strict=True))
 LINES = dict(zip(SAMPLERS, ("-", "--", "-.", ":"), strict=True))
 _THREE = (0.0, 0.45, 0.8)  # colours of three chains
+
+
+def walks_on_hills(walks: dict):
+    """Where chains on hills at each distance spent their time, and the law of their target."""
+    _, axes = plt.subplots(1, len(walks), figsize=(8.0, 3.2), sharey=True)
+    bins = np.linspace(-5.25, 5.25, 43)
+    for ax, (apart, states) in zip(axes, walks.items(), strict=True):
+        shares, _ = np.histogram(states, bins, weights=np.full(states.shape, 1 / states.size))
+        exact, _ = np.histogram(GRID, bins, weights=Hills(apart=apart).law(1.0))
+        middle = (bins[1:] + bins[:-1]) / 2
+        ax.plot(middle, np.where(exact > 1e-7, exact, np.nan), color="black", label="the target")
+        ax.plot(middle, np.where(shares > 0, shares, np.nan), "o", ms=4, color=BLUE, label="chains")
+        ax.set(yscale="log", xlabel="x", ylim=(1e-7, 3), title=f"hills at −{apart} and {apart}")
+    axes[0].set(ylabel="share of the time, by bin")
+    axes[0].legend(fontsize=8)
+    return axes
 
 
 def two_clouds(clouds: dict, log_target, n_shown: int = 1500):
@@ -45,15 +62,15 @@ def three_states(laws: dict, target):
 
 
 def step_sizes(sizes, accepted, efficiency, far: dict):
-    """Acceptance and effective share against the step size, and chains begun far away."""
+    """Acceptance and effective draws against the width, and chains begun far away."""
     _, (ax, right) = plt.subplots(1, 2, figsize=(8.5, 3.1))
     ax.plot(sizes, accepted, color="black", ls="--", label="share accepted")
-    ax.plot(sizes, efficiency, color=BLUE, marker="o", ms=4, label="effective share, n_eff / n")
-    ax.set(xscale="log", yscale="log", xlabel="step size of the random walk", ylabel="share")
+    ax.plot(sizes, efficiency, color=BLUE, marker="o", ms=4, label="effective draws a sample")
+    ax.set(xscale="log", yscale="log", xlabel="width of a proposal", ylabel="share")
     ax.legend(fontsize=8)
     for (size, x), shade in zip(far.items(), plt.cm.viridis(_THREE), strict=True):
-        right.plot(x, color=shade, lw=1.2, label=f"step size {size:g}")
-    right.set(xlabel="sample", ylabel="$x_1$, begun at $(-5, 40)$")
+        right.plot(x, color=shade, lw=1.2, label=f"width {size:g}")
+    right.set(xlabel="sample", ylabel="x, begun at −6")
     right.legend(fontsize=8)
     return ax, right
 

@@ -29,6 +29,7 @@ GIVEN = {"reverse_r": reverse_r, "hills": hills}
 
 @task("derivation", 2)
 def jensen_gap(answer, own: Own):
+    """The mean weight is carried by chains above the mean of log w, the more the wider they are."""
     first = own.number("variance", 0.5, 6.0)
     for variance in (first, first + 1.7, 0.0):
         mistakes = {
@@ -46,6 +47,7 @@ for _judge in (annealing.path_score, annealing.ais):
 
 @task("experiment", 3)
 def enclosed(answer, own: Own):
+    """Chains from below lag behind on one side, chains from above on the other."""
     found = numbers(answer, (2,), "the pair")
     require(abs(found[1] - found[0]) > 1e-6, "both ends are the same number")
     require(found[0] < found[1], "give the lower end first")
@@ -58,6 +60,7 @@ def enclosed(answer, own: Own):
 
 @task("experiment", 3)
 def lost_hill(answer, own: Own):
+    """No chain entered the second hill, so that the mean weight is that of the first alone."""
     _, log_z = hills(own)
     low = log_z - 100 * np.log(2)
     near(answer, low, 0.15, {
@@ -71,6 +74,7 @@ def lost_hill(answer, own: Own):
 
 @task("trap", 3)
 def from_above(answer, own: Own):
+    """Going down multiplies by inverse ratios: exp(-R), not exp(R), is right on average."""
     r = reverse_r(own)
     mistakes = {
         "this is the published mistake: the mean of exp(R) does not estimate Z": logmeanexp(r),
@@ -83,8 +87,9 @@ def from_above(answer, own: Own):
     same(answer(r + 900), 900 - logmeanexp(-r))
 
 
-@task("trap", 2)
+@task("trap", 0)
 def stable(answer, own: Own):
+    """The spread of chains says how well they agree, and nothing of what they all lack."""
     off = report("AIS", "h500") - reference("h500")
     variance = report("AIS", "h500", "variance")
     error = np.sqrt(variance / 20)
@@ -102,6 +107,7 @@ def stable(answer, own: Own):
 
 @task("reading", 1)
 def two_bases(answer, own: Own):
+    """A chain can only follow a mode that its base has a share in."""
     choice(answer, "b", {
         "a": "all of these chains have the same number of steps",
         "c": "the upper rows differ in where the steps are, and most of their chains are low",

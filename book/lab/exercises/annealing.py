@@ -20,6 +20,7 @@ FEW = np.linspace(0, 1, 7)
 
 
 def path_score(answer, own: Own):
+    """Only parameters move with beta, so that each setting of the dial is an RBM again."""
     m, b0, v = own.model, own.base, own.some_states(15)
     field = v @ m.weights + m.hidden_bias
     for beta in (0.3, 0.0, 1.0):
@@ -132,6 +133,7 @@ def increment(answer, own: Own):
 
 
 def ais(answer, own: Own):
+    """The weight is taken before the move, so that each ratio is of the state that earned it."""
     _ais_between(answer, own, own.path, FEW, 10_000)
     far = own.model.visible_bias + np.resize([2.0, -2.0], own.model.n_visible)
     _ais_between(answer, own, GeometricPath(own.model, base=far), np.linspace(0, 1, 31), 4000)

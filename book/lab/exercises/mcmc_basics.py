@@ -40,6 +40,7 @@ def _matrix(p, q):
 
 @task("derivation", 2)
 def no_repeat(answer, own: Own):
+    """A stay counts once, however long: states that are hard to leave come too seldom."""
     p, q = laws(own)
     w = p / q
     leave = (q * np.minimum(1, w / w[:, None])).sum(axis=1)
@@ -60,6 +61,7 @@ def no_repeat(answer, own: Own):
 
 @task("coding", 3)
 def transition(answer, own: Own):
+    """What is refused stays, so that the flow between any two states is the same both ways."""
     p, q = laws(own)
     right = _matrix(p, q)
     found = numbers(answer(p, q), (5, 5), "the matrix")
@@ -82,6 +84,7 @@ def _log_p(x):
 
 @task("coding", 3)
 def step(answer, own: Own):
+    """As many chains go one way as the other: the crowd stays spread as the target says."""
     rng, n = own.rng("step"), 20_000
     side = np.where(rng.random(n) < 2 / 3, -1.5, 1.5)
     x = side + rng.normal(size=n)
@@ -93,6 +96,9 @@ def step(answer, own: Own):
     stayed = new == x
     require(bool(stayed.any()), "every proposal was taken: some must be refused, and the old "
             "state stays")  # fmt: skip
+    shares = [np.mean(answer(_log_p, x, 2.0, own.rng(f"move {i}")) != x) for i in range(8)]
+    require(bool(np.ptp(shares) < 0.1), "all chains share one random number: draw one for each, of "
+            "the size of x")  # fmt: skip
     proposed = x + 2.0 * own.rng("other").normal(size=n)
     rate = np.minimum(1, np.exp(_log_p(proposed) - _log_p(x)))
     mean_is(
@@ -113,6 +119,7 @@ def step(answer, own: Own):
 
 @task("experiment", 3)
 def worth(answer, own: Own):
+    """Each value repeats a part of the one before; only what is new counts."""
     phi = own.number("phi", 0.6, 0.95, 2)
     right = 20_000 * (1 - phi) / (1 + phi)
     near(answer, right, 0.2 * right, {
@@ -125,6 +132,7 @@ def worth(answer, own: Own):
 
 @task("trap", 2)
 def wide_variance(answer, own: Own):
+    """Far points are kept more often, the same all along an ellipse: only variances see it."""
     s = spread(own)
     near(answer, 1.5 * s**2, 0.01, {
         "this is the variance of the target; the wide rule without repeats is too wide": s**2,
@@ -134,6 +142,7 @@ def wide_variance(answer, own: Own):
 
 @task("reading", 1)
 def memory(answer, own: Own):
+    """Only chains from different starts can show that each still knows its own."""
     choice(answer, "c", {
         "a": "R-hat compares chains from different starts, and it is far above 1.01",
         "b": "a quiet trace only says that the chain stays where it is",

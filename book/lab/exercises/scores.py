@@ -43,6 +43,7 @@ def log_mean_exp(answer, own: Own):
 
 
 def score(answer, own: Own):
+    """Given the picture, each hidden unit adds 1 if it is off and exp(field) if it is on."""
     m, v = own.model, own.some_states(20)
     field = v @ m.weights + m.hidden_bias
     right = m.log_density(v)
@@ -81,6 +82,7 @@ def _over_hidden_units(answer, own: Own):
 
 
 def log_z(answer, own: Own):
+    """Given the hidden units the visible ones are independent: one factor each, and few terms."""
     m = own.model
     mistakes = {
         "this is Z: its logarithm is wanted": np.exp(own.log_z),

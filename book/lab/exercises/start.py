@@ -29,6 +29,7 @@ GIVEN = {"hills": hills, "picture": picture}
 
 @task("derivation", 2)
 def no_weights(answer, own: Own):
+    """Without connections all units are independent: each is one factor of the sum."""
     b, a = own.base, own.rng("biases").normal(size=6)
     mistakes = {
         "this is Z: its logarithm is wanted": np.prod(1 + np.exp(b)) * np.prod(1 + np.exp(a)),
@@ -46,6 +47,7 @@ for _judge in (scores.score, scores.log_z):
 
 @task("experiment", 3)
 def missed(answer, own: Own):
+    """All chains measured the hill where the base put them; their error bar knows no other."""
     _, log_z = hills(own)
     first = 100 * np.log(2)
     near(answer, log_z - first, 0.3, {
@@ -56,8 +58,9 @@ def missed(answer, own: Own):
     })  # fmt: skip
 
 
-@task("trap", 3)
+@task("trap", 0)
 def flattered(answer, own: Own):
+    """The same log Z is taken from every picture, so each is given what it lacks."""
     printed, right = report("SAMS", "h20"), reference("h20")
     near(answer, right - printed, 0.02, {
         "log p(v) is log p*(v) minus log Z: a log Z that is too low flatters": printed - right,
@@ -68,6 +71,7 @@ def flattered(answer, own: Own):
 
 @task("reading", 1)
 def forty_units(answer, own: Own):
+    """Each unit of the smaller layer doubles the states that are added up."""
     found = float(numbers(answer, ()))
     if abs(found / 2.0**20 - 1) < 0.05:
         return
@@ -82,6 +86,7 @@ def forty_units(answer, own: Own):
 
 @task("reading", 1)
 def spike(answer, own: Own):
+    """Agreement says that they measured the same thing, not that it is the whole."""
     choice(answer, "c", {
         "a": "the chains agree with each other; the dashed line is elsewhere",
         "b": "more chains of the same kind would make the same spike higher",
