@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
 
 from . import plots
+from .hills import GRID, Hills
 from .known_value import EXACT, Known
 
 STEPS = {"linear": "equal steps", "random": "random steps", "sm08": "most near the end"}
@@ -74,33 +74,25 @@ def skewed_estimates(ratios: Mapping[int, np.ndarray]) -> None:
     ax.legend()
 
 
-def two_modes(grid, share, in_second) -> None:
-    """The number of pixels that are on at five settings of the dial, and the second mode's share.
+def lost_hill(hills: Hills, seen: Sequence[tuple[float, float]]) -> None:
+    """The law of two hills at five settings of the dial, and the large hill's share on the way.
 
-    Parameters
-    ----------
-    grid : ndarray
-        Settings of the dial from 0 to 1.
-    share : ndarray
-        Probability of the second mode at each of them.
-    in_second : sequence of float
-        Share of the chains there, from the second setting on.
+    ``seen`` has a setting and the share of the chains on the large hill, at each step.
     """
     _, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2))
-    n_on = np.arange(101)
     colours = plt.get_cmap("viridis")(np.linspace(0, 0.85, 5))
     for beta, colour in zip((0, 0.25, 0.5, 0.75, 1), colours, strict=True):
-        k = int((len(grid) - 1) * beta)
-        p = share[k] * binom.pmf(n_on, 100, 1 / (1 + np.exp(-2 * beta)))
-        p += (1 - share[k]) * binom.pmf(n_on, 100, 0.5)
-        left.plot(n_on, p, color=colour, label=f"β = {beta}")
-    left.set(xlabel="pixels that are on", ylabel="probability")
+        law = hills.law(beta) / (GRID[1] - GRID[0])
+        left.plot(GRID, law, color=colour, label=f"β = {beta}")
+    left.set(xlabel="x", ylabel="density")
     left.legend(fontsize=8)
-    right.semilogy(grid, share, **plots.method("exact", "exact: hidden unit on"))
-    look = plots.method("AIS", "500 chains: above 70 pixels", markers=False)
-    right.semilogy(grid[1:], np.maximum(in_second, 1e-7), **look)
-    right.set(xlabel="β", ylabel="share of the second mode", ylim=(1e-5, 2))
-    right.legend(fontsize=8, loc="upper center")
+    betas, chains = np.transpose(seen)
+    exact = [hills.law(beta)[GRID > 0].sum() for beta in betas]
+    right.semilogy(betas, exact, **plots.method("exact", "exact"))
+    look = plots.method("AIS", f"chains, {len(betas)} steps", markers=False)
+    right.semilogy(betas, np.maximum(chains, 1e-9), **look)
+    right.set(xlabel="β", ylabel="share on the large hill", ylim=(3e-10, 9))
+    right.legend(fontsize=8, loc="center right")
 
 
 def both_sides(steps, lower: Sequence, upper: Sequence, known: Known) -> None:
