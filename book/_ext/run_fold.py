@@ -18,8 +18,9 @@ def gather(app, doctree) -> None:
     if not folds:
         return
     cells = [node for node in order if node.get("nb_element") == "cell_code"]
-    after = [cell for cell in cells if order.index(cell) > order.index(folds[0])]
-    first = [cell for cell in cells if MOVED & set(cell["classes"]) and cell not in after]
+    first = [cell for cell in cells if MOVED & set(cell["classes"])]
+    later = order[order.index(folds[0]) :]
+    after = [cell for cell in cells if cell in later and cell not in first]
     for cell in first + after:
         cell.parent.remove(cell)
     folds[0][2:2] = first
