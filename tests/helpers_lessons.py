@@ -97,15 +97,11 @@ def has_run_fold(path: Path) -> bool:
     return any(f"{{admonition}} {RUN}\n" in source(cell) for cell in read(path)["cells"])
 
 
-# Lessons that have been cut to their length end with the fold; the set grows until it is ORDER.
-SHORT = [path.stem for path in lesson_paths() if has_run_fold(path)]
-
-
 if __name__ == "__main__":
     print(f"{'lesson':16}{'words':>7}{'before':>8}{'figures':>9}{'folds':>7}{'numbers':>9}")
     for lesson in lesson_paths():
         row = measured(lesson)
         print(
             f"{lesson.stem:16}{row['words']:7}{row['before']:8}{row['figures']:9}"
-            f"{row['folds']:7}{row['numbers']:9}{'' if lesson.stem in SHORT else '   to do'}"
+            f"{row['folds']:7}{row['numbers']:9}"
         )

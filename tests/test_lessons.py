@@ -24,7 +24,7 @@ from helpers_book import (
 from helpers_lessons import (
     MOST_BEFORE,
     MOST_WORDS,
-    SHORT,
+    has_run_fold,
     lesson_paths,
     measured,
     prose,
@@ -291,11 +291,11 @@ def too_much(path) -> list[str]:
             if found[what] > most]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SHORT)
-def test_a_lesson_is_short_and_soon_shows_a_figure(name):
+@pytest.mark.parametrize("path", lesson_paths(), ids=lambda path: path.stem)
+def test_a_lesson_is_short_and_soon_shows_a_figure(path):
     """``python tests/helpers_lessons.py`` prints what each lesson has."""
-    (path,) = [path for path in lesson_paths() if path.stem == name]
     assert not too_much(path), "what is for the curious goes to the audit page"
+    assert has_run_fold(path), "parameters and provenance stand in one fold at the end"
 
 
 @pytest.mark.parametrize(
