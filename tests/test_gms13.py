@@ -6,7 +6,7 @@ from helpers_stats import all_states, log_sum
 
 import rbmlib as rl
 from rbmbook.gms13 import gms13
-from rbmbook.varopt_solver import varopt_by_iteration
+from rbmbook.varopt_solver import algorithm_3, varopt_by_iteration
 from rbmlib import schedules
 
 
@@ -71,3 +71,18 @@ def test_gms13_has_its_knots_where_a_trajectory_bends():
 def test_wrong_sweeps_are_named(path):
     with pytest.raises(ValueError, match="n_burn_in, 5"):
         gms13(path, 10, n_sweeps=5, n_burn_in=5)
+
+
+@pytest.mark.parametrize("cap", [0.015, 0.012])
+def test_algorithm_3_stops_rightly_only_with_its_flag_mended(cap):
+    even = np.linspace(0, 1, 101)
+    fast_first = 1 - (1 - even) ** 2
+    assert algorithm_3(even, 0.02, printed=True)[1] == 1000  # nothing to cut: it never stops
+    assert algorithm_3(even, 0.02, printed=False)[1] == 1
+    cut_once, rounds = algorithm_3(fast_first, cap, printed=True)
+    assert rounds == 1
+    assert np.diff(cut_once).max() > 1.01 * cap
+    mended, rounds = algorithm_3(fast_first, cap, printed=False)
+    assert 1 < rounds < 1000
+    wanted = rl.schedules.decelerate(fast_first, cap)
+    assert mended == pytest.approx(wanted, abs=1e-4)  # its loops leave out the last step
