@@ -72,16 +72,19 @@ def test_signs_of_runs_and_of_plain_annealing(runs):
 
 def test_history_of_counts(runs):
     one = runs.assign(seed=[40_000] * 5 + [40_001])
-    found = history(one, one[:2].assign(seed=60_000), one[5:].assign(seed=80_003))
+    second, fourth = one[:2].assign(seed=60_000), one[:1].assign(seed=90_000)
+    found = history(one, second, one[5:].assign(seed=80_003), fourth)
     assert found["declared in"].is_unique
     assert found["seeds"].tolist() == [
         "40,000 to 40,001",
         "60,000 to 60,000",
         "80,003 to 80,003",
+        "90,000 to 90,000",
     ]
     assert found.iloc[0, 3:].tolist() == [6, 5, 2, 3, 1, 1]
     assert found.iloc[1, 3:].tolist() == [2, 2, 1, 1, 0, 0]
     assert found.iloc[2, 3:].tolist() == [1, 0, 0, 0, 0, 0]
+    assert found.iloc[3, 3:].tolist() == [1, 1, 0, 1, 0, 0]
 
 
 def test_counts_by_kind(runs):

@@ -19,7 +19,7 @@ from rbmlib.checks import number
 ERRORS, NATS = 4.0, 0.05
 RIGHT = 0.1  # nats: a run that is nearer was right, and to doubt it a false alarm
 LEVELS = (50, 80, 95)  # percent
-DECLARED = {"first": "59df5c5", "second": "7213742", "third": "71e5905"}  # before the runs
+DECLARED = {"first": "59df5c5", "second": "7213742", "third": "71e5905", "fourth": "c70558d"}
 HEADS = {
     "method": "estimator", "family": "kind of model", "own": "trust themselves",
     "silent": "of these wrong", "after": "trusted in the end", "still": "of these still wrong",
