@@ -63,7 +63,7 @@ def test_a_prior_that_is_not_there_is_refused():
 def test_first_rounds_are_those_of_the_library(left_out, conditional):
     how = {"round_burn_in": left_out, "conditional": conditional, "n_chains": 30}
     run_of_10, found = run("first_rounds", n_rounds=10, **how)
-    _, same = ESTIMATORS["rounds"](rts.given(PATH, conditional), BETAS, 3, n_sweeps=500, **how)
+    _, same = run("rounds", n_sweeps=500, **how)
     assert found["log_z_8"] == pytest.approx(same["log_z_400"])
     assert run_of_10.log_z == pytest.approx(same["log_z_500"])
     assert found["least_distance"] == pytest.approx(same["least_distance"])

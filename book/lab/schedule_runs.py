@@ -130,27 +130,29 @@ def claim_of(model: str, label: str) -> str:
 
 
 def judged_gain(
-    runs: ScheduleRuns, model: str, label: str, trainings: ScheduleRuns | None = None
+    runs: ScheduleRuns, model: str, label: str, others: ScheduleRuns | None = None
 ) -> Verdict:
     """The verdict on a printed gain over equal steps, from each base.
 
     One model of ours against one of the paper's decides nothing but that the claim depends on the
-    base. With ``trainings``, runs of several models of the kind from one base or more, it is their
-    mean that is judged; the paper's model is one more draw from such trainings, which adds the
-    spread between them to the error of what is printed.
+    base. ``others`` has trainings of the same kind at other learning rates ("pcd_20, rate 0.01"),
+    on which no cap binds; each is judged beside ``model``.
     """
     printed, (schedule, cap) = ms.from_interval(*published_gain(model, label)), ROWS[label]
-    cases = {}
-    for base in (trainings or runs).by_base:
-        if trainings is not None:
-            ours = trainings.gain_over_trainings(schedule, cap, base)
-            of_one = math.hypot(printed.std_error, ours.std_error * math.sqrt(ours.n))
-            size = printed._replace(std_error=of_one)
-        elif gain := runs.gain(model, schedule, cap, base):
-            ours, size = ms.from_interval(*gain), printed
-        else:
-            continue
-        direction = 1 if printed.value >= 0 else -1
-        found = judge.effect(f"{claim_of(model, label)}-ess", ours, direction=direction, size=size)
-        cases[base] = {papers_name(model): found}
-    return depends("the base", cases, n_trainings=1 if trainings is None else None)
+    claim, direction = f"{claim_of(model, label)}-ess", 1 if printed.value >= 0 else -1
+    cases: dict[str, dict[str, Verdict]] = {}
+    for base in runs.by_base:
+        gains = {papers_name(model): runs.gain(model, schedule, cap, base)}
+        if others is not None:
+            gains |= {
+                name.replace(model, papers_name(model)): others.gain(name, schedule, base=base)
+                for name in others.by_base[base]["model"].unique()
+                if name.startswith(f"{model}, rate")
+            }
+        found = {name: ms.from_interval(*gain) for name, gain in gains.items() if gain}
+        if found:
+            cases[base] = {
+                name: judge.effect(claim, ours, direction=direction, size=printed)
+                for name, ours in found.items()
+            }
+    return depends("the base", cases, n_trainings=1)

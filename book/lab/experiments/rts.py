@@ -201,6 +201,7 @@ def _rounds(
     started = time.perf_counter()
     burn_in = checked_burn_in("paper", round_burn_in, round_sweeps)
     source, options = np.random.default_rng(seed), uniform_prior(betas, conditional)
+    path = given(path, conditional)
     every = rounds(path, betas, n_chains, source, options, n_sweeps=round_sweeps, burn_in=burn_in)
     found = list(islice(every, n_sweeps // round_sweeps))
     distance = np.array([one.distance for one in found])
