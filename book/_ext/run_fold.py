@@ -18,9 +18,8 @@ def gather(app, doctree) -> None:
     if not folds:
         return
     cells = [node for node in order if node.get("nb_element") == "cell_code"]
-    first = [cell for cell in cells if MOVED & set(cell["classes"])]
-    later = order[order.index(folds[0]) :]
-    after = [cell for cell in cells if cell in later and cell not in first]
+    after = [cell for cell in cells if order.index(cell) > order.index(folds[0])]
+    first = [cell for cell in cells if MOVED & set(cell["classes"]) and cell not in after]
     for cell in first + after:
         cell.parent.remove(cell)
     folds[0][2:2] = first
