@@ -19,9 +19,10 @@ def softplus(x):
 
 def log_half_gaussian(z):
     """log of the integral of exp(z t - t^2 / 2) over t > 0."""
-    low, high = np.minimum(z, 0.0), np.maximum(z, 0.0)
-    below = np.log(erfcx(low * -(0.5**0.5)) / 2)  # z^2 / 2 + log Phi(z) would cancel there
-    return np.where(z < 0, below, high**2 / 2 + log_ndtr(high)) + LOG_2PI / 2
+    out = log_ndtr(z) + z**2 / 2
+    far = z < -5.0  # there the two cancel
+    out[far] = np.log(erfcx(z[far] * -(0.5**0.5)) / 2)
+    return out + LOG_2PI / 2
 
 
 def logit(p):

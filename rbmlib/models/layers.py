@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
 from .. import checks
-from ..numerics import LOG_2PI, expit, log_half_gaussian, logit, logsumexp, softplus
+from ..numerics import LOG_2PI, expit, log_half_gaussian, logit, softplus
 
 KINDS: dict[str, type[Layer]] = {}  # by name, for files
 TINY = 1e-300
@@ -198,15 +198,22 @@ class Categories(Layer):
     def bias_of(self, means, smoothing):
         return np.log(np.maximum(means, 0) + smoothing)
 
+    def _relative(self, x):
+        """The largest field of each unit, and exp of all fields less that."""
+        units = self._units(x)
+        top = units.max(axis=-1, keepdims=True)
+        return top, np.exp(units - top)
+
     def cumulant(self, x):
-        return logsumexp(self._units(x), axis=-1).sum(axis=1)
+        top, shares = self._relative(x)
+        return (top[..., 0] + np.log(shares.sum(axis=-1))).sum(axis=1)
 
     def mean(self, x):
-        units = self._units(x)
-        return np.exp(units - logsumexp(units, axis=-1)[..., None]).reshape(x.shape)
+        _, shares = self._relative(x)
+        return (shares / shares.sum(axis=-1, keepdims=True)).reshape(x.shape)
 
     def draw(self, x, rng, n=None):
-        below = np.cumsum(self._units(self.mean(x)), axis=2)
+        below = np.cumsum(self._relative(x)[1], axis=2)
         u = rng.random(shape_of(below[..., 0], n))[..., None] * below[..., -1:]
         return np.eye(self.q)[(below <= u).sum(axis=2)].reshape(len(u), -1)
 
@@ -344,7 +351,7 @@ class Rectified(Layer):
         share, u = expit(above - below), rng.random(shape_of(x, n))
         up = u < share
         # what is left of the uniform number: of its side, the share of the mass beyond h
-        rest = np.where(up, u / np.maximum(share, TINY), (1 - u) / np.maximum(1 - share, TINY))
+        rest = np.where(up, u, 1 - u) / np.maximum(np.where(up, share, 1 - share), TINY)
         sd, z = np.where(up, sd, sd_), np.where(up, z, z_)
         size = sd * (z - ndtri_exp(np.log(np.clip(rest, TINY, 1.0)) + log_ndtr(z)))
         return np.where(up, 1.0, -1.0) * np.maximum(size, 0.0)

@@ -8,12 +8,12 @@ from .._kernels.adaptive import Adapting
 from .._kernels.float_sums import fields
 from .._kernels.tempering import DRAWS, Tally, Tempering
 from ..context import bar, settings
-from ..models.layers import Bits
+from ..models.layers import Bits, Spins
 from ..models.normal import has_orthogonal_columns
 from ..numerics import expit, softplus
 from ..paths.moves import blockwise, gibbs
 from ..paths.named import LeakinessPath
-from ..paths.polyline import Polyline
+from ..paths.polyline import Piece, Polyline
 
 COARSEST = 1 / 128  # largest unit of fixed-point weights that an importance step puts right
 OWN = ("at", "log_density", "transition", "joint_transition")  # what the loops stand for
@@ -32,12 +32,15 @@ def compiled(path, corrected=False):
 def loops_of(path):
     if isinstance(path, LeakinessPath):
         return DiagonalLoops(path) if is_diagonal(path) else None
-    low, high = path.models[0], path.models[-1]
-    bits = type(high.visible) is Bits and type(high.hidden) is Bits
     if any(getattr(type(path), name) is not getattr(Polyline, name) for name in OWN):
         return None  # a subclass that moves or weighs in its own way
-    one_line = bits and len(path.models) == 2 and path.move is gibbs and not low.weights.any()
-    return Loops(path.pieces[0]) if one_line else None
+    if len(path.models) > 2 or path.move is not gibbs or path.models[0].weights.any():
+        return None
+    kinds = type(path.rbm.visible), type(path.rbm.hidden)
+    if not {*kinds} <= {Bits, Spins}:
+        return None
+    line = Piece(*(model.to_bits() for model in path.models))
+    return SpinLoops(line) if kinds[0] is Spins else Loops(line)
 
 
 class Annealing:
@@ -54,8 +57,8 @@ class Annealing:
                 self.steps(v, gains, betas[start : stop + 1], stream, *how)
                 log_weights, start = entry + gains + (betas[stop] - betas[0]) * self.scale, stop
                 if stop in looks:
-                    look(stop, v.copy(), log_weights)
-        return v, log_weights + self.correction(v, betas[-1])
+                    look(stop, self.given(v.copy()), log_weights)
+        return self.given(v), log_weights + self.correction(v, betas[-1])
 
     def steps(self, v, gains, betas, stream, *how):
         raise NotImplementedError
@@ -63,6 +66,10 @@ class Annealing:
     def own(self, v):
         """A copy for the kernels, which trust what it holds."""
         return np.array(v, float, order="C")
+
+    def given(self, v):
+        """What the caller takes for these states."""
+        return v
 
     def correction(self, v, beta):
         """log p*_beta less that of what the steps anneal, of each state."""
@@ -128,7 +135,7 @@ class Loops(Annealing):
             how = settings.get().n_threads, shown.update
             kernels.sweep(self.family, v, betas, n_sweeps, stream, *how)
         stream.draw += 2 * n_sweeps
-        return v
+        return self.given(v)
 
     def joint_transition(self, v, betas, stream):
         """A sweep of each chain at its own beta, and its slope: of `Path.joint_transition`."""
@@ -136,7 +143,7 @@ class Loops(Annealing):
         n_threads = settings.get().n_threads
         kernels.sweep(self.family, v, betas, 1, stream, n_threads, slopes=slopes)
         stream.draw += DRAWS - 1  # beta is the caller's to draw
-        return v, slopes + self.scale
+        return self.given(v), slopes + self.scale
 
     def temper(self, v, index, betas, offsets, n_sweeps, stream, tally, kept):
         v, shift = self.own(v), self.scale
@@ -152,7 +159,7 @@ class Loops(Annealing):
             part[:, 2] += shift * (2 * part[:, 1] + shift * part[:, 0])
             part[:, 1] += shift * part[:, 0]
             total += part
-        return v
+        return self.given(v)
 
     def adapt(self, v, index, betas, gains, rule, adjusted, stream):
         v, gains = self.own(v), np.ascontiguousarray(gains)
@@ -161,7 +168,17 @@ class Loops(Annealing):
             how = settings.get().n_threads, shown.update
             kernels.adapt(self.family, v, index, betas, adapting, stream, *how)
         stream.draw += DRAWS * gains.shape[1]
-        return v
+        return self.given(v)
+
+
+class SpinLoops(Loops):
+    """Of visible spins, s = 2 v - 1, which are bits inside; hidden ones are seen by nobody."""
+
+    def own(self, v):
+        return super().own((np.asarray(v) + 1) / 2)
+
+    def given(self, v):
+        return 2 * v - 1
 
 
 def is_diagonal(path):

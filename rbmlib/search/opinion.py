@@ -38,7 +38,7 @@ CHANGED, EVEN = 4.0, 2.0  # ... more where many units change, and where weights 
 TEMPERED = 1000.0  # ns more of a sweep at changing temperatures
 LOOK, OF_LOOK = 100.0, 1.0  # ns of a state of the sum, and of each unit of the other layer
 SLOW = 10.0  # times that, of layers without a compiled loop
-ENUMERATED = 0.5  # ns of each unit of the other layer, where all states are enumerated
+ENUMERATED = 0.5, 100.0  # ns of each unit of the other layer, where all states are enumerated; SLOW
 HUNT, OF_HUNT = (3e6, 6e4), 600.0  # ns of a hunt and of each unit; of each weight
 MODE, OF_MODE = 2e6, 400.0  # ns of the chains about a mode; of each weight
 MOST_STATES = 2_000_000  # that are looked at
@@ -221,10 +221,11 @@ class _Sums:
         self.of = f"states of {len(beams)} parts" if len(beams) > 1 else "hidden states"
         if [beam.turned for beam in beams] == [True]:
             self.of = "visible states"
-        prices = [beam.n_all * len(beam.small.visible) * ENUMERATED for beam in beams]
+        each = ENUMERATED[0 if fast else 1]
+        prices = [beam.n_all * len(beam.small.visible) * each for beam in beams]
         for n_done, i in enumerate(sorted(range(len(beams)), key=prices.__getitem__)):
             beam, share = beams[i], work / (len(beams) - n_done)
-            if fast and n_states is None and prices[i] <= share:
+            if n_states is None and prices[i] <= share:
                 self.known += split.models[i].exact_log_z()
                 self.n_known += int(beam.n_all)
                 work -= prices[i]

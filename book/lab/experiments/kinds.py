@@ -1,0 +1,104 @@
+"""Other kinds of units: every estimator on models of two layers, against exact log Z.
+
+A task is one short run of one estimator on one model: small enough to be enumerated, with couplings
+from weak to strong, so that some have several modes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+import rbmlib as rl
+from rbmbook.sweeps.words import BASES, ESTIMATORS, MODELS, register
+from rbmlib.checks import one_of
+
+BETAS, FEW = rl.schedules.linear(200), rl.schedules.linear(8)
+
+BASES["site frequencies"] = lambda rbm: rl.base_rate(
+    rl.datasets.load_ww().rows, 1e-3, rbm.visible
+)  # of the WW domain
+MODELS["of a kind"] = lambda: None  # which, the kind and the seed say
+
+
+def _bits(n, rng):
+    return rl.Bits(rng.normal(size=n))
+
+
+def _spins(n, rng):
+    return rl.Spins(rng.normal(scale=0.5, size=n))
+
+
+def _potts(q, n, rng):
+    return rl.Categories(rng.normal(size=q * n), q)
+
+
+def _normal(n, rng):
+    return rl.Normal(rng.normal(size=n))
+
+
+def _rectified(n, rng):
+    a = rng.uniform(0.5, 2, (2, n))
+    return rl.Rectified(np.zeros(n), *a, *rng.normal(size=(2, n)))
+
+
+PAIRS: dict[str, tuple[Callable, Callable]] = {
+    "bits, bits": (partial(_bits, 20), partial(_bits, 8)),
+    "spins, spins": (partial(_spins, 20), partial(_spins, 8)),
+    "Potts, bits": (partial(_potts, 4, 10), partial(_bits, 8)),
+    "Potts, rectified": (partial(_potts, 4, 6), partial(_rectified, 5)),
+    "spins, rectified": (partial(_spins, 12), partial(_rectified, 6)),
+    "normal, Potts": (partial(_normal, 10), partial(_potts, 3, 5)),
+}
+
+
+def model_of(kind: str, seed: int) -> rl.RBM:
+    """A model of two kinds of layers, whose smaller countable one has 4,096 states at most."""
+    kinds = list(PAIRS)
+    rng = np.random.default_rng([kinds.index(one_of("kind", kind, kinds)), seed])
+    visible, hidden = (layer(rng) for layer in PAIRS[kind])
+    scale = rng.uniform(0.5, 2.0) / np.sqrt(max(len(visible), len(hidden)) / 4)
+    return rl.RBM(visible, hidden, scale * rng.normal(size=(len(visible), len(hidden))))
+
+
+def _ladders(path, seed):
+    return rl.bar_of_sample(rl.parallel_tempering(path, FEW, 10, 200, seed), skip=20)
+
+
+def _log_z(path, seed):
+    return rl.log_z(path.rbm, n_steps=200, n_chains=100, rng=seed, enumerate_small=False)
+
+
+METHODS: dict[str, Callable] = {
+    "ais": lambda path, seed: rl.ais(path, BETAS, 100, seed),
+    "reverse_ais": lambda path, seed: rl.reverse_ais(path, BETAS, 100, seed),
+    "bar": lambda path, seed: rl.bar(path, BETAS, 50, seed),
+    "parallel tempering": _ladders,
+    **{
+        f.__name__: lambda path, seed, f=f: f(path, FEW, 100, 100, seed)
+        for f in (rl.rts, rl.ti, rl.mbar, rl.sams, rl.wang_landau)
+    },
+    "nrpt": lambda path, seed: rl.nrpt(path, FEW, 10, 200, seed),
+    "smc": lambda path, seed: rl.smc(path, BETAS, 100, seed),
+    "log_z": _log_z,
+}
+
+
+@register(ESTIMATORS, "of a kind")
+def _of_a_kind(seed, *, kind: str, method: str):
+    """One run of a model whose log Z is ``exact``; processor seconds; the second opinion's word."""
+    rbm = model_of(kind, seed)
+    exact, path = rl.exact(rbm).log_z, rl.GeometricPath(rbm)
+    started = time.process_time()
+    run = METHODS[one_of("method", method, METHODS)](path, seed)
+    columns = {
+        "exact": exact,
+        "processor_seconds": time.process_time() - started,
+        "opinion": {"refuted": -1.0, "agrees": 1.0}.get(
+            run.settings.get("second_opinion", {}).get("verdict"), 0.0
+        ),
+    }
+    return run, columns

@@ -1,0 +1,236 @@
+"""Every estimator, `log_z`, the second opinion and training, on models of other units than bits."""
+
+import dataclasses
+import inspect
+
+import numpy as np
+import pytest
+from helpers_models import quiet
+
+import rbmlib as rl
+from rbmlib import RBM, Bits, Categories, Normal, Rectified, Spins
+from rbmlib.models.layers import KINDS
+from rbmlib.paths.bases import layers_lower_bound
+from rbmlib.sampling.compiled import Loops, SpinLoops, compiled
+
+RNG = np.random.default_rng(11)
+
+
+def b(n):
+    return RNG.normal(scale=0.7, size=n)
+
+
+def rectified(n):
+    return Rectified(b(n), RNG.uniform(0.6, 2, n), RNG.uniform(0.6, 2, n), b(n), b(n))
+
+
+def model(visible, hidden, scale=0.5) -> RBM:
+    weights = RNG.normal(scale=scale, size=(len(visible), len(hidden)))
+    return RBM(visible, hidden, weights, log_scale=0.75)
+
+
+MODELS = {
+    "spins, rectified": model(Spins(b(7)), rectified(3)),
+    "categories, bits": model(Categories(b(18), 3), Bits(b(4))),
+    "categories, rectified": model(Categories(b(18), 3), rectified(3)),
+    "categories, categories": model(Categories(b(12), 3), Categories(b(8), 4)),
+    "rectified, categories": model(rectified(4), Categories(b(6), 3), 0.4),
+    "normal, categories": model(Normal(b(4)), Categories(b(6), 3), 0.4),
+}
+BETAS, FEW = rl.schedules.linear(60), rl.schedules.linear(6)
+
+
+def ladder(path, rng):
+    return rl.parallel_tempering(path, FEW, 20, 100, rng)
+
+
+ESTIMATORS = {
+    "ais": lambda path, rng: rl.ais(path, BETAS, 400, rng),
+    "reverse_ais": lambda path, rng: rl.reverse_ais(path, BETAS, 400, rng),
+    "bar": lambda path, rng: rl.bar(path, BETAS, 200, rng),
+    "rts": lambda path, rng: rl.rts(path, FEW, 100, 60, rng),
+    "rts, marginal": lambda path, rng: rl.rts(path, FEW, 100, 40, rng, conditional="marginal"),
+    "ti": lambda path, rng: rl.ti(path, FEW, 100, 60, rng),
+    "mbar": lambda path, rng: rl.mbar(path, FEW, 100, 60, rng),
+    "sams": lambda path, rng: rl.sams(path, FEW, 100, 100, rng),
+    "wang_landau": lambda path, rng: rl.wang_landau(path, FEW, 100, 100, rng),
+    "smc": lambda path, rng: rl.smc(path, BETAS, 400, rng),
+    "nrpt": lambda path, rng: rl.nrpt(path, FEW, 20, 100, rng),
+    "parallel tempering": lambda path, rng: rl.bar_of_sample(ladder(path, rng)),
+}
+
+
+def each(models):
+    return pytest.mark.parametrize("rbm", models.values(), ids=models)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@each({name: MODELS[name] for name in ("categories, rectified", "normal, categories")})
+def test_every_estimator_finds_log_z_of_every_kind(rbm, estimator):
+    run = quiet(ESTIMATORS[estimator], rl.GeometricPath(rbm), 3)
+    assert abs(run.log_z - rl.exact(rbm).log_z) < 4.5 * run.std_error < 1.5
+
+
+@pytest.mark.statistical
+@each(MODELS)
+def test_log_z_by_a_path_or_by_checkpoints(rbm):
+    """`Polyline` and `TrajectoryPath` through a model of half the couplings."""
+    half = rbm.with_(weights=rbm.weights / 2)
+    for path in (
+        rl.TrajectoryPath([half, rbm]),
+        rl.TrajectoryPath([half, rbm], base=0 * b(rbm.n_visible)),
+    ):
+        run = rl.ais(path, BETAS, 400, rng=1)
+        assert abs(run.log_z - rl.exact(rbm).log_z) < 4.5 * run.std_error < 1.0
+
+
+# log_z ---------------------------------------------------------------------------------------
+
+
+@each(MODELS)
+def test_small_models_are_enumerated(rbm):
+    found = rl.log_z(rbm)
+    assert (found.method, found.log_z) == ("exact", rl.exact(rbm).log_z)
+
+
+@each(MODELS)
+def test_a_sum_over_states_holds_z_of_small_models(rbm):
+    found = rl.log_z(rbm, n_steps=100, n_chains=100, rng=0, enumerate_small=False)
+    assert found.log_z == pytest.approx(rl.exact(rbm).log_z, abs=1e-9)
+    assert found.settings["verdict"].startswith("trust: a sum over")
+
+
+@pytest.mark.statistical
+@each(MODELS)
+def test_without_such_a_sum_two_bases_and_directions_agree(rbm, without_sum):
+    found = rl.log_z(rbm, n_steps=400, n_chains=200, rng=0, enumerate_small=False)
+    assert abs(found.log_z - rl.exact(rbm).log_z) < 4 * found.std_error < 0.5
+    assert found.converged
+    assert "but no modes were sought" in found.settings["verdict"]
+    assert found.settings["best_lower_bound"] <= rl.exact(rbm).log_z
+    words = ["bases" if rbm.visible.values is not None else "schedules", "mean-field bound"]
+    for word in words:
+        assert any(word in check for check in found.settings["checks"])
+
+
+def test_data_are_a_base_of_every_countable_kind():
+    for name in ("spins, rectified", "categories, bits"):
+        rbm = MODELS[name]
+        data = rbm.exact_samples(300, 0)
+        found = rl.log_z(rbm, data=data, n_steps=200, n_chains=100, rng=0, enumerate_small=False)
+        assert found.settings["base"] == "base rate of data"
+        assert found.states.shape == (100, rbm.n_visible)
+        assert rbm.visible.holds(found.states)
+    with pytest.raises(ValueError, match=r"data holds .*a single 1 in the columns of each unit"):
+        rl.log_z(rbm, data=np.ones((3, 18)))
+    with pytest.raises(
+        TypeError, match=r"rbm is LeakyRBM.*expected a BernoulliRBM, an RBM of other"
+    ):
+        rl.log_z(rl.LeakyRBM([[0.5]]))
+
+
+@each(MODELS)
+def test_a_mean_field_bound_is_below_log_z_and_near_where_weights_are_small(rbm):
+    bound, truth = layers_lower_bound(rbm), rl.exact(rbm).log_z
+    assert bound < truth + 1e-9
+    weak = rbm.with_(weights=0.1 * rbm.weights)
+    assert 0 <= rl.exact(weak).log_z - layers_lower_bound(weak) + 1e-9 < 0.1
+
+
+# the second opinion, likelihoods -------------------------------------------------------------
+
+
+@each({name: rbm for name, rbm in MODELS.items() if "normal" not in name})
+def test_a_wrong_value_is_refuted_and_a_right_one_is_not(rbm):
+    path, truth = rl.GeometricPath(rbm), rl.exact(rbm).log_z
+    run = rl.ais(path, BETAS, 200, rng=0)
+    assert rl.check(path, run).settings["second_opinion"]["verdict"] == "agrees"
+    low = dataclasses.replace(
+        run, log_z=truth - 1, interval=(truth - 1.1, truth - 0.9), settings={}, states=None
+    )
+    checked = quiet(rl.check, path, low)
+    assert checked.settings["second_opinion"]["verdict"] == "refuted"
+    assert not checked.converged
+    assert checked.interval[0] == pytest.approx(truth, abs=1e-5)
+
+
+@each(MODELS)
+def test_likelihoods_are_those_of_the_normalised_model(rbm):
+    v = rbm.exact_samples(20, 0)
+    found = rl.log_likelihood(rbm, v, rl.exact(rbm))
+    np.testing.assert_allclose(found, rbm.log_density(v) - rl.exact(rbm).log_z)
+
+
+# compiled loops ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kinds", [(Spins, Spins), (Spins, Bits), (Bits, Spins)])
+def test_spins_run_on_the_loops_of_bits(kinds):
+    """The same random numbers lead to the same states, and to the same log Z."""
+    rbm = model(kinds[0](b(20)), kinds[1](b(6)))
+    spins = rl.GeometricPath(rbm)
+    bits = rl.GeometricPath(rbm.to_bits(), spins.models[0].to_bits().with_(log_scale=0.0))
+    for run in (
+        lambda path: rl.ais(path, BETAS, 50, 1, n_recorded=3, keep_chains=True),
+        lambda path: rl.reverse_ais(path, BETAS, 50, 1),
+        lambda path: rl.rts(path, FEW, 20, 50, 2, record_every=5),
+        lambda path: rl.sams(path, FEW, 20, 50, 3),
+        lambda path: rl.nrpt(path, FEW, 4, 50, 4),
+    ):
+        one, two = quiet(run, spins), quiet(run, bits)
+        assert one.log_z == pytest.approx(two.log_z, abs=1e-10)
+        if isinstance(one.states, np.ndarray):
+            assert rbm.visible.holds(one.states)
+            scale, shift = (2, -1) if kinds[0] is Spins else (1, 0)
+            np.testing.assert_array_equal(one.states, scale * two.states + shift)
+    assert isinstance(compiled(spins), SpinLoops if kinds[0] is Spins else Loops)
+
+
+def test_a_subclass_of_spins_runs_on_its_own_draws():
+    class Own(Spins):
+        """Which may draw as it likes."""
+
+    assert compiled(rl.GeometricPath(model(Own(b(4)), Bits(b(3))))) is None
+    del KINDS["Own"]
+
+
+# training ------------------------------------------------------------------------------------
+
+PATTERNS = np.array([[0, 1, 2, 0], [2, 2, 1, 1], [1, 0, 0, 2]])
+ROWS = np.tile(np.eye(3)[PATTERNS].reshape(3, 12), (40, 1))
+
+
+@pytest.mark.parametrize("method", ["cd", "pcd"])
+@pytest.mark.parametrize("hidden", [Bits, Spins, Normal, Rectified])
+def test_training_on_colours_raises_the_likelihood(hidden, method):
+    """Three patterns of four sites: the best possible mean is -log 3, of chance -4 log 3."""
+    start = RBM(Categories(np.zeros(12), 3), hidden(np.zeros(4)), RNG.normal(size=(12, 4)) / 10)
+    options = {"learning_rate": 0.05, "final_learning_rate": 0.005, "batch_size": 60}
+    result = rl.train(ROWS, 4, method=method, start=start, n_updates=1000, rng=1, **options)
+    before, after = (
+        rl.log_likelihood(model, ROWS[:3], rl.exact(model)).mean() for model in (start, result.rbm)
+    )
+    assert before < -3.8
+    assert -1.8 < after < -np.log(3) + 1e-9
+    assert type(result.rbm.hidden) is hidden
+
+
+def test_two_bits_a_colour_and_colours_are_the_same_model():
+    """DNA as bits (A 100, C 010, G 001, T 000) and as four colours: one likelihood."""
+    rbm = model(Categories(b(16), 4), Bits(b(3)))
+    w, c = rbm.weights.reshape(4, 4, 3), rbm.visible.bias.reshape(4, 4)
+    bits = RBM(
+        Bits((c - c[:, 3:])[:, :3].ravel()), Bits(rbm.hidden.bias + w[:, 3].sum(axis=0)),
+        (w - w[:, 3:])[:, :3].reshape(12, 3), log_scale=rbm.log_scale + c[:, 3].sum(),
+    )  # fmt: skip
+    rows = rbm.exact_samples(30, 0)
+    same = rows.reshape(-1, 4, 4)[:, :, :3].reshape(len(rows), 12)
+    np.testing.assert_allclose(rbm.log_density(rows), bits.log_density(same), atol=1e-12)
+
+
+def test_every_public_kind_is_here():
+    kinds = {
+        c.__name__ for c in vars(rl).values() if inspect.isclass(c) and issubclass(c, rl.Layer)
+    }
+    assert kinds == {"Layer", "Bits", "Spins", "Categories", "Normal", "Leaky", "Rectified"}
