@@ -57,12 +57,14 @@ class Runs:
             fits = [mean_field_bias(rbm, smoothing=s) for s in (SMOOTHING, BROAD)]
         first, *rest = fits if base is None else [base, *fits]
         self.first = GeometricPath(rbm, first)
+        self.one_base = not rest
         second = GeometricPath(rbm, rest[0]) if rest else self.first
         source, self.bound = np.random.default_rng([self.seed, 0, 1]), layers_lower_bound(rbm)
         self.beam = grown(rbm, None, source) if np.isfinite(fewest_states(rbm)) else None
         if self.beam is not None:
             self.bound = max(self.bound, self.beam.log_sum)
         self.cover = Cover.whole(self.first, second, N_CHAINS)
+        self.seconds = HUNT + OF_HUNT * rbm.weights.size
 
     def _seek(self, rbm, data, base):
         """Bases, modes, and the parts that they make."""

@@ -95,7 +95,7 @@ class Round(NamedTuple):
             f"two {'schedules' if self.one_base else 'bases'} agree ({second:+.1f} s.e., "
             f"ESS {other.ess:.0f})": bool(second < DISAGREEMENT and below),
         }
-        if self.one_base:
+        if math.isinf(self.bound):  # of a path
             return checks
         if self.sought:
             checks |= {
