@@ -19,7 +19,6 @@ import numpy as np
 from ..search.beam import Beam, descents
 
 WORK, MOST = 2e8, 1_000_000  # states looked at, times units of the other layer; and at most
-SLOWER = 10.0
 HELD = 0.9  # of Z in the sum: enough to take it for Z but for what chains find outside
 FEW = 3.0  # effective chains that would see a state, were it to hold that many of n
 Z95 = 1.96
@@ -28,13 +27,13 @@ Z95 = 1.96
 def grown(rbm, modes, rng) -> Beam:
     """The sum: from descents at zero temperature and modes; it may have settled, and grow on.
 
-    Of units other than bits, without modes: states take `SLOWER` times as long.
+    Of units other than bits, without modes, a state takes ten times as long.
     """
     beam = Beam(rbm)
     beam.add(descents(beam.small, rng))
     if modes is not None:
         beam.add((modes.visible if beam.turned else modes.hidden) > 0.5)
-    work = WORK if modes is not None else WORK / SLOWER
+    work = WORK if modes is not None else WORK / 10
     beam.grow(int(min(MOST, work / len(beam.small.visible))))
     return beam
 

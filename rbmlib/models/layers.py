@@ -304,10 +304,7 @@ class Rectified(Layer):
     """
 
     constants = ("a_plus", "a_minus", "theta_plus", "theta_minus")
-    a_plus: np.ndarray
-    a_minus: np.ndarray
-    theta_plus: np.ndarray
-    theta_minus: np.ndarray
+    a_plus = a_minus = theta_plus = theta_minus = np.ones(0)
 
     def __init__(self, bias, a_plus=1.0, a_minus=1.0, theta_plus=0.0, theta_minus=0.0):
         super().__init__(bias)
