@@ -30,6 +30,11 @@ def logit(p):
     return np.log(p) - np.log1p(-p)
 
 
+def smoothed(means, smoothing: float) -> np.ndarray:
+    """Biases at which bits have these means, none of them quite certain."""
+    return logit((means + smoothing) / (1 + 2 * smoothing))
+
+
 def logmeanexp(x, axis=None):
     """log of the mean of exp(x)."""
     return logsumexp(x, axis=axis) - np.log(np.size(x) if axis is None else np.shape(x)[axis])

@@ -23,8 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..models.layers import smoothed
-from ..numerics import ChainStream, expit, logit, logmeanexp, logsumexp, softplus
+from ..numerics import ChainStream, expit, logit, logmeanexp, logsumexp, smoothed, softplus
 from ..paths import GeometricPath, Path
 from ..paths.bases import rounded
 from ..sampling.anneal import anneal

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
 from .. import checks
-from ..numerics import LOG_2PI, expit, log_half_gaussian, logit, softplus
+from ..numerics import LOG_2PI, expit, log_half_gaussian, smoothed, softplus
 
 KINDS: dict[str, type[Layer]] = {}  # by name, for files
 TINY = 1e-300
@@ -129,11 +129,6 @@ class Layer:
 def shape_of(x, n):
     """Of what is drawn: one state a field, or n states of a single field (1, n_units)."""
     return x.shape if n is None else (n, x.shape[1])
-
-
-def smoothed(means, smoothing: float) -> np.ndarray:
-    """Biases at which bits have these means, none of them quite certain."""
-    return logit((means + smoothing) / (1 + 2 * smoothing))
 
 
 class Bits(Layer):

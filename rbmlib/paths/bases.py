@@ -7,10 +7,10 @@ import numpy as np
 from .. import checks
 from ..context import bar
 from ..models.conversion import as_rbm, as_rbm_of_bits
-from ..models.layers import Bits, Layer, smoothed
+from ..models.layers import Bits, Layer
 from ..models.mean_field import best_cover, families
 from ..models.rbm import RBM, limits
-from ..numerics import expit
+from ..numerics import expit, smoothed
 from ..results import warn
 
 N_STARTS, N_ITERATIONS, SMOOTHING = 400, 20, 0.05

@@ -19,9 +19,9 @@ import numpy as np
 
 from .. import checks
 from ..models.conversion import as_rbm_of_bits
-from ..models.layers import Bits, smoothed
+from ..models.layers import Bits
 from ..models.rbm import RBM
-from ..numerics import ChainStream, logit, logsumexp, softplus
+from ..numerics import ChainStream, logit, logsumexp, smoothed, softplus
 from ..paths import GeometricPath
 from ..paths.bases import rounded
 from ..sampling.anneal import anneal

@@ -3,6 +3,6 @@
 Importing them registers the words that sweeps may name.
 """
 
-from . import coverage, trusted
+from . import coverage, kinds, trusted
 
-__all__ = ["coverage", "trusted"]
+__all__ = ["coverage", "kinds", "trusted"]
