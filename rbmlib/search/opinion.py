@@ -39,8 +39,7 @@ TEMPERED = 1000.0  # ns more of a sweep at changing temperatures
 LOOK, OF_LOOK = 100.0, 1.0  # ns of a state of the sum, and of each unit of the other layer
 SLOW = 10.0  # times that, of layers without a compiled loop
 ENUMERATED = 0.5, 100.0  # ns of each unit of the other layer, where all states are enumerated; SLOW
-HUNT, OF_HUNT = (3e6, 6e4), 600.0  # ns of a hunt and of each unit; of each weight
-MODE, OF_MODE = 2e6, 400.0  # ns of the chains about a mode; of each weight
+HUNT, MODE, OF_MODE = 4e5, 2e6, 300.0  # ns of a hunt, of each unit; of a mode, and of each weight
 MOST_STATES = 2_000_000  # that are looked at
 SEEDS = 1000  # states of the run, at most
 MARGIN, ROUNDING = 1e-6, 1e-12  # nats above an interval that refute it; and of each nat of log Z
@@ -250,7 +249,7 @@ class _Sums:
 
     def affordable_modes(self, weights) -> int:
         """About how many modes chains may be run with what is left of the work: two or more."""
-        left = self.left - np.dot(HUNT, [1, sum(weights.shape)]) - OF_HUNT * weights.size
+        left = self.left - HUNT * sum(weights.shape)
         n_modes = int(min(MOST_MODES, left / (MODE + OF_MODE * weights.size)))
         return n_modes if n_modes > 1 else 0
 
