@@ -207,7 +207,7 @@ def _logz(options) -> int:
 class Notice(event.Listener):
     """Says that loops are being compiled, with a bar on a terminal, for half a minute or so."""
 
-    bar = None
+    bar: Any = None
 
     def on_start(self, event) -> None:
         if self.bar is None:

@@ -67,12 +67,12 @@ def read_answers(file) -> dict[str, Answer]:
         if (flag := row["trusted"].strip().lower()) not in YES | NO:
             raise ValueError(f"{where}: trusted is {row['trusted']!r}: expected true or false")
         try:
-            numbers = [float(row[name].strip() or "nan") for name in ("log_z", "std_error")]
-        except ValueError as error:
-            raise ValueError(f"{where}: {error}: expected numbers, or nothing") from None
-        if numbers[1] < 0:
-            raise ValueError(f"{where}: std_error is {numbers[1]}: expected 0 or more, or nothing")
-        found[row["name"]] = Answer(*numbers, flag in YES)
+            log_z, error = (float(row[n].strip() or "nan") for n in ("log_z", "std_error"))
+        except ValueError as why:
+            raise ValueError(f"{where}: {why}: expected numbers, or nothing") from None
+        if error < 0:
+            raise ValueError(f"{where}: std_error is {error}: expected 0 or more, or nothing")
+        found[row["name"]] = Answer(log_z, error, flag in YES)
     return found
 
 

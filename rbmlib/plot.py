@@ -91,8 +91,7 @@ def bracket(estimates: Sequence[Estimate] | Mapping[str, Estimate], log_z=None, 
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['ais', 'exact']
     """
-    named = isinstance(estimates, Mapping)
-    rows = [*estimates.values()] if named else [*estimates]
+    rows = [*(estimates.values() if isinstance(estimates, Mapping) else estimates)]
     for estimate in rows:
         instance("estimates", estimate, Estimate, "what estimators returned")
     if not rows:
@@ -108,7 +107,7 @@ def bracket(estimates: Sequence[Estimate] | Mapping[str, Estimate], log_z=None, 
             ax.plot(x.mean_log_z, row, BOUNDS[x.bound], color=color, mfc="none")
     if log_z is not None:
         ax.axvline(float(log_z), color="grey", ls="--", lw=1)
-    names = [*estimates] if named else [x.method for x in rows]
+    names = [*estimates] if isinstance(estimates, Mapping) else [x.method for x in rows]
     ax.set(yticks=range(len(rows)), yticklabels=names, xlabel="log Z (nats)")
     ax.invert_yaxis()
     return ax

@@ -56,7 +56,9 @@ def join(*estimates: Estimate) -> Estimate:
     shares = precisions / precisions.sum()
     both = combined("and", *zip(estimates, map(float, shares), strict=True))
     agree = [
-        agreement(f"{one.method} and {two.method}", *((x.log_z, x.std_error) for x in (one, two)))
+        agreement(
+            f"{one.method} and {two.method}", (one.log_z, one.std_error), (two.log_z, two.std_error)
+        )
         for one, two in itertools.combinations(estimates, 2)
     ]
     gap = max((c.disagreement for c in agree if not c.passed), default=0.0)

@@ -128,7 +128,7 @@ def _work(model, estimate) -> float:
     """Of a run, in ns: fields are sums over the active units, or over those that are not."""
     states, n_replicas, of_betas = estimate.states, estimate.n_chains, 0.0
     if isinstance(states, TemperedSample):  # whose sweeps were at all betas
-        states, n_replicas, of_betas = states.states, states.index.size, TEMPERED
+        n_replicas, of_betas, states = states.index.size, TEMPERED, states.states
     found = states[: 2 * SEEDS] if isinstance(states, np.ndarray) else np.zeros((1, 1))
     changed, size = np.mean(found != np.roll(found, 1, axis=0)), np.abs(model.weights)
     even = size.mean() / max(size.max(), 1e-300)  # 1 where all are of one size, and cut for sums
