@@ -21,6 +21,7 @@ from scipy.special import gammaln
 
 from rbmbook.hard_systems import HARD_KINDS, disguised_rbm, enumerated, hard_rbm
 from rbmlib import RBM, BernoulliRBM, Categories
+from rbmlib.models.formats import arrays_of
 from rbmlib.numerics import logsumexp
 
 OUT, SEED, EACH = Path(__file__).parent / "bench", 0, 8
@@ -105,6 +106,8 @@ def write(out: Path, seed: int) -> None:
             rbm, log_z, known = made(family, started + EACH * number + k)
             name = f"{family.replace(' ', '_')}_{k}"
             arrays = {n: getattr(rbm, n) for n in ("weights", "visible_bias", "hidden_bias")}
+            if not isinstance(rbm, BernoulliRBM):  # the kinds of its units, for this library
+                arrays = arrays_of(rbm, float)
             np.savez_compressed(out / f"{name}.npz", **arrays)
             digest = hashlib.sha256((out / f"{name}.npz").read_bytes()).hexdigest()
             q = getattr(rbm.visible, "q", None)

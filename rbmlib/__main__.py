@@ -196,6 +196,8 @@ def _logz(options) -> int:
             f"{options.model}: log Z comes out as {estimate.log_z}: its parameters are too large"
         )
     text = (_as_json if options.json else _as_text)(options.model, rbm, estimate)
+    if options.estimate:
+        text = text.replace("same digits again: ", "same digits again: --estimate ")
     try:
         if options.save:
             estimate.save(options.save)

@@ -70,8 +70,8 @@ def read_answers(file) -> dict[str, Answer]:
             log_z, error = (float(row[n].strip() or "nan") for n in ("log_z", "std_error"))
         except ValueError as why:
             raise ValueError(f"{where}: {why}: expected numbers, or nothing") from None
-        if error < 0:
-            raise ValueError(f"{where}: std_error is {error}: expected 0 or more, or nothing")
+        if error < 0 or math.isinf(error):
+            raise ValueError(f"{where}: std_error is {error}: expected a number, or nothing")
         found[row["name"]] = Answer(log_z, error, flag in YES)
     return found
 

@@ -91,6 +91,8 @@ def bracket(estimates: Sequence[Estimate] | Mapping[str, Estimate], log_z=None, 
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['ais', 'exact']
     """
+    if isinstance(estimates, Estimate):
+        estimates = [estimates]
     rows = [*(estimates.values() if isinstance(estimates, Mapping) else estimates)]
     for estimate in rows:
         instance("estimates", estimate, Estimate, "what estimators returned")

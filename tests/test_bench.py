@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from helpers_stats import all_states
 
+import rbmlib as rl
 from rbmlib import __main__ as commands
 from rbmlib import bench
 
@@ -80,6 +81,13 @@ def test_large_equal_layers_by_another_sum(repository, rows):
     assert log_z == pytest.approx(float(row["log_z"]), rel=1e-9)
 
 
+def test_models_of_colours_are_read_as_such(repository, rows):
+    for row in rows:
+        rbm = rl.load_rbm(str(repository / "data" / "bench" / f"{row['name']}.npz"))
+        kind = "bits" if isinstance(rbm.visible, rl.Bits) else f"categories of {rbm.visible.q}"
+        assert kind == row["units"], row["name"]
+
+
 # answers ------------------------------------------------------------------------------------
 
 
@@ -124,6 +132,7 @@ def test_intervals_of_shares():
         ("a,10,.1,maybe\n", "line 2: trusted is 'maybe'"),
         ("a,ten,.1,yes\n", "line 2: could not convert"),
         ("a,10,-1,yes\n", "std_error is -1.0"),
+        ("a,10,inf,yes\n", "std_error is inf"),
         ("a,10,.1,yes\na,10,.1,yes\n", "line 3: 'a' is answered twice"),
     ],
 )

@@ -13,8 +13,6 @@ import time
 import warnings
 from pathlib import Path
 
-import numpy as np
-
 import rbmlib as rl
 
 BENCH = Path(__file__).parents[2] / "data" / "bench"
@@ -32,20 +30,11 @@ METHODS = {
 }
 
 
-def read_model(row):
-    with np.load(BENCH / f"{row['name']}.npz") as arrays:
-        parts = [arrays[name] for name in ("weights", "visible_bias", "hidden_bias")]
-    if row["units"] == "bits":
-        return rl.BernoulliRBM(*parts)
-    q = int(row["units"].removeprefix("categories of "))
-    return rl.RBM(rl.Categories(parts[1], q), rl.Categories(parts[2], q), parts[0])
-
-
 def answer(method, row):
     """A row of the table; a model that the method does not take is not trusted."""
     started = time.perf_counter()
     try:
-        model = read_model(row)
+        model = rl.RBM.load(BENCH / f"{row['name']}.npz")
         found = METHODS[method](model, rl.GeometricPath(model))
         said = [found.log_z, found.std_error, found.converged]
     except (ValueError, TypeError, NotImplementedError) as error:
