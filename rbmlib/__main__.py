@@ -197,7 +197,7 @@ def _logz(options) -> int:
         )
     text = (_as_json if options.json else _as_text)(options.model, rbm, estimate)
     if options.estimate:
-        text = text.replace("same digits again: ", "same digits again: --estimate ")
+        text = text.replace(f"--seed {options.seed}\n", f"--seed {options.seed} --estimate\n")
     try:
         if options.save:
             estimate.save(options.save)

@@ -117,7 +117,7 @@ def test_small_parts_are_enumerated_and_the_others_estimated(monkeypatch):
 
 def test_what_is_enumerated_follows_from_sizes_and_budget():
     def shaped(n, m):
-        return SimpleNamespace(weights=np.empty((n, m)))
+        return rl.BernoulliRBM(np.zeros((n, m)), np.zeros(n), np.zeros(m))
 
     assert doors._is_small(shaped(2000, 20), 1e-6)
     assert doors._is_small(shaped(64, 24), 10.0)

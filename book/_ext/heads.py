@@ -32,7 +32,7 @@ def description(doctree) -> str:
             continue
         sentences, made = re.split(r"(?<=[.?!])\s", text), ""
         for sentence in sentences:
-            if made and len(made) + len(sentence) + 1 > LONGEST:
+            if len(made) >= 40 and len(made) + len(sentence) + 1 > LONGEST:
                 break
             made = f"{made} {sentence}".strip()
         return made if len(made) <= LONGEST else made[:LONGEST].rsplit(" ", 1)[0] + " …"

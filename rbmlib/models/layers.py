@@ -295,7 +295,7 @@ class Rectified(Layer):
     --------
     >>> units = Rectified([0.0], a_plus=1.0, a_minus=4.0, theta_plus=1.0)
     >>> units.mean(np.array([[-8.0], [0.0], [8.0]])).round(3).tolist()
-    [[-2.0], [0.084], [7.0]]
+    [[-2.0], [0.074], [7.0]]
     """
 
     constants = ("a_plus", "a_minus", "theta_plus", "theta_minus")

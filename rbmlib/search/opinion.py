@@ -87,8 +87,8 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
 
         - "refuted": a sum over states, at or below Z, lies above the interval. ``converged`` is
           False, with a `ConvergenceWarning`; the interval begins at the sum and is open above, and
-          `std_error` holds the difference. Or the sum is over all states, and is not in the
-          interval, whose lower half counts as longer: an honest one lies above log Z at times.
+          `std_error` holds the difference. Or the sum is over all states and not in the interval,
+          whose lower half counts as longer: an honest one lies above log Z at times.
         - "agrees": the sum holds 90% of this value or more, grows no more, and is not above it;
           or what lies about modes does, and 30 effective chains or more made the value.
         - "cannot tell", and how much of this value is accounted for.
