@@ -39,6 +39,8 @@ def test_a_sum_has_converged_if_all_have():
     both = known(1.0, 0.0, 2.0, 0.5, settings={"checks": {"moved": True}}) - failed
     assert not both.converged
     assert both.checks == {"known: moved": False}, "one text of two: the worse"
+    right = known(1.0, 0.0, 2.0, 0.5, settings={"checks": {"moved": True}})
+    assert (failed - right).checks == both.checks, "in either order"
 
 
 def test_the_same_random_numbers_are_refused():
@@ -118,7 +120,7 @@ def test_a_printed_interval_holds_what_it_held(seed):
     low, value, high = np.sort(np.random.default_rng(seed).normal(scale=10, size=3))
     for digits in (0, 1, 4):
         ends = outward((low, high), digits)
-        assert ends[0] <= value <= ends[1]
+        assert ends[0] <= low <= value <= high <= ends[1]
         assert max(low - ends[0], ends[1] - high) < 10.0**-digits
     assert outward((-math.inf, math.inf), 1) == (-math.inf, math.inf)
 

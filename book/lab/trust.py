@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import beta
 
+from rbmlib.bench import ERRORS, NATS
 from rbmlib.checks import number
 
-ERRORS, NATS = 4.0, 0.05
 RIGHT = 0.1  # nats: a run that is nearer was right, and to doubt it a false alarm
 LEVELS = (50, 80, 95)  # percent
 DECLARED = {"first": "59df5c5", "second": "7213742", "third": "71e5905", "fourth": "c70558d"}
