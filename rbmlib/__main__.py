@@ -22,13 +22,13 @@ from .datasets.named import rbm_files
 from .estimate import outward
 from .files import checked_target
 from .models.formats import LAYOUTS
+from .models.layers import Layer, Spins
 from .results import ConvergenceWarning, Estimate
 
 COMPILING = (
     "rbmlib: compiling its loops for this processor, once after an installation; this takes "
     "half a minute or so (ahead of time: python -m rbmlib compile)"
 )
-MOVED = {"run": "sweeps are of the book, in a checkout: python -m rbmbook run SWEEP.yaml"}
 ERRORS = (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportError)
 OPTIONS = {  # by the names that errors of the library have for them
     "budget_seconds": "--budget",
@@ -47,8 +47,6 @@ def main(arguments=None) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _say_warning
         try:
-            if words and words[0] in MOVED:
-                raise ValueError(f"{words[0]} is no command of rbmlib: {MOVED[words[0]]}")
             options = _parser().parse_args(words)
             return options.run(options)
         except BrokenPipeError:  # whoever read the output has seen enough
@@ -110,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
         "logz",
         allow_abbrev=False,  # a misspelt option is refused, not guessed
         help="estimate log Z of a model, with bounds",
-        description="Estimate log Z (nats) of a Bernoulli RBM from below and from above. "
+        description="Estimate log Z (nats) of an RBM from below and from above. "
         "The same --steps, --chains and --seed give the same digits; with --budget they are "
         "printed. Exit code: 0 if every check passed, 1 if not, 2 for wrong input.",
     )
@@ -118,12 +116,14 @@ def _parser() -> argparse.ArgumentParser:
     layout = "rows and columns of the weights in a file of another program; default: as the "
     layout += "lengths of the biases tell"
     rows = "training data for the base: 'mnist', or rows in a .npy, .npz or .csv, of values in "
-    rows += "[0, 1] or with --threshold"
+    rows += "[0, 1] or with --threshold; of spins: what is above 0 is 1, the rest -1"
     budget = f"default: {BUDGET_SECONDS:g}, or less where short runs pass every check; "
     budget += "compilation, once after an installation, is not counted"
     steps = "of each run, instead of a budget: fixes the result"
+    source = "a registered name (see: data), .npz or .mat. Weights and biases alone are a model of "
+    source += "bits, 0 and 1; of other units it is a file that RBM.save has written"
     option = estimated.add_argument
-    option("model", metavar="MODEL", help="a registered name (see: data), .npz or .mat")
+    option("model", metavar="MODEL", help=source)
     option("--layout", choices=LAYOUTS, help=layout)
     option("--data", metavar="FILE", help=rows)
     option("--threshold", type=float, metavar="T", help="data above it are 1, others 0")
@@ -181,7 +181,7 @@ def _logz(options) -> int:
     with event.install_listener("numba:compile", notice):
         estimate = log_z(
             rbm,
-            data=_training_data(options.data, options.threshold, rbm.n_visible),
+            data=_training_data(options.data, options.threshold, rbm.visible),
             budget_seconds=options.budget,
             n_steps=options.steps,
             n_chains=options.chains,
@@ -238,7 +238,7 @@ def _check_target(options) -> None:
             ) from None
 
 
-def _training_data(name: str | None, threshold: float | None, n_visible: int):
+def _training_data(name: str | None, threshold: float | None, visible: Layer):
     if threshold is not None and name in (None, "mnist"):
         raise ValueError(f"--threshold is {threshold:g}: expected --data FILE with it")
     if name is None:
@@ -246,12 +246,15 @@ def _training_data(name: str | None, threshold: float | None, n_visible: int):
     if name == "mnist":
         return datasets.load_mnist().train
     try:
-        return datasets.load_rows(name, n_visible, threshold=threshold)
+        if isinstance(visible, Spins):
+            above = datasets.load_rows(name, len(visible), threshold=threshold or 0.0)
+            return 2.0 * above - 1
+        return datasets.load_rows(name, len(visible), threshold=threshold)
     except (ValueError, FileNotFoundError) as error:
         advice = "" if threshold is not None else "; --threshold T makes bits of other values"
         raise ValueError(
             f"--data is {name!r}: {error}; expected 'mnist', or a .npy, .npz or .csv of "
-            f"(n_samples, {n_visible}) values in [0, 1]{advice}"
+            f"(n_samples, {len(visible)}) values in [0, 1]{advice}"
         ) from None
 
 
@@ -277,7 +280,9 @@ def _finite(value):
 
 def _as_text(model: str, rbm, estimate: Estimate) -> str:
     settings = estimate.settings
-    lines = [f"model        {model} ({rbm.n_visible} visible, {rbm.n_hidden} hidden units)"]
+    states = " and ".join(dict.fromkeys((rbm.visible.meaning, rbm.hidden.meaning)))
+    units = f"{rbm.n_visible} visible, {rbm.n_hidden} hidden units: {states}"
+    lines = [f"model        {model} ({units})"]
     if estimate.method == "exact":
         lines += [
             f"log Z        {estimate.log_z:.6f}  exact, by enumeration",

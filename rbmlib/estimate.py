@@ -101,6 +101,9 @@ class Estimate:
         """log Z of two models that know nothing of each other: errors in quadrature."""
         return combined("+", (self, 1.0), (other, 1.0))
 
+    def __radd__(self, other: float) -> Estimate:
+        return self if other == 0 else self + other  # sum() begins with 0
+
     def __sub__(self, other: Estimate | float) -> Estimate:
         """The logarithm of the ratio of two Z, with the error of both.
 

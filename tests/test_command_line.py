@@ -111,6 +111,21 @@ def test_data_of_each_kind(saved, tmp_path, kind):
     assert done["settings"]["base"] == direct.settings["base"]
 
 
+def test_data_of_spins(tmp_path):
+    """Of -1 and 1 or of 0 and 1, which the call refuses: it cannot tell them from intensities."""
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, (50, 20))
+    spins = rl.RBM(rl.Spins(np.zeros(20)), rl.Spins(np.zeros(8)), rng.normal(0, 0.3, (20, 8)))
+    spins.save(model := str(tmp_path / "spins.npz"))
+    direct = rl.log_z(spins, data=2.0 * bits - 1, n_steps=100, rng=0, enumerate_small=False)
+    for name, rows in (("zeros", bits), ("signs", 2 * bits - 1)):
+        np.save(file := str(tmp_path / f"{name}.npy"), rows)
+        said = run("logz", model, "--estimate", "--steps", "100", "--json", "--data", file)
+        assert json.loads(said.stdout)["log_z"] == direct.log_z
+    with pytest.raises(ValueError, match="runs from 0 to 1: expected -1 and 1, the states of Spi"):
+        rl.log_z(spins, data=bits, rng=0)
+
+
 def test_json_is_one_object_and_equals_the_saved_estimate(saved, model, tmp_path):
     target = tmp_path / "estimate.json"
     done = run("logz", saved, "--json", "--save", str(target))
@@ -212,9 +227,3 @@ def test_compiling_is_told_once(saved, monkeypatch):
     assert run("logz", saved).stderr == ""
     monkeypatch.setattr(commands, "log_z", compiling)
     assert run("logz", saved).stderr == commands.COMPILING + "\n"
-
-
-def test_what_sweeps_are_run_by_is_said():
-    done = run("run", "sweep.yaml")
-    assert done.returncode == 2
-    assert "python -m rbmbook run" in done.stderr

@@ -32,6 +32,15 @@ def test_a_number_moves_an_estimate():
     assert moved.interval == pytest.approx((3.0, 6.0))
     with pytest.raises(TypeError, match="unsupported operand"):
         known(7.0, 5.0, 8.0, 0.3) - "2"
+    assert sum([moved, known(1.0, 0.0, 2.0, 0.4)]).std_error == pytest.approx(0.5)
+    assert float(3 + moved) == 8.0
+
+
+def test_a_second_opinion_is_on_one_model():
+    path = rl.GeometricPath(rl.testsystems.random_rbm(6, 3, rng=0))
+    one, two = (rl.ais(path, rl.schedules.linear(50), 20, rng=seed) for seed in (0, 1))
+    with pytest.raises(ValueError, match="ais - ais, a sum or difference: expected each of its"):
+        rl.check(path, one - two)
 
 
 def test_a_sum_has_converged_if_all_have():

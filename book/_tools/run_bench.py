@@ -3,6 +3,9 @@
     python book/_tools/run_bench.py log_z answers.csv      # or ais, rts, sams, bar, smc, nrpt, tap
     python -m rbmlib bench answers.csv
 
+Models that nothing was tuned on come from `data/make_bench.py --seed 1 --out FOLDER`, and then
+`--bench FOLDER` here and `--index FOLDER/index.csv` there.
+
 Every method has its defaults, from the base that knows nothing of the model's making. The table
 grows a row a model: what it holds is not computed again.
 """
@@ -30,11 +33,11 @@ METHODS = {
 }
 
 
-def answer(method, row):
+def answer(method, folder, row):
     """A row of the table; a model that the method does not take is not trusted."""
     started = time.perf_counter()
     try:
-        model = rl.RBM.load(BENCH / f"{row['name']}.npz")
+        model = rl.RBM.load(folder / f"{row['name']}.npz")
         found = METHODS[method](model, rl.GeometricPath(model))
         said = [found.log_z, found.std_error, found.converged]
     except (ValueError, TypeError, NotImplementedError) as error:
@@ -49,6 +52,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("method", choices=METHODS)
     parser.add_argument("answers", type=Path)
+    parser.add_argument("--bench", type=Path, default=BENCH, metavar="FOLDER")
     given = parser.parse_args()
     warnings.simplefilter("ignore", rl.ConvergenceWarning)
     done = set()
@@ -58,9 +62,9 @@ def main():
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         if not done:
             writer.writeheader()
-        for row in csv.DictReader((BENCH / "index.csv").open(encoding="utf-8")):
+        for row in csv.DictReader((given.bench / "index.csv").open(encoding="utf-8")):
             if row["name"] not in done:
-                writer.writerow(answer(given.method, row))
+                writer.writerow(answer(given.method, given.bench, row))
                 file.flush()
 
 

@@ -106,6 +106,11 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
     checks.instance("estimate", estimate, Estimate, "what an estimator returned")
     if n_states is not None:
         n_states = checks.count("n_states", n_states)
+    if "terms" in estimate.settings:
+        raise ValueError(
+            f"estimate is {estimate.method}, a sum or difference: expected each of its terms with "
+            "the path of its own target"
+        )
     checks.number("estimate.log_z", estimate.log_z, "a finite number, of a run that gave one")
     model, states = model_of(path), getattr(estimate.states, "states", estimate.states)
     if model is not None and isinstance(states, np.ndarray):
