@@ -1,7 +1,8 @@
 """Other kinds of units: every estimator on models of two layers, against exact log Z.
 
 A task is one short run of one estimator on one model: small enough to be enumerated, with couplings
-from weak to strong, so that some have several modes.
+from weak to strong, so that some have several modes. Of a *planted* kind one state of a hidden unit
+holds the visible units in a pattern of 20% to 95% of Z, to which nothing leads.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from scipy.optimize import brentq
 
 import rbmlib as rl
 from rbmbook.sweeps.words import BASES, ESTIMATORS, MODELS, register
@@ -64,6 +66,30 @@ def model_of(kind: str, seed: int) -> rl.RBM:
     return rl.RBM(visible, hidden, scale * rng.normal(size=(len(visible), len(hidden))))
 
 
+def planted_model_of(kind, seed: int) -> rl.RBM:
+    """As `model_of`, but the last hidden column is a pattern with a share of Z that is drawn."""
+    rbm, rng = model_of(kind, seed), np.random.default_rng([len(kind), seed])
+    visible, hidden, weights = rbm.visible, rbm.hidden, 0.5 * rbm.weights
+    pattern = visible.draw(np.zeros((1, len(visible))), rng)[0]
+    weights[:, -1] = rng.uniform(2, 6) * (pattern - visible.mean(np.zeros((1, len(visible))))[0])
+    if isinstance(hidden, rl.Rectified):  # its last unit is on above 0 alone
+        hidden = hidden.with_(
+            a_minus=np.append(hidden.a_minus[:-1], 100.0),
+            theta_minus=np.append(hidden.theta_minus[:-1], 100.0),
+        )
+    both_ways = float(isinstance(hidden, rl.Spins))  # one state gains as the other loses
+
+    def biased(b):
+        layer = hidden.with_(bias=np.append(hidden.bias[:-1], b))
+        return rl.RBM(visible, layer, weights)
+
+    def log_z(b):
+        return biased(b).exact_log_z() + both_ways * b
+
+    off, share = log_z(-100.0), rng.uniform(0.2, 0.95)
+    return biased(brentq(lambda b: log_z(b) - off + np.log1p(-share), -100.0, 100.0))
+
+
 def _ladders(path, seed):
     return rl.bar_of_sample(rl.parallel_tempering(path, FEW, 10, 200, seed), skip=20)
 
@@ -90,7 +116,8 @@ METHODS: dict[str, Callable] = {
 @register(ESTIMATORS, "of a kind")
 def _of_a_kind(seed, *, kind: str, method: str):
     """One run of a model whose log Z is ``exact``; processor seconds; the second opinion's word."""
-    rbm = model_of(kind, seed)
+    plain = kind.removeprefix("planted ")
+    rbm = (model_of if plain == kind else planted_model_of)(plain, seed)
     exact, path = rl.exact(rbm).log_z, rl.GeometricPath(rbm)
     started = time.process_time()
     run = METHODS[one_of("method", method, METHODS)](path, seed)
