@@ -4,7 +4,8 @@ Public functions elsewhere validate and explain; what is here trusts its input.
 Layout: `simd` (sixteen lanes as one value), `random` (stateless random numbers), `elementwise`
 (exp, Bernoulli draws and log-weight increments), `layers` (weights as exact integers, states as
 bits), `gibbs` (many chains, by the routes `narrow` and `wide`, the latter with its `groups`),
-`tempering` and `adaptive` (draws of beta), `learning` (contrastive divergence), `leaky` (normals,
+`tempering` and `adaptive` (draws of beta), `units` (draws of colours and of halves of Gaussians),
+`learning` (contrastive divergence), `leaky` (normals,
 and annealing without weights), `float_sums` (float64), `beam` (states that differ in one unit),
 `threads` (chunks of chains on threads).
 

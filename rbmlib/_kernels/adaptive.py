@@ -18,7 +18,7 @@ from .random import draw_key, uniform
 from .simd import njit
 
 PART = 16  # probabilities are summed in parts: a sum can then be searched
-_MAGIC = 1.5 * 2.0**52  # adding it rounds to the nearest integer, left in the low bits
+MAGIC = 1.5 * 2.0**52  # adding it rounds to the nearest integer, left in the low bits
 
 
 class Memory(NamedTuple):
@@ -71,8 +71,8 @@ def weigh(delta, betas, offsets, memory):
         top = max(top, p[k])
     for k in range(betas.size):
         t = max((p[k] - top) * 1.4426950408889634, -1000.0)
-        s = t + _MAGIC
-        f = t - (s - _MAGIC)
+        s = t + MAGIC
+        f = t - (s - MAGIC)
         y = 7.054911620801121e-9 * f + 1.0178086009239699e-7
         y = y * f + 1.3215486790144307e-6
         y = y * f + 1.5252733804059838e-5

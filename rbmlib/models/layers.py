@@ -13,13 +13,12 @@ annealed, tempered, enumerated, saved and loaded at once. Fields are (n_states, 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri_exp
 
 from .. import checks
+from .._kernels import units as kernels
 from ..numerics import LOG_2PI, expit, log_half_gaussian, smoothed, softplus
 
 KINDS: dict[str, type[Layer]] = {}  # by name, for files
-TINY = 1e-300
 
 
 class Layer:
@@ -208,9 +207,10 @@ class Categories(Layer):
         return (shares / shares.sum(axis=-1, keepdims=True)).reshape(x.shape)
 
     def draw(self, x, rng, n=None):
-        below = np.cumsum(self._relative(x)[1], axis=2)
-        u = rng.random(shape_of(below[..., 0], n))[..., None] * below[..., -1:]
-        return np.eye(self.q)[(below <= u).sum(axis=2)].reshape(len(u), -1)
+        u = rng.random(shape_of(x[:, :: self.q], n))
+        out = np.zeros((len(u), x.shape[1]))
+        kernels.draw_colours(np.ascontiguousarray(x, float), u, self.q, out)
+        return out
 
 
 class Normal(Layer):
@@ -328,8 +328,9 @@ class Rectified(Layer):
         return [(sd, field * sd, np.log(sd) + log_half_gaussian(field * sd)) for field, sd in both]
 
     def cumulant(self, x):
-        (*_, above), (*_, below) = self._sides(x)
-        return np.logaddexp(above, below).sum(axis=1)
+        out = np.zeros(len(x))
+        kernels.sum_halves(np.ascontiguousarray(x, float), self._units(), out)
+        return out
 
     def mean(self, x):
         (sd, z, above), (sd_, z_, below) = self._sides(x)
@@ -339,11 +340,10 @@ class Rectified(Layer):
         return share * positive - (1 - share) * negative
 
     def draw(self, x, rng, n=None):
-        (sd, z, above), (sd_, z_, below) = self._sides(x)
-        share, u = expit(above - below), rng.random(shape_of(x, n))
-        up = u < share
-        # what is left of the uniform number: of its side, the share of the mass beyond h
-        rest = np.where(up, u, 1 - u) / np.maximum(np.where(up, share, 1 - share), TINY)
-        sd, z = np.where(up, sd, sd_), np.where(up, z, z_)
-        size = sd * (z - ndtri_exp(np.log(np.clip(rest, TINY, 1.0)) + log_ndtr(z)))
-        return np.where(up, 1.0, -1.0) * np.maximum(size, 0.0)
+        out = rng.random(shape_of(x, n))
+        kernels.draw_halves(np.ascontiguousarray(x, float), self._units(), out)
+        return out
+
+    def _units(self):
+        a = np.stack([self.a_plus, self.a_minus]) ** -0.5
+        return np.stack([*a, self.theta_plus, self.theta_minus])
