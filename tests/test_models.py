@@ -211,7 +211,7 @@ def test_damaged_and_foreign_files_are_named(tmp_path):
         ("text.mat", "cannot read text.mat"),
         ("other.npz", "other.npz holds no RBM"),
         ("other.mat", "other.mat holds no RBM"),
-        ("rbm.txt", "neither .npz nor .mat"),
+        ("rbm.txt", r"no \.npz, \.mat, \.h5"),
     ]:
         (tmp_path / "rbm.txt").write_text("1 2 3")
         with pytest.raises(ValueError, match=message):

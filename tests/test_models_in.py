@@ -273,7 +273,6 @@ def test_a_gaussian_model_has_its_own_layout(tmp_path):
         (".pth", "weights_only=True"),
         (".pkl", "from_sklearn(joblib.load("),
         (".joblib", "from_sklearn(joblib.load("),
-        (".h5", "h5py.File("),
     ],
 )
 def test_files_that_could_execute_code_are_refused_with_the_line_that_converts(
@@ -304,7 +303,7 @@ def test_the_line_for_scikit_learn_converts(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("suffix", "program"), [(".pt", "torch"), (".h5", "h5py"), (".mat", "h5py")]
+    ("suffix", "program"), [(".pt", "torch"), (".mat", "h5py")]
 )
 def test_the_lines_for_others_convert(tmp_path, monkeypatch, suffix, program):
     """With a stand-in for the program's reader: the line is run as it is printed."""

@@ -12,6 +12,8 @@ from typing import NamedTuple, get_type_hints
 import numpy as np
 
 from ..models import RBM, GaussianRBM
+from ..models.formats import saved_models
+from ..models.rbm import made
 from .files import DataCorrupt, DataUnavailable, committed, fetch, find, suggest
 from .register import PUBLISHED_RBMS, RBMS, REMOTE
 
@@ -102,7 +104,7 @@ def load_rbm(
     Parameters
     ----------
     name_or_path : str or path
-        A name listed by :func:`list_rbms`, such as "h500", or the path of an .npz or .mat file,
+        A name listed by :func:`list_rbms`, such as "h500", or the path of an .npz, .mat or .h5,
         which :meth:`rbmlib.RBM.load` reads, with ``layout`` and ``names``.
 
     Returns
@@ -132,13 +134,25 @@ def load_rbm(
         return (GaussianRBM if unmarked else RBM).load(*rbm_files(str(name_or_path)))
     path = Path(name_or_path).expanduser()
     if path.is_dir():
-        raise ValueError(f"{path} is a folder: expected a model in an .npz or .mat file")
+        raise ValueError(f"{path} is a folder: expected a model in an .npz, .mat or .h5 file")
     if not path.suffix and not path.exists():
         raise ValueError(
             f"name_or_path is {os.fspath(name_or_path)!r}, neither a file nor a registered RBM"
-            f"{suggest(str(name_or_path), RBMS)}; or the path of an .npz or .mat file"
+            f"{suggest(str(name_or_path), RBMS)}; or the path of an .npz, .mat or .h5 file"
         )
     return RBM.load(path, layout=layout, names=names)
+
+
+def load_checkpoints(path) -> list[RBM]:
+    """Return all models that a training with the program `rbms` saved in an HDF5 file.
+
+    They are in the order of their updates, as `rbmlib.trajectory` takes them; `load_rbm` returns
+    the last one. ValueError if the file holds none, or a kind that is not known.
+    """
+    source = Path(path).expanduser()
+    if not source.is_file() or not (found := saved_models(source)):
+        raise ValueError(f"path is {str(path)!r}: expected an HDF5 file with updates of rbms")
+    return [made(parts) for parts in found]
 
 
 def list_rbms() -> list[RBMInfo]:

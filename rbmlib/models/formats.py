@@ -1,10 +1,11 @@
 """Files of models, and which array is which parameter in those of other programs.
 
 Files of this library are .npz that name the kinds of their layers; those of earlier versions have
-marks in their place: ``leakiness``, ``gaussian_visible``, or neither. Arrays of other programs, in
-an .npz, a .mat or a state dict, are told by their names, without case, dots, underscores and
-prefixes such as "rbm.". What a name leaves open is not guessed: "a" and "b" are the visible and the
-hidden bias of some programs, and the reverse in others. Nothing in a file is executed.
+marks in their place: ``leakiness``, ``gaussian_visible``, or neither. HDF5 of programs that name
+their layers is for `hdf5`. Arrays of others, in an .npz, a .mat, an .h5 or a state dict, are told
+by their names, without case, dots, underscores and prefixes such as "rbm.". What a name leaves open
+is not guessed: "a" and "b" are the visible and the hidden bias of some programs, and the reverse in
+others. Nothing in a file is executed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 from .. import checks
 from ..files import MAX_VALUES, read_npz
-from . import protein_motif
+from . import hdf5, protein_motif
 from .layers import KINDS, Bits
 
 SIDES = ("visible", "hidden")
@@ -52,9 +53,11 @@ CONVERTED_BY = {  # by lines of Python, for files that are not opened here: most
     f"{STATE}(torch.load({{0!r}}, weights_only=True)).save({{1!r}})",
     (".pkl", ".pickle", ".joblib", ".sav"): "import joblib, rbmlib as rl; "
     "rl.BernoulliRBM.from_sklearn(joblib.load({0!r})).save({1!r})",
-    HDF5: "import h5py, rbmlib as rl; "
-    f"{STATE}({{{{k: v[()] for k, v in h5py.File({{0!r}}).items()}}}}).save({{1!r}})",
 }
+MATLAB_7_3 = (
+    "import h5py, rbmlib as rl; "
+    f"{STATE}({{{{k: v[()] for k, v in h5py.File({{0!r}}).items()}}}}).save({{1!r}})"
+)
 
 # which array is which ------------------------------------------------------------------------
 
@@ -206,7 +209,7 @@ def read_model(path, made: Callable, layout: str | None, names: Mapping | None, 
     source = Path(path).expanduser()
     if not source.is_file():
         what = f"no model file {str(path)!r}: there is no such file"
-        raise FileNotFoundError(f"{what}; expected the path of an .npz or .mat")
+        raise FileNotFoundError(f"{what}; expected the path of an .npz, .mat or .h5")
     for suffixes, line in CONVERTED_BY.items():
         if source.suffix.lower() in suffixes:
             raise ValueError(
@@ -215,7 +218,7 @@ def read_model(path, made: Callable, layout: str | None, names: Mapping | None, 
                 "trust it: " + line.format(str(source), str(source.with_suffix(".npz")))
             )
     if source.suffix not in (*OPENED, ".data"):
-        raise ValueError(f"{source.name} is neither .npz nor .mat: cannot read a model from it")
+        raise ValueError(f"{source.name} is no {', '.join(OPENED)}: cannot read a model from it")
     try:
         parts, ours = _parts(source, layout, names, unmarked)
         model = made(parts)
@@ -236,6 +239,8 @@ def _parts(source: Path, layout: str | None, names: Mapping | None, unmarked) ->
     """Layers, weights and log_scale of a file, and whether this library wrote it."""
     if source.suffix == ".data":
         return protein_motif.parts_of_pickle(source), True
+    if source.suffix in HDF5 and (found := saved_models(source)):
+        return found[-1], True
     with _told_of(source):
         keys, read = OPENED[source.suffix](source)
     kinds = _kinds({*keys}, unmarked)
@@ -257,6 +262,12 @@ def _parts(source: Path, layout: str | None, names: Mapping | None, unmarked) ->
     return (Bits(b), Bits(a), w, 0.0), False
 
 
+def saved_models(source: Path) -> list[tuple]:
+    """The same of every update in an HDF5 file of a program that names its layers."""
+    with hdf5.opened(source) as file:
+        return hdf5.models_of(file)
+
+
 @contextlib.contextmanager
 def _told_of(source: Path):
     """Whatever goes wrong inside is a damaged file: the readers fail in many ways."""
@@ -267,7 +278,7 @@ def _told_of(source: Path):
             raise ValueError(
                 f"{source.name} is a MATLAB 7.3 file (HDF5), which rbmlib does not open: in MATLAB "
                 "save it with -v7, or convert it once: "
-                + CONVERTED_BY[HDF5].format(str(source), str(source.with_suffix(".npz")))
+                + MATLAB_7_3.format(str(source), str(source.with_suffix(".npz")))
             ) from None
         raise ValueError(
             f"cannot read {source.name}: the file is damaged, or not an array file ({error})"
@@ -319,4 +330,16 @@ def _fields(content, names, prefix: str = ""):
                     yield from _fields({inner: item}, [inner])
 
 
+def _hdf5(source: Path):
+    """Arrays at the top of the file."""
+
+    def read(wanted):
+        with hdf5.opened(source) as file:
+            return {key: hdf5.read(file, key) for key in wanted}
+
+    with hdf5.opened(source) as file:
+        return [key for key, value in file.items() if hasattr(value, "shape")], read
+
+
 OPENED: dict[str, Callable[[Path], tuple[list[str], Callable]]] = {".npz": _npz, ".mat": _mat}
+OPENED |= dict.fromkeys(HDF5, _hdf5)

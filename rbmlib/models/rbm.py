@@ -278,12 +278,13 @@ class RBM:
 
     @classmethod
     def load(cls, path, *, layout: str | None = None, names: dict[str, str] | None = None) -> RBM:
-        """Read an .npz of `save`, or an .npz or MATLAB .mat of another program (of Bits).
+        """Read an .npz of `save`, or an .npz, MATLAB .mat or HDF5 file of another program.
 
         ``layout`` and ``names`` are those of `BernoulliRBM.from_state_dict`, for files of other
         programs: their arrays are told by the same names. Those that `save` wrote need neither.
-        Files of other kinds (.pt, .pkl, .h5 ...) are refused with the line that converts them:
-        nothing in a file is executed (no pickle).
+        Of them `rbms` (the last update) and RestrictedBoltzmannMachines.jl name the kinds of their
+        layers; others hold Bits. Files of other kinds (.pt, .pkl ...) are refused with the line
+        that converts them: nothing in a file is executed (no pickle).
 
         Raises
         ------

@@ -1,0 +1,126 @@
+"""HDF5 files of other programs; needs h5py, which executes nothing.
+
+RestrictedBoltzmannMachines.jl names both layers. Julia's arrays lie the other way round: here the
+last axis of a layer's parameters tells which they are, and weights are (hidden, visible). Of
+centred and standardised models ``(v - o) / s`` and ``(h - o') / s'`` interact, which is one of the
+plain kind. The Python program rbms keeps the model of every update that it saved.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from ..files import MAX_VALUES
+from .layers import Bits, Categories, Normal, Rectified, Spins
+
+JULIA, RBMS = "rbm_hdf5_file_format_version", "model_type"  # what tells their files
+
+
+def _gaussian(theta, gamma):
+    gamma = np.abs(gamma)
+    return Normal(theta) if (gamma == 1).all() else Rectified(theta, gamma, gamma)
+
+
+def _drelu(up, down, a_plus, a_minus):
+    return Rectified(0 * up, np.abs(a_plus), np.abs(a_minus), -up, down)
+
+
+def _prelu(theta, gamma, delta, eta):
+    up, down = 1 + eta, 1 - eta
+    return _drelu(theta + delta / up, theta - delta / down, gamma / up, gamma / down)
+
+
+def _xrelu(theta, gamma, delta, xi):
+    return _prelu(theta, gamma, delta, xi / (1 + np.abs(xi)))
+
+
+LAYERS = {  # how many parameters a unit has, and the layer that they make
+    "Binary": (1, Bits), "Spin": (1, Spins), "Potts": (1, Categories), "Gaussian": (2, _gaussian),
+    "dReLU": (4, _drelu), "pReLU": (4, _prelu), "xReLU": (4, _xrelu),
+}  # fmt: skip
+MODELS = {"BBRBM": (Bits, Bits), "PBRBM": (Categories, Bits), "IIRBM": (Spins, Spins)}  # of rbms
+
+
+def opened(source: Path):
+    """The file, to be closed."""
+    try:
+        import h5py
+    except ImportError:
+        raise ValueError(
+            f"{source.name} is an HDF5 file, which h5py reads: expected it to be installed; "
+            "pip install h5py, or rbmlib[hdf5]"
+        ) from None
+    try:
+        return h5py.File(source, "r")
+    except OSError as error:
+        raise ValueError(
+            f"cannot read {source.name}: the file is damaged, or not HDF5 ({error})"
+        ) from None
+
+
+def read(file, name):
+    """A word, or numbers."""
+    if name not in file:
+        raise ValueError(f"it holds no {name!r}, but {', '.join(file)}")
+    data = file[name]
+    if math.prod(data.shape) > MAX_VALUES:
+        raise ValueError(f"{name} has shape {data.shape}: expected {MAX_VALUES:,} values at most")
+    return data[()].decode() if data.dtype.kind in "OS" else data[()].astype(float)
+
+
+def _one_of(table: dict, file, name: str):
+    if (kind := read(file, name)) not in table:
+        raise ValueError(
+            f"{name} is {kind!r}: expected one of {', '.join(table)}; convert it to one of these "
+            "in the program that wrote it"
+        )
+    return kind, table[kind]
+
+
+def models_of(file) -> list[tuple]:
+    """Visible and hidden layer, weights and log_scale of each update; none of other files."""
+    if JULIA in file:
+        return [_of_julia(file)]
+    if RBMS not in file:
+        return []
+    _, kinds = _one_of(MODELS, file, RBMS)
+    updates = sorted((key for key in file if key.startswith("update_")), key=lambda k: int(k[7:]))
+    return [_of_update(file[key].get("params", file[key]), *kinds) for key in updates]
+
+
+def _of_update(held, visible, hidden):
+    b, a, w = (read(held, name) for name in ("vbias", "hbias", "weight_matrix"))
+    if w.shape != (*b.shape, *a.shape):
+        raise ValueError(f"weight_matrix has shape {w.shape}: expected {(*b.shape, *a.shape)}")
+    layer = visible(b.ravel(), b.shape[1]) if visible is Categories else visible(b)
+    return layer, hidden(a), w.reshape(b.size, a.size), 0.0
+
+
+def _of_julia(file):
+    _one_of(dict.fromkeys(["RBM", "CenteredRBM", "StandardizedRBM"]), file, "rbm_type")
+    layers, offsets, scales = [], [], []
+    for side in ("visible", "hidden"):
+        kind, (n, made) = _one_of(LAYERS, file, f"{side}_type")
+        given = read(file, f"{side}_par")
+        if given.ndim < 2 + (kind == "Potts") or given.shape[-1] != n:
+            raise ValueError(f"{side}_par has shape {given.shape}: expected (units, {n}) of {kind}")
+        colours = given.shape[-2:-1] if kind == "Potts" else ()
+        layers.append(made(*given.reshape(-1, n).T, *colours))
+        for name, found, usual in (("offset", offsets, 0.0), ("scale", scales, 1.0)):
+            name = f"{name}_{side[0]}"
+            value = read(file, name).ravel() if name in file else np.full(len(layers[-1]), usual)
+            found.append(value)
+    w = read(file, "weights")
+    shape = len(layers[0]), len(layers[1])
+    if w.size != math.prod(shape):
+        raise ValueError(f"weights has shape {w.shape[::-1]}: expected {shape}")
+    w = w.reshape(shape[::-1]).T / np.outer(*scales)
+    o, o_ = offsets
+    visible, hidden = (
+        layer.with_(bias=layer.bias - shift)
+        for layer, shift in zip(layers, (w @ o_, o @ w), strict=True)
+    )
+    return visible, hidden, w, float(o @ w @ o_)
