@@ -37,7 +37,7 @@ def test_the_law_of_the_sum_is_that_of_all_states():
 
 
 def test_the_path_to_the_hills_is_that_of_the_hills():
-    hills = Hills(base=-1.0, apart=1.5)
+    hills = Hills(base=-1.0, at=1.5)
     path, x = HillsPath(hills), np.array([[-1.2], [0.3], [1.4]])
     assert path.log_density(x, 0.0) == pytest.approx(hills.log_base(x[:, 0]))
     assert path.log_density(x, 1.0) == pytest.approx(hills.log_target(x[:, 0]))
@@ -50,7 +50,7 @@ def test_the_path_to_the_hills_is_that_of_the_hills():
 
 def test_a_move_without_a_test_is_too_wide_and_one_with_it_stays():
     """On a hill of variance 1/4 with steps of 1/2 the variance is 1/3."""
-    hills = Hills(base=2.0, apart=2.0)
+    hills = Hills(base=2.0, at=2.0)
     wider = (1 / 3 - 1 / 4) * (1 / 0.95**2 - 1 / 0.5**2) / 2
     wrong = failures.drift(failures.Untested(hills), 40_000, 8, 1)
     right = failures.drift(HillsPath(hills), 40_000, 8, 1)

@@ -5,21 +5,21 @@ import pytest
 
 from rbmbook.hills import GAP, GRID, LOG_Z, Hills
 
-PLACES = pytest.mark.parametrize(("base", "apart"), [(-3.0, 3.0), (-2.0, 2.0), (0.0, 1.5)])
+PLACES = pytest.mark.parametrize(("base", "at"), [(-3.0, 3.0), (-2.0, 2.0), (0.0, 1.5)])
 
 
 @PLACES
-def test_log_z_is_the_same_wherever_the_hills_stand(base, apart):
-    hills = Hills(base, apart)
+def test_log_z_is_the_same_wherever_the_hills_stand(base, at):
+    hills = Hills(base, at)
     assert hills.log_z(0.0) == pytest.approx(0.0, abs=1e-6)
     assert hills.log_z(1.0) == pytest.approx(LOG_Z, abs=1e-6)
-    law, mean = hills.law(1.0), hills.apart * (1 - np.exp(-GAP)) / (1 + np.exp(-GAP))
+    law, mean = hills.law(1.0), hills.at * (1 - np.exp(-GAP)) / (1 + np.exp(-GAP))
     assert law @ GRID == pytest.approx(mean, abs=1e-6)
 
 
 @PLACES
-def test_the_slope_is_that_of_log_z(base, apart):
-    hills = Hills(base, apart)
+def test_the_slope_is_that_of_log_z(base, at):
+    hills = Hills(base, at)
     rise = (hills.log_z(0.601) - hills.log_z(0.599)) / 0.002
     assert hills.law(0.6) @ hills.slope(GRID) == pytest.approx(rise, rel=1e-4)
 

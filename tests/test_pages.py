@@ -184,8 +184,12 @@ def hidden_from_view(found: list[dict], width: int) -> list[str]:
 def test_nothing_is_cut_off(visit, name, width):
     if name in CHAPTERS and not (is_lesson(CHAPTERS[name]) or is_audit(CHAPTERS[name])):
         pytest.skip("a chapter that is not a lesson yet")
-    cut = hidden_from_view(visit(width=width).evaluate(CUT), width)
+    found = visit(width=width).evaluate(CUT)
+    cut = hidden_from_view(found, width)
     assert not cut, "\n".join(cut)
+    if name in CHAPTERS and is_lesson(CHAPTERS[name]):
+        wide = [f["text"] for f in found if f["name"].startswith("mjx-container")]
+        assert not wide, f"a formula of a lesson fits a phone: break it into lines, {wide}"
 
 
 CROOKED = {

@@ -54,6 +54,7 @@ def test_every_lesson_opens_with_a_question_that_has_one_right_choice():
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
 def test_a_choice_shows_the_answer_and_the_dials_move_the_picture(browser, name, width, scheme):
     page = visit(browser, name if name in LESSONS else "moving_figures", width, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
     scene = page.locator(f'figure[data-scene="{name}"]')
     says, bar = scene.locator(".scene-says"), scene.locator(".scene-bar")
     assert not says.is_visible()
@@ -72,6 +73,36 @@ def test_a_choice_shows_the_answer_and_the_dials_move_the_picture(browser, name,
         dial.focus()
         page.keyboard.press("ArrowRight" if dial.input_value() == "0" else "ArrowLeft")
         changed(page, "figure.scene :is(svg, .scene-says)", was)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.complaints == []
+    page.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "dark"), (400, "light")])
+def test_a_pointer_chooses_moves_the_dials_and_drags_the_base(browser, width, scheme):
+    page = visit(browser, "moving_figures", width, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    for name, scene in SCENES.items():
+        mine = f'figure[data-scene="{name}"]'
+        figure, shown = page.locator(mine), f"{mine} :is(svg, .scene-says)"
+        figure.locator(".scene-choices button").nth(scene["right"]).click()
+        assert figure.locator(".scene-choices .good").count() == 1
+        for dial in figure.locator(".scene-bar input").all():
+            was, size = figure.inner_html(), dial.bounding_box()
+            low = "e => e.value - e.min < (e.max - e.min) / 2"
+            share = 0.8 if dial.evaluate(low) else 0.2
+            dial.click(position={"x": share * size["width"], "y": size["height"] / 2})
+            changed(page, shown, was)
+        if figure.locator("circle.handle").count():
+            was, handle = figure.inner_html(), figure.locator("circle.handle")
+            handle.scroll_into_view_if_needed()
+            box = handle.bounding_box()
+            x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+            page.mouse.move(x, y)
+            page.mouse.down()
+            page.mouse.move(x + (50 if x < width / 3 else -50), y)
+            page.mouse.up()
+            changed(page, shown, was)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.complaints == []
     page.close()

@@ -51,7 +51,8 @@ def network(weights, visible_bias, hidden_bias):
             )  # fmt: skip
     for (i, j), weight in np.ndenumerate(weights):
         (x0, y0), (x1, y1) = places["v", i], places["h", j]
-        ax.plot([x0, x1], [y0, y1], color=GREEN if weight > 0 else RED, lw=abs(weight), zorder=1)
+        colour, line = (GREEN, "-") if weight > 0 else (RED, "--")
+        ax.plot([x0, x1], [y0, y1], color=colour, ls=line, lw=abs(weight), zorder=1)
         at = 0.28
         ax.text(
             x0 + at * (x1 - x0), y0 + at * (y1 - y0), f"{weight:+.0f}", ha="center", va="center",
@@ -169,20 +170,21 @@ def chains_on_hills(runs: dict, log_hills):
     Parameters
     ----------
     runs : dict
-        Of each ``apart`` the places of the chains and their log-weights, ``(n_chains,)`` each.
+        Of each ``at`` the places of the chains and their log-weights, ``(n_chains,)`` each.
     log_hills : callable
-        ``log_hills(x, apart)`` is the log score.
+        ``log_hills(x, at)`` is the log score.
     """
     _, axes = plt.subplots(len(runs), 2, figsize=(8.0, 5.0), sharex="col")
     x = np.linspace(-5.2, 5.2, 400)
-    for (hills, says), (apart, (ends, log_weights)) in zip(axes, runs.items(), strict=True):
-        hills.plot(x, log_hills(x, apart), color=BLUE, lw=2)
-        colours = np.where(ends > 0, BLUE, RED)
+    for (hills, says), (at, (ends, log_weights)) in zip(axes, runs.items(), strict=True):
+        hills.plot(x, log_hills(x, at), color=BLUE, lw=2)
         heights = 0.6 + 0.9 * (np.arange(len(ends)) % 4)
-        hills.scatter(ends, heights, s=7, c=colours, lw=0)
-        hills.set(ylabel="log score (nats)", title=f"hills at −{apart} and {apart}", ylim=(0, 22))
-        order = np.argsort(log_weights)
-        says.scatter(np.arange(len(ends)), log_weights[order], s=7, c=colours[order], lw=0)
+        rank = np.argsort(np.argsort(log_weights))
+        for side, colour, marker in ((ends > 0, BLUE, "^"), (ends <= 0, RED, "o")):
+            style = {"s": 9, "color": colour, "marker": marker, "lw": 0}
+            hills.scatter(ends[side], heights[side], **style)
+            says.scatter(rank[side], log_weights[side], **style)
+        hills.set(ylabel="log score (nats)", title=f"hills at −{at} and {at}", ylim=(0, 22))
         says.axhline(np.logaddexp(12, 20), color="black", ls="--", lw=1.4, label="exact log Z")
         says.set(ylabel="log Z from one chain (nats)", ylim=(9, 23))
         says.legend(loc="center left")

@@ -20,26 +20,26 @@ def log_normal(x, place: float, width: float) -> np.ndarray:
 
 
 class Hills:
-    """Hills at ``-apart`` and ``apart``, of which the left one holds exp(-8) of the right one.
+    """Hills at ``-at`` and ``at``, of which the left one holds exp(-8) of the right one.
 
     The path to them begins at a normal law around ``base``, and is geometric.
 
     Examples
     --------
-    >>> hills = Hills(base=-2, apart=2)
+    >>> hills = Hills(base=-2, at=2)
     >>> round(float(hills.log_z(1.0)), 6)
     20.0
     """
 
-    def __init__(self, base: float = -2.0, apart: float = 2.0):
-        self.base, self.apart = base, apart
+    def __init__(self, base: float = -2.0, at: float = 2.0):
+        self.base, self.at = base, at
 
     def log_base(self, x) -> np.ndarray:
         return log_normal(x, self.base, BASE_WIDTH)
 
     def log_target(self, x) -> np.ndarray:
         """log p*, unnormalised."""
-        low, high = (log_normal(x, place, WIDTH) for place in (-self.apart, self.apart))
+        low, high = (log_normal(x, place, WIDTH) for place in (-self.at, self.at))
         return LOG_Z - np.logaddexp(0, -GAP) + np.logaddexp(low - GAP, high)
 
     def slope(self, x) -> np.ndarray:

@@ -18,13 +18,13 @@ def walks_on_hills(walks: dict):
     """Where chains on hills at each distance spent their time, and the law of their target."""
     _, axes = plt.subplots(1, len(walks), figsize=(8.0, 3.2), sharey=True)
     bins = np.linspace(-5.25, 5.25, 43)
-    for ax, (apart, states) in zip(axes, walks.items(), strict=True):
+    for ax, (at, states) in zip(axes, walks.items(), strict=True):
         shares, _ = np.histogram(states, bins, weights=np.full(states.shape, 1 / states.size))
-        exact, _ = np.histogram(GRID, bins, weights=Hills(apart=apart).law(1.0))
+        exact, _ = np.histogram(GRID, bins, weights=Hills(at=at).law(1.0))
         middle = (bins[1:] + bins[:-1]) / 2
         ax.plot(middle, np.where(exact > 1e-7, exact, np.nan), color="black", label="the target")
         ax.plot(middle, np.where(shares > 0, shares, np.nan), "o", ms=4, color=BLUE, label="chains")
-        ax.set(yscale="log", xlabel="x", ylim=(1e-7, 3), title=f"hills at −{apart} and {apart}")
+        ax.set(yscale="log", xlabel="x", ylim=(1e-7, 3), title=f"hills at −{at} and {at}")
     axes[0].set(ylabel="share of the time, by bin")
     axes[0].legend(fontsize=8)
     return axes

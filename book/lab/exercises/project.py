@@ -94,6 +94,7 @@ def _printed(method: str, model: str) -> float:
 
 @task("trap", 2)
 def h20(answer, own: Own):
+    """From the base rate the same chains find that mode, and are right."""
     choice(answer, "c", {
         "a": "with 60,000 steps from the base rate every chain is within 1.3 nats",
         "b": "the same model is estimated well from another base, so it is not to blame",
