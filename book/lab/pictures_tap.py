@@ -72,6 +72,8 @@ def powers(scales, errors: dict[int, list], orders: dict[int, str]) -> None:
         expected = off[-1] * (scales / scales[-1]) ** (order + 1)
         ax.plot(scales, expected, color=FAINT, lw=0.8)
     ax.set(xscale="log", yscale="log", xlabel="weights times t", ylabel="|log Z − exact| (nats)")
+    ax.set_xticks((0.125, 0.25, 0.5, 1), ("1/8", "1/4", "1/2", "1"))
+    ax.set_xticks((), minor=True)
     ax.legend()
 
 
