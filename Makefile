@@ -109,6 +109,7 @@ bench: $(STAMP)  ## time what users do, annealing, and a sweep of short tasks, a
 	@$(BIN)/python book/_tools/bench_start.py
 	@$(BIN)/python book/_tools/bench_users.py
 	@$(BIN)/python book/_tools/bench.py
+	@$(BIN)/python book/_tools/bench_kinds.py
 	@$(BIN)/python book/_tools/identity.py
 	@$(BIN)/python book/_tools/bench_sweep.py
 	@$(BIN)/python book/_tools/paper_scale.py

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from .adaptive import MAGIC, memory_of, weigh
+from .adaptive import MAGIC
 from .simd import inline, njit
 
 TINY = 1e-300
@@ -51,31 +51,6 @@ HALF = np.array(
 PLACE = np.array([0.656591, 0.6689474, -0.2412633, -0.2201133, 0.1392606, 0.0538076, -0.0571476])
 
 
-@njit
-def draw_colours(x, uniforms, q, out):
-    """Set a one of every q units, by fields x (n or 1, sites * q) and uniforms (n, sites)."""
-    n_units = x.shape[1]
-    memory, zeros, offsets = memory_of(n_units), np.zeros(n_units), np.empty(n_units)
-    for chain in range(out.shape[0]):
-        fields = x[min(chain, x.shape[0] - 1)]
-        for first in range(0, n_units, q):
-            top = fields[first]
-            for k in range(first + 1, first + q):
-                top = max(top, fields[k])
-            for k in range(first, first + q):
-                offsets[k] = fields[k] - top
-        weigh(1.0, offsets, zeros, memory)
-        for site in range(uniforms.shape[1]):
-            first, total = site * q, 0.0
-            for k in range(first, first + q):
-                total += memory.p[k]
-            goal, k = uniforms[chain, site] * total, first
-            while k < first + q - 1 and goal >= memory.p[k]:
-                goal -= memory.p[k]
-                k += 1
-            out[chain, k] = 1.0
-
-
 @inline
 def _series(coefficients, x):
     total = 0.0
@@ -94,6 +69,39 @@ def _exp(x):
     return np.int64(bits).view(np.float64)
 
 
+@njit
+def draw_colours(x, uniforms, q, out):
+    """Set a one of every q units, by fields x (n or 1, sites * q) and uniforms (n, sites)."""
+    p, n_sites = np.empty(x.shape[1]), x.shape[1] // q
+    for chain in range(out.shape[0]):
+        fields = x[min(chain, x.shape[0] - 1)]
+        for site in range(n_sites):  # in two halves, which the processor takes at a time
+            first, half = site * q, q // 2
+            one, two = fields[first], fields[first + half]
+            for k in range(1, half):
+                one = max(one, fields[first + k])
+                two = max(two, fields[first + half + k])
+            top = max(one, two, fields[first + q - 1])
+            for k in range(first, first + q):
+                p[k] = fields[k] - top
+        for k in range(p.size):
+            p[k] = _exp(p[k])
+        for site in range(n_sites):
+            first, half = site * q, q // 2
+            k, middle, last = first, first + half, first + q - 1
+            one, two = 0.0, p[last] if q % 2 else 0.0
+            for i in range(half):
+                one += p[first + i]
+                two += p[middle + i]
+            goal = uniforms[chain, site] * (one + two)
+            if goal >= one:
+                goal, k = goal - one, middle
+            while k < last and goal >= p[k]:
+                goal -= p[k]
+                k += 1
+            out[chain, k] = 1.0
+
+
 @inline
 def _log(x):
     """log(x) of x > 0: x = 2**n m with m about 1, and the series in (m - 1) / (m + 1)."""
@@ -106,7 +114,8 @@ def _log(x):
 
 @inline
 def _half(x):
-    return _series(HALF, (x - 5) / (x + 5)) / (x + 5)
+    r = 1 / (x + 5)
+    return _series(HALF, (x - 5) * r) * r
 
 
 @inline
