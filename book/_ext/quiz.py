@@ -43,8 +43,9 @@ def with_buttons(lesson: str, source: str) -> str:
         if ASKS not in text:
             return found[0]
         name = label.replace("-", "_").removeprefix(f"{lesson}_")
+        shown = re.sub(rf" (\([a-z]\) |{re.escape(ASKS)})", r"\\\n\1", text)  # a line each
         raw = f"\n\n:::{{raw}} html\n{buttons(lesson, name, text)}\n:::\n```\n"
-        return found[0].removesuffix("\n```\n") + raw
+        return found[0].replace(text, shown).removesuffix("\n```\n") + raw
 
     return EXERCISE.sub(fill, source)
 
