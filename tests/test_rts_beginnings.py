@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmbook.experiments import rts as experiments
+from rbmbook.experiments.rts import beginnings as experiments
 from rbmbook.sweeps.words import ESTIMATORS
 from rbmlib.estimators.rts import rounds, rts
 

@@ -9,8 +9,9 @@ from helpers_models import quiet
 from scipy import stats
 
 import rbmlib as rl
-from rbmbook.experiments import estimate, rts, tracking
+from rbmbook.experiments import estimate, tracking
 from rbmbook.experiments.reference import _both_directions
+from rbmbook.experiments.rts import same_states as rts
 from rbmbook.experiments.varopt import annealing
 from rbmbook.transition_rts import transition_rts
 from rbmlib.__main__ import main

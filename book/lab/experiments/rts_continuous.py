@@ -7,7 +7,7 @@ import numpy as np
 from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import mbar_of_sample, pilot, rts, rts_of_sample, simulated_tempering, ti
 
-from .rts import side_by_side
+from .rts.same_states import side_by_side
 
 PILOT_STEPS = 1000  # of the estimator "one_sample"
 
