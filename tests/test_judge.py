@@ -1,6 +1,5 @@
 """The judge: each outcome where it must come out, and just beside it, where it must not."""
 
-import json
 import math
 from functools import partial
 
@@ -205,6 +204,37 @@ def test_a_verdict_says_what_was_judged():
     assert "margin" in found.note
 
 
+@pytest.mark.parametrize(
+    ("call", "never"),
+    [
+        (printed(at(10.2, 0.001), error=0.1), True),  # between the edges, whatever is run
+        (printed(at(10.2, 0.1), error=0.1), False),
+        (printed(at(10.08, 0.01), margin=0.1), False),
+        (variance(2.0, n=math.inf, printed_n=5), True),
+        (variance(2.0, n=20, printed_n=400), False),
+        (up(factor(1.3, 0.01), size=factor(1.6)), True),
+        (up(factor(1.3, 0.1), size=factor(1.6)), False),
+        (up(factor(2), size=(1.5, 2.9)), False),
+        (up(at(HALF - 0.01)), False),
+    ],
+)
+def test_where_no_run_decides_the_verdict_says_so(call, never):
+    """What is printed leaves it open for each value that ours may have, had that no error."""
+    found = call()
+    assert found.outcome == NOT_DECIDED
+    assert (vs.NO_RUN in found.note, "power:" in found.note) == (never, not never)
+
+
+def test_a_number_of_an_unknown_kind_of_training_cannot_be_checked():
+    open_ = up(at(99), n_trainings=1)()
+    found = judge.of_unknown_kind(open_, "no settings")
+    assert (found.outcome, found.note, found.ours) == (UNCHECKED, "no settings", open_.ours)
+    decided = up(at(99))()
+    assert judge.of_unknown_kind(decided, "no settings") == decided
+    with pytest.raises(ValueError, match="reason"):
+        judge.of_unknown_kind(open_, " ")
+
+
 def test_what_could_have_been_seen_is_seen_nine_times_in_ten():
     rng = np.random.default_rng(3)
     see = ms.mean_of(rng.normal(size=1000)).could_see()
@@ -306,40 +336,3 @@ def test_equal_repeats_are_not_exact():
     open_ = judge.bound("words", every, at_least=0)
     assert open_.note.startswith("power: none")
     assert vs.in_brackets(*open_[6:9]) == "1"
-
-
-def test_a_table_has_five_columns_and_carries_its_verdicts(monkeypatch):
-    import IPython.display
-
-    kept = []
-    monkeypatch.setattr(IPython.display, "display", lambda data, raw: kept.append(data))
-    every = [
-        judge.effect("words", factor(2), direction=+1, size=(2, math.inf)),
-        *judge.unchecked("ten", "a < b"),
-    ]
-    vs.show_verdicts([every])
-    data = kept[0]
-    assert data["text/html"].count("<th ") == data["text/html"].count("<td ") / 2 == 5
-    assert 'id="ten"' in data["text/html"]
-    assert "a &lt; b" in data["text/html"]
-    assert "✔" not in data["text/html"].replace("✔</span> reproduced", ""), "always with its word"
-    assert data["text/plain"] == f"words: {every[0].words}\nten: – cannot be checked"
-    back = [vs.from_json(fields) for fields in json.loads(json.dumps(data[vs.MIME]))]
-    assert [v._replace(effect=0, low=0, high=0) for v in back] == [
-        v._replace(effect=0, low=0, high=0) for v in every
-    ]
-    assert back[0].low == pytest.approx(every[0].low, rel=1e-5)
-    assert math.isnan(back[1].low)
-
-
-@pytest.mark.parametrize(
-    ("numbers", "text"),
-    [
-        ((-0.1234567, -0.4567, 0.2098), "−0.123 [−0.457, 0.210]"),
-        ((1234.567, 1200.1, 1269.0), "1,234.6 [1,200.1, 1,269.0]"),
-        ((2.0, 1.5, math.inf), "2.000 [1.500, ∞]"),
-        ((2.0, 2.0, 2.0), "2"),
-    ],
-)
-def test_digits_of_an_effect(numbers, text):
-    assert vs.in_brackets(*numbers) == text

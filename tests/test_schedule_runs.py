@@ -103,3 +103,14 @@ def test_trainings_at_other_rates_are_judged_beside_it():
     alone = schedule_runs.judged_gain(same, "pcd_20", "VAROPT", unlike)
     assert alone == schedule_runs.judged_gain(same, "pcd_20", "VAROPT")
     assert alone.outcome == "not decided"
+
+
+def test_what_is_printed_of_a_model_with_unknown_settings_cannot_be_checked():
+    """Those with 500 units; that the base decides is seen all the same."""
+    up, down = many("pcd_500", 4.0, 1.0, 0.02), many("pcd_500", 1.0, 4.0, 0.02)
+    same = schedule_runs.judged_gain(ScheduleRuns({"x": up, "y": up}), "pcd_500", "VAROPT")
+    assert same.outcome == "cannot be checked"
+    assert "not printed" in same.note
+    assert same.ours
+    both = schedule_runs.judged_gain(ScheduleRuns({"x": up, "y": down}), "pcd_500", "VAROPT")
+    assert both.outcome == "depends on what is not stated"

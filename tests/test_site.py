@@ -30,7 +30,7 @@ import parameters_page
 import readme_table
 
 from rbmbook.claims import claims
-from rbmbook.verdicts import CONTRADICTED, NOT_DECIDED, Verdict
+from rbmbook.verdicts import CONTRADICTED, NO_RUN, NOT_DECIDED, Verdict
 from rbmlib import datasets
 
 TABLES = check_layout.tables()
@@ -192,6 +192,10 @@ def test_the_page_counts_what_it_shows():
     assert text.count('class="v-cell') == len(CELLS)
     training = sum(v.outcome == NOT_DECIDED and "one training" in v.note for v, _ in every.values())
     assert f"{training} because one training stands for many" in text
+    opened = [v.note for v, _ in every.values() if v.outcome == NOT_DECIDED]
+    rough = sum(NO_RUN in note and "power:" not in note for note in opened)
+    assert f"{rough} because what is printed is too rough for any run to tell" in text
+    assert f"{len(opened) - training - rough} because our runs are too few" in text
 
 
 def test_the_readme_counts_the_verdicts_of_now():

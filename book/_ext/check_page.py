@@ -20,6 +20,7 @@ from rbmbook.verdicts import (
     ARGUED,
     CONTRADICTED,
     DEPENDS,
+    NO_RUN,
     NOT_DECIDED,
     OUTCOMES,
     REPRODUCED,
@@ -175,13 +176,17 @@ def _summary(found: Found) -> str:
 
 def _in_words(verdicts: list[Verdict], by: Counter) -> str:
     training = sum(v.outcome == NOT_DECIDED and "one training" in v.note for v in verdicts)
-    runs = by[NOT_DECIDED] - training
+    rough = sum(
+        v.outcome == NOT_DECIDED and NO_RUN in v.note and "power:" not in v.note for v in verdicts
+    )
+    runs = by[NOT_DECIDED] - training - rough
     still_open = by[UNCHECKED] + by[NOT_DECIDED] + by[DEPENDS]
     return (
         "Four sources print numbers. Here are their tables again, each cell with what we found: "
         f"<b>{by[REPRODUCED]}</b> reproduced, <b>{by[SIGN_ONLY]}</b> in sign only, "
         f"<b>{by[CONTRADICTED]}</b> contradicted, <b>{by[ARGUED]}</b> argued, not measured, and "
         f"<b>{still_open}</b> open: {by[UNCHECKED]} because the model or program is not published, "
-        f"{training} because one training stands for many, {runs} because our runs are too few to "
-        f"tell, {by[DEPENDS]} because the answer turns on what the source leaves out."
+        f"{training} because one training stands for many, {runs} because our runs are too few, "
+        f"{rough} because what is printed is too rough for any run to tell, {by[DEPENDS]} because "
+        "the answer turns on what the source leaves out."
     )

@@ -1,15 +1,18 @@
-"""An effect on its scale: its interval, the regions that a claim allows, and what could be seen."""
+"""An effect on its scale: its interval, the regions of a claim, what could be seen, the outcome."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from rbmlib.checks import count, number
 
-from .measured import Measured, mean_of, welch_freedom
+from .claims import claim
+from .measured import Measured, mean_of, trained, welch_freedom
+from .verdicts import CONTRADICTED, NOT_DECIDED, ONE_TRAINING, REPRODUCED, Verdict, shown
 
 SIGNS = {1: (0.0, math.inf), -1: (-math.inf, 0.0)}
 
@@ -129,3 +132,44 @@ def between(ours: Measured, printed: Measured) -> Measured:
     error = math.hypot(ours.std_error, printed.std_error)
     freedom = welch_freedom(ours, printed)
     return Measured(ours.value - printed.value, error, freedom, ours.n, ours.scale)
+
+
+def no_run_decides(ours: Effect, were_it: Callable[[float], str]) -> bool:
+    """Is the outcome open for every value in the interval of ours, had that no error?
+
+    ``were_it`` gives the outcome for a value without error.
+    """
+    if not math.isfinite(ours.high - ours.low):
+        return False
+    return all(were_it(x) == NOT_DECIDED for x in np.linspace(ours.low, ours.high, 101).tolist())
+
+
+def decided(effect, allowed: float, null: float, note: str, unit: str) -> tuple[str, str]:
+    if effect.within(-allowed, allowed):
+        return REPRODUCED, note
+    if effect.outside(-null, null):
+        return CONTRADICTED, note
+    return NOT_DECIDED, power_note(effect, note, unit)
+
+
+def verdict_of(name, ours, found: Effect | None, outcome, note, unit, n_trainings) -> Verdict:
+    row = claim(name)
+    if isinstance(ours, Measured) and trained(name, ours, n_trainings) == 1:
+        outcome, note = NOT_DECIDED, ONE_TRAINING
+    values, intervals = (math.nan,) * 3, 0
+    if found is not None:
+        values = back(found.value, found.low, found.high, found.scale)
+        intervals = int(found.low < found.high)
+    return Verdict(
+        row.name,
+        row.source,
+        row.place,
+        row.claim,
+        row.printed,
+        shown(ours) if isinstance(ours, Measured) else ours,
+        *values,
+        unit,
+        outcome,
+        note,
+        intervals,
+    )

@@ -13,6 +13,8 @@ kind. A claim about an estimator, a schedule or a sampler (which is better, whet
 stable) is judged on our models as they are, and the verdict names them. A number that is printed
 of such a model, and a claim about training itself, belong to that training as well: they are
 decided by the spread over several trainings (``n_trainings``), and by one they are not decided.
+Where neither the settings of a training nor their ranges are printed, no training of ours is of its
+kind, and a number that is printed of it cannot be checked (`of_unknown_kind`).
 **Seconds.** "Less than" a time is judged on the machine that runs this; "about" a time of another
 program cannot be checked. The rules are the same for all sources.
 
@@ -24,22 +26,20 @@ or a `Measured` that `rbmbook.measured` makes of them.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
-from scipy.special import fdtri, ndtri
-
-from rbmlib.checks import count, number
 
 from . import effects
-from .claims import claim, printed_number
-from .effects import SIGNS, Effect
-from .measured import ALPHA, POWER, Measured, exactly, mean_of, trained
+from .effects import SIGNS
+from .measured import Measured
+from .printed_numbers import digits, printed_value, printed_variance
 from .verdicts import (
     ARGUED,
     CEILING,
     CONTRADICTED,
+    NO_RUN,
     NOT_DECIDED,
-    ONE_TRAINING,
     REPRODUCED,
     SIGN_ONLY,
     UNCHECKED,
@@ -47,129 +47,18 @@ from .verdicts import (
     shown,
 )
 
-WIDEST = 10.0  # factor of a variance beyond which no agreement is said
-
-
-def printed_value(
-    name: str,
-    ours,
-    *,
-    printed_error: float | None = None,
-    printed_variance: float | None = None,
-    printed_n: int | None = None,
-    margin: float | None = None,
-    reason: str = "",
-    unit: str = "nats",
-    n_trainings: int | None = None,
-) -> Verdict:
-    """A printed number against ours: the effect is ours minus printed.
-
-    Without a margin it is taken from the printed spread alone: the smallest difference that the
-    printed number could have been told from, with a chance of `POWER`, had ours no error (4.6
-    printed standard errors, 5.2 for 20 runs), and half a unit of the last printed digit. The claim
-    is then contradicted if the interval leaves out 0, and reproduced if it lies within the margin.
-    With a margin it is contradicted only if all of the interval lies beyond the margin. A spread
-    of the printed number counts in the interval in either case: if it is wide, no number of runs of
-    ours decides.
-
-    Parameters
-    ----------
-    name : str
-        Of the claim; its printed number is read from the list of claims.
-    ours : repeats or Measured
-    printed_error : float, optional
-        Standard error of the printed number.
-    printed_variance, printed_n : float and int, optional
-        Or the variance of the printed runs, and their number.
-    margin, reason : float and str, optional
-        A difference that would not matter, and why, decided before the runs were looked at.
-    n_trainings : int, optional
-        For claims about training: how many models were trained. One decides nothing.
-    """
-    value, rounding = printed_number(name)
-    spread = effects.printed_spread(value, printed_error, printed_variance, printed_n)
-    ours = effects.linear("ours", ours)
-    if margin is None:
-        if spread is None:
-            raise ValueError(
-                f"{name}: the printed number has no spread (printed_error, or printed_variance "
-                "and printed_n): expected a margin, with its reason"
-            )
-        allowed, null = spread.could_see() + rounding, rounding
-        note = f"margin ±{allowed:.3g}: what the printed spread resolves"
-    else:
-        allowed = null = effects.margin_on(margin, reason) + rounding
-        note = f"margin ±{margin:g}: {reason}"
-    spread = spread or exactly(value)
-    effect = effects.effect_of(effects.between(ours, spread))
-    outcome, note = _decided(effect, allowed, null, note, unit)
-    return _verdict(name, ours, effect, outcome, note, unit, n_trainings)
-
-
-def _decided(effect, allowed: float, null: float, note: str, unit: str) -> tuple[str, str]:
-    if effect.within(-allowed, allowed):
-        return REPRODUCED, note
-    if effect.outside(-null, null):
-        return CONTRADICTED, note
-    return NOT_DECIDED, effects.power_note(effect, note, unit)
-
-
-def printed_variance(
-    name: str,
-    ours,
-    *,
-    printed_n: int,
-    n: float | None = None,
-    margin: float | None = None,
-    reason: str = "",
-) -> Verdict:
-    """A printed variance of normal values against ours: the effect is ours over printed (F).
-
-    Without a margin, the factor is taken that the printed number of runs could have shown with a
-    chance of `POWER`, had ours no error. If that is more than `WIDEST`, they are too few for
-    agreement with them to say anything.
-
-    Parameters
-    ----------
-    ours : repeats, or float with ``n``
-        Our values, or the variance of ``n`` of them (infinity if it is computed, not sampled).
-    printed_n : int
-        Number of the printed runs.
-    margin, reason : float and str, optional
-        A factor above 1 that would not matter, and why.
-    """
-    value, rounding = printed_number(name)
-    number("printed", value, "a variance above 0", above=0)
-    freedom = count("printed_n", printed_n, 2) - 1
-    if n is None:
-        sample = mean_of(ours)
-        ours, n = sample.std_error**2 * sample.n, int(sample.n)
-    ours = number("ours", ours, "a variance above 0, or repeats", above=0)
-    own = 1e9 if n == math.inf else count("n", n, 2) - 1
-    centre = math.log(ours / value)
-    low, high = (
-        centre - math.log(float(fdtri(own, freedom, p))) for p in (1 - ALPHA / 2, ALPHA / 2)
-    )
-    sd = math.sqrt(2 / freedom + 2 / own)
-    see = float(ndtri(1 - ALPHA / 2) + ndtri(POWER))
-    effect = Effect(centre, low, high, see * sd, "log")
-    if margin is None:
-        allowed = see * math.sqrt(2 / freedom)
-        # a printed 0.0001 may be rounded from half as much, or from half as much again
-        null = math.log1p(-min(rounding / value, 1 - 1e-9)), math.log1p(rounding / value)
-        note = f"margin: a factor of {math.exp(allowed):.3g}, what {printed_n} printed runs resolve"
-    else:
-        allowed = effects.margin_on(margin, reason, "log")
-        null = -allowed, allowed
-        note = f"margin: a factor of {margin:g}: {reason}"
-    if effect.within(-allowed, allowed) and (margin is not None or allowed < math.log(WIDEST)):
-        outcome = REPRODUCED
-    elif effect.outside(*null):
-        outcome = CONTRADICTED
-    else:
-        outcome, note = NOT_DECIDED, effects.power_note(effect, note, "")
-    text = f"variance {ours:.3g}" + ("" if own >= 1e9 else f" of {own + 1} runs")
-    return _verdict(name, text, effect, outcome, note, "", None)
+__all__ = [
+    "argued",
+    "bound",
+    "digits",
+    "effect",
+    "equivalence",
+    "of_unknown_kind",
+    "printed_value",
+    "printed_variance",
+    "statement",
+    "unchecked",
+]
 
 
 def effect(
@@ -205,13 +94,15 @@ def effect(
     found, sign = effects.effect_of(ours), SIGNS[direction]
     outcome, note, least = _sized(name, ours, found, sign, size)
     if outcome == NOT_DECIDED:
-        note = effects.power_note(found, note, unit)
+        were_it = partial(_outcome_without_error, name, ours, sign, size)
+        printed = isinstance(size, Measured) and effects.no_run_decides(found, were_it)
+        note = f"{NO_RUN}; {note}" if printed else effects.power_note(found, note, unit)
     if ceiling is not None and outcome in (SIGN_ONLY, NOT_DECIDED, CONTRADICTED):
         room = effects.room_of(ceiling, ours.scale, direction)
         wanted = least if least is not None else found.could_see
         if room < wanted and not found.outside(*sign):
             outcome, note = CEILING, f"room for {effects.amount(room, ours.scale)}"
-    verdict = _verdict(name, ours, found, outcome, note, unit, n_trainings)
+    verdict = effects.verdict_of(name, ours, found, outcome, note, unit, n_trainings)
     return verdict._replace(intervals=2) if isinstance(size, Measured) else verdict
 
 
@@ -238,8 +129,8 @@ def equivalence(
     found = effects.effect_of(ours)
     prefix = "a factor of " if ours.scale == "log" else "±"
     note = f"margin {prefix}{margin:g}: {reason}"
-    outcome, note = _decided(found, allowed, allowed, note, unit)
-    return _verdict(name, ours, found, outcome, note, unit, n_trainings)
+    outcome, note = effects.decided(found, allowed, allowed, note, unit)
+    return effects.verdict_of(name, ours, found, outcome, note, unit, n_trainings)
 
 
 def bound(
@@ -263,20 +154,7 @@ def bound(
         outcome, note = CONTRADICTED, ""
     else:
         outcome, note = NOT_DECIDED, effects.power_note(found, "", unit)
-    return _verdict(name, ours, found, outcome, note, unit, n_trainings)
-
-
-def digits(name: str, ours: float, unit: str = "nats") -> Verdict:
-    """A printed number against one that is computed without error: equal to the printed digits?"""
-    value, rounding = printed_number(name)
-    ours = number("ours", ours, "a number")
-    off = ours - value
-    agree = abs(off) <= rounding * (1 + 1e-9)
-    note = "to the printed digits" if agree else "other digits"
-    found = Effect(off, off, off, 0.0, "linear")
-    return _verdict(
-        name, f"{ours:.8g}", found, REPRODUCED if agree else CONTRADICTED, note, unit, None
-    )
+    return effects.verdict_of(name, ours, found, outcome, note, unit, n_trainings)
 
 
 def statement(name: str, holds: bool, *, ours: str, reason: str) -> Verdict:
@@ -291,7 +169,7 @@ def statement(name: str, holds: bool, *, ours: str, reason: str) -> Verdict:
     if not isinstance(holds, (bool, np.bool_)):
         raise ValueError(f"holds is {holds!r}: expected True or False")
     outcome = REPRODUCED if holds else CONTRADICTED
-    return _verdict(
+    return effects.verdict_of(
         name, effects.words("ours", ours), None, outcome, effects.words("reason", reason), "", None
     )
 
@@ -309,15 +187,32 @@ def argued(name: str, holds: bool, proof: str) -> Verdict:
     if len(effects.words("proof", proof).split()) < 20:
         raise ValueError(f"proof is {proof!r}: expected a paragraph of 20 words or more")
     ours = "it holds, by the proof" if holds else "it does not hold, by the proof"
-    return _verdict(name, ours, None, ARGUED, proof, "", None)
+    return effects.verdict_of(name, ours, None, ARGUED, proof, "", None)
 
 
 def unchecked(names: str | list[str], reason: str) -> list[Verdict]:
     """Claims that cannot be checked, all for the same reason ("the models are not published")."""
     every = [names] if isinstance(names, str) else list(names)
     return [
-        _verdict(n, "", None, UNCHECKED, effects.words("reason", reason), "", None) for n in every
+        effects.verdict_of(n, "", None, UNCHECKED, effects.words("reason", reason), "", None)
+        for n in every
     ]
+
+
+def _outcome_without_error(name, ours: Measured, sign, size, x: float) -> str:
+    known = ours._replace(value=x, std_error=0.0, freedom=math.inf)
+    return _sized(name, known, effects.effect_of(known), sign, size)[0]
+
+
+def of_unknown_kind(verdict: Verdict, reason: str) -> Verdict:
+    """A verdict that one training leaves open, if the settings of the source's are not printed.
+
+    No training of ours is then known to be of its kind, and no number of them decides: the claim
+    cannot be checked. What we found stays beside it. Other verdicts are left as they are.
+    """
+    if verdict.outcome != NOT_DECIDED:
+        return verdict
+    return verdict._replace(outcome=UNCHECKED, note=effects.words("reason", reason))
 
 
 def _sized(name, ours, found, sign, size):
@@ -344,26 +239,3 @@ def _sized(name, ours, found, sign, size):
     if fits and inside:
         return REPRODUCED, note, least
     return NOT_DECIDED, f"{note}; the sign is as claimed" if inside else note, least
-
-
-def _verdict(name, ours, found: Effect | None, outcome, note, unit, n_trainings) -> Verdict:
-    row = claim(name)
-    if isinstance(ours, Measured) and trained(name, ours, n_trainings) == 1:
-        outcome, note = NOT_DECIDED, ONE_TRAINING
-    values, intervals = (math.nan,) * 3, 0
-    if found is not None:
-        values = effects.back(found.value, found.low, found.high, found.scale)
-        intervals = int(found.low < found.high)
-    return Verdict(
-        row.name,
-        row.source,
-        row.place,
-        row.claim,
-        row.printed,
-        shown(ours) if isinstance(ours, Measured) else ours,
-        *values,
-        unit,
-        outcome,
-        note,
-        intervals,
-    )

@@ -129,13 +129,26 @@ def claim_of(model: str, label: str) -> str:
     return f"kiwaki-t{1 if units == '20' else 2}-{kind}{units}-{label.lower()}"
 
 
+def of_its_kind(model: str, verdict: Verdict) -> Verdict:
+    """The verdict on a printed number of a model of the paper, whose settings may be unknown.
+
+    Of his models with 500 units the paper draws epochs, rate and penalty, and prints neither the
+    ranges nor what was drawn (section 7.2).
+    """
+    if not model.endswith("_500"):
+        return verdict
+    unknown = "the model is not published, and the settings that were drawn for it are not printed"
+    return judge.of_unknown_kind(verdict, unknown)
+
+
 def judged_gain(
     runs: ScheduleRuns, model: str, label: str, others: ScheduleRuns | None = None
 ) -> Verdict:
     """The verdict on a printed gain over equal steps, from each base.
 
     One model of ours against one of the paper's decides nothing but that the claim depends on the
-    base. ``others`` has trainings of the same kind at other learning rates ("pcd_20, rate 0.01"),
+    base; with 500 units it cannot be checked (`of_its_kind`).
+    ``others`` has trainings of the same kind at other learning rates ("pcd_20, rate 0.01"),
     on which no cap binds; each is judged beside ``model``.
     """
     printed, (schedule, cap) = ms.from_interval(*published_gain(model, label)), ROWS[label]
@@ -155,4 +168,4 @@ def judged_gain(
                 name: judge.effect(claim, ours, direction=direction, size=printed)
                 for name, ours in found.items()
             }
-    return depends("the base", cases, n_trainings=1)
+    return of_its_kind(model, depends("the base", cases, n_trainings=1))

@@ -11,7 +11,14 @@ from rbmlib import datasets
 from . import gains, judge, tables
 from . import measured as ms
 from .page import off, pick
-from .schedule_runs import ROWS, ScheduleRuns, claim_of, papers_name, published_ess
+from .schedule_runs import (
+    ROWS,
+    ScheduleRuns,
+    claim_of,
+    of_its_kind,
+    papers_name,
+    published_ess,
+)
 from .verdicts import Verdict
 
 NAMED = {
@@ -97,13 +104,14 @@ class KiwakiTables:
         """On the printed ESS of equal steps; a gain would say nothing of it."""
         low, high = tables.ess_interval(published_ess()[papers_name(name), "LINEAR"], 1000)
         ess, ess_low, ess_high = (1000 * x for x in gains.share(self.runs.first(name, "linear")))
-        return judge.printed_value(
+        found = judge.printed_value(
             f"{claim_of(name, 'linear')}-ess",
             ms.from_interval(ess, ess_low, ess_high, scale="linear"),
             printed_error=(high - low) / 3.92,
             unit="chains",
             n_trainings=1,
         )
+        return of_its_kind(name, found)
 
 
 def equal_and_gains(runs: ScheduleRuns, name: str, bases: Iterable[str]) -> dict:

@@ -35,6 +35,7 @@ _WORST_FIRST = (
 )  # fmt: skip
 
 ONE_TRAINING = "one training: another would give other numbers"
+NO_RUN = "no run decides: what is printed is too rough"
 
 MIME = "application/vnd.rbmlib.verdicts+json"
 
@@ -66,7 +67,7 @@ class Verdict(NamedTuple):
         return f"{SYMBOLS[self.outcome][0]} {self.outcome}"
 
 
-def together(cases: dict[str, Verdict]) -> Verdict:
+def together(cases: dict[str, Verdict], ours: str = "") -> Verdict:
     """One verdict of a claim that was judged on several models or settings, and must hold on all.
 
     Contradicted if any is; reproduced if all are, or in sign if none is worse; else not decided, or
@@ -76,13 +77,15 @@ def together(cases: dict[str, Verdict]) -> Verdict:
     ----------
     cases : dict
         Verdicts of the same claim, by the name of the model or setting.
+    ours : str, optional
+        What was found, in words; by default what each case found.
     """
     every = list(cases.values())
     if len({v.name for v in every}) != 1:
         raise ValueError(f"cases are of {sorted({v.name for v in every})}: expected one claim")
     outcomes = {v.outcome for v in every}
     worst = next(outcome for outcome in _WORST_FIRST if outcome in outcomes)
-    ours = "; ".join(f"{case}: {_found(v)}" for case, v in cases.items())
+    ours = ours or "; ".join(f"{case}: {_found(v)}" for case, v in cases.items())
     note = "; ".join(f"{case}: {v.outcome}" for case, v in cases.items() if len(outcomes) > 1)
     notes = list(dict.fromkeys(v.note for v in every if v.outcome == worst and v.note))
     return every[0]._replace(
@@ -132,7 +135,9 @@ def depends(
     if n_trainings == 1:
         return found._replace(outcome=NOT_DECIDED, note=ONE_TRAINING)
     if len({v.outcome for v in by_value.values()}) > 1:
-        return found._replace(outcome=NOT_DECIDED)
+        said = [f"{value}: {v.outcome}" for value, v in by_value.items()]
+        said += [v.note for v in by_value.values() if v.outcome == NOT_DECIDED]
+        return found._replace(outcome=NOT_DECIDED, note="; ".join(dict.fromkeys(said)))
     return found
 
 
