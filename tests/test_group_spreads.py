@@ -6,12 +6,26 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rbmbook.group_spreads import pooled_spread, ratio_of_rms, ratio_of_spreads, rms_with_error
+from rbmbook.group_spreads import (
+    pooled_runs,
+    pooled_spread,
+    ratio_of_rms,
+    ratio_of_spreads,
+    rms_with_error,
+)
 
 
 def test_pooled_spread_is_a_root_mean_square():
     runs = pd.DataFrame({"spread": [3.0, 4.0], "n_groups": [10, 10]})
     assert pooled_spread(runs) == (math.sqrt(12.5), 18)
+
+
+def test_runs_of_several_rows_are_as_one_sample():
+    parts = np.split(np.random.default_rng(1).normal(3, 2, 60), [20, 25])
+    of_parts = [(len(x), x.mean(), x.var(ddof=1)) for x in parts]
+    rows = pd.DataFrame(of_parts, columns=["n_runs", "log_z", "variance"])
+    every = np.concatenate(parts)
+    assert pooled_runs(rows) == pytest.approx((60, every.mean(), every.var(ddof=1)))
 
 
 def test_ratio_of_spreads_and_of_variances():

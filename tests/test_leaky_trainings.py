@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rbmbook.experiments.leaky_rbm import divergence, training
-from rbmbook.leaky_trainings import CD, GB, Trainings, verdicts
+from rbmbook.leaky_trainings import CD, GB, Trainings, over_bounds, verdicts
 from rbmbook.sweeps.words import ESTIMATORS, MODELS
 from rbmlib import project_weights
 from rbmlib.models import GaussianRBM, LeakyRBM
@@ -99,6 +99,21 @@ def test_a_claim_that_holds_with_one_kind_of_rate_depends_on_it():
     assert found.outcome == "depends on what is not stated"
     assert "constant rates: contradicted on " in found.note
     assert "falling rates: reproduced on " in found.note
+
+
+def test_a_bound_of_the_singular_values_may_decide():
+    narrow = TABLE.copy()
+    narrow.loc[narrow["method"] == "leaky", ["test_low", "test_high"]] += 100
+    one, other = {"100 units": Trainings(TABLE)}, {"100 units": Trainings(narrow)}
+    claim = "li-f4-leaky-cifar10"
+    assert over_bounds({"0.9": one, "0.99": one})[claim].outcome == "contradicted"
+    turned = over_bounds({"0.9": other, "0.9999": one})[claim]
+    assert turned.outcome == "depends on what is not stated"
+    assert "0.9: reproduced on 100 units" in turned.note
+    assert over_bounds({"0.9": other, "0.99": {"500 units": one["100 units"]}})[claim].outcome == (
+        "not decided"
+    )  # no one model shows it
+    assert set(over_bounds({"0.9": one})) == {claim}  # Mix was not trained
 
 
 def test_each_training_has_the_name_of_its_kind():

@@ -81,3 +81,22 @@ def test_half_the_error_at_twice_the_time_costs_half():
     assert np.exp(cost.value) == pytest.approx(0.5)
     wide = ms.measured(2.0, 0.1, 19, scale="log")
     assert rts_stored.in_interval(wide) == "2.00 [1.62, 2.47]"
+
+
+def test_loops_of_one_length_are_one_row():
+    runs = pd.DataFrame({
+        "model": "m", "round_sweeps": [100, 500, 100], "n_runs": [20, 20, 40],
+        "log_z": [0.0, 5.0, 3.0], "variance": [1.0, 2.0, 1.0], "stopped": [20, 0, 39],
+        "mean_sweeps": [100.0, 7.0, 400.0],
+    })  # fmt: skip
+    found = rts_stored.loops_together(runs).set_index("round_sweeps")
+    assert list(found.index) == [100, 500]
+    assert found.loc[100, ["n_runs", "log_z", "stopped", "mean_sweeps"]].tolist() == [
+        60,
+        2,
+        59,
+        300,
+    ]
+    assert found.loc[100, "variance"] == pytest.approx((19 + 39 + 20 * 4 + 40 * 1) / 59)
+    assert found.loc[100, "std_error"] == pytest.approx((found.loc[100, "variance"] / 60) ** 0.5)
+    assert found.loc[500, "variance"] == pytest.approx(2.0)

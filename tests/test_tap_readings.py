@@ -39,7 +39,7 @@ def test_calls_of_a_reading():
     found = Readings(table, ["h100"])
     assert list(found.calls("h100", 3)["log_z"]) == list(range(20))
     assert list(found.calls("h100", 3, READINGS[-1])["log_z"]) == [9]
-    sets = found.sets_of_twenty(table, "h100", 3)
+    sets = found.sets_of_twenty("h100", 3)
     assert sets == pytest.approx([35.0, 35.0])
 
 
@@ -67,23 +67,37 @@ def test_every_end_of_a_reading_is_a_row():
 
 
 def test_verdicts_on_the_cycle_need_all_digits():
-    found = Readings(pd.concat([calls([0.0] * 20), calls([0.0] * 20, order=2)]), ["h100"])
+    found = Readings(calls([0.0] * 20), ["h100"])
     assert found.value_verdict("h100").outcome == "reproduced"
-    assert found.variance_verdict("h100", 3, {}).outcome == "reproduced"
-    printed = found.variances["TAP2", "h100"]
-    sets = {"smallest": printed / 30, "nearest": printed}
-    assert found.variance_verdict("h100", 2, sets).outcome == "depends on what is not stated"
+    assert found.variance_verdict("h100", 3).outcome == "reproduced"
+
+
+def test_sets_of_twenty_calls_tell_a_variance_that_depends_on_the_starts():
+    """Each set is within a factor of two of the printed variance, or not."""
+    sd = np.sqrt(Readings(calls([0.0]), ["h500"]).variances["TAP2", "h500"] * 19 / 10)
+
+    def outcome(*times):
+        values = np.concatenate(
+            [432 + sd * x * np.cos(np.pi * np.arange(20)) / 2**0.5 for x in times]
+        )
+        return (
+            Readings(calls(values, "h500", order=2), ["h500"]).variance_verdict("h500", 2).outcome
+        )
+
+    assert outcome(1.0, 1.0) == "reproduced"
+    assert outcome(1.0, 3.0) == "depends on what is not stated"
+    assert outcome(3.0, 0.1) == "contradicted"
 
 
 def test_verdicts_on_other_models():
     alike = Readings(calls([207.2] * 20, "h10"), ["h10"])
-    assert alike.variance_verdict("h10", 3, {}).outcome == "contradicted"
-    assert alike.variance_verdict("h10", 3, {}).ours == "0"
+    assert alike.variance_verdict("h10", 3).outcome == "contradicted"
+    assert alike.variance_verdict("h10", 3).ours == "0"
     assert alike.value_shown("h10") == "207.2000"
     endless = Readings(calls([1.0, 2.0], "h10", ended=0), ["h10"])
-    assert endless.variance_verdict("h10", 3, {}).ours == "no call ends"
+    assert endless.variance_verdict("h10", 3).ours == "no call ends"
     normal = Readings(calls(207.2 + 0.01 * np.cos(np.arange(20)), "h10"), ["h10"])
-    verdict = normal.variance_verdict("h10", 3, {})
+    verdict = normal.variance_verdict("h10", 3)
     row = normal.as_printed("h10", 3, verdict)
     assert (row["ended by"], row["cycle"], row["verdict on variance"]) == (
         "equal changes", 2, verdict,

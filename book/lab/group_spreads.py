@@ -22,6 +22,20 @@ def pooled_spread(runs: pd.DataFrame) -> tuple[float, int]:
     return float(np.sqrt((runs["spread"] ** 2).mean())), freedom
 
 
+def pooled_runs(runs: pd.DataFrame) -> tuple[int, float, float]:
+    """Number, mean and variance of the independent runs behind rows that have their means.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Columns "n_runs", "log_z" and "variance": of each row the mean and variance of its runs.
+    """
+    n, means = runs["n_runs"].to_numpy(), runs["log_z"].to_numpy()
+    mean = float(np.average(means, weights=n))
+    squares = (n - 1) @ runs["variance"].to_numpy() + n @ (means - mean) ** 2
+    return int(n.sum()), mean, float(squares / (n.sum() - 1))
+
+
 def ratio_of_spreads(top: tuple[float, int], bottom: tuple[float, int], power=1) -> Measured:
     """One spread over another, or with ``power=2`` their variances, on the scale "log".
 

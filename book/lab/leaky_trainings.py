@@ -36,6 +36,7 @@ PAIRS = {
     "li-s42-decay": {"": (f"{GB}, falling", GB)},
     "li-s42-steps": {"": (GB, f"{GB}-1")},
 }
+FIGURE_4 = [claim for claim in PAIRS if claim.startswith("li-f4")]
 # Sizes that words claim (nats): "slight" is less than what a falling rate brings, some 50.
 SIZES = {"li-s42-steps": (0.0, 50.0)}
 
@@ -163,6 +164,25 @@ def verdicts(settings: dict[str, Trainings]) -> dict[str, Verdict]:
             found[claim] = depends("whether the rate falls", cases)
         elif cases:
             found[claim] = together(*cases.values())
+    return found
+
+
+def over_bounds(by_bound: dict[str, dict[str, Trainings]]) -> dict[str, Verdict]:
+    """Of the claims on Figure 4, by the bound of the singular values, which the paper leaves open.
+
+    Parameters
+    ----------
+    by_bound : dict
+        By the bound, trainings by the name of their setting.
+    """
+    found = {}
+    for claim in FIGURE_4:
+        cases = {
+            bound: {name: v for name, some in settings.items() for v in some.cases(claim).values()}
+            for bound, settings in by_bound.items()
+        }
+        if all(cases.values()):
+            found[claim] = depends("the bound of the singular values", cases)
     return found
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import rbmlib as rl
 
 from .errors import rmse
+from .group_spreads import pooled_runs
 from .measured import Measured, mean_of, measured, rmse_ratio
 from .page import pm
 from .tables import number
@@ -121,6 +122,22 @@ def of_loop(row, printed) -> dict:
         "variance": number(row["variance"]),
         "the report's variance": printed["variance"],
     }
+
+
+def loops_together(runs):
+    """Rows of the report's loop: those of one model and length of a round as one row."""
+    import pandas as pd
+
+    rows = []
+    for (model, length), some in runs.groupby(["model", "round_sweeps"], sort=False):
+        n, mean, variance = pooled_runs(some)
+        rows.append({
+            "model": model, "round_sweeps": length, "n_runs": n, "log_z": mean,
+            "variance": variance, "std_error": np.sqrt(variance / n),
+            "stopped": some["stopped"].sum(),
+            "mean_sweeps": np.average(some["mean_sweeps"], weights=some["n_runs"]),
+        })  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 def of_ladders(words: str, model: str, runs) -> dict:

@@ -14,6 +14,7 @@ import numpy as np
 from rbmlib import datasets
 
 from . import judge, measured
+from .group_spreads import pooled_runs
 from .verdicts import Verdict, depends
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 MODELS = ("h10", "h20", "h100", "h500")
 SETTINGS = ["rbm_a", "schedule", "n_temperatures", "jump", "constant", "n_sweeps"]
 KINDS = {"mean": "log_z", "variance": "variance"}  # of printed numbers: columns of ours
-N_RUNS = 20  # of the report, and of a row of the sweep
+N_RUNS = 20  # of the report
 FEW = 3  # readings that are named in a note
 
 
@@ -53,13 +54,14 @@ def readings(stored: pd.DataFrame) -> pd.DataFrame:
 
     rows = []
     for (*setting, model), runs in stored.groupby([*SETTINGS, "model"], sort=False):
-        values, within = runs["log_z"].to_numpy(), runs["variance"].mean()
-        if len(runs) == 1:
-            n, variance = N_RUNS, within
-        else:
-            n, variance = len(runs), values.var(ddof=1) + within / runs["n_runs"].iloc[0]
-        both = _judged(model, values.mean(), variance, n)
-        rows.append([*setting, model, values.mean(), variance, n, *both])
+        if setting[SETTINGS.index("schedule")] == "linear" or len(runs) == 1:
+            n, mean, variance = pooled_runs(runs)
+        else:  # a ladder of its own for a few runs
+            values, within = runs["log_z"].to_numpy(), runs["variance"].mean()
+            n, mean = len(runs), values.mean()
+            variance = values.var(ddof=1) + within / runs["n_runs"].iloc[0]
+        both = _judged(model, mean, variance, n)
+        rows.append([*setting, model, mean, variance, n, *both])
     columns = [*SETTINGS, "model", "log_z", "variance", "n"]
     return pd.DataFrame(rows, columns=[*columns, *map(_verdict_of, KINDS)])
 
