@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers_models import quiet
 from scipy.stats import binom
 
 import rbmlib as rl
-from rbmbook.experiments.calibration import trusted
+from rbmbook.experiments.calibration import kinds, trusted
 from rbmbook.trust import (
     at_most,
     cell_shares,
@@ -124,6 +125,41 @@ def test_a_run_that_misses_a_mode_is_kept_with_what_it_said_itself():
     assert run.log_z < columns["exact"] - 0.5
     assert columns["own_high"] < columns["exact"]
     assert columns["sum"] <= columns["exact"] + 1e-9
+
+
+@pytest.mark.parametrize("method", ["ais", "log_z", "parallel tempering"])
+def test_a_run_of_a_kind_is_what_a_user_gets_and_what_it_said_alone(method):
+    found, columns = quiet(kinds._of_a_kind, 1, kind="planted spins, spins", method=method)
+    path = rl.GeometricPath(kinds.planted_model_of("spins, spins", 1))
+    users = quiet(kinds.METHODS[method], path, 1)
+    with rl.using(second_opinion=False):
+        alone = quiet(kinds.METHODS[method], path, 1)
+    assert (found.log_z, found.std_error) == (users.log_z, users.std_error)
+    assert (found.interval, found.converged) == (users.interval, users.converged)
+    assert (columns["own"], columns["own_error"]) == (alone.converged, alone.std_error)
+
+
+@pytest.mark.parametrize("kind", list(kinds.PAIRS)[:6])
+def test_a_planted_pattern_has_the_share_that_is_drawn(kind):
+    shares = []
+    for seed in range(12):
+        rbm = kinds.planted_model_of(kind, seed)
+        v, column = rbm.exact_samples(4000, 0), rbm.weights[:, -1]
+        if rbm.hidden.values is None:
+            shares.append(np.mean(v @ column > (v @ column).max() / 2))
+        else:
+            on = rbm.hidden_mean(v)[:, -1].mean()
+            shares.append((on + 1) / 2 if isinstance(rbm.hidden, rl.Spins) else on)
+    assert min(shares) > 0.2 - 0.03
+    assert max(shares) < 0.95 + 0.03
+    assert np.ptp(shares) > 0.3
+
+
+@pytest.mark.parametrize("kind", kinds.PAIRS)
+def test_a_wide_kind_has_more_states_than_an_opinion_adds_up(kind):
+    path = rl.GeometricPath(kinds.model_of(kind, 0))
+    run = quiet(rl.ais, path, kinds.FEW, 10, 0)
+    assert run.settings["second_opinion"]["complete"] != kind.startswith("wide")
 
 
 def test_blocks_of_a_cell_are_added_up():

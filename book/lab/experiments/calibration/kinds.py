@@ -2,14 +2,15 @@
 
 A task is one short run of one estimator on one model: small enough to be enumerated, with couplings
 from weak to strong, so that some have several modes. Of a *planted* kind one state of a hidden unit
-holds the visible units in a pattern of 20% to 95% of Z, to which nothing leads.
+holds the visible units in a pattern of 20% to 95% of Z, to which nothing leads. A *wide* kind has
+more states than a second opinion may add up while it takes a twentieth of a second.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from scipy.optimize import brentq
@@ -17,7 +18,12 @@ from scipy.optimize import brentq
 import rbmlib as rl
 from rbmbook.sweeps.words import BASES, ESTIMATORS, MODELS, register
 from rbmlib.checks import one_of
+from rbmlib.models.enumeration import n_states, states
+from rbmlib.numerics import logsumexp
 
+from .trusted import both_ways
+
+FAR = 1e4  # a bias by which a unit is off, or on, for certain
 BETAS, FEW = rl.schedules.linear(200), rl.schedules.linear(8)
 
 BASES["site frequencies"] = lambda rbm: rl.base_rate(
@@ -54,11 +60,17 @@ PAIRS: dict[str, tuple[Callable, Callable]] = {
     "Potts, rectified": (partial(_potts, 4, 6), partial(_rectified, 5)),
     "spins, rectified": (partial(_spins, 12), partial(_rectified, 6)),
     "normal, Potts": (partial(_normal, 10), partial(_potts, 3, 5)),
+    "wide bits, bits": (partial(_bits, 40), partial(_bits, 22)),
+    "wide spins, spins": (partial(_spins, 40), partial(_spins, 22)),
+    "wide Potts, bits": (partial(_potts, 4, 10), partial(_bits, 16)),
+    "wide Potts, rectified": (partial(_potts, 4, 9), partial(_rectified, 5)),
+    "wide spins, rectified": (partial(_spins, 18), partial(_rectified, 6)),
+    "wide normal, Potts": (partial(_normal, 10), partial(_potts, 3, 11)),
 }
 
 
 def model_of(kind: str, seed: int) -> rl.RBM:
-    """A model of two kinds of layers, whose smaller countable one has 4,096 states at most."""
+    """A model of two kinds of layers, of which the smaller countable one can be enumerated."""
     kinds = list(PAIRS)
     rng = np.random.default_rng([kinds.index(one_of("kind", kind, kinds)), seed])
     visible, hidden = (layer(rng) for layer in PAIRS[kind])
@@ -66,28 +78,38 @@ def model_of(kind: str, seed: int) -> rl.RBM:
     return rl.RBM(visible, hidden, scale * rng.normal(size=(len(visible), len(hidden))))
 
 
+@lru_cache(maxsize=200)
 def planted_model_of(kind, seed: int) -> rl.RBM:
     """As `model_of`, but the last hidden column is a pattern with a share of Z that is drawn."""
     rbm, rng = model_of(kind, seed), np.random.default_rng([len(kind), seed])
     visible, hidden, weights = rbm.visible, rbm.hidden, 0.5 * rbm.weights
+    mean = visible.mean(np.zeros((1, len(visible))))[0]
     pattern = visible.draw(np.zeros((1, len(visible))), rng)[0]
-    weights[:, -1] = rng.uniform(2, 6) * (pattern - visible.mean(np.zeros((1, len(visible))))[0])
+    column = weights[:, -1] = rng.uniform(2, 6) * (pattern - mean)
     if isinstance(hidden, rl.Rectified):  # its last unit is on above 0 alone
         hidden = hidden.with_(
             a_minus=np.append(hidden.a_minus[:-1], 100.0),
             theta_minus=np.append(hidden.theta_minus[:-1], 100.0),
         )
-    both_ways = float(isinstance(hidden, rl.Spins))  # one state gains as the other loses
+    share = rng.uniform(0.2, 0.95)
+    odds = np.log(share) - np.log1p(-share)
 
     def biased(b):
         layer = hidden.with_(bias=np.append(hidden.bias[:-1], b))
         return rl.RBM(visible, layer, weights)
 
-    def log_z(b):
-        return biased(b).exact_log_z() + both_ways * b
+    if hidden.values is None:  # no state of it is off: the pattern is what is nearer to it
+        every = states(visible, np.arange(int(n_states(visible))))
+        near = every @ column > (pattern + mean) @ column / 2
 
-    off, share = log_z(-100.0), rng.uniform(0.2, 0.95)
-    return biased(brentq(lambda b: log_z(b) - off + np.log1p(-share), -100.0, 100.0))
+        def excess(b):
+            log_p = biased(b).log_density(every)
+            return logsumexp(log_p[near]) - logsumexp(log_p[~near]) - odds
+
+        return biased(brentq(excess, -100.0, 100.0))
+    step = 1 + isinstance(hidden, rl.Spins)  # Z(b) = Z_off + exp(step b) Z_on, but for a factor
+    off = biased(-FAR).exact_log_z() - FAR * (step - 1)
+    return biased((odds + off - biased(FAR).exact_log_z() + FAR) / step)
 
 
 def _ladders(path, seed):
@@ -115,17 +137,12 @@ METHODS: dict[str, Callable] = {
 
 @register(ESTIMATORS, "of a kind")
 def _of_a_kind(seed, *, kind: str, method: str):
-    """One run of a model whose log Z is ``exact``; processor seconds; the second opinion's word."""
+    """One run of a model whose log Z is ``exact``, with its second opinion; processor seconds."""
     plain = kind.removeprefix("planted ")
     rbm = (model_of if plain == kind else planted_model_of)(plain, seed)
     exact, path = rl.exact(rbm).log_z, rl.GeometricPath(rbm)
+    method = one_of("method", method, METHODS)
     started = time.process_time()
-    run = METHODS[one_of("method", method, METHODS)](path, seed)
-    columns = {
-        "exact": exact,
-        "processor_seconds": time.process_time() - started,
-        "opinion": {"refuted": -1.0, "agrees": 1.0}.get(
-            run.settings.get("second_opinion", {}).get("verdict"), 0.0
-        ),
-    }
-    return run, columns
+    run, _, columns = both_ways(path, lambda: METHODS[method](path, seed))
+    seconds = time.process_time() - started
+    return run, {"exact": exact, "processor_seconds": seconds} | columns

@@ -132,14 +132,26 @@ def _trusted(seed, *, family: str, method: str):
     """
     path, log_z = path_of(family, seed)
     method = one_of("method", method, METHODS)
+    run, opinion, columns = both_ways(path, lambda: METHODS[method](path, seed))
+    sizes = {"n_visible": path.rbm.n_visible, "n_hidden": path.rbm.n_hidden}
+    sums = {
+        "sum": _finite(opinion.get("log_sum", math.nan)),
+        "n_states": opinion.get("n_states", math.nan),
+    }
+    return run, sizes | {"exact": log_z} | columns | sums
+
+
+def both_ways(path, call: Callable):
+    """A run with its second opinion, that opinion, and columns of both.
+
+    The run is what the call returns to a user; what it would have said alone is in the columns
+    ``own``, ``own_error``, ``own_low`` and ``own_high``, and the opinion in ``opinion``.
+    """
     with rl.using(second_opinion=False):
-        own = METHODS[method](path, seed)
+        own = call()
     run = checked(path, own)
     opinion = run.settings.get("second_opinion", {})
     columns = {
-        "n_visible": path.rbm.n_visible,
-        "n_hidden": path.rbm.n_hidden,
-        "exact": log_z,
         "low": _finite(run.interval[0]),
         "high": _finite(run.interval[1]),
         "own": float(own.converged),
@@ -147,10 +159,8 @@ def _trusted(seed, *, family: str, method: str):
         "own_low": _finite(own.interval[0]),
         "own_high": _finite(own.interval[1]),
         "opinion": VERDICTS.get(opinion.get("verdict"), 0.0),
-        "sum": _finite(opinion.get("log_sum", math.nan)),
-        "n_states": opinion.get("n_states", math.nan),
     }
-    return run, columns
+    return run, opinion, columns
 
 
 def _finite(value: float) -> float:
