@@ -34,11 +34,8 @@ def tempered_density(mixture: GaussianMixture) -> None:
     ax.legend(fontsize=8)
 
 
-def leapfrog_walks(mixture: GaussianMixture, walks: Mapping[float, list]) -> None:
-    """A panel for each step size: the way of one trajectory in one mode, from the black square.
-
-    ``walks`` gives the places and momenta (1, d) after each step, by the size of the step.
-    """
+def _one_hill(mixture: GaussianMixture, axes) -> None:
+    """Rings of equal density about the first hill's top, in its first two coordinates."""
     grid = np.linspace(-2.6, 2.6, 80)
     one, two = np.meshgrid(grid, grid)
     points = np.zeros((one.size, 10))
@@ -46,17 +43,61 @@ def leapfrog_walks(mixture: GaussianMixture, walks: Mapping[float, list]) -> Non
     points[:, 1] = two.ravel()
     height = mixture.log_density(points).reshape(one.shape)
     levels = height.max() + np.array([-6, -4, -2.5, -1.2, -0.4])
+    for ax in axes:
+        ax.contour(one, two, height, levels=levels, colors="grey", linewidths=0.8)
+        ax.set(xlim=(-2.6, 2.6), ylim=(-2.6, 2.6))
+    axes[0].set_ylabel("second coordinate")
+
+
+def half_steps(mixture: GaussianMixture, x: np.ndarray, m: np.ndarray, step: float) -> None:
+    """The three moves of a leapfrog step from the place ``x`` with the momentum ``m``, numbered.
+
+    A momentum is an arrow from the place to where it would lead in a time of one.
+    """
+    _, axes = plt.subplots(1, 3, figsize=(9.2, 3.4), sharex=True, sharey=True)
+    _one_hill(mixture, axes)
+    centre = np.array([mixture.means[0, 0], 0])
+    half = m + step / 2 * mixture.gradient(x)
+    y = x + step * half
+    end = half + step / 2 * mixture.gradient(y)
+    old, new = (z[0, :2] - centre for z in (x, y))
+    before, turned, after = (z[0, :2] for z in (m, half, end))
+
+    def arrow(ax, from_, to, colour, width):
+        look = {"color": colour, "lw": width, "shrinkA": 0, "shrinkB": 0, "arrowstyle": "-|>"}
+        ax.annotate("", xy=to, xytext=from_, arrowprops=look)
+
+    def panel(ax, place, first, then):
+        arrow(ax, place, place + first, plots.GREY, 1.5)
+        arrow(ax, place + first, place + then, plots.ORANGE, 2.5)
+        arrow(ax, place, place + then, plots.BLUE, 2.5)
+
+    panel(axes[0], old, before, turned)
+    arrow(axes[1], old, new, plots.BLUE, 2.5)
+    panel(axes[2], new, turned, after)
+    for ax in axes:
+        ax.plot(*old, "s", ms=8, color="black")
+    for ax in axes[1:]:
+        ax.plot(*new, "o", ms=8, color="black")
+    for ax, label in zip(axes, ("1: half a push", "2: move", "3: half a push"), strict=True):
+        ax.set_xlabel(label)
+
+
+def leapfrog_walks(mixture: GaussianMixture, walks: Mapping[float, list]) -> None:
+    """A panel for each step size: the way of one trajectory in one mode, from the black square.
+
+    ``walks`` gives the places and momenta (1, d) after each step, by the size of the step.
+    """
     _, axes = plt.subplots(1, 3, figsize=(9.2, 3.2), sharex=True, sharey=True)
+    _one_hill(mixture, axes)
     for ax, (step, walk) in zip(axes, walks.items(), strict=True):
         energies = [(p**2).sum() / 2 - mixture.log_density(y)[0] for y, p in walk]
         way = np.array([y[0, :2] for y, _ in walk]) - [mixture.means[0, 0], 0]
-        ax.contour(one, two, height, levels=levels, colors="grey", linewidths=0.8)
         ax.plot(*way.T, "o-", ms=4, color=plots.BLUE)
         ax.plot(*way[0], "s", ms=8, color="black")
         share = min(1.0, np.exp(energies[0] - energies[-1]))
         label = f"ε = {step}: accepted with probability {share:.2f}"
-        ax.set(xlabel=label, xlim=(-2.6, 2.6), ylim=(-2.6, 2.6))
-    axes[0].set_ylabel("second coordinate")
+        ax.set_xlabel(label)
 
 
 def steps_and_acceptance(betas, paths: Mapping, accepted: Mapping, width) -> None:
