@@ -124,27 +124,27 @@ def conditional(norm: float, leakiness: float, h: float = 0.2) -> None:
 
 
 def drift(seen: dict[str, np.ndarray], foretold: float) -> None:
-    """Slopes less the exact one, with errors, (sweeps, 2) by move; ``foretold``: the published."""
+    """Means less the exact one, with errors, (sweeps, 2) by move; ``foretold``: the published."""
     _, ax = plt.subplots(figsize=(6.2, 3.0))
     looks = zip(seen.items(), (PUBLISHED, EXACT), "Do", strict=True)
-    for (name, slopes), colour, marker in looks:
+    for (name, means), colour, marker in looks:
         ax.errorbar(
-            range(len(slopes)), slopes[:, 0], 2 * slopes[:, 1],
+            range(len(means)), means[:, 0], 2 * means[:, 1],
             color=colour, marker=marker, ms=5, capsize=3, label=name,
         )  # fmt: skip
     plots.truth(ax, 0.0, "exact value")
     ax.axhline(foretold, color=PUBLISHED, lw=1, ls=":")
-    ax.set(xlabel="moves after an exact draw", ylabel="mean slope minus exact (nats)")
+    ax.set(xlabel="moves after an exact draw", ylabel="mean minus exact (nats)")
     ax.legend(fontsize=9, loc="center right")
 
 
 def area(leakinesses, excess, lost: float) -> None:
-    """Excess of the slope against leakiness, and the area under it."""
+    """Excess of the mean against leakiness, and the area under it."""
     _, ax = plt.subplots(figsize=(6.2, 2.8))
     ax.plot(leakinesses, excess, color=PUBLISHED)
     ax.fill_between(leakinesses, 0, excess, color=PUBLISHED, alpha=0.25)
     ax.text(0.12, max(excess) * 0.25, f"area {lost:.4f} nats", fontsize=10)
-    ax.set(xlabel="leakiness c", ylabel="excess of the slope (nats)", ylim=(0, None), xlim=(0, 1))
+    ax.set(xlabel="leakiness c", ylabel="excess of the mean (nats)", ylim=(0, None), xlim=(0, 1))
 
 
 def bound(table_3: pd.DataFrame, constant: float) -> None:
