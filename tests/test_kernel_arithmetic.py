@@ -94,6 +94,34 @@ def test_training_rounds_weights_as_a_family_does(shape):
     assert not learning.requantise(weights * 3, integers)
 
 
+@pytest.mark.parametrize("shape", [(37, 13), (64, 65)])
+def test_an_update_leaves_the_whole_numbers_of_its_weights(shape):
+    """The next update takes them as they are; it is told where they no longer fit."""
+    weights = np.random.default_rng(0).normal(size=shape).astype(f32)
+    parameters = learning.Parameters(weights, *(np.zeros(n, f32) for n in shape))
+    velocities = learning.Parameters(*map(np.zeros_like, parameters))
+    batch, fits = layers.read_rows(np.random.default_rng(1).random((9, shape[0])) < 0.3), []
+    integers, fresh = learning.integers_of(weights), learning.integers_of(weights)
+    assert learning.requantise(weights, integers)
+    for rate in (0.01, 100):
+        step, run = (
+            learning.Momentum(f32(rate), f32(0), f32(0)),
+            layers.Run(np.uint64(1), 0, 0, 0, 1),
+        )
+        fits.append(
+            learning.contrastive_divergence(
+                batch, batch.copy(), integers, parameters, velocities, step, run
+            )
+        )
+        assert learning.requantise(weights, fresh) == fits[-1]
+        for found, wanted in zip(integers[:2], fresh[:2], strict=True):
+            assert not fits[-1] or (
+                np.array_equal(found.rows, wanted.rows)
+                and np.array_equal(found.totals, wanted.totals)
+            )
+    assert fits == [True, False]
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_largest_fields_stay_below_2_to_the_24(sign):
     """Equal one-signed weights: the sum of a whole column is the largest there is."""
@@ -187,9 +215,9 @@ def test_sums_of_the_largest_batch_are_exact():
     chains[:7] = 1
     integers = learning.integers_of(weights)
     assert learning.requantise(weights, integers)
-    phases = learning.both_phases(
-        batch, chains, integers, parameters, layers.Run(np.uint64(1), 0, 0, 0, 0)
-    )
+    words = (layers.read_rows(rows) for rows in (batch, chains))
+    run = layers.Run(np.uint64(1), 0, 0, 0, 0)
+    phases = learning.both_phases(*words, integers, parameters, run)
     counts = phases.counts.astype(np.int64)
     expected = counts[:size].sum(axis=0) + counts[size : size + 7].sum(axis=0)
     assert expected[0] == (size - 7) * 65536

@@ -4,7 +4,8 @@ Probabilities of the positive and negative phase are rounded to multiples of 2**
 sums over a mini-batch of up to 255 rows are exact in float32: gradients, like fields, do not
 depend on the order of summation. Nothing is multiplied: fields are sums of the weights of the
 active units (`groups`), and what a visible unit contributes to the gradient is a sum over the rows
-in which it is active.
+in which it is active; where it is so in the batch and in the chain, of the difference. A row of
+weights is moved and rounded while it is in the first-level cache.
 """
 
 from typing import NamedTuple
@@ -13,18 +14,25 @@ import numpy as np
 
 from .elementwise import mean_lanes
 from .groups import WIDTH, Blocks, blocks, fields_of_block, list_rows, states_of
-from .layers import (
-    MAX_ENTRY,
-    MAX_SUM,
-    ROOM,
-    layer_at_one,
-    list_active,
-    quantise,
-    read_rows,
-    write_rows,
+from .layers import MAX_ENTRY, MAX_SUM, ROOM, layer_at_one, list_active, quantise
+from .simd import (
+    LANES,
+    absolute,
+    bits_of,
+    exchanged,
+    fma,
+    interleaved,
+    larger,
+    load,
+    load_row,
+    narrowed,
+    njit,
+    spread,
+    store,
+    to_floats,
+    widen,
 )
-from .simd import LANES, fma, load, load_row, njit, spread, store, to_floats
-from .wide import draw_layer, read_group
+from .wide import draw_block, draw_layer, group_of, set_keys
 
 f32, i16, i32, u16 = np.float32, np.int16, np.int32, np.uint16
 GRID = f32(65536.0)
@@ -49,71 +57,98 @@ def integers_of(weights) -> Integers:
 
 
 @njit
-def _round_row(weights, inverse, whole):
-    """Whole numbers of a row of weights, padded with zeros; False if one is too large."""
-    fits, most = True, f32(MAX_ENTRY)
-    for j in range(weights.size):
-        q = np.rint(weights[j] * inverse)
-        fits &= abs(q) <= most  # nor is NaN
-        whole[j] = i16(min(max(q, -most), most))
-    return fits
+def _padded(n_units):
+    """Room for a row of floats in whole turns of `_gradient_row`."""
+    return np.zeros((n_units + TOGETHER - 1) // TOGETHER * TOGETHER, f32)
 
 
 @njit
-def _largest(whole, first):
-    largest = i16(0)
-    for lane in range(WIDTH):
-        largest = max(largest, abs(whole[first + lane]))
-    return largest
+def _round_row(row, unit, up):
+    """Write the whole numbers next to a row (padded with zeros); False if one is too large."""
+    fits, most = 2**LANES - 1, f32(MAX_ENTRY + 0.5)
+    for block in range(up.shape[0]):
+        a, b = load(row, WIDTH * block) + TO_WHOLE, load(row, WIDTH * block + LANES) + TO_WHOLE
+        fits &= bits_of(absolute(a - TO_WHOLE) < most)  # nor is NaN
+        fits &= bits_of(absolute(b - TO_WHOLE) < most)
+        place = (block * up.shape[1] + unit) * WIDTH
+        store(up, place, narrowed(exchanged(a), exchanged(b)))  # their low bits are the integer's
+    return fits == 2**LANES - 1
 
 
 @njit
-def _transpose(up, down, n_visible, n_hidden):
+def _turn_tile(tile, spare):
+    """Transpose 32 rows of 32 into ``spare``: row i and row i + 16 interleaved, five times."""
+    for _ in range(5):
+        for i in range(0, WIDTH * LANES, WIDTH):
+            one, two = load_row(tile, i), load_row(tile, i + WIDTH * LANES)
+            store(spare, 2 * i, interleaved(one, two, 0))
+            store(spare, 2 * i + WIDTH, interleaved(one, two, 1))
+        tile, spare = spare, tile
+
+
+@njit
+def _copy_rows(source, start, n_rows, target, place):
+    for i in range(0, n_rows * WIDTH, WIDTH):
+        store(target, place + i, load_row(source, start + i))
+
+
+@njit
+def _transpose(up, down):
     """The rows of ``down`` from those of ``up``, a tile at a time: it stays in the cache."""
-    for tile in range(down.shape[0]):
-        first, stop = WIDTH * tile, min(WIDTH * tile + WIDTH, n_visible)
-        for block in range(up.shape[0]):
-            for j in range(WIDTH * block, min(WIDTH * block + WIDTH, n_hidden)):
-                for i in range(first, stop):
-                    down[tile, j, i - first] = up[block, i, j - WIDTH * block]
+    n_visible, n_hidden = up.shape[1] - 1, down.shape[1] - 1
+    tile, spare = np.zeros(WIDTH * WIDTH, i16), np.empty(WIDTH * WIDTH, i16)
+    for i in range(0, n_visible, WIDTH):
+        for j in range(0, n_hidden, WIDTH):
+            tile[:] = i16(0)  # where there are fewer rows
+            _copy_rows(up, j * up.shape[1] + i * WIDTH, min(WIDTH, n_visible - i), tile, 0)
+            _turn_tile(tile, spare)
+            _copy_rows(spare, 0, min(WIDTH, n_hidden - j), down, i * down.shape[1] + j * WIDTH)
+
+
+@njit
+def _add_up(weights):
+    """Note what `groups` asks of the rows; False if sums of some may leave float32."""
+    rows, largest, reach = weights.rows, np.empty(WIDTH, i16), np.empty(LANES, i32)
+    totals, fits = weights.totals, True
+    for block in range(rows.shape[0]):
+        a, b = spread(i32(0)), spread(i32(0))  # of positive ones
+        c, d = spread(i32(0)), spread(i32(0))  # of negative ones
+        zero = load_row(rows, ((block + 1) * rows.shape[1] - 1) * WIDTH)
+        most = zero
+        for k in range(rows.shape[1]):
+            q = load_row(rows, (block * rows.shape[1] + k) * WIDTH)
+            positive, negative = larger(q, zero), larger(zero - q, zero)
+            a, b = a + widen(positive, 0), b + widen(positive, 1)
+            c, d = c + widen(negative, 0), d + widen(negative, 1)
+            most = larger(most, larger(positive, negative))
+        store(totals, WIDTH * block, a - c)
+        store(totals, WIDTH * block + LANES, b - d)
+        for sums in (a, b, c, d):
+            store(reach, 0, sums)
+            fits &= reach.max() < MAX_SUM
+        store(largest, 0, most)
+        weights.by_two[block] = 2 * i32(largest.max()) < 2**15
+    return fits
 
 
 @njit
 def requantise(weights, integers):
     """Write the integers of ``weights`` (n_visible, n_hidden); False if they do not fit."""
-    up, down = integers.up, integers.down
-    n_visible, n_hidden = weights.shape
-    n_blocks = up.rows.shape[0]
-    whole = np.zeros(n_blocks * WIDTH, i16)
-    sums = np.zeros((2, n_blocks * WIDTH), i32)  # of the positive ones of a column, and of all
-    largest = np.zeros((2, max(n_blocks, down.rows.shape[0])), i16)
+    up, row, n_hidden = integers.up.rows, _padded(weights.shape[1]), weights.shape[1]
     fits, inverse = True, f32(1.0) / integers.scale  # a power of two: exact
-    for i in range(n_visible):
-        fits &= _round_row(weights[i], inverse, whole)
-        positive, total = np.int64(0), np.int64(0)
-        for j in range(whole.size):
-            q = i32(whole[j])
-            sums[0, j] += max(q, i32(0))
-            sums[1, j] += q
-            positive += max(q, i32(0))
-            total += q
-        fits &= max(positive, positive - total) < MAX_SUM
-        down.totals[i // WIDTH, i % WIDTH] = i32(total)
-        for block in range(n_blocks):
-            most = _largest(whole, block * WIDTH)
-            largest[0, block] = max(largest[0, block], most)
-            largest[1, i // WIDTH] = max(largest[1, i // WIDTH], most)
-            place = (block * (n_visible + 1) + i) * WIDTH
-            store(up.rows, place, load_row(whole, block * WIDTH))
-    for j in range(whole.size):
-        fits &= max(sums[0, j], sums[0, j] - sums[1, j]) < MAX_SUM
-        up.totals[j // WIDTH, j % WIDTH] = sums[1, j]
-    for block in range(n_blocks):
-        up.by_two[block] = 2 * i32(largest[0, block]) < 2**15
-    for block in range(down.rows.shape[0]):
-        down.by_two[block] = 2 * i32(largest[1, block]) < 2**15
-    _transpose(up.rows, down.rows, n_visible, n_hidden)
-    return fits
+    for i in range(weights.shape[0]):
+        for j in range(n_hidden):
+            row[j] = weights[i, j] * inverse
+        fits &= _round_row(row, i, up)
+    return fits and _both_ways(integers)
+
+
+@njit
+def _both_ways(integers):
+    """From the rows of ``up`` all the rest; False if sums do not fit."""
+    _transpose(integers.up.rows, integers.down.rows)
+    fits = _add_up(integers.up)
+    return _add_up(integers.down) and fits
 
 
 class Parameters(NamedTuple):
@@ -133,46 +168,58 @@ class Momentum(NamedTuple):
 
 
 class Phases(NamedTuple):
-    """Both phases of an update: the rows of the batch, then those of the chains."""
+    """Both phases of an update: rows of the batch, rows of the chains, and sums of the two."""
 
-    counts: np.ndarray  # float32 (n_rows, columns): 2**16 p(h | v), of the chains times -1
-    rows: np.ndarray  # uint16 (n_visible, n_rows): in which a visible unit is active
+    counts: np.ndarray  # float32 (3 n_rows, columns): 2**16 p(h | v), of the chains times -1
+    rows: np.ndarray  # uint16 (n_visible, n_rows): those whose sum a visible unit contributes
     n_active: np.ndarray  # int64 (n_visible,): how many these are
     visible: np.ndarray  # float32 (n_visible,): sums of v over the batch less those over chains
     hidden: np.ndarray  # float32 (columns,): likewise of the counts
 
 
 @njit
-def _hidden_counts(weights, states, room, layer, first, sign, counts):
-    """Write the counts of states to rows from the first on."""
+def _hidden_counts(weights, states, layer, group, first, sign, counts, drawn):
+    """Write the counts of states to rows from the first on; and draw, where ``drawn``."""
     width, n_chains = counts.shape[1], states.counts.size
     for block in range(weights.n_words):
-        fields = fields_of_block(block, weights, states, True, room)
+        fields = fields_of_block(block, weights, states, True, group.room)
         bias = load(layer.slope, LANES * block)
         for chain in range(n_chains):
             mean = mean_lanes(fma(to_floats(load(fields, LANES * chain)), layer.scale, bias))
             count = mean * (sign * GRID) + TO_WHOLE
             store(counts, (first + chain) * width + LANES * block, count - TO_WHOLE)
+        if drawn:
+            draw_block(block, fields, layer, None, None, group, group.hidden.words)
 
 
 @njit
-def _add_rows(words, first, sign, phases):
-    """Add rows of a phase to the lists of the visible units that are active in them."""
-    n_visible = phases.n_active.size
-    active = np.empty(n_visible + ROOM, u16)
-    for chain in range(words.shape[0]):
-        for k in range(list_active(words[chain], n_visible, active)):
-            unit = active[k]
-            phases.rows[unit, phases.n_active[unit]] = first + chain
-            phases.n_active[unit] += 1
-            phases.visible[unit] += sign
+def _list_rows(batch, chains, phases):
+    """List the rows of the visible units, those that are active in both phases as such."""
+    (n_rows, n_words), n_visible = batch.shape, phases.n_active.size
+    active, words = np.empty(n_visible + ROOM, u16), np.empty((3, n_words), u16)
+    for row in range(n_rows):
+        for k in range(n_words):
+            both = batch[row, k] & chains[row, k]
+            words[0, k], words[1, k] = batch[row, k] ^ both, chains[row, k] ^ both
+            words[2, k] = both
+        for which in range(3):
+            change = f32(0) if which == 2 else f32(1 - 2 * which)
+            for k in range(list_active(words[which], n_visible, active)):
+                unit = active[k]
+                phases.rows[unit, phases.n_active[unit]] = which * n_rows + row
+                phases.n_active[unit] += 1
+                phases.visible[unit] += change
 
 
 @njit
 def _add_counts(counts, sums):
-    for row in range(counts.shape[0]):
+    """The third part of the rows, and the sums of them all."""
+    n_rows = counts.shape[0] // 3
+    for row in range(n_rows):
         for j in range(sums.size):
-            sums[j] += counts[row, j]
+            both = counts[row, j] + counts[n_rows + row, j]
+            counts[2 * n_rows + row, j] = both
+            sums[j] += both
 
 
 @njit
@@ -183,30 +230,32 @@ def _list(states, n_units):
 @njit
 def both_phases(batch, chains, integers, parameters, run):
     """The phases of an update; the chains are moved by the sweeps of run first, in place."""
-    (n_rows, n_visible), n_hidden = batch.shape, parameters.hidden_bias.size
+    n_rows, n_hidden = batch.shape[0], parameters.hidden_bias.size
+    n_visible = parameters.visible_bias.size
     hidden = layer_at_one(integers.scale, parameters.hidden_bias)
     visible = layer_at_one(integers.scale, parameters.visible_bias)
-    width = (n_hidden + TOGETHER - 1) // TOGETHER * TOGETHER
+    width = _padded(n_hidden).size
     phases = Phases(
-        np.zeros((2 * n_rows, width), f32), np.empty((n_visible, 2 * n_rows), u16),
+        np.zeros((3 * n_rows, width), f32), np.empty((n_visible, n_rows), u16),
         np.zeros(n_visible, np.int64), np.zeros(n_visible, f32), np.zeros(width, f32),
     )  # fmt: skip
-    data, group = states_of(read_rows(batch), n_visible), read_group(chains, n_hidden)
+    data, group = states_of(batch, n_visible), group_of(chains, n_visible, n_hidden)
     v, h = group.visible, group.hidden
     group.betas[:] = f32(1)
     _list(data, n_visible)
     _list(v, n_visible)
-    _hidden_counts(integers.up, data, group.room, hidden, 0, f32(1), phases.counts)
+    start_at_batch = run.start < run.stop and np.array_equal(batch, chains)
+    set_keys(run, run.first_draw + 2 * run.start, group)
+    _hidden_counts(integers.up, data, hidden, group, 0, f32(1), phases.counts, start_at_batch)
     for k in range(run.start, run.stop):
         draw = run.first_draw + 2 * k
-        draw_layer(integers.up, v, True, None, hidden, group, h, draw, run)
+        if k > run.start or not start_at_batch:
+            draw_layer(integers.up, v, True, None, hidden, group, h, draw, run)
         _list(h, n_hidden)
         draw_layer(integers.down, h, True, None, visible, group, v, draw + 1, run)
         _list(v, n_visible)
-    _hidden_counts(integers.up, v, group.room, hidden, n_rows, f32(-1), phases.counts)
-    write_rows(v.words, chains)
-    _add_rows(data.words, 0, f32(1), phases)
-    _add_rows(v.words, n_rows, f32(-1), phases)
+    _hidden_counts(integers.up, v, hidden, group, n_rows, f32(-1), phases.counts, False)
+    _list_rows(batch, chains, phases)
     _add_counts(phases.counts, phases.hidden)
     return phases
 
@@ -254,16 +303,23 @@ def _move(parameters, velocity, sums, unit, step):
 def contrastive_divergence(batch, chains, integers, parameters, velocities, step, run):
     """One update of the parameters, in place, from a batch and the chains of the negative phase.
 
-    ``chains`` (n_rows, n_visible), a copy of the batch for CD or persistent for PCD, are moved by
-    the sweeps of run and used with p(h | v). ``integers`` are those of the parameters.
+    ``chains``, a copy of the batch for CD or persistent for PCD, are moved by the sweeps of run
+    and used with p(h | v): both are words (n_rows, n_words). ``integers`` are those of the
+    parameters, before and after; False if they no longer fit.
     """
     phases = both_phases(batch, chains, integers, parameters, run)
-    one = f32(1.0) / f32(batch.shape[0])
-    unit = f32(1.0) / (GRID * f32(batch.shape[0]))
-    row = np.empty(phases.hidden.size, f32)
-    for i in range(batch.shape[1]):
+    one, unit = f32(1.0) / f32(len(batch)), f32(1.0) / (GRID * f32(len(batch)))
+    row, n_hidden = np.empty(phases.hidden.size, f32), parameters.hidden_bias.size
+    fits, inverse = True, f32(1.0) / integers.scale
+    for i in range(parameters.visible_bias.size):
         _gradient_row(phases, i, row)
-        _move(parameters.weights[i], velocities.weights[i], row, unit, step)
+        weights = parameters.weights[i]
+        _move(weights, velocities.weights[i], row, unit, step)
+        for j in range(n_hidden):
+            row[j] = weights[j] * inverse
+        row[n_hidden:] = f32(0)
+        fits &= _round_row(row, i, integers.up.rows)
     step = Momentum(step.rate, step.momentum, f32(0))  # biases do not decay
     _move(parameters.visible_bias, velocities.visible_bias, phases.visible, one, step)
     _move(parameters.hidden_bias, velocities.hidden_bias, phases.hidden, unit, step)
+    return fits and _both_ways(integers)

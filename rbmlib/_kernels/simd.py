@@ -155,6 +155,7 @@ for _symbol, _name in ((operator.add, "add"), (operator.sub, "sub"), (operator.m
     _define(_symbol, integers, integers, lambda b, x, y, name=_name: getattr(b, name)(x, y))
 for _kind in (shorts, row):
     _define(operator.add, _kind, _kind, lambda b, x, y: b.add(x, y))
+_define(operator.sub, row, row, lambda b, x, y: b.sub(x, y))
 _define(operator.ne, mask, mask, lambda b, x, y: b.xor(x, y))
 
 
@@ -266,6 +267,31 @@ def widen(typingctx, lanes, half):
         return builder.sext(part, integers.llvm)
 
     return integers(row, half), codegen
+
+
+@intrinsic(prefer_literal=True)
+def interleaved(typingctx, one, two, half):
+    """The lanes of two rows in turn, of their first (0) or second (1) halves."""
+
+    def codegen(context, builder, signature, args):
+        first = LANES * half.literal_value
+        places = [first + k // 2 + 2 * LANES * (k % 2) for k in range(2 * LANES)]
+        chosen = _constant(ir.VectorType(_I32, 2 * LANES), places)
+        return builder.shuffle_vector(args[0], args[1], chosen)
+
+    return row(row, row, half), codegen
+
+
+@_function(row, integers, integers)
+def narrowed(builder, low, high):
+    """The low 16 bits of 32 integers."""
+    places = _constant(ir.VectorType(_I32, 2 * LANES), range(2 * LANES))
+    return builder.trunc(builder.shuffle_vector(low, high, places), row.llvm)
+
+
+@_function(row, row, row)
+def larger(builder, one, two):
+    return builder.select(builder.icmp_signed(">", one, two), one, two)
 
 
 # memory -------------------------------------------------------------------------------------

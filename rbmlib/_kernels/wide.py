@@ -31,12 +31,18 @@ class Group(NamedTuple):
 
 @njit
 def read_group(v, n_hidden):
-    n_chains = v.shape[0]
+    return group_of(read_rows(v), v.shape[1], n_hidden)
+
+
+@njit
+def group_of(words, n_visible, n_hidden):
+    """A group of chains whose visible states these words are; they stay its own."""
+    n_chains = words.shape[0]
     sums, betas = aligned_empty(n_chains * LANES, f32), np.empty(n_chains, f32)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
     room = empty_room(n_chains)
     nothing = np.zeros((n_chains, n_words(n_hidden)), np.uint16)
-    visible, hidden = states_of(read_rows(v), v.shape[1]), states_of(nothing, n_hidden)
+    visible, hidden = states_of(words, n_visible), states_of(nothing, n_hidden)
     return Group(visible, hidden, room, sums, betas, k0, k1)
 
 

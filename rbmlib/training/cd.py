@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._kernels import learning
-from .._kernels.layers import Run
+from .._kernels.layers import Run, read_rows
 from ..checks import LARGEST
 from ..models.enumeration import exact_log_z, n_states
 from ..models.layers import Bits
@@ -92,7 +92,10 @@ class ContrastiveDivergence(Learner):
 
 
 class CompiledDivergence(ContrastiveDivergence):
-    """The same of two layers of bits, in single precision, on whole numbers."""
+    """The same of two layers of bits, in single precision, on whole numbers.
+
+    Rows and chains are words of bits; the step leaves the whole numbers of its weights.
+    """
 
     dtype = np.float32
 
@@ -101,17 +104,22 @@ class CompiledDivergence(ContrastiveDivergence):
         likely = self.weights if self.weights.any() else np.full_like(self.weights, 0.01)
         self.integers = learning.integers_of(likely)
         self.seed, self.draw = np.uint64(self.rng.integers(2**64, dtype=np.uint64)), 0
+        self.words, self.rounded = read_rows(self.data), False
+
+    def next_batch(self) -> np.ndarray:
+        return self.words[self.next_rows()]
 
     def update(self, rate: float) -> None:
         self.n_done += 1
         phases, sweeps = self.both_phases()
         if self.own_step:
             self.step(rate, self._gradients(learning.both_phases(*phases, sweeps)))
+            self.rounded = False
             return
         velocities = learning.Parameters(*self.averages)
         numbers = rate, self.settings["momentum"], self.settings["weight_decay"]
         step = learning.Momentum(*map(np.float32, numbers))
-        learning.contrastive_divergence(*phases, velocities, step, sweeps)
+        self.rounded = learning.contrastive_divergence(*phases, velocities, step, sweeps)
 
     def _gradients(self, phases: learning.Phases) -> tuple:
         size, n_hidden = np.float32(self.settings["batch_size"]), self.hidden_bias.size
@@ -124,9 +132,11 @@ class CompiledDivergence(ContrastiveDivergence):
 
     def both_phases(self) -> tuple[tuple, Run]:
         """What the compiled loops take: rows, chains, whole numbers; and their random numbers."""
-        while not learning.requantise(self.weights, self.integers):
-            self.check_finite(*self.parameters, largest=LARGEST)
-            self.integers = self.integers._replace(scale=2 * self.integers.scale)
+        while not self.rounded:
+            self.rounded = learning.requantise(self.weights, self.integers)
+            if not self.rounded:
+                self.check_finite(*self.parameters, largest=LARGEST)
+                self.integers = self.integers._replace(scale=2 * self.integers.scale)
         batch = self.next_batch()
         if self.settings["method"] == "cd":
             self.chains = batch.copy()
@@ -142,6 +152,8 @@ class CompiledDivergence(ContrastiveDivergence):
 
 class Tempered(CompiledDivergence):
     """The negative phase from the chains of a tracker."""
+
+    next_batch = Learner.next_batch  # which BLAS takes
 
     def __init__(self, start, data, settings, rng, own_step, tracker):
         super().__init__(start, data, settings, rng, own_step)

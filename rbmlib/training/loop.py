@@ -138,13 +138,16 @@ class Learner:
         """What is recorded of the model now."""
         raise NotImplementedError
 
-    def next_batch(self) -> np.ndarray:
-        """Rows of the data, epoch by epoch without replacement."""
+    def next_rows(self) -> np.ndarray:
+        """Numbers of rows of the data, epoch by epoch without replacement."""
         size = self.settings["batch_size"]
         if self.order.size < size:
             self.order = self.rng.permutation(len(self.data))
         rows, self.order = self.order[:size], self.order[size:]
-        return self.data[rows].astype(np.float32, copy=False)
+        return rows
+
+    def next_batch(self) -> np.ndarray:
+        return self.data[self.next_rows()].astype(np.float32, copy=False)
 
     def momentum_step(self, rate: float, gradients) -> None:
         """As the compiled step of CD and PCD does it (`_kernels.learning`): change both."""
