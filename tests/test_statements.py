@@ -15,19 +15,23 @@ COMPARING = {"allclose", "array_equal", "isclose"}
 
 
 class Forced(ast.NodeTransformer):
-    """An expression whose comparisons, and calls about them, all come out alike."""
+    """An expression whose comparisons, and calls about them, all come out alike.
 
-    def __init__(self, value: bool):
-        self.value = value
+    A comparison of typed numbers stays as it is, since nothing that is computed turns it.
+    """
+
+    def __init__(self, value: bool, assigned):
+        self.value, self.assigned = value, assigned
 
     def visit_Compare(self, node):
-        return ast.Constant(self.value)
+        return ast.Constant(self.value) if is_computed(node, self.assigned) else node
 
     def visit_Call(self, node):
         inside = list(ast.walk(node))
         named = {x.attr for x in inside if isinstance(x, ast.Attribute)} & COMPARING
         compares = named or any(isinstance(x, ast.Compare) for x in inside)
-        return ast.Constant(self.value) if compares else node
+        forced = compares and is_computed(node, self.assigned)
+        return ast.Constant(self.value) if forced else self.generic_visit(node)
 
 
 class Inlined(ast.NodeTransformer):
@@ -38,6 +42,16 @@ class Inlined(ast.NodeTransformer):
 
     def visit_Name(self, node):
         return self.assigned.get(node.id, node)
+
+
+def is_computed(node: ast.expr, assigned, depth: int = 5) -> bool:
+    """Does something enter that is not typed: an argument, an import, what a call returns?"""
+    for x in ast.walk(node):
+        if isinstance(x, ast.Name) and x.id not in ("bool", "np"):
+            value = assigned.get(x.id)
+            if value is None or (depth and is_computed(value, assigned, depth - 1)):
+                return True
+    return False
 
 
 def assigned_in(tree) -> dict[str, ast.expr]:
@@ -55,7 +69,7 @@ def turns(flag: ast.expr, assigned=None) -> bool:
         # comparisons first: what is compared need not be known
         whole = ast.parse(ast.unparse(flag), mode="eval")
         for _ in range(5):
-            whole = Forced(value).visit(whole)
+            whole = Forced(value, assigned or {}).visit(whole)
             whole = ast.parse(ast.unparse(Inlined(assigned or {}).visit(whole)), mode="eval")
         try:
             code = compile(ast.fix_missing_locations(whole), "flag", "eval")
@@ -114,7 +128,9 @@ def is_plain(node) -> bool:
 @pytest.mark.parametrize(
     ("flag", "names", "wanted"),
     [
-        ("True", "", False), ("bool(1)", "", False), ("100 * 10 == 1000", "", True),
+        ("True", "", False), ("bool(1)", "", False), ("100 * 10 == 1000", "", False),
+        ("bool(1 < 2)", "", False), ("a < 1", "a = 0.5", False), ("a < 1", "a = f(x)", True),
+        ("np.allclose(1, 1)", "", False), ("a < b", "a = 2 * c\nb = 3\nc = 1", False),
         ("x < 1", "", True), ("not x < 1", "", True), ("bool((x > 0).all())", "", True),
         ("same", "same = np.allclose(a, b)", True), ("holds", "holds = True", False),
         ("a or b", "a = x < 1\nb = True", False), ("unknown", "", False),
@@ -148,3 +164,21 @@ def test_statements_on_table_2_turn_with_what_is_computed(monkeypatch):
     after = stored_comparisons()
     for name in ("li-t2-errors", "li-s41-stable"):
         assert {before[name], after[name]} == {REPRODUCED, CONTRADICTED}
+
+
+def exact_numbers():
+    """Places of the book that judge a number without error, `exactly`: its argument, and names."""
+    for path in sorted(BOOK.glob("*.ipynb")):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        tree = ast.parse("\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code"))
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and ast.unparse(call.func).endswith(".exactly"):
+                yield path.stem, call.args[0], assigned_in(tree)
+
+
+def test_no_number_without_error_is_typed():
+    found = list(exact_numbers())
+    typed = [f"{page}: {ast.unparse(x)}" for page, x, named in found if not is_computed(x, named)]
+    assert len(found) > 5
+    assert not typed, "judged as if it had been computed"
+    assert not is_computed(ast.parse("round(3.9, 1)", mode="eval").body, {"round": ast.Constant(0)})
