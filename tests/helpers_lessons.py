@@ -13,7 +13,7 @@ from helpers_book import BOOK, FOLDED, figures, read, source, tags
 
 RUN = "Run this page yourself"
 ORDER = ["start", "mcmc_basics", "ais", "varopt", "rts", "rts_continuous", "sams", "tap"]
-ORDER += ["tracking", "leaky_rbm", "failures"]
+ORDER += ["tracking", "leaky_rbm", "proteins", "failures"]
 MOST_WORDS, MOST_BEFORE = 1500, 150
 
 FENCE = re.compile(r"(?ms)^[ \t]*(`{3,}|:{3,})\{?([\w-]*)\}?([^\n]*)\n(.*?)^[ \t]*\1[ \t]*$")

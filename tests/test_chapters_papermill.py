@@ -39,12 +39,27 @@ def own_files(tmp_path_factory):
     trained = rl.train(digits.astype(float), N_HIDDEN, n_updates=2000, rng=0, progress=False)
     trained.rbm.save(folder / "digits.npz")
     rl.testsystems.random_rbm(30, N_HIDDEN, rng=0).save(folder / "thirty.npz")
+    own_family(folder)
     return folder
+
+
+def own_family(folder) -> None:
+    """200 sequences of 10 letters of DNA in a FASTA file, and a model of letters."""
+    letters = np.random.default_rng(0).integers(0, 4, size=(200, 10))
+    words = ("".join("ACGT"[k] for k in row) for row in letters)
+    (folder / "dna.fasta").write_text("".join(f">s\n{word}\n" for word in words))
+    weights = 0.3 * np.random.default_rng(1).normal(size=(40, 3))
+    rl.RBM(rl.Categories(np.zeros(40), 4), rl.Bits(np.zeros(3)), weights).save(
+        folder / "letters.npz"
+    )
 
 
 def own_model(chapter, own_files) -> dict:
     """Parameters that give a chapter a model or data of another size, where it takes them."""
     declared = parameters_of(chapter)
+    if "alphabet" in declared:
+        files = {"model": "letters.npz", "data": "dna.fasta"}
+        return {name: str(own_files / file) for name, file in files.items()} | {"alphabet": "ACGT"}
     if "model" not in declared:
         return {"data": str(own_files / "digits.npy")} if "data" in declared else {}
     if chapter.stem.endswith("_audit"):
@@ -183,7 +198,13 @@ def test_wrong_parameters_are_refused_by_name(chapter, tmp_path, kernel):
         names = [name for name, (annotation, _) in declared.items() if annotation == kind]
         if name := next((n for n in names if n != "seed"), next(iter(names), None)):
             wrong.append(({name: value}, (name, value)))
-    if "model" in declared:
+    if "alphabet" in declared:
+        (tmp_path / "x.fasta").write_text(">a\nACDX\n")
+        np.save(tmp_path / "two.npy", np.ones((50, 42)))
+        wrong.append(({"model": "pcd_10"}, ("model", "Categories of 31 sites")))
+        wrong.append(({"data": "x.fasta"}, ("data", "line 2, column 4", "'X'")))
+        wrong.append(({"data": "two.npy"}, ("data", "row 1, site 1", "a single 1")))
+    elif "model" in declared:
         np.save(tmp_path / "narrow.npy", np.zeros((3, 5)))
         wrong.append(({"model": "gaussian_cifar10"}, ("model", "binary visible units")))
         wrong.append(({"model": "pcd_10", "data": "narrow.npy"}, ("data", "(3, 5)")))
