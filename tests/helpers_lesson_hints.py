@@ -74,6 +74,19 @@ def walked(log_p, x, width, rng, u):
     return np.where(u < np.exp(log_p(y) - log_p(x)), y, x)
 
 
+def potts_score(v, W, b, c, own=1.0, half=0.5, constant=1.0):
+    x = v @ W + c
+    square = half * (x**2).sum(axis=1)
+    return own * (v @ b) + square + constant * W.shape[1] / 2 * np.log(2 * np.pi)
+
+
+def of_letters(v, site, *m):
+    """Scores with each of four letters at a site."""
+    every = np.repeat(v[None], 4, axis=0)
+    every[:, 4 * site : 4 * site + 4] = np.eye(4)
+    return potts_score(every, *m)
+
+
 FUNCTIONS = {
     ("start", "no_weights"): {
         "this is Z": lambda b, a: (1 + np.exp(np.append(b, a))).prod(),
@@ -194,6 +207,23 @@ FUNCTIONS = {
         "cut the singular": lambda W, s: np.maximum(np.minimum(W, s), -s),
         "nothing was cut": lambda W, s: W,
         "the columns have": lambda W, s: W / np.maximum(1, np.sqrt((W**2).sum(axis=0)) / s),
+    },
+    ("proteins", "too_low"): {
+        "the bias is half": lambda n, bar: n * bar**2,
+        "this is the bias of": lambda n, bar: bar**2 / 2,
+        "s² is n": lambda n, bar: n * bar / 2,
+    },
+    ("proteins", "score"): {
+        "the biases of the hidden": lambda v, W, b, c: potts_score(v, W, b, 0 * c),
+        "the biases of the letters": lambda v, W, b, c: potts_score(v, W, b, c, own=0),
+        "half of the square": lambda v, W, b, c: potts_score(v, W, b, c, half=1),
+        "each hidden unit brings": lambda v, W, b, c: potts_score(v, W, b, c, constant=0),
+        "these hidden units": lambda v, W, b, c: v @ b + soft(v @ W + c).sum(axis=1),
+    },
+    ("proteins", "of_one_site"): {
+        "probabilities add": lambda v, i, *m: np.exp((s := of_letters(v, i, *m)) - s[0]),
+        "this is the logarithm": lambda v, i, *m: (s := of_letters(v, i, *m)) - lse(s),
+        "the other sites": lambda v, i, W, b, c: share(np.exp(b[4 * i : 4 * i + 4])),
     },
     ("mcmc_basics", "no_repeat"): {
         "without repeats": lambda p, q: share(p / leave(p, q, p / q)),

@@ -3,7 +3,7 @@ own models: what the numbers are of, and each wrong one."""
 
 import numpy as np
 from helpers_hints import LOG_2, law, lse, path_slope, soft, summed
-from helpers_lesson_hints import leaky_score, leapfrog, share
+from helpers_lesson_hints import leaky_score, leapfrog, of_letters, potts_score, share
 
 import rbmlib as rl
 from rbmbook.exercises import (
@@ -11,6 +11,7 @@ from rbmbook.exercises import (
     leaky_rbm,
     mcmc_basics,
     own,
+    proteins,
     rts_continuous,
     sams,
     start,
@@ -23,6 +24,13 @@ from rbmbook.exercises.published import reference, report
 def hills_of(lesson):
     """log Z, and what a run from the uniform base finds: the hill of 2^100 states."""
     return lambda mine: (lesson.hills(mine)[1], 100 * LOG_2)
+
+
+def mutated(mine):
+    """Scores of the sequence of first letters, and of all that differ from it at one site."""
+    model, first = proteins.letters_model(mine), np.tile(np.eye(4)[0], 6)
+    after = [score for site in range(6) for score in of_letters(first, site, *model)[1:]]
+    return potts_score(first[None], *model)[0], after
 
 
 def printed(method, model):
@@ -170,6 +178,16 @@ NUMBERS = {
     ("leaky_rbm", "printed_sign", leaky_rbm.layers): {
         "from -n/2": lambda n, j: np.log(2 * np.pi) * n / 2,
         "the printed value": lambda n, j: -n * np.log(2 * np.pi),
+    },
+    ("proteins", "best_mutation", mutated): {
+        "this is the worst": lambda before, after: min(after) - before,
+        "this is the score": lambda before, after: max(after),
+    },
+    ("proteins", "no_letters", proteins.bits_of_dna): {
+        "there are three letters": lambda n, p: n * np.log((1 - p) ** 3 + p * (1 - p) ** 2),
+        "the last letter": lambda n, p: n * np.log(3 * p * (1 - p) ** 2),
+        "this is of a single": lambda n, p: np.log((1 - p) ** 3 + 3 * p * (1 - p) ** 2),
+        "a mass below one": lambda n, p: -n * np.log((1 - p) ** 3 + 3 * p * (1 - p) ** 2),
     },
     ("mcmc_basics", "worth", lambda mine: (phi(mine),)): {
         "the sum of correlations": lambda phi: 20_000 - 20_000 * phi,

@@ -30,6 +30,9 @@ FOR_EVER = {
     ("tracking", "filter"): 0.307821161,
     ("leaky_rbm", "unit"): 0.85249525,
     ("leaky_rbm", "layers"): 2045.85391,
+    ("proteins", "letters"): -1.34330469,
+    ("proteins", "report"): 31.1945088,
+    ("proteins", "bits"): 50.0540302,
     ("", "model"): -5.11096749,
     ("", "base"): 0.674291603,
 }

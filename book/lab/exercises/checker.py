@@ -13,7 +13,7 @@ from .own import Own
 KINDS = ("derivation", "coding", "experiment", "trap", "reading", "step")
 LESSONS = (
     "start", "mcmc_basics", "ais", "varopt", "rts", "rts_continuous", "sams", "tap", "tracking",
-    "leaky_rbm", "line", "project",
+    "leaky_rbm", "proteins", "line", "project",
 )  # fmt: skip
 
 
