@@ -1,5 +1,8 @@
 """Training: updates against plain NumPy with the same draws, and what training is for."""
 
+import contextlib
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from helpers_stats import joint_table, log_sum
@@ -256,6 +259,27 @@ def test_history_has_the_looks_that_were_asked_for():
     assert result.history["reconstruction_error"][-1] == pytest.approx(error)
     assert result.settings["n_updates"] == 25
     assert result.settings["rng"] == 0
+
+
+@pytest.mark.parametrize(("n_hidden", "monitor", "names"), [
+    (3, None, ["log_likelihood"]),
+    (21, None, ["reconstruction_error"]),
+    (21, lambda rbm: {"log_z": 1.0, "train": -9.0, "validation": -8.0}, ["train", "validation"]),
+])  # fmt: skip
+def test_the_line_of_progress_says_what_was_seen(monkeypatch, n_hidden, monitor, names):
+    """A log-likelihood wherever there is one."""
+    told = []
+
+    @contextlib.contextmanager
+    def bar(total, description):
+        yield SimpleNamespace(update=lambda n: None, set_postfix=lambda x, refresh: told.append(x))
+
+    monkeypatch.setattr(loop.context, "bar", bar)
+    result = rl.train(
+        DATA, n_hidden, n_updates=20, batch_size=5, monitor_every=10, monitor=monitor, rng=0
+    )
+    seen = result.history
+    assert told == [{name: seen[name][look] for name in names} for look in (1, 2)]
 
 
 def test_batches_go_through_the_data_without_replacement(monkeypatch):

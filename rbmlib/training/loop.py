@@ -195,6 +195,12 @@ class Looks:
             self.best = len(values) - 1, self.learner.rbm()
         return len(values) - 1 - self.best[0] >= self.patience
 
+    def told(self) -> dict[str, float]:
+        """What the line of progress says of the last look: log-likelihoods, if there are any."""
+        names = ("log_likelihood", "train", self.watch), ("reconstruction_error",)
+        found = ({n: self.seen[-1][n] for n in some if n in self.seen[-1]} for some in names)
+        return next(found) or next(found)
+
     def result(self) -> TrainingResult:
         rbm = self.best[1] if self.best else self.learner.rbm()
         history = {name: np.array([look[name] for look in self.seen]) for name in self.seen[0]}
@@ -222,6 +228,7 @@ def run(
             shown.update(1)
             if learner.n_done % every == 0 or learner.n_done == n_updates:
                 stop = looks.add()
+                shown.set_postfix(looks.told(), refresh=False)
                 on_look()
                 if stop:
                     break

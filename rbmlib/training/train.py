@@ -83,7 +83,8 @@ def train(
     monitor_every : int or None
         Updates between two looks at the model; None: ten looks. Each records the
         reconstruction error, and with at most 20 hidden units the exact mean log-likelihood
-        (nats) of the first 10,000 rows of the data.
+        (nats) of the first 10,000 rows of the data. The line of progress shows the last one;
+        with a monitor of ``tracker``, its "train" and ``watch``.
     monitor : function, optional
         ``monitor(rbm)`` -> dict of numbers, recorded at each look.
     patience : int, optional
