@@ -9,6 +9,7 @@ import numpy as np
 from rbmbook.bootstrap import bootstrap_tempered
 from rbmbook.experiments.varopt.trainings import Training
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
+from rbmbook.timing import timed
 from rbmbook.transition_rts import transition_rts
 from rbmlib import (
     bar_of_sample,
@@ -92,6 +93,18 @@ def _bootstrapped(
     for name, values in drawn.items():
         more |= {name: float(values.mean()), f"{name}_error": float(values.std())}
     return run, more
+
+
+@register(ESTIMATORS, "mbar_time")
+def _mbar_time(path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_states: int = 10_000):
+    """Processor seconds of one estimate by MBAR from states drawn again, as in "bootstrapped"."""
+    run = rts(path, betas, n_chains, n_sweeps, seed, progress=False)
+
+    def one_estimate():
+        return bootstrap_tempered(run.states, 1, n_states, seed, skip=n_sweeps // 10, n_mbar=1)
+
+    drawn, seconds = timed(one_estimate)
+    return run, {"mbar": float(drawn["mbar"][0]), "mbar_seconds": round(seconds, 2)}
 
 
 def short_start(path, betas, seed, n_chains: int, n_steps: int):
