@@ -68,7 +68,7 @@ class Untested(HillsPath):
 
 
 def drift(path: HillsPath, n_draws: int, n_moves: int, rng) -> np.ndarray:
-    """Exact draws of the hills, only moved: mean slope less its exact value, and its error.
+    """Exact draws of the hills, only moved: mean of Δ less its exact value, and its error.
 
     Returns
     -------

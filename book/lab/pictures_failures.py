@@ -76,7 +76,7 @@ def by_round(values, errors, exact: float) -> None:
 
 
 def biased(runs: dict[str, dict], drifts: dict[str, np.ndarray], exact: float = LOG_Z) -> None:
-    """Estimates by steps, and mean slopes of exact draws that are only moved: a line a move."""
+    """Estimates by steps, and means of Δ of exact draws that are only moved: a line a move."""
     _, (left, right) = plt.subplots(1, 2, figsize=(9, 3.3))
     looks = zip(runs, (ORANGE, BLUE), "vo", strict=True)
     for name, colour, marker in looks:
@@ -89,7 +89,7 @@ def biased(runs: dict[str, dict], drifts: dict[str, np.ndarray], exact: float = 
     truth(right, 0.0)
     left.set(xscale="log", xlabel="steps", ylabel="log Z (nats)")
     _steps(left, [*next(iter(runs.values()))])
-    right.set(xlabel="moves after an exact draw", ylabel="mean slope minus exact (nats)")
+    right.set(xlabel="moves after an exact draw", ylabel="mean of Δ minus exact (nats)")
     left.legend(fontsize=8)
 
 
