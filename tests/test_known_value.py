@@ -22,7 +22,7 @@ REFERENCE, NOTHING = Known(210.0, 0.3, "reference"), Known(math.nan, 0.0, "not k
 def run(log_z=0.0, ess=50.0, mean=0.0, converged=True, start="auto"):
     return SimpleNamespace(
         log_z=log_z, ess=ess, mean_log_z=mean, converged=converged, n_chains=100,
-        settings={"start": start},
+        mean_std_error=0.1, settings={"start": start},
     )  # fmt: skip
 
 
@@ -58,11 +58,11 @@ def test_the_rule_names_each_run_once():
 def test_the_bracket_and_its_upper_side():
     up, down = run(mean=209.0), run(mean=211.5)
     says = bracket_in_words(up, down, REFERENCE)
-    assert says.startswith("The bracket runs from 209.00 to 211.50 and is 2.50 nats wide. ")
+    assert says.startswith("The bracket runs from 208.80 to 211.70; the gap is 2.50 nats. ")
     assert "The reference value, 210.00, lies inside. The way down begins" in says
     assert "lies outside" in bracket_in_words(up, down, Known(212.0, 0.0, "exact"))
     exactly = bracket_in_words(up, run(mean=211.5, start="exact samples"), NOTHING)
-    assert exactly.endswith("nats wide. ")
+    assert exactly.endswith("2.50 nats. ")
 
 
 def test_bases_are_compared():

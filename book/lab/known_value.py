@@ -79,9 +79,11 @@ def rule_in_words(runs: Mapping[str, rl.Estimate]) -> str:
 
 
 def bracket_in_words(up: rl.Estimate, down: rl.Estimate, known: Known) -> str:
-    """Where the bracket lies, whether log Z is inside, and what its upper side rests on."""
-    low, high = up.mean_log_z, down.mean_log_z
-    says = f"The bracket runs from {low:.2f} to {high:.2f} and is {high - low:.2f} nats wide. "
+    """Where the bracket lies, two errors beyond each mean; whether log Z is inside."""
+    low = up.mean_log_z - 2 * up.mean_std_error
+    high = down.mean_log_z + 2 * down.mean_std_error
+    gap = down.mean_log_z - up.mean_log_z
+    says = f"The bracket runs from {low:.2f} to {high:.2f}; the gap is {gap:.2f} nats. "
     if known:
         inside = "inside" if low <= known.log_z <= high else "outside"
         says += f"The {known.kind} value, {known.log_z:.2f}, lies {inside}. "

@@ -95,8 +95,30 @@ def lost_hill(hills: Hills, seen: Sequence[tuple[float, float]]) -> None:
     right.legend(fontsize=8, loc="center right")
 
 
+def two_bells() -> None:
+    """A sketch: two noisy means about log Z, and the bracket that ends two errors beyond each."""
+    _, ax = plt.subplots(figsize=(6.5, 3.2))
+    x, ends = np.linspace(-3.6, 3.6, 400), []
+    sides = (("AIS", "mean of log w", -1.3, 0.45, -1), ("reverse AIS", "mean of R", 1.1, 0.6, 1))
+    for name, label, mean, error, outward in sides:
+        look = plots.method(name, label, markers=False)
+        ax.plot(x, np.exp(-(((x - mean) / error) ** 2) / 2), **look)
+        ends.append(mean + 2 * outward * error)
+        arrow = {"arrowstyle": "->", "color": look["color"], "lw": 2}
+        ax.annotate("", (ends[-1], -0.15), (mean, -0.15), arrowprops=arrow)
+        ax.text(mean + outward * error, -0.22, "2 errors", ha="center", va="top", fontsize=8)
+    ax.annotate("", (1.1, -0.15), (-1.3, -0.15), arrowprops={"arrowstyle": "<->", "color": "black"})
+    ax.text(-0.1, -0.22, "gap", ha="right", va="top", fontsize=8)
+    ax.plot(ends, [-0.5, -0.5], color="black", lw=3)
+    ax.text(ends[0], -0.57, "the bracket", va="top", fontsize=9)
+    plots.truth(ax, 0.0, "log Z", vertical=True)
+    ax.set(xlabel="nats", xticks=[], yticks=[], ylim=(-0.85, 1.15))
+    ax.grid(False)
+    ax.legend(fontsize=8, loc="upper left")
+
+
 def both_sides(steps, lower: Sequence, upper: Sequence, known: Known) -> None:
-    """Weights of the longest runs from either side, and the bracket against the number of steps.
+    """Weights of the longest runs from either side, and their means against the number of steps.
 
     ``lower`` and ``upper`` are Estimates of AIS and of reverse AIS, one for each of ``steps``.
     """
