@@ -5,7 +5,7 @@
 Of rbms its own function, in its float32: four runs of 125 chains and 1,000 steps, whose spread is
 the error bar, since it gives none; then `rbmlib.ais` with 500 chains and as many steps as that
 time allows. The models are those of book/scales/kinds.yaml. Writes data/results/colours_rivals.csv,
-a row a run, and colours_rivals_sums.csv.
+a row a run, and speed_colours.csv.
 """
 
 import argparse
@@ -77,7 +77,7 @@ def main() -> None:
     table = pd.DataFrame(rows, columns=[*names, "processor seconds"])
     dated(table).to_csv(RESULTS / "colours_rivals.csv", index=False, float_format="%.6g")
     found = sums(table).to_csv(index=False, float_format="%.3g")
-    (RESULTS / "colours_rivals_sums.csv").write_text(found, encoding="utf-8")
+    (RESULTS / "speed_colours.csv").write_text(found, encoding="utf-8")
 
 
 if __name__ == "__main__":
