@@ -247,3 +247,8 @@ def test_every_public_kind_is_here():
         c.__name__ for c in vars(rl).values() if inspect.isclass(c) and issubclass(c, rl.Layer)
     }
     assert kinds == {"Layer", "Bits", "Spins", "Categories", "Normal", "Leaky", "Rectified"}
+
+
+def test_no_rows_of_colours_are_no_error():
+    rbm = MODELS["categories, bits"]
+    assert rl.log_likelihood(rbm, np.empty((0, 18)), 0.0).shape == (0,)

@@ -262,6 +262,11 @@ REFUSED = {
         TypeError,
         "Leaky units are summed over",
     ),
+    "leaky, not normal": (
+        lambda: rl.GeometricPath(RBM(Bits(np.zeros(2)), rl.Leaky([0.0]), [[0.1], [0.2]])),
+        TypeError,
+        r"rbm is RBM\(Bits\(2\), Leaky\(1\)\): expected .*or rl\.exact",
+    ),
     "too many": (
         lambda: rl.exact(RBM(Spins(np.zeros(40)), Categories(np.zeros(60), 3), np.ones((40, 60)))),
         ValueError,

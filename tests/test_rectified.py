@@ -163,6 +163,8 @@ def test_gradients_are_derivatives():
 # mistakes ------------------------------------------------------------------------------------
 
 UNEVEN = Rectified([0.0, 0.0], a_plus=[4.0, 1.0], a_minus=[1.0, 2.0])
+PROPER = RBM(Normal([0.0, 0.0]), Normal([0.0, 0.0]), np.eye(2) / 2)
+IMPROPER = PROPER.with_(weights=np.diag([1.2, 0.5]))  # which nobody has looked at
 REFUSED = {
     "shape": (
         lambda: Rectified([0.0], a_plus=[1.0, 2.0]),
@@ -187,7 +189,14 @@ REFUSED = {
     ),
     "no exact sum": (
         lambda: rl.exact(RBM(Normal([0.0]), ONE, [[0.5]])),
-        "rbm has 1 visible and 1 hidden units: exact enumeration needs",
+        r"rbm is RBM\(Normal\(1\), Rectified\(1\)\): exact enumeration needs a layer whose states",
+    ),
+    "improper, annealed": (lambda: rl.GeometricPath(IMPROPER), "value of 1.2 .*not positive def"),
+    "improper, exact": (lambda: rl.exact(IMPROPER), "value of 1.2 .*not positive def"),
+    "improper, chosen": (lambda: rl.log_z(IMPROPER), "value of 1.2 .*not positive def"),
+    "improper on the way": (
+        lambda: rl.Polyline([IMPROPER.with_(weights=np.zeros((2, 2))), IMPROPER, PROPER]),
+        "value of 1.2 .*not positive def",
     ),
 }
 

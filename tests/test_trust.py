@@ -14,6 +14,7 @@ from rbmbook.trust import (
     cells,
     counts,
     coverage,
+    errors,
     history,
     holm,
     judged,
@@ -92,6 +93,23 @@ def test_counts_by_kind(runs):
     found = counts(runs, "kind")
     assert found.loc["a"].tolist() == [3, 3, 2, 2, 1, 0]
     assert found.loc["b"].tolist() == [3, 2, 0, 1, 0, 1]
+
+
+def test_errors_by_kind(runs):
+    runs = runs.assign(processor_seconds=[0.1, 0.2, 0.6, 0.1, 0.2, 0.9])
+    found = errors(runs, "kind")
+    nats = [np.sqrt((0.01**2 + 2) / 3), np.sqrt((0.02**2 + 2) / 3)]
+    own = [np.sqrt((0.1**2 + 1 + 10**2) / 3), np.sqrt((20**2 + 2**2 + 10**2) / 3)]
+    assert found["error, nats"].tolist() == pytest.approx(nats)
+    assert found["error, s.e."].tolist() == pytest.approx(own)
+    assert found[["runs", "flagged", "trusted and wrong"]].to_numpy().tolist() == [
+        [3, 1, 1],
+        [3, 2, 0],
+    ]
+    assert found["ms"].tolist() == pytest.approx([200.0, 200.0])
+    of_all = errors(runs.assign(log_z=10.0, exact=10.0, std_error=0.0), "kind")
+    assert of_all["error, nats"].tolist() == [0.0, 0.0]
+    assert of_all["error, s.e."].isna().all()
 
 
 def test_shares_of_intervals_are_of_those_that_are_trusted(runs):

@@ -56,4 +56,6 @@ def exact_samples(rbm, n_samples: int, rng=None) -> np.ndarray:
 def known(rbm):
     """A model that knows its log Z, or counts; one of scikit-learn is converted."""
     model = as_model("rbm", rbm)
+    if isinstance(model, RBM):
+        model.refuse_improper()
     return model if hasattr(model, "exact_log_z") else as_rbm("rbm", model)

@@ -33,9 +33,13 @@ def as_rbm_of_bits(name: str, value, meaning: str = "a BernoulliRBM") -> RBM:
     """As `as_rbm`, but both layers are `Bits`."""
     model = as_rbm(name, value, meaning)
     if not (isinstance(model.visible, Bits) and isinstance(model.hidden, Bits)):
-        kind = repr(model) if type(model) is RBM else f"a {type(model).__name__}"
-        raise TypeError(f"{name} is {kind}: expected {meaning}")
+        raise TypeError(f"{name} is {shown(model)}: expected {meaning}")
     return model
+
+
+def shown(model) -> str:
+    """What a model is, for a message: its class, or the layers of one that has none of its own."""
+    return repr(model) if type(model) is RBM else f"a {type(model).__name__}"
 
 
 def as_model(name: str, value) -> Any:

@@ -49,6 +49,11 @@ def can_enumerate(rbm, most: float = MOST_IN_A_TABLE) -> bool:
 def smaller_side(rbm, most: float, what: str, remedy: str):
     """The model turned so that the hidden layer is the countable one of fewest states."""
     if not can_enumerate(rbm, most):
+        if rbm.visible.values is None and rbm.hidden.values is None:
+            raise ValueError(
+                f"rbm is {rbm!r}: {what} a layer whose states can be counted, such as rl.Bits; "
+                f"{remedy}"
+            )
         raise ValueError(
             f"rbm has {rbm.n_visible} visible and {rbm.n_hidden} hidden units: {what} at most "
             f"{int(np.log2(most))} units in one layer ({most:,} states); {remedy}"

@@ -183,7 +183,7 @@ class Categories(Layer):
         self.values = np.eye(self.q)
 
     def _units(self, x):
-        return x.reshape(*x.shape[:-1], -1, self.q)
+        return x.reshape(*x.shape[:-1], x.shape[-1] // self.q, self.q)
 
     def holds(self, s):
         units = self._units(np.asarray(s, float))

@@ -70,8 +70,13 @@ class RBM:
         for name, layer in (("visible_bias", visible), ("hidden_bias", hidden)):
             checks.array(name, layer.bias, (None,), "", largest=largest)
         self.log_scale = float(checks.array("log_scale", log_scale, (), "a number", largest=most))
-        if np.any(visible.growth) and np.any(hidden.growth):
-            normal.refuse_improper(self.weights, visible.growth, hidden.growth)
+        self.refuse_improper()
+
+    def refuse_improper(self) -> None:
+        """ValueError unless Z is finite. `with_` does not ask, so paths and exact sums do."""
+        growth = self.visible.growth, self.hidden.growth
+        if np.any(growth[0]) and np.any(growth[1]):
+            normal.refuse_improper(self.weights, *growth)
 
     def __repr__(self) -> str:
         if type(self) is RBM:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..models.conversion import as_rbm
+from ..models.conversion import as_rbm, shown
 from ..models.layers import Leaky, Normal
 from ..models.normal import has_orthogonal_columns
 from ..models.rbm import RBM
@@ -59,8 +59,9 @@ class GeometricPath(Polyline):
         rbm = as_rbm("rbm", rbm)
         if not rbm.hidden.conditional:
             raise TypeError(
-                f"rbm is a {type(rbm).__name__}: expected hidden units with a conditional, such "
-                "as a BernoulliRBM (a LeakyRBM takes rl.LeakinessPath)"
+                f"rbm is {shown(rbm)}: expected hidden units with a conditional, such as a "
+                "BernoulliRBM; a LeakyRBM takes rl.LeakinessPath, Leaky units below others than "
+                "Normal an rl.Polyline with a move, or rl.exact"
             )
         low, target, span = base_of(rbm, base), rbm, None
         if isinstance(rbm.visible, Normal):
@@ -148,7 +149,7 @@ class LeakinessPath(LinearPath, Polyline):
     def __init__(self, rbm: RBM, kernel: str | Callable = "hmc"):
         layers = getattr(rbm, "visible", None), getattr(rbm, "hidden", None)
         if not isinstance(layers[0], Normal) or not isinstance(layers[1], Leaky):
-            raise TypeError(f"rbm is a {type(rbm).__name__}: expected a LeakyRBM")
+            raise TypeError(f"rbm is {shown(rbm)}: expected a LeakyRBM")
         target, span = rbm.reduced()
         move = checked_kernel(kernel, target)
         base = target.with_(hidden=self._base_of(target.hidden))

@@ -56,6 +56,7 @@ class Polyline(Path):
     ):
         for i, model in enumerate(models):
             checks.instance(f"models[{i}]", model, RBM, "an RBM, such as a BernoulliRBM")
+            model.refuse_improper()
         if len(models) < 2:
             raise ValueError(f"models holds {len(models)}: expected a base and a target at least")
         if models[0].log_z is None:
