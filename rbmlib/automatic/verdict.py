@@ -80,9 +80,11 @@ class Round(NamedTuple):
         forward, other, backward = self.forward, self.other, self.backward
         if self.summed is not None and self.held:
             above, share = self.above_sum(self.summed), f"{self.summed.share:.1%} of Z"
-            return {
-                f"a sum over {self.summed.n_states:,} states holds {share}": True,
-                f"no run lies above this value ({above:+.1f} s.e.)": above < DISAGREEMENT,
+            held = {f"a sum over {self.summed.n_states:,} states holds {share}": True}
+            if not self.summed.error:  # all states: a run that lies above is so by chance
+                return held
+            return held | {
+                f"no run lies above this value ({above:+.1f} s.e.)": above < DISAGREEMENT
             }
         second, reverse = self.apart(other, forward), self.apart(backward, forward)
         # a second base with a low ESS can only be too low, and one that loses what has been found
