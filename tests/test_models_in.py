@@ -302,9 +302,7 @@ def test_the_line_for_scikit_learn_converts(tmp_path):
     assert same(rl.load_rbm(tmp_path / "m.npz"), BernoulliRBM.from_sklearn(model))
 
 
-@pytest.mark.parametrize(
-    ("suffix", "program"), [(".pt", "torch"), (".mat", "h5py")]
-)
+@pytest.mark.parametrize(("suffix", "program"), [(".pt", "torch"), (".mat", "h5py")])
 def test_the_lines_for_others_convert(tmp_path, monkeypatch, suffix, program):
     """With a stand-in for the program's reader: the line is run as it is printed."""
     weights, b, c = RNG.normal(size=(6, 3)), RNG.normal(size=6), RNG.normal(size=3)
@@ -324,6 +322,13 @@ def test_the_lines_for_others_convert(tmp_path, monkeypatch, suffix, program):
         rl.load_rbm(path)
     exec(str(caught.value).partition(": import ")[2].join(["import ", ""]), {})
     assert same(rl.load_rbm(tmp_path / "m.npz"), BernoulliRBM(weights, b, c))
+
+
+def test_a_struct_may_call_its_visible_bias_vb(tmp_path):
+    """Which in a struct of DeepLearnToolbox is the last step of b."""
+    weights, b, c = RNG.normal(size=(6, 3)), RNG.normal(size=6), RNG.normal(size=3)
+    savemat(tmp_path / "m.mat", {"net": {"w": weights, "vb": b, "hb": c}})
+    assert rl.load_rbm(tmp_path / "m.mat") == BernoulliRBM(weights, b, c)
 
 
 def test_structs_of_deeplearntoolbox(tmp_path):

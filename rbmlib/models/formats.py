@@ -45,7 +45,8 @@ PROGRAMS = {  # whose names are their own: how weights lie; their files may hold
     ("vishid", "visbiases", "hidbiases"): "visible_hidden",
     SKLEARN: "hidden_visible",
 }
-ASIDE = {"alpha", "momentum", "sizes", "vW", "vb", "vc"}  # in the structs of DeepLearnToolbox
+ASIDE = {"alpha", "momentum", "sizes"}  # in the structs of DeepLearnToolbox
+STEPS = {"vW": "W", "vb": "b", "vc": "c"}  # the last steps of these, where a struct holds both
 STATE = "rl.BernoulliRBM.from_state_dict"
 HDF5 = (".h5", ".hdf5", ".hdf")
 CONVERTED_BY = {  # by lines of Python, for files that are not opened here: most can execute code
@@ -317,17 +318,15 @@ def _mat(source: Path):
 
 def _fields(content, names, prefix: str = ""):
     """Names and arrays of numbers in structs and cells, however deep."""
-    for name in (name for name in names if name not in ASIDE):
+    for name in (n for n in names if n not in ASIDE and STEPS.get(n) not in names):
         value, full = np.asarray(content[name]), f"{prefix}{name}"
         if value.dtype.kind in "biuf":
             yield full, value
         elif value.dtype.kind in "OV":
+            of = value.dtype.names
             for k, item in enumerate(value.ravel()):
                 inner = full if value.size == 1 else f"{full}.{k + 1}"
-                if value.dtype.names:
-                    yield from _fields(item, value.dtype.names, f"{inner}.")
-                else:
-                    yield from _fields({inner: item}, [inner])
+                yield from _fields(item, of, f"{inner}.") if of else _fields({inner: item}, [inner])
 
 
 def _hdf5(source: Path):
