@@ -1,0 +1,123 @@
+"""Answers of programs on the bench: how far each may be believed, and on which families.
+
+Answers are tables as `rbmlib.bench` reads them, ``data/bench/answers_NAME.csv``, with a column of
+processor seconds if they have one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from rbmlib import bench, datasets
+
+from .parameters import refused_parameter
+from .plots import RED
+from .tables import number
+
+COMMITTED = {
+    "rl.log_z": "log_z", "rl.ais": "ais", "rl.rts": "rts", "rl.tap": "tap", "NumPy": "numpy",
+    "scikit-learn": "scikit-learn", "rbms": "rbms",
+}  # fmt: skip
+HELD_OUT = {"rl.log_z": "held_out_log_z", "rl.ais": "held_out_ais"}
+YOURS = "yours"
+
+
+def tables_of(files: dict[str, str]) -> dict[str, Path]:
+    """Of programs, the committed tables of their answers, as far as they have been run."""
+    folder = datasets.committed("bench/index.csv").parent
+    found = {name: folder / f"answers_{end}.csv" for name, end in files.items()}
+    return {name: table for name, table in found.items() if table.is_file()}
+
+
+def to_judge(answers: str = "", index: str = "") -> tuple[dict[str, Path], dict]:
+    """Tables by program, and the index of their models, from the parameters of a page.
+
+    A table of one's own is added to the committed ones; on an index of one's own it is alone.
+    """
+    if index and not answers:
+        raise ValueError(f"index is {index!r}: give your table too, with -p answers FILE")
+    with refused_parameter("index", index):
+        models = bench.read_index(Path(index) if index else None)
+    found = {} if index else tables_of(COMMITTED)
+    if answers:
+        with refused_parameter("answers", answers):
+            bench.scores(bench.read_answers(answers), models)
+        found[YOURS] = Path(answers)
+    return found, models
+
+
+def held_out() -> tuple[dict[str, Path], dict]:
+    """As `to_judge`, of models by seed 1, on which nothing was tuned."""
+    return tables_of(HELD_OUT), bench.read_index(datasets.committed("bench/held_out.csv"))
+
+
+def scores(tables: dict[str, Path], models: dict) -> dict[str, dict[str, bench.Score]]:
+    """By program and family."""
+    return {name: bench.scores(bench.read_answers(t), models) for name, t in tables.items()}
+
+
+def median_seconds(table: Path) -> float:
+    """Of a model, over those that were answered; NaN without a column of seconds."""
+    rows = pd.read_csv(table)
+    if "seconds" not in rows:
+        return float("nan")
+    return float(rows["seconds"][rows["log_z"].notna()].median())
+
+
+def row(name: str, score: bench.Score, seconds: float = float("nan")) -> dict[str, str]:
+    """Of a table of programs; shares are of the trusted answers.
+
+    Examples
+    --------
+    >>> row("NumPy", bench.Score(200, 200, 100, 3, 90, 1.5, 0.02), 0.5)["wrong (95% interval)"]
+    '3 (0.62–8.5%)'
+    """
+    low, high = bench.share_interval(score.wrong, score.trusted) if score.trusted else (0.0, 1.0)
+    some = score.trusted > 0
+    return {
+        "program": name,
+        "trusted": f"{score.trusted} of {score.models}",
+        "wrong (95% interval)": f"{score.wrong} ({100 * low:.2g}–{100 * high:.2g}%)"
+        if some
+        else "–",
+        "covered": f"{score.covered / score.trusted:.0%}" if some else "–",
+        "spread": number(score.spread),
+        "median error": number(score.median),
+        "seconds": number(seconds),
+    }
+
+
+def programs(tables: dict[str, Path], models: dict) -> pd.DataFrame:
+    """A row a program: all families together."""
+    found = scores(tables, models)
+    return pd.DataFrame([row(n, found[n]["all"], median_seconds(t)) for n, t in tables.items()])
+
+
+def by_family(found: dict[str, dict[str, bench.Score]]):
+    """A grid, family by program: trusted answers, and on red how many of them are wrong.
+
+    Families on which most answers are wrong stand first.
+    """
+    families = [family for family in next(iter(found.values())) if family != "all"]
+    families.sort(key=lambda f: -sum(of[f].wrong for of in found.values()))
+    _, ax = plt.subplots(figsize=(1.5 + 0.5 * len(found), 1.0 + 0.26 * len(families)))
+    for x, of in enumerate(found.values()):
+        for y, family in enumerate(families):
+            s = of[family]
+            if s.wrong:
+                ax.plot(x, y, "s", ms=17, color=RED)
+            text = f"{s.wrong}/{s.trusted}" if s.wrong else str(s.trusted or "·")
+            ax.text(x, y, text, color="white" if s.wrong else "0.35", ha="center", va="center",
+                    fontsize=8.5)  # fmt: skip
+    ax.set(xlim=(-0.6, len(found) - 0.4), ylim=(len(families) - 0.4, -0.6))
+    ax.set_xticks(range(len(found)), list(found), rotation=35, ha="left")
+    ax.set_yticks(range(len(families)), families)
+    ax.xaxis.tick_top()
+    ax.grid(False)
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    return ax
