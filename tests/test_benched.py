@@ -43,6 +43,12 @@ def test_a_program_that_trusts_nothing(tmp_path):
     assert {found[k] for k in found if k not in ("program", "trusted")} == {"–"}
 
 
+def test_answers_without_error_bars_cover_nothing():
+    """But exact ones, whose bars are 0, do."""
+    without, exact = (bench.Score(4, 4, 2, 0, k, math.nan, 0.0) for k in (0, 2))
+    assert [benched.row("p", s)["covered"] for s in (without, exact)] == ["–", "100%"]
+
+
 def test_seconds_may_be_missing(tmp_path):
     (tmp_path / "a.csv").write_text("name,log_z,std_error,trusted\na,1,1,true\n")
     assert math.isnan(benched.median_seconds(tmp_path / "a.csv"))

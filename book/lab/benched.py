@@ -6,6 +6,7 @@ processor seconds if they have one.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -77,13 +78,14 @@ def row(name: str, score: bench.Score, seconds: float = float("nan")) -> dict[st
     """
     low, high = bench.share_interval(score.wrong, score.trusted) if score.trusted else (0.0, 1.0)
     some = score.trusted > 0
+    with_bars = score.covered > 0 or not math.isnan(score.spread)
     return {
         "program": name,
         "trusted": f"{score.trusted} of {score.models}",
         "wrong (95% interval)": f"{score.wrong} ({100 * low:.2g}–{100 * high:.2g}%)"
         if some
         else "–",
-        "covered": f"{score.covered / score.trusted:.0%}" if some else "–",
+        "covered": f"{score.covered / score.trusted:.0%}" if with_bars else "–",
         "spread": number(score.spread),
         "median error": number(score.median),
         "seconds": number(seconds),
