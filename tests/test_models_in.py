@@ -324,13 +324,6 @@ def test_the_lines_for_others_convert(tmp_path, monkeypatch, suffix, program):
     assert same(rl.load_rbm(tmp_path / "m.npz"), BernoulliRBM(weights, b, c))
 
 
-def test_a_struct_may_call_its_visible_bias_vb(tmp_path):
-    """Which in a struct of DeepLearnToolbox is the last step of b."""
-    weights, b, c = RNG.normal(size=(6, 3)), RNG.normal(size=6), RNG.normal(size=3)
-    savemat(tmp_path / "m.mat", {"net": {"w": weights, "vb": b, "hb": c}})
-    assert rl.load_rbm(tmp_path / "m.mat") == BernoulliRBM(weights, b, c)
-
-
 def test_structs_of_deeplearntoolbox(tmp_path):
     """W one row a hidden unit, b of the visible and c of the hidden ones, among other fields."""
     weights, b, c = RNG.normal(size=(3, 6)), RNG.normal(size=(6, 1)), RNG.normal(size=(3, 1))
@@ -343,6 +336,8 @@ def test_structs_of_deeplearntoolbox(tmp_path):
     for held in ({"rbm": one}, {"dbn": {"sizes": [6.0], "rbm": one}}):
         savemat(tmp_path / "m.mat", held)
         assert rl.load_rbm(tmp_path / "m.mat") == ours
+    savemat(tmp_path / "m.mat", {"net": {"w": weights, "vb": b, "hb": c}})  # vb is no step here
+    assert rl.load_rbm(tmp_path / "m.mat") == ours
     cells = np.array([one, one | {"W": 2 * weights}], dtype=object)
     savemat(tmp_path / "m.mat", {"dbn": {"rbm": cells}})
     with pytest.raises(ValueError, match=r"'dbn.rbm.2.W'.* say which is which"):
