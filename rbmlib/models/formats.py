@@ -240,8 +240,8 @@ def _parts(source: Path, layout: str | None, names: Mapping | None, unmarked) ->
     """Layers, weights and log_scale of a file, and whether this library wrote it."""
     if source.suffix == ".data":
         return protein_motif.parts_of_pickle(source), True
-    if source.suffix in HDF5 and (found := saved_models(source)):
-        return found[-1], True
+    if source.suffix in HDF5 and (saved := saved_models(source)):
+        return saved[-1], True
     with _told_of(source):
         keys, read = OPENED[source.suffix](source)
     kinds = _kinds({*keys}, unmarked)

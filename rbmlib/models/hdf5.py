@@ -101,7 +101,9 @@ def _of_update(held, visible, hidden):
 
 def _of_julia(file):
     _one_of(dict.fromkeys(["RBM", "CenteredRBM", "StandardizedRBM"]), file, "rbm_type")
-    layers, offsets, scales = [], [], []
+    layers: list = []
+    offsets: list = []
+    scales: list = []
     for side in ("visible", "hidden"):
         kind, (n, made) = _one_of(LAYERS, file, f"{side}_type")
         given = read(file, f"{side}_par")
