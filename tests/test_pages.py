@@ -140,7 +140,8 @@ def test_maths_is_typeset(visit, name):
 
 def test_figures_are_loaded_and_described(visit, name):
     images = visit().evaluate(
-        """() => [...document.querySelectorAll('main img, main svg.book-figure.wide')].map(e =>
+        """() => [
+          ...document.querySelectorAll('main img, main svg.book-figure:not(.tall)')].map(e =>
           ({alt: e.alt ?? e.getAttribute('aria-label'), file: (e.src ?? e.id).split('/').pop(),
             width: e.naturalWidth ?? e.getBoundingClientRect().width}))"""
     )

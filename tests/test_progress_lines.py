@@ -6,6 +6,7 @@ import sys
 import threading
 
 import pytest
+from tqdm import tqdm
 
 import rbmlib as rl
 from rbmlib import context
@@ -141,6 +142,8 @@ def test_a_terminal_has_a_bar_after_two_seconds_and_no_thread_for_it(monkeypatch
     stream, (seconds, _) = io.StringIO(), clock
     stream.isatty = lambda: True
     monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(tqdm, "monitor", None)  # another bar of this process may have left one
+    before = threading.enumerate()
     with context.bar(10, "ais") as shown:
         seconds[0] += 1.5
         shown.update()
@@ -148,4 +151,4 @@ def test_a_terminal_has_a_bar_after_two_seconds_and_no_thread_for_it(monkeypatch
         seconds[0] += 1
         shown.update()
         assert "\rais:  20%|" in stream.getvalue()
-    assert "Monitor" not in str(threading.enumerate())
+    assert threading.enumerate() == before

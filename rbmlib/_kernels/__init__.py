@@ -72,6 +72,6 @@ def _temporary_folder() -> str:
 _CACHE = _cache_folder()
 numba.config.CACHE_DIR = _CACHE
 try:
-    from . import beam, float_sums, gibbs, leaky, learning  # noqa: F401  (which import all others)
+    from . import beam, float_sums, gibbs, leaky, learning, units  # noqa: F401  (which import all others)
 finally:
     numba.config.CACHE_DIR = _OUTER_CACHE
