@@ -37,7 +37,7 @@ BY_HAND = {
     },
     "bracket": {
         "log-mean-exp": "def bracket(log_w, r):\n    return log_mean_exp(log_w), log_mean_exp(r)",
-        "sign": "def bracket(log_w, r):\n    return np.mean(log_w), -np.mean(r)",
+        "means": "def bracket(log_w, r):\n    return np.mean(log_w), np.mean(r)",
         "order": "def bracket(log_w, r):\n    return np.mean(r), np.mean(log_w)",
         "ends": "def bracket(log_w, r):\n    return np.min(log_w), np.max(r)",
         "median": "def bracket(log_w, r):\n    return np.median(log_w), np.median(r)",

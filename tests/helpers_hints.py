@@ -28,6 +28,10 @@ def lme(x):
     return np.log(np.exp(x).mean())
 
 
+def two(x):
+    return 2 * np.sqrt(np.var(x) / (len(x) - 1))
+
+
 def summed(W, b, a, count=lambda h: True):
     """log of the sum over hidden states."""
     rows = [np.array(h) for h in product((0, 1), repeat=len(a)) if count(h)]
@@ -180,10 +184,16 @@ LINE = {
         "divide by the square root": lambda x: np.sqrt((weights(x) ** 2).mean() - 1),
     },
     "bracket": {
-        "the bracket is made of means": lambda x, r: (lme(x), -lme(-r)),
+        "the bracket is made of means of": lambda x, r: (lme(x), -lme(-r)),
         "the reverse side is R": lambda x, r: (np.mean(x), -np.mean(r)),
-        "the lower end comes first": lambda x, r: (np.mean(r), np.mean(x)),
-        "the ends are means": lambda x, r: (min(x), max(r)),
+        "the lower end comes first": lambda x, r: (np.mean(r) + two(r), np.mean(x) - two(x)),
+        "the means alone leave out": lambda x, r: (np.mean(x), np.mean(r)),
+        "of two standard errors": lambda x, r: (np.mean(x) - two(x) / 2, np.mean(r) + two(r) / 2),
+        "the errors are those of the means": lambda x, r: (
+            np.mean(x) - 2 * np.std(x, ddof=1),
+            np.mean(r) + 2 * np.std(r, ddof=1),
+        ),
+        "the ends are made of means": lambda x, r: (min(x), max(r)),
     },
     "z_score": {
         "variances add up": lambda x, dx, y, dy: (y - x) / (dx + dy),

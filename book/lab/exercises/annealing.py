@@ -260,15 +260,22 @@ def reverse_ais(answer, own: Own):
 
 def bracket(answer, own: Own):
     rng = own.rng("bracket")
-    low, high = rng.normal(10, 1, 50), rng.normal(11, 1, 70)
+    low, high = rng.normal(10, 2, 50), rng.normal(13, 3, 70)
+    off = 2 * low.std(ddof=1) / np.sqrt(low.size), 2 * high.std(ddof=1) / np.sqrt(high.size)
+    right = np.array([low.mean() - off[0], high.mean() + off[1]])
     mistakes = {
         "the bracket is made of means of logarithms, not of logarithms of means":
             [logmeanexp(low), -logmeanexp(-high)],
         "the reverse side is R, not -R": [low.mean(), -high.mean()],
-        "the lower end comes first": [high.mean(), low.mean()],
-        "the ends are means, not the smallest and the largest chain": [low.min(), high.max()],
+        "the lower end comes first": right[::-1],
+        "the means alone leave out their errors": [low.mean(), high.mean()],
+        "of two standard errors, not of one": [low.mean() - off[0] / 2, high.mean() + off[1] / 2],
+        "the errors are those of the means: divide by the root of the number of chains":
+            [low.mean() - 2 * low.std(ddof=1), high.mean() + 2 * high.std(ddof=1)],
+        "the ends are made of means, not the smallest and the largest chain":
+            [low.min(), high.max()],
     }  # fmt: skip
-    same(answer(low, high), [low.mean(), high.mean()], mistakes)
+    same(answer(low, high), right, mistakes, rtol=3e-3)  # by either divisor of a variance
 
 
 def z_score(answer, own: Own):
