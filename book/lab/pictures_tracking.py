@@ -1,4 +1,4 @@
-"""The figures of the lesson on tracking: likelihoods, occupations, noise and lag, errors."""
+"""The figures of the lesson on tracking: likelihoods, shares, noise and lag, errors, witnesses."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ def occupations(betas: np.ndarray, shares: Mapping[float, np.ndarray]) -> None:
 
 
 def lags(truth, noisy, tracked: Mapping[float, list[float]]) -> None:
-    """log Z at each update, noisy measurements of it, and what trackers of three gains say."""
+    """log Z at each update, noisy measurements of it, and what trackers of three step sizes say."""
     _, ax = plt.subplots(figsize=(7, 3.2))
     ax.plot(noisy, ".", color="#bbbbbb", ms=3, label="one update alone")
     ax.plot(truth, **plots.method("exact"))
     shades = plt.get_cmap("viridis")((0.1, 0.45, 0.8))
     for (gain, values), colour in zip(tracked.items(), shades, strict=True):
-        ax.plot(values, color=colour, label=f"gain α = {gain}")
+        ax.plot(values, color=colour, label=f"step size α = {gain}")
     ax.set(xlabel="update", ylabel="log Z (nats)")
     ax.legend(fontsize=8)
 
 
 def noise_and_lag(gain, noise, lag) -> None:
-    """Both errors of a tracker against its gain, and their sum in squares."""
+    """Both errors of a tracker against its step size, and their sum in squares."""
     _, ax = plt.subplots(figsize=(6, 3))
     ax.plot(gain, noise, color=plots.GREY, ls=":", label="noise")
     ax.plot(gain, lag, color=plots.GREY, ls="--", label="lag")
     ax.plot(gain, np.hypot(noise, lag), color=ORANGE, label="both")
-    ax.set(xlabel="gain α", ylabel="error of log Z (nats)", ylim=(0, 2))
+    ax.set(xlabel="step size α", ylabel="error of log Z (nats)", ylim=(0, 2))
     ax.legend()
 
 
@@ -98,3 +98,21 @@ def whole_training(update: pd.Series, exact: np.ndarray, estimates: Mapping[str,
     plots.truth(right, 0, "_")
     right.set(xlabel="update", ylabel="error of log Z (nats), 2 bars")
     right.legend(fontsize=8)
+
+
+def witnesses(looks: pd.DataFrame) -> None:
+    """Four witnesses of log Z, less what the trajectory and the mode hold together.
+
+    ``looks`` is the table of `tracked_looks.witnessed`.
+    """
+    _, ax = plt.subplots(figsize=(8, 3.8))
+    for name, label, column in (
+        ("RTS", "tracker", "tracked"),
+        ("AIS", "AIS", "ais"),
+        ("trajectory", "trajectory", "log_z"),
+        ("mean field", "bound of the heaviest mode", "mode_bound"),
+    ):
+        ax.plot(looks["update"], looks[column] - looks["whole"], **plots.method(name, label))
+    plots.truth(ax, 0, "trajectory and mode together")
+    ax.set(xlabel="update", ylabel="log Z, difference (nats)", ylim=(-29, 3))
+    ax.legend(fontsize=8)

@@ -1,4 +1,4 @@
-"""The figures of the audit page on tracking: live trainings, stored differences, witnesses."""
+"""The figures of the audit page on tracking: live trainings, stored differences."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def live_trainings(trainings: Mapping[float, tuple]) -> None:
 
 
 def differences(estimates: Mapping[str, tuple], by_gain: Mapping[float, pd.DataFrame]) -> None:
-    """Differences from AIS: of three estimates of one training, of the tracker with three gains.
+    """Differences from AIS: of three estimates of a training, of the tracker with three step sizes.
 
     Parameters
     ----------
@@ -67,21 +67,3 @@ def differences(estimates: Mapping[str, tuple], by_gain: Mapping[float, pd.DataF
         ax.axhline(0, color="black", lw=1, ls="--")
         ax.axhspan(-1, 1, color=plots.GREY, alpha=0.08)
         ax.legend(fontsize=8)
-
-
-def witnesses(looks: pd.DataFrame) -> None:
-    """Four witnesses of log Z, less what the trajectory and the mode hold together.
-
-    ``looks`` is the table of `tracked_looks.witnessed`.
-    """
-    _, ax = plt.subplots(figsize=(8, 3.8))
-    for name, label, column in (
-        ("RTS", "tracker", "tracked"),
-        ("AIS", "AIS, 100 or 1,000 chains", "ais"),
-        ("trajectory", "trajectory", "log_z"),
-        ("mean field", "bound of the heaviest mode", "mode_bound"),
-    ):
-        ax.plot(looks["update"], looks[column] - looks["whole"], **plots.method(name, label))
-    plots.truth(ax, 0, "trajectory, and the mode where it is apart")
-    ax.set(xlabel="update", ylabel="log Z, difference (nats)", ylim=(-29, 3))
-    ax.legend(fontsize=8)
