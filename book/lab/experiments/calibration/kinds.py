@@ -102,11 +102,13 @@ def planted_model_of(kind, seed: int) -> rl.RBM:
         every = states(visible, np.arange(int(n_states(visible))))
         near = every @ column > (pattern + mean) @ column / 2
 
-        def excess(b):
+        def log_odds(b):
             log_p = biased(b).log_density(every)
-            return logsumexp(log_p[near]) - logsumexp(log_p[~near]) - odds
+            return logsumexp(log_p[near]) - logsumexp(log_p[~near])
 
-        return biased(brentq(excess, -100.0, 100.0))
+        without = log_odds(-100.0)  # the pattern; where that is more than the share, it is doubled
+        odds = odds if odds > without else without + np.log(2)
+        return biased(brentq(lambda b: log_odds(b) - odds, -100.0, 100.0))
     step = 1 + isinstance(hidden, rl.Spins)  # Z(b) = Z_off + exp(step b) Z_on, but for a factor
     off = biased(-FAR).exact_log_z() - FAR * (step - 1)
     return biased((odds + off - biased(FAR).exact_log_z() + FAR) / step)
