@@ -1,4 +1,4 @@
-"""The figures of the lesson on SAMS: its answer, guesses on the way, gains, jumps, long runs."""
+"""The figures of the lesson on SAMS: its answer, guesses on the way, step sizes, jumps."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from .plots import METHOD_COLOURS, method, truth
 from .sams_tables import errors_of, printed_error
 
 RED, PINK = METHOD_COLOURS["SAMS"], METHOD_COLOURS["Wang-Landau"]
-RULES = {  # of the gain: colour and line
+RULES = {  # of the step size: colour and line
     "1/t from the start": ("#0b5394", ":"),
     "two stages (SAMS)": (RED, "-"),
-    "first stage for ever": ("#5f6368", "-."),
     "constant": ("black", "--"),
-    "Wang-Landau, flat histograms": (PINK, "-"),
-    "Wang-Landau, 1/t": (PINK, "--"),
+    "Wang-Landau, mended": (PINK, "--"),
 }
 
 
@@ -72,7 +70,7 @@ def flood(betas, guesses, exact, places, n_sweeps=450):
 
 
 def forgetting(curves: dict):
-    """Errors against sweeps by rule of the gain: to each name the sweeps and the errors."""
+    """Errors against sweeps by rule of the step size: to each name the sweeps and the errors."""
     _, ax = plt.subplots(figsize=(7, 3.8))
     for name, (sweeps, errors) in curves.items():
         colour, line = RULES[name]

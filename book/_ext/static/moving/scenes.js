@@ -417,7 +417,7 @@ const Scene = (() => {
   define("tracking", {
     height: (width) => (width < 560 ? 240 : undefined),
     start: { gain: 0.03, speed: 0.05 },
-    dials: { gain: { text: "Gain", values: [0.01, 0.03, 0.1, 0.3, 1] }, speed: { text: "log Z rises, an update, by", values: [0, 0.02, 0.05, 0.1] } },
+    dials: { gain: { text: "Step size", values: [0.01, 0.03, 0.1, 0.3, 1] }, speed: { text: "log Z rises, an update, by", values: [0, 0.02, 0.05, 0.1] } },
     label: "log Z of a model that learns, what single updates say of it, and a line through them",
     run(v, seed) {
       const rng = Hills.random(seed), truth = [], seen = [], line = [];
