@@ -1,4 +1,4 @@
-"""Figures of the lesson on annealing schedules: gains, their memory, and what schedules do."""
+"""Figures of the lesson on annealing schedules: slopes, their memory, and what schedules do."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def variance_over_linear(runs: ScheduleRuns, models) -> None:
 
 
 def slopes_and_areas(betas, slopes, g, n_pieces: int = 12) -> None:
-    """Gains (n_betas, n_states) of independent states, and the root of g cut into equal areas."""
+    """Slopes (n_betas, n_states) of independent states, and the root of g cut into equal areas."""
     _, (left, right) = plt.subplots(1, 2, figsize=(9, 3))
     at = np.repeat(betas, slopes.shape[1])
     left.plot(at, slopes.ravel(), ".", ms=1.5, alpha=0.6, color=plots.GREY)
-    left.set(xlabel="β", ylabel="gain X of a state (nats)")
+    left.set(xlabel="β", ylabel="slope Δ of a state (nats)")
     right.plot(betas, np.sqrt(g), **plots.method("VAROPT", markers=False))
     edges = exact_slopes.varopt(n_pieces, betas, g)
     colour = plots.METHOD_COLOURS["VAROPT"]
@@ -53,14 +53,36 @@ def slopes_and_areas(betas, slopes, g, n_pieces: int = 12) -> None:
     right.set(xlabel="β", ylabel="√g (nats)", ylim=(0, None))
 
 
+def repeats(log_z: dict, ess: dict, exact: float) -> None:
+    """Estimates of log Z and effective sample sizes of repeats of a few schedules, as bands."""
+    _, (left, right) = plt.subplots(1, 2, figsize=(9, 2.6), sharey=True)
+    for ax, found in ((left, log_z), (right, ess)):
+        for place, (name, values) in enumerate(found.items()):
+            look = plots.method({"equal steps": "linear", "equal areas": "VAROPT"}.get(name, name))
+            spread = place + 0.3 * np.linspace(-1, 1, values.size)
+            dots = {
+                "color": look["color"],
+                "marker": look["marker"],
+                "ms": 4,
+                "ls": "",
+                "alpha": 0.6,
+            }
+            ax.plot(values, spread, **dots)
+            ax.plot([np.median(values)] * 2, [place - 0.4, place + 0.4], color="black")
+        ax.set_yticks(range(len(found)), list(found))
+    left.axvline(exact, color="black", lw=0.8, ls=":")
+    left.set_xlabel("estimate of log Z (nats)")
+    right.set(xlabel="effective sample size", xlim=(0, None))
+
+
 def memory(slopes: dict[float, np.ndarray]) -> None:
-    """Gains (n_sweeps, n_chains) of three chains, less their mean, a panel for each β."""
+    """Slopes (n_sweeps, n_chains) of three chains, less their mean, a panel for each β."""
     _, axes = plt.subplots(1, len(slopes), figsize=(9, 2.8), sharey=True)
     for ax, (beta, seen) in zip(axes, slopes.items(), strict=True):
         for chain, colour in zip(seen.T, plt.cm.viridis((0.1, 0.5, 0.8)), strict=True):
             ax.plot(chain - np.mean(seen), color=colour, lw=0.8)
         ax.set(xlabel=f"sweeps at β = {beta}")
-    axes[0].set_ylabel("gain less its mean (nats)")
+    axes[0].set_ylabel("slope less its mean (nats)")
 
 
 def friction(middles, g, zeta, curves: dict) -> None:
