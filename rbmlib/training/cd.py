@@ -10,11 +10,15 @@ probability of beta = 1 (section 4.4). These sums are BLAS's: last bits depend o
 `ContrastiveDivergence` is the definition, in NumPy, of any two layers. Where both are of bits,
 `CompiledDivergence` does the same with exact sums of whole numbers (`_kernels.learning`): the same
 seed gives the same bits on any processor.
+
+Centred gradients (Melchior, Fischer & Wiskott 2016) are those of the same model in ``v - mu`` and
+``h - lambda``, taken back to its weights and biases: mu is the mean of the data, lambda a running
+mean of E_data(h).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -29,6 +33,9 @@ from ..numerics import ChainStream, expit
 from .loop import Learner, seen_by
 
 MAX_EXACT_STATES = 2**20
+AN_UPDATE = 1500  # states summed in the time of one, at 784 x 20
+SEEN, SUMMED = 1000, 10_000  # rows of a look at reconstructions, and at exact log-likelihoods
+SLIDING = np.float32(0.01)  # share of the newest batch in lambda
 # step(parameters, averages, gradients, rate): arrays of weights, visible and hidden biases
 Step = Callable[[tuple, list, tuple, float], None]
 
@@ -40,10 +47,12 @@ class ContrastiveDivergence(Learner):
 
     def __init__(
         self, start: RBM, data: np.ndarray, settings: dict, rng: np.random.Generator,
-        own_step: Step | None = None,
+        own_step: Step | None = None, batches: Iterator[np.ndarray] | None = None,
     ):  # fmt: skip
         super().__init__(data, settings, rng)
-        self.model, self.own_step = start, own_step
+        self.model, self.own_step, self.batches = start, own_step, batches
+        self.centred = settings.get("centred", False)
+        self.centre: tuple[np.ndarray, np.ndarray] | None = None
         self.begin(start.weights, start.visible.bias, start.hidden.bias)
         self.prepare()
         self.chains = self.next_batch()
@@ -56,15 +65,21 @@ class ContrastiveDivergence(Learner):
         chains = batch if self.settings["method"] == "cd" else self.chains
         for _ in range(self.settings["n_sweeps"]):
             chains = model.gibbs(chains, self.stream)
-        visible, hidden, products = (
-            data - model_
-            for data, model_ in zip(model.statistics(batch), model.statistics(chains), strict=True)
-        )
+        positive, negative = model.statistics(batch), model.statistics(chains)
+        visible, hidden, products = (p - n for p, n in zip(positive, negative, strict=True))
         decay = self.settings["weight_decay"] * self.weights
-        self.step(rate, (products - decay, visible, hidden))
+        self.step(rate, (products - decay, visible, hidden), positive[1])
         self.chains, self.n_done = chains, self.n_done + 1
 
-    def step(self, rate: float, gradients: tuple) -> None:
+    def step(self, rate: float, gradients: tuple, hidden_means: np.ndarray) -> None:
+        """Along the gradients of weights, visible and hidden biases; ``hidden_means`` of data."""
+        if self.centred:
+            if self.centre is None:
+                visible_means = self.data.mean(axis=0, dtype=float).astype(self.dtype)
+                self.centre = visible_means, hidden_means.copy()
+            lagging = self.centre[1]
+            lagging += SLIDING * (hidden_means - lagging)
+            gradients = centred(gradients, *self.centre)
         if self.own_step:
             self.own_step(self.parameters, self.averages, gradients, rate)
         else:
@@ -77,9 +92,15 @@ class ContrastiveDivergence(Learner):
         hidden = self.model.hidden.with_(bias=self.hidden_bias.copy())
         return RBM(visible, hidden, self.weights, log_scale=self.model.log_scale).with_()
 
+    @property
+    def apart(self) -> int:
+        """Updates that take about as long as the exact sum of a look, if there is one."""
+        states = n_states(self.model.hidden)
+        return max(1, int(states) // AN_UPDATE) if states <= MAX_EXACT_STATES else 1
+
     def look(self, monitor) -> dict[str, float]:
         """Reconstruction error and, where it can be had, the exact mean log-likelihood (nats)."""
-        rbm, sample = self.rbm(), self.data[:10_000].astype(float)
+        rbm, sample = self.rbm(), self.data[:SEEN].astype(float)
         hidden = rbm.hidden.mean(rbm.field(sample))
         means = rbm.visible.mean(hidden @ rbm.weights.T + rbm.visible.bias)
         seen = {
@@ -87,7 +108,8 @@ class ContrastiveDivergence(Learner):
             "reconstruction_error": float(np.abs(means - sample).sum(axis=1).mean()),
         }
         if n_states(rbm.hidden) <= MAX_EXACT_STATES:
-            seen["log_likelihood"] = float(rbm.log_density(sample).mean() - exact_log_z(rbm))
+            rows = self.data[:SUMMED].astype(float)
+            seen["log_likelihood"] = float(rbm.log_density(rows).mean() - exact_log_z(rbm))
         return seen | seen_by(monitor, rbm)
 
 
@@ -107,13 +129,13 @@ class CompiledDivergence(ContrastiveDivergence):
         self.words, self.rounded = read_rows(self.data), False
 
     def next_batch(self) -> np.ndarray:
-        return self.words[self.next_rows()]
+        return read_rows(next(self.batches)) if self.batches else self.words[self.next_rows()]
 
     def update(self, rate: float) -> None:
         self.n_done += 1
         phases, sweeps = self.both_phases()
-        if self.own_step:
-            self.step(rate, self._gradients(learning.both_phases(*phases, sweeps)))
+        if self.own_step or self.centred:
+            self.step(rate, *self._gradients(learning.both_phases(*phases, sweeps)))
             self.rounded = False
             return
         velocities = learning.Parameters(*self.averages)
@@ -121,14 +143,16 @@ class CompiledDivergence(ContrastiveDivergence):
         step = learning.Momentum(*map(np.float32, numbers))
         self.rounded = learning.contrastive_divergence(*phases, velocities, step, sweeps)
 
-    def _gradients(self, phases: learning.Phases) -> tuple:
+    def _gradients(self, phases: learning.Phases) -> tuple[tuple, np.ndarray]:
         size, n_hidden = np.float32(self.settings["batch_size"]), self.hidden_bias.size
-        decay = np.float32(self.settings["weight_decay"])
-        return (
-            learning.gradient(phases, n_hidden) / (learning.GRID * size) - decay * self.weights,
+        decay, unit = np.float32(self.settings["weight_decay"]), learning.GRID * size
+        gradients = (
+            learning.gradient(phases, n_hidden) / unit - decay * self.weights,
             phases.visible / size,
-            phases.hidden[:n_hidden] / (learning.GRID * size),
+            phases.hidden[:n_hidden] / unit,
         )
+        of_batch = phases.counts[: self.settings["batch_size"], :n_hidden]
+        return gradients, of_batch.sum(axis=0) / unit
 
     def both_phases(self) -> tuple[tuple, Run]:
         """What the compiled loops take: rows, chains, whole numbers; and their random numbers."""
@@ -155,8 +179,8 @@ class Tempered(CompiledDivergence):
 
     next_batch = Learner.next_batch  # which BLAS takes
 
-    def __init__(self, start, data, settings, rng, own_step, tracker):
-        super().__init__(start, data, settings, rng, own_step)
+    def __init__(self, start, data, settings, rng, own_step, batches, tracker):
+        super().__init__(start, data, settings, rng, own_step, batches)
         self.tracker = tracker
         tracker.update(self.rbm())
 
@@ -169,8 +193,19 @@ class Tempered(CompiledDivergence):
         negative = self.tracker.negative_phase()
         weights, *biases = (p - n for p, n in zip(positive, negative, strict=True))
         weights -= np.float32(self.settings["weight_decay"]) * self.weights
-        self.step(rate, (weights, *biases))
+        self.step(rate, (weights, *biases), positive[2])
         self.tracker.update(self.rbm())
+
+
+def centred(gradients: tuple, visible: np.ndarray, hidden: np.ndarray) -> tuple:
+    """The step of weights and biases that ascends in the model of ``v - visible, h - hidden``.
+
+    A processor sums in one order here, whichever it is.
+    """
+    products, of_visible, of_hidden = gradients
+    weights = products - visible[:, None] * of_hidden - of_visible[:, None] * hidden
+    of_visible = of_visible - (weights * hidden).sum(axis=1)
+    return weights, of_visible, of_hidden - (visible[:, None] * weights).sum(axis=0)
 
 
 def is_compiled(model: RBM) -> bool:

@@ -53,7 +53,7 @@ def train_gaussian(
     n_sweeps: int = 20,
     n_updates: int = 10_000,
     batch_size: int = 100,
-    learning_rate: float = 1e-3,
+    learning_rate: loop.Rate = 1e-3,
     final_learning_rate: float | None = None,
     momentum: float = 0.9,
     weight_decay: float = 0.0,

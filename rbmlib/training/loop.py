@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numbers
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from .. import checks, context
+from ..models.layers import Bits
 
 FINITE = float(np.finfo(np.float32).max)
+Rate = float | Sequence[float] | np.ndarray | Callable[[int], float]
 
 # settings -----------------------------------------------------------------------------------
 
@@ -23,17 +25,53 @@ def common_settings(
     settings: dict[str, Any] = {name: checks.count(name, value) for name, value in counts.items()}
     checks.number("momentum", momentum, "a number of at least 0 and below 1", below=1)
     meaning = f"a number of at least 0, {FINITE:.1e} at most"  # they are float32 in the loops
-    for name, value in (
-        ("learning_rate", learning_rate),
-        (
-            "final_learning_rate",
-            learning_rate if final_learning_rate is None else final_learning_rate,
-        ),
-        ("momentum", momentum),
-        ("weight_decay", weight_decay),
-    ):
+    given = {"momentum": momentum, "weight_decay": weight_decay}
+    if callable(learning_rate):
+        learning_rate = [learning_rate(update) for update in range(settings["n_updates"])]
+    if isinstance(learning_rate, (list, tuple)) or getattr(learning_rate, "ndim", False):
+        if final_learning_rate is not None or len(learning_rate) != settings["n_updates"]:
+            raise ValueError(
+                f"learning_rate has {len(learning_rate)} values, and final_learning_rate is "
+                f"{final_learning_rate!r}: expected one value an update, which are "
+                f"{settings['n_updates']}, without a final one; or a number"
+            )
+        each = {f"learning_rate[{i}]": rate for i, rate in enumerate(learning_rate)}
+        settings["learning_rate"] = [
+            checks.number(name, rate, meaning, least=0, most=FINITE) for name, rate in each.items()
+        ]
+    else:
+        last = learning_rate if final_learning_rate is None else final_learning_rate
+        given |= {"learning_rate": learning_rate, "final_learning_rate": last}
+    for name, value in given.items():
         settings[name] = checks.number(name, value, meaning, least=0, most=FINITE)
     return settings | {"rng": checks.seed_of(rng), "version": context.__version__}
+
+
+def is_stream(data) -> bool:
+    """Whether ``data`` are batches to be asked for, not an array, a tensor, a frame or a list."""
+    return hasattr(data, "__iter__") and not any(
+        hasattr(data, name) for name in ("__array__", "__getitem__")
+    )
+
+
+def stream(batches, size: int, layer) -> Iterator[np.ndarray]:
+    """Rows of batches of any size, ``size`` at a time; from the beginning again at their end."""
+    kept, n_before, n_rows = None, -1, 0
+    while n_rows > n_before:
+        n_before = n_rows
+        for batch in batches:
+            rows = np.atleast_2d(checks.array_of("a batch of data", batch))
+            layer = layer or Bits(np.zeros(rows.shape[-1]))
+            rows = checks.states("a batch of data", rows, layer)
+            kept = rows if kept is None else np.concatenate([kept, rows])
+            n_rows += len(rows)
+            while len(kept) >= size:
+                yield kept[:size]
+                kept = kept[size:]
+    raise ValueError(
+        f"data has ended after {n_rows} rows: expected n_updates * batch_size of them, or batches "
+        "that can be gone through again, such as a loader of them"
+    )
 
 
 # results ------------------------------------------------------------------------------------
@@ -98,6 +136,7 @@ class Learner:
     """A model in training. A subclass has `update`, `rbm` and `look`, and calls `begin`."""
 
     dtype: type = np.float32
+    batches: Iterator[np.ndarray] | None = None  # in an order of their own
     weights: np.ndarray
     visible_bias: np.ndarray
     hidden_bias: np.ndarray
@@ -147,7 +186,8 @@ class Learner:
         return rows
 
     def next_batch(self) -> np.ndarray:
-        return self.data[self.next_rows()].astype(np.float32, copy=False)
+        rows = next(self.batches) if self.batches else self.data[self.next_rows()]
+        return rows.astype(np.float32, copy=False)
 
     def momentum_step(self, rate: float, gradients) -> None:
         """As the compiled step of CD and PCD does it (`_kernels.learning`): change both."""
@@ -163,7 +203,7 @@ class Learner:
         if not all((np.abs(array) <= largest).all() for array in arrays):  # nor is NaN
             raise FloatingPointError(
                 "training diverged: parameters are no longer finite, or too large for a model; "
-                f"lower learning_rate (now {self.settings['learning_rate']}) or momentum"
+                f"lower learning_rate (now {np.max(self.settings['learning_rate'])}) or momentum"
             )
 
 
@@ -207,9 +247,9 @@ class Looks:
         return TrainingResult(rbm, history, self.learner.settings, self.learner.seconds)
 
 
-def looks_every(monitor_every: int | None, n_updates: int) -> int:
-    """Updates between two looks: a tenth of all by default."""
-    tenth = max(1, -(-n_updates // 10))
+def looks_every(monitor_every: int | None, n_updates: int, least: int = 1) -> int:
+    """Updates between two looks: by default a tenth of all, and no fewer than some."""
+    tenth = max(least, -(-n_updates // 10))
     return checks.count("monitor_every", tenth if monitor_every is None else monitor_every)
 
 
@@ -219,7 +259,9 @@ def run(
     """Update after update, from where the learner is; a look at the model after every so many."""
     settings = learner.settings
     n_updates = settings["n_updates"]
-    rates = np.linspace(settings["learning_rate"], settings["final_learning_rate"], n_updates)
+    rates = np.array(settings["learning_rate"], float)
+    if not rates.ndim:
+        rates = np.linspace(rates, settings["final_learning_rate"], n_updates)
     rates *= np.minimum(1, np.arange(1, n_updates + 1) / max(1, settings.get("warm_up", 0)))
     with context.bar(n_updates, f"{settings['method']}-{settings['n_sweeps']}") as shown:
         shown.update(learner.n_done)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..models.rbm import RBM
 from ..paths.bases import base_rate
 from . import loop
 from .cd import CompiledDivergence, ContrastiveDivergence, Step, Tempered, is_compiled
-from .loop import Learner, TrainingResult
+from .loop import TrainingResult
 from .tracking import LogZTracker
 
 METHODS = ("cd", "pcd", "tempered")
@@ -33,11 +34,12 @@ def train(
     n_sweeps: int = 1,
     n_updates: int = 20_000,
     batch_size: int = 100,
-    learning_rate: float = 0.05,
+    learning_rate: loop.Rate = 0.05,
     final_learning_rate: float | None = None,
     warm_up: int = 0,
     momentum: float = 0.0,
     weight_decay: float = 0.0,
+    centred: bool = False,
     rng=None,
     start: RBM | None = None,
     tracker: LogZTracker | None = None,
@@ -52,8 +54,12 @@ def train(
 
     Parameters
     ----------
-    data : array (n_samples, n_visible)
+    data : array (n_samples, n_visible), or iterable of such arrays
         Zeros and ones; states of the visible layer of ``start`` where that is of another kind.
+        A generator, or a loader of batches, is asked for rows as they are needed, ``batch_size``
+        at a time whatever the size of its own, and gone through again at its end. Their order is
+        its own, so the same bits need the same order beside the same ``rng``. The first rows stand
+        for the data where visible biases start, for ``centred``, and in looks.
     n_hidden : int
     method : {"cd", "pcd", "tempered"}
         Where the negative phase starts: at the mini-batch, or where it ended last time; or the
@@ -69,11 +75,15 @@ def train(
         Mini-batches, drawn epoch by epoch without replacement; of at most 255 rows unless the
         method is "tempered".
     learning_rate, final_learning_rate : float
-        Constant, or changing linearly to the second.
+        Constant, or changing linearly to the second; or an array of one rate an update; or a
+        function ``rate(update)``, asked for 0 to ``n_updates - 1`` before it begins.
     warm_up : int
         Updates over which the rate first rises from zero.
     momentum, weight_decay : float
         Decay acts on the weights, not on the biases; steps of one's own have no momentum.
+    centred : bool
+        Steps along the gradient of the model in ``v`` and ``h`` less their means in the data,
+        which bits that mean the opposite do not change (Melchior et al. 2016); about twice as long.
     rng : int, Generator or None
     start : RBM, optional
         The model to go on from; small random weights by default. One whose layers are not both of
@@ -81,10 +91,11 @@ def train(
     tracker : LogZTracker, optional
         Of tempered training. ``tracker.monitor(...)`` serves any method.
     monitor_every : int or None
-        Updates between two looks at the model; None: ten looks. Each records the
-        reconstruction error, and with at most 20 hidden units the exact mean log-likelihood
-        (nats) of the first 10,000 rows of the data. The line of progress shows the last one;
-        with a monitor of ``tracker``, its "train" and ``watch``.
+        Updates between two looks at the model; None: ten looks, or fewer where sums over
+        states of hidden units would take longer than training. Each records the reconstruction
+        error of the first 1,000 rows, and with at most 20 hidden units the exact mean
+        log-likelihood (nats) of the first 10,000. The line of progress shows the last one; with a
+        monitor of ``tracker``, its "train" and ``watch``.
     monitor : function, optional
         ``monitor(rbm)`` -> dict of numbers, recorded at each look.
     patience : int, optional
@@ -118,17 +129,26 @@ def train(
     settings |= _of_method(settings, tracker, step)
     checks.callback("monitor", monitor)
     checks.instance("watch", watch, str, "the name of a number that the monitor reports")
+    checks.instance("centred", centred, checks.BOOLS, "True or False")
+    if centred:
+        settings["centred"] = True
     start = None if start is None else as_rbm("start", start, "a BernoulliRBM, an RBM or None")
     if start is not None and not start.hidden.conditional:
         raise TypeError(f"start is {start!r}: rl.train_gaussian trains models with such units")
+    batches = None
+    if loop.is_stream(data):
+        layer = None if start is None else start.visible
+        batches = loop.stream(data, settings["batch_size"], layer)
+        data = next(batches)
+        batches = itertools.chain([data, data], batches)  # where chains start, and a first batch
     if start is None:
         shape = checks.numeric("data", data, "(n_samples, n_visible)").shape
         if len(shape) != 2:
             raise ValueError(f"data has shape {shape}: expected (n_samples, n_visible)")
     visible = start.visible if start is not None else Bits(np.zeros(shape[1]))
     states = checks.states("data", data, visible)
-    learner = _learner(states, settings, start, tracker, step, checks.generator(rng))
-    every = loop.looks_every(monitor_every, settings["n_updates"])
+    learner = _learner(states, settings, start, tracker, step, batches, checks.generator(rng))
+    every = loop.looks_every(monitor_every, settings["n_updates"], learner.apart)
     looks = loop.Looks(learner, monitor, patience, watch)
     # a step that calls BLAS: the same bits on any number of threads
     with using(n_threads=1 if step else n_threads, progress=progress):
@@ -159,7 +179,7 @@ def _of_method(settings: dict, tracker, step) -> dict[str, Any]:
     return found
 
 
-def _learner(data, settings: dict, start: RBM | None, tracker, step, rng) -> Learner:
+def _learner(data, settings: dict, start: RBM | None, tracker, step, batches, rng):
     """The one that these layers and this method take."""
     shape = data.shape[1], settings["n_hidden"]
     weights = rng.normal(scale=0.01, size=shape)
@@ -171,6 +191,6 @@ def _learner(data, settings: dict, start: RBM | None, tracker, step, rng) -> Lea
             f"n_hidden, which is {shape[1]}, hidden ones, and no log_scale"
         )
     if settings["method"] == "tempered":
-        return Tempered(start, data, settings, rng, step, tracker)
+        return Tempered(start, data, settings, rng, step, batches, tracker)
     divergence = CompiledDivergence if is_compiled(start) else ContrastiveDivergence
-    return divergence(start, data, settings, rng, step)
+    return divergence(start, data, settings, rng, step, batches)
