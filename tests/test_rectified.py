@@ -1,8 +1,12 @@
 """Double rectified linear units: integrals, draws, log Z by quadrature; improper models."""
 
+import re
+
 import numpy as np
 import pytest
-from scipy.integrate import dblquad, quad
+from helpers_models import quiet
+from helpers_stats import log_sum
+from scipy.integrate import quad
 from scipy.stats import kstest
 
 import rbmlib as rl
@@ -114,28 +118,55 @@ PAIRS = {
 }
 
 
+def grid(n_units):
+    """Points (n_points, n_units) and log weights of a sum that is an integral over all of them:
+    Gauss and Legendre in panels, which have an end at 0."""
+    x, w = np.polynomial.legendre.leggauss(12)
+    middle = np.arange(-12.5, 15, 5)[:, None]
+    points, weights = (
+        np.stack(np.meshgrid(*n_units * [one.ravel()]), -1).reshape(-1, n_units)
+        for one in (middle + 2.5 * x, np.tile(2.5 * w, (len(middle), 1)))
+    )
+    return points, np.log(weights).sum(axis=1)
+
+
+def log_m(layer, s):
+    """log of m(s) exp(bias s), from the parameters alone."""
+    if isinstance(layer, Normal):
+        return (layer.bias * s - s**2 / 2).sum(axis=1)
+    a, theta = (np.where(s > 0, *sides) for sides in (
+        (layer.a_plus, layer.a_minus), (layer.theta_plus, layer.theta_minus),
+    ))  # fmt: skip
+    return (layer.bias * s - a * s**2 / 2 - theta * np.abs(s)).sum(axis=1)
+
+
 def by_quadrature(rbm) -> float:
-    """log Z of a Rectified layer of one unit and another of one unit."""
-    other, h = rbm.visible, rbm.hidden
-    if other.values is not None:
-        s = np.asarray(other.values)
-        parts = [moment(h, float(x), lambda h: 1.0) for x in rbm.field(s)[:, 0]]
-        terms = [np.log(mass) + top for mass, top in parts] + other.own(s)
-        return float(np.logaddexp.reduce(terms)) + rbm.log_scale
+    """log Z of real units on both sides: the joint density, summed over a grid of all of them."""
+    (v, log_v), (h, log_h) = (grid(len(layer)) for layer in (rbm.visible, rbm.hidden))
+    if isinstance(rbm.hidden, Leaky):  # which are summed over: max(c x, x) x / 2 of a field x
+        x = v @ rbm.weights + rbm.hidden.bias
+        slopes = np.where(x > 0, rbm.hidden.above, rbm.hidden.below)
+        return float(log_sum(log_v + log_m(rbm.visible, v) + (slopes * x**2).sum(axis=1) / 2))
+    log_v, log_h = log_v + log_m(rbm.visible, v), log_h + log_m(rbm.hidden, h)
+    v, log_v = v[log_v > -45], log_v[log_v > -45]
+    h, log_h = h[log_h > -45], log_h[log_h > -45]
+    rows = [log_sum(at @ rbm.weights @ h.T + log_h) for at in v]
+    return float(log_sum(np.array(rows) + log_v)) + rbm.log_scale
 
-    def density(a, b):
-        return np.exp(rbm.log_joint_density([[a]], [[b]])[0])
 
-    halves = (-25.0, 0.0), (0.0, 25.0)
-    boxes = [(*x, *y) for x in halves for y in halves]
-    return float(np.log(sum(dblquad(density, *box, epsabs=1e-9)[0] for box in boxes)))
+def by_sums(rbm) -> float:
+    """log Z of countable units and one `Rectified` unit: an integral a state, by `quad`."""
+    s = np.asarray(rbm.visible.values)
+    parts = [moment(rbm.hidden, float(x), lambda h: 1.0) for x in rbm.field(s)[:, 0]]
+    terms = [np.log(mass) + top for mass, top in parts] + rbm.visible.own(s)
+    return float(log_sum(terms)) + rbm.log_scale
 
 
 @pytest.mark.parametrize("name", [name for name in PAIRS if name != "leaky"])
 def test_log_z_of_every_pair_is_an_integral(name):
     visible, w = PAIRS[name]
     rbm = RBM(visible, ONE, np.reshape(w, (-1, 1)), log_scale=0.25)
-    truth = by_quadrature(rbm)
+    truth = by_quadrature(rbm) if visible.values is None else by_sums(rbm)
     if visible.values is not None:
         assert rl.exact(rbm).log_z == pytest.approx(truth, abs=1e-9)
         assert rl.exact(rbm.transposed()).log_z == pytest.approx(truth, abs=1e-9)
@@ -146,6 +177,49 @@ def test_log_z_of_every_pair_is_an_integral(name):
             rl.rts(path, rl.schedules.linear(6), 40, 500, rng=2),
         ):
             assert abs(run.log_z - truth) < 4.5 * run.std_error < 0.2, run.method
+
+
+TWO = Rectified([0.2, -0.3], [1.5, 0.8], [0.9, 1.2], [-0.5, 0.6], [0.4, 0.1])
+OTHER = Rectified([0.1, 0.4], [0.8, 1.9], [2.0, 0.9], [0.3, -0.7], [-0.2, 0.5])
+W = np.array([[0.45, -0.2], [0.15, 0.4]])
+REAL = {
+    "rectified, rectified": RBM(OTHER, TWO, W, log_scale=0.25),
+    "normal, rectified": RBM(Normal([0.6, -0.3]), TWO, W, log_scale=0.25),
+    "rectified, normal": RBM(OTHER, Normal([-0.4, 0.7]), W, log_scale=0.25),
+    "two, one": RBM(OTHER, ONE, [[0.5], [-0.4]]),
+    "one, two": RBM(Normal([0.6]), TWO, [[0.5, -0.4]]),
+}
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("rbm", REAL.values(), ids=REAL)
+def test_two_real_layers_are_an_integral_over_all_units(rbm):
+    truth = by_quadrature(rbm)
+    assert truth == pytest.approx(by_quadrature(rbm.transposed()), abs=1e-6)
+    path = rl.GeometricPath(rbm)
+    for run in (
+        rl.ais(path, rl.schedules.linear(60), 1000, rng=1),
+        rl.reverse_ais(path, rl.schedules.linear(60), 1000, rng=2),
+        quiet(rl.log_z, rbm, n_steps=100, n_chains=200, rng=3),
+    ):
+        assert abs(run.log_z - truth) < 4.5 * run.std_error < 0.1, run.method
+    with pytest.raises(ValueError, match="exact enumeration needs a layer whose states"):
+        rl.exact(rbm)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("weights", [[[0.5], [0.4]], [[0.5, 0.2], [-0.1, 0.6]]])
+def test_leaky_units_are_an_integral_over_the_visible_ones(weights):
+    bias = [0.4, -0.7][: len(weights[0])]
+    rbm = RBM(Normal([0.3, -0.6]), Leaky(bias, 1.0, 0.2), weights).with_()
+    truth, orthogonal = by_quadrature(rbm), len(bias) == 1
+    if orthogonal:
+        assert rl.exact(rbm).log_z == pytest.approx(truth, abs=1e-5)
+    else:
+        with pytest.raises(ValueError, match=r"not orthogonal: .*use rl\.ais"):
+            rl.exact(rbm)
+    run = rl.ais(rl.LeakinessPath(rbm), rl.schedules.linear(60), 1000, rng=1)
+    assert abs(run.log_z - truth) < 4.5 * run.std_error < 0.1
 
 
 def test_a_model_of_leaky_units_is_moved_by_hmc_alone():
@@ -223,3 +297,27 @@ def test_layers_of_other_thresholds_are_no_base():
     other = RBM(Bits([0.0]), Rectified([0.2], 1.5, 0.9, -0.5, 0.5), [[0.0]])
     with pytest.raises(ValueError, match="expected the layers of the target"):
         rl.GeometricPath(rbm, base=other)
+
+
+@pytest.mark.parametrize("visible", [Normal([0.6, -0.3]), TWO])
+@pytest.mark.parametrize("hidden", [Normal([0.1, 0.2]), OTHER, Leaky([0.1, 0.2], 1.5, 0.3)])
+def test_the_eigenvalue_that_fails_is_that_of_the_quadratic_form(visible, hidden):
+    """Of log p* of both layers, each unit at the wider of its sides; just below it is a model."""
+    root = np.sqrt(np.multiply.outer(visible.growth * np.ones(2), hidden.growth * np.ones(2)))
+    improper = 1.3 * W / np.linalg.norm(W * root, 2)
+    form = np.block([[np.eye(2), -improper * root], [-(improper * root).T, np.eye(2)]])
+    lowest = np.linalg.eigvalsh(form).min()  # 1 - 1.3, of I - M M' 1 - 1.3**2
+    with pytest.raises(ValueError, match="not positive definite") as error:
+        RBM(visible, hidden, improper)
+    said = float(re.search(r"has the eigenvalue (\S+)", str(error.value))[1])
+    assert said == pytest.approx(1 - (1 - lowest) ** 2, abs=1e-3)
+    RBM(visible, hidden, 0.99 / 1.3 * improper)
+
+
+def test_what_is_refused_has_no_z():
+    """Along the direction of the eigenvalue -0.44 log p* rises without end."""
+    sides = Rectified([0.2, -0.3], 1.0, [1.0, 2.0], 0.5, -0.4)
+    model = PROPER.with_(hidden=sides, weights=np.diag([1.2, 0.5]))
+    log_p = model.log_density(np.array([[10.0, 0], [100.0, 0], [1000.0, 0]]))
+    assert log_p[2] == pytest.approx(0.22 * 1000**2, rel=0.01)
+    assert (np.diff(log_p) > 0).all()
