@@ -1,11 +1,17 @@
 """The page on the library's architecture: its code runs, and what it names is there."""
 
 import re
+import sys
+from pathlib import Path
 
 import pytest
 from test_structure import LEVEL, ROOMS
 
 from rbmbook.sweeps.words import ESTIMATORS
+from rbmlib.models.layers import KINDS, Layer
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "book" / "_ext"))
+import layers_page
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +54,28 @@ def test_the_files_that_it_names_exist(page, repository):
     assert len(named) > 10
     missing = sorted(name for name in named if not (repository / name).exists())
     assert [name for name in missing if "NAME" not in name] == []
+
+
+def test_a_kind_of_unit_is_one_short_class(page):
+    """45 lines of code at most, and its row is the count; a comment or docstring is no line."""
+    assert page.count(layers_page.MARK) == 1
+    ours = {"Layer": Layer} | {n: c for n, c in KINDS.items() if c.__module__ == Layer.__module__}
+    assert set(layers_page.WHAT) == set(ours)
+    rows = dict(re.findall(r"\| `(\w+)` \| .* \| (\d+) \|", layers_page.page()))
+    assert {name: layers_page.lines_of(kind) for name, kind in ours.items()} == {
+        name: int(n) for name, n in rows.items()
+    }
+    assert max(int(n) for name, n in rows.items() if name != "Layer") <= 45
+
+    class Counted:
+        """Two lines of a docstring,
+        this is the second."""
+
+        one = 1  # with a comment
+
+        def two(self):
+            """Said."""
+            # and said
+            return "#", self.one
+
+    assert layers_page.lines_of(Counted) == 4
