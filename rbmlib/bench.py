@@ -77,6 +77,8 @@ def read_answers(file) -> dict[str, Answer]:
 
 
 def _rows(path: Path, columns) -> list[dict[str, str]]:
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"no table {str(path)!r}: expected a CSV of {','.join(columns)}")
     with open(path, newline="", encoding="utf-8-sig") as file:
         reader = csv.DictReader(file)
         if missing := set(columns) - set(reader.fieldnames or ()):

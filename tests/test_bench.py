@@ -152,3 +152,5 @@ def test_the_command_prints_a_row_a_family(tmp_path, capsys):
     assert lines[3].split()[1:4] == ["3/3", "2", "1"]
     assert commands.main(["bench", answers]) == 2
     assert "'a' is no model of the bench" in capsys.readouterr().err
+    assert commands.main(["bench", str(tmp_path / "none.csv")]) == 2
+    assert "none.csv': expected a CSV of name,log_z,std_error,trusted" in capsys.readouterr().err

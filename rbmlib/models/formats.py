@@ -106,7 +106,7 @@ def told(keys: Iterable[str], names: Mapping | None, what: str) -> tuple[dict, s
         example = dict(zip(PARAMETERS, [*map(str, keys[:3]), "...", "...", "..."], strict=False))
         raise ValueError(
             f"{what} holds {no_rbm}{_listed(keys)}: {'; '.join(trouble)}; say which is which, for "
-            f"example names={example!r}"
+            f"example names={example!r} of rl.load_rbm, and .save it for the command line"
         )
     known = {_endings(weights)[-1]: layout for (weights, *_), layout in PROGRAMS.items()}
     return {r: of[r][0] for r in PARAMETERS}, known.get(last[of["weights"][0]])
@@ -219,7 +219,10 @@ def read_model(path, made: Callable, layout: str | None, names: Mapping | None, 
                 "trust it: " + line.format(str(source), str(source.with_suffix(".npz")))
             )
     if source.suffix not in (*OPENED, ".data"):
-        raise ValueError(f"{source.name} is no {', '.join(OPENED)}: cannot read a model from it")
+        raise ValueError(
+            f"{source.name} is no {', '.join(OPENED)}: cannot read a model from it; of arrays "
+            f"rl.BernoulliRBM(W, b, a).save({str(source.with_suffix('.npz'))!r}) makes one"
+        )
     try:
         parts, ours = _parts(source, layout, names, unmarked)
         model = made(parts)

@@ -47,13 +47,6 @@ def common_settings(
     return settings | {"rng": checks.seed_of(rng), "version": context.__version__}
 
 
-def is_stream(data) -> bool:
-    """Whether ``data`` are batches to be asked for, not an array, a tensor, a frame or a list."""
-    return hasattr(data, "__iter__") and not any(
-        hasattr(data, name) for name in ("__array__", "__getitem__")
-    )
-
-
 def stream(batches, size: int, layer) -> Iterator[np.ndarray]:
     """Rows of batches of any size, ``size`` at a time; from the beginning again at their end."""
     kept, n_before, n_rows = None, -1, 0

@@ -43,7 +43,8 @@ class LogZTracker:
         Chains, and sweeps of each at every update of the parameters.
     gain : float
         The alpha of eq. (24), in (0, 1]: what share of the way log Z moves at an update. A model
-        whose log Z rises by d nats an update is followed with a lag of ``d (1 - gain) / gain``.
+        whose log Z rises by d nats an update is followed with a lag of ``d (1 - gain) / gain``:
+        give 1 where a monitor looks once in hundreds of updates.
     prior_slope : float
         Beta has the prior ``r_k ~ exp(prior_slope * beta_k)``.
     rng : int, Generator or None

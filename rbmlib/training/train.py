@@ -136,7 +136,7 @@ def train(
     if start is not None and not start.hidden.conditional:
         raise TypeError(f"start is {start!r}: rl.train_gaussian trains models with such units")
     batches = None
-    if loop.is_stream(data):
+    if hasattr(data, "__iter__") and not hasattr(data, "__getitem__"):  # no array, frame or list
         layer = None if start is None else start.visible
         batches = loop.stream(data, settings["batch_size"], layer)
         data = next(batches)
