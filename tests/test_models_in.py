@@ -345,13 +345,3 @@ def test_structs_of_deeplearntoolbox(tmp_path):
     names = {"weights": "dbn.rbm.2.W", "visible_bias": "dbn.rbm.2.b", "hidden_bias": "dbn.rbm.2.c"}
     second = BernoulliRBM.load(tmp_path / "m.mat", names=names)
     assert second == BernoulliRBM(2 * weights.T, b.ravel(), c.ravel())
-
-
-def test_a_single_array_is_refused_with_a_line_that_makes_a_model(tmp_path):
-    W, b, a = np.ones((3, 2)), np.zeros(3), np.zeros(2)
-    np.save(tmp_path / "weights.npy", W)
-    with pytest.raises(ValueError, match="cannot read a model from it") as caught:
-        rl.load_rbm(tmp_path / "weights.npy")
-    line = re.search(r"of arrays (rl\..*\)) makes one", str(caught.value))[1]
-    eval(line, {"rl": rl, "W": W, "b": b, "a": a})
-    assert rl.load_rbm(tmp_path / "weights.npz") == BernoulliRBM(W, b, a)

@@ -1,5 +1,7 @@
 """Wrong parameters, states and data of models: one clear error that names the argument."""
 
+import re
+
 import numpy as np
 import pytest
 from helpers_refusals import DATA, PATH, RAGGED, RBM, A, B, W, assert_refused, changed, named
@@ -98,3 +100,13 @@ def test_refused_files_leave_nothing_behind(tmp_path):
     with pytest.raises(ValueError, match="path is"):
         RBM.save(tmp_path / "rbm.mat")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_single_array_is_refused_with_a_line_that_makes_a_model(tmp_path):
+    W, b, a = np.ones((3, 2)), np.zeros(3), np.zeros(2)
+    np.save(tmp_path / "weights.npy", W)
+    with pytest.raises(ValueError, match="cannot read a model from it") as caught:
+        rl.load_rbm(tmp_path / "weights.npy")
+    line = re.search(r"of arrays (rl\..*\)) makes one", str(caught.value))[1]
+    eval(line, {"rl": rl, "W": W, "b": b, "a": a})
+    assert rl.load_rbm(tmp_path / "weights.npz") == rl.BernoulliRBM(W, b, a)
