@@ -15,9 +15,10 @@ OFF = 2.0  # nats beyond which a dot is orange
 def _coloured(ax, x, y, exact: float = LOG_Z, **style) -> None:
     """Dots, orange where they are far off: their markers differ as well."""
     x, y = np.asarray(x), np.asarray(y)
-    for far, colour, marker in ((False, BLUE, "o"), (True, ORANGE, "v")):
+    near, off = f"within {OFF:g} nats of log Z", f"{OFF:g} nats off or more"
+    for label, far, colour, marker in ((near, False, BLUE, "o"), (off, True, ORANGE, "v")):
         here = (np.abs(y - exact) > OFF) == far
-        ax.plot(x[here], y[here], marker, color=colour, ms=3, ls="", **style)
+        ax.plot(x[here], y[here], marker, color=colour, ms=3, ls="", label=label, **style)
 
 
 def _steps(ax, steps: list[int]) -> None:

@@ -45,7 +45,7 @@ def landscapes(grid, values: dict[float, np.ndarray], lowest: dict[float, set]) 
     for ax, (w, gamma) in zip(axes, values.items(), strict=True):
         levels = gamma.min() + np.array([0.02, 0.1, 0.25, 0.5, 1, 2, 3, 4])
         drawn = ax.contour(grid, grid, gamma.T, levels, cmap="viridis")
-        ax.clabel(drawn, fontsize=7, fmt="%.1f")
+        ax.clabel(drawn, fontsize=7, fmt="%.2f")
         for point in lowest[w]:
             ax.plot(*point, "o", color="#b3261e", ms=8)
         ax.set(xlabel="$m^v$", title=f"weight W = {w:g}", aspect="equal")

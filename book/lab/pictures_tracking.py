@@ -115,4 +115,4 @@ def witnesses(looks: pd.DataFrame) -> None:
         ax.plot(looks["update"], looks[column] - looks["whole"], **plots.method(name, label))
     plots.truth(ax, 0, "trajectory and mode together")
     ax.set(xlabel="update", ylabel="log Z, difference (nats)", ylim=(-29, 3))
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3)
