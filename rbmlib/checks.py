@@ -132,7 +132,7 @@ def array(
 
 def states(name: str, value, layer) -> np.ndarray:
     """States of a `Layer`, (n_states, n_units); a single one may be one-dimensional."""
-    meaning = f"(n_states, {len(layer)}), one column a unit of the model"
+    meaning = f"(n_states, {len(layer)}), one column a unit of the model{layer.entries}"
     found = np.atleast_2d(numeric(name, value, meaning))
     if found.ndim != 2 or found.shape[1] != len(layer):
         raise ValueError(f"{name} has shape {np.shape(value)}: expected {meaning}")

@@ -158,6 +158,22 @@ def test_spins_are_what_from_spins_makes_bits_of():
     assert rl.exact(spins).log_z - spins.log_scale == pytest.approx(rl.exact(bits).log_z)
 
 
+def test_fields_of_units_x_states_are_those_of_one_axis():
+    table = biases(12).reshape(4, 3)
+    assert Categories(table, 3).bias.tolist() == Categories(table.ravel(), 3).bias.tolist()
+    for one_row in (table.reshape(1, 12), table.reshape(12, 1)):  # as MATLAB stores vectors
+        assert len(Categories(one_row, 3)) == 12
+
+
+def test_rectified_units_of_two_equal_sides_have_a_precision():
+    """N(x / a, 1 / a): those of precision 1 with weights and bias by the root of a."""
+    a, w, bias = 2.5, RNG.normal(size=(6, 3)), biases(3)
+    colours = Categories(biases(6), 3)
+    ours = RBM(colours, Rectified(bias, a, a), w)
+    theirs = RBM(colours, Normal(bias / a**0.5), w / a**0.5)
+    assert rl.exact(ours).log_z == pytest.approx(rl.exact(theirs).log_z - 1.5 * np.log(a))
+
+
 def test_two_categories_are_bits():
     """Of q = 2 only the difference of the two fields counts."""
     potts = COUNTABLE["two kinds of categories"]
@@ -219,7 +235,27 @@ REFUSED = {
     "NaN": (lambda: Bits([0, np.nan]), ValueError, "bias holds 1 NaN"),
     "table": (lambda: Bits("two"), ValueError, "bias is not an array"),
     "q": (lambda: Categories([0, 0], 1), ValueError, "q is 1: expected a whole number, 2 or more"),
-    "units": (lambda: Categories([0, 0, 0], 2), ValueError, "bias has 3 entries: expected q = 2"),
+    "units": (
+        lambda: Categories([0, 0, 0], 2), ValueError, r"shape \(3,\): expected q = 2 entries",
+    ),
+    "fields of states x units": (
+        lambda: Categories(np.zeros((3, 4)), 3), ValueError, r"shape \(3, 4\): expected q = 3",
+    ),
+    "weights of three axes": (
+        lambda: RBM(Categories(np.zeros(6), 3), Normal([0.0]), np.zeros((2, 3, 1))),
+        ValueError,
+        r"expected \(6, 1\), one row a visible unit, one a state of it: \(n_units, q\) flattened",
+    ),
+    "numbers for one-hot": (
+        lambda: COUNTABLE["categories, bits"].log_density([[0, 2, 1]]),
+        ValueError,
+        r"shape \(1, 3\): expected \(n_states, 9\).* numbers by np\.eye\(q\)\[numbers\]",
+    ),
+    "numbers as data": (
+        lambda: rl.log_z(COUNTABLE["categories, bits"], data=[[0, 2, 1]]),
+        ValueError,
+        r"data has shape \(1, 3\): .* numbers by np\.eye\(q\)\[numbers\]",
+    ),
     "above": (lambda: Leaky([0], -1), ValueError, "above is -1: expected a slope"),
     "leaky is visible": (
         lambda: RBM(Leaky([0, 0]), Bits([0]), np.ones((2, 1))),

@@ -264,7 +264,7 @@ def _base(target, data):
     if np.shape(data)[-1:] != (target.n_visible,):
         raise ValueError(
             f"data has shape {np.shape(data)}: expected (n_samples, {target.n_visible}), "
-            "one column a visible unit of the model"
+            f"one column a visible unit of the model{target.visible.entries}"
         )
     if isinstance(target.visible, Bits):
         return base_rate(data)  # which refuses what is no data

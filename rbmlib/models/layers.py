@@ -40,7 +40,7 @@ class Layer:
     constants: tuple[str, ...] = ()
     values: np.ndarray | None = None
     conditional = True
-    meaning = "finite numbers"  # of states, for errors
+    meaning, entries = "finite numbers", ""  # of states, for errors: values, and columns
 
     def __init_subclass__(cls):
         KINDS[cls.__name__] = cls
@@ -107,13 +107,11 @@ class Layer:
 
     def foreign(self, s) -> str:
         """In words, what `holds` refuses and what to do."""
-        if self.values is None:
-            if not np.isfinite(s).all():
-                return f"infinite values: expected {self.meaning}"
-            return (
-                f"{np.abs(s).max():.3g}: expected magnitudes of {checks.LARGEST_STATE:.0e} at most"
-            )
-        return f"values from {s.min()} to {s.max()}: expected {self.meaning}"
+        if self.values is not None:
+            return f"values from {s.min()} to {s.max()}: expected {self.meaning}"
+        if not np.isfinite(s).all():
+            return f"infinite values: expected {self.meaning}"
+        return f"{np.abs(s).max():.3g}: expected magnitudes of {checks.LARGEST_STATE:.0e} at most"
 
     def slope(self, x, rise, high, low):
         """Derivative of the cumulant between two layers: ``rise`` is that of the field."""
@@ -174,12 +172,14 @@ class Categories(Layer):
 
     constants = ("q",)
     meaning = "zeros and ones, a single 1 in the columns of each unit"
+    entries = ", one a state of it: (n_units, q) flattened, numbers by np.eye(q)[numbers]"
 
     def __init__(self, bias, q):
         super().__init__(bias)
         self.q = checks.count("q", q, 2)
-        if len(self) % self.q:
-            raise ValueError(f"bias has {len(self)} entries: expected q = {self.q} for each unit")
+        shape = np.shape(bias)
+        if len(self) % self.q or (len(shape) > 1 and 1 not in shape and shape[-1] != self.q):
+            raise ValueError(f"bias has shape {shape}: expected q = {self.q} entries for each unit")
         self.values = np.eye(self.q)
 
     def _units(self, x):
@@ -214,7 +214,7 @@ class Categories(Layer):
 
 
 class Normal(Layer):
-    """Real units, N(x, 1) given their field."""
+    """Real units, N(x, 1) given their field; `Rectified` (bias, a, a) are N(x / a, 1 / a)."""
 
     @property
     def growth(self):

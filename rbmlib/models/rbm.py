@@ -64,7 +64,7 @@ class RBM:
             raise ValueError("visible is Leaky, whose units are summed over: expected other units")
         largest, most = limits(visible, hidden)
         shape = len(visible), len(hidden)
-        meaning = f"{shape}, one row a visible unit"
+        meaning = f"{shape}, one row a visible unit{visible.entries}"
         self.visible, self.hidden = visible, hidden
         self.weights = checks.array("weights", weights, shape, meaning, largest=largest)
         for name, layer in (("visible_bias", visible), ("hidden_bias", hidden)):
