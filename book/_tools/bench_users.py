@@ -1,6 +1,6 @@
 """Time what users do, against the alternatives: an answer that holds, a training, and MBAR.
 
-    python book/_tools/bench_users.py [--rounds 5] [--quick]
+    python book/_tools/bench_users.py [--rounds 5] [--quick] [--training]
 
 * AIS to a standard error of 0.05: a run of rbmlib that has about that error bar, and is off the
   reference by no more than the bar allows (which is checked, over all rounds). Its seconds are
@@ -170,18 +170,26 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="shorter runs, nothing written")
+    parser.add_argument(
+        "--training", action="store_true", help="only these; of other tasks rows are kept"
+    )
     options = parser.parse_args()
     shorter = 20 if options.quick else 1
     warnings.simplefilter("ignore")
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     with limited(1):
-        tables = [answer(model, options.rounds, shorter) for model in RUNS]
-        tables += [training(method, options.rounds, shorter) for method in ("cd", "pcd")]
-        tables.append(joint(options.rounds, shorter))
-    table = pd.concat(tables, ignore_index=True)
+        tables = [training(method, options.rounds, shorter) for method in ("cd", "pcd")]
+        if not options.training:
+            tables = [answer(model, options.rounds, shorter) for model in RUNS] + tables
+            tables.append(joint(options.rounds, shorter))
+    run = table = pd.concat(tables, ignore_index=True)
+    if options.training:
+        stored = pd.read_csv(RESULTS / "speed_users.csv")
+        groups = dict(list(stored.groupby("task", sort=False))) | dict(list(run.groupby("task")))
+        table = pd.concat(groups.values(), ignore_index=True)
     if not options.quick:
         table.to_csv(RESULTS / "speed_users.csv", index=False, float_format="%.4g")
-        remember(table)
+        remember(run)
         figure(table)
 
 
