@@ -229,7 +229,7 @@ def test_looks_take_no_longer_than_what_they_look_at():
 
 # the same bits on any processor -------------------------------------------------------------
 
-DIGESTS = {  # of an x86-64 with AVX-512; `make test-all` runs this without its vector units
+DIGESTS = {  # of an x86-64 with AVX2; `make test-all` runs this without its vector units
     "cd": "f2f011281892cfe2",
     "pcd, momentum, decay": "b088fbae27b235dc",
     "centred": "db66bd9eba25afd3",
