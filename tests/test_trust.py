@@ -1,5 +1,7 @@
 """Counts of runs that are trusted and wrong, by values of a hand-made table."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -171,6 +173,21 @@ def test_a_planted_pattern_has_the_share_that_is_drawn(kind):
     assert min(shares) > 0.2 - 0.03
     assert max(shares) < 0.95 + 0.03
     assert np.ptp(shares) > 0.3
+
+
+def test_a_pattern_among_heavy_states_has_twice_their_odds():
+    """Seed 135 draws a share below what lies near the pattern without its unit."""
+    rbm = kinds.planted_model_of("spins, rectified", 135)
+    v = np.array(list(product((-1.0, 1.0), repeat=12)))
+    column, mean = rbm.weights[:, -1], np.tanh(rbm.visible.bias)
+    near = v @ column > (np.sign(column) + mean) @ column / 2
+
+    def odds(model):
+        p = np.exp(model.log_density(v) - rbm.log_density(v).max())
+        return p[near].sum() / p[~near].sum()
+
+    without = rbm.hidden.with_(bias=np.append(rbm.hidden.bias[:-1], -100.0))
+    assert odds(rbm) == pytest.approx(2 * odds(rbm.with_(hidden=without)), rel=1e-6)
 
 
 @pytest.mark.parametrize("kind", kinds.PAIRS)
