@@ -16,6 +16,7 @@ from rbmlib import bench, datasets
 
 from .parameters import refused_parameter
 from .plots import RED
+from .svg import PHONE
 from .tables import number
 
 COMMITTED = {
@@ -105,7 +106,8 @@ def by_family(found: dict[str, dict[str, bench.Score]]):
     """
     families = [family for family in next(iter(found.values())) if family != "all"]
     families.sort(key=lambda f: -sum(of[f].wrong for of in found.values()))
-    _, ax = plt.subplots(figsize=(1.5 + 0.5 * len(found), 1.0 + 0.26 * len(families)))
+    width = min(PHONE, 1.5 + 0.5 * len(found))  # on a phone, too, as high as its rows need
+    _, ax = plt.subplots(figsize=(width, 1.0 + 0.26 * len(families)))
     for x, of in enumerate(found.values()):
         for y, family in enumerate(families):
             s = of[family]
