@@ -53,13 +53,14 @@ def lags(truth, noisy, tracked: Mapping[float, list[float]]) -> None:
     ax.legend(fontsize=8)
 
 
-def noise_and_lag(gain, noise, lag) -> None:
-    """Both errors of a tracker against its step size, and their sum in squares."""
+def noise_and_lag(step_size, noise, lag, measured) -> None:
+    """Both errors of a tracker against its step size, their sum in squares, and it measured."""
     _, ax = plt.subplots(figsize=(6, 3))
-    ax.plot(gain, noise, color=plots.GREY, ls=":", label="noise")
-    ax.plot(gain, lag, color=plots.GREY, ls="--", label="lag")
-    ax.plot(gain, np.hypot(noise, lag), color=ORANGE, label="both")
-    ax.set(xlabel="step size α", ylabel="error of log Z (nats)", ylim=(0, 2))
+    ax.plot(step_size, noise, color=plots.GREY, ls=":", label="noise")
+    ax.plot(step_size, lag, color=plots.GREY, ls="--", label="lag")
+    ax.plot(step_size, np.hypot(noise, lag), color=ORANGE, label="both")
+    ax.plot(step_size, measured, "o", color="black", mfc="none", ms=5, label="measured")
+    ax.set(xlabel="step size α", ylabel="RMS error of log Z (nats)", ylim=(0, 2))
     ax.legend()
 
 
