@@ -68,10 +68,10 @@ def test_the_bracket_and_its_upper_side():
 def test_bases_are_compared():
     runs = {"near": run(209.5, 80.0, 208.0), "far": run(206.0, 3.0, 205.0)}
     assert bases_in_words(runs, REFERENCE) == (
-        "*near* has the largest ESS, 80 of 100, and also the highest and so the best lower bound. "
+        "*near* has the largest ESS, 80 of 100, and also the highest log Z. "
         "More than a nat from the reference value: *far* (-4.0). "
     )
-    runs["far"].mean_log_z = 209.0
+    runs["far"].log_z = 214.5
     assert "and *far* the highest" in bases_in_words(runs, NOTHING)
 
 

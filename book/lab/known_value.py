@@ -93,12 +93,12 @@ def bracket_in_words(up: rl.Estimate, down: rl.Estimate, known: Known) -> str:
 
 
 def bases_in_words(runs: Mapping[str, rl.Estimate], known: Known) -> str:
-    """Which base has the largest ESS, which the best lower bound, which are a nat off."""
+    """Which base has the largest ESS, which the highest log Z, which are a nat off."""
     most = max(runs, key=lambda name: runs[name].ess)
-    tightest = max(runs, key=lambda name: runs[name].mean_log_z)
+    highest = max(runs, key=lambda name: runs[name].log_z)
     says = f"*{most}* has the largest ESS, {runs[most].ess:.0f} of {runs[most].n_chains}, and "
-    says += "also" if most == tightest else f"*{tightest}*"
-    says += " the highest and so the best lower bound. "
+    says += "also" if most == highest else f"*{highest}*"
+    says += " the highest log Z. "
     if known:
         off = {name: run.log_z - known.log_z for name, run in runs.items()}
         far = [f"*{name}* ({d:+.1f})" for name, d in off.items() if abs(d) > 1]
