@@ -107,7 +107,7 @@ def array(
 ) -> np.ndarray:
     """A read-only float64 array without NaN; None in ``shape`` is any length."""
     found = np.array(numeric(name, value, meaning), dtype=np.float64)
-    if flatten:  # (1, n) and (n, 1), as MATLAB stores vectors
+    if flatten and found.ndim:  # (1, n) and (n, 1), as MATLAB stores vectors
         found = found.ravel()
     fits = found.ndim == len(shape) and all(
         want in (None, have) for want, have in zip(shape, found.shape, strict=True)

@@ -234,6 +234,7 @@ REFUSED = {
     "empty": (lambda: RBM(Bits([]), Bits([0]), W), ValueError, r"visible is Bits\(0\): expected u"),
     "NaN": (lambda: Bits([0, np.nan]), ValueError, "bias holds 1 NaN"),
     "table": (lambda: Bits("two"), ValueError, "bias is not an array"),
+    "no vector": (lambda: Normal(3), ValueError, r"bias has shape \(\): expected \(n_units,\)"),
     "q": (lambda: Categories([0, 0], 1), ValueError, "q is 1: expected a whole number, 2 or more"),
     "units": (
         lambda: Categories([0, 0, 0], 2), ValueError, r"shape \(3,\): expected q = 2 entries",
