@@ -59,6 +59,21 @@ def held_out_log_likelihood(rbm, images, held_out, seed: int, n_fitted: int = 20
     return {"log_likelihood": mean - run.log_z, "std_error": run.std_error, "ess": run.ess}
 
 
+def on_the_way(rbm, n_chains: int, stops: tuple[float, ...], seed: int) -> dict[float, tuple]:
+    """Visible states and log-weights by leakiness, while it falls from 1 to 0.01 in 100 steps."""
+    route, span = rl.LeakinessPath(rbm, kernel="blockwise"), rbm.reduced()[1].basis
+    rng = np.random.default_rng(seed)
+    u, log_w = route.sample_base(n_chains, rng), np.zeros(n_chains)
+    seen, last = {1.0: (u @ span.T, log_w)}, 0.0
+    for c in np.linspace(1, 0.01, 100)[1:]:
+        beta = (1 - c) / 0.99
+        log_w = log_w + route.log_density(u, beta) - route.log_density(u, last)
+        u, last = route.transition(u, beta, rng), beta
+        if np.isclose(c, stops).any():
+            seen[round(c, 2)] = u @ span.T, log_w
+    return seen
+
+
 class Followed(NamedTuple):
     """Gibbs chains from images."""
 

@@ -205,3 +205,19 @@ def sizes(settings: dict[str, leaky_trainings.Trainings], trivial: float) -> Non
     axes[1].set(title="all images, one epoch, 500 units")
     axes[0].legend(fontsize=9)
     fig.supxlabel("mean log-likelihood of a test image, from above (nats)", fontsize=10)
+
+
+def bound(table_3: pd.DataFrame, constant: float) -> None:
+    """The printed log-likelihoods against the bound ``-constant`` of 3,072 pixels."""
+    names = [f"{model}, {data}" for model, data in table_3[["model", "data"]].to_numpy()]
+    printed, rows = table_3["log_likelihood"], range(len(table_3))
+    _, ax = plt.subplots(figsize=(8.4, 2.6))
+    ax.axvspan(-constant, 0, color=RED, alpha=0.12, lw=0)
+    ax.axvline(-constant, color=RED, lw=1.5)
+    ax.text(-constant + 40, 3.62, "none of these models can be here", color=RED, fontsize=9)
+    ax.plot(printed, rows, "kD", label="as printed")
+    ax.plot(printed - constant, rows, "ko", mfc="white", label="less 2,823.0")
+    ax.axvline(-3072 / 2 - constant, color="grey", ls=":", label="weights 0: N(0, I)")
+    ax.set(xlabel="mean log-likelihood of an image (nats)", yticks=rows, yticklabels=names)
+    ax.set(ylim=(-0.5, 4.1))
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(0, -0.25), ncols=3)
