@@ -95,7 +95,8 @@ def errors_along(x, errors: dict[str, list], **labels) -> None:
     """Errors of the orders along a path or a training, on an axis that is logarithmic."""
     _, ax = plt.subplots(figsize=(6, 3.2))
     for name, off in errors.items():
-        ax.plot(x, off, **plots.method(name))
+        look = plots.method(name.split(",")[0], label=name)
+        ax.plot(x, off, **look | ({"linestyle": ":"} if name.endswith("modes") else {}))
     ax.axhline(0, color="black", lw=1.2, ls="--")
     ax.set(yscale="symlog", **labels)
     ax.legend()
