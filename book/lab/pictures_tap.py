@@ -96,7 +96,7 @@ def errors_along(x, errors: dict[str, list], **labels) -> None:
     _, ax = plt.subplots(figsize=(6, 3.2))
     for name, off in errors.items():
         look = plots.method(name.split(",")[0], label=name)
-        ax.plot(x, off, **look | ({"linestyle": ":"} if name.endswith("modes") else {}))
+        ax.plot(x, off, **look | ({"linestyle": "-", "lw": 2} if name.endswith("modes") else {}))
     ax.axhline(0, color="black", lw=1.2, ls="--")
     ax.set(yscale="symlog", **labels)
     ax.legend()
