@@ -131,7 +131,6 @@ def test_letters_are_as_high_as_their_numbers(small):
 def test_every_picture_is_drawn(small):
     found, rbm = small
     pictures_proteins.family_logo(found)
-    pictures_proteins.motifs({"unit 1": rbm.weights[:, 0].reshape(8, 4)}, "ACGT")
     change = families.mutations(rbm, found.example, 4)
     pictures_proteins.mutation_map(change, found.word(found.example), "ACGT")
     runs = pd.DataFrame({"n_temperatures": [5, 5, 9], "mean_log_z": [1.0, 2, 3]})

@@ -160,16 +160,6 @@ def areas(mean_slope: Callable, n_temperatures: int) -> None:
     axes[0].legend(fontsize=8, loc="lower right")
 
 
-def boxes_of_errors(errors: Mapping[str, np.ndarray]) -> None:
-    """Errors of estimators from the same states, a box each in the estimator's colour."""
-    _, ax = plt.subplots(figsize=(7.5, 3.2))
-    parts = ax.boxplot(list(errors.values()), tick_labels=list(errors), patch_artist=True)
-    for box, name in zip(parts["boxes"], errors, strict=True):
-        box.set(facecolor=plots.METHOD_COLOURS[name.split(",")[0]], alpha=0.55)
-    plots.truth(ax, 0.0)
-    ax.set_ylabel("error of log Z (nats)")
-
-
 def errors_by_samples(samples: Sequence[int], errors: Mapping[str, np.ndarray]) -> None:
     """Root mean squared errors of six estimators against the number of samples.
 

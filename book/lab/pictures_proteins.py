@@ -68,16 +68,6 @@ def family_logo(family) -> None:
     ax.set(xlabel="site", ylabel="nats")
 
 
-def motifs(weights: dict, alphabet: str) -> None:
-    """Weights of hidden units by the frequency of letters, a panel each: {title: (n_sites, q)}."""
-    _, axes = plt.subplots(len(weights), 1, figsize=(9.0, 2.5 * len(weights)), squeeze=False)
-    for ax, (title, w) in zip(axes[:, 0], weights.items(), strict=True):
-        letter_stacks(ax, w, alphabet)
-        ax.set(ylabel="weight × frequency")
-        ax.set_title(title, fontsize=10, loc="left")
-    axes[-1, 0].set(xlabel="site")
-
-
 def mutation_map(change, word: str, alphabet: str) -> None:
     """log p(mutant) - log p(sequence) by site and new letter; dots are the sequence itself."""
     change = np.asarray(change)
