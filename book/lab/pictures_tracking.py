@@ -1,4 +1,4 @@
-"""The figures of the lesson on tracking: likelihoods, shares, noise and lag, errors, witnesses."""
+"""The figures of the lesson on tracking: shares, noise and lag, errors, witnesses."""
 
 from __future__ import annotations
 
@@ -11,23 +11,6 @@ import pandas as pd
 from . import plots
 
 ORANGE = plots.METHOD_COLOURS["RTS"]  # of what the chains that train say
-TRACKED = {"train": plots.GREY, "validation": ORANGE}
-
-
-def likelihoods(trainings: Mapping[str, pd.DataFrame]) -> None:
-    """Likelihoods along two trainings, a panel each: lines tracked, circles by AIS."""
-    _, axes = plt.subplots(1, 2, figsize=(9.5, 3.6))
-    for ax, (title, run) in zip(axes, trainings.items(), strict=True):
-        shift = run["tracked"] - run["log_z"]
-        for name, colour in TRACKED.items():
-            ax.plot(run["update"], run[name], color=colour, label=f"{name}, tracked")
-            circles = {"color": colour, "mfc": "none", "ms": 4, "label": f"{name}, AIS"}
-            ax.plot(run["update"], run[name] + shift, "o", **circles)
-        best = run["update"][run["validation"].argmax()]
-        ax.axvline(best, color="black", lw=1, ls=":", label="best look, tracked")
-        ax.set(xlabel="update", title=title)
-    axes[0].set_ylabel("mean log-likelihood (nats)")
-    axes[1].legend(fontsize=8)
 
 
 def occupations(betas: np.ndarray, shares: Mapping[float, np.ndarray]) -> None:

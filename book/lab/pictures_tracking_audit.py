@@ -10,8 +10,25 @@ import pandas as pd
 from . import plots
 
 GAINS = 0.05, 0.2, 0.5
+TRACKED = {"train": plots.GREY, "validation": plots.METHOD_COLOURS["RTS"]}
 SHADES = dict(zip(GAINS, plt.get_cmap("viridis")((0.1, 0.45, 0.8)), strict=True))
 BARS = {"marker": "o", "ms": 3, "capsize": 2, "lw": 1}
+
+
+def likelihoods(trainings: Mapping[str, pd.DataFrame]) -> None:
+    """Likelihoods along two trainings, a panel each: lines tracked, circles by AIS."""
+    _, axes = plt.subplots(1, 2, figsize=(9.5, 3.6))
+    for ax, (title, run) in zip(axes, trainings.items(), strict=True):
+        shift = run["tracked"] - run["log_z"]
+        for name, colour in TRACKED.items():
+            ax.plot(run["update"], run[name], color=colour, label=f"{name}, tracked")
+            circles = {"color": colour, "mfc": "none", "ms": 4, "label": f"{name}, AIS"}
+            ax.plot(run["update"], run[name] + shift, "o", **circles)
+        best = run["update"][run["validation"].argmax()]
+        ax.axvline(best, color="black", lw=1, ls=":", label="best look, tracked")
+        ax.set(xlabel="update", title=title)
+    axes[0].set_ylabel("mean log-likelihood (nats)")
+    axes[1].legend(fontsize=8)
 
 
 def live_trainings(trainings: Mapping[float, tuple]) -> None:
