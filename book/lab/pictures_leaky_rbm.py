@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-import rbmlib as rl
-
 from . import leaky_bias, plots
 from .page import pick
-from .plots import BLUE, RED
+from .plots import RED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,42 +40,16 @@ def answer(runs: pd.DataFrame, printed: pd.DataFrame) -> None:
 
 
 def unit() -> None:
-    """One visible and one hidden unit with a weight of 0.9, at three leakinesses."""
-    _, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.0))
-    eta, v = np.linspace(-3, 3, 200), np.linspace(-7, 7, 400)
+    """The visible unit beside one hidden unit, with a weight of 0.9, at three leakinesses."""
+    _, ax = plt.subplots(figsize=(6.2, 3.0))
+    v = np.linspace(-7, 7, 400)
     shades = plt.cm.viridis([0.0, 0.45, 0.8])
     for c, shade, line in zip((1.0, 0.3, 0.01), shades, ("-", "--", "-."), strict=True):
-        mean = np.where(eta > 0, eta, c * eta)
-        left.plot(eta, mean, color=shade, ls=line, label=f"c = {c:g}")
         log_p = leaky_bias.half_square(v, 0.9, c, 1.0) - v**2 / 2
-        right.plot(v, np.exp(log_p - leaky_bias.unit_log_z(0.9, c)), color=shade, ls=line)
-    left.set(xlabel="field η of the hidden unit", ylabel="its mean")
-    right.set(xlabel="visible unit v", ylabel="density p(v)")
-    left.legend()
-
-
-def regions() -> None:
-    """Three lines in the plane and the density, at leakiness 1 and at 0.05."""
-    lines = np.array([[1.0, 0.2], [-0.3, 1.0], [-0.8, -0.7]]).T * 0.62
-    three = rl.LeakyRBM(lines, None, np.array([0.3, 0.15, 0.3]), leakiness=0.05)
-    x = np.linspace(-4, 4, 241)
-    grid = np.stack(np.meshgrid(x, x), axis=-1).reshape(-1, 2)
-    region = ((three.field(grid) > 0) @ np.array([1, 2, 4])).reshape(241, 241)
-    _, axes = plt.subplots(1, 2, figsize=(8.6, 4.1), sharey=True)
-    thin: Any = {"linewidths": 1}
-    for ax, c in zip(axes, (1.0, 0.05), strict=True):
-        ax.imshow(region, extent=(-4, 4, -4, 4), origin="lower", cmap="Pastel2", alpha=0.6)
-        log_p = three.with_leakiness(c).log_density(grid).reshape(241, 241)
-        levels = log_p.max() - 0.5 * np.arange(3.0, 0, -1) ** 2
-        ax.contour(x, x, log_p, levels, colors="black", linestyles="solid", **thin)
-        ax.set(xlabel=f"$v_1$          (leakiness {c:g})", xlim=(-4, 4), ylim=(-4, 4))
-        ax.grid(False)
-    for pattern, shade in (((1, 1, 0), RED), ((0, 0, 1), BLUE)):
-        alpha = np.where(pattern, 1.0, 0.05)  # the Gaussian of this region, beyond its borders
-        square = (alpha * three.field(grid) ** 2).sum(axis=1) / 2
-        whole = (square - (grid**2).sum(axis=1) / 2).reshape(241, 241)
-        axes[1].contour(x, x, whole, levels, colors=shade, linestyles="dashed", **thin)
-    axes[0].set(ylabel="$v_2$")
+        p = np.exp(log_p - leaky_bias.unit_log_z(0.9, c))
+        ax.plot(v, p, color=shade, ls=line, label=f"c = {c:g}")
+    ax.set(xlabel="visible unit v", ylabel="density p(v)")
+    ax.legend()
 
 
 def anneal(plane, stops: dict[float, tuple]) -> None:
@@ -123,26 +95,23 @@ def conditional(norm: float, leakiness: float, h: float = 0.2) -> None:
     right.legend(fontsize=9)
 
 
-def drift(seen: dict[str, np.ndarray], foretold: float) -> None:
-    """Means less the exact one, with errors, (sweeps, 2) by move; ``foretold``: the published."""
+def drift(means: np.ndarray) -> None:
+    """Means less the exact one and their errors, (moves + 1, 2), of the published move."""
     _, ax = plt.subplots(figsize=(6.2, 3.0))
-    looks = zip(seen.items(), (PUBLISHED, EXACT), "Do", strict=True)
-    for (name, means), colour, marker in looks:
-        ax.errorbar(
-            range(len(means)), means[:, 0], 2 * means[:, 1],
-            color=colour, marker=marker, ms=5, capsize=3, label=name,
-        )  # fmt: skip
+    ax.errorbar(
+        range(len(means)), means[:, 0], 2 * means[:, 1],
+        color=PUBLISHED, marker="D", ms=5, capsize=3, label="published move",
+    )  # fmt: skip
     plots.truth(ax, 0.0, "exact value")
-    ax.axhline(foretold, color=PUBLISHED, lw=1, ls=":")
-    ax.set(xlabel="moves after an exact draw", ylabel="mean minus exact (nats)")
+    ax.set(xlabel="moves after an exact draw", ylabel="mean of Q minus exact (nats)")
     ax.legend(fontsize=9, loc="center right")
 
 
 def area(leakinesses, excess, lost: float) -> None:
-    """Excess of the mean against leakiness, and the area under it."""
+    """Excess of the mean of Q against leakiness, and the area under it."""
     _, ax = plt.subplots(figsize=(6.2, 2.8))
     ax.plot(leakinesses, excess, color=PUBLISHED)
     ax.fill_between(leakinesses, 0, excess, color=PUBLISHED, alpha=0.25)
     ax.text(0.12, max(excess) * 0.25, f"area {lost:.4f} nats", fontsize=10)
-    ax.set(xlabel="leakiness c", ylim=(0, None), xlim=(0, 1))
-    ax.set_ylabel("mean, chain minus model (nats)")
+    ax.set(xlabel="leakiness on the way", ylim=(0, None), xlim=(0, 1))
+    ax.set_ylabel("mean of Q, chain minus model")
