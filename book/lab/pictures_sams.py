@@ -9,12 +9,11 @@ from . import sams_readings
 from .plots import METHOD_COLOURS, method, truth
 from .sams_tables import errors_of, printed_error
 
-RED, PINK = METHOD_COLOURS["SAMS"], METHOD_COLOURS["Wang-Landau"]
+RED = METHOD_COLOURS["SAMS"]
 RULES = {  # of the step size: colour and line
     "1/t from the start": ("#0b5394", ":"),
     "two stages (SAMS)": (RED, "-"),
     "constant": ("black", "--"),
-    "Wang-Landau, mended": (PINK, "--"),
 }
 
 
@@ -54,7 +53,7 @@ def learned(betas, guesses, exact, sweeps=(0, 10, 40, 150, 450, 1499)):
 
 
 def flood(betas, guesses, exact, places, n_sweeps=450):
-    """Errors of the guesses of one chain as the colour of the ground, and the chain on it."""
+    """Errors of the guesses of one chain as colours, and the chain on them."""
     _, ax = plt.subplots(figsize=(8, 3.4))
     off = (guesses[:n_sweeps] - exact).T
     shades = {"cmap": "Blues_r", "vmin": off.min(), "vmax": max(2.0, off.max())}

@@ -39,16 +39,16 @@ def four_states(laws: dict[float, dict[str, np.ndarray]]) -> None:
     axes[0].legend(fontsize=9)
 
 
-def landscapes(grid, values: dict[float, np.ndarray], lowest: dict[float, set]) -> None:
-    """Contours of gamma over both magnetisations, with its lowest points, by weight."""
+def landscapes(grid, values: dict[float, np.ndarray], highest: dict[float, set]) -> None:
+    """Contours of the bound L over both magnetisations, with its highest points, by weight."""
     _, axes = plt.subplots(1, len(values), figsize=(8, 3.4), sharey=True)
-    for ax, (w, gamma) in zip(axes, values.items(), strict=True):
-        levels = gamma.min() + np.array([0.02, 0.1, 0.25, 0.5, 1, 2, 3, 4])
-        drawn = ax.contour(grid, grid, gamma.T, levels, cmap="viridis")
+    for ax, (w, bound) in zip(axes, values.items(), strict=True):
+        levels = bound.max() - np.array([4, 3, 2, 1, 0.5, 0.25, 0.1, 0.02])
+        drawn = ax.contour(grid, grid, bound.T, levels, cmap="viridis")
         ax.clabel(drawn, fontsize=7, fmt="%.2f")
-        for point in lowest[w]:
+        for point in highest[w]:
             ax.plot(*point, "o", color="#b3261e", ms=8)
-        ax.set(xlabel="$m^v$", title=f"weight W = {w:g}", aspect="equal")
+        ax.set(xlabel="$m^v$", title=f"L (higher is better), W = {w:g}", aspect="equal")
     axes[0].set_ylabel("$m^h$")
 
 
