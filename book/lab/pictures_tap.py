@@ -10,12 +10,12 @@ from . import plots
 GREY, FAINT = "#5f6368", "#bbbbbb"
 
 
-def errors_by_model(lowest, truths: dict[str, float], orders: dict[int, str]) -> None:
-    """Errors of the lowest fixed points ``lowest[model, order]``, one marker an order."""
+def errors_by_model(highest, truths: dict[str, float], orders: dict[int, str]) -> None:
+    """Errors of the best fixed points ``highest[model, order]``, one marker an order."""
     _, ax = plt.subplots(figsize=(7.2, 3.2))
     names = list(truths)
     for order, label in orders.items():
-        errors = [lowest[name, order] - truths[name] for name in names]
+        errors = [highest[name, order] - truths[name] for name in names]
         look = plots.method(label) | {"linestyle": "", "markersize": 9}
         ax.plot(np.arange(len(names)) + 0.12 * (order - 2), errors, **look)
     ax.axhline(0, color="black", ls="--", lw=1.2, label="truth")
