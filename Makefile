@@ -6,7 +6,8 @@ SRC    := _build/src
 OUT    := .
 HTML    = $(patsubst ./%,%,$(OUT)/_build/html)
 
-NBS    := $(wildcard book/*.ipynb)
+# The largest first: it takes longest, and at the end no core waits for it.
+NBS    := $(shell ls -S book/*.ipynb)
 RUN    := $(NBS:%=$(SRC)/%)
 PAGES  := _config.yml _toc.yml $(wildcard data/results/speed*.csv) $(shell find book -type f -not -name '*.ipynb' -not -path '*/_tools/*' -not -path '*/lab/*' \
             -not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
@@ -26,7 +27,7 @@ threads  = OMP_NUM_THREADS=$(1) OPENBLAS_NUM_THREADS=$(1) MKL_NUM_THREADS=$(1) N
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock book executed chapter pages notebooks articles lab test test-all test_processes test_pages test_library test_notebooks test_chapters bench lint release clean exercises slides check planted
+.PHONY: help setup lock book executed chapter pages notebooks articles lab test test-all elsewhere lane_1 lane_2 test_processes test_pages test_library test_notebooks test_chapters bench lint release clean exercises slides check planted
 
 book: $(STAMP)  ## run a copy of every chapter and render the book to _build/html
 	@BOOK_JOBS=$(JOBS) BOOK_CHAPTERS="$$($(MAKE) --silent -n executed | sed -nE 's,.*run_chapter\.py (book/[^ ]*\.ipynb) .*,\1,p' | tr '\n' ' ')"; \
@@ -34,49 +35,56 @@ book: $(STAMP)  ## run a copy of every chapter and render the book to _build/htm
 	@$(MAKE) --silent $(HTML)/.done
 	@echo "open $(HTML)/index.html"
 
-# Two rows side by side, so that no core waits: processes, which mostly wait, and then pages, which
-# one of those has rendered; the library, its stored notebooks, and these at other parameters.
-test: $(STAMP)  ## every test: library, stored notebooks, chapters at other parameters, rendered pages
-	@$(MAKE) --silent -j2 test_pages test_chapters
+# Two lanes side by side, so that no core waits: processes, which mostly wait, then pages; and the
+# library, stored notebooks, chapters. Each row runs to its end whatever the others do.
+LANE_1 := processes pages
+LANE_2 := library notebooks chapters
+RED    := _build/red
+test: $(STAMP)  ## the tests: library, stored notebooks, chapters at other parameters, pages, processes
+	@rm -rf $(RED) && mkdir -p $(RED)
+	@$(MAKE) --silent -j2 lane_1 lane_2
+	@for row in $$(ls $(RED)); do echo "red: test_$$row; alone: $(if $(RBMLIB_NIGHTLY),RBMLIB_NIGHTLY=1 )make test_$$row"; done; \
+	 [ -z "$$(ls $(RED))" ] && echo "all rows are green: $(LANE_1) $(LANE_2)"
 
-test-all: $(STAMP)  ## every test, with the contrast of every text, and the library as on another processor
-	@RBMLIB_EVERY_ELEMENT=1 $(MAKE) --silent test
-	@$(GENERIC) $(MAKE) --silent test_library
+lane_1 lane_2:
+	@for row in $(LANE$(@:lane%=%)); do $(MAKE) --silent test_$$row || touch $(RED)/$$row; done
 
-# A processor without the vector units of this one, as far as NumPy, numba and OpenBLAS can be told.
-GENERIC := NPY_DISABLE_CPU_FEATURES="AVX2 FMA3 AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR" \
-           NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES="" OPENBLAS_CORETYPE=Nehalem \
-           NUMBA_CACHE_DIR=$(CURDIR)/_build/generic
+test-all: export RBMLIB_NIGHTLY := 1
+test-all: $(STAMP)  ## every test: repeats, coverage, dark pages, phones, every contrast, other processors
+	@$(MAKE) --silent -k test elsewhere
 
-STORED_PAGES := STORED=yes SRC=_build/tests/src OUT=_build/tests
+# What `make test` leaves out for the sake of time.
+DAY := $(if $(RBMLIB_NIGHTLY),, and not nightly and (not statistical or always))
 told = mkdir -p _build; $(1) >_build/$@.log 2>&1; found=$$?; cat _build/$@.log; exit $$found
+STORED_PAGES := STORED=yes SRC=_build/tests/src OUT=_build/tests
 
 test_processes: $(STAMP)
 	@$(MAKE) --silent $(STORED_PAGES) executed
-	@$(call told,MAKEFLAGS= $(BIN)/pytest -m processes $(call marked,processes))
+	@$(call told,MAKEFLAGS= $(BIN)/pytest -m "processes$(DAY)" $(call marked,processes))
 
-test_pages: $(STAMP) | test_processes
+test_pages: $(STAMP)
 	@$(MAKE) --silent $(STORED_PAGES) _build/tests/_build/html/.done
-	@$(call told,$(BIN)/pytest -n $(JOBS) --dist loadgroup -m pages $(call marked,pages))
+	@$(call told,$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "pages$(DAY)" $(call marked,pages))
 
-test_chapters: $(STAMP) | test_notebooks
-	$(call threads,1) $(BIN)/pytest -n $(JOBS) --dist load -m chapters $(call marked,chapters)
+test_chapters: $(STAMP)
+	$(call threads,1) $(BIN)/pytest -n $(JOBS) --dist load -m "chapters$(DAY)" $(call marked,chapters)
 
 test_library: $(STAMP)
-	$(call threads,1) $(BIN)/pytest -n $(JOBS) --dist loadscope --doctest-modules -m "not chapters and not pages and not processes" rbmlib tests
+	$(call threads,$(SHARE)) $(BIN)/pytest -n $(JOBS) --dist loadscope --doctest-modules -m "not chapters and not pages and not processes$(DAY)" rbmlib tests
 
-test_notebooks: $(STAMP) | test_library
-ifneq ($(NBS),)
+test_notebooks: $(STAMP)
 	$(call threads,$(SHARE)) $(BIN)/pytest -n $(JOBS) --dist loadscope --nbval --nbval-current-env \
 	  --nbval-sanitize-with tests/nbval.cfg --nbval-cell-timeout=900 book
-endif
+
+elsewhere: $(STAMP)  ## the stored notebooks and the library as on other processors, with one thread and two
+	@$(BIN)/python book/_tools/elsewhere.py
 
 QUICK := structure schedules results models paths hmc mcmc store sweep sweep_declarations log_z_checks \
          planted error_bars uneven uneven_training values_said hostile_arguments refused_models refused_runs \
          notebooks_static notebooks_open page lessons claims judge tap_printed neighbour_bar parameter_limits
 check: $(STAMP)  ## a fast part of the tests, for work in progress (under two minutes)
 	$(call threads,1) $(BIN)/pytest -q -n $(JOBS) --dist loadscope \
-	  -m "not statistical and not chapters and not pages and not processes" $(QUICK:%=tests/test_%.py)
+	  -m "not statistical and not nightly and not chapters and not pages and not processes" $(QUICK:%=tests/test_%.py)
 
 planted: $(STAMP)  ## plant errors of thought (tests/planted), one at a time, and see the test of each fail (half an hour)
 	@$(call threads,1) $(BIN)/python tests/planted/plant.py

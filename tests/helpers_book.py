@@ -1,6 +1,7 @@
 """What the tests of the book count: lessons, their audit pages, code that is shown, figures."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import yaml
 REPOSITORY = Path(__file__).resolve().parent.parent
 BOOK = REPOSITORY / "book"
 AUDIT = "_audit"
+NIGHTLY = bool(os.environ.get("RBMLIB_NIGHTLY"))  # `make test-all`: more repeats of the same tests
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 LINES_OF_A_SCREEN = 40
 

@@ -1,4 +1,4 @@
-"""Two thousand calls with bad and extreme arguments: a right answer, or an error of rbmlib's own.
+"""Hundreds of calls with bad and extreme arguments: a right answer, or an error of rbmlib's own.
 
 Of each call one or two arguments are replaced by what a user may hand over by mistake. Whatever is
 answered is finite; what is not is refused by a line of rbmlib that names the argument and says
@@ -10,6 +10,7 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
+from helpers_book import NIGHTLY
 from helpers_refusals import assert_own
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -220,10 +221,10 @@ def one_call(name, function, arguments, chosen):
     return "refused"
 
 
-@settings(max_examples=2000, deadline=None, derandomize=True, database=None,
-          suppress_health_check=list(HealthCheck))  # fmt: skip
+@settings(max_examples=5000 if NIGHTLY else 400, derandomize=not NIGHTLY, deadline=None,
+          database=None, suppress_health_check=list(HealthCheck))  # fmt: skip
 @given(bad_calls())
-def test_two_thousand_bad_calls(call):
+def test_bad_calls(call):
     name, function, arguments, chosen = call
     if large(arguments):
         return

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import nbformat
 import numpy as np
 import pytest
 import yaml
-from conftest import chapter_paths
+from helpers_book import chapter_paths, is_audit
 
 import rbmlib as rl
 
@@ -27,6 +28,16 @@ SMALL = Path(__file__).parent / "small_parameters"
 # Models of other sizes than the book's: lessons get images with their data, audit pages a model
 # whose units form no picture, without data.
 SIDE, N_HIDDEN = 8, 10
+
+SIGNATURES = {"start", "ais", "proteins", "leaky_rbm", "rts_continuous"}  # one chapter of each
+
+
+def at_night(left_out) -> list:
+    """Every chapter; those that are left out by day are marked so."""
+    return [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.nightly][: left_out(path)])
+        for path in chapter_paths()
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -114,6 +125,7 @@ def test_small_parameters_differ_from_the_defaults(chapter):
     assert all(declared[name][1] != value for name, value in small.items())
 
 
+@pytest.mark.parametrize("chapter", at_night(is_audit))
 def test_chapter_runs_with_other_parameters(chapter, tmp_path, kernel, own_files):
     """In a kernel that has run others: nbval and `make book` see each on a fresh one."""
     given = small_parameters(chapter) | own_model(chapter, own_files)
@@ -136,6 +148,7 @@ def test_a_chapter_runs_by_the_command_line(tmp_path, read_notebook, own_files):
     assert {path.name for path in tmp_path.iterdir()} == {"out.ipynb"}, "the chapter left files"
 
 
+@pytest.mark.nightly
 def test_unknown_parameter_is_refused_by_the_command_line(tmp_path):
     chapter, target = next(c for c in chapter_paths() if c.stem == "start"), tmp_path / "out.ipynb"
     done = papermill(chapter, target, tmp_path, {"sead": 3})
@@ -187,6 +200,15 @@ def refusals(kernel, chapter, folder, every: list[dict]) -> list[str]:
     return said
 
 
+def test_parameters_are_checked_before_anything_is_computed(chapter):
+    """By the first call of the cell after the parameters, which is given every name there is."""
+    code, place = code_and_place(chapter)
+    statements = ast.parse(re.sub(r"(?m)^%.*$", "", code[place + 1])).body
+    called = [s for s in statements if not isinstance(s, ast.Import | ast.ImportFrom)]
+    assert re.match(r"(\w+ = )?(begin|checked_parameters)\(globals\(\)", ast.unparse(called[0]))
+
+
+@pytest.mark.parametrize("chapter", at_night(lambda path: path.stem not in SIGNATURES))
 def test_wrong_parameters_are_refused_by_name(chapter, tmp_path, kernel):
     """A run stops in the set-up cell, with a message that names the parameter and the remedy.
 

@@ -110,6 +110,7 @@ print(hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest())
 """
 
 
+@pytest.mark.nightly
 def test_a_processor_without_wide_registers_gives_the_same_bits(tmp_path):
     """What LLVM makes for the oldest processor of this kind, and for the one at hand."""
     plain = {

@@ -78,8 +78,8 @@ def digest(**environment) -> str:
 @pytest.mark.parametrize(
     "environment",
     [
-        {"OPENBLAS_CORETYPE": "Haswell"},
-        {"RBMLIB_NUM_THREADS": "1"},
+        pytest.param({"OPENBLAS_CORETYPE": "Haswell"}, marks=pytest.mark.nightly),
+        pytest.param({"RBMLIB_NUM_THREADS": "1"}, marks=pytest.mark.nightly),
         {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
     ],
     ids=lambda e: next(iter(e)),

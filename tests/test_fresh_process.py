@@ -28,7 +28,10 @@ def fresh(program: str, *arguments) -> tuple[str, str]:
     return done.stdout.strip(), (done.stderr.strip().splitlines() or [""])[-1]
 
 
-@pytest.mark.parametrize("kind", OF_KINDS)
+BY_NIGHT = [pytest.param(kind, marks=pytest.mark.nightly) for kind in list(OF_KINDS)[::2]]
+
+
+@pytest.mark.parametrize("kind", ["LeakyRBM", *BY_NIGHT])
 def test_a_fresh_process_reads_the_kind_that_was_saved(kind, tmp_path):
     """A model must not be taken for another because the module of its kind is not loaded yet."""
     path = tmp_path / "model.npz"

@@ -9,13 +9,14 @@ import math
 
 import numpy as np
 import pytest
+from helpers_book import NIGHTLY
 from scipy.stats import binom
 
 from rbmbook import claims, judge
 from rbmbook import measured as ms
 from rbmbook.verdicts import CONTRADICTED, NOT_DECIDED, REPRODUCED, SIGN_ONLY
 
-N = 4000  # simulated claims of each case
+N = 4000 if NIGHTLY else 800  # simulated claims of each case
 TRUE = {CONTRADICTED, SIGN_ONLY}  # false of a claim that is true
 UNTRUE = {REPRODUCED}  # false of a claim that is not
 EDGE = TRUE | UNTRUE  # at the edge any decision is by chance

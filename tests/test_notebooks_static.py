@@ -69,6 +69,8 @@ def test_parameters_are_annotated_literals(code_cells):
 def test_no_trace_of_a_tool_or_of_a_run(notebook):
     assert set(notebook["metadata"]) <= {"kernelspec", "language_info"}
     assert notebook["metadata"]["kernelspec"]["name"] == "python3"
+    ids = [cell["id"] for cell in notebook["cells"]]
+    assert len(ids) == len(set(ids))
     for cell in notebook["cells"]:
         assert set(cell["metadata"]) <= {"tags", "mystnb", "jupyter", "editable"}
         assert "injected-parameters" not in tags(cell)

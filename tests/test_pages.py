@@ -10,8 +10,7 @@ import shutil
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from bs4 import BeautifulSoup
-from helpers_book import REPOSITORY, chapter_paths, is_audit, is_lesson, leaks, toc_entries
+from helpers_book import NIGHTLY, REPOSITORY, chapter_paths, is_audit, is_lesson, leaks, toc_entries
 from helpers_pages import CUT, READY, SETTLED, STILL, Places, violations
 
 pytestmark = pytest.mark.pages
@@ -20,11 +19,17 @@ HTML = REPOSITORY / "_build" / "tests" / "_build" / "html"
 PAGES = [page for page, _ in toc_entries()]
 CHAPTERS = {f"book/{path.stem}": path for path in chapter_paths()}
 FIGURES_ONLY = {"book/calibration"}  # nothing is derived there
-SCHEMES = ["light", "dark"]
 WIDTHS = {1400: "desk", 400: "phone"}
+# By day: pages of each kind in dark; lessons, front pages and three audits on a phone.
+IN_DARK = {"book/intro", "book/which", "book/sams", "book/reproduction_notes", "book/api",
+           "book/exercises/ais"}  # fmt: skip
+KINDS_OF_EXERCISES = {f"book/exercises/{name}" for name in ("index", "ais", "line", "project")}
+JUDGED = {page for page in PAGES if "/exercises/" not in page} | KINDS_OF_EXERCISES
+ON_A_PHONE = {page for page in JUDGED if not page.endswith("_audit")} | {
+    f"book/{name}_audit" for name in ("ais", "rts", "leaky_rbm")
+}
 LOADED_IN_DARK = {"book/intro", "book/sams", "book/api"}  # elsewhere a loaded page turns dark
 WITHOUT_SIDEBAR = 3  # of the built pages: index.html, genindex and the like
-EVERY_ELEMENT = bool(os.environ.get("RBMLIB_EVERY_ELEMENT"))  # judged for contrast: `make test-all`
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 
 
@@ -68,6 +73,16 @@ def name(request):
     With pytest-xdist's ``--dist loadgroup`` all tests of a page run in one process.
     """
     return request.param
+
+
+def each_page(setting, by_day: dict):
+    """Every page in every setting; a page that is not in the set of the setting, at night."""
+    cases = [
+        pytest.param(page, value, marks=[
+            pytest.mark.xdist_group(page), *[pytest.mark.nightly][: page not in pages]])
+        for value, pages in by_day.items() for page in PAGES
+    ]  # fmt: skip
+    return pytest.mark.parametrize(("name", setting), cases, indirect=["name"])
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +133,7 @@ def check_local(page, url: str):
         page.complaints.append(f"wants the network: {url}")
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each_page("scheme", {"light": PAGES, "dark": IN_DARK})
 def test_console_is_quiet_and_nothing_is_fetched(visit, scheme):
     assert visit(scheme).complaints == []
 
@@ -167,7 +182,7 @@ def test_one_header_one_search_field_one_title(visit):
     assert shown == {"headers": 1, "doors": 1, "searches": 1, "titles": 1}
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@each_page("width", {1400: PAGES, 400: ON_A_PHONE})
 def test_nothing_sticks_out_sideways(visit, width):
     wide = visit(width=width).evaluate(
         "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -182,7 +197,7 @@ def hidden_from_view(found: list[dict], width: int, fits: str = "none") -> list[
     return [f"{f['what']}: {f['name']} {f['text']!r}" for f in found if f not in seen]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@each_page("width", {1400: PAGES, 400: ON_A_PHONE})
 def test_nothing_is_cut_off(visit, name, width):
     fits = "mjx" if name in CHAPTERS and is_lesson(CHAPTERS[name]) else "none"
     cut = hidden_from_view(visit(width=width).evaluate(CUT), width, fits)
@@ -201,6 +216,7 @@ CROOKED = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("html", CROOKED, ids=lambda html: html[:30])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_what_counts_as_cut_off(browser, html, width):
@@ -216,21 +232,19 @@ def test_what_counts_as_cut_off(browser, html, width):
 
 def test_no_label_or_repr_is_printed(built, name):
     """Text of the page without code: what is printed by a notebook is read from its file."""
-    soup = BeautifulSoup((built / f"{name}.html").read_text(), "html.parser").find("article")
-    for code in soup.select("pre, code, .math"):
-        code.decompose()
-    assert not leaks(soup.get_text())
+    assert not leaks(Places((built / f"{name}.html").read_text()).text)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@each_page("scheme", {"light": JUDGED, "dark": IN_DARK})
 def test_accessibility(visit, scheme):
-    found = violations(visit(scheme), scheme, EVERY_ELEMENT)
+    found = violations(visit(scheme), scheme, every_element=NIGHTLY)
     assert not found, "\n".join(found)
 
 
 FAINT = "<p style='color: #999; background: #aaa'>hardly to be read</p>"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("every_element", [False, True])
 def test_a_faint_text_is_seen_among_many(browser, every_element):
     """One look is judged three times at most, but each look is."""

@@ -14,9 +14,9 @@ from progress import Progress, in_words
 
 def test_first_build_is_estimated_and_the_second_remembers(tmp_path):
     build = Progress(tmp_path, ["a", "b", "c"], jobs=1)
-    assert build.start() == "3 chapters to run: about 3 minutes (estimated)"
-    assert build.done("a", 20) == "1 of 3  a: done in 20 s, about 2 minutes left"
-    assert build.done("b", 30) == "2 of 3  b: done in 30 s, about 60 s left"
+    assert build.start() == "3 chapters to run: about 60 s (estimated)"
+    assert build.done("a", 20) == "1 of 3  a: done in 20 s, about 40 s left"
+    assert build.done("b", 30) == "2 of 3  b: done in 30 s, about 20 s left"
     assert build.done("c", 10) == "3 of 3  c: done in 10 s"
     again = Progress(tmp_path, ["a", "b", "c"], jobs=2)
     assert again.start() == "3 chapters to run: about 30 s (as last time)"

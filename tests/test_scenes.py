@@ -50,8 +50,14 @@ def test_every_lesson_opens_with_a_question_that_has_one_right_choice():
         assert 0 <= scene["right"] < 3
 
 
-@pytest.mark.parametrize("name", SCENES)
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
+TURNS = [(1400, "light"), (400, "dark")]  # each scene takes one by day, and both at night
+EACH = [
+    pytest.param(name, *turn, marks=[pytest.mark.nightly][: (place + k) % 2])
+    for place, name in enumerate(SCENES) for k, turn in enumerate(TURNS)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "width", "scheme"), EACH)
 def test_a_choice_shows_the_answer_and_the_dials_move_the_picture(browser, name, width, scheme):
     page = visit(browser, name if name in LESSONS else "moving_figures", width, color_scheme=scheme)
     assert page.evaluate("document.documentElement.dataset.theme") == scheme

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from helpers_book import NIGHTLY
 
 pytestmark = pytest.mark.processes
+KILLS, TASKS = (20, 200) if NIGHTLY else (4, 60)
 
 # A sweep of tasks that note every start of theirs in a file and compute for 0.1 s.
 SCRIPT = """
@@ -23,7 +25,7 @@ import os, signal, sys, time
 import numpy as np
 from rbmbook.sweeps import Sweep
 
-folder, scheduler, kind = sys.argv[1:]
+folder, scheduler, kind, n_tasks = sys.argv[1:]
 
 def work(n, kind):
     with open(os.path.join(folder, "starts"), "a") as file:
@@ -40,8 +42,7 @@ def work(n, kind):
     return {"mean": float(values[::2].mean()), "low": float(values[0])}
 
 if __name__ == "__main__":
-    n_tasks = 200 if kind == "many" else 12
-    sweep = Sweep([{"n": n, "kind": kind} for n in range(n_tasks)], work, folder=folder)
+    sweep = Sweep([{"n": n, "kind": kind} for n in range(int(n_tasks))], work, folder=folder)
     workers = 0 if scheduler == "thread" else None
     print("begins", flush=True)
     done = sweep.run(scheduler if ":" in scheduler else None, n_workers=workers)
@@ -57,10 +58,11 @@ def script(tmp_path_factory) -> Path:
     return path
 
 
-def client(script, folder, scheduler, kind) -> subprocess.Popen:
+def client(script, folder, scheduler, kind, n_tasks=12) -> subprocess.Popen:
     return subprocess.Popen(
-        [sys.executable, script, folder, scheduler, kind], stdout=subprocess.PIPE, text=True
-    )
+        [sys.executable, script, folder, scheduler, kind, str(n_tasks)],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
 
 
 def finish(process) -> str:
@@ -73,9 +75,9 @@ def finish(process) -> str:
 def undisturbed(script, tmp_path_factory):
     """The table of each kind of sweep, computed in one thread."""
 
-    def table(kind) -> bytes:
+    def table(kind, n_tasks=12) -> bytes:
         folder = tmp_path_factory.mktemp("undisturbed")
-        finish(client(script, folder, "thread", kind))
+        finish(client(script, folder, "thread", kind, n_tasks))
         return (folder / "sweep.csv").read_bytes()
 
     return table
@@ -138,6 +140,7 @@ def test_worker_killed_in_mid_task(script, tmp_path, undisturbed):
     assert (tmp_path / "sweep.csv").read_bytes() == undisturbed("one long")
 
 
+@pytest.mark.nightly
 def test_task_that_kills_its_workers_fails_alone(script, tmp_path):
     with cluster(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1") as (address, _):
         out = finish(client(script, tmp_path, address, "killers"))
@@ -148,11 +151,11 @@ def test_task_that_kills_its_workers_fails_alone(script, tmp_path):
 
 
 def test_client_killed_at_random_moments(script, tmp_path, undisturbed):
-    """Twenty times; afterwards no task is lost, none twice, and the table is the same."""
+    """Afterwards no task is lost, none is done twice, and the table is the same."""
     moments, before, disturbed = random.Random(1), 0, 0
     with cluster(tmp_path) as (address, _):
-        for i in range(20):
-            process = client(script, tmp_path, address, "many")
+        for i in range(KILLS):
+            process = client(script, tmp_path, address, "many", TASKS)
             if i % 2:  # anywhere from the start of Python on, or somewhere in the work
                 time.sleep(moments.uniform(0, 2))
             else:
@@ -164,26 +167,26 @@ def test_client_killed_at_random_moments(script, tmp_path, undisturbed):
             if (tmp_path / "sweep.sqlite").exists():
                 now = stored(tmp_path)
                 assert now >= before, "results were lost"
-                disturbed += before < now < 200
+                disturbed += before < now < TASKS
                 before = now
-        assert disturbed > 3, "the kills hit no work: slow them down"
-        last = finish(client(script, tmp_path, address, "many"))
-    assert [int(n) for n in last.split()] == [before, 200 - before]
-    assert stored(tmp_path) == 200
-    assert (tmp_path / "sweep.csv").read_bytes() == undisturbed("many")
+        assert disturbed > KILLS // 6, "the kills hit no work: slow them down"
+        last = finish(client(script, tmp_path, address, "many", TASKS))
+    assert [int(n) for n in last.split()] == [before, TASKS - before]
+    assert stored(tmp_path) == TASKS
+    assert (tmp_path / "sweep.csv").read_bytes() == undisturbed("many", TASKS)
 
 
 def test_own_workers_die_with_their_client(script, tmp_path, undisturbed):
-    process = client(script, tmp_path, "own", "many")
-    wait_for(lambda: (tmp_path / "sweep.sqlite").exists() and len(starts(tmp_path)) > 10)
+    process = client(script, tmp_path, "own", "many", 24)
+    wait_for(lambda: (tmp_path / "sweep.sqlite").exists() and len(starts(tmp_path)) > 4)
     family = psutil.Process(process.pid).children(recursive=True)
     assert family
     process.kill()
     process.communicate()
     _, alive = psutil.wait_procs(family, timeout=30)
     assert not alive
-    assert finish(client(script, tmp_path, "own", "many")).split()[0] != "0"
-    assert (tmp_path / "sweep.csv").read_bytes() == undisturbed("many")
+    assert finish(client(script, tmp_path, "own", "many", 24)).split()[0] != "0"
+    assert (tmp_path / "sweep.csv").read_bytes() == undisturbed("many", 24)
 
 
 @pytest.mark.parametrize("seconds", [0, 12], ids=["at the start", "at work"])
@@ -227,7 +230,7 @@ def test_interrupt_from_python_is_one_exception(script, tmp_path):
         )
     )
     process = subprocess.Popen(
-        [sys.executable, caught, tmp_path, "own", "many"],
+        [sys.executable, caught, tmp_path, "own", "many", "60"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     wait_for(lambda: len(starts(tmp_path)) > 4)
@@ -262,8 +265,8 @@ if __name__ == "__main__":
     ("in_the_environment", "in_the_settings", "there"),
     [
         (None, False, "none 1"),
-        ("99999", False, "99999 1"),
-        (None, True, "12345 1"),
+        pytest.param("99999", False, "99999 1", marks=pytest.mark.nightly),
+        pytest.param(None, True, "12345 1", marks=pytest.mark.nightly),
     ],
 )
 def test_own_workers_keep_freed_memory_unless_a_user_says_so(

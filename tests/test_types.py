@@ -27,11 +27,13 @@ def mypy(repository, *arguments):
     return subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.nightly  # `make lint` runs it
 def test_the_library_agrees_with_its_annotations(repository):
     done = mypy(repository)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.nightly
 def test_types_reach_those_who_import_the_library(repository, tmp_path):
     """Every public name and no other, to checkers that ask for explicit exports too."""
     user, named = tmp_path / "user.py", tmp_path / "named.py"

@@ -10,7 +10,7 @@ import json
 import os
 from pathlib import Path
 
-EXPECTED = 60.0  # seconds a chapter, when nothing is known
+EXPECTED = 20.0  # seconds a chapter, when nothing is known
 
 
 class Progress:

@@ -37,6 +37,11 @@ def main(source: Path, target: Path) -> int:
             cwd=str(source.parent),
             progress_bar=False,
             kernel_name="python3",
+            # papermill writes the whole notebook before and after each cell and every half minute
+            request_save_on_cell_execute=False,
+            autosave_cell_every=0,
+            # a kernel that is told to end while it replies logs the interrupt as an error
+            extra_arguments=["--log-level=CRITICAL"],
         )
     except PapermillExecutionError as error:
         print(

@@ -10,6 +10,13 @@ from rbmlib import datasets
 from .experiments import book_sweep, estimate
 
 
+class Provenance(dict):
+    """Columns by name. pandas deep-copies ``attrs`` at every step; this copy is the same object."""
+
+    def __deepcopy__(self, memo):
+        return self
+
+
 def stored_results(name: str, scheduler: str = ""):
     """The table of a sweep, stored or computed now, with a line on where it comes from.
 
@@ -43,7 +50,7 @@ def stored_results(name: str, scheduler: str = ""):
             f"{name}: {len(table)} results, but {len(provenance)} rows of provenance: expected "
             "the two files of one sweep"
         )
-    table.attrs["provenance"] = provenance.to_dict("list")
+    table.attrs["provenance"] = Provenance(provenance.to_dict("list"))
     seeds = (
         f", seeds {table['seed'].min():.0f} to {table['seed'].max():.0f}" if "seed" in table else ""
     )

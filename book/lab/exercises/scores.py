@@ -64,9 +64,9 @@ def score(answer, own: Own):
 def _over_hidden_units(answer, own: Own):
     """Refuse a sum over the visible units before it is tried on 200 of them and ends the kernel.
 
-    A sum over 2¹⁸ states needs some 50 MB or seconds, one over 2³ states neither.
+    A sum over 2¹⁶ states needs some 10 MB or most of a second, one over 2³ states neither.
     """
-    m = testsystems.random_rbm(18, 3, coupling=1.0, rng=own.rng("tall"))
+    m = testsystems.random_rbm(16, 3, coupling=1.0, rng=own.rng("tall"))
     tracemalloc.start()
     try:
         begun = perf_counter()
@@ -75,7 +75,7 @@ def _over_hidden_units(answer, own: Own):
     finally:
         tracemalloc.stop()
     require(
-        seconds < 1 and megabytes < 20,
+        seconds < 0.3 and megabytes < 5,
         "right, but this adds up over the states of the visible units; with 200 of them it would "
         "never end: add up over those of the hidden units",
     )
