@@ -90,6 +90,6 @@ def pytest_collection_modifyitems(items):
 
 def pytest_generate_tests(metafunc):
     """A test with the argument `chapter` runs once for each notebook of the book."""
-    given = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
-    if "chapter" in metafunc.fixturenames and "chapter" not in given:
+    given = [m.args[:1] for m in metafunc.definition.iter_markers("parametrize")]
+    if "chapter" in metafunc.fixturenames and ("chapter",) not in given:
         metafunc.parametrize("chapter", chapter_paths(), ids=lambda path: path.stem)

@@ -31,6 +31,7 @@ DIRECTIONS = {"forward": (rl.ais, 1), "reverse": (rl.reverse_ais, -1)}
 BASES = {"mean_field": "mean_field", "no": None, "rbm": HIDDEN_BASE}
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("base", BASES)
@@ -44,6 +45,7 @@ def test_mean_weight_is_z_or_one_over_it(direction, base, n_steps, n):
     assert abs(z_score(ratio, 1.0)) < 4
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 @pytest.mark.parametrize(("direction", "bound"), [("forward", "lower"), ("reverse", "upper")])
 @pytest.mark.parametrize(("n_steps", "least"), [(2, 10), (20, 4)])

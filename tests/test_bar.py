@@ -183,6 +183,7 @@ def unequal_patterns(strength: float = 0.8) -> rl.BernoulliRBM:
 UNEQUAL = GeometricPath(unequal_patterns(), np.zeros(100))
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 def test_intervals_of_converged_runs_cover_patterns_of_unequal_depth():
     """300 runs of 200 chains, up to five standard errors of the coverage below 95%."""

@@ -45,6 +45,7 @@ def test_mixture_against_sums_of_gaussians():
     np.testing.assert_allclose(UNEVEN.gradient(x), np.transpose(slopes), atol=1e-7)
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 def test_mixture_draws_have_its_moments():
     x = UNEVEN.sample(40_000, rng=1)

@@ -147,6 +147,7 @@ def test_one_thread_equals_two():
     assert rl.exact(rbm, n_threads=1).log_z == rl.exact(rbm, n_threads=2).log_z
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 def test_exact_samples_have_the_distribution_of_the_model():
     """Drawn through the hidden layer (6 x 4) and from the table of visible states (4 x 6)."""

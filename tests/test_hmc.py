@@ -78,6 +78,7 @@ def steps_of(n, rng):
     return rng.uniform(0.2, 1.3, size=n)
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 def test_exact_draws_stay_exact_and_do_not_without_the_accept_step(monkeypatch):
     """The chi-square test of ranks passes after 1, 4, 16 steps; it fails if all are accepted."""

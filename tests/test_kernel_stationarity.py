@@ -22,6 +22,7 @@ from rbmlib.sampling import sweep
 from rbmlib.sampling.compiled import compiled
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 @pytest.mark.parametrize("route", ["narrow", "wide"])
 def test_fused_sweep_leaves_p_beta_invariant(route):

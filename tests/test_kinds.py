@@ -66,8 +66,11 @@ def each(models):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-@each({name: MODELS[name] for name in ("categories, rectified", "normal, categories")})
-def test_every_estimator_finds_log_z_of_every_kind(rbm, estimator):
+@pytest.mark.parametrize(
+    "kind", [pytest.param("categories, rectified", marks=pytest.mark.always), "normal, categories"]
+)
+def test_every_estimator_finds_log_z_of_every_kind(kind, estimator):
+    rbm = MODELS[kind]
     run = quiet(ESTIMATORS[estimator], rl.GeometricPath(rbm), 3)
     assert abs(run.log_z - rl.exact(rbm).log_z) < 4.5 * run.std_error < 1.5
 

@@ -189,6 +189,7 @@ def test_base_draws_have_the_base_distribution(path, table):
     assert table.p_value(state, 0) > 1e-4
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 def test_moves_leave_every_beta_invariant(path, table):
     """Exact draws, then 5 steps by each loop of the path: still exact draws, but others."""

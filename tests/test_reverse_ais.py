@@ -15,6 +15,7 @@ from rbmlib.estimators.reverse_ais import resampled
 from rbmlib.sampling import compiled as seam
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 @pytest.mark.parametrize(("run", "sign"), [(rl.ais, 1), (rl.reverse_ais, -1)])
 def test_rounding_of_weights_is_corrected(run, sign, monkeypatch):

@@ -77,6 +77,7 @@ def test_weights_of_betas_and_their_search():
                 assert found == 0 or cumulative[found - 1] <= u * total * (1 + 1e-12)
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 @pytest.mark.parametrize("route", ["narrow", "wide", "generic"])
 @pytest.mark.parametrize("conditional", ["joint", "marginal"])
@@ -105,6 +106,7 @@ def test_tempering_leaves_the_joint_law_invariant(route, conditional, monkeypatc
     assert_no_rejection(p_values, f"{route} {conditional}")
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 @pytest.mark.parametrize("conditional", ["joint", "marginal"])
 def test_parallel_tempering_leaves_the_product_invariant(conditional):

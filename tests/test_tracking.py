@@ -194,6 +194,7 @@ def test_a_chain_that_is_drawn_again_brings_its_round_trips_along():
     np.testing.assert_array_equal(tracker.round_trips - tracker.sample.round_trips, before[chosen])
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 def test_negative_phase_is_the_mean_of_the_model():
     rbm, n = random_rbm(3), 8000

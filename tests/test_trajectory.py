@@ -51,6 +51,7 @@ def ladder(betas, n_chains, rng) -> Rungs:
     return Rungs(np.asarray(betas), starts)
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 @pytest.mark.parametrize("acceptance", [0.3, 0.8])
 def test_every_checkpoint_is_its_enumeration(acceptance):
@@ -108,6 +109,7 @@ def _only(run: Exchanged, chains) -> Exchanged:
     )
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 def test_exchange_leaves_every_rung_invariant():
     betas = np.array([0.0, 0.3, 0.5, 0.8, 1.0])
