@@ -306,6 +306,12 @@ def test_every_path_is_in_the_list():
     assert {type(path_of(name)) for name in CASES} == paths | inner
 
 
+ONE_OF_A_KIND = {"geometric", "trajectory", "leakiness, hmc", "gaussian geometric", "density, hmc"}
+
+
+@pytest.mark.parametrize("case", [
+    pytest.param(name, marks=[pytest.mark.nightly][: name not in ONE_OF_A_KIND]) for name in CASES
+], indirect=True)  # fmt: skip
 def test_log_z_takes_every_path(path, table):
     """Within its error of the sum over the table; never "trust", for there is one base."""
     estimate = rl.log_z(path, n_steps=300, n_chains=200, rng=0)
