@@ -51,6 +51,10 @@ def test_the_digest_changes_with_one_point_and_not_with_rounding(figure, moved):
     digest = svg.drawn(figure())
     assert svg.drawn(figure(moved=1e-9)) == digest
     assert svg.drawn(figure(moved=moved)) != digest
+    zero, nearly = (
+        plt.figure().add_subplot().plot([0.0, 1.0], [y, 1.0])[0].figure for y in (0.0, -1e-17)
+    )
+    assert svg.drawn(zero) == svg.drawn(nearly)
     image = plt.figure().add_subplot().imshow(np.eye(3)).figure
     other = plt.figure().add_subplot().imshow(np.eye(3) * [1, 1, 0.5]).figure
     assert svg.drawn(image) != svg.drawn(other)

@@ -56,7 +56,8 @@ def bundle(figure: Figure, include=None, exclude=None) -> dict:
 def drawn(figure: Figure) -> str:
     """A digest of the data of all lines, bars, dots and images, in the order they are drawn.
 
-    Numbers count to a millionth of the largest of their artist, so that rounding does not.
+    Numbers count to a millionth of the largest of their artist, and a zero has no sign, so that
+    rounding does not.
     """
     made = hashlib.sha256()
     for ax in figure.axes:
@@ -66,7 +67,7 @@ def drawn(figure: Figure) -> str:
                 numbers = np.ma.filled(np.ma.asarray(values, float), np.nan)
                 finite = np.abs(numbers[np.isfinite(numbers)])
                 scale = finite.max() if finite.size and finite.max() > 0 else 1.0
-                made.update(np.round(numbers / scale, 6).astype(np.float32).tobytes())
+                made.update((np.round(numbers / scale, 6) + 0.0).astype(np.float32).tobytes())
                 made.update(f"{scale:.5g}".encode())
     return made.hexdigest()[:16]
 
