@@ -50,6 +50,7 @@ from .models import LeakyRBM as LeakyRBM
 from .models import Normal as Normal
 from .models import Rectified as Rectified
 from .models import Spins as Spins
+from .models import from_state_dict as from_state_dict
 from .models import log_likelihood as log_likelihood
 from .models import project_weights as project_weights
 from .models import testsystems as testsystems

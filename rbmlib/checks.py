@@ -70,7 +70,17 @@ def numeric(name: str, value, meaning: str) -> np.ndarray:
         )
     array = np.array(None)
     with contextlib.suppress(ValueError):  # of rows of different lengths
-        array = np.asarray(value)
+        array = np.asarray(_of_tensor(value))
+    if array.dtype.kind == "c":
+        raise ValueError(
+            f"{name} holds complex numbers, those of a wave function and no probability: expected "
+            f"real numbers, {meaning}"
+        )
+    if hasattr(value, "toarray"):
+        raise ValueError(
+            f"{name} is a sparse {type(value).__name__}: expected {meaning}; "
+            f"{name}.toarray() makes a dense array"
+        )
     if array.dtype.kind not in "buif":
         plain = isinstance(value, (str, int, type(None)))
         came = repr(value) if plain else f"a {type(value).__name__} of {array.dtype}"
@@ -78,13 +88,15 @@ def numeric(name: str, value, meaning: str) -> np.ndarray:
     return array
 
 
-def array_of(name: str, value) -> np.ndarray:
-    """Numbers of an array, or of a tensor, wherever it is and whether or not it has a gradient."""
-    for step in ("detach", "cpu", "double", "numpy"):  # NumPy does not know all its precisions
-        method = getattr(value, step, None)
-        if callable(method):
-            value = method()
-    return numeric(name, value, "a tensor or an array of numbers")
+def _of_tensor(value):
+    """An array of a tensor, wherever it is and whether or not it has a gradient."""
+    if not hasattr(value, "detach"):
+        return value
+    value = value.detach().cpu()
+    try:
+        return value.numpy()
+    except TypeError:  # a precision that NumPy does not know
+        return value.double().numpy()
 
 
 def instance(name: str, value, kind: type | tuple[type, ...], meaning: str) -> None:
@@ -118,6 +130,7 @@ def array(
         raise ValueError(
             f"{name} holds {bad} NaN or infinite value{'s' * (bad > 1)}: expected finite numbers"
             + ("; did the training diverge?" if name in PARAMETERS else "")
+            + (" A bias of -1e4 freezes a unit" * bool(np.isneginf(found).any()))
         )
     reached = float(np.abs(found).max(initial=0.0))
     if reached > largest:

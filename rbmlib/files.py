@@ -135,7 +135,7 @@ def _array(file, size: int, name: str, most: float = math.inf) -> np.ndarray:
         shape, by_column, dtype = header(file)
     except DAMAGED:  # NumPy's own words may advise what opens the door to any code in the file
         raise ValueError(f"{name} is damaged, or no array as np.save writes them") from None
-    if dtype.kind not in "buifU":
+    if dtype.kind not in "buifcU":
         raise ValueError(f"{name} is an array of {dtype.name}: expected numbers")
     count = math.prod(shape)
     if count > most:

@@ -75,9 +75,6 @@ CALLS = {
     "mixture sample": (MIXTURE.sample, {"n_states": 3, "rng": 0}),
     "from_spins": (rl.BernoulliRBM.from_spins, {
         "weights": RBM.weights, "visible_bias": RBM.visible_bias, "hidden_bias": RBM.hidden_bias}),
-    "from_arrays": (rl.BernoulliRBM.from_arrays, {
-        "weights": RBM.weights, "visible_bias": RBM.visible_bias, "hidden_bias": RBM.hidden_bias,
-        "layout": None}),
     "project_weights": (rl.project_weights, {"weights": RBM.weights}),
     "exact": (rl.exact, {"rbm": RBM}),
     "exact_samples": (rl.exact_samples, {"rbm": RBM, "n_samples": 2, "rng": 0}),

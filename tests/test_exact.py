@@ -136,8 +136,15 @@ def test_potts_units_are_connected_by_any_of_their_columns():
 def test_a_part_that_is_too_large_is_named():
     rbm, _ = union(make(40, 31), make(3, 2))
     for model in (rbm, make(40, 31)):
-        with pytest.raises(ValueError, match=r"40 visible and 31 hidden.*rl\.ais"):
+        with pytest.raises(
+            ValueError, match=r"40 visible and 31 hidden.*use rl\.log_z, or rl\.ais"
+        ):
             rl.exact(model)
+    uneven = rl.Rectified(np.zeros(2), 4.0, 3.0)
+    with pytest.raises(
+        ValueError, match=r"rbm is RBM\(Rectified\(2\), Rectified\(2\)\): exact enum"
+    ):
+        rl.exact(rl.RBM(uneven, uneven, np.eye(2)))  # of two parts, and not of RBM(Rectified(1) ..
     with pytest.raises(ValueError, match="exact samples"):
         rl.exact_samples(make(40, 23), 5)
 

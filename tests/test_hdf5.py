@@ -1,5 +1,6 @@
 """HDF5 of other programs, in their documented layout: densities, updates, what is refused."""
 
+import contextlib
 import sys
 
 import numpy as np
@@ -139,19 +140,15 @@ def of_rbms(path, kind="PBRBM", updates=(10, 2), v_units=(4, 3), n_hidden=5):
     return write(path, **held), made
 
 
-def test_every_update_of_rbms_is_a_checkpoint(tmp_path):
+def test_the_last_update_of_rbms_is_the_model(tmp_path):
+    """By its number, 10 after 2, not by its name."""
     path, held = of_rbms(tmp_path / "run.h5")
-    two = rl.datasets.load_checkpoints(path)
-    assert rl.load_rbm(path) == two[1] != two[0]
-    for rbm, (w, b, a) in zip(two, (held[2], held[10]), strict=True):
-        v = rbm.exact_samples(6, 0)
-        states = v.reshape(6, 4, 3)
-        x = np.einsum("nsq,sqj->nj", states, w) + a
-        wanted = (states * b).sum(axis=(1, 2)) + np.logaddexp(0, x).sum(axis=1)
-        np.testing.assert_allclose(rbm.log_density(v), wanted, atol=1e-12)
-    run = rl.trajectory(two, n_chains=10, n_sweeps=200, rng=0)
-    for log_z, error, rbm in zip(run.log_z_path, run.trace["std_error"], two, strict=True):
-        assert abs(log_z - rl.exact(rbm).log_z) < 5 * error < 0.5
+    rbm, (w, b, a) = rl.load_rbm(path), held[10]
+    v = rbm.exact_samples(6, 0)
+    states = v.reshape(6, 4, 3)
+    x = np.einsum("nsq,sqj->nj", states, w) + a
+    wanted = (states * b).sum(axis=(1, 2)) + np.logaddexp(0, x).sum(axis=1)
+    np.testing.assert_allclose(rbm.log_density(v), wanted, atol=1e-12)
 
 
 @pytest.mark.parametrize(("kind", "layer"), [("BBRBM", Bits), ("IIRBM", Spins)])
@@ -172,8 +169,6 @@ def test_plain_arrays_are_told_by_their_names(tmp_path):
         rl.load_rbm(path)
     rbm = rl.load_rbm(path, layout="hidden_visible")
     np.testing.assert_array_equal(rbm.weights, w.T)
-    with pytest.raises(ValueError, match="expected an HDF5 file with updates of rbms"):
-        rl.datasets.load_checkpoints(path)
 
 
 THETA, W = ("Binary", np.zeros((1, 4))), np.zeros((4, 3))
@@ -227,6 +222,40 @@ def test_damaged_and_foreign_files_are_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(ValueError, match=r"pip install h5py, or rbmlib\[hdf5\]"):
         rl.load_rbm(path)
+
+
+UPDATE = "update_1/params/"
+CHANGES = {  # of a file of rbms, after which it is none
+    "a number for a group": {"update_1": 3.0}, "no group": {"update_3": 1.0},
+    "a word for numbers": {f"{UPDATE}hbias": "x"},
+    "a word for weights": {f"{UPDATE}weight_matrix": "x"},
+    "numbers for a word": {"model_type": np.ones(2)}, "nothing": {"model_type": h5py.Empty("f")},
+    "one axis less": {f"{UPDATE}vbias": np.zeros(12), f"{UPDATE}weight_matrix": np.zeros((12, 5))},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
+def test_files_of_other_shapes_are_refused_by_name(tmp_path, changes):
+    path, _ = of_rbms(tmp_path / "run.h5", updates=[1])
+    with h5py.File(path, "a") as file:
+        for name, value in changes.items():
+            if name in file:
+                del file[name]
+            file[name] = value
+    with pytest.raises(ValueError, match=r"run\.h5"):
+        rl.load_rbm(path)
+
+
+def test_damaged_bytes_are_a_value_error(tmp_path):
+    """Whatever byte it is: HDF5 itself fails in many ways."""
+    written = julia(tmp_path / "m.h5", THETA, ("Spin", np.zeros((1, 3))), W).read_bytes()
+    rng = np.random.default_rng(0)
+    for place in rng.integers(0, len(written), 150):
+        content = bytearray(written)
+        content[place] ^= int(rng.integers(1, 256))
+        (tmp_path / "m.h5").write_bytes(content)
+        with contextlib.suppress(ValueError):
+            rl.load_rbm(tmp_path / "m.h5")
 
 
 def test_normal_units_have_a_closed_form(tmp_path):

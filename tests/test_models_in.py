@@ -25,6 +25,9 @@ class Fitted:
     components_, intercept_visible_, intercept_hidden_ = W.T, B, A
 
 
+Fitted.__name__, Fitted.__module__ = "BernoulliRBM", "sklearn.neural_network._rbm"
+
+
 class Tensor:
     """What a tensor that is on a device and has a gradient lets others do."""
 
@@ -88,11 +91,12 @@ class Module:
 @pytest.mark.parametrize("call", EXPECTED.values(), ids=EXPECTED.keys())
 def test_what_stands_for_an_rbm_is_refused_with_the_way_to_one(call):
     trained = rl.train(np.eye(5), 3, n_updates=1, batch_size=5, rng=0)
+    ways = r"rl\.load_rbm reads one.*rl\.from_state_dict\(state\).*has one as \.rbm"
     for value, kind, words in (
-        (trained, TypeError, r"is a TrainingResult.*pass its model, \.rbm"),
-        ({"W": W}, TypeError, r"from_state_dict\(state\)"),
-        (Module(), TypeError, r"from_state_dict\(module\.state_dict\(\)\)"),
-        ("pcd_20", TypeError, "rl.load_rbm reads one"),
+        (trained, TypeError, f"is a TrainingResult.*{ways}"),
+        ({"W": W}, TypeError, ways),
+        (Module(), TypeError, ways),
+        ("pcd_20", TypeError, ways),
         (Unfitted(), ValueError, r"call model\.fit\(data\)"),
         (3, TypeError, "is a int: expected a BernoulliRBM"),
     ):
@@ -107,8 +111,43 @@ def test_likelihoods_of_other_models():
     doubtful = dataclasses.replace(rl.exact(MINE), converged=False)
     with pytest.warns(rl.ConvergenceWarning, match="log_z comes from an estimate whose checks"):
         np.testing.assert_array_equal(rl.log_likelihood(MINE, states, doubtful), expected)
-    with pytest.raises(TypeError, match=r"pass its model, \.rbm"):
+    with pytest.raises(TypeError, match=r"has one as \.rbm"):
         rl.log_likelihood(rl.train(states, 3, n_updates=1, batch_size=5, rng=0), states, 0.0)
+
+
+def test_estimates_of_another_model_are_refused():
+    """But not those of the same model written otherwise, or of a path to it, or read again."""
+    states, spins = SIGNS, SPINS.to_bits()
+    found = rl.log_likelihood(SPINS, states, rl.log_z(SPINS, rng=0))
+    for log_z in (rl.exact(spins), rl.Estimate.from_dict(rl.exact(SPINS).to_dict())):
+        np.testing.assert_array_equal(rl.log_likelihood(SPINS, states, log_z), found)
+    path = rl.GeometricPath(MINE)
+    run = rl.ais(path, rl.schedules.linear(50), 200, rng=0)
+    assert rl.log_likelihood(MINE, np.eye(5), run).shape == (5,)
+    for other in (
+        BernoulliRBM(W, B, A + 1e-9),
+        BernoulliRBM(W, B, A, log_scale=1.0),
+        rl.RBM(rl.Spins(B), rl.Bits(A), W),
+    ):
+        for log_z in (rl.exact(other), rl.log_z(other, n_steps=20, rng=0, enumerate_small=False)):
+            with pytest.raises(ValueError, match=r"log_z is of another model \(5 x 3, units"):
+                rl.log_likelihood(MINE, np.eye(5), log_z)
+        rl.log_likelihood(MINE, np.eye(5), rl.exact(MINE).log_z)
+
+
+def test_rows_that_have_more_than_all_of_the_probability_are_told():
+    """By their distinct states alone: repeated rows of data prove nothing."""
+    every = (np.arange(32)[:, None] >> np.arange(5)) & 1
+    few, z = every[:8].repeat(40, axis=0), rl.exact(MINE).log_z
+    of_few = np.logaddexp.reduce(rl.log_likelihood(MINE, every[:8], z))
+    for log_z in (z, z + of_few + 1e-3, dataclasses.replace(rl.exact(MINE), std_error=0.1)):
+        assert rl.log_likelihood(MINE, few, log_z).max() < 0
+    rl.log_likelihood(MINE, every, rl.exact(MINE))
+    doubtful = dataclasses.replace(rl.exact(MINE), log_z=z + of_few - 0.2, std_error=0.1)
+    rl.log_likelihood(MINE, few, doubtful)
+    for low in (z + of_few - 1e-3, dataclasses.replace(doubtful, log_z=z + of_few - 0.6)):
+        with pytest.warns(rl.ConvergenceWarning, match="these rows alone have p.* too high, by"):
+            rl.log_likelihood(MINE, few, low)
 
 
 def test_scikit_learn_itself():
@@ -131,10 +170,7 @@ HIDDEN = ["h_bias", "hbias", "hidden_bias", "bh", "bias_h", "hidbias", "hidden.b
     [
         *itertools.product(["W"], VISIBLE[:2], HIDDEN),
         *zip(["weight", "weights", "w", "W", "W", "W", "W", "W"], VISIBLE, HIDDEN, strict=True),
-        ("W", "b", "c"),
-        ("fc.weight", "v_bias", "fc.bias"),
-        ("weight", "bias", "h_bias"),
-        ("W", "a", "h_bias"),
+        ("weights:0", "visible_bias:0", "hidden_bias:0"),
         ("vishid", "visbiases", "hidbiases"),
         ("components_", "intercept_visible_", "intercept_hidden_"),
         ("parameter_W", "parameter_b", "parameter_a"),
@@ -146,48 +182,50 @@ def test_parts_are_told_by_their_names(weights, visible, hidden, prefix):
         parts = [(weights, w), (visible, B[None, :]), (hidden, A[:, None])]
         state = {f"{prefix}{parts[i][0]}": Tensor(parts[i][1]) for i in order}
         layout = "visible_hidden" if w is W else "hidden_visible"
-        assert same(BernoulliRBM.from_state_dict(state, layout=layout), MINE)
+        assert same(rl.from_state_dict(state, layout=layout), MINE)
         if weights in ("vishid", "components_", "parameter_W"):
             continue  # whose layout is known
-        assert same(BernoulliRBM.from_state_dict(state), MINE)
+        assert same(rl.from_state_dict(state), MINE)
 
 
 def test_square_weights_are_not_guessed():
     state = {"W": SQUARE, "v_bias": C, "h_bias": -C}
     with pytest.raises(ValueError, match=r"square.*layout='visible_hidden'.*'hidden_visible'"):
-        BernoulliRBM.from_state_dict(state)
+        rl.from_state_dict(state)
     for layout, expected in (("visible_hidden", SQUARE), ("hidden_visible", SQUARE.T)):
-        rbm = BernoulliRBM.from_state_dict(state, layout=layout)
+        rbm = rl.from_state_dict(state, layout=layout)
         np.testing.assert_array_equal(rbm.weights, expected)
     known = {"components_": SQUARE, "intercept_visible_": C, "intercept_hidden_": C}
-    np.testing.assert_array_equal(BernoulliRBM.from_state_dict(known).weights, SQUARE.T)
+    np.testing.assert_array_equal(rl.from_state_dict(known).weights, SQUARE.T)
 
 
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        ({"W": W, "a": B, "b": A}, "'a' and 'b' could be either bias.*names="),
-        ({"W": W, "v_bias": B}, "'W', 'v_bias': no hidden_bias"),
-        ({"W": W, "v_bias": B, "h_bias": A, "sigma": B}, "'sigma' unknown"),
-        ({"W": W, "weight": W, "v_bias": B, "h_bias": A}, "'W' and 'weight' could be weights"),
-        ({"0.W": W, "1.W": W, "0.v_bias": B, "0.h_bias": A}, "'0.W' and '1.W' could be"),
-        ({"J": W, "alpha": B, "beta": A}, "state holds no RBM, but 'J', 'alpha', 'beta'"),
-        ({}, "state holds no RBM, but nothing"),
+        ({"W": W, "a": B, "b": A}, "'a', 'b', names that do not tell visible_bias, hidden_bias"),
+        ({"W": W, "b": B, "c": A}, r"names=\{'weights': 'W', 'visible_bias': '...', 'hidden_"),
+        ({"W": W, "v_bias": B}, "'W', 'v_bias', names that do not tell hidden_bias"),
+        ({"W": W, "v_bias": B, "sigma": B}, "do not tell hidden_bias.*'hidden_bias': '...'"),
+        ({"W": W, "v_bias": B, "h_bias": A, "sigma": B}, "'sigma': expected weights.*and no more"),
+        ({"W": W, "weight": W, "v_bias": B, "h_bias": A}, "'W', 'weight'.*do not tell weights"),
+        ({"0.W": W, "1.W": W, "0.v_bias": B, "0.h_bias": A}, "do not tell weights: expected"),
+        ({"J": W, "alpha": B, "beta": A}, "state holds 'J', 'alpha', 'beta', names that do not"),
+        ({}, "state holds nothing"),
         ({"model": {"W": W}}, r"a dict under 'model'.*state\['model'\]"),
         ({"W": W, "v_bias": A, "h_bias": A}, "visible_bias has shape"),
-        ({"W": "x", "v_bias": B, "h_bias": A}, "W is not an array"),
+        ({"W": "x", "v_bias": B, "h_bias": A}, "weights is not an array"),
         ({"W": W * np.nan, "v_bias": B, "h_bias": A}, "weights holds 15 NaN"),
     ],
 )
 def test_states_that_leave_something_open_are_refused(state, words):
     with pytest.raises(ValueError, match=words):
-        BernoulliRBM.from_state_dict(state)
+        rl.from_state_dict(state)
 
 
 def test_names_say_which_is_which():
     state = {"J": W, "alpha": B, "beta": A, "sigma": None}
     names = {"weights": "J", "visible_bias": "alpha", "hidden_bias": "beta"}
-    assert same(BernoulliRBM.from_state_dict(state, names=names), MINE)
+    assert same(rl.from_state_dict(state, names=names), MINE)
     for wrong, words in (
         (
             names | {"weights": "K"},
@@ -195,23 +233,30 @@ def test_names_say_which_is_which():
         ),
         ({"weights": "J"}, "names is .*: expected a dict of weights, visible_bias"),
         (names | {"visible_bias": "beta"}, "three different keys"),
-        ("J", "names is 'J'"),
+        ("J", "names is .'J': "),
     ):
         with pytest.raises(ValueError, match=words):
-            BernoulliRBM.from_state_dict(state, names=wrong)
+            rl.from_state_dict(state, names=wrong)
     with pytest.raises(ValueError, match="layout is 'rows'"):
-        BernoulliRBM.from_state_dict(state, names=names, layout="rows")
+        rl.from_state_dict(state, names=names, layout="rows")
     with pytest.raises(TypeError, match="state is a list"):
-        BernoulliRBM.from_state_dict([W, B, A])
+        rl.from_state_dict([W, B, A])
 
 
-def test_the_remedy_of_an_error_works():
-    """What the message proposes, with two names put right, is taken."""
-    state = {"W": W, "a": B, "b": A}
+@pytest.mark.parametrize("n_hidden", [3, 5])
+def test_the_remedy_of_an_error_works(tmp_path, n_hidden):
+    """What the message proposes is what the names tell, not the order in the file; copied into
+    Python or the command line it loads the right model, square or not."""
+    w = RNG.normal(size=(5, n_hidden))
+    a = RNG.normal(size=n_hidden)
+    path = write(tmp_path / "mnistvh.mat", vishid=w, hidrecbiases=a[None], visbiases=B[None])
     with pytest.raises(ValueError, match="names=") as caught:
-        BernoulliRBM.from_state_dict(state)
+        rl.load_rbm(path)
     names = eval(re.search(r"names=(\{.*?\})", str(caught.value))[1])
-    assert same(BernoulliRBM.from_state_dict(state, names=names), MINE)
+    layout = {"layout": "visible_hidden"} if n_hidden == 5 else {}
+    assert same(rl.load_rbm(path, names=names, **layout), BernoulliRBM(w, B, a))
+    words = re.search(r"--names (\S+)", str(caught.value))[1]
+    assert same(rl.load_rbm(path, names=words, **layout), BernoulliRBM(w, B, a))
 
 
 # files --------------------------------------------------------------------------------------
@@ -233,7 +278,7 @@ def test_files_of_other_programs(tmp_path, kind):
     names = {"weights": "J", "visible_bias": "alpha", "hidden_bias": "beta"}
     for load in (BernoulliRBM.load, rl.load_rbm):
         assert same(load(path, names=names), MINE)
-        with pytest.raises(ValueError, match=rf"j\{kind} holds no RBM, but 'J', 'alpha', 'beta'"):
+        with pytest.raises(ValueError, match=rf"j\{kind} holds 'J', 'alpha', 'beta', names"):
             load(path)
 
 
@@ -252,17 +297,133 @@ def test_square_files_of_known_programs_still_load(tmp_path):
     square.save(tmp_path / "ours.npz")
     assert same(BernoulliRBM.load(tmp_path / "ours.npz"), square)
     assert same(rl.load_rbm(tmp_path / "ours.npz", layout="visible_hidden"), square)
-    with pytest.raises(ValueError, match=r"ours\.npz holds a BernoulliRBM, which says how its"):
-        rl.load_rbm(tmp_path / "ours.npz", layout="hidden_visible")
-    # the workspace of a program whose names are its own
-    more = {"vishidinc": SQUARE, "numcases": 100.0}
-    write(tmp_path / "w.mat", vishid=SQUARE, visbiases=C, hidbiases=C, **more)
+    for other in ({"layout": "hidden_visible"}, {"units": "spins"}):
+        with pytest.raises(ValueError, match=r"ours\.npz holds BernoulliRBM.*says how its arrays"):
+            rl.load_rbm(tmp_path / "ours.npz", **other)
+    # a program whose names are its own
+    write(tmp_path / "w.mat", vishid=SQUARE, visbiases=C, hidbiases=C)
     np.testing.assert_array_equal(rl.load_rbm(tmp_path / "w.mat").weights, SQUARE)
+
+
+MORE = {  # what files of known programs hold of another model, whose log Z is another
+    "labels": {"labhid": W[:3, :], "labbiases": A},
+    "a second hidden layer": {"hidpen": np.ones((3, 2)), "penbiases": np.zeros(2)},
+    "variances": {"sigma": np.ones(5)},
+    "a word on its units": {"type": "gb"},
+    "one number": {"epochs": 3.0},
+}
+
+
+@pytest.mark.parametrize("more", MORE.values(), ids=MORE)
+@pytest.mark.parametrize("kind", [".npz", ".mat"])
+def test_files_of_more_than_weights_and_biases_are_not_taken_for_them(tmp_path, more, kind):
+    path = write(tmp_path / f"m{kind}", vishid=W, visbiases=B, hidbiases=A, **more)
+    with pytest.raises(ValueError, match=f"'{next(iter(more))}'.*part of another model") as caught:
+        rl.load_rbm(path)
+    names = eval(re.search(r"names=(\{.*?\})", str(caught.value))[1])
+    assert same(rl.load_rbm(path, names=names), MINE)
+
+
+def test_structs_are_not_opened(tmp_path):
+    """There may be several models in one, and words on its units, as DeepLearnToolbox has them."""
+    savemat(tmp_path / "m.mat", {"rbm": {"W": W.T, "b": B, "c": A, "type": "gb"}})
+    with pytest.raises(ValueError, match=r"m\.mat holds 'struct rbm'.*plain arrays"):
+        rl.load_rbm(tmp_path / "m.mat")
+
+
+@pytest.mark.parametrize("kind", [".npz", ".mat", ".h5"])
+def test_complex_parameters_are_no_probability_model(tmp_path, kind):
+    pytest.importorskip("h5py", reason="needs h5py")
+    held = {"W": W * 1j, "v_bias": B, "h_bias": A}
+    with pytest.raises(ValueError, match="weights holds complex numbers, those of a wave function"):
+        rl.from_state_dict({name: Tensor(x) for name, x in held.items()})
+    path = tmp_path / f"m{kind}"
+    if kind == ".h5":
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            file.update(held)
+    else:
+        write(path, **held)
+    with pytest.raises(ValueError, match=rf"m\{kind}: weights holds complex numbers"):
+        rl.load_rbm(path)
+
+
+def test_a_tensor_with_a_gradient_is_taken():
+    rbm = BernoulliRBM(Tensor(W), Tensor(B), Tensor(A))
+    assert same(rbm, MINE)
+
+
+def test_suffixes_are_read_in_any_case(tmp_path):
+    MINE.save(tmp_path / "m.npz")
+    (tmp_path / "m.npz").rename(tmp_path / "M.NPZ")
+    assert same(rl.load_rbm(tmp_path / "M.NPZ"), MINE)
+
+
+# units ------------------------------------------------------------------------------------------
+
+SPINS = rl.RBM(rl.Spins(B), rl.Spins(A), W)
+SIGNS = np.where(RNG.random((20, 5)) < 0.5, -1.0, 1.0)
+
+
+@pytest.mark.parametrize("kind", [".npz", ".mat"])
+def test_units_are_said_by_the_caller_or_in_the_file(tmp_path, kind):
+    state = {"W": W, "v_bias": B, "h_bias": A}
+    assert rl.from_state_dict(state, units="spins") == SPINS
+    assert rl.from_state_dict(state | {"units": "spins"}) == SPINS
+    assert rl.from_state_dict(state | {"units": "spins"}, units="bits") == MINE
+    path = write(tmp_path / f"m{kind}", **state)
+    assert rl.load_rbm(path) == MINE
+    assert rl.load_rbm(path, units="spins") == rl.RBM.load(path, units="spins") == SPINS
+    path = write(tmp_path / f"u{kind}", **state, units="spins")
+    assert rl.load_rbm(path) == SPINS
+    with pytest.raises(ValueError, match=r"holds a RBM: expected a BernoulliRBM"):
+        BernoulliRBM.load(path)
+
+
+OF_SPINS = {  # data of -1 and +1 beside a model of bits
+    "log_z": lambda rows: rl.log_z(MINE, data=rows),
+    "log_z of scikit-learn": lambda rows: rl.log_z(Fitted(), data=rows),
+    "base_rate": rl.base_rate,
+    "log_likelihood": lambda rows: rl.log_likelihood(MINE, rows, 3.0),
+    "log_density": MINE.log_density,
+    "hidden_mean": MINE.hidden_mean,
+    "sample_hidden": lambda rows: MINE.sample_hidden(rows, 0),
+    "visible_mean": lambda rows: MINE.visible_mean(rows[:, :3]),
+    "train": lambda rows: rl.train(rows, 3, batch_size=5),
+    "start": lambda rows: rl.reverse_ais(
+        rl.GeometricPath(MINE), rl.schedules.linear(5), 20, 0, start=rows
+    ),
+    "tracker": lambda rows: rl.LogZTracker(np.zeros(5), rng=0).monitor(train=rows),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", OF_SPINS.values(), ids=OF_SPINS)
+def test_data_of_spins_are_refused_beside_bits(call):
+    """With the lines that make the right model, and no advice to make bits of them."""
+    with pytest.raises(ValueError, match=" holds -1 and \\+1 alone, the states of Spins") as caught:
+        call(SIGNS)
+    said = str(caught.value)
+    for line in ("rl.RBM(rl.Spins(visible_bias), rl.Spins(hidden_bias), weights)",
+                 "rl.from_state_dict(state, units='spins')", "--units spins"):  # fmt: skip
+        assert line in said
+    assert "binarise" not in said
+    assert "threshold" not in said
+
+
+class Softmax(Fitted):
+    """What a subclass calls its units, no attribute says."""
+
+
+def test_subclasses_of_scikit_learn_may_have_other_units():
+    for call in EXPECTED.values():
+        with pytest.raises(ValueError, match=r"is a test_models_in\.Softmax, whose units may be"):
+            call(Softmax())
 
 
 def test_a_gaussian_model_has_its_own_layout(tmp_path):
     rl.GaussianRBM(W).save(tmp_path / "g.npz")
-    with pytest.raises(ValueError, match=r"g\.npz holds a GaussianRBM.*neither layout nor names"):
+    with pytest.raises(ValueError, match=r"g\.npz holds GaussianRBM.*no layout, names or units"):
         rl.load_rbm(tmp_path / "g.npz", layout="hidden_visible")
 
 
@@ -302,46 +463,25 @@ def test_the_line_for_scikit_learn_converts(tmp_path):
     assert same(rl.load_rbm(tmp_path / "m.npz"), BernoulliRBM.from_sklearn(model))
 
 
-@pytest.mark.parametrize(("suffix", "program"), [(".pt", "torch"), (".mat", "h5py")])
-def test_the_lines_for_others_convert(tmp_path, monkeypatch, suffix, program):
+def test_the_line_for_torch_converts(tmp_path, monkeypatch):
     """With a stand-in for the program's reader: the line is run as it is printed."""
-    weights, b, c = RNG.normal(size=(6, 3)), RNG.normal(size=6), RNG.normal(size=3)
-    path, held = tmp_path / f"m{suffix}", {"W": weights, "vbias": b, "hbias": c}
-    path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x89HDF\r\n\x1a\n")
+    path = tmp_path / "m.pt"
+    path.write_bytes(b"anything")
 
-    def read(name, **_):
+    def load(name, **_):
         assert name == str(path)
-        return held if program == "torch" else {k: {(): x} for k, x in held.items()}
+        return {"W": W, "vbias": B, "hbias": A}
 
-    reader = types.ModuleType(program)
-    reader.load, reader.File = read, read
-    monkeypatch.setitem(sys.modules, program, reader)
-    with pytest.raises(
-        ValueError, match=r"MATLAB 7.3 file \(HDF5\)" if suffix == ".mat" else suffix
-    ) as caught:
+    monkeypatch.setitem(sys.modules, "torch", reader := types.ModuleType("torch"))
+    reader.load = load
+    with pytest.raises(ValueError, match="convert it once") as caught:
         rl.load_rbm(path)
-    exec(str(caught.value).partition(": import ")[2].join(["import ", ""]), {})
-    assert same(rl.load_rbm(tmp_path / "m.npz"), BernoulliRBM(weights, b, c))
+    exec(str(caught.value).partition("trust it: ")[2], {})
+    assert same(rl.load_rbm(tmp_path / "m.npz"), MINE)
 
 
-def test_structs_of_deeplearntoolbox(tmp_path):
-    """W one row a hidden unit, b of the visible and c of the hidden ones, among other fields."""
-    weights, b, c = RNG.normal(size=(3, 6)), RNG.normal(size=(6, 1)), RNG.normal(size=(3, 1))
-    one = {"alpha": 1.0, "W": weights, "vW": 0 * weights, "b": b, "c": c, "vb": b, "vc": c}
-    ours = BernoulliRBM(weights.T, b.ravel(), c.ravel())
-    square = one | {"W": np.ones((3, 3)), "b": c}
-    savemat(tmp_path / "m.mat", {"rbm": square})
-    with pytest.raises(ValueError, match="weights is square"):
+def test_files_of_matlab_7_3_are_named(tmp_path):
+    head = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x89HDF\r\n\x1a\n"
+    (tmp_path / "m.mat").write_bytes(head)
+    with pytest.raises(ValueError, match=r"m\.mat.*MATLAB 7\.3: in MATLAB save it with -v7"):
         rl.load_rbm(tmp_path / "m.mat")
-    for held in ({"rbm": one}, {"dbn": {"sizes": [6.0], "rbm": one}}):
-        savemat(tmp_path / "m.mat", held)
-        assert rl.load_rbm(tmp_path / "m.mat") == ours
-    savemat(tmp_path / "m.mat", {"net": {"w": weights, "vb": b, "hb": c}})  # vb is no step here
-    assert rl.load_rbm(tmp_path / "m.mat") == ours
-    cells = np.array([one, one | {"W": 2 * weights}], dtype=object)
-    savemat(tmp_path / "m.mat", {"dbn": {"rbm": cells}})
-    with pytest.raises(ValueError, match=r"'dbn.rbm.2.W'.* say which is which"):
-        rl.load_rbm(tmp_path / "m.mat")
-    names = {"weights": "dbn.rbm.2.W", "visible_bias": "dbn.rbm.2.b", "hidden_bias": "dbn.rbm.2.c"}
-    second = BernoulliRBM.load(tmp_path / "m.mat", names=names)
-    assert second == BernoulliRBM(2 * weights.T, b.ravel(), c.ravel())

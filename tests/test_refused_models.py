@@ -5,12 +5,18 @@ import re
 import numpy as np
 import pytest
 from helpers_refusals import DATA, PATH, RAGGED, RBM, A, B, W, assert_refused, changed, named
+from scipy.sparse import csr_array
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM
 
 SQUARE = np.arange(9.0).reshape(3, 3)
 MASKED = np.ma.masked_equal(W * [1, 2, 3], 2)
+
+
+def state(*arrays):
+    return dict(zip(("W", "v_bias", "h_bias"), arrays, strict=True))
+
 
 MODELS = {
     "NaN weights": (lambda: BernoulliRBM(changed(W, np.nan), B, A), "weights holds 1 NaN"),
@@ -24,25 +30,45 @@ MODELS = {
     "none": (lambda: BernoulliRBM(None, B, A), "weights"),
     "ragged weights": (lambda: BernoulliRBM(RAGGED, B, A), "weights is not an array"),
     "ragged bias": (lambda: BernoulliRBM(W, RAGGED, A), "visible_bias is not an array"),
-    "complex weights": (lambda: BernoulliRBM(W * 1j, B, A), "weights is not an array of numbers"),
+    "complex weights": (
+        lambda: BernoulliRBM(W * 1j, B, A),
+        "weights holds complex numbers, those of a wave",
+    ),
     "no units": (lambda: BernoulliRBM(np.zeros((0, 3)), [], A), "weights has shape (0, 3)"),
     "no bias": (lambda: BernoulliRBM(W, None, A), "visible_bias"),
     "log_scale": (lambda: BernoulliRBM(W, B, A, log_scale=np.nan), "log_scale"),
-    "from_arrays": (lambda: BernoulliRBM.from_arrays(W, B[:2], A), "visible_bias has shape (2,)"),
-    "from_arrays ragged": (lambda: BernoulliRBM.from_arrays(RAGGED, B, A), "weights"),
-    "from_arrays square": (
-        lambda: BernoulliRBM.from_arrays(SQUARE, A, A),
+    "state": (lambda: rl.from_state_dict(state(W, B[:2], A)), "visible_bias has shape (2,)"),
+    "state ragged": (lambda: rl.from_state_dict(state(RAGGED, B, A)), "weights"),
+    "state square": (
+        lambda: rl.from_state_dict(state(SQUARE, A, A)),
         "weights is square, 3 x 3, so that the biases cannot tell its layout: expected "
         "layout='visible_hidden' (one row a visible unit) or layout='hidden_visible' (one row a "
         "hidden unit, as PyTorch's)",
     ),
-    "from_arrays layout": (
-        lambda: BernoulliRBM.from_arrays(W, B, A, layout="hv"),
+    "state layout": (
+        lambda: rl.from_state_dict(state(W, B, A), layout="hv"),
         "layout is 'hv': expected one of 'visible_hidden', 'hidden_visible'",
     ),
-    "from_arrays other layout": (
-        lambda: BernoulliRBM.from_arrays(W, B, A, layout="hidden_visible"),
+    "state other layout": (
+        lambda: rl.from_state_dict(state(W, B, A), layout="hidden_visible"),
         "visible_bias has shape (4,): expected (3,)",
+    ),
+    "state units": (
+        lambda: rl.from_state_dict(state(W, B, A), units="spin"),
+        "units is 'spin': expected one of 'bits', 'spins'",
+    ),
+    "state units within": (
+        lambda: rl.from_state_dict(state(W, B, A) | {"units": 4}),
+        "units is '4': expected one of 'bits', 'spins'",
+    ),
+    "sparse data": (
+        lambda: rl.base_rate(csr_array(DATA)),
+        "data is a sparse csr_array: expected (n_samples, n_visible); data.toarray() makes",
+    ),
+    "frozen unit": (
+        lambda: BernoulliRBM(W, changed(B, -np.inf), A),
+        "visible_bias holds 1 NaN or infinite value: expected finite numbers; did the training "
+        "diverge? A bias of -1e4 freezes a unit",
     ),
     "masked weights": (lambda: BernoulliRBM(MASKED, B, A), "weights holds 4 masked values"),
     "masked rows": (lambda: BernoulliRBM(list(MASKED), B, A), "weights holds 4 masked values"),
@@ -57,7 +83,6 @@ MODELS = {
     "from_spins": (lambda: BernoulliRBM.from_spins(changed(W, np.nan), B, A), "weights"),
     "from_sklearn": (lambda: BernoulliRBM.from_sklearn(3), "model has no components_"),
     "grey states": (lambda: RBM.log_density(np.full((2, 4), 0.5)), "visible holds values"),
-    "spins": (lambda: RBM.log_density([[-1, 1, 1, 1]]), "visible holds values"),
     "NaN states": (
         lambda: RBM.log_density([[0, np.nan, 0, 0]]),
         "visible holds 1 NaN value, the first at [0, 1]: expected zeros",

@@ -36,6 +36,26 @@ def test_bits_intensities_and_thresholds(file):
     np.testing.assert_array_equal(rows, GREY / 255)
 
 
+def test_spins_are_rows_and_have_no_threshold(file):
+    signs = 2.0 * BITS - 1
+    rows = datasets.load_rows(write(file, signs), 3)
+    np.testing.assert_array_equal(rows, signs)
+    for threshold in (0, 0.5, -2):
+        with pytest.raises(ValueError, match=r"rows.* holds -1 and \+1 alone.*units='spins'"):
+            datasets.load_rows(file, threshold=threshold)
+    for other in (0.0, 0.5, 2.0):
+        with pytest.raises(ValueError, match="a threshold makes bits"):
+            datasets.load_rows(write(file, np.concatenate([signs, 0 * signs + other])))
+    with pytest.raises(ValueError, match="a threshold makes bits"):
+        datasets.load_rows(write(file, -(BITS[:, :1] ** 0.0)))
+
+
+def test_suffixes_of_any_case(tmp_path):
+    np.save(tmp_path / "x.npy", BITS)
+    (tmp_path / "x.npy").rename(tmp_path / "X.NPY")
+    np.testing.assert_array_equal(datasets.load_rows(tmp_path / "X.NPY"), BITS)
+
+
 def test_what_is_above_the_threshold_is_one(file):
     rows = datasets.load_rows(write(file, np.array([[0.0, 1.0, 2.0]])), threshold=1)
     np.testing.assert_array_equal(rows, [[0, 0, 1]])

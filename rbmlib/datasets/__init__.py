@@ -21,7 +21,6 @@ from .named import Dataset as Dataset
 from .named import RBMInfo as RBMInfo
 from .named import Reference as Reference
 from .named import list_rbms as list_rbms
-from .named import load_checkpoints as load_checkpoints
 from .named import load_dna as load_dna
 from .named import load_mnist as load_mnist
 from .named import load_rbm as load_rbm

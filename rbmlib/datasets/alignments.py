@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import gzip
 import os
+import warnings
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,10 +79,20 @@ def load_fasta(path: str | os.PathLike, alphabet: str = AMINO_ACIDS) -> Alignmen
         raise ValueError(f"alphabet is {alphabet!r}: expected a word of different letters")
     try:
         packed = source.read_bytes()
-        text = (gzip.decompress(packed) if source.suffix == ".gz" else packed).decode("ascii")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+        text = (gzip.decompress(packed) if source.suffix.lower() == ".gz" else packed).decode(
+            "ascii"
+        )
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise ValueError(f"cannot read {source.name}: {error}") from None
     names, begins, found = _parsed(source.name, text.splitlines(), alphabet)
+    seen = {alphabet[k] for sequence in found for k in sequence}
+    if alphabet == AMINO_ACIDS and seen <= {*"ACGTN-"}:
+        letters = "".join(sorted(seen))
+        warnings.warn(
+            f"{source.name} holds only the letters {letters}, read as {len(alphabet)} amino acids "
+            f"and gaps; of DNA, give alphabet={letters!r}",
+            stacklevel=2,
+        )
     n_sites = len(found[0])
     for line, name, sequence in zip(begins, names, found, strict=True):
         if len(sequence) != n_sites:

@@ -12,8 +12,6 @@ from typing import NamedTuple, get_type_hints
 import numpy as np
 
 from ..models import RBM, GaussianRBM
-from ..models.formats import saved_models
-from ..models.rbm import made
 from .files import DataCorrupt, DataUnavailable, committed, fetch, find, suggest
 from .register import PUBLISHED_RBMS, RBMS, REMOTE
 
@@ -97,7 +95,8 @@ def load_rbm(
     name_or_path: str | os.PathLike,
     *,
     layout: str | None = None,
-    names: dict[str, str] | None = None,
+    names: dict[str, str] | str | None = None,
+    units: str | None = None,
 ) -> RBM:
     """Return a trained RBM: a registered one by its name, or one from a file.
 
@@ -105,7 +104,7 @@ def load_rbm(
     ----------
     name_or_path : str or path
         A name listed by :func:`list_rbms`, such as "h500", or the path of an .npz, .mat or .h5,
-        which :meth:`rbmlib.RBM.load` reads, with ``layout`` and ``names``.
+        which :meth:`rbmlib.RBM.load` reads, with ``layout``, ``names`` and ``units``.
 
     Returns
     -------
@@ -125,10 +124,10 @@ def load_rbm(
             "or .mat file"
         )
     if name_or_path in RBMS:
-        if layout is not None or names is not None:
+        if not layout is names is units is None:
             raise ValueError(
-                f"{name_or_path!r} is a registered model, whose arrays are known: expected neither "
-                "layout nor names"
+                f"{name_or_path!r} is a registered model, whose arrays and units are known: "
+                "expected no layout, names or units"
             )
         unmarked = name_or_path == "gaussian_cifar10"  # its file does not say what it holds
         return (GaussianRBM if unmarked else RBM).load(*rbm_files(str(name_or_path)))
@@ -140,19 +139,7 @@ def load_rbm(
             f"name_or_path is {os.fspath(name_or_path)!r}, neither a file nor a registered RBM"
             f"{suggest(str(name_or_path), RBMS)}; or the path of an .npz, .mat or .h5 file"
         )
-    return RBM.load(path, layout=layout, names=names)
-
-
-def load_checkpoints(path) -> list[RBM]:
-    """Return all models that a training with the program `rbms` saved in an HDF5 file.
-
-    They are in the order of their updates, as `rbmlib.trajectory` takes them; `load_rbm` returns
-    the last one. ValueError if the file holds none, or a kind that is not known.
-    """
-    source = Path(path).expanduser()
-    if not source.is_file() or not (found := saved_models(source)):
-        raise ValueError(f"path is {str(path)!r}: expected an HDF5 file with updates of rbms")
-    return [made(parts) for parts in found]
+    return RBM.load(path, layout=layout, names=names, units=units)
 
 
 def list_rbms() -> list[RBMInfo]:

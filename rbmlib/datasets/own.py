@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import checks
 from ..files import DAMAGED, read_npy, read_npz
+from ..models.layers import OF_SPINS, are_spins
 
 SUFFIXES = (".npy", ".npz", ".csv")
 ENCODING = "utf-8-sig"  # spreadsheets begin a file with a mark, which is no part of the first row
@@ -29,13 +30,14 @@ def load_rows(
     n_visible : int, optional
         Columns that the rows must have.
     threshold : float, optional
-        What is above it becomes 1, the rest 0. None: the values must be in [0, 1] as they are.
+        What is above it becomes 1, the rest 0. None: the values must be in [0, 1] as they are, or
+        -1 and +1, both: the states of spins, for which there is no threshold.
 
     Returns
     -------
     ndarray (n_samples, n_visible)
         uint8 of zeros and ones if the file holds no others or a threshold is given, otherwise
-        float64 in [0, 1].
+        float64: in [0, 1], or of -1 and +1.
 
     Raises
     ------
@@ -53,7 +55,7 @@ def load_rows(
            [1, 0, 1]], dtype=uint8)
     """
     source = Path(path).expanduser()
-    if source.suffix not in SUFFIXES:
+    if source.suffix.lower() not in SUFFIXES:
         raise ValueError(f"{source} is no data file: expected one of {', '.join(SUFFIXES)}")
     if not source.is_file():
         raise FileNotFoundError(f"no data file {str(path)!r}")
@@ -73,6 +75,9 @@ def load_rows(
 
 
 def _states(name: str, rows: np.ndarray, threshold: float | None) -> np.ndarray:
+    spins = are_spins(rows)
+    if spins and threshold is not None:
+        raise ValueError(f"threshold is {threshold!r}: leave it out, as {name} holds {OF_SPINS}")
     if threshold is not None:
         limit = checks.number("threshold", threshold, "a number: what is above it becomes 1")
         bits = rows > limit
@@ -82,7 +87,7 @@ def _states(name: str, rows: np.ndarray, threshold: float | None) -> np.ndarray:
                 f"a number between its values, which run from {rows.min()} to {rows.max()}"
             )
         return bits.astype(np.uint8)
-    if rows.min() < 0 or rows.max() > 1:
+    if not spins and (rows.min() < 0 or rows.max() > 1):
         raise ValueError(
             f"{name} runs from {rows.min()} to {rows.max()}: expected zeros and ones, or "
             "intensities in [0, 1]; a threshold makes bits of other values"
@@ -91,9 +96,10 @@ def _states(name: str, rows: np.ndarray, threshold: float | None) -> np.ndarray:
 
 
 def _read(source: Path) -> np.ndarray:
-    if source.suffix == ".npy":
+    suffix = source.suffix.lower()
+    if suffix == ".npy":
         return read_npy(source)
-    if source.suffix == ".npz":
+    if suffix == ".npz":
         arrays = read_npz(source)
         if len(arrays) != 1:
             names = ", ".join(arrays) or "none"

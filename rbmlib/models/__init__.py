@@ -1,6 +1,7 @@
 """Models: layers and the weights between them, densities, conditionals, loading and saving."""
 
 from . import testsystems as testsystems
+from .conversion import from_state_dict as from_state_dict
 from .conversion import log_likelihood as log_likelihood
 from .layers import Bits as Bits
 from .layers import Categories as Categories

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import os
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from .. import checks
+from ..numerics import logsumexp
 from ..results import warn
-from .formats import SKLEARN
+from .formats import SKLEARN, of_foreign
+from .gauges import to_bits
 from .layers import Bits
 from .named import BernoulliRBM
-from .rbm import RBM
+from .rbm import RBM, made
+
+HOW_TO_MAKE_ONE = (
+    "; rl.load_rbm reads one by its name or path, rl.from_state_dict(state) makes one of a dict of "
+    "tensors, and what rl.train returns has one as .rbm"
+)
+ROUNDING = 1e-6  # nats: of a sum over all states, computed otherwise
 
 
 def as_rbm(name: str, value, meaning: str = "a BernoulliRBM or another RBM") -> RBM:
@@ -23,9 +31,7 @@ def as_rbm(name: str, value, meaning: str = "a BernoulliRBM or another RBM") -> 
     """
     model = as_model(name, value)
     if not isinstance(model, RBM):
-        raise TypeError(
-            f"{name} is a {type(value).__name__}: expected {meaning}{_how_to_make_one(value)}"
-        )
+        raise TypeError(f"{name} is a {type(value).__name__}: expected {meaning}{HOW_TO_MAKE_ONE}")
     return model
 
 
@@ -46,27 +52,89 @@ def as_model(name: str, value) -> Any:
     """As `as_rbm`, but what is no model of scikit-learn is handed on as it is."""
     if isinstance(value, RBM):
         return value
-    if all(hasattr(value, attribute) for attribute in SKLEARN):
+    if hasattr(value, SKLEARN[0]) or type(value).__name__ == "BernoulliRBM":
         return BernoulliRBM.from_sklearn(value)
-    if type(value).__name__ == "BernoulliRBM" and hasattr(value, "n_components"):
-        raise ValueError(
-            f"{name} is a BernoulliRBM of scikit-learn without components_: expected a fitted "
-            "one; call model.fit(data) first"
-        )
     return value
 
 
-def _how_to_make_one(value) -> str:
-    """How to make a BernoulliRBM of something else."""
-    if isinstance(getattr(value, "rbm", None), RBM):
-        return "; pass its model, .rbm"
-    if isinstance(value, Mapping):
-        return "; make one with rl.BernoulliRBM.from_state_dict(state)"
-    if callable(getattr(value, "state_dict", None)):
-        return "; make one with rl.BernoulliRBM.from_state_dict(module.state_dict())"
-    if isinstance(value, (str, os.PathLike)):
-        return "; rl.load_rbm reads one by its name or path"
-    return ""
+def from_state_dict(
+    state,
+    *,
+    layout: str | None = None,
+    names: dict[str, str] | str | None = None,
+    units: str | None = None,
+) -> RBM:
+    """From the ``module.state_dict()`` of a PyTorch RBM, or any dict of arrays.
+
+    Parameters
+    ----------
+    state : mapping of names to tensors or arrays
+        The parameters are told by their names, whatever their case and prefix ("rbm.W"):
+        weights, such as W or weight; visible biases, such as v_bias, visible_bias or bv; hidden
+        biases likewise. Each bias may be (n,), (1, n) or (n, 1).
+    layout : {"visible_hidden", "hidden_visible"}, optional
+        What the rows and columns of the weights are: ``F.linear`` and scikit-learn keep
+        "hidden_visible". None: the lengths of the biases decide; square weights need it, unless
+        they have the name of a program that keeps them one way (``components_``, ``vishid``,
+        ``parameter_W``).
+    names : dict, optional
+        Which keys are weights, visible_bias and hidden_bias, of a state that holds more or has
+        other names. Or a word, "weights=J,visible_bias=u,hidden_bias=v".
+    units : {"bits", "spins"}, optional
+        The units of both layers, 0 and 1 or -1 and +1, which weights and biases do not tell. None:
+        as an entry ``units`` of the state says, or bits.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the keys are others than those of weights and two biases, which lists them; if the
+        arrays do not fit each other, or their layout is not told; if ``state`` is no mapping.
+
+    Examples
+    --------
+    >>> import numpy as np, rbmlib as rl
+    >>> state = {"W": np.ones((2, 5)), "v_bias": np.zeros(5), "h_bias": np.zeros(2)}
+    >>> rl.from_state_dict(state)
+    BernoulliRBM(n_visible=5, n_hidden=2)
+    >>> rl.from_state_dict(state, units="spins")
+    RBM(Spins(5), Spins(2))
+    """
+    meaning = "a dict of tensors or arrays by name, such as module.state_dict()"
+    checks.instance("state", state, Mapping, meaning)
+    nested = [key for key, value in state.items() if isinstance(value, Mapping)]
+    if nested:
+        raise ValueError(
+            f"state holds a dict under {nested[0]!r}: expected {meaning}; pass that of the "
+            f"model, for example state[{nested[0]!r}]"
+        )
+
+    def read(keys):
+        return {key: state[key] for key in keys}
+
+    return made(of_foreign(state, read, "state", layout, names, units))
+
+
+# what is known of a model where its estimate is used -------------------------------------------
+
+
+def described(model: RBM) -> dict[str, str]:
+    """Its sizes and the states of its units, in words, and a fingerprint of its parameters."""
+    kinds = (_states_of(layer.values) for layer in (model.visible, model.hidden))
+    words = f"{model.n_visible} x {model.n_hidden}, units {' and '.join(dict.fromkeys(kinds))}"
+    plain = to_bits(model)
+    fingerprint = zlib.crc32(plain.weights.tobytes(), zlib.crc32(b"%r" % plain.log_scale))
+    for layer in (plain.visible, plain.hidden):
+        for name in layer.parameters + layer.constants:
+            fingerprint = zlib.crc32(np.asarray(getattr(layer, name), float).tobytes(), fingerprint)
+    return {"model": words, "fingerprint": f"{fingerprint:08x}"}
+
+
+def _states_of(values: np.ndarray | None) -> str:
+    if values is None:
+        return "real"
+    if values.shape[1] > 1:
+        return f"one of {len(values)}"
+    return "/".join(f"{x:g}" for x in values.ravel()).replace("-1/1", "-1/+1")
 
 
 def log_likelihood(model, data, log_z) -> np.ndarray:
@@ -74,19 +142,28 @@ def log_likelihood(model, data, log_z) -> np.ndarray:
 
     ``model`` has a `log_density`, as every RBM of the library; a fitted BernoulliRBM of
     scikit-learn is taken too. ``log_z`` is a number or an `Estimate`. An error of log Z shifts
-    every row alike, and of an `Estimate` that has not converged a `ConvergenceWarning` says so.
+    every row alike, and of an `Estimate` that has not converged a `ConvergenceWarning` says so; as
+    one does where distinct rows of countable units have more than all of the probability.
 
-    Raises ValueError if log Z is NaN or infinite, or the data are not states of the model;
-    TypeError if the model is none.
+    Raises ValueError if log Z is NaN or infinite, or of another model, or the data are not states
+    of the model; TypeError if the model is none.
     """
     model = as_model("model", model)
     if not hasattr(model, "log_density"):
         raise TypeError(
-            f"model is {model!r:.60}: expected a model with log_density, such as a BernoulliRBM, "
-            f"which rl.load_rbm reads by name or path{_how_to_make_one(model)}"
+            f"model is {model!r:.60}: expected a model with log_density, such as a "
+            f"BernoulliRBM{HOW_TO_MAKE_ONE}"
         )
+    of = getattr(log_z, "settings", {})
     if isinstance(model, RBM):
         data = checks.states("data", data, model.visible)
+        own = described(model)
+        if of.get("fingerprint", own["fingerprint"]) != own["fingerprint"]:
+            raise ValueError(
+                f"log_z is of another model ({of.get('model')}) than this one ({own['model']}): "
+                "expected an estimate of the same weights and biases; or give the number to "
+                "accept it"
+            )
     else:
         n_visible = getattr(model, "n_visible", None)
         meaning = f"(n_states, {n_visible or 'n_visible'}), one column a unit of the model"
@@ -97,6 +174,17 @@ def log_likelihood(model, data, log_z) -> np.ndarray:
             "log_likelihood: log_z comes from an estimate whose checks failed, and its error "
             "shifts every row alike; run it longer, or give the number to accept it"
         )
+    error = np.nan_to_num(getattr(log_z, "std_error", 0.0))
     value = getattr(log_z, "log_z", log_z)
     value = float(checks.array("log_z", value, (), "one number in nats, or an Estimate"))
-    return model.log_density(data) - value
+    found = model.log_density(data) - value
+    if getattr(getattr(model, "visible", None), "values", None) is not None and len(found):
+        _, first = np.unique(np.packbits(data > 0, axis=1), axis=0, return_index=True)
+        excess = float(logsumexp(found[first]))  # of rows that differ
+        if excess > 5 * error + ROUNDING:
+            warn(
+                f"log_likelihood: log_z is {value:.4f}, but these rows alone have p* of "
+                f"{value + excess:.4f}: log_z is too low, and each log p(v) too high, by "
+                f"{excess:.4g} nats or more"
+            )
+    return found

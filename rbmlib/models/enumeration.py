@@ -199,7 +199,9 @@ def states(layer, numbers):
 def exact_log_z(rbm) -> float:
     """log Z by a sum over all states of the smaller countable layer, of each connected part."""
     models, _, log_z = parts(rbm)
-    advice = "exact enumeration needs", "use rl.ais and rl.reverse_ais"
+    if rbm.visible.values is rbm.hidden.values is None:
+        models = [rbm]  # to be refused as a whole
+    advice = "exact enumeration needs", "use rl.log_z, or rl.ais and rl.reverse_ais"
     sums = [blocks(smaller_side(model, MOST_STATES, *advice)) for model in models]
     with bar(sum(n_blocks for _, n_blocks in sums), "exact") as shown:
         for task, n_blocks in sums:

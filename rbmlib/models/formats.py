@@ -5,7 +5,9 @@ marks in their place: ``leakiness``, ``gaussian_visible``, or neither. HDF5 of p
 their layers is for `hdf5`. Arrays of others, in an .npz, a .mat, an .h5 or a state dict, are told
 by their names, without case, dots, underscores and prefixes such as "rbm.". What a name leaves open
 is not guessed: "a" and "b" are the visible and the hidden bias of some programs, and the reverse in
-others. Nothing in a file is executed.
+others. One array more is refused unless the caller names the three, as it may be a part of another
+model. Weights and biases do not tell their units: both layers are `Bits` unless the caller or an
+entry ``units`` says otherwise. Nothing in a file is executed.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import numpy as np
 from .. import checks
 from ..files import MAX_VALUES, read_npz
 from . import hdf5, protein_motif
-from .layers import KINDS, Bits
+from .layers import KINDS, UNITS, WORD
 
 SIDES = ("visible", "hidden")
 PARAMETERS = ("weights", "visible_bias", "hidden_bias")
@@ -35,49 +37,39 @@ NAMES = {
     "biasvisible visbias visbiases vb visible vis interceptvisible parameterb",
     "hidden_bias": "hbias hiddenbias hbiases hiddenbiases bh bhidden bhid biash biashid "
     "biashidden hidbias hidbiases hb hidden hid intercepthidden parametera",
-    "either bias": "a b c bias biases",  # the one that is left when the other is told by name
 }
 ROLE = {name: role for role, names in NAMES.items() for name in names.split()}
-PAIR = {"b": "visible_bias", "c": "hidden_bias"}  # only together
 SKLEARN = ("components_", "intercept_visible_", "intercept_hidden_")
-PROGRAMS = {  # whose names are their own: how weights lie; their files may hold other things too
-    ("parameter_W", "parameter_b", "parameter_a"): "visible_hidden",
-    ("vishid", "visbiases", "hidbiases"): "visible_hidden",
-    SKLEARN: "hidden_visible",
-}
-ASIDE = {"alpha", "momentum", "sizes"}  # in the structs of DeepLearnToolbox
-STEPS = {"vW": "W", "vb": "b", "vc": "c"}  # the last steps of these, where a struct holds both
-STATE = "rl.BernoulliRBM.from_state_dict"
+LAYOUT_OF = {  # weights whose name is that of one program
+    "parameterw": "visible_hidden", "vishid": "visible_hidden", "components": "hidden_visible",
+}  # fmt: skip
 HDF5 = (".h5", ".hdf5", ".hdf")
 CONVERTED_BY = {  # by lines of Python, for files that are not opened here: most can execute code
     (".pt", ".pth", ".ckpt", ".bin"): "import torch, rbmlib as rl; "
-    f"{STATE}(torch.load({{0!r}}, weights_only=True)).save({{1!r}})",
+    "rl.from_state_dict(torch.load({0!r}, weights_only=True)).save({1!r})",
     (".pkl", ".pickle", ".joblib", ".sav"): "import joblib, rbmlib as rl; "
     "rl.BernoulliRBM.from_sklearn(joblib.load({0!r})).save({1!r})",
 }
-MATLAB_7_3 = (
-    "import h5py, rbmlib as rl; "
-    f"{STATE}({{{{k: v[()] for k, v in h5py.File({{0!r}}).items()}}}}).save({{1!r}})"
-)
 
 # which array is which ------------------------------------------------------------------------
 
 
 def _endings(key: str) -> list[str]:
     """A name and what is left of it without prefixes, longest first, plainly spelt."""
-    parts = re.split(r"[./:]|__+", key)
+    parts = re.split(r"[./:]|__+", re.sub(r":\d+$", "", key))  # TensorFlow's end in ":0"
     return [re.sub(r"[^a-z0-9]", "", "".join(parts[i:]).lower()) for i in range(len(parts))]
 
 
-def told(keys: Iterable[str], names: Mapping | None, what: str) -> tuple[dict, str | None]:
+def told(keys: Iterable[str], names: Mapping | str | None, what: str) -> tuple[dict, str | None]:
     """The keys of weights and biases, ``names`` or told by their names; how the weights lie, if
     that of the weights tells.
 
-    Raises ValueError if ``what`` holds keys that are none of the three, one is missing or two could
-    be it: it lists all keys, and what to do.
+    Raises ValueError, with all keys and what to do, unless ``what`` holds these three and no more.
     """
     keys = list(keys)
     if names is not None:
+        if isinstance(names, str):
+            names = dict(part.partition("=")[::2] for part in names.split(","))
         fits = isinstance(names, Mapping) and {*names} == {*PARAMETERS}
         if not fits or len({*names.values()} & {*keys}) < len(PARAMETERS):
             raise ValueError(
@@ -85,31 +77,23 @@ def told(keys: Iterable[str], names: Mapping | None, what: str) -> tuple[dict, s
                 f"different keys of {what}, which holds {_listed(keys)}"
             )
         return dict(names), None
-    keys = next((list(program) for program in PROGRAMS if {*program} <= {*keys}), keys)
-    last = {key: _endings(key)[-1] for key in keys}
-    role = {key: next((ROLE[e] for e in _endings(key) if e in ROLE), "unknown") for key in keys}
-    left = [key for key in keys if role[key] == "either bias"]
-    missing = [bias for bias in PARAMETERS[1:] if bias not in role.values()]
-    if len(missing) == 2 and sorted(last[key] for key in left) == sorted(PAIR):
-        role |= {key: PAIR[last[key]] for key in left}
-    elif len(missing) == len(left) == 1:
-        role[left[0]] = missing[0]
-    of = {r: [key for key in keys if role[key] == r] for r in (*NAMES, "unknown")}
-    trouble = [f"no {r}" for r in PARAMETERS if not of[r]]
-    for r in NAMES:
-        if len(of[r]) > (r in PARAMETERS):
-            trouble.append(f"{' and '.join(map(repr, of[r]))} could be {r}")
-    if of["unknown"]:
-        trouble.append(f"{_listed(of['unknown'])} unknown")
-    if trouble:
-        no_rbm = "no RBM, but " if len(of["unknown"]) == len(keys) else ""
-        example = dict(zip(PARAMETERS, [*map(str, keys[:3]), "...", "...", "..."], strict=False))
+    roles = {key: next((ROLE[e] for e in _endings(key) if e in ROLE), None) for key in keys}
+    of = {role: [key for key in keys if roles[key] == role] for role in PARAMETERS}
+    found = {role: held[0] if len(held) == 1 else "..." for role, held in of.items()}
+    unclear = [role for role, key in found.items() if key == "..."]
+    rest = [key for key in keys if key not in found.values()]
+    if unclear or rest:
+        if len(unclear) == len(rest) == 1 and "bias" in rest[0].lower():
+            found[unclear[0]] = rest[0]
         raise ValueError(
-            f"{what} holds {no_rbm}{_listed(keys)}: {'; '.join(trouble)}; say which is which, for "
-            f"example names={example!r} of rl.load_rbm, and .save it for the command line"
+            f"{what} holds {_listed(keys)}"
+            + (f", names that do not tell {', '.join(unclear)}" if unclear else "")
+            + ": expected weights, visible_bias and hidden_bias, plain arrays and no more, as one "
+            "more may be a part of another model (labels, a further layer, variances). If none is, "
+            f"say which are the three: names={found!r}, or on the command line --names "
+            + ",".join(f"{role}={key}" for role, key in found.items())
         )
-    known = {_endings(weights)[-1]: layout for (weights, *_), layout in PROGRAMS.items()}
-    return {r: of[r][0] for r in PARAMETERS}, known.get(last[of["weights"][0]])
+    return found, LAYOUT_OF.get(_endings(found["weights"])[-1])
 
 
 def _listed(keys: list[str], most: int = 12) -> str:
@@ -202,7 +186,7 @@ def _kinds(names: set[str], unmarked) -> tuple[str, ...]:
 # reading ------------------------------------------------------------------------------------
 
 
-def read_model(path, made: Callable, layout: str | None, names: Mapping | None, *, unmarked) -> Any:
+def read_model(path, made: Callable, layout, names, units, *, unmarked) -> Any:
     """The model that a file holds, ``made`` of layers, weights and log_scale.
 
     ``unmarked`` are the kinds of layers of a file of an earlier version that says nothing.
@@ -215,21 +199,24 @@ def read_model(path, made: Callable, layout: str | None, names: Mapping | None, 
         if source.suffix.lower() in suffixes:
             raise ValueError(
                 f"{source.name} is a {source.suffix} file, which rbmlib does not open (it could "
-                "execute code, or needs another package): convert it once, in Python, if you "
+                "execute code, or needs another package). Of a state dict of units -1 and +1 add "
+                f"units={WORD!r}; convert it once, in Python, if you "
                 "trust it: " + line.format(str(source), str(source.with_suffix(".npz")))
             )
-    if source.suffix not in (*OPENED, ".data"):
+    if source.suffix.lower() not in (*OPENED, ".data"):
         raise ValueError(
             f"{source.name} is no {', '.join(OPENED)}: cannot read a model from it; of arrays "
             f"rl.BernoulliRBM(W, b, a).save({str(source.with_suffix('.npz'))!r}) makes one"
         )
     try:
-        parts, ours = _parts(source, layout, names, unmarked)
+        parts, ours = _parts(source, layout, names, units, unmarked)
         model = made(parts)
-        if ours and (names is not None or layout not in (None, LAYOUTS[0])):
+        if ours and not (names is units is None and layout in (None, LAYOUTS[0])):
+            kind = UNITS[WORD].__name__
             raise ValueError(
-                f"{source.name} holds a {type(model).__name__}, which says how its arrays lie: "
-                "expected neither layout nor names"
+                f"{source.name} holds {model!r}, which says how its arrays lie and what its units "
+                "are: expected no layout, names or units; if they are others, save another model, "
+                f"such as rl.RBM(rl.{kind}(m.visible_bias), rl.{kind}(m.hidden_bias), m.weights)"
             )
     except KeyError as error:
         raise ValueError(f"cannot read {source.name}: it is damaged, without {error}") from None
@@ -239,14 +226,17 @@ def read_model(path, made: Callable, layout: str | None, names: Mapping | None, 
     return model
 
 
-def _parts(source: Path, layout: str | None, names: Mapping | None, unmarked) -> tuple[tuple, bool]:
-    """Layers, weights and log_scale of a file, and whether this library wrote it."""
-    if source.suffix == ".data":
+def _parts(source: Path, layout, names, units, unmarked) -> tuple[tuple, bool]:
+    """Layers, weights and log_scale of a file, and whether it names the kinds of its layers."""
+    suffix = source.suffix.lower()
+    if suffix == ".data":
         return protein_motif.parts_of_pickle(source), True
-    if source.suffix in HDF5 and (saved := saved_models(source)):
-        return saved[-1], True
+    if suffix in HDF5:
+        with hdf5.opened(source) as file:
+            if found := hdf5.model_of(file):
+                return found, True
     with _told_of(source):
-        keys, read = OPENED[source.suffix](source)
+        keys, read = OPENED[suffix](source)
     kinds = _kinds({*keys}, unmarked)
     if kinds or {"visible_layer", "hidden_layer"} <= {*keys}:
         with _told_of(source):
@@ -258,18 +248,18 @@ def _parts(source: Path, layout: str | None, names: Mapping | None, unmarked) ->
     if {*keys} == protein_motif.NAMES and names is None:
         with _told_of(source):
             return protein_motif.parts_of_arrays(read(keys)), True
-    found, known = told(keys, names, source.name)
-    with _told_of(source):
-        arrays = read([*found.values()])
+    return of_foreign(keys, _told_of(source)(read), source.name, layout, names, units), False
+
+
+def of_foreign(keys, read: Callable, what: str, layout, names, units) -> tuple:
+    """Layers, weights and log_scale of arrays that another program has named."""
+    found, known = told([key for key in keys if key != "units"], names, what)
+    arrays = read([*found.values(), *({"units"} & {*keys})])
+    said = str(np.ravel(arrays.get("units", next(iter(UNITS))))[0])
+    kind = UNITS[checks.one_of("units", said if units is None else units, UNITS)]
     given = (arrays[found[name]] for name in PARAMETERS)
     w, b, a = parameters(*arranged(*given, layout or known))
-    return (Bits(b), Bits(a), w, 0.0), False
-
-
-def saved_models(source: Path) -> list[tuple]:
-    """The same of every update in an HDF5 file of a program that names its layers."""
-    with hdf5.opened(source) as file:
-        return hdf5.models_of(file)
+    return kind(b), kind(a), w, 0.0
 
 
 @contextlib.contextmanager
@@ -279,11 +269,7 @@ def _told_of(source: Path):
         yield
     except Exception as error:
         if isinstance(error, NotImplementedError):
-            raise ValueError(
-                f"{source.name} is a MATLAB 7.3 file (HDF5), which rbmlib does not open: in MATLAB "
-                "save it with -v7, or convert it once: "
-                + MATLAB_7_3.format(str(source), str(source.with_suffix(".npz")))
-            ) from None
+            error = "it is of MATLAB 7.3: in MATLAB save it with -v7"
         raise ValueError(
             f"cannot read {source.name}: the file is damaged, or not an array file ({error})"
         ) from None
@@ -297,14 +283,12 @@ def _npz(source: Path):
 
 
 def _mat(source: Path):
-    """Fields of structs bear names such as "rbm.W", and "dbn.rbm.2.W" of the second of several."""
+    """Arrays at the top of the file; in structs and cells there may be several models."""
     from scipy.io import loadmat, whosmat
 
-    held = whosmat(source)
-    nested = [name for name, _, kind in held if kind in ("struct", "cell")]
-    fields = dict(_fields(loadmat(source, variable_names=nested), nested)) if nested else {}
-    shapes = {name: shape for name, shape, _ in held if name not in nested}
-    shapes |= {name: value.shape for name, value in fields.items()}
+    nested = ("struct", "cell", "object")
+    shapes = {f"{kind} {name}" if kind in nested else name: shape
+              for name, shape, kind in whosmat(source)}  # fmt: skip
 
     def read(wanted):
         for key in wanted:
@@ -312,24 +296,10 @@ def _mat(source: Path):
                 raise ValueError(
                     f"{key} has shape {shapes[key]}: expected at most {MAX_VALUES:,} values"
                 )
-        plain = [key for key in wanted if key not in fields]
-        content = fields | (loadmat(source, variable_names=plain) if plain else {})
-        return {key: content[key].astype(float) for key in wanted}
+        content = loadmat(source, variable_names=wanted)
+        return {key: content[key] for key in wanted}
 
     return list(shapes), read
-
-
-def _fields(content, names, prefix: str = ""):
-    """Names and arrays of numbers in structs and cells, however deep."""
-    for name in (n for n in names if n not in ASIDE and STEPS.get(n) not in names):
-        value, full = np.asarray(content[name]), f"{prefix}{name}"
-        if value.dtype.kind in "biuf":
-            yield full, value
-        elif value.dtype.kind in "OV":
-            of = value.dtype.names
-            for k, item in enumerate(value.ravel()):
-                inner = full if value.size == 1 else f"{full}.{k + 1}"
-                yield from _fields(item, of, f"{inner}.") if of else _fields({inner: item}, [inner])
 
 
 def _hdf5(source: Path):

@@ -8,7 +8,9 @@ plain kind. The Python program rbms keeps the model of every update that it save
 
 from __future__ import annotations
 
+import contextlib
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -44,8 +46,9 @@ LAYERS = {  # how many parameters a unit has, and the layer that they make
 MODELS = {"BBRBM": (Bits, Bits), "PBRBM": (Categories, Bits), "IIRBM": (Spins, Spins)}  # of rbms
 
 
+@contextlib.contextmanager
 def opened(source: Path):
-    """The file, to be closed."""
+    """The file; whatever goes wrong inside, but for our own errors, is a damaged one."""
     try:
         import h5py
     except ImportError:
@@ -54,8 +57,11 @@ def opened(source: Path):
             "pip install h5py, or rbmlib[hdf5]"
         ) from None
     try:
-        return h5py.File(source, "r")
-    except OSError as error:
+        with h5py.File(source, "r") as file:
+            yield file
+    except ValueError as error:
+        raise ValueError(f"{source.name}: {error}") from None
+    except Exception as error:
         raise ValueError(
             f"cannot read {source.name}: the file is damaged, or not HDF5 ({error})"
         ) from None
@@ -68,7 +74,7 @@ def read(file, name):
     data = file[name]
     if math.prod(data.shape) > MAX_VALUES:
         raise ValueError(f"{name} has shape {data.shape}: expected {MAX_VALUES:,} values at most")
-    return data[()].decode() if data.dtype.kind in "OS" else data[()].astype(float)
+    return data[()].decode() if data.dtype.kind in "OS" else data[()]
 
 
 def _one_of(table: dict, file, name: str):
@@ -80,15 +86,16 @@ def _one_of(table: dict, file, name: str):
     return kind, table[kind]
 
 
-def models_of(file) -> list[tuple]:
-    """Visible and hidden layer, weights and log_scale of each update; none of other files."""
+def model_of(file) -> tuple | None:
+    """Visible and hidden layer, weights and log_scale, of the last update; None of other files."""
     if JULIA in file:
-        return [_of_julia(file)]
+        return _of_julia(file)
     if RBMS not in file:
-        return []
+        return None
     _, kinds = _one_of(MODELS, file, RBMS)
-    updates = sorted((key for key in file if key.startswith("update_")), key=lambda k: int(k[7:]))
-    return [_of_update(file[key].get("params", file[key]), *kinds) for key in updates]
+    updates = (int(key[7:]) for key in file if re.fullmatch(r"update_\d+", key))
+    held = file[f"update_{max(updates, default=0)}"]
+    return _of_update(held.get("params", held), *kinds)
 
 
 def _of_update(held, visible, hidden):

@@ -135,10 +135,11 @@ class Bits(Layer):
     meaning = "zeros and ones"
 
     def foreign(self, s):
+        if are_spins(s):
+            return OF_SPINS
         return (
             f"values other than 0 and 1 (from {s.min()} to {s.max()}): binarise it first, for "
-            "example data > 127 for bytes or data > 0.5 for [0, 1]; units in {-1, +1} need "
-            "(data + 1) / 2"
+            "example data > 127 for bytes or data > 0.5 for [0, 1]"
         )
 
     def cumulant(self, x):
@@ -165,6 +166,31 @@ class Spins(Layer):
 
     def draw(self, x, rng, n=None):
         return np.where(rng.random(shape_of(x, n)) < expit(2 * x), 1.0, -1.0)
+
+
+UNITS: dict[str, type[Layer]] = {kind.__name__.lower(): kind for kind in (Bits, Spins)}
+WORD = Spins.__name__.lower()
+OF_SPINS = (  # what is said of data for a model of Bits
+    f"-1 and +1 alone, the states of {Spins.__name__}, but the units here are 0 and 1: expected a "
+    f"model of the units of the data, rl.RBM(rl.{Spins.__name__}(visible_bias), "
+    f"rl.{Spins.__name__}(hidden_bias), weights); of a state dict or a file, "
+    f"rl.from_state_dict(state, units={WORD!r}) or rl.load_rbm(path, units={WORD!r}); on the "
+    f"command line, --units {WORD}"
+)
+
+
+def one_hot(rows) -> int | None:
+    """q if rows are states of two or more `Categories` of q states, 3 or more; else None."""
+    counts = rows.sum(axis=1)
+    n_units = int(counts[0]) if len(counts) and (counts == counts[0]).all() else 0
+    if n_units < 2 or rows.shape[1] % n_units or (q := rows.shape[1] // n_units) < 3:
+        return None
+    return q if Categories(np.zeros(rows.shape[1]), q).holds(rows) else None
+
+
+def are_spins(rows) -> bool:
+    """Whether rows hold -1 and +1, both, and nothing else."""
+    return bool(rows.size and rows.min() == -1 and rows.max() == 1 and (np.abs(rows) == 1).all())
 
 
 class Categories(Layer):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from .. import checks
-from .formats import SKLEARN, arranged, parameters, told
+from .formats import SKLEARN, parameters
 from .layers import Bits, Leaky, Normal
 from .rbm import RBM
 
@@ -37,13 +35,6 @@ class BernoulliRBM(RBM):
         super().__init__(Bits(b), Bits(a), w, log_scale=log_scale)
 
     @classmethod
-    def from_arrays(
-        cls, weights, visible_bias, hidden_bias, *, layout: str | None = None
-    ) -> BernoulliRBM:
-        """From arrays in which W may lie either way: ``layout`` is that of `from_state_dict`."""
-        return cls(*arranged(weights, visible_bias, hidden_bias, layout))
-
-    @classmethod
     def from_spins(cls, weights, visible_bias, hidden_bias) -> BernoulliRBM:
         """From a model with units in {-1, +1}; same log Z. (`Spins` keep such units as they are.)
 
@@ -56,59 +47,22 @@ class BernoulliRBM(RBM):
         return cls(4 * w, 2 * (b - w.sum(axis=1)), 2 * (a - w.sum(axis=0)), log_scale=scale)
 
     @classmethod
-    def from_state_dict(
-        cls, state, *, layout: str | None = None, names: dict[str, str] | None = None
-    ) -> BernoulliRBM:
-        """From the ``module.state_dict()`` of a PyTorch RBM, or any dict of arrays.
-
-        Parameters
-        ----------
-        state : mapping of names to tensors or arrays
-            The parameters are told by their names, whatever their case and prefix ("rbm.W"):
-            weights, such as W or weight; visible biases, such as v_bias, visible_bias or bv; hidden
-            biases likewise. Of b and c, b are visible and c hidden; a bias of another name, such as
-            the ``bias`` of a ``Linear``, is the one that is left. Each may be (n,), (1, n), (n, 1).
-        layout : {"visible_hidden", "hidden_visible"}, optional
-            What the rows and columns of the weights are: ``F.linear`` and scikit-learn keep
-            "hidden_visible". None: the lengths of the biases decide; square weights need it, unless
-            they have the name of a program that keeps them one way (``components_``, ``vishid``,
-            ``parameter_W``).
-        names : dict, optional
-            Which keys are weights, visible_bias and hidden_bias; all others are left out.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If keys are missing, unknown, or could be two things, which lists the keys; if the
-            arrays do not fit each other, or their layout is not told; if ``state`` is no mapping.
-
-        Examples
-        --------
-        >>> import numpy as np, rbmlib as rl
-        >>> state = {"W": np.ones((2, 5)), "v_bias": np.zeros(5), "h_bias": np.zeros(2)}
-        >>> rl.BernoulliRBM.from_state_dict(state)
-        BernoulliRBM(n_visible=5, n_hidden=2)
-        """
-        meaning = "a dict of tensors or arrays by name, such as module.state_dict()"
-        checks.instance("state", state, Mapping, meaning)
-        nested = [key for key, value in state.items() if isinstance(value, Mapping)]
-        if nested:
-            raise ValueError(
-                f"state holds a dict under {nested[0]!r}: expected {meaning}; pass that of the "
-                f"model, for example state[{nested[0]!r}]"
-            )
-        keys, known = told(state, names, "state")
-        arrays = {role: checks.array_of(str(key), state[key]) for role, key in keys.items()}
-        return cls.from_arrays(**arrays, layout=layout or known)
-
-    @classmethod
     def from_sklearn(cls, model) -> BernoulliRBM:
-        """From a fitted ``sklearn.neural_network.BernoulliRBM``."""
+        """From a fitted ``sklearn.neural_network.BernoulliRBM``; ValueError of a subclass, whose
+        units may be others."""
         missing = [name for name in SKLEARN if not hasattr(model, name)]
         if missing:
             raise ValueError(
                 f"model has no {', '.join(missing)}: expected a fitted "
                 "sklearn.neural_network.BernoulliRBM; call model.fit(data) first"
+            )
+        kind = type(model)
+        if kind.__name__ != "BernoulliRBM" or not kind.__module__.startswith("sklearn."):
+            raise ValueError(
+                f"model is a {kind.__module__}.{kind.__name__}, whose units may be others than 0 "
+                "and 1: expected a sklearn.neural_network.BernoulliRBM; if they are 0 and 1, "
+                "rl.BernoulliRBM(model.components_.T, model.intercept_visible_, "
+                "model.intercept_hidden_)"
             )
         weights, visible_bias, hidden_bias = (getattr(model, name) for name in SKLEARN)
         return cls(weights.T, visible_bias, hidden_bias)

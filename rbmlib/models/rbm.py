@@ -14,7 +14,7 @@ import numpy as np
 from .. import checks
 from ..files import write_npz
 from . import enumeration, formats, gauges, normal
-from .layers import Bits, Layer, Leaky, Normal
+from .layers import OF_SPINS, Bits, Layer, Leaky, Normal, are_spins
 
 NAMED: dict[tuple[type[Layer], type[Layer]], type[RBM]] = {}  # those that have a class of their own
 
@@ -168,20 +168,20 @@ class RBM:
 
     def hidden_mean(self, visible) -> np.ndarray:
         """E(h | v), shape (n_states, n_hidden), of states or means (n_states, n_visible)."""
-        return self.hidden.mean(self.field(checks.means("visible", visible, self.n_visible)))
+        return self.hidden.mean(self.field(means("visible", visible, self.visible)))
 
     def visible_mean(self, hidden) -> np.ndarray:
         """E(v | h), shape (n_states, n_visible), of states or means (n_states, n_hidden)."""
-        return self.visible.mean(self.visible_field(checks.means("hidden", hidden, self.n_hidden)))
+        return self.visible.mean(self.visible_field(means("hidden", hidden, self.hidden)))
 
     def sample_hidden(self, visible, rng) -> np.ndarray:
         """A draw of h given v; ``rng`` is a seed, a generator, or has ``rng.random(shape)``."""
-        x = self.field(checks.means("visible", visible, self.n_visible))
+        x = self.field(means("visible", visible, self.visible))
         return self.hidden.draw(x, checks.source_of_random(rng)).astype(float, copy=False)
 
     def sample_visible(self, hidden, rng) -> np.ndarray:
         """A draw of v given h."""
-        x = self.visible_field(checks.means("hidden", hidden, self.n_hidden))
+        x = self.visible_field(means("hidden", hidden, self.hidden))
         return self.visible.draw(x, checks.source_of_random(rng)).astype(float, copy=False)
 
     def gibbs(self, visible, rng) -> np.ndarray:
@@ -257,15 +257,6 @@ class RBM:
         """The same model with `Bits` in place of `Spins`; same log Z, by `log_scale`."""
         return gauges.to_bits(self)
 
-    def to_spins(self) -> RBM:
-        """The same model with `Spins` in place of `Bits`; same log Z."""
-        return gauges.to_spins(self)
-
-    def centered(self) -> RBM:
-        """The same model with weights and biases of `Categories` that add up to 0 over the states
-        of each unit; same log Z."""
-        return gauges.centered(self)
-
     def save(self, path, dtype=np.float64) -> None:
         """Write an .npz that names the kind of each layer, which `load` and ``rl.load_rbm`` read.
 
@@ -282,14 +273,21 @@ class RBM:
         write_npz(path, arrays)
 
     @classmethod
-    def load(cls, path, *, layout: str | None = None, names: dict[str, str] | None = None) -> RBM:
+    def load(
+        cls,
+        path,
+        *,
+        layout: str | None = None,
+        names: dict[str, str] | str | None = None,
+        units: str | None = None,
+    ) -> RBM:
         """Read an .npz of `save`, or an .npz, MATLAB .mat or HDF5 file of another program.
 
-        ``layout`` and ``names`` are those of `BernoulliRBM.from_state_dict`, for files of other
-        programs: their arrays are told by the same names. Those that `save` wrote need neither.
-        Of them `rbms` (the last update) and RestrictedBoltzmannMachines.jl name the kinds of their
-        layers; others hold Bits. Files of other kinds (.pt, .pkl ...) are refused with the line
-        that converts them: nothing in a file is executed (no pickle).
+        ``layout``, ``names`` and ``units`` are those of `rbmlib.from_state_dict`, for files of
+        other programs: their arrays are told by the same names. Those that `save` wrote need none,
+        nor do those of `rbms` (the last update) and RestrictedBoltzmannMachines.jl, which name the
+        kinds of their layers. Files of other kinds (.pt, .pkl ...) are refused with the line that
+        converts them: nothing in a file is executed (no pickle).
 
         Raises
         ------
@@ -297,7 +295,7 @@ class RBM:
             If there is none; naming the file and its arrays, if it is damaged, or holds no RBM, one
             of another kind than this class, or one whose layers, parts or layout are not told.
         """
-        model = formats.read_model(path, made, layout, names, unmarked=cls.layers)
+        model = formats.read_model(path, made, layout, names, units, unmarked=cls.layers)
         if not isinstance(model, cls):
             raise ValueError(
                 f"{path} holds a {type(model).__name__}: expected a "
@@ -315,6 +313,14 @@ def log_density(model: RBM, v) -> np.ndarray:
 def gradient(model: RBM, v) -> np.ndarray:
     """Its derivative by Normal units: (n_states, n_visible)."""
     return model.visible.bias - v + model.hidden.mean(model.field(v)) @ model.weights.T
+
+
+def means(name: str, value, layer: Layer) -> np.ndarray:
+    """States or means of a layer; those of spins are no means of bits."""
+    found = checks.means(name, value, len(layer))
+    if isinstance(layer, Bits) and are_spins(found):
+        raise ValueError(f"{name} holds {OF_SPINS}")
+    return found
 
 
 def made(parts) -> RBM:

@@ -7,7 +7,7 @@ import numpy as np
 from .. import checks
 from ..context import bar
 from ..models.conversion import as_rbm, as_rbm_of_bits
-from ..models.layers import Bits, Layer
+from ..models.layers import OF_SPINS, Bits, Layer, are_spins
 from ..models.mean_field import best_cover, families
 from ..models.rbm import RBM, limits
 from ..numerics import expit, smoothed
@@ -84,6 +84,10 @@ def base_rate(data, smoothing: float = SMOOTHING, layer: Layer | None = None) ->
         raise ValueError(f"data has shape {pixels.shape}: expected (n_samples, n_visible)")
     if not (pixels.min() >= 0 and pixels.max() <= 1):
         checks.refuse_nan("data", pixels, "values in [0, 1]")
+        if are_spins(pixels):
+            raise ValueError(
+                f"data holds {OF_SPINS}; its base is base_rate(data, layer=rbm.visible)"
+            )
         raise ValueError(
             f"data runs from {pixels.min()} to {pixels.max()}: expected values in [0, 1]; "
             "divide by the largest value that they can take (255 for bytes), or binarise them"
