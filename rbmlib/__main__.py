@@ -13,16 +13,18 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numba.core import event
 
 from . import ahead, bench, datasets, interrupt
 from .automatic.log_z import BUDGET_SECONDS, log_z
 from .context import __version__
 from .datasets.named import rbm_files
+from .datasets.register import RBMS
 from .estimate import outward
 from .files import checked_target
 from .models.formats import LAYOUTS
-from .models.layers import Layer, Spins
+from .models.layers import UNITS, WORD, Layer, Spins
 from .results import ConvergenceWarning, Estimate
 
 COMPILING = (
@@ -37,6 +39,7 @@ OPTIONS = {  # by the names that errors of the library have for them
     "rng": "--seed",
     "n_threads": "--threads",
     "name_or_path": "MODEL",
+    "threshold": "--threshold",
 }
 
 
@@ -115,16 +118,20 @@ def _parser() -> argparse.ArgumentParser:
     estimated.set_defaults(run=logz)
     layout = "rows and columns of the weights in a file of another program; default: as the "
     layout += "lengths of the biases tell"
+    names = "which arrays of such a file are which: weights=J,visible_bias=u,hidden_bias=v"
+    units = "of both layers of such a file, 0 and 1 or -1 and +1; default: as it says, or 0 and 1"
     rows = "training data for the base: 'mnist', or rows in a .npy, .npz or .csv, of values in "
-    rows += "[0, 1] or with --threshold; of spins: what is above 0 is 1, the rest -1"
+    rows += "[0, 1] or with --threshold; of spins: -1 and +1, or 0 and 1 which stand for them"
     budget = f"default: {BUDGET_SECONDS:g}, or less where short runs pass every check; "
     budget += "compilation, once after an installation, is not counted"
     steps = "of each run, instead of a budget: fixes the result"
     source = "a registered name (see: data), .npz or .mat. Weights and biases alone are a model of "
-    source += "bits, 0 and 1; of other units it is a file that RBM.save has written"
+    source += "units 0 and 1, unless --units; of other kinds it is a file that RBM.save has written"
     option = estimated.add_argument
     option("model", metavar="MODEL", help=source)
     option("--layout", choices=LAYOUTS, help=layout)
+    option("--names", metavar="NAMES", help=names)
+    option("--units", choices=UNITS, help=units)
     option("--data", metavar="FILE", help=rows)
     option("--threshold", type=float, metavar="T", help="data above it are 1, others 0")
     option("--budget", type=float, metavar="SECONDS", help=budget)
@@ -174,7 +181,8 @@ def _say(text: str) -> None:
 
 
 def _logz(options) -> int:
-    rbm = datasets.load_rbm(options.model, layout=options.layout)
+    how = {name: getattr(options, name) for name in ("layout", "names", "units")}
+    rbm = datasets.load_rbm(options.model, **how)
     if options.save:
         _check_target(options)
     notice = Notice()
@@ -195,7 +203,7 @@ def _logz(options) -> int:
         raise ValueError(
             f"{options.model}: log Z comes out as {estimate.log_z}: its parameters are too large"
         )
-    text = (_as_json if options.json else _as_text)(options.model, rbm, estimate)
+    text = (_as_json if options.json else _as_text)(options, estimate)
     if options.estimate:
         text = text.replace(f"--seed {options.seed}\n", f"--seed {options.seed} --estimate\n")
     try:
@@ -243,25 +251,23 @@ def _training_data(name: str | None, threshold: float | None, visible: Layer):
         raise ValueError(f"--threshold is {threshold:g}: expected --data FILE with it")
     if name is None:
         return None
-    if name == "mnist":
-        return datasets.load_mnist().train
     try:
-        if isinstance(visible, Spins):
-            above = datasets.load_rows(name, len(visible), threshold=threshold or 0.0)
-            return 2.0 * above - 1
-        return datasets.load_rows(name, len(visible), threshold=threshold)
+        if name == "mnist":
+            rows = datasets.load_mnist().train
+        else:
+            rows = datasets.load_rows(name, len(visible), threshold=threshold)
     except (ValueError, FileNotFoundError) as error:
-        advice = "" if threshold is not None else "; --threshold T makes bits of other values"
-        raise ValueError(
-            f"--data is {name!r}: {error}; expected 'mnist', or a .npy, .npz or .csv of "
-            f"(n_samples, {len(visible)}) values in [0, 1]{advice}"
-        ) from None
+        raise ValueError(f"--data is {name!r}: {error}") from None
+    return 2.0 * rows - 1 if isinstance(visible, Spins) and rows.dtype == np.uint8 else rows
 
 
-def _as_json(model: str, _, estimate: Estimate) -> str:
+def _as_json(options, estimate: Estimate) -> str:
     settings = estimate.settings
     of_estimate = ("method", "log_z", "std_error", "interval", "ess", "n_chains", "seconds")
-    content: dict[str, Any] = {"model": model}
+    content: dict[str, Any] = {
+        "model": options.model,
+        "units": settings["model"].split("units ")[1],
+    }
     content |= {name: getattr(estimate, name) for name in (*of_estimate, "converged")}
     content |= {"lower_bound": settings["lower_bound"], "upper_bound": settings["upper_bound"]}
     content |= {"n_steps": settings.get("n_steps"), "chains": settings.get("n_chains")}
@@ -278,11 +284,11 @@ def _finite(value):
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _as_text(model: str, rbm, estimate: Estimate) -> str:
+def _as_text(options, estimate: Estimate) -> str:
     settings = estimate.settings
-    states = " and ".join(dict.fromkeys((rbm.visible.meaning, rbm.hidden.meaning)))
-    units = f"{rbm.n_visible} visible, {rbm.n_hidden} hidden units: {states}"
-    lines = [f"model        {model} ({units})"]
+    lines = [f"model        {options.model} ({settings['model']})"]
+    if settings["model"].endswith("units 0/1") and not (options.units or options.model in RBMS):
+        lines[0] += f"; if its units are -1/+1: --units {WORD}"
     if estimate.method == "exact":
         lines += [
             f"log Z        {estimate.log_z:.6f}  exact, by enumeration",

@@ -8,6 +8,7 @@ function names them.
 """
 
 import contextlib
+import difflib
 import functools
 import inspect
 import os
@@ -39,6 +40,7 @@ class Context(TypedDict, total=False):
     progress: bool | None
 
 
+ALSO = {"seed": "rng", "random_state": "rng"}  # what other programs call an argument
 Function = TypeVar("Function", bound=Callable)
 DEFAULTS = Settings()
 settings: ContextVar[Settings] = ContextVar("settings", default=DEFAULTS)
@@ -97,8 +99,14 @@ def using(
 def configured(function: Function) -> Function:
     """Decorator: the call takes ``n_threads`` and ``progress`` by keyword, as `using` does."""
 
+    signature = own_signature(function)
+
     @functools.wraps(function)
     def run(*args, n_threads: int | None = None, progress: bool | None = None, **options):
+        for name in options.keys() - signature.parameters.keys():
+            close = difflib.get_close_matches(ALSO.get(name, name), signature.parameters, n=1)
+            meant = f"; did you mean {close[0]}?" if close else ""
+            raise TypeError(f"{function.__name__} has no argument {name}{meant}")
         token = _said.set(_said.get() or _nothing_yet())
         try:
             with using(n_threads=n_threads, progress=progress):
@@ -106,7 +114,7 @@ def configured(function: Function) -> Function:
         finally:
             _said.reset(token)
 
-    signature, kind = own_signature(function), inspect.Parameter.KEYWORD_ONLY
+    kind = inspect.Parameter.KEYWORD_ONLY
     more = [inspect.Parameter(name, kind, default=None) for name in Context.__annotations__]
     both = [*signature.parameters.values(), *more]
     run.__signature__ = signature.replace(parameters=both)  # type: ignore[attr-defined]

@@ -84,12 +84,13 @@ class Estimate:
     def __str__(self) -> str:
         known = "" if self.std_error == 0 else f" ± {self.std_error:.4f}"
         error = " nats, no error bar" if math.isnan(self.std_error) else f"{known} nats"
+        model = f" ({self.settings['model']})" if "model" in self.settings else ""
         ess = f", ESS {self.ess:.0f} of {self.n_chains}" if math.isfinite(self.ess) else ""
         failed = "NOT VERIFIED" if self.settings.get("solved") else "NOT CONVERGED"
         flag = "" if self.converged else f", {failed}"
         verdict = self.settings.get("second_opinion", {}).get("verdict", "not checked")
         opinion = "" if verdict == "not checked" else f", second opinion: {verdict}"
-        return f"{self.method}: log Z = {self.log_z:.4f}{error}{ess}{flag}{opinion}"
+        return f"{self.method}: log Z = {self.log_z:.4f}{error}{model}{ess}{flag}{opinion}"
 
     def __repr__(self) -> str:
         return f"<Estimate {self}>"
@@ -212,6 +213,8 @@ def combined(sign: str, *terms: tuple[Estimate | float, float]) -> Estimate:
 def _known(number: float) -> Estimate:
     """A number that is known as an estimate without error."""
     number = float(number)
+    if not math.isfinite(number):
+        raise ValueError(f"an Estimate and {number}: expected a finite number")
     return Estimate(f"{number:g}", number, 0.0, (number, number))
 
 

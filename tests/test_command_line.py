@@ -127,6 +127,68 @@ def test_data_of_spins(tmp_path):
         rl.log_z(spins, data=bits, rng=0)
 
 
+def test_data_of_mnist_for_spins(tmp_path):
+    """Bits stand for spins, as --help says, wherever they come from."""
+    rng = np.random.default_rng(0)
+    spins = rl.RBM(rl.Spins(np.zeros(784)), rl.Spins([0.1]), rng.normal(0, 0.1, (784, 1)))
+    spins.save(model := str(tmp_path / "spins.npz"))
+    done = run("logz", model, "--data", "mnist", "--json")
+    assert json.loads(done.stdout)["log_z"] == pytest.approx(rl.exact(spins).log_z, abs=1e-9)
+
+
+@pytest.fixture
+def arrays(tmp_path):
+    """A file of another program: 30 x 8, of names and units that it does not tell."""
+    rng = np.random.default_rng(4)
+    w, u, v = rng.normal(0, 0.5, (30, 8)), rng.normal(size=30), rng.normal(size=8)
+    np.savez(tmp_path / "m.npz", J=w.T, u=u, v=v, epochs=3)
+    return str(tmp_path / "m.npz"), (w, u, v)
+
+
+def test_names_layout_and_units_are_options(arrays):
+    path, (w, u, v) = arrays
+    said = run("logz", path).stderr
+    assert "--names weights=...," in said
+    names = ("--names", "weights=J,visible_bias=u,hidden_bias=v")
+    for units, model in (
+        ("bits", rl.BernoulliRBM(w, u, v)),
+        ("spins", rl.RBM(rl.Spins(u), rl.Spins(v), w)),
+    ):
+        done = run("logz", path, *names, "--units", units, "--layout", "hidden_visible", "--json")
+        assert json.loads(done.stdout)["log_z"] == pytest.approx(rl.exact(model).log_z, abs=1e-9)
+    assert "names is {'weights': 'J'}: expected" in run("logz", path, "--names", "weights=J").stderr
+    done = run("logz", "pcd_20", "--units", "spins")
+    assert (done.returncode, "units are known" in done.stderr) == (2, True)
+
+
+def test_every_answer_names_the_units(arrays, saved):
+    path, _ = arrays
+    command = ("logz", path, "--names", "weights=J,visible_bias=u,hidden_bias=v")
+    for estimate in ((), ("--estimate", "--steps", "20")):
+        first, *_ = run(*command, *estimate).stdout.splitlines()
+        assert first.endswith("m.npz (30 x 8, units 0/1); if its units are -1/+1: --units spins")
+        first, *_ = run(*command, *estimate, "--units", "spins").stdout.splitlines()
+        assert first.endswith("m.npz (30 x 8, units -1/+1)")
+        for units, word in (("bits", "0/1"), ("spins", "-1/+1")):
+            done = run(*command, *estimate, "--units", units, "--json")
+            content = json.loads(done.stdout)
+            assert content["units"] == word
+            assert content["settings"]["model"] == f"30 x 8, units {word}"
+    rbm = rl.RBM(rl.Categories(np.zeros(6), 3), rl.Normal(np.zeros(2)), np.ones((6, 2)) / 9)
+    assert str(rl.exact(rbm)).endswith(" nats (6 x 2, units one of 3 and real)")
+
+
+def test_rows_of_spins_are_refused_beside_bits(saved, tmp_path):
+    """With and without a threshold, which would make other data of them."""
+    np.save(file := str(tmp_path / "x.npy"), np.sign(np.random.default_rng(0).normal(size=(9, 40))))
+    for more in ((), ("--threshold", "0"), ("--threshold", "0.5", "--estimate", "--steps", "20")):
+        done = run("logz", saved, "--data", file, *more)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "holds -1 and +1 alone" in done.stderr
+        assert "--units spins" in done.stderr
+        assert "T makes bits" not in done.stderr
+
+
 def test_json_is_one_object_and_equals_the_saved_estimate(saved, model, tmp_path):
     target = tmp_path / "estimate.json"
     done = run("logz", saved, "--json", "--save", str(target))
@@ -209,7 +271,7 @@ def test_an_interrupt_of_the_imports_is_one_line_too():
 
 def test_an_argument_of_python_is_said_as_an_option(tmp_path):
     weights = np.ones((3, 3))
-    np.savez(tmp_path / "square.npz", W=weights, b=np.zeros(3), c=np.zeros(3))
+    np.savez(tmp_path / "square.npz", W=weights, vbias=np.zeros(3), hbias=np.zeros(3))
     done = run("logz", str(tmp_path / "square.npz"))
     assert "--layout visible_hidden" in done.stderr
     assert "layout=" not in done.stderr

@@ -34,6 +34,14 @@ def test_a_number_moves_an_estimate():
         known(7.0, 5.0, 8.0, 0.3) - "2"
     assert sum([moved, known(1.0, 0.0, 2.0, 0.4)]).std_error == pytest.approx(0.5)
     assert float(3 + moved) == 8.0
+    for number in (math.nan, math.inf, np.float64("-inf")):
+        for add in (
+            lambda x, n=number: x + n,
+            lambda x, n=number: n + x,
+            lambda x, n=number: x - n,
+        ):
+            with pytest.raises(ValueError, match="expected a finite number"):
+                add(moved)
 
 
 def test_a_second_opinion_is_on_one_model():

@@ -1,5 +1,6 @@
 """What every estimator keeps: a new one is one more line of RUNS."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -58,6 +59,25 @@ def numbers(run):
 
 
 NARROW, WIDE = (12, 6), (40, 50)
+
+
+def test_an_argument_of_another_name_is_told():
+    path, betas = rl.GeometricPath(rl.testsystems.random_rbm(6, 3, rng=0)), rl.schedules.linear(5)
+    for call, words in (
+        (
+            lambda: rl.log_z(path.rbm, budget=3),
+            "log_z has no argument budget; did you mean budget_s",
+        ),
+        (lambda: rl.log_z(path.rbm, seed=3), "log_z has no argument seed; did you mean rng?"),
+        (
+            lambda: rl.ais(path, betas, chains=5),
+            "ais has no argument chains; did you mean n_chains",
+        ),
+        (lambda: rl.solve_mbar(3, random_state=5), "solve_mbar has no argument random_state$"),
+        (lambda: rl.ais(path, betas, xyz=5), "ais has no argument xyz$"),
+    ):
+        with pytest.raises(TypeError, match=re.escape(words).replace(r"\$", "$")):
+            call()
 
 
 @pytest.mark.parametrize(

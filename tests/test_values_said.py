@@ -89,7 +89,7 @@ def test_the_text_of_logz_has_the_values_under_their_names(capsys, saved, found)
     assert f"{STEPS} steps, {CHAINS} chains" in lines["settings"]
     assert f"--steps {STEPS} --chains {CHAINS} --seed {SEED}" in lines["settings"]
     assert lines["verdict"] == s["verdict"]
-    assert lines["model"] == f"{saved} (14 visible, 9 hidden units: zeros and ones)"
+    assert lines["model"].startswith(f"{saved} (14 x 9, units 0/1)")
 
 
 def test_the_json_of_logz_has_the_values_under_their_names(capsys, saved, found):

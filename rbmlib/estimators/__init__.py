@@ -22,7 +22,8 @@ import numpy as np
 
 from .. import checks
 from ..context import Function, __version__, configured, own_signature, settings
-from ..models.conversion import as_model
+from ..models.conversion import as_model, described
+from ..models.rbm import RBM
 from ..paths.path import Path
 from ..search.opinion import checked
 
@@ -51,18 +52,21 @@ def estimator(function: Function) -> Function:
             found = function(*args, **options)
         finally:
             settings.reset(token)
+        target = as_model("rbm", getattr(first, "path", first))
         if asked.second_opinion:
-            found = checked(as_model("rbm", getattr(first, "path", first)), found)
+            found = checked(target, found)
         about: dict[str, Any] = {"version": __version__}
         if isinstance(first, Path):
             about["path"] = repr(first)
+        model = getattr(target, "rbm", target)
+        of_model = described(model) if isinstance(model, RBM) else {}
         if "rng" in signature.parameters:
             seed = given.get("rng")
             about["rng"] = int(seed) if isinstance(seed, (int, np.integer)) else None
         # a sample's or an earlier run's seconds count, too
         before = sum(getattr(x, "seconds", 0.0) for x in given.values())
         seconds = before + time.perf_counter() - started
-        return replace(found, seconds=seconds, settings=about | found.settings)
+        return replace(found, seconds=seconds, settings=about | found.settings | of_model)
 
     run.__doc__ = documented(function, signature.parameters)
     return configured(run)  # type: ignore[return-value]
