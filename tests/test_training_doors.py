@@ -1,6 +1,7 @@
 """Doors of a training: batches that come from elsewhere, any schedule of rates, centred steps."""
 
 import hashlib
+import warnings
 
 import numpy as np
 import pytest
@@ -68,6 +69,36 @@ def test_streams_that_are_wrong_are_refused():
         trained(iter([DATA, DATA / 2]))
 
 
+LETTERS = np.eye(4, dtype=np.uint8)[np.random.default_rng(2).integers(0, 4, (40, 5))].reshape(
+    40, 20
+)
+
+
+def test_letters_that_are_trained_as_bits_are_told():
+    """One-hot rows of two units or more, not bits that happen to be as many."""
+    settings = {"n_hidden": 2, "n_updates": 2, "batch_size": 5, "rng": 0, "progress": False}
+    with pytest.warns(
+        UserWarning, match=r"5 groups of 4 with a single 1.*rl\.Categories\(np\.zer.*q=4"
+    ):
+        rl.train(LETTERS, **settings)
+    start = rl.RBM(rl.Categories(np.zeros(20), q=4), rl.Bits(np.zeros(2)), np.zeros((20, 2)))
+    moved = LETTERS.copy()
+    moved[0, 3:5] = moved[0, 4:2:-1]  # from one group to another
+    moved[0, :4] = [1, 1, 0, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rl.train(LETTERS, **settings, start=start)
+        rl.train(LETTERS[:, :19], **settings)
+        rl.train(moved, **settings)
+        rl.train(np.eye(6), **settings)
+        rl.train(np.tile([[1, 0, 0, 1], [0, 1, 0, 1]], (5, 1)), **settings)
+
+
+def test_fewer_rows_than_a_batch_are_told_the_batch_that_fits():
+    with pytest.raises(ValueError, match=r"data has 10 rows.*which is 100; give batch_size=10 or"):
+        rl.train(np.eye(10), 3)
+
+
 # rates ------------------------------------------------------------------------------------
 
 
@@ -77,8 +108,14 @@ def test_a_schedule_of_rates(given):
     """A line that is exact in floating point: as numbers, as an array, as a function."""
     found = trained(learning_rate=given)
     assert same(found, trained(learning_rate=0.5, final_learning_rate=0.5 - 11 / 32))
-    assert found.settings["learning_rate"] == (0.5 - np.arange(12) / 32).tolist()
+    assert found.settings["learning_rate"].tolist() == (0.5 - np.arange(12) / 32).tolist()
     assert not same(found, trained())
+
+
+def test_settings_of_many_rates_print_their_ends():
+    found = trained(learning_rate=lambda u: 0.1 / (1 + u), n_updates=1200)
+    assert found.settings["learning_rate"][1] == 0.05
+    assert len(str(found.settings)) < 1000
 
 
 @pytest.mark.parametrize(("options", "said"), [

@@ -25,9 +25,10 @@ def checked(path) -> Path | None:
 def save(path: Path, learner: Learner) -> None:
     arrays = {name: getattr(learner, name) for name in ARRAYS}
     arrays |= {f"velocity_{i}": velocity for i, velocity in enumerate(learner.averages)}
+    settings = json.dumps(learner.settings, default=list)
     state = {
         "n_done": learner.n_done, "looks": learner.looks, "seconds": learner.seconds,
-        "rng": learner.rng.bit_generator.state, "settings": json.dumps(learner.settings),
+        "rng": learner.rng.bit_generator.state, "settings": settings,
     }  # fmt: skip
     write_npz(path, arrays | {"state": json.dumps(state)}, zipfile.ZIP_STORED)
 
@@ -42,7 +43,7 @@ def restore(path: Path, learner: Learner) -> None:
     try:
         arrays = read_npz(path)
         state = json.loads(str(arrays.pop("state")))
-        same = state["settings"] == json.dumps(learner.settings)
+        same = state["settings"] == json.dumps(learner.settings, default=list)
         if same:
             for name in ARRAYS:
                 setattr(learner, name, arrays[name])

@@ -36,9 +36,9 @@ def common_settings(
                 f"{settings['n_updates']}, without a final one; or a number"
             )
         each = {f"learning_rate[{i}]": rate for i, rate in enumerate(learning_rate)}
-        settings["learning_rate"] = [
+        settings["learning_rate"] = np.array([  # which prints its ends, where it is long
             checks.number(name, rate, meaning, least=0, most=FINITE) for name, rate in each.items()
-        ]
+        ])  # fmt: skip
     else:
         last = learning_rate if final_learning_rate is None else final_learning_rate
         given |= {"learning_rate": learning_rate, "final_learning_rate": last}
@@ -53,7 +53,7 @@ def stream(batches, size: int, layer) -> Iterator[np.ndarray]:
     while n_rows > n_before:
         n_before = n_rows
         for batch in batches:
-            rows = np.atleast_2d(checks.array_of("a batch of data", batch))
+            rows = np.atleast_2d(checks.numeric("a batch of data", batch, "rows of numbers"))
             layer = layer or Bits(np.zeros(rows.shape[-1]))
             rows = checks.states("a batch of data", rows, layer)
             kept = rows if kept is None else np.concatenate([kept, rows])
@@ -137,7 +137,8 @@ class Learner:
     def __init__(self, data: np.ndarray, settings: dict, rng: np.random.Generator):
         if len(data) < (size := settings["batch_size"]):
             raise ValueError(
-                f"data has {len(data)} rows: expected at least batch_size, which is {size}"
+                f"data has {len(data)} rows: expected at least batch_size, which is {size}; give "
+                f"batch_size={len(data)} or less"
             )
         self.data, self.settings, self.rng = data, settings, rng
         self.order = np.empty(0, int)

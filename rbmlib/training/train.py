@@ -12,10 +12,11 @@ from .. import checks
 from .._kernels import learning
 from ..context import using
 from ..models.conversion import as_rbm
-from ..models.layers import Bits
+from ..models.layers import Bits, Categories, one_hot
 from ..models.named import BernoulliRBM
 from ..models.rbm import RBM
 from ..paths.bases import base_rate
+from ..results import warn
 from . import loop
 from .cd import CompiledDivergence, ContrastiveDivergence, Step, Tempered, is_compiled
 from .loop import TrainingResult
@@ -147,6 +148,13 @@ def train(
             raise ValueError(f"data has shape {shape}: expected (n_samples, n_visible)")
     visible = start.visible if start is not None else Bits(np.zeros(shape[1]))
     states = checks.states("data", data, visible)
+    if start is None and (q := one_hot(states)):
+        warn(
+            f"data are {states.shape[1] // q} groups of {q} with a single 1 in each, trained as "
+            f"bits: for units of {q} states, start=rl.RBM(rl.{Categories.__name__}(np.zeros("
+            f"{states.shape[1]}), q={q}), rl.{Bits.__name__}(np.zeros({n_hidden})), weights)",
+            UserWarning,
+        )
     learner = _learner(states, settings, start, tracker, step, batches, checks.generator(rng))
     every = loop.looks_every(monitor_every, settings["n_updates"], learner.apart)
     looks = loop.Looks(learner, monitor, patience, watch)
