@@ -16,6 +16,7 @@ from rbmbook.bootstrap import bootstrap_log_weights
 from rbmbook.measured import rmse_ratio
 from rbmbook.parameters import (
     checked_parameters,
+    how_to_read,
     noted_warnings,
     refused_parameter,
 )
@@ -53,6 +54,17 @@ def test_wrong_parameters_are_refused_by_name(wrong, words):
     with pytest.raises(ValueError) as error:  # noqa: PT011 (the words are checked below)
         checked_parameters(namespace(**wrong))
     assert all(word in str(error.value) for word in words)
+
+
+def test_how_to_read_a_model_is_said_without_a_parameter_for_it():
+    """Of a chapter that has a model; papermill injects what it was given."""
+    given = namespace(layout="hidden_visible", names="weights=J", units="spins")
+    checked_parameters(given)
+    assert how_to_read(given) == {k: given[k] for k in ("layout", "names", "units")}
+    assert how_to_read(namespace()) == {}
+    del given["__annotations__"]["model"], given["model"]
+    with pytest.raises(ValueError, match="unknown parameter layout"):
+        checked_parameters(given)
 
 
 def test_minimum_is_honoured():

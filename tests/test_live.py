@@ -5,6 +5,7 @@ import pytest
 
 import rbmlib as rl
 from rbmbook import live_model
+from rbmbook.live import live_rows
 
 RNG = np.random.default_rng(0)
 ROWS = (RNG.random((40, 9)) < 0.4).astype(np.uint8)
@@ -65,6 +66,26 @@ def test_intensities_need_a_threshold(mine, tmp_path):
     with pytest.raises(ValueError, match=r"intensities.*-p threshold 0\.5"):
         live_model(mine, path)
     np.testing.assert_array_equal(live_model(mine, path, 0.5).train, grey > 0.5)
+
+
+def test_a_model_of_spins_is_no_model_of_a_chapter(mine, tmp_path):
+    """Neither by its rows, with or without a threshold, nor by what is said of its units; of a
+    file that says nothing of them the first line names those that were taken."""
+    np.save(signs := str(tmp_path / "signs.npy"), 2.0 * ROWS - 1)
+    rbm = rl.load_rbm(mine)
+    arrays = {"J": rbm.weights.T, "u": rbm.visible_bias, "v": rbm.hidden_bias}
+    np.savez(foreign := str(tmp_path / "f.npz"), **arrays)
+    names = "weights=J,visible_bias=u,hidden_bias=v"
+    for threshold in ((), (0.0,)):
+        with pytest.raises(ValueError, match=r"data.*-1 and \+1 alone.*--units spins"):
+            live_model(foreign, signs, *threshold, names=names)
+    with pytest.raises(ValueError, match=r"data.*-1 and \+1 alone.*--units spins"):
+        live_rows(signs, -1.0, 0)
+    with pytest.raises(ValueError, match=r"RBM\(Spins\(9\), Spins\(4\)\): expected.*0 and 1"):
+        live_model(foreign, names=names, units="spins")
+    live = live_model(foreign, names=names)
+    assert live.rbm == rbm
+    assert "9 visible and 4 hidden units of 0 and 1;" in live.sentence()
 
 
 def test_units_that_form_no_square(tmp_path):

@@ -12,7 +12,7 @@ from rbmlib.datasets.alignments import AMINO_ACIDS
 from rbmlib.datasets.own import SUFFIXES
 
 from . import plots
-from .parameters import checked_parameters, refused_parameter
+from .parameters import checked_parameters, how_to_read, refused_parameter
 
 FEWEST, MOST_HELD_OUT = 40, 1000
 RELATED = 0.7  # a part of equal letters above which two sequences are near relatives
@@ -64,12 +64,15 @@ def begin(names: dict, **least: int) -> Family:
     """
     checked_parameters(names, **least)
     plots.use_style()
-    found = family(*(names[name] for name in ("model", "data", "alphabet", "seed")))
+    given = (names[name] for name in ("model", "data", "alphabet", "seed"))
+    found = family(*given, **how_to_read(names))
     print(found.sentence())
     return found
 
 
-def family(model: str = "", data: str = "", alphabet: str = AMINO_ACIDS, seed: int = 0):
+def family(
+    model: str = "", data: str = "", alphabet: str = AMINO_ACIDS, seed: int = 0, **how: str | dict
+):
     """The family of the parameters, in random order; a part is held out.
 
     Parameters
@@ -82,6 +85,8 @@ def family(model: str = "", data: str = "", alphabet: str = AMINO_ACIDS, seed: i
         The letters, in the order of the columns of a site.
     seed : int
         Of the order.
+    **how
+        ``layout``, ``names`` and ``units`` of the model's file, as `rbmlib.load_rbm` takes them.
 
     Raises
     ------
@@ -97,7 +102,7 @@ def family(model: str = "", data: str = "", alphabet: str = AMINO_ACIDS, seed: i
         letters = _letters(data, alphabet)
         if (n := len(letters)) < FEWEST:
             raise ValueError(f"it has {n} different sequences: expected {FEWEST} or more")
-    rbm = _checked(model, letters.shape[1], len(alphabet)) if model else None
+    rbm = _checked(model, how, letters.shape[1], len(alphabet)) if model else None
     order = np.random.default_rng(seed).permutation(n)
     rows = np.eye(len(alphabet), dtype=np.uint8)[letters[order]].reshape(n, -1)
     n_held = min(MOST_HELD_OUT, n // 4)
@@ -131,9 +136,9 @@ def _letters(data: str, alphabet: str) -> np.ndarray:
     return np.unique(sites.argmax(axis=2), axis=0)
 
 
-def _checked(model: str, n_sites: int, q: int) -> rl.RBM:
+def _checked(model: str, how: dict, n_sites: int, q: int) -> rl.RBM:
     with refused_parameter("model", model):
-        rbm = rl.load_rbm(model)
+        rbm = rl.load_rbm(model, **how)
         fits = isinstance(rbm.visible, rl.Categories) and rbm.visible.q == q
         if not fits or rbm.n_visible != n_sites * q:
             raise ValueError(

@@ -11,6 +11,7 @@ import numpy as np
 from rbmlib import datasets
 from rbmlib.datasets import Reference
 from rbmlib.models import BernoulliRBM
+from rbmlib.models.layers import OF_SPINS, are_spins
 from rbmlib.paths.bases import base_rate, mean_field_bias
 
 from .parameters import refused_parameter
@@ -58,6 +59,8 @@ class LiveModel:
         """What is estimated and from which base, for the first output of a chapter."""
         rbm = self.rbm
         units = f"{rbm.n_visible} visible and {rbm.n_hidden} hidden units"
+        if self.reference is None:  # what the file of a reader does not say
+            units += " of 0 and 1"
         if self.train is None:
             start = "no data are given, so that annealing begins at a mean-field fit"
         else:
@@ -70,6 +73,7 @@ def live_model(
     model: str,
     data: str = "",
     threshold: float = NO_THRESHOLD,
+    **how: str | dict,
 ) -> LiveModel:
     """The model of the parameters ``model``, ``data`` and ``threshold``, checked.
 
@@ -81,6 +85,8 @@ def live_model(
         A file as `rbmlib.datasets.load_rows` takes it; "": MNIST where it fits, else none.
     threshold : float
         Values of the data above it become 1; `NO_THRESHOLD`: they are zeros and ones already.
+    **how
+        ``layout``, ``names`` and ``units`` of a file, as `rbmlib.load_rbm` takes them.
 
     Raises
     ------
@@ -88,7 +94,7 @@ def live_model(
         Naming the parameter, if the model is not a `BernoulliRBM` or the data do not fit it.
     """
     with refused_parameter("model", model):
-        rbm = _checked(datasets.load_rbm(model))
+        rbm = _checked(datasets.load_rbm(model, **how))
     given = None if threshold == NO_THRESHOLD else threshold
     if given is not None and not data:
         raise ValueError(f"threshold is {threshold!r}, but no data are given: -p data FILE")
@@ -114,13 +120,15 @@ def live_model(
 def _checked(rbm) -> BernoulliRBM:
     if not isinstance(rbm, BernoulliRBM):
         raise ValueError(
-            f"{rbm!r}: expected, in this chapter, a BernoulliRBM (binary visible units); for other "
-            "models run rl.ais on a path of theirs"
+            f"{rbm!r}: expected, in this chapter, a BernoulliRBM (binary visible units, 0 and 1); "
+            "for other models run rl.log_z, or python -m rbmlib logz"
         )
     return rbm
 
 
 def _bits(rows: np.ndarray) -> np.ndarray:
+    if are_spins(rows):
+        raise ValueError(f"it holds {OF_SPINS}; chapters take units of 0 and 1 alone")
     if rows.dtype != np.uint8:
         raise ValueError(
             "it holds intensities between 0 and 1: expected zeros and ones, or a threshold, for "

@@ -20,7 +20,7 @@ from rbmlib import datasets
 from . import measured, plots, tables
 from .live import NO_THRESHOLD, LiveModel, live_model
 from .measured import Measured
-from .parameters import checked_parameters
+from .parameters import checked_parameters, how_to_read
 from .stored import stored_results
 from .tables import number
 from .verdicts import Verdict, show_verdicts, together, verdict_cell
@@ -48,7 +48,9 @@ def begin(names: dict, **least: int) -> LiveModel | None:
     plots.use_style()
     if "model" not in names:
         return None
-    live = live_model(names["model"], names.get("data", ""), names.get("threshold", NO_THRESHOLD))
+    how = how_to_read(names)
+    threshold = names.get("threshold", NO_THRESHOLD)
+    live = live_model(names["model"], names.get("data", ""), threshold, **how)
     print(live.sentence())
     return live
 

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from rbmbook.sweeps.engine import check_scheduler
 from rbmlib import __version__
 
+# how to read a model's file: every chapter with a parameter `model` takes these without naming them
+OF_A_MODEL = ("layout", "names", "units")
 _IPYTHON = {"In", "Out", "get_ipython", "exit", "quit", "open"}
 
 
@@ -20,7 +22,7 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
 
     Every annotated name of the ``parameters`` cell must hold a value of its type; papermill's
     forms of a value are understood (``1e3`` for a whole number). A name that papermill injected
-    but the chapter does not have is refused: papermill itself only logs it.
+    but the chapter does not have is refused, except for `OF_A_MODEL`: papermill only logs it.
 
     Parameters
     ----------
@@ -38,7 +40,8 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
         and name not in _IPYTHON
         and isinstance(value, (int, float, str, bool, list, dict, type(None)))
     }
-    for name in sorted(found - set(declared)):
+    of_a_model = OF_A_MODEL if "model" in declared else ()
+    for name in sorted(found - {*declared, *of_a_model}):
         close = difflib.get_close_matches(name, declared, n=1)
         hint = f", did you mean {close[0]}?" if close else "."
         raise ValueError(f"unknown parameter {name}{hint} This chapter has: {', '.join(declared)}")
@@ -48,6 +51,11 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
         namespace[name] = _converted(name, namespace[name], kind, least)
     if address := namespace.get("scheduler", ""):  # or it would be found out after minutes
         check_scheduler(address)
+
+
+def how_to_read(names: dict) -> dict:
+    """What is given of `OF_A_MODEL`, for `rbmlib.load_rbm`."""
+    return {word: names[word] for word in OF_A_MODEL if word in names}
 
 
 def _converted(name: str, value, kind, least: float):
