@@ -25,6 +25,7 @@ from ._kernels import threads
 __version__ = "0.1.0"
 
 QUIET_SECONDS, EVERY_SECONDS = 2.0, 10.0  # before the first line of a log, and between two
+SMALL_SHARE = 0.01  # of all steps: fewer are no ground for an estimate of the time left
 
 
 class Settings(NamedTuple):
@@ -177,8 +178,16 @@ def _begun(total, description):
 def _bar():
     from tqdm import tqdm
 
-    # no thread that looks at bars for ever, and no lock among processes
-    return type("Bar", (tqdm,), {"monitor_interval": 0, "_lock": threading.RLock()})
+    class Bar(tqdm):
+        monitor_interval, _lock = 0, threading.RLock()  # no thread for ever, no lock of processes
+
+        def update(self, n=1):
+            if self.n == 0 and 0 < n < SMALL_SHARE * self.total and not self.disable:
+                # one of many steps, which may have compiled the loop, does not say how long it takes
+                self.initial, self.start_t = n, self._time()
+            return super().update(n)
+
+    return Bar
 
 
 class Log(NamedTuple):

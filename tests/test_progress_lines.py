@@ -69,6 +69,19 @@ def test_lines_are_apart_and_tell_share_and_time_left(clock):
     ]  # fmt: skip
 
 
+def test_a_slow_first_step_is_no_measure_of_the_time_left(clock):
+    """It may have compiled the loop: 2.9 s of 10,000 steps are not eight hours."""
+    seconds, said = clock
+    with context.bar(10_000, "ais") as shown:
+        seconds[0] += 2.9
+        for _ in range(2500):
+            shown.update(1)
+            seconds[0] += 0.004
+    lines = said().splitlines()
+    assert lines[0] == "ais: 5% done, 00:37 left"
+    assert len(lines) == 1
+
+
 def test_parts_of_a_run_share_its_lines(clock):
     """Many short parts of a long run are heard of; a short run of its own is not."""
     seconds, said = clock
