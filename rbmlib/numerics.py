@@ -9,6 +9,7 @@ from . import checks
 from ._kernels import random as kernel
 
 LOG_2PI = float(np.log(2 * np.pi))
+MOST_NUMBERS, GROUP = 2**21, 64  # of a temporary array of states; rows of which it has multiples
 LEAST = 1e-6  # of the largest density of steps: no part of a path goes without
 
 
@@ -49,6 +50,24 @@ def cut(grid: np.ndarray, lengths: np.ndarray, n: int) -> np.ndarray:
     return betas
 
 
+def rows_at_once(n: int, width: int) -> int:
+    """Of how many of n states arrays of this width are held at a time: of all, if there are few.
+
+    Parts of nearly equal size in whole `GROUP`s: BLAS gives each row the digits it has among all.
+    """
+    n_parts = -(-n * width // MOST_NUMBERS)
+    return n if n_parts <= 1 else -(-n // (n_parts * GROUP)) * GROUP
+
+
+def by_rows(function, states, width: int) -> np.ndarray:
+    """``function(states)``, (n_states, ...), with temporary arrays of some of the states only."""
+    size = rows_at_once(len(states), width)
+    if size == len(states):
+        return function(states)
+    parts = range(0, len(states), size)
+    return np.concatenate([function(states[first : first + size]) for first in parts])
+
+
 class ChainStream:
     """Uniform random numbers of ``n_chains`` chains, each chain with a stream of its own.
 
@@ -69,6 +88,15 @@ class ChainStream:
         kernel.fill_uniforms(np.uint64(self.seed), self.first_chain, self.draw, out)
         self.draw += 1
         return out
+
+    def parts(self, size: int):
+        """Streams of so many of the chains each, whose next draws are together those of this."""
+        for first in range(0, self.n_chains, size):
+            n = min(size, self.n_chains - first)
+            part = ChainStream(None, n, self.first_chain + first, seed=self.seed)
+            part.draw = self.draw
+            yield part
+        self.draw = part.draw
 
     def standard_normal(self, shape) -> np.ndarray:
         """Standard normals, (n_chains, n_units): one uniform each, inverted."""

@@ -15,6 +15,7 @@ import numpy as np
 from .. import checks
 from ..models.layers import Layer, Normal
 from ..models.rbm import RBM
+from ..numerics import ChainStream, by_rows, rows_at_once
 from . import moves
 from .path import Path
 
@@ -96,7 +97,10 @@ class Polyline(Path):
         return piece.at(t)
 
     def sample_base(self, n_chains: int, rng) -> np.ndarray:
-        return self.models[0].draw(n_chains, rng)
+        base, size = self.models[0], rows_at_once(n_chains, self.rbm.n_visible)
+        if size == n_chains or not isinstance(rng, ChainStream):
+            return base.draw(n_chains, rng)
+        return np.concatenate([base.draw(part.n_chains, part) for part in rng.parts(size)])
 
     def log_density(self, v: np.ndarray, beta) -> np.ndarray:
         return self._of_pieces(v, beta, lambda piece, t, rate: piece[0](t))
@@ -106,6 +110,8 @@ class Polyline(Path):
         return self._of_pieces(v, beta, lambda piece, t, rate: rate * piece[1](t))
 
     def _of_pieces(self, v, beta, ask) -> np.ndarray:
+        if rows_at_once(len(v), width := sum(self.rbm.weights.shape)) < len(v):
+            return by_rows(lambda part: self._of_pieces(part, beta, ask), v, width)
         along = cache(lambda piece: piece.along(v))  # once for all betas of a piece
         places = map(self._place, np.atleast_1d(beta))
         each = [ask(along(piece), t, rate) for piece, t, rate in places]

@@ -10,7 +10,7 @@ from .._kernels.tempering import DRAWS, Tally, Tempering
 from ..context import bar, settings
 from ..models.layers import Bits, Spins
 from ..models.normal import has_orthogonal_columns
-from ..numerics import expit, softplus
+from ..numerics import by_rows, expit, softplus
 from ..paths.moves import blockwise, gibbs
 from ..paths.named import LeakinessPath
 from ..paths.polyline import Piece, Polyline
@@ -57,7 +57,9 @@ class Annealing:
                 self.steps(v, gains, betas[start : stop + 1], stream, *how)
                 log_weights, start = entry + gains + (betas[stop] - betas[0]) * self.scale, stop
                 if stop in looks:
-                    look(stop, self.given(v.copy()), log_weights)
+                    seen = self.given(v).view()
+                    seen.flags.writeable = False  # it moves on
+                    look(stop, seen, log_weights)
         return self.given(v), log_weights + self.correction(v, betas[-1])
 
     def steps(self, v, gains, betas, stream, *how):
@@ -116,13 +118,15 @@ class Loops(Annealing):
             return 0.0
         a, rise = self.low.hidden.bias, self.line.hidden
         copy = kernels.quantised_weights(self.family)
-        ours, theirs = (
-            fields(v, np.column_stack(parameters))
-            for parameters in ((self.line.weights, self.line.visible), copy)
-        )
-        hidden = softplus(a + beta * (ours[:, :-1] + rise))
-        hidden -= softplus(a + beta * (theirs[:, :-1] + rise))
-        return beta * (ours[:, -1] - theirs[:, -1]) + hidden.sum(axis=1)
+        both = np.column_stack([self.line.weights, self.line.visible]), np.column_stack(copy)
+
+        def of_states(v):
+            ours, theirs = (fields(v, parameters) for parameters in both)
+            hidden = softplus(a + beta * (ours[:, :-1] + rise))
+            hidden -= softplus(a + beta * (theirs[:, :-1] + rise))
+            return beta * (ours[:, -1] - theirs[:, -1]) + hidden.sum(axis=1)
+
+        return by_rows(of_states, v, sum(self.line.weights.shape))
 
     def steps(self, v, gains, betas, stream, *how):
         kernels.anneal(self.family, v, gains, betas, stream, *how)
@@ -175,7 +179,7 @@ class SpinLoops(Loops):
     """Of visible spins, s = 2 v - 1, which are bits inside; hidden ones are seen by nobody."""
 
     def own(self, v):
-        return super().own((np.asarray(v) + 1) / 2)
+        return (super().own(v) + 1) / 2
 
     def given(self, v):
         return 2 * v - 1
