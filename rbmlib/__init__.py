@@ -17,7 +17,6 @@ from .context import using as using
 from .datasets import Standardisation as Standardisation
 from .datasets import load_rbm as load_rbm
 from .estimators.ais import ais as ais
-from .estimators.ais import more_chains as more_chains
 from .estimators.bar import bar as bar
 from .estimators.exact import exact as exact
 from .estimators.exact import exact_samples as exact_samples

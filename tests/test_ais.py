@@ -1,10 +1,10 @@
-"""Annealed importance sampling: unbiased both ways, honest intervals, looks, chains added.
+"""Annealed importance sampling: unbiased both ways, honest intervals, looks.
 
 Chains are independent, so one run with many chains, cut into groups, is a set of independent
 repeats of a run with few.
 """
 
-from dataclasses import replace
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from scipy import stats
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath
-from rbmlib import GeometricPath
+from rbmlib import GeometricPath, numerics
 from rbmlib.estimators.ais import recorded_steps
 from rbmlib.results import enough, log_mean_interval, summarise_log_weights
 
@@ -157,8 +157,7 @@ OF_LEAKY = [rl.LeakinessPath(LEAKY), rl.EnergyPath(LEAKY), FITTED]
 def test_expectations_are_of_visible_units_where_states_are_coordinates(path):
     """E[v], E[v^2] under the model, 20 runs against exact draws; the chains stay as they are."""
     betas, n, truth, rows = rl.schedules.linear(30), 400, LEAKY.exact_samples(100_000, 2), []
-    mean = {"mean": lambda v: v}
-    moments = mean | {"square": lambda v: v**2}
+    moments = {"mean": lambda v: v, "square": lambda v: v**2}
     for seed in range(20):
         run = rl.ais(path, betas, n, seed, n_recorded=2, expectations=moments)
         rows.append(np.concatenate([run.trace["mean"][-1], run.trace["square"][-1]]))
@@ -167,9 +166,6 @@ def test_expectations_are_of_visible_units_where_states_are_coordinates(path):
     error = np.hypot(standard_error(rows), wanted.std(axis=0) / 100_000**0.5)
     z = (np.mean(rows, axis=0) - wanted.mean(axis=0)) / error
     assert_no_rejection(2 * stats.t.sf(np.abs(z), 19), "moments")
-    few, whole = (rl.ais(path, betas, n, 0, n_recorded=2, expectations=mean) for n in (130, 300))
-    joined = rl.more_chains(path, few, betas, 170, expectations=mean)
-    np.testing.assert_allclose(joined.trace["mean"], whole.trace["mean"], rtol=1e-9)
 
 
 @pytest.mark.parametrize("n_steps", [1, 5, 999, 10_000])
@@ -195,6 +191,40 @@ def test_looks_are_after_steps_the_last_included(n_steps, n_recorded):
     assert np.ptp(np.diff([0, *looks])) <= 1
 
 
+@pytest.mark.parametrize("kinds", [(rl.Bits, rl.Bits), (rl.Spins, rl.Bits), (rl.Normal, rl.Bits)])
+@pytest.mark.parametrize("n", [4097, 6000])  # BLAS has other ways for small products
+def test_states_in_parts_have_the_same_digits(kinds, n, monkeypatch):
+    visible, hidden = kinds
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(60, 33)) / 9
+    rbm = rl.RBM(visible(rng.normal(size=60)), hidden(rng.normal(size=33)), weights)
+    path = GeometricPath(rbm, rng.normal(size=60))
+    runs = []
+    for most in (numerics.MOST_NUMBERS, 93 * 2048):
+        monkeypatch.setattr(numerics, "MOST_NUMBERS", most)
+        runs.append(quiet(rl.ais, path, rl.schedules.linear(6), n, rng=0, n_recorded=4))
+    np.testing.assert_array_equal(runs[0].log_weights, runs[1].log_weights)
+    np.testing.assert_array_equal(runs[0].states, runs[1].states)
+    for name, column in runs[0].trace.items():
+        np.testing.assert_array_equal(runs[1].trace[name], column, err_msg=name)
+
+
+def test_a_chain_takes_eight_kilobytes(monkeypatch):
+    """Of 784 x 500: beside it, arrays of some chains at a time, here of 64."""
+    monkeypatch.setattr(numerics, "MOST_NUMBERS", 1284 * 64)
+    rng = np.random.default_rng(0)
+    rbm = rl.BernoulliRBM(rng.normal(size=(784, 500)) / 20, np.zeros(784), np.full(500, -1.0))
+    path, betas = GeometricPath(rbm, rng.normal(size=784)), rl.schedules.linear(2)
+    peaks = []
+    with rl.using(second_opinion=False):  # whose sums have a size of their own
+        for n in (20, 1000, 3000):  # the first compiles
+            tracemalloc.start()
+            quiet(rl.ais, path, betas, n, rng=0)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+    assert peaks[2] - peaks[1] < 2000 * 8000
+
+
 def test_a_generator_goes_on_and_no_seed_is_another_each_time():
     path, betas = GeometricPath(SMALL), rl.schedules.linear(30)
     one = rl.ais(path, betas, 40, rng=5)
@@ -203,72 +233,3 @@ def test_a_generator_goes_on_and_no_seed_is_another_each_time():
     np.testing.assert_array_equal(first.log_weights, one.log_weights)
     assert (second.log_weights != one.log_weights).all()
     assert rl.ais(path, betas, 40).log_z != rl.ais(path, betas, 40).log_z
-
-
-BETAS = rl.schedules.linear(60)
-TRACE = {"n_recorded": 7, "expectations": {"rate": lambda visible: visible}}
-
-
-def path_of(n_hidden, scale=1.0):
-    rbm = rl.testsystems.random_rbm(23, n_hidden, coupling=4.0, rng=1)
-    return GeometricPath(rbm.with_(weights=scale * rbm.weights), np.zeros(23))
-
-
-@pytest.mark.parametrize("n_hidden", [9, 70])  # narrow and wide kernels
-@pytest.mark.parametrize("counts", [(40, 60), (1, 99), (99, 1), (64, 36), (33, 1, 66)])
-def test_added_chains_are_those_of_one_run(n_hidden, counts, tmp_path):
-    path = path_of(n_hidden)
-    whole = quiet(rl.ais, path, BETAS, sum(counts), 5, **TRACE)
-    joined = quiet(rl.ais, path, BETAS, counts[0], 5, **TRACE)
-    for n in counts[1:]:
-        joined.save(tmp_path / "run.json")
-        loaded = rl.Estimate.load(tmp_path / "run.json")
-        joined = quiet(rl.more_chains, path, loaded, BETAS, n, expectations=TRACE["expectations"])
-    np.testing.assert_array_equal(joined.log_weights, whole.log_weights)
-    for name in ("log_z", "std_error", "interval", "ess", "mean_log_z", "mean_std_error",
-                 "n_chains", "n_sweeps", "converged", "settings"):  # fmt: skip
-        assert getattr(joined, name) == getattr(whole, name), name
-    np.testing.assert_array_equal(joined.betas, whole.betas)
-    np.testing.assert_allclose(joined.log_z_path, whole.log_z_path, rtol=1e-12)
-    for name, column in whole.trace.items():
-        np.testing.assert_allclose(joined.trace[name], column, rtol=1e-9, atol=1e-12)
-
-
-def test_states_are_joined_where_both_are_there():
-    path = path_of(9)
-    first, whole = (quiet(rl.ais, path, BETAS, n, 5, n_recorded=2) for n in (10, 30))
-    joined = quiet(rl.more_chains, path, first, BETAS, 20)
-    np.testing.assert_array_equal(joined.states, whole.states)
-    assert joined.seconds > first.seconds
-
-
-def with_rows_shuffled(path):
-    """The same sums of the rows of W: base and first slopes cannot tell them apart."""
-    made = path.rbm.with_(weights=path.rbm.weights[:, ::-1])
-    return GeometricPath(made, base=path.models[0].visible_bias)
-
-
-PATH = path_of(9)
-RUN = quiet(rl.ais, PATH, BETAS, n_chains=50, rng=5)
-OTHERS = {
-    "another path": {"path": path_of(9, 1.01)},
-    "another path ": {"path": with_rows_shuffled(PATH)},
-    "other betas": {"betas": rl.schedules.linear(61)},
-    "other betas ": {"betas": rl.schedules.sm08(60)},
-    "other betas  ": {"betas": np.sort(BETAS**1.0000001)},
-    "by 'exact'": {"run": rl.exact(PATH.rbm)},
-    "run is a str": {"run": "run.json"},
-    "run holds 49 log_weights of 50 chains": {
-        "run": replace(RUN, log_weights=RUN.log_weights[:49])
-    },
-    "run holds": {"run": replace(RUN, log_weights=None)},
-    "not finite": {"run": replace(RUN, log_weights=RUN.log_weights * np.nan)},
-    "looked at otherwise": {"expectations": {"x": lambda v: v[:, 0]}},
-}
-
-
-@pytest.mark.parametrize("words", OTHERS)
-def test_other_runs_are_refused(words):
-    given = {"path": PATH, "run": RUN, "betas": BETAS, "n_chains": 10} | OTHERS[words]
-    with pytest.raises((ValueError, TypeError), match=words.strip()):
-        rl.more_chains(**given)

@@ -8,16 +8,14 @@ The mean of w is Z in expectation; by Jensen its logarithm, and the mean of log 
 log Z.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
 
 from .. import checks
 from ..context import Context
-from ..numerics import ChainStream, logsumexp
+from ..numerics import ChainStream
 from ..paths.path import Path
 from ..results import Estimate, of_weights, summarise_log_weights
 from ..sampling import anneal
@@ -44,7 +42,7 @@ def ais(
 
     The mean of the chains' weights w is an *unbiased* estimate of Z for any number of steps; its
     logarithm (`Estimate.log_z`) and the mean of log w (`Estimate.mean_log_z`) are at or below
-    log Z in expectation. `more_chains` adds chains to a run.
+    log Z in expectation.
 
     Parameters
     ----------
@@ -82,7 +80,7 @@ def ais(
     record = Record(path, betas, stream, expectations, keep_chains)
     steps = recorded_steps(betas.size - 1, n_recorded)
     v, log_weights = annealed(path, betas, stream, record, steps)
-    settings = {"stream_seed": stream.seed} | identity(path, betas)
+    settings = {"stream_seed": stream.seed, "n_temperatures": betas.size - 1}
     more = {"n_sweeps": betas.size - 1, "settings": settings} | record.columns()
     return of_weights("ais", log_weights, path, v, **more)
 
@@ -98,16 +96,6 @@ def annealed(path, betas, stream, record, looks):
 def recorded_steps(n_steps: int, n_recorded: int) -> np.ndarray:
     """Steps 0..K at which a run is looked at, evenly spread."""
     return np.unique(np.rint(np.linspace(0, n_steps, n_recorded)).astype(int))
-
-
-def identity(path, betas) -> dict:
-    """What tells a path and a schedule from others: log-densities of a few states, and a hash."""
-    v = path.sample_base(4, ChainStream(None, 4, seed=0))
-    return {
-        "n_temperatures": betas.size - 1,
-        "betas_sha256": hashlib.sha256(np.ascontiguousarray(betas).tobytes()).hexdigest(),
-        "log_densities": path.log_density(v, np.array([0.0, 0.5, 1.0])).ravel().tolist(),
-    }
 
 
 class Record:
@@ -145,7 +133,7 @@ class Record:
             row |= dict(zip(OF_CHAINS, (log_weights.copy(), slopes), strict=True))
         if self.expectations:
             visible = self.path.visible_of(v, self.stream).view()
-            visible.flags.writeable = False  # they are the chains' own states
+            visible.flags.writeable = False  # they may be the chains' own states
             row |= {name: w @ seen(name, f, visible) for name, f in self.expectations.items()}
         self.rows.append(row)
 
@@ -164,103 +152,3 @@ def seen(name: str, function, visible) -> np.ndarray:
     if bad := int((~np.isfinite(value)).sum()):
         raise ValueError(f"{what} returned {bad} NaN or infinite values: expected finite numbers")
     return value
-
-
-# more chains for a run ----------------------------------------------------------------------
-
-EXPECTED = "expected a run of rl.ais on the same path, betas and expectations"
-
-
-@estimator
-def more_chains(
-    path: Path,
-    run: Estimate,
-    betas,
-    n_chains: int = 1000,
-    *,
-    expectations: Mapping[str, Callable[[np.ndarray], np.ndarray]] | None = None,
-    **context: Unpack[Context],
-) -> Estimate:
-    """``run`` of `ais` on the same path and betas, joined by ``n_chains`` further ones.
-
-    The estimate is that of one run of all the chains: the seed of ``run`` goes on, and what it kept
-    is kept.
-
-    Parameters
-    ----------
-    run : Estimate
-        Of `ais` or `more_chains`, perhaps loaded from a file. One that was made along another path
-        or other betas, or looked at otherwise, is refused with a ValueError.
-    expectations : dict of functions, optional
-        As ``run`` was made with.
-
-    Examples
-    --------
-    >>> import rbmlib as rl
-    >>> path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0))
-    >>> betas = rl.schedules.linear(200)
-    >>> more = rl.more_chains(path, rl.ais(path, betas, 40, rng=0), betas, 60)
-    >>> more.log_z == rl.ais(path, betas, 100, rng=0).log_z
-    True
-    """
-    betas, n_chains = checks.schedule(betas), checks.count("n_chains", n_chains)
-    checks.instance("run", run, Estimate, "an Estimate of rl.ais")
-    if run.method != "ais" or "stream_seed" not in run.settings:
-        raise ValueError(f"run is an estimate by {run.method!r}: {EXPECTED}")
-    kept = set(OF_CHAINS) & set(run.trace)
-    stream = ChainStream(None, n_chains, run.n_chains, seed=run.settings["stream_seed"])
-    record = Record(path, betas, stream, expectations, keep_chains=bool(kept))
-    _check_same(run, path, betas, {*RECORDED, *kept, *record.expectations} - {"beta", "log_z"})
-    steps = recorded_steps(betas.size - 1, run.betas.size)
-    v, log_weights = annealed(path, betas, stream, record, steps)
-    settings = run.settings | identity(path, betas)
-    more = {"n_sweeps": run.n_sweeps, "settings": settings} | _records(
-        run, record.columns(), (run.n_chains, n_chains)
-    )
-    joined = of_weights("ais", np.concatenate([run.log_weights, log_weights]), path, v, **more)
-    return replace(joined, states=None if run.states is None else np.concatenate([run.states, v]))
-
-
-def _check_same(run, path, betas, names) -> None:
-    """Refuse to join chains of different paths, schedules or expectations."""
-    found = np.size(run.log_weights)
-    if found != run.n_chains or not np.all(np.isfinite(run.log_weights)):
-        raise ValueError(
-            f"run holds {found} log_weights of {run.n_chains} chains, or some that are not "
-            "finite: expected it as rl.ais returned it, with one finite number a chain"
-        )
-    here, there = identity(path, betas), run.settings
-    if here["betas_sha256"] != there.get("betas_sha256") or set(run.trace) != names:
-        raise ValueError(f"run was annealed along other betas, or looked at otherwise: {EXPECTED}")
-    if not np.allclose(here["log_densities"], there.get("log_densities", np.nan), rtol=1e-9):
-        raise ValueError(f"run was annealed along another path: {EXPECTED}")
-
-
-def _records(run, more, counts) -> dict:
-    """Records of two sets of chains as those of their union (weighted means and variances).
-
-    The sum of squared weights follows from the ESS, N / (1 + s^2).
-    """
-    sizes, n, both = np.array(counts)[:, None], sum(counts), (run.trace, more["trace"])
-    total = np.log(sizes) + np.stack([run.log_z_path, more["log_z_path"]])
-    log_z_path = logsumexp(total, axis=0) - np.log(n)
-    share = np.exp(total - logsumexp(total, axis=0))  # of each set in the sum of the weights
-
-    def mean(rows):
-        one, two = rows
-        s = share.reshape(2, -1, *[1] * (np.ndim(one) - 1))
-        return s[0] * one + s[1] * two
-
-    trace = {}
-    for name in run.trace:
-        rows = [records[name] for records in both]
-        trace[name] = np.concatenate(rows, axis=1) if name in OF_CHAINS else mean(rows)
-    squares = ((sizes - 1) * (sizes / [t["ess"] for t in both] - 1) + sizes) / sizes**2
-    relative = n**2 * (share**2 * squares).sum(axis=0)
-    off = [t["slope_variance"] + (t["slope_mean"] - trace["slope_mean"]) ** 2 for t in both]
-    trace |= {"ess": n / (1 + (relative - n) / (n - 1)), "slope_variance": mean(off)}
-    return {
-        "betas": run.betas,
-        "log_z_path": log_z_path,
-        "trace": trace | {"step": both[1]["step"]},
-    }

@@ -16,8 +16,7 @@ def join(*estimates: Estimate) -> Estimate:
     """One estimate from independent ones of the same log Z, by any methods.
 
     Each counts with the inverse square of its standard error; where one is exact, it alone. A run
-    of few effective chains may look precise because it is low, so join runs that have converged;
-    `rbmlib.more_chains` adds chains to a run of `rbmlib.ais` and weighs all of them alike.
+    of few effective chains may look precise because it is low, so join runs that have converged.
 
     Parameters
     ----------
