@@ -7,6 +7,8 @@ Checks stand where a user comes in (constructors, estimators, starts, files) and
 import contextlib
 import math
 import numbers
+import os
+from pathlib import Path
 
 import numpy as np
 
@@ -45,6 +47,28 @@ def number(name: str, value, meaning: str, *, above=-INF, least=-INF, below=INF,
         if finite and above < found < below and least <= found <= most:
             return found
     raise ValueError(f"{name} is {value!r}: expected {meaning}")
+
+
+def in_memory(name: str, value, n_bytes: float) -> None:
+    """Whether ``value`` of something, so many bytes each, may be held; what is no number passes."""
+    memory = memory_of_machine()
+    real = isinstance(value, numbers.Real) and not isinstance(value, NO_NUMBERS)
+    if real and value * n_bytes > memory:
+        raise ValueError(
+            f"{name} is {value:,}: expected {int(memory / n_bytes):,} at most, as each takes "
+            f"{n_bytes / 1e3:,.3g} kB of {memory / 1e9:.3g} GB of memory; give fewer, and rl.join "
+            "several runs"
+        )
+
+
+def memory_of_machine() -> float:
+    """Bytes of it, or of the container that this process is in."""
+    known = [8e9]  # where a system does not say
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        known = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    with contextlib.suppress(OSError, ValueError):  # none, or "max"
+        known.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return float(min(known))
 
 
 def one_of(name: str, value, words) -> str:

@@ -18,8 +18,10 @@ from rbmbook.parameters import (
     checked_parameters,
     how_to_read,
     noted_warnings,
+    refuse_more_than_memory,
     refused_parameter,
 )
+from rbmlib import checks
 
 
 def namespace(**values):
@@ -34,6 +36,15 @@ def test_good_parameters_pass_and_are_converted():
     assert given["n_chains"] == 1000
     assert isinstance(given["n_chains"], int)
     assert given["steps"] == [1, 5]
+
+
+def test_chains_that_no_memory_holds_are_refused_in_the_first_cell(monkeypatch):
+    monkeypatch.setattr(checks, "memory_of_machine", lambda: 16e9)
+    checked_parameters(namespace(n_chains=100_000))
+    with pytest.raises(ValueError, match=r"n_chains is 1,000,000,000: expected 194,\d+ at most"):
+        checked_parameters(namespace(n_chains=1e9))
+    with pytest.raises(ValueError, match=r"n_chains is 100,000: expected \d\d,\d+ at most"):
+        refuse_more_than_memory({"n_chains": 100_000}, 4000)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, assert_refused, tra
 import rbmlib as rl
 from rbmbook.jarzynski import ReweightedTracker
 from rbmbook.testsystems import first_order_rbm
-from rbmlib import BernoulliRBM, GeometricPath
+from rbmlib import BernoulliRBM, GeometricPath, checks
 from rbmlib.sampling import planning
 
 LARGE = BernoulliRBM(np.ones((31, 31)), np.zeros(31), np.zeros(31))
@@ -20,6 +20,7 @@ SPINS = rl.RBM(rl.Spins(np.zeros(3)), rl.Spins(np.zeros(2)), np.ones((3, 2)))
 MARGINAL = {"conditional": "marginal"}
 GUESS = np.zeros(BETAS.size)
 SAMPLE = rl.simulated_tempering(PATH, BETAS, GUESS, 4, 20, 0, record_every=2)
+ONE_ROW = rl.simulated_tempering(PATH, BETAS, GUESS, 4, 20, 0, record_every=20)
 OF_V = rl.simulated_tempering(PATH, BETAS, GUESS, 4, 10, 0, **MARGINAL)
 LADDERS = rl.parallel_tempering(PATH, BETAS, 2, 5, 0)
 ESTIMATE = rl.Estimate("made", 1.0, 0.01, (0.9, 1.1))
@@ -110,6 +111,10 @@ RUNS = {
     "skip is 9": lambda: rl.mbar_of_sample(SAMPLE, skip=9),
     "sample holds 1 chain": lambda: rl.mbar_of_sample(SAMPLE.of_chains([0])),
     "source": lambda: rl.ti(3),
+    "betas, n_chains, n_sweeps or rng is given": lambda: rl.ti(SAMPLE, BETAS),
+    "betas, n_chains, n_sweeps or rng is given ": lambda: rl.ti(SAMPLE, None, 4),
+    "betas, n_chains, n_sweeps or rng is given  ": lambda: rl.ti(SAMPLE, n_sweeps=9),
+    "betas, n_chains, n_sweeps or rng is given   ": lambda: rl.ti(SAMPLE, rng=0),
     "rule is 'romberg'": lambda: rl.ti(SAMPLE, rule="romberg"),
     "rule is 'random'": lambda: rl.ti(PATH, BETAS, rule="random"),
     "rule is 'corrected'": lambda: rl.ti(OF_V, rule="corrected"),
@@ -129,6 +134,8 @@ RUNS = {
     "path is a OwnPath": lambda: rl.nrpt(OwnPath(RBM, np.zeros(4))),
     "n_chains is 1  ": lambda: rl.nrpt(PATH, n_chains=1),
     "n_sweeps is 5": lambda: rl.nrpt(PATH, n_sweeps=5),
+    "record_every is 20": lambda: rl.nrpt(PATH, n_sweeps=20, record_every=20),
+    "sample keeps 1 state a chain": lambda: rl.mbar_of_sample(ONE_ROW),
     "read_off is 'rts'": lambda: rl.nrpt(PATH, read_off="rts"),
     "n_betas is 9": lambda: rl.nrpt(PATH, BETAS, n_betas=9),
     "n_betas is 1": lambda: rl.nrpt(PATH, n_betas=1),
@@ -277,3 +284,34 @@ def test_what_an_expectation_must_not_return_is_refused_by_name(function, words)
     given = {"expectations": {"rate": function}}
     with pytest.raises((ValueError, TypeError), match=rf"expectations\['rate'\] {words}"):
         rl.ais(GeometricPath(SMALL), rl.schedules.linear(5), 40, 0, **given)
+
+
+MANY = 1000
+HOLD_CHAINS = {
+    "ais": lambda: rl.ais(PATH, BETAS, MANY),
+    "reverse_ais": lambda: rl.reverse_ais(PATH, BETAS, n_chains=MANY),
+    "log_z": lambda: rl.log_z(RBM, n_chains=MANY),
+    "rts": lambda: rl.rts(PATH, BETAS, MANY, 10),
+    "trajectory": lambda: rl.trajectory([RBM, RBM], MANY),
+    "simulated": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, MANY, 10),
+    "kept slopes": lambda: rl.simulated_tempering(PATH, BETAS, GUESS, 10, 100_000),
+    "parallel": lambda: rl.parallel_tempering(PATH, BETAS, MANY, 10),
+    "pilot": lambda: rl.pilot(PATH, BETAS, MANY),
+    "tracker": lambda: rl.LogZTracker(np.zeros(4), n_chains=MANY),
+}
+
+
+@pytest.mark.parametrize("name", HOLD_CHAINS)
+def test_chains_that_no_memory_holds_are_refused_before_a_run(name, monkeypatch):
+    monkeypatch.setattr(checks, "memory_of_machine", lambda: 50e3)
+    n = 10 if name == "kept slopes" else MANY
+    with pytest.raises(
+        ValueError, match=rf"n_chains is {n:,}: expected \d+ at most, .* kB"
+    ) as said:
+        HOLD_CHAINS[name]()
+    assert "rl.join" in str(said.value)
+
+
+def test_the_memory_is_known():
+    assert 1e8 < checks.memory_of_machine() < 1e14
+    rl.ais(PATH, BETAS, MANY, rng=0)

@@ -296,3 +296,12 @@ def test_stored_looks_have_both_estimates():
     looks = table.pivot(index="look", columns="estimator", values="log_z")
     assert looks.shape == (5, 2)
     assert looks.notna().all(axis=None)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, rl.TrajectoryPath])
+def test_the_last_model_of_a_training_has_a_second_opinion(kind):
+    given = kind(models(3)) if kind is not rl.TrajectoryPath else rl.TrajectoryPath(models(3))
+    run = rl.trajectory(given, n_sweeps=100, rng=0)
+    opinion = run.settings["second_opinion"]
+    assert opinion["complete"]
+    assert opinion["log_sum"] == pytest.approx(truth(models(3)[-1]))

@@ -20,7 +20,7 @@ from rbmlib import datasets
 from . import measured, plots, tables
 from .live import NO_THRESHOLD, LiveModel, live_model
 from .measured import Measured
-from .parameters import checked_parameters, how_to_read
+from .parameters import checked_parameters, how_to_read, refuse_more_than_memory
 from .stored import stored_results
 from .tables import number
 from .verdicts import Verdict, show_verdicts, together, verdict_cell
@@ -51,6 +51,7 @@ def begin(names: dict, **least: int) -> LiveModel | None:
     how = how_to_read(names)
     threshold = names.get("threshold", NO_THRESHOLD)
     live = live_model(names["model"], names.get("data", ""), threshold, **how)
+    refuse_more_than_memory(names, live.rbm.n_visible + live.rbm.n_hidden)
     print(live.sentence())
     return live
 

@@ -11,9 +11,12 @@ from contextlib import contextmanager
 
 from rbmbook.sweeps.engine import check_scheduler
 from rbmlib import __version__
+from rbmlib.checks import in_memory as check_memory
 
 # how to read a model's file: every chapter with a parameter `model` takes these without naming them
 OF_A_MODEL = ("layout", "names", "units")
+MNIST_UNITS = {"n_visible": 784, "n_hidden": 500}  # of the largest model that a chapter begins with
+CHAIN_ARRAYS = 8  # of all chains, that a chapter's own loops hold at a time
 _IPYTHON = {"In", "Out", "get_ipython", "exit", "quit", "open"}
 
 
@@ -49,6 +52,8 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
         default = {int: 0 if name == "seed" else 1}.get(kind, -math.inf)
         least = minimum.get(name, default)
         namespace[name] = _converted(name, namespace[name], kind, least)
+    units = (namespace.get(name, n) for name, n in MNIST_UNITS.items())
+    refuse_more_than_memory(namespace, sum(units))
     if address := namespace.get("scheduler", ""):  # or it would be found out after minutes
         check_scheduler(address)
 
@@ -56,6 +61,11 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
 def how_to_read(names: dict) -> dict:
     """What is given of `OF_A_MODEL`, for `rbmlib.load_rbm`."""
     return {word: names[word] for word in OF_A_MODEL if word in names}
+
+
+def refuse_more_than_memory(namespace: dict, n_units: int) -> None:
+    """ValueError, if ``n_chains`` states of so many units are more than the memory holds."""
+    check_memory("n_chains", namespace.get("n_chains", 1), CHAIN_ARRAYS * 8 * n_units)
 
 
 def _converted(name: str, value, kind, least: float):

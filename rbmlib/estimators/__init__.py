@@ -25,6 +25,7 @@ from ..context import Function, __version__, configured, own_signature, settings
 from ..models.conversion import as_model, described
 from ..models.rbm import RBM
 from ..paths.path import Path
+from ..sampling.sample import bytes_of_chain
 from ..search.opinion import checked
 
 
@@ -46,13 +47,15 @@ def estimator(function: Function) -> Function:
         first = next(iter(given.values()))
         if "path" in given:
             checks.instance("path", given["path"], Path, checks.PATH_MEANING)
+        last = first[-1] if isinstance(first, (list, tuple)) and first else first  # of models
+        checks.in_memory("n_chains", given.get("n_chains", 1), bytes_of_chain(last))
         asked = settings.get()
         token = settings.set(asked._replace(second_opinion=False))  # of what it runs itself
         try:
             found = function(*args, **options)
         finally:
             settings.reset(token)
-        target = as_model("rbm", getattr(first, "path", first))
+        target = as_model("rbm", getattr(last, "path", last))
         if asked.second_opinion:
             found = checked(target, found)
         about: dict[str, Any] = {"version": __version__}

@@ -14,6 +14,7 @@ from ..context import Context, configured, steps
 from ..numerics import ChainStream, logmeanexp
 from ..paths.path import Path
 from .compiled import compiled
+from .sample import bytes_of_chain
 
 
 def anneal(path, v, betas, stream, looks=(), look=None):
@@ -71,6 +72,7 @@ def pilot(
     checks.instance("path", path, Path, checks.PATH_MEANING)
     betas = checks.ladder(betas)
     n_chains, n_steps = checks.count("n_chains", n_chains, 2), checks.count("n_steps", n_steps)
+    checks.in_memory("n_chains", n_chains, bytes_of_chain(path) + 8 * betas.size)
     each = -(-n_steps // (betas.size - 1))  # steps from one beta to the next
     fine = np.interp(np.arange(each * (betas.size - 1) + 1) / each, np.arange(betas.size), betas)
     fine[::each] = betas

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
+from ..models.layers import Bits, Spins
 
 CONDITIONALS = ("joint", "marginal")
 
@@ -146,6 +147,19 @@ class TemperedSample:
             f"{self.n_sweeps} sweeps, {self.betas.size} betas, "
             f"{self.round_trips.sum():.0f} round trips>"
         )
+
+
+def bytes_of_chain(path) -> int:
+    """That a chain takes on a path, or of a model: measured, and rounded up.
+
+    Compiled loops keep states of two-valued units in single precision, twice; others take arrays
+    of all chains, in double precision, for each field and draw.
+    """
+    model = getattr(path, "rbm", path)
+    layers = [getattr(model, name, None) for name in ("visible", "hidden")]
+    compact = all(isinstance(layer, (Bits, Spins)) for layer in layers)
+    n_units = sum(getattr(model, name, 0) for name in ("n_visible", "n_hidden"))
+    return (12 if compact else 32) * max(n_units, 1)
 
 
 def check_conditional(path, conditional) -> None:

@@ -17,7 +17,7 @@ from ..context import Context, bar, configured
 from ..numerics import ChainStream
 from ..paths.path import Path
 from .anneal import sweep
-from .sample import TemperedSample, check_conditional, given_states
+from .sample import TemperedSample, bytes_of_chain, check_conditional, given_states
 from .temper import Kept, Tally, swap, temper
 
 
@@ -81,7 +81,9 @@ def simulated_tempering(
     >>> sample.delta.shape
     (100, 20)
     """
-    record = Record(path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks)
+    record = Record(
+        path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks, lambda _: 1
+    )
     betas, n_chains, k = record.betas, record.n_chains, record.betas.size
     log_z_path = checks.array("log_z_path", log_z_path, (k,), f"({k},), log Z at each beta")
     prior, stream = checks.prior(prior, k), ChainStream(rng, n_chains)
@@ -140,7 +142,7 @@ def parallel_tempering(
     TemperedSample
         ``swap_rates`` (K - 1,): share of the proposed swaps that were accepted.
     """
-    record = Record(path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks)
+    record = Record(path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks, len)
     betas, n_chains, k = record.betas, record.n_chains, record.betas.size
     anneal_sweeps = k if anneal_sweeps is None else checks.count("anneal_sweeps", anneal_sweeps)
     stream, index = ChainStream(rng, n_chains * k), np.tile(np.arange(k), n_chains)
@@ -164,7 +166,7 @@ def parallel_tempering(
 class Record:
     """What is kept of a run: the arguments that both kinds share, checked, and the arrays."""
 
-    def __init__(self, path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks):
+    def __init__(self, path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks, each):
         self.started = time.perf_counter()
         checks.instance("path", path, Path, checks.PATH_MEANING)
         self.path, self.betas = path, checks.ladder(betas)
@@ -174,6 +176,8 @@ class Record:
         check_conditional(path, conditional)
         self.conditional = conditional
         n_blocks = min(checks.count("n_blocks", n_blocks), n)
+        n_bytes = each(self.betas) * (bytes_of_chain(path) + 10 * (n // self.every))
+        checks.in_memory("n_chains", self.n_chains, n_bytes + 48 * n_blocks * self.betas.size)
         self.bounds = np.unique(np.rint(np.linspace(0, n, n_blocks + 1)).astype(int))
 
     def blocks(self, n_columns, mixed=None, last_end=None):

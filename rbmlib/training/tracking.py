@@ -90,6 +90,7 @@ class LogZTracker:
         self.base = checks.array("base", base, (None,), "(n_visible,), such as rl.base_rate(data)")
         self.betas = linear(99) if betas is None else checks.schedule(betas)
         self.n_chains = checks.count("n_chains", n_chains, 2)
+        checks.in_memory("n_chains", self.n_chains, 24 * self.base.size)  # as many hidden units
         self.n_sweeps = checks.count("n_sweeps", n_sweeps)
         self.gain = checks.number("gain", gain, "a number above 0, 1 at most", above=0, most=1)
         slope = checks.number("prior_slope", prior_slope, "a number")
