@@ -346,5 +346,20 @@ def test_a_kind_of_unit_is_one_class(tmp_path):
     assert rl.exact(rbm).log_z == pytest.approx(log_sum(joint), abs=1e-12)
     rbm.save(tmp_path / "m.npz")
     assert type(rl.load_rbm(tmp_path / "m.npz").visible) is Levels
-    run = rl.ais(rl.GeometricPath(rbm, base=np.zeros(7)), rl.schedules.linear(200), 300, rng=0)
+    run = rl.ais(rl.GeometricPath(rbm), rl.schedules.linear(200), 300, rng=0)
     assert abs(run.log_z - log_sum(joint)) < 4 * run.std_error < 0.1
+    found = rl.log_z(rbm, n_steps=200, enumerate_small=False, rng=0)
+    assert found.log_z == pytest.approx(log_sum(joint), abs=0.02)
+    rows = rl.exact_samples(rbm, 500, rng=0)
+    base = rl.base_rate(rows, layer=rbm.visible)
+    shrunk = (rows.mean(axis=0) + 0.1 * 1.0) / 1.1  # towards the mean without a field
+    assert rbm.visible.mean(base[None])[0] == pytest.approx(shrunk, abs=1e-6)
+    with pytest.raises(ValueError, match="expected one of 0, 1, 2"):
+        rbm.log_density(rows + 0.5)
+
+
+def test_base_rates_of_real_units_have_the_means_of_the_data():
+    units = rl.Rectified([0.1, -0.5, 0.3], [2.0, 0.5, 3.0], [1.0, 3.0, 0.7], 0.5, -0.4)
+    rows = np.random.default_rng(0).normal([2.0, -3.0, 0.1], size=(200, 3))
+    base = rl.base_rate(rows, layer=units)
+    assert units.mean(base[None])[0] == pytest.approx(rows.mean(axis=0), abs=1e-6)

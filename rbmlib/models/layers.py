@@ -7,7 +7,7 @@ Given a field x, the units of a layer are independent, with p(s | x) ~ m(s) exp(
     draw(x, rng)  a draw of s, with uniforms or normals of `shape_of(x, n)`
 
 and, if a unit has finitely many states, `values`. A new kind is one class: models of it can be
-annealed, tempered, enumerated, saved and loaded at once. Fields are (n_states, n_units).
+annealed, tempered, enumerated, trained, saved and loaded at once. Fields are (n_states, n_units).
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class Layer:
 
     def __init_subclass__(cls):
         KINDS[cls.__name__] = cls
+        if cls.values is not None and cls.meaning == Layer.meaning:
+            cls.meaning = "one of " + ", ".join(f"{value:g}" for value in cls.values[:, 0])
 
     def __init__(self, bias):
         self.bias = checks.array("bias", bias, (None,), "(n_units,)", flatten=True)
@@ -94,10 +96,20 @@ class Layer:
 
     def bias_of(self, means, smoothing):
         """Biases of units alone with these means, smoothed: none is certain."""
-        if self.values is None or self.values.shape != (2, 1):
-            raise TypeError(f"{self!r} has no known rates: expected biases of your own")
-        low, high = self.values.ravel()
-        return smoothed((means - low) / (high - low), smoothing) / (high - low)
+        if self.values is not None and self.values.shape == (2, 1):
+            low, high = self.values.ravel()
+            return smoothed((means - low) / (high - low), smoothing) / (high - low)
+        from scipy.optimize import minimize  # a tenth of a second to import
+
+        wanted = means  # of bounded states, shrunk towards the means without fields
+        if self.values is not None:
+            free = self.mean(np.zeros((1, len(self))))[0]
+            wanted = (means + 2 * smoothing * free) / (1 + 2 * smoothing)
+
+        def off(x):  # convex in x, and least where the means are as wanted
+            return self.cumulant(x[None])[0] - wanted @ x, self.mean(x[None])[0] - wanted
+
+        return minimize(off, np.zeros(len(self)), jac=True, method="BFGS", tol=1e-9).x
 
     def holds(self, s) -> bool:
         """Whether ``s`` (n_states, n_units) are states of this layer."""
