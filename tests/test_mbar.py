@@ -238,3 +238,28 @@ def test_an_epoch_of_stochastic_approximation_by_hand():
         log_z = log_z + (c / share - c[0] / share[0]) / update
     found = stochastic_mbar(delta, counts, BETAS, batch_size=10, n_epochs=1, rng=0)
     np.testing.assert_allclose(found.log_z, log_z, atol=1e-10)
+
+
+@pytest.mark.parametrize("offset", [-3e7, 4e8])
+def test_large_slopes_end_at_their_rounding(offset):
+    """Steps below 1e-10 nats are not seen where log Z is 1e7: they are waited for no longer."""
+    betas = np.linspace(0, 1, 6)
+    delta = offset + gaussian_slopes(0, betas, [800] * 6, 4.0)
+    found = rl.solve_mbar(delta, np.full(6, 800.0), betas)
+    assert found.converged
+    assert found.n_iterations < 20
+    assert abs(found.log_z[-1] - offset - 8) < 4 * found.std_error[-1]
+
+
+def test_products_of_many_states_are_those_of_all(monkeypatch):
+    """Of nodes that lie close, states far away have no weight, and are left out."""
+    betas, width = np.linspace(0, 1, 300), 600.0
+    delta = np.sort(gaussian_slopes(0, betas, [10] * 300, width))
+    a = np.log(10) - width**2 * betas**2 / 2
+    weights, member = np.ones(delta.size), np.ones(300, bool)
+    _, first, products = float_sums.moments(delta, weights, betas, a, member, True)
+    w = np.empty((delta.size, 300))
+    float_sums.state_weights(delta, betas, a, member, w)
+    assert (w == 0).mean() > 0.1
+    np.testing.assert_allclose(products, w.T @ w, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(products.sum(axis=1), first, rtol=1e-10)

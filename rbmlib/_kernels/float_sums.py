@@ -87,6 +87,7 @@ def _sum_softplus(y):
 N_NODES = 18  # a cell
 CELL = 2.0  # length of a cell, times (beta_max - beta_min)
 ROWS = 256  # nodes at a time: K x ROWS numbers are all that is held
+MANY = 256  # states, of which nodes that lie close give weight to some only
 
 _ANGLES = (np.arange(N_NODES) + 0.5) * (np.pi / N_NODES)
 _UNIT = 0.5 - 0.5 * np.cos(_ANGLES)  # Chebyshev nodes of a cell of length 1
@@ -202,8 +203,13 @@ def moments(delta, weights, betas, a, member, second):
             for k in range(n_states):
                 weighted[n, k] = weights[begin + n] * w[n, k]
                 first[k] += weighted[n, k]
+        low, high = 0, n_states
+        if second and n_states > MANY:
+            used = np.flatnonzero(w.sum(axis=0))
+            low, high = used[0], used[-1] + 1
         if second:
-            products += np.dot(weighted.T, w)
+            some = np.ascontiguousarray(weighted[:, low:high]).T
+            products[low:high, low:high] += np.dot(some, np.ascontiguousarray(w[:, low:high]))
     return objective, first, products
 
 

@@ -32,6 +32,7 @@ MAX_SAMPLES = 1_000_000  # slopes kept of a run (8 MB)
 BURN_IN = 10  # one tenth of the states is not used
 MAX_NEWTON = 100
 STEP = 1e-10  # nats; Newton's error is the square of its last step
+ROUNDING = 1e-14  # of the largest unknown: no step is smaller where they are large
 
 
 @estimator
@@ -202,7 +203,8 @@ class Problem:
                     break
                 scale /= 2
             a = trial
-            self.solved = bool(scale == 1 and np.abs(step).max() < STEP)
+            least = max(STEP, ROUNDING * np.abs(a).max())
+            self.solved = bool(scale == 1 and np.abs(step).max() < least)
         self.a[states] = a
 
     def _empty_states(self) -> None:
