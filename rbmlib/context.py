@@ -183,7 +183,7 @@ def _bar():
 
         def update(self, n=1):
             if self.n == 0 and 0 < n < SMALL_SHARE * self.total and not self.disable:
-                # one of many steps, which may have compiled the loop, does not say how long it takes
+                # one of many steps, which may have compiled the loop, is no measure of the rest
                 self.initial, self.start_t = n, self._time()
             return super().update(n)
 

@@ -192,7 +192,7 @@ def combined(sign: str, *terms: tuple[Estimate | float, float]) -> Estimate:
     _refuse_dependent(estimates)
     value = sum(factor * x.log_z for x, factor in parts)
     below, above = (
-        math.hypot(*(factor * abs(x.log_z - x.interval[end ^ (factor < 0)]) for x, factor in parts))
+        math.hypot(*(f * abs(x.log_z - x.interval[end ^ (f < 0)]) for x, f in parts if f))
         for end in (0, 1)
     )
     own: dict[str, bool] = {}

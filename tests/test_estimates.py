@@ -84,6 +84,17 @@ def test_joined_ones_count_by_the_squares_of_their_errors():
     assert joined.converged
     exact = rl.join(known(1.0, 0.8, 1.4, 0.1), known(1.2, 1.2, 1.2, 0.0))
     assert (exact.log_z, exact.std_error) == (1.2, 0.0)
+    for end in (
+        0,
+        1,
+    ):  # of an interval that was opened, as a refuted run's is, only one end is known
+        ends = [0.8, 1.4]
+        ends[end] = math.inf * (2 * end - 1)
+        joined = rl.join(known(1.2, 1.2, 1.2, 0.0), known(1.0, *ends, 0.1))
+        assert joined.interval == (1.2, 1.2)
+        joined = rl.join(known(1.3, 0.9, 1.6, 0.2), known(1.0, *ends, 0.1))
+        assert math.isinf(joined.interval[end])
+        assert math.isfinite(joined.interval[1 - end])
 
 
 def test_joined_ones_that_disagree_are_flagged_and_wide():

@@ -69,7 +69,11 @@ def one_hidden(weight):
 
 
 FAR = BernoulliRBM(make(20, 12).weights, np.full(20, -900.0), np.linspace(-1, 1, 12))
+# two hidden units that no weight joins to anything: each of them sees its bias
+SILENT = rl.LeakyRBM([[0.6, 0, 0], [0, 0, 0]], [0.3, -0.5], [0.4, 0.7, -0.9], leakiness=0.2)
+SIGHTED = rl.LeakyRBM([[0.6], [0]], [0.3, -0.5], [0.4], leakiness=0.2)
 CLOSED = {
+    "leaky units without weights": (SILENT, SIGHTED.exact_log_z() + (0.7**2 + 0.2 * 0.9**2) / 2),
     "independent": rl.testsystems.independent_rbm(np.linspace(-2, 2, 784), np.linspace(-1, 2, 12)),
     "a factor of 2 for each of 5,000 units": (BernoulliRBM(np.zeros((5000, 2)), np.zeros(5000),
                                                            np.zeros(2)), 5002 * np.log(2)),

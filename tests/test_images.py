@@ -130,6 +130,14 @@ def test_standardisation():
     np.testing.assert_allclose(scale.log_jacobian, -np.log(data.train.std(axis=0)).sum())
 
 
+@pytest.mark.parametrize("far", [1e7, -3e9])
+def test_values_far_from_zero_keep_their_spread(far):
+    rows = far + np.random.default_rng(0).normal(scale=[1.0, 0.3], size=(6000, 2))
+    scale = rl.Standardisation(rows)
+    np.testing.assert_allclose(scale.std, rows.std(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(scale(rows).std(axis=0, dtype=float), 1, atol=1e-4)
+
+
 def test_the_committed_scale_is_that_of_all_training_images():
     """Means and deviations of the 2,000 images are near it, and it standardises them nearly."""
     data, scale = images.load_cifar10(), images.cifar10_scale()

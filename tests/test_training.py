@@ -261,6 +261,26 @@ def test_history_has_the_looks_that_were_asked_for():
     assert result.settings["rng"] == 0
 
 
+def test_a_number_that_a_monitor_gives_at_times_is_nan_at_others():
+    def monitor(rbm):
+        grown = np.abs(rbm.weights).max() > 0.05
+        return {"late": 1.0, "validation": 1.0} if grown else {"early": 2.0}
+
+    looks = {"monitor": monitor, "monitor_every": 10, "patience": 2}
+    first = monitor(rl.train(DATA, 3, n_updates=1, batch_size=5, rng=0).rbm)
+    assert "early" in first
+    with pytest.raises(ValueError, match="watch is 'validation'"):
+        rl.train(DATA, 3, n_updates=300, batch_size=5, rng=0, **looks)
+    looks["watch"] = "early"
+    history = rl.train(DATA, 3, n_updates=300, batch_size=5, rng=0, **looks).history
+    n = len(history["update"])
+    assert [len(column) for column in history.values()] == [n] * len(history)
+    early, late = np.isfinite(history["early"]), np.isfinite(history["late"])
+    assert early[0]
+    assert late[-1]
+    assert (early != late).all()
+
+
 @pytest.mark.parametrize(("n_hidden", "monitor", "names"), [
     (3, None, ["log_likelihood"]),
     (21, None, ["reconstruction_error"]),

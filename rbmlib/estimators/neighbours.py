@@ -147,6 +147,8 @@ def kept_states(sample, skip):
             "one slope a state serves all betas"
         )
     n_kept, skip = len(sample.delta), checks.count("skip", skip, 0)
+    if n_kept < 2:
+        raise ValueError(f"sample keeps {n_kept} state a chain: expected 2; lower record_every")
     if n_kept - skip < 2:
         raise ValueError(
             f"skip is {skip}: expected at most {n_kept - 2}, as {n_kept} states are kept of a chain"

@@ -97,7 +97,7 @@ def nrpt(
         if betas is not None:
             raise ValueError(f"n_betas is {n_betas}: expected None with betas, which are as many")
         n_betas = checks.count("n_betas", n_betas, 2)
-    every = checks.count("record_every", record_every)
+    every = checks.count("record_every", record_every, 1, n_sweeps // 2)  # two states are kept
     source, start, tuned = checks.generator(rng), "annealed", 0
     if betas is None:
         with using(progress=False):

@@ -80,6 +80,11 @@ def ti(
         more |= {"per_length": PER_LENGTH, "record_every": lambda n: max(1, n // 1000)}
         source, about = tempered("ti", source, betas, n_chains, n_sweeps, rng, **more)
         skip = max(skip, UNUSED)
+    elif n_chains != 100 or any(x is not None for x in (betas, n_sweeps, rng)):
+        raise ValueError(
+            f"betas, n_chains, n_sweeps or rng is given with source, a {type(source).__name__}: "
+            "expected them with a path, on which states are drawn"
+        )
     checked_sample(source, f"a TemperedSample, or {checks.PATH_MEANING}", "source")
     if rule == "corrected" and source.conditional != "joint":
         raise ValueError(

@@ -207,6 +207,12 @@ def exact_log_z(rbm) -> float:
     4.1, sign of the exponent of 2 pi corrected),
     ``n_visible/2 log 2 pi + n_hidden log([(1 - s^2)^-1/2 + (1 - c s^2)^-1/2] / 2)``.
     """
+    silent = ~rbm.weights.any(axis=0)  # hidden units that see their biases alone
+    if silent.any() and not silent.all():
+        own = rbm.hidden.with_(bias=rbm.hidden_bias[silent])
+        others = rbm.hidden.with_(bias=rbm.hidden_bias[~silent])
+        rest = rbm.with_(hidden=others, weights=rbm.weights[:, ~silent])
+        return exact_log_z(rest) + float(own.cumulant(own.bias[None])[0])
     if has_orthogonal_columns(rbm.weights):
         model, _ = rbm.reduced()
         return float(logsumexp(pieces(model)[0], axis=0).sum() + model.log_scale)

@@ -222,7 +222,7 @@ class Looks:
             self.seen.append(self.learner.look(self.monitor))
         if self.patience is None or self.watch not in self.seen[-1]:
             return False
-        values = [look[self.watch] for look in self.seen]
+        values = [look.get(self.watch, -np.inf) for look in self.seen]
         if np.isnan(values[-1]):
             raise ValueError(f"monitor gives {self.watch} = nan: expected a number to stop by")
         if self.best is None or values[-1] > values[self.best[0]]:
@@ -237,7 +237,8 @@ class Looks:
 
     def result(self) -> TrainingResult:
         rbm = self.best[1] if self.best else self.learner.rbm()
-        history = {name: np.array([look[name] for look in self.seen]) for name in self.seen[0]}
+        names = {name: None for look in self.seen for name in look}  # a monitor may skip some
+        history = {n: np.array([look.get(n, np.nan) for look in self.seen]) for n in names}
         return TrainingResult(rbm, history, self.learner.settings, self.learner.seconds)
 
 
