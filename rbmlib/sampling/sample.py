@@ -159,7 +159,7 @@ def bytes_of_chain(path) -> int:
     layers = [getattr(model, name, None) for name in ("visible", "hidden")]
     compact = all(isinstance(layer, (Bits, Spins)) for layer in layers)
     n_units = sum(getattr(model, name, 0) for name in ("n_visible", "n_hidden"))
-    return (12 if compact else 32) * max(n_units, 1)
+    return (16 if compact else 32) * max(n_units, 1)
 
 
 def check_conditional(path, conditional) -> None:
