@@ -148,6 +148,40 @@ def test_exact_samples_by_rejection_have_the_gradient_of_their_density():
     assert np.abs(z_score(LEAKY.gradient(wrong), 0.0)).max() > 8
 
 
+SLOPES = [(0.1, 0.9), (0.9, 0.1), (0.0, 0.9), (0.9, 0.0), (1.3, 0.4)]
+SLANTED = np.array([[0.6, -0.4], [-0.1, 0.5]])
+TURNED = np.array([[0.6, -0.3], [0.3, 0.6]])  # orthogonal columns
+
+
+def of_slopes(weights, above, below):
+    """A leaky model of two visible units; log Z and the mean of v by a sum over a fine grid."""
+    rbm = rl.RBM(rl.Normal([0.3, -0.2]), rl.Leaky([0.2, -0.4], above, below), weights)
+    axis, step = np.linspace(-14, 14, 401, retstep=True)
+    v = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+    log_p = rbm.log_density(v)
+    return rbm, log_sum(log_p) + 2 * np.log(step), np.exp(log_p - log_sum(log_p)) @ v
+
+
+@pytest.mark.parametrize(("above", "below"), SLOPES)
+@pytest.mark.parametrize("weights", [SLANTED, TURNED], ids=["slanted", "orthogonal"])
+def test_exact_draws_of_either_slope_have_the_mean_and_log_z_of_quadrature(weights, above, below):
+    rbm, log_z, mean = of_slopes(weights, above, below)
+    z = z_score(rl.exact_samples(rbm, 50_000, rng=0), mean)
+    assert_no_rejection(two_sided(z), "means", level=1e-4)
+    path = rl.LeakinessPath(rbm)
+    run = rl.bar(path, rl.schedules.linear(50), 500, rng=0, start="exact")
+    assert abs(run.log_z - log_z) < 4 * run.std_error < 0.15
+
+
+@pytest.mark.parametrize("kernel", ["gibbs", "blockwise"])
+@pytest.mark.parametrize(("above", "below"), SLOPES)
+def test_kernels_of_orthogonal_columns_take_any_slopes(kernel, above, below):
+    rbm, log_z, _ = of_slopes(TURNED, above, below)
+    run = rl.ais(rl.LeakinessPath(rbm, kernel), rl.schedules.linear(100), 500, rng=0)
+    assert abs(run.log_z - log_z) < 4 * run.std_error + 0.02 * (kernel == "gibbs")
+    assert abs(rl.exact(rbm).log_z - log_z) < 1e-4
+
+
 def test_rejection_gives_up_with_many_units():
     weak = 0.12 * np.eye(50, 40) + 1e-3 * RNG.normal(size=(50, 40))
     assert LeakyRBM(weak).exact_samples(10, 0).shape == (10, 50)

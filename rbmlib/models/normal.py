@@ -181,9 +181,8 @@ def is_gaussian(rbm) -> bool:
 
 
 def gaussian(rbm) -> tuple[np.ndarray, np.ndarray, float]:
-    """Mean, precision I - c W W' and log Z of the model with slope c = `above` on both sides."""
-    w, b, a = rbm.weights, rbm.visible_bias, rbm.hidden_bias
-    slope = getattr(rbm.hidden, "above", 1.0)
+    """Mean, precision I - c W W' and log Z of the model with the larger slope c on both sides."""
+    w, b, a, slope = rbm.weights, rbm.visible_bias, rbm.hidden_bias, rbm.hidden.growth
     precision = np.eye(len(w)) - slope * (w @ w.T)
     pull = b + slope * (w @ a)
     mean = np.linalg.solve(precision, pull)
@@ -228,9 +227,9 @@ def exact_draws(rbm, n: int, rng) -> np.ndarray:
     """Independent exact draws (n, n_visible) of a leaky model.
 
     With orthogonal columns each direction is drawn from its two pieces of a Gaussian; otherwise
-    draws of the Gaussian with slope `above` on both sides are accepted with probability
-    ``exp(-(above - below)/2 sum of x_j^2 over x_j <= 0)``, which is feasible with few hidden units:
-    ValueError if fewer than one in 10,000 are accepted.
+    draws of the Gaussian with the larger slope on both sides are accepted with probability
+    ``exp(-|above - below|/2 sum of x_j^2)``, over x_j on the side of the smaller slope, which is
+    feasible with few hidden units: ValueError if fewer than one in 10,000 are accepted.
     """
     model, span = rbm.reduced()
     draw = _diagonal_draws if has_orthogonal_columns(rbm.weights) else _accepted_draws
@@ -266,10 +265,12 @@ def _accepted_draws(model, n: int, rng) -> np.ndarray:
     mean, precision, _ = gaussian(model)
     root = np.linalg.cholesky(np.linalg.inv(precision))
     fall = model.hidden.above - model.hidden.below
+    smaller = -np.sign(fall)  # the side of the smaller slope
     kept, tried, found = [], 0, 0
     while found < n:
         u = mean + rng.standard_normal((n, model.n_visible)) @ root.T
-        log_ratio = -fall / 2 * (np.minimum(model.field(u), 0) ** 2).sum(axis=1)
+        x = np.maximum(smaller * model.field(u), 0)
+        log_ratio = -abs(fall) / 2 * (x**2).sum(axis=1)
         kept.append(u[np.log(rng.random(n)) < log_ratio])
         tried, found = tried + n, found + len(kept[-1])
         if tried >= MAX_TRIES and found < tried / MAX_TRIES:

@@ -190,7 +190,7 @@ def is_diagonal(path):
     low, high = path.slopes
     known = low.above == high.above or low.above == low.below == 0
     orthogonal = has_orthogonal_columns(path.models[1].weights)
-    return path.move in (gibbs, blockwise) and bool(known and orthogonal)
+    return path.move in (gibbs, blockwise) and bool(known and high.above and orthogonal)
 
 
 class DiagonalLoops(Annealing):
