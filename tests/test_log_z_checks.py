@@ -14,6 +14,7 @@ import rbmlib as rl
 from rbmlib.automatic import cover as covers
 from rbmlib.automatic.log_z import _seed, _warn_of
 from rbmlib.automatic.rounds import MAX_STEPS
+from rbmlib.automatic.summed import Summed
 from rbmlib.automatic.verdict import AIM, Round, needed, rounded_up, verdict
 
 
@@ -84,7 +85,7 @@ def test_distances_are_in_errors_of_both_runs():
 
 def test_either_forward_run_may_lie_above_a_sum():
     for n_errors in (2, 4):
-        summed = SimpleNamespace(log_z=10.0, std_error=0.0, share=1.0, n_states=9, error=1e-9)
+        summed = Summed(10.0, 9, 0.0, 1e-9)
         high = run(10 + n_errors * np.hypot(0.01, 1e-3))
         for made in (of_runs(high), of_runs()._replace(forward=high)):
             assert made.above_sum(summed) == pytest.approx(n_errors)
@@ -92,13 +93,9 @@ def test_either_forward_run_may_lie_above_a_sum():
 
 
 def test_a_sum_over_all_states_is_not_doubted_for_a_run_above_it():
-    every = SimpleNamespace(log_z=10.0, std_error=0.0, share=1.0, n_states=16, error=0.0)
+    every = Summed(10.0, 16, 0.0, 0.0)
     assert of_runs(run(10.1))._replace(summed=every).passed
-    assert (
-        not of_runs(run(10.1))
-        ._replace(summed=SimpleNamespace(**vars(every) | {"error": 1e-6}))
-        .passed
-    )
+    assert not of_runs(run(10.1))._replace(summed=every._replace(error=1e-6)).passed
 
 
 def test_steps_that_would_do_follow_from_the_spread_of_weights():

@@ -36,7 +36,7 @@ def test_the_sum_and_what_lies_outside_add_up_to_z(n_states):
     v = rl.exact_samples(MODEL, 20_000, rng=1).astype(np.float32)
     runs = [weighted(v[::2], np.full(10_000, EXACT + np.log(0.3)))]
     runs.append(weighted(v[1::2], np.full(10_000, EXACT + np.log(0.7))))
-    found = Summed.of(beam_of(n_states), runs, np.random.default_rng(0))
+    found = Summed.of(beam_of(n_states), MODEL, runs, np.random.default_rng(0))
     assert abs(found.log_z - EXACT) < 4 * found.std_error
     low, high = found.interval()
     assert found.log_sum <= low < found.log_z < high
@@ -46,7 +46,9 @@ def test_of_n_chains_that_find_nothing_outside_the_interval_is_three_over_n():
     beam = beam_of(200)
     inside = np.zeros((50, 14), np.float32)
     beam.contains = lambda h: np.ones(len(h), bool)
-    found = Summed.of(beam, [weighted(inside, np.full(50, beam.log_sum))], np.random.default_rng(0))
+    found = Summed.of(
+        beam, MODEL, [weighted(inside, np.full(50, beam.log_sum))], np.random.default_rng(0)
+    )
     assert (found.outside, found.share) == (0.0, 1.0)
     assert found.error == pytest.approx(FEW / Z95 / 50)
     wanted = beam.log_sum, beam.log_sum + np.log1p(3 / 50)
@@ -56,7 +58,7 @@ def test_of_n_chains_that_find_nothing_outside_the_interval_is_three_over_n():
 def test_a_sum_over_all_states_is_exact():
     modes = rl.find_modes(MODEL)
     beam = grown(MODEL, modes, np.random.default_rng(0))
-    found = Summed.of(beam, [], None)
+    found = Summed.of(beam, MODEL, [], None)
     assert (found.n_states, found.std_error) == (256, 0.0)
     assert found.log_z == pytest.approx(EXACT, abs=1e-10)
 
@@ -137,11 +139,12 @@ def test_seconds_of_a_sweep_follow_from_sizes():
 
 def test_a_bar_of_a_sum_knows_how_few_chains_it_rests_on():
     """One chain has all of the weight, inside the sum; the others outside weigh nothing."""
-    beam = Beam(rl.testsystems.random_rbm(30, 14, rng=1).transposed())
+    rbm = rl.testsystems.random_rbm(30, 14, rng=1).transposed()
+    beam = Beam(rbm)
     beam.add(np.zeros((1, 14)))
     states = np.ones((500, 14))
     states[0] = 0
     values = beam.log_sum + np.r_[np.log(500.0), np.full(499, -12.0)]
     run = SimpleNamespace(values=values, estimate=SimpleNamespace(states=states))
-    found = Summed.of(beam, [run], np.random.default_rng(0))
+    found = Summed.of(beam, rbm, [run], np.random.default_rng(0))
     assert found.std_error == pytest.approx(3 / 1.96, rel=0.01)

@@ -151,10 +151,9 @@ class Cover:
 
 def cover(rbm, first, second, modes, n_chains, source) -> Cover:
     """The parts of a model, by pilots of every mode."""
-    n, chains, steps = pilot_size(rbm, modes)
+    n, chains, steps, forward_chains = pilot_size(rbm, modes)
     means = np.concatenate([expit(first.models[0].visible.bias)[None], modes.visible[:n]])
     means = means.clip(CERTAIN, 1 - CERTAIN)
-    forward_chains = max(chains, PILOT_FORWARD if chains == PILOT_CHAINS else 0)
     runs = [_pilot(first, forward_chains, steps, source)]
     narrow = [local_path(rbm, mode, WIDTHS[0]) for mode in modes.visible[:n]]
     runs += [_pilot(path, chains, steps, source) for path in narrow]
@@ -183,13 +182,14 @@ def cover(rbm, first, second, modes, n_chains, source) -> Cover:
     return made
 
 
-def pilot_size(rbm, modes) -> tuple[int, int, int]:
-    """Of modes, chains and steps: as many as the size of the model allows."""
+def pilot_size(rbm, modes) -> tuple[int, int, int, int]:
+    """Of modes, chains and steps, and chains of the first base: as many as the size allows."""
     near = int((modes.log_z > modes.log_z[0] - WITHIN).sum())
     work = PILOT_WORK / (rbm.weights.size + OVERHEAD)
     n = int(np.clip(work / (PILOT_CHAINS * PILOT_STEPS), FEWEST_PILOTS, MOST_PILOTS))
     shrink = math.sqrt(min(1.0, work / (n * PILOT_CHAINS * PILOT_STEPS)))
-    return min(n, near), max(30, round(PILOT_CHAINS * shrink)), max(60, round(PILOT_STEPS * shrink))
+    chains, steps = max(30, round(PILOT_CHAINS * shrink)), max(60, round(PILOT_STEPS * shrink))
+    return min(n, near), chains, steps, PILOT_FORWARD if chains == PILOT_CHAINS else chains
 
 
 def _pilot(path, n_chains, n_steps, source):

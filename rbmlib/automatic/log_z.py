@@ -156,7 +156,7 @@ def _estimate(last, settings):
         "n_chains": last.n_chains,
         "n_parts": last.n_parts,
         "lower_bound": (forward.mean_log_z, forward.mean_std_error),
-        "upper_bound": (backward.mean_log_z, backward.mean_std_error),
+        "upper_bound": last.upper_bound(),
         "upper_bound_from": "resampled AIS particles: as good a bound as they are samples",
         "best_lower_bound": last.bound,
         "both_directions": (last.joint.log_z, last.joint.std_error),
@@ -291,4 +291,5 @@ def _warn_of(last: Round, budget: float | None, can_have_data: bool) -> None:
     if last.one_base:
         helps.append("a path from another base")
     remedy = ", or ".join(helps) or "another base: rl.GeometricPath(rbm, base)"
-    warn(f"log_z: do not trust this value: failed: {last.failed}. Give it {remedy}")
+    bound = ". It is a lower bound, and no more" if last.is_bound else ""
+    warn(f"log_z: do not trust this value: failed: {last.failed}{bound}. Give it {remedy}")

@@ -11,8 +11,8 @@ from ..models.rbm import RBM
 from ..paths import GeometricPath, Path
 from ..paths.bases import layers_lower_bound, mean_field_bias, mean_field_biases
 from ..results import ConvergenceWarning, enough
-from ..search import find_modes
-from .cover import PILOT_FORWARD, Cover, cover, first_base, pilot_size
+from ..search.modes import find_modes, n_held
+from .cover import Cover, cover, first_base, pilot_size
 from .parts import Joint, joined, run_part, work
 from .summed import Summed, grown
 from .verdict import Round
@@ -28,7 +28,7 @@ ENOUGH = 0.05  # nats, the standard error at which rounds end
 LEAST_STEPS = 100  # of a round, however small the budget
 SWEEP, OF_UNIT, OF_WEIGHT = 1e-6, 1e-8, 1e-10  # seconds of a sweep of a chain, as measured
 SLOWER = 10.0  # times that, where no loop is compiled
-HUNT, OF_HUNT = 5e-3, 1.7e-5  # seconds of a hunt for bases and modes, and of each weight in it
+HUNT = 5e-3, 1e-7, 3e-10  # seconds of a hunt for modes; of a start, for each unit and weight
 
 
 class Runs:
@@ -64,7 +64,6 @@ class Runs:
         if self.beam is not None:
             self.bound = max(self.bound, self.beam.log_sum)
         self.cover = Cover.whole(self.first, second, N_CHAINS)
-        self.seconds = HUNT + OF_HUNT * rbm.weights.size
 
     def _seek(self, rbm, data, base):
         """Bases, modes, and the parts that they make."""
@@ -79,9 +78,9 @@ class Runs:
         self.beam = grown(rbm, modes, np.random.default_rng([self.seed, 0, 1]))
         self.bound = max(float(modes.lower_bound.max()), self.beam.log_sum)
         self.cover = cover(rbm, self.first, second, modes, N_CHAINS, source)
-        n_modes, n_chains, n_steps = pilot_size(rbm, modes)
-        hunt = HUNT + OF_HUNT * rbm.weights.size
-        self.seconds = hunt + self.each * (n_modes * n_chains + PILOT_FORWARD) * n_steps
+        n_modes, n_chains, n_steps, n_forward = pilot_size(rbm, modes)
+        pilots = (n_modes * n_chains + n_forward) * n_steps
+        self.seconds = hunt_seconds(rbm) + self.each * pilots
 
     def __call__(self, n_steps, n_chains=N_CHAINS) -> Round:
         source, parts = np.random.default_rng([self.seed, n_steps]), self.cover.resized(n_chains)
@@ -92,10 +91,13 @@ class Runs:
         forward, other, backward = (joined(run) for run in each)
         first = runs[0].forward.estimate
         unseen = self.cover.unseen(first.states, first.log_weights) if self.sought else 0.0
-        summed = None if self.beam is None else Summed.of(self.beam, each[0], source)
+        summed = second = None
+        if self.beam is not None:
+            model = self.first.at(1.0)  # whose visible units the states of chains are
+            summed, second = (Summed.of(self.beam, model, runs, source) for runs in each[:2])
         estimates = forward, other, backward, Joint.of(joints)
         about = len(runs), unseen, self.one_base, self.sought
-        return Round(n_steps, n_chains, *estimates, self.bound, *about, summed=summed)
+        return Round(n_steps, n_chains, *estimates, self.bound, *about, summed, second)
 
     def work(self, n_steps, n_chains) -> float:
         """Sweeps of all chains of a round."""
@@ -108,6 +110,13 @@ def sweep_seconds(target: RBM | Path) -> float:
     n, m = model.n_visible, getattr(model, "n_hidden", 1)
     slower = 1.0 if isinstance(model, RBM) and in_bits(model) is not None else SLOWER
     return slower * (SWEEP + OF_UNIT * (n + m) + OF_WEIGHT * n * m)
+
+
+def hunt_seconds(rbm: RBM) -> float:
+    """Of a search for modes, by its starts: four of each unit that they hold, half as many more."""
+    fixed, of_unit, of_weight = HUNT
+    n_starts = 6 * (n_held(rbm.weights) + n_held(rbm.weights.T))
+    return fixed + n_starts * (of_unit * sum(rbm.weights.shape) + of_weight * rbm.weights.size)
 
 
 def rounds(run, budget: float) -> list[Round]:

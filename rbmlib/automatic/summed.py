@@ -6,7 +6,8 @@ with w the weight of an annealed chain (times its share of a part, `cover`) and 
 layer where it ends. S is exact, and found without the chains (`search.beam`), so that the mean is
 unbiased. Where S holds nearly all of Z, what the weights lack in evenness is of no account: what is
 left to fear are states that neither knows. Of n effective chains none is there, if they hold more
-than 3 / n, one time in 20.
+than 3 / n, one time in 20. The same chains estimate S itself, E[w 1(h in S)]: those that find far
+less than what is known to be there have failed, and where they find nothing else nothing is known.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from ..search.beam import Beam, descents
 
 WORK, MOST = 2e8, 1_000_000  # states looked at, times units of the other layer; and at most
 HELD = 0.9  # of Z in the sum: enough to take it for Z but for what chains find outside
+LOST = 0.5  # of the sum: chains that surely miss as much have failed
+SURE = 3.0  # standard errors
 FEW = 3.0  # effective chains that would see a state, were it to hold that many of n
 Z95 = 1.96
 
@@ -39,35 +42,43 @@ def grown(rbm, modes, rng) -> Beam:
 
 
 class Summed(NamedTuple):
-    """log S, how many states that is, and what lies outside relative to S, with its error."""
+    """log S, how many states that is, and what chains find outside of it, relative to S."""
 
     log_sum: float
     n_states: int
     outside: float
     error: float
+    lost: float = 0.0  # of S, what chains surely did not find: such chains tell nothing of the rest
 
     @classmethod
-    def of(cls, beam, runs, source) -> Summed:
-        """By the first run of every part, of which each is an unbiased estimate of its Z_c."""
+    def of(cls, beam, model, runs, source) -> Summed:
+        """By a run of every part, of which each is an unbiased estimate of its Z_c.
+
+        ``model`` is the one whose visible units the states of chains are.
+        """
         if beam.complete:
             return cls(beam.log_sum, beam.n_states, 0.0, 0.0)
-        outside = variance = total = squares = 0.0
+        means, variance, squares = np.zeros(2), np.zeros(2), 0.0
         for run in runs:
             values = np.exp(run.values - beam.log_sum)
             states = run.estimate.states
             if not beam.turned:
-                states = beam.small.hidden.draw(beam.small.field(states.astype(float)), source)
-            out = values * ~beam.contains(states)
-            n = values.size
-            outside += out.mean()
-            variance += out.var(ddof=1) / n
-            total += values.mean()
-            squares += values.var() / n
+                states = model.hidden.draw(model.field(states.astype(float)), source)
+            held = beam.contains(states)
+            out = values[:, None] * np.stack([~held, held], axis=1)
+            means += out.mean(axis=0)
+            variance += out.var(axis=0, ddof=1) / values.size
+            squares += values.var() / values.size
         # rule of three, +- 1.96 of it is 3 / n: what so few effective chains would not have seen
-        effective = total**2 / max(squares, 1e-300)
+        effective = means.sum() ** 2 / max(squares, 1e-300)
         effective = min(effective, sum(run.values.size for run in runs))
-        variance = max(variance, (FEW / Z95 / max(effective, 1.0)) ** 2)
-        return cls(beam.log_sum, beam.n_states, float(outside), float(math.sqrt(variance)))
+        unseen = FEW / Z95 / max(effective, 1.0)
+        (outside, inside), errors = (
+            means,
+            np.maximum(np.sqrt(variance), [unseen, unseen * means.sum()]),
+        )
+        lost = max(0.0, 1 - inside - SURE * errors[1])
+        return cls(beam.log_sum, beam.n_states, float(outside), float(errors[0]), float(lost))
 
     @property
     def log_z(self) -> float:
@@ -77,6 +88,11 @@ class Summed(NamedTuple):
     def share(self) -> float:
         """Of Z, in the sum."""
         return 1 / (1 + self.outside)
+
+    @property
+    def holds_z(self) -> bool:
+        """Nearly all of it, by chains that find the sum: others do not know what lies outside."""
+        return self.share >= HELD and self.lost < LOST
 
     @property
     def std_error(self) -> float:

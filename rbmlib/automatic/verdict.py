@@ -7,7 +7,7 @@ from ..estimators.bar import bennett_interval
 from ..results import DISAGREEMENT, FEWEST_EFFECTIVE, MINIMUM_ESS, Estimate
 from .cover import MISSING
 from .parts import Joint
-from .summed import HELD, Summed
+from .summed import Summed
 
 ROUNDING = 1e-9  # of log Z
 MARKOV = math.log(80)  # nats that a mean of weights exceeds their expectation by, 1 time in 80
@@ -31,15 +31,16 @@ class Round(NamedTuple):
     one_base: bool = False  # all chains began at one, and no modes were sought
     sought: bool = True  # whether modes were
     summed: Summed | None = None
+    second: Summed | None = None  # the same sum, by the chains of the second base
 
     @property
     def held(self) -> bool:
         """Whether a sum over states holds nearly all of Z."""
-        return self.summed is not None and self.summed.share >= HELD
+        return self.summed is not None and self.summed.holds_z
 
     @property
-    def log_z(self) -> float:
-        """A sum that holds nearly all, with what chains found outside.
+    def found(self) -> float:
+        """log Z by a sum that holds nearly all, with what chains found outside.
 
         Else of both directions, which needs no even weights; of very few chains, of one alone.
         """
@@ -47,6 +48,15 @@ class Round(NamedTuple):
             return self.summed.log_z
         some = min(self.forward.ess, self.backward.ess) >= FEWEST_EFFECTIVE
         return self.joint.log_z if some else self.forward.log_z
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether a lower bound is the best that is known: runs that failed lie below it."""
+        return self.bound > self.found and not self.passed
+
+    @property
+    def log_z(self) -> float:
+        return self.bound if self.is_bound else self.found
 
     def apart(self, a: Estimate, b: Estimate) -> float:
         """By how many standard errors ``a`` lies above ``b``."""
@@ -60,7 +70,7 @@ class Round(NamedTuple):
     @property
     def bound_gap(self) -> float:
         """By how many standard errors the mean-field bound, which is below log Z, lies above it."""
-        return (self.bound - self.log_z) / math.hypot(self.forward.std_error, 1e-3)
+        return (self.bound - self.found) / math.hypot(self.forward.std_error, 1e-3)
 
     @property
     def missed(self) -> bool:
@@ -77,12 +87,17 @@ class Round(NamedTuple):
 
     def checks(self) -> dict[str, bool]:
         """What was checked, in words, and whether it passed."""
-        forward, other, backward = self.forward, self.other, self.backward
-        if self.summed is not None and self.held:
-            above, share = self.above_sum(self.summed), f"{self.summed.share:.1%} of Z"
-            held = {f"a sum over {self.summed.n_states:,} states holds {share}": True}
-            if not self.summed.error:  # all states: a run that lies above is so by chance
+        forward, other, backward, summed = self.forward, self.other, self.backward, self.summed
+        if summed is not None and self.held:
+            held = {f"a sum over {summed.n_states:,} states holds {summed.share:.1%} of Z": True}
+            if not summed.error:  # all states: a run that lies above is so by chance
                 return held
+            if by_other := self.second:
+                held[
+                    f"a second base agrees (outside the sum it finds {1 - by_other.share:.1%} of "
+                    f"Z, of the sum it misses {by_other.lost:.1%}, ESS {other.ess:.0f})"
+                ] = other.converged and by_other.holds_z
+            above = self.above_sum(summed)
             return held | {
                 f"no run lies above this value ({above:+.1f} s.e.)": above < DISAGREEMENT
             }
@@ -99,6 +114,11 @@ class Round(NamedTuple):
         }
         if math.isinf(self.bound):  # of a path
             return checks
+        if summed is not None:
+            known = summed.share * summed.lost
+            checks[f"chains find the states of a sum (they miss {known:.1%} of Z)"] = (
+                known < MISSING
+            )
         if self.sought:
             checks |= {
                 "modes that were sought hold no more than these runs found in them "
@@ -143,7 +163,19 @@ class Round(NamedTuple):
         if self.missed or crossed:
             return math.inf
         high = self.backward.log_z + MARKOV, self.backward.mean_log_z, self.forward.interval[1]
-        return max(end for end in high if not math.isnan(end))
+        end = max(end for end in high if not math.isnan(end))
+        return end if end >= max(self.log_z, self.bound) else math.inf
+
+    def upper_bound(self) -> tuple[float, float]:
+        """What the reverse run bounds in expectation, and its error.
+
+        By chance it may lie below what is known; where it surely does, it bounds nothing.
+        """
+        known, back = max(self.log_z, self.bound), self.backward
+        by_chance = DISAGREEMENT * back.mean_std_error + ROUNDING * (1 + abs(known))
+        if not back.mean_log_z >= known - by_chance:
+            return math.inf, math.nan
+        return max(back.mean_log_z, known), back.mean_std_error
 
     def interval(self) -> tuple[float, float]:
         """95% interval: of both directions if every check passed, otherwise the bracket.
@@ -174,7 +206,8 @@ def verdict(last: Round, has_data: bool) -> str:
         if last.missed:
             more = "a mode was missed, and more steps alone may not find it"
         advice = more if has_data or last.one_base else f"{more}; give it training data"
-        return f"do not trust: failed: {last.failed}; {advice}"
+        bound = "the value is a lower bound, and no more; " if last.is_bound else ""
+        return f"do not trust: failed: {last.failed}; {bound}{advice}"
     if last.held:
         return f"trust: {next(iter(last.checks()))}; {more}"
     if last.unseen > WIDE:
@@ -218,13 +251,13 @@ def needed(last: Round) -> str:
     """The steps that +- 0.05 takes."""
     factor = factor_needed(last)
     if last.passed and factor <= 1:
-        return f"{last.n_steps:,} steps are enough for ± 0.05"
+        return f"{last.n_steps:,} steps are enough for an interval of ± 0.05"
     steps = last.n_steps * max(factor, 1.0)
     if not steps < MOST:
-        return "no number of steps is in sight for ± 0.05"
+        return "no number of steps is in sight for an interval of ± 0.05"
     unit = 10 ** max(0, int(math.log10(steps)) - 1)
     least = "at least " if last.forward.ess < MINIMUM_ESS else ""
     return (
-        f"± 0.05 takes {least}{math.ceil(steps / unit) * unit:,.0f} steps, "
+        f"an interval of ± 0.05 takes {least}{math.ceil(steps / unit) * unit:,.0f} steps, "
         f"{steps / last.n_steps:,.1f} times as many"
     )

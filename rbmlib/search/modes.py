@@ -2,8 +2,9 @@
 
 A pocket is a mode that no base leads into: a few units hold the others in a pattern that is rare
 elsewhere. So the starts hold each unit of either layer in either state in turn, or begin in the
-pattern of its weights; singular vectors of W with both signs serve ferromagnets, descents from
-random states serve the rest. All starts follow an exchange of the states of any unit.
+pattern of its weights (in models of a thousand units or more, those of the largest weights);
+singular vectors of W with both signs serve ferromagnets, descents from random states serve the
+rest. All starts follow an exchange of the states of any unit.
 """
 
 from typing import NamedTuple
@@ -17,12 +18,14 @@ from ..models.mean_field import lower_bounds, singular_vectors, starts
 from ..models.rbm import RBM
 from ..numerics import expit
 
-MOST_UNITS = 64  # of each layer, the largest weights first, that starts hold
+UNITS, STARTS = 64, 2e9  # of each layer that starts hold, at least; times all units squared
+CHANGED = 32  # units of each layer, the largest weights first, that are changed about modes
 N_DIRECTIONS = 12  # singular vectors
 N_RANDOM = 40  # of each kind
 N_ROWS = 60  # of data
 DESCENT = 8  # sweeps at zero temperature
 ROUGH, FINE = (2, 4), (10, 16)  # mean-field sweeps, between which copies are left out
+TOGETHER = 512  # rows that are compared before all are
 AHEAD = 0.9  # of the change of a field by a fine sweep, by which it goes further
 SETTLED = 1e-5  # change of a mean by one sweep, from which a solution is swept no more
 GENERATIONS = 4  # of modes that others are sought about
@@ -120,17 +123,22 @@ def heaviest(weights):
     return np.argsort(-(weights**2).sum(axis=1), kind="stable")
 
 
+def n_held(weights) -> int:
+    """Units of a layer that starts hold: all, but of large models those of the largest weights."""
+    return min(len(weights), max(UNITS, int(STARTS / sum(weights.shape) ** 2)))
+
+
 def _held(weights):
-    """Means of a layer with one unit, of those with the largest weights, in either state."""
-    units = heaviest(weights)[:MOST_UNITS]
+    """Means of a layer with one unit in either state."""
+    units = heaviest(weights)[: n_held(weights)]
     means = np.full((2, units.size, len(weights)), 0.5)
     means[:, np.arange(units.size), units] = [[1.0], [0.0]]
     return means.reshape(-1, len(weights))
 
 
 def _patterns(weights):
-    """States of a layer that the largest units of the other favour, and their opposites."""
-    units = heaviest(weights.T)[:MOST_UNITS]
+    """States of a layer that units of the other favour, and their opposites."""
+    units = heaviest(weights.T)[: n_held(weights.T)]
     pattern = 0.5 + 0.5 * np.sign(weights[:, units].T)
     return np.concatenate([pattern, 1 - pattern])
 
@@ -150,7 +158,7 @@ def _changed(single, visible):
     found = []
     for layer, weights in enumerate((single.weights, single.weights.T)):
         means = expit(single.field(visible)) if layer else visible
-        units = heaviest(weights)[: MOST_UNITS // 2]
+        units = heaviest(weights)[:CHANGED]
         changed = np.repeat(means[:, None], units.size, axis=1)
         each = np.arange(units.size)
         changed[:, each, units] = changed[:, each, units] < 0.5
@@ -179,18 +187,28 @@ def swept(single, visible, n_sweeps, ahead):
 def _solutions(single, visible):
     """Mean-field solutions from these visible means, the highest bound first, without copies.
 
-    Rows that have settled wait for the others: only their copies are still left out.
+    Copies are left out of some hundreds of rows at a time before all are compared.
+    """
+    groups = np.array_split(visible, -(-len(visible) // TOGETHER))
+    rough = np.concatenate([_settled(single, rows, ROUGH) for rows in groups])
+    solved = _settled(single, rough, FINE)
+    return solved[distinct(solved, lower_bounds(single, solved), APART)]
+
+
+def _settled(single, visible, sweeps):
+    """Rows after so many sweeps, twice, without copies.
+
+    Those that have settled wait for the others: only their copies are still left out.
     """
     moving = np.ones(len(visible), bool)
-    for n_sweeps in (*ROUGH, *FINE):
+    for n_sweeps in sweeps:
         visible[moving], change = swept(single, visible[moving], n_sweeps, n_sweeps > max(ROUGH))
         moving[moving] = change > SETTLED
-        apart = APART / 3 if moving.any() else APART
-        kept = distinct(visible, lower_bounds(single, visible), apart)
+        kept = distinct(visible, lower_bounds(single, visible), APART / 3)
         visible, moving = visible[kept], moving[kept]
         if not moving.any():
-            return visible
-    return visible[distinct(visible, lower_bounds(single, visible), APART)]
+            break
+    return visible
 
 
 def distinct(visible, weight, apart, first=0):

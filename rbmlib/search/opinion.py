@@ -22,6 +22,7 @@ from ..context import using
 from ..estimate import Estimate
 from ..models.enumeration import parts
 from ..models.gauges import in_bits
+from ..models.layers import Normal
 from ..models.mean_field import broad_lower_bound
 from ..models.rbm import RBM
 from ..paths.path import Path
@@ -147,8 +148,13 @@ def _work(model, estimate) -> float:
 
 
 def model_of(path) -> RBM | None:
-    """The RBM whose visible units a path's states are, or itself, if a layer can be counted."""
+    """The RBM whose visible units a path's states are, if a layer can be counted.
+
+    Of a model itself, that of its `GeometricPath`: of Normal units the model on their span.
+    """
     model = getattr(path, "models", [getattr(path, "model", path)])[-1]
+    if isinstance(path, RBM) and isinstance(path.visible, Normal):
+        model = path.reduced()[0]
     layers = (model.visible, model.hidden) if isinstance(model, RBM) else ()
     return model if any(layer.values is not None for layer in layers) else None
 
@@ -304,7 +310,8 @@ def _of_sum(sums, estimate) -> Opinion:
     if complete:
         where = "in the interval, or near" if known else f"{share:.4g} of this value"
         return Opinion("agrees", f"{what}, all that there are, is {where}", **numbers)
-    close = known and low > estimate.interval[0] - NEAR
+    own = estimate.settings.get("best_lower_bound") == estimate.log_z  # a sum agrees with itself
+    close = known and not own and low > estimate.interval[0] - NEAR
     if close and math.log(AGREES) <= gap <= 0 and growth < SETTLED:  # or it may pass the value yet
         return Opinion("agrees", f"{what} holds {share:.1%} of this value", **numbers)
     grows = "" if growth < SETTLED else ", and still grows"
