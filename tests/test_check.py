@@ -52,6 +52,22 @@ def test_a_run_that_missed_a_mode_is_refuted(name):
     assert "refuted" in str(run)
 
 
+def test_a_sum_above_the_value_that_still_grows_is_given_more_time():
+    """A ferromagnet of unequal couplings, of which the run loses the lighter mode."""
+    n, m, rng, k = 200, 80, np.random.default_rng(1), np.arange(81)
+    u = rng.normal(1, 0.4, n)
+    u /= np.linalg.norm(u)
+    coupling, field = 1.6 * u / math.sqrt(m), 0.04 * u
+    fields = field + np.outer(2 * k - m, coupling)
+    ways = [math.log(math.comb(m, i)) for i in k]
+    log_z = np.logaddexp.reduce(ways + np.logaddexp(fields, -fields).sum(axis=1))
+    rbm = rl.BernoulliRBM.from_spins(np.outer(coupling, np.ones(m)), field, np.zeros(m))
+    run = rl.ais(rl.GeometricPath(rbm), rl.schedules.linear(1000), 100, rng=0)
+    assert run.log_z < log_z - 0.3
+    assert verdict(run) == "refuted"
+    assert run.settings["second_opinion"]["log_sum"] <= log_z
+
+
 def test_a_right_run_is_left_as_it_is():
     run = rl.ais(PATH, rl.schedules.linear(1000), 500, rng=0)
     bare = replace(run, settings={k: v for k, v in run.settings.items() if k != "second_opinion"})

@@ -98,6 +98,41 @@ def test_a_sum_over_all_states_is_not_doubted_for_a_run_above_it():
     assert not of_runs(run(10.1))._replace(summed=every._replace(error=1e-6)).passed
 
 
+def test_chains_that_miss_what_a_sum_knows_are_not_trusted():
+    """Where the sum is all that is known it is a bound, and so where it is a small part of Z."""
+    for outside, missed in ((1e-9, 1.0), (1.0, 0.2)):
+        summed = Summed(10.0, 9, outside, 1e-3, lost=missed)
+        made = of_runs(summed=summed, second=summed._replace(lost=0.0))
+        assert not made.held
+        assert "chains find the states of a sum" in made.failed
+        assert made._replace(summed=summed._replace(lost=0.0)).passed
+    failed = of_runs(summed=Summed(40.0, 9, 1e-9, 1e-3, lost=1.0))._replace(bound=40.0)
+    assert (failed.log_z, failed.interval()) == (40.0, (40.0, np.inf))
+    assert failed.upper_bound()[0] == np.inf
+    assert "the value is a lower bound" in verdict(failed, has_data=False)
+
+
+@pytest.mark.parametrize(
+    ("changed", "converged", "agrees"),
+    [({}, True, True), ({"outside": 0.2}, True, False), ({"lost": 0.9}, True, False),
+     ({}, False, False)],
+)  # fmt: skip
+def test_a_sum_is_z_by_both_bases(changed, converged, agrees):
+    summed = Summed(10.0, 9, 0.01, 0.004)
+    second = summed._replace(**changed)
+    made = of_runs(run(converged=converged), summed=summed, second=second)
+    assert made.held
+    assert made.passed == agrees
+
+
+def test_no_upper_bound_lies_below_the_value():
+    """By chance a little, and then it is the value; by more than that it is none."""
+    for below, shown in ((0.02, 10.0), (0.2, np.inf), (-0.2, 10.2)):
+        back = run()
+        back.mean_log_z = 10 - below
+        assert of_runs(backward=back).upper_bound()[0] == shown
+
+
 def test_steps_that_would_do_follow_from_the_spread_of_weights():
     """Where a check failed: log(n / ESS) over 2 n, against the square of the aim."""
     low = of_runs(other=run(11.0))

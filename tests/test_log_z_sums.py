@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers_models import quiet
-from helpers_stats import all_states
+from helpers_stats import all_states, log_sum
 from scipy.linalg import block_diag
 
 import rbmlib as rl
@@ -148,3 +148,89 @@ def test_a_bar_of_a_sum_knows_how_few_chains_it_rests_on():
     run = SimpleNamespace(values=values, estimate=SimpleNamespace(states=states))
     found = Summed.of(beam, rbm, [run], np.random.default_rng(0))
     assert found.std_error == pytest.approx(3 / 1.96, rel=0.01)
+
+
+def every_log_z(weights, visible_bias, hidden_bias):
+    """log Z by all hidden states."""
+    h = all_states(len(hidden_bias))
+    return log_sum(h @ hidden_bias + np.logaddexp(0, h @ weights.T + visible_bias).sum(axis=1))
+
+
+def frozen_blocks(n_blocks=5, n_visible=600, n_hidden=8):
+    """Blocks of large weights, where no chain moves, joined by one more unit; and log Z."""
+    rng, bias = np.random.default_rng(0), -2.0
+    blocks = [rng.normal(0, 1.5, (n_visible, n_hidden)) for _ in range(n_blocks)]
+    on = [np.logaddexp(0, bias + w).sum(0) - n_visible * np.logaddexp(0, bias) for w in blocks]
+    a = [rng.normal(0, 0.3, n_hidden) - rise for rise in on]
+    log_z = sum(every_log_z(w, bias, own) for w, own in zip(blocks, a, strict=True))
+    weights = np.vstack([block_diag(*blocks), np.full(n_blocks * n_hidden, 1e-6)])
+    rbm = rl.BernoulliRBM(weights, np.full(len(weights), bias), np.concatenate(a))
+    return rbm, log_z + np.logaddexp(0, bias)
+
+
+def test_chains_that_do_not_reach_a_sum_do_not_make_it_z():
+    """It holds a part of Z, and all chains end tens of nats below it: a bound, and no more."""
+    rbm, log_z = frozen_blocks()
+    with pytest.warns(rl.ConvergenceWarning, match="It is a lower bound, and no more"):
+        found = rl.log_z(rbm, n_steps=100, n_chains=100, rng=0, enumerate_small=False)
+    assert not found.converged
+    assert found.settings["first_base"][0] < found.log_z < log_z - 0.5
+    assert found.log_z == found.settings["best_lower_bound"]
+    assert found.settings["upper_bound"][0] >= found.log_z
+    assert found.interval == (found.log_z, np.inf)
+    assert "the value is a lower bound" in found.settings["verdict"]
+    assert found.settings["second_opinion"]["verdict"] == "cannot tell"
+
+
+def frozen_or_liquid(n_blocks=30, n=5, m=3, tilt=1.5):
+    """One state, and behind the last hidden unit 2^blocks modes that weigh exp(tilt) times it."""
+    rng, units = np.random.default_rng(1), n_blocks * m
+    weights, b, a = np.zeros((n_blocks * n, units + 1)), np.zeros(n_blocks * n), np.zeros(units + 1)
+    ends = np.zeros(2)
+    for k in range(n_blocks):
+        i, j = slice(k * n, (k + 1) * n), slice(k * m, (k + 1) * m)
+        signs = rng.choice([-1.0, 1.0], n)
+        w = 14 / np.sqrt(n * m) * np.outer(signs, rng.choice([-1.0, 1.0], m))
+        w *= rng.uniform(0.9, 1.1, w.shape)
+        weights[i, j], weights[i, -1] = w, -6 * signs
+        a[j], b[i] = -w.sum(axis=0) / 2, 6 * signs - w.sum(axis=1) / 2
+        ends += [every_log_z(w, b[i] + shift, a[j]) for shift in (0, -6 * signs)]
+    a[-1] = ends[0] - ends[1] + tilt
+    return rl.BernoulliRBM(weights, b, a), ends[0] + np.logaddexp(0, tilt), (b > 0).astype(float)
+
+
+def test_a_sum_is_z_only_if_a_second_base_converges_to_it():
+    """From data of the one state no chain finds the rest: the broader base has too low an ESS."""
+    rbm, log_z, frozen = frozen_or_liquid()
+    found = quiet(rl.log_z, rbm, data=np.tile(frozen, (50, 1)), n_steps=400, rng=0)
+    assert found.log_z < log_z - 1
+    assert not found.converged
+    assert "failed: a second base agrees" in found.settings["verdict"]
+
+
+def real_and_bits(n_visible, n_hidden):
+    rng = np.random.default_rng(3)
+    weights = rng.normal(0, 0.4, (n_visible, n_hidden))
+    hidden = rng.normal(0, 1, n_hidden) - (weights**2).sum(axis=0) / 2
+    return rl.RBM(rl.Normal(rng.normal(0, 0.3, n_visible)), rl.Bits(hidden), weights)
+
+
+@pytest.mark.parametrize("n_visible", [6, 14])
+def test_coordinates_of_a_path_give_the_hidden_states_outside_a_sum(n_visible):
+    """Exact draws of real units, as a path sees them: on the span of the weights, turned."""
+    rbm = real_and_bits(n_visible, 9)
+    exact, path = rl.exact(rbm).log_z, rl.GeometricPath(rbm)
+    beam = Beam(rbm)
+    beam.add(all_states(9)[::2])
+    u = rbm.reduced()[1].coordinates(rl.exact_samples(rbm, 20_000, rng=1))
+    run = weighted(u, np.full(20_000, exact))
+    found = Summed.of(beam, path.at(1.0), [run], np.random.default_rng(0))
+    assert 0.1 < found.share < 0.9
+    assert abs(found.log_z - exact) < 4 * found.std_error
+
+
+@pytest.mark.parametrize("n_visible", [16, 28])
+def test_real_units_of_either_number_are_estimated(n_visible):
+    rbm = real_and_bits(n_visible, 21)
+    found = quiet(rl.log_z, rbm, n_steps=150, rng=0, enumerate_small=False)
+    assert abs(found.log_z - rl.exact(rbm).log_z) < 4 * found.std_error < 0.2

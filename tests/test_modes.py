@@ -62,6 +62,21 @@ def test_pockets_are_found_that_random_starts_miss():
     assert missed > 0
 
 
+def test_patterns_of_weak_units_are_found_behind_stronger_ones():
+    """Two patterns, each held by 8 units together, and 80 pairs of units with larger weights."""
+    n, rng = 60, np.random.default_rng(0)
+    patterns = rng.choice([-1.0, 1.0], (2, n))
+    weights = np.zeros((n + 80, 16 + 80))
+    weights[:n, :16] = np.repeat(4.0 * patterns.T / 8, 8, axis=1)
+    weights[n:, 16:] = np.diag(np.full(80, 12.0))
+    gain = np.logaddexp(0, 4.0 * patterns).sum(axis=1) - n * np.log(2)
+    visible, hidden = np.r_[np.zeros(n), np.full(80, -3.0)], np.r_[np.repeat(-gain / 8, 8)]
+    rbm = rl.BernoulliRBM(weights, visible, np.r_[hidden, np.full(80, -3.0)])
+    found = find_modes(rbm).visible[:, :n] > 0.5
+    for pattern in patterns > 0:
+        assert (found == pattern).all(axis=1).any()
+
+
 def test_modes_differ_and_most_is_kept():
     rbm = hard("hopfield", 1).rbm
     modes = find_modes(rbm)

@@ -33,6 +33,7 @@ from .beam import SETTLED, Beam, descents
 from .local_masses import MOST_MODES, SURE, local_masses
 
 SHARE, FLOOR, ON_REQUEST = 0.1, 5e7, 4e9  # of a run's work; ns that any run, or a call, affords
+DOUBTED = 5e8  # ns where a sum lies above the value, but not above its interval yet
 SUM = 4  # a sum takes one in 4, and another where it is above the value and grows; masses the rest
 SWEEP, OF_SWEEP = (100.0, 1.3), 0.008  # ns of a sweep of a run and of each unit; of each weight ...
 CHANGED, EVEN = 4.0, 2.0  # ... more where many units change, and where weights are of one size
@@ -66,8 +67,8 @@ class Opinion(NamedTuple):
 def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0) -> Estimate:
     """The estimate, with a second opinion among its `Estimate.checks`.
 
-    Every estimator asks for one that costs less than a tenth of the run, or some 50 ms. Here it
-    may take seconds.
+    Every estimator asks for one that costs less than a tenth of the run, or some 50 ms; half a
+    second where a sum lies above the value, within its interval. Here it may take seconds.
 
     Parameters
     ----------
@@ -127,7 +128,10 @@ def checked(path: Path | RBM | None, estimate: Estimate) -> Estimate:
     if model is None or not (estimate.std_error > 0 or compared):
         return estimate
     work = max(FLOOR, SHARE * _work(model, estimate))
-    return with_opinion(estimate, _opinion(path, estimate, work, None, 0))
+    opinion = _opinion(path, estimate, work, None, 0)
+    if opinion.verdict == "cannot tell" and opinion.log_sum > estimate.log_z and work < DOUBTED:
+        opinion = _opinion(path, estimate, DOUBTED, None, 0)  # is it refuted?
+    return with_opinion(estimate, opinion)
 
 
 def _work(model, estimate) -> float:
