@@ -63,14 +63,14 @@ def test_pockets_are_found_that_random_starts_miss():
 
 
 def test_patterns_of_weak_units_are_found_behind_stronger_ones():
-    """Two patterns, each held by 8 units together, and 80 pairs of units with larger weights."""
-    n, rng = 60, np.random.default_rng(0)
-    patterns = rng.choice([-1.0, 1.0], (2, n))
-    weights = np.zeros((n + 80, 16 + 80))
-    weights[:n, :16] = np.repeat(4.0 * patterns.T / 8, 8, axis=1)
-    weights[n:, 16:] = np.diag(np.full(80, 12.0))
+    """Four patterns, each held by 16 units together, and 80 pairs of units with larger weights."""
+    n, rng = 120, np.random.default_rng(0)
+    patterns = rng.choice([-1.0, 1.0], (4, n))
+    weights = np.zeros((n + 80, 64 + 80))
+    weights[:n, :64] = np.repeat(patterns.T / 4, 16, axis=1)
+    weights[n:, 64:] = np.diag(np.full(80, 12.0))
     gain = np.logaddexp(0, 4.0 * patterns).sum(axis=1) - n * np.log(2)
-    visible, hidden = np.r_[np.zeros(n), np.full(80, -3.0)], np.r_[np.repeat(-gain / 8, 8)]
+    visible, hidden = np.r_[np.zeros(n), np.full(80, -3.0)], np.repeat(-gain / 16, 16)
     rbm = rl.BernoulliRBM(weights, visible, np.r_[hidden, np.full(80, -3.0)])
     found = find_modes(rbm).visible[:, :n] > 0.5
     for pattern in patterns > 0:
