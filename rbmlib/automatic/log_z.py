@@ -97,9 +97,9 @@ def log_z(
         ``states`` is None where some of the units were enumerated;
         `converged` is True if every check passed. Otherwise a `ConvergenceWarning` says which did
         not, `std_error` holds the largest disagreement, and `interval` is what remains: log Z is
-        above its lower end (97.5%, by Markov's inequality or a mean-field bound, even above
-        `log_z`), and below its upper end as far as the reverse run knows, which is infinite where
-        something was missed.
+        above its lower end (97.5%, by Markov's inequality or a lower bound), and below its upper
+        end as far as the reverse run knows, which is infinite where something was missed. `log_z`
+        is then the best lower bound, if the runs lie below it.
 
     Raises
     ------
