@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -194,6 +195,13 @@ def test_models_of_other_units(layers):
         path = GaussianBasePath(rbm, rbm.exact_samples(100, rng=0))
         run = rl.ais(path, rl.schedules.linear(300), 200, rng=0)
         assert abs(run.settings["second_opinion"]["log_sum"] - exact) < 1e-8
+
+
+def test_a_sum_does_not_agree_with_a_value_that_is_a_sum():
+    sums = SimpleNamespace(log_sum=10.0, complete=False, growth=0.0, n_states=9, of="states")
+    for settings, said in (({}, "agrees"), ({"best_lower_bound": 10.0}, "cannot tell")):
+        estimate = replace(made(10.0), settings=settings)
+        assert opinions._of_sum(sums, estimate).verdict == said
 
 
 def test_what_cannot_be_counted_is_not_checked():
