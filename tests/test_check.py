@@ -197,11 +197,11 @@ def test_models_of_other_units(layers):
         assert abs(run.settings["second_opinion"]["log_sum"] - exact) < 1e-8
 
 
-def test_a_sum_does_not_agree_with_a_value_that_is_a_sum():
+@pytest.mark.parametrize(("converged", "said"), [(True, "agrees"), (False, "cannot tell")])
+def test_a_sum_does_not_agree_with_a_value_that_is_a_bound(converged, said):
     sums = SimpleNamespace(log_sum=10.0, complete=False, growth=0.0, n_states=9, of="states")
-    for settings, said in (({}, "agrees"), ({"best_lower_bound": 10.0}, "cannot tell")):
-        estimate = replace(made(10.0), settings=settings)
-        assert opinions._of_sum(sums, estimate).verdict == said
+    estimate = replace(made(10.0), settings={"best_lower_bound": 10.0}, converged=converged)
+    assert opinions._of_sum(sums, estimate).verdict == said
 
 
 def test_what_cannot_be_counted_is_not_checked():

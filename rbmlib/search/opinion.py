@@ -314,8 +314,8 @@ def _of_sum(sums, estimate) -> Opinion:
     if complete:
         where = "in the interval, or near" if known else f"{share:.4g} of this value"
         return Opinion("agrees", f"{what}, all that there are, is {where}", **numbers)
-    own = estimate.settings.get("best_lower_bound") == estimate.log_z  # a sum agrees with itself
-    close = known and not own and low > estimate.interval[0] - NEAR
+    bound = estimate.settings.get("best_lower_bound") == estimate.log_z and not estimate.converged
+    close = known and not bound and low > estimate.interval[0] - NEAR  # a sum agrees with itself
     if close and math.log(AGREES) <= gap <= 0 and growth < SETTLED:  # or it may pass the value yet
         return Opinion("agrees", f"{what} holds {share:.1%} of this value", **numbers)
     grows = "" if growth < SETTLED else ", and still grows"
