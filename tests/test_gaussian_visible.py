@@ -266,7 +266,10 @@ def test_a_model_of_another_kind_is_not_read_as_one(tmp_path):
 def test_other_files_hold_no_such_model(tmp_path):
     np.savez(tmp_path / "other.npz", weights=np.ones((2, 2)))
     (tmp_path / "text.npz").write_text("no archive")
-    for name, words in (("other", "holds 'weights': no visible_bias"), ("text", "is damaged")):
+    for name, words in (
+        ("other", "holds 'weights', names that do not tell visible_bias"),
+        ("text", "is damaged"),
+    ):
         with pytest.raises(ValueError, match=rf"{name}\.npz.* {words}"):
             rl.GaussianRBM.load(tmp_path / f"{name}.npz")
     with pytest.raises(ValueError, match=r"models are saved as \.npz"):
