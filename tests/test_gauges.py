@@ -56,7 +56,7 @@ def test_kinds_after_it():
 
 def test_the_rates_of_data_are_those_of_the_layer():
     """The base that fits data: units of each kind have their means, but for the smoothing."""
-    for visible in (Bits(b(4)), Spins(b(4)), Categories(b(6), 3), Normal(b(4))):
+    for visible in (Bits(b(4)), Spins(b(4)), Categories(b(6), 3), Normal(b(4)), Rectified(b(4))):
         free = RBM(visible, Bits([0.0]), np.zeros((len(visible), 1)))
         data = free.draw(400, np.random.default_rng(1))
         bias = rl.base_rate(data, 1e-9, visible)
@@ -68,5 +68,3 @@ def test_the_rates_of_data_are_those_of_the_layer():
     np.testing.assert_allclose(2 * spins, bits, atol=1e-12)
     with pytest.raises(ValueError, match=r"data holds .*a single 1 in the columns of each unit"):
         rl.base_rate(np.ones((2, 6)), layer=Categories(b(6), 3))
-    with pytest.raises(TypeError, match=r"Rectified\(1\) has no known rates: expected biases"):
-        rl.base_rate(np.ones((2, 1)), layer=Rectified([0.0]))

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers_book import NIGHTLY
 
 from rbmbook import ranking
 from rbmlib import datasets
@@ -147,11 +146,12 @@ def test_intervals_count_of_runs_without_a_flag_and_with_the_error_of_the_refere
     assert found["doubt"].tolist() == [known.std_error] * 4
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [20, 5])
 def test_intervals_of_the_effort_hold(n):
-    """Of samples of normal errors, about 95% hold the time that their law asks for."""
+    """Of 300 samples of normal errors, about 95% hold the time that their law asks for."""
     inside = []
-    for seed in range(300 if NIGHTLY else 60):
+    for seed in range(300):
         errors = np.random.default_rng(seed).normal(scale=0.05, size=n)
         table = cells(runs("AIS", 1, errors, bar=1.0), runs("AIS", 0.5, normal(0, 0.01)))
         (row,) = ranking.ranking(table, "h20", 500).itertuples()
