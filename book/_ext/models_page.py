@@ -21,11 +21,13 @@ WHITE = 1  # of 255: mean ink of a blank page
 
 
 def page() -> str:
-    """HTML: one article a model, small ones first."""
+    """Each model's entry in the index, which the search reads, and its row; small ones first."""
     with np.load(datasets.committed("dreams.npz")) as dreams:
         ink = {name: float(images.mean()) for name, images in dreams.items()}
-    cards = "\n".join(_card(row, ink.get(row["model"])) for row in datasheet().to_dict("records"))
-    return f'```{{raw}} html\n<div class="models">\n{cards}\n</div>\n```'
+    return "\n\n".join(
+        f"```{{index}} ! {row['model']}\n```\n\n```{{raw}} html\n{_card(row, ink.get(row['model']))}\n```"
+        for row in datasheet().to_dict("records")
+    )
 
 
 def draw(folder: Path) -> None:
