@@ -27,6 +27,8 @@ GROUNDS = {
     "light": ("fdfcfa", 3.5),
     "dark": ("12161b", 8.1),
 }  # --paper, and least contrast of a line
+DESK, PHONE = (11, 872), (9, 345)  # px: the smallest text, and the width that a figure has there
+SIZE = re.compile(r"(font(?:-size)?: ?)([\d.]+)px")
 PICTURE = re.compile(r"(data:image/png;base64,)([A-Za-z0-9+/=\s]+)")
 OTHER = re.compile(r"((?:fill|stroke): ?)#([0-9a-f]{6})")
 
@@ -46,7 +48,7 @@ def inlined(html: str, page: Path) -> tuple[str, int]:
         others.update(colour for _, colour in OTHER.findall(text))
         alt, own = _attribute("alt", match[0]), _attribute("class", match[0])
         tall = TALL.search(text)
-        made = inline(text, f"{own} wide".strip() if tall else own, alt, f"f{count}w-")
+        made = inline(text, f"{own} {'wide' if tall else 'only'}".strip(), alt, f"f{count}w-")
         if tall:
             inner = base64.b64decode(tall[1]).decode()
             made += inline(inner, f"{own} tall".strip(), alt, f"f{count}t-")
@@ -127,10 +129,18 @@ def inline(svg: str, classes: str, alt: str, prefix: str) -> str:
     svg = re.sub(r"'DejaVu Sans'[^;\"]*", "var(--sans)", svg)  # text is text: in the page's font
     svg = smaller(svg)
     head = re.match(r"<svg[^>]*viewBox=\"([^\"]+)\"[^>]*>", svg)
-    width = round(float(head[1].split()[2]) * 4 / 3)  # points as pixels
+    points = float(head[1].split()[2])
+    width = round(points * 4 / 3)
+    px, room = PHONE if classes.endswith("tall") else DESK
+    least = px * points / min(width, room)
+    svg = SIZE.sub(lambda found: f"{found[1]}{max(float(found[2]), least):.4g}px", svg)
+    # What has no variant for phones keeps its text readable there, and scrolls sideways.
+    kept = round(
+        PHONE[0] * points / min((float(size) for _, size in SIZE.findall(svg)), default=99)
+    )
     start = (
-        f'<svg class="book-figure {classes}" style="max-width: {width}px" role="img" '
-        f'aria-label="{alt}" viewBox="{head[1]}" '
+        f'<svg class="book-figure {classes}" role="img" '
+        f'style="max-width: {width}px; --kept: {kept}px" aria-label="{alt}" viewBox="{head[1]}" '
         'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
     )
     return start + svg[head.end() :]

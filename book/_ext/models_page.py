@@ -24,10 +24,11 @@ def page() -> str:
     """Each model's entry in the index, which the search reads, and its row; small ones first."""
     with np.load(datasets.committed("dreams.npz")) as dreams:
         ink = {name: float(images.mean()) for name, images in dreams.items()}
-    return "\n\n".join(
-        f"```{{index}} ! {row['model']}\n```\n\n```{{raw}} html\n{_card(row, ink.get(row['model']))}\n```"
-        for row in datasheet().to_dict("records")
-    )
+    cards = {
+        row["model"]: _card(row, ink.get(row["model"])) for row in datasheet().to_dict("records")
+    }
+    entry = "```{{index}} ! {}\n```\n\n```{{raw}} html\n{}\n```"
+    return "\n\n".join(entry.format(name, card) for name, card in cards.items())
 
 
 def draw(folder: Path) -> None:
