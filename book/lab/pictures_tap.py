@@ -28,7 +28,7 @@ def errors_by_model(highest, truths: dict[str, float], orders: dict[int, str]) -
 def four_states(laws: dict[float, dict[str, np.ndarray]]) -> None:
     """Probabilities of the states of two units by the truth and by mean field, by weight."""
     _, axes = plt.subplots(1, len(laws), figsize=(8, 2.9), sharey=True)
-    colours = {"truth": "#333333", "mean field": plots.METHOD_COLOURS["mean field"]}
+    colours = {"truth": plots.BLUE, "mean field": plots.ORANGE}
     at = np.arange(4)
     for ax, (w, laws_of_w) in zip(axes, laws.items(), strict=True):
         for shift, (label, p) in zip((-0.2, 0.2), laws_of_w.items(), strict=True):
@@ -45,7 +45,7 @@ def landscapes(grid, values: dict[float, np.ndarray], highest: dict[float, set])
     for ax, (w, bound) in zip(axes, values.items(), strict=True):
         levels = bound.max() - np.array([4, 3, 2, 1, 0.5, 0.25, 0.1, 0.02])
         drawn = ax.contour(grid, grid, bound.T, levels, cmap="viridis")
-        ax.clabel(drawn, fontsize=7, fmt="%.2f")
+        ax.clabel(drawn, drawn.levels[:5], fontsize=8, fmt="%.2f")
         for point in highest[w]:
             ax.plot(*point, "o", color="#b3261e", ms=8)
         ax.set(xlabel="$m^v$", title=f"L (higher is better), W = {w:g}", aspect="equal")
