@@ -124,7 +124,7 @@ def look_of(kind: str) -> dict:
 
 def errors_against_sweeps(curves, models, kinds) -> None:
     """Mean error and RMSE by all sweeps, a column a model; ``kinds[kind][-1]``: of the start."""
-    _, axes = plt.subplots(2, 3, figsize=(9.3, 5.2), sharex=True)
+    figure, axes = plt.subplots(2, 3, figsize=(9.3, 5.2), sharex=True)
     for ax, model in zip(axes.T, models, strict=True):
         for kind, (*_, before) in kinds.items():
             _mean_and_rmse(ax, curves[model, kind], before, look_of(kind))
@@ -133,7 +133,8 @@ def errors_against_sweeps(curves, models, kinds) -> None:
         ax[1].set(xlabel="sweeps, start included", yscale="log")
     axes[0, 0].set(ylabel="mean error (nats)")
     axes[1, 0].set(ylabel="RMSE (nats)")
-    axes[0, 0].legend(fontsize=7)
+    names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(*names, loc="outside lower center", ncols=3, fontsize=9)
 
 
 def from_images(curves, before) -> None:
@@ -159,7 +160,7 @@ def _mean_and_rmse(axes, points, before, look) -> None:
 
 def rounds_of_bases(errors) -> None:
     """Errors after each round of several starts, by (base, "normalised" or "as it is")."""
-    _, ax = plt.subplots(figsize=(6.5, 3.2))
+    figure, ax = plt.subplots(figsize=(6.5, 3.2))
     for (base, scaled), values in errors.items():
         style = plots.method(base, f"{base}, p_A {scaled}", markers=False)
         style["linestyle"] = "-" if scaled == "normalised" else ":"
@@ -168,7 +169,7 @@ def rounds_of_bases(errors) -> None:
         ax.plot([], [], **style)
     ax.axhline(0, color="black", lw=0.8)
     ax.set(yscale="symlog", xlabel="round of 50 sweeps", ylabel="error of log Ẑ (nats)")
-    ax.legend(fontsize=8)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=9)
 
 
 def by_temperatures(curves, shown) -> None:

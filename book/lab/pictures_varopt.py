@@ -56,7 +56,7 @@ def ess_from_bases(table, bases, n_chains: int = 1000) -> None:
 def steps_against_accuracy(runs, truths: dict[str, float], height: float) -> None:
     """Estimates of log Z above, and their ESS below, against K: three models in two rows."""
     names, n_rows = list(truths), 2 * -(-len(truths) // 3)
-    _, axes = plt.subplots(n_rows, 3, figsize=(9.5, height), sharex=True)
+    figure, axes = plt.subplots(n_rows, 3, figsize=(9.5, height), sharex=True)
     for i, name in enumerate(names):
         top, bottom = axes[2 * (i // 3) : 2 * (i // 3) + 2, i % 3]
         _steps_of_model(top, bottom, runs[runs["model"] == name])
@@ -66,7 +66,8 @@ def steps_against_accuracy(runs, truths: dict[str, float], height: float) -> Non
     for row in range(0, n_rows, 2):
         axes[row, 0].set_ylabel("log Z ± 3σ of log w")
         axes[row + 1, 0].set_ylabel("ESS / chains")
-    axes[0, 0].legend(fontsize=7)
+    labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(*labels, loc="outside lower center", ncols=4, fontsize=9)
     for ax in axes[-1]:
         ax.set_xlabel("steps K")
 
