@@ -90,6 +90,16 @@ CUT = """() => {
 }"""
 
 
+# Texts smaller than some pixels as they are shown, in figures as well; TeX sets the formulas.
+SMALL = """least => [...document.querySelectorAll('main *')].filter(e =>
+    !e.closest('mjx-container, .vh, .visually-hidden, .sr-only') && e.checkVisibility() &&
+    [...e.childNodes].some(n => n.nodeType === Node.TEXT_NODE && n.data.trim())).map(e => {
+  const m = e.closest('svg') && e.getScreenCTM ? e.getScreenCTM() : {a: 1, b: 0};
+  const size = parseFloat(getComputedStyle(e).fontSize) * Math.hypot(m.a, m.b);
+  return [size, e.textContent.trim().slice(0, 40)];
+}).filter(([size]) => size < least - 0.05).map(found => found.join(' px: '))"""
+
+
 def violations(page, scheme: str, every_element: bool = False) -> list[str]:
     """What axe finds in a page: everything when it is light, what depends on colours when dark.
 

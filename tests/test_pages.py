@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from helpers_book import NIGHTLY, REPOSITORY, chapter_paths, is_audit, is_lesson, leaks, toc_entries
-from helpers_pages import CUT, READY, SETTLED, STILL, Places, violations
+from helpers_pages import CUT, READY, SETTLED, SMALL, STILL, Places, violations
 
 pytestmark = pytest.mark.pages
 
@@ -202,6 +202,26 @@ def test_nothing_is_cut_off(visit, name, width):
     fits = "mjx" if name in CHAPTERS and is_lesson(CHAPTERS[name]) else "none"
     cut = hidden_from_view(visit(width=width).evaluate(CUT), width, fits)
     assert not cut, "\n".join(cut)
+
+
+@each_page("width", {1400: PAGES, 400: ON_A_PHONE})
+def test_text_is_large_enough_and_code_is_neither_wrapped_nor_joined(visit, width):
+    page = visit(width=width)
+    least = {"desk": 11, "phone": 9}[WIDTHS[width]]
+    assert not page.evaluate(SMALL, least)
+    looks = page.evaluate("""() => [...document.querySelectorAll('main div.highlight pre')]
+        .filter(e => !e.closest('.cell_output')).map(e => getComputedStyle(e))
+        .map(s => [s.whiteSpace, s.fontVariantLigatures, s.fontFeatureSettings].join())""")
+    assert set(looks) <= {"pre,none,normal"}
+
+
+def test_text_is_680_px_wide_beside_its_notes(browser, built):
+    page = browser.new_context(offline=True, viewport={"width": 1400, "height": 900}).new_page()
+    load(page, built / "book" / "ais.html")
+    right = {name: page.locator(name).first.bounding_box() for name in ("section > p", ".gloss")}
+    page.context.close()
+    assert right["section > p"]["width"] == 680
+    assert right["section > p"]["x"] + 680 <= right[".gloss"]["x"]
 
 
 CROOKED = {

@@ -9,7 +9,14 @@ FIRST = {
     "which log Z estimator": {"which"},
     "AIS": {"ais"},
     "log-likelihood of my model": {"own_model"},
-    "install": {"start", "intro", "rerun"},
+    "own model": {"own_model"},
+    "install": {"install"},
+    "GPU": {"install"},
+    "cite": {"install"},
+    "h500": {"models"},
+    "pcd_10": {"models"},
+    "spins": {"own_model", "rbmlib.Spins"},
+    "partition function": {"start"},
     "error bar too small": {"calibration"},
 }
 
@@ -25,6 +32,20 @@ def test_the_page_that_answers_comes_first(browser, built, query):  # noqa: F811
     page.context.close()
     first = found[0].rsplit("/", 1)[-1].split(".html")[0]
     assert first in FIRST[query], found
+
+
+def test_what_stands_under_a_result_is_the_article_around_a_whole_word(browser, built):  # noqa: F811
+    page = browser.new_context(offline=True).new_page()
+    page.goto((built / "search.html").as_uri())
+    text = f"<p>A bound is raised. {'One more step. ' * 20}Then AIS says so.</p>"
+    shown = page.evaluate(
+        "text => Search.makeSearchSummary(text, new Set(stems('ais'))).innerText",
+        f"<nav>AIS in the contents</nav><article class='bd-article'>{text}</article>",
+    )
+    page.context.close()
+    assert shown.endswith("Then AIS says so.…")
+    assert "raised" not in shown
+    assert "contents" not in shown
 
 
 def test_the_keyboard_goes_from_mark_to_mark_of_a_redrawn_figure(browser, built):  # noqa: F811

@@ -29,6 +29,7 @@ import notes_page
 import parameters_page
 import readme_table
 
+import book
 from rbmbook.claims import claims
 from rbmbook.verdicts import CONTRADICTED, NO_RUN, NOT_DECIDED, Verdict
 from rbmlib import datasets
@@ -253,6 +254,22 @@ def test_a_smaller_figure_is_the_same_to_the_eye():
     assert abs(back - shades).max() <= 8  # of 255: 32 levels of a colour
 
 
+# ---------------------------------------------------------------- the header
+
+
+@pytest.mark.parametrize("fork", ["", "https://github.com/you/your-fork/"])
+def test_the_header_links_the_repository_if_it_has_an_address(fork):
+    config = SimpleNamespace(fork=fork, html_theme_options={"navbar_end": ["theme-switcher.html"]})
+    book.use_fork(None, config)
+    links = {link["name"]: link["url"] for link in config.html_theme_options.get("icon_links", [])}
+    assert ("navbar-icon-links.html" in config.html_theme_options["navbar_end"]) == bool(fork)
+    assert links == ({
+        "Repository": "https://github.com/you/your-fork",
+        "Issues": "https://github.com/you/your-fork/issues",
+        "Binder": "https://mybinder.org/v2/gh/you/your-fork/HEAD?urlpath=lab/tree/book",
+    } if fork else {})  # fmt: skip
+
+
 # ---------------------------------------------------------------- models
 
 
@@ -266,6 +283,7 @@ def test_every_model_has_a_row_and_images_have_dreams(tmp_path):
     page = models_page.page()
     for info in datasets.load_reference().values():
         (row,) = re.findall(rf'(?s)<section class="model" id="{info.model}">.*?</section>', page)
+        assert f"```{{index}} ! {info.model}\n" in page
         assert f"{info.n_visible:,} × {info.n_hidden:,} units" in row
         assert ("dreams" in row) == (info.n_visible == 784)
     models_page.draw(tmp_path)
@@ -291,7 +309,7 @@ def test_an_inlined_figure_keeps_the_class_by_which_a_script_finds_it(tmp_path):
     page = '<p><img class="front-still" src="front.svg" alt="Chains."></p>'
     made, changed = figures.inlined(page, tmp_path / "intro.html")
     assert changed == 1
-    assert 'class="book-figure front-still"' in made
+    assert 'class="book-figure front-still only"' in made
     assert 'aria-label="Chains."' in made
 
 

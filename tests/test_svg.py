@@ -97,6 +97,20 @@ def test_colours_follow_the_theme(figure, tmp_path):
     assert html.count('aria-label="two panels"') == 2
 
 
+@pytest.mark.parametrize(("classes", "px", "room"), [("only", 11, 872), ("tall", 9, 345)])
+def test_small_text_grows_to_what_can_be_read(classes, px, room):
+    svg = (
+        '<svg viewBox="0 0 900 300"><text style="font: 6px x">a</text>'
+        '<tspan style="font-size: 40px"/></svg>'
+    )
+    made = figures.inline(svg, classes, "", "f")
+    small, large = (float(size) * room / 900 for size in re.findall(r"([\d.]+)px[ \"]", made)[-2:])
+    assert small == pytest.approx(px, rel=1e-3)
+    assert large == pytest.approx(40 * room / 900)
+    kept = float(re.search(r"--kept: (\d+)px", made)[1])
+    assert kept * small / room == pytest.approx(9, rel=1e-2)
+
+
 CSS = (BOOK / "_ext" / "static" / "book.css").read_text(encoding="utf-8")
 
 
