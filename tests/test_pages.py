@@ -191,7 +191,7 @@ def test_nothing_sticks_out_sideways(visit, width):
 
 
 def hidden_from_view(found: list[dict], width: int, fits: str = "none") -> list[str]:
-    """Code may scroll, and on a phone any box but one whose name ``fits``, with a bar that shows."""
+    """Code may scroll, and on a phone any box but those that ``fits`` names, with a bar."""
     may = "pre" if WIDTHS[width] == "desk" else ""
     seen = [f for f in found if f["what"] == "scrolls" and f["name"].startswith(may)]
     seen = [f for f in seen if not f["name"].startswith(fits)]
