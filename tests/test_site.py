@@ -283,7 +283,6 @@ def test_every_model_has_a_row_and_images_have_dreams(tmp_path):
     page = models_page.page()
     for info in datasets.load_reference().values():
         (row,) = re.findall(rf'(?s)<section class="model" id="{info.model}">.*?</section>', page)
-        assert f"```{{index}} ! {info.model}\n" in page
         assert f"{info.n_visible:,} × {info.n_hidden:,} units" in row
         assert ("dreams" in row) == (info.n_visible == 784)
     models_page.draw(tmp_path)

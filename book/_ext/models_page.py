@@ -21,14 +21,11 @@ WHITE = 1  # of 255: mean ink of a blank page
 
 
 def page() -> str:
-    """Each model's entry in the index, which the search reads, and its row; small ones first."""
+    """HTML: one article a model, small ones first."""
     with np.load(datasets.committed("dreams.npz")) as dreams:
         ink = {name: float(images.mean()) for name, images in dreams.items()}
-    cards = {
-        row["model"]: _card(row, ink.get(row["model"])) for row in datasheet().to_dict("records")
-    }
-    entry = "```{{index}} ! {}\n```\n\n```{{raw}} html\n{}\n```"
-    return "\n\n".join(entry.format(name, card) for name, card in cards.items())
+    cards = "\n".join(_card(row, ink.get(row["model"])) for row in datasheet().to_dict("records"))
+    return f'```{{raw}} html\n<div class="models">\n{cards}\n</div>\n```'
 
 
 def draw(folder: Path) -> None:
@@ -83,7 +80,15 @@ def link_names(app, doctree, docname) -> None:
         link += literal
 
 
+def index_names(app, doctree) -> None:
+    """Each name in the index, which the search reads, as the row of its model."""
+    if app.env.docname == PAGE:
+        names = [("single", name, name, "main", None) for name in datasets.load_reference()]
+        app.env.domains["index"].entries[PAGE].extend(names)
+
+
 def setup(app) -> None:
+    app.connect("doctree-read", index_names)
     app.connect("doctree-resolved", link_names)
     app.connect("build-finished", _draw_all)
 
