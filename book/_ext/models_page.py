@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from docutils import nodes
 from PIL import Image
+from sphinx import addnodes
 
 from rbmbook import datasheet, tables
 from rbmlib import datasets
@@ -81,10 +82,10 @@ def link_names(app, doctree, docname) -> None:
 
 
 def index_names(app, doctree) -> None:
-    """Each name in the index, which the search reads, as the row of its model."""
+    """Entries of an index: the search leads from each name to the row of its model."""
     if app.env.docname == PAGE:
         names = [("single", name, name, "main", None) for name in datasets.load_reference()]
-        app.env.domains["index"].entries[PAGE].extend(names)
+        doctree[0].append(addnodes.index(entries=names))
 
 
 def setup(app) -> None:
