@@ -26,12 +26,19 @@ def test_every_number_is_known_and_used(facts):
     assert "@@" not in front.filled(texts)
 
 
-def test_the_answer_on_the_front_page_is_that_of_the_command(facts, capsys):
-    shown = re.search(r"python -m rbmlib (logz \w+)</code>", (BOOK / "intro.md").read_text("utf-8"))
-    assert main(shown[1].split()) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert f"log Z {facts['answer']} exact, by enumeration" in printed
-    assert "verdict trust" in printed
+def blocks(page: str, kind: str) -> list[str]:
+    """What stands in the fences of one kind, with its numbers in place."""
+    text = front.filled((BOOK / f"{page}.md").read_text(encoding="utf-8"))
+    return re.findall(rf"(?s)```{kind}\n(.*?)```", text)
+
+
+def test_the_answers_on_the_front_page_are_those_of_its_lines(capsys):
+    (lines,), (command,) = blocks("intro", "python"), blocks("intro", "console")
+    in_python, on_command_line = blocks("intro", "text")
+    exec(lines, {})
+    assert capsys.readouterr().out == in_python
+    assert main(command.split()[3:]) == 0
+    assert capsys.readouterr().out.startswith(on_command_line)
 
 
 def test_an_unknown_number_stops_the_build():

@@ -236,7 +236,7 @@ const Scene = (() => {
       ? hills(left, d.m, d.chains.map((c) => [c.x, 2.2, right(c.w)])) + sorted(box, d.chains, d.found, true)
       : sorted({ ...box, x: left.x, y: left.y, w: Math.max(box.x + box.w - left.x, box.w), h: box.h }, d.chains)),
     says: ({ found, chains }) => (fooled(found)
-      ? `<b class="off">${found.agree} of 200 chains agree on a wrong value</b>, ${fix(found.low, 1)} nats too low. Nothing in them says so. `
+      ? `<b class="off">${found.agree} of 200 chains agree on a wrong value</b>, ${fix(found.low, 1)} nats too low. ${found.ess < 100 ? `Nothing in these ${found.agree} chains reveals it; the run's effective sample size, ${fix(found.ess, 0)} of 200, does` : "Nothing in the run reveals it"}. `
       : found.ess < 100
         ? `<b class="off">The chains disagree</b>: ${fix(found.ess, 0)} of 200 carry the estimate ${fix(found.logZ)} (exact 20). This a check can see. `
         : `<b class="on">The chains agree on the right value</b>: ${fix(found.ess, 0)} of 200 count, and the estimate is ${fix(found.logZ)} (exact 20). `)
