@@ -4,7 +4,7 @@ import re
 import sys
 
 import pytest
-from helpers_book import BOOK
+from helpers_book import BOOK, REPOSITORY
 
 sys.path.insert(0, str(BOOK / "_ext"))
 
@@ -37,6 +37,8 @@ def test_the_answers_on_the_front_page_are_those_of_its_lines(capsys):
     in_python, on_command_line = blocks("intro", "text")
     exec(lines, {})
     assert capsys.readouterr().out == in_python
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert f"```python\n{lines}```\n\n```text\n{in_python}```" in readme
     assert main(command.split()[3:]) == 0
     assert capsys.readouterr().out.startswith(on_command_line)
 

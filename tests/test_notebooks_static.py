@@ -177,15 +177,3 @@ def test_figures_are_svg_with_alternative_text_and_what_is_drawn(code_cells):
         assert len(alt.split()) >= 4, (
             "describe the figure in the cell's metadata: mystnb: {image: {alt: ...}}"
         )
-
-
-def test_the_readme_says_which_chapters_take_a_model(repository, read_notebook):
-    """Lessons, by the cell of their parameters."""
-    text = (repository / "README.md").read_text(encoding="utf-8")
-    said = re.search(r"As `model`, the chapters (.*?) take any RBM of binary units", text)[1]
-    takes = set()
-    for page in (repository / "book").glob("*.ipynb"):
-        (cell,) = tagged(read_notebook(page)["cells"], "parameters") or [{"source": ""}]
-        if not page.stem.endswith("_audit") and re.search("^model: str", source(cell), re.M):
-            takes.add(page.stem)
-    assert set(re.findall(r"`(\w+)`", said)) == takes - {"proteins", "compare"}

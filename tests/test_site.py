@@ -27,7 +27,6 @@ import frame
 import models_page
 import notes_page
 import parameters_page
-import readme_table
 
 import book
 from rbmbook.claims import claims
@@ -197,11 +196,6 @@ def test_the_page_counts_what_it_shows():
     rough = sum(NO_RUN in note and "power:" not in note for note in opened)
     assert f"{rough} because what is printed is too rough for any run to tell" in text
     assert f"{len(opened) - training - rough} because our runs are too few" in text
-
-
-def test_the_readme_counts_the_verdicts_of_now():
-    text = readme_table.README.read_text(encoding="utf-8")
-    assert text == readme_table.filled(text), "run `python book/_ext/readme_table.py`"
 
 
 # ---------------------------------------------------------------- frame and figures
