@@ -28,27 +28,26 @@ QUESTIONS = {
     "sampling": "How are states drawn?",
     "training": "How is a model trained?",
     "context": "On how many threads?",
-    "sweeps": "How are many runs made?",
-    "book": "What do the chapters use?",
 }
 
 # By room: modules, and what is returned, or explained in a chapter, without being exported.
 BESIDE = {
     "models": ["Span"],
     "estimators": ["estimator", "gain_sequence", "MBARSolution", "FixedPoints"],
-    "sweeps": ["Sweep", "StoreError", "Summary", "task"],
-    "book": [
-        "judge", "measured", "verdicts", "claims", "tables", "errors", "plots", "parameters",
-        "step_sizes", "stored", "timing",
-    ],
-}  # fmt: skip
+}
 SAME = {"results": "estimate", "plot": "estimate"}  # rooms that one question holds
-BESIDE_THE_LIBRARY = {"sweeps": "rbmbook.sweeps", "book": "rbmbook"}
+MOST_USED = ("log_z", "from_state_dict", "load_rbm", "log_likelihood", "ais")
 
 
 def index() -> str:
-    """Markdown: under each question a table of names, each a link to its page."""
-    return "\n\n".join(_section(room, entries) for room, entries in _rooms().items())
+    """Markdown: the names that most readers come for, and all of them by question, with links."""
+    rows = []
+    for name in MOST_USED:
+        thing = getattr(rbmlib, name)
+        page = f"rbmlib.{_room_of(thing)}" if _is_of_a_module(name, thing) else f"rbmlib.{name}"
+        rows.append((f"rl.{name}", page, thing))
+    rooms = (_section(room, entries) for room, entries in _rooms().items())
+    return "\n\n".join([f"## The five most used\n\n{_table(rows)}", *rooms])
 
 
 def write_pages(folder: Path) -> None:
@@ -73,7 +72,7 @@ def _rooms() -> dict[str, list[tuple[str, str, object]]]:
         if not _is_of_a_module(name, thing):
             rooms[_room_of(thing)].append((f"rl.{name}", full, thing))
     for room, names in BESIDE.items():
-        package = importlib.import_module(BESIDE_THE_LIBRARY.get(room, f"rbmlib.{room}"))
+        package = importlib.import_module(f"rbmlib.{room}")
         found = [_found(package, name) for name in names]
         rooms[room] += [(full.replace("rbmlib.", "rl."), full, thing) for full, thing in found]
     return rooms
@@ -112,11 +111,15 @@ def _room_of(thing) -> str:
 
 
 def _section(room: str, entries: list[tuple[str, str, object]]) -> str:
-    package = importlib.import_module(BESIDE_THE_LIBRARY.get(room, f"rbmlib.{room}"))
+    package = importlib.import_module(f"rbmlib.{room}")
     opening = inspect.getdoc(package).split("\n\n")[0].replace("\n", " ")
+    return f"## {QUESTIONS[room]}\n\n{opening}\n\n{_table(entries)}"
+
+
+def _table(entries: list[tuple[str, str, object]]) -> str:
     rows = "\n".join(f"| {{doc}}`{name} <api/{full}>` | {_first_sentence(thing)} |"
                      for name, full, thing in entries)  # fmt: skip
-    return f"## {QUESTIONS[room]}\n\n{opening}\n\n| name | what it is |\n|---|---|\n{rows}"
+    return f"| name | what it is |\n|---|---|\n{rows}"
 
 
 def _first_sentence(thing) -> str:
