@@ -49,6 +49,12 @@ def exact_samples(rbm, n_samples: int, rng=None) -> np.ndarray:
 
     For models with at most 2**22 states of one layer (a table of all is built); and see
     `RBM.exact_samples`.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rl.exact_samples(rl.load_rbm("pcd_10"), 100, rng=0).shape
+    (100, 784)
     """
     return known(rbm).exact_samples(checks.count("n_samples", n_samples), rng)
 

@@ -74,7 +74,10 @@ def mbar(
 def mbar_of_sample(
     sample: TemperedSample, *, skip: int = 0, **context: Unpack[Context]
 ) -> Estimate:
-    """`mbar` from a sample of simulated or parallel tempering, without its first ``skip`` rows."""
+    """`mbar` from a sample of simulated or parallel tempering, without its first ``skip`` rows.
+
+    `bar_of_sample` has an example.
+    """
     return _solved(sample, skip, {})
 
 

@@ -73,8 +73,8 @@ def stepping_stone_of_sample(
 ) -> Estimate:
     """Estimate log Z by stepping stones between neighbouring betas of tempered states.
 
-    The rest is as of `rbmlib.bar_of_sample`; ``settings["two_sided"]`` is how far the estimates
-    from below and from above lie apart, in nats, summed over the ladder.
+    The rest, and an example, is as of `rbmlib.bar_of_sample`; ``settings["two_sided"]`` is how far
+    the estimates from below and from above lie apart, in nats, summed over the ladder.
     """
     apart = []
 

@@ -57,6 +57,15 @@ def reverse_ais(
     -------
     Estimate
         ``states`` are where the chains begin.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> path = rl.GeometricPath(rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0))
+    >>> betas = rl.schedules.linear(10)
+    >>> low, high = (run(path, betas, n_chains=200, rng=0) for run in (rl.ais, rl.reverse_ais))
+    >>> low.mean_log_z < rl.exact(path.rbm).log_z < high.mean_log_z
+    True
     """
     betas, n_chains = checks.schedule(betas), checks.count("n_chains", n_chains)
     n_burn_in = checks.count("n_burn_in", n_burn_in, 0)

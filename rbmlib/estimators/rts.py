@@ -98,7 +98,19 @@ def rts(
 def rts_of_sample(
     sample: TemperedSample, *, rao_blackwell: bool = True, skip: int = 0, **context: Unpack[Context]
 ) -> Estimate:
-    """`rts` from a sample of `simulated_tempering`, without its first ``skip`` blocks of time."""
+    """`rts` from a sample of `simulated_tempering`, without its first ``skip`` blocks of time.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> path = rl.GeometricPath(rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0))
+    >>> betas = rl.schedules.linear(9)
+    >>> guess = rl.pilot(path, betas, rng=0).log_z_path
+    >>> sample = rl.simulated_tempering(path, betas, guess, 50, 1000, rng=1)
+    >>> estimate = rl.rts_of_sample(sample, skip=1)
+    >>> abs(estimate.log_z - rl.exact(path.rbm).log_z) < 4 * estimate.std_error
+    True
+    """
     checked_sample(sample)
     if sample.mixed is None:
         raise ValueError(

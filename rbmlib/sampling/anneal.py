@@ -68,6 +68,13 @@ def pilot(
     Estimates of log Z at every beta by annealed importance sampling: good enough for chains
     to move along the ladder, which equal ones are not. ``n_threads``, ``progress``: see
     `rbmlib.using`.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> path = rl.GeometricPath(rl.load_rbm("pcd_10"))
+    >>> rl.pilot(path, rl.schedules.linear(9), rng=0).log_z_path.shape
+    (10,)
     """
     checks.instance("path", path, Path, checks.PATH_MEANING)
     betas = checks.ladder(betas)

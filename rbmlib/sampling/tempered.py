@@ -141,6 +141,14 @@ def parallel_tempering(
     -------
     TemperedSample
         ``swap_rates`` (K - 1,): share of the proposed swaps that were accepted.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> path = rl.GeometricPath(rl.load_rbm("pcd_10"))
+    >>> sample = rl.parallel_tempering(path, rl.schedules.linear(9), 10, 100, rng=0)
+    >>> sample.swap_rates.shape
+    (9,)
     """
     record = Record(path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks, len)
     betas, n_chains, k = record.betas, record.n_chains, record.betas.size
