@@ -32,6 +32,14 @@ def test_what_is_run_first_and_what_is_checked_last_stand_in_the_fold_in_their_o
     assert names(section) == ["shown", *names(box)]
 
 
+def test_parameters_that_are_shown_stay_where_they_are():
+    section, box = page(run_fold.TITLE)
+    section[0]["classes"].append("tag_shown")
+    run_fold.gather(None, section)
+    assert names(box) == ["setup", "check", "version"]
+    assert names(section)[0] == "parameters"
+
+
 def test_a_page_without_the_fold_stays_as_it_is():
     section, box = page("Another box")
     run_fold.gather(None, section)

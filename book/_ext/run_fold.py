@@ -3,7 +3,7 @@
 Papermill wants the parameters of a notebook first, a reader wants them last. Cells tagged
 ``parameters`` or ``run`` stay where they are in the notebook. On the page they stand in this fold
 with what they print, after its first paragraph; and so do, at its end, the cells that come after
-it, which check what the page says.
+it, which check what the page says. Parameters that visible lines use are tagged ``shown`` and stay.
 """
 
 from docutils import nodes
@@ -19,7 +19,8 @@ def gather(app, doctree) -> None:
         return
     cells = [node for node in order if node.get("nb_element") == "cell_code"]
     after = [cell for cell in cells if order.index(cell) > order.index(folds[0])]
-    first = [cell for cell in cells if MOVED & set(cell["classes"]) and cell not in after]
+    moved = [c for c in cells if MOVED & set(c["classes"]) and "tag_shown" not in c["classes"]]
+    first = [cell for cell in moved if cell not in after]
     for cell in first + after:
         cell.parent.remove(cell)
     folds[0][2:2] = first
