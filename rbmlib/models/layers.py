@@ -141,7 +141,15 @@ def shape_of(x, n):
 
 
 class Bits(Layer):
-    """Units in {0, 1}."""
+    """Units in {0, 1}.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.RBM(rl.Bits([0.0, 0.0]), rl.Bits([0.0]), [[1.0], [1.0]])
+    >>> round(rl.exact(rbm).log_z, 4)  # log(4 + (1 + e)^2)
+    2.8806
+    """
 
     values = np.array([[0.0], [1.0]])
     meaning = "zeros and ones"
@@ -165,7 +173,15 @@ class Bits(Layer):
 
 
 class Spins(Layer):
-    """Units in {-1, +1}."""
+    """Units in {-1, +1}.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.RBM(rl.Spins([0.0, 0.0]), rl.Spins([0.0]), [[1.0], [1.0]])
+    >>> round(rl.exact(rbm).log_z, 4)  # log(2 (2 cosh 1)^2)
+    2.947
+    """
 
     values = np.array([[-1.0], [1.0]])
     meaning = "spins of -1 and +1"
@@ -206,7 +222,16 @@ def are_spins(rows) -> bool:
 
 
 class Categories(Layer):
-    """Potts units of q states each, written as q zeros and ones of which one is 1."""
+    """Potts units of q states each, written as q zeros and ones of which one is 1.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> two_sites = rl.Categories([0.0] * 6, q=3)
+    >>> rbm = rl.RBM(two_sites, rl.Bits([0.0]), [[1.0]] * 6)
+    >>> round(rl.exact(rbm).log_z, 4)  # log(9 (1 + e^2))
+    4.3242
+    """
 
     constants = ("q",)
     meaning = "zeros and ones, a single 1 in the columns of each unit"
@@ -252,7 +277,15 @@ class Categories(Layer):
 
 
 class Normal(Layer):
-    """Real units, N(x, 1) given their field; `Rectified` (bias, a, a) are N(x / a, 1 / a)."""
+    """Real units, N(x, 1) given their field; `Rectified` (bias, a, a) are N(x / a, 1 / a).
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.RBM(rl.Normal([0.0, 0.0]), rl.Bits([0.0]), [[1.0], [1.0]])
+    >>> round(rl.exact(rbm).log_z, 4)  # log(2 pi (1 + e))
+    3.1511
+    """
 
     @property
     def growth(self):

@@ -114,6 +114,12 @@ def mean_field_bias(
     and smoothed as in `base_rate`. The same is done about other patterns than "all off"; theirs
     is taken where the solutions with the highest lower bounds on log Z find it likelier. Units of
     other kinds start from draws. TypeError if visible units are not of countable states.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.load_rbm("pcd_10")
+    >>> broad = rl.GeometricPath(rbm, base=rl.mean_field_bias(rbm, smoothing=0.2))
     """
     rbm = as_rbm("rbm", rbm)
     if isinstance(rbm.visible, Bits) and isinstance(rbm.hidden, Bits):
