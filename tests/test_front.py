@@ -43,6 +43,14 @@ def test_the_answers_on_the_front_page_are_those_of_its_lines(capsys):
     assert capsys.readouterr().out.startswith(on_command_line)
 
 
+def test_what_pages_say_of_adding_up_is_what_was_measured():
+    """In `start` and its exercises words stand for the numbers of one table."""
+    seconds = front.stored("speed_exact").set_index("units in the smaller layer").iloc[:, -1]
+    assert seconds[20] < 1, "20 units: a third of a second"
+    assert 3 < seconds[24] < 10, "24 units: seconds"
+    assert 5.5 < 16 * seconds[26] / 60 < 6.5, "30 units: six minutes"
+
+
 def test_an_unknown_number_stops_the_build():
     with pytest.raises(KeyError, match="no_such"):
         front.filled("@@no_such@@")

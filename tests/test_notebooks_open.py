@@ -1,6 +1,7 @@
 """L0: code in notebooks is read, not unfolded: short open cells, and no name with two meanings."""
 
 import ast
+import builtins
 import re
 import statistics
 import subprocess
@@ -109,6 +110,19 @@ def test_what_is_checked_is_said(path):
         tree = ast.parse(re.sub(r"(?m)^[%!].*$", "", source(cell)))
         found += [ast.unparse(node) for node in tree.body if isinstance(node, ast.Assert)]
     assert not found
+
+
+def test_the_page_on_an_own_model_runs_as_it_is_shown():
+    """Its visible cells import two packages and use no name of the cells in its fold."""
+    cells = code_cells(BOOK / "own_model.ipynb")
+    shown = [source(c) for c in cells if not {"run", "check"} & set(tags(c))]
+    nodes = list(ast.walk(ast.parse("\n".join(shown))))
+    imports = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    assert {alias.name for alias in imports} == {"numpy", "rbmlib"}
+    assert not [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    known = {node.id for node in names if isinstance(node.ctx, ast.Store)} | set(dir(builtins))
+    assert {node.id for node in names} <= known | {alias.asname for alias in imports}
 
 
 def test_the_template_is_stored_as_it_ran():
