@@ -113,12 +113,12 @@ def test_what_is_checked_is_said(path):
 
 
 def test_the_page_on_an_own_model_runs_as_it_is_shown():
-    """Its visible cells import two packages and use no name of the cells in its fold."""
+    """Its visible cells import three packages and use no name of the cells in its fold."""
     cells = code_cells(BOOK / "own_model.ipynb")
     shown = [source(c) for c in cells if not {"run", "check"} & set(tags(c))]
     nodes = list(ast.walk(ast.parse("\n".join(shown))))
     imports = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    assert {alias.name for alias in imports} == {"numpy", "rbmlib"}
+    assert {alias.name for alias in imports} == {"matplotlib.pyplot", "numpy", "rbmlib"}
     assert not [node for node in nodes if isinstance(node, ast.ImportFrom)]
     names = [node for node in nodes if isinstance(node, ast.Name)]
     known = {node.id for node in names if isinstance(node.ctx, ast.Store)} | set(dir(builtins))
