@@ -147,6 +147,13 @@ def log_likelihood(model, data, log_z) -> np.ndarray:
 
     Raises ValueError if log Z is NaN or infinite, or of another model, or the data are not states
     of the model; TypeError if the model is none.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm, rows = rl.load_rbm("pcd_10"), rl.datasets.load_mnist().test
+    >>> round(float(rl.log_likelihood(rbm, rows, rl.exact(rbm)).mean()), 1)
+    -159.3
     """
     model = as_model("model", model)
     if not hasattr(model, "log_density"):
