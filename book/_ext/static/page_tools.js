@@ -1,5 +1,5 @@
 /* The switch under the title of a page with code. Without this file the code is simply shown. And the
-   keyboard reaches code that scrolls in what was folded when the theme looked for it. */
+   keyboard reaches code that scrolls, in what was folded when the page was loaded too. */
 "use strict";
 for (const button of document.querySelectorAll(".page-tools button")) {
   const article = button.closest("article");
@@ -9,7 +9,7 @@ for (const button of document.querySelectorAll(".page-tools button")) {
     button.setAttribute("aria-pressed", off);
   });
 }
-document.addEventListener("toggle", (event) => {
-  for (const pre of event.target.querySelectorAll("pre"))
-    if (pre.scrollWidth > pre.clientWidth) pre.tabIndex = 0;
-}, true);
+const reached = new ResizeObserver((entries) => {
+  for (const { target } of entries) target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+});
+for (const pre of document.querySelectorAll("pre")) reached.observe(pre);
