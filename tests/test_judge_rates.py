@@ -16,7 +16,7 @@ from rbmbook import claims, judge
 from rbmbook import measured as ms
 from rbmbook.verdicts import CONTRADICTED, NOT_DECIDED, REPRODUCED, SIGN_ONLY
 
-N = 4000 if NIGHTLY else 800  # simulated claims of each case
+N = 4000 if NIGHTLY else 1600  # simulated claims of each case
 TRUE = {CONTRADICTED, SIGN_ONLY}  # false of a claim that is true
 UNTRUE = {REPRODUCED}  # false of a claim that is not
 EDGE = TRUE | UNTRUE  # at the edge any decision is by chance
