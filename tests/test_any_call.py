@@ -30,7 +30,6 @@ BETAS = np.array([0.0, 0.4, 1.0])
 DATA = np.tile(BITS, (5, 1))
 PATHS = {
     "geometric": (rl.GeometricPath(RBM), BITS),
-    "moment averaging": (rl.MomentAveragingPath(RBM, n_knots=1, n_updates=4, rng=0), BITS),
     "leakiness": (rl.LeakinessPath(LEAKY), None),
     "energy": (rl.EnergyPath(LEAKY), None),
     "gaussian": (rl.GeometricPath(GAUSSIAN), None),

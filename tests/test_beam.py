@@ -8,6 +8,7 @@ from helpers_check import ferromagnet, made
 from helpers_models import hopfield_rbm
 
 import rbmlib as rl
+from rbmbook import rivals
 from rbmlib.search import opinion as opinions
 from rbmlib.search.beam import Beam, descents
 
@@ -183,9 +184,9 @@ def test_pilots_are_a_part_of_the_run(settings, sweeps):
 @pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
 def test_estimators_leave_what_their_pilots_took():
     path = rl.GeometricPath(rl.testsystems.random_rbm(20, 6, rng=0))
-    runs = rl.rts(path, n_chains=4, rng=0), rl.nrpt(path, n_chains=2, n_sweeps=200, rng=0)
+    runs = rl.rts(path, n_chains=4, rng=0), rivals.nrpt(path, n_chains=2, n_sweeps=200, rng=0)
     betas = np.linspace(0, 1, 5)
-    given = rl.rts(path, betas, 4, 50, rng=0), rl.nrpt(path, betas, 2, 200, rng=0)
+    given = rl.rts(path, betas, 4, 50, rng=0), rivals.nrpt(path, betas, 2, 200, rng=0)
     steps = [run.settings["pilot_steps"] for run in (*runs, *given)]
     assert steps == [4000, 25 + 50 + 100, 4000, 0]
     assert set(runs[0].settings["planned"]) >= {"length", "pilot_sweeps"}

@@ -11,6 +11,7 @@ import pytest
 from helpers_models import quiet
 
 import rbmlib as rl
+from rbmbook.rivals import bar_of_sample
 from rbmlib.estimators.sams import Groups
 from rbmlib.results import (
     DISAGREEMENT,
@@ -64,7 +65,7 @@ READ = {
     "rts": partial(rl.rts_of_sample, skip=1),
     "ts": partial(rl.rts_of_sample, rao_blackwell=False, skip=1),
     "mbar": partial(rl.mbar_of_sample, skip=40),
-    "bar": partial(rl.bar_of_sample, skip=40),
+    "bar": partial(bar_of_sample, skip=40),
     "ti": partial(rl.ti, rule="simpson", skip=1),
     "ti riemann": partial(rl.ti, rule="riemann", skip=1),
     "ti corrected": partial(rl.ti, rule="corrected", skip=1),

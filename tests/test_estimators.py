@@ -8,18 +8,13 @@ import pytest
 from helpers_models import DIGITS, PUBLISHED, digits_path, quiet
 
 import rbmlib as rl
+from rbmbook import rivals
 
 BETAS = rl.schedules.linear(9)
 
 
 def run_of(estimator, *given, **fixed):
     return lambda path, rng, **more: quiet(estimator, path, *given, rng=rng, **fixed | more)
-
-
-def trajectory(path, rng, **more):
-    rbm = path.rbm
-    half = rbm.with_(weights=rbm.weights / 2)
-    return quiet(rl.trajectory, [half, rbm], 10, 60, rng=rng, acceptance=0.7, **more)
 
 
 def tap(path, rng, **more):
@@ -33,16 +28,14 @@ RUNS = {
     "reverse_ais from chains": run_of(rl.reverse_ais, BETAS, 70, start="chains", n_burn_in=5),
     "bar": run_of(rl.bar, BETAS, 70, start="exact"),
     "bar from chains": run_of(rl.bar, BETAS, 70, start="chains", n_burn_in=5),
-    "smc": run_of(rl.smc, BETAS, 70, threshold=0.8, look_every=1),
-    "smc by a pilot": run_of(rl.smc, n_chains=70, n_steps=400),
+    "smc by a pilot": run_of(rivals.smc, n_chains=70),
     "rts": run_of(rl.rts, BETAS, 70, 60),
     "ti": run_of(rl.ti, BETAS, 70, 60),
     "mbar": run_of(rl.mbar, BETAS, 70, 60),
     "sams": run_of(rl.sams, BETAS, 60, 120, n_groups=6),
     "wang_landau": run_of(rl.wang_landau, BETAS, 60, 120, n_groups=6),
-    "nrpt": run_of(rl.nrpt, n_sweeps=60),
-    "multicanonical": run_of(rl.multicanonical, 4, 20),
-    "trajectory": trajectory,
+    "nrpt": run_of(rivals.nrpt, n_sweeps=60),
+    "multicanonical": run_of(rivals.multicanonical, 4, 20),
     "tap": tap,
 }
 
@@ -95,9 +88,9 @@ def test_same_seed_same_bits_on_any_number_of_threads(name, shape):
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
-@pytest.mark.parametrize("name", sorted(RUNS.keys() - {"wang_landau", "trajectory"}))
+@pytest.mark.parametrize("name", sorted(RUNS.keys() - {"wang_landau"}))
 def test_a_base_that_is_the_target_is_exact_and_not_flagged(name):
-    """Chains of Wang-Landau change log Z as they visit, and a trajectory has a model between."""
+    """Chains of Wang-Landau change log Z as they visit."""
     rbm = rl.BernoulliRBM(np.zeros((6, 3)), np.ones(6), np.zeros(3))
     run = RUNS[name](rl.GeometricPath(rbm, np.ones(6)), 0)
     assert run.log_z == pytest.approx(rl.exact(rbm).log_z, abs=1e-9)

@@ -54,8 +54,8 @@ def test_gms13_has_its_knots_where_a_trajectory_bends():
     """Even knots would average over bends: steps between checkpoints off by a tenth of them all."""
     rng = np.random.default_rng(1)
     w, b, a = rng.normal(size=(6, 3)), rng.normal(size=6), rng.normal(size=3)
-    models = [rl.BernoulliRBM(t * w, t * b, t * a) for t in (0.1, 2.0, 2.2)]
-    path, n, states = rl.TrajectoryPath(models, base=np.zeros(6)), 100_000, all_states(6)
+    models = [rl.BernoulliRBM(t * w, t * b, t * a) for t in (0.0, 0.1, 2.0, 2.2)]
+    path, n, states = rl.Polyline(models), 100_000, all_states(6)
     rises = []
     for low, high in zip(path.knots, path.knots[1:], strict=False):
         means = []

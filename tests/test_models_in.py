@@ -61,7 +61,6 @@ EXPECTED = {
     "exact": lambda rbm: rl.exact(rbm).log_z,
     "samples": lambda rbm: rl.exact_samples(rbm, 3, rng=0).tolist(),
     "path": lambda rbm: rl.GeometricPath(rbm).rbm.weights.tolist(),
-    "moments": lambda rbm: rl.MomentAveragingPath(rbm, n_knots=3, rng=0).rbm.weights.tolist(),
     "tap": lambda rbm: rl.tap(rbm, n_starts=3).log_z,
     "base": lambda rbm: rl.mean_field_bias(rbm).tolist(),
     "start": lambda rbm: rl.train(

@@ -9,7 +9,7 @@ from helpers_stats import all_states, chi_square_p, log_sum, rbm_table, state_in
 import rbmlib as rl
 from rbmbook.testsystems import first_order_rbm
 
-code = importlib.import_module("rbmlib.estimators.multicanonical")
+code = importlib.import_module("rbmbook.rivals.multicanonical")
 STRONG = rl.testsystems.random_rbm(n_visible=6, n_hidden=4, coupling=3.0, rng=0)
 STRONG_PATH = rl.GeometricPath(STRONG, base=np.linspace(-0.5, 0.5, 6))
 LEVELS, WEIGHTS = np.array([-1.0, 0.5, 2.0]), np.array([0.0, 0.7, -0.4, 1.1])
@@ -67,7 +67,7 @@ def test_estimate_is_an_identity_of_states_that_are_drawn_exactly():
     often = np.rint(2e4 * base * np.exp(weights[where])).astype(int)
     rows = np.repeat(u, often)
     rows = np.resize(rows, (rows.size // 2, 2))
-    found = code._estimate(STRONG_PATH, rows, LEVELS, weights, {}, None)
+    found = code._estimate(STRONG_PATH, rows, LEVELS, weights, None)
     assert found.log_z == pytest.approx(float(log_sum(rbm_table(STRONG))), abs=1e-3)
     share = [log_sum(np.log(base[where == k])) for k in range(4)]
     np.testing.assert_allclose(found.trace["log_share"], share - log_sum(np.log(base)), atol=1e-3)
@@ -90,7 +90,7 @@ def test_nested_levels_have_the_shares_they_say():
 
 def test_error_bar_is_the_spread_of_runs():
     truth = float(log_sum(rbm_table(STRONG)))
-    found = [rl.multicanonical(STRONG_PATH, 20, 100, seed, progress=False) for seed in range(40)]
+    found = [code.multicanonical(STRONG_PATH, 20, 100, seed) for seed in range(40)]
     plain = [np.std(run.log_weights, ddof=1) / np.sqrt(20) for run in found]
     z = np.array([run.log_z - truth for run in found]) / plain
     # t with 19 degrees of freedom: mean square 19 / 17, its own error about 0.27
@@ -104,7 +104,7 @@ def test_it_crosses_where_annealing_does_not():
     annealed = rl.ais(path, rl.schedules.linear(2000), 200, 0, progress=False)
     assert annealed.converged
     assert annealed.log_z < log_z - 50 * annealed.std_error
-    found = rl.multicanonical(path, 100, 600, 0, progress=False)
+    found = code.multicanonical(path, 100, 600, 0)
     assert found.settings["round_trips"] > 1
     assert abs(found.log_z - log_z) < 4 * found.std_error
     assert found.std_error < 0.3
@@ -120,12 +120,12 @@ def test_a_round_trip_leads_to_where_the_target_has_its_weight():
     """Eleven times between the two lowest levels, which hold the base, and once to the top."""
     energy = np.array([[0, 1] * 10 + [3] + [0, 1], [1, 0] * 10 + [3] + [0, 1]]).T * 20.0
     levels = np.array([10.0, 30.0, 50.0])
-    found = code._estimate(STRONG_PATH, energy, levels, np.zeros(4), {}, None)
+    found = code._estimate(STRONG_PATH, energy, levels, np.zeros(4), None)
     assert found.settings["round_trips"] == 1
 
 
 def test_too_short_a_run_is_flagged():
     rbm, _ = first_order_rbm(60, 15)
     with pytest.warns(rl.ConvergenceWarning, match="multicanonical: .*round trips of a chain"):
-        found = rl.multicanonical(rl.GeometricPath(rbm, np.zeros(60)), 6, 8, 0, progress=False)
+        found = code.multicanonical(rl.GeometricPath(rbm, np.zeros(60)), 6, 8, 0)
     assert not found.converged

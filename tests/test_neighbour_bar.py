@@ -7,6 +7,7 @@ import pytest
 from helpers_models import SMALL, SMALL_LOG_Z, quiet
 
 import rbmlib as rl
+from rbmbook.rivals import bar_of_sample
 from rbmlib.estimators.bar import bennett
 from rbmlib.estimators.mbar import Problem
 
@@ -30,7 +31,7 @@ def test_is_mbar_of_each_pair_of_neighbours(ladders):
         problem = Problem(delta[pair], counts, BETAS[k : k + 2])
         wanted += problem.log_z()[1]
         influences[pair] += problem.influences(at[pair] - k)
-    found = rl.bar_of_sample(ladders, skip=20)
+    found = bar_of_sample(ladders, skip=20)
     assert found.log_z - PATH.log_z_base == pytest.approx(wanted, abs=1e-8)
     of_ladders = influences.reshape(-1, 2000, 6).sum(axis=(0, 2))
     np.testing.assert_allclose(found.log_weights - found.log_z, 2000 * of_ladders, atol=1e-6)
@@ -44,12 +45,12 @@ def test_few_states_between_neighbours_are_flagged():
     sample = rl.parallel_tempering(PATH, BETAS, 2, 3, rng=1)
     works = [sample.delta[sample.temperature == k] / 5 for k in range(6)]
     overlap = min(4 * bennett(low, high).slope for low, high in pairwise(works))
-    found = quiet(rl.bar_of_sample, sample)
+    found = quiet(bar_of_sample, sample)
     words = f"{overlap:.0f} states where neighbours overlap, 10 or more"
     assert found.settings["checks"][words] is False
 
 
-@pytest.mark.parametrize("estimator", [rl.bar_of_sample, rl.mbar_of_sample])
+@pytest.mark.parametrize("estimator", [bar_of_sample, rl.mbar_of_sample])
 def test_error_bar_is_the_spread_of_repeats(ladders, estimator):
     """Groups of 20 ladders: the root mean square of error over standard error is near 1."""
     groups = [ladders.of_chains(slice(i, i + 20)) for i in range(0, 2000, 20)]
@@ -64,13 +65,13 @@ def test_a_beta_without_states_is_left_out_and_an_end_is_not():
     sample = rl.parallel_tempering(PATH, BETAS, 50, 300, rng=1)
     gap = sample.temperature == 2
     sample.temperature[gap], sample.delta[gap] = 1, sample.delta[sample.temperature == 1].mean()
-    inner = rl.bar_of_sample(sample).log_z_path
+    inner = bar_of_sample(sample).log_z_path
     assert inner[2] == pytest.approx((inner[1] + inner[3]) / 2)
-    for end, other, beta in ((5, 4, 1), (0, 1, 0)):
+    for end, other in ((5, 4), (0, 1)):
         sample = rl.parallel_tempering(PATH, BETAS, 4, 50, rng=1)
         sample.temperature[sample.temperature == end] = other
-        with pytest.raises(ValueError, match=f"no state at beta = {beta}: expected some at both"):
-            rl.bar_of_sample(sample)
+        with pytest.raises(ValueError, match="no state at beta = 0, or none at 1"):
+            bar_of_sample(sample)
 
 
 def test_an_annealed_start_may_be_short():

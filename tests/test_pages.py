@@ -346,7 +346,7 @@ def test_questions_lead_to_code_by_keyboard_and_answers_are_taken_back(browser, 
     page.get_by_role("button", name="26 or fewer").click()
     assert "rl.exact(rbm)" in code.inner_text()
     page.get_by_role("button", name="All answers at once").click()
-    assert page.locator(".chooser td pre").count() == 17
+    assert page.locator(".chooser td pre").count() == 16
     page.context.close()
 
 

@@ -22,6 +22,7 @@ from helpers_stats import (
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
+from rbmbook.moments import moment_averaging_path
 from rbmbook.step_sizes import ShapedWalk
 from rbmlib import BernoulliRBM, GaussianMixture, GaussianRBM, LeakyRBM
 from rbmlib.numerics import ChainStream
@@ -47,8 +48,8 @@ CASES = {
     "geometric": lambda: rl.GeometricPath(BERNOULLI),
     "geometric from biases": lambda: rl.GeometricPath(BERNOULLI, BASE.visible_bias),
     "geometric from an RBM": lambda: rl.GeometricPath(BERNOULLI, BASE),
-    "trajectory": lambda: rl.TrajectoryPath([BernoulliRBM(*EARLY), BERNOULLI], BASE.visible_bias),
-    "moment averaging": lambda: rl.MomentAveragingPath(BERNOULLI, BASE, n_knots=3, rng=0),
+    "through a model": lambda: rl.Polyline([BASE, BernoulliRBM(*EARLY), BERNOULLI]),
+    "moment averaging": lambda: moment_averaging_path(BERNOULLI, BASE, n_knots=3, rng=0)[0],
     "leakiness, hmc": lambda: rl.LeakinessPath(SLANTED),
     "leakiness, slice": lambda: rl.LeakinessPath(SLANTED, kernel="slice"),
     "leakiness, metropolis": lambda: rl.LeakinessPath(SLANTED, kernel="metropolis"),
@@ -303,10 +304,16 @@ def test_every_path_is_in_the_list():
     general = {rl.Path, rl.LinearPath, rl.Polyline}
     paths = {thing for thing in public if issubclass(thing, rl.Path)} - general
     inner = {GaussianBasePath, SinglePrecisionBasePath, ShapedWalk}  # of the chapters
-    assert {type(path_of(name)) for name in CASES} == paths | inner
+    assert {type(path_of(name)) for name in CASES} == paths | inner | {rl.Polyline}
 
 
-ONE_OF_A_KIND = {"geometric", "trajectory", "leakiness, hmc", "gaussian geometric", "density, hmc"}
+ONE_OF_A_KIND = {
+    "geometric",
+    "through a model",
+    "leakiness, hmc",
+    "gaussian geometric",
+    "density, hmc",
+}
 
 
 @pytest.mark.parametrize("case", [

@@ -120,7 +120,7 @@ def loaded_by(code: str, modules: list[str]) -> list[str]:
     return done.stdout.split()
 
 
-@pytest.mark.parametrize("name", ["ais", "bar", "exact", "mbar", "rts", "sams", "ti", "tap", "smc"])
+@pytest.mark.parametrize("name", ["ais", "bar", "exact", "mbar", "rts", "sams", "ti", "tap"])
 def test_a_name_is_the_function_and_its_file_a_module(name):
     """``rl.bar`` is the estimator; ``import rbmlib.estimators.bar as m`` gives the file."""
     import importlib

@@ -1,6 +1,5 @@
 """What a sweep can name: tasks that are the calls they name, and results that are held."""
 
-import warnings
 from functools import partial
 
 import numpy as np
@@ -142,23 +141,6 @@ def test_model_file_is_known_by_its_content(tmp_path):
     assert keys[0] != keys[1]
 
 
-@pytest.mark.parametrize(("estimator", "more"), [("nrpt", {"n_sweeps": 100}), ("smc", {})])
-def test_estimators_find_their_own_betas(estimator, more):
-    """The schedule "own" is none: they are called without betas, or told how many."""
-    given = {"model": "pcd_10", "base": "mean field", "estimator": estimator, "schedule": "own",
-             "n_chains": 10, "seed": 1} | more  # fmt: skip
-    path = rl.GeometricPath(rl.load_rbm("pcd_10"))
-    function = getattr(rl, estimator)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        plain = function(path, n_chains=10, rng=1, **more)
-        told = function(path, n_chains=10, rng=1, **more,
-                        **({"n_betas": 9} if estimator == "nrpt" else {"n_steps": 8}))  # fmt: skip
-    assert tasks.estimate(**given)["log_z"] == round(plain.log_z, 6)
-    assert tasks.estimate(**given, n_temperatures=8)["log_z"] == round(told.log_z, 6)
-    assert "n_temperatures" in task.checked(given)
-
-
-def test_other_estimators_need_a_schedule():
+def test_estimators_need_a_schedule():
     with pytest.raises(ValueError, match="schedule is 'own': expected one of 'linear'"):
         task.checked(SMALL | {"schedule": "own"})

@@ -146,9 +146,7 @@ def test_a_coarse_rule_is_flagged(conditional):
     assert found.interval[0] < EXACT[-1] < found.interval[1]
 
 
-@pytest.mark.parametrize(
-    "estimator", [rl.ti, rl.rts_of_sample, rl.mbar_of_sample, rl.bar_of_sample]
-)
+@pytest.mark.parametrize("estimator", [rl.ti, rl.rts_of_sample, rl.mbar_of_sample])
 def test_a_random_estimate_with_an_error_of_0_is_flagged(estimator):
     first = run(20, 400).of_chains(slice(0, 1))
     names = {"delta": 1, "temperature": 1, "visited": 1, "mixed": 1, "round_trips": 0, "origin": 0}

@@ -8,6 +8,7 @@ import rbmlib as rl
 from rbmbook.bootstrap import bootstrap_tempered
 from rbmbook.gms13 import gms13
 from rbmbook.mixed_rts import mixed_rts
+from rbmbook.moments import moment_averaging_path
 from rbmlib import schedules
 from rbmlib.estimators.rts import EMPTY
 from rbmlib.estimators.wang_landau import Halving
@@ -289,7 +290,7 @@ def test_friction_cuts_cells_of_unequal_width_at_their_own_ends():
 def test_gms13_at_a_bend_takes_the_slope_of_its_own_side():
     """Moment averaging turns at its knots: moments by enumeration, slopes before and after."""
     rbm = rl.testsystems.random_rbm(6, 4, coupling=7.0, rng=5)
-    path = rl.MomentAveragingPath(rbm, np.linspace(-1, 1, 6), n_knots=4, n_updates=100, rng=0)
+    path, _ = moment_averaging_path(rbm, np.linspace(-1, 1, 6), n_knots=4, n_updates=100, rng=0)
     knots, states = np.asarray(path.knots), all_states(6)
     before, after = [], []
     for beta in knots:

@@ -13,6 +13,7 @@ from rbmbook.experiments import estimate, tracking
 from rbmbook.experiments.reference import _both_directions
 from rbmbook.experiments.rts import same_states as rts
 from rbmbook.experiments.varopt import annealing
+from rbmbook.rivals import bar_of_sample
 from rbmbook.transition_rts import transition_rts
 from rbmlib.__main__ import main
 from rbmlib.automatic.rounds import Runs
@@ -128,7 +129,7 @@ def test_columns_of_tempered_tasks_are_the_estimators_they_name(path):
         "ti": rl.ti(sample, rao_blackwell=False, skip=2),
         "ti_rb": rl.ti(sample, rule="corrected", skip=2),
         "mbar": rl.mbar_of_sample(sample, skip=skip),
-        "bar": rl.bar_of_sample(sample, skip=skip),
+        "bar": bar_of_sample(sample, skip=skip),
         "sd": transition_rts(sample, kind="sd", n_groups=20),
         "rsd": transition_rts(sample, n_groups=20),
     }
@@ -148,7 +149,7 @@ def test_columns_of_parallel_tasks(path):
         rts._tempered, path, BETAS, 5, n_chains=6, n_sweeps=180, sampler="parallel"
     )
     sample = rl.parallel_tempering(path, BETAS, 6, 180, 5, start="annealed", anneal_sweeps=2)
-    same_columns(columns, {"bar": rl.bar_of_sample(sample, skip=18), "ti": rl.ti(sample, skip=1)})
+    same_columns(columns, {"bar": bar_of_sample(sample, skip=18), "ti": rl.ti(sample, skip=1)})
     assert run.log_z == rl.mbar_of_sample(sample, skip=18).log_z
     assert columns["least_swapped"] == sample.swap_rates.min() < sample.swap_rates.max()
     assert columns["round_trips"] == sample.round_trips.sum() / 6

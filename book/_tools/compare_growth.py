@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import rbmlib as rl
+from rbmbook import rivals
 
 TARGET = Path(__file__).parents[2] / "data" / "results" / "compare_growth.csv"
 FIELDS = ["method", "n_visible", "n_hidden", "n_chains", "n_sweeps", "seconds", "megabytes",
@@ -56,11 +57,11 @@ def solved(path, n_starts, n_sweeps):
 WORK = {  # a function, chains, sweeps
     "AIS": (annealed(rl.ais, n_recorded=2), 100, 1000),
     "BAR": (annealed(rl.bar, start="chains"), 100, 500),
-    "SMC": (annealed(rl.smc), 100, 400),
+    "SMC": (annealed(rivals.smc), 100, 400),
     "RTS": (tempered(rl.rts), 20, 400),
     "MBAR": (tempered(rl.mbar), 20, 400),
     "SAMS": (tempered(rl.sams), 20, 400),
-    "NRPT": (tempered(rl.nrpt), 8, 80),
+    "NRPT": (tempered(rivals.nrpt), 8, 80),
     "TAP2": (solved, 20, 100),
 }
 

@@ -21,6 +21,7 @@ import numpy as np
 from baselines import numpy_annealing, rbms_annealing
 
 import rbmlib as rl
+from rbmbook import rivals
 from rbmbook.experiments import compare
 from rbmlib.numerics import logmeanexp, softplus
 from rbmlib.sampling import parallel_tempering, planning
@@ -112,7 +113,7 @@ def pymbar(rbm, setting, work, seed, log_z):
 
 def of_states(rbm, setting, work, seed, log_z):
     sample, skip = tempered(rbm, work, seed)
-    run = rl.bar_of_sample(sample, skip=skip)
+    run = rivals.bar_of_sample(sample, skip=skip)
     return {"log_z": run.log_z, "std_error": run.std_error, "converged": int(run.converged)}
 
 

@@ -17,6 +17,7 @@ import warnings
 from pathlib import Path
 
 import rbmlib as rl
+from rbmbook import rivals
 
 BENCH = Path(__file__).parents[2] / "data" / "bench"
 COLUMNS = ["name", "log_z", "std_error", "trusted", "seconds"]
@@ -27,8 +28,8 @@ METHODS = {
     "bar": lambda model, path: rl.bar(path, ANNEALING, 500, rng=0),
     "rts": lambda model, path: rl.rts(path, LADDER, 100, 2000, rng=0),
     "sams": lambda model, path: rl.sams(path, LADDER, 100, 2000, rng=0),
-    "smc": lambda model, path: rl.smc(path, n_chains=1000, rng=0),
-    "nrpt": lambda model, path: rl.nrpt(path, rng=0),
+    "smc": lambda model, path: rivals.smc(path, n_chains=1000, rng=0),
+    "nrpt": lambda model, path: rivals.nrpt(path, rng=0),
     "tap": lambda model, path: rl.tap(model),
 }
 

@@ -19,6 +19,7 @@ import pandas as pd
 from trust import ERRORS, NATS, RESULTS, add, model, rows
 
 import rbmlib as rl
+from rbmbook import rivals
 from rbmbook.hard_systems import HARD_KINDS
 from rbmlib.estimators.reverse_ais import resampled
 from rbmlib.numerics import ChainStream, logit, logmeanexp, logsumexp, softplus
@@ -73,7 +74,7 @@ def tempering(rbm, chain_steps, seed) -> dict:
     start = (rng.random((n, rbm.n_visible)) < modes.visible[chosen]).astype(np.float32)
     sample = rl.parallel_tempering(path, betas, n_ladders, left // n, rng, start=start,
                                    record_every=EVERY, progress=False)  # fmt: skip
-    run = rl.bar_of_sample(sample, skip=int(SKIP * (left // n / EVERY)))
+    run = rivals.bar_of_sample(sample, skip=int(SKIP * (left // n / EVERY)))
     return judged(run, n_modes=len(modes.log_z))
 
 

@@ -38,8 +38,8 @@ def gms13(
         Gibbs chains at each knot, sweeps of each, and how many of these come before the means.
         Defaults: those of Kiwaki (2015), section 7.
     n_knots : int
-        Evenly spaced, both ends included; a path with bends (`MomentAveragingPath`,
-        `TrajectoryPath`), which is linear in eta only between its own knots, brings these.
+        Evenly spaced, both ends included; a path with bends (a `Polyline` through
+        more models than two), which is linear in eta only between its own knots, brings these.
     """
     instance("path", path, Path, "an annealing path, such as rl.GeometricPath(rbm)")
     n, knots = count("n_temperatures", n_temperatures), linear(count("n_knots", n_knots, 2) - 1)

@@ -47,15 +47,14 @@ def estimator(function: Function) -> Function:
         first = next(iter(given.values()))
         if "path" in given:
             checks.instance("path", given["path"], Path, checks.PATH_MEANING)
-        last = first[-1] if isinstance(first, (list, tuple)) and first else first  # of models
-        checks.in_memory("n_chains", given.get("n_chains", 1), bytes_of_chain(last))
+        checks.in_memory("n_chains", given.get("n_chains", 1), bytes_of_chain(first))
         asked = settings.get()
         token = settings.set(asked._replace(second_opinion=False))  # of what it runs itself
         try:
             found = function(*args, **options)
         finally:
             settings.reset(token)
-        target = as_model("rbm", getattr(last, "path", last))
+        target = as_model("rbm", getattr(first, "path", first))
         if asked.second_opinion:
             found = checked(target, found)
         about: dict[str, Any] = {"version": __version__}
@@ -88,7 +87,7 @@ SHARED = {
     Of `rbmlib.simulated_tempering` or `rbmlib.parallel_tempering`, two chains or more.""",
     "betas": """array (K,)
     Rising from 0 to 1, such as ``rl.schedules.linear(1000)``. Where they may be left out, pilots
-    choose them: `rbmlib.rts` and `rbmlib.smc` say how.""",
+    choose them: `rbmlib.rts` says how.""",
     "n_chains": """int
     Independent chains; of methods that exchange, ladders.""",
     "n_sweeps": """int

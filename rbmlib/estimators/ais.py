@@ -56,8 +56,8 @@ def ais(
         means under p_beta go into `trace` under the same names.
     keep_chains : bool
         Keep every chain's log-weight (base not included) and slope at the recorded betas too, as
-        "chain_log_weights" and "chain_slopes" (n_recorded, n_chains) in `trace`: what
-        `rbmlib.schedules.friction` and `equal_rejection` are computed from.
+        "chain_log_weights" and "chain_slopes" (n_recorded, n_chains) in `trace`:
+        `rbmlib.schedules.friction` is computed from the first.
 
     Returns
     -------

@@ -21,12 +21,11 @@ from .. import checks
 from .._kernels import float_sums
 from ..context import Context, configured
 from ..paths.path import Path
-from ..results import Check, Estimate
+from ..results import Check, Estimate, of_chains
 from ..sampling import TemperedSample
 from ..sampling.sample import needs_joint_slope
 from . import estimator
-from .neighbours import kept_states, of_influences
-from .rts import tempered
+from .rts import BLOCKS, checked_sample, tempered
 
 MAX_SAMPLES = 1_000_000  # slopes kept of a run (8 MB)
 BURN_IN = 10  # one tenth of the states is not used
@@ -76,7 +75,14 @@ def mbar_of_sample(
 ) -> Estimate:
     """`mbar` from a sample of simulated or parallel tempering, without its first ``skip`` rows.
 
-    `bar_of_sample` has an example.
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> path = rl.GeometricPath(rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0))
+    >>> sample = rl.parallel_tempering(path, rl.schedules.linear(9), 10, 1000, rng=0)
+    >>> estimate = rl.mbar_of_sample(sample, skip=100)
+    >>> abs(estimate.log_z - rl.exact(path.rbm).log_z) < 4 * estimate.std_error
+    True
     """
     return _solved(sample, skip, {})
 
@@ -95,6 +101,51 @@ def _solved(sample, skip, about) -> Estimate:
         trace={"std_error_independent": solution.std_error, "counts": counts},
         settings=about | {"n_iterations": solution.n_iterations},
     )
+
+
+# states of a sample, and their influences ---------------------------------------------------
+
+
+def kept_states(sample, skip):
+    """Slopes and indices of beta (n_kept - skip, n_columns), and how many states each beta has."""
+    checked_sample(sample, "a TemperedSample, of rl.simulated_tempering or rl.parallel_tempering")
+    if sample.conditional != "joint":
+        raise ValueError(
+            f"sample was drawn with conditional={sample.conditional!r}: expected 'joint', where "
+            "one slope a state serves all betas"
+        )
+    n_kept, skip = len(sample.delta), checks.count("skip", skip, 0)
+    if n_kept < 2:
+        raise ValueError(f"sample keeps {n_kept} state a chain: expected 2; lower record_every")
+    if n_kept - skip < 2:
+        raise ValueError(
+            f"skip is {skip}: expected at most {n_kept - 2}, as {n_kept} states are kept of a chain"
+        )
+    temperature = sample.temperature[skip:].astype(int)
+    counts = np.bincount(temperature.ravel(), minlength=sample.betas.size)
+    return sample.delta[skip:], temperature, counts
+
+
+def of_influences(
+    method: str, sample, log_z_path, influences, found, *, settings=None, **more
+) -> Estimate:
+    """The estimate whose last log Z each state moves by its influence: (n_kept, n_columns).
+
+    MBAR and BAR are roots of equations that sum over states. To first order each state moves the
+    root by its influence, and log Z by the sum of these, which is 0 over all. Independent chains
+    (or ladders) have independent sums, whose spread is the standard error, whatever the states of
+    one chain have to do with each other. ``log_z_path`` (K,) is relative to the base.
+    """
+    rows = np.array_split(influences, min(BLOCKS, len(influences)))
+    blocks = np.stack([part.sum(axis=0) for part in rows])
+    n_chains, size = sample.n_chains, influences.size
+    blocks = n_chains * blocks.reshape(len(rows), n_chains, -1).sum(axis=2)  # ladders: all replicas
+    chains = blocks.sum(axis=0)
+    variance = chains.var(ddof=1) / n_chains
+    inefficiency = float(variance / (influences.var() * size)) if variance > 0 else np.nan
+    settings = {"n_samples": size, "inefficiency": inefficiency} | (settings or {})
+    log_z_path = log_z_path + sample.log_z_base
+    return of_chains(method, sample, log_z_path, blocks, found, settings=settings, **more)
 
 
 # the equations ------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from ..sampling import TemperedSample, both_ends, simulated_tempering
 from ..sampling.planning import PER_LENGTH, planned
 from ..sampling.sample import check_conditional
 from . import estimator
-from .neighbours import checked_sample, checked_skip
 
 STARTS = ("pilot", "paper")
 PILOT_STEPS = 4000
@@ -149,6 +148,29 @@ def updated(log_z_path, prior, c) -> np.ndarray:
     """Eq. (12), in logarithms."""
     change = np.log(c) - np.log(prior)
     return log_z_path + change - change[0]
+
+
+# samples that are given ----------------------------------------------------------------------
+
+
+def checked_sample(
+    sample, meaning: str = "a TemperedSample of rl.simulated_tempering", name: str = "sample"
+) -> None:
+    """A sample of two chains or more: their spread is the error bar."""
+    checks.instance(name, sample, TemperedSample, meaning)
+    if sample.n_chains < 2:
+        raise ValueError(f"{name} holds 1 chain: expected 2 or more, for the error bar")
+
+
+def checked_skip(skip, n_blocks: int) -> int:
+    """Blocks of time not used: some must be left."""
+    skip = checks.count("skip", skip, 0)
+    if skip >= n_blocks:
+        raise ValueError(
+            f"skip is {skip}: expected {n_blocks - 1} blocks of time at most, as the sample has "
+            f"{n_blocks}"
+        )
+    return skip
 
 
 # how chains of RTS, TI and MBAR begin -------------------------------------------------------

@@ -15,8 +15,7 @@ from ..context import Context
 from ..paths.path import Path
 from ..results import Check, Estimate, of_chains
 from . import estimator
-from .neighbours import checked_sample, checked_skip
-from .rts import UNUSED, tempered
+from .rts import UNUSED, checked_sample, checked_skip, tempered
 
 RULES = ("trapezoid", "riemann", "corrected", "simpson")
 PER_LENGTH = 8  # betas of a planned ladder to one standard deviation of the slope

@@ -8,7 +8,6 @@ from .density import DensityPath as DensityPath
 from .named import EnergyPath as EnergyPath
 from .named import GeometricPath as GeometricPath
 from .named import LeakinessPath as LeakinessPath
-from .named import TrajectoryPath as TrajectoryPath
 from .path import LinearPath as LinearPath
 from .path import Path as Path
 from .polyline import Polyline as Polyline

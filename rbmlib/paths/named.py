@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,6 @@ from . import moves
 from .bases import base_of, name_of
 from .path import LinearPath
 from .polyline import Polyline
-
-CHECKPOINTS = "two RBMs or more, with layers of one kind and size, in the order of the training"
 
 
 class GeometricPath(Polyline):
@@ -79,46 +77,6 @@ class GeometricPath(Polyline):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.rbm!r}, base={self.base_name!r})"
-
-
-class TrajectoryPath(Polyline):
-    """From a base to the first checkpoint of a training, and on through all others to the last.
-
-    Training goes through models whose modes split one at a time, where a path of temperatures may
-    have to make them all at once. `rbmlib.trajectory` is made for this path.
-
-    Parameters
-    ----------
-    checkpoints : list of RBM
-        Two or more of one kind and size (else TypeError or ValueError), in the order of the
-        training; `rbmlib.Checkpoints` collects them. The last is the target.
-    base
-        As in `GeometricPath`, for the first checkpoint: `models` are this base and the
-        checkpoints, at betas `knots` that are equally spaced.
-
-    Examples
-    --------
-    >>> import rbmlib as rl
-    >>> first, last = (rl.testsystems.random_rbm(8, 4, coupling=c, rng=0) for c in (0.5, 2.0))
-    >>> path = rl.TrajectoryPath([first, last])
-    >>> bool((path.at(path.knots[1]).weights == first.weights).all())
-    True
-    """
-
-    def __init__(self, checkpoints: Iterable[RBM], base="mean_field"):
-        checks.instance("checkpoints", checkpoints, Iterable, CHECKPOINTS)
-        models = [as_rbm(f"checkpoints[{i}]", model) for i, model in enumerate(checkpoints)]
-        if len(models) < 2:
-            raise ValueError(f"checkpoints holds {len(models)}: expected {CHECKPOINTS}")
-        for i, model in enumerate(models):
-            if not models[0].like(model) or not model.hidden.conditional:
-                raise ValueError(f"checkpoints[{i}] is {model!r}: expected {CHECKPOINTS}")
-        super().__init__([base_of(models[0], base), *models])
-        self.base_name = name_of(base)
-
-    def __repr__(self) -> str:
-        n = len(self.models) - 1
-        return f"TrajectoryPath({self.rbm!r}, {n} checkpoints, base={self.base_name!r})"
 
 
 class LeakinessPath(LinearPath, Polyline):

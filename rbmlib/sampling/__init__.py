@@ -5,7 +5,6 @@ from .anneal import anneal as anneal
 from .anneal import both_ends as both_ends
 from .anneal import pilot as pilot
 from .anneal import sweep as sweep
-from .moments import MomentAveragingPath as MomentAveragingPath
 from .sample import TemperedSample as TemperedSample
 from .temper import adapt as adapt
 from .temper import temper as temper

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..checks import array, count, instance, number, one_of, schedule
-from ..numerics import LEAST, cut, logsumexp
+from ..numerics import LEAST, cut
 from ..results import Estimate
 
 FEWEST = 20  # recorded points of a pilot
@@ -28,7 +28,9 @@ def varopt(pilot: Estimate, n_temperatures: int, *, smoothing: float = 5.0) -> n
     (501,)
     """
     grid, g = slope_variance(pilot, smoothing)
-    return cut(grid, _lengths(grid, np.sqrt(g)), count("n_temperatures", n_temperatures))
+    density = np.sqrt(g)
+    lengths = np.diff(grid) * (density[1:] + density[:-1]) / 2
+    return cut(grid, lengths, count("n_temperatures", n_temperatures))
 
 
 def slope_variance(pilot: Estimate, smoothing: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -82,34 +84,13 @@ def friction_coefficient(pilot: Estimate, *, smoothing: float = 1.0):
     Returns the betas of the middles of the windows, (n_windows,), and zeta there, in squared nats
     per unit of beta squared, times steps.
     """
-    increments = np.diff(_of_chains(pilot, "chain_log_weights", "friction"), axis=0)
-    _refuse_bad(pilot, "step")
+    increments = np.diff(_chain_log_weights(pilot), axis=0)
     lengths, spans = np.diff(pilot.trace["step"]), np.diff(pilot.betas)
     rows = _correlated_sums(increments - increments.mean(axis=1, keepdims=True))
     if not np.all(rows > 0):
         raise ValueError("pilot has windows in which no log-weight differs: its path is flat there")
     zeta = rows * lengths / spans**2
     return pilot.betas[1:] - spans / 2, np.exp(_smooth(np.log(zeta), smoothing))
-
-
-def equal_rejection(pilot: Estimate, n_temperatures: int, *, smoothing: float = 5.0) -> np.ndarray:
-    """Steps between which a swap of two chains is rejected equally often.
-
-    A swap of independent states between beta and beta + d is rejected with probability
-    ``d * E|X - X'| / 2 + O(d^3)``, X and X' slopes of two draws from p_beta (Syed et al. 2022):
-    the ladder of parallel tempering, tried on annealing. For normal slopes it is `varopt`, since
-    then ``E|X - X'| = 2 sqrt(g / pi)``. Of a run of ``ais(..., keep_chains=True)``.
-    """
-    slopes = _of_chains(pilot, "chain_slopes", "equal_rejection")
-    log_weights = pilot.trace["chain_log_weights"]
-    weights = np.exp(log_weights - logsumexp(log_weights, axis=1)[:, None])
-    order = np.argsort(slopes, axis=1)
-    slopes, weights = (np.take_along_axis(x, order, axis=1) for x in (slopes, weights))
-    below = np.cumsum(weights, axis=1)  # sum of w_i w_j |x_i - x_j| in one pass over sorted x
-    rejection = (weights * slopes * (2 * below - weights - 1)).sum(axis=1)
-    rejection = _smooth(np.maximum(rejection, LEAST * rejection.max()), smoothing)
-    lengths = _lengths(pilot.betas, rejection)
-    return cut(pilot.betas, lengths, count("n_temperatures", n_temperatures))
 
 
 def predicted_variance(pilot: Estimate, betas, mixing: str = "perfect") -> float:
@@ -131,16 +112,16 @@ def _unbiased(pilot: Estimate) -> np.ndarray:
     return np.maximum(1 - squares, 1 / n)
 
 
-def _of_chains(pilot: Estimate, name: str, schedule: str) -> np.ndarray:
+def _chain_log_weights(pilot: Estimate) -> np.ndarray:
     instance("pilot", pilot, Estimate, "a run of rl.ais(..., keep_chains=True)")
     remedy = "expected a run of rl.ais(..., n_chains=128, n_recorded=201, keep_chains=True)"
-    if name not in pilot.trace:
-        raise ValueError(f"pilot ({pilot.method}) has kept no chains, for {schedule}: {remedy}")
+    if "chain_log_weights" not in pilot.trace:
+        raise ValueError(f"pilot ({pilot.method}) has kept no chains, for friction: {remedy}")
     if pilot.n_chains < 2 or pilot.betas.size < FEWEST:
         came = f"{pilot.n_chains} chains, looked at {pilot.betas.size} times"
-        raise ValueError(f"pilot has {came}, too few for {schedule}: {remedy}")
-    _refuse_bad(pilot, "chain_log_weights", name)
-    return pilot.trace[name]
+        raise ValueError(f"pilot has {came}, too few for friction: {remedy}")
+    _refuse_bad(pilot, "chain_log_weights", "step")
+    return pilot.trace["chain_log_weights"]
 
 
 def _refuse_bad(pilot: Estimate, *names: str) -> None:
@@ -179,8 +160,3 @@ def _smooth(values: np.ndarray, width: float) -> np.ndarray:
     from scipy.ndimage import gaussian_filter1d  # which takes a tenth of a second to import
 
     return gaussian_filter1d(values, width, mode="nearest")
-
-
-def _lengths(grid: np.ndarray, density: np.ndarray) -> np.ndarray:
-    """Integrals of a density given at grid points, over the intervals between them."""
-    return np.diff(grid) * (density[1:] + density[:-1]) / 2

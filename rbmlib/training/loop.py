@@ -81,39 +81,11 @@ class TrainingResult(NamedTuple, Generic[Model]):
     seconds: float
 
 
-class Checkpoints(list):
-    """A list of models, filled by a training that it watches.
-
-    Give it as ``monitor`` to `rbmlib.train`: it keeps the model of every look, the first and the
-    last included. `rbmlib.trajectory` takes it as it is.
-
-    Parameters
-    ----------
-    monitor : function, optional
-        Another monitor, to be called too: what it reports goes into the history.
-
-    Examples
-    --------
-    >>> import numpy as np, rbmlib as rl
-    >>> data, kept = np.tile([[1, 1, 0, 0], [0, 0, 1, 1]], (50, 1)), rl.Checkpoints()
-    >>> result = rl.train(data, 2, n_updates=100, monitor=kept, monitor_every=20, rng=0)
-    >>> len(kept), bool((kept[-1].weights == result.rbm.weights).all())
-    (6, True)
-    """
-
-    def __init__(self, monitor: Callable[[Any], dict[str, float]] | None = None):
-        super().__init__()
-        checks.callback("monitor", monitor)
-        self.monitor = monitor
-
-    def __call__(self, rbm) -> dict[str, float]:
-        self.append(rbm)
-        return self.monitor(rbm) if self.monitor else {}
-
-
 def seen_by(monitor, rbm) -> dict[str, float]:
-    """What ``monitor`` says of the model: a dict of numbers."""
-    seen = {} if monitor is None else monitor(rbm)
+    """What ``monitor`` says of the model: a dict of numbers, or None."""
+    seen = None if monitor is None else monitor(rbm)
+    if seen is None:
+        return {}
     if not isinstance(seen, dict):
         raise TypeError(f"monitor gave {seen!r}: expected a dict of numbers")
     for name, value in seen.items():

@@ -45,7 +45,7 @@ def train(
     start: RBM | None = None,
     tracker: LogZTracker | None = None,
     monitor_every: int | None = None,
-    monitor: Callable[[RBM], dict[str, float]] | None = None,
+    monitor: Callable[[RBM], dict[str, float] | None] | None = None,
     patience: int | None = None,
     watch: str = "validation",
     n_threads: int | None = None,
@@ -98,7 +98,8 @@ def train(
         log-likelihood (nats) of the first 10,000. The line of progress shows the last one; with a
         monitor of ``tracker``, its "train" and ``watch``.
     monitor : function, optional
-        ``monitor(rbm)`` -> dict of numbers, recorded at each look.
+        ``monitor(rbm)`` -> dict of numbers, recorded at each look, or None: with ``kept = []``
+        and ``monitor=kept.append`` the models of all looks are collected.
     patience : int, optional
         Early stopping: stop after so many looks in a row without a new maximum of the number
         ``watch`` that the monitor reports, and return the model of that maximum. (A tracker is

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 import rbmlib as rl
+from rbmbook import rivals
 from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib.checks import one_of
 from rbmlib.results import Estimate
@@ -78,7 +79,7 @@ def _bar(rbm, path, size, rng):
 def _smc(rbm, path, size, rng):
     """The betas and the chains of AIS, resampled."""
     betas, n_chains = _by_friction(path, size, rng)
-    return rl.smc(path, betas, n_chains, rng, progress=False)
+    return rivals.smc(path, betas, n_chains, rng, progress=False)
 
 
 @recipe("RTS")
@@ -109,20 +110,20 @@ def _tempering(rbm, path, size, rng):
         path, betas, N_LADDERS, size, rng, start="annealed", anneal_sweeps=ANNEAL_SWEEPS,
         record_every=max(1, size // 20_000), progress=False,
     )  # fmt: skip
-    return rl.bar_of_sample(sample, skip=int(SKIP * len(sample.delta)))
+    return rivals.bar_of_sample(sample, skip=int(SKIP * len(sample.delta)))
 
 
 @recipe("NRPT")
 def _nrpt(rbm, path, size, rng):
     """Ladders that are tuned; of all sweeps the tuning takes nearly half."""
-    return rl.nrpt(path, None, N_LADDERS, size, rng, record_every=max(1, size // 20_000),
-                    progress=False)  # fmt: skip
+    return rivals.nrpt(path, None, N_LADDERS, size, rng, record_every=max(1, size // 20_000),
+                       progress=False)  # fmt: skip
 
 
 @recipe("multicanonical")
 def _multicanonical(rbm, path, size, rng):
     """``size`` sweeps of a walk between the ends of the path."""
-    return rl.multicanonical(path, n_sweeps=size, rng=rng, progress=False)
+    return rivals.multicanonical(path, n_sweeps=size, rng=rng, progress=False)
 
 
 @recipe("log_z")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rbmbook.rivals import bar_of_sample
 from rbmbook.sweeps.words import BASES, ESTIMATORS, register
-from rbmlib import bar, bar_of_sample, datasets
+from rbmlib import bar, datasets
 from rbmlib.paths.bases import base_rate
 from rbmlib.sampling import parallel_tempering
 

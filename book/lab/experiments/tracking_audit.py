@@ -8,14 +8,15 @@ from functools import lru_cache
 import numpy as np
 
 from rbmbook.sweeps.words import ESTIMATORS, register
-from rbmlib import bar, datasets, exact, exact_samples, find_modes, schedules, trajectory
+from rbmbook.trajectory import trajectory
+from rbmlib import bar, datasets, exact, exact_samples, find_modes, schedules
 from rbmlib.models import testsystems
 from rbmlib.numerics import ChainStream, logit
 from rbmlib.paths import GeometricPath
 from rbmlib.paths.bases import base_rate
 from rbmlib.results import Estimate, student_interval
 from rbmlib.sampling import sweep
-from rbmlib.training import Checkpoints, LogZTracker, train
+from rbmlib.training import LogZTracker, train
 
 from .tracking import DNA_TRAIN, _tracked_training
 
@@ -42,12 +43,13 @@ def _trajectory_small(
     n_looks: int = 10, n_updates: int = 2500, learning_rate: float = 0.2,
 ):  # fmt: skip
     """log Z of a small training, and at each checkpoint the error, its bar, whether it is in."""
-    kept = Checkpoints()
+    kept: list = []
     train(
         _small_rows(rbm, seed), rbm.n_hidden, n_updates=n_updates, learning_rate=learning_rate,
-        rng=seed, start=rbm, monitor=kept, monitor_every=n_updates // n_looks, progress=False,
+        rng=seed, start=rbm, monitor=kept.append, monitor_every=n_updates // n_looks,
+        progress=False,
     )  # fmt: skip
-    found = trajectory(kept, n_chains, n_sweeps, seed, acceptance=acceptance, progress=False)
+    found = trajectory(kept, n_chains, n_sweeps, seed, acceptance=acceptance)
     truth = np.array([_truth(model) for model in kept])
     trace, settings = found.trace, found.settings
     more = {"n_rungs": float(len(settings["rungs"])), "round_trips": settings["round_trips"]}
@@ -101,7 +103,7 @@ def _whole(models: tuple, base: bytes, seed, n_chains, n_sweeps, acceptance, exc
     started = time.process_time()
     found = trajectory(
         models, n_chains, n_sweeps, seed, base=np.frombuffer(base), acceptance=acceptance,
-        exchange_every=exchange_every, progress=False,
+        exchange_every=exchange_every,
     )  # fmt: skip
     return found, time.process_time() - started
 
@@ -170,11 +172,11 @@ def first_updates(n_updates: int, every: int, n_hidden: int = 500) -> tuple:
 
     The rate falls as in data/train_models.py, where it comes to zero after 60,000 updates.
     """
-    kept, rate = Checkpoints(), 0.02
+    kept, rate = [], 0.02
     train(
         datasets.load_mnist().train, n_hidden, method="pcd", n_updates=n_updates,
         learning_rate=rate, final_learning_rate=rate * (1 - (n_updates - 1) / 59_999),
-        weight_decay=1e-4, rng=0, monitor=kept, monitor_every=every, progress=False,
+        weight_decay=1e-4, rng=0, monitor=kept.append, monitor_every=every, progress=False,
     )  # fmt: skip
     return tuple(kept)
 

@@ -38,9 +38,7 @@ def declared(task: dict) -> dict[str, tuple[type, Any]]:
         path = one_of("path", task.get("path", "geometric"), PATHS)
         settings |= {"path": (str, path)} | settings_of(PATHS[path])
     if "betas" in needed:
-        own = getattr(ESTIMATORS[estimator], "own_betas", False)
-        known = [name for name in SCHEDULES if own or name != words.OWN]
-        schedule = one_of("schedule", task.get("schedule", "linear"), known)
+        schedule = one_of("schedule", task.get("schedule", "linear"), SCHEDULES)
         settings |= {"schedule": (str, schedule)} | settings_of(SCHEDULES[schedule])
     settings |= {"estimator": (str, estimator)} | settings_of(ESTIMATORS[estimator])
     settings |= {"test_set": (str, "none")}

@@ -21,8 +21,10 @@ from rbmlib import datasets, testsystems
 from rbmlib import schedules as cuts
 
 from .. import images
+from ..equal_rejection import equal_rejection
 from ..ess_bisection import ess_bisection
 from ..gms13 import gms13
+from ..moments import moment_averaging_path
 from ..step_sizes import adapt_covariances, adapt_step_sizes
 from ..testsystems import first_order_rbm
 from .kind import one_of
@@ -117,7 +119,8 @@ def _moment_averaging(
     path_seed: int = 0,
 ):  # fmt: skip
     begin = biases(rbm, base, data)
-    return rl.MomentAveragingPath(rbm, begin, n_knots=n_knots, n_updates=n_updates, rng=path_seed)
+    given = {"n_knots": n_knots, "n_updates": n_updates, "rng": path_seed}
+    return moment_averaging_path(rbm, begin, **given)[0]
 
 
 @register(PATHS, "density")
@@ -150,9 +153,7 @@ def _of_kernel(path):
 
 PATHS |= {"leakiness": _of_kernel(rl.LeakinessPath), "energy": _of_kernel(rl.EnergyPath)}
 
-# schedules: fixed ones, those of a pilot run of their own, and none -------------------------
-
-OWN = "own"  # those that the estimator finds by itself, of so many steps (0: as many as it wants)
+# schedules: fixed ones, and those of a pilot run of their own ------------------------------
 
 
 def _fixed(curve, default=inspect.Parameter.empty):
@@ -166,7 +167,6 @@ SCHEDULES |= {
     "linear": _fixed(cuts.linear),
     "square": _fixed(lambda n: cuts.linear(n) ** 2),
     "sm08": _fixed(cuts.sm08, 14_500),
-    OWN: _fixed(int, 0),
 }
 
 
@@ -191,7 +191,7 @@ def _from_pilot(cut, n_steps: int, n_chains: int, n_recorded: int = 0, **options
 
 _varopt_of_pilot = _from_pilot(cuts.varopt, 1000, 100)
 SCHEDULES["friction"] = _from_pilot(cuts.friction, 10_000, 128, 201, keep_chains=True)
-SCHEDULES["equal_rejection"] = _from_pilot(cuts.equal_rejection, 1000, 100, keep_chains=True)
+SCHEDULES["equal_rejection"] = _from_pilot(equal_rejection, 1000, 100, keep_chains=True)
 
 
 @register(SCHEDULES, "varopt")
@@ -258,15 +258,10 @@ def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | 
         if name not in differs.left_out and kind in KINDS.values():
             arguments[setting] = name
             shown.append(inspect.Parameter(setting, only, annotation=kind, default=default))
-    length = next((name for name in ("n_steps", "n_betas") if name in parameters), None)
 
     def call(*given, **chosen):
         values = dict(zip(parts, given, strict=True))
         task = dict(zip(parts.values(), given, strict=True)) | chosen
-        if isinstance(n := values.get("betas"), int):  # of the schedule "own"
-            values["betas"] = None
-            if n:
-                values[length] = n + (length == "n_betas")
         plain = {arguments[setting]: value for setting, value in chosen.items()}
         run = function(**(values | plain | differs.arguments(task)))
         return run, differs.columns(run)
@@ -274,8 +269,6 @@ def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | 
     place = inspect.Parameter.POSITIONAL_ONLY
     signature = [inspect.Parameter(name, place) for name in parts.values()] + shown
     call.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
-    finds_betas = "betas" in parts and parameters["betas"].default is None
-    call.own_betas = finds_betas and length is not None  # type: ignore[attr-defined]
     ESTIMATORS[function.__name__] = call
 
 

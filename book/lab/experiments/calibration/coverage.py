@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from rbmbook.rivals import bar_of_sample
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
 from rbmbook.transition_rts import transition_rts
 from rbmlib import (
     ais,
     bar,
-    bar_of_sample,
     exact,
     exact_samples,
     mbar_of_sample,

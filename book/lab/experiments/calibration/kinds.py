@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 import rbmlib as rl
+from rbmbook import rivals
 from rbmbook.sweeps.words import BASES, ESTIMATORS, MODELS, register
 from rbmlib.checks import one_of
 from rbmlib.models.enumeration import n_states, states
@@ -115,7 +116,7 @@ def planted_model_of(kind, seed: int) -> rl.RBM:
 
 
 def _ladders(path, seed):
-    return rl.bar_of_sample(rl.parallel_tempering(path, FEW, 10, 200, seed), skip=20)
+    return rivals.bar_of_sample(rl.parallel_tempering(path, FEW, 10, 200, seed), skip=20)
 
 
 def _log_z(path, seed):
@@ -131,8 +132,8 @@ METHODS: dict[str, Callable] = {
         f.__name__: lambda path, seed, f=f: f(path, FEW, 100, 100, seed)
         for f in (rl.rts, rl.ti, rl.mbar, rl.sams, rl.wang_landau)
     },
-    "nrpt": lambda path, seed: rl.nrpt(path, FEW, 10, 200, seed),
-    "smc": lambda path, seed: rl.smc(path, BETAS, 100, seed),
+    "nrpt": lambda path, seed: rivals.nrpt(path, FEW, 10, 200, seed),
+    "smc": lambda path, seed: rivals.smc(path, BETAS, 100, seed),
     "log_z": _log_z,
 }
 

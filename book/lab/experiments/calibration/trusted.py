@@ -16,6 +16,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 import rbmlib as rl
+from rbmbook import rivals
 from rbmbook.hard_systems import HARD_KINDS, KnownModel, hard_rbm
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib.checks import one_of
@@ -112,7 +113,7 @@ METHODS: dict[str, Callable] = {
     "tempering + mbar": partial(_ladder, 10, 1000, rl.mbar_of_sample),
     **{
         f.__name__: lambda path, seed, f=f: f(path, rng=seed)
-        for f in (rl.rts, rl.mbar, rl.ti, rl.sams, rl.wang_landau, rl.nrpt, rl.smc)
+        for f in (rl.rts, rl.mbar, rl.ti, rl.sams, rl.wang_landau, rivals.nrpt, rivals.smc)
     },
     "ais 100 x 100": partial(_annealed, rl.ais, 100, 100),
     "ais 12 x 1,000": partial(_annealed, rl.ais, 12, 1000),

@@ -8,11 +8,11 @@ import numpy as np
 
 from rbmbook.bootstrap import bootstrap_tempered
 from rbmbook.experiments.varopt.trainings import Training
+from rbmbook.rivals import bar_of_sample
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmbook.timing import timed
 from rbmbook.transition_rts import transition_rts
 from rbmlib import (
-    bar_of_sample,
     mbar_of_sample,
     parallel_tempering,
     pilot,

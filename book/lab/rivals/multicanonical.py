@@ -12,18 +12,12 @@ accurate for one that makes all levels of U equally likely. Levels are cut by ne
 apart where U hardly changes too; Wang & Landau's rule then makes the weights smooth.
 """
 
-from typing import Unpack
-
 import numpy as np
 
-from .. import checks
-from ..context import Context, bar
-from ..models.layers import Bits
-from ..numerics import expit, logmeanexp, softplus
-from ..paths import GeometricPath
-from ..results import Estimate, blocks_of_time, finished, halves, round_trips, some_spread
-from . import estimator
-from .neighbours import BLOCKS
+from rbmlib.estimators import estimator
+from rbmlib.estimators.rts import BLOCKS
+from rbmlib.numerics import expit, logmeanexp, softplus
+from rbmlib.results import Estimate, blocks_of_time, finished, halves, round_trips, some_spread
 
 LIVE, LIVE_SWEEPS = 300, 2  # states of nested sampling, and sweeps of them at each level
 FIRST_GAIN, LAST_GAIN = 1.0, 0.01  # nats that the weight of a level loses in a sweep, on average
@@ -33,72 +27,31 @@ LONGER = "more sweeps"
 
 
 @estimator
-def multicanonical(
-    path,
-    n_chains: int = 100,
-    n_sweeps: int = 1000,
-    rng=None,
-    *,
-    n_learning: int | None = None,
-    **context: Unpack[Context],
-) -> Estimate:
-    """Estimate log Z by a walk that is flat in the log-ratio of target to base.
+def multicanonical(path, n_chains: int = 100, n_sweeps: int = 1000, rng=None) -> Estimate:
+    """Estimate log Z of a Bernoulli RBM by a walk that is flat in the log-ratio of target to base.
 
-    The levels go up to the highest state found: from a uniform base they are about 0.7 times the
-    visible units, so that this is for models of some hundred units. It is plain NumPy, and a sweep
-    takes far longer than one of the compiled estimators.
+    Of the `GeometricPath` only the two ends are used. A broad base is best: the walk must find its
+    way back to it. The levels go up to the highest state found: from a uniform base they are about
+    0.7 times the visible units, so that this is for models of some hundred units. It is plain
+    NumPy, and a sweep takes far longer than one of the compiled estimators.
 
-    Parameters
-    ----------
-    path : GeometricPath
-        Of a Bernoulli RBM; only its two ends are used. A broad base is best: the walk must find
-        its way back to it.
-    n_chains, n_sweeps : int
-        Chains, which share the weights, half of them begun in the base, half at the top; and
-        sweeps, in which each visible unit is drawn once, with these weights fixed.
-    n_learning : int, optional
-        Sweeps before that, in which the weights are made smooth; by default a quarter as many.
-
-    Returns
-    -------
-    Estimate
-        The error bar is the spread of chains. A round trip is one from where the base has its
-        weight to where the target has it. ``trace["levels"]`` are the lower ends of the levels of
-        U, "log_share" the log of the share of the base in each, and "visits" how often each was
-        visited.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import rbmlib as rl
-    >>> rbm = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0)
-    >>> estimate = rl.multicanonical(rl.GeometricPath(rbm, base=np.zeros(12)), rng=0)
-    >>> abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error < 0.1
-    True
+    Chains share the weights; half of them begin in the base, half at the top. A quarter as many
+    sweeps come before those that count, in which the weights are made smooth. The standard error
+    is the spread of chains. A round trip is one from where the base has its weight to where the
+    target has it. ``trace["levels"]`` are the lower ends of the levels of U, "log_share" the log of
+    the share of the base in each, and "visits" how often each was visited.
     """
-    meaning = "a GeometricPath of a Bernoulli RBM"
-    checks.instance("path", path, GeometricPath, meaning)
-    rbm = path.models[-1]
-    if not (isinstance(rbm.visible, Bits) and isinstance(rbm.hidden, Bits)):
-        raise TypeError(f"path is {path!r}: expected {meaning}")
-    n_chains = checks.count("n_chains", n_chains, 2)
-    n_sweeps = checks.count("n_sweeps", n_sweeps, 4)
-    n_learning = n_sweeps // 4 if n_learning is None else checks.count("n_learning", n_learning, 0)
-    source = checks.generator(rng)
+    source = np.random.default_rng(rng)
     levels, log_weights, top = nested_levels(path, source)
     v = path.sample_base(n_chains, source).astype(float)
     v[::2] = top[source.integers(len(top), size=len(v[::2]))]
     walk, u = Walk(path, v, source), np.empty((n_sweeps, n_chains))
-    with bar(n_learning + n_sweeps, "multicanonical") as shown:
-        for gain in np.geomspace(FIRST_GAIN, LAST_GAIN, n_learning):
-            walk.sweep(levels, log_weights, gain * log_weights.size / v.size)
-            shown.update(1)
-        for row in u:
-            walk.sweep(levels, log_weights)
-            row[:] = walk.u
-            shown.update(1)
-    states = walk.v.astype(np.float32)
-    return _estimate(path, u, levels, log_weights, {"n_learning": n_learning}, states)
+    for gain in np.geomspace(FIRST_GAIN, LAST_GAIN, n_sweeps // 4):
+        walk.sweep(levels, log_weights, gain * log_weights.size / v.size)
+    for row in u:
+        walk.sweep(levels, log_weights)
+        row[:] = walk.u
+    return _estimate(path, u, levels, log_weights, walk.v.astype(np.float32))
 
 
 class Walk:
@@ -150,7 +103,7 @@ def nested_levels(path, rng):
     return np.array(levels), -log_shares, walk.v
 
 
-def _estimate(path, u, levels, log_weights, settings, states):
+def _estimate(path, u, levels, log_weights, states):
     """From U of all states that count, (n_sweeps, n_chains), and the weights they were drawn by."""
     where, (n_sweeps, n_chains) = np.searchsorted(levels, u), u.shape
     base = -log_weights[where]
@@ -176,7 +129,7 @@ def _estimate(path, u, levels, log_weights, settings, states):
     trace["visits"] = np.bincount(where.ravel(), minlength=log_weights.size)
     log_z += path.log_z_base
     more = {"n_chains": n_chains, "n_sweeps": n_sweeps, "log_weights": log_z + chains}
-    more |= {"trace": trace, "settings": settings | {"round_trips": trips}, "states": states}
+    more |= {"trace": trace, "settings": {"round_trips": trips}, "states": states}
     return finished("multicanonical", log_z, error, found, n_chains, remedy=LONGER, **more)
 
 
