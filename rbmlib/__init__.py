@@ -7,7 +7,11 @@
 lower
 """
 
-from . import interrupt  # noqa: F401  # isort: skip
+import os
+
+# Before NumPy loads OpenBLAS: its threads that wait spin for 2**26 cycles, on cores of others too.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "18")
+
 from . import datasets as datasets
 from . import plot as plot
 from . import schedules as schedules

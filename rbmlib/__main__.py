@@ -1,4 +1,4 @@
-"""``python -m rbmlib logz MODEL``, log Z with bounds and a verdict; ``data``; ``compile``."""
+"""``python -m rbmlib logz MODEL``, log Z with bounds and a verdict; and ``data``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ import signal
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numba.core import event
 
-from . import ahead, bench, datasets, interrupt
+from . import datasets
 from .automatic.log_z import BUDGET_SECONDS, log_z
 from .context import __version__
 from .datasets.named import rbm_files
@@ -27,10 +25,7 @@ from .models.formats import LAYOUTS
 from .models.layers import UNITS, WORD, Layer, Spins
 from .results import ConvergenceWarning, Estimate
 
-COMPILING = (
-    "rbmlib: compiling its loops for this processor, once after an installation; this takes "
-    "half a minute or so (ahead of time: python -m rbmlib compile)"
-)
+STOPPED = 128 + signal.SIGINT  # the exit code
 ERRORS = (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportError)
 OPTIONS = {  # by the names that errors of the library have for them
     "budget_seconds": "--budget",
@@ -44,8 +39,6 @@ OPTIONS = {  # by the names that errors of the library have for them
 
 
 def main(arguments=None) -> int:
-    if signal.getsignal(signal.SIGINT) is interrupt.stop:  # all is imported
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     words = sys.argv[1:] if arguments is None else list(arguments)
     with warnings.catch_warnings():
         warnings.showwarning = _say_warning
@@ -59,8 +52,8 @@ def main(arguments=None) -> int:
         except ERRORS as error:
             return _say_error(error)
         except KeyboardInterrupt:
-            print(interrupt.WORDS, file=sys.stderr)
-            return interrupt.STOPPED
+            print("stopped: nothing was written", file=sys.stderr)
+            return STOPPED
 
 
 def _say_error(error) -> int:
@@ -92,21 +85,6 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     listed = commands.add_parser("data", help="list data sets and models, and where they are")
     listed.set_defaults(run=data)
-    compiled = commands.add_parser(
-        "compile", help="compile all loops ahead, for this processor: a minute, once"
-    )
-    compiled.set_defaults(run=lambda _: 0 if ahead.compile_loops() else 1)
-    benched = commands.add_parser(
-        "bench",
-        allow_abbrev=False,
-        help="judge answers, of any program, on models of known log Z",
-        description=bench.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    benched.set_defaults(run=_bench)
-    benched.add_argument("answers", metavar="FILE", help="a CSV of name,log_z,std_error,trusted")
-    benched.add_argument("--index", metavar="FILE", help="of other models; default: data/bench")
-    benched.add_argument("--partial", action="store_true", help="models may be missing")
     estimated = commands.add_parser(
         "logz",
         allow_abbrev=False,  # a misspelt option is refused, not guessed
@@ -154,13 +132,6 @@ def data(_) -> int:
     return 0
 
 
-def _bench(options) -> int:
-    answers = bench.read_answers(options.answers)
-    found = bench.scores(answers, bench.read_index(options.index), partial=options.partial)
-    _say(bench.table(found))
-    return 0
-
-
 def logz(options) -> int:
     try:
         return _logz(options)
@@ -185,20 +156,16 @@ def _logz(options) -> int:
     rbm = datasets.load_rbm(options.model, **how)
     if options.save:
         _check_target(options)
-    notice = Notice()
-    with event.install_listener("numba:compile", notice):
-        estimate = log_z(
-            rbm,
-            data=_training_data(options.data, options.threshold, rbm.visible),
-            budget_seconds=options.budget,
-            n_steps=options.steps,
-            n_chains=options.chains,
-            rng=options.seed,
-            enumerate_small=not options.estimate,
-            n_threads=options.threads,
-        )
-    if notice.bar is not None:
-        notice.bar.close()
+    estimate = log_z(
+        rbm,
+        data=_training_data(options.data, options.threshold, rbm.visible),
+        budget_seconds=options.budget,
+        n_steps=options.steps,
+        n_chains=options.chains,
+        rng=options.seed,
+        enumerate_small=not options.estimate,
+        n_threads=options.threads,
+    )
     if not math.isfinite(estimate.log_z):
         raise ValueError(
             f"{options.model}: log Z comes out as {estimate.log_z}: its parameters are too large"
@@ -212,24 +179,6 @@ def _logz(options) -> int:
     finally:  # hours of work may be in it
         _say(text)
     return 0 if estimate.converged else 1
-
-
-class Notice(event.Listener):
-    """Says that loops are being compiled, with a bar on a terminal, for half a minute or so."""
-
-    bar: Any = None
-
-    def on_start(self, event) -> None:
-        if self.bar is None:
-            from tqdm import tqdm
-
-            print(COMPILING, file=sys.stderr, flush=True)
-            hidden = not sys.stderr.isatty()
-            shown = {"position": 1, "leave": False, "disable": hidden, "file": sys.stderr}
-            self.bar = tqdm(total=ahead.N_LOOPS // len(ahead.HIDDEN), desc="compiling", **shown)
-
-    def on_end(self, event) -> None:
-        self.bar.update(1)
 
 
 def _check_target(options) -> None:
@@ -262,26 +211,14 @@ def _training_data(name: str | None, threshold: float | None, visible: Layer):
 
 
 def _as_json(options, estimate: Estimate) -> str:
-    settings = estimate.settings
+    found = estimate.to_dict()
+    settings = found["settings"]
+    content = {"model": options.model, "units": settings["model"].split("units ")[1]}
     of_estimate = ("method", "log_z", "std_error", "interval", "ess", "n_chains", "seconds")
-    content: dict[str, Any] = {
-        "model": options.model,
-        "units": settings["model"].split("units ")[1],
-    }
-    content |= {name: getattr(estimate, name) for name in (*of_estimate, "converged")}
-    content |= {"lower_bound": settings["lower_bound"], "upper_bound": settings["upper_bound"]}
-    content |= {"n_steps": settings.get("n_steps"), "chains": settings.get("n_chains")}
-    content |= {"verdict": settings["verdict"], "settings": settings}
-    return json.dumps(_finite(content), allow_nan=False)
-
-
-def _finite(value):
-    """The same with None for what is not finite, which JSON does not know."""
-    if isinstance(value, dict):
-        return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    content |= {name: found[name] for name in (*of_estimate, "converged")}
+    of_settings = ("lower_bound", "upper_bound", "n_steps", "verdict")
+    content |= {name: settings.get(name) for name in of_settings}
+    return json.dumps(content | {"chains": settings.get("n_chains"), "settings": settings})
 
 
 def _as_text(options, estimate: Estimate) -> str:

@@ -9,8 +9,8 @@ import pytest
 from helpers_stats import all_states
 
 import rbmlib as rl
-from rbmlib import __main__ as commands
-from rbmlib import bench
+from rbmbook import __main__ as commands
+from rbmbook import bench
 
 HEAD = "name,log_z,std_error,trusted\n"
 INDEX = "name,family,log_z\na,one,10.0\nb,one,20.0\nc,two,30.0\n"
@@ -149,7 +149,7 @@ def test_the_command_prints_a_row_a_family(tmp_path, capsys):
     assert commands.main(["bench", answers, "--index", index]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["family", "one", "two", "all"]
-    assert lines[3].split()[1:4] == ["3/3", "2", "1"]
+    assert lines[3].split()[1:5] == ["2", "of", "3", "1"]
     assert commands.main(["bench", answers]) == 2
     assert "'a' is no model of the bench" in capsys.readouterr().err
     assert commands.main(["bench", str(tmp_path / "none.csv")]) == 2

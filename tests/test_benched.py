@@ -5,8 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from rbmbook import benched
-from rbmlib import bench
+from rbmbook import bench, benched
 
 INDEX = "name,family,log_z\na,one,10.0\nb,one,20.0\nc,two,30.0\nd,two,40.0\n"
 ANSWERS = (

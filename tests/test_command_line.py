@@ -4,13 +4,11 @@ import contextlib
 import io
 import json
 import re
-import signal
 import subprocess
 import sys
 import warnings
 from types import SimpleNamespace
 
-import numba
 import numpy as np
 import pytest
 from helpers_models import coupled_rbm
@@ -243,32 +241,6 @@ def test_an_interrupt_is_one_line(saved, monkeypatch):
     assert done.stderr == "stopped: nothing was written\n"
 
 
-IMPORTING = """
-import os, runpy, signal, sys
-class Interrupting:
-    def find_spec(self, name, *_):
-        if name == "rbmlib.models":
-            os.kill(os.getpid(), signal.SIGINT)
-sys.meta_path.insert(0, Interrupting())
-sys.argv, sys.orig_argv = {argv}, ["python", *{argv}, "rbmlib", "data"]
-import rbmlib
-"""
-
-
-def test_an_interrupt_of_the_imports_is_one_line_too():
-    """For programs that import the library it is what it was."""
-    for argv, code, words in (
-        (["-m"], 130, "stopped: nothing was written"),
-        (["/usr/bin/rbmlib"], 130, "stopped: nothing was written"),
-        (["mine.py"], -signal.SIGINT, "KeyboardInterrupt"),
-    ):
-        command = [sys.executable, "-c", IMPORTING.format(argv=argv)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == code
-        assert done.stderr.splitlines()[-1] == words
-        assert (code == 130) == (len(done.stderr.splitlines()) == 1)
-
-
 def test_an_argument_of_python_is_said_as_an_option(tmp_path):
     weights = np.ones((3, 3))
     np.savez(tmp_path / "square.npz", W=weights, vbias=np.zeros(3), hbias=np.zeros(3))
@@ -276,17 +248,3 @@ def test_an_argument_of_python_is_said_as_an_option(tmp_path):
     assert "--layout visible_hidden" in done.stderr
     assert "layout=" not in done.stderr
     assert "MODEL is 'nofile'" in run("logz", "nofile").stderr
-
-
-def test_compiling_is_told_once(saved, monkeypatch):
-    """By loops that no cache knows; without any, nothing is said."""
-
-    def compiling(*arguments, **options):
-        for value in (1, 1.0):
-            numba.njit(lambda x: x + 1)(value)
-        return rl.log_z(*arguments, **options)
-
-    run("logz", saved)  # compiles what it needs
-    assert run("logz", saved).stderr == ""
-    monkeypatch.setattr(commands, "log_z", compiling)
-    assert run("logz", saved).stderr == commands.COMPILING + "\n"

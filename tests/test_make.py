@@ -1,13 +1,10 @@
 """A chapter is run by the rule of the Makefile that `make book` applies to all; at night
-`make chapter` renders it too. And what the set-up compiles."""
+`make chapter` renders it too."""
 
 import subprocess
-import sys
 
 import pytest
 from helpers_book import NIGHTLY, REPOSITORY
-
-from rbmlib import ahead
 
 pytestmark = pytest.mark.processes
 
@@ -37,12 +34,3 @@ def test_make_runs_a_copy_of_a_chapter(read_notebook):
     read = copy.with_suffix(".d").read_text(encoding="utf-8").split("\n")[0].split()[1:]
     assert {"rbmlib/estimators/ais.py", "book/lab/live.py", "data/reference.csv"} <= set(read)
     assert not [name for name in read if name.startswith("tests/") or "__pycache__" in name]
-
-
-def test_loops_are_compiled_ahead(monkeypatch):
-    """Here they are compiled already: it takes a few seconds to find that."""
-    command = [sys.executable, "-m", "rbmlib", "compile"]
-    done = subprocess.run(command, capture_output=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    monkeypatch.setattr(ahead, "HIDDEN", ("no number",))
-    assert not ahead.compile_loops(), "what fails in one of the processes is told"

@@ -21,7 +21,7 @@ TOP_LEVEL = {
 
 # Rooms from the lowest: a module imports rooms of a lower level, or its own room.
 LEVELS = [
-    {"_kernels", "interrupt"},
+    {"_kernels"},
     {"checks", "context", "numerics", "estimate", "results", "files", "plot"},
     {"models", "schedules"},
     {"datasets", "paths"},
@@ -29,7 +29,6 @@ LEVELS = [
     {"search"},
     {"estimators"},
     {"training", "automatic"},
-    {"ahead", "bench"},  # what commands do
     {"__main__"},  # the command line
 ]
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}

@@ -96,9 +96,8 @@ def test_the_text_of_logz_has_the_values_under_their_names(capsys, saved, found)
 def test_the_json_of_logz_has_the_values_under_their_names(capsys, saved, found):
     _, text = said(capsys, saved, "--json")
     content, s = json.loads(text), found.settings
-    finite = [None if not np.isfinite(x) else x for x in found.interval]
     wanted = {
-        "log_z": found.log_z, "std_error": found.std_error, "interval": finite,
+        "log_z": found.log_z, "std_error": found.std_error, "interval": found.to_dict()["interval"],
         "lower_bound": list(s["lower_bound"]), "upper_bound": list(s["upper_bound"]),
         "n_steps": STEPS, "chains": CHAINS, "ess": found.ess, "n_chains": found.n_chains,
         "converged": found.converged, "verdict": s["verdict"], "method": "log_z", "model": saved,

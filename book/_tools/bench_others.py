@@ -1,4 +1,4 @@
-"""Answers of other programs on data/bench, in the table that `python -m rbmlib bench` judges.
+"""Answers of other programs on data/bench, in the table that `python -m rbmbook bench` judges.
 
     python book/_tools/bench_others.py numpy answers.csv     # or scikit-learn, rbms (needs PyTorch)
 

@@ -1,7 +1,7 @@
-"""Answers of a method of this library on the models of data/bench, as a table for `rbmlib bench`.
+"""Answers of a method of this library on the models of data/bench, as a table for `rbmbook bench`.
 
     python book/_tools/run_bench.py log_z answers.csv      # or ais, rts, sams, bar, smc, nrpt, tap
-    python -m rbmlib bench answers.csv
+    python -m rbmbook bench answers.csv
 
 Models that nothing was tuned on come from `data/make_bench.py --seed 1 --out FOLDER`, and then
 `--bench FOLDER` here and `--index FOLDER/index.csv` there.

@@ -1,4 +1,4 @@
-"""``python -m rbmbook run SWEEP.yaml``: the table of a sweep, or what is missing of it."""
+"""``python -m rbmbook run SWEEP.yaml``, the table of a sweep; ``bench FILE``, answers judged."""
 
 import argparse
 import os
@@ -7,6 +7,7 @@ import sys
 import warnings
 from pathlib import Path
 
+from rbmbook import bench
 from rbmbook.experiments import BOOK_ESTIMATES, book_sweep
 from rbmbook.sweeps.declaration import faults, read_overrides, read_yaml
 from rbmbook.sweeps.kind import shown
@@ -21,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     warnings.showwarning = lambda message, *_, **__: _complain(f"warning: {message}")
     try:
-        return _run(options)
+        return options.do(options)
     except BrokenPipeError:  # whoever read the output has seen enough
         return 128 + signal.SIGPIPE
     except WRONG as error:
@@ -69,6 +70,18 @@ def _run(options) -> int:
     return 1 if done.failed else 0
 
 
+def _bench(options) -> int:
+    import pandas as pd  # which, like the figures of `benched`, no other command needs
+
+    from rbmbook import benched
+
+    models = bench.read_index(options.index)
+    found = bench.scores(bench.read_answers(options.answers), models, partial=options.partial)
+    table = pd.DataFrame([benched.row(family, score) for family, score in found.items()])
+    _say(table.drop(columns="seconds").rename(columns={"program": "family"}).to_string(index=False))
+    return 0
+
+
 def _say_faults(found: list[tuple[dict, str]], n_tasks: int) -> int:
     by_reason: dict[str, list[dict]] = {}
     for task, reason in found:
@@ -108,6 +121,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     say("--set", action="append", default=[], metavar="NAME=VALUE", help=how)
     say("--dry-run", action="store_true", help="say what there is to do, and what would fail")
+    run.set_defaults(do=_run)
+    judge = commands.add_parser(
+        "bench", help="judge answers, of any program, on models of known log Z",
+        description=bench.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, **told,
+    )  # fmt: skip
+    judge.add_argument("answers", metavar="FILE", help="a CSV of name,log_z,std_error,trusted")
+    judge.add_argument("--index", metavar="FILE", help="of other models; default: data/bench")
+    judge.add_argument("--partial", action="store_true", help="models may be missing")
+    judge.set_defaults(do=_bench)
     return parser
 
 

@@ -1,6 +1,6 @@
 """Answers of programs on the bench: how far each may be believed, and on which families.
 
-Answers are tables as `rbmlib.bench` reads them, ``data/bench/answers_NAME.csv``, with a column of
+Answers are tables as `rbmbook.bench` reads them, ``data/bench/answers_NAME.csv``, with a column of
 processor seconds if they have one.
 """
 
@@ -12,8 +12,9 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from rbmlib import bench, datasets
+from rbmlib import datasets
 
+from . import bench
 from .parameters import refused_parameter
 from .plots import RED
 from .svg import PHONE

@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import beta
 
-from rbmlib.bench import ERRORS, NATS
 from rbmlib.checks import number
+
+from .bench import ERRORS, NATS
 
 RIGHT = 0.1  # nats: a run that is nearer was right, and to doubt it a false alarm
 LEVELS = (50, 80, 95)  # percent

@@ -1,4 +1,4 @@
-"""Judge a table of answers, of any program, on models whose log Z is known: ``rbmlib bench``.
+"""Judge a table of answers, of any program, on models whose log Z is known.
 
 An answer is *trusted* if its program says so. A trusted one is *wrong*, a false assurance, if it is
 off by more than four of its own standard errors and by more than .05 nats. *Coverage* is the share
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from scipy.special import betaincinv
 
-from .datasets import committed
+from rbmlib.datasets import committed
 
 ERRORS, NATS = 4.0, 0.05
 Z95 = 1.96
@@ -125,26 +125,7 @@ def _score(names, answers, index) -> Score:
 
 
 def share_interval(k: int, n: int) -> tuple[float, float]:
-    """95% interval of a probability after k of n (Clopper and Pearson 1934).
-
-    >>> [round(end, 3) for end in share_interval(0, 100)]
-    [0.0, 0.036]
-    """
+    """95% interval of a probability after k of n."""
     low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, 0.025))
     high = 1.0 if k == n else float(betaincinv(k + 1, n - k, 0.975))
     return low, high
-
-
-def table(found: dict[str, Score]) -> str:
-    """The scores as lines of text."""
-    head = f"{'family':18}{'answers':>10}{'trusted':>9}{'wrong':>7}{'95% of trusted':>18}"
-    lines = [head + f"{'covered':>9}{'spread':>8}{'median error':>14}"]
-    for family, s in found.items():
-        low, high = share_interval(s.wrong, s.trusted) if s.trusted else (0.0, 1.0)
-        covered = f"{s.covered / s.trusted:.0%}" if s.trusted else "-"
-        interval = f"{low:.1%} to {high:.1%}"
-        lines.append(
-            f"{family:18}{f'{s.answers}/{s.models}':>10}{s.trusted:>9}{s.wrong:>7}{interval:>18}"
-            f"{covered:>9}{s.spread:>8.2f}{s.median:>14.4f}"
-        )
-    return "\n".join(lines)
