@@ -47,10 +47,7 @@ CALLS = {
     "sample": lambda p, s: rl.simulated_tempering(
         p, BETAS, 0 * BETAS, 6, 9, 0, start=sample_with(p, s)
     ),
-    "marginal": lambda p, s: rl.parallel_tempering(
-        p, BETAS, 2, 10, 0, start=s, conditional="marginal"
-    ),
-    "joint": lambda p, s: rl.parallel_tempering(p, BETAS, 2, 10, 0, start=s),
+    "parallel": lambda p, s: rl.parallel_tempering(p, BETAS, 2, 10, 0, start=s),
     "reverse_ais": lambda p, s: rl.reverse_ais(p, BETAS, 6, 0, start=s),
     "bar": lambda p, s: rl.bar(p, BETAS, 6, 0, start=s),
     "log_density": lambda p, s: p.at(1.0).log_density(s),

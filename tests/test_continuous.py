@@ -7,6 +7,7 @@ import pytest
 from helpers_stats import assert_no_rejection, log_sum, two_sided
 
 import rbmlib as rl
+from rbmbook.rts_stored import first_blocks
 from rbmbook.step_sizes import ShapedWalk, adapt_covariances, adapt_step_sizes
 from rbmbook.testsystems import tempered_log_z
 from rbmlib import DensityPath, GaussianMixture
@@ -198,7 +199,7 @@ def test_part_of_a_sample_is_the_sample_of_fewer_chains_and_sweeps():
                                index=np.arange(n_chains) % 3, n_blocks=n_blocks)
         for n_chains, n_sweeps, n_blocks in ((6, 40, 4), (3, 20, 2))
     )  # fmt: skip
-    part = long.first_blocks(2).of_chains(slice(0, 3))
+    part = first_blocks(long, 2).of_chains(slice(0, 3))
     assert part.n_chains == 3
     assert part.n_sweeps == 20
     np.testing.assert_array_equal(part.temperature, short.temperature)

@@ -50,7 +50,6 @@ ESTIMATORS = {
     "reverse_ais": lambda path, rng: rl.reverse_ais(path, BETAS, 400, rng),
     "bar": lambda path, rng: rl.bar(path, BETAS, 200, rng),
     "rts": lambda path, rng: rl.rts(path, FEW, 100, 60, rng),
-    "rts, marginal": lambda path, rng: rl.rts(path, FEW, 100, 40, rng, conditional="marginal"),
     "ti": lambda path, rng: rl.ti(path, FEW, 100, 60, rng),
     "mbar": lambda path, rng: rl.mbar(path, FEW, 100, 60, rng),
     "sams": lambda path, rng: rl.sams(path, FEW, 100, 100, rng),

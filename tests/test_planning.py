@@ -90,7 +90,7 @@ def test_round_trips_of_the_pilot_are_those_under_the_prior():
     """Both ends are hardly visited, so that it takes long to go from one to the other."""
     betas, prior = rl.schedules.linear(4), np.array([0.05, 1.0, 1.0, 1.0, 0.05])
     even, uneven = (
-        planning.trip_time(SMALL, betas, r / r.sum(), "joint", generator(0)).sweeps_a_trip
+        planning.trip_time(SMALL, betas, r / r.sum(), generator(0)).sweeps_a_trip
         for r in (np.ones(5), prior)
     )
     assert uneven > 4 * even
@@ -156,5 +156,5 @@ def test_the_pilot_ends_with_the_fiftieth_trip(monkeypatch):
     ends = None, np.zeros((100, 2)), np.zeros(100, int)
     monkeypatch.setattr(planning, "both_ends", lambda *_: ends)
     monkeypatch.setattr(planning, "simulated_tempering", lambda *_, **more: made)
-    found = planning.trip_time(None, np.array([0.0, 1.0]), None, "joint", None)
+    found = planning.trip_time(SMALL, np.array([0.0, 1.0]), None, None)
     assert found == (100 * 400 / 50, 50, 400)

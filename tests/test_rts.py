@@ -46,24 +46,13 @@ def test_intervals_cover():
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"start": "paper"}, {"conditional": "marginal"}, {"rao_blackwell": False}],
+    [{}, {"rao_blackwell": False}],
     ids=str,
 )
-def test_both_starts_and_conditionals_find_the_exact_value(options):
+def test_probabilities_and_counts_find_the_exact_value(options):
     estimate = rl.rts(PATH, BETAS, 60, 1000, 3, **options)
     assert estimate.converged
     assert abs(estimate.log_z - EXACT[-1]) < 4 * estimate.std_error + 0.01
-
-
-def test_the_start_of_the_paper_stops_by_its_rule():
-    paper = rl.rts(PATH, BETAS, 60, 200, 3, start="paper")
-    assert paper.settings["initial_close"]
-    rounds = np.array(paper.settings["initial"])
-    assert rounds.shape[1:] == (2, 10)
-    assert np.abs(rounds[-1, 1] - 0.1).max() < 0.01, "the stopping rule: max |r - c| < 0.1 / K"
-    assert np.abs(rounds[0, 1] - 0.1).max() > 0.01
-    # Z^ = 1 with a normalised base
-    np.testing.assert_allclose(rounds[0, 0], (1 - BETAS) * PATH.log_z_base, atol=1e-12)
 
 
 def test_rao_blackwellised_counts_vary_less():

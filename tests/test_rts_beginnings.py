@@ -1,21 +1,18 @@
 """Runs of RTS that the chapter's sweeps begin in several ways."""
 
-from itertools import islice
-
 import numpy as np
 import pytest
 
 import rbmlib as rl
 from rbmbook.experiments.rts import beginnings as experiments
+from rbmbook.rts_rounds import distance, rounds, rts_from_rounds
 from rbmbook.sweeps.words import ESTIMATORS
-from rbmlib.estimators.rts import rounds, rts
 
 RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
 PATH = rl.GeometricPath(RBM, base=np.zeros(12))
 BETAS = rl.schedules.linear(9)
 EXACT = rl.exact(RBM).log_z
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
-OPTIONS = {"prior": np.full(10, 0.1), "conditional": "joint"}
 
 
 def task(name, **settings):
@@ -24,17 +21,15 @@ def task(name, **settings):
 
 def test_rounds_are_kept_on_the_way():
     run, more = task("rounds", n_chains=20, n_sweeps=400, round_sweeps=100, round_burn_in=10)
-    source = np.random.default_rng(3)
-    options = experiments.uniform_prior(BETAS, "joint")
-    wanted = list(islice(rounds(PATH, BETAS, 20, source, options, n_sweeps=100, burn_in=10), 4))
-    assert run.log_z == more["log_z_400"] == wanted[-1].log_z_path[-1]
+    wanted = rounds(PATH, BETAS, 20, 3, 4, sweeps=100, left_out=10)
+    assert run.log_z == more["log_z_400"] == wanted[-1].guesses[-1]
     assert np.isnan(run.std_error)
-    assert more["log_z_250"] == more["log_z_200"] == wanted[1].log_z_path[-1]
+    assert more["log_z_250"] == more["log_z_200"] == wanted[1].guesses[-1]
     assert np.isnan(more["log_z_50"])
     assert np.isnan(more["log_z_500"])
-    distance = np.array([one.distance for one in wanted])
-    assert more["least_distance"] == distance.min()
-    assert more["n_close"] == (distance < 0.1).sum()
+    far = np.array([distance(one.shares) for one in wanted])
+    assert more["least_distance"] == far.min()
+    assert more["n_close"] == (far < 0.1).sum()
 
 
 def test_when_rounds_were_close_is_counted_in_sweeps():
@@ -55,9 +50,9 @@ def test_every_start_is_followed_by_the_same_run(begin):
 
 def test_rts_goes_on_from_rounds():
     estimate, more = task("rts_from_rounds", n_chains=20, n_sweeps=400, round_burn_in=10)
-    again = rts(PATH, BETAS, 20, 400, 3, start="paper", round_burn_in=10)
+    again, made = rts_from_rounds(PATH, BETAS, 20, 400, 3, left_out=10)
     assert estimate.log_z == again.log_z
-    assert 1 <= more["n_rounds"] <= 10
+    assert more["n_rounds"] == len(made) <= 10
     assert abs(more["start_log_z"] - EXACT) < 2
 
 
@@ -65,7 +60,6 @@ def test_rts_goes_on_after_more_rounds():
     estimate, more = task(
         "rts_after_rounds", n_chains=20, n_sweeps=400, n_rounds=12, round_burn_in=10
     )
-    every = rounds(PATH, BETAS, 20, np.random.default_rng(3), OPTIONS, burn_in=10)
-    *_, last = islice(every, 12)
-    assert more["start_log_z"] == last.log_z_path[-1]
+    *_, last = rounds(PATH, BETAS, 20, 3, 12, left_out=10)
+    assert more["start_log_z"] == last.guesses[-1]
     assert abs(estimate.log_z - EXACT) < 5 * estimate.std_error

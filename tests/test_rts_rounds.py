@@ -45,6 +45,35 @@ def test_sweeps_that_are_left_out_are_not_in_the_shares():
     assert not np.allclose(used.shares, later.shares)
 
 
+def test_rts_goes_on_from_the_first_round_that_is_close():
+    """From its states with fresh betas, with all of its own sweeps used."""
+    run, made = rounds_of.rts_from_rounds(PATH, BETAS, 60, 200, 3)
+    far = [rounds_of.distance(one.shares) for one in made]
+    assert far[-1] < 0.1 <= min(far[:-1])
+    assert len(far) < 10
+    source = np.random.default_rng(3)
+    rounds_of.rounds(PATH, BETAS, 60, source, len(made))
+    start = {"start": made[-1].sample.states, "n_blocks": 20, "record_every": 200}
+    sample = rl.simulated_tempering(PATH, BETAS, made[-1].guesses, 60, 200, source, **start)
+    assert run.log_z == rl.rts_of_sample(sample).log_z
+    assert run.settings["start"] == "paper"
+
+
+def test_sweeps_left_out_bring_far_guesses_nearer():
+    """In the first round fresh betas at the bottom keep c_0 near 1 / N, and the rise near log N."""
+    rate = rl.base_rate(rl.datasets.load_mnist().train)
+    path = rl.GeometricPath(rl.load_rbm("pcd_10"), base=rate)
+    betas, n_chains = rl.schedules.linear(99), 50
+    off = {}
+    for left_out in (0, 10):
+        made = rounds_of.rounds(path, betas, n_chains, 1, 5, left_out=left_out)
+        off[left_out] = 193.010618 - np.array([0.0, *(one.log_z for one in made)])
+    rise = {left_out: errors[0] - errors[1] for left_out, errors in off.items()}
+    assert rise[0] < np.log(50 * n_chains) + 3
+    assert rise[10] > 3 * rise[0]
+    assert abs(off[10][-1]) < off[0][-1] / 2
+
+
 def test_a_run_that_ends_above_the_limit_never_stays_below():
     looks = np.array([50, 100, 150])
     assert rounds_of.stays_below(np.array([[0.1, 0.1, 2.0]]), looks) is None

@@ -60,7 +60,7 @@ def test_a_prior_that_is_not_there_is_refused():
 
 @pytest.mark.parametrize("conditional", ["joint", "marginal"])
 @pytest.mark.parametrize("left_out", [0, 10])
-def test_first_rounds_are_those_of_the_library(left_out, conditional):
+def test_first_rounds_are_those_of_longer_runs(left_out, conditional):
     how = {"round_burn_in": left_out, "conditional": conditional, "n_chains": 30}
     run_of_10, found = run("first_rounds", n_rounds=10, **how)
     _, same = run("rounds", n_sweeps=500, **how)

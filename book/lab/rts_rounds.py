@@ -6,17 +6,18 @@ time at each beta, and the chains go on with fresh betas.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 import rbmlib as rl
-from rbmlib.estimators.rts import EMPTY, updated
+from rbmlib.estimators.rts import BLOCKS, EMPTY, updated
 
 WAY = {"n_chains": "chains", "round_sweeps": "sweeps a round", "round_burn_in": "left out"}
 GO_ON = ("fresh", "same β", "from the base")
-ROUND = 50  # sweeps of a round
+ROUND, ROUNDS, CLOSE = 50, 10, 0.1  # sweeps of a round; how many, and when the authors stop
 
 
 class Round(NamedTuple):
@@ -35,8 +36,16 @@ def equal_guesses(path, betas, normalised: bool = True) -> np.ndarray:
 
 
 def rounds(path, betas, n_chains, seed, n_rounds=8, *, guesses=None, left_out=0,
-           column="mixed", go_on="fresh", conditional="joint") -> list[Round]:  # fmt: skip
-    """Rounds of `ROUND` sweeps, one after the other.
+           column="mixed", go_on="fresh", conditional="joint", sweeps=ROUND,
+           until=0.0) -> list[Round]:  # fmt: skip
+    """Rounds of so many sweeps, one after the other, from equal guesses (section 2.4).
+
+    The paper's base is normalised, ``f_beta = f^beta p_1^(1 - beta)`` with Z_1 = 1, and its guesses
+    are 1: in terms of our densities ``(1 - beta) log Z_1``. It does not say whether the first
+    sweeps of a round are used. It matters: the guess of log Z rises by log c_K / c_0, and a fresh
+    beta at the bottom of the ladder is a visit that the guesses do not ask for. One state with
+    q(0 | x) near 1 among N is enough to keep c_0 at 1 / N and the rise below log N, however far
+    the guesses are off.
 
     Parameters
     ----------
@@ -51,14 +60,16 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, guesses=None, left_out=0,
         with fresh states of the base.
     conditional : {"joint", "marginal"}
         What beta is drawn given: v and h, or v alone.
+    until : float
+        A round whose `distance` is less is the last.
     """
     log_z = equal_guesses(path, betas) if guesses is None else guesses
     rng, made = np.random.default_rng(seed), []
     start: Any = "base"
     for _ in range(n_rounds):
-        for sweeps in [left_out, ROUND - left_out] if left_out else [ROUND]:
-            start = rl.simulated_tempering(path, betas, log_z, n_chains, sweeps, rng, start=start,
-                                           n_blocks=1, record_every=sweeps,
+        for n in [left_out, sweeps - left_out] if left_out else [sweeps]:
+            start = rl.simulated_tempering(path, betas, log_z, n_chains, n, rng, start=start,
+                                           n_blocks=1, record_every=n,
                                            conditional=conditional)  # fmt: skip
         sample = start
         c = getattr(sample, column)[0, :, 0].sum(axis=0)
@@ -67,8 +78,24 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, guesses=None, left_out=0,
         log_z = updated(sample.log_z_path, sample.prior, c)
         value = float(log_z[-1] - log_z[0] + path.log_z_base)
         made.append(Round(sample, c, value, log_z, empty))
+        if distance(c) < until:
+            break
         start = {"fresh": sample.states, "same β": sample, "from the base": "base"}[go_on]
     return made
+
+
+def rts_from_rounds(path, betas, n_chains, n_sweeps, rng, *, left_out=0, conditional="joint",
+                    rao_blackwell=True) -> tuple[rl.Estimate, list[Round]]:  # fmt: skip
+    """RTS from the last of the authors' rounds, all sweeps of it used; and these rounds."""
+    source = np.random.default_rng(rng)
+    how = {"left_out": left_out, "conditional": conditional, "until": CLOSE}
+    made = rounds(path, betas, n_chains, source, ROUNDS, **how)
+    sample = rl.simulated_tempering(
+        path, betas, made[-1].guesses, n_chains, n_sweeps, source, conditional=conditional,
+        start=made[-1].sample.states, record_every=n_sweeps, n_blocks=BLOCKS,
+    )  # fmt: skip
+    run = rl.rts_of_sample(sample, rao_blackwell=rao_blackwell)
+    return replace(run, settings=run.settings | {"start": "paper"}), made
 
 
 def roughness(shares) -> float:

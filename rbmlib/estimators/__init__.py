@@ -96,9 +96,6 @@ SHARED = {
     Seed; the same seed gives the same bits, whatever ``n_threads``.""",
     "prior": """array (K,), optional
     r_k > 0, how often each of the betas is to be visited; uniform by default.""",
-    "conditional": """{"joint", "marginal"}
-    What beta is drawn given, (v, h) or v: see `rbmlib.simulated_tempering`. Take more chains for
-    "marginal".""",
     "rao_blackwell": """bool
     Average the probabilities of the betas (True), or count those drawn.""",
     "skip": """int

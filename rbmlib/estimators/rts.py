@@ -9,9 +9,8 @@ ladder several times, and unless chains, blocks of time, halves of the run, and 
 either end agree.
 """
 
-from collections.abc import Callable, Iterator
-from itertools import islice
-from typing import Any, NamedTuple, Unpack
+from collections.abc import Callable
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -21,15 +20,13 @@ from ..paths.path import Path
 from ..results import Estimate, of_chains
 from ..sampling import TemperedSample, both_ends, simulated_tempering
 from ..sampling.planning import PER_LENGTH, planned
-from ..sampling.sample import check_conditional
+from ..sampling.sample import drawn_given
 from . import estimator
 
-STARTS = ("pilot", "paper")
 PILOT_STEPS = 4000
 TRIPS = 5.0  # round trips of a chain for which sweeps are planned: 2 are asked
 BLOCKS, UNUSED = 20, 2  # of time: a tenth of the sweeps after a pilot is not used
 EMPTY = 0.1  # added to each bin where beta is only counted (section 4.3)
-ROUNDS, ROUND_SWEEPS, CLOSE = 10, 50, 0.1
 
 
 @estimator
@@ -40,10 +37,7 @@ def rts(
     n_sweeps: int | None = None,
     rng=None,
     *,
-    start: str = "pilot",
-    round_burn_in: int = 0,
     prior=None,
-    conditional: str = "joint",
     rao_blackwell: bool = True,
     record_every: int = 1,
     **context: Unpack[Context],
@@ -53,26 +47,20 @@ def rts(
     Consistent, with a bias of no definite sign (eq. 15, in ``settings["bias"]``, not subtracted).
     ``states`` of the estimate is the `TemperedSample`, for other estimators.
 
+    Chains begin with Z^ from an annealing run of 4,000 steps, half of them at beta = 0 with draws
+    of the base, half at beta = 1 with annealed states; the first tenth of their sweeps is not used.
+
     Parameters
     ----------
     betas : array (K,), optional
         Rising from 0 to 1. By default four to each standard deviation of the slope, as 100
         chains annealed in 1,000 steps say.
     n_sweeps : int, optional
-        After a pilot the first tenth is not used. By default those in which a chain goes from end
-        to end of the betas and back 5 times, 2,000 or more, as 100 chains say that are tempered
-        for up to 2,000 sweeps. Where that takes more than 30,000 a `ConvergenceWarning` says how
-        many before the run begins, which then has 2,000. What the pilots saw is in
-        ``settings["planned"]``. A run given the betas and sweeps that they chose, with the same
-        seed, has the same bits.
-    start : {"pilot", "paper"}
-        "pilot": Z^ from an annealing run of 4,000 steps; half of the chains begin at beta = 0
-        with draws of the base, half at beta = 1 with annealed states. "paper" (section 2.4):
-        10 rounds of 50 sweeps from equal Z^ (of densities with a normalised base), updated after
-        each, from the last states with fresh betas, until ``max |r_k - c_k| < 0.1 / K``.
-    round_burn_in : int
-        Of the 50 sweeps of each such round, how many from its beginning are not used. With 0,
-        as printed, the fresh betas themselves are counted, which holds the Z^ back: see `rounds`.
+        By default those in which a chain goes from end to end of the betas and back 5 times, 2,000
+        or more, as 100 chains say that are tempered for up to 2,000 sweeps. Where that takes more
+        than 30,000 a `ConvergenceWarning` says how many before the run begins, which then has
+        2,000. What the pilots saw is in ``settings["planned"]``. A run given the betas and sweeps
+        that they chose, with the same seed, has the same bits.
     rao_blackwell : bool
         False: count the betas drawn, 0.1 added to each bin, instead of averaging q(k | x).
 
@@ -84,13 +72,9 @@ def rts(
     >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
     True
     """
-    round_burn_in = checked_burn_in(checks.one_of("start", start, STARTS), round_burn_in)
-    begin, skip = from_pilot, UNUSED
-    if start == "paper":
-        begin, skip = from_rounds(round_burn_in), 0
-    options = {"prior": prior, "conditional": conditional, "record_every": record_every}
-    sample, about = tempered("rts", path, betas, n_chains, n_sweeps, rng, begin=begin, **options)
-    return _estimate(sample, rao_blackwell, skip, about | {"start": start})
+    options = {"prior": prior, "record_every": record_every}
+    sample, about = tempered("rts", path, betas, n_chains, n_sweeps, rng, **options)
+    return _estimate(sample, rao_blackwell, UNUSED, about | {"start": "pilot"})
 
 
 @estimator
@@ -176,13 +160,6 @@ def checked_skip(skip, n_blocks: int) -> int:
 # how chains of RTS, TI and MBAR begin -------------------------------------------------------
 
 
-def from_pilot(path, betas, n_chains, source, options):
-    """Z^ of a pilot, and chains at both ends of the ladder."""
-    log_z_path, start, index = both_ends(path, betas, n_chains, PILOT_STEPS, source)
-    more = {"pilot_log_z": float(log_z_path[-1]), "pilot_steps": PILOT_STEPS}
-    return log_z_path, {"start": start, "index": index}, more
-
-
 def tempered(
     method: str,
     path: Path,
@@ -191,9 +168,7 @@ def tempered(
     n_sweeps,
     rng,
     *,
-    begin: Callable = from_pilot,
     prior=None,
-    conditional: str = "joint",
     record_every: int | Callable[[int], int] = 1,
     per_length: int = PER_LENGTH,
 ) -> tuple[TemperedSample, dict[str, Any]]:
@@ -203,97 +178,14 @@ def tempered(
     the number of sweeps.
     """
     n_chains = checks.count("n_chains", n_chains, 2)
-    check_conditional(path, conditional)
     if not callable(record_every):
         record_every = checks.count("record_every", record_every)
-    source, options = checks.generator(rng), {"prior": prior, "conditional": conditional}
-    more = {"trips": TRIPS, "per_length": per_length} | options
-    betas, n_sweeps, seen = planned(method, path, betas, n_sweeps, source, **more)
-    log_z_path, begun, about = begin(path, betas, n_chains, source, options)
+    source, way = checks.generator(rng), (method, path, betas, n_sweeps)
+    betas, n_sweeps, seen = planned(*way, source, trips=TRIPS, prior=prior, per_length=per_length)
+    log_z_path, start, index = both_ends(path, betas, n_chains, PILOT_STEPS, source)
     every = record_every(n_sweeps) if callable(record_every) else record_every
-    more = begun | options | {"record_every": every, "n_blocks": BLOCKS}
-    sample = simulated_tempering(path, betas, log_z_path, n_chains, n_sweeps, source, **more)
+    begun = {"start": start, "index": index, "prior": prior, "conditional": drawn_given(path)}
+    begun |= {"record_every": every, "n_blocks": BLOCKS}
+    sample = simulated_tempering(path, betas, log_z_path, n_chains, n_sweeps, source, **begun)
+    about = {"pilot_log_z": float(log_z_path[-1]), "pilot_steps": PILOT_STEPS}
     return sample, about | seen
-
-
-def from_rounds(burn_in: int = 0) -> Callable:
-    """Z^ and states of up to ten rounds, fewer if ``max |r_k - c_k| < 0.1 / K``."""
-
-    def begin(path, betas, n_chains, source, options):
-        history, close = [], False
-        for one in islice(rounds(path, betas, n_chains, source, options, burn_in=burn_in), ROUNDS):
-            history.append([one.before.tolist(), one.occupation.tolist()])
-            close = one.distance < CLOSE
-            if close:
-                break
-        more = {"initial": history, "initial_close": close, "round_burn_in": burn_in}
-        return one.log_z_path, {"start": one.states}, more
-
-    return begin
-
-
-class Round(NamedTuple):
-    """Of the initial iterations: what a round began with, saw, and left."""
-
-    before: np.ndarray  # (K,): log Z^ with which beta was drawn, log Z_0 of the base first
-    occupation: np.ndarray  # (K,): c_k of the sweeps that are used (eq. 9)
-    prior: np.ndarray  # (K,)
-    log_z_path: np.ndarray  # (K,): log Z^ after the update (eq. 12)
-    states: np.ndarray  # (n_chains, n)
-
-    @property
-    def distance(self) -> float:
-        """``K max |r_k - c_k|``: below 0.1 the paper stops."""
-        return float(self.prior.size * np.abs(self.prior - self.occupation).max())
-
-
-def checked_burn_in(start: str, burn_in, n_sweeps: int = ROUND_SWEEPS) -> int:
-    """Sweeps of a round that are not used, fewer than it has; none without rounds."""
-    burn_in = checks.count("round_burn_in", burn_in, 0)
-    if burn_in and start == "pilot":
-        raise ValueError(
-            f"round_burn_in is {burn_in}, but a pilot has no rounds: expected start='paper', or 0"
-        )
-    if burn_in >= n_sweeps:
-        raise ValueError(
-            f"round_burn_in is {burn_in}: expected fewer than the {n_sweeps} sweeps of a round"
-        )
-    return burn_in
-
-
-def rounds(
-    path: Path,
-    betas,
-    n_chains: int,
-    rng,
-    options: dict,
-    *,
-    n_sweeps: int = ROUND_SWEEPS,
-    burn_in: int = 0,
-) -> Iterator[Round]:
-    """Rounds of ``n_sweeps`` sweeps from equal Z^ (section 2.4), without end.
-
-    The paper's base is normalised, ``f_beta = f^beta p_1^(1 - beta)`` with Z_1 = 1, and its Z^_k
-    are 1: in terms of our densities ``log Z^_k = (1 - beta_k) log Z_1``. It does not say whether
-    the first sweeps of a round, ``burn_in``, are used. It matters: log Z^_K / Z^_0 rises by
-    log c_K / c_0, and a fresh beta at the bottom of the ladder is a visit that the Z^ of the round
-    do not ask for. One state with q(0 | x) near 1 among N is enough to keep c_0 at 1 / N and the
-    rise below log N, however far the Z^ are off. ``options`` are those of `simulated_tempering`:
-    prior, conditional.
-    """
-    log_z_path: np.ndarray = (1 - betas) * path.log_z_base
-    start: Any = "base"
-    options = options | {"n_blocks": 1, "progress": False}
-
-    def sampled(n_sweeps, start, **more):
-        return simulated_tempering(
-            path, betas, log_z_path, n_chains, n_sweeps, rng, start=start, **more, **options
-        )
-
-    while True:
-        if burn_in:
-            start = sampled(burn_in, start, record_every=burn_in)
-        sample = sampled(n_sweeps - burn_in, start)
-        c = sample.occupation()[0].mean(axis=0)
-        log_z_path, start = updated(sample.log_z_path, sample.prior, c), sample.states
-        yield Round(sample.log_z_path, c, sample.prior, log_z_path, start)

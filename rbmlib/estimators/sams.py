@@ -28,7 +28,7 @@ from ..paths.path import Path
 from ..results import Check, Estimate, round_trips, value
 from ..sampling import adapt, pilot
 from ..sampling.planning import Plan, planned
-from ..sampling.sample import check_conditional
+from ..sampling.sample import drawn_given
 from . import estimator
 
 STARTS, JUMPS = ("pilot", "plain"), ("global", "local")
@@ -54,7 +54,6 @@ def sams(
     jump: str = "global",
     rao_blackwell: bool = True,
     prior=None,
-    conditional: str = "joint",
     **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z by self-adjusted mixture sampling (Tan 2017, algorithm 4).
@@ -99,7 +98,7 @@ def sams(
     True
     """
     gain_sequence(1, 0 if t_0 is None else t_0, exponent)  # refused before a pilot, if at all
-    options = {"prior": prior, "conditional": conditional, "start": start, "jump": jump}
+    options = {"prior": prior, "start": start, "jump": jump}
     options |= {"n_groups": n_groups, "mixed": rao_blackwell}
     groups, plan = planned_groups("sams", path, betas, n_chains, n_sweeps, rng, **options)
     n_sweeps, half = plan.n_sweeps, plan.n_sweeps // 2
@@ -139,14 +138,14 @@ def gain_sequence(n_sweeps: int, t_0: int = 0, exponent: float = 0.7) -> np.ndar
 
 def planned_groups(method: str, path, betas, n_chains, n_sweeps, rng, *, prior, **options):
     """Groups of chains, and the `Plan` of betas and sweeps: from pilots where they are None."""
-    source, conditional = checks.generator(rng), options["conditional"]
-    check_groups(path, n_chains, **options)  # all is checked before a pilot begins
-    more = {"trips": TRIPS, "conditional": conditional, "prior": prior}
-    plan = planned(method, path, betas, n_sweeps, source, **more)
-    return Groups(path, plan.betas, n_chains, source, prior=prior, **options), plan
+    source = checks.generator(rng)
+    check_groups(n_chains, **options)  # all is checked before a pilot begins
+    plan = planned(method, path, betas, n_sweeps, source, trips=TRIPS, prior=prior)
+    options |= {"prior": prior, "conditional": drawn_given(path)}
+    return Groups(path, plan.betas, n_chains, source, **options), plan
 
 
-def check_groups(path, n_chains, *, n_groups, conditional, start, jump, mixed) -> None:
+def check_groups(n_chains, *, n_groups, start, jump, mixed) -> None:
     n_groups, n_chains = checks.count("n_groups", n_groups, 2), checks.count("n_chains", n_chains)
     if n_chains % n_groups:
         raise ValueError(
@@ -154,7 +153,6 @@ def check_groups(path, n_chains, *, n_groups, conditional, start, jump, mixed) -
             f"{n_groups * -(-n_chains // n_groups)}, or another n_groups, 2 or more, that divides "
             f"{n_chains}: groups are of equal size"
         )
-    check_conditional(path, conditional)
     checks.one_of("start", start, STARTS)
     checks.one_of("jump", jump, JUMPS)
 

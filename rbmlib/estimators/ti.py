@@ -6,7 +6,7 @@ is then a rule of quadrature, whose error no number of samples removes: two rule
 tell how large it is.
 """
 
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -75,9 +75,10 @@ def ti(
                 f"rule is 'corrected', but the slope of a {type(source).__name__} depends on beta, "
                 "so that its variance is not its derivative: expected 'simpson' or 'trapezoid'"
             )
-        more: dict[str, Any] = {"conditional": "joint" if source.joint else "marginal"}
-        more |= {"per_length": PER_LENGTH, "record_every": lambda n: max(1, n // 1000)}
-        source, about = tempered("ti", source, betas, n_chains, n_sweeps, rng, **more)
+        source, about = tempered(
+            "ti", source, betas, n_chains, n_sweeps, rng, per_length=PER_LENGTH,
+            record_every=lambda n: max(1, n // 1000),
+        )  # fmt: skip
         skip = max(skip, UNUSED)
     elif n_chains != 100 or any(x is not None for x in (betas, n_sweeps, rng)):
         raise ValueError(

@@ -35,7 +35,6 @@ def wang_landau(
     flatness: float = 0.8,
     jump: str = "global",
     prior=None,
-    conditional: str = "joint",
     **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z by the Wang-Landau algorithm.
@@ -66,7 +65,7 @@ def wang_landau(
     """
     meaning = "a share from 0 to below 1, such as 0.8"
     flatness = checks.number("flatness", flatness, meaning, least=0, below=1)
-    options = {"prior": prior, "conditional": conditional, "start": start, "jump": jump}
+    options = {"prior": prior, "start": start, "jump": jump}
     options |= {"n_groups": n_groups, "mixed": False}
     groups, plan = planned_groups("wang_landau", path, betas, n_chains, n_sweeps, rng, **options)
     n_sweeps, half = plan.n_sweeps, plan.n_sweeps // 2

@@ -14,9 +14,9 @@ class Path:
 
     A new path is a subclass with ``log_z_base`` and the five methods ``at``, ``sample_base``,
     ``log_density``, ``log_density_slope`` and ``transition``; estimators that anneal take it, and
-    those that temper with ``conditional="marginal"`` (`joint`: without). States are arrays
-    (n_chains, n): visible units, or what stands for them on the path (`visible_of`). The
-    methods trust what they are given.
+    those that temper, which then draw beta given v. States are arrays (n_chains, n): visible
+    units, or what stands for them on the path (`visible_of`). The methods trust what they are
+    given.
     """
 
     log_z_base: float  # log Z of the base, nats

@@ -18,6 +18,7 @@ from ..numerics import ChainStream, cut
 from ..paths.path import Path
 from ..results import warn
 from .anneal import anneal, both_ends
+from .sample import drawn_given
 from .tempered import simulated_tempering
 
 N_CHAINS = 100  # of the pilots, whatever the run has
@@ -46,7 +47,6 @@ def planned(
     rng: np.random.Generator,
     *,
     trips: float,
-    conditional: str = "joint",
     prior=None,
     per_length: int = PER_LENGTH,
 ) -> Plan:
@@ -68,7 +68,7 @@ def planned(
     if betas is None:
         betas, seen["length"] = own_ladder(path, source, per_length)
     if n_sweeps is None:
-        found = trip_time(path, betas, prior, conditional, source)
+        found = trip_time(path, betas, prior, source)
         needed = trips * found.sweeps_a_trip
         seen |= found._asdict() | {"needed": needed}
         n_sweeps = FEWEST_SWEEPS
@@ -108,7 +108,7 @@ def own_ladder(path: Path, rng, per_length: int) -> tuple[np.ndarray, float]:
     return cut(grid, lengths, n_steps), length
 
 
-def trip_time(path: Path, betas, prior, conditional, rng) -> TripTime:
+def trip_time(path: Path, betas, prior, rng) -> TripTime:
     """From chains begun at both ends, tempered until enough of them went round.
 
     Chains that are under way when the pilot ends make it a little long rather than short.
@@ -118,8 +118,8 @@ def trip_time(path: Path, betas, prior, conditional, rng) -> TripTime:
     trips, sweeps = 0.0, 0
     while trips < ENOUGH_TRIPS and sweeps < MOST_PILOT_SWEEPS:
         sample = simulated_tempering(
-            path, betas, log_z_path, N_CHAINS, BLOCK, rng, prior=prior, conditional=conditional,
-            record_every=BLOCK, n_blocks=1, progress=False, **more,
+            path, betas, log_z_path, N_CHAINS, BLOCK, rng, prior=prior,
+            conditional=drawn_given(path), record_every=BLOCK, n_blocks=1, progress=False, **more,
         )  # fmt: skip
         trips, sweeps = trips + float(sample.round_trips.sum()), sweeps + BLOCK
         more = {"start": sample}

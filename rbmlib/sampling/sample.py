@@ -129,18 +129,6 @@ class TemperedSample:
             **{name: getattr(self, name)[columns] for name in one_a_column},
         )
 
-    def first_blocks(self, n_blocks: int) -> TemperedSample:
-        """The first blocks of time, with the round trips and ``states`` of the whole run."""
-        n_blocks = checks.count("n_blocks", n_blocks)
-        kept = int(self.block_sweeps[:n_blocks].sum()) // self.settings["record_every"]
-        return replace(
-            self,
-            temperature=self.temperature[:kept],
-            delta=self.delta[:kept],
-            visited=self.visited[:n_blocks],
-            mixed=None if self.mixed is None else self.mixed[:n_blocks],
-        )
-
     def __repr__(self) -> str:
         return (
             f"<TemperedSample of {self.method} tempering: {self.n_chains} chains, "
@@ -162,12 +150,9 @@ def bytes_of_chain(path) -> int:
     return (16 if compact else 32) * max(n_units, 1)
 
 
-def check_conditional(path, conditional) -> None:
-    if checks.one_of("conditional", conditional, CONDITIONALS) == "joint" and not path.joint:
-        raise ValueError(
-            f"conditional is 'joint', but {type(path).__name__} has no joint log-density that is "
-            "linear in beta: expected 'marginal'"
-        )
+def drawn_given(path) -> str:
+    """What beta is drawn given, unless it is said: (v, h) where one slope serves all betas."""
+    return "joint" if path.joint else "marginal"
 
 
 def needs_joint_slope(path) -> None:
@@ -175,7 +160,7 @@ def needs_joint_slope(path) -> None:
     if not path.joint:
         raise ValueError(
             f"path is a {type(path).__name__}, whose slope depends on beta: expected a path such "
-            "as rl.GeometricPath(rbm); use rl.rts(..., conditional='marginal') or rl.ais here"
+            "as rl.GeometricPath(rbm); use rl.rts or rl.ais here"
         )
 
 

@@ -17,7 +17,7 @@ from ..context import Context, bar, configured
 from ..numerics import ChainStream
 from ..paths.path import Path
 from .anneal import sweep
-from .sample import TemperedSample, bytes_of_chain, check_conditional, given_states
+from .sample import CONDITIONALS, TemperedSample, bytes_of_chain, drawn_given, given_states
 from .temper import Kept, Tally, swap, temper
 
 
@@ -114,7 +114,6 @@ def parallel_tempering(
     n_sweeps: int = 2000,
     rng=None,
     *,
-    conditional: str = "joint",
     start="base",
     anneal_sweeps: int | None = None,
     record_every: int = 1,
@@ -125,7 +124,7 @@ def parallel_tempering(
 
     Parameters
     ----------
-    path, betas, n_sweeps, rng, conditional, record_every, n_blocks, n_threads, progress
+    path, betas, n_sweeps, rng, record_every, n_blocks, n_threads, progress
         As in `simulated_tempering`; no estimate of log Z is needed.
     n_chains : int
         Independent ladders. `TemperedSample.temperature` and `delta` have a column for each
@@ -150,6 +149,7 @@ def parallel_tempering(
     >>> sample.swap_rates.shape
     (9,)
     """
+    conditional = drawn_given(path)
     record = Record(path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks, len)
     betas, n_chains, k = record.betas, record.n_chains, record.betas.size
     anneal_sweeps = k if anneal_sweeps is None else checks.count("anneal_sweeps", anneal_sweeps)
@@ -158,7 +158,9 @@ def parallel_tempering(
     swaps, turns = np.zeros((2, k - 1)), cycle((0, 1))
     with bar(record.n_sweeps, "parallel tempering"):
         for n, tally, kept in record.blocks(index.size):
-            v = swap(path, v, index, betas, n, stream, tally, kept, conditional, swaps, turns)
+            v = swap(
+                path, v, index, betas, n, stream, tally, kept, record.conditional, swaps, turns
+            )
     return record.sample(
         stream,
         log_z_path=np.r_[path.log_z_base, np.full(k - 1, np.nan)],
@@ -180,9 +182,14 @@ class Record:
         self.path, self.betas = path, checks.ladder(betas)
         self.n_chains = checks.count("n_chains", n_chains)
         self.n_sweeps = n = checks.count("n_sweeps", n_sweeps)
+        conditional = drawn_given(path) if conditional is None else conditional
         self.every = checks.count("record_every", record_every)
-        check_conditional(path, conditional)
-        self.conditional = conditional
+        self.conditional = checks.one_of("conditional", conditional, CONDITIONALS)
+        if conditional == "joint" and not path.joint:
+            raise ValueError(
+                f"conditional is 'joint', but {type(path).__name__} has no joint log-density that "
+                "is linear in beta: expected 'marginal'"
+            )
         n_blocks = min(checks.count("n_blocks", n_blocks), n)
         n_bytes = each(self.betas) * (bytes_of_chain(path) + 10 * (n // self.every))
         checks.in_memory("n_chains", self.n_chains, n_bytes + 48 * n_blocks * self.betas.size)

@@ -25,6 +25,7 @@ from ..equal_rejection import equal_rejection
 from ..ess_bisection import ess_bisection
 from ..gms13 import gms13
 from ..moments import moment_averaging_path
+from ..rts_rounds import rts_from_rounds
 from ..step_sizes import adapt_covariances, adapt_step_sizes
 from ..testsystems import first_order_rbm
 from .kind import one_of
@@ -305,21 +306,32 @@ IN_TASKS = {
     "ais": InTasks(("n_recorded", "keep_chains"), arguments=lambda task: {"n_recorded": 2}),
     "bar": InTasks(renamed={"start": ("begin", "auto")}),
     "rts": InTasks(
-        ("conditional", "record_every", "round_burn_in"),
+        (),
         STARTING,
-        lambda task: {"record_every": task["n_sweeps"]},
-        lambda run: {name: run.settings[name] for name in ("round_trips", "bias")},
+        columns=lambda run: {name: run.settings[name] for name in ("round_trips", "bias")},
     ),
     "sams": InTasks(  # first_stage is t_0, as a share of the sweeps
-        ("conditional",),
+        (),
         STARTING | {"t_0": ("first_stage", 0.3)},
         lambda task: {"t_0": round(task["first_stage"] * task["n_sweeps"])},
         _of_groups,
     ),
     "tap": InTasks((), OF_TAP, _of_tap, _columns_of_tap),
     "ti": InTasks(("skip",)),
-    "wang_landau": InTasks(("conditional", "jump"), STARTING, columns=_of_groups),
+    "wang_landau": InTasks(("jump",), STARTING, columns=_of_groups),
 }
+
+
+def rts(
+    path, betas, n_chains: int = 100, n_sweeps: int | None = None, rng=None, *,
+    start: str = "pilot", rao_blackwell: bool = True,
+) -> rl.Estimate:  # fmt: skip
+    """`rbmlib.rts` from its pilot, or RTS from the rounds of the paper."""
+    if one_of("starting", start, ("pilot", "paper")) == "paper":
+        given = path, betas, n_chains, n_sweeps, rng
+        return rts_from_rounds(*given, rao_blackwell=rao_blackwell)[0]
+    more = {"rao_blackwell": rao_blackwell, "record_every": n_sweeps}
+    return rl.rts(path, betas, n_chains, n_sweeps, rng, **more)
 
 
 # what makes an `Estimate` of a path or of a model, not of the sample of another run
@@ -328,4 +340,4 @@ for _name, _function in inspect.getmembers(rl, inspect.isfunction):
     _first = PARTS.get(next(iter(_signature.parameters), ""))
     _returned = _signature.return_annotation in (rl.Estimate, rl.Estimate.__name__)
     if _name not in NOT_IN_TASKS and _returned and _first in ("path", "rbm"):
-        register_estimator(_function, IN_TASKS.get(_name))
+        register_estimator(rts if _name == "rts" else _function, IN_TASKS.get(_name))

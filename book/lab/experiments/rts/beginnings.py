@@ -5,16 +5,15 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 
 from rbmbook import rts_rounds
 from rbmbook.given_visible import GivenVisible
+from rbmbook.rts_rounds import CLOSE, ROUND, rounds, rts_from_rounds
 from rbmbook.sweeps.words import ESTIMATORS, register
-from rbmlib import exact, rts, rts_of_sample, sams, simulated_tempering, wang_landau
+from rbmlib import exact, rts_of_sample, sams, simulated_tempering, wang_landau
 from rbmlib.checks import one_of
-from rbmlib.estimators.rts import CLOSE, ROUND_SWEEPS, checked_burn_in, rounds
 from rbmlib.results import ConvergenceWarning
 
 from .same_states import short_start
@@ -24,14 +23,9 @@ LOOKS = (500, 1000, 2000, 4000)  # at which the distance of c from r is kept, to
 SETTLING, MEASURED = 50, 500  # sweeps after a start: not used, used
 
 
-def uniform_prior(betas, conditional: str) -> dict:
-    """Options of `rounds` that the sweeps of the chapter do not vary."""
-    return {"prior": np.full(betas.size, 1 / betas.size), "conditional": conditional}
-
-
 @register(ESTIMATORS, "rounds")
 def _rounds(
-    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, round_sweeps: int = ROUND_SWEEPS,
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, round_sweeps: int = ROUND,
     round_burn_in: int = 0, conditional: str = "joint",
 ):  # fmt: skip
     """The initial iterations alone, for ``n_sweeps`` sweeps of a chain: log Z^ on the way.
@@ -41,24 +35,22 @@ def _rounds(
     is left empty: rounds of the same chains tell none.
     """
     started = time.perf_counter()
-    burn_in = checked_burn_in("paper", round_burn_in, round_sweeps)
-    source, options = np.random.default_rng(seed), uniform_prior(betas, conditional)
-    path = given(path, conditional)
-    every = rounds(path, betas, n_chains, source, options, n_sweeps=round_sweeps, burn_in=burn_in)
-    found = list(islice(every, n_sweeps // round_sweeps))
-    distance = np.array([one.distance for one in found])
+    source, path = np.random.default_rng(seed), given(path, conditional)
+    how = {"left_out": round_burn_in, "conditional": conditional, "sweeps": round_sweeps}
+    found = rounds(path, betas, n_chains, source, n_sweeps // round_sweeps, **how)
+    distance = np.array([rts_rounds.distance(one.shares) for one in found])
     close = np.flatnonzero(distance < CLOSE)
     more = {"close_after": float(round_sweeps * (close[0] + 1)) if close.size else np.nan}
     more |= {"n_close": float(close.size), "least_distance": float(distance.min())}
     for stop in STOPS:
         done = stop // round_sweeps
         inside = 0 < done <= len(found) and stop <= n_sweeps
-        more[f"log_z_{stop}"] = float(found[done - 1].log_z_path[-1]) if inside else np.nan
+        more[f"log_z_{stop}"] = float(found[done - 1].guesses[-1]) if inside else np.nan
         if stop in LOOKS:
             more[f"distance_{stop}"] = float(distance[done - 1]) if inside else np.nan
-    run = _measured(path, betas, found[-1].log_z_path, n_chains, source, 2, 1, conditional)
+    run = _measured(path, betas, found[-1].guesses, n_chains, source, 2, 1, conditional)
     seconds = time.perf_counter() - started
-    at_end = {"log_z": float(found[-1].log_z_path[-1]), "std_error": np.nan, "converged": False}
+    at_end = {"log_z": float(found[-1].guesses[-1]), "std_error": np.nan, "converged": False}
     return replace(run, **at_end, seconds=seconds), more
 
 
@@ -76,8 +68,8 @@ def _first_rounds(
     started, path = time.perf_counter(), given(path, conditional)
     where, how = (path, betas, n_chains, seed), {"left_out": round_burn_in}
     how |= {"conditional": conditional}
-    made = rts_rounds.rounds(*where, n_rounds, **how)
-    by_counts = rts_rounds.rounds(*where, 8, column="visited", **how)[7]
+    made = rounds(*where, n_rounds, **how)
+    by_counts = rounds(*where, 8, column="visited", **how)[7]
     far, eighth = [rts_rounds.distance(one.shares) for one in made], made[7]
     more = {"distance_8": far[7], "least_distance": min(far), "log_z_8": eighth.log_z}
     more |= {"exact": exact(path.rbm).log_z, "roughness_8": rts_rounds.roughness(eighth.shares)}
@@ -106,11 +98,9 @@ def _measured(path, betas, log_z_path, n_chains, rng, n_sweeps, settling, condit
 
 
 def _from_rounds(path, betas, seed, n_chains, n_sweeps, burn_in):
-    options = uniform_prior(betas, "joint")
     source = np.random.default_rng([seed, 1])
-    every = rounds(path, betas, n_chains, source, options, burn_in=burn_in)
-    *_, last = islice(every, n_sweeps // ROUND_SWEEPS)
-    return last.log_z_path, {"start": last.states}
+    *_, last = rounds(path, betas, n_chains, source, n_sweeps // ROUND, left_out=burn_in)
+    return last.guesses, {"start": last.sample.states}
 
 
 def _from_groups(method):
@@ -171,16 +161,11 @@ def _rts_from_rounds(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, round_burn_in: int = 0,
     conditional: str = "joint",
 ):  # fmt: skip
-    """`rbmlib.rts` from the paper's rounds, the first sweeps of each left out."""
-    run = rts(
-        given(path, conditional), betas, n_chains, n_sweeps, seed, start="paper",
-        round_burn_in=round_burn_in, conditional=conditional, record_every=n_sweeps,
-        progress=False,
-    )  # fmt: skip
-    last = run.settings["initial"][-1]
+    """RTS from the paper's rounds, the first sweeps of each left out."""
+    how = {"left_out": round_burn_in, "conditional": conditional}
+    run, made = rts_from_rounds(given(path, conditional), betas, n_chains, n_sweeps, seed, **how)
     more = {"round_trips": run.settings["round_trips"], "bias": run.settings["bias"]}
-    more["n_rounds"] = float(len(run.settings["initial"]))
-    more["start_log_z"] = float(last[0][-1] + np.log(last[1][-1] / last[1][0]))
+    more |= {"n_rounds": float(len(made)), "start_log_z": float(made[-1].guesses[-1])}
     return run, more
 
 
@@ -191,13 +176,11 @@ def _rts_after_rounds(
     """RTS after as many rounds as wanted, without its first tenth of sweeps, as after a pilot."""
     started = time.perf_counter()
     source = np.random.default_rng(seed)
-    every = rounds(path, betas, n_chains, source, uniform_prior(betas, "joint"),
-                   burn_in=checked_burn_in("paper", round_burn_in))  # fmt: skip
-    *_, last = islice(every, n_rounds)
+    *_, last = rounds(path, betas, n_chains, source, n_rounds, left_out=round_burn_in)
     sample = simulated_tempering(
-        path, betas, last.log_z_path, n_chains, n_sweeps, source, start=last.states, n_blocks=20,
-        record_every=n_sweeps, progress=False,
+        path, betas, last.guesses, n_chains, n_sweeps, source, start=last.sample.states,
+        n_blocks=20, record_every=n_sweeps, progress=False,
     )  # fmt: skip
     run = rts_of_sample(sample, skip=2)
-    more = {"round_trips": run.settings["round_trips"], "start_log_z": float(last.log_z_path[-1])}
+    more = {"round_trips": run.settings["round_trips"], "start_log_z": float(last.guesses[-1])}
     return replace(run, seconds=time.perf_counter() - started), more
