@@ -1,14 +1,16 @@
-"""Aligned sequences, and RBMs of them as ProteinMotifRBM writes them."""
+"""Aligned sequences, and the published RBM of them."""
 
 import gzip
 import warnings
 
 import numpy as np
 import pytest
-from helpers_models import published
 
 import rbmlib as rl
+from rbmbook.ww_domain import ww_domain
 from rbmlib.datasets import load_fasta, load_ww
+from rbmlib.datasets.files import find
+from rbmlib.datasets.register import REMOTE
 
 TWO = ">one\nACGT\n>two of them\nAC\nCA\n"
 
@@ -88,107 +90,55 @@ def test_the_family_is_there_as_it_was_aligned():
     }  # fmt: skip
 
 
-# published models ----------------------------------------------------------------------------
+# the published model --------------------------------------------------------------------------
 
 
-class Made(dict):
-    """What an object holds; `class_name` is how Python 2 named its class."""
+def published():
+    """On this machine; nothing is downloaded for a test."""
+    if find(REMOTE["ww_domain"]) is None:
+        pytest.skip("it is not on this machine: put it in a folder and name it RBMLIB_DATA")
+    return ww_domain()
 
-    class_name = "layer", "Layer"
+
+def test_a_pickle_and_a_copy_of_its_arrays_are_the_same_model(tmp_path, monkeypatch):
+    """As Python 2 wrote it: protocol 0, of classes that are not here."""
+    rng, names = np.random.default_rng(0), rl.Rectified.constants
+    hidden = {name: rng.uniform(0.5, 2, 2) for name in names}
+    visible, weights = {"fields": rng.normal(size=(4, 3))}, rng.normal(size=(2, 4, 3))
+    layer, whole = b"clayer\nLayer\n", b"crbm\nRBM\n"
+    held = {"weights": weights, "hlayer": made(layer, hidden), "vlayer": made(layer, visible)}
+    (tmp_path / "m.data").write_bytes(made(whole, held) + b".")
+    np.savez(tmp_path / "m.npz", weights=np.moveaxis(weights, 0, 2), **hidden, **visible)
+    for name in ("m.data", "m.npz"):
+        monkeypatch.setattr(rl.datasets, "fetch", lambda _, name=name: tmp_path / name)
+        rbm = ww_domain()
+        np.testing.assert_array_equal(rbm.weights.reshape(4, 3, 2), np.moveaxis(weights, 0, 2))
+        np.testing.assert_array_equal(rbm.visible.bias, visible["fields"].ravel())
+        for name in names:
+            np.testing.assert_array_equal(getattr(rbm.hidden, name), hidden[name])
 
 
-class Whole(Made):
-    class_name = "rbm", "RBM"
+def made(kind: bytes, held: dict) -> bytes:
+    """An object of a class that Python 2 named so, and what it holds."""
+    items = b"".join(written(key) + written(value) + b"s" for key, value in held.items())
+    return b"ccopy_reg\n_reconstructor\n(" + kind + b"c__builtin__\nobject\nNtR(d" + items + b"b"
 
 
 def written(x) -> bytes:
-    """As Python 2 pickled it: protocol 0."""
-    if isinstance(x, str | bytes):
-        return b"S" + repr(x.encode() if isinstance(x, str) else x)[1:].encode() + b"\n"
-    if isinstance(x, int):
-        return b"I%d\n" % x
-    if isinstance(x, np.ndarray):
-        array = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(I0\ntS'b'\ntR"
-        kind = b"cnumpy\ndtype\n(" + written(x.dtype.str[1:]) + b"I0\nI1\ntR(I3\nS'<'\nNNNI-1\ntb"
-        shape = b"(" + b"".join(map(written, x.shape)) + b"t"
-        return array + b"(I1\n" + shape + kind + b"I00\n" + written(x.tobytes()) + b"tb"
-    items = b"".join(written(key) + written(value) + b"s" for key, value in x.items())
-    if not isinstance(x, Made):
-        return b"(d" + items
-    name = "c{}\n{}\n".format(*x.class_name).encode()
-    return b"ccopy_reg\n_reconstructor\n(" + name + b"c__builtin__\nobject\nNtR(d" + items + b"b"
-
-
-def motif(**changes) -> Whole:
-    rng = np.random.default_rng(0)
-    hidden = Made({name: rng.uniform(0.5, 2, 2) for name in rl.Rectified.constants})
-    held = {
-        "visible": "Potts", "hidden": "dReLU", "weights": rng.normal(size=(2, 4, 3)),
-        "vlayer": Made(fields=rng.normal(size=(4, 3))), "hlayer": hidden, "n_iter": 7,
-    }  # fmt: skip
-    return Whole(held | changes)
-
-
-def test_a_pickle_of_that_program_is_read(tmp_path):
-    held = motif()
-    (tmp_path / "m.data").write_bytes(written(held) + b".")
-    rbm = rl.load_rbm(tmp_path / "m.data")
-    np.testing.assert_array_equal(rbm.weights.reshape(4, 3, 2), np.moveaxis(held["weights"], 0, 2))
-    np.testing.assert_array_equal(rbm.visible.bias, held["vlayer"]["fields"].ravel())
-    for name in rl.Rectified.constants:
-        np.testing.assert_array_equal(getattr(rbm.hidden, name), held["hlayer"][name])
-    rbm.save(tmp_path / "m.npz")
-    assert rl.exact(rl.load_rbm(tmp_path / "m.npz")).log_z == rl.exact(rbm).log_z
-    arrays = held["hlayer"] | held["vlayer"] | {"weights": np.moveaxis(held["weights"], 0, 2)}
-    np.savez(tmp_path / "arrays.npz", **arrays)
-    np.testing.assert_array_equal(rl.load_rbm(tmp_path / "arrays.npz").weights, rbm.weights)
-
-
-RUN = b"cos\nsystem\n(S'touch executed'\ntR."
-HARMFUL = {
-    "a call": (
-        RUN,
-        r"names os\.system, which no file of ProteinMotifRBM does.*nothing was executed",
-    ),
-    "an instance": (b"(S'touch executed'\nios\nsystem\n.", r"names os\.system"),
-    "a builtin": (b"c__builtin__\neval\n(S'1'\ntR.", r"names __builtin__\.eval"),
-    "a word that is called": (b"c__builtin__\nint\n(S'1'\ntR.", "damaged, or no file"),
-    "something outside": (b"Pelsewhere\n.", "it refers to objects outside"),
-    "objects in an array": (
-        written(motif(weights=np.array([[1]], dtype="S1"))) + b".",
-        r"it holds an array of \|S1, \(1, 1\): expected numbers",
-    ),
-    "a short array": (
-        written(motif()).replace(b"(I2\nI4\nI3\nt", b"(I2\nI4\nI4\nt") + b".",
-        "is damaged, or no file",
-    ),
-    "other layers": (
-        written(motif(hidden="Gaussian")) + b".",
-        r"it holds layers .*'Gaussian'.*expected .*'dReLU'",
-    ),
-    "no layer": (written(motif(hlayer=3)) + b".", "is damaged, or no file"),
-    "other fields": (
-        written(motif(vlayer=Made(fields=np.zeros((5, 3))))) + b".",
-        r"it holds weights \(2, 4, 3\) for fields \(5, 3\)",
-    ),
-    "text": (b"hello", "is damaged, or no file of ProteinMotifRBM"),
-    "the end is missing": (written(motif())[:-900], "is damaged, or no file"),
-    "nothing": (b"", "is damaged, or no file"),
-}
-
-
-@pytest.mark.parametrize(("content", "words"), HARMFUL.values(), ids=HARMFUL)
-def test_nothing_in_a_file_is_executed(content, words, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "m.data").write_bytes(content)
-    with pytest.raises(ValueError, match=rf"cannot read m\.data: .*{words}"):
-        rl.load_rbm("m.data")
-    assert [file.name for file in tmp_path.iterdir()] == ["m.data"]
+    if isinstance(x, bytes):
+        return x
+    if isinstance(x, str):
+        return b"S'" + x.encode() + b"'\n"
+    array = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(I0\ntS'b'\ntR"
+    kind = b"cnumpy\ndtype\n(S'f8'\nI0\nI1\ntR(I3\nS'<'\nNNNI-1\nI-1\nI0\ntb"
+    shape = b"(" + b"".join(b"I%d\n" % n for n in x.shape) + b"t"
+    content = b"S" + repr(x.tobytes())[1:].encode() + b"\n"
+    return array + b"(I1\n" + shape + kind + b"I00\n" + content + b"tb"
 
 
 def test_a_published_model_is_that_of_its_arrays():
     """By the formula of the paper, a site at a time."""
-    rbm, letters = published("ww_domain"), load_ww().letters[::40]
+    rbm, letters = published(), load_ww().letters[::40]
     assert repr(rbm) == "RBM(Categories(651, q=21), Rectified(100))"
     w, fields = rbm.weights.reshape(31, 21, 100), rbm.visible.bias.reshape(31, 21)
     x = sum(w[i, letters[:, i]] for i in range(31))
@@ -200,7 +150,7 @@ def test_a_published_model_is_that_of_its_arrays():
 @pytest.mark.statistical
 def test_log_z_of_a_published_model_is_that_of_others():
     """918.435 (0.039) by its authors, 918.398 (0.022) by an independent program."""
-    rbm = published("ww_domain")
+    rbm = published()
     base = rl.base_rate(load_ww().rows, 1e-3, rbm.visible)
     run = rl.ais(rl.GeometricPath(rbm, base), rl.schedules.linear(800), 100, rng=0)
     assert abs(run.log_z - 918.398) < 4 * np.hypot(run.std_error, 0.022) < 0.5

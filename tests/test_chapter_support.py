@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import rbmlib as rl
-from rbmbook import datasheet, first_pictures, known_log_z, tables, timing
+from rbmbook import datasheet, first_pictures, known_log_z, load_reference, tables, timing
 from rbmbook.bootstrap import bootstrap_log_weights
 from rbmbook.measured import rmse_ratio
 from rbmbook.parameters import (
@@ -159,7 +159,7 @@ def test_sums_of_tempering_take_time_that_grows_with_the_draws():
 
 def test_datasheet_has_every_registered_model_in_the_order_of_size():
     sheet = datasheet()
-    assert set(sheet["model"]) == set(rl.datasets.load_reference())
+    assert set(sheet["model"]) == set(load_reference())
     assert sheet["hidden"].is_monotonic_increasing
     published = sheet["model"].isin(list(rl.datasets.register.PUBLISHED_RBMS))
     assert (sheet["updates"].isna() == published).all()

@@ -7,6 +7,7 @@ import pytest
 from helpers_models import coupled_rbm, quiet, two_modes, with_idle_units
 
 import rbmlib as rl
+from rbmbook import load_reference
 from rbmlib.automatic import rounds
 
 
@@ -99,7 +100,7 @@ def test_a_model_without_couplings_is_exact_and_trusted():
 
 def test_the_interval_of_a_short_run_holds_what_its_checks_say():
     """pcd_500 from a few steps: the run is nats too low, and its own error bar hides it."""
-    reference = rl.datasets.load_reference()["pcd_500"]
+    reference = load_reference()["pcd_500"]
     with pytest.warns(rl.ConvergenceWarning):
         estimate = rl.log_z(rl.load_rbm("pcd_500"), n_steps=100, n_chains=100, rng=0)
     value, error = estimate.settings["first_base"]

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rbmbook import ranking
-from rbmlib import datasets
+from rbmbook import load_reference, ranking
 
 
 def runs(method, seconds, errors, bar=0.05, source="compare", flagged=False, doubt=0.0):
@@ -131,7 +130,7 @@ def test_what_is_flagged_promises_nothing_whoever_made_it():
 
 
 def test_intervals_count_of_runs_without_a_flag_and_with_the_error_of_the_reference():
-    known = datasets.load_reference()["h100"]  # of which 0.018 nat are not known
+    known = load_reference()["h100"]  # of which 0.018 nat are not known
     table = pd.DataFrame({
         "model": "h100", "method": "AIS", "budget": 1.0, "size": 1, "seed": range(4),
         "log_z": known.log_z + np.array([0.0, 0.03, 0.05, 9.0]), "std_error": 0.01,

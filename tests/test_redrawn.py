@@ -12,6 +12,7 @@ import notes_page
 import redrawn
 import redrawn_data
 
+from rbmbook import load_reference
 from rbmbook.claims import claims
 from rbmbook.verdicts import REPRODUCED, SYMBOLS
 from rbmlib import datasets
@@ -57,7 +58,7 @@ def test_points_are_the_stored_numbers():
     def stored(name):
         return pd.read_csv(datasets.committed(f"results/{name}.csv"))
 
-    references = datasets.load_reference()
+    references = load_reference()
     runs = stored("rts_sweeps").query("model == 'cd25_500' and starting == 'pilot'")
     off = (runs["log_z"] - references["cd25_500"].log_z).groupby(runs["n_sweeps"])
     assert curve(panel_of("Figure 3", 0), "RTS").points == pytest.approx(dict(off.mean()))

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import rbmlib as rl
-from rbmbook import reference
+from rbmbook import load_reference, reference
 from rbmlib.datasets.register import RBMS
 
 ROW = {
@@ -103,15 +103,15 @@ def test_the_committed_table_is_that_of_its_runs():
 
 
 def test_every_registered_model_has_a_row_in_the_order_of_size():
-    found = rl.datasets.load_reference()
-    assert set(found) == set(RBMS) - {"ww_domain"}  # proteins have no runs there
+    found = load_reference()
+    assert set(found) == set(RBMS)
     assert [r.n_hidden for r in found.values()] == sorted(r.n_hidden for r in found.values())
 
 
 @pytest.mark.parametrize("name", ["pcd_10", "pcd_20", "cd1_20", "cd25_20"])
 def test_exact_rows_are_exact(name):
     rbm = rl.load_rbm(name)
-    row = rl.datasets.load_reference()[name]
+    row = load_reference()[name]
     assert row.exact
     assert row.std_error == 0
     assert row.log_z == pytest.approx(rl.exact(rbm, progress=False).log_z, abs=2e-6)
@@ -122,7 +122,7 @@ def test_exact_rows_are_exact(name):
     ("name", "widest"), [("h100", 0.1), ("h500", 0.3), ("salakhutdinov_cd25_500", 0.3)]
 )
 def test_the_models_of_the_papers_are_settled_within_a_narrow_bracket(name, widest):
-    row = rl.datasets.load_reference()[name]
+    row = load_reference()[name]
     assert row.settled
     assert row.std_error <= 0.02
     assert row.n_runs >= 3

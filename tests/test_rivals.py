@@ -8,6 +8,7 @@ import pytest
 from helpers_book import BOOK, REPOSITORY
 
 import rbmlib as rl
+from rbmbook import load_reference
 from rbmlib.results import summarise_log_weights
 
 sys.path.insert(0, str(BOOK / "_tools"))
@@ -36,7 +37,7 @@ def test_every_tool_has_a_run_on_every_model(table):
 
 
 def test_errors_are_those_from_the_reference_set(table):
-    reference = {name: known.log_z for name, known in rl.datasets.load_reference().items()}
+    reference = {name: known.log_z for name, known in load_reference().items()}
     rows = table[table["log_z"].notna()]
     assert (rows["error"] - rows["log_z"] + rows["model"].map(reference)).abs().max() < 1e-5
     assert set(table.loc[table["log_z"].isna(), "tool"]) == {"scikit-learn"}

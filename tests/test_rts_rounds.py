@@ -87,7 +87,7 @@ def test_a_run_that_ends_above_the_limit_never_stays_below():
 @pytest.fixture
 def stored(monkeypatch):
     reference = type("Reference", (), {"log_z": 100.0})
-    monkeypatch.setattr(rl.datasets, "load_reference", lambda: dict.fromkeys("ab", reference))
+    monkeypatch.setattr(rounds_of, "load_reference", lambda: dict.fromkeys("ab", reference))
     return pd.DataFrame({
         "model": ["a", "a", "b"], "n_chains": 100, "round_sweeps": 50,
         "round_burn_in": [0, 0, 10], "log_z_50": [90.0, 80.0, 100.0],

@@ -29,9 +29,9 @@ import notes_page
 import parameters_page
 
 import book
+from rbmbook import load_reference
 from rbmbook.claims import claims
 from rbmbook.verdicts import CONTRADICTED, NO_RUN, NOT_DECIDED, Verdict
-from rbmlib import datasets
 
 TABLES = check_layout.tables()
 CELLS = [name for table in TABLES for _, cells in table.rows for name in cells if name]
@@ -275,7 +275,7 @@ def document(*parts):
 
 def test_every_model_has_a_row_and_images_have_dreams(tmp_path):
     page = models_page.page()
-    for info in datasets.load_reference().values():
+    for info in load_reference().values():
         (row,) = re.findall(rf'(?s)<section class="model" id="{info.model}">.*?</section>', page)
         assert f"{info.n_visible:,} × {info.n_hidden:,} units" in row
         assert ("dreams" in row) == (info.n_visible == 784)

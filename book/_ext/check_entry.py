@@ -20,9 +20,9 @@ from check_numbers import (
     without_powers,
 )
 
+from rbmbook import load_reference
 from rbmbook.claims import claims
 from rbmbook.verdicts import SYMBOLS, Verdict, anchor
-from rbmlib import datasets
 
 LEFT, RIGHT, NAMED, ROW = 8, 312, 84, 22  # of a picture, in its own units
 
@@ -62,7 +62,7 @@ def _truth(verdict: Verdict) -> str:
     number = re.match(r"[\d.]+", claims()[verdict.name].printed)
     if found is None or number is None:
         return ""
-    log_z = datasets.load_reference()[found[1]].log_z
+    log_z = load_reference()[found[1]].log_z
     gap = float(number[0]) - log_z
     off = f"{abs(gap):.2f} nats {'below' if gap < 0 else 'above'} it"
     return f"log Z of {found[1]} is {log_z:.2f}; the printed value is {off}."

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rbmbook import measured, tables
+from rbmbook import load_reference, measured, tables
 from rbmbook.claims import claims
 from rbmlib import datasets
 
@@ -44,7 +44,7 @@ def rows(name: str, **where) -> pd.DataFrame:
 @functools.cache
 def truth(model: str) -> float:
     """From the reference set, as in the lessons."""
-    return datasets.load_reference()[model].log_z
+    return load_reference()[model].log_z
 
 
 def one_base(base: str) -> np.ndarray:

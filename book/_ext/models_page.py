@@ -13,7 +13,7 @@ from docutils import nodes
 from PIL import Image
 from sphinx import addnodes
 
-from rbmbook import datasheet, tables
+from rbmbook import datasheet, load_reference, tables
 from rbmlib import datasets
 
 MARK, PAGE = "<!-- the models -->", "book/models"
@@ -69,7 +69,7 @@ def link_names(app, doctree, docname) -> None:
     """Names of models that stand as code become links to their rows; not in titles or links."""
     if docname == PAGE:
         return
-    names = {*datasets.load_reference()}
+    names = {*load_reference()}
     for literal in list(doctree.findall(nodes.literal)):
         inside = (nodes.reference, nodes.title, nodes.pending)
         parents = [literal.parent, getattr(literal.parent, "parent", None)]
@@ -84,7 +84,7 @@ def link_names(app, doctree, docname) -> None:
 def index_names(app, doctree) -> None:
     """Entries of an index: the search leads from each name to the row of its model."""
     if app.env.docname == PAGE:
-        names = [("single", name, name, "main", None) for name in datasets.load_reference()]
+        names = [("single", name, name, "main", None) for name in load_reference()]
         doctree[0].append(addnodes.index(entries=names))
 
 

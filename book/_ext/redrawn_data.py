@@ -9,6 +9,7 @@ from statistics import fmean
 
 from redrawn import Curve, Panel, Redrawn
 
+from rbmbook import load_reference
 from rbmbook.claims import claims
 from rbmlib import datasets
 
@@ -77,7 +78,7 @@ def _kiwaki() -> list[Redrawn]:
         curves = [*_along_k(model, _ess), _printed_ess(model)]
         sizes.append(Panel(name, STEPS, "ESS of 1,000 chains", curves, marks))
     large = {"kiwaki-f5-small-k": ("VAROPT0.009", 1e3), "kiwaki-f5-large-k": ("VAROPT0.009", 1e5)}
-    level = datasets.load_reference()["pcd_500"].log_z
+    level = load_reference()["pcd_500"].log_z
     bars = "Bars: three standard deviations of log w, as in the paper; from the base rate."
     captions = [
         f"Estimates of log Z against K; dashed: exact. {bars}",
@@ -136,7 +137,7 @@ MEAN, RMSE = "mean error (nats)", "RMSE (nats)"
 
 def errors_of(model: str, kind: str, found: list[dict]) -> dict[float, list[float]]:
     """Errors of log Z by the number of sweeps."""
-    truth = datasets.load_reference()[model].log_z
+    truth = load_reference()[model].log_z
     errors = defaultdict(list)
     for row in picked(found, model=model, **KINDS[kind][1]):
         n = float(row["n_sweeps"] or row["n_temperatures"])
@@ -210,7 +211,7 @@ def _carlson_7() -> Redrawn:
 
 def _carlson_8() -> Redrawn:
     kinds = {"rts": ("RTS", "blue"), "sd": ("SD", "orange"), "rsd": ("RSD", "green")}
-    truth = {m: datasets.load_reference()[m].log_z for m in ("pcd_10", "pcd_200")}
+    truth = {m: load_reference()[m].log_z for m in ("pcd_10", "pcd_200")}
     short, long = [], []
     tempered = picked(rows("rts_tempered"), model="pcd_200", sampler="simulated")
     for key, (name, colour) in kinds.items():

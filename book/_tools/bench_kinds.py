@@ -17,6 +17,7 @@ from scipy.special import expit, log_ndtr, ndtri_exp
 from turns import in_turns, keep, limited
 
 import rbmlib as rl
+from rbmbook.ww_domain import ww_domain
 from rbmlib.models.layers import shape_of
 from rbmlib.numerics import ChainStream, log_half_gaussian
 from rbmlib.sampling import anneal
@@ -88,7 +89,7 @@ def main() -> None:
         rl.Categories(rng.normal(size=651), 21), rl.Bits(rng.normal(size=100)),
         rng.normal(scale=0.2, size=(651, 100)),
     )  # fmt: skip
-    for name, rbm in (("ww_domain", rl.load_rbm("ww_domain")), ("colours, bits", bits)):
+    for name, rbm in (("ww_domain", ww_domain()), ("colours, bits", bits)):
         with limited(1):
             seconds = in_turns(programs(rbm, options.chains), options.rounds)
         for what in dict.fromkeys(what for what, _ in seconds):

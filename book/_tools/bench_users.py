@@ -32,7 +32,7 @@ from baselines import baselines, installed, trainings
 from turns import RESULTS, dated, in_turns, limited, rows
 
 import rbmlib as rl
-from rbmbook import plots
+from rbmbook import load_reference, plots
 
 ROOT = Path(__file__).parents[2]
 WANTED = 0.05  # nats
@@ -47,7 +47,7 @@ def answer(model: str, n_rounds: int, shorter: int) -> pd.DataFrame:
     """Seconds to a standard error that holds."""
     n_chains, n_steps = RUNS[model][0], RUNS[model][1] // shorter
     data = rl.datasets.load_dna() if model.startswith("dna") else rl.datasets.load_mnist()
-    rbm, truth = rl.load_rbm(model), rl.datasets.load_reference()[model]
+    rbm, truth = rl.load_rbm(model), load_reference()[model]
     path, betas = rl.GeometricPath(rbm, rl.base_rate(data.train)), rl.schedules.linear(n_steps)
     found, n_taken = [], min(n_steps // 2, max(FEWEST_STEPS, n_steps // STEPS_PART))
 

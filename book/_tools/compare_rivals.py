@@ -21,7 +21,7 @@ import numpy as np
 from baselines import numpy_annealing, rbms_annealing
 
 import rbmlib as rl
-from rbmbook import rivals
+from rbmbook import load_reference, rivals
 from rbmbook.experiments import compare
 from rbmlib.numerics import logmeanexp, softplus
 from rbmlib.sampling import parallel_tempering, planning
@@ -129,7 +129,7 @@ VERSIONS = {"PyDeep": "1.1.0, loop ours", "rbmlib": rl.__version__}
 
 def row(name: str, tool: str, setting: str, seed: int, warm: set) -> dict:
     rbm, work = rl.load_rbm(name), WORK[tool, setting][name]
-    log_z = rl.datasets.load_reference()[name].log_z
+    log_z = load_reference()[name].log_z
     runner, short = RUNNERS[tool]
     if (name, tool) not in warm:
         runner(rbm, setting, short, seed, log_z)

@@ -3,7 +3,7 @@
 from rbmlib.numerics import ChainStream
 
 from . import spectral  # noqa: F401  (which registers its word)
-from .datasheet import datasheet, known_log_z
+from .datasheet import datasheet, known_log_z, load_reference
 from .live import LiveModel, live_model
 from .parameters import (
     checked_parameters,
@@ -21,6 +21,7 @@ __all__ = [
     "datasheet",
     "known_log_z",
     "live_model",
+    "load_reference",
     "noted_warnings",
     "recomputed",
     "refused_parameter",

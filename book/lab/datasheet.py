@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rbmlib import datasets
 
@@ -14,14 +14,31 @@ if TYPE_CHECKING:
 _PUBLISHED = {"salakhutdinov_cd25_500": "CD-25, by its author"}
 
 
-def known_log_z() -> pd.DataFrame:
-    """log Z of the models by name: ``log_z``, ``std_error`` (0: exact) and ``known by``.
+def load_reference() -> dict[str, Any]:
+    """The reference set: a row of ``data/reference.csv`` for each model, small ones first.
 
-    From the reference set (`rbmlib.datasets.load_reference`), where it is settled.
+    All values are in nats. ``log_z`` is exact (``std_error`` 0), or joined from ``n_runs`` runs of
+    independent methods (`rbmbook.reference`), whose ``chi_squared`` about their mean has ``n_runs -
+    1`` degrees of freedom. ``lower`` and ``upper`` are means over chains of forward and of reverse
+    annealing, with their standard errors: in expectation they bracket log Z, the upper one as far
+    as the reverse chains began at draws of the model. ``settled`` says that the value is exact, or
+    that runs of two methods or more, without a flag, agree (chance of their ``chi_squared`` at
+    least 0.001) with a standard error of at most 0.02 nats.
     """
     import pandas as pd
 
-    settled = {name: row for name, row in datasets.load_reference().items() if row.settled}
+    table = pd.read_csv(datasets.committed("reference.csv"), float_precision="round_trip")
+    return {row.model: row for row in table.itertuples(index=False, name="Reference")}
+
+
+def known_log_z() -> pd.DataFrame:
+    """log Z of the models by name: ``log_z``, ``std_error`` (0: exact) and ``known by``.
+
+    From the reference set (`load_reference`), where it is settled.
+    """
+    import pandas as pd
+
+    settled = {name: row for name, row in load_reference().items() if row.settled}
     columns = {
         "log_z": [row.log_z for row in settled.values()],
         "std_error": [row.std_error for row in settled.values()],
@@ -43,7 +60,7 @@ def datasheet() -> pd.DataFrame:
 
     known = known_log_z()
     rows = []
-    models = datasets.load_reference().values()
+    models = load_reference().values()
     for info in sorted(models, key=lambda m: (m.n_hidden, m.n_visible, m.model)):
         data, training, updates = _training(info.model)
         found = known.loc[info.model].to_dict() if info.model in known.index else {}

@@ -13,6 +13,7 @@ from rbmlib.datasets.own import SUFFIXES
 
 from . import plots
 from .parameters import checked_parameters, how_to_read, refused_parameter
+from .ww_domain import ww_domain
 
 FEWEST, MOST_HELD_OUT = 40, 1000
 RELATED = 0.7  # a part of equal letters above which two sequences are near relatives
@@ -138,7 +139,7 @@ def _letters(data: str, alphabet: str) -> np.ndarray:
 
 def _checked(model: str, how: dict, n_sites: int, q: int) -> rl.RBM:
     with refused_parameter("model", model):
-        rbm = rl.load_rbm(model, **how)
+        rbm = ww_domain() if model == "ww_domain" else rl.load_rbm(model, **how)
         fits = isinstance(rbm.visible, rl.Categories) and rbm.visible.q == q
         if not fits or rbm.n_visible != n_sites * q:
             raise ValueError(

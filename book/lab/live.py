@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rbmlib import datasets
-from rbmlib.datasets import Reference
 from rbmlib.models import BernoulliRBM
 from rbmlib.models.layers import OF_SPINS, are_spins
 from rbmlib.paths.bases import base_rate, mean_field_bias
 
+from .datasheet import load_reference
 from .parameters import refused_parameter
 
 MNIST_PIXELS = 784
@@ -42,7 +42,7 @@ class LiveModel:
         The rows are the images of MNIST, which the stored results of the book are about too.
     side : int or None
         Side of a square image of the visible units; None: they form none.
-    reference : Reference or None
+    reference : row of `load_reference`, or None
         The value of log Z in the book's reference set.
     """
 
@@ -53,7 +53,7 @@ class LiveModel:
     base_name: str
     is_mnist: bool
     side: int | None
-    reference: Reference | None
+    reference: Any
 
     def sentence(self) -> str:
         """What is estimated and from which base, for the first output of a chapter."""
@@ -113,7 +113,7 @@ def live_model(
         base_name="mean field" if train is None else "base rate",
         is_mnist=is_mnist,
         side=image_side(rbm.n_visible),
-        reference=datasets.load_reference().get(model),
+        reference=load_reference().get(model),
     )
 
 

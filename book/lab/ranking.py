@@ -14,6 +14,8 @@ from scipy.special import chdtrc, ndtri
 
 from rbmlib import datasets
 
+from .datasheet import load_reference
+
 PRECISION = 0.05  # nats
 LEVEL = 0.05  # chance with which an honest error bar is said to fail
 FLAGGED = 0.5  # share of flagged runs from which on a method promises nothing
@@ -77,7 +79,7 @@ def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
     Intervals count of runs that were not flagged: of others some are widened on purpose. They are
     those of a difference from the reference value: half-widths are added in squares.
     """
-    reference = datasets.load_reference()
+    reference = load_reference()
     truth = table["model"].map({name: value.log_z for name, value in reference.items()})
     doubt = table["model"].map({name: value.std_error for name, value in reference.items()})
     error, doubt = table["log_z"] - truth, doubt.fillna(0.0)

@@ -38,7 +38,7 @@ def runs() -> pd.DataFrame:
 
 
 def joined(table: pd.DataFrame) -> pd.DataFrame:
-    """One row a model, as `rbmlib.datasets.Reference`, from the rows of `runs`.
+    """One row a model, as `load_reference` has it, from the rows of `runs`.
 
     An exact value is taken as it is. Of the others the unflagged runs are averaged with weights
     ``1 / std_error**2``. Runs of one seed share their random numbers, and so their errors add up;

@@ -15,6 +15,8 @@ import pandas as pd
 import rbmlib as rl
 from rbmlib.estimators.rts import BLOCKS, EMPTY, updated
 
+from .datasheet import load_reference
+
 WAY = {"n_chains": "chains", "round_sweeps": "sweeps a round", "round_burn_in": "left out"}
 GO_ON = ("fresh", "same β", "from the base")
 ROUND, ROUNDS, CLOSE = 50, 10, 0.1  # sweeps of a round; how many, and when the authors stop
@@ -161,7 +163,7 @@ def on_the_way(model: str, runs, **where) -> np.ndarray:
     chosen = runs[runs["model"] == model]
     for setting, value in where.items():
         chosen = chosen[chosen[setting] == value]
-    known = rl.datasets.load_reference()[model].log_z
+    known = load_reference()[model].log_z
     return chosen[[f"log_z_{k}" for k in looks_of(runs)]].to_numpy() - known
 
 

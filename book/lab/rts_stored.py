@@ -12,6 +12,7 @@ import numpy as np
 
 import rbmlib as rl
 
+from .datasheet import load_reference
 from .errors import rmse
 from .group_spreads import pooled_runs
 from .measured import Measured, mean_of, measured, rmse_ratio
@@ -22,7 +23,7 @@ from .tables import number
 @cache
 def reference(model: str):
     """Of the reference set."""
-    return rl.datasets.load_reference()[model]
+    return load_reference()[model]
 
 
 def known_of(model: str) -> str:

@@ -11,9 +11,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from rbmlib import datasets
-
 from . import sams_readings
+from .datasheet import load_reference
 from .errors import rmse
 from .group_spreads import pooled_spread
 from .tables import number, order_models, with_error
@@ -26,7 +25,7 @@ KIND = ["model", "estimator", "n_sweeps"]  # what runs of a row have in common
 
 @cache
 def _reference():
-    return datasets.load_reference()
+    return load_reference()
 
 
 def truth_of(model: str) -> float:

@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from rbmlib import datasets
-
 from . import gains, judge, tables
 from . import measured as ms
+from .datasheet import load_reference
 from .page import off, pick
 from .schedule_runs import (
     ROWS,
@@ -38,7 +37,7 @@ class KiwakiTables:
 
     def __init__(self, runs: ScheduleRuns):
         self.runs = runs
-        self.reference = datasets.load_reference()
+        self.reference = load_reference()
 
     def gains(self, row) -> dict:
         """A stored run beside the row that the paper prints: ESS, and gains over equal steps."""

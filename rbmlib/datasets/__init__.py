@@ -19,11 +19,9 @@ from .files import committed as committed
 from .files import fetch as fetch
 from .named import Dataset as Dataset
 from .named import RBMInfo as RBMInfo
-from .named import Reference as Reference
 from .named import list_rbms as list_rbms
 from .named import load_dna as load_dna
 from .named import load_mnist as load_mnist
 from .named import load_rbm as load_rbm
-from .named import load_reference as load_reference
 from .own import Standardisation as Standardisation
 from .own import load_rows as load_rows

@@ -132,7 +132,7 @@ def _parsed(file: str, lines, alphabet):
 
 @functools.cache
 def load_ww() -> Alignment:
-    """Return 17,233 sequences of the WW domain, 31 sites, on which "ww_domain" was trained.
+    """Return 17,233 sequences of the WW domain, 31 sites, of a published alignment.
 
     They are of Pfam's family PF00397, as Tubiana, Cocco & Monasson (2019) aligned them.
 

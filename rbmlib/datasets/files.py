@@ -87,7 +87,8 @@ def fetch(name: str) -> Path:
 
     Looks in the folder ``$RBMLIB_DATA`` if that is set (it is only read), then in
     :func:`cache_folder`, and downloads to the latter. ``name`` is one of "h10", "h20", "h100",
-    "h500", "salakhutdinov_cd25_500", "ww_domain" (RBMs), or "course_test" (a binarised test set).
+    "h500", "salakhutdinov_cd25_500" (RBMs), "ww_domain" (one of a protein, which
+    `rbmbook.ww_domain` reads), or "course_test" (a binarised test set).
 
     Raises
     ------

@@ -1,13 +1,12 @@
-"""What has a name: data sets of bits, trained RBMs, and the best log Z known of each model."""
+"""What has a name: data sets of bits, and trained RBMs."""
 
 from __future__ import annotations
 
-import csv
 import functools
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, get_type_hints
+from typing import NamedTuple
 
 import numpy as np
 
@@ -169,57 +168,3 @@ def _where(name: str) -> str:
         return "not here"
     except DataCorrupt:
         return "damaged"
-
-
-# log Z --------------------------------------------------------------------------------------
-
-
-class Reference(NamedTuple):
-    """One line of :func:`load_reference`; all values in nats.
-
-    ``model`` is a name for `load_rbm`; ``log_z`` is exact (``std_error`` 0), or joined from
-    ``n_runs`` runs of independent methods, whose ``chi_squared`` about their mean has
-    ``n_runs - 1`` degrees of freedom. ``lower`` and ``upper`` are means over chains of forward and
-    of reverse annealing, with their standard errors: in expectation they bracket log Z, the upper
-    one as far as the reverse chains began at draws of the model. Both are log Z where it is
-    ``exact``, a sum over all states. ``settled`` says that the value is exact, or that
-    runs of two methods or more, without a flag, agree (chance of their ``chi_squared`` at least
-    0.001) with a standard error of at most 0.02 nats.
-    """
-
-    model: str
-    n_visible: int
-    n_hidden: int
-    log_z: float
-    std_error: float
-    lower: float
-    lower_error: float
-    upper: float
-    upper_error: float
-    exact: bool
-    n_runs: int
-    chi_squared: float
-    settled: bool
-
-
-def load_reference() -> dict[str, Reference]:
-    """Return log Z of the published and the committed models: truths to test estimators against.
-
-    A `Reference` for each model, in the order of their sizes. The runs behind them are in
-    ``data/results/reference.csv``; ``data/make_reference.py`` joins them.
-
-    Examples
-    --------
-    >>> import rbmlib as rl
-    >>> reference = rl.datasets.load_reference()
-    >>> round(reference["h20"].log_z, 4), reference["h20"].exact
-    (221.0668, True)
-    """
-    types = get_type_hints(Reference)
-
-    def value(name: str, text: str):
-        return text == "True" if types[name] is bool else types[name](text)
-
-    with committed("reference.csv").open(newline="", encoding="utf-8") as file:
-        rows = [{n: value(n, text) for n, text in row.items()} for row in csv.DictReader(file)]
-    return {row["model"]: Reference(**row) for row in rows}

@@ -51,7 +51,7 @@ COMMITTED_RBMS = {
     "gaussian_cifar10": (3072, 500),
 }
 PUBLISHED_RBMS = {f"h{n}": (784, n) for n in (10, 20, 100, 500)}
-PUBLISHED_RBMS |= {"salakhutdinov_cd25_500": (784, 500), "ww_domain": (651, 100)}
+PUBLISHED_RBMS["salakhutdinov_cd25_500"] = 784, 500
 RBMS = COMMITTED_RBMS | PUBLISHED_RBMS
 
 _GITHUB = "https://github.com/"

@@ -24,7 +24,7 @@ import numpy as np
 
 from .. import checks
 from ..files import MAX_VALUES, read_npz
-from . import hdf5, protein_motif
+from . import hdf5
 from .layers import KINDS, UNITS, WORD
 
 SIDES = ("visible", "hidden")
@@ -203,7 +203,7 @@ def read_model(path, made: Callable, layout, names, units, *, unmarked) -> Any:
                 f"units={WORD!r}; convert it once, in Python, if you "
                 "trust it: " + line.format(str(source), str(source.with_suffix(".npz")))
             )
-    if source.suffix.lower() not in (*OPENED, ".data"):
+    if source.suffix.lower() not in OPENED:
         raise ValueError(
             f"{source.name} is no {', '.join(OPENED)}: cannot read a model from it; of arrays "
             f"rl.BernoulliRBM(W, b, a).save({str(source.with_suffix('.npz'))!r}) makes one"
@@ -229,8 +229,6 @@ def read_model(path, made: Callable, layout, names, units, *, unmarked) -> Any:
 def _parts(source: Path, layout, names, units, unmarked) -> tuple[tuple, bool]:
     """Layers, weights and log_scale of a file, and whether it names the kinds of its layers."""
     suffix = source.suffix.lower()
-    if suffix == ".data":
-        return protein_motif.parts_of_pickle(source), True
     if suffix in HDF5:
         with hdf5.opened(source) as file:
             if found := hdf5.model_of(file):
@@ -245,9 +243,6 @@ def _parts(source: Path, layout, names, units, unmarked) -> tuple[tuple, bool]:
         if "leakiness" in arrays:
             arrays |= {"hidden_above": 1.0, "hidden_below": arrays["leakiness"]}
         return parts_of(arrays), True
-    if {*keys} == protein_motif.NAMES and names is None:
-        with _told_of(source):
-            return protein_motif.parts_of_arrays(read(keys)), True
     return of_foreign(keys, _told_of(source)(read), source.name, layout, names, units), False
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 
-from rbmlib.datasets import committed, load_reference
+from rbmbook.datasheet import load_reference
+from rbmlib.datasets import committed
 
 
 def report(method: str, model: str, column: str = "logz") -> float:

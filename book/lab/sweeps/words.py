@@ -28,6 +28,7 @@ from ..moments import moment_averaging_path
 from ..rts_rounds import rts_from_rounds
 from ..step_sizes import adapt_covariances, adapt_step_sizes
 from ..testsystems import first_order_rbm
+from ..ww_domain import ww_domain
 from .kind import one_of
 
 PATHS: dict[str, Callable] = {}
@@ -68,6 +69,7 @@ MODELS: dict[str, Any] = {  # made by a function; all others are read from files
 } | {
     "two gaussians": testsystems.two_gaussians,
     "two phases": lambda: first_order_rbm()[0],
+    "ww_domain": ww_domain,
     "untrained 12 x 6": partial(testsystems.random_rbm, 12, 6, coupling=0.05, rng=0),
 }
 BASE_RATE = "base rate"
