@@ -25,6 +25,12 @@ HIDDEN_BASE = BernoulliRBM(
 )
 
 
+def independent_rbm(visible_bias, hidden_bias) -> tuple[BernoulliRBM, float]:
+    """A model without weights, and its log Z."""
+    rbm = BernoulliRBM(np.zeros((len(visible_bias), len(hidden_bias))), visible_bias, hidden_bias)
+    return rbm, sum(float(np.logaddexp(0, bias).sum()) for bias in (visible_bias, hidden_bias))
+
+
 def hopfield_rbm(n_visible, n_hidden, *, strength=2.5, spread=0.4, rng=None) -> BernoulliRBM:
     """Random patterns of unequal depth, each a pair of modes, one pattern a hidden unit.
 

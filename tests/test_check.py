@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers_check import ferromagnet, log_z_of, made
+from helpers_models import independent_rbm
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath
@@ -327,7 +328,7 @@ def test_local_masses_are_unbiased():
 
 def test_what_local_masses_surely_exceed_is_without_the_largest_weight():
     """Where weights are all but equal the spread says nothing, and one of forty is left out."""
-    found = local_masses(rl.testsystems.independent_rbm(np.linspace(-1, 1, 9), [0.3, -0.2])[0])
+    found = local_masses(independent_rbm(np.linspace(-1, 1, 9), [0.3, -0.2])[0])
     assert found.n_modes == 1
     assert found.std_error < 0.005
     assert found.log_lower <= found.log_z + math.log(1 - 1 / 40)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers_models import PUBLISHED, published
+from helpers_models import PUBLISHED, independent_rbm, published
 from helpers_stats import (
     all_states,
     assert_no_rejection,
@@ -74,7 +74,7 @@ SILENT = rl.LeakyRBM([[0.6, 0, 0], [0, 0, 0]], [0.3, -0.5], [0.4, 0.7, -0.9], le
 SIGHTED = rl.LeakyRBM([[0.6], [0]], [0.3, -0.5], [0.4], leakiness=0.2)
 CLOSED = {
     "leaky units without weights": (SILENT, SIGHTED.exact_log_z() + (0.7**2 + 0.2 * 0.9**2) / 2),
-    "independent": rl.testsystems.independent_rbm(np.linspace(-2, 2, 784), np.linspace(-1, 2, 12)),
+    "independent": independent_rbm(np.linspace(-2, 2, 784), np.linspace(-1, 2, 12)),
     "a factor of 2 for each of 5,000 units": (BernoulliRBM(np.zeros((5000, 2)), np.zeros(5000),
                                                            np.zeros(2)), 5002 * np.log(2)),
     "one dominant state": (one_hidden(100.0), 5000.0),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, A, B, W, assert_refused, named, train
+from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, B, W, assert_refused, named, train
 
 import rbmlib as rl
 from rbmbook import images, step_sizes
@@ -80,7 +80,6 @@ NAMELESS = {
     "flat covariance": (lambda: step_sizes.scaled_root(ARRAY), "covariance has shape (7,)"),
     "negative covariance": (lambda: step_sizes.scaled_root(-np.eye(2)), "covariance is not pos"),
     "coupling": (lambda: testsystems.random_rbm(4, 3, coupling=-1), "coupling is -1"),
-    "ragged bias": (lambda: testsystems.independent_rbm(RAGGED, A), "visible_bias is not an"),
     "tilt": (lambda: testsystems.two_mode_rbm(4, tilt="up"), "tilt is 'up'"),
     "norm": (lambda: testsystems.orthogonal_leaky_rbm(5, 3, norm="long"), "norm is 'long'"),
     "mixture": (lambda: tempered_log_z(3, 4.0, BETAS), "mixture is a int"),

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers_models import coupled_rbm, quiet, two_modes, with_idle_units
+from helpers_models import coupled_rbm, independent_rbm, quiet, two_modes, with_idle_units
 
 import rbmlib as rl
 from rbmbook import load_reference
@@ -89,7 +89,7 @@ def test_a_mode_that_all_runs_miss_is_found_by_its_mean_field_bound(monkeypatch,
 
 
 def test_a_model_without_couplings_is_exact_and_trusted():
-    rbm, log_z = rl.testsystems.independent_rbm(np.zeros(40), np.zeros(25))
+    rbm, log_z = independent_rbm(np.zeros(40), np.zeros(25))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         estimate = rl.log_z(rbm, n_steps=100, rng=0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers_models import exchanged, quiet, with_idle_units
+from helpers_models import exchanged, independent_rbm, quiet, with_idle_units
 from helpers_stats import log_sum, rbm_table
 
 import rbmlib as rl
@@ -222,7 +222,7 @@ def test_the_hunt_ends_where_nothing_new_is_found(monkeypatch):
     """Independent units have one mode: it is sought around once, not in every generation."""
     around, calls = modes._changed, []
     monkeypatch.setattr(modes, "_changed", lambda *given: calls.append(1) or around(*given))
-    rbm, _ = rl.testsystems.independent_rbm(np.linspace(-1, 1, 9), np.linspace(-1, 1, 5))
+    rbm, _ = independent_rbm(np.linspace(-1, 1, 9), np.linspace(-1, 1, 5))
     find_modes(rbm, rng=0)
     assert len(calls) == 1
 
@@ -270,7 +270,7 @@ def test_bound_is_never_above_log_z(coupling):
 
 def test_bound_is_log_z_where_units_are_independent():
     rng = np.random.default_rng(0)
-    rbm, log_z = rl.testsystems.independent_rbm(rng.normal(size=30), rng.normal(size=25))
+    rbm, log_z = independent_rbm(rng.normal(size=30), rng.normal(size=25))
     assert best_lower_bound(rbm) == pytest.approx(log_z, abs=1e-9)
 
 

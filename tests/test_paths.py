@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers_models import independent_rbm
 from helpers_stats import (
     all_states,
     chi_square_p,
@@ -91,7 +92,7 @@ def test_base_rate_does_not_overflow_bytes():
 
 
 def test_mean_field_of_an_independent_model_is_its_own_rate():
-    rbm, _ = rl.testsystems.independent_rbm(BASE_BITS, np.zeros(2))
+    rbm, _ = independent_rbm(BASE_BITS, np.zeros(2))
     rate = 1 / (1 + np.exp(-BASE_BITS))
     probability = 1 / (1 + np.exp(-rl.mean_field_bias(rbm)))
     np.testing.assert_allclose(probability, (rate + 0.05) / 1.1, rtol=1e-7)  # single precision

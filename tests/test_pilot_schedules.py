@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers_models import independent_rbm
 from scipy.special import softmax
 
 import rbmlib as rl
@@ -213,9 +214,7 @@ def test_ess_bisection_counts_the_weights_so_far():
 
 
 def test_ess_bisection_in_a_single_step():
-    flat = rl.GeometricPath(
-        rl.testsystems.independent_rbm(np.zeros(4), np.zeros(3))[0], np.zeros(4)
-    )
+    flat = rl.GeometricPath(independent_rbm(np.zeros(4), np.zeros(3))[0], np.zeros(4))
     is_a_schedule(bisection.ess_bisection(flat, 5, 10, 0), 5)
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers_models import hopfield_rbm
+from helpers_models import hopfield_rbm, independent_rbm
 
 import rbmlib as rl
 from rbmlib.checks import generator
@@ -99,7 +99,7 @@ def test_round_trips_of_the_pilot_are_those_under_the_prior():
 def test_the_length_of_a_path_is_that_of_its_slopes():
     """Independent bits: the slope is a sum of b_i v_i, each of probability expit(beta b_i)."""
     bias = np.full(50, 4.0)
-    rbm = rl.testsystems.independent_rbm(bias, [0.0])[0]
+    rbm = independent_rbm(bias, [0.0])[0]
     betas, length = planning.own_ladder(rl.GeometricPath(rbm, np.zeros(50)), generator(0), 4)
     fine = (np.arange(10_000) + 0.5) / 10_000
     on = 1 / (1 + np.exp(-4 * fine))

@@ -36,7 +36,7 @@ def test_the_wheel_is_small(repository, installed):
 
 
 def test_the_wheel_has_what_an_estimate_needs(installed):
-    needed = ["reference.csv", "mnist/mnist_binary.npz", "dna/dna_binary.npz"]
+    needed = ["mnist/mnist_binary.npz", "dna/dna_binary.npz"]
     needed += [f"models/{name}.npz" for name in ("pcd_10", "pcd_20", "cd1_20", "cd25_20")]
     needed += [f"models/{name}.{x}" for name in ("pcd_200", "dna_cd1_500") for x in ("npz", "json")]
     assert set(needed) <= set(installed)

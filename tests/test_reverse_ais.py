@@ -5,7 +5,15 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from helpers_models import DIGITS, SMALL, SMALL_LOG_Z, digits_path, quiet, quiet_path
+from helpers_models import (
+    DIGITS,
+    SMALL,
+    SMALL_LOG_Z,
+    digits_path,
+    independent_rbm,
+    quiet,
+    quiet_path,
+)
 from helpers_stats import joint_table, log_sum, standard_error, z_score
 
 import rbmlib as rl
@@ -164,7 +172,7 @@ def test_chains_that_never_move_have_no_standard_error(scale):
 @pytest.mark.parametrize("run", [rl.ais, rl.reverse_ais])
 @pytest.mark.parametrize("n_chains", [5, 100])
 def test_a_base_that_is_the_target_is_exact(run, n_chains):
-    rbm, log_z = rl.testsystems.independent_rbm(np.zeros(30), np.zeros(25))
+    rbm, log_z = independent_rbm(np.zeros(30), np.zeros(25))
     start = {"start": np.eye(n_chains, 30)} if run is rl.reverse_ais else {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -9,7 +9,7 @@ from ..checks import array, count, generator, number
 from ..numerics import softplus
 from .named import BernoulliRBM, LeakyRBM
 
-__all__ = ["independent_rbm", "orthogonal_leaky_rbm", "random_rbm", "two_gaussians", "two_mode_rbm"]
+__all__ = ["orthogonal_leaky_rbm", "random_rbm", "two_gaussians", "two_mode_rbm"]
 
 
 def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None) -> BernoulliRBM:
@@ -24,15 +24,6 @@ def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None
     return BernoulliRBM(
         weights, rng.normal(scale=0.5, size=shape[0]), rng.normal(scale=0.5, size=shape[1])
     )
-
-
-def independent_rbm(visible_bias, hidden_bias) -> tuple[BernoulliRBM, float]:
-    """A model with zero weights, and its log Z in closed form, at any size."""
-    visible_bias = array("visible_bias", visible_bias, (None,), "(n_visible,)")
-    hidden_bias = array("hidden_bias", hidden_bias, (None,), "(n_hidden,)")
-    zero = np.zeros((np.size(visible_bias), np.size(hidden_bias)))
-    rbm = BernoulliRBM(zero, visible_bias, hidden_bias)
-    return rbm, float(softplus(rbm.visible_bias).sum() + softplus(rbm.hidden_bias).sum())
 
 
 def two_mode_rbm(
