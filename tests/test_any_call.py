@@ -117,7 +117,7 @@ for _name, (_path, _states) in PATHS.items():
     CALLS |= {
         f"{_name}: at": (_path.at, {"beta": 0.5}),
         f"{_name}: ais": (rl.ais, {
-            "path": _path, "betas": BETAS, "n_chains": 3, "rng": 0, "expectations": {}}),
+            "path": _path, "betas": BETAS, "n_chains": 3, "rng": 0}),
     }  # fmt: skip
 
 UNSEEDED = object()

@@ -198,13 +198,3 @@ def test_a_subclass_that_moves_in_its_own_way_is_asked():
     run = rl.ais(Still(rbm, np.zeros(8)), rl.schedules.linear(20), 50, rng=0)
     begun = Still(rbm, np.zeros(8)).sample_base(50, ChainStream(0, 50))
     assert np.array_equal(run.states, begun)
-
-
-def test_expectations_cannot_move_the_chains():
-    def cheat(v):
-        v[:] = 0
-        return v.mean(axis=1)
-
-    path = rl.GeometricPath(rl.testsystems.random_rbm(8, 4, rng=0), np.zeros(8))
-    with pytest.raises(ValueError, match="read-only"):
-        rl.ais(path, rl.schedules.linear(20), 50, rng=0, expectations={"cheat": cheat})

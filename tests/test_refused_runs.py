@@ -5,7 +5,7 @@ Messages begin with the keys, of which spaces at the end only tell one case from
 
 import numpy as np
 import pytest
-from helpers_models import SMALL, two_modes
+from helpers_models import two_modes
 from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, assert_refused, train
 
 import rbmlib as rl
@@ -70,7 +70,6 @@ RUNS = {
     "n_temperatures is 1.5": lambda: rl.schedules.sm08(1.5),
     # annealing
     "n_recorded is 1": lambda: rl.ais(PATH, BETAS, 9, n_recorded=1),
-    "expectations is a": lambda: rl.ais(PATH, BETAS, 9, expectations=[np.sum]),
     "start is 'exactly'": lambda: rl.reverse_ais(PATH, BETAS, 9, start="exactly"),
     "start holds 8": lambda: rl.reverse_ais(PATH, BETAS, 9, start=DATA[:8]),
     "start has shape (9, 3)": lambda: rl.reverse_ais(PATH, BETAS, 9, start=np.zeros((9, 3))),
@@ -248,20 +247,6 @@ def test_numbers_of_threads_are_counts_or_none(value):
 def test_number_of_threads_of_the_environment(value, monkeypatch):
     monkeypatch.setenv("RBMLIB_NUM_THREADS", value)
     assert_refused(lambda: rl.ais(PATH, BETAS, 9), "RBMLIB_NUM_THREADS is")
-
-
-@pytest.mark.parametrize(
-    ("function", "words"),
-    [
-        (lambda v: v * np.nan, "returned 280 NaN or infinite values: expected finite"),
-        (lambda v: v[:3], r"returned shape \(3, 7\): expected \(40,\) or \(40, m\)"),
-        (3, "is 3: expected a function"),
-    ],
-)
-def test_what_an_expectation_must_not_return_is_refused_by_name(function, words):
-    given = {"expectations": {"rate": function}}
-    with pytest.raises((ValueError, TypeError), match=rf"expectations\['rate'\] {words}"):
-        rl.ais(GeometricPath(SMALL), rl.schedules.linear(5), 40, 0, **given)
 
 
 MANY = 1000

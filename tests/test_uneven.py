@@ -207,8 +207,7 @@ FROM_ZERO = rl.GeometricPath(rl.testsystems.random_rbm(40, 8, coupling=14.0, rng
 @pytest.fixture(scope="module")
 def uneven():
     """25 steps and 25 chains of a strongly coupled model: an effective sample size of a few."""
-    return rl.ais(FROM_ZERO, schedules.linear(25), 25, 8, n_recorded=26, keep_chains=True,
-                  expectations={"on": lambda v: v.sum(axis=1)})  # fmt: skip
+    return rl.ais(FROM_ZERO, schedules.linear(25), 25, 8, n_recorded=26, keep_chains=True)
 
 
 def test_on_the_fly_quantities_are_weighted(uneven):
@@ -225,9 +224,6 @@ def test_on_the_fly_quantities_are_weighted(uneven):
     np.testing.assert_allclose(trace["ess"], n / (1 + relative.var(axis=1, ddof=1)))
     assert trace["ess"].min() < 12, "weights are too even to tell"
     assert np.abs(mean - slopes.mean(axis=1)).max() > 0.3
-    last = uneven.states.sum(axis=1)
-    assert trace["on"][-1] == pytest.approx(w[-1] @ last)
-    assert abs(w[-1] @ last - last.mean()) > 0.01
 
 
 def test_g_of_few_uneven_weights_is_unbiased(uneven):

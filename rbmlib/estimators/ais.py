@@ -8,7 +8,6 @@ The mean of w is Z in expectation; by Jensen its logarithm, and the mean of log 
 log Z.
 """
 
-from collections.abc import Callable, Mapping
 from typing import Unpack
 
 import numpy as np
@@ -21,8 +20,6 @@ from ..results import Estimate, of_weights, summarise_log_weights
 from ..sampling import anneal
 from . import estimator
 
-RECORDED = ("beta", "step", "log_z", "ess", "slope_mean", "slope_variance")
-OF_CHAINS = ("chain_log_weights", "chain_slopes")
 MOST_RECORDED = 10_000_000
 
 
@@ -34,7 +31,6 @@ def ais(
     rng=None,
     *,
     n_recorded: int = 100,
-    expectations: Mapping[str, Callable[[np.ndarray], np.ndarray]] | None = None,
     keep_chains: bool = False,
     **context: Unpack[Context],
 ) -> Estimate:
@@ -50,10 +46,6 @@ def ais(
         At how many of the betas (evenly by step, ends included) the run is looked at:
         `Estimate.betas`, `log_z_path`, and in `trace` "step" (the index k of the beta), "ess",
         "slope_mean" and "slope_variance" (mean and variance of d/dbeta log p*, Kiwaki's g).
-    expectations : dict of functions, optional
-        ``f(visible)`` -> (n_chains,) or (n_chains, m), of visible units of the whole model
-        (`Path.visible_of`; what it draws leaves the chains as they are); their weighted
-        means under p_beta go into `trace` under the same names.
     keep_chains : bool
         Keep every chain's log-weight (base not included) and slope at the recorded betas too, as
         "chain_log_weights" and "chain_slopes" (n_recorded, n_chains) in `trace`:
@@ -77,7 +69,7 @@ def ais(
     betas, n_chains = checks.schedule(betas), checks.count("n_chains", n_chains)
     n_recorded = checks.count("n_recorded", n_recorded, 2, MOST_RECORDED)
     stream = ChainStream(rng, n_chains)
-    record = Record(path, betas, stream, expectations, keep_chains)
+    record = Record(path, betas, keep_chains)
     steps = recorded_steps(betas.size - 1, n_recorded)
     v, log_weights = annealed(path, betas, stream, record, steps)
     settings = {"stream_seed": stream.seed, "n_temperatures": betas.size - 1}
@@ -102,18 +94,11 @@ class Record:
     """On-the-fly quantities (Algorithm 1): weighted means over chains at some betas.
 
     After the transition at beta_k the chains, with their weights so far, are properly weighted
-    for p_beta_k (Neal 2001). What coordinates leave open is drawn from a stream of its own.
+    for p_beta_k (Neal 2001).
     """
 
-    def __init__(self, path, betas, stream, expectations, keep_chains):
+    def __init__(self, path, betas, keep_chains):
         self.path, self.betas, self.keep_chains = path, betas, keep_chains
-        self.expectations = {} if expectations is None else expectations
-        meaning = "a dict of functions of the states"
-        checks.instance("expectations", self.expectations, Mapping, meaning)
-        if taken := sorted({*RECORDED, *OF_CHAINS} & set(self.expectations)):
-            raise ValueError(f"expectations uses the reserved names {taken}: rename them")
-        source = np.random.default_rng([stream.seed, 1])
-        self.stream = ChainStream(source, stream.n_chains, stream.first_chain)
         self.rows: list[dict] = []
 
     def __call__(self, k: int, v, log_weights) -> None:
@@ -130,25 +115,9 @@ class Record:
             "slope_variance": w @ (slopes - mean) ** 2,
         }
         if self.keep_chains:
-            row |= dict(zip(OF_CHAINS, (log_weights.copy(), slopes), strict=True))
-        if self.expectations:
-            visible = self.path.visible_of(v, self.stream).view()
-            visible.flags.writeable = False  # they may be the chains' own states
-            row |= {name: w @ seen(name, f, visible) for name, f in self.expectations.items()}
+            row |= {"chain_log_weights": log_weights.copy(), "chain_slopes": slopes}
         self.rows.append(row)
 
     def columns(self) -> dict:
         columns = {name: np.array([row[name] for row in self.rows]) for name in self.rows[0]}
         return {"betas": columns.pop("beta"), "log_z_path": columns.pop("log_z"), "trace": columns}
-
-
-def seen(name: str, function, visible) -> np.ndarray:
-    """What one of the expectations says of the states: finite numbers, a row a chain."""
-    checks.function(f"expectations[{name!r}]", function, "of visible units (n_chains, n_visible)")
-    value = np.asarray(function(visible), dtype=float)
-    n, what = len(visible), f"expectations[{name!r}]"
-    if value.ndim not in (1, 2) or len(value) != n:
-        raise ValueError(f"{what} returned shape {value.shape}: expected ({n},) or ({n}, m)")
-    if bad := int((~np.isfinite(value)).sum()):
-        raise ValueError(f"{what} returned {bad} NaN or infinite values: expected finite numbers")
-    return value
