@@ -6,6 +6,8 @@ import numpy as np
 
 import rbmlib as rl
 
+FEW = 1.5e4  # ns: too little for all states of ten hidden units
+
 
 def ferromagnet(n_visible, n_hidden, coupling=2.0, odds=5.0):
     """Two modes, all spins up or down, of unequal weight; and the rates of the heavier one."""

@@ -157,7 +157,7 @@ def test_sweeps_of_many_active_units_are_worth_more():
 def test_what_masses_cannot_take_the_sum_does():
     """Too little work for a hunt: a sum that still grows is given all of it."""
     rbm = rl.testsystems.random_rbm(300, 60, coupling=4.0, rng=0)
-    found = opinions._opinion(rl.GeometricPath(rbm), made(1e4), opinions.FLOOR, None, 0)
+    found = opinions._opinion(rl.GeometricPath(rbm), made(1e4), opinions.FLOOR)
     assert found.n_modes == 0
     looks = opinions.FLOOR / (opinions.LOOK + 300 * opinions.OF_LOOK)
     assert 0.4 * looks < found.n_states <= looks + 1000

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, B, W, assert_refused, named, train
+from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, W, assert_refused, named, train
 
 import rbmlib as rl
 from rbmbook import images, step_sizes
@@ -52,7 +52,6 @@ SILENT = {
     "infinite pixels": (lambda: rl.Standardisation(INF), "images holds infinite values"),
     "yes": (train(DATA, 3, progress="no"), "progress is a str: expected True, False, or None"),
     "bar": (lambda: rl.exact(RBM, progress=0), "progress is a int"),
-    "threads later": (lambda: rl.LogZTracker(B, n_threads="two"), "n_threads is 'two'"),
     "number in words": (lambda: testsystems.two_mode_rbm(4, strength="3"), "strength is '3'"),
     "beyond the path": (lambda: tempered_log_z(MIXTURE, 4.0, [-1.0, 1.0]), "betas run from -1.0"),
     "in full": (lambda: images.load_cifar10(full="False"), "full is 'False'"),
@@ -69,7 +68,6 @@ NAMELESS = {
     "wide points": (lambda: MIXTURE.log_density(np.zeros((3, 5))), "x has shape (3, 5)"),
     "method": (train(DATA, 3, method=ARRAY), "method is array"),
     "optimizer": (train(DATA, 3, optimizer=ARRAY), "optimizer is array"),
-    "watch": (train(DATA, 3, watch=[]), "watch is a list"),
     "hidden": (gaussian(hidden=[]), "hidden is []"),
     "kernel": (gaussian(kernel=ARRAY), "kernel is array"),
     "kernel of a path": (lambda: rl.DensityPath(MIXTURE, 4.0, kernel={}), "kernel is {}"),

@@ -18,7 +18,7 @@ BETAS = rl.schedules.linear(5)
 @pytest.fixture(scope="module")
 def ladders():
     """2,000 short ladders, from one run: as many small independent estimates as one likes."""
-    return rl.parallel_tempering(PATH, BETAS, 2000, 120, rng=5, n_blocks=1)
+    return rl.parallel_tempering(PATH, BETAS, 2000, 120, rng=5)
 
 
 def test_is_mbar_of_each_pair_of_neighbours(ladders):

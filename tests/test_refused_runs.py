@@ -133,8 +133,6 @@ RUNS = {
     "delta is not an array of numbers": lambda: rl.solve_mbar(["a"], [1, 0], [0, 1]),
     "path is a BernoulliRBM: expected an annealing path": lambda: rl.check(RBM, ESTIMATE),
     "estimate is a float: expected what an estimator": lambda: rl.check(PATH, 3.0),
-    "rng is 'seed'": lambda: rl.check(PATH, ESTIMATE, rng="seed"),
-    "n_states is 0": lambda: rl.check(PATH, ESTIMATE, n_states=0),
     # TAP
     "order is 4": lambda: rl.tap(RBM, order=4),
     "solver is 'newton'": lambda: rl.tap(RBM, solver="newton"),
@@ -212,7 +210,6 @@ BEFORE_A_PILOT = {
     "jump is 'up' ": lambda: rl.wang_landau(PATH, jump="up"),
     "t_0 is -1": lambda: rl.sams(PATH, t_0=-1),
     "exponent is 2": lambda: rl.sams(PATH, exponent=2),
-    "flatness is 1": lambda: rl.wang_landau(PATH, flatness=1),
     "record_every is 0": lambda: rl.rts(PATH, record_every=0),
     "betas has shape": lambda: rl.mbar(PATH, 99),
 }

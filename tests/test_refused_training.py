@@ -42,8 +42,8 @@ TRAINING = {
     ),
     "nothing to stop by": (
         train(DATA, 3, n_updates=1, patience=1),
-        "watch is 'validation': expected one of update, reconstruction_error, log_likelihood; "
-        "give monitor=",
+        "patience is 1, but 'validation' is not among update, reconstruction_error, "
+        "log_likelihood: expected a monitor that gives it, such as tracker.monitor(",
     ),
 }
 

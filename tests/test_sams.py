@@ -68,7 +68,7 @@ def test_gains_are_tans():
 
 
 def test_gain_is_halved_at_flat_histograms_and_then_one_over_t():
-    rule = Halving(2, UNIFORM, one_over_t=True, flatness=0.8)
+    rule = Halving(2, UNIFORM, one_over_t=True)
     flat, uneven, missing = np.full(10, 100), np.full(10, 100), np.full(10, 100)
     uneven[3], missing[0] = 75, 0
     np.testing.assert_array_equal(rule.gains(0, 2), 0.1)
@@ -81,7 +81,7 @@ def test_gain_is_halved_at_flat_histograms_and_then_one_over_t():
     rule.see(np.array([10 * flat, 10 * flat]), 35)
     np.testing.assert_array_equal(rule.late, [True, False])  # 0.025 < 1/35 < 0.05
     np.testing.assert_allclose(rule.gains(35, 37), [[1 / 36, 1 / 37], [0.05, 0.05]])
-    never = Halving(2, UNIFORM, one_over_t=False, flatness=0.8)
+    never = Halving(2, UNIFORM, one_over_t=False)
     for _ in range(9):
         never.see(np.array([flat, uneven]), 30)
     np.testing.assert_allclose(never.gain, [0.1 / 2**9, 0.1])
@@ -139,7 +139,6 @@ VARIANTS = {
     "1/t from the start": (rl.sams, {"t_0": 0}),
     "uneven prior": (rl.sams, {"prior": np.arange(1, 11)}),
     "Wang-Landau": (rl.wang_landau, {}),
-    "Wang-Landau, visits only": (rl.wang_landau, {"flatness": 0.0}),
     "Wang-Landau, flat": (rl.wang_landau, {"one_over_t": False}),
 }
 

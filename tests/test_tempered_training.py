@@ -9,9 +9,7 @@ from rbmlib import LogZTracker
 
 
 def train_tempered(seed=7, **options):
-    tracker = LogZTracker(
-        BASE, BETAS, n_chains=100, n_sweeps=5, rng=seed, n_threads=options.pop("n_threads", 1)
-    )
+    tracker = LogZTracker(BASE, BETAS, n_chains=100, n_sweeps=5, rng=seed)
     options = {"n_updates": 40, "monitor_every": 4, "batch_size": 100, "rng": seed} | options
     return tracker, rl.train(DATA, 5, method="tempered", tracker=tracker, **options)
 
@@ -56,7 +54,7 @@ def test_warm_up_is_a_rate_that_rises():
 
 
 def test_same_seed_same_training_on_any_number_of_threads():
-    one, two = train_tempered()[1].rbm, train_tempered(n_threads=2)[1].rbm
+    one, two = (train_tempered(n_threads=n)[1].rbm for n in (1, 2))
     np.testing.assert_array_equal(one.weights, two.weights)
 
 
@@ -86,8 +84,8 @@ def test_early_stopping_returns_the_best_model():
     _, result = train_tempered(monitor=monitor, patience=2, n_updates=400)
     assert result.history["update"].tolist() == [0, 4, 8, 12, 16]
     np.testing.assert_array_equal(result.rbm.weights, seen[2].weights)
-    with pytest.raises(ValueError, match="watch is 'test': expected one of update"):
-        rl.train(DATA, 5, n_updates=1, monitor=lambda _: {"other": 1.0}, patience=1, watch="test")
+    with pytest.raises(ValueError, match="patience is 1, but 'validation' is not among update"):
+        rl.train(DATA, 5, n_updates=1, monitor=lambda _: {"other": 1.0}, patience=1)
 
 
 def test_an_equal_value_is_no_new_maximum():

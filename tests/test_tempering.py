@@ -119,7 +119,7 @@ def test_parallel_tempering_leaves_the_product_invariant(joint):
     start = states[visible.ravel()].astype(f32)
     p_values = []
     for sweeps in (1, 5):
-        run = rl.parallel_tempering(path, BETAS, n, sweeps, rng, start=start, n_blocks=1)
+        run = rl.parallel_tempering(path, BETAS, n, sweeps, rng, start=start)
         found = state_index(run.states)
         p_values += [chi_square_p(found[run.index == k], law[k]) for k in range(4)]
         assert (np.sort(run.index.reshape(n, 4)) == np.arange(4)).all()

@@ -11,6 +11,7 @@ import rbmlib as rl
 from rbmbook import experiments as tasks
 from rbmbook.jarzynski import ReweightedTracker
 from rbmlib import BernoulliRBM, LogZTracker
+from rbmlib.training import tracking
 
 
 def moved(rbm, step) -> BernoulliRBM:
@@ -18,20 +19,21 @@ def moved(rbm, step) -> BernoulliRBM:
 
 
 def test_an_update_is_equation_24():
-    tracker = LogZTracker(BASE, BETAS, n_chains=50, n_sweeps=4, gain=0.3, prior_slope=1.5, rng=0)
+    tracker = LogZTracker(BASE, BETAS, n_chains=50, n_sweeps=4, gain=0.3, rng=0)
     for seed in (0, 1):
         tracker.update(random_rbm(seed))
         before, c = tracker.sample.log_z_path, tracker.sample.occupation()[0].mean(axis=0)
-        r = np.exp(1.5 * BETAS)
+        r = np.exp(2.0 * BETAS)
         wanted = before + 0.3 * np.log(r[0] / r * c / c[0])
         np.testing.assert_allclose(tracker.log_z_path, wanted, rtol=0, atol=1e-9)
         np.testing.assert_allclose(tracker.prior, r / r.sum())
     assert tracker.log_z_path[0] == pytest.approx(np.log1p(np.exp(BASE)).sum() + 5 * np.log(2))
 
 
-def test_it_begins_with_the_noise_of_its_annealing():
+def test_it_begins_with_the_noise_of_its_annealing(monkeypatch):
     """By a prior so steep that all chains stop at beta = 1."""
-    tracker = LogZTracker(BASE, BETAS, n_chains=50, prior_slope=300.0, rng=0)
+    monkeypatch.setattr(tracking, "PRIOR_SLOPE", 300.0)
+    tracker = LogZTracker(BASE, BETAS, n_chains=50, rng=0)
     _, _, logs = tracker._start(rl.GeometricPath(random_rbm(0), base=BASE))
     weights = np.exp(logs - logs.max())
     assert tracker.noise == pytest.approx(

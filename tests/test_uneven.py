@@ -184,7 +184,7 @@ TWO = 2, np.array([0.7, 0.2, 0.1])  # groups, of an uneven prior
 
 @pytest.mark.parametrize(("one_over_t", "gain"), [(False, 0.05), (True, 0.05)])
 def test_a_histogram_is_flat_by_the_shares_of_its_prior(one_over_t, gain):
-    rule = Halving(*TWO, one_over_t, 0.8)
+    rule = Halving(*TWO, one_over_t)
     assert rule.gain.tolist() == [0.1, 0.1]
     # in shares of the prior, less a fifth; and equal visits, of which the first beta has too few
     rule.see(np.array([[600, 170, 90], [300, 300, 300]]), 1000)
@@ -194,7 +194,7 @@ def test_a_histogram_is_flat_by_the_shares_of_its_prior(one_over_t, gain):
     rule.see(np.array([[0, 0, 0], [1500, 140, 0]]), 1100)  # 1800, 440, 300 of 2540
     assert rule.halvings.tolist() == [1, 1]
     assert rule.late.tolist() == [False, False]
-    late = Halving(*TWO, one_over_t, 0.8)
+    late = Halving(*TWO, one_over_t)
     late.see(np.array([[600, 170, 90], [300, 300, 300]]), 10)  # 1/t is 0.1 by then
     assert late.late.tolist() == [one_over_t, False]
     wanted = 1 / np.arange(11, 14) if one_over_t else np.full(3, 0.05)

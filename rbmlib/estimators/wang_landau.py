@@ -11,7 +11,6 @@ from typing import Unpack
 
 import numpy as np
 
-from .. import checks
 from ..context import Context, bar
 from ..paths.path import Path
 from ..results import Estimate
@@ -19,6 +18,7 @@ from . import estimator
 from .sams import planned_groups
 
 CHECK_EVERY = 100  # sweeps between two looks at a histogram
+FLATNESS = 0.8  # share of what is due to a beta by its prior: with less its histogram is not flat
 
 
 @estimator
@@ -32,7 +32,6 @@ def wang_landau(
     n_groups: int = 10,
     start: str = "pilot",
     one_over_t: bool = True,
-    flatness: float = 0.8,
     jump: str = "global",
     prior=None,
     **context: Unpack[Context],
@@ -40,7 +39,8 @@ def wang_landau(
     """Estimate log Z by the Wang-Landau algorithm.
 
     A chain adds ``log f = gain / pi_k`` to log Z_k where it is, divided by the chains of its
-    group. The gain begins at the least pi_k, so that ``log f`` is 1 as usual. The last gains are in
+    group. The gain begins at the least pi_k, so that ``log f`` is 1 as usual, and is halved where
+    each beta has 0.8 of the visits that are due to it by its prior. The last gains are in
     ``settings["gain"]`` (n_groups), and how often each was halved in ``settings["halvings"]``.
 
     Parameters
@@ -50,10 +50,6 @@ def wang_landau(
     one_over_t : bool
         Take 1/t for the gain, t in sweeps, once a halving has brought it below. Without, the
         estimate does not converge: its error saturates.
-    flatness : float
-        A histogram is flat if no beta has less than this share of what its prior is due, and
-        each has been visited; looked at every 100 sweeps. 0 asks for visits only, as Belardinelli &
-        Pereyra do.
 
     Examples
     --------
@@ -63,13 +59,11 @@ def wang_landau(
     >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
     True
     """
-    meaning = "a share from 0 to below 1, such as 0.8"
-    flatness = checks.number("flatness", flatness, meaning, least=0, below=1)
     options = {"prior": prior, "start": start, "jump": jump}
     options |= {"n_groups": n_groups, "mixed": False}
     groups, plan = planned_groups("wang_landau", path, betas, n_chains, n_sweeps, rng, **options)
     n_sweeps, half = plan.n_sweeps, plan.n_sweeps // 2
-    rule = Halving(groups.n_groups, groups.rule.prior, bool(one_over_t), flatness)
+    rule = Halving(groups.n_groups, groups.rule.prior, bool(one_over_t))
     stops = np.unique(np.r_[np.arange(0, n_sweeps, CHECK_EVERY), half, n_sweeps])
     with bar(n_sweeps, "Wang-Landau"):
         for first, last in pairwise(stops):
@@ -77,7 +71,7 @@ def wang_landau(
             groups.advance(rule.gains(first, last))
             rule.see(groups.visits - before, last)
             groups.note(last, half)
-    settings = {"one_over_t": rule.one_over_t, "flatness": flatness, "jump": jump}
+    settings = {"one_over_t": rule.one_over_t, "jump": jump}
     settings |= {"gain": rule.last.tolist(), "halvings": rule.halvings.tolist()}
     return groups.estimate("wang_landau", plan, settings)
 
@@ -85,8 +79,8 @@ def wang_landau(
 class Halving:
     """The gain of each group: halved at flat histograms, and 1/t from where that is more."""
 
-    def __init__(self, n_groups: int, prior, one_over_t: bool, flatness: float):
-        self.prior, self.one_over_t, self.flatness = prior, one_over_t, flatness
+    def __init__(self, n_groups: int, prior, one_over_t: bool):
+        self.prior, self.one_over_t = prior, one_over_t
         self.gain = np.full(n_groups, prior.min())
         self.last = self.gain.copy()
         self.late = np.zeros(n_groups, bool)  # in the 1/t stage
@@ -104,7 +98,7 @@ class Halving:
         """Add visits (n_groups, K) up to sweep ``t``; halve the gains of flat histograms."""
         self.histogram += visits
         due = self.histogram.sum(axis=1, keepdims=True) * self.prior
-        seen = (self.histogram > 0) & (self.histogram >= self.flatness * due)
+        seen = (self.histogram > 0) & (self.histogram >= FLATNESS * due)
         flat = seen.all(axis=1) & ~self.late
         self.gain[flat] /= 2
         self.halvings += flat

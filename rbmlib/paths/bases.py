@@ -100,12 +100,7 @@ def rounded(biases) -> np.ndarray:
     return biases.astype(np.float32).astype(float)
 
 
-def mean_field_bias(
-    rbm: RBM,
-    n_starts: int = N_STARTS,
-    n_iterations: int = N_ITERATIONS,
-    smoothing: float = SMOOTHING,
-) -> np.ndarray:
+def mean_field_bias(rbm: RBM, *, smoothing: float = SMOOTHING) -> np.ndarray:
     """Visible biases (n_visible,) of a base that needs no data, the same in every call.
 
     One solution of the mean-field equations, of bits ``m_h = sigmoid(m_v W + a)`` and
@@ -123,19 +118,18 @@ def mean_field_bias(
     """
     rbm = as_rbm("rbm", rbm)
     if isinstance(rbm.visible, Bits) and isinstance(rbm.hidden, Bits):
-        return mean_field_biases(rbm, (smoothing,), n_starts, n_iterations)[0]
+        return mean_field_biases(rbm, (smoothing,))[0]
     if rbm.visible.values is None or not rbm.hidden.conditional:
         raise TypeError(f"rbm is {rbm!r}: expected visible units of countable states")
-    hidden = _drawn_starts(rbm, checks.count("n_starts", n_starts))
-    means = _solutions(rbm, hidden, checks.count("n_iterations", n_iterations)).mean(axis=0)
+    means = _solutions(rbm, _drawn_starts(rbm)).mean(axis=0)
     return rounded(rbm.visible.bias_of(means, smoothing))
 
 
-def _drawn_starts(rbm, n_starts):
+def _drawn_starts(rbm):
     """States of the hidden units at random fields, small and large."""
     rng = np.random.default_rng(0)
-    size = 10 ** rng.uniform(-1, 1, size=(n_starts, 1))
-    fields = size * rng.standard_normal((n_starts, rbm.n_hidden))
+    size = 10 ** rng.uniform(-1, 1, size=(N_STARTS, 1))
+    fields = size * rng.standard_normal((N_STARTS, rbm.n_hidden))
     return rbm.hidden.draw(fields, rng).astype(float)
 
 
@@ -146,29 +140,27 @@ def layers_lower_bound(rbm: RBM) -> float:
     ``(b - x) m + visible.cumulant(x) + hidden.cumulant(m W + a) <= log Z``: the mean of log p* and
     their entropy, by Jensen's inequality, as the cumulant is convex.
     """
-    visible = _solutions(rbm, _drawn_starts(rbm, N_STARTS), N_ITERATIONS)
+    visible = _solutions(rbm, _drawn_starts(rbm))
     x = rbm.visible_field(rbm.hidden_mean(visible))
     m = rbm.visible.mean(x)
     bounds = ((rbm.visible.bias - x) * m).sum(axis=1) + rbm.visible.cumulant(x)
     return float((bounds + rbm.hidden.cumulant(rbm.field(m))).max() + rbm.log_scale)
 
 
-def mean_field_biases(
-    rbm: RBM, smoothings, n_starts: int = N_STARTS, n_iterations: int = N_ITERATIONS
-) -> list[np.ndarray]:
+def mean_field_biases(rbm: RBM, smoothings) -> list[np.ndarray]:
     """`mean_field_bias` of bits for several smoothings, of the same solutions."""
     rbm = as_rbm_of_bits("rbm", rbm)
-    starts = families(rbm, n_starts)
-    with bar(len(starts) * n_iterations, "mean-field base") as shown:
-        candidates = [_solutions(rbm, hidden, n_iterations, shown.update) for hidden in starts]
+    starts = families(rbm, N_STARTS)
+    with bar(len(starts) * N_ITERATIONS, "mean-field base") as shown:
+        candidates = [_solutions(rbm, hidden, shown.update) for hidden in starts]
     every = [np.array([base_rate(means, s) for means in candidates]) for s in smoothings]
     chosen = [biases[best_cover(rbm, candidates, expit(biases))] for biases in every]
     return [rounded(biases) for biases in chosen]
 
 
-def _solutions(rbm, hidden, n_iterations, on_progress=lambda: None):
+def _solutions(rbm, hidden, on_progress=lambda: None):
     """Visible means (n_starts, n_visible) that damped mean-field updates reach."""
-    for _ in range(n_iterations):
+    for _ in range(N_ITERATIONS):
         hidden = 0.5 * (hidden + rbm.hidden_mean(rbm.visible_mean(hidden)))
         on_progress()
     return rbm.visible_mean(hidden)

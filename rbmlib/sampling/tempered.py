@@ -20,6 +20,8 @@ from .anneal import sweep
 from .sample import CONDITIONALS, TemperedSample, bytes_of_chain, drawn_given, given_states
 from .temper import Kept, Tally, swap, temper
 
+BLOCKS = 10  # of time
+
 
 @configured
 def simulated_tempering(
@@ -35,7 +37,7 @@ def simulated_tempering(
     start="base",
     index=None,
     record_every: int = 1,
-    n_blocks: int = 10,
+    n_blocks: int = BLOCKS,
     **context: Unpack[Context],
 ) -> TemperedSample:
     """Run chains over states and betas (Carlson et al. 2016, section 2.1).
@@ -117,14 +119,13 @@ def parallel_tempering(
     start="base",
     anneal_sweeps: int | None = None,
     record_every: int = 1,
-    n_blocks: int = 10,
     **context: Unpack[Context],
 ) -> TemperedSample:
     """Run ``n_chains`` ladders of K replicas, neighbours swapped in turn, even pairs and odd.
 
     Parameters
     ----------
-    path, betas, n_sweeps, rng, record_every, n_blocks, n_threads, progress
+    path, betas, n_sweeps, rng, record_every, n_threads, progress
         As in `simulated_tempering`; no estimate of log Z is needed.
     n_chains : int
         Independent ladders. `TemperedSample.temperature` and `delta` have a column for each
@@ -149,8 +150,7 @@ def parallel_tempering(
     >>> sample.swap_rates.shape
     (9,)
     """
-    conditional = drawn_given(path)
-    record = Record(path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks, len)
+    record = Record(path, betas, n_chains, n_sweeps, None, record_every, BLOCKS, len)
     betas, n_chains, k = record.betas, record.n_chains, record.betas.size
     anneal_sweeps = k if anneal_sweeps is None else checks.count("anneal_sweeps", anneal_sweeps)
     stream, index = ChainStream(rng, n_chains * k), np.tile(np.arange(k), n_chains)
@@ -182,8 +182,8 @@ class Record:
         self.path, self.betas = path, checks.ladder(betas)
         self.n_chains = checks.count("n_chains", n_chains)
         self.n_sweeps = n = checks.count("n_sweeps", n_sweeps)
-        conditional = drawn_given(path) if conditional is None else conditional
         self.every = checks.count("record_every", record_every)
+        conditional = drawn_given(path) if conditional is None else conditional
         self.conditional = checks.one_of("conditional", conditional, CONDITIONALS)
         if conditional == "joint" and not path.joint:
             raise ValueError(

@@ -64,7 +64,7 @@ class Opinion(NamedTuple):
     n_modes: int = 0
 
 
-def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0) -> Estimate:
+def check(path: Path, estimate: Estimate) -> Estimate:
     """The estimate, with a second opinion among its `Estimate.checks`.
 
     Every estimator asks for one that costs less than a tenth of the run, or some 50 ms; half a
@@ -77,10 +77,6 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
     estimate : Estimate
         Its states are among those from which the sum is grown; without them (of a file, say) it
         is grown from descents at zero temperature alone. One that was refuted is returned as it is.
-    n_states : int, optional
-        How many states are looked at; by default what takes some four seconds.
-    rng : int, Generator or None
-        Of the descents, and the chains about modes.
 
     Returns
     -------
@@ -106,8 +102,6 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
     """
     checks.instance("path", path, Path, checks.PATH_MEANING)
     checks.instance("estimate", estimate, Estimate, "what an estimator returned")
-    if n_states is not None:
-        n_states = checks.count("n_states", n_states)
     if "terms" in estimate.settings:
         raise ValueError(
             f"estimate is {estimate.method}, a sum or difference: expected each of its terms with "
@@ -119,7 +113,7 @@ def check(path: Path, estimate: Estimate, *, n_states: int | None = None, rng=0)
         checks.states("estimate.states", states, model.visible)
     if estimate.settings.get("second_opinion", {}).get("verdict") == "refuted":
         return estimate
-    return with_opinion(estimate, _opinion(path, estimate, ON_REQUEST, n_states, rng))
+    return with_opinion(estimate, _opinion(path, estimate, ON_REQUEST))
 
 
 def checked(path: Path | RBM | None, estimate: Estimate) -> Estimate:
@@ -128,9 +122,9 @@ def checked(path: Path | RBM | None, estimate: Estimate) -> Estimate:
     if model is None or not (estimate.std_error > 0 or compared):
         return estimate
     work = max(FLOOR, SHARE * _work(model, estimate))
-    opinion = _opinion(path, estimate, work, None, 0)
+    opinion = _opinion(path, estimate, work)
     if opinion.verdict == "cannot tell" and opinion.log_sum > estimate.log_z and work < DOUBTED:
-        opinion = _opinion(path, estimate, DOUBTED, None, 0)  # is it refuted?
+        opinion = _opinion(path, estimate, DOUBTED)  # is it refuted?
     return with_opinion(estimate, opinion)
 
 
@@ -188,15 +182,15 @@ def with_opinion(estimate: Estimate, opinion: Opinion) -> Estimate:
     return replace(estimate, converged=False, std_error=error, interval=(low, math.inf))
 
 
-def _opinion(path, estimate, work, n_states, rng) -> Opinion:
-    """What at most so much ``work`` (ns) finds, or so many states."""
+def _opinion(path, estimate, work) -> Opinion:
+    """What at most so much ``work`` (ns) finds."""
     model = model_of(path)
     if model is None:
         return Opinion("not checked", "not checked: neither layer of the model can be counted")
-    rng, bits = checks.generator(rng), in_bits(model)
-    sums = _Sums(model, _states(estimate), work, n_states, rng)
+    rng, bits = np.random.default_rng(0), in_bits(model)
+    sums = _Sums(model, _states(estimate), work, rng)
     n_modes = 0 if bits is None else sums.affordable_modes(bits.weights)
-    if n_states is None and sums.growth > SETTLED:
+    if sums.growth > SETTLED:
         if not n_modes:  # what masses would have taken is of use to the sum alone
             sums.grow_more(SUM - 1)
         elif sums.log_sum > estimate.log_z:
@@ -228,7 +222,7 @@ class _Sums:
     the others: beams, from descents and the ``states`` of the run.
     """
 
-    def __init__(self, model, states, work, n_states, rng):
+    def __init__(self, model, states, work, rng):
         split, fast = parts(model), in_bits(model) is not None
         self.known, self.n_known, self.growth, self.grown = split.free, 0, 0.0, []
         beams = [Beam(part) for part in split.models]
@@ -239,15 +233,14 @@ class _Sums:
         prices = [beam.n_all * len(beam.small.visible) * each for beam in beams]
         for n_done, i in enumerate(sorted(range(len(beams)), key=prices.__getitem__)):
             beam, share = beams[i], work / (len(beams) - n_done)
-            if n_states is None and prices[i] <= share:
+            if prices[i] <= share:
                 self.known += split.models[i].exact_log_z()
                 self.n_known += int(beam.n_all)
                 work -= prices[i]
                 continue
             work -= share / SUM
             price = (1.0 if fast else SLOW) * (LOOK + OF_LOOK * len(beam.small.visible))
-            limit = share / SUM / price if n_states is None else n_states / len(beams)
-            limit = int(min(MOST_STATES, limit))
+            limit = int(min(MOST_STATES, share / SUM / price))
             own = [] if states is None else [beam.of_visible(states[:, split.units[i][0]])]
             beam.add(np.concatenate([descents(beam.small, rng), *own]))
             self.growth += beam.grow_until_settled(limit)

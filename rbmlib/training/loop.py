@@ -13,6 +13,7 @@ from .. import checks, context
 from ..models.layers import Bits
 
 FINITE = float(np.finfo(np.float32).max)
+WATCHED = "validation"  # of what a monitor gives: a training with patience stops by it
 Rate = float | Sequence[float] | np.ndarray | Callable[[int], float]
 
 # settings -----------------------------------------------------------------------------------
@@ -176,34 +177,36 @@ class Learner:
 class Looks:
     """What was seen of the model on the way, and when to stop."""
 
-    def __init__(self, learner: Learner, monitor, patience: int | None = None, watch: str = ""):
-        self.learner, self.monitor, self.watch = learner, monitor, watch
+    def __init__(self, learner: Learner, monitor, patience: int | None = None):
+        self.learner, self.monitor = learner, monitor
         self.patience = None if patience is None else checks.count("patience", patience)
         self.best: tuple[int, Any] | None = None
         self.seen = learner.looks
         if not self.seen:
             self.add()
-        if self.patience is not None and watch not in self.seen[0]:
-            remedy = "; give monitor=tracker.monitor(validation=...)" if monitor is None else ""
-            names = ", ".join(self.seen[0])
-            raise ValueError(f"watch is {watch!r}: expected one of {names}{remedy}")
+        if self.patience is not None and WATCHED not in self.seen[0]:
+            raise ValueError(
+                f"patience is {self.patience}, but {WATCHED!r} is not among "
+                f"{', '.join(self.seen[0])}: expected a monitor that gives it, such as "
+                "tracker.monitor(validation=...)"
+            )
 
     def add(self) -> bool:
         """One more look; whether it is time to stop."""
         with context.using(progress=False):
             self.seen.append(self.learner.look(self.monitor))
-        if self.patience is None or self.watch not in self.seen[-1]:
+        if self.patience is None or WATCHED not in self.seen[-1]:
             return False
-        values = [look.get(self.watch, -np.inf) for look in self.seen]
+        values = [look.get(WATCHED, -np.inf) for look in self.seen]
         if np.isnan(values[-1]):
-            raise ValueError(f"monitor gives {self.watch} = nan: expected a number to stop by")
+            raise ValueError(f"monitor gives {WATCHED} = nan: expected a number to stop by")
         if self.best is None or values[-1] > values[self.best[0]]:
             self.best = len(values) - 1, self.learner.rbm()
         return len(values) - 1 - self.best[0] >= self.patience
 
     def told(self) -> dict[str, float]:
         """What the line of progress says of the last look: log-likelihoods, if there are any."""
-        names = ("log_likelihood", "train", self.watch), ("reconstruction_error",)
+        names = ("log_likelihood", "train", WATCHED), ("reconstruction_error",)
         found = ({n: self.seen[-1][n] for n in some if n in self.seen[-1]} for some in names)
         return next(found) or next(found)
 

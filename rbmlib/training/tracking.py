@@ -15,7 +15,6 @@ import time
 import numpy as np
 
 from .. import checks
-from .._kernels import threads
 from ..context import using
 from ..models.conversion import as_rbm_of_bits
 from ..models.layers import Bits
@@ -27,6 +26,7 @@ from ..sampling.anneal import anneal
 from ..schedules import linear
 
 START_SWEEPS = 1000  # of the annealing run from the base to the first model
+PRIOR_SLOPE = 2.0  # beta has the prior r_k ~ exp(PRIOR_SLOPE * beta_k)
 RECENT = 0.05  # weight of the last update in the mean square of lags
 
 
@@ -45,8 +45,6 @@ class LogZTracker:
         The alpha of eq. (24), in (0, 1]: what share of the way log Z moves at an update. A model
         whose log Z rises by d nats an update is followed with a lag of ``d (1 - gain) / gain``:
         give 1 where a monitor looks once in hundreds of updates.
-    prior_slope : float
-        Beta has the prior ``r_k ~ exp(prior_slope * beta_k)``.
     rng : int, Generator or None
 
     Attributes
@@ -85,7 +83,7 @@ class LogZTracker:
 
     def __init__(
         self, base, betas=None, *, n_chains: int = 2000, n_sweeps: int = 25, gain: float = 0.2,
-        prior_slope: float = 2.0, rng=None, n_threads: int | None = None,
+        rng=None,
     ):  # fmt: skip
         self.base = checks.array("base", base, (None,), "(n_visible,), such as rl.base_rate(data)")
         self.betas = linear(99) if betas is None else checks.schedule(betas)
@@ -93,11 +91,9 @@ class LogZTracker:
         checks.in_memory("n_chains", self.n_chains, 24 * self.base.size)  # as many hidden units
         self.n_sweeps = checks.count("n_sweeps", n_sweeps)
         self.gain = checks.number("gain", gain, "a number above 0, 1 at most", above=0, most=1)
-        slope = checks.number("prior_slope", prior_slope, "a number")
-        self.prior = np.exp(slope * (self.betas - 1))
+        self.prior = np.exp(PRIOR_SLOPE * (self.betas - 1))
         self.prior /= self.prior.sum()
-        threads.resolve(n_threads)  # refused before a training begins
-        self.rng, self.n_threads = checks.generator(rng), n_threads
+        self.rng = checks.generator(rng)
         self.seconds = dict.fromkeys(("start", "sampling", "tracking"), 0.0)
         self.sample: TemperedSample | None = None
         self.rbm: RBM | None = None
@@ -125,7 +121,7 @@ class LogZTracker:
             self.sample = simulated_tempering(
                 path, self.betas, self.log_z_path, self.n_chains, self.n_sweeps, self.rng,
                 prior=self.prior, start=start, index=index, record_every=self.n_sweeps,
-                n_blocks=1, n_threads=self.n_threads, progress=False,
+                n_blocks=1, progress=False,
             )  # fmt: skip
         self.rbm = rbm
         self.round_trips += self.sample.round_trips
@@ -195,7 +191,7 @@ class LogZTracker:
         k = self.betas.size
         fine = np.interp(np.arange(each * (k - 1) + 1) / each, np.arange(k), self.betas)
         fine[::each] = self.betas
-        with using(n_threads=self.n_threads, progress=False):
+        with using(progress=False):
             _, log_weights = anneal(path, start, fine, stream, range(each, fine.size, each), look)
         self._influences = np.exp(log_weights - logmeanexp(log_weights))[self.driving] - 1
         return visible, index, own

@@ -47,7 +47,6 @@ def train(
     monitor_every: int | None = None,
     monitor: Callable[[RBM], dict[str, float] | None] | None = None,
     patience: int | None = None,
-    watch: str = "validation",
     n_threads: int | None = None,
     progress: bool | None = None,
 ) -> TrainingResult[RBM]:
@@ -96,14 +95,14 @@ def train(
         states of hidden units would take longer than training. Each records the reconstruction
         error of the first 1,000 rows, and with at most 20 hidden units the exact mean
         log-likelihood (nats) of the first 10,000. The line of progress shows the last one; with a
-        monitor of ``tracker``, its "train" and ``watch``.
+        monitor of ``tracker``, its "train" and "validation".
     monitor : function, optional
         ``monitor(rbm)`` -> dict of numbers, recorded at each look, or None: with ``kept = []``
         and ``monitor=kept.append`` the models of all looks are collected.
     patience : int, optional
-        Early stopping: stop after so many looks in a row without a new maximum of the number
-        ``watch`` that the monitor reports, and return the model of that maximum. (A tracker is
-        then some looks further: log Z of the model returned is in the history.)
+        Early stopping: stop after so many looks in a row without a new maximum of "validation",
+        which the monitor reports, and return the model of that maximum. (A tracker is then some
+        looks further: log Z of the model returned is in the history.)
 
     Returns
     -------
@@ -130,7 +129,6 @@ def train(
     settings["warm_up"] = checks.count("warm_up", warm_up, 0)
     settings |= _of_method(settings, tracker, step)
     checks.callback("monitor", monitor)
-    checks.instance("watch", watch, str, "the name of a number that the monitor reports")
     checks.instance("centred", centred, checks.BOOLS, "True or False")
     if centred:
         settings["centred"] = True
@@ -158,7 +156,7 @@ def train(
         )
     learner = _learner(states, settings, start, tracker, step, batches, checks.generator(rng))
     every = loop.looks_every(monitor_every, settings["n_updates"], learner.apart)
-    looks = loop.Looks(learner, monitor, patience, watch)
+    looks = loop.Looks(learner, monitor, patience)
     # a step that calls BLAS: the same bits on any number of threads
     with using(n_threads=1 if step else n_threads, progress=progress):
         return loop.run(learner, looks, every)

@@ -242,6 +242,9 @@ class InTasks(NamedTuple):
     renamed: Mapping[str, tuple[str, Any]] = MappingProxyType({})  # other settings and defaults
     arguments: Callable[[dict], dict] = lambda task: {}  # found from settings and parts of a task
     columns: Callable[[rl.Estimate], dict] = lambda run: {}  # of the table, beside the usual ones
+    constants: Mapping[str, Any] = MappingProxyType(
+        {}
+    )  # settings of stored tasks that nobody gives
 
 
 def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | None = None):
@@ -262,10 +265,13 @@ def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | 
             arguments[setting] = name
             shown.append(inspect.Parameter(setting, only, annotation=kind, default=default))
 
+    for name, value in differs.constants.items():
+        shown.append(inspect.Parameter(name, only, annotation=type(value), default=value))
+
     def call(*given, **chosen):
         values = dict(zip(parts, given, strict=True))
         task = dict(zip(parts.values(), given, strict=True)) | chosen
-        plain = {arguments[setting]: value for setting, value in chosen.items()}
+        plain = {arguments[name]: value for name, value in chosen.items() if name in arguments}
         run = function(**(values | plain | differs.arguments(task)))
         return run, differs.columns(run)
 
@@ -320,7 +326,7 @@ IN_TASKS = {
     ),
     "tap": InTasks((), OF_TAP, _of_tap, _columns_of_tap),
     "ti": InTasks(("skip",)),
-    "wang_landau": InTasks(("jump",), STARTING, columns=_of_groups),
+    "wang_landau": InTasks(("jump",), STARTING, columns=_of_groups, constants={"flatness": 0.8}),
 }
 
 
