@@ -23,7 +23,6 @@ from .datasets import load_rbm as load_rbm
 from .estimators.ais import ais as ais
 from .estimators.bar import bar as bar
 from .estimators.exact import exact as exact
-from .estimators.exact import exact_samples as exact_samples
 from .estimators.join import join as join
 from .estimators.mbar import mbar as mbar
 from .estimators.mbar import mbar_of_sample as mbar_of_sample
@@ -31,6 +30,7 @@ from .estimators.mbar import solve_mbar as solve_mbar
 from .estimators.reverse_ais import reverse_ais as reverse_ais
 from .estimators.rts import rts as rts
 from .estimators.rts import rts_of_sample as rts_of_sample
+from .estimators.sample import sample as sample
 from .estimators.sams import sams as sams
 from .estimators.tap import tap as tap
 from .estimators.ti import ti as ti

@@ -1,64 +1,51 @@
-"""``python -m rbmlib logz MODEL``, log Z with bounds and a verdict; and ``data``."""
+"""``python -m rbmlib logz MODEL``: log Z with bounds and a verdict; ``data``: what there is."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
-import re
 import signal
 import sys
 import warnings
-from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numba.core import event
 
 from . import datasets
 from .automatic.log_z import BUDGET_SECONDS, log_z
-from .context import __version__
-from .datasets.named import rbm_files
-from .datasets.register import RBMS
+from .context import __version__, using
 from .estimate import outward
 from .files import checked_target
 from .models.formats import LAYOUTS
 from .models.layers import UNITS, WORD, Layer, Spins
 from .results import ConvergenceWarning, Estimate
 
-STOPPED = 128 + signal.SIGINT  # the exit code
-ERRORS = (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportError)
-OPTIONS = {  # by the names that errors of the library have for them
-    "budget_seconds": "--budget",
-    "n_steps": "--steps",
-    "n_chains": "--chains",
-    "rng": "--seed",
-    "n_threads": "--threads",
-    "name_or_path": "MODEL",
-    "threshold": "--threshold",
-}
+COMPILING = (
+    "rbmlib: compiling its loops for this processor, once after an installation; this takes "
+    "half a minute or so"
+)
+ERRORS = (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportError, MemoryError)
 
 
 def main(arguments=None) -> int:
-    words = sys.argv[1:] if arguments is None else list(arguments)
     with warnings.catch_warnings():
         warnings.showwarning = _say_warning
         try:
-            options = _parser().parse_args(words)
+            options = _parser().parse_args(arguments)
             return options.run(options)
         except BrokenPipeError:  # whoever read the output has seen enough
             return 128 + signal.SIGPIPE
-        except MemoryError as error:
-            return _say_error(f"not enough memory: {error}")
         except ERRORS as error:
-            return _say_error(error)
+            memory = "not enough memory: " * isinstance(error, MemoryError)
+            print(f"error: {memory}{' '.join(str(error).split())}", file=sys.stderr)
+            return 2
         except KeyboardInterrupt:
             print("stopped: nothing was written", file=sys.stderr)
-            return STOPPED
-
-
-def _say_error(error) -> int:
-    print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-    return 2
+            return 128 + signal.SIGINT
 
 
 def _whole(text: str) -> int:
@@ -119,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     option("--threads", type=int, metavar="N", help="default: all")
     option("--estimate", action="store_true", help="estimate also where enumeration is possible")
     option("--json", action="store_true", help="print one JSON object")
-    option("--save", metavar="FILE", help="save the whole estimate as JSON")
+    option("--save", metavar="FILE.json", help="save the whole estimate")
     return parser
 
 
@@ -132,16 +119,6 @@ def data(_) -> int:
     return 0
 
 
-def logz(options) -> int:
-    try:
-        return _logz(options)
-    except ValueError as error:
-        text = re.sub(r"\blayout='(\w+)'", r"--layout \1", str(error))
-        for name, option in OPTIONS.items():
-            text = re.sub(rf"(?<![\w./'-]){name}\b", option, text)
-        raise ValueError(text) from None
-
-
 def _say(text: str) -> None:
     """Print at once: Python would tell of errors when it ends, with a traceback."""
     try:
@@ -151,28 +128,27 @@ def _say(text: str) -> None:
         raise OSError(error.errno, error.strerror, "standard output") from None
 
 
-def _logz(options) -> int:
-    how = {name: getattr(options, name) for name in ("layout", "names", "units")}
-    rbm = datasets.load_rbm(options.model, **how)
+def logz(options) -> int:
+    rbm = datasets.load_rbm(options.model, **_how(options))
+    if options.save and not options.save.endswith(".json"):
+        raise ValueError(f"--save is {options.save!r}: expected a name that ends in .json")
     if options.save:
-        _check_target(options)
-    estimate = log_z(
-        rbm,
-        data=_training_data(options.data, options.threshold, rbm.visible),
-        budget_seconds=options.budget,
-        n_steps=options.steps,
-        n_chains=options.chains,
-        rng=options.seed,
-        enumerate_small=not options.estimate,
-        n_threads=options.threads,
-    )
+        checked_target(options.save, "--save")
+    with event.install_listener("numba:compile", Notice()), using(n_threads=options.threads):
+        estimate = log_z(
+            rbm,
+            data=_training_data(options.data, options.threshold, rbm.visible),
+            budget_seconds=options.budget,
+            n_steps=options.steps,
+            n_chains=options.chains,
+            rng=options.seed,
+            enumerate_small=not options.estimate,
+        )
     if not math.isfinite(estimate.log_z):
         raise ValueError(
             f"{options.model}: log Z comes out as {estimate.log_z}: its parameters are too large"
         )
     text = (_as_json if options.json else _as_text)(options, estimate)
-    if options.estimate:
-        text = text.replace(f"--seed {options.seed}\n", f"--seed {options.seed} --estimate\n")
     try:
         if options.save:
             estimate.save(options.save)
@@ -181,18 +157,23 @@ def _logz(options) -> int:
     return 0 if estimate.converged else 1
 
 
-def _check_target(options) -> None:
-    """Raises ValueError: a new file may be written, and an earlier estimate replaced."""
-    sources = [Path(x).expanduser() for x in (options.model, options.data) if x]
-    target = checked_target(options.save, "--save", [*sources, *rbm_files(options.model)])
-    if target.exists() and target.stat().st_size:
-        try:
-            Estimate.load(target)
-        except ValueError:
-            raise ValueError(
-                f"--save is {str(target)!r}, a file that holds something else than an estimate: "
-                "expected the name of a new file"
-            ) from None
+def _how(options) -> dict[str, Any]:
+    """How a file of another program is to be read."""
+    return {name: getattr(options, name) for name in ("layout", "names", "units")}
+
+
+class Notice(event.Listener):
+    """Says once that loops are being compiled."""
+
+    said = False
+
+    def on_start(self, event) -> None:
+        if not self.said:
+            print(COMPILING, file=sys.stderr, flush=True)
+        self.said = True
+
+    def on_end(self, event) -> None:
+        """Nothing is said."""
 
 
 def _training_data(name: str | None, threshold: float | None, visible: Layer):
@@ -211,29 +192,29 @@ def _training_data(name: str | None, threshold: float | None, visible: Layer):
 
 
 def _as_json(options, estimate: Estimate) -> str:
-    found = estimate.to_dict()
-    settings = found["settings"]
-    content = {"model": options.model, "units": settings["model"].split("units ")[1]}
-    of_estimate = ("method", "log_z", "std_error", "interval", "ess", "n_chains", "seconds")
-    content |= {name: found[name] for name in (*of_estimate, "converged")}
-    of_settings = ("lower_bound", "upper_bound", "n_steps", "verdict")
-    content |= {name: settings.get(name) for name in of_settings}
-    return json.dumps(content | {"chains": settings.get("n_chains"), "settings": settings})
+    """All of the estimate but its arrays."""
+    arrays = ("log_weights", "betas", "log_z_path", "trace")
+    content = {name: x for name, x in estimate.to_dict().items() if name not in arrays}
+    about = {"model": options.model, "verdict": estimate.details["verdict"]}
+    return json.dumps(about | content, allow_nan=False)
 
 
 def _as_text(options, estimate: Estimate) -> str:
-    settings = estimate.settings
+    settings, details = estimate.settings, estimate.details
     lines = [f"model        {options.model} ({settings['model']})"]
-    if settings["model"].endswith("units 0/1") and not (options.units or options.model in RBMS):
-        lines[0] += f"; if its units are -1/+1: --units {WORD}"
+    if settings["model"].endswith("units 0/1") and not options.units:
+        with contextlib.suppress(ValueError):  # raised where the file itself names its units
+            datasets.load_rbm(options.model, **_how(options) | {"units": WORD})
+            lines[0] += f"; if its units are -1/+1: --units {WORD}"
     if estimate.method == "exact":
         lines += [
             f"log Z        {estimate.log_z:.6f}  exact, by enumeration",
             "bounds       both equal to it; --estimate runs AIS instead",
         ]
     else:
-        (low, low_error), (high, high_error) = settings["lower_bound"], settings["upper_bound"]
-        again = f"--steps {settings['n_steps']} --chains {settings['n_chains']}"
+        (low, low_error), (high, high_error) = details["lower_bound"], details["upper_bound"]
+        again = f"--steps {settings['n_steps']} --chains {settings['n_chains']} "
+        again += f"--seed {settings['rng']}" + " --estimate" * options.estimate
         lines += [
             f"log Z        {estimate.log_z:.4f} ± {estimate.std_error:.4f}"
             f"  ({_interval(estimate)})",
@@ -243,12 +224,11 @@ def _as_text(options, estimate: Estimate) -> str:
             f"ESS          {estimate.ess:.0f} of {estimate.n_chains} chains "
             "(effective sample size)",
             f"settings     {settings['n_steps']} steps, {settings['n_chains']} chains, "
-            f"base: {settings['base']}, seed {settings['rng']}; the same digits again: {again} "
-            f"--seed {settings['rng']}",
+            f"base: {settings['base']}, seed {settings['rng']}; the same digits again: {again}",
         ]
-        for text, ok in settings["checks"].items():
-            lines.append(f"check        {'ok  ' if ok else 'FAIL'} {text}")
-    lines.append(f"verdict      {settings['verdict']}")
+        for check in estimate.checks:
+            lines.append(f"check        {'ok  ' if check.passed else 'FAIL'} {check}")
+    lines.append(f"verdict      {details['verdict']}")
     return "\n".join([*lines, f"seconds      {estimate.seconds:.1f}"])
 
 

@@ -5,6 +5,7 @@ Checks stand where a user comes in (constructors, estimators, starts, files) and
 """
 
 import contextlib
+import difflib
 import math
 import numbers
 import os
@@ -25,6 +26,23 @@ NO_NUMBERS = (*BOOLS, np.timedelta64)  # though Python takes them for some
 PATH_MEANING = (
     "an annealing path, such as rl.GeometricPath(rbm), or rl.LeakinessPath(rbm) of a LeakyRBM"
 )
+
+
+ALSO = {"seed": "rng", "random_state": "rng"}  # what other programs call an argument
+
+
+def arguments(name: str, signature, given: tuple, options: dict) -> dict:
+    """The arguments of a call by name; a TypeError names a wrong one, and what may be meant."""
+    for option in options.keys() - signature.parameters.keys():
+        close = difflib.get_close_matches(ALSO.get(option, option), signature.parameters, n=1)
+        meant = f"; did you mean {close[0]}?" if close else ""
+        if option in ("n_threads", "progress"):
+            meant = f"; it is given by: with rl.using({option}=...):"
+        raise TypeError(f"{name} has no argument {option}{meant}")
+    try:
+        return signature.bind(*given, **options).arguments
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None
 
 
 def count(name: str, value, least: int = 1, most: float = MOST) -> int:

@@ -5,16 +5,43 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .files import replacing
 
-OTHERWISE = "another base, or more temperatures"  # where a run's own checks passed
+OTHERWISE = "Use another base, or more temperatures"  # where a run's own checks passed
+UNITS = {  # of what is found by a check; of a number without one there is to be enough
+    "": "{:.3g}", "nats": "{:.2f} nats", "s.e.": "{:+.1f} standard errors",
+    "times": "{:.1f} times", "of Z": "{:.1%} of Z",
+}  # fmt: skip
+
+
+class Check(NamedTuple):
+    """What was checked of a run, whether it passed, what was found, and the limit.
+
+    Without a value (NaN) the name alone is the finding.
+    """
+
+    name: str
+    passed: bool
+    value: float = math.nan
+    limit: float = math.nan
+    unit: str = ""  # one of `UNITS`; of all but "" the limit is the most
+    disagreement: float = 0.0  # nats by which parts of the run disagree
+
+    def __str__(self) -> str:
+        if math.isnan(self.value):
+            return self.name
+        found = f"{self.name} {UNITS[self.unit].format(self.value)}"
+        if math.isnan(self.limit):
+            return found
+        limit = f"{self.limit:.1%}" if self.unit == "of Z" else f"{self.limit:.3g}"
+        return f"{found} (at most {limit})" if self.unit else f"{found} ({limit} needed)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +77,9 @@ class Estimate:
     trace : dict of ndarray (n_recorded, ...)
         On-the-fly quantities at `betas`, such as "ess" and "slope_variance".
     settings : dict
-        Everything needed to repeat the run, seed and version included.
+        What was asked: everything needed to repeat the run, seed and version included.
+    details : dict
+        What was found besides, such as "checks" and "round_trips".
     states : ndarray (n_chains, n), TemperedSample or None
         Chains at beta = 1, whose visible units are ``path.visible_of(estimate.states)``, or a
         tempered sample, whose final chains are ``estimate.states.states``. Not saved.
@@ -74,21 +103,22 @@ class Estimate:
     log_z_path: np.ndarray | Any = None
     trace: dict[str, np.ndarray] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
     states: Any = field(default=None, repr=False)
 
     @property
-    def checks(self) -> dict[str, bool]:
-        """What was checked, in words with the numbers found, and whether it passed."""
-        return self.settings.get("checks", {})
+    def checks(self) -> tuple[Check, ...]:
+        """What was checked; ``str`` of each says what was found."""
+        return tuple(self.details.get("checks", ()))
 
     def __str__(self) -> str:
         known = "" if self.std_error == 0 else f" ± {self.std_error:.4f}"
         error = " nats, no error bar" if math.isnan(self.std_error) else f"{known} nats"
         model = f" ({self.settings['model']})" if "model" in self.settings else ""
         ess = f", ESS {self.ess:.0f} of {self.n_chains}" if math.isfinite(self.ess) else ""
-        failed = "NOT VERIFIED" if self.settings.get("solved") else "NOT CONVERGED"
+        failed = "NOT VERIFIED" if self.details.get("solved") else "NOT CONVERGED"
         flag = "" if self.converged else f", {failed}"
-        verdict = self.settings.get("second_opinion", {}).get("verdict", "not checked")
+        verdict = self.details.get("second_opinion", {}).get("verdict", "not checked")
         opinion = "" if verdict == "not checked" else f", second opinion: {verdict}"
         return f"{self.method}: log Z = {self.log_z:.4f}{error}{model}{ess}{flag}{opinion}"
 
@@ -97,13 +127,6 @@ class Estimate:
 
     def __float__(self) -> float:
         return self.log_z
-
-    def __add__(self, other: Estimate | float) -> Estimate:
-        """log Z of two models that know nothing of each other: errors in quadrature."""
-        return combined("+", (self, 1.0), (other, 1.0))
-
-    def __radd__(self, other: float) -> Estimate:
-        return self if other == 0 else self + other  # sum() begins with 0
 
     def __sub__(self, other: Estimate | float) -> Estimate:
         """The logarithm of the ratio of two Z, with the error of both.
@@ -117,6 +140,12 @@ class Estimate:
         >>> round(float(gap), 4) == round(rl.exact(one).log_z - rl.exact(two).log_z, 4)
         True
         """
+        if not isinstance(other, (Estimate, int, float)):
+            return NotImplemented
+        if not math.isfinite(other):
+            raise ValueError(f"an Estimate and {float(other)}: expected a finite number")
+        if not isinstance(other, Estimate):
+            other = Estimate(f"{other:g}", float(other), 0.0, (other, other))
         return combined("-", (self, 1.0), (other, -1.0))
 
     def _repr_html_(self) -> str:
@@ -144,7 +173,7 @@ class Estimate:
         Raises
         ------
         OSError, ValueError
-            If it cannot be read, or is something else: a field that is not of its type is named.
+            If it cannot be read, or is something else.
         """
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -161,61 +190,51 @@ class Estimate:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Estimate:
-        """The estimate of which `to_dict` made ``content``; each field must be of its type."""
-        names = {f.name for f in fields(cls)} - {"states"}
-        if wrong := set(content) ^ names if isinstance(content, dict) else {"(not a mapping)"}:
-            raise ValueError(f"not a saved Estimate: unknown or missing fields {sorted(wrong)}")
-        content = _with_floats(content)
-        for expected, fits, of in _FIELDS:
-            for name in of:
-                if not fits(content[name]):
-                    came = f"{name} is {content[name]!r:.60}"
-                    raise ValueError(f"not a saved Estimate: {came}: expected {expected}")
-        rows = {n: None if content[n] is None else np.array(content[n]) for n in _ROWS}
-        trace = {key: np.array(column) for key, column in content["trace"].items()}
-        return cls(**content | rows | {"trace": trace, "interval": tuple(content["interval"])})
+        """The estimate of which `to_dict` made ``content``."""
+        try:
+            found = cls(**_with_floats(content))
+            rows = ("log_weights", "betas", "log_z_path")
+            given = {name: getattr(found, name) for name in rows}
+            arrays: dict[str, Any]
+            arrays = {n: None if x is None else np.array(x, float) for n, x in given.items()}
+            trace = {name: np.array(column) for name, column in found.trace.items()}
+            low, high = map(float, found.interval)
+            details = dict(found.details)
+            if "checks" in details:
+                details["checks"] = [Check(*row) for row in details["checks"]]
+            found = replace(found, trace=trace, interval=(low, high), details=details, **arrays)
+            str(found), card(found)  # what else is read of it is of its type
+        except (TypeError, ValueError, AttributeError, KeyError) as error:
+            raise ValueError(f"not what Estimate.save has written: {error}") from None
+        return found
 
 
 # sums of estimates ----------------------------------------------------------------------------
 
 
-def combined(sign: str, *terms: tuple[Estimate | float, float]) -> Estimate:
-    """The sum of independent estimates or numbers, each times its factor.
+def combined(sign: str, *terms: tuple[Estimate, float]) -> Estimate:
+    """The sum of independent estimates, each times its factor.
 
     Errors add in quadrature, and the distances to the ends of the intervals likewise. It has
     converged if all have.
     """
-    parts = [(_known(x) if isinstance(x, (int, float)) else x, factor) for x, factor in terms]
-    if not all(isinstance(x, Estimate) for x, _ in parts):
-        return NotImplemented
-    estimates = [x for x, _ in parts]
-    _refuse_dependent(estimates)
-    value = sum(factor * x.log_z for x, factor in parts)
+    _refuse_dependent([x for x, _ in terms])
+    value = sum(factor * x.log_z for x, factor in terms)
     below, above = (
-        math.hypot(*(f * abs(x.log_z - x.interval[end ^ (f < 0)]) for x, f in parts if f))
+        math.hypot(*(f * abs(x.log_z - x.interval[end ^ (f < 0)]) for x, f in terms if f))
         for end in (0, 1)
     )
-    own: dict[str, bool] = {}
-    for x in estimates:
-        for text, passed in x.checks.items():
-            own[f"{x.method}: {text}"] = own.get(f"{x.method}: {text}", True) and passed
+    every = [c._replace(name=f"{x.method}: {c.name}") for x, _ in terms for c in x.checks]
     return Estimate(
-        f" {sign} ".join(x.method for x in estimates),
+        f" {sign} ".join(x.method for x, _ in terms),
         value,
-        math.hypot(*(factor * x.std_error for x, factor in parts)),
+        math.hypot(*(factor * x.std_error for x, factor in terms)),
         (value - below, value + above),
-        seconds=sum(x.seconds for x in estimates),
-        converged=all(x.converged for x in estimates),
-        settings={"terms": [x.settings for x in estimates], "checks": own},
+        seconds=sum(x.seconds for x, _ in terms),
+        converged=all(x.converged for x, _ in terms),
+        settings={"terms": [x.settings for x, _ in terms]},
+        details={"checks": every},
     )
-
-
-def _known(number: float) -> Estimate:
-    """A number that is known as an estimate without error."""
-    number = float(number)
-    if not math.isfinite(number):
-        raise ValueError(f"an Estimate and {number}: expected a finite number")
-    return Estimate(f"{number:g}", number, 0.0, (number, number))
 
 
 def _refuse_dependent(estimates: Sequence[Estimate]) -> None:
@@ -233,7 +252,7 @@ def _refuse_dependent(estimates: Sequence[Estimate]) -> None:
 
 
 def _streams(settings: dict):
-    """The seeds of all random numbers of a run, or of the terms of a sum."""
+    """The seeds of all random numbers of a run, or of the terms of a difference."""
     if "stream_seed" in settings:
         yield settings["stream_seed"]
     for term in settings.get("terms", ()):
@@ -252,7 +271,7 @@ def outward(interval: tuple[float, float], digits: int) -> tuple[float, float]:
 
 def card(estimate: Estimate) -> str:
     """HTML of what a notebook shows: value, interval, bound, checks, what to do."""
-    failed = [text for text, passed in estimate.checks.items() if not passed]
+    failed = [str(check) for check in estimate.checks if not check.passed]
     error = "" if estimate.std_error == 0 else f" ± {estimate.std_error:.4f}"
     low, high = outward(estimate.interval, 4)
     rows = {"log Z": f"{estimate.log_z:.4f}{error} nats"}
@@ -267,8 +286,8 @@ def card(estimate: Estimate) -> str:
     rows["converged"] = f"{'yes' if estimate.converged else 'no'}: {passed}"
     if failed:
         rows["failed"] = "; ".join(failed)
-        rows["what to do"] = f"give it {estimate.settings.get('remedy', OTHERWISE)}"
-    if opinion := estimate.settings.get("second_opinion"):
+        rows["what to do"] = estimate.details.get("remedy", OTHERWISE)
+    if opinion := estimate.details.get("second_opinion"):
         rows["second opinion"] = str(opinion.get("text", ""))
     left = "style='text-align:left'"
     body = "".join(
@@ -302,43 +321,3 @@ def _with_floats(value):
     if isinstance(value, list):
         return [_with_floats(item) for item in value]
     return _NOT_FINITE.get(value, value) if isinstance(value, str) else value
-
-
-def _shape(value) -> tuple[int, ...] | None:
-    """That of real numbers, None of anything else."""
-    try:
-        found = np.array(value)
-    except ValueError:  # rows of different lengths
-        return None
-    return found.shape if found.dtype.kind in "biuf" else None
-
-
-def _real(value):
-    return _shape(value) == () and not isinstance(value, bool)
-
-
-def _trace(value):
-    return isinstance(value, dict) and all(map(_shape, value.values()))  # () is one number
-
-
-def _settings(value):
-    parts = [value, *(value.get(n, {}) for n in _READ)] if isinstance(value, dict) else [value]
-    return all(isinstance(part, dict) for part in parts)
-
-
-_READ = ("checks", "second_opinion")  # what `Estimate` itself reads of its settings
-_ROWS = ("log_weights", "betas", "log_z_path")
-_FIELDS: list[tuple[str, Callable[[Any], bool], tuple[str, ...]]] = [
-    ("a text", lambda x: isinstance(x, str), ("method",)),
-    ("a number", _real, ("log_z", "ess")),
-    ("a number, 0 or more, or NaN", lambda x: _real(x) and not x < 0, ("std_error",)),
-    ("a number, or null", lambda x: x is None or _real(x), ("mean_log_z", "mean_std_error")),
-    ("a number, 0 or more", lambda x: _real(x) and x >= 0, ("seconds",)),
-    ("a whole number, 0 or more", lambda x: type(x) is int and x >= 0, ("n_chains", "n_sweeps")),
-    ("true or false", lambda x: isinstance(x, bool), ("converged",)),
-    ("'lower', 'upper' or null", lambda x: x in ("lower", "upper", None), ("bound",)),
-    ("two numbers that rise", lambda x: _shape(x) == (2,) and x == sorted(x), ("interval",)),
-    ("a row of numbers, or null", lambda x: x is None or len(_shape(x) or ()) == 1, _ROWS),
-    ("a mapping of arrays of numbers", _trace, ("trace",)),
-    ("a mapping, with mappings for checks and second_opinion", _settings, ("settings",)),
-]

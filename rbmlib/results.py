@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from .estimate import Check as Check
 from .estimate import Estimate as Estimate
 from .numerics import ChainStream, logmeanexp
 
@@ -25,20 +26,12 @@ MINIMUM_ESS = 100  # below it a standard error from the same weights means littl
 MINIMUM_FRACTION = 0.5  # ... unless the weights are so even that few chains are enough
 FEWEST_EFFECTIVE = 10  # ... but never fewer
 NO_SPREAD = 1e-10  # nats: a smaller standard error, or spread of log-weights, is rounding
-MORE_STEPS = "more temperatures (or a better base or schedule), then more chains"
-MORE_SWEEPS = "more sweeps, a better base, or betas that are closer where few chains pass"
+MORE_STEPS = "Use more betas (or another base or schedule), then more chains"
+MORE_SWEEPS = "Increase n_sweeps, use another base, or add betas where few chains pass"
 
 
 class ConvergenceWarning(UserWarning):
     """An estimate's own diagnosis failed; the message says what to change."""
-
-
-class Check(NamedTuple):
-    """What was checked, whether it passed, and by how many nats parts of a run disagree."""
-
-    text: str
-    passed: bool
-    disagreement: float = 0.0
 
 
 def finished(
@@ -58,17 +51,13 @@ def finished(
     largest disagreement found. ``more`` are further attributes of the `Estimate`.
     """
     checks = [*checks, *([] if math.isfinite(log_z) else [Check("log Z is not finite", False)])]
-    failed = [c.text for c in checks if not c.passed]
+    failed = [str(c) for c in checks if not c.passed]
     disagreement = float(np.nanmax([0.0, *(c.disagreement for c in checks)]))
     if failed:
-        warn(
-            f"{method}: do not trust the standard error: failed: {'; '.join(failed)}. "
-            f"Give it {remedy}"
-        )
+        warn(f"{method}: the standard error is unreliable: {'; '.join(failed)}. {remedy}")
         std_error = math.hypot(std_error, disagreement)
-    found = {"checks": {c.text: bool(c.passed) for c in checks}, "disagreement": disagreement}
-    about = {key: kept for key, kept in more.get("settings", {}).items() if key != "remedy"}
-    more["settings"] = about | found | ({"remedy": remedy} if failed else {})
+    found = {"checks": checks, "disagreement": disagreement}
+    more["details"] = more.get("details", {}) | found | ({"remedy": remedy} if failed else {})
     log_z, std_error = float(log_z), float(std_error)
     interval = interval or student_interval(log_z, std_error, n_values)
     return Estimate(method, log_z, std_error, interval, converged=not failed, **more)
@@ -140,9 +129,14 @@ def log_mean_interval(summary: WeightSummary, n: float) -> tuple[float, float]:
     return (low, summary.log_mean + half * (1 + 10 * summary.std_error))
 
 
-def enough(ess: float, n: int) -> bool:
-    """Whether so many effective chains of n carry an error bar."""
-    return bool(ess >= MINIMUM_ESS or ess >= max(FEWEST_EFFECTIVE, MINIMUM_FRACTION * n))
+def needed_ess(n: float) -> float:
+    """How many effective chains of n carry an error bar."""
+    return min(MINIMUM_ESS, max(FEWEST_EFFECTIVE, MINIMUM_FRACTION * n))
+
+
+def enough(name: str, ess: float, n: float) -> Check:
+    """Whether so many effective chains of n do."""
+    return Check(name, bool(ess >= needed_ess(n)), float(ess), needed_ess(n))
 
 
 def of_weights(method: str, log_weights, path, final, checks=(), *, sign=1, **more) -> Estimate:
@@ -152,8 +146,8 @@ def of_weights(method: str, log_weights, path, final, checks=(), *, sign=1, **mo
     unless the path leads nowhere: ``final`` are chains at its end.
     """
     s, n, values = summarise_log_weights(log_weights), log_weights.size, sign * log_weights
-    few = f"{2 * FEWEST_EFFECTIVE} chains or more"
-    found = Check(f"the effective sample size is {s.ess:.1f} of {n} chains", enough(s.ess, n))
+    few = f"Use {2 * FEWEST_EFFECTIVE} chains or more"
+    found = enough("effective sample size", s.ess, n)
     if s.std_error < NO_SPREAD:
         found = Check("all chains have the same weight", is_constant(path, final))
         s = s if found.passed else s._replace(std_error=math.nan)
@@ -200,6 +194,7 @@ def of_chains(
     log_z: float | None = None,
     error_of_rule: float = 0.0,
     settings: dict | None = None,
+    details: dict | None = None,
     **more,
 ) -> Estimate:
     """The estimate of a `TemperedSample`, from how far blocks of time and chains move log Z.
@@ -217,11 +212,12 @@ def of_chains(
         *some_spread(error, one_slope(sample.visited)),
     ]
     trips_of_chains = float(sample.round_trips.mean())
-    about = {"n_temperatures": sample.betas.size - 1, "round_trips": trips_of_chains}
+    about = {"n_temperatures": sample.betas.size - 1}
     of_run = {name: getattr(sample, name) for name in ("n_sweeps", "seconds", "betas")}
     of_run |= {
         "n_chains": n,
         "settings": sample.settings | about | (settings or {}),
+        "details": {"round_trips": trips_of_chains} | (details or {}),
         "states": sample,
     }
     of_log_z = {"log_z_path": log_z_path, "log_weights": log_z + chains}
@@ -239,7 +235,7 @@ def mixing(sample, parts) -> list[Check]:
     found = [trips(sample), *halves(parts)]
     if 2 <= low.sum() <= low.size - 2:
         pair = value(chains[~low]), value(chains[low])
-        found.append(agreement("chains begun at either end", *pair))
+        found.append(agreement("chains begun at either end differ by", *pair))
     return [*found, *blocks_of_time(parts)]
 
 
@@ -249,7 +245,7 @@ def halves(parts) -> list[Check]:
         return []
     first, last = parts[:half].mean(axis=0), parts[-half:].mean(axis=0)
     pair = (value(last - first),) if parts.ndim == 2 else (value(last), value(first))
-    return [agreement("halves of the run", *pair)]
+    return [agreement("halves of the run differ by", *pair)]
 
 
 def blocks_of_time(parts) -> list[Check]:
@@ -259,8 +255,9 @@ def blocks_of_time(parts) -> list[Check]:
     in_time, error = value(parts.mean(axis=1))[1], value(parts.mean(axis=0))[1]
     if not math.isfinite(in_time):
         return []
-    text = f"error from blocks of time {in_time:.3f}, from chains {error:.3f}"
-    return [Check(text, bool(in_time <= SPREAD_RATIO * error), in_time)]
+    ratio, passed = in_time / error if error > 0 else math.inf, in_time <= SPREAD_RATIO * error
+    name = "error from blocks of time, over that from chains,"
+    return [Check(name, bool(passed), ratio, SPREAD_RATIO, "times", in_time)]
 
 
 def trips(sample) -> Check:
@@ -271,7 +268,7 @@ def trips(sample) -> Check:
 
 def round_trips(n: float, of: str = "a chain", least: float = MINIMUM_TRIPS) -> Check:
     """Mean round trips between the ends of the betas."""
-    return Check(f"round trips of {of} {n:.1f}, {least:.0f} or more", bool(n >= least))
+    return Check(f"round trips of {of}", bool(n >= least), float(n), least)
 
 
 def value(group) -> tuple[float, float]:
@@ -285,12 +282,11 @@ def value(group) -> tuple[float, float]:
 
 
 def agreement(name: str, one, two=(0.0, 0.0), limit: float | None = None) -> Check:
-    """Whether two values (nats), each with its error, agree."""
+    """Whether two values (nats), each with its error, agree; ``name`` ends in "differ by"."""
     gap, error = float(one[0] - two[0]), math.hypot(one[1], two[1])
     z = gap / error if error > 0 else 0.0 if abs(gap) <= ROUNDING else math.inf
-    text = f"{name} agree ({z:+.1f} s.e." + ("" if limit is None else f", limit {limit:.1f}") + ")"
-    passed = bool(abs(z) <= (DISAGREEMENT if limit is None else limit))
-    return Check(text, passed, abs(gap))
+    limit = DISAGREEMENT if limit is None else limit
+    return Check(name, bool(abs(z) <= limit), z, limit, "s.e.", abs(gap))
 
 
 def some_spread(error: float, same: bool, why: str = "the slopes of states differ") -> list[Check]:

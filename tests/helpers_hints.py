@@ -52,7 +52,7 @@ def annealed(offset):
 
     def ais(m, b0, betas, n, rng):
         path = rl.GeometricPath(m, base=b0)
-        found = rl.ais(path, betas, n_chains=n, rng=rng, progress=False)
+        found = rl.ais(path, betas, n_chains=n, rng=rng)
         return found.log_weights + offset(m, b0)
 
     return ais

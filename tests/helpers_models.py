@@ -116,3 +116,9 @@ def with_idle_units(strength, tilt, n_visible=300, n_idle=24):
     weights = np.pad(mode.weights, ((0, 0), (0, n_idle)))
     rbm = rl.BernoulliRBM(weights, mode.visible_bias, np.r_[mode.hidden_bias, np.zeros(n_idle)])
     return rbm, log_z + n_idle * np.log(2)
+
+
+def on_threads(n: int, function, *arguments, **options):
+    """What a function returns on so many threads."""
+    with rl.using(n_threads=n):
+        return function(*arguments, **options)

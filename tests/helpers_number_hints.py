@@ -90,7 +90,7 @@ def one_leaky_unit(mine):
 
 
 def mean_field(mine):
-    return mine.log_z, rl.tap(mine.model, 1, 0, progress=False).log_z
+    return mine.log_z, rl.tap(mine.model, 1, 0).log_z
 
 
 def phi(mine):

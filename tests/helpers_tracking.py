@@ -7,7 +7,7 @@ import rbmlib as rl
 from rbmlib import BernoulliRBM
 
 BETAS = rl.schedules.linear(9)
-DATA = rl.exact_samples(rl.testsystems.random_rbm(10, 5, rng=0), 200, rng=1)
+DATA = rl.sample(rl.testsystems.random_rbm(10, 5, rng=0), 200, rng=1).states
 BASE = rl.base_rate(DATA)
 
 

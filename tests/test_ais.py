@@ -22,7 +22,7 @@ from helpers_stats import (
 import rbmlib as rl
 from rbmlib import GeometricPath, numerics
 from rbmlib.estimators.ais import recorded_steps
-from rbmlib.results import enough, log_mean_interval, summarise_log_weights
+from rbmlib.results import log_mean_interval, needed_ess, summarise_log_weights
 
 DIRECTIONS = {"forward": (rl.ais, 1), "reverse": (rl.reverse_ais, -1)}
 BASES = {"mean_field": "mean_field", "no": None, "rbm": HIDDEN_BASE}
@@ -97,7 +97,7 @@ def test_intervals_of_converged_runs_cover_though_the_same_weights_select_them(
     betas = rl.schedules.linear(n_steps)
     run = quiet(rl.ais, quiet_path(rbm, None), betas, n_repeats * size, 0, n_recorded=2)
     intervals, ess = group_summaries(run, size)
-    chosen = np.array([enough(e, size) for e in ess])
+    chosen = ess >= needed_ess(size)
     assert abs(chosen.mean() - share) < 0.1
     around = coverage(intervals[chosen], rl.exact(rbm).log_z)[1]
     noise = 2.6 * np.sqrt(0.95 * 0.05 / chosen.sum())
@@ -115,7 +115,7 @@ def test_on_the_fly_quantities_are_those_of_p_beta():
     """
     path, betas, rows, wanted = GeometricPath(SMALL), np.linspace(0, 1, 61), [], []
     for seed in range(30):
-        run = rl.ais(path, betas, 1000, seed, n_recorded=6)
+        run = rl.ais(path, betas, 1000, seed, n_recorded=6, slopes=True)
         columns = [run.trace[name] for name in ("slope_mean", "slope_variance")]
         rows.append(np.column_stack([run.log_z_path, *columns]))
     np.testing.assert_allclose(run.betas, np.linspace(0, 1, 6), atol=0.5 / 60)

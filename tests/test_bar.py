@@ -104,15 +104,15 @@ def test_a_run_is_what_the_equation_says_of_its_values(start):
     path, betas, n = quiet_path(SMALL, None), rl.schedules.linear(3), 400
     run = quiet(rl.bar, path, betas, n, 2, start=start, n_burn_in=0)
     forward = quiet(rl.ais, path, betas, n, 2)
-    w, r = run.log_weights, np.array(run.settings["reverse_log_weights"])
+    w, r = run.log_weights, np.array(run.details["reverse_log_weights"])
     np.testing.assert_array_equal(w, forward.log_weights)
     np.testing.assert_array_equal(run.states, forward.states)  # of the target, not of the base
     up, down, root = summarise_log_weights(w), summarise_log_weights(-r), bennett(w, r)
-    assert run.settings["forward"] == (up.log_mean, up.std_error)
-    assert run.settings["reverse"] == (-down.log_mean, down.std_error)
-    assert run.settings["reverse_ess"] == down.ess
+    assert run.details["forward"] == (up.log_mean, up.std_error)
+    assert run.details["reverse"] == (-down.log_mean, down.std_error)
+    assert run.details["reverse_ess"] == down.ess
     assert run.log_z == root.log_z
-    assert run.settings["overlap"] == pytest.approx(4 * root.slope)
+    assert run.details["overlap"] == pytest.approx(4 * root.slope)
     ancestors = None
     if start == "chains":  # which are drawn by the stream that the run drew them by
         source = np.random.default_rng(2)
@@ -121,7 +121,7 @@ def test_a_run_is_what_the_equation_says_of_its_values(start):
         source.integers(2**64, dtype=np.uint64)
         ancestors = resampled(w, source)
     error, families = bennett_error(root, ancestors)
-    assert (run.std_error, run.settings["families"]) == pytest.approx((error, families))
+    assert (run.std_error, run.details["families"]) == pytest.approx((error, families))
     half = stdtrit(families - 1, 0.975) * error
     wider = half * (1 + 10 * up.std_error) if start == "chains" else half
     assert run.interval == pytest.approx((run.log_z - half, run.log_z + wider))
@@ -133,7 +133,7 @@ def test_a_run_is_what_the_equation_says_of_its_values(start):
 
 
 def test_starts_are_said():
-    betas, own = rl.schedules.linear(10), rl.exact_samples(SMALL, 50, rng=3)
+    betas, own = rl.schedules.linear(10), rl.sample(SMALL, 50, rng=3).states
     exact, given, chains = (
         rl.bar(PATH, betas, 50, 0, start=start, n_burn_in=7) for start in ("exact", own, "chains")
     )
@@ -163,9 +163,9 @@ def test_half_of_the_values_of_both_directions_must_overlap():
     seen = []
     for n_steps in range(2, 40, 3):
         run = quiet(rl.bar, path, rl.schedules.linear(n_steps), 60, 0, start="exact")
-        (passed,) = [ok for text, ok in run.checks.items() if "of 120 work values" in text]
-        assert passed == (run.settings["overlap"] >= 60)
-        seen.append(run.settings["overlap"])
+        (found,) = [check for check in run.checks if check.name.startswith("work values")]
+        assert (found.passed, found.limit) == (run.details["overlap"] >= 60, 60)
+        seen.append(run.details["overlap"])
     assert any(30 < overlap < 60 for overlap in seen)
     assert max(seen) > 60
     with pytest.warns(rl.ConvergenceWarning, match="bar: .* both directions reach"):
@@ -189,7 +189,7 @@ def test_intervals_of_converged_runs_cover_patterns_of_unequal_depth():
     """300 runs of 200 chains, up to five standard errors of the coverage below 95%."""
     betas, truth, covered, n = rl.schedules.linear(200), rl.exact(UNEQUAL.rbm).log_z, [], 300
     for seed in range(n):
-        run = quiet(rl.bar, UNEQUAL, betas, 200, seed, start="chains", n_threads=1)
+        run = quiet(rl.bar, UNEQUAL, betas, 200, seed, start="chains")
         if run.converged:
             covered.append(run.interval[0] <= truth <= run.interval[1])
     assert len(covered) > n / 5
@@ -201,5 +201,5 @@ def test_runs_need_a_hundred_ancestors(n_chains, n_steps, least):
     """Chains that descend from a few overlap well with these; that proves nothing."""
     run = quiet(rl.bar, UNEQUAL, rl.schedules.linear(n_steps), n_chains, 0, start="chains")
     assert run.ess > 10
-    assert run.settings["overlap"] > n_chains
+    assert run.details["overlap"] > n_chains
     assert run.converged == least == (run.ess >= 100)

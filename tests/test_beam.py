@@ -130,7 +130,7 @@ def test_a_check_takes_a_tenth_of_a_long_run_at_most(monkeypatch):
     monkeypatch.setattr(Beam, "grow", lambda beam, n: looked.append(n) or grow(beam, n))
     run = rl.Estimate("made", 0.0, 0.01, (-0.02, 0.02), n_chains=1000, n_sweeps=2000)
     found = opinions.checked(rl.GeometricPath(model), run)
-    assert found.settings["second_opinion"]["verdict"] == "refuted"
+    assert found.details["second_opinion"]["verdict"] == "refuted"
     (sweep, unit), size = opinions.SWEEP, np.abs(model.weights)
     of_weight = opinions.OF_SWEEP * (1 + opinions.EVEN * size.mean() / size.max())
     work = 1000 * 2000 * (sweep + 300 * unit + 20_000 * of_weight)
@@ -164,7 +164,7 @@ def test_what_masses_cannot_take_the_sum_does():
 
 
 @pytest.mark.parametrize(
-    ("settings", "sweeps"),
+    ("details", "sweeps"),
     [
         ({}, 0),
         ({"pilot_steps": 50}, 12 * 50),
@@ -173,11 +173,11 @@ def test_what_masses_cannot_take_the_sum_does():
         ({"planned": {"pilot_sweeps": 600}, "pilot_steps": 7}, 100 * (2000 + 600) + 12 * 7),
     ],
 )
-def test_pilots_are_a_part_of_the_run(settings, sweeps):
+def test_pilots_are_a_part_of_the_run(details, sweeps):
     """Of which a check may take a tenth: 12 chains of 30 sweeps, a hundred that planned them."""
     rbm = rl.testsystems.random_rbm(40, 6, rng=0)
     one = opinions._work(rbm, made(0.0, n_chains=1, n_sweeps=1))
-    run = made(0.0, n_chains=12, n_sweeps=30, settings=settings)
+    run = made(0.0, n_chains=12, n_sweeps=30, details=details)
     assert opinions._work(rbm, run) == pytest.approx(one * (360 + sweeps))
 
 
@@ -187,13 +187,13 @@ def test_estimators_leave_what_their_pilots_took():
     runs = rl.rts(path, n_chains=4, rng=0), rivals.nrpt(path, n_chains=2, n_sweeps=200, rng=0)
     betas = np.linspace(0, 1, 5)
     given = rl.rts(path, betas, 4, 50, rng=0), rivals.nrpt(path, betas, 2, 200, rng=0)
-    steps = [run.settings["pilot_steps"] for run in (*runs, *given)]
+    steps = [run.details["pilot_steps"] for run in (*runs, *given)]
     assert steps == [4000, 25 + 50 + 100, 4000, 0]
-    assert set(runs[0].settings["planned"]) >= {"length", "pilot_sweeps"}
-    assert "planned" not in given[0].settings
+    assert set(runs[0].details["planned"]) >= {"length", "pilot_sweeps"}
+    assert "planned" not in given[0].details
     work = opinions._work(path.rbm, runs[0])
-    bare = replace(runs[0], settings={}, states=runs[0].states.states)
-    planned = 100 * (3000 + runs[0].settings["planned"]["pilot_sweeps"]) + 4 * 4000
+    bare = replace(runs[0], details={}, states=runs[0].states.states)
+    planned = 100 * (3000 + runs[0].details["planned"]["pilot_sweeps"]) + 4 * 4000
     share = planned / (4 * runs[0].n_sweeps)
     assert work > (1 + share) * opinions._work(path.rbm, bare)
 
@@ -205,10 +205,10 @@ def test_masses_are_asked_of_tempered_runs_of_wide_models():
     log_z = rl.log_z(rbm, rng=0).log_z
     states = np.random.default_rng(0).integers(0, 2, (100, 300))
     plan = {"planned": {"length": 10.0, "pilot_sweeps": 600}, "pilot_steps": 1000}
-    run = made(log_z - 0.5, 0.05, n_chains=100, n_sweeps=2500, states=states, settings=plan)
-    opinion = opinions.checked(rl.GeometricPath(rbm), run).settings["second_opinion"]
+    run = made(log_z - 0.5, 0.05, n_chains=100, n_sweeps=2500, states=states, details=plan)
+    opinion = opinions.checked(rl.GeometricPath(rbm), run).details["second_opinion"]
     assert opinion["log_sum"] < log_z - 2
     assert (opinion["verdict"], opinion["n_modes"]) == ("refuted", 2)
     assert opinion["log_local"] == pytest.approx(log_z, abs=0.15)
-    short = replace(run, n_sweeps=250, settings={})
-    assert opinions.checked(rl.GeometricPath(rbm), short).settings["second_opinion"]["n_modes"] == 0
+    short = replace(run, n_sweeps=250, details={})
+    assert opinions.checked(rl.GeometricPath(rbm), short).details["second_opinion"]["n_modes"] == 0

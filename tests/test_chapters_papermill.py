@@ -47,7 +47,7 @@ def own_files(tmp_path_factory):
     images = rl.datasets.load_mnist().train[:20_000].reshape(-1, 28, 28)[:, 2:26, 2:26]
     digits = (images.reshape(-1, SIDE, 3, SIDE, 3).mean(axis=(2, 4)) > 0.4).reshape(-1, SIDE**2)
     np.save(folder / "digits.npy", digits.astype(np.uint8))
-    trained = rl.train(digits.astype(float), N_HIDDEN, n_updates=2000, rng=0, progress=False)
+    trained = rl.train(digits.astype(float), N_HIDDEN, n_updates=2000, rng=0)
     trained.rbm.save(folder / "digits.npz")
     rl.testsystems.random_rbm(30, N_HIDDEN, rng=0).save(folder / "thirty.npz")
     own_family(folder)

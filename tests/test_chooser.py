@@ -56,7 +56,7 @@ def test_what_an_end_advises_is_what_its_code_calls():
 @pytest.fixture(scope="module")
 def prepared():
     rbm = rl.testsystems.random_rbm(6, 3, rng=0)
-    data = rl.exact_samples(rbm, 200, rng=1)
+    data = rl.sample(rbm, 200, rng=1).states
     plain = {"W": rbm.weights, "b": rbm.visible_bias, "a": rbm.hidden_bias}
     path = rl.GeometricPath(rbm, base=rl.base_rate(data))
     return {"rbm": rbm, "data": data, "path": path, **plain}

@@ -9,6 +9,7 @@ import sys
 import warnings
 from types import SimpleNamespace
 
+import numba
 import numpy as np
 import pytest
 from helpers_models import coupled_rbm
@@ -79,8 +80,8 @@ def test_logz_prints_value_bounds_and_settings(saved):
 def test_json_has_the_steps_and_the_interval(saved):
     done = run("logz", saved, "--estimate", "--steps", "300", "--json")
     content = json.loads(done.stdout)
-    assert content["n_steps"] == content["settings"]["n_steps"] == 300
-    assert content["verdict"] == content["settings"]["verdict"]
+    assert content["settings"]["n_steps"] == 300
+    assert content["verdict"] == content["details"]["verdict"]
     assert content["verdict"].startswith(("trust: ", "wider than it looks: "))
     low, high = content["interval"]
     assert low <= content["log_z"] <= high
@@ -101,7 +102,7 @@ def test_data_of_each_kind(saved, tmp_path, kind):
     write = {"npy": np.save, "npz": np.savez, "csv": lambda p, x: np.savetxt(p, x, delimiter=",")}
     write[kind](path, grey)
     command = ("logz", saved, "--estimate", "--steps", "200", "--json", "--data", str(path))
-    assert "--threshold" in run(*command).stderr
+    assert "a threshold makes bits" in run(*command).stderr
     done = json.loads(run(*command, "--threshold", "8").stdout)
     model = rl.load_rbm(saved)
     bits = (grey > 8).astype(float)
@@ -170,8 +171,11 @@ def test_every_answer_names_the_units(arrays, saved):
         for units, word in (("bits", "0/1"), ("spins", "-1/+1")):
             done = run(*command, *estimate, "--units", units, "--json")
             content = json.loads(done.stdout)
-            assert content["units"] == word
             assert content["settings"]["model"] == f"30 x 8, units {word}"
+    # no hint at an option that is refused: of a registered model, or a file that names its units
+    for model, size in ((saved, "40 x 12"), ("pcd_10", "784 x 10")):
+        first, *_ = run("logz", model).stdout.splitlines()
+        assert first == f"model        {model} ({size}, units 0/1)"
     rbm = rl.RBM(rl.Categories(np.zeros(6), 3), rl.Normal(np.zeros(2)), np.ones((6, 2)) / 9)
     assert str(rl.exact(rbm)).endswith(" nats (6 x 2, units one of 3 and real)")
 
@@ -200,18 +204,18 @@ def test_json_is_one_object_and_equals_the_saved_estimate(saved, model, tmp_path
     [
         (["no-such-model"], ["no-such-model", "expected one of"]),
         (["missing.npz"], ["missing.npz"]),
-        (["MODEL", "--budget", "0"], ["--budget is 0.0"]),
-        (["MODEL", "--steps", "0", "--estimate"], ["--steps is 0"]),
-        (["MODEL", "--steps", "9", "--budget", "9"], ["--budget is 9.0 and --steps is 9"]),
-        (["MODEL", "--chains", "50"], ["--chains is 50 without --steps: expected both"]),
+        (["MODEL", "--budget", "0"], ["budget_seconds is 0.0"]),
+        (["MODEL", "--steps", "0", "--estimate"], ["n_steps is 0"]),
+        (["MODEL", "--steps", "9", "--budget", "9"], ["budget_seconds is 9.0 and n_steps is 9"]),
+        (["MODEL", "--chains", "50"], ["n_chains is 50 without n_steps: expected both"]),
         (["MODEL", "--threshold", "0.5"], ["--threshold is 0.5", "--data"]),
         (["MODEL", "--data", "mnist", "--threshold", "0.5"], ["--threshold is 0.5"]),
         (["MODEL", "--data", "rows.txt"], ["--data", "rows.txt", ".csv"]),
         (["pcd_20", "--layout", "hidden_visible"], ["pcd_20", "registered"]),
         (["MODEL", "--data", "absent.npy"], ["--data", "absent.npy"]),
         (["MODEL", "--save", "absent/x.json"], ["--save", "absent/x.json"]),
-        (["MODEL", "--threads", "0", "--estimate"], ["--threads is 0"]),
-        (["MODEL", "--seed", "-3", "--estimate"], ["--seed is -3"]),
+        (["MODEL", "--threads", "0", "--estimate"], ["n_threads is 0"]),
+        (["MODEL", "--seed", "-3", "--estimate"], ["rng is -3"]),
     ],
 )
 def test_wrong_input_is_one_clear_line(saved, arguments, words):
@@ -241,10 +245,15 @@ def test_an_interrupt_is_one_line(saved, monkeypatch):
     assert done.stderr == "stopped: nothing was written\n"
 
 
-def test_an_argument_of_python_is_said_as_an_option(tmp_path):
-    weights = np.ones((3, 3))
-    np.savez(tmp_path / "square.npz", W=weights, vbias=np.zeros(3), hbias=np.zeros(3))
-    done = run("logz", str(tmp_path / "square.npz"))
-    assert "--layout visible_hidden" in done.stderr
-    assert "layout=" not in done.stderr
-    assert "MODEL is 'nofile'" in run("logz", "nofile").stderr
+def test_compiling_is_told_once(saved, monkeypatch):
+    """By loops that no cache knows; without any, nothing is said."""
+
+    def compiling(*arguments, **options):
+        for value in (1, 1.0):
+            numba.njit(lambda x: x + 1)(value)
+        return rl.log_z(*arguments, **options)
+
+    run("logz", saved)  # compiles what it needs
+    assert run("logz", saved).stderr == ""
+    monkeypatch.setattr(commands, "log_z", compiling)
+    assert run("logz", saved).stderr == commands.COMPILING + "\n"

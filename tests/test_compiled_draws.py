@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from helpers_models import on_threads
 from helpers_stats import assert_no_rejection, chi_square_p
 from scipy.special import erfcx, expit, log_ndtr, ndtri_exp
 
@@ -136,6 +137,6 @@ def test_one_thread_equals_two():
         rng.normal(scale=0.4, size=(40, 6)),
     )  # fmt: skip
     path = rl.GeometricPath(rbm)
-    one, two = (rl.ais(path, rl.schedules.linear(30), 300, 2, n_threads=n) for n in (1, 2))
+    one, two = (on_threads(n, rl.ais, path, rl.schedules.linear(30), 300, 2) for n in (1, 2))
     np.testing.assert_array_equal(one.log_weights, two.log_weights)
     np.testing.assert_array_equal(one.states, two.states)

@@ -7,7 +7,7 @@ import pytest
 
 import rbmlib as rl
 from rbmlib import Estimate, plot
-from rbmlib.estimate import outward
+from rbmlib.estimate import Check, outward
 
 # sums ---------------------------------------------------------------------------------------
 
@@ -21,9 +21,7 @@ def test_a_ratio_of_two_has_the_error_of_both():
     gap = known(7.0, 5.0, 8.0, 0.3) - known(3.0, 2.5, 7.0, 0.4)
     assert (gap.log_z, gap.std_error) == pytest.approx((4.0, 0.5))
     assert gap.interval == pytest.approx((4 - math.sqrt(20), 4 + math.sqrt(1.25)))
-    total = known(7.0, 5.0, 8.0, 0.3) + known(3.0, 2.5, 7.0, 0.4)
-    assert total.interval == pytest.approx((10 - math.sqrt(4.25), 10 + math.sqrt(17)))
-    assert (total.log_z, total.bound, float(total)) == (10.0, None, 10.0)
+    assert (gap.bound, float(gap)) == (None, gap.log_z)
 
 
 def test_a_number_moves_an_estimate():
@@ -32,16 +30,9 @@ def test_a_number_moves_an_estimate():
     assert moved.interval == pytest.approx((3.0, 6.0))
     with pytest.raises(TypeError, match="unsupported operand"):
         known(7.0, 5.0, 8.0, 0.3) - "2"
-    assert sum([moved, known(1.0, 0.0, 2.0, 0.4)]).std_error == pytest.approx(0.5)
-    assert float(3 + moved) == 8.0
     for number in (math.nan, math.inf, np.float64("-inf")):
-        for add in (
-            lambda x, n=number: x + n,
-            lambda x, n=number: n + x,
-            lambda x, n=number: x - n,
-        ):
-            with pytest.raises(ValueError, match="expected a finite number"):
-                add(moved)
+        with pytest.raises(ValueError, match="expected a finite number"):
+            moved - number
 
 
 def test_a_second_opinion_is_on_one_model():
@@ -52,12 +43,14 @@ def test_a_second_opinion_is_on_one_model():
 
 
 def test_a_sum_has_converged_if_all_have():
-    failed = known(1.0, 0.0, 2.0, 0.5, converged=False, settings={"checks": {"moved": False}})
-    both = known(1.0, 0.0, 2.0, 0.5, settings={"checks": {"moved": True}}) - failed
+    failed = known(1.0, 0.0, 2.0, 0.5, converged=False, details={"checks": [Check("moved", False)]})
+    both = known(1.0, 0.0, 2.0, 0.5, details={"checks": [Check("moved", True)]}) - failed
     assert not both.converged
-    assert both.checks == {"known: moved": False}, "one text of two: the worse"
-    right = known(1.0, 0.0, 2.0, 0.5, settings={"checks": {"moved": True}})
-    assert (failed - right).checks == both.checks, "in either order"
+    assert [(c.name, c.passed) for c in both.checks] == [
+        ("known: moved", True), ("known: moved", False)
+    ]  # fmt: skip
+    right = known(1.0, 0.0, 2.0, 0.5, details={"checks": [Check("moved", True)]})
+    assert not (failed - right).converged, "in either order"
 
 
 def test_the_same_random_numbers_are_refused():
@@ -66,7 +59,7 @@ def test_the_same_random_numbers_are_refused():
     betas = rl.schedules.linear(50)
     one, two = (rl.ais(p, betas, 20, rng=0) for p in (path, other))
     third = rl.ais(other, betas, 20, rng=1)
-    for wrong in (lambda: one - two, lambda: one + two, lambda: rl.join(third, third - 0.0)):
+    for wrong in (lambda: one - two, lambda: rl.join(third, third - 0.0)):
         with pytest.raises(ValueError, match="drawn with the same random numbers"):
             wrong()
     with pytest.raises(ValueError, match="drawn with the same random numbers"):
@@ -98,7 +91,7 @@ def test_joined_ones_count_by_the_squares_of_their_errors():
 
 
 def test_joined_ones_that_disagree_are_flagged_and_wide():
-    with pytest.warns(rl.ConvergenceWarning, match=r"known and known agree \(-4.5 s.e.\)"):
+    with pytest.warns(rl.ConvergenceWarning, match="known and known differ by -4.5 stand"):
         joined = rl.join(known(1.0, 0.8, 1.2, 0.1), known(2.0, 1.6, 2.4, 0.2))
     assert joined.std_error == pytest.approx(math.hypot(0.1 * math.sqrt(0.8), 1.0))
     assert joined.interval[0] < 1.0 < 2.0 < joined.interval[1]
@@ -132,14 +125,15 @@ def test_a_card_says_what_failed_and_what_to_do():
         flagged = rl.ais(path, rl.schedules.linear(3), 9, rng=0)
     card = flagged._repr_html_()
     assert "no: " in card
-    assert flagged.settings["remedy"] in str(told[0].message)
-    assert f"give it {flagged.settings['remedy']}" in card
+    assert flagged.details["remedy"] in str(told[0].message)
+    assert flagged.details["remedy"] in card
     assert f"{flagged.log_z:.4f}" in card
     right = rl.exact(path.rbm)._repr_html_()
     assert "what to do" not in right
     assert "interval" not in right
     assert (
-        "&lt;b&gt;" in known(1.0, 0.0, 2.0, 0.5, settings={"checks": {"<b>": False}})._repr_html_()
+        "&lt;b&gt;"
+        in known(1.0, 0.0, 2.0, 0.5, details={"checks": [Check("<b>", False)]})._repr_html_()
     )
 
 
@@ -155,7 +149,7 @@ def test_a_printed_interval_holds_what_it_held(seed):
 
 def test_figures_show_the_run_and_the_bracket():
     path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0))
-    run = rl.ais(path, rl.schedules.linear(50), 100, rng=0)
+    run = rl.ais(path, rl.schedules.linear(50), 100, rng=0, slopes=True)
     axes = run.plot()
     for ax, column in zip(
         axes, (run.log_z_path, *(run.trace[n] for n in plot.PANELS)), strict=True

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from helpers_models import DIGITS, PUBLISHED, digits_path, quiet
+from helpers_models import DIGITS, PUBLISHED, digits_path, on_threads, quiet
 
 import rbmlib as rl
 from rbmbook import rivals
@@ -66,7 +66,6 @@ def test_an_argument_of_another_name_is_told():
             lambda: rl.ais(path, betas, chains=5),
             "ais has no argument chains; did you mean n_chains",
         ),
-        (lambda: rl.solve_mbar(3, random_state=5), "solve_mbar has no argument random_state$"),
         (lambda: rl.ais(path, betas, xyz=5), "ais has no argument xyz$"),
     ):
         with pytest.raises(TypeError, match=re.escape(words).replace(r"\$", "$")):
@@ -79,11 +78,11 @@ def test_an_argument_of_another_name_is_told():
 def test_same_seed_same_bits_on_any_number_of_threads(name, shape):
     """And another seed others, and NumPy's global state is left alone."""
     before = np.random.get_state()[1].copy()  # noqa: NPY002
-    runs = [RUNS[name](path_of(*shape), s, n_threads=n) for s, n in ((7, 1), (7, 2), (8, 1))]
+    runs = [on_threads(n, RUNS[name], path_of(*shape), s) for s, n in ((7, 1), (7, 2), (8, 1))]
     one, two, other = map(numbers, runs)
     for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a, b)
-    assert runs[0].settings.get("second_opinion") == runs[1].settings.get("second_opinion")
+    assert runs[0].details.get("second_opinion") == runs[1].details.get("second_opinion")
     assert not all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers_models import PUBLISHED, independent_rbm, published
+from helpers_models import PUBLISHED, independent_rbm, on_threads, published
 from helpers_stats import (
     all_states,
     assert_no_rejection,
@@ -46,7 +46,7 @@ def test_log_z_is_the_sum_over_all_pairs(shape, log_scale):
     assert estimate.std_error == 0
     assert estimate.interval == (estimate.log_z, estimate.log_z)
     assert estimate.converged
-    assert estimate.settings["n_states"] == 2 ** min(shape)
+    assert estimate.details["n_states"] == 2 ** min(shape)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_log_z_of_a_union_is_the_sum_over_its_connected_parts():
     estimate = rl.exact(rbm)
     wanted = free + sum(rl.exact(model).log_z for model in models)
     assert estimate.log_z == pytest.approx(wanted, abs=1e-10)
-    assert estimate.settings["n_states"] == 40 * 2**2 + 2**12 + 2**4
+    assert estimate.details["n_states"] == 40 * 2**2 + 2**12 + 2**4
 
 
 def test_potts_units_are_connected_by_any_of_their_columns():
@@ -134,7 +134,7 @@ def test_potts_units_are_connected_by_any_of_their_columns():
     h = states(rbm.hidden, np.arange(9))
     terms = rbm.hidden.own(h) + rbm.visible.cumulant(h @ weights.T + rbm.visible_bias)
     assert rl.exact(rbm).log_z == pytest.approx(log_sum(terms), abs=1e-12)
-    assert rl.exact(rbm).settings["n_states"] == 3 + 2
+    assert rl.exact(rbm).details["n_states"] == 3 + 2
 
 
 def test_a_part_that_is_too_large_is_named():
@@ -150,12 +150,12 @@ def test_a_part_that_is_too_large_is_named():
     ):
         rl.exact(rl.RBM(uneven, uneven, np.eye(2)))  # of two parts, and not of RBM(Rectified(1) ..
     with pytest.raises(ValueError, match="exact samples"):
-        rl.exact_samples(make(40, 23), 5)
+        make(40, 23).exact_samples(5)
 
 
 def test_one_thread_equals_two():
     rbm = make(30, 18)
-    assert rl.exact(rbm, n_threads=1).log_z == rl.exact(rbm, n_threads=2).log_z
+    assert rl.exact(rbm).log_z == on_threads(2, rl.exact, rbm).log_z
 
 
 @pytest.mark.always
@@ -166,7 +166,7 @@ def test_exact_samples_have_the_distribution_of_the_model():
     for shape in [(6, 4), (4, 6), (5, 5)]:
         rbm = make(*shape, spread=1.0, log_scale=2.0)
         p = probabilities(log_sum(rbm_table(rbm), axis=1))
-        states = rl.exact_samples(rbm, 50_000, rng=7)
+        states = rl.sample(rbm, 50_000, rng=7).states
         assert states.shape == (50_000, shape[0])
         p_values.append(chi_square_p(state_index(states), p))
         # consecutive draws are independent: so are pairs of them
@@ -181,7 +181,7 @@ def test_exact_samples_from_more_than_one_block():
     rbm = make(11, 11, spread=0.7)
     p = probabilities(log_sum(rbm_table(rbm), axis=1))
     n, states = 40_000, all_states(11)
-    drawn = rl.exact_samples(rbm, n, rng=1)
+    drawn = rl.sample(rbm, n, rng=1).states
     p_values = []
     for i in range(11):
         for j in range(i + 1):
@@ -193,7 +193,7 @@ def test_exact_samples_from_more_than_one_block():
 
 def test_exact_samples_repeat_with_the_seed():
     rbm = make(6, 4)
-    one, two, other = (rl.exact_samples(rbm, 100, rng=seed) for seed in (3, 3, 4))
+    one, two, other = (rl.sample(rbm, 100, rng=seed).states for seed in (3, 3, 4))
     np.testing.assert_array_equal(one, two)
     assert (one != other).any()
 
@@ -219,7 +219,7 @@ class Known:
 
 def test_a_model_says_itself_what_is_known_of_it():
     assert rl.exact(Known()).log_z == 1.5
-    assert rl.exact_samples(Known(), 3).shape == (3, 2)
+    assert rl.sample(Known(), 3).states.shape == (3, 2)
     assert checked_start(SimpleNamespace(at=lambda beta: Known()), "exact", 3) == "exact"
     with pytest.raises(TypeError, match="rbm is a GaussianMixture: expected a BernoulliRBM"):
         rl.exact(rl.testsystems.two_gaussians())

@@ -75,11 +75,12 @@ def digest(**environment) -> str:
     return done.stdout
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "environment",
     [
-        pytest.param({"OPENBLAS_CORETYPE": "Haswell"}, marks=pytest.mark.nightly),
-        pytest.param({"RBMLIB_NUM_THREADS": "1"}, marks=pytest.mark.nightly),
+        {"OPENBLAS_CORETYPE": "Haswell"},
+        {"RBMLIB_NUM_THREADS": "1"},
         {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
     ],
     ids=lambda e: next(iter(e)),

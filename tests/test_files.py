@@ -113,18 +113,6 @@ def test_a_saved_estimate_is_json_and_comes_back(tmp_path):
     assert loaded.trace["ess"].dtype == float
 
 
-def test_an_estimate_of_an_earlier_version_is_read(tmp_path):
-    path = tmp_path / "run.json"
-    ESTIMATE.save(path)
-    text = path.read_text()
-    for word in ("-Infinity", "Infinity", "NaN"):
-        text = text.replace(f'"{word}"', word)
-    assert "NaN," in text
-    path.write_text(text)
-    assert Estimate.load(path).interval == (-math.inf, math.inf)
-    assert math.isnan(Estimate.load(path).std_error)
-
-
 # models -------------------------------------------------------------------------------------
 
 
@@ -151,6 +139,12 @@ def test_no_model_is_saved_that_could_not_be_read(tmp_path):
         rl.BernoulliRBM([[1e5]], [0], [0]).save(tmp_path / "m.npz", dtype=np.float16)
 
 
+def archive(path, weights: bytes):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name in ("weights", "visible_bias", "hidden_bias"):
+            file.writestr(f"{name}.npy", weights)
+
+
 def header(shape, descr="<f8") -> bytes:
     buffer = io.BytesIO()
     fields = {"descr": descr, "fortran_order": False, "shape": shape}
@@ -158,27 +152,13 @@ def header(shape, descr="<f8") -> bytes:
     return buffer.getvalue()
 
 
-def archive(path, weights: bytes):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("weights.npy", weights)
-        for name in ("visible_bias", "hidden_bias"):
-            file.writestr(f"{name}.npy", header((1,)) + bytes(8))
-
-
 @pytest.mark.parametrize(
-    ("weights", "words"),
-    [
-        (header((2**20, 2**10)), "expected at most"),  # and no word of what would be read
-        (header((100, 100)) + bytes(8), "10.*100.*88|damaged"),
-        (header((1, 1), "|O") + bytes(8), "array of object"),
-        (b"no array", "no array as np.save"),
-        (b"\x93NUMPY\x01\x00" + b"\xff\xff" + b" " * 70_000, "no array as np.save"),
-        (b"", "no array as np.save"),
-    ],
+    "weights",
+    [header((100, 100)) + bytes(8), header((1, 1), "|O") + b"cos\nsystem\n.", b"no array", b""],
 )
-def test_arrays_are_refused_by_their_headers(tmp_path, weights, words):
+def test_damaged_arrays_and_objects_are_refused(tmp_path, weights):
     archive(tmp_path / "m.npz", weights)
-    with pytest.raises(ValueError, match=rf"m\.npz.*({words})") as caught:
+    with pytest.raises(ValueError, match=r"m\.npz is damaged, or holds more than arrays") as caught:
         rl.load_rbm(tmp_path / "m.npz")
     assert "pickle" not in str(caught.value)
 
@@ -198,7 +178,7 @@ def test_a_file_that_is_not_there_is_said(tmp_path, monkeypatch):
         Estimate.load("nofile")
     with pytest.raises(ValueError, match=r"name_or_path is 'nofile', neither a file nor .*\.npz"):
         rl.load_rbm("nofile")
-    with pytest.raises(FileNotFoundError, match=r"no model file 'nofile.npz': .* expected"):
+    with pytest.raises(FileNotFoundError, match=r"no model file 'nofile.npz': expected"):
         rl.load_rbm("nofile.npz")
     Path("folder").mkdir()
     with pytest.raises(ValueError, match=r"folder is a folder: expected a model"):
@@ -234,40 +214,25 @@ def refused(capsys, *arguments, command=main) -> str:
 
 def test_the_model_is_never_written_over(here, capsys):
     before = Path("m.npz").read_bytes()
-    Path("link.npz").symlink_to("m.npz")
-    os.link("m.npz", "hard.npz")
-    Path("sub").mkdir()
-    for target in ("m.npz", "link.npz", "hard.npz", "sub/../m.npz", str(here / "m.npz")):
-        for source in ("m.npz", "link.npz"):
-            assert "--save is" in refused(capsys, "logz", source, "--save", target)
-    np.save("d.npy", np.ones((5, 12)))
-    assert "that is read" in refused(capsys, "logz", "m.npz", "--data", "d.npy", "--save", "d.npy")
-    assert "regular" in refused(capsys, "logz", "m.npz", "--save", "/dev/null")
-    Path("notes.txt").write_text("mine")
-    other = Path("other.npz")
-    other.write_bytes(before)
-    for name in ("notes.txt", "other.npz"):
-        assert "something else" in refused(capsys, "logz", "m.npz", "--save", name)
-    assert Path("notes.txt").read_text() == "mine"
-    assert other.read_bytes() == before
+    assert "expected a name that ends in .json" in refused(
+        capsys, "logz", "m.npz", "--save", "m.npz"
+    )
+    Path("folder.json").mkdir()
+    assert "regular" in refused(capsys, "logz", "m.npz", "--save", "folder.json")
     for _ in range(2):  # an earlier estimate may be replaced
         assert main(["logz", "m.npz", "--save", "e.json"]) == 0
     assert Path("m.npz").read_bytes() == before
 
 
-def test_a_committed_model_is_never_written_over(here, capsys):
-    file = rl.datasets.committed("models/pcd_10.npz")
-    assert "that is read" in refused(capsys, "logz", "pcd_10", "--save", str(file))
-
-
 def test_input_that_would_take_all_memory_is_refused(here, capsys):
-    assert "--budget is 1000000000.0" in refused(capsys, "logz", "m.npz", "--budget", "1e9")
+    assert "seconds is 1000000000.0" in refused(capsys, "logz", "m.npz", "--budget", "1e9")
     Path("empty.npy").touch()
     Path("lies.npy").write_bytes(header((10**12, 12)) + bytes(96))
     np.save("wide.npy", np.ones((5, 13)))
     np.save("any.npy", np.array([{}, 1], dtype=object), allow_pickle=True)
     for name in ("empty", "lies", "wide", "any"):
-        assert f"{name}.npy" in refused(capsys, "logz", "m.npz", "--data", f"{name}.npy")
+        said = refused(capsys, "logz", "m.npz", "--data", f"{name}.npy")
+        assert ("not enough memory" if name == "lies" else f"{name}.npy") in said
     Path("zero.npz").symlink_to("/dev/zero")
     assert "zero.npz" in refused(capsys, "logz", "zero.npz")
 

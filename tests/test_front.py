@@ -46,9 +46,16 @@ def test_the_answers_on_the_front_page_are_those_of_its_lines(capsys):
 def test_what_pages_say_of_adding_up_is_what_was_measured():
     """In `start` and its exercises words stand for the numbers of one table."""
     seconds = front.stored("speed_exact").set_index("units in the smaller layer").iloc[:, -1]
-    assert seconds[20] < 1, "20 units: a third of a second"
-    assert 3 < seconds[24] < 10, "24 units: seconds"
-    assert 5.5 < 16 * seconds[26] / 60 < 6.5, "30 units: six minutes"
+    words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    lesson, exercises = (
+        (BOOK / page).read_text(encoding="utf-8") for page in ("start.ipynb", "exercises/start.md")
+    )
+    few, minutes = re.search(r"seconds with (\d+) units, (\w+) minutes with 30", lesson).groups()
+    assert 1.5 < seconds[int(few)] < 60
+    assert minutes == words[round(2**4 * seconds[26] / 60)]
+    part, days = re.search(r"A (\w+) of a second becomes (\w+) days", exercises).groups()
+    assert part == {2: "half", 3: "third", 4: "quarter"}[round(1 / seconds[20])]
+    assert days == words[round(2**20 * seconds[20] / 86_400)]
 
 
 def test_an_unknown_number_stops_the_build():

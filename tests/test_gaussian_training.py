@@ -21,7 +21,7 @@ WEIGHTS = rl.project_weights(RNG.normal(size=(5, 3)), 0.8)
 def settings(**changed):
     given = dict(
         n_hidden=3, hidden="leaky", method="cd", kernel="gibbs", leakiness=0.1, largest=0.9999,
-        n_sweeps=3, n_updates=1, batch_size=len(DATA), learning_rate=0.1, n_threads=1,
+        n_sweeps=3, n_updates=1, batch_size=len(DATA), learning_rate=0.1,
         momentum=0.0, weight_decay=0.0,
     )  # fmt: skip
     return given | changed
@@ -157,9 +157,9 @@ def test_annealed_chains_follow_algorithm_2(method, n_sweeps):
 @pytest.mark.parametrize("kernel", ["slice", "hmc"])
 def test_exact_kernels_leave_the_model_as_it_is(kernel):
     rbm = chains(1, "cd", leakiness=0.1)[0]
-    exact = rl.exact_samples(rbm, 20_000, 1)
+    exact = rl.sample(rbm, 20_000, 1).states
     found = chains(20_000, "cd", kernel=kernel, start=exact, n_sweeps=10)[2]
-    assert_same_law(found, rl.exact_samples(rbm, 20_000, 2))
+    assert_same_law(found, rl.sample(rbm, 20_000, 2).states)
 
 
 # what training is for -----------------------------------------------------------------------

@@ -166,7 +166,7 @@ def of_slopes(weights, above, below):
 @pytest.mark.parametrize("weights", [SLANTED, TURNED], ids=["slanted", "orthogonal"])
 def test_exact_draws_of_either_slope_have_the_mean_and_log_z_of_quadrature(weights, above, below):
     rbm, log_z, mean = of_slopes(weights, above, below)
-    z = z_score(rl.exact_samples(rbm, 50_000, rng=0), mean)
+    z = z_score(rl.sample(rbm, 50_000, rng=0).states, mean)
     assert_no_rejection(two_sided(z), "means", level=1e-4)
     path = rl.LeakinessPath(rbm)
     run = rl.bar(path, rl.schedules.linear(50), 500, rng=0, start="exact")

@@ -55,9 +55,13 @@ ENERGIES = {  # of each unit, by its parameters, as that program has them
     "dReLU": drelu,
     "pReLU": prelu,
     "xReLU": lambda theta, gamma, delta, xi, x: prelu(theta, gamma, delta, xi / (1 + abs(xi)), x),
+    "nsReLU": lambda theta, delta, xi, x: prelu(theta, 1.0, delta, xi / (1 + abs(xi)), x),
 }
-OF = {"Binary": 1, "Spin": 1, "Potts": 1, "Gaussian": 2, "dReLU": 4, "pReLU": 4, "xReLU": 4}
+ENERGIES["PottsGumbel"] = ENERGIES["Potts"]
+OF = {"Binary": 1, "Spin": 1, "Potts": 1, "PottsGumbel": 1, "Gaussian": 2, "dReLU": 4, "pReLU": 4}
+OF |= {"xReLU": 4, "nsReLU": 3}
 OURS = {"Binary": Bits, "Spin": Spins, "Potts": Categories, "Gaussian": Rectified}
+OURS["PottsGumbel"] = Categories
 
 
 def parameters(kind, *units):
@@ -71,10 +75,10 @@ def parameters(kind, *units):
 
 
 @pytest.mark.parametrize("hidden", OF)
-@pytest.mark.parametrize("visible", ["Binary", "Potts", "Spin"])
+@pytest.mark.parametrize("visible", ["Binary", "PottsGumbel", "Spin"])
 def test_densities_are_those_of_the_julia_program(tmp_path, visible, hidden):
     v_units, h_units = (
-        (q, n) if k == "Potts" else (n,) for k, q, n in ((visible, 3, 4), (hidden, 2, 5))
+        (q, n) if k.startswith("Potts") else (n,) for k, q, n in ((visible, 3, 4), (hidden, 2, 5))
     )
     theta, par = parameters(visible, *v_units), parameters(hidden, *h_units)
     w = RNG.normal(size=(*v_units, *h_units)) / 3
@@ -159,6 +163,18 @@ def test_units_of_two_states_of_rbms(tmp_path, kind, layer):
     np.testing.assert_array_equal(rbm.weights, held[3][0])
 
 
+@pytest.mark.parametrize(("kind", "layer"), [("BGRBM", Bits), ("IGRBM", Spins)])
+def test_real_hidden_units_of_rbms(tmp_path, kind, layer):
+    """log p*(v) = v b + sum (v W + a)^2 / (2 n_visible) + n_hidden / 2 log(2 pi / n_visible)."""
+    path, held = of_rbms(tmp_path / "run.h5", kind, [3], (6,))
+    rbm, (w, b, a) = rl.load_rbm(path), held[3]
+    assert type(rbm.visible) is layer
+    v = np.array([[1.0, 1, 0, 0, 1, 0], [0, 1, 1, 1, 0, 0]])
+    v = v if layer is Bits else 2 * v - 1
+    wanted = v @ b + ((v @ w + a) ** 2).sum(axis=1) / 12 + len(a) / 2 * np.log(2 * np.pi / 6)
+    np.testing.assert_allclose(rbm.log_density(v), wanted, atol=1e-12)
+
+
 # others --------------------------------------------------------------------------------------
 
 
@@ -174,8 +190,8 @@ def test_plain_arrays_are_told_by_their_names(tmp_path):
 THETA, W = ("Binary", np.zeros((1, 4))), np.zeros((4, 3))
 REFUSED = {
     "layer": (
-        {"hidden": ("nsReLU", np.zeros((2, 3)))},
-        r"m\.h5: hidden_type is 'nsReLU': expected one of Binary, Spin, .*xReLU; convert it",
+        {"hidden": ("ReLU", np.zeros((2, 3)))},
+        r"m\.h5: hidden_type is 'ReLU', a kind that rbmlib does not have: expected one of Binary,",
     ),
     "parameters": (
         {"hidden": ("dReLU", np.zeros((2, 3)))},
@@ -187,7 +203,7 @@ REFUSED = {
     ),
     "model": (
         {"hidden": ("Spin", np.zeros((1, 3))), "rbm_type": "Other"},
-        "rbm_type is 'Other': expected one of RBM, CenteredRBM",
+        "rbm_type is 'Other', a kind that rbmlib does not have: expected one of RBM, CenteredRBM",
     ),
     "improper": (
         {"visible": ("Gaussian", np.ones((2, 4))), "hidden": ("Gaussian", np.ones((2, 3)))},
@@ -208,8 +224,8 @@ def test_what_is_no_model_here_is_named(tmp_path, change, words):
 
 
 def test_damaged_and_foreign_files_are_named(tmp_path, monkeypatch):
-    path, _ = of_rbms(tmp_path / "run.h5", "BGRBM", [1], (4,))
-    with pytest.raises(ValueError, match=r"run\.h5: model_type is 'BGRBM': expected one of BBRBM"):
+    path, _ = of_rbms(tmp_path / "run.h5", "XXRBM", [1], (4,))
+    with pytest.raises(ValueError, match=r"run\.h5: model_type is 'XXRBM', a kind .* of BBRBM"):
         rl.load_rbm(path)
     path, _ = of_rbms(path, "BBRBM", [1])
     with h5py.File(path, "a") as file:

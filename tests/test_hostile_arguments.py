@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, W, assert_refused, named, train
+from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, A, W, assert_refused, named, train
 
 import rbmlib as rl
 from rbmbook import images, step_sizes
@@ -50,8 +50,11 @@ SILENT = {
     "no leap": (lambda: hmc.hmc(density, force, X, 0.5, 0), "n_leapfrog is 0"),
     "root of NaN": (lambda: step_sizes.scaled_root(np.eye(2) * np.nan), "covariance holds 4 NaN"),
     "infinite pixels": (lambda: rl.Standardisation(INF), "images holds infinite values"),
-    "yes": (train(DATA, 3, progress="no"), "progress is a str: expected True, False, or None"),
-    "bar": (lambda: rl.exact(RBM, progress=0), "progress is a int"),
+    "yes": (
+        lambda: rl.using(progress="no").__enter__(),
+        "progress is a str: expected True, False, or None",
+    ),
+    "bar": (lambda: rl.using(progress=0).__enter__(), "progress is a int"),
     "number in words": (lambda: testsystems.two_mode_rbm(4, strength="3"), "strength is '3'"),
     "beyond the path": (lambda: tempered_log_z(MIXTURE, 4.0, [-1.0, 1.0]), "betas run from -1.0"),
     "in full": (lambda: images.load_cifar10(full="False"), "full is 'False'"),
@@ -68,6 +71,7 @@ NAMELESS = {
     "wide points": (lambda: MIXTURE.log_density(np.zeros((3, 5))), "x has shape (3, 5)"),
     "method": (train(DATA, 3, method=ARRAY), "method is array"),
     "optimizer": (train(DATA, 3, optimizer=ARRAY), "optimizer is array"),
+    "watch": (train(DATA, 3, watch=[]), "watch is a list"),
     "hidden": (gaussian(hidden=[]), "hidden is []"),
     "kernel": (gaussian(kernel=ARRAY), "kernel is array"),
     "kernel of a path": (lambda: rl.DensityPath(MIXTURE, 4.0, kernel={}), "kernel is {}"),
@@ -78,6 +82,7 @@ NAMELESS = {
     "flat covariance": (lambda: step_sizes.scaled_root(ARRAY), "covariance has shape (7,)"),
     "negative covariance": (lambda: step_sizes.scaled_root(-np.eye(2)), "covariance is not pos"),
     "coupling": (lambda: testsystems.random_rbm(4, 3, coupling=-1), "coupling is -1"),
+    "ragged bias": (lambda: testsystems.independent_rbm(RAGGED, A), "visible_bias is not an"),
     "tilt": (lambda: testsystems.two_mode_rbm(4, tilt="up"), "tilt is 'up'"),
     "norm": (lambda: testsystems.orthogonal_leaky_rbm(5, 3, norm="long"), "norm is 'long'"),
     "mixture": (lambda: tempered_log_z(3, 4.0, BETAS), "mixture is a int"),
@@ -86,7 +91,7 @@ NAMELESS = {
     "published": (lambda: datasets.fetch(None), "name is a NoneType"),
 }
 
-PILOT = rl.ais(PATH, rl.schedules.linear(100), 20, rng=0, n_recorded=101)
+PILOT = rl.ais(PATH, rl.schedules.linear(100), 20, rng=0, n_recorded=101, slopes=True)
 
 
 @pytest.mark.parametrize(**named(silent=SILENT, nameless=NAMELESS))

@@ -13,6 +13,7 @@ from helpers_kernels import (
     stream_at,
     uniforms,
 )
+from helpers_models import on_threads
 
 import rbmlib as rl
 from rbmlib import GeometricPath
@@ -42,7 +43,7 @@ def assert_same_bits(one, two):
 
 @pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_one_thread_equals_two(rbm):
-    assert_same_bits(run(rbm, n_threads=1), run(rbm, n_threads=2))
+    assert_same_bits(run(rbm), on_threads(2, run, rbm))
 
 
 @pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])

@@ -350,7 +350,7 @@ def test_a_kind_of_unit_is_one_class(tmp_path):
     assert abs(run.log_z - log_sum(joint)) < 4 * run.std_error < 0.1
     found = rl.log_z(rbm, n_steps=200, enumerate_small=False, rng=0)
     assert found.log_z == pytest.approx(log_sum(joint), abs=0.02)
-    rows = rl.exact_samples(rbm, 500, rng=0)
+    rows = rl.sample(rbm, 500, rng=0).states
     base = rl.base_rate(rows, layer=rbm.visible)
     shrunk = (rows.mean(axis=0) + 0.1 * 1.0) / 1.1  # towards the mean without a field
     assert rbm.visible.mean(base[None])[0] == pytest.approx(shrunk, abs=1e-6)

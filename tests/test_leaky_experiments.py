@@ -27,7 +27,7 @@ def test_a_training_is_scored_on_both_halves_of_the_held_out_images(kind, fallin
     again = train_gaussian(
         images["train"], 20, hidden="leaky" if kind == "leaky" else "bernoulli", n_sweeps=1,
         n_updates=2, learning_rate=rate, final_learning_rate=0.0 if falling else rate, rng=1,
-        monitor_every=2, progress=False,
+        monitor_every=2,
     ).rbm  # fmt: skip
     tuning, test = (again.log_density(images[part]).mean() for part in ("tuning", "test"))
     for end in ("low", "high"):  # log Z is the same in both
@@ -71,7 +71,7 @@ def test_on_all_images_a_task_trains_and_scores_those_parts(monkeypatch, falling
     )
     again = train_gaussian(
         swapped["train"], 20, n_sweeps=1, n_updates=3, learning_rate=1e-3,
-        final_learning_rate=0.0 if falling else 1e-3, rng=2, monitor_every=3, progress=False,
+        final_learning_rate=0.0 if falling else 1e-3, rng=2, monitor_every=3,
     )  # fmt: skip
     below, above = bracket_log_z(
         again.rbm, swapped["train"][:200], n_chains=50, n_temperatures=20, n_leapfrog=10,

@@ -207,7 +207,7 @@ def test_chains_are_of_the_model_that_the_task_trains():
     images = training.subset()["train"]
     start = np.random.default_rng([4, 1]).uniform(0, 0.01, (3072, 20))
     run = train_gaussian(
-        images, 20, rng=4, start_weights=project_weights(start), monitor_every=3, progress=False,
+        images, 20, rng=4, start_weights=project_weights(start), monitor_every=3,
         **task,
     )  # fmt: skip
     assert more["reconstruction_error"] == run.history["reconstruction_error"][-1]

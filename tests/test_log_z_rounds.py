@@ -125,7 +125,7 @@ def eight_clusters():
     rng = np.random.default_rng(0)
     rows = (rng.random((8, 100)) < 0.5)[rng.integers(8, size=2000)]
     rows = (rows ^ (rng.random(rows.shape) < 0.05)).astype(float)
-    trained = rl.train(rows, 16, method="cd", n_updates=5000, rng=0, progress=False)
+    trained = rl.train(rows, 16, method="cd", n_updates=5000, rng=0)
     return trained.rbm, rows
 
 

@@ -33,7 +33,7 @@ def weighted(states, log_weights):
 @pytest.mark.parametrize("n_states", [1, 60, 200])
 def test_the_sum_and_what_lies_outside_add_up_to_z(n_states):
     """Exact draws, each of weight Z, in two parts: of every share of Z that the sum may hold."""
-    v = rl.exact_samples(MODEL, 20_000, rng=1).astype(np.float32)
+    v = rl.sample(MODEL, 20_000, rng=1).states.astype(np.float32)
     runs = [weighted(v[::2], np.full(10_000, EXACT + np.log(0.3)))]
     runs.append(weighted(v[1::2], np.full(10_000, EXACT + np.log(0.7))))
     found = Summed.of(beam_of(n_states), MODEL, runs, np.random.default_rng(0))
@@ -76,7 +76,7 @@ def test_a_glass_is_trusted_and_right(seed):
     rbm = rl.BernoulliRBM.from_spins(*glass(40, 21, 1.0, seed))
     estimate = quiet(rl.log_z, rbm, n_steps=250, rng=seed, enumerate_small=False)
     assert estimate.converged
-    assert estimate.settings["verdict"].startswith("trust: a sum over")
+    assert estimate.details["verdict"].startswith("trust: a sum over")
     assert abs(estimate.log_z - rl.exact(rbm).log_z) < 1e-3
     assert estimate.std_error < 0.2
 
@@ -174,12 +174,12 @@ def test_chains_that_do_not_reach_a_sum_do_not_make_it_z():
     with pytest.warns(rl.ConvergenceWarning, match="It is a lower bound, and no more"):
         found = rl.log_z(rbm, n_steps=100, n_chains=100, rng=0, enumerate_small=False)
     assert not found.converged
-    assert found.settings["first_base"][0] < found.log_z < log_z - 0.5
-    assert found.log_z == found.settings["best_lower_bound"]
-    assert found.settings["upper_bound"][0] >= found.log_z
+    assert found.details["first_base"][0] < found.log_z < log_z - 0.5
+    assert found.log_z == found.details["best_lower_bound"]
+    assert found.details["upper_bound"][0] >= found.log_z
     assert found.interval == (found.log_z, np.inf)
-    assert "the value is a lower bound" in found.settings["verdict"]
-    assert found.settings["second_opinion"]["verdict"] == "cannot tell"
+    assert "the value is a lower bound" in found.details["verdict"]
+    assert found.details["second_opinion"]["verdict"] == "cannot tell"
 
 
 def frozen_or_liquid(n_blocks=30, n=5, m=3, tilt=1.5):
@@ -205,7 +205,7 @@ def test_a_sum_is_z_only_if_a_second_base_converges_to_it():
     found = quiet(rl.log_z, rbm, data=np.tile(frozen, (50, 1)), n_steps=400, rng=0)
     assert found.log_z < log_z - 1
     assert not found.converged
-    assert "failed: a second base agrees" in found.settings["verdict"]
+    assert "a second base does not confirm the sum" in found.details["verdict"]
 
 
 def real_and_bits(n_visible, n_hidden):
@@ -222,7 +222,7 @@ def test_coordinates_of_a_path_give_the_hidden_states_outside_a_sum(n_visible):
     exact, path = rl.exact(rbm).log_z, rl.GeometricPath(rbm)
     beam = Beam(rbm)
     beam.add(all_states(9)[::2])
-    u = rbm.reduced()[1].coordinates(rl.exact_samples(rbm, 20_000, rng=1))
+    u = rbm.reduced()[1].coordinates(rl.sample(rbm, 20_000, rng=1).states)
     run = weighted(u, np.full(20_000, exact))
     found = Summed.of(beam, path.at(1.0), [run], np.random.default_rng(0))
     assert 0.1 < found.share < 0.9

@@ -123,7 +123,7 @@ def test_modes_are_solutions():
 def test_shares_of_components_add_up_to_one():
     rbm = hard("pocket", 0).rbm
     made = covered(rbm)
-    states = rl.exact_samples(rbm, 200, 0)
+    states = rl.sample(rbm, 200, 0).states
     np.testing.assert_allclose(np.exp(made.log_shares(states)).sum(axis=1), 1, rtol=1e-12)
     parts = [np.exp(made.log_share(part, states)) for part in made.parts]
     np.testing.assert_allclose(np.sum(parts, axis=0), 1, rtol=1e-12)
@@ -135,7 +135,7 @@ def test_parts_of_a_pocket_are_its_share_of_exact_samples():
     rbm, log_z, _ = hard("pocket", 0)
     made = covered(rbm)
     assert len(made.parts) > 1
-    states = rl.exact_samples(rbm, 20_000, 0)
+    states = rl.sample(rbm, 20_000, 0).states
     source = np.random.default_rng(1)
     runs = [quiet(run_part, made, part, STEPS, source) for part in made.parts]
     for part, run in zip(made.parts, runs, strict=True):
@@ -211,7 +211,7 @@ def test_steps_that_are_needed_reach_the_aim():
     rbm, chains = hard("union", 2).rbm, {"n_chains": 200, "enumerate_small": False}
     short = rl.log_z(rbm, n_steps=300, rng=0, **chains)
     assert short.std_error > 0.05 / 1.96
-    told = short.settings["verdict"].partition("takes ")[2].split(" steps")[0]
+    told = short.details["verdict"].partition("takes ")[2].split(" steps")[0]
     steps = int(told.removeprefix("at least ").replace(",", ""))
     assert steps > 300
     error = rl.log_z(rbm, n_steps=steps, rng=1, **chains).std_error

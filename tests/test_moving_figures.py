@@ -156,7 +156,9 @@ def test_the_front_figure_is_live_alone_and_still_without_a_script(visit):
     page = visit("intro")
     page.wait_for_selector("#front-live input")
     assert page.locator("#front-live .scene-still").count() == 0
-    assert "105 of 200 chains" in page.locator("#front-live .scene-says").inner_text()
+    says = page.locator("#front-live .scene-says").inner_text()
+    assert "105 of 200 chains" in says
+    assert "effective sample size, 11 of 200" in says  # as lesson 1 prints
     plain = visit("intro", java_script_enabled=False)
     assert plain.locator("#front-live .scene-still").is_visible()
 

@@ -38,7 +38,7 @@ def test_is_mbar_of_each_pair_of_neighbours(ladders):
     assert abs(found.log_z - SMALL_LOG_Z) < 4 * found.std_error
     variance = np.var(found.log_weights, ddof=1) / 2000
     inefficiency = variance / (influences.var() * influences.size)
-    assert found.settings["inefficiency"] == pytest.approx(inefficiency, rel=1e-4)
+    assert found.details["inefficiency"] == pytest.approx(inefficiency, rel=1e-4)
 
 
 def test_few_states_between_neighbours_are_flagged():
@@ -46,8 +46,9 @@ def test_few_states_between_neighbours_are_flagged():
     works = [sample.delta[sample.temperature == k] / 5 for k in range(6)]
     overlap = min(4 * bennett(low, high).slope for low, high in pairwise(works))
     found = quiet(bar_of_sample, sample)
-    words = f"{overlap:.0f} states where neighbours overlap, 10 or more"
-    assert found.settings["checks"][words] is False
+    (states,) = [check for check in found.checks if "neighbours overlap" in check.name]
+    assert not states.passed
+    assert (states.value, states.limit) == pytest.approx((overlap, 10))
 
 
 @pytest.mark.parametrize("estimator", [bar_of_sample, rl.mbar_of_sample])

@@ -12,7 +12,7 @@ from rbmbook.rivals.nrpt import carried, rates
 
 STRONG = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, coupling=3.0, rng=0)
 FROM_UNIFORM = rl.GeometricPath(STRONG, base=np.zeros(12))
-TRUTH = rl.exact(STRONG, progress=False).log_z
+TRUTH = rl.exact(STRONG).log_z
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
 
 
@@ -32,14 +32,14 @@ def test_log_z_is_read_off_the_states_that_count(run):
 
 def test_the_tuned_ladder_rejects_equally(run):
     even = nrpt(FROM_UNIFORM, np.linspace(0, 1, run.betas.size), n_sweeps=1600, rng=0)
-    spread, of_even = (np.std(r.settings["rejection"]) for r in (run, even))
+    spread, of_even = (np.std(r.details["rejection"]) for r in (run, even))
     assert spread < 0.08
     assert spread < 0.5 * of_even
-    assert run.settings["barrier"] == pytest.approx(sum(run.settings["rejection"]))
+    assert run.details["barrier"] == pytest.approx(sum(run.details["rejection"]))
 
 
 def test_round_trips_are_no_faster_than_the_theory(run):
-    s = run.settings
+    s = run.details
     assert s["ladder_rate"] < s["best_rate"]
     assert 0.3 * s["ladder_rate"] < s["round_trip_rate"] < 1.1 * s["ladder_rate"]
 
@@ -51,7 +51,7 @@ def test_rates_of_a_ladder_that_never_rejects(run):
 
 
 def test_states_are_carried_to_the_nearest_beta():
-    sample = rl.parallel_tempering(FROM_UNIFORM, rl.schedules.linear(4), 3, 7, 0, progress=False)
+    sample = rl.parallel_tempering(FROM_UNIFORM, rl.schedules.linear(4), 3, 7, 0)
     state = carried(sample, np.array([0.0, 0.3, 0.7, 1.0]))
     for ladder in range(3):
         for place, old in enumerate([0, 1, 3, 4]):

@@ -325,5 +325,5 @@ def test_log_z_takes_every_path(path, table):
     truth = log_sum(table.log_p[:, 2])
     assert estimate.converged
     assert abs(estimate.log_z - truth) < 4 * estimate.std_error + 0.002
-    assert estimate.settings["verdict"].startswith("wider than it looks: every check passed, but")
-    assert estimate.settings["first_base"] != estimate.settings["second_base"]
+    assert estimate.details["verdict"].startswith("wider than it looks: every check passed, but")
+    assert estimate.details["first_base"] != estimate.details["second_base"]

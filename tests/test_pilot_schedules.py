@@ -19,7 +19,7 @@ class PerfectPath(rl.GeometricPath):
 
     def transition(self, v, beta, rng):
         seed = int(rng.random((len(v), 1))[0, 0] * 2**31)
-        return rl.exact_samples(self.at(beta), len(v), np.random.default_rng(seed))
+        return rl.sample(self.at(beta), len(v), np.random.default_rng(seed)).states
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ def test_perfect_transitions_have_no_memory(rbm):
 def test_theorem_1_with_perfect_transitions(rbm):
     """K Var[log w] tends to J, for two schedules (Kiwaki 2015, Theorem 1)."""
     perfect = PerfectPath(rbm, base=np.zeros(30))
-    pilot = rl.ais(perfect, schedules.linear(500), 1000, 0, n_recorded=501)
+    pilot = rl.ais(perfect, schedules.linear(500), 1000, 0, n_recorded=501, slopes=True)
     for betas in (schedules.linear(200), schedules.varopt(pilot, 200)):
         run = rl.ais(perfect, betas, 2000, 1)
         ratio = run.log_weights.var(ddof=1) / schedules.predicted_variance(pilot, betas)
@@ -171,7 +171,7 @@ def test_ess_bisection_holds_the_conditional_ess(rbm):
     perfect = PerfectPath(rbm, base=np.zeros(30))
     found = bisection.ess_bisection(perfect, 300, 2000, 0, target=0.97)
     is_a_schedule(found, 300)
-    pilot = rl.ais(perfect, schedules.linear(300), 2000, 1, n_recorded=301)
+    pilot = rl.ais(perfect, schedules.linear(300), 2000, 1, n_recorded=301, slopes=True)
     best = schedules.varopt(pilot, 300)
     assert np.abs(best - schedules.linear(300)).max() > 0.04
     assert np.abs(best - found).max() < 0.01

@@ -5,8 +5,8 @@ Messages begin with the keys, of which spaces at the end only tell one case from
 
 import numpy as np
 import pytest
-from helpers_models import two_modes
-from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, assert_refused, train
+from helpers_models import on_threads, two_modes
+from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, assert_refused
 
 import rbmlib as rl
 from rbmbook.jarzynski import ReweightedTracker
@@ -57,13 +57,13 @@ RUNS = {
     "betas has shape (1,)": lambda: rl.ais(PATH, [0.0], 9),
     "rng is -1": lambda: rl.ais(PATH, BETAS, 9, -1),
     "rng is 'one'": lambda: rl.reverse_ais(PATH, BETAS, 9, "one"),
-    "rng is -1 ": lambda: rl.exact_samples(RBM, 3, -1),
+    "rng is -1 ": lambda: rl.sample(RBM, 3, -1).states,
     "path is a BernoulliRBM": lambda: rl.ais(RBM, BETAS, 9),
     "path is a NoneType": lambda: rl.reverse_ais(None, BETAS, 9),
     "path is a str": lambda: rl.bar("h10", BETAS),
     "rbm is a GeometricPath": lambda: rl.exact(PATH),
     "rbm is a str": lambda: rl.exact("h10"),
-    "rbm is a str ": lambda: rl.exact_samples("h10", 3),
+    "rbm is a str ": lambda: rl.sample("h10", 3).states,
     "rbm has 31 visible and 31 hidden": lambda: rl.exact(LARGE),
     "name_or_path is 'h11'": lambda: rl.load_rbm("h11"),
     "n_temperatures is 0": lambda: rl.schedules.linear(0),
@@ -235,9 +235,7 @@ def test_numbers_of_chains_are_counts(function, value):
 @pytest.mark.parametrize("value", [0, -1, 1.5, "two", True], ids=repr)
 def test_numbers_of_threads_are_counts_or_none(value):
     name = f"n_threads is {value!r}"
-    assert_refused(lambda: rl.ais(PATH, BETAS, 9, n_threads=value), name)
-    assert_refused(lambda: rl.exact(RBM, n_threads=value), name)
-    assert_refused(train(DATA, 3, n_threads=value), name)
+    assert_refused(lambda: on_threads(value, rl.ais, PATH, BETAS, 9), name)
 
 
 @pytest.mark.parametrize("value", ["0", "two", "-1", "1.5"])

@@ -26,7 +26,7 @@ def test_estimate_is_equation_12_and_its_error_that_of_appendix_b():
     variance = s[0, 0] / m[0] ** 2 + s[1, 1] / m[-1] ** 2 - 2 * s[0, 1] / (m[0] * m[-1])
     assert estimate.trace["std_error"][-1] == pytest.approx(np.sqrt(variance))
     bias = (s[0, 0] / m[0] ** 2 - s[1, 1] / m[-1] ** 2) / 2
-    assert estimate.settings["bias"] == pytest.approx(bias)
+    assert estimate.details["bias"] == pytest.approx(bias)
 
 
 @pytest.mark.statistical
@@ -95,7 +95,7 @@ def test_each_disagreement_is_found(made, failed):
     origin, trips = np.where(np.arange(40) < 20, 0, 9), np.full(40, 5.0)
     sample = replace(run(40, 20, n_blocks=10), origin=origin, round_trips=trips)
     checks = mixing(sample, ends(**made))
-    wrong = [check.text for check in checks if not check.passed]
+    wrong = [check.name for check in checks if not check.passed]
     assert len(checks) == 4
     assert any(failed in text for text in wrong) if failed else not wrong
 

@@ -147,7 +147,7 @@ VARIANTS = {
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_variant_finds_the_exact_value(name):
     run, options = VARIANTS[name]
-    estimate = run(PATH, BETAS, 80, 3000, 3, n_groups=20, progress=False, **options)
+    estimate = run(PATH, BETAS, 80, 3000, 3, n_groups=20, **options)
     assert abs(estimate.log_z - EXACT[-1]) < 4 * estimate.std_error
     assert estimate.std_error < 0.2
     errors = (estimate.log_z_path - EXACT)[1:] / estimate.trace["std_error"][1:]
@@ -163,7 +163,7 @@ def test_intervals_cover(run, monkeypatch):
     """Groups are independent, so one run of 1,000 is 100 runs of ten: their intervals hold the
     exact value in 87% to 100%."""
     monkeypatch.setattr(adaptive, "PILOT_STEPS", 200)
-    groups = run(PATH, BETAS, 4000, 1500, 1, n_groups=1000, progress=False).log_weights
+    groups = run(PATH, BETAS, 4000, 1500, 1, n_groups=1000).log_weights
     values = groups.reshape(100, 10)
     z = (values.mean(axis=1) - EXACT[-1]) / (values.std(axis=1, ddof=1) / np.sqrt(10))
     interval = student_interval(0.0, 1.0, 10)
@@ -189,7 +189,7 @@ def test_each_disagreement_is_found(made, failed):
     drift = rng.normal(scale=0.1, size=10) + made.get("drift", 0)
     groups.log_z[:, -1], groups.half = values, values - drift
     checks = groups.checks()
-    wrong = [check.text for check in checks if not check.passed]
+    wrong = [check.name for check in checks if not check.passed]
     found = max(check.disagreement for check in checks)
     assert len(checks) == 4
     assert found >= max(made.get("apart", 0), made.get("drift", 0)) - 0.2

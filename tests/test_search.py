@@ -15,7 +15,9 @@ FIRST = {
     "cite": {"install"},
     "h500": {"models"},
     "pcd_10": {"models"},
-    "spins": {"own_model", "rbmlib.Spins"},
+    "spins": {"own_model"},
+    "changelog": {"changelog"},
+    "likelihood": {"own_model"},
     "partition function": {"start"},
     "error bar too small": {"calibration"},
 }

@@ -11,7 +11,7 @@ from rbmbook.rivals.smc import family_shares
 smc_module = import_module("rbmbook.rivals.smc")
 STRONG = rl.testsystems.random_rbm(n_visible=12, n_hidden=6, coupling=3.0, rng=0)
 FROM_UNIFORM = rl.GeometricPath(STRONG, base=np.zeros(12))
-TRUTH = rl.exact(STRONG, progress=False).log_z
+TRUTH = rl.exact(STRONG).log_z
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
 
 
@@ -28,7 +28,7 @@ def run(monkeypatch):
 def test_mean_of_z_is_z_and_the_error_bar_is_the_spread_of_runs(run):
     with rl.using(second_opinion=False):  # their own error bars are what is tested
         runs = [run(seed) for seed in range(600)]
-    assert np.mean([len(r.settings["resampled"]) for r in runs]) > 1
+    assert np.mean([len(r.details["resampled"]) for r in runs]) > 1
     error = np.array([r.log_z - TRUTH for r in runs])
     z = np.exp(error)
     assert abs(z.mean() - 1) < 4 * z.std(ddof=1) / np.sqrt(z.size)
@@ -48,7 +48,7 @@ def test_states_are_draws_of_the_target(run):
     """Drawn once, at the end, by the uneven weights of a short run."""
     found = run(1, n_steps=2, n_chains=20_000, threshold=0.0)
     assert 500 < found.ess < 10_000  # as they are, they would be draws of something else
-    exact = rl.exact_samples(STRONG, 20_000, np.random.default_rng(0))
+    exact = rl.sample(STRONG, 20_000, np.random.default_rng(0)).states
     off = found.states.mean(axis=0) - exact.mean(axis=0)
     assert np.abs(off).max() < 5 * np.sqrt(0.25 / found.ess + 0.25 / 20_000)
 
@@ -71,8 +71,8 @@ def test_families_descend_from_the_first_chains(run, monkeypatch):
     drawn = iter([[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 2, 3]])
     monkeypatch.setattr(smc_module, "resampled", lambda *_: np.array(next(drawn)))
     found = run(0, n_steps=3, n_chains=4, threshold=1.0)
-    assert found.settings["resampled"] == [1, 2]
-    assert found.settings["n_families"] == 1
+    assert found.details["resampled"] == [1, 2]
+    assert found.details["n_families"] == 1
 
 
 def test_few_families_are_flagged(run):
@@ -84,7 +84,7 @@ def test_few_families_are_flagged(run):
 def test_the_steps_of_resampling_are_those_after_which_it_was(run):
     """Looked at each third step of eleven, and always below the threshold: not at the end."""
     estimate = run(0, n_steps=11, look_every=3, threshold=1.0)
-    assert estimate.settings["resampled"] == [3, 6, 9]
+    assert estimate.details["resampled"] == [3, 6, 9]
 
 
 def test_an_error_of_fewer_than_two_families_is_flagged():

@@ -72,6 +72,17 @@ def test_each_kind_of_artist_counts():
         assert digest([1, 2, 3], kind) != digest([1, 2, 3.01], kind), kind
 
 
+def test_the_legend_of_all_panels_stands_under_them_on_a_phone(figure):
+    made = figure(columns=2)
+    lines = [made.axes[0].plot([], [], label=f"a method of name {k}")[0] for k in range(7)]
+    made.legend(handles=lines, loc="outside right upper", ncols=7, fontsize=8)
+    assert svg.tall(made)
+    made.draw_without_rendering()
+    box, below = made.legends[0].get_window_extent(), made.axes[-1].get_tightbbox()
+    assert 0 <= box.x0 < box.x1 <= made.bbox.width
+    assert 0 <= box.y0 < box.y1 <= below.y0
+
+
 def test_many_points_are_a_picture_and_panels_of_images_stay(figure):
     made = figure(columns=1)
     made.axes[0].plot(np.arange(2000), np.arange(2000) % 7, "o")

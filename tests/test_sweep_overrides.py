@@ -97,7 +97,7 @@ def test_a_sweep_is_tried_small_and_goes_on(source, capsys):
 # what would fail later ----------------------------------------------------------------------
 
 FAILING = {
-    "no such model": ("{model: gone.npz, n_temperatures: 20, seed: 0}", "there is no such file"),
+    "no such model": ("{model: gone.npz, n_temperatures: 20, seed: 0}", "no model file"),
     "size of the base": (
         "{model: dna_cd1_500, n_temperatures: 20, seed: 0}",
         "180 visible units, and the base 'base rate' is that of MNIST.*data: FILE",

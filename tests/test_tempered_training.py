@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers_models import on_threads
 from helpers_tracking import BASE, BETAS, DATA, random_rbm
 
 import rbmlib as rl
@@ -32,7 +33,7 @@ def test_a_tempered_update_by_hand():
 def test_the_settings_beside_a_tempered_training_are_those_of_its_chains():
     tracker, result = train_tempered()
     assert result.settings["n_sweeps"] == tracker.n_sweeps == 5
-    assert (result.settings["n_chains"], result.settings["gain"]) == (100, 0.2)
+    assert (result.settings["n_chains"], result.details["gain"]) == (100, 0.2)
 
 
 def test_warm_up_is_a_rate_that_rises():
@@ -54,7 +55,7 @@ def test_warm_up_is_a_rate_that_rises():
 
 
 def test_same_seed_same_training_on_any_number_of_threads():
-    one, two = (train_tempered(n_threads=n)[1].rbm for n in (1, 2))
+    one, two = train_tempered()[1].rbm, on_threads(2, train_tempered)[1].rbm
     np.testing.assert_array_equal(one.weights, two.weights)
 
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from helpers_kernels import MirroredStream, quantised_path, wide_family
+from helpers_models import on_threads
 from helpers_stats import (
     all_states,
     assert_no_rejection,
@@ -156,7 +157,9 @@ def test_one_thread_equals_two(shape):
     path = GeometricPath(rl.testsystems.random_rbm(*shape, coupling=3.0, rng=1))
     betas = rl.schedules.linear(9)
     guess = rl.pilot(path, betas, n_steps=100, rng=0).log_z_path
-    one, two = (rl.simulated_tempering(path, betas, guess, 150, 60, 5, n_threads=n) for n in (1, 2))
+    one, two = (
+        on_threads(n, rl.simulated_tempering, path, betas, guess, 150, 60, 5) for n in (1, 2)
+    )
     for name in ("temperature", "delta", "mixed", "visited", "round_trips", "index"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
     np.testing.assert_array_equal(one.states, two.states)

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers_models import on_threads
 from helpers_stats import joint_table, log_sum
 
 import rbmbook.spectral  # noqa: F401  (the word)
@@ -183,7 +184,7 @@ def test_spectral_updates_follow_plain_numpy(method, weight_decay):
 def test_spectral_steps_are_the_same_on_any_number_of_threads():
     data = (np.random.default_rng(0).random((300, 200)) < 0.3).astype(np.uint8)
     options = {"optimizer": "spectral", "n_updates": 15, "learning_rate": 1e-3, "batch_size": 150}
-    one, two = (rl.train(data, 64, rng=3, n_threads=n, **options).rbm for n in (1, 2))
+    one, two = (on_threads(n, rl.train, data, 64, rng=3, **options).rbm for n in (1, 2))
     np.testing.assert_array_equal(one.weights, two.weights)
 
 
@@ -325,9 +326,7 @@ def test_batches_go_through_the_data_without_replacement(monkeypatch):
 def test_same_seed_same_bits_on_any_number_of_threads(method, n_hidden):
     data = (np.random.default_rng(0).random((300, 200)) < 0.3).astype(np.uint8)
     options = {"method": method, "n_updates": 15, "learning_rate": 0.5, "batch_size": 150}
-    one, two = (
-        rl.train(data, n_hidden, rng=3, n_threads=n_threads, **options).rbm for n_threads in (1, 2)
-    )
+    one, two = (on_threads(n, rl.train, data, n_hidden, rng=3, **options).rbm for n in (1, 2))
     for name in ("weights", "visible_bias", "hidden_bias"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
     other = rl.train(data, n_hidden, rng=4, **options).rbm
@@ -362,7 +361,6 @@ def test_training_goes_on_from_a_model_without_weights():
         start = rl.BernoulliRBM(np.full((6, 3), weight), np.zeros(6), hidden)
         result = rl.train(
             DOZEN, start=start, n_hidden=3, n_updates=100, batch_size=12, learning_rate=0.1, rng=5,
-            progress=False,
         )  # fmt: skip
         trained.append(result.rbm.weights)
     np.testing.assert_allclose(*trained, atol=0.05)  # fields of zero are 0.3 off

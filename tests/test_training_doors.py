@@ -24,7 +24,7 @@ def parameters(model):
 
 def trained(data=DATA, n_hidden=3, start=START, **options):
     options = {"n_updates": 12, "batch_size": 8, "learning_rate": 0.5, "rng": 3} | options
-    return rl.train(data, n_hidden, start=start, progress=False, **options)
+    return rl.train(data, n_hidden, start=start, **options)
 
 
 def same(one, two) -> bool:
@@ -76,7 +76,7 @@ LETTERS = np.eye(4, dtype=np.uint8)[np.random.default_rng(2).integers(0, 4, (40,
 
 def test_letters_that_are_trained_as_bits_are_told():
     """One-hot rows of two units or more, not bits that happen to be as many."""
-    settings = {"n_hidden": 2, "n_updates": 2, "batch_size": 5, "rng": 0, "progress": False}
+    settings = {"n_hidden": 2, "n_updates": 2, "batch_size": 5, "rng": 0}
     with pytest.warns(
         UserWarning, match=r"5 groups of 4 with a single 1.*rl\.Categories\(np\.zer.*q=4"
     ):

@@ -64,7 +64,7 @@ def test_every_checkpoint_is_its_enumeration(acceptance):
     assert np.abs(z).max() < 4
     assert found.trace["std_error"].max() < 0.05
     assert found.converged
-    rungs = np.array(found.settings["rungs"])
+    rungs = np.array(found.details["rungs"])
     on_rungs = np.isin(np.arange(1, 7), rungs)
     assert on_rungs.all() == (acceptance == 0.8)
     assert (rungs != np.rint(rungs)).any() or acceptance == 0.3
@@ -187,7 +187,7 @@ def test_neighbours_that_hardly_exchange_or_overlap_are_flagged():
     rare = run._replace(acceptance=0.04 + 0 * run.acceptance)
     with pytest.warns(rl.ConvergenceWarning, match="least acceptance of neighbours 0.04"):
         _estimate(PATH, rare, joined, {}, 400)
-    with pytest.warns(rl.ConvergenceWarning, match="9 states where neighbours overlap"):
+    with pytest.warns(rl.ConvergenceWarning, match="states where neighbours overlap 9 "):
         _estimate(PATH, run, joined._replace(overlap=9.0), {}, 400)
     blocks = joined.blocks.copy()
     blocks[0] = blocks[0].mean(axis=0)
@@ -229,7 +229,7 @@ SHORT = {"model": "pcd_10", "seed": 3, "n_updates": 200, "every": 100}
 )
 def test_a_look_is_of_its_own_model(look, settings):
     row = estimate(**SHORT, look=look, **settings)
-    truth = rl.exact(tracking_audit.first_updates(200, 100, 10)[look], progress=False).log_z
+    truth = rl.exact(tracking_audit.first_updates(200, 100, 10)[look]).log_z
     assert abs(row["log_z"] - truth) < 4 * row["std_error"] < 1.0
 
 
@@ -242,7 +242,7 @@ def test_the_training_is_the_one_of_the_committed_model():
     result = rl.train(
         datasets.load_mnist().train, 10, method=settings["method"], n_updates=200,
         learning_rate=rates[0], final_learning_rate=rates[-1], rng=settings["rng"],
-        weight_decay=settings["weight_decay"], batch_size=settings["batch_size"], progress=False,
+        weight_decay=settings["weight_decay"], batch_size=settings["batch_size"],
     )  # fmt: skip
     assert (kept[-1].weights == result.rbm.weights).all()
 
@@ -255,6 +255,6 @@ def test_stored_looks_have_both_estimates():
 
 
 def test_the_last_model_of_a_training_has_a_second_opinion():
-    opinion = trajectory(models(3), n_sweeps=100, rng=0).settings["second_opinion"]
+    opinion = trajectory(models(3), n_sweeps=100, rng=0).details["second_opinion"]
     assert opinion["complete"]
     assert opinion["log_sum"] == pytest.approx(truth(models(3)[-1]))

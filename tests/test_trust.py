@@ -131,7 +131,7 @@ def test_the_model_of_two_signs_has_its_odds_and_its_log_z():
     rbm, log_z, _ = trusted.two_signs()
     up, down = (trusted._log_z_of_sign(rbm, sign) for sign in (1, -1))
     assert up - down == pytest.approx(np.log(trusted.ODDS), abs=1e-9)
-    v = rl.exact_samples(rbm, 20_000, 0)  # half of the hidden units on: neither sign
+    v = rl.sample(rbm, 20_000, 0).states  # half of the hidden units on: neither sign
     p = rbm.hidden_mean(v)[:, 0]
     tie = np.mean(252 * p**5 * (1 - p) ** 5)
     assert tie == pytest.approx(1 - np.exp(up - log_z) - np.exp(down - log_z), abs=1e-3)
@@ -196,7 +196,7 @@ def test_a_wide_kind_has_more_states_than_an_opinion_adds_up(kind, monkeypatch):
     monkeypatch.setattr("rbmlib.search.opinion.DOUBTED", 0.0)
     path = rl.GeometricPath(kinds.model_of(kind, 0))
     run = quiet(rl.ais, path, kinds.FEW, 10, 0)
-    assert run.settings["second_opinion"]["complete"] != kind.startswith("wide")
+    assert run.details["second_opinion"]["complete"] != kind.startswith("wide")
 
 
 def test_blocks_of_a_cell_are_added_up():

@@ -137,7 +137,7 @@ def test_the_corrected_rule_and_its_error_on_unequal_steps(sample):
     for rule in ("trapezoid", "riemann", "simpson", "corrected"):
         run = rl.ti(sample, rule=rule)
         farther = max(abs(run.log_z - corrected), abs(run.log_z - simpson))
-        assert run.settings["rule_error"] == pytest.approx(farther)
+        assert run.details["rule_error"] == pytest.approx(farther)
 
 
 def test_estimates_from_states_drawn_again_know_the_prior(sample):

@@ -9,6 +9,7 @@ import pytest
 from helpers_check import FEW, ferromagnet, log_z_of, made
 
 import rbmlib as rl
+from rbmlib.estimate import Check
 from rbmlib.search import opinion as opinions
 
 NARROW, _ = ferromagnet(30, 10)
@@ -17,7 +18,7 @@ LOG_Z, PATH = rl.exact(NARROW).log_z, rl.GeometricPath(NARROW)
 
 
 def verdict(estimate):
-    return estimate.settings["second_opinion"]["verdict"]
+    return estimate.details["second_opinion"]["verdict"]
 
 
 @pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
@@ -33,7 +34,7 @@ def test_a_value_of_unknown_error_is_to_be_within_a_tenth_of_a_sum_over_all_stat
     found = rl.check(PATH, one)
     assert (verdict(found), found.converged) == (said, said == "agrees")
     assert math.isnan(found.std_error) == (said == "agrees")
-    failed = rl.check(PATH, replace(one, settings={"checks": {"of its own": False}}))
+    failed = rl.check(PATH, replace(one, details={"checks": [Check("of its own", False)]}))
     assert (verdict(failed), failed.converged) == (said, False)
     with monkeypatch.context() as patch:
         patch.setattr(opinions, "ON_REQUEST", FEW)
@@ -51,7 +52,7 @@ def test_a_value_that_all_orders_share_is_refuted_by_a_sum(order, off):
     with pytest.warns(rl.ConvergenceWarning, match=f"{where} value. Use rl.log_z"):
         estimate = rl.tap(rbm, order)
     log_z = rl.exact(rbm).log_z
-    *own, opinion = estimate.checks.values()
+    *own, opinion = (check.passed for check in estimate.checks)
     assert (all(own), opinion, estimate.converged) == (True, False, False)
     assert estimate.log_z - log_z == pytest.approx(off, abs=0.01)
     assert estimate.std_error == pytest.approx(abs(off), abs=0.01)
@@ -64,8 +65,8 @@ def test_where_states_are_too_many_nothing_is_promised():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         estimate = rl.tap(rbm, 2)
-    *own, opinion = estimate.checks.values()
+    *own, opinion = (check.passed for check in estimate.checks)
     assert (all(own), opinion, estimate.converged) == (True, False, False)
-    assert estimate.settings["second_opinion"]["verdict"] == "cannot tell"
-    assert estimate.settings["solved"]
+    assert estimate.details["second_opinion"]["verdict"] == "cannot tell"
+    assert estimate.details["solved"]
     assert math.isnan(estimate.std_error)

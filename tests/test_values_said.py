@@ -56,7 +56,7 @@ def said(capsys, saved, *more):
 
 def test_log_z_says_which_run_is_which(model, found):
     run = quiet(Runs(model, None, None, SEED), STEPS, CHAINS)
-    s = found.settings
+    s = found.details
     assert s["lower_bound"] == (run.forward.mean_log_z, run.forward.mean_std_error)
     assert s["upper_bound"] == (run.backward.mean_log_z, run.backward.mean_std_error)
     assert s["first_base"] == (run.forward.log_z, run.forward.std_error)
@@ -74,7 +74,7 @@ def test_the_text_of_logz_has_the_values_under_their_names(capsys, saved, found)
     code, text = said(capsys, saved)
     assert code == (0 if found.converged else 1)
     lines = dict(line.split(None, 1) for line in text.splitlines() if not line.startswith("check"))
-    s = found.settings
+    s = found.details
 
     def numbers(beginning):
         line = next(x for x in text.splitlines() if x.startswith(beginning))
@@ -95,16 +95,16 @@ def test_the_text_of_logz_has_the_values_under_their_names(capsys, saved, found)
 
 def test_the_json_of_logz_has_the_values_under_their_names(capsys, saved, found):
     _, text = said(capsys, saved, "--json")
-    content, s = json.loads(text), found.settings
+    content, s = json.loads(text), found.details
     wanted = {
         "log_z": found.log_z, "std_error": found.std_error, "interval": found.to_dict()["interval"],
-        "lower_bound": list(s["lower_bound"]), "upper_bound": list(s["upper_bound"]),
-        "n_steps": STEPS, "chains": CHAINS, "ess": found.ess, "n_chains": found.n_chains,
+        "ess": found.ess, "n_chains": found.n_chains,
         "converged": found.converged, "verdict": s["verdict"], "method": "log_z", "model": saved,
     }  # fmt: skip
     assert {name: content[name] for name in wanted} == wanted
-    for name in ("first_base", "second_base", "reverse", "both_directions"):
-        assert content["settings"][name] == list(s[name])
+    assert (content["settings"]["n_steps"], content["settings"]["n_chains"]) == (STEPS, CHAINS)
+    for name in ("lower_bound", "upper_bound", "first_base", "second_base", "reverse"):
+        assert content["details"][name] == list(s[name])
 
 
 def test_exact_values_are_said_to_be_exact(capsys, saved, model):
@@ -113,7 +113,8 @@ def test_exact_values_are_said_to_be_exact(capsys, saved, model):
     assert main(["logz", saved, "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     exact = rl.exact(model).log_z
-    assert content["lower_bound"] == content["upper_bound"] == [exact, 0.0]
+    details = content["details"]
+    assert details["lower_bound"] == details["upper_bound"] == [exact, 0.0]
     assert content["interval"] == [exact, exact]
 
 
@@ -177,13 +178,13 @@ def test_columns_of_both_directions(path):
     run, columns = quiet(
         _both_directions, path, rl.schedules.linear(12), 5, n_chains=50, n_burn_in=5
     )
-    back = np.array(run.settings["reverse_log_weights"])
+    back = np.array(run.details["reverse_log_weights"])
     for side, values in (("lower", run.log_weights), ("upper", back)):
         assert columns[side] == pytest.approx(values.mean())
         assert columns[f"{side}_error"] == pytest.approx(stats.sem(values))
     assert columns["lower"] < run.log_z < columns["upper"]
     for side in ("forward", "reverse"):
-        assert (columns[side], columns[f"{side}_error"]) == run.settings[side]
+        assert (columns[side], columns[f"{side}_error"]) == run.details[side]
 
 
 def test_columns_of_priors_and_short_runs(path):

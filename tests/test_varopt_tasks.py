@@ -59,7 +59,7 @@ def test_a_model_that_a_task_trains_is_that_of_its_settings():
     images = rl.datasets.load_mnist().train
     same = rl.train(
         images, n_hidden=5, method="pcd", n_updates=30, learning_rate=0.04, weight_decay=1e-3,
-        rng=3, progress=False,
+        rng=3,
     )  # fmt: skip
     np.testing.assert_array_equal(training().weights, same.rbm.weights)
 

@@ -52,7 +52,7 @@ def answer(model: str, n_rounds: int, shorter: int) -> pd.DataFrame:
     found, n_taken = [], min(n_steps // 2, max(FEWEST_STEPS, n_steps // STEPS_PART))
 
     def ours():
-        estimate = rl.ais(path, betas, n_chains, rng=len(found), progress=False)
+        estimate = rl.ais(path, betas, n_chains, rng=len(found))
         found.append((estimate.log_z - truth.log_z, estimate.std_error))
 
     def theirs(loop):
@@ -80,9 +80,7 @@ def training(method: str, n_rounds: int, shorter: int) -> pd.DataFrame:
     few = max(len(data) // 100, many // UPDATES_PART)  # scikit-learn has whole epochs
 
     def ours():
-        rl.train(
-            data, 500, method=method, n_updates=many, monitor_every=many, rng=0, progress=False
-        )
+        rl.train(data, 500, method=method, n_updates=many, monitor_every=many, rng=0)
 
     loops = {name: lambda f=f: f(data, 500, few) for name, f in trainings(method).items()}
     seconds = in_turns({"rbmlib": ours} | loops, n_rounds)

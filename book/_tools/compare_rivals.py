@@ -84,7 +84,7 @@ def tempered(rbm, work, seed):
     betas, _ = planning.own_ladder(path, rng, compare.PER_LENGTH)
     sample = parallel_tempering(
         path, betas, compare.N_LADDERS, work[0], rng, start="annealed",
-        anneal_sweeps=compare.ANNEAL_SWEEPS, record_every=max(1, work[0] // 500), progress=False,
+        anneal_sweeps=compare.ANNEAL_SWEEPS, record_every=max(1, work[0] // 500),
     )  # fmt: skip
     return sample, int(compare.SKIP * len(sample.delta))
 

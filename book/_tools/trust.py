@@ -74,22 +74,21 @@ def row(kind: str, seed: int, method: str, budget: float) -> dict:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run = rl.log_z(
-            rbm, budget_seconds=budget, rng=seed, enumerate_small=False, n_threads=1,
-            progress=False,
+            rbm, budget_seconds=budget, rng=seed, enumerate_small=False,
         )  # fmt: skip
-    settings = run.settings
+    settings, details = run.settings, run.details
     found = {
         "kind": kind, "seed": seed, "method": method, "n_visible": rbm.n_visible,
         "n_hidden": rbm.n_hidden, "exact": exact, "log_z": run.log_z, "std_error": run.std_error,
         "low": run.interval[0], "high": run.interval[1], "trusted": int(run.converged),
-        "verdict": settings["verdict"].partition(":")[0], "n_steps": settings["n_steps"],
-        "n_chains": settings["n_chains"], "n_parts": settings["n_parts"],
-        "missing": settings["missing"], "ess": run.ess, "pareto_k": pareto_k(run.log_weights),
+        "verdict": details["verdict"].partition(":")[0], "n_steps": settings["n_steps"],
+        "n_chains": settings["n_chains"], "n_parts": details["n_parts"],
+        "missing": details["missing"], "ess": run.ess, "pareto_k": pareto_k(run.log_weights),
         "seconds": round(run.seconds, 2),
-        "failed": "|".join(text for text, ok in settings["checks"].items() if not ok),
+        "failed": "|".join(str(check) for check in run.checks if not check.passed),
     }  # fmt: skip
     for name, key in (("first", "first_base"), ("second", "second_base"), ("reverse", "reverse")):
-        found[f"{name}_log_z"], found[f"{name}_error"] = settings[key]
+        found[f"{name}_log_z"], found[f"{name}_error"] = details[key]
     return {name: f"{x:.8g}" if isinstance(x, float) else x for name, x in found.items()}
 
 

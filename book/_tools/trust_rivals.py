@@ -53,8 +53,8 @@ def automatic(rbm, chain_steps, seed) -> dict:
         return sweep(loops, v, beta, n_sweeps, *args)
 
     with patch.multiple(Loops, anneal=annealed, sweep=swept):
-        run = rl.log_z(rbm, n_steps=N_STEPS, rng=seed, enumerate_small=False, progress=False)
-    return judged(run, n_parts=run.settings["n_parts"], chain_steps=sum(taken))
+        run = rl.log_z(rbm, n_steps=N_STEPS, rng=seed, enumerate_small=False)
+    return judged(run, n_parts=run.details["n_parts"], chain_steps=sum(taken))
 
 
 def judged(run, **more) -> dict:
@@ -73,7 +73,7 @@ def tempering(rbm, chain_steps, seed) -> dict:
     chosen = rng.choice(len(modes.log_z), n, p=np.exp(modes.log_z - logsumexp(modes.log_z)))
     start = (rng.random((n, rbm.n_visible)) < modes.visible[chosen]).astype(np.float32)
     sample = rl.parallel_tempering(path, betas, n_ladders, left // n, rng, start=start,
-                                   record_every=EVERY, progress=False)  # fmt: skip
+                                   record_every=EVERY)  # fmt: skip
     run = rivals.bar_of_sample(sample, skip=int(SKIP * (left // n / EVERY)))
     return judged(run, n_modes=len(modes.log_z))
 

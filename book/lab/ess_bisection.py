@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Unpack
-
 import numpy as np
 
 from rbmlib import Path
 from rbmlib.checks import count, instance, number
-from rbmlib.context import Context, bar, configured
+from rbmlib.context import bar
 from rbmlib.numerics import LEAST, ChainStream, logsumexp
 from rbmlib.sampling import sweep
 
 
-@configured
 def ess_bisection(
     path: Path,
     n_temperatures: int,
@@ -21,7 +18,6 @@ def ess_bisection(
     rng=None,
     *,
     target: float = 0.99,
-    **context: Unpack[Context],
 ) -> np.ndarray:
     """Choose each next beta from the chains at hand.
 

@@ -167,7 +167,7 @@ def trained(family: Family, n_hidden: int, n_updates: int, seed: int) -> rl.RBM:
     options = {"n_updates": n_updates, "monitor_every": n_updates, "rng": seed}
     options |= {"learning_rate": 0.1, "final_learning_rate": 0.01, "start": start}
     size = min(100, len(family.train))
-    return rl.train(family.train, n_hidden, batch_size=size, progress=False, **options).rbm
+    return rl.train(family.train, n_hidden, batch_size=size, **options).rbm
 
 
 def mutations(rbm: rl.RBM, row, q: int) -> np.ndarray:

@@ -95,6 +95,6 @@ def bracket_log_z(
     if n_burn_in:
         start = sweep(path, start, 1.0, n_burn_in, ChainStream(rng, n_chains))
     betas = linear(n_temperatures)
-    below = ais(path, betas, n_chains, rng, progress=False)
-    above = reverse_ais(path, betas, n_chains, rng, start=start, progress=False)
+    below = ais(path, betas, n_chains, rng)
+    above = reverse_ais(path, betas, n_chains, rng, start=start)
     return LogZBracket(below, above)

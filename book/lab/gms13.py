@@ -6,13 +6,12 @@ import numpy as np
 
 from rbmlib import Path
 from rbmlib.checks import count, instance
-from rbmlib.context import bar, configured
+from rbmlib.context import bar
 from rbmlib.numerics import ChainStream, cut
 from rbmlib.sampling import sweep
 from rbmlib.schedules import linear
 
 
-@configured
 def gms13(
     path: Path,
     n_temperatures: int,

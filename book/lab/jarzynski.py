@@ -94,7 +94,7 @@ class ReweightedTracker(LogZTracker):
     --------
     >>> import rbmlib as rl
     >>> data = rl.testsystems.random_rbm(8, 4, rng=0)
-    >>> rows = rl.exact_samples(data, 200, rng=1)
+    >>> rows = rl.sample(data, 200, rng=1).states
     >>> tracker = ReweightedTracker(rl.base_rate(rows), n_chains=200, n_apart=100, rng=2)
     >>> result = rl.train(rows, 4, method="tempered", tracker=tracker, n_updates=20, rng=3)
     >>> tracker.reweighted().n_ancestors

@@ -52,7 +52,7 @@ class Known(NamedTuple):
 def known_value(live: LiveModel) -> Known:
     """Enumerated if that takes seconds, else from the reference set, else nothing."""
     if can_enumerate(live.rbm, MOST_STATES):
-        return Known(rl.exact(live.rbm, progress=False).log_z, 0.0, EXACT)
+        return Known(rl.exact(live.rbm).log_z, 0.0, EXACT)
     if live.reference:
         return Known(live.reference.log_z, live.reference.std_error, REFERENCE)
     return Known(math.nan, 0.0, NOTHING)
@@ -64,7 +64,7 @@ def value_and_sentence(live: LiveModel) -> tuple[float, str]:
         value = live.reference.log_z
         return value, f"Its log Z is {value:.4f} (the book's reference)."
     if can_enumerate(live.rbm):
-        value = rl.exact(live.rbm, progress=False).log_z
+        value = rl.exact(live.rbm).log_z
         return value, f"Its log Z is {value:.4f} (exact)."
     return math.nan, "Its log Z is not known."
 

@@ -48,7 +48,7 @@ def refused_swaps(runs: dict):
     _, ax = plt.subplots(figsize=(7.5, 3.2))
     for (name, run), colour in zip(runs.items(), ("#8a6d00", METHOD_COLOURS["NRPT"]), strict=True):
         middle = (run.betas[1:] + run.betas[:-1]) / 2
-        refused = run.settings["rejection"]
+        refused = run.details["rejection"]
         ax.plot(middle, refused, "o-", markersize=4, color=colour, label=name)
     ax.set(xlabel="β between the two of a pair", ylabel="share of swaps refused", ylim=(0, 1.05))
     ax.legend()

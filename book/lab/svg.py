@@ -21,6 +21,7 @@ DRAWN = "application/vnd.rbmlib.figure+json"
 LOOK = {"svg.fonttype": "none", "svg.hashsalt": "rbmlib", "svg.image_inline": True}
 PHONE = 4.2  # inches: 340 px of a phone show 10 pt as 11 px
 PANEL = 2.7  # inches high, where panels stand one below the other
+LEGEND = 3  # columns
 MANY, DOTS = (
     1500,
     200,
@@ -107,6 +108,11 @@ def tall(figure: Figure) -> bool:
     width, height = figure.get_size_inches()
     if width <= PHONE or not panels or len(panels) > 8 or any(_is_image(ax) for ax in panels):
         return False
+    for legend in figure.legends[:]:  # of all panels together: under them, in fewer columns
+        named = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
+        legend.remove()
+        columns = min(legend._ncols, LEGEND)
+        figure.legend(*named, loc="outside lower center", ncols=columns, prop=legend.prop)
     if len(panels) == 1:
         figure.set_size_inches(PHONE, min(height, PHONE))
         return True

@@ -35,7 +35,7 @@ from .rivals.neighbours import OVERLAP
 PILOT_CHAINS, PILOT_SWEEPS = 100, 20
 NEAR = 0.08  # how far above its target an acceptance may lie where a rung is put in between
 LEAST_ACCEPTANCE = 0.05
-MORE = "more sweeps, a higher acceptance (more rungs), or checkpoints from earlier on"
+MORE = "Use more sweeps, a higher acceptance (more rungs), or checkpoints from earlier on"
 
 
 def trajectory(checkpoints, n_chains=20, n_sweeps=1000, rng=None, *, base="mean_field",
@@ -299,12 +299,11 @@ def _estimate(path, run, joined, about, n_sweeps):
     parts = n_blocks * n_chains * joined.blocks
     drifts = [[*results.halves(part), *results.blocks_of_time(part)] for part in parts]
     same = np.ptp(np.concatenate([work.ravel() for work in run.work])) == 0
-    acceptance = f"least acceptance of neighbours {least:.2f}, {LEAST_ACCEPTANCE} or more"
-    overlap = f"{joined.overlap:.0f} states where neighbours overlap, {OVERLAP} or more"
+    enough = bool(joined.overlap >= OVERLAP)
     found = [
         results.round_trips(run.round_trips.mean(), "a ladder", results.MINIMUM_LADDER_TRIPS),
-        Check(acceptance, least >= LEAST_ACCEPTANCE),
-        Check(overlap, bool(joined.overlap >= OVERLAP)),
+        Check("least acceptance of neighbours", least >= LEAST_ACCEPTANCE, least, LEAST_ACCEPTANCE),
+        Check("states where neighbours overlap", enough, joined.overlap, OVERLAP),
         *drifts[-1],
         *results.some_spread(errors[-1], bool(same), "the work values differ"),
     ]
@@ -317,5 +316,5 @@ def _estimate(path, run, joined, about, n_sweeps):
     trace["chains"] = log_z_path[:, None] + moved
     more = {"interval": tuple(bounds[-1].tolist()), "n_chains": n_chains, "n_sweeps": n_sweeps}
     more |= {"log_weights": trace["chains"][-1], "log_z_path": log_z_path, "trace": trace}
-    more |= {"settings": about, "states": run.states, "remedy": MORE}
+    more |= {"details": about, "states": run.states, "remedy": MORE}
     return results.finished("trajectory", log_z_path[-1], errors[-1], found, n_chains, **more)

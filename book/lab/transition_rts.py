@@ -68,7 +68,7 @@ def transition_rts(
         checks.insert(0, Check(text, False))
     return finished(
         kind, whole[-1], std_error, checks, n,
-        remedy="more sweeps, or better estimates to start from", n_chains=sample.n_chains,
+        remedy="Use more sweeps, or better estimates to start from", n_chains=sample.n_chains,
         n_sweeps=sample.n_sweeps, seconds=sample.seconds + time.perf_counter() - started,
         betas=sample.betas, log_z_path=whole, states=sample,
     )  # fmt: skip

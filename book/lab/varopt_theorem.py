@@ -24,7 +24,7 @@ class PerfectPath(rl.GeometricPath):
 
     def transition(self, v, beta, rng):
         draws = np.random.default_rng(int(2**52 * rng.random((len(v), 1))[0, 0]))
-        return rl.exact_samples(self.at(beta), len(v), draws)
+        return rl.sample(self.at(beta), len(v), draws).states
 
 
 def variance_of(run: rl.Estimate, rng=0, times: float = 1.0) -> Measured:

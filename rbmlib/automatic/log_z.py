@@ -14,12 +14,10 @@ each in its part (`cover`).
 """
 
 from dataclasses import replace
-from typing import Unpack
 
 import numpy as np
 
 from .. import checks
-from ..context import Context
 from ..estimators import estimator
 from ..estimators.exact import exact
 from ..models.conversion import as_rbm
@@ -53,7 +51,6 @@ def log_z(
     n_chains: int | None = None,
     rng=None,
     enumerate_small: bool = True,
-    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z, and say whether to trust it.
 
@@ -89,11 +86,11 @@ def log_z(
     Returns
     -------
     Estimate
-        ``settings["verdict"]`` is a sentence that begins with "trust", "wider than it looks" or "do
-        not trust", says why, and what it would take. ``settings["lower_bound"]`` and
-        ``settings["upper_bound"]`` hold (value, standard error) of bounds in expectation,
-        ``settings["checks"]`` what was checked, ``settings["n_parts"]`` the bases that it took,
-        ``settings["best_lower_bound"]`` the highest of a sum over states and of mean fields;
+        ``details["verdict"]`` is a sentence that begins with "trust", "wider than it looks" or "do
+        not trust", says why, and what it would take. ``details["lower_bound"]`` and
+        ``details["upper_bound"]`` hold (value, standard error) of bounds in expectation,
+        ``details["checks"]`` what was checked, ``details["n_parts"]`` the bases that it took,
+        ``details["best_lower_bound"]`` the highest of a sum over states and of mean fields;
         ``states`` is None where some of the units were enumerated;
         `converged` is True if every check passed. Otherwise a `ConvergenceWarning` says which did
         not, `std_error` holds the largest disagreement, and `interval` is what remains: log Z is
@@ -138,10 +135,14 @@ def log_z(
         "rng": seed,
         "base": "of the path" if is_path else "base rate of data" if runs.of_data else "mean field",
         "budget_seconds": budget,
+        "n_steps": last.n_steps,
+        "n_chains": last.n_chains,
+    }
+    details = {
         "earlier_rounds": [earlier.n_steps for earlier in ran[:-1]],
         "verdict": verdict(last, data is not None),
     }
-    estimate = _estimate(last, settings)
+    estimate = _estimate(last, settings, details)
     if target is not whole:  # the states are those of some of the units
         return replace(estimate, states=None)
     if not is_path and isinstance(rbm, RBM) and isinstance(rbm.visible, Spins):
@@ -149,11 +150,9 @@ def log_z(
     return estimate
 
 
-def _estimate(last, settings):
+def _estimate(last, settings, details):
     forward, other, backward = last.forward, last.other, last.backward
     found = {
-        "n_steps": last.n_steps,
-        "n_chains": last.n_chains,
         "n_parts": last.n_parts,
         "lower_bound": (forward.mean_log_z, forward.mean_std_error),
         "upper_bound": last.upper_bound(),
@@ -174,16 +173,16 @@ def _estimate(last, settings):
         std_error=last.std_error(),
         interval=last.interval(),
         converged=last.passed,
-        settings=forward.settings | found | settings,
+        settings=forward.settings | settings,
+        details=forward.details | found | details,
     )
 
 
 def _exact(rbm):
     estimate = exact(rbm)
     bound = (estimate.log_z, 0.0)
-    known = {"lower_bound": bound, "upper_bound": bound, "checks": {}}
-    verdict = {"verdict": "trust: exact, by enumeration"}
-    return replace(estimate, settings=estimate.settings | known | verdict)
+    known = {"lower_bound": bound, "upper_bound": bound, "verdict": "trust: exact, by enumeration"}
+    return replace(estimate, details=estimate.details | known)
 
 
 # what is asked for --------------------------------------------------------------------------
@@ -292,4 +291,4 @@ def _warn_of(last: Round, budget: float | None, can_have_data: bool) -> None:
         helps.append("a path from another base")
     remedy = ", or ".join(helps) or "another base: rl.GeometricPath(rbm, base)"
     bound = ". It is a lower bound, and no more" if last.is_bound else ""
-    warn(f"log_z: do not trust this value: failed: {last.failed}{bound}. Give it {remedy}")
+    warn(f"log_z: do not use this value: {last.failed}{bound}. Give it {remedy}")

@@ -15,7 +15,7 @@ from ..estimators.ais import ais
 from ..estimators.bar import bennett, bennett_error
 from ..estimators.reverse_ais import resampled, reverse_ais
 from ..numerics import ChainStream, cut, logmeanexp, logsumexp
-from ..results import Estimate, WeightSummary, enough, log_mean_interval, summarise_log_weights
+from ..results import Estimate, WeightSummary, log_mean_interval, needed_ess, summarise_log_weights
 from ..sampling.anneal import sweep
 from ..schedules import linear
 from ..schedules.pilots import friction_coefficient
@@ -191,7 +191,7 @@ def joined(runs: list[Weighted]) -> Estimate:
         mean_std_error=float(spread),
         ess=ess,
         n_chains=n,
-        converged=enough(ess, n),
+        converged=bool(ess >= needed_ess(n)),
         log_weights=np.concatenate(weights),
     )
 

@@ -10,7 +10,7 @@ from ..models.gauges import in_bits
 from ..models.rbm import RBM
 from ..paths import GeometricPath, Path
 from ..paths.bases import layers_lower_bound, mean_field_bias, mean_field_biases
-from ..results import ConvergenceWarning, enough
+from ..results import ConvergenceWarning, needed_ess
 from ..search.modes import find_modes, n_held
 from .cover import Cover, cover, first_base, pilot_size
 from .parts import Joint, joined, run_part, work
@@ -154,7 +154,7 @@ def _last_size(run, ran, affordable) -> tuple[int, int]:
         if not ran:
             continue
         spread = float(np.var(ran[-1].forward.log_weights)) * ran[-1].n_steps / n_steps
-        if enough(0.8 * n_chains * math.exp(-spread), n_chains):
+        if 0.8 * n_chains * math.exp(-spread) >= needed_ess(n_chains):
             break
     return n_steps, n_chains
 

@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from ..estimators.bar import bennett_interval
-from ..results import DISAGREEMENT, FEWEST_EFFECTIVE, MINIMUM_ESS, Estimate
+from ..results import DISAGREEMENT, FEWEST_EFFECTIVE, MINIMUM_ESS, Check, Estimate, needed_ess
 from .cover import MISSING
 from .parts import Joint
 from .summed import Summed
@@ -85,58 +85,66 @@ class Round(NamedTuple):
         slack = DISAGREEMENT * error + ROUNDING * (1 + abs(low.log_z))
         return not low.mean_log_z <= high.mean_log_z + slack
 
-    def checks(self) -> dict[str, bool]:
-        """What was checked, in words, and whether it passed."""
+    def checks(self) -> list[Check]:
+        """What was checked, what was found, and whether it passed."""
         forward, other, backward, summed = self.forward, self.other, self.backward, self.summed
         if summed is not None and self.held:
-            held = {f"a sum over {summed.n_states:,} states holds {summed.share:.1%} of Z": True}
+            held = Check(
+                f"a sum over {summed.n_states:,} states holds", True, summed.share, unit="of Z"
+            )
             if not summed.error:  # all states: a run that lies above is so by chance
-                return held
-            if by_other := self.second:
-                held[
-                    f"a second base agrees (outside the sum it finds {1 - by_other.share:.1%} of "
-                    f"Z, of the sum it misses {by_other.lost:.1%}, ESS {other.ess:.0f})"
-                ] = other.converged and by_other.holds_z
+                return [held]
             above = self.above_sum(summed)
-            return held | {
-                f"no run lies above this value ({above:+.1f} s.e.)": above < DISAGREEMENT
-            }
+            name = "the higher run lies above this value by"
+            lies = Check(name, above < DISAGREEMENT, above, DISAGREEMENT, "s.e.")
+            return [held, *self._second(), lies]
         second, reverse = self.apart(other, forward), self.apart(backward, forward)
         # a second base with a low ESS can only be too low, and one that loses what has been found
         # to need a base of its own is
         below = second > -DISAGREEMENT or not other.converged or self.n_parts > 1
-        checks = {
-            f"effective sample size ({forward.ess:.0f} of {forward.n_chains})": forward.converged,
-            f"effective sample size from above ({backward.ess:.0f})": backward.converged,
-            f"forward and reverse agree ({reverse:+.1f} s.e.)": bool(abs(reverse) < DISAGREEMENT),
-            f"two {'schedules' if self.one_base else 'bases'} agree ({second:+.1f} s.e., "
-            f"ESS {other.ess:.0f})": bool(second < DISAGREEMENT and below),
-        }
+        two = f"two {'schedules' if self.one_base else 'bases'} (ESS of the second {other.ess:.0f})"
+        checks = [
+            _even("effective sample size", forward),
+            _even("effective sample size from above", backward),
+            Check("forward and reverse runs differ by", abs(reverse) < DISAGREEMENT, reverse,
+                  DISAGREEMENT, "s.e."),
+            Check(f"{two} differ by", second < DISAGREEMENT and below, second, DISAGREEMENT,
+                  "s.e."),
+        ]  # fmt: skip
         if math.isinf(self.bound):  # of a path
             return checks
         if summed is not None:
             known = summed.share * summed.lost
-            checks[f"chains find the states of a sum (they miss {known:.1%} of Z)"] = (
-                known < MISSING
-            )
+            name = "chains miss, of the states of a sum,"
+            checks.append(Check(name, known < MISSING, known, MISSING, "of Z"))
         if self.sought:
-            checks |= {
-                "modes that were sought hold no more than these runs found in them "
-                f"({self.unseen:.1%} of Z)": self.unseen < MISSING
-            }
-        return checks | {
-            "no sum over states or mean-field bound lies above this value (the highest: "
-            f"{self.bound:.2f}, {self.bound_gap:+.1f} s.e. from it)": self.bound_gap
-            <= DISAGREEMENT,
-        }
+            name = "modes that were sought hold, beyond what these runs found in them,"
+            checks.append(Check(name, self.unseen < MISSING, self.unseen, MISSING, "of Z"))
+        gap = self.bound_gap
+        name = f"the highest lower bound, {self.bound:.2f}, lies above this value by"
+        return [*checks, Check(name, gap <= DISAGREEMENT, gap, DISAGREEMENT, "s.e.")]
+
+    def _second(self) -> list[Check]:
+        """Whether the chains of the second base find the sum, and no more."""
+        if self.second is None:
+            return []
+        passed = self.other.converged and self.second.holds_z
+        outside, ess = 1 - self.second.share, self.other.ess
+        return [
+            Check(
+                f"a second base {'confirms' if passed else 'does not confirm'} the sum: outside it "
+                f"finds {outside:.1%} of Z, of the sum it misses {self.second.lost:.1%}, ESS "
+                f"{ess:.0f}", passed,
+            )
+        ]  # fmt: skip
 
     @property
     def failed(self) -> str:
-        return "; ".join(text for text, passed in self.checks().items() if not passed)
+        return "; ".join(str(check) for check in self.checks() if not check.passed)
 
     @property
     def passed(self) -> bool:
-        return all(self.checks().values())
+        return all(check.passed for check in self.checks())
 
     @property
     def disagreement(self) -> float:
@@ -199,6 +207,10 @@ class Round(NamedTuple):
         return math.hypot(math.hypot(self.forward.std_error, lacking), self.disagreement)
 
 
+def _even(name: str, run: Estimate) -> Check:
+    return Check(name, run.converged, run.ess, needed_ess(run.n_chains))
+
+
 def verdict(last: Round, has_data: bool) -> str:
     """One sentence that begins with "trust", "wider than it looks" or "do not trust"."""
     more = needed(last)
@@ -207,9 +219,9 @@ def verdict(last: Round, has_data: bool) -> str:
             more = "a mode was missed, and more steps alone may not find it"
         advice = more if has_data or last.one_base else f"{more}; give it training data"
         bound = "the value is a lower bound, and no more; " if last.is_bound else ""
-        return f"do not trust: failed: {last.failed}; {bound}{advice}"
+        return f"do not trust: {last.failed}; {bound}{advice}"
     if last.held:
-        return f"trust: {next(iter(last.checks()))}; {more}"
+        return f"trust: {last.checks()[0]}; {more}"
     if last.unseen > WIDE:
         return (
             f"wider than it looks: modes that were sought may hold {last.unseen:.1%} of Z more "

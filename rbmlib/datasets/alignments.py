@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..files import read_npz
+from ..files import read_arrays
 from .files import committed
 
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY-"  # in the order of their letters, then the gap
@@ -144,7 +144,7 @@ def load_ww() -> Alignment:
     >>> datasets.load_ww().sequences[0]
     'LPGEWKPCQDIT-GDIYYFNFANGQSMWDHP'
     """
-    letters = read_npz(committed("ww/ww_domain.npz"))["letters"]
+    letters = read_arrays(committed("ww/ww_domain.npz"))["letters"]
     letters.setflags(write=False)
     names = tuple(f"S{i + 1}" for i in range(len(letters)))
     return Alignment(names, letters, AMINO_ACIDS)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import checks
-from ..files import DAMAGED, read_npy, read_npz
+from ..files import DAMAGED, read_arrays
 from ..models.layers import OF_SPINS, are_spins
 
 SUFFIXES = (".npy", ".npz", ".csv")
@@ -96,11 +96,8 @@ def _states(name: str, rows: np.ndarray, threshold: float | None) -> np.ndarray:
 
 
 def _read(source: Path) -> np.ndarray:
-    suffix = source.suffix.lower()
-    if suffix == ".npy":
-        return read_npy(source)
-    if suffix == ".npz":
-        arrays = read_npz(source)
+    if source.suffix.lower() != ".csv":
+        arrays = read_arrays(source)
         if len(arrays) != 1:
             names = ", ".join(arrays) or "none"
             raise ValueError(f"expected one array in it, found {names}; save the data alone")

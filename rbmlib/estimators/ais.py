@@ -8,12 +8,9 @@ The mean of w is Z in expectation; by Jensen its logarithm, and the mean of log 
 log Z.
 """
 
-from typing import Unpack
-
 import numpy as np
 
 from .. import checks
-from ..context import Context
 from ..numerics import ChainStream
 from ..paths.path import Path
 from ..results import Estimate, of_weights, summarise_log_weights
@@ -31,8 +28,8 @@ def ais(
     rng=None,
     *,
     n_recorded: int = 100,
+    slopes: bool = False,
     keep_chains: bool = False,
-    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z of a path's target by annealed importance sampling.
 
@@ -42,10 +39,21 @@ def ais(
 
     Parameters
     ----------
+    path : Path
+        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+    betas : array (K,)
+        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
+    n_chains : int
+        Independent chains.
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, on any number of threads.
     n_recorded : int
         At how many of the betas (evenly by step, ends included) the run is looked at:
-        `Estimate.betas`, `log_z_path`, and in `trace` "step" (the index k of the beta), "ess",
-        "slope_mean" and "slope_variance" (mean and variance of d/dbeta log p*, Kiwaki's g).
+        `Estimate.betas`, `log_z_path`, and in `trace` "step" (the index k of the beta) and "ess".
+    slopes : bool
+        Record "slope_mean" and "slope_variance" too (mean and variance of d/dbeta log p*, Kiwaki's
+        g), of which `rbmlib.schedules.varopt` makes a schedule. Each record then costs about as
+        much as a step in NumPy.
     keep_chains : bool
         Keep every chain's log-weight (base not included) and slope at the recorded betas too, as
         "chain_log_weights" and "chain_slopes" (n_recorded, n_chains) in `trace`:
@@ -69,7 +77,7 @@ def ais(
     betas, n_chains = checks.schedule(betas), checks.count("n_chains", n_chains)
     n_recorded = checks.count("n_recorded", n_recorded, 2, MOST_RECORDED)
     stream = ChainStream(rng, n_chains)
-    record = Record(path, betas, keep_chains)
+    record = Record(path, betas, slopes, keep_chains)
     steps = recorded_steps(betas.size - 1, n_recorded)
     v, log_weights = annealed(path, betas, stream, record, steps)
     settings = {"stream_seed": stream.seed, "n_temperatures": betas.size - 1}
@@ -97,23 +105,24 @@ class Record:
     for p_beta_k (Neal 2001).
     """
 
-    def __init__(self, path, betas, keep_chains):
-        self.path, self.betas, self.keep_chains = path, betas, keep_chains
+    def __init__(self, path, betas, slopes, keep_chains):
+        self.path, self.betas, self.slopes, self.keep_chains = path, betas, slopes, keep_chains
         self.rows: list[dict] = []
 
     def __call__(self, k: int, v, log_weights) -> None:
-        summary, w = summarise_log_weights(log_weights), np.exp(log_weights - log_weights.max())
-        w /= w.sum()
-        slopes = self.path.log_density_slope(v, self.betas[k])
-        mean = w @ slopes
+        summary = summarise_log_weights(log_weights)
         row = {
             "beta": self.betas[k],
             "step": k,
             "log_z": summary.log_mean + self.path.log_z_base,
             "ess": summary.ess,
-            "slope_mean": mean,
-            "slope_variance": w @ (slopes - mean) ** 2,
         }
+        if self.slopes or self.keep_chains:
+            w = np.exp(log_weights - log_weights.max())
+            w /= w.sum()
+            slopes = self.path.log_density_slope(v, self.betas[k])
+            mean = w @ slopes
+            row |= {"slope_mean": mean, "slope_variance": w @ (slopes - mean) ** 2}
         if self.keep_chains:
             row |= {"chain_log_weights": log_weights.copy(), "chain_slopes": slopes}
         self.rows.append(row)

@@ -10,12 +10,11 @@ with s the logistic function (Bennett; the maximum-likelihood solution of Shirts
 needs no weight to be typical: only work values that both processes reach.
 """
 
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import checks, results
-from ..context import Context
 from ..numerics import ChainStream, expit
 from ..paths.path import Path
 from ..results import NO_SPREAD, Check, Estimate
@@ -74,14 +73,21 @@ def bar(
     *,
     n_burn_in: int = 100,
     start="auto",
-    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z from forward and reverse annealing, joined by Bennett's acceptance ratio.
 
     Parameters
     ----------
+    path : Path
+        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+    betas : array (K,)
+        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
     n_chains : int
         Annealed in each direction.
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, on any number of threads.
+    n_burn_in : int
+        Sweeps of chains begun elsewhere that are not used.
     start : {"auto", "exact", "chains"} or array (n_chains, n_visible)
         Where the reverse chains begin, as in `rbmlib.reverse_ais`; "chains" are the forward
         chains, resampled and moved ``n_burn_in`` sweeps, and states of your own must be
@@ -90,9 +96,9 @@ def bar(
     Returns
     -------
     Estimate
-        ``settings["forward"]`` and ``settings["reverse"]`` are (log Z, standard error) of each
+        ``details["forward"]`` and ``details["reverse"]`` are (log Z, standard error) of each
         direction alone; `log_weights`, `ess` and `states` are of the forward chains,
-        ``settings["reverse_log_weights"]`` of the reverse ones, and ``settings["overlap"]`` says
+        ``details["reverse_log_weights"]`` of the reverse ones, and ``details["overlap"]`` says
         how many of the work values lie where both directions reach (four times the slope
         below). Flagged when these are few, or when resampled chains descend from few particles
         (by `ess`).
@@ -105,7 +111,7 @@ def bar(
     summed, ``t_i = s_i - mean(s_F) - sum_j (s_j - mean(s_R))`` over j from i, and the variance is
     ``n_F / (n_F - 1) * sum t_i**2 / B**2``: the bootstrap over forward chains with their
     descendants to first order. The interval is Student's for the effective number of families,
-    ``(sum t_i**2)**2 / sum t_i**4``, in ``settings["families"]``. Above log Z it is ``1 + 10 s``
+    ``(sum t_i**2)**2 / sum t_i**4``, in ``details["families"]``. Above log Z it is ``1 + 10 s``
     times as wide, with s the standard error of the forward estimate (the 10 was measured): both
     directions are low where a heavy mode is missing among the ancestors.
 
@@ -137,17 +143,17 @@ def bar(
     same = np.ptp(np.concatenate([forward, reverse])) < NO_SPREAD  # base and target are one
     settings = {"n_temperatures": betas.size - 1, "stream_seed": stream.seed}
     settings["start"] = begun.words.replace("chains annealed forward", "forward chains")
-    settings |= {"overlap": 4 * root.slope, "families": families}
-    settings |= {"forward": (below.log_mean, below.std_error)}
-    settings |= {"reverse": (-above.log_mean, above.std_error), "reverse_ess": above.ess}
-    settings["reverse_log_weights"] = reverse.tolist()
+    details: dict[str, Any] = {"overlap": 4 * root.slope, "families": families}
+    details |= {"forward": (below.log_mean, below.std_error)}
+    details |= {"reverse": (-above.log_mean, above.std_error), "reverse_ess": above.ess}
+    details["reverse_log_weights"] = reverse.tolist()
     return results.finished(
         "bar",
         root.log_z,
         error,
         [] if same else _checks(root, error, below.ess if shared else None),
         families,
-        remedy="more temperatures, then more chains",
+        remedy="Use more betas, then more chains",
         interval=bennett_interval(root.log_z, error, families, skew),
         ess=below.ess,
         n_chains=n_chains,
@@ -155,18 +161,19 @@ def bar(
         log_weights=forward,
         states=v,
         settings=settings,
+        details=details,
     )
 
 
 def _checks(root, error, ancestors) -> list[Check]:
     """Whether enough work values lie where both directions reach, of enough ``ancestors``."""
     n, overlap = root.forward.size + root.reverse.size, 4 * root.slope
-    text = f"{overlap:.0f} of {n} work values lie where both directions reach"
-    found = [Check(text, results.enough(overlap, n))]
+    found = [results.enough("work values where both directions reach", overlap, n)]
     if ancestors is not None:
         needed = min(MINIMUM_ANCESTORS, max(FEWEST, MINIMUM_SHARE * root.forward.size))
-        text = f"effective number of ancestors {ancestors:.1f}, {needed:.0f} or more"
-        found.append(Check(text, bool(ancestors >= needed)))
+        found.append(
+            Check("effective number of ancestors", bool(ancestors >= needed), ancestors, needed)
+        )
     if not error > NO_SPREAD:
         found.append(Check("the standard error is 0, but work values differ", False))
     return found

@@ -3,12 +3,8 @@
 A model says itself what is known of it, by `exact_log_z()` and `exact_samples(n, rng)`.
 """
 
-from typing import Unpack
-
 import numpy as np
 
-from .. import checks
-from ..context import Context
 from ..models.conversion import as_model, as_rbm
 from ..models.enumeration import parts
 from ..models.rbm import RBM
@@ -17,7 +13,7 @@ from . import estimator
 
 
 @estimator
-def exact(rbm, **context: Unpack[Context]) -> Estimate:
+def exact(rbm) -> Estimate:
     """Exact log Z, by enumeration of the layer of fewest states or in closed form.
 
     Parameters
@@ -27,6 +23,11 @@ def exact(rbm, **context: Unpack[Context]) -> Estimate:
         the others (a ValueError beyond); a further unit doubles the time (64 x 24 takes a second).
         Or a `LeakyRBM` with orthogonal columns of weights, or another model with `exact_log_z()`. A
         fitted BernoulliRBM of scikit-learn is taken too.
+
+    Returns
+    -------
+    Estimate
+        Of log Z in nats, with its error bar and what was checked.
 
     Examples
     --------
@@ -40,23 +41,8 @@ def exact(rbm, **context: Unpack[Context]) -> Estimate:
     if not np.isfinite(log_z):
         raise ValueError(f"log Z of {rbm!r} is {log_z}: its parameters are too large for float64")
     n = parts(rbm).n_states if isinstance(rbm, RBM) else np.inf
-    settings = {"n_states": int(n)} if np.isfinite(n) else {}
-    return Estimate("exact", log_z, 0.0, (log_z, log_z), settings=settings)
-
-
-def exact_samples(rbm, n_samples: int, rng=None) -> np.ndarray:
-    """Independent exact draws of the visible units, (n_samples, n_visible) float64.
-
-    For models with at most 2**22 states of one layer (a table of all is built); and see
-    `RBM.exact_samples`.
-
-    Examples
-    --------
-    >>> import rbmlib as rl
-    >>> rl.exact_samples(rl.load_rbm("pcd_10"), 100, rng=0).shape
-    (100, 784)
-    """
-    return known(rbm).exact_samples(checks.count("n_samples", n_samples), rng)
+    details = {"n_states": int(n)} if np.isfinite(n) else {}
+    return Estimate("exact", log_z, 0.0, (log_z, log_z), details=details)
 
 
 def known(rbm):

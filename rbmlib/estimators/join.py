@@ -7,9 +7,9 @@ import numpy as np
 
 from ..checks import instance
 from ..estimate import Estimate, combined
-from ..results import Check, agreement, finished
+from ..results import agreement, finished
 
-REMEDY = "runs that have converged, of one target"
+REMEDY = "Join runs that have converged, of one target"
 
 
 def join(*estimates: Estimate) -> Estimate:
@@ -56,15 +56,16 @@ def join(*estimates: Estimate) -> Estimate:
     both = combined("and", *zip(estimates, map(float, shares), strict=True))
     agree = [
         agreement(
-            f"{one.method} and {two.method}", (one.log_z, one.std_error), (two.log_z, two.std_error)
+            f"{one.method} and {two.method} differ by",
+            (one.log_z, one.std_error),
+            (two.log_z, two.std_error),
         )
         for one, two in itertools.combinations(estimates, 2)
     ]
     gap = max((c.disagreement for c in agree if not c.passed), default=0.0)
     low, high = (math.hypot(end - both.log_z, 2 * gap) for end in both.interval)
-    about = {key: value for key, value in both.settings.items() if key != "checks"}
-    found = [*(Check(*held) for held in both.checks.items()), *agree]
     return finished(
-        both.method, both.log_z, both.std_error, found, len(estimates), remedy=REMEDY,
-        interval=(both.log_z - low, both.log_z + high), seconds=both.seconds, settings=about,
+        both.method, both.log_z, both.std_error, [*both.checks, *agree], len(estimates),
+        interval=(both.log_z - low, both.log_z + high), seconds=both.seconds,
+        settings=both.settings, remedy=REMEDY,
     )  # fmt: skip

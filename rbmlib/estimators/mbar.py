@@ -12,14 +12,13 @@ depends on the order of the samples; whether they are independent, and of the ri
 it cannot know. So the error bar of `mbar` comes from the spread of chains.
 """
 
-from typing import NamedTuple, Unpack
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from .. import checks
 from .._kernels import float_sums
-from ..context import Context, configured
 from ..paths.path import Path
 from ..results import Check, Estimate, of_chains
 from ..sampling import TemperedSample
@@ -41,7 +40,6 @@ def mbar(
     n_chains: int = 100,
     n_sweeps: int | None = None,
     rng=None,
-    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z by MBAR on states of simulated tempering, started as `rbmlib.rts` starts.
 
@@ -49,7 +47,25 @@ def mbar(
     error bar is the spread over independent chains (or ladders) of the sums of what each state
     contributes, so that states that resemble each other count for what they are;
     ``trace["std_error_independent"]`` is MBAR's own, for independent samples, and
-    ``settings["inefficiency"]`` how many states are worth one.
+    ``details["inefficiency"]`` how many states are worth one.
+
+    Parameters
+    ----------
+    path : Path
+        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+    betas : array (K,)
+        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
+    n_chains : int
+        Independent chains.
+    n_sweeps : int
+        Sweeps of each chain.
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, on any number of threads.
+
+    Returns
+    -------
+    Estimate
+        Of log Z in nats, with its error bar and what was checked.
 
     Examples
     --------
@@ -70,10 +86,20 @@ def mbar(
 
 
 @estimator
-def mbar_of_sample(
-    sample: TemperedSample, *, skip: int = 0, **context: Unpack[Context]
-) -> Estimate:
+def mbar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
     """`mbar` from a sample of simulated or parallel tempering, without its first ``skip`` rows.
+
+    Parameters
+    ----------
+    sample : TemperedSample
+        Of `rbmlib.simulated_tempering` or `rbmlib.parallel_tempering`, two chains or more.
+    skip : int
+        Kept states of each chain that are not used, the first ones.
+
+    Returns
+    -------
+    Estimate
+        Of log Z in nats, with its error bar and what was checked.
 
     Examples
     --------
@@ -97,9 +123,14 @@ def _solved(sample, skip, about) -> Estimate:
         sample,
         solution.log_z,
         influences,
-        [Check("solved, and all temperatures connected", solution.converged)],
+        [
+            Check(
+                f"the equations of MBAR are{'' if solution.converged else ' not'} solved",
+                solution.converged,
+            )
+        ],
         trace={"std_error_independent": solution.std_error, "counts": counts},
-        settings=about | {"n_iterations": solution.n_iterations},
+        details=about | {"n_iterations": solution.n_iterations},
     )
 
 
@@ -127,7 +158,7 @@ def kept_states(sample, skip):
 
 
 def of_influences(
-    method: str, sample, log_z_path, influences, found, *, settings=None, **more
+    method: str, sample, log_z_path, influences, found, *, details=None, **more
 ) -> Estimate:
     """The estimate whose last log Z each state moves by its influence: (n_kept, n_columns).
 
@@ -143,9 +174,9 @@ def of_influences(
     chains = blocks.sum(axis=0)
     variance = chains.var(ddof=1) / n_chains
     inefficiency = float(variance / (influences.var() * size)) if variance > 0 else np.nan
-    settings = {"n_samples": size, "inefficiency": inefficiency} | (settings or {})
+    details = {"n_samples": size, "inefficiency": inefficiency} | (details or {})
     log_z_path = log_z_path + sample.log_z_base
-    return of_chains(method, sample, log_z_path, blocks, found, settings=settings, **more)
+    return of_chains(method, sample, log_z_path, blocks, found, details=details, **more)
 
 
 # the equations ------------------------------------------------------------------------------
@@ -162,8 +193,7 @@ class MBARSolution(NamedTuple):
     converged: bool  # False: no solution, or temperatures that no samples connect
 
 
-@configured
-def solve_mbar(delta, counts, betas, **context: Unpack[Context]) -> MBARSolution:
+def solve_mbar(delta, counts, betas) -> MBARSolution:
     """MBAR from samples of any origin, by Newton's method.
 
     Parameters

@@ -10,17 +10,16 @@ hold for exact samples of the model only. (Taking log mean exp(+R) instead bound
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, Unpack
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import checks
-from ..context import Context
 from ..models.enumeration import MOST_IN_A_TABLE, can_enumerate
 from ..models.rbm import RBM
 from ..numerics import ChainStream
 from ..paths.path import Path
-from ..results import Check, Estimate, enough, of_weights, summarise_log_weights
+from ..results import Estimate, enough, of_weights, summarise_log_weights
 from ..sampling import anneal, sweep
 from ..sampling.sample import given_states
 from . import estimator
@@ -37,7 +36,6 @@ def reverse_ais(
     *,
     start="auto",
     n_burn_in: int = 1000,
-    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z from above by annealing from the target back to the base.
 
@@ -46,12 +44,22 @@ def reverse_ais(
 
     Parameters
     ----------
+    path : Path
+        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+    betas : array (K,)
+        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
+    n_chains : int
+        Independent chains.
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, on any number of threads.
     start : {"auto", "exact", "chains"} or array (n_chains, n_visible)
         Where the chains begin: exact draws of the target (models with at most 22 units in one
         layer); long chains elsewhere: chains annealed forward along ``betas``, resampled by
         their weights, then moved ``n_burn_in`` sweeps at beta = 1; or states of your own.
         "auto" takes exact draws where it can. ``settings["start"]`` says which it was. Flagged
         where few of the chains annealed forward carry their weight.
+    n_burn_in : int
+        Sweeps of chains begun elsewhere that are not used.
 
     Returns
     -------
@@ -82,8 +90,8 @@ def reverse_ais(
     settings = {"start": begun.words, "stream_seed": stream.seed, "n_temperatures": betas.size - 1}
     more = {"sign": -1, "n_sweeps": betas.size - 1, "settings": settings}
     values = log_weights - path.log_z_base
-    text = f"the chains that it begins from are {begun.ess:.1f} effective ones of {n_chains}"
-    found = [] if begun.ancestors is None else [Check(text, enough(begun.ess, n_chains))]
+    name = "effective sample size of the initial states"
+    found = [] if begun.ancestors is None else [enough(name, begun.ess, n_chains)]
     return of_weights("reverse_ais", values, path, begun.states, found, **more)
 
 

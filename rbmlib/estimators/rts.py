@@ -10,12 +10,11 @@ either end agree.
 """
 
 from collections.abc import Callable
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from .. import checks
-from ..context import Context
 from ..paths.path import Path
 from ..results import Estimate, of_chains
 from ..sampling import TemperedSample, both_ends, simulated_tempering
@@ -40,11 +39,10 @@ def rts(
     prior=None,
     rao_blackwell: bool = True,
     record_every: int = 1,
-    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z by simulated tempering and the multinomial law of beta (eq. 12).
 
-    Consistent, with a bias of no definite sign (eq. 15, in ``settings["bias"]``, not subtracted).
+    Consistent, with a bias of no definite sign (eq. 15, in ``details["bias"]``, not subtracted).
     ``states`` of the estimate is the `TemperedSample`, for other estimators.
 
     Chains begin with Z^ from an annealing run of 4,000 steps, half of them at beta = 0 with draws
@@ -52,17 +50,32 @@ def rts(
 
     Parameters
     ----------
+    path : Path
+        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
     betas : array (K,), optional
         Rising from 0 to 1. By default four to each standard deviation of the slope, as 100
         chains annealed in 1,000 steps say.
+    n_chains : int
+        Independent chains.
     n_sweeps : int, optional
         By default those in which a chain goes from end to end of the betas and back 5 times, 2,000
         or more, as 100 chains say that are tempered for up to 2,000 sweeps. Where that takes more
         than 30,000 a `ConvergenceWarning` says how many before the run begins, which then has
-        2,000. What the pilots saw is in ``settings["planned"]``. A run given the betas and sweeps
+        2,000. What the pilots saw is in ``details["planned"]``. A run given the betas and sweeps
         that they chose, with the same seed, has the same bits.
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, on any number of threads.
+    prior : array (K,), optional
+        r_k > 0, how often each of the betas is to be visited; uniform by default.
     rao_blackwell : bool
         False: count the betas drawn, 0.1 added to each bin, instead of averaging q(k | x).
+    record_every : int
+        Every how many sweeps a state is kept in `Estimate.states`.
+
+    Returns
+    -------
+    Estimate
+        Of log Z in nats, with its error bar and what was checked.
 
     Examples
     --------
@@ -74,14 +87,26 @@ def rts(
     """
     options = {"prior": prior, "record_every": record_every}
     sample, about = tempered("rts", path, betas, n_chains, n_sweeps, rng, **options)
-    return _estimate(sample, rao_blackwell, UNUSED, about | {"start": "pilot"})
+    return _estimate(sample, rao_blackwell, UNUSED, about, {"start": "pilot"})
 
 
 @estimator
-def rts_of_sample(
-    sample: TemperedSample, *, rao_blackwell: bool = True, skip: int = 0, **context: Unpack[Context]
-) -> Estimate:
+def rts_of_sample(sample: TemperedSample, *, rao_blackwell: bool = True, skip: int = 0) -> Estimate:
     """`rts` from a sample of `simulated_tempering`, without its first ``skip`` blocks of time.
+
+    Parameters
+    ----------
+    sample : TemperedSample
+        Of `rbmlib.simulated_tempering` or `rbmlib.parallel_tempering`, two chains or more.
+    rao_blackwell : bool
+        Average the probabilities of the betas (True), or count those drawn.
+    skip : int
+        The first blocks of time, which are not used (`simulated_tempering` keeps ``n_blocks``).
+
+    Returns
+    -------
+    Estimate
+        Of log Z in nats, with its error bar and what was checked.
 
     Examples
     --------
@@ -100,10 +125,10 @@ def rts_of_sample(
             "sample is of parallel tempering, where beta is not random: expected one of "
             "rl.simulated_tempering"
         )
-    return _estimate(sample, rao_blackwell, checked_skip(skip, len(sample.mixed)), {})
+    return _estimate(sample, rao_blackwell, checked_skip(skip, len(sample.mixed)), {}, {})
 
 
-def _estimate(sample, rao_blackwell, skip, about) -> Estimate:
+def _estimate(sample, rao_blackwell, skip, about, settings) -> Estimate:
     """Eq. (9) and (12), and what each chain moves log Z by (appendix B)."""
     sums, sweeps = sample.mixed if rao_blackwell else sample.visited, sample.block_sweeps[skip:]
     blocks = sums[skip:, :, 0] / sweeps[:, None, None]  # (n_blocks, n_chains, K)
@@ -124,7 +149,8 @@ def _estimate(sample, rao_blackwell, skip, about) -> Estimate:
         influences[None, :, -1],
         ends=sample.occupation()[skip:][..., [0, -1]],
         trace={"std_error": errors, "occupation": c, "bias": bias},
-        settings=about | {"conditional": sample.conditional, "bias": float(bias[-1])},
+        settings=settings | {"conditional": sample.conditional},
+        details=about | {"bias": float(bias[-1])},
     )
 
 

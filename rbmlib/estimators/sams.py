@@ -15,14 +15,13 @@ groups, each with a zeta and a pilot of its own, whose spread is the error bar.
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Unpack
 
 import numpy as np
 from scipy.special import stdtrit
 
 from .. import checks, results
 from .._kernels.adaptive import Adjusted, Rule
-from ..context import Context, bar
+from ..context import bar
 from ..numerics import ChainStream, logmeanexp
 from ..paths.path import Path
 from ..results import Check, Estimate, round_trips, value
@@ -54,7 +53,6 @@ def sams(
     jump: str = "global",
     rao_blackwell: bool = True,
     prior=None,
-    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z by self-adjusted mixture sampling (Tan 2017, algorithm 4).
 
@@ -62,10 +60,16 @@ def sams(
 
     Parameters
     ----------
+    path : Path
+        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+    betas : array (K,)
+        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
     n_chains, n_groups : int
         Chains in all, and independent groups of them, 2 or more: each adjusts a log Z of its own.
     n_sweeps : int, optional
         With an update of log Z after each. By default those in which a chain goes round 8 times.
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, on any number of threads.
     start : {"pilot", "plain"}
         "pilot": each group takes log Z from its own annealing run of 4,000 steps; every second
         group begins at beta = 1, with its annealed states. "plain": log Z equal at all betas,
@@ -78,13 +82,15 @@ def sams(
     rao_blackwell : bool
         Update with probabilities (eq. 12; of the neighbours and of staying if local), or
         with the beta drawn (eq. 9).
+    prior : array (K,), optional
+        r_k > 0, how often each of the betas is to be visited; uniform by default.
 
     Returns
     -------
     Estimate
         ``log_weights`` (n_groups,) are the groups' log Z; ``trace["log_z"]`` (n_recorded,
         n_groups) how they got there, after ``trace["sweeps"]``. Checks are of the second half. Of
-        planned sweeps the standard error also holds ``settings["memory"]``: see `with_memory`.
+        planned sweeps the standard error also holds ``details["memory"]``: see `with_memory`.
 
     Examples
     --------
@@ -224,7 +230,7 @@ class Groups:
         if sweep == halfway:
             self.forget()
 
-    def estimate(self, method: str, plan: Plan | None, settings: dict) -> Estimate:
+    def estimate(self, method: str, plan: Plan | None, settings: dict, details=None) -> Estimate:
         """Mean of the groups' log Z, its standard error from their spread, and flags."""
         base, n = self.path.log_z_base, self.n_groups
         values, errors = self.log_z[:, -1] + base, self.log_z.std(axis=0, ddof=1) / np.sqrt(n)
@@ -238,8 +244,6 @@ class Groups:
             "n_temperatures": self.betas.size - 1,
             "conditional": self.conditional,
             "start": self.start,
-            "pilot_steps": PILOT_STEPS if self.start == "pilot" else 0,
-            "round_trips": float(self.round_trips.mean()),
             "stream_seed": self.stream.seed,
         }
         run = results.finished(
@@ -254,7 +258,13 @@ class Groups:
             betas=self.betas,
             log_z_path=self.log_z.mean(axis=0) + base,
             trace=trace,
-            settings=about | settings | (plan.settings if plan else {}),
+            settings=about | settings,
+            details={
+                "round_trips": float(self.round_trips.mean()),
+                "pilot_steps": PILOT_STEPS if self.start == "pilot" else 0,
+            }
+            | (details or {})
+            | (plan.details if plan else {}),
             states=self.v,
         )
         return with_memory(run, plan) if plan else run
@@ -264,20 +274,26 @@ class Groups:
         groups begun at either end agree."""
         occupation, values = self.visits.sum(axis=0) / self.visits.sum(), self.log_z[:, -1]
         least, drift = (occupation / self.rule.prior).min(), value(values - self.half)
-        text = f"least visited beta {least:.2f} of its share, {LEAST_VISITED} or more"
 
         def limit(freedom):
             return float(stdtrit(freedom, 1 - FALSE_ALARM / 2))
 
         found = [
             round_trips(self.round_trips.mean()),
-            Check(text, bool(least >= LEAST_VISITED)),
-            results.agreement("halves of the run", drift, limit=limit(self.n_groups - 1)),
+            Check(
+                "visits of the least visited beta, of its share,",
+                bool(least >= LEAST_VISITED),
+                float(least),
+                LEAST_VISITED,
+            ),
+            results.agreement("halves of the run differ by", drift, limit=limit(self.n_groups - 1)),
         ]
         low, high = values[~self.at_top], values[self.at_top]
         if min(low.size, high.size) >= 2:
             most, ends = limit(self.n_groups - 2), (value(high), value(low))
-            found.append(results.agreement("groups begun at either end", *ends, limit=most))
+            found.append(
+                results.agreement("groups begun at either end differ by", *ends, limit=most)
+            )
         return found
 
 
@@ -286,11 +302,11 @@ def with_memory(run: Estimate, plan: Plan) -> Estimate:
 
     Where gains are large log Z follows slow chains, and groups share the bias that this leaves.
     """
-    each = plan.settings.get("planned", {}).get("sweeps_a_trip", 0.0)
+    each = plan.details.get("planned", {}).get("sweeps_a_trip", 0.0)
     if not (run.converged and each and run.std_error > 0):
         return run
     memory = float(each / (OF_GAINS * run.n_sweeps))
     error = float(np.hypot(run.std_error, memory))
     interval = results.student_interval(run.log_z, error, run.log_weights.size)
-    settings = run.settings | {"memory": memory}
-    return replace(run, std_error=error, interval=interval, settings=settings)
+    details = run.details | {"memory": memory}
+    return replace(run, std_error=error, interval=interval, details=details)

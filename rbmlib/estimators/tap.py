@@ -15,17 +15,16 @@ leads to a minimum that is tens of nats too high, and only the other orders tell
 """
 
 import math
-from typing import Unpack
 
 import numpy as np
 
 from .. import checks
 from .._kernels import threads
-from ..context import Context, using
+from ..context import using
 from ..models.conversion import as_rbm_of_bits
 from ..models.mean_field import best_lower_bound
 from ..numerics import expit, logit, logsumexp
-from ..results import Estimate, warn
+from ..results import Check, Estimate, warn
 from ..search.modes import APART, distinct, find_modes
 from . import estimator
 from .tap_solvers import Expansion, solve, sweep
@@ -51,7 +50,6 @@ def tap(
     damping: float = 0.5,
     max_sweeps: int = 2000,
     compare=True,
-    **context: Unpack[Context],
 ) -> Estimate:
     """log Z from the mean-field (order 1), TAP2 or TAP3 free energy, and all fixed points found.
 
@@ -59,6 +57,8 @@ def tap(
     ----------
     rbm : BernoulliRBM
     order : {1, 2, 3}
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, on any number of threads.
     n_starts : int, optional
         Start from this many random hidden states, with anything from one unit in a hundred to all
         units on. By default the starts are modes, the solutions of mean field that
@@ -85,7 +85,7 @@ def tap(
         ``log_z`` is -Gamma at the lowest fixed point, ``std_error`` NaN: the error of an expansion
         is not known. Order 1 is a lower bound; orders 2 and 3 bound nothing. ``states`` holds the
         `FixedPoints`; ``trace["free_energy"]`` (n_sweeps + 1, n_starts) their history;
-        ``settings["log_z_sum"]`` the sum over all of them, as if each were a separate mode;
+        ``details["log_z_sum"]`` the sum over all of them, as if each were a separate mode;
         "solved" whether every start ended at one, which says nothing of the expansion; "orders"
         what each order finds ("mean field": the best lower bound). Where TAP2 and TAP3 differ by
         nats neither means anything. Where they agree both may still miss what other modes add. In a
@@ -122,13 +122,13 @@ def tap(
         ways = "solver='minimise', a damping nearer to 1, or " if solver == "iterate" else ""
         failed = f"tap: {n_starts - n_solved} of {n_starts} starts did not converge"
         warn(f"{failed}; use {ways}a larger max_sweeps")
-    compared = _compared(order, log_zs, values) if values else {"checks": {}}
-    compared["checks"] |= {f"{n_solved} of {n_starts} starts ended at a fixed point": solved}
+    details = _compared(order, log_zs, values) if values else {"checks": []}
+    details["checks"].append(Check("starts that end at a fixed point", solved, n_solved, n_starts))
+    details |= {"solved": solved, "n_solved": n_solved, "n_fixed_points": len(log_zs)}
+    details["log_z_sum"] = float(logsumexp(log_zs)) if n_solved else math.nan
     bounds = {"bound": "lower", "mean_log_z": log_z, "mean_std_error": 0.0} if order == 1 else {}
-    settings = {"order": order, "solver": solver, "solved": solved, "n_solved": n_solved}
+    settings = {"order": order, "solver": solver}
     settings["damping"] = damping if solver == "iterate" else None
-    settings["n_fixed_points"] = len(log_zs)
-    settings["log_z_sum"] = float(logsumexp(log_zs)) if n_solved else math.nan
     return Estimate(
         ORDERS[order - 1],
         log_z,
@@ -138,7 +138,8 @@ def tap(
         n_chains=n_starts,
         n_sweeps=len(history) - 1,
         trace={"free_energy": history, "log_z": log_zs, "n_starts": found.n_starts},
-        settings=settings | compared,
+        settings=settings,
+        details=details,
         states=found,
         **bounds,  # type: ignore[arg-type]
     )
@@ -199,25 +200,23 @@ def _orders(rbm, order, found, log_z, bound, max_sweeps):
 
 
 def _compared(order, log_zs, values):
-    """What the orders and the best lower bound say, for the settings; a warning if refuted."""
+    """What the orders and the best lower bound say, for the details; a warning if refuted."""
     log_z, bound = float(log_zs[0]), values[ORDERS[0]]
     apart, more = abs(values["TAP2"] - values["TAP3"]), float(logsumexp(log_zs)) - log_z
     slack = CLOSE if order == 1 else ROUNDING * (1 + abs(log_z))  # mean field may miss a better one
-    found = {f"not below the best lower bound by mean field, {bound:.2f}": log_z >= bound - slack}
+    under = f"mean field bounds log Z from below by {bound:.2f}, above this value by"
+    found = [Check(under, log_z >= bound - slack, max(bound - log_z, 0.0), slack, "nats")]
     if order > 1:
-        orders = f"TAP2 and TAP3 within {CLOSE:g} nat (they differ by {apart:.2f})"
+        orders = "TAP2 and TAP3 differ by"
         if apart <= ROUNDING * (1 + abs(log_z)):  # no unit leans to a side: the third term is 0
             apart = abs(values["TAP2"] - bound)
-            orders = f"TAP2, which TAP3 repeats here, within {CLOSE:g} nat of mean field "
-            orders += f"(they differ by {apart:.2f})"
-        found |= {
-            orders: apart <= CLOSE,
-            f"other fixed points add {CLOSE:g} nat at most ({more:.2f})": more <= CLOSE,
-        }
+            orders = "TAP2, which TAP3 repeats here, and mean field differ by"
+        found.append(Check(orders, apart <= CLOSE, apart, CLOSE, "nats"))
+        found.append(Check("other fixed points add", more <= CLOSE, more, CLOSE, "nats"))
     span = float(np.ptp(list(values.values())))
-    if failed := [text for text, passed in found.items() if not passed]:
+    if failed := [str(check) for check in found if not check.passed]:
         warn(
-            f"tap: do not trust this value, which has no error bar: failed: {'; '.join(failed)}. "
+            f"tap: this value, which has no error bar, is unreliable: {'; '.join(failed)}. "
             + ", ".join(f"{name} {value:.1f}" for name, value in values.items())
             + f" (the first is a lower bound): they span {span:.1f} nats, so the expansion does "
             "not converge for couplings as strong as these; use rl.log_z or rl.ais"

@@ -6,12 +6,9 @@ is then a rule of quadrature, whose error no number of samples removes: two rule
 tell how large it is.
 """
 
-from typing import Unpack
-
 import numpy as np
 
 from .. import checks
-from ..context import Context
 from ..paths.path import Path
 from ..results import Check, Estimate, of_chains
 from . import estimator
@@ -33,7 +30,6 @@ def ti(
     rule: str = "trapezoid",
     rao_blackwell: bool = True,
     skip: int = 0,
-    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z by thermodynamic integration.
 
@@ -42,20 +38,30 @@ def ti(
     source : TemperedSample or Path
         Tempered states; or a path, on which they are drawn as by `rbmlib.rts`, given v alone if it
         has no joint slope, and with betas twice as close by default, for the sake of the rule.
+    betas : array (K,)
+        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
+    n_chains : int
+        Independent chains.
+    n_sweeps : int
+        Sweeps of each chain.
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, on any number of threads.
     rule : {"trapezoid", "riemann", "corrected", "simpson"}
         "riemann": right end of each interval. "corrected": the trapezoid rule less
         ``h^2 / 12`` times the change of the variance of the slope, which is the slope's derivative
         (Friel, Hurn & Wyse 2014); joint states only.
     rao_blackwell : bool
         Mean slopes by eq. (21); False: of the states drawn at each beta, empty ones
-        interpolated (``settings["empty"]``), which is all that parallel tempering has.
+        interpolated (``details["empty"]``), which is all that parallel tempering has.
+    skip : int
+        The first blocks of time, which are not used (`simulated_tempering` keeps ``n_blocks``).
 
     Returns
     -------
     Estimate
         The variance is that over chains plus the square of the error of the rule, which is how
         far it lies from the corrected rule and from Simpson's, whichever is farther
-        (``settings["rule_error"]``). Flagged where that exceeds three quarters of the error of the
+        (``details["rule_error"]``). Flagged where that exceeds three quarters of the error of the
         chains.
 
     Examples
@@ -107,22 +113,25 @@ def _integrated(sample, rule: str, rao_blackwell: bool, skip: int, about: dict) 
         value, chains = value + w @ variance, chains + of_variances @ w
     error = rule_error(betas, slopes.mean, variance, value)
     spread = float(chains.std(ddof=1) / np.sqrt(chains.size))
-    text = f"error of the rule {error:.3f}, of the chains {spread:.3f} (closer betas mend it"
-    text += ")" if rule == "corrected" else ", or rule='corrected')"
+    remedy = "add betas" if rule == "corrected" else "add betas, or use rule='corrected'"
+    limit = max(RULE_SHARE * spread, 1e-9)
+    name = f"error of the rule of quadrature ({remedy})"
+    found = Check(name, bool(error <= limit), error, limit, "nats")
     steps = np.diff(betas)
     along = np.r_[0.0, np.cumsum(steps * (slopes.mean[1:] + slopes.mean[:-1]) / 2)]
-    settings = {"rule": rule, "rao_blackwell": rao_blackwell, "empty": slopes.n_empty}
+    settings = {"rule": rule, "rao_blackwell": rao_blackwell}
     return of_chains(
         "ti" + ("" if rao_blackwell else " (states drawn at each beta)"),
         sample,
         sample.log_z_base + along,
         chains[None],
-        [Check(text, bool(error <= max(RULE_SHARE * spread, 1e-9)))],
+        [found],
         log_z=sample.log_z_base + value,
         ends=None if sample.mixed is None else sample.occupation()[skip:][..., [0, -1]],
         error_of_rule=error,
         trace={"slope_mean": slopes.mean},
-        settings=about | settings | {"rule_error": error},
+        settings=settings,
+        details=about | {"empty": slopes.n_empty, "rule_error": error},
     )
 
 

@@ -7,11 +7,10 @@ once chains mix, and the error stays where it was; from the sweep at which it wo
 """
 
 from itertools import pairwise
-from typing import Unpack
 
 import numpy as np
 
-from ..context import Context, bar
+from ..context import bar
 from ..paths.path import Path
 from ..results import Estimate
 from . import estimator
@@ -34,22 +33,34 @@ def wang_landau(
     one_over_t: bool = True,
     jump: str = "global",
     prior=None,
-    **context: Unpack[Context],
 ) -> Estimate:
     """Estimate log Z by the Wang-Landau algorithm.
 
     A chain adds ``log f = gain / pi_k`` to log Z_k where it is, divided by the chains of its
     group. The gain begins at the least pi_k, so that ``log f`` is 1 as usual, and is halved where
     each beta has 0.8 of the visits that are due to it by its prior. The last gains are in
-    ``settings["gain"]`` (n_groups), and how often each was halved in ``settings["halvings"]``.
+    ``details["gain"]`` (n_groups), and how often each was halved in ``details["halvings"]``.
 
     Parameters
     ----------
+    path : Path
+        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+    betas : array (K,)
+        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
     n_chains, n_sweeps, n_groups, start, jump : int, str
         As in `rbmlib.sams`, as is the estimate.
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, on any number of threads.
     one_over_t : bool
         Take 1/t for the gain, t in sweeps, once a halving has brought it below. Without, the
         estimate does not converge: its error saturates.
+    prior : array (K,), optional
+        r_k > 0, how often each of the betas is to be visited; uniform by default.
+
+    Returns
+    -------
+    Estimate
+        Of log Z in nats, with its error bar and what was checked.
 
     Examples
     --------
@@ -72,8 +83,8 @@ def wang_landau(
             rule.see(groups.visits - before, last)
             groups.note(last, half)
     settings = {"one_over_t": rule.one_over_t, "jump": jump}
-    settings |= {"gain": rule.last.tolist(), "halvings": rule.halvings.tolist()}
-    return groups.estimate("wang_landau", plan, settings)
+    details = {"gain": rule.last.tolist(), "halvings": rule.halvings.tolist()}
+    return groups.estimate("wang_landau", plan, settings, details)
 
 
 class Halving:

@@ -108,10 +108,7 @@ def from_state_dict(
             f"model, for example state[{nested[0]!r}]"
         )
 
-    def read(keys):
-        return {key: state[key] for key in keys}
-
-    return made(of_foreign(state, read, "state", layout, names, units))
+    return made(of_foreign(state, "state", layout, names, units))
 
 
 # what is known of a model where its estimate is used -------------------------------------------

@@ -12,10 +12,7 @@ entry ``units`` says otherwise. Nothing in a file is executed.
 
 from __future__ import annotations
 
-import contextlib
-import math
 import re
-import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..files import MAX_VALUES, read_npz
+from ..files import read_arrays
 from . import hdf5
-from .layers import KINDS, UNITS, WORD
+from .layers import KINDS, UNITS
 
 SIDES = ("visible", "hidden")
 PARAMETERS = ("weights", "visible_bias", "hidden_bias")
@@ -44,12 +41,12 @@ LAYOUT_OF = {  # weights whose name is that of one program
     "parameterw": "visible_hidden", "vishid": "visible_hidden", "components": "hidden_visible",
 }  # fmt: skip
 HDF5 = (".h5", ".hdf5", ".hdf")
-CONVERTED_BY = {  # by lines of Python, for files that are not opened here: most can execute code
-    (".pt", ".pth", ".ckpt", ".bin"): "import torch, rbmlib as rl; "
-    "rl.from_state_dict(torch.load({0!r}, weights_only=True)).save({1!r})",
-    (".pkl", ".pickle", ".joblib", ".sav"): "import joblib, rbmlib as rl; "
-    "rl.BernoulliRBM.from_sklearn(joblib.load({0!r})).save({1!r})",
-}
+SUFFIXES = (".npz", ".mat", *HDF5)
+TORCH = (
+    "import torch, rbmlib as rl; "
+    "rl.from_state_dict(torch.load({0!r}, weights_only=True)).save({1!r})"
+)
+PICKLE = "import joblib, rbmlib as rl; rl.BernoulliRBM.from_sklearn(joblib.load({0!r})).save({1!r})"
 
 # which array is which ------------------------------------------------------------------------
 
@@ -60,45 +57,39 @@ def _endings(key: str) -> list[str]:
     return [re.sub(r"[^a-z0-9]", "", "".join(parts[i:]).lower()) for i in range(len(parts))]
 
 
-def told(keys: Iterable[str], names: Mapping | str | None, what: str) -> tuple[dict, str | None]:
-    """The keys of weights and biases, ``names`` or told by their names; how the weights lie, if
-    that of the weights tells.
+def told(keys: Iterable[str], names: Mapping | str | None, what: str) -> dict[str, str]:
+    """The keys of weights and biases: ``names``, or told by their names.
 
     Raises ValueError, with all keys and what to do, unless ``what`` holds these three and no more.
     """
     keys = list(keys)
+    held = f"{what} holds {', '.join(map(repr, keys[:12])) or 'nothing'}"
+    if isinstance(names, str):
+        names = dict(part.partition("=")[::2] for part in names.split(","))
     if names is not None:
-        if isinstance(names, str):
-            names = dict(part.partition("=")[::2] for part in names.split(","))
         fits = isinstance(names, Mapping) and {*names} == {*PARAMETERS}
         if not fits or len({*names.values()} & {*keys}) < len(PARAMETERS):
             raise ValueError(
                 f"names is {names!r:.100}: expected a dict of {', '.join(PARAMETERS)} and three "
-                f"different keys of {what}, which holds {_listed(keys)}"
+                f"different keys; {held}"
             )
-        return dict(names), None
+        return dict(names)
     roles = {key: next((ROLE[e] for e in _endings(key) if e in ROLE), None) for key in keys}
     of = {role: [key for key in keys if roles[key] == role] for role in PARAMETERS}
-    found = {role: held[0] if len(held) == 1 else "..." for role, held in of.items()}
+    found = {role: same[0] if len(same) == 1 else "..." for role, same in of.items()}
     unclear = [role for role, key in found.items() if key == "..."]
     rest = [key for key in keys if key not in found.values()]
     if unclear or rest:
         if len(unclear) == len(rest) == 1 and "bias" in rest[0].lower():
             found[unclear[0]] = rest[0]
+        held += f", names that do not tell {', '.join(unclear)}" * bool(unclear)
         raise ValueError(
-            f"{what} holds {_listed(keys)}"
-            + (f", names that do not tell {', '.join(unclear)}" if unclear else "")
-            + ": expected weights, visible_bias and hidden_bias, plain arrays and no more, as one "
-            "more may be a part of another model (labels, a further layer, variances). If none is, "
-            f"say which are the three: names={found!r}, or on the command line --names "
+            f"{held}: expected weights, visible_bias and hidden_bias, plain arrays and no more, as "
+            "one more may be a part of another model (labels, a further layer, variances). If none "
+            f"is, say which are the three: names={found!r}, or on the command line --names "
             + ",".join(f"{role}={key}" for role, key in found.items())
         )
-    return found, LAYOUT_OF.get(_endings(found["weights"])[-1])
-
-
-def _listed(keys: list[str], most: int = 12) -> str:
-    more = f", and {len(keys) - most} more" if len(keys) > most else ""
-    return (", ".join(map(repr, keys[:most])) + more) if keys else "nothing"
+    return found
 
 
 def arranged(weights, visible_bias, hidden_bias, layout: str | None):
@@ -193,120 +184,61 @@ def read_model(path, made: Callable, layout, names, units, *, unmarked) -> Any:
     """
     source = Path(path).expanduser()
     if not source.is_file():
-        what = f"no model file {str(path)!r}: there is no such file"
-        raise FileNotFoundError(f"{what}; expected the path of an .npz, .mat or .h5")
-    for suffixes, line in CONVERTED_BY.items():
-        if source.suffix.lower() in suffixes:
-            raise ValueError(
-                f"{source.name} is a {source.suffix} file, which rbmlib does not open (it could "
-                "execute code, or needs another package). Of a state dict of units -1 and +1 add "
-                f"units={WORD!r}; convert it once, in Python, if you "
-                "trust it: " + line.format(str(source), str(source.with_suffix(".npz")))
-            )
-    if source.suffix.lower() not in OPENED:
+        raise FileNotFoundError(
+            f"no model file {str(path)!r}: expected the path of an .npz, .mat or .h5"
+        )
+    if (suffix := source.suffix.lower()) not in SUFFIXES:
+        convert = PICKLE if suffix in (".pkl", ".pickle", ".joblib") else TORCH
         raise ValueError(
-            f"{source.name} is no {', '.join(OPENED)}: cannot read a model from it; of arrays "
-            f"rl.BernoulliRBM(W, b, a).save({str(source.with_suffix('.npz'))!r}) makes one"
+            f"{source.name} is no {', '.join(SUFFIXES)}: expected one of these; a .npy holds one "
+            "array, of three rl.BernoulliRBM(W, b, a) makes a model. Other files may execute code: "
+            "convert it once, if you trust it, by a line such as "
+            + convert.format(str(source), str(source.with_suffix(".npz")))
         )
     try:
-        parts, ours = _parts(source, layout, names, units, unmarked)
-        model = made(parts)
-        if ours and not (names is units is None and layout in (None, LAYOUTS[0])):
-            kind = UNITS[WORD].__name__
-            raise ValueError(
-                f"{source.name} holds {model!r}, which says how its arrays lie and what its units "
-                "are: expected no layout, names or units; if they are others, save another model, "
-                f"such as rl.RBM(rl.{kind}(m.visible_bias), rl.{kind}(m.hidden_bias), m.weights)"
-            )
+        own = hdf5.model_of(source) if suffix in HDF5 else None
+        arrays = {} if own else _arrays(source)
+        if kinds := _kinds({*arrays}, unmarked):
+            arrays |= {f"{side}_layer": kind for side, kind in zip(SIDES, kinds, strict=True)}
+            arrays |= {"hidden_above": 1.0, "hidden_below": arrays.get("leakiness")}
+        if {"visible_layer", "hidden_layer"} <= {*arrays}:
+            own = parts_of(arrays)
+        model = made(own or of_foreign(arrays, source.name, layout, names, units))
     except KeyError as error:
         raise ValueError(f"cannot read {source.name}: it is damaged, without {error}") from None
     except ValueError as error:
         known = "" if source.name in str(error) else f"{source.name}: "
         raise ValueError(f"{known}{error}") from None
+    if own and not (names is units is None and layout in (None, LAYOUTS[0])):
+        raise ValueError(
+            f"{source.name} holds {model!r}, which says how its arrays lie and what its units are: "
+            "expected no layout, names or units; if they are others, make the model that is meant "
+            "of its weights and biases, and save that"
+        )
     return model
 
 
-def _parts(source: Path, layout, names, units, unmarked) -> tuple[tuple, bool]:
-    """Layers, weights and log_scale of a file, and whether it names the kinds of its layers."""
-    suffix = source.suffix.lower()
-    if suffix in HDF5:
-        with hdf5.opened(source) as file:
-            if found := hdf5.model_of(file):
-                return found, True
-    with _told_of(source):
-        keys, read = OPENED[suffix](source)
-    kinds = _kinds({*keys}, unmarked)
-    if kinds or {"visible_layer", "hidden_layer"} <= {*keys}:
-        with _told_of(source):
-            arrays = read(keys)
-        arrays |= {f"{side}_layer": kind for side, kind in zip(SIDES, kinds, strict=False)}
-        if "leakiness" in arrays:
-            arrays |= {"hidden_above": 1.0, "hidden_below": arrays["leakiness"]}
-        return parts_of(arrays), True
-    return of_foreign(keys, _told_of(source)(read), source.name, layout, names, units), False
-
-
-def of_foreign(keys, read: Callable, what: str, layout, names, units) -> tuple:
+def of_foreign(arrays: Mapping, what: str, layout, names, units) -> tuple:
     """Layers, weights and log_scale of arrays that another program has named."""
-    found, known = told([key for key in keys if key != "units"], names, what)
-    arrays = read([*found.values(), *({"units"} & {*keys})])
+    found = told([key for key in arrays if key != "units"], names, what)
     said = str(np.ravel(arrays.get("units", next(iter(UNITS))))[0])
     kind = UNITS[checks.one_of("units", said if units is None else units, UNITS)]
+    known = LAYOUT_OF.get(_endings(found["weights"])[-1]) if names is None else None
     given = (arrays[found[name]] for name in PARAMETERS)
     w, b, a = parameters(*arranged(*given, layout or known))
     return kind(b), kind(a), w, 0.0
 
 
-@contextlib.contextmanager
-def _told_of(source: Path):
-    """Whatever goes wrong inside is a damaged file: the readers fail in many ways."""
+def _arrays(source: Path) -> dict[str, Any]:
+    """The arrays of a file by name, of those at its top."""
     try:
-        yield
-    except Exception as error:
-        if isinstance(error, NotImplementedError):
-            error = "it is of MATLAB 7.3: in MATLAB save it with -v7"
-        raise ValueError(
-            f"cannot read {source.name}: the file is damaged, or not an array file ({error})"
-        ) from None
+        if source.suffix.lower() == ".npz":
+            return read_arrays(source)
+        if source.suffix.lower() == ".mat":
+            from scipy.io import loadmat
 
-
-def _npz(source: Path):
-    """Names of the arrays of a file, and what reads some of them."""
-    with zipfile.ZipFile(source) as archive:
-        keys = [name.removesuffix(".npy") for name in archive.namelist()]
-    return keys, lambda wanted: read_npz(source, wanted)
-
-
-def _mat(source: Path):
-    """Arrays at the top of the file; in structs and cells there may be several models."""
-    from scipy.io import loadmat, whosmat
-
-    nested = ("struct", "cell", "object")
-    shapes = {f"{kind} {name}" if kind in nested else name: shape
-              for name, shape, kind in whosmat(source)}  # fmt: skip
-
-    def read(wanted):
-        for key in wanted:
-            if math.prod(shapes[key]) > MAX_VALUES:
-                raise ValueError(
-                    f"{key} has shape {shapes[key]}: expected at most {MAX_VALUES:,} values"
-                )
-        content = loadmat(source, variable_names=wanted)
-        return {key: content[key] for key in wanted}
-
-    return list(shapes), read
-
-
-def _hdf5(source: Path):
-    """Arrays at the top of the file."""
-
-    def read(wanted):
+            return {k: x for k, x in loadmat(source).items() if not k.startswith("__")}
         with hdf5.opened(source) as file:
-            return {key: hdf5.read(file, key) for key in wanted}
-
-    with hdf5.opened(source) as file:
-        return [key for key, value in file.items() if hasattr(value, "shape")], read
-
-
-OPENED: dict[str, Callable[[Path], tuple[list[str], Callable]]] = {".npz": _npz, ".mat": _mat}
-OPENED |= dict.fromkeys(HDF5, _hdf5)
+            return {key: x[()] for key, x in file.items() if hasattr(x, "shape")}
+    except Exception as error:  # of damaged files, in whose reading anything may happen
+        raise ValueError(f"cannot read {source.name}: {error}") from None

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from ..files import MAX_VALUES
 from .layers import Bits, Categories, Normal, Rectified, Spins
 
 JULIA, RBMS = "rbm_hdf5_file_format_version", "model_type"  # what tells their files
@@ -39,11 +38,19 @@ def _xrelu(theta, gamma, delta, xi):
     return _prelu(theta, gamma, delta, xi / (1 + np.abs(xi)))
 
 
+def _nsrelu(theta, delta, xi):
+    return _xrelu(theta, np.ones_like(theta), delta, xi)
+
+
 LAYERS = {  # how many parameters a unit has, and the layer that they make
-    "Binary": (1, Bits), "Spin": (1, Spins), "Potts": (1, Categories), "Gaussian": (2, _gaussian),
-    "dReLU": (4, _drelu), "pReLU": (4, _prelu), "xReLU": (4, _xrelu),
+    "Binary": (1, Bits), "Spin": (1, Spins), "Potts": (1, Categories),
+    "PottsGumbel": (1, Categories), "Gaussian": (2, _gaussian), "dReLU": (4, _drelu),
+    "pReLU": (4, _prelu), "xReLU": (4, _xrelu), "nsReLU": (3, _nsrelu),
 }  # fmt: skip
-MODELS = {"BBRBM": (Bits, Bits), "PBRBM": (Categories, Bits), "IIRBM": (Spins, Spins)}  # of rbms
+MODELS = {  # of rbms: those with real hidden units divide their variance by the number of visible
+    "BBRBM": (Bits, Bits), "PBRBM": (Categories, Bits), "IIRBM": (Spins, Spins),
+    "BGRBM": (Bits, Rectified), "IGRBM": (Spins, Rectified),
+}  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -72,38 +79,37 @@ def read(file, name):
     if name not in file:
         raise ValueError(f"it holds no {name!r}, but {', '.join(file)}")
     data = file[name]
-    if math.prod(data.shape) > MAX_VALUES:
-        raise ValueError(f"{name} has shape {data.shape}: expected {MAX_VALUES:,} values at most")
     return data[()].decode() if data.dtype.kind in "OS" else data[()]
 
 
 def _one_of(table: dict, file, name: str):
     if (kind := read(file, name)) not in table:
         raise ValueError(
-            f"{name} is {kind!r}: expected one of {', '.join(table)}; convert it to one of these "
-            "in the program that wrote it"
+            f"{name} is {kind!r}, a kind that rbmlib does not have: expected one of "
+            f"{', '.join(table)}"
         )
     return kind, table[kind]
 
 
-def model_of(file) -> tuple | None:
+def model_of(source: Path) -> tuple | None:
     """Visible and hidden layer, weights and log_scale, of the last update; None of other files."""
-    if JULIA in file:
-        return _of_julia(file)
-    if RBMS not in file:
-        return None
+    with opened(source) as file:
+        if JULIA in file:
+            return _of_julia(file)
+        return _of_rbms(file) if RBMS in file else None
+
+
+def _of_rbms(file):
     _, kinds = _one_of(MODELS, file, RBMS)
     updates = (int(key[7:]) for key in file if re.fullmatch(r"update_\d+", key))
     held = file[f"update_{max(updates, default=0)}"]
-    return _of_update(held.get("params", held), *kinds)
-
-
-def _of_update(held, visible, hidden):
+    held, (visible, hidden) = held.get("params", held), kinds
     b, a, w = (read(held, name) for name in ("vbias", "hbias", "weight_matrix"))
     if w.shape != (*b.shape, *a.shape):
         raise ValueError(f"weight_matrix has shape {w.shape}: expected {(*b.shape, *a.shape)}")
-    layer = visible(b.ravel(), b.shape[1]) if visible is Categories else visible(b)
-    return layer, hidden(a), w.reshape(b.size, a.size), 0.0
+    first = visible(b.ravel(), b.shape[1]) if visible is Categories else visible(b)
+    second = Rectified(a, float(len(b)), float(len(b))) if hidden is Rectified else hidden(a)
+    return first, second, w.reshape(b.size, a.size), 0.0
 
 
 def _of_julia(file):
@@ -114,9 +120,9 @@ def _of_julia(file):
     for side in ("visible", "hidden"):
         kind, (n, made) = _one_of(LAYERS, file, f"{side}_type")
         given = read(file, f"{side}_par")
-        if given.ndim < 2 + (kind == "Potts") or given.shape[-1] != n:
+        if given.ndim < 2 + (made is Categories) or given.shape[-1] != n:
             raise ValueError(f"{side}_par has shape {given.shape}: expected (units, {n}) of {kind}")
-        colours = given.shape[-2:-1] if kind == "Potts" else ()
+        colours = given.shape[-2:-1] if made is Categories else ()
         layers.append(made(*given.reshape(-1, n).T, *colours))
         for name, found, usual in (("offset", offsets, 0.0), ("scale", scales, 1.0)):
             name = f"{name}_{side[0]}"

@@ -218,7 +218,7 @@ class RBM:
         if not normal.is_gaussian(self):
             raise ValueError(
                 f"{self!r} has weights: its draws are not known in closed form; expected a model "
-                "without weights, or one Gaussian; rl.exact_samples(model, n) enumerates"
+                "without weights, or one Gaussian; rl.sample(model, n).states enumerates"
             )
         return normal.gaussian_draws(self, n, rng)
 

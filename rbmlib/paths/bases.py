@@ -134,17 +134,21 @@ def _drawn_starts(rbm):
 
 
 def layers_lower_bound(rbm: RBM) -> float:
-    """A number at or below log Z: the best of mean-field solutions of any two layers.
+    """A number at or below log Z: the best of mean-field solutions of any two layers."""
+    return float(layers_solutions(rbm, _drawn_starts(rbm))[1].max())
+
+
+def layers_solutions(rbm: RBM, hidden) -> tuple[np.ndarray, np.ndarray]:
+    """Visible means (n_starts, n_visible) that mean field reaches, each with its bound on log Z.
 
     Of independent visible units with fields x, whose means are m,
     ``(b - x) m + visible.cumulant(x) + hidden.cumulant(m W + a) <= log Z``: the mean of log p* and
     their entropy, by Jensen's inequality, as the cumulant is convex.
     """
-    visible = _solutions(rbm, _drawn_starts(rbm))
-    x = rbm.visible_field(rbm.hidden_mean(visible))
+    x = rbm.visible_field(rbm.hidden_mean(_solutions(rbm, hidden)))
     m = rbm.visible.mean(x)
     bounds = ((rbm.visible.bias - x) * m).sum(axis=1) + rbm.visible.cumulant(x)
-    return float((bounds + rbm.hidden.cumulant(rbm.field(m))).max() + rbm.log_scale)
+    return m, bounds + rbm.hidden.cumulant(rbm.field(m)) + rbm.log_scale
 
 
 def mean_field_biases(rbm: RBM, smoothings) -> list[np.ndarray]:

@@ -13,7 +13,8 @@ class DensityPath(LinearPath):
     """The geometric path from N(0, base_variance I) to a density with a gradient.
 
     ``log p*_beta(x) = (1 - beta) log N(x; 0, base_variance I) + beta log p*(x)``: the slope is
-    ``log p*(x) - log N(x)``, and log Z_0 is 0.
+    ``log p*(x) - log N(x)``, and log Z_0 is 0. Modes of a density are not sought, as those of an
+    RBM are: one so narrow that no chain enters it shows in no check, and ``converged`` stays True.
 
     Parameters
     ----------

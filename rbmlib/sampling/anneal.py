@@ -5,12 +5,12 @@ same, to the rounding of fixed-point weights, and give the same bits on every pr
 numbers are a `ChainStream`'s: one stream a chain.
 """
 
-from typing import NamedTuple, Unpack
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import checks
-from ..context import Context, configured, steps
+from ..context import steps
 from ..numerics import ChainStream, logmeanexp
 from ..paths.path import Path
 from .compiled import compiled
@@ -54,14 +54,12 @@ class Pilot(NamedTuple):
     log_weights_path: np.ndarray  # (K, n_chains): at every beta, base not included
 
 
-@configured
 def pilot(
     path: Path,
     betas,
     n_chains: int = 100,
     n_steps: int = 1000,
     rng=None,
-    **context: Unpack[Context],
 ) -> Pilot:
     """Anneal ``n_chains`` through the betas in about ``n_steps`` steps (a few tenths of a second).
 

@@ -32,11 +32,11 @@ FEWEST_SWEEPS, MOST_SWEEPS = 2000, 30_000
 
 
 class Plan(NamedTuple):
-    """Betas, sweeps, and what the pilots saw; empty settings where both were given."""
+    """Betas, sweeps, and what the pilots saw; no details where both were given."""
 
     betas: np.ndarray
     n_sweeps: int
-    settings: dict[str, Any]
+    details: dict[str, Any]
 
 
 def planned(
@@ -119,7 +119,7 @@ def trip_time(path: Path, betas, prior, rng) -> TripTime:
     while trips < ENOUGH_TRIPS and sweeps < MOST_PILOT_SWEEPS:
         sample = simulated_tempering(
             path, betas, log_z_path, N_CHAINS, BLOCK, rng, prior=prior,
-            conditional=drawn_given(path), record_every=BLOCK, n_blocks=1, progress=False, **more,
+            conditional=drawn_given(path), record_every=BLOCK, n_blocks=1, **more,
         )  # fmt: skip
         trips, sweeps = trips + float(sample.round_trips.sum()), sweeps + BLOCK
         more = {"start": sample}

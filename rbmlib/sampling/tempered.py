@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import time
 from itertools import cycle, pairwise
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from .. import checks
-from ..context import Context, bar, configured
+from ..context import bar
 from ..numerics import ChainStream
 from ..paths.path import Path
 from .anneal import sweep
@@ -23,7 +23,6 @@ from .temper import Kept, Tally, swap, temper
 BLOCKS = 10  # of time
 
 
-@configured
 def simulated_tempering(
     path: Path,
     betas,
@@ -38,7 +37,6 @@ def simulated_tempering(
     index=None,
     record_every: int = 1,
     n_blocks: int = BLOCKS,
-    **context: Unpack[Context],
 ) -> TemperedSample:
     """Run chains over states and betas (Carlson et al. 2016, section 2.1).
 
@@ -108,7 +106,6 @@ def simulated_tempering(
     )
 
 
-@configured
 def parallel_tempering(
     path: Path,
     betas,
@@ -119,7 +116,6 @@ def parallel_tempering(
     start="base",
     anneal_sweeps: int | None = None,
     record_every: int = 1,
-    **context: Unpack[Context],
 ) -> TemperedSample:
     """Run ``n_chains`` ladders of K replicas, neighbours swapped in turn, even pairs and odd.
 

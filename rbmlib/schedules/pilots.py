@@ -17,13 +17,14 @@ def varopt(pilot: Estimate, n_temperatures: int, *, smoothing: float = 5.0) -> n
 
     Its continuous limit beta(t) solves ``beta'' + beta'^2 (log g)' / 2 = 0`` (eq. 9), whose first
     integral is ``beta' sqrt(g) = const``: t is in proportion to the integral of sqrt(g). The
-    paper's pilot is ``ais(path, linear(1000), 100, n_recorded=1001)``; ``smoothing`` is of g.
+    pilot of the paper is ``ais(path, linear(1000), 100, n_recorded=1001, slopes=True)``;
+    ``smoothing`` is of g.
 
     Examples
     --------
     >>> import rbmlib as rl
     >>> path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, coupling=4, rng=0))
-    >>> pilot = rl.ais(path, rl.schedules.linear(1000), n_chains=100, rng=0)
+    >>> pilot = rl.ais(path, rl.schedules.linear(1000), 100, rng=0, slopes=True)
     >>> rl.schedules.varopt(pilot, 500).shape
     (501,)
     """
@@ -40,7 +41,7 @@ def slope_variance(pilot: Estimate, smoothing: float = 1.0) -> tuple[np.ndarray,
     1 - sum of squared weights: a pilot is short, and at an effective sample size of two the
     weighted variance is half of g.
     """
-    remedy = "expected a run of rl.ais(path, rl.schedules.linear(1000), n_chains=100)"
+    remedy = "expected a run of rl.ais(path, rl.schedules.linear(1000), 100, slopes=True)"
     instance("pilot", pilot, Estimate, remedy.removeprefix("expected "))
     if "slope_variance" not in pilot.trace or pilot.betas is None:
         came = f"pilot is an estimate by {pilot.method!r} without the variance of slopes"

@@ -19,18 +19,19 @@ import numpy as np
 
 from .. import checks
 from ..models.conversion import as_rbm_of_bits
-from ..models.layers import Bits
+from ..models.layers import Bits, Normal
 from ..models.rbm import RBM
-from ..numerics import ChainStream, logit, logsumexp, smoothed, softplus
-from ..paths import GeometricPath
-from ..paths.bases import rounded
+from ..numerics import ChainStream, logit, logsumexp, smoothed
+from ..paths import GeometricPath, Polyline
+from ..paths.bases import layers_solutions, rounded
 from ..sampling.anneal import anneal
 from ..schedules import linear
-from .modes import find_modes
+from .modes import find_modes, heaviest
 
 CERTAIN = 1e-5  # least probability of a state of a unit in q_c
 WIDTH = 0.02  # smoothing of the bases
 MOST_MODES, WITHIN = 40, 8.0  # nats below the heaviest
+UNITS = 16  # hidden units that are on in the starts of a model of real visible units
 SURE = 3.0  # standard errors
 
 
@@ -46,7 +47,9 @@ class LocalMasses(NamedTuple):
 def local_masses(
     rbm: RBM, rng=0, *, n_modes: int = MOST_MODES, n_chains: int = 40, n_steps: int = 60
 ) -> LocalMasses:
-    """The sum over the ``n_modes`` heaviest modes of a model of `Bits` (else TypeError).
+    """The sum over the ``n_modes`` heaviest modes of a model of `Bits`.
+
+    Visible units may be `Normal`, on the span of the weights; TypeError of others.
 
     Examples
     --------
@@ -57,13 +60,18 @@ def local_masses(
     >>> bool(abs(found.log_z - rl.exact(rbm).log_z) < 4 * found.std_error)
     True
     """
-    rbm, rng = as_rbm_of_bits("rbm", rbm), checks.generator(rng)
-    modes = find_modes(rbm, rng=rng)
-    n = min(n_modes, int((modes.log_z > modes.log_z[0] - WITHIN).sum()))
-    biases = logit(np.clip(modes.visible[:n], CERTAIN, 1 - CERTAIN))
-    log_c, scale = modes.log_z[:n] - softplus(biases).sum(axis=1), modes.log_z[0]
+    rng = checks.generator(rng)
+    if of_real_units(rbm):
+        means, log_z = _modes_of_units(rbm)
+    else:
+        rbm = as_rbm_of_bits("rbm", rbm)
+        means, _, _, log_z = find_modes(rbm, rng=rng)
+    n = min(n_modes, int((log_z > log_z[0] - WITHIN).sum()))
+    means = means[:n]
+    biases = means if of_real_units(rbm) else logit(np.clip(means, CERTAIN, 1 - CERTAIN))
+    log_c, scale = log_z[:n] - rbm.visible.cumulant(biases), log_z[0]
     values = np.empty((n, n_chains))
-    for c, mode in enumerate(modes.visible[:n]):
+    for c, mode in enumerate(means):
         path, stream = local_path(rbm, mode, WIDTH), ChainStream(rng, n_chains)
         start = path.sample_base(n_chains, stream)
         v, gains = anneal(path, start, linear(n_steps), stream)
@@ -77,8 +85,26 @@ def local_masses(
     return LocalMasses(float(log_z), error / total, float(log_lower), n)
 
 
-def local_path(rbm: RBM, mode: np.ndarray, width: float) -> GeometricPath:
+def local_path(rbm: RBM, mode: np.ndarray, width: float) -> Polyline:
     """From the mean fields of a mode (n_visible,), none of them quite certain."""
-    hidden = rbm.hidden.mean(rbm.field(mode[None]))[0]
-    one, two = (Bits(rounded(smoothed(means, width))) for means in (mode, hidden))
-    return GeometricPath(rbm, RBM(one, two, np.zeros(rbm.weights.shape)))
+    hidden = Bits(rounded(smoothed(rbm.hidden.mean(rbm.field(mode[None]))[0], width)))
+    if of_real_units(rbm):
+        return Polyline([RBM(Normal(mode), hidden, np.zeros(rbm.weights.shape)), rbm])
+    base = RBM(Bits(rounded(smoothed(mode, width))), hidden, np.zeros(rbm.weights.shape))
+    return GeometricPath(rbm, base)
+
+
+def of_real_units(rbm: RBM) -> bool:
+    return isinstance(rbm.visible, Normal) and isinstance(rbm.hidden, Bits)
+
+
+def _modes_of_units(rbm: RBM) -> tuple[np.ndarray, np.ndarray]:
+    """Mean-field solutions, begun where none, one or two of the largest hidden units are on, as a
+    unit may shift its Gaussian N(b + W_j, I) further than chains go; and their bounds."""
+    units = heaviest(rbm.weights.T)[:UNITS]
+    one = np.eye(rbm.n_hidden)[units]
+    two = np.maximum(one[:, None], one).reshape(-1, rbm.n_hidden)
+    visible, bounds = layers_solutions(rbm, np.concatenate([0 * one[:1], two]))
+    _, first = np.unique(rbm.field(visible) > 0, axis=0, return_index=True)
+    order = first[np.argsort(-bounds[first], kind="stable")]
+    return rounded(visible[order]), bounds[order]

@@ -19,7 +19,7 @@ import numpy as np
 
 from .. import checks
 from ..context import using
-from ..estimate import Estimate
+from ..estimate import Check, Estimate
 from ..models.enumeration import parts
 from ..models.gauges import in_bits
 from ..models.layers import Normal
@@ -30,7 +30,7 @@ from ..results import warn
 from ..sampling.planning import LADDER_STEPS, LOG_Z_STEPS, N_CHAINS
 from ..sampling.sample import TemperedSample
 from .beam import SETTLED, Beam, descents
-from .local_masses import MOST_MODES, SURE, local_masses
+from .local_masses import MOST_MODES, SURE, local_masses, of_real_units
 
 SHARE, FLOOR, ON_REQUEST = 0.1, 5e7, 4e9  # of a run's work; ns that any run, or a call, affords
 DOUBTED = 5e8  # ns where a sum lies above the value, but not above its interval yet
@@ -42,6 +42,7 @@ LOOK, OF_LOOK = 100.0, 1.0  # ns of a state of the sum, and of each unit of the 
 SLOW = 10.0  # times that, of layers without a compiled loop
 ENUMERATED = 0.5, 100.0  # ns of each unit of the other layer, where all states are enumerated; SLOW
 HUNT, MODE, OF_MODE = 4e5, 2e6, 300.0  # ns of a hunt, of each unit; of a mode, and of each weight
+REAL = 0.2, 4.0  # times these, of real visible units: few starts, and no compiled loop
 MOST_STATES = 2_000_000  # that are looked at
 SEEDS = 1000  # states of the run, at most
 MARGIN, ROUNDING = 1e-6, 1e-12  # nats above an interval that refute it; and of each nat of log Z
@@ -52,7 +53,7 @@ REMEDY, HUNTS = "another base, or more temperatures", "rl.log_z(rbm), which seek
 
 
 class Opinion(NamedTuple):
-    """What was found, in numbers: ``settings["second_opinion"]``."""
+    """What was found, in numbers: ``details["second_opinion"]``."""
 
     verdict: str  # "refuted", "agrees", "cannot tell", "not checked"
     text: str
@@ -81,7 +82,7 @@ def check(path: Path, estimate: Estimate) -> Estimate:
     Returns
     -------
     Estimate
-        ``settings["second_opinion"]`` holds a verdict, and the numbers behind it:
+        ``details["second_opinion"]`` holds a verdict, and the numbers behind it:
 
         - "refuted": a sum over states, at or below Z, lies above the interval. ``converged`` is
           False, with a `ConvergenceWarning`; the interval begins at the sum and is open above, and
@@ -97,7 +98,7 @@ def check(path: Path, estimate: Estimate) -> Estimate:
     >>> import rbmlib as rl
     >>> path = rl.GeometricPath(rl.testsystems.random_rbm(20, 12, rng=1))
     >>> run = rl.ais(path, rl.schedules.linear(500), rng=0)
-    >>> rl.check(path, run).settings["second_opinion"]["verdict"]
+    >>> rl.check(path, run).details["second_opinion"]["verdict"]
     'agrees'
     """
     checks.instance("path", path, Path, checks.PATH_MEANING)
@@ -111,14 +112,14 @@ def check(path: Path, estimate: Estimate) -> Estimate:
     model, states = model_of(path), getattr(estimate.states, "states", estimate.states)
     if model is not None and isinstance(states, np.ndarray):
         checks.states("estimate.states", states, model.visible)
-    if estimate.settings.get("second_opinion", {}).get("verdict") == "refuted":
+    if estimate.details.get("second_opinion", {}).get("verdict") == "refuted":
         return estimate
     return with_opinion(estimate, _opinion(path, estimate, ON_REQUEST))
 
 
 def checked(path: Path | RBM | None, estimate: Estimate) -> Estimate:
     """As `check`, where that costs little beside the run; else the estimate as it is."""
-    model, compared = model_of(path), "orders" in estimate.settings  # TAP, which knows no error
+    model, compared = model_of(path), "orders" in estimate.details  # TAP, which knows no error
     if model is None or not (estimate.std_error > 0 or compared):
         return estimate
     work = max(FLOOR, SHARE * _work(model, estimate))
@@ -138,7 +139,8 @@ def _work(model, estimate) -> float:
     even = size.mean() / max(size.max(), 1e-300)  # 1 where all are of one size, and cut for sums
     each = np.dot(SWEEP, [1, sum(size.shape)])
     each += OF_SWEEP * size.size * (1 + CHANGED * changed) * (1 + EVEN * even)
-    planned, own = estimate.settings.get("planned", {}), estimate.settings.get("pilot_steps", 0)
+    details = estimate.details
+    planned, own = details.get("planned", {}), details.get("pilot_steps", 0)
     pilots = own * n_replicas + N_CHAINS * LADDER_STEPS * ("length" in planned)
     if "pilot_sweeps" in planned:
         pilots += N_CHAINS * (LOG_Z_STEPS + planned["pilot_sweeps"])
@@ -160,24 +162,25 @@ def model_of(path) -> RBM | None:
 def with_opinion(estimate: Estimate, opinion: Opinion) -> Estimate:
     """The estimate, flagged and opened where refuted; of unknown error, converged if it agrees."""
     numbers, text, refuted = opinion._asdict(), opinion.text, opinion.verdict == "refuted"
-    before = estimate.settings.get("second_opinion", {}).get("text")  # which this one replaces
-    own = {check: passed for check, passed in estimate.checks.items() if check != before}
-    unknown, found = math.isnan(estimate.std_error), {"second_opinion": numbers}
+    before = estimate.details.get("second_opinion", {}).get("text")  # which this one replaces
+    every = [check for check in estimate.checks if check.name != before]
+    unknown, good = math.isnan(estimate.std_error), estimate.converged
     if opinion.verdict != "not checked":
-        found["checks"] = own | {text: opinion.verdict == "agrees" if unknown else not refuted}
-    good = all(found["checks"].values()) if unknown and "checks" in found else estimate.converged
-    estimate = replace(estimate, settings=estimate.settings | found, converged=good)
+        every.append(Check(text, opinion.verdict == "agrees" if unknown else not refuted))
+        good = all(check.passed for check in every) if unknown else good
+    found = estimate.details | {"second_opinion": numbers, "checks": every}
+    estimate = replace(estimate, details=found, converged=good)
     if not refuted:
         return estimate
     own_hunt = estimate.method == "log_z"
-    remedy = f"Give it {REMEDY}" + ("" if own_hunt else f"; or use {HUNTS}")
-    warn(f"{estimate.method}: do not trust it: {text}. {f'Use {HUNTS}' if unknown else remedy}")
+    remedy = f"Use {REMEDY}" + ("" if own_hunt else f"; or use {HUNTS}")
+    warn(f"{estimate.method}: this value is wrong: {text}. {f'Use {HUNTS}' if unknown else remedy}")
     if own_hunt:
-        estimate.settings["verdict"] = f"do not trust: {text}"
+        estimate.details["verdict"] = f"do not trust: {text}"
     by_sum = opinion.complete or _beyond(opinion.log_sum, estimate)
     low = (opinion.log_sum if by_sum else opinion.log_local_lower) - MARGIN
     gap = abs(low - estimate.log_z)
-    estimate.settings["disagreement"] = max(gap, estimate.settings.get("disagreement", 0.0))
+    estimate.details["disagreement"] = max(gap, estimate.details.get("disagreement", 0.0))
     error = gap if unknown else math.hypot(estimate.std_error, gap)
     return replace(estimate, converged=False, std_error=error, interval=(low, math.inf))
 
@@ -189,20 +192,21 @@ def _opinion(path, estimate, work) -> Opinion:
         return Opinion("not checked", "not checked: neither layer of the model can be counted")
     rng, bits = np.random.default_rng(0), in_bits(model)
     sums = _Sums(model, _states(estimate), work, rng)
-    n_modes = 0 if bits is None else sums.affordable_modes(bits.weights)
+    sought = model if of_real_units(model) else bits
+    n_modes = 0 if sought is None else sums.affordable_modes(sought)
     if sums.growth > SETTLED:
         if not n_modes:  # what masses would have taken is of use to the sum alone
             sums.grow_more(SUM - 1)
         elif sums.log_sum > estimate.log_z:
             sums.grow_more(1)
-            n_modes = sums.affordable_modes(bits.weights)
+            n_modes = sums.affordable_modes(sought)
     found = _of_sum(sums, estimate)
     if found.verdict == "agrees" and not found.complete and bits is not None:
         found = _of_bound(broad_lower_bound(bits), found, estimate)
     if found.verdict != "cannot tell" or not n_modes:
         return found
     with using(progress=False):
-        return _of_masses(local_masses(bits, rng, n_modes=n_modes), found, estimate)
+        return _of_masses(local_masses(sought, rng, n_modes=n_modes), found, estimate)
 
 
 def _states(estimate):
@@ -255,10 +259,11 @@ class _Sums:
             self.left -= times * price
         self.growth = 0.0 if self.complete else self.log_sum - before
 
-    def affordable_modes(self, weights) -> int:
+    def affordable_modes(self, model) -> int:
         """About how many modes chains may be run with what is left of the work: two or more."""
-        left = self.left - HUNT * sum(weights.shape)
-        n_modes = int(min(MOST_MODES, left / (MODE + OF_MODE * weights.size)))
+        hunt, mode = REAL if of_real_units(model) else (1.0, 1.0)
+        left = self.left - hunt * HUNT * sum(model.weights.shape)
+        n_modes = int(min(MOST_MODES, left / mode / (MODE + OF_MODE * model.weights.size)))
         return n_modes if n_modes > 1 else 0
 
     @property
@@ -307,7 +312,7 @@ def _of_sum(sums, estimate) -> Opinion:
     if complete:
         where = "in the interval, or near" if known else f"{share:.4g} of this value"
         return Opinion("agrees", f"{what}, all that there are, is {where}", **numbers)
-    bound = estimate.settings.get("best_lower_bound") == estimate.log_z and not estimate.converged
+    bound = estimate.details.get("best_lower_bound") == estimate.log_z and not estimate.converged
     close = known and not bound and low > estimate.interval[0] - NEAR  # a sum agrees with itself
     if close and math.log(AGREES) <= gap <= 0 and growth < SETTLED:  # or it may pass the value yet
         return Opinion("agrees", f"{what} holds {share:.1%} of this value", **numbers)
@@ -347,5 +352,5 @@ def _effective(estimate) -> float:
     """Independent values behind an estimate: families, round trips, effective chains, or chains."""
     if isinstance(estimate.states, TemperedSample):
         return float(estimate.states.round_trips.sum())
-    known = estimate.settings.get("families", estimate.ess)
+    known = estimate.details.get("families", estimate.ess)
     return float(estimate.n_chains if math.isnan(known) else known)

@@ -7,7 +7,7 @@ import os
 import zipfile
 from pathlib import Path
 
-from ..files import checked_target, read_npz, write_npz
+from ..files import checked_target, read_arrays, write_npz
 from .loop import Learner
 
 ARRAYS = ("weights", "visible_bias", "hidden_bias", "order", "chains", "gram")
@@ -41,7 +41,7 @@ def restore(path: Path, learner: Learner) -> None:
     if not path.is_file():
         return
     try:
-        arrays = read_npz(path)
+        arrays = read_arrays(path)
         state = json.loads(str(arrays.pop("state")))
         same = state["settings"] == json.dumps(learner.settings, default=list)
         if same:

@@ -74,7 +74,7 @@ class LogZTracker:
     --------
     >>> import rbmlib as rl
     >>> data = rl.testsystems.random_rbm(8, 4, rng=0)
-    >>> rows = rl.exact_samples(data, 200, rng=1)
+    >>> rows = rl.sample(data, 200, rng=1).states
     >>> tracker = rl.LogZTracker(rl.base_rate(rows), rl.schedules.linear(9), n_chains=200, rng=2)
     >>> result = rl.train(rows, 4, method="tempered", tracker=tracker, n_updates=100, rng=3)
     >>> abs(tracker.log_z - rl.exact(result.rbm).log_z) < 4 * tracker.std_error
@@ -121,7 +121,7 @@ class LogZTracker:
             self.sample = simulated_tempering(
                 path, self.betas, self.log_z_path, self.n_chains, self.n_sweeps, self.rng,
                 prior=self.prior, start=start, index=index, record_every=self.n_sweeps,
-                n_blocks=1, progress=False,
+                n_blocks=1,
             )  # fmt: skip
         self.rbm = rbm
         self.round_trips += self.sample.round_trips

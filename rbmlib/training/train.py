@@ -47,8 +47,6 @@ def train(
     monitor_every: int | None = None,
     monitor: Callable[[RBM], dict[str, float] | None] | None = None,
     patience: int | None = None,
-    n_threads: int | None = None,
-    progress: bool | None = None,
 ) -> TrainingResult[RBM]:
     """Train an RBM on data: by default a Bernoulli RBM on zeros and ones.
 
@@ -158,7 +156,7 @@ def train(
     every = loop.looks_every(monitor_every, settings["n_updates"], learner.apart)
     looks = loop.Looks(learner, monitor, patience)
     # a step that calls BLAS: the same bits on any number of threads
-    with using(n_threads=1 if step else n_threads, progress=progress):
+    with using(n_threads=1 if step else None):
         return loop.run(learner, looks, every)
 
 

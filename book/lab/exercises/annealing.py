@@ -7,7 +7,7 @@ from scipy.special import expit as right_sigmoid
 
 from rbmlib import ais as library_ais
 from rbmlib import reverse_ais as library_reverse
-from rbmlib.estimators.exact import exact_samples
+from rbmlib.estimators.sample import sample
 from rbmlib.models import BernoulliRBM
 from rbmlib.numerics import logmeanexp, softplus
 from rbmlib.paths import GeometricPath
@@ -95,7 +95,7 @@ def visible_mean(answer, own: Own):
 
 def sweep(answer, own: Own):
     m, b0, beta = own.model, own.base, 0.6
-    first = exact_samples(own.path.at(beta), N_CHAINS, own.rng("exact"))
+    first = sample(own.path.at(beta), N_CHAINS, own.rng("exact")).states
     pair = answer(m, b0, first, beta, own.rng("sweep"))
     require(isinstance(pair, tuple) and len(pair) == 2, "return the pair v, h")
     v = binary(pair[0], first.shape, "v")
@@ -148,7 +148,7 @@ def _ais_between(answer, own: Own, path: GeometricPath, betas, n: int):
     again = numbers(answer(m, b0, betas, n, own.rng("ais")))
     require(np.array_equal(log_w, again), "draw with the generator that is given, and no other")
     require(log_w.std() > 1e-6, "all log-weights are equal: a chain must collect its own")
-    other = library_ais(path, betas, n_chains=n, rng=own.rng("library"), progress=False)
+    other = library_ais(path, betas, n_chains=n, rng=own.rng("library"))
     theirs = other.log_weights
     shift = log_w.mean() - theirs.mean()
     known = {
@@ -232,7 +232,7 @@ def std_error(answer, own: Own):
 
 def reverse_ais(answer, own: Own):
     m, b0, n = own.model, own.base, 20_000
-    begin = exact_samples(m, n, own.rng("begin"))
+    begin = sample(m, n, own.rng("begin")).states
     kept = begin.copy()
     r = numbers(answer(m, b0, FEW, begin, own.rng("reverse")), (n,), "R")
     require(np.array_equal(begin, kept), "the states that were given were overwritten: copy them")
@@ -247,7 +247,7 @@ def reverse_ais(answer, own: Own):
          own.path.log_z_base + m.log_density(begin[:9]) - own.path.at(0.0).log_density(begin[:9]),
          what="R of a single step")  # fmt: skip
     theirs = library_reverse(
-        own.path, FEW, n_chains=n, rng=own.rng("library"), start=begin, progress=False
+        own.path, FEW, n_chains=n, rng=own.rng("library"), start=begin
     ).log_weights
     error = np.sqrt((r.var() + theirs.var()) / n)
     hint = (

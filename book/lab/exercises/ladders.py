@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from rbmlib.estimators.exact import exact_samples
+from rbmlib.estimators.sample import sample
 
 from .checker import mean_is, numbers, require, same
 from .own import Own, states
@@ -27,7 +27,7 @@ def joint_sample(own: Own, n: int, purpose: str):
     m, rng, found = own.model, own.rng(purpose), []
     for beta in LADDER:
         at = own.path.at(beta)
-        v = exact_samples(at, n, rng)
+        v = sample(at, n, rng).states
         found.append(right_slope(m, own.base, v, at.sample_hidden(v, rng)))
     return np.stack(found, axis=1)
 

@@ -49,13 +49,11 @@ class Own:
 
     @cached_property
     def log_z(self) -> float:
-        return exact(self.model, progress=False).log_z
+        return exact(self.model).log_z
 
     def log_z_at(self, betas) -> np.ndarray:
         """Exact log Z at each beta of the path."""
-        return np.array(
-            [exact(self.path.at(b), progress=False).log_z for b in np.atleast_1d(betas)]
-        )
+        return np.array([exact(self.path.at(b)).log_z for b in np.atleast_1d(betas)])
 
     def some_states(self, n: int, purpose: str = "states", units: int = N_VISIBLE) -> np.ndarray:
         """Random rows of zeros and ones."""

@@ -17,9 +17,7 @@ def walk(own: Own):
     from rbmlib.sampling import simulated_tempering
 
     guess = own.log_z_at(ladders.LADDER)
-    sample = simulated_tempering(
-        own.path, ladders.LADDER, guess, 200, 60, own.rng("walk"), progress=False
-    )
+    sample = simulated_tempering(own.path, ladders.LADDER, guess, 200, 60, own.rng("walk"))
     return sample.temperature.astype(int), sample.delta, guess
 
 

@@ -91,7 +91,7 @@ def log_z(answer, own: Own):
         "this is the mean over the states: their sum is wanted":
             own.log_z - m.n_hidden * np.log(2),
         "the state without any unit on is missing, or there are no biases of the hidden units":
-            exact(BernoulliRBM(m.weights, m.visible_bias, 0 * m.hidden_bias), progress=False).log_z,
+            exact(BernoulliRBM(m.weights, m.visible_bias, 0 * m.hidden_bias)).log_z,
     }  # fmt: skip
     same(answer(m.weights, m.visible_bias, m.hidden_bias), own.log_z, mistakes)
     _over_hidden_units(answer, own)

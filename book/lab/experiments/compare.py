@@ -53,45 +53,45 @@ def _by_friction(path, chain_steps: int, rng) -> tuple[np.ndarray, int]:
     if n_pilot < WINDOWS:
         return linear(n_steps), n_chains
     pilot = rl.ais(path, linear(n_pilot), PILOT_CHAINS, rng, n_recorded=WINDOWS + 1,
-                    keep_chains=True, progress=False)  # fmt: skip
+                    keep_chains=True)  # fmt: skip
     return friction(pilot, n_steps), n_chains
 
 
 @recipe("AIS, linear")
 def _ais(rbm, path, size, rng):
     n_chains, n_steps = shape(size)
-    return rl.ais(path, linear(n_steps), n_chains, rng, n_recorded=2, progress=False)
+    return rl.ais(path, linear(n_steps), n_chains, rng, n_recorded=2)
 
 
 @recipe("AIS")
 def _ais_friction(rbm, path, size, rng):
     betas, n_chains = _by_friction(path, size, rng)
-    return rl.ais(path, betas, n_chains, rng, n_recorded=2, progress=False)
+    return rl.ais(path, betas, n_chains, rng, n_recorded=2)
 
 
 @recipe("BAR")
 def _bar(rbm, path, size, rng):
     betas, n_chains = _by_friction(path, size // 2, rng)
-    return rl.bar(path, betas, n_chains, rng, start="chains", progress=False)
+    return rl.bar(path, betas, n_chains, rng, start="chains")
 
 
 @recipe("SMC")
 def _smc(rbm, path, size, rng):
     """The betas and the chains of AIS, resampled."""
     betas, n_chains = _by_friction(path, size, rng)
-    return rivals.smc(path, betas, n_chains, rng, progress=False)
+    return rivals.smc(path, betas, n_chains, rng)
 
 
 @recipe("RTS")
 def _rts(rbm, path, size, rng):
-    return rl.rts(path, None, N_CHAINS, size, rng, record_every=size, progress=False)
+    return rl.rts(path, None, N_CHAINS, size, rng, record_every=size)
 
 
 def _tempered(estimator):
     """A ladder and chains of its own planning, ``size`` sweeps of each."""
 
     def run(rbm, path, size, rng):
-        return estimator(path, None, N_CHAINS, size, rng, progress=False)
+        return estimator(path, None, N_CHAINS, size, rng)
 
     return run
 
@@ -108,7 +108,7 @@ def _tempering(rbm, path, size, rng):
     betas, _ = planning.own_ladder(path, rng, PER_LENGTH)
     sample = parallel_tempering(
         path, betas, N_LADDERS, size, rng, start="annealed", anneal_sweeps=ANNEAL_SWEEPS,
-        record_every=max(1, size // 20_000), progress=False,
+        record_every=max(1, size // 20_000),
     )  # fmt: skip
     return rivals.bar_of_sample(sample, skip=int(SKIP * len(sample.delta)))
 
@@ -117,13 +117,13 @@ def _tempering(rbm, path, size, rng):
 def _nrpt(rbm, path, size, rng):
     """Ladders that are tuned; of all sweeps the tuning takes nearly half."""
     return rivals.nrpt(path, None, N_LADDERS, size, rng, record_every=max(1, size // 20_000),
-                       progress=False)  # fmt: skip
+                       )  # fmt: skip
 
 
 @recipe("multicanonical")
 def _multicanonical(rbm, path, size, rng):
     """``size`` sweeps of a walk between the ends of the path."""
-    return rivals.multicanonical(path, n_sweeps=size, rng=rng, progress=False)
+    return rivals.multicanonical(path, n_sweeps=size, rng=rng)
 
 
 @recipe("log_z")
@@ -131,13 +131,11 @@ def _log_z(rbm, path, size, rng):
     """What `rbmlib.log_z` does by itself, without data; a round of three runs."""
     n_chains, n_steps = shape(size)
     return rl.log_z(rbm, n_steps=n_steps, n_chains=n_chains, rng=rng, enumerate_small=False,
-                 progress=False)  # fmt: skip
+                 )  # fmt: skip
 
 
 for _order in (1, 2, 3):
-    recipe(f"TAP{_order}")(
-        lambda rbm, path, size, rng, order=_order: rl.tap(rbm, order, rng, progress=False)
-    )
+    recipe(f"TAP{_order}")(lambda rbm, path, size, rng, order=_order: rl.tap(rbm, order, rng))
 
 
 @register(ESTIMATORS, "at a budget")

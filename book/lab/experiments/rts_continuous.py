@@ -15,7 +15,7 @@ PILOT_STEPS = 1000  # of the estimator "one_sample"
 @register(ESTIMATORS, "mixing")
 def _mixing(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
     """RTS, and the round trips of its chains with their standard error."""
-    run = rts(path, betas, n_chains, n_sweeps, seed, record_every=n_sweeps, progress=False)
+    run = rts(path, betas, n_chains, n_sweeps, seed, record_every=n_sweeps)
     trips = run.states.round_trips
     error = trips.std(ddof=1) / np.sqrt(trips.size)
     return run, {"round_trips": trips.mean(), "round_trips_error": error}
@@ -30,10 +30,8 @@ def _one_sample(path, betas, seed, *, n_chains: int = 20, n_sweeps: int, own_pil
     """
     source = np.random.default_rng([seed, 4])
     first = pilot(path, betas, n_chains, PILOT_STEPS, source if own_pilot else 0).log_z_path
-    warm = simulated_tempering(path, betas, first, n_chains, n_sweeps // 5, source, progress=False)
-    sample = simulated_tempering(
-        path, betas, first, n_chains, n_sweeps, source, start=warm, progress=False
-    )
+    warm = simulated_tempering(path, betas, first, n_chains, n_sweeps // 5, source)
+    sample = simulated_tempering(path, betas, first, n_chains, n_sweeps, source, start=warm)
     run = rts_of_sample(sample)
     others = {
         "mbar": mbar_of_sample(sample),
@@ -42,4 +40,4 @@ def _one_sample(path, betas, seed, *, n_chains: int = 20, n_sweeps: int, own_pil
         "ti_corrected": ti(sample, rule="corrected", rao_blackwell=False),
         "ti_rb": ti(sample),
     }
-    return run, {"round_trips": run.settings["round_trips"]} | side_by_side(others)
+    return run, {"round_trips": run.details["round_trips"]} | side_by_side(others)

@@ -112,7 +112,7 @@ def _sams_printed(
         groups.note(sweeps, middle)
     run = groups.estimate("sams", None, {"t_0": t_0, "exponent": exponent, "jump": jump})
     run = replace(run, seconds=time.perf_counter() - started)
-    return run, {"round_trips": run.settings["round_trips"]} | _spread(run.log_weights)
+    return run, {"round_trips": run.details["round_trips"]} | _spread(run.log_weights)
 
 
 def _spread(values) -> dict[str, float]:
@@ -140,7 +140,7 @@ def _rts_printed(
     values, sweeps = log_z + path.log_z_base, n_rounds * round_sweeps
     result = finished(
         "rts", float(values.mean()), float(values.std(ddof=1) / np.sqrt(n_runs)),
-        [Check(f"{stopped.sum()} of {n_runs} runs stopped, all", bool(stopped.all()))], n_runs,
+        [Check("runs that stopped", bool(stopped.all()), int(stopped.sum()), n_runs)], n_runs,
         seconds=time.perf_counter() - started, n_chains=n_runs, n_sweeps=int(sweeps.max()),
         log_weights=values, betas=betas,
     )  # fmt: skip
@@ -161,7 +161,7 @@ def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: floa
     for done in range(1, most + 1):
         sample = simulated_tempering(
             path, betas, log_z, 1, n_sweeps, source, prior=prior, conditional="joint",
-            start=v, index=index, record_every=n_sweeps, n_blocks=1, progress=False,
+            start=v, index=index, record_every=n_sweeps, n_blocks=1,
         )  # fmt: skip
         c = np.maximum(sample.occupation()[0].mean(axis=0), np.finfo(float).tiny)
         log_z, v, index = updated(log_z, prior, c), sample.states, sample.index

@@ -63,6 +63,6 @@ def _tracked_training(
         rows, rbm.n_hidden, method="tempered", optimizer="spectral", tracker=tracker, start=rbm,
         n_updates=n_updates, learning_rate=rates[0], final_learning_rate=rates[1],
         warm_up=rates[2], batch_size=batch_size, rng=rng, monitor=keep,
-        monitor_every=n_updates // n_looks, progress=False,
+        monitor_every=n_updates // n_looks,
     )  # fmt: skip
     return looks

@@ -9,7 +9,7 @@ import numpy as np
 
 from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmbook.trajectory import trajectory
-from rbmlib import bar, datasets, exact, exact_samples, find_modes, schedules
+from rbmlib import bar, datasets, exact, find_modes, sample, schedules
 from rbmlib.models import testsystems
 from rbmlib.numerics import ChainStream, logit
 from rbmlib.paths import GeometricPath
@@ -27,11 +27,11 @@ MODE_SMOOTHING = 0.02  # of the means of a mode, for the base that anneals to it
 def _small_rows(rbm, seed: int) -> np.ndarray:
     """Rows of another random model for each seed."""
     source = testsystems.random_rbm(rbm.n_visible, rbm.n_hidden, coupling=COUPLING, rng=seed)
-    return exact_samples(source, 400, rng=seed)
+    return sample(source, 400, rng=seed).states
 
 
 def _truth(rbm) -> float:
-    return exact(rbm, progress=False).log_z
+    return exact(rbm).log_z
 
 
 # trainings that can be enumerated -----------------------------------------------------------
@@ -47,12 +47,11 @@ def _trajectory_small(
     train(
         _small_rows(rbm, seed), rbm.n_hidden, n_updates=n_updates, learning_rate=learning_rate,
         rng=seed, start=rbm, monitor=kept.append, monitor_every=n_updates // n_looks,
-        progress=False,
     )  # fmt: skip
     found = trajectory(kept, n_chains, n_sweeps, seed, acceptance=acceptance)
     truth = np.array([_truth(model) for model in kept])
-    trace, settings = found.trace, found.settings
-    more = {"n_rungs": float(len(settings["rungs"])), "round_trips": settings["round_trips"]}
+    trace, details = found.trace, found.details
+    more = {"n_rungs": float(len(details["rungs"])), "round_trips": details["round_trips"]}
     for i, error in enumerate(found.log_z_path - truth):
         more |= {f"error_{i}": error, f"bar_{i}": trace["std_error"][i]}
         more[f"inside_{i}"] = float(trace["low"][i] <= truth[i] <= trace["high"][i])
@@ -81,7 +80,6 @@ def _tracker_small(
     train(
         rows, rbm.n_hidden, method="tempered", tracker=tracker, n_updates=n_updates, start=rbm,
         learning_rate=learning_rate, rng=seed, monitor=look, monitor_every=n_updates // 20,
-        progress=False,
     )  # fmt: skip
     errors, *bars = np.array(looks[1:]).T
     more = {"rms_error": np.sqrt((errors**2).mean())}
@@ -118,9 +116,9 @@ def _row(whole: tuple[Estimate, float], look: int) -> tuple[Estimate, dict]:
     )  # fmt: skip
     return estimate, {
         "cpu": cpu,
-        "n_rungs": len(found.settings["rungs"]),
-        "round_trips": found.settings["round_trips"],
-        "least_acceptance": min(found.settings["acceptance"]),
+        "n_rungs": len(found.details["rungs"]),
+        "round_trips": found.details["round_trips"],
+        "least_acceptance": min(found.details["acceptance"]),
     }
 
 
@@ -151,7 +149,7 @@ def _heaviest_mode(rbm, rows, seed: int, n_temperatures: int, n_chains: int) -> 
     """
     modes = find_modes(rbm, rows)
     mode, path = modes.visible[0], GeometricPath(rbm, base=_base_about(modes.visible[0]))
-    joined = bar(path, schedules.linear(n_temperatures), n_chains, seed, progress=False)
+    joined = bar(path, schedules.linear(n_temperatures), n_chains, seed)
     begun = np.tile(mode > 0.5, (n_chains, 1)).astype(np.float32)
     moved = sweep(path, begun, 1.0, 500, ChainStream(seed, n_chains))
     agree = ((moved > 0.5) == (mode > 0.5)).mean(axis=1)
@@ -176,7 +174,7 @@ def first_updates(n_updates: int, every: int, n_hidden: int = 500) -> tuple:
     train(
         datasets.load_mnist().train, n_hidden, method="pcd", n_updates=n_updates,
         learning_rate=rate, final_learning_rate=rate * (1 - (n_updates - 1) / 59_999),
-        weight_decay=1e-4, rng=0, monitor=kept.append, monitor_every=every, progress=False,
+        weight_decay=1e-4, rng=0, monitor=kept.append, monitor_every=every,
     )  # fmt: skip
     return tuple(kept)
 
@@ -202,8 +200,8 @@ def _annealed_to_pcd(
     path = GeometricPath(model, base=base_rate(datasets.load_mnist().train))
     started = time.process_time()
     joined = bar(path, schedules.linear(n_temperatures), n_annealed, seed, start="chains",
-                 progress=False)  # fmt: skip
+                 )  # fmt: skip
     more = {"cpu": time.process_time() - started}
     for name in ("forward", "reverse"):
-        more[name], more[f"{name}_error"] = joined.settings[name]
+        more[name], more[f"{name}_error"] = joined.details[name]
     return joined, more | {"low": joined.interval[0], "high": joined.interval[1]}

@@ -23,7 +23,7 @@ LIVE, LIVE_SWEEPS = 300, 2  # states of nested sampling, and sweeps of them at e
 FIRST_GAIN, LAST_GAIN = 1.0, 0.01  # nats that the weight of a level loses in a sweep, on average
 ROUNDING = 1e-9  # nats: energies that differ by less are equal
 TAIL = 0.1  # a round trip: from this share of the base to this share of the target
-LONGER = "more sweeps"
+LONGER = "Use more sweeps"
 
 
 @estimator
@@ -40,6 +40,22 @@ def multicanonical(path, n_chains: int = 100, n_sweeps: int = 1000, rng=None) ->
     is the spread of chains. A round trip is one from where the base has its weight to where the
     target has it. ``trace["levels"]`` are the lower ends of the levels of U, "log_share" the log of
     the share of the base in each, and "visits" how often each was visited.
+
+    Parameters
+    ----------
+    path : Path
+        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+    n_chains : int
+        Independent chains.
+    n_sweeps : int
+        Sweeps of each chain.
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, on any number of threads.
+
+    Returns
+    -------
+    Estimate
+        Of log Z in nats, with its error bar and what was checked.
     """
     source = np.random.default_rng(rng)
     levels, log_weights, top = nested_levels(path, source)
@@ -129,7 +145,7 @@ def _estimate(path, u, levels, log_weights, states):
     trace["visits"] = np.bincount(where.ravel(), minlength=log_weights.size)
     log_z += path.log_z_base
     more = {"n_chains": n_chains, "n_sweeps": n_sweeps, "log_weights": log_z + chains}
-    more |= {"trace": trace, "settings": {"round_trips": trips}, "states": states}
+    more |= {"trace": trace, "details": {"round_trips": trips}, "states": states}
     return finished("multicanonical", log_z, error, found, n_chains, remedy=LONGER, **more)
 
 

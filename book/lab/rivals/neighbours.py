@@ -27,6 +27,18 @@ def bar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
 
     Standard error as of `rbmlib.mbar`: the spread over independent chains or ladders. Betas without
     states are left out: their neighbours are joined.
+
+    Parameters
+    ----------
+    sample : TemperedSample
+        Of `rbmlib.simulated_tempering` or `rbmlib.parallel_tempering`, two chains or more.
+    skip : int
+        Kept states of each chain that are not used, the first ones.
+
+    Returns
+    -------
+    Estimate
+        Of log Z in nats, with its error bar and what was checked.
     """
     delta, temperature, counts = kept_states(sample, skip)
     used = np.flatnonzero(counts)
@@ -44,6 +56,6 @@ def bar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
         influences[high] += 1 / high.size - root.reverse / root.slope
         overlap = min(overlap, 4 * root.slope)
     log_z_path = np.interp(sample.betas, sample.betas[used], log_z_path[used])
-    words = f"{overlap:.0f} states where neighbours overlap, {OVERLAP} or more"
-    checks, influences = [Check(words, overlap >= OVERLAP)], influences.reshape(temperature.shape)
-    return of_influences("bar (neighbours)", sample, log_z_path, influences, checks)
+    overlaps = Check("states where neighbours overlap", overlap >= OVERLAP, overlap, OVERLAP)
+    influences = influences.reshape(temperature.shape)
+    return of_influences("bar (neighbours)", sample, log_z_path, influences, [overlaps])

@@ -43,10 +43,30 @@ def nrpt(
     anew, each where the round before it rejected equally often, with two steps to a unit of the
     communication barrier; states of a round begin the next. A tenth of the last round is not used.
 
-    ``settings`` holds the "barrier" L; "rejection" (K - 1), of each pair; "round_trip_rate", a
+    ``details`` holds the "barrier" L; "rejection" (K - 1), of each pair; "round_trip_rate", a
     sweep and ladder; "ladder_rate", what the ladder would allow, and "best_rate", 1 / (2 + 2 L). A
     rate far below says that sweeps mix slowly at the betas: then more of them, not more betas, are
     needed.
+
+    Parameters
+    ----------
+    path : Path
+        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+    betas : array (K,)
+        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
+    n_chains : int
+        Independent chains.
+    n_sweeps : int
+        Sweeps of each chain.
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, on any number of threads.
+    record_every : int
+        Every how many sweeps a state is kept in `Estimate.states`.
+
+    Returns
+    -------
+    Estimate
+        Of log Z in nats, with its error bar and what was checked.
     """
     source, start, tuned = np.random.default_rng(rng), "annealed", 0
     if betas is None:
@@ -54,11 +74,10 @@ def nrpt(
     sample = _ladders(path, betas, n_chains, n_sweeps, source, start, record_every)
     with quietly():
         run = bar_of_sample(sample, skip=len(sample.delta) // BURN_IN)
-    if failed := [text for text, passed in run.settings["checks"].items() if not passed]:
-        why = f"do not trust the standard error: failed: {'; '.join(failed)}"
-        warn(f"nrpt: {why}. Give it {MORE_SWEEPS}")
-    settings = run.settings | rates(sample) | {"pilot_steps": tuned}
-    return replace(run, method="nrpt", settings=settings)
+    if failed := [str(check) for check in run.checks if not check.passed]:
+        warn(f"nrpt: the standard error is unreliable: {'; '.join(failed)}. {MORE_SWEEPS}")
+    details = run.details | rates(sample) | {"pilot_steps": tuned}
+    return replace(run, method="nrpt", details=details)
 
 
 def rates(sample):

@@ -31,7 +31,23 @@ def smc(path, betas=None, n_chains: int = 1000, rng=None) -> Estimate:
 
     ``ess`` is the effective number of ancestors, 1 over the sum of the squared shares of the
     families in the final weights. ``states`` are resampled: draws of the target of equal weight.
-    ``settings`` holds after which steps chains were "resampled", and "n_families".
+    ``details`` holds after which steps chains were "resampled", and "n_families".
+
+    Parameters
+    ----------
+    path : Path
+        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+    betas : array (K,)
+        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
+    n_chains : int
+        Independent chains.
+    rng : int, Generator or None
+        Seed; the same seed gives the same bits, on any number of threads.
+
+    Returns
+    -------
+    Estimate
+        Of log Z in nats, with its error bar and what was checked.
     """
     source = np.random.default_rng(rng)
     betas = _by_pilot(path, source.spawn(1)[0]) if betas is None else betas
@@ -51,8 +67,8 @@ def smc(path, betas=None, n_chains: int = 1000, rng=None) -> Estimate:
         resampled_after.append(now)
     log_z += float(logmeanexp(log_weights))
     shares, states = family_shares(log_weights, family), v[resampled(log_weights, chosen)]
-    settings = {"resampled": resampled_after, "n_families": np.unique(family).size}
-    return _of_families(path, v, log_z, shares, n_sweeps=last, states=states, settings=settings)
+    details = {"resampled": resampled_after, "n_families": np.unique(family).size}
+    return _of_families(path, v, log_z, shares, n_sweeps=last, states=states, details=details)
 
 
 def _by_pilot(path, rng):
@@ -86,10 +102,9 @@ def _of_families(path, v, log_z, shares, **more):
         error, n_terms = error if found[0].passed else math.nan, float(n)
     else:
         n_terms = squares**2 / float((off**4).sum())
-        ancestors = f"the chains descend from {ess:.1f} effective ancestors of {n}"
         found = [
-            Check(ancestors, results.enough(ess, n)),
-            Check(f"{n_terms:.1f} families make up the error, 2 or more", n_terms >= 2),
+            results.enough("effective number of ancestors", ess, n),
+            Check("families that make up the error", n_terms >= 2, n_terms, 2),
         ]
     interval = results.log_mean_interval(results.WeightSummary(log_z, error, ess), n_terms)
     about = {"remedy": results.MORE_STEPS, "bound": "lower", "ess": ess, "n_chains": n}

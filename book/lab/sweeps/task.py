@@ -117,7 +117,7 @@ def estimate(**task) -> dict:
     result, more = result if isinstance(result, tuple) else (result, {})
     names = ("log_z", "std_error", "mean_log_z", "mean_std_error", "ess")
     row = {name: _rounded(getattr(result, name)) for name in names}
-    own = [*result.checks.values()] if math.isnan(result.std_error) else [False]
+    own = [check.passed for check in result.checks] if math.isnan(result.std_error) else [False]
     row |= {"converged": result.converged or (bool(own) and all(own))}
     row |= {"start": result.settings.get("start")}
     row |= {name: _rounded(value) for name, value in more.items()}

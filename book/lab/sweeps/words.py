@@ -192,7 +192,7 @@ def _from_pilot(cut, n_steps: int, n_chains: int, n_recorded: int = 0, **options
     return schedule
 
 
-_varopt_of_pilot = _from_pilot(cuts.varopt, 1000, 100)
+_varopt_of_pilot = _from_pilot(cuts.varopt, 1000, 100, slopes=True)
 SCHEDULES["friction"] = _from_pilot(cuts.friction, 10_000, 128, 201, keep_chains=True)
 SCHEDULES["equal_rejection"] = _from_pilot(equal_rejection, 1000, 100, keep_chains=True)
 
@@ -284,7 +284,7 @@ def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | 
 def _of_groups(run: rl.Estimate) -> dict:
     """Round trips of a chain in the second half, and the spread of log Z over groups."""
     spread = float(np.std(run.log_weights, ddof=1))
-    return {"round_trips": run.settings["round_trips"], "spread": spread}
+    return {"round_trips": run.details["round_trips"], "spread": spread}
 
 
 TAP_STARTS = {
@@ -304,19 +304,21 @@ def _of_tap(task: dict) -> dict:
 
 def _columns_of_tap(run: rl.Estimate) -> dict:
     names = "n_solved", "n_fixed_points", "log_z_sum"
-    return {name: run.settings[name] for name in names} | {"sweeps": run.n_sweeps}
+    return {name: run.details[name] for name in names} | {"sweeps": run.n_sweeps}
 
 
 # A column named "start" says where reverse chains began: settings are "starting" or "begin".
 STARTING = {"start": ("starting", "pilot")}
 OF_TAP = {"starts": ("begin", "densities"), "n_starts": ("n_starts", 20)}
 IN_TASKS = {
-    "ais": InTasks(("n_recorded", "keep_chains"), arguments=lambda task: {"n_recorded": 2}),
+    "ais": InTasks(
+        ("n_recorded", "slopes", "keep_chains"), arguments=lambda task: {"n_recorded": 2}
+    ),
     "bar": InTasks(renamed={"start": ("begin", "auto")}),
     "rts": InTasks(
         (),
         STARTING,
-        columns=lambda run: {name: run.settings[name] for name in ("round_trips", "bias")},
+        columns=lambda run: {name: run.details[name] for name in ("round_trips", "bias")},
     ),
     "sams": InTasks(  # first_stage is t_0, as a share of the sweeps
         (),

@@ -229,7 +229,7 @@ const Scene = (() => {
 
   define("start", {
     height: (width, open) => (width < 560 && !open ? 240 : undefined),
-    start: { base: -2, apart: 2, steps: 30 }, dials: { base: {}, apart: {}, steps: {} },
+    start: { base: -2, apart: 2, steps: 30 }, seed: 140, dials: { base: {}, apart: {}, steps: {} },
     label: "200 estimates of log Z in order, many of them on one level, and the two hills that they look for",
     run: wholeAis,
     draw: (d, v, { left, right: box }, open) => (open
@@ -271,7 +271,7 @@ const Scene = (() => {
 
   define("ais", {
     picks: [{ base: -2 }, { base: 0 }, { base: 2 }],
-    start: { base: -2, apart: 2, steps: 30 }, dials: { base: {}, apart: {}, steps: {} },
+    start: { base: -2, apart: 2, steps: 30 }, seed: 140, dials: { base: {}, apart: {}, steps: {} },
     label: "Two hills with 200 chains as dots, whose areas are their weights, and their log-weights in order",
     run: wholeAis,
     draw(d, v, { left, right: box }, open) {

@@ -22,12 +22,12 @@ from rbmlib import (
     ais,
     bar,
     exact,
-    exact_samples,
     mbar_of_sample,
     parallel_tempering,
     pilot,
     reverse_ais,
     rts_of_sample,
+    sample,
     sams,
     simulated_tempering,
     ti,
@@ -103,10 +103,10 @@ def _of_weights(method: str, path, betas, seed, n) -> Iterator[Run]:
     """Chains of AIS are independent: one long row of them is n runs."""
     each = CHAINS["weights"]
     if method == "ais":
-        whole, sign = ais(path, betas, n * each, seed, n_recorded=2, progress=False), 1
+        whole, sign = ais(path, betas, n * each, seed, n_recorded=2), 1
     else:
-        start = exact_samples(path.at(1.0), n * each, np.random.default_rng([seed, 5]))
-        whole, sign = reverse_ais(path, betas, n * each, seed, start=start, progress=False), -1
+        start = sample(path.at(1.0), n * each, np.random.default_rng([seed, 5])).states
+        whole, sign = reverse_ais(path, betas, n * each, seed, start=start), -1
     for part in range(n):
         rows = slice(part * each, (part + 1) * each)
         values, final = sign * whole.log_weights[rows], whole.states[rows]
@@ -115,8 +115,8 @@ def _of_weights(method: str, path, betas, seed, n) -> Iterator[Run]:
 
 def _bar(begin: str, path, betas, seed, n) -> Iterator[Run]:
     for source in np.random.default_rng(seed).spawn(n):
-        run = bar(path, betas, CHAINS["weights"], source, start=begin, progress=False)
-        yield Run(run, run.settings["families"])
+        run = bar(path, betas, CHAINS["weights"], source, start=begin)
+        yield Run(run, run.details["families"])
 
 
 @lru_cache(maxsize=1)
@@ -132,7 +132,7 @@ def _sample(conditional: str, path, packed: bytes, seed: int, n: int) -> Tempere
     begin = np.where(odd[:, None], first.top, first.bottom)
     return simulated_tempering(
         path, betas, first.log_z_path, n_chains, n_sweeps_of(path), source, start=begin,
-        index=np.where(odd, betas.size - 1, 0), conditional=conditional, progress=False,
+        index=np.where(odd, betas.size - 1, 0), conditional=conditional,
     )  # fmt: skip
 
 
@@ -152,9 +152,7 @@ def _tempered(read: Callable, conditional: str, path, betas, seed, n) -> Iterato
 
 @lru_cache(maxsize=1)
 def _replicas(path, packed: bytes, seed: int, n_ladders: int) -> TemperedSample:
-    return parallel_tempering(
-        path, np.frombuffer(packed), n_ladders, 200, seed, start="annealed", progress=False
-    )
+    return parallel_tempering(path, np.frombuffer(packed), n_ladders, 200, seed, start="annealed")
 
 
 def _ladders(read: Callable, path, betas, seed, n) -> Iterator[Run]:
@@ -169,7 +167,7 @@ def _groups(function: Callable, path, betas, seed, n) -> Iterator[Run]:
         groups = CHAINS["groups"]
         run = function(path, betas, 2 * groups, 2 * n_sweeps_of(path), source, n_groups=groups,
                        conditional="joint" if path.joint else "marginal",
-                       progress=False)  # fmt: skip
+                       )  # fmt: skip
         yield Run(run, groups)
 
 

@@ -69,7 +69,7 @@ def _two_signs_path(one_sided: bool) -> rl.Path:
     rbm = two_signs().rbm
     if not one_sided:
         return rl.GeometricPath(rbm)
-    v = rl.exact_samples(rbm, 20_000, 0)
+    v = rl.sample(rbm, 20_000, 0).states
     return rl.GeometricPath(rbm, base=rl.base_rate(v[v.mean(axis=1) > 0.5]))
 
 
@@ -151,7 +151,7 @@ def both_ways(path, call: Callable):
     with rl.using(second_opinion=False):
         own = call()
     run = checked(path, own)
-    opinion = run.settings.get("second_opinion", {})
+    opinion = run.details.get("second_opinion", {})
     columns = {
         "low": _finite(run.interval[0]),
         "high": _finite(run.interval[1]),
@@ -179,7 +179,7 @@ def _opinion(path, betas, seed, *, n_chains: int = 500):
     with rl.using(second_opinion=False):
         run = rl.ais(path, betas, n_chains, rng=seed)
     started = time.perf_counter()
-    found = rl.check(path, run).settings["second_opinion"]
+    found = rl.check(path, run).details["second_opinion"]
     columns = {
         "sum_gap": _finite(found["log_sum"] - run.log_z),
         "n_states": found["n_states"],

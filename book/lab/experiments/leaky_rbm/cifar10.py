@@ -94,7 +94,7 @@ def _fitted_gaussian(
 @register(ESTIMATORS, "known")
 def _known(rbm):
     """log Z in closed form, of leaky RBMs with orthogonal columns."""
-    run = exact(rbm, progress=False)
+    run = exact(rbm)
     return run, {"n_directions": rbm.n_hidden}
 
 
@@ -141,7 +141,7 @@ def _trained_on_cifar10(
                 train, rbm.n_hidden, hidden=hidden, start_weights=rbm.weights,
                 n_sweeps=n_sweeps, n_updates=n_updates, learning_rate=learning_rate,
                 final_learning_rate=0.0 if falling else learning_rate, rng=seed,
-                monitor_every=n_updates, progress=False,
+                monitor_every=n_updates,
             )  # fmt: skip
             below, above = bracket_log_z(run.rbm, train[:fit_chains], **bracket_settings)
     except (FloatingPointError, np.linalg.LinAlgError):
@@ -176,12 +176,11 @@ def _trained_on_subset(
             run = train_gaussian(
                 images, rbm.n_hidden, method=method, n_sweeps=n_sweeps, n_updates=n_updates,
                 learning_rate=learning_rate, largest=largest, rng=seed, monitor_every=n_updates,
-                progress=False,
             )  # fmt: skip
             path = _fitted_gaussian(run.rbm, fit_chains=200, fit_sweeps=300)
             betas = linear(n_temperatures)
-            below = ais(path, betas, n_chains, seed, progress=False)
-            above = reverse_ais(path, betas, n_chains, seed, n_burn_in=n_burn_in, progress=False)
+            below = ais(path, betas, n_chains, seed)
+            above = reverse_ais(path, betas, n_chains, seed, n_burn_in=n_burn_in)
     except (FloatingPointError, np.linalg.LinAlgError):
         return diverged(time.thread_time() - started), {}
     log_p = run.rbm.log_density(held_out)

@@ -38,7 +38,7 @@ def _chains_of_a_trained_model(
     run = train_gaussian(
         images, rbm.n_hidden, n_sweeps=n_sweeps, n_updates=n_updates, learning_rate=learning_rate,
         weight_decay=weight_decay, largest=0.9999 if projected else None, start_weights=start,
-        rng=seed, monitor_every=n_updates, progress=False,
+        rng=seed, monitor_every=n_updates,
     )  # fmt: skip
     model, span = run.rbm.reduced()
     first = images[:n_chains]

@@ -40,7 +40,7 @@ def _distance_by_quadrature(
     for (name, start), found in distances(norm, leakiness, n_sweeps, kernel).items():
         label = name if start == "gaussian" else f"{name}_{start}"
         more[f"tv_{label}"], more[f"kl_{label}"] = found.total_variation, found.divergence
-    run = exact(orthogonal_leaky_rbm(1, 1, norm=norm, leakiness=leakiness), progress=False)
+    run = exact(orthogonal_leaky_rbm(1, 1, norm=norm, leakiness=leakiness))
     return replace(run, seconds=time.thread_time() - started), more
 
 

@@ -115,7 +115,7 @@ def _scored(rbm, images: dict[str, np.ndarray], training: dict, bracket: dict):
         with np.errstate(over="ignore", invalid="ignore"):
             run = train_gaussian(
                 images["train"], rbm.n_hidden, hidden=hidden,
-                monitor_every=training["n_updates"], progress=False, **training,
+                monitor_every=training["n_updates"], **training,
             )  # fmt: skip
             trained = time.thread_time() - started
             below, above = bracket_log_z(run.rbm, images["train"][:N_START], **bracket)

@@ -88,11 +88,11 @@ def _measured(path, betas, log_z_path, n_chains, rng, n_sweeps, settling, condit
     """RTS from ``n_sweeps`` sweeps with these Z^, after some that are not used."""
     settled = simulated_tempering(
         path, betas, log_z_path, n_chains, settling, rng, conditional=conditional,
-        record_every=settling, progress=False, **begun,
+        record_every=settling, **begun,
     )  # fmt: skip
     sample = simulated_tempering(
         path, betas, log_z_path, n_chains, n_sweeps, rng, conditional=conditional, start=settled,
-        record_every=n_sweeps, progress=False,
+        record_every=n_sweeps,
     )  # fmt: skip
     return rts_of_sample(sample)
 
@@ -108,7 +108,7 @@ def _from_groups(method):
 
     def begin(path, betas, seed, n_chains, n_sweeps, burn_in):
         run = method(path, betas, n_chains, n_sweeps, seed, n_groups=2, start="plain",
-                     progress=False)  # fmt: skip
+                     )  # fmt: skip
         return run.log_z_path, {"start": run.states}
 
     return begin
@@ -150,7 +150,7 @@ def _begun(
         "distance": float(betas.size * np.abs(run.trace["occupation"] - 1 / betas.size).max()),
         "rts": run.log_z,
         "rts_error": run.std_error,
-        "round_trips": run.settings["round_trips"],
+        "round_trips": run.details["round_trips"],
     }
     seconds = time.perf_counter() - started
     return replace(run, log_z=float(log_z_path[-1]), seconds=seconds), more
@@ -164,7 +164,7 @@ def _rts_from_rounds(
     """RTS from the paper's rounds, the first sweeps of each left out."""
     how = {"left_out": round_burn_in, "conditional": conditional}
     run, made = rts_from_rounds(given(path, conditional), betas, n_chains, n_sweeps, seed, **how)
-    more = {"round_trips": run.settings["round_trips"], "bias": run.settings["bias"]}
+    more = {"round_trips": run.details["round_trips"], "bias": run.details["bias"]}
     more |= {"n_rounds": float(len(made)), "start_log_z": float(made[-1].guesses[-1])}
     return run, more
 
@@ -179,8 +179,8 @@ def _rts_after_rounds(
     *_, last = rounds(path, betas, n_chains, source, n_rounds, left_out=round_burn_in)
     sample = simulated_tempering(
         path, betas, last.guesses, n_chains, n_sweeps, source, start=last.sample.states,
-        n_blocks=20, record_every=n_sweeps, progress=False,
+        n_blocks=20, record_every=n_sweeps,
     )  # fmt: skip
     run = rts_of_sample(sample, skip=2)
-    more = {"round_trips": run.settings["round_trips"], "start_log_z": float(last.guesses[-1])}
+    more = {"round_trips": run.details["round_trips"], "start_log_z": float(last.guesses[-1])}
     return replace(run, seconds=time.perf_counter() - started), more

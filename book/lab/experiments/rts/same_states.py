@@ -53,7 +53,7 @@ def _tempered(
     """What each estimator makes of the same states; log Z is RTS's, or MBAR's (parallel)."""
     if one_of("sampler", sampler, ("simulated", "parallel")) == "parallel":
         return _parallel(path, betas, seed, n_chains, n_sweeps)
-    run = rts(path, betas, n_chains, n_sweeps, seed, progress=False)
+    run = rts(path, betas, n_chains, n_sweeps, seed)
     sample, skip = run.states, n_sweeps // 10
     others = {
         "ts": rts_of_sample(sample, rao_blackwell=False, skip=2),
@@ -64,14 +64,14 @@ def _tempered(
         "sd": transition_rts(sample, kind="sd", n_groups=20),
         "rsd": transition_rts(sample, n_groups=20),
     }
-    return run, {"round_trips": run.settings["round_trips"]} | side_by_side(others)
+    return run, {"round_trips": run.details["round_trips"]} | side_by_side(others)
 
 
 def _parallel(path, betas, seed, n_chains, n_sweeps):
     """``n_chains`` ladders, annealed for a tenth of the sweeps; a tenth more is not used."""
     anneal = max(1, n_sweeps // (10 * betas.size))
     sample = parallel_tempering(path, betas, n_chains, n_sweeps, seed, start="annealed",
-                                anneal_sweeps=anneal, progress=False)  # fmt: skip
+                                anneal_sweeps=anneal)  # fmt: skip
     run = mbar_of_sample(sample, skip=n_sweeps // 10)
     others = {"bar": bar_of_sample(sample, skip=n_sweeps // 10), "ti": ti(sample, skip=1)}
     trips = sample.round_trips.sum() / n_chains
@@ -86,10 +86,10 @@ def _bootstrapped(
     n_states: int = 10_000, n_mbar: int = 20,
 ):  # fmt: skip
     """Mean and standard deviation of estimates from states drawn again from one long run."""
-    run = rts(path, betas, n_chains, n_sweeps, seed, progress=False)
+    run = rts(path, betas, n_chains, n_sweeps, seed)
     drawn = bootstrap_tempered(run.states, n_estimates, n_states, seed, skip=n_sweeps // 10,
                                n_mbar=n_mbar)  # fmt: skip
-    more = {"round_trips": run.settings["round_trips"]}
+    more = {"round_trips": run.details["round_trips"]}
     for name, values in drawn.items():
         more |= {name: float(values.mean()), f"{name}_error": float(values.std())}
     return run, more
@@ -98,7 +98,7 @@ def _bootstrapped(
 @register(ESTIMATORS, "mbar_time")
 def _mbar_time(path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_states: int = 10_000):
     """Processor seconds of one estimate by MBAR from states drawn again, as in "bootstrapped"."""
-    run = rts(path, betas, n_chains, n_sweeps, seed, progress=False)
+    run = rts(path, betas, n_chains, n_sweeps, seed)
 
     def one_estimate():
         return bootstrap_tempered(run.states, 1, n_states, seed, skip=n_sweeps // 10, n_mbar=1)
@@ -126,14 +126,14 @@ def _settled(
     source = np.random.default_rng([seed, 2])
     settled = simulated_tempering(
         path, betas, guess, n_chains, burn_in, source, prior=weights, record_every=burn_in,
-        progress=False, **begun,
+        **begun,
     )  # fmt: skip
     sample = simulated_tempering(
         path, betas, guess, n_chains, n_sweeps, source, prior=weights, start=settled,
-        record_every=n_sweeps, progress=False,
+        record_every=n_sweeps,
     )  # fmt: skip
     run = rts_of_sample(sample)
-    return run, {"round_trips": run.settings["round_trips"], "bias": run.settings["bias"]}
+    return run, {"round_trips": run.details["round_trips"], "bias": run.details["bias"]}
 
 
 @register(ESTIMATORS, "moves")
@@ -148,11 +148,9 @@ def _moves(
     guess, begun = short_start(path, betas, seed, every, 1000)
     source = np.random.default_rng([seed, 2])
     settled = simulated_tempering(
-        path, betas, guess, every, burn_in, source, record_every=burn_in, progress=False, **begun
+        path, betas, guess, every, burn_in, source, record_every=burn_in, **begun
     )
-    sample = simulated_tempering(
-        path, betas, guess, every, n_sweeps, source, start=settled, progress=False
-    )
+    sample = simulated_tempering(path, betas, guess, every, n_sweeps, source, start=settled)
     found: dict[str, list[float]] = {"rts": [], "sd": [], "rsd": []}
     for i in range(n_runs):
         one = sample.of_chains(slice(i * n_chains, (i + 1) * n_chains))
@@ -160,7 +158,7 @@ def _moves(
         for kind in ("sd", "rsd"):
             found[kind].append(transition_rts(one, kind=kind, n_groups=2).log_z)
     run = rts_of_sample(sample)
-    columns = {"round_trips": run.settings["round_trips"]}
+    columns = {"round_trips": run.details["round_trips"]}
     for name, values in found.items():
         columns |= {f"{name}_mean": np.mean(values), f"{name}_variance": np.var(values)}
     return run, {name: float(value) for name, value in columns.items()}
@@ -171,7 +169,7 @@ def _ladders(path, betas, seed, *, n_chains: int, n_sweeps: int, burn_in: int):
     """MBAR of parallel tempering that begins with annealed states and forgets ``burn_in``."""
     sample = parallel_tempering(
         path, betas, n_chains, n_sweeps, seed, start="annealed",
-        anneal_sweeps=max(1, n_sweeps // (10 * betas.size)), progress=False,
+        anneal_sweeps=max(1, n_sweeps // (10 * betas.size)),
     )  # fmt: skip
     run = mbar_of_sample(sample, skip=burn_in)
     assert sample.swap_rates is not None  # as parallel tempering always has them
@@ -188,7 +186,7 @@ def raised(path, betas, images, n_chains: int, seed):
     ``p*(v) exp(-R)`` is right on average for p_ann(v), the law of where annealing ends.
     """
     start = np.repeat(images, n_chains, axis=0)
-    run = reverse_ais(path, betas, len(start), seed, start=start, progress=False)
+    run = reverse_ais(path, betas, len(start), seed, start=start)
     return run.log_weights.reshape(len(images), n_chains), run
 
 

@@ -39,7 +39,7 @@ def _friction_pilot(path, seed: int, n_rounds: int, n_steps: int, n_chains: int)
         before = _friction_pilot(path, seed, n_rounds - 1, n_steps, n_chains)
         betas = schedules.friction(before, n_steps)
     rng = np.random.default_rng([seed, n_rounds])
-    return ais(path, betas, n_chains, rng, n_recorded=201, keep_chains=True, progress=False)
+    return ais(path, betas, n_chains, rng, n_recorded=201, keep_chains=True)
 
 
 @register(ESTIMATORS, "two_way_ais")
@@ -55,7 +55,7 @@ def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
     Kept: tasks whose schedules turn out the same, as with a cap that does not bind, share a run.
     """
     betas = np.frombuffer(packed)
-    forward = ais(path, betas, n_chains, seed, n_recorded=2, progress=False)
+    forward = ais(path, betas, n_chains, seed, n_recorded=2)
     more = {"largest_step": float(np.diff(betas).max() * (betas.size - 1))}
     more["variance"] = float(np.var(forward.log_weights, ddof=1))
     for name, ends in bootstrap_log_weights(forward.log_weights, rng=seed).items():
@@ -67,7 +67,7 @@ def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
             chosen = resampled(forward.log_weights, rng, n_reversed)
             stream = ChainStream(rng, n_reversed)
             start = sweep(path, forward.states[chosen], 1.0, 1000, stream)
-        back = reverse_ais(path, betas, n_reversed, rng, start=start, progress=False)
+        back = reverse_ais(path, betas, n_reversed, rng, start=start)
         more |= {"reverse_log_z": back.log_z, "reverse_std_error": back.std_error,
                  "reverse_mean": back.mean_log_z, "reverse_mean_error": back.mean_std_error,
                  "reverse_ess": back.ess}  # fmt: skip
@@ -78,7 +78,7 @@ def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
 def _looked_at(path, betas, rng, *, n_chains: int = 1000, n_looks: int = 20):
     """AIS with its effective sample size, and the variance of its log-weights, at looks that are
     evenly spaced over its steps."""
-    run = ais(path, betas, n_chains, rng, n_recorded=n_looks + 1, keep_chains=True, progress=False)
+    run = ais(path, betas, n_chains, rng, n_recorded=n_looks + 1, keep_chains=True)
     variances = run.trace["chain_log_weights"].astype(float).var(axis=1, ddof=1)
     seen = {"ess": run.trace["ess"], "variance": variances}
     return run, {
@@ -92,7 +92,7 @@ def _looked_at(path, betas, rng, *, n_chains: int = 1000, n_looks: int = 20):
 def _foretold(path, betas, rng, *, pilot_steps: int = 10_000, pilot_chains: int = 128):
     """The variance of log-weights along ``betas`` that a linear pilot leads to expect."""
     pilot = ais(path, schedules.linear(pilot_steps), pilot_chains, rng, n_recorded=201,
-                keep_chains=True, progress=False)  # fmt: skip
+                keep_chains=True)  # fmt: skip
     return pilot, {
         mixing: schedules.predicted_variance(pilot, betas, mixing)
         for mixing in ("perfect", "measured")
