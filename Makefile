@@ -161,7 +161,7 @@ $(STAMP): requirements.txt pyproject.toml book/pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install -q --disable-pip-version-check 'uv>=0.5'
 	@$(BIN)/uv pip install -q --compile-bytecode --python $(BIN)/python -r requirements.txt
 	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps -e . -e book
-	@$(BIN)/python -W ignore -c 'import rbmlib as rl; rl.log_z(rl.load_rbm("pcd_20"), n_steps=10, enumerate_small=False, progress=False)'
+	@$(BIN)/python -W ignore -c 'import rbmlib as rl; rl.log_z(rl.load_rbm("pcd_20"), n_steps=10, enumerate_small=False)'
 	@touch $@
 
 LOCK := uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --fork-strategy fewest --no-annotate --no-header

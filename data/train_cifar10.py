@@ -3,8 +3,7 @@
 All 50,000 training images, standardised pixel by pixel. Needs the whole of CIFAR-10
 (`rbmbook.images.load_cifar10(full=True)` says where from). Each model is written to
 `data/models` as NAME.npz (float32) with NAME.json beside it: settings, what was monitored,
-seconds. NAME.part.npz in the working directory holds the state after every second epoch: started
-again, a training goes on from there. BLAS differs from processor to processor, so a model trained
+seconds (a quarter of an hour or two). BLAS differs from processor to processor, so a model trained
 elsewhere is as good, but not the same bytes.
 """
 
@@ -13,8 +12,10 @@ import sys
 import time
 from pathlib import Path
 
-import rbmlib as rl
+import numpy as np
+
 from rbmbook.gaussian_likelihood import bracket_log_z
+from rbmbook.gaussian_training import train_gaussian
 from rbmbook.images import cifar10_scale, load_cifar10
 
 FOLDER = Path(__file__).parent / "models"
@@ -23,10 +24,8 @@ N_EPOCHS, EPOCH = 8, 500  # updates of 100 images
 # Li et al., section 4.2: 500 hidden units, CD-20, momentum 0.9, batches of 100, W ~ U(0, 0.01).
 # Rates: the best constant ones of book/scales/leaky_tuning.yaml. They were the best of short runs,
 # so here they fall to zero.
-MODELS = {
-    "leaky_cifar10": dict(hidden="leaky", learning_rate=1e-3),
-    "gaussian_cifar10": dict(hidden="bernoulli", learning_rate=1e-3),
-}
+MODELS = {"leaky_cifar10": "leaky", "gaussian_cifar10": "bernoulli"}
+RATE = 1e-3
 
 
 def likelihoods(rbm) -> dict[str, float]:
@@ -42,17 +41,19 @@ def likelihoods(rbm) -> dict[str, float]:
 
 
 def main(names) -> None:
-    images = load_cifar10(full=True).train
-    data = rl.Standardisation(images)(images)
+    n_updates = N_EPOCHS * EPOCH
+    data = cifar10_scale()(load_cifar10(full=True).train)
     for name in names:
-        result = rl.train_gaussian(
-            data, 500, **MODELS[name], n_updates=N_EPOCHS * EPOCH, n_sweeps=20,
-            final_learning_rate=0.0, momentum=0.9, batch_size=100, rng=0,
-            monitor_every=2 * EPOCH, monitor=likelihoods, checkpoint=f"{name}.part.npz",
+        result = train_gaussian(
+            data, 500, hidden=MODELS[name], n_updates=n_updates, rng=0,
+            learning_rate=np.linspace(RATE, 0, n_updates), monitor_every=2 * EPOCH,
+            monitor=likelihoods,
         )  # fmt: skip
         result.rbm.save(FOLDER / f"{name}.npz", dtype="float32")
         record = {
-            "settings": result.settings | {"data": "CIFAR-10 train, standardised by pixel"},
+            "settings": result.settings
+            | {"learning_rate": RATE, "final_learning_rate": 0.0}
+            | {"data": "CIFAR-10 train, standardised by pixel"},
             "history": {key: values.tolist() for key, values in result.history.items()},
             "seconds": round(result.seconds, 1),
         }

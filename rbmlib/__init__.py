@@ -18,7 +18,6 @@ from . import schedules as schedules
 from .automatic.log_z import log_z as log_z
 from .context import __version__ as __version__
 from .context import using as using
-from .datasets import Standardisation as Standardisation
 from .datasets import load_rbm as load_rbm
 from .estimators.ais import ais as ais
 from .estimators.bar import bar as bar
@@ -39,7 +38,6 @@ from .models import RBM as RBM
 from .models import BernoulliRBM as BernoulliRBM
 from .models import Bits as Bits
 from .models import Categories as Categories
-from .models import GaussianMixture as GaussianMixture
 from .models import GaussianRBM as GaussianRBM
 from .models import Layer as Layer
 from .models import Leaky as Leaky
@@ -55,13 +53,10 @@ from .paths import DensityPath as DensityPath
 from .paths import EnergyPath as EnergyPath
 from .paths import GeometricPath as GeometricPath
 from .paths import LeakinessPath as LeakinessPath
-from .paths import LinearPath as LinearPath
 from .paths import Path as Path
 from .paths import Polyline as Polyline
 from .paths import base_rate as base_rate
-from .paths import hmc as hmc
 from .paths import mean_field_bias as mean_field_bias
-from .paths import moves as moves
 from .results import ConvergenceWarning as ConvergenceWarning
 from .results import Estimate as Estimate
 from .sampling import Pilot as Pilot
@@ -75,4 +70,3 @@ from .search import find_modes as find_modes
 from .training import LogZTracker as LogZTracker
 from .training import TrainingResult as TrainingResult
 from .training import train as train
-from .training import train_gaussian as train_gaussian

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 import rbmlib as rl
+from rbmbook.testsystems import of_spins
 
 FEW = 1.5e4  # ns: too little for all states of ten hidden units
 
@@ -14,7 +15,7 @@ def ferromagnet(n_visible, n_hidden, coupling=2.0, odds=5.0):
     each = coupling / math.sqrt(n_visible * n_hidden)
     field = math.log(odds) / 2 / n_visible
     weights, zeros = np.full((n_visible, n_hidden), each), np.zeros(n_hidden)
-    rbm = rl.BernoulliRBM.from_spins(weights, np.full(n_visible, field), zeros)
+    rbm = of_spins(weights, np.full(n_visible, field), zeros)
     up = np.ones((1, n_visible))
     for _ in range(50):
         up = rbm.visible_mean(rbm.hidden_mean(up))

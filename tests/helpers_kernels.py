@@ -36,7 +36,7 @@ def stream_at(seed, first_chain, draw) -> ChainStream:
 def generic(path):
     """The same path without its compiled loops."""
     out = copy.copy(path)
-    out.compiled = False
+    out._loops = None
     return out
 
 

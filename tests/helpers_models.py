@@ -7,6 +7,7 @@ import pytest
 from helpers_stats import log_sum, rbm_table
 
 import rbmlib as rl
+from rbmbook.testsystems import of_spins
 from rbmlib import BernoulliRBM, GeometricPath, datasets
 
 PUBLISHED = {"h10": 226.113155, "h20": 221.066790}  # log Z as the papers print it
@@ -41,9 +42,7 @@ def hopfield_rbm(n_visible, n_hidden, *, strength=2.5, spread=0.4, rng=None) -> 
     """
     patterns = 2.0 * np.random.default_rng(rng).integers(0, 2, (n_visible, n_hidden)) - 1
     depths = strength * np.linspace(1 - spread, 1 + spread, n_hidden)
-    return BernoulliRBM.from_spins(
-        depths * patterns / np.sqrt(n_visible), np.zeros(n_visible), np.zeros(n_hidden)
-    )
+    return of_spins(depths * patterns / np.sqrt(n_visible), np.zeros(n_visible), np.zeros(n_hidden))
 
 
 def quiet(function, *arguments, **options):

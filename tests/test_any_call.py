@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rbmlib as rl
-from rbmlib import hmc, schedules, testsystems
+from rbmlib import schedules, testsystems
 
 RBM = testsystems.random_rbm(4, 3, rng=0)
 GAUSSIAN = rl.GaussianRBM(RBM.weights)
@@ -39,21 +39,12 @@ SAMPLE = rl.simulated_tempering(PATHS["geometric"][0], BETAS, np.zeros(3), 4, 8,
 PILOT = rl.ais(PATHS["geometric"][0], schedules.linear(30), 10, 0, n_recorded=31, keep_chains=True)
 
 
-def density(x):
-    return -(np.asarray(x) ** 2).sum(axis=1) / 2
-
-
-def force(x):
-    return -x
-
-
 CALLS = {
     "BernoulliRBM": (rl.BernoulliRBM, {
         "weights": RBM.weights, "visible_bias": RBM.visible_bias, "hidden_bias": RBM.hidden_bias,
         "log_scale": 0.5}),
     "GaussianRBM": (rl.GaussianRBM, {"weights": RBM.weights, "visible_bias": RBM.visible_bias}),
     "LeakyRBM": (rl.LeakyRBM, {"weights": LEAKY.weights, "leakiness": 0.1}),
-    "GaussianMixture": (rl.GaussianMixture, {"means": PLANE, "variance": 1.0, "weights": [1, 2]}),
     "log_density": (RBM.log_density, {"visible": BITS}),
     "joint": (RBM.log_joint_density, {"visible": BITS, "hidden": HIDDEN}),
     "free energy": (RBM.free_energy, {"visible": BITS}),
@@ -67,20 +58,10 @@ CALLS = {
     "leaky log_density": (LEAKY.log_density, {"visible": REAL}),
     "leaky gradient": (LEAKY.gradient, {"visible": REAL}),
     "leaky sample_hidden": (LEAKY.sample_hidden, {"visible": REAL, "rng": 0}),
-    "leaky exact_samples": (LEAKY.exact_samples, {"n_samples": 3, "rng": 0}),
     "with_leakiness": (LEAKY.with_leakiness, {"leakiness": 0.5}),
-    "mixture log_density": (MIXTURE.log_density, {"x": PLANE}),
-    "mixture gradient": (MIXTURE.gradient, {"x": PLANE}),
-    "mixture sample": (MIXTURE.sample, {"n_states": 3, "rng": 0}),
-    "from_spins": (rl.BernoulliRBM.from_spins, {
-        "weights": RBM.weights, "visible_bias": RBM.visible_bias, "hidden_bias": RBM.hidden_bias}),
     "project_weights": (rl.project_weights, {"weights": RBM.weights}),
     "exact": (rl.exact, {"rbm": RBM}),
     "sample": (rl.sample, {"rbm": RBM, "n_samples": 2, "rng": 0}),
-    "hmc": (hmc.hmc, {"log_density": density, "gradient": force, "x": PLANE, "step_size": 0.3,
-                      "n_leapfrog": 2, "rng": 0}),
-    "random_walk": (hmc.random_walk, {"log_density": density, "x": PLANE, "step_size": 0.3,
-                                      "rng": 0}),
     "base_rate": (rl.base_rate, {"data": DATA, "smoothing": 0.05}),
     "GeometricPath": (rl.GeometricPath, {"rbm": RBM, "base": np.zeros(4)}),
     "DensityPath": (rl.DensityPath, {"target": MIXTURE, "base_variance": 3.0, "step_sizes": 0.4,

@@ -9,6 +9,7 @@ from helpers_models import hopfield_rbm
 
 import rbmlib as rl
 from rbmbook import rivals
+from rbmbook.testsystems import of_spins
 from rbmlib.search import opinion as opinions
 from rbmlib.search.beam import Beam, descents
 
@@ -87,9 +88,7 @@ def test_heaviest_states_come_first():
 def test_wide_layers_and_scale():
     """512 units; what `log_scale` adds is in the sum."""
     rng = np.random.default_rng(0)
-    rbm = rl.BernoulliRBM.from_spins(
-        rng.normal(scale=2 / 23, size=(520, 512)), np.full(520, 3.0), np.full(512, 3.0)
-    )
+    rbm = of_spins(rng.normal(scale=2 / 23, size=(520, 512)), np.full(520, 3.0), np.full(512, 3.0))
     beam = Beam(rbm)
     seeds = descents(beam.small, rng=0)
     beam.add(seeds)

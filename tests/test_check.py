@@ -13,6 +13,7 @@ from scipy.linalg import block_diag
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath
 from rbmbook.hard_systems import union_rbm
+from rbmbook.testsystems import of_spins
 from rbmlib.search import opinion as opinions
 from rbmlib.search.local_masses import LocalMasses, local_masses
 
@@ -63,7 +64,7 @@ def test_a_sum_above_the_value_that_still_grows_is_given_more_time():
     fields = field + np.outer(2 * k - m, coupling)
     ways = [math.log(math.comb(m, i)) for i in k]
     log_z = np.logaddexp.reduce(ways + np.logaddexp(fields, -fields).sum(axis=1))
-    rbm = rl.BernoulliRBM.from_spins(np.outer(coupling, np.ones(m)), field, np.zeros(m))
+    rbm = of_spins(np.outer(coupling, np.ones(m)), field, np.zeros(m))
     run = rl.ais(rl.GeometricPath(rbm), rl.schedules.linear(1000), 100, rng=0)
     assert run.log_z < log_z - 0.3
     assert verdict(run) == "refuted"

@@ -40,7 +40,7 @@ def run(made, betas, n_chains=70):
     gibbs.anneal(made, v, log_weights, betas, stream_at(9, 3, 0))
     annealed = v.copy()
     slopes = np.empty(n_chains)
-    gibbs.sweep(made, v, np.linspace(0, 1, n_chains), 5, stream_at(9, 3, 10**6), slopes=slopes)
+    gibbs.sweep(made, v, np.linspace(0, 1, n_chains), slopes, 5, stream_at(9, 3, 10**6))
     return log_weights, annealed, v, slopes
 
 

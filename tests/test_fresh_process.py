@@ -84,18 +84,14 @@ def test_import_where_nothing_can_be_written(tmp_path, repository):
     shutil.copytree(repository / "rbmlib", package, ignore=shutil.ignore_patterns("__pycache__"))
     for room in package.rglob("__init__.py"):
         (room.parent / "__pycache__").touch()
-    (tmp_path / "temporary").mkdir()
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {
         "HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null/x", "PYTHONPATH": str(tmp_path),
-        "TMPDIR": str(tmp_path / "temporary"), "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
     }  # fmt: skip
-    code = "import rbmlib, rbmlib._kernels as k; print(rbmlib.__file__, k._CACHE)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.count("temporary folder") == 1
-    file, cache = done.stdout.split()
-    assert Path(file).is_relative_to(package)
-    assert Path(cache).is_relative_to(tmp_path / "temporary")
-    assert not list((tmp_path / "temporary").iterdir())
+    code = "import rbmlib; print(rbmlib.__file__)"
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(run, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert "set NUMBA_CACHE_DIR to one that can be written" in done.stderr
+    environment["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
+    done = subprocess.run(run, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert Path(done.stdout.strip()).is_relative_to(package)

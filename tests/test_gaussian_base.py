@@ -131,7 +131,9 @@ def test_wrong_arguments():
         GaussianBasePath(3, np.zeros((30, 12)))
     path = GaussianBasePath(LEAKY, RNG.normal(size=(30, 12)))
     for estimator in (rl.reverse_ais, rl.bar):  # draws of the model are no states of this path
-        with pytest.raises(ValueError, match=r"start is 'exact', but the target is .*Tempered"):
+        with pytest.raises(
+            ValueError, match=r"start is 'exact', but the target is .*SimpleNamespace"
+        ):
             estimator(path, rl.schedules.linear(5), 20, 0, start="exact")
 
 

@@ -7,49 +7,21 @@ from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, A, W, assert_refuse
 import rbmlib as rl
 from rbmbook import images, step_sizes
 from rbmbook.testsystems import tempered_log_z
-from rbmlib import datasets, hmc, schedules, testsystems
+from rbmlib import datasets, schedules, testsystems
 
 GAUSSIAN = rl.GaussianRBM(W)
 LEAKY = testsystems.orthogonal_leaky_rbm(5, 3, norm=0.8, leakiness=0.1)
 MIXTURE = testsystems.two_gaussians(2, 3.0)
 X = np.random.default_rng(2).normal(size=(10, 2))
-NAN, INF = (np.where(np.arange(20).reshape(10, 2) == 0, bad, X) for bad in (np.nan, np.inf))
 NAN_STATES = np.full((2, 4), np.nan)
 ARRAY = np.zeros(7)
-
-
-def density(x):
-    return -(x**2).sum(axis=1) / 2
-
-
-def force(x):
-    return -x
-
-
-def move(x, step_size):
-    return hmc.hmc(density, force, x, step_size, 1, 0)
-
-
-def gaussian(**settings):
-    pixels = np.random.default_rng(0).normal(size=(200, 4))
-    pixels = rl.Standardisation(pixels)(pixels)
-    return lambda: rl.train_gaussian(pixels, 2, n_updates=1, rng=0, **settings)
 
 
 SILENT = {
     "bit of NaN": (lambda: RBM.sample_hidden(NAN_STATES, 0), "visible holds 8 NaN values"),
     "bit of inf": (lambda: RBM.sample_visible(np.full(3, np.inf), 0), "hidden reaches inf"),
     "Gaussian bit of NaN": (lambda: GAUSSIAN.sample_hidden(NAN_STATES, 0), "visible holds 8 NaN"),
-    "stack": (lambda: MIXTURE.log_density(np.ones((2, 2, 2))), "x has shape (2, 2, 2)"),
-    "stack's gradient": (lambda: MIXTURE.gradient(np.ones((2, 2, 2))), "x has shape (2, 2, 2)"),
-    "hmc from NaN": (lambda: hmc.hmc(density, force, NAN, 0.5, 3, 0), "x holds 1 NaN"),
-    "hmc from inf": (lambda: hmc.hmc(density, force, INF, 0.5, 3, 0), "x holds 1 NaN or inf"),
-    "walk from NaN": (lambda: hmc.random_walk(density, NAN, 0.5, 0), "x holds 1 NaN"),
-    "infinite step": (lambda: hmc.random_walk(density, X, np.inf, 0), "step_size has shape ()"),
-    "tuned from NaN": (lambda: step_sizes.tune_step_size(move, NAN), "x holds 1 NaN"),
-    "no leap": (lambda: hmc.hmc(density, force, X, 0.5, 0), "n_leapfrog is 0"),
     "root of NaN": (lambda: step_sizes.scaled_root(np.eye(2) * np.nan), "covariance holds 4 NaN"),
-    "infinite pixels": (lambda: rl.Standardisation(INF), "images holds infinite values"),
     "yes": (
         lambda: rl.using(progress="no").__enter__(),
         "progress is a str: expected True, False, or None",
@@ -68,24 +40,15 @@ NAMELESS = {
     "number": (lambda: GAUSSIAN.visible_mean(3), "hidden has shape ()"),
     "seed of a bit": (lambda: RBM.sample_hidden(DATA, "abc"), "rng is 'abc'"),
     "seed of a sweep": (lambda: GAUSSIAN.gibbs(DATA, -1), "rng is -1"),
-    "wide points": (lambda: MIXTURE.log_density(np.zeros((3, 5))), "x has shape (3, 5)"),
     "method": (train(DATA, 3, method=ARRAY), "method is array"),
-    "optimizer": (train(DATA, 3, optimizer=ARRAY), "optimizer is array"),
-    "watch": (train(DATA, 3, watch=[]), "watch is a list"),
-    "hidden": (gaussian(hidden=[]), "hidden is []"),
-    "kernel": (gaussian(kernel=ARRAY), "kernel is array"),
-    "kernel of a path": (lambda: rl.DensityPath(MIXTURE, 4.0, kernel={}), "kernel is {}"),
     "mixing": (lambda: schedules.predicted_variance(PILOT, BETAS, ARRAY), "mixing is array"),
-    "hmc's density": (lambda: hmc.hmc(None, force, X, 0.5, 3), "log_density is None"),
-    "hmc's gradient": (lambda: hmc.hmc(density, 3, X, 0.5, 3), "gradient is 3"),
     "move": (lambda: step_sizes.tune_step_size(None, X), "move is None"),
     "flat covariance": (lambda: step_sizes.scaled_root(ARRAY), "covariance has shape (7,)"),
     "negative covariance": (lambda: step_sizes.scaled_root(-np.eye(2)), "covariance is not pos"),
     "coupling": (lambda: testsystems.random_rbm(4, 3, coupling=-1), "coupling is -1"),
-    "ragged bias": (lambda: testsystems.independent_rbm(RAGGED, A), "visible_bias is not an"),
+    "ragged bias": (lambda: rl.BernoulliRBM(W, RAGGED, A), "visible_bias is not an"),
     "tilt": (lambda: testsystems.two_mode_rbm(4, tilt="up"), "tilt is 'up'"),
     "norm": (lambda: testsystems.orthogonal_leaky_rbm(5, 3, norm="long"), "norm is 'long'"),
-    "mixture": (lambda: tempered_log_z(3, 4.0, BETAS), "mixture is a int"),
     "list as a name": (lambda: rl.load_rbm([]), "name_or_path is []"),
     "file": (lambda: datasets.committed(3), "file is a int"),
     "published": (lambda: datasets.fetch(None), "name is a NoneType"),

@@ -221,8 +221,8 @@ def test_training_on_colours_finds_most_of_what_sites_alone_miss(hidden, method)
     assert best - alone > 0.15
     rate = 0.2 if hidden is Bits else 0.05
     result = rl.train(
-        ROWS, 4, method=method, start=start, n_updates=1500, rng=1, learning_rate=rate,
-        final_learning_rate=0.005, batch_size=100,
+        ROWS, 4, method=method, start=start, n_updates=1500, rng=1,
+        learning_rate=np.linspace(rate, 0.005, 1500), batch_size=100,
     )  # fmt: skip
     assert alone + 0.65 * (best - alone) < mean_log_likelihood(result.rbm) < best + 0.01
     assert type(result.rbm.hidden) is hidden

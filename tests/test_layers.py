@@ -5,7 +5,7 @@ import pytest
 from helpers_stats import assert_no_rejection, chi_square_p, log_sum, probabilities
 
 import rbmlib as rl
-from rbmlib import RBM, BernoulliRBM, Bits, Categories, Leaky, Normal, Rectified, Spins
+from rbmlib import RBM, Bits, Categories, Leaky, Normal, Rectified, Spins
 from rbmlib.models.enumeration import states
 
 RNG = np.random.default_rng(8)
@@ -147,15 +147,6 @@ def test_models_without_weights_know_their_log_z_and_draw(kind):
     assert np.abs((draws.mean(axis=0) - mean) / spread).max() < 4
     rbm = RBM(kind(biases(120)), Bits(biases(90)), np.zeros((120, 90)))
     assert rl.exact(rbm).log_z == rbm.log_z
-
-
-def test_spins_are_what_from_spins_makes_bits_of():
-    spins = COUNTABLE["spins"]
-    bits = BernoulliRBM.from_spins(spins.weights, spins.visible_bias, spins.hidden_bias)
-    v = every_state(spins.visible)
-    ours = spins.log_density(v) - spins.log_scale
-    np.testing.assert_allclose(ours, bits.log_density((v + 1) / 2), atol=1e-12)
-    assert rl.exact(spins).log_z - spins.log_scale == pytest.approx(rl.exact(bits).log_z)
 
 
 def test_fields_of_units_x_states_are_those_of_one_axis():

@@ -9,10 +9,10 @@ import pytest
 from rbmbook import leaky_mixing
 from rbmbook.experiments.leaky_rbm import cifar10, mixing, training
 from rbmbook.gaussian_likelihood import bracket_log_z
+from rbmbook.gaussian_training import train_gaussian
 from rbmbook.images import cifar10_scale, load_cifar10
 from rbmbook.sweeps.words import ESTIMATORS, MODELS
 from rbmlib.models import GaussianRBM, LeakyRBM
-from rbmlib.training import train_gaussian
 
 trained = ESTIMATORS["trained for epochs"]
 SHORT = {"n_updates": 2, "n_sweeps": 1, "n_chains": 20, "n_temperatures": 10, "n_leapfrog": 2}
@@ -26,8 +26,7 @@ def test_a_training_is_scored_on_both_halves_of_the_held_out_images(kind, fallin
     images = training.subset()
     again = train_gaussian(
         images["train"], 20, hidden="leaky" if kind == "leaky" else "bernoulli", n_sweeps=1,
-        n_updates=2, learning_rate=rate, final_learning_rate=0.0 if falling else rate, rng=1,
-        monitor_every=2,
+        n_updates=2, learning_rate=[rate, 0.0 if falling else rate], rng=1, monitor_every=2,
     ).rbm  # fmt: skip
     tuning, test = (again.log_density(images[part]).mean() for part in ("tuning", "test"))
     for end in ("low", "high"):  # log Z is the same in both
@@ -70,8 +69,8 @@ def test_on_all_images_a_task_trains_and_scores_those_parts(monkeypatch, falling
         MODELS["leaky of 20 units"](), 2, n_temperatures=20, **short
     )
     again = train_gaussian(
-        swapped["train"], 20, n_sweeps=1, n_updates=3, learning_rate=1e-3,
-        final_learning_rate=0.0 if falling else 1e-3, rng=2, monitor_every=3,
+        swapped["train"], 20, n_sweeps=1, n_updates=3, rng=2, monitor_every=3,
+        learning_rate=[1e-3, 5e-4, 0.0] if falling else 1e-3,
     )  # fmt: skip
     below, above = bracket_log_z(
         again.rbm, swapped["train"][:200], n_chains=50, n_temperatures=20, n_leapfrog=10,

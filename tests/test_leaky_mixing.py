@@ -8,9 +8,9 @@ import pytest
 from rbmbook import leaky_bias, leaky_mixing
 from rbmbook.experiments.leaky_rbm.mixing import _mean_distance, slanted
 from rbmbook.experiments.leaky_rbm.single import SUMS, _single_precision
+from rbmbook.leaky_kernels import MOVES
 from rbmlib.models.normal import has_orthogonal_columns
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
-from rbmlib.paths.moves import LEAKY
 
 
 @pytest.mark.parametrize("norm", [0.5, 0.9, 0.99])
@@ -38,7 +38,7 @@ def test_laws_are_those_of_chains(kernel, start):
     x = rng.standard_normal((n, 2)) * (1 if start == "normal" else (1 - norm**2) ** -0.5)
     for c in leaky_mixing.annealed_leakiness(leakiness, 4):
         at = model.with_(hidden=model.hidden.with_(below=c))
-        x = LEAKY[kernel](at, x, rng)
+        x = MOVES[kernel](at, x, rng)
         law = leaky_mixing.sweep_at(u, w, norm, c, kernel)(law, w)
     for of_x in (lambda z: z, lambda z: np.minimum(z, 0) ** 2, lambda z: np.maximum(z, 0) ** 2):
         seen, wanted = of_x(x).ravel(), (w * of_x(u)) @ law[:, 0]

@@ -9,16 +9,16 @@ from scipy import special, stats
 
 import rbmlib as rl
 from rbmbook import experiments as tasks
+from rbmbook import leaky_kernels
+from rbmbook.leaky_diagonal import normal_lanes
+from rbmbook.leaky_kernels import MOVES, blockwise, elliptical_slice, exact_draws
 from rbmbook.sweeps import ESTIMATES, Sweep
 from rbmlib import EnergyPath, GaussianRBM, GeometricPath, LeakinessPath, LeakyRBM
 from rbmlib._kernels import simd
-from rbmlib._kernels.leaky import normal_lanes
 from rbmlib.numerics import ChainStream
-from rbmlib.paths import moves
-from rbmlib.paths.moves import LEAKY
 from rbmlib.sampling import anneal, sweep
 
-EXACT = sorted(set(LEAKY) - {"gibbs"})
+EXACT = sorted(set(MOVES) - {"gibbs"})
 RNG = np.random.default_rng(5)
 BASIS = np.linalg.qr(RNG.normal(size=(12, 4)))[0]
 PLAIN = LeakyRBM(0.9 * BASIS)  # the paper's Table 1, smaller
@@ -74,13 +74,20 @@ def test_leakiness_path_is_the_geometric_path_from_its_gaussian():
 # transitions --------------------------------------------------------------------------------
 
 
+def draws_of(rbm, small, n, seed):
+    """Exact ones of the model on the span of the weights: by rejection if these are slanted."""
+    if rbm is SLANTED:
+        return exact_draws(small, n, np.random.default_rng(seed))
+    return small.exact_samples(n, seed)
+
+
 def moved(rbm, kernel, n_chains, n_sweeps=16):
     """Exact draws on the span of the weights, before and after some sweeps."""
     small = rbm.reduced()[0]
-    before = u = small.exact_samples(n_chains, 0)
+    before = u = draws_of(rbm, small, n_chains, 0)
     stream = ChainStream(1, n_chains)
     for _ in range(n_sweeps):
-        u = LEAKY[kernel](small, u, stream)
+        u = MOVES[kernel](small, u, stream)
     return small, before, u
 
 
@@ -94,7 +101,7 @@ def change_of_negative_squares(rbm, kernel, n_chains=30_000):
 def laws_of_fields(rbm, kernel, n_chains=60_000):
     """p-values of the laws of the hidden fields after the sweeps against other exact draws."""
     small, _, after = moved(rbm, kernel, n_chains)
-    fresh = small.exact_samples(4 * n_chains, 2)
+    fresh = draws_of(rbm, small, 4 * n_chains, 2)
     one, two = (small.field(u) for u in (after, fresh))
     if rbm is PLAIN:  # all fields have one law, and are independent
         return [stats.ks_2samp(one.ravel(), two.ravel()).pvalue]
@@ -119,13 +126,13 @@ def test_published_kernel_does_not():
 
 def test_invariance_is_seen_to_be_broken(monkeypatch):
     """What the tests above would say of an accept step the wrong way round, or of a wide prior."""
-    move, gaussian = moves._proposal, moves.gaussian
+    move, gaussian = leaky_kernels._proposal, leaky_kernels.gaussian
     with monkeypatch.context() as patch:
-        patch.setattr(moves, "_proposal", lambda *a: (move(*a)[0], -move(*a)[1]))
+        patch.setattr(leaky_kernels, "_proposal", lambda *a: (move(*a)[0], -move(*a)[1]))
         assert min(laws_of_fields(PLAIN, "blockwise")) < 1e-20
     with monkeypatch.context() as patch:
         wide = lambda *a: (gaussian(*a)[0], 1.05 * gaussian(*a)[1])  # noqa: E731
-        patch.setattr(moves, "gaussian", wide)
+        patch.setattr(leaky_kernels, "gaussian", wide)
         assert min(laws_of_fields(PLAIN, "slice")) < 1e-8
 
 
@@ -137,19 +144,15 @@ def test_a_kernel_may_be_a_function_of_the_model(kind):
         seen.append(model.hidden.below)
         return v
 
-    seen, named, own = [], kind(SLANTED, kernel="slice"), kind(SLANTED, moves.elliptical_slice)
-    v = named.sample_base(30, np.random.default_rng(0))
-    one, two = (path.transition(v, 0.4, ChainStream(1, 30)) for path in (named, own))
-    np.testing.assert_array_equal(one, two)
-    assert "elliptical_slice" in repr(own)
-    betas = np.linspace(0, 1, 30)
-    kind(SLANTED, still).transition(v, betas, ChainStream(1, 30))
-    wanted = [named.at(b).hidden.below for b in betas]
+    seen, path, betas = [], kind(SLANTED, still), np.linspace(0, 1, 30)
+    assert repr(path).endswith("kernel=still)")
+    path.transition(path.sample_base(30, np.random.default_rng(0)), betas, ChainStream(1, 30))
+    wanted = [path.at(b).hidden.below for b in betas]
     np.testing.assert_allclose(np.ravel(seen[0]), wanted)
 
 
 def test_slice_sampling_moves_all_chains():
-    path = LeakinessPath(SLANTED, kernel="slice")
+    path = LeakinessPath(SLANTED, elliptical_slice)
     state = path.sample_base(500, np.random.default_rng(0))
     moved = path.transition(state, 1.0, ChainStream(0, 500))
     assert (moved != state).all()
@@ -165,8 +168,8 @@ def reference(path) -> float:
 
 
 RUN_ON = [
-    LeakinessPath(BIASED, kernel="slice"),
-    LeakinessPath(BIASED, kernel="blockwise"),
+    LeakinessPath(BIASED, elliptical_slice),
+    LeakinessPath(BIASED, blockwise),
     EnergyPath(BIASED),
     GeometricPath(GAUSSIAN),
 ]
@@ -196,7 +199,7 @@ def test_ais_with_the_published_kernel_is_biased_and_with_exact_ones_is_not():
     betas = rl.schedules.linear(200)
     z = {}
     for kernel in ("gibbs", "blockwise"):
-        run = rl.ais(LeakinessPath(rbm, kernel=kernel), betas, 4000, 0)
+        run = rl.ais(LeakinessPath(rbm, MOVES[kernel]), betas, 4000, 0)
         z[kernel] = (run.log_z - rbm.exact_log_z()) / run.std_error
     assert abs(z["blockwise"]) < 4.5
     assert z["gibbs"] < -6
@@ -206,11 +209,11 @@ def test_ais_with_the_published_kernel_is_biased_and_with_exact_ones_is_not():
 @pytest.mark.parametrize("kind", [LeakinessPath, EnergyPath])
 def test_compiled_annealing_is_the_generic_one(kind, kernel):
     """To single precision: a lost digit moves a chain by less than 1e-5."""
-    path, betas = kind(BIASED, kernel=kernel), rl.schedules.linear(30)
-    ends = []
+    betas, ends = rl.schedules.linear(30), []
     for compiled in (True, False):
-        path.compiled = compiled
-        vars(path).pop("_loops", None)
+        path = kind(BIASED, MOVES[kernel])
+        if not compiled:
+            path._loops = None
         stream, seen = ChainStream(3, 130), []
         state, log_weights = anneal(
             path,
@@ -225,10 +228,10 @@ def test_compiled_annealing_is_the_generic_one(kind, kernel):
         assert np.allclose(one, two, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("kernel", LEAKY)
+@pytest.mark.parametrize("kernel", MOVES)
 def test_a_beta_that_rounds_below_zero_is_the_base(kernel):
     """The fields go as the root of beta; differences may be taken a little beyond the ends."""
-    path = EnergyPath(BIASED, kernel=kernel)
+    path = EnergyPath(BIASED, MOVES[kernel])
     moved = [sweep(path, path.sample_base(20, ChainStream(1, 20)), beta, 2, ChainStream(2, 20))
              for beta in (0.0, -5e-248)]  # fmt: skip
     np.testing.assert_array_equal(moved[1], moved[0])
@@ -236,7 +239,7 @@ def test_a_beta_that_rounds_below_zero_is_the_base(kernel):
 
 
 def test_compiled_annealing_does_not_depend_on_threads():
-    path, betas = LeakinessPath(BIASED, kernel="blockwise"), rl.schedules.linear(20)
+    path, betas = LeakinessPath(BIASED, blockwise), rl.schedules.linear(20)
     one, two = (on_threads(n, rl.ais, path, betas, 300, 0) for n in (1, 2))
     assert (one.log_weights == two.log_weights).all()
 
@@ -266,7 +269,9 @@ def test_normals_of_the_compiled_kernel():
 
 def test_exact_log_z_and_samples_by_their_usual_names():
     assert rl.exact(BIASED).log_z == BIASED.exact_log_z()
-    assert (rl.sample(SLANTED, 5, 0).states == SLANTED.exact_samples(5, 0)).all()
+    assert (rl.sample(BIASED, 5, 0).states == BIASED.exact_samples(5, 0)).all()
+    with pytest.raises(ValueError, match="columns that are not orthogonal: exact samples"):
+        rl.sample(SLANTED, 5, 0).states
     path = LeakinessPath(BIASED)
     run = rl.reverse_ais(path, rl.schedules.linear(40), 200, 0, start="exact")
     assert run.settings["start"] == "exact samples"
@@ -287,7 +292,7 @@ def test_errors():
     with pytest.raises(ValueError, match="kernel is 'slices': expected one of"):
         LeakinessPath(BIASED, kernel="slices")
     with pytest.raises(ValueError, match="kernel is 'blockwise', but the columns"):
-        EnergyPath(SLANTED, kernel="blockwise")
+        leaky_kernels.move_of("blockwise", SLANTED)
     with pytest.raises(TypeError, match="rbm is a GaussianRBM: expected a LeakyRBM"):
         LeakinessPath(GAUSSIAN)
     with pytest.raises(TypeError, match="rbm is a LeakyRBM"):

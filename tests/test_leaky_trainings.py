@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from rbmbook.experiments.leaky_rbm import divergence, training
+from rbmbook.gaussian_training import train_gaussian
 from rbmbook.leaky_trainings import CD, GB, Trainings, over_bounds, verdicts
 from rbmbook.sweeps.words import ESTIMATORS, MODELS
 from rbmlib import project_weights
 from rbmlib.models import GaussianRBM, LeakyRBM
-from rbmlib.training.gaussian import train_gaussian
 
 SPREAD = 3.0, -1.0, 0.5, -2.5, 0.0
 

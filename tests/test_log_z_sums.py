@@ -9,6 +9,7 @@ from helpers_stats import all_states, log_sum
 from scipy.linalg import block_diag
 
 import rbmlib as rl
+from rbmbook.testsystems import of_spins
 from rbmlib.automatic import log_z as doors
 from rbmlib.automatic.rounds import sweep_seconds
 from rbmlib.automatic.summed import FEW, Z95, Summed, grown
@@ -73,7 +74,7 @@ def glass(n_visible, n_hidden, beta, rng):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_glass_is_trusted_and_right(seed):
     """On glasses of +-1 runs were low by up to five errors; the sum holds all of Z."""
-    rbm = rl.BernoulliRBM.from_spins(*glass(40, 21, 1.0, seed))
+    rbm = of_spins(*glass(40, 21, 1.0, seed))
     estimate = quiet(rl.log_z, rbm, n_steps=250, rng=seed, enumerate_small=False)
     assert estimate.converged
     assert estimate.details["verdict"].startswith("trust: a sum over")
@@ -85,7 +86,7 @@ def test_spins_are_taken_as_they_are():
     w, b, a = glass(30, 21, 0.4, 2)
     spins = rl.RBM(rl.Spins(b), rl.Spins(a), w)
     data = np.sign(np.random.default_rng(0).normal(size=(40, 30)))
-    bits = rl.BernoulliRBM.from_spins(w, b, a)
+    bits = of_spins(w, b, a)
     options = {"n_steps": 20, "n_chains": 40, "rng": 0, "enumerate_small": False}
     for given, same in (({}, {}), ({"data": data}, {"data": (data + 1) / 2})):
         one, two = (

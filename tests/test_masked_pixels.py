@@ -7,7 +7,7 @@ import pytest
 
 import rbmlib as rl
 from rbmlib import ConvergenceWarning
-from rbmlib.sampling.compiled import compiled, loops_of
+from rbmlib.sampling.compiled import compiled, loops_of_line
 
 BETAS = rl.schedules.linear(12)
 
@@ -81,7 +81,7 @@ def test_what_rounding_is_said_to_change_is_what_it_changes():
     """Typical nats, against differences of log-densities of the two models over random states."""
     rbm = masked(-300.0)
     path = rl.GeometricPath(rbm)
-    loops = loops_of(path)
+    loops = loops_of_line(path)
     weights, slopes, _ = loops.errors
     states = path.sample_base(2000, np.random.default_rng(0))
     found = np.sqrt((loops.correction(states, 1.0) ** 2).mean())

@@ -76,11 +76,11 @@ def test_models_are_equal_by_what_they_are():
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_from_spins_keeps_log_z(shape):
+def test_spins_in_bits_keep_log_z(shape):
     w, b, a = parameters(*shape, spread=0.7)
     s, t = 2 * all_states(shape[0]) - 1, 2 * all_states(shape[1]) - 1
     energies = s @ w @ t.T + (s @ b)[:, None] + t @ a
-    converted = BernoulliRBM.from_spins(w, b, a)
+    converted = RBM(rl.Spins(b), rl.Spins(a), w).to_bits()
     assert rl.exact(converted).log_z == pytest.approx(log_sum(energies), abs=1e-11)
     # and every state keeps its density, not only their sum
     np.testing.assert_allclose(rbm_table(converted), energies, atol=1e-11)
@@ -287,6 +287,6 @@ def test_random_models_have_the_promised_spread():
 def test_a_mixture_is_as_narrow_as_its_densities_can_be():
     """A subnormal variance divided squares of means to infinity, with a warning of NumPy."""
     with pytest.raises(ValueError, match="variance is 1e-320: expected a positive number, 1e-100"):
-        rl.GaussianMixture(np.ones((2, 3), np.float16), 1e-320)
-    narrow = rl.GaussianMixture(np.full((2, 3), 1e12), 1e-100)
+        rl.testsystems.GaussianMixture(np.ones((2, 3), np.float16), 1e-320)
+    narrow = rl.testsystems.GaussianMixture(np.full((2, 3), 1e12), 1e-100)
     assert np.isfinite(narrow.log_density(np.zeros((1, 3)))).all()

@@ -7,6 +7,7 @@ from helpers_stats import log_sum, rbm_table
 
 import rbmlib as rl
 from rbmbook import hard_systems
+from rbmbook.testsystems import of_spins
 from rbmlib.automatic.cover import Cover, cover
 from rbmlib.automatic.parts import Joint, joined, run_part, schedule
 from rbmlib.automatic.verdict import Round, verdict
@@ -88,7 +89,7 @@ def test_modes_differ_and_most_is_kept():
 def test_what_a_mode_holds_is_at_most_three_nats_above_its_bound():
     """The next term of the expansion is tens of nats where a mode is wide, and means nothing."""
     weights = 0.045 * np.random.default_rng(0).normal(size=(100, 100))  # of spins, all of mean 0
-    found = find_modes(rl.BernoulliRBM.from_spins(weights, np.zeros(100), np.zeros(100)))
+    found = find_modes(of_spins(weights, np.zeros(100), np.zeros(100)))
     assert found.log_z - found.lower_bound == pytest.approx([3.0])
 
 

@@ -188,7 +188,7 @@ def test_a_log_z_that_is_not_finite_is_refused_or_flagged():
 
 
 def test_a_subclass_that_moves_in_its_own_way_is_asked():
-    """The compiled loops stand for the methods of `Polyline`, and for no other."""
+    """Compiled loops are entered by exact class."""
 
     class Still(rl.GeometricPath):
         def transition(self, v, beta, rng):

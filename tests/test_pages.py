@@ -211,7 +211,8 @@ def test_text_is_large_enough_and_code_is_neither_wrapped_nor_joined(visit, widt
     least = {"desk": 11, "phone": 9}[WIDTHS[width]]
     assert not page.evaluate(SMALL, least)
     looks = page.evaluate("""() => [...document.querySelectorAll('main div.highlight pre')]
-        .filter(e => !e.closest('.cell_output')).map(e => getComputedStyle(e))
+        .filter(e => !e.closest('.cell_output, .front-code .highlight-text'))
+        .map(e => getComputedStyle(e))
         .map(s => [s.whiteSpace, s.fontVariantLigatures, s.fontFeatureSettings].join())""")
     assert set(looks) <= {"pre,none,normal"}
 

@@ -22,9 +22,11 @@ from helpers_stats import (
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
+from rbmbook.leaky_kernels import blockwise, elliptical_slice, metropolis
 from rbmbook.moments import moment_averaging_path
-from rbmbook.step_sizes import ShapedWalk
-from rbmlib import BernoulliRBM, GaussianMixture, GaussianRBM, LeakyRBM
+from rbmbook.step_sizes import ShapedWalk, Walk
+from rbmlib import BernoulliRBM, GaussianRBM, LeakyRBM
+from rbmlib.models.testsystems import GaussianMixture
 from rbmlib.numerics import ChainStream
 from rbmlib.sampling import anneal as annealed
 from rbmlib.sampling import sweep as swept
@@ -40,9 +42,9 @@ UPRIGHT = LeakyRBM(np.linalg.qr(RNG.normal(size=(4, 2)))[0] * [0.8, 0.6], 0.3 * 
                    [0.3, -0.5], leakiness=0.1, log_scale=0.4)  # fmt: skip
 GAUSSIAN = GaussianRBM(0.6 * RNG.normal(size=(4, 2)), 0.3 * RNG.normal(size=4), [0.3, -0.5])
 VISIBLE = RNG.normal(size=(200, 4)) * [1.5, 1.0, 1.2, 0.8] + [0.3, 0.0, -0.4, 0.1]
-MIXTURE = GaussianMixture([[-1.0, 0.5], [2.0, 0.5]], 0.3, weights=[1.0, 3.0], log_scale=0.7)
+MIXTURE = GaussianMixture([[-1.0, 0.5], *[[2.0, 0.5]] * 3], 0.3)
 SHAPES = np.array([[[6.0, 0.0], [0.0, 6.0]], [[1.5, -0.7], [-0.7, 0.6]], [[1.2, 0.5], [0.5, 0.4]]])
-WALK = {"kernel": "random_walk", "step_betas": [0, 0.4, 1]}
+KNOTS = [0, 0.4, 1]
 
 CASES = {
     "geometric": lambda: rl.GeometricPath(BERNOULLI),
@@ -51,21 +53,21 @@ CASES = {
     "through a model": lambda: rl.Polyline([BASE, BernoulliRBM(*EARLY), BERNOULLI]),
     "moment averaging": lambda: moment_averaging_path(BERNOULLI, BASE, n_knots=3, rng=0)[0],
     "leakiness, hmc": lambda: rl.LeakinessPath(SLANTED),
-    "leakiness, slice": lambda: rl.LeakinessPath(SLANTED, kernel="slice"),
-    "leakiness, metropolis": lambda: rl.LeakinessPath(SLANTED, kernel="metropolis"),
-    "leakiness, blockwise": lambda: rl.LeakinessPath(UPRIGHT, kernel="blockwise"),
+    "leakiness, slice": lambda: rl.LeakinessPath(SLANTED, elliptical_slice),
+    "leakiness, metropolis": lambda: rl.LeakinessPath(SLANTED, metropolis),
+    "leakiness, blockwise": lambda: rl.LeakinessPath(UPRIGHT, blockwise),
     "energy, hmc": lambda: rl.EnergyPath(SLANTED),
-    "energy, slice": lambda: rl.EnergyPath(SLANTED, kernel="slice"),
-    "energy, metropolis": lambda: rl.EnergyPath(SLANTED, kernel="metropolis"),
-    "energy, blockwise": lambda: rl.EnergyPath(UPRIGHT, kernel="blockwise"),
+    "energy, slice": lambda: rl.EnergyPath(SLANTED, elliptical_slice),
+    "energy, metropolis": lambda: rl.EnergyPath(SLANTED, metropolis),
+    "energy, blockwise": lambda: rl.EnergyPath(UPRIGHT, blockwise),
     "gaussian geometric": lambda: rl.GeometricPath(GAUSSIAN),
     "fitted to leaky": lambda: GaussianBasePath(UPRIGHT, VISIBLE),
     "fitted to leaky, trajectories": lambda: GaussianBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),
     "fitted to leaky, single": lambda: SinglePrecisionBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),
     "fitted to gaussian": lambda: GaussianBasePath(GAUSSIAN, VISIBLE, n_steps=2),
     "density, hmc": lambda: rl.DensityPath(MIXTURE, 6.0, step_sizes=0.8),
-    "density, random walk": lambda: rl.DensityPath(MIXTURE, 6.0, step_sizes=[3, 1.2, 0.8], **WALK),
-    "density, shaped walk": lambda: ShapedWalk(MIXTURE, 6.0, SHAPES, step_betas=WALK["step_betas"]),
+    "density, random walk": lambda: Walk(MIXTURE, 6.0, step_sizes=[3, 1.2, 0.8], step_betas=KNOTS),
+    "density, shaped walk": lambda: ShapedWalk(MIXTURE, 6.0, SHAPES, step_betas=KNOTS),
 }
 BETAS = np.array([0.0, 0.37, 1.0])  # no knot of moment averaging but the ends
 
@@ -301,9 +303,9 @@ def test_repr_names_the_class_and_its_model(path):
 
 def test_every_path_is_in_the_list():
     public = {thing for thing in vars(rl).values() if isinstance(thing, type)}
-    general = {rl.Path, rl.LinearPath, rl.Polyline}
+    general = {rl.Path, rl.Polyline}
     paths = {thing for thing in public if issubclass(thing, rl.Path)} - general
-    inner = {GaussianBasePath, SinglePrecisionBasePath, ShapedWalk}  # of the chapters
+    inner = {GaussianBasePath, SinglePrecisionBasePath, Walk, ShapedWalk}  # of the chapters
     assert {type(path_of(name)) for name in CASES} == paths | inner | {rl.Polyline}
 
 

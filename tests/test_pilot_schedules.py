@@ -15,8 +15,6 @@ from rbmlib.schedules.pilots import slope_variance
 class PerfectPath(rl.GeometricPath):
     """Transitions that draw from p_beta itself."""
 
-    compiled = False
-
     def transition(self, v, beta, rng):
         seed = int(rng.random((len(v), 1))[0, 0] * 2**31)
         return rl.sample(self.at(beta), len(v), np.random.default_rng(seed)).states
@@ -196,8 +194,6 @@ def test_ess_bisection_counts_the_weights_so_far():
     class Two(rl.GeometricPath):
         """States stay; a slope for either value of the first bit, by which half of the path."""
 
-        compiled = False
-
         def log_density(self, v, beta):
             early, late = np.minimum(beta, 0.5), np.maximum(np.asarray(beta) - 0.5, 0)
             first = v[:, :1] if np.ndim(beta) else v[:, 0]
@@ -275,7 +271,7 @@ def test_pilots_can_be_saved(pilot, tmp_path):
         (lambda p, path: schedules.varopt(p, 0), "n_temperatures is 0"),
         (lambda p, path: schedules.varopt(p, 10, smoothing=-1), "smoothing is -1"),
         (
-            lambda p, path: schedules.friction(rl.ais(path, [0, 0.5, 1], 100, 0), 10),
+            lambda p, path: schedules.friction(rl.ais(path, [0, 0.5, 1], 100, 0, slopes=True), 10),
             "keep_chains=True",
         ),
         (
@@ -290,7 +286,7 @@ def test_pilots_can_be_saved(pilot, tmp_path):
             "end at 0.6; expected at least 0.5",
         ),
         (
-            lambda p, path: schedules.varopt(rl.ais(path, [0, 0.5, 1], 100, 0), 10),
+            lambda p, path: schedules.varopt(rl.ais(path, [0, 0.5, 1], 100, 0, slopes=True), 10),
             "looked at 3 times",
         ),
         (lambda p, path: schedules.decelerate([0, 0.5, 1], -1), "max_step is -1"),

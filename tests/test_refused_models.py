@@ -80,7 +80,6 @@ MODELS = {
         lambda: rl.LeakyRBM(W / 9, np.ma.masked_invalid(changed(B, np.nan))),
         "visible_bias holds 1 masked value: expected",
     ),
-    "from_spins": (lambda: BernoulliRBM.from_spins(changed(W, np.nan), B, A), "weights"),
     "from_sklearn": (lambda: BernoulliRBM.from_sklearn(3), "model has no components_"),
     "grey states": (lambda: RBM.log_density(np.full((2, 4), 0.5)), "visible holds values"),
     "NaN states": (

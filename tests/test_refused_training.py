@@ -26,7 +26,7 @@ TRAINING = {
     "updates": (train(DATA, 3, n_updates=0), "n_updates is 0"),
     "rate": (train(DATA, 3, learning_rate=-1), "learning_rate is -1"),
     "NaN rate": (train(DATA, 3, learning_rate=np.nan), "learning_rate is nan"),
-    "word as rate": (train(DATA, 3, final_learning_rate="low"), "final_learning_rate is 'low'"),
+    "word as rate": (train(DATA, 3, learning_rate="low"), "learning_rate is 'low'"),
     "no momentum": (train(DATA, 3, momentum=None), "momentum is None"),
     "decay": (train(DATA, 3, weight_decay=1j), "weight_decay is 1j"),
     "seed": (train(DATA, 3, rng=-1), "rng is -1"),
@@ -48,12 +48,6 @@ TRAINING = {
 }
 
 
-def gaussian(**settings):
-    data = np.random.default_rng(0).normal(size=(100, 3))
-    data = rl.Standardisation(data)(data)
-    return lambda: rl.train_gaussian(data, 2, n_updates=1, rng=0, **settings)
-
-
 class Density:
     """A standard Gaussian, with one method replaced."""
 
@@ -69,38 +63,25 @@ class Density:
         return -x
 
 
-def annealed(**methods):
-    path = rl.DensityPath(Density(**methods), 4.0)
-    return lambda: rl.ais(path, BETAS, 10, rng=0)
+def along(**methods):
+    return lambda: rl.DensityPath(Density(**methods), 4.0)
 
 
 CONTINUOUS = {
-    "no descent": (gaussian(momentum=1.0), "momentum is 1"),
-    "no function": (gaussian(monitor=3), "monitor is 3"),
-    "no path": (gaussian(checkpoint=3), "checkpoint is 3"),
-    "NaN pixels": (lambda: rl.Standardisation([[np.nan], [1.0]]), "images holds 1 NaN"),
-    "one number": (annealed(log_density=lambda x: -1.0), "target.log_density gave shape ()"),
+    "one number": (along(log_density=lambda x: -1.0), "target.log_density gave shape ()"),
     "column": (
-        annealed(log_density=lambda x: np.zeros((len(x), 1))),
+        along(log_density=lambda x: np.zeros((len(x), 1))),
         "target.log_density gave shape (10, 1)",
     ),
     "NaN density": (
-        annealed(log_density=lambda x: x[:, 0] * np.nan),
-        "target.log_density gave 10 NaN or infinite",
+        along(log_density=lambda x: x[:, 0] * np.nan),
+        "target.log_density gave shape (10,), 10 NaN",
     ),
-    "flat gradient": (annealed(gradient=lambda x: x[:, 0]), "target.gradient gave shape (10,)"),
-    "NaN gradient": (annealed(gradient=lambda x: x * np.nan), "target.gradient gave 20 NaN"),
-    "no spread": (
-        lambda: rl.Standardisation.of_moments([0.0, 1.0], [1.0, 0.0]),
-        "std goes down to 0.0: expected numbers above 0",
+    "flat gradient": (along(gradient=lambda x: x[:, 0]), "target.gradient gave shape (10,)"),
+    "NaN gradient": (
+        along(gradient=lambda x: x * np.nan),
+        "target.gradient gave shape (10, 2), 20 NaN",
     ),
-    "negative spread": (
-        lambda: rl.Standardisation.of_moments([0.0], [-1.0]),
-        "std goes down to -1.0: expected",
-    ),
-    "NaN spread": (lambda: rl.Standardisation.of_moments([0.0], [np.nan]), "std holds 1 NaN"),
-    "NaN mean": (lambda: rl.Standardisation.of_moments([np.nan], [1.0]), "mean holds 1 NaN"),
-    "other spread": (lambda: rl.Standardisation.of_moments([0.0], [1.0, 2.0]), "std has shape"),
     "sure": (
         lambda: tune_step_size(lambda x, step: None, np.zeros((5, 1)), target=2),
         "target is 2: expected a probability above 0 and below 1",

@@ -71,7 +71,7 @@ PLANE = rl.DensityPath(rl.testsystems.two_gaussians(2), 30.0)
 
 @pytest.mark.parametrize("run", [rl.reverse_ais, rl.bar])
 @pytest.mark.parametrize(
-    ("path", "came"), [(LARGE, "a BernoulliRBM of 30 visible"), (PLANE, "a Tempered")]
+    ("path", "came"), [(LARGE, "a BernoulliRBM of 30 visible"), (PLANE, "a SimpleNamespace")]
 )
 def test_exact_starts_that_cannot_be_had_are_refused_by_name(run, path, came):
     with pytest.raises(ValueError, match=f"start is 'exact', but the target is {came}.*expected"):

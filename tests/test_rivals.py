@@ -9,6 +9,7 @@ from helpers_book import BOOK, REPOSITORY
 
 import rbmlib as rl
 from rbmbook import load_reference
+from rbmbook.testsystems import of_spins
 from rbmlib.results import summarise_log_weights
 
 sys.path.insert(0, str(BOOK / "_tools"))
@@ -96,7 +97,7 @@ def test_a_row_computed_again_has_the_same_digits(method):
 def test_weights_from_a_mixture_have_the_mean_z():
     """Also where components weigh much else than their modes."""
     couplings = np.full((7, 5), 0.4)
-    rbm = rl.BernoulliRBM.from_spins(couplings, np.full(7, 0.02), np.full(5, 0.02))
+    rbm = of_spins(couplings, np.full(7, 0.02), np.full(5, 0.02))
     modes = rl.find_modes(rbm)
     assert len(modes.log_z) == 2
     for shift in ([0.0, 0.0], [-0.5, 0.5]):

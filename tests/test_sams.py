@@ -96,7 +96,7 @@ def test_compiled_equals_the_plain_loop(shape, jump, monkeypatch):
     gains = np.tile(gain_sequence(8), (50, 1))
     fused, loop = (groups_of(path, betas, 200, 50, jump=jump, mixed=True) for _ in range(2))
     fused.advance(gains)
-    monkeypatch.setattr(GeometricPath, "compiled", False)
+    path._loops = None
     plain = GeometricPath.joint_transition
     monkeypatch.setattr(
         GeometricPath, "joint_transition", lambda p, s, b, r: plain(p, s, b, MirroredStream(r))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rbmbook.spectral import sharp
+from rbmbook.spectral import rates, sharp
 
 
 @pytest.mark.parametrize("shape", [(7, 4), (4, 7), (5, 5), (6,)])
@@ -32,3 +32,8 @@ def test_sharp_leaves_directions_without_gradient_alone():
     x = np.outer([1.0, 2.0, 2.0], [3.0, 4.0])  # rank 1, nuclear norm 3 * 5
     np.testing.assert_allclose(sharp(x), x, atol=1e-6)  # 15 times (1, 2, 2)/3 (3, 4)/5
     assert not sharp(np.zeros((3, 2))).any()
+
+
+def test_rates_rise_to_those_of_the_line():
+    assert rates(0.8, 0.2, 4, 0).tolist() == np.linspace(0.8, 0.2, 4).tolist()
+    np.testing.assert_allclose(rates(0.8, 0.2, 4, 2), [0.4, 0.6, 0.4, 0.2])

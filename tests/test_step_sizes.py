@@ -5,8 +5,8 @@ import pytest
 from test_hmc import exact_draws, gradient, log_density
 
 from rbmbook.step_sizes import AcceptanceModel, fit_acceptance, tune_step_size
-from rbmlib import hmc
 from rbmlib.numerics import expit
+from rbmlib.paths.hmc import hmc
 
 
 @pytest.mark.statistical
@@ -15,7 +15,7 @@ def test_tuned_step_size_meets_its_target(target):
     rng = np.random.default_rng(6)
 
     def move(x, step):
-        return hmc.hmc(log_density, gradient, x, step, 5, rng)
+        return hmc(log_density, gradient, x, step, 5, rng)
 
     step, x = tune_step_size(move, exact_draws(200, rng), 3.0, target=target)
     shares = np.concatenate([move(x, step).probability for _ in range(50)])

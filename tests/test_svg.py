@@ -74,7 +74,7 @@ def test_each_kind_of_artist_counts():
 
 def test_the_legend_of_all_panels_stands_under_them_on_a_phone(figure):
     made = figure(columns=2)
-    lines = [made.axes[0].plot([], [], label=f"a method of name {k}")[0] for k in range(7)]
+    lines = [made.axes[0].plot([], [], label=f"a method {k}")[0] for k in range(7)]
     made.legend(handles=lines, loc="outside right upper", ncols=7, fontsize=8)
     assert svg.tall(made)
     made.draw_without_rendering()

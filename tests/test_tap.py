@@ -12,6 +12,7 @@ from scipy.optimize import root
 
 import rbmlib as rl
 from rbmbook import experiments as tasks
+from rbmbook.testsystems import of_spins
 from rbmlib.estimators.tap_solvers import Expansion, Slopes
 
 MODELS = ["pcd_10", "cd25_20"]
@@ -330,7 +331,7 @@ def test_without_fields_the_third_order_is_no_check():
     """Spins: TAP3 repeats TAP2 however far both are off. Weak couplings need no such check."""
     weights = np.random.default_rng(0).normal(size=(60, 15))
     for strength, flagged in ((0.02, False), (0.3, True)):
-        rbm = rl.BernoulliRBM.from_spins(strength * weights, np.zeros(60), np.zeros(15))
+        rbm = of_spins(strength * weights, np.zeros(60), np.zeros(15))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             estimate = rl.tap(rbm, 2, starts=[[0.5] * 60])

@@ -13,8 +13,7 @@ BETAS = rl.schedules.linear(10) ** 2
 
 
 def small_path(step: float) -> rl.DensityPath:
-    path = rl.DensityPath(MIXTURE, base_variance=30.0, n_leapfrog=1, jitter=0.0)
-    return path.with_steps(step)
+    return rl.DensityPath(MIXTURE, 30.0, step_sizes=step, n_leapfrog=1, jitter=0.0)
 
 
 def test_tiny_steps_are_accepted_and_huge_ones_are_not():

@@ -1,10 +1,11 @@
-"""Training by the tracker's own chains: an update by hand, warm-up, threads, early stopping."""
+"""Training by the tracker's own chains: an update by hand, threads, early stopping."""
 
 import numpy as np
 import pytest
 from helpers_models import on_threads
 from helpers_tracking import BASE, BETAS, DATA, random_rbm
 
+import rbmbook.spectral  # noqa: F401  (which registers a method)
 import rbmlib as rl
 from rbmlib import LogZTracker
 
@@ -33,25 +34,7 @@ def test_a_tempered_update_by_hand():
 def test_the_settings_beside_a_tempered_training_are_those_of_its_chains():
     tracker, result = train_tempered()
     assert result.settings["n_sweeps"] == tracker.n_sweeps == 5
-    assert (result.settings["n_chains"], result.details["gain"]) == (100, 0.2)
-
-
-def test_warm_up_is_a_rate_that_rises():
-    """Of two updates the first is made at half the rate, the second at the whole one."""
-    start = random_rbm(8, 0.1)
-    options = {"start": start, "batch_size": 200, "monitor_every": 1, "learning_rate": 0.1}
-    whole, half = (
-        train_tempered(n_updates=1, **options | {"learning_rate": rate})[1].rbm
-        for rate in (0.1, 0.05)
-    )
-    seen = []
-    train_tempered(
-        n_updates=2, warm_up=2, monitor=lambda rbm: seen.append(rbm.weights) or {}, **options
-    )
-    np.testing.assert_allclose(seen[1], half.weights, rtol=0, atol=1e-7)
-    assert np.abs(half.weights - whole.weights).max() > 1e-4
-    with pytest.raises(ValueError, match="warm_up is -1"):
-        rl.train(DATA, 5, n_updates=1, warm_up=-1)
+    assert (result.settings["n_chains"], result.settings["gain"]) == (100, 0.2)
 
 
 def test_same_seed_same_training_on_any_number_of_threads():
@@ -59,15 +42,13 @@ def test_same_seed_same_training_on_any_number_of_threads():
     np.testing.assert_array_equal(one.weights, two.weights)
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "spectral"])
-def test_tempered_training_learns(optimizer):
+@pytest.mark.parametrize(("method", "rate"), [("tempered", 1.0), ("spectral tempered", 0.01)])
+def test_tempered_training_learns(method, rate):
     """Two patterns: the best model without hidden units gives 10 log 2 nats, the best log 2."""
     rows = np.tile([[1, 0] * 5, [0, 1] * 5], (50, 1))
-    rate = 1.0 if optimizer == "sgd" else 0.01
     tracker = LogZTracker(rl.base_rate(rows), BETAS, n_chains=60, n_sweeps=5, rng=0)
     result = rl.train(
-        rows, 3, method="tempered", optimizer=optimizer, tracker=tracker, n_updates=100,
-        learning_rate=rate, rng=1,
+        rows, 3, method=method, tracker=tracker, n_updates=100, learning_rate=rate, rng=1,
     )  # fmt: skip
     likelihood = result.history["log_likelihood"]
     assert likelihood[0] < -6.5

@@ -82,13 +82,13 @@ def test_weights_of_betas_and_their_search():
 @pytest.mark.statistical
 @pytest.mark.parametrize("route", ["narrow", "wide", "generic"])
 @pytest.mark.parametrize("conditional", ["joint", "marginal"])
-def test_tempering_leaves_the_joint_law_invariant(route, conditional, monkeypatch):
+def test_tempering_leaves_the_joint_law_invariant(route, conditional):
     """Exact draws of (k, v) with wrong Z^ and uneven r; 1, 4 and 16 sweeps: still exact draws."""
     if conditional == "marginal" and route != "generic":
         pytest.skip("compiled for joint states only")
     path = small_path(route)
     if route == "generic":
-        monkeypatch.setattr(GeometricPath, "compiled", False)
+        path._loops = None
     guess = np.array([0.0, 0.5, -0.4, 1.0]) + path.log_z_base
     law, _ = exact_joint(path, guess)
     rng, n, states = np.random.default_rng(1), 40_000, all_states(5)
@@ -136,7 +136,7 @@ def test_fused_tempering_equals_the_generic_loop(shape, monkeypatch):
     first = rl.pilot(path, betas, n_chains=50, n_steps=200, rng=0)
     options = {"n_chains": 200, "n_sweeps": 12, "rng": 3, "record_every": 5, "n_blocks": 4}
     fused = rl.simulated_tempering(path, betas, first.log_z_path, **options)
-    monkeypatch.setattr(GeometricPath, "compiled", False)
+    path._loops = None
     plain = GeometricPath.joint_transition
     monkeypatch.setattr(
         GeometricPath, "joint_transition", lambda p, s, b, r: plain(p, s, b, MirroredStream(r))

@@ -200,7 +200,7 @@ def test_neighbours_that_hardly_exchange_or_overlap_are_flagged():
 def test_checkpoints_are_kept_by_a_training():
     """By a monitor that says nothing of them."""
     rows, kept = np.tile([[1, 1, 0, 0], [0, 0, 1, 1]], (50, 1)), []
-    options = {"n_updates": 100, "monitor_every": 25, "rng": 0, "progress": False}
+    options = {"n_updates": 100, "monitor_every": 25, "rng": 0}
     result = rl.train(rows, 2, monitor=kept.append, **options)
     assert len(kept) == 5
     np.testing.assert_array_equal(kept[-1].weights, result.rbm.weights)
@@ -241,7 +241,7 @@ def test_the_training_is_the_one_of_the_committed_model():
     rates = np.linspace(settings["learning_rate"], settings["final_learning_rate"], n_updates)[:200]
     result = rl.train(
         datasets.load_mnist().train, 10, method=settings["method"], n_updates=200,
-        learning_rate=rates[0], final_learning_rate=rates[-1], rng=settings["rng"],
+        learning_rate=np.linspace(rates[0], rates[-1], 200), rng=settings["rng"],
         weight_decay=settings["weight_decay"], batch_size=settings["batch_size"],
     )  # fmt: skip
     assert (kept[-1].weights == result.rbm.weights).all()

@@ -174,11 +174,6 @@ def test_runs_with_other_guesses_and_priors_are_joined(sample, guess):
     assert min(alone[-1], second) - 0.01 < both < max(alone[-1], second) + 0.01
 
 
-def test_one_wrong_weight_among_good_ones_is_refused():
-    with pytest.raises(ValueError, match="weights go down to -1"):
-        rl.GaussianMixture([[0.0], [1.0], [2.0]], 1.0, weights=[1.0, -1.0, 2.0])
-
-
 TWO = 2, np.array([0.7, 0.2, 0.1])  # groups, of an uneven prior
 
 

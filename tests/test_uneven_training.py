@@ -10,9 +10,9 @@ from helpers_tracking import exact as exact_of
 from helpers_tracking import random_rbm
 
 import rbmlib as rl
+from rbmbook.gaussian_training import GaussianLearner
 from rbmbook.jarzynski import ReweightedTracker, log_density_change
 from rbmlib import LogZTracker, schedules
-from rbmlib.training.gaussian import _Learner
 
 
 def test_tempered_updates_have_momentum_and_decay(monkeypatch):
@@ -23,7 +23,7 @@ def test_tempered_updates_have_momentum_and_decay(monkeypatch):
     monkeypatch.setattr(tracker, "negative_phase", lambda: phases.append(phase()) or phases[-1])
     result = rl.train(
         TRACKED_DATA, 5, method="tempered", tracker=tracker, start=start, n_updates=3,
-        batch_size=len(TRACKED_DATA), learning_rate=0.2, final_learning_rate=0.1, momentum=0.6,
+        batch_size=len(TRACKED_DATA), learning_rate=[0.2, 0.15, 0.1], momentum=0.6,
         weight_decay=0.05, rng=1,
     )  # fmt: skip
     assert len(phases) == 3
@@ -48,7 +48,7 @@ def test_leaky_hidden_units_of_training_spread_by_the_root_of_c(c):
     settings = {"hidden": "leaky", "method": "cd", "leakiness": c, "largest": None,
                 "batch_size": 2, "momentum": 0.0, "weight_decay": 0.0, "n_hidden": 2,
                 "n_sweeps": 1, "kernel": "gibbs"}  # fmt: skip
-    learner = _Learner(np.zeros((2, 3), np.float32), settings, np.zeros((3, 2)),
+    learner = GaussianLearner(np.zeros((2, 3), np.float32), settings, np.zeros((3, 2)),
                        np.random.default_rng(0))  # fmt: skip
     eta = np.tile(np.float32([2.0, -3.0]), (200_000, 1))
     h = learner._draw_hidden(eta, c).astype(float)

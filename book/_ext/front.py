@@ -146,12 +146,12 @@ def draw(target: Path, size=(8.4, 3.3), title: str = "") -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from rbmbook import plots
+    from rbmbook import plots, svg
 
-    with plt.rc_context(plots.STYLE | {"svg.fonttype": "none", "svg.hashsalt": "front"}):
+    with plt.rc_context(plots.STYLE):
         figure, ax = plt.subplots(figsize=size)
         for base, label in (
-            ("own biases", "from the model's own biases: half of them agree on a wrong value"),
+            ("own biases", "from the model's own biases:\nhalf agree on a wrong value"),
             ("base rate", "from the base rate of the data"),
         ):
             runs = np.sort(one_base(base))
@@ -159,9 +159,11 @@ def draw(target: Path, size=(8.4, 3.3), title: str = "") -> None:
             ax.plot(np.arange(1, len(runs) + 1), runs, **look)
         plots.truth(ax, truth("h20"), "exact, by adding up 2²⁰ terms")
         ax.set(xlabel="200 chains of each, sorted", ylabel="estimate of log Z (nats)")
-        ax.legend(loc="center left", bbox_to_anchor=(0.03, 0.5), fontsize=9)
+        ax.legend(loc="center left", bbox_to_anchor=(0.03, 0.57), fontsize=9)
         if title:
             ax.set_title(title, fontsize=20, loc="left", pad=12)
-        drawn = {"metadata": {"Date": None}} if target.suffix == ".svg" else {"dpi": 150}
-        figure.savefig(target, **drawn)
+        if target.suffix == ".svg":
+            target.write_text(svg.bundle(figure)["image/svg+xml"], encoding="utf-8")
+        else:
+            figure.savefig(target, dpi=150)
         plt.close(figure)

@@ -2,7 +2,7 @@
 
 from rbmlib.numerics import ChainStream
 
-from . import spectral  # noqa: F401  (which registers its word)
+from . import leaky_diagonal, spectral  # noqa: F401  (which register loops and methods)
 from .datasheet import datasheet, known_log_z, load_reference
 from .live import LiveModel, live_model
 from .parameters import (

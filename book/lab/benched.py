@@ -118,7 +118,7 @@ def by_family(found: dict[str, dict[str, bench.Score]]):
             ax.text(x, y, text, color="white" if s.wrong else "0.35", ha="center", va="center",
                     fontsize=8.5)  # fmt: skip
     ax.set(xlim=(-0.6, len(found) - 0.4), ylim=(len(families) - 0.4, -0.6))
-    ax.set_xticks(range(len(found)), list(found), rotation=35, ha="left")
+    ax.set_xticks(range(len(found)), list(found), rotation=60, ha="left", rotation_mode="anchor")
     ax.set_yticks(range(len(families)), families)
     ax.xaxis.tick_top()
     ax.grid(False)

@@ -11,6 +11,8 @@ from scipy.special import gammaln
 from rbmlib import BernoulliRBM
 from rbmlib.numerics import logsumexp, softplus
 
+from .testsystems import of_spins
+
 
 def counted(n: int, m: int, coupling: float, b: float, a: float) -> float:
     """log Z of n x m units of equal weights and biases: a sum over how many of each are on."""
@@ -30,7 +32,7 @@ def mean_field(rng):
     n, m = int(rng.integers(40, 600)), int(rng.integers(10, 400))
     coupling = rng.uniform(0.7, 2.5) / np.sqrt(n * m)
     field = rng.choice([0, 1]) * rng.uniform(0, 1.5) / (n + m)
-    rbm = BernoulliRBM.from_spins(np.full((n, m), coupling), np.full(n, field), np.full(m, field))
+    rbm = of_spins(np.full((n, m), coupling), np.full(n, field), np.full(m, field))
     weight, b, a = rbm.weights[0, 0], rbm.visible_bias[0], rbm.hidden_bias[0]
     return rbm, counted(n, m, weight, b, a) + rbm.log_scale
 

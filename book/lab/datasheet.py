@@ -86,9 +86,10 @@ def _training(name: str) -> tuple[str, str, int | None]:
         return "MNIST", _PUBLISHED.get(name, "not recorded"), None
     record = datasets.committed(f"models/{name}.npz").with_suffix(".json")
     settings = json.loads(record.read_text(encoding="utf-8"))["settings"]
-    method = "PCD" if settings["method"] == "pcd" else f"CD-{settings['n_sweeps']}"
-    if settings.get("optimizer", "sgd") != "sgd":
-        method += f", {settings['optimizer']} steps"
+    is_cd = settings["method"] == "cd" or "hidden" in settings
+    method = f"CD-{settings['n_sweeps']}" if is_cd else "PCD"
+    if "spectral" in (settings["method"], settings.get("optimizer")):
+        method += ", spectral steps"
     if settings.get("hidden") == "leaky":
         method += ", leaky units"
     if settings.get("hidden") == "bernoulli":

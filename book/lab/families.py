@@ -165,7 +165,7 @@ def trained(family: Family, n_hidden: int, n_updates: int, seed: int) -> rl.RBM:
     weights = np.random.default_rng(seed).normal(scale=0.01, size=(len(visible), n_hidden))
     start = rl.RBM(visible, rl.Normal(np.zeros(n_hidden)), weights)
     options = {"n_updates": n_updates, "monitor_every": n_updates, "rng": seed}
-    options |= {"learning_rate": 0.1, "final_learning_rate": 0.01, "start": start}
+    options |= {"learning_rate": np.linspace(0.1, 0.01, n_updates), "start": start}
     size = min(100, len(family.train))
     return rl.train(family.train, n_hidden, batch_size=size, **options).rbm
 

@@ -17,15 +17,16 @@ from rbmlib.models.layers import Normal
 from rbmlib.models.normal import Span
 from rbmlib.models.rbm import gradient, log_density
 from rbmlib.numerics import LOG_2PI
-from rbmlib.paths import LinearPath
+from rbmlib.paths import Path
 from rbmlib.paths.hmc import trajectory
-from rbmlib.paths.moves import slice_angle
+
+from .leaky_kernels import slice_angle
 
 f32 = np.float32
 STEP = 0.4  # of trajectories, jittered by a fifth
 
 
-class GaussianBasePath(LinearPath):
+class GaussianBasePath(Path):
     """The geometric path from a fitted Gaussian to a model with Normal visible units.
 
     ``log p*_beta = (1 - beta) log N(u; m, S) + beta log p*(u)`` on the span of the weights
@@ -68,6 +69,8 @@ class GaussianBasePath(LinearPath):
     >>> abs(estimate.log_z - rbm.exact_log_z()) < 5 * estimate.std_error
     True
     """
+
+    joint = True
 
     def __init__(
         self,

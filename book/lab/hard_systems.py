@@ -16,6 +16,7 @@ from rbmlib.checks import generator, instance, one_of
 from rbmlib.numerics import expit, logsumexp, softplus
 
 from .counted_models import first_order, mean_field, parities
+from .testsystems import of_spins
 
 MAX_ENUMERATED = 16
 BLOCK_ROWS = 4096
@@ -152,9 +153,7 @@ def _random(rng, shape=None, strongest: float = 12.0):
 def _spins(rng, couplings: np.ndarray, field: float = 0.0):
     """Of spins, with random small fields."""
     n, m = couplings.shape
-    return enumerated(
-        BernoulliRBM.from_spins(couplings, field * rng.normal(size=n), field * rng.normal(size=m))
-    )
+    return enumerated(of_spins(couplings, field * rng.normal(size=n), field * rng.normal(size=m)))
 
 
 def _frustrated(rng):
@@ -167,7 +166,7 @@ def _ferromagnet(rng):
     n, m = _layers(rng)
     couplings = np.full((n, m), rng.uniform(1.1, 4) / np.sqrt(n * m))
     tilt = rng.uniform(0, 2) / (n + m)  # of all spins: the two signs differ by a few nats
-    return enumerated(BernoulliRBM.from_spins(couplings, np.full(n, tilt), np.full(m, tilt)))
+    return enumerated(of_spins(couplings, np.full(n, tilt), np.full(m, tilt)))
 
 
 def _hopfield(rng, equal: bool = False):
@@ -272,7 +271,7 @@ def _random_field(rng):
     n, m = _layers(rng)
     couplings = np.full((n, m), rng.uniform(1.1, 4) / np.sqrt(n * m))
     fields = rng.uniform(0, 0.5) * rng.normal(size=n), rng.uniform(0, 0.5) * rng.normal(size=m)
-    return enumerated(BernoulliRBM.from_spins(couplings, *fields))
+    return enumerated(of_spins(couplings, *fields))
 
 
 def _spikes(rng, number: int, ground: float, shape=None):

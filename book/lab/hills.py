@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbmlib.paths.path import LinearPath
+from rbmlib.paths.path import Path
 
 LOG_Z, GAP, WIDTH, BASE_WIDTH = 20.0, 8.0, 0.5, 0.95
 GRID = np.linspace(-8, 8, 641)
@@ -72,7 +72,7 @@ class Hills:
         return np.where(np.log(rng.random(x.shape)) < rise, y, x)
 
 
-class HillsPath(LinearPath):
+class HillsPath(Path):
     """The path from the base to the hills, as estimators of the library take it.
 
     Examples
@@ -83,7 +83,7 @@ class HillsPath(LinearPath):
     True
     """
 
-    log_z_base, n_coordinates = 0.0, 1
+    log_z_base, n_coordinates, joint = 0.0, 1, True
 
     def __init__(self, hills: Hills):
         self.hills = hills

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import functools
 import tarfile
+from typing import NamedTuple
 
 import numpy as np
 
-from rbmlib import Standardisation, datasets
+from rbmlib import datasets
 from rbmlib.datasets import Dataset, committed
 from rbmlib.datasets.files import find, found_or_downloaded
 from rbmlib.datasets.register import Remote
@@ -78,8 +79,8 @@ def load_cifar10(full: bool = False) -> Dataset:
     -------
     Dataset
         ``train`` (2000 or 50000, 3072), ``test`` (500 or 10000, 3072), bytes: red, green, blue,
-        each row by row. :func:`pictures` orders them for drawing,
-        :class:`rbmlib.Standardisation` standardises them.
+        each row by row. :func:`pictures` orders them for drawing, `cifar10_scale` standardises
+        them.
 
     Raises
     ------
@@ -108,6 +109,27 @@ def load_cifar10(full: bool = False) -> Dataset:
     return _dataset(*arrays, CIFAR_NAMES)
 
 
+class Standardisation(NamedTuple):
+    """Of each pixel by its mean and standard deviation in the training images (Li et al., 4.2).
+
+    Examples
+    --------
+    >>> scale = Standardisation(np.array([2.0, 20.0]), np.array([2.0, 10.0]))
+    >>> scale(np.array([[0, 30]]))
+    array([[-1.,  1.]], dtype=float32)
+    """
+
+    mean: np.ndarray  # (n_pixels,)
+    std: np.ndarray
+
+    def __call__(self, images) -> np.ndarray:
+        """Standardised pixels (n_images, n_pixels), float32."""
+        out = images.astype(np.float32)
+        out -= self.mean.astype(np.float32)
+        out *= (1 / self.std).astype(np.float32)
+        return out
+
+
 @functools.cache
 def cifar10_scale() -> Standardisation:
     """Return the standardisation of all 50,000 training images of CIFAR-10.
@@ -115,7 +137,7 @@ def cifar10_scale() -> Standardisation:
     It is committed, so that models trained on all of them can be used with the subset.
     """
     with np.load(committed("cifar10/scale.npz"), allow_pickle=False) as file:
-        return Standardisation.of_moments(file["mean"], file["std"])
+        return Standardisation(file["mean"], file["std"])
 
 
 @functools.cache

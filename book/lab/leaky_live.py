@@ -12,6 +12,7 @@ from rbmlib.models.testsystems import orthogonal_leaky_rbm
 
 from . import leaky_bias, page
 from .gaussian_base import GaussianBasePath
+from .leaky_kernels import blockwise, move_of
 from .parameters import noted_warnings, refused_parameter
 
 
@@ -22,7 +23,7 @@ def begin(names: dict, **least: int) -> rl.LeakyRBM:
     ----------
     names : dict
         ``globals()`` of the page, with ``n_visible``, ``n_hidden``, ``norm``, ``leakiness``,
-        ``transition`` (a move of `rbmlib.LeakinessPath`), ``n_chains``, ``n_temperatures``, and
+        ``transition`` (a move of `leaky_kernels`), ``n_chains``, ``n_temperatures``, and
         ``seed``.
     **least : int
         Smallest allowed values of further parameters.
@@ -36,7 +37,7 @@ def begin(names: dict, **least: int) -> rl.LeakyRBM:
             names["n_visible"], names["n_hidden"], norm=norm, leakiness=leakiness, rng=names["seed"]
         )
     with refused_parameter("transition", names["transition"]):
-        rl.LeakinessPath(live, kernel=names["transition"])
+        move_of(names["transition"], live)
     return live
 
 
@@ -61,7 +62,7 @@ def held_out_log_likelihood(rbm, images, held_out, seed: int, n_fitted: int = 20
 
 def on_the_way(rbm, n_chains: int, stops: tuple[float, ...], seed: int) -> dict[float, tuple]:
     """Visible states and log-weights by leakiness, while it falls from 1 to 0.01 in 100 steps."""
-    route, span = rl.LeakinessPath(rbm, kernel="blockwise"), rbm.reduced()[1].basis
+    route, span = rl.LeakinessPath(rbm, blockwise), rbm.reduced()[1].basis
     rng = np.random.default_rng(seed)
     u, log_w = route.sample_base(n_chains, rng), np.zeros(n_chains)
     seen, last = {1.0: (u @ span.T, log_w)}, 0.0

@@ -12,9 +12,9 @@ import numpy as np
 
 from rbmlib.checks import count
 from rbmlib.numerics import ChainStream
-from rbmlib.paths.moves import LEAKY
 
 from . import leaky_bias
+from .leaky_kernels import MOVES
 
 MEMORY_ENDS = 0.05  # correlation below which the sum over lags is cut
 
@@ -56,7 +56,7 @@ def drift(rbm, kernel: str, norm: float, seeds: list[int], n_draws: int, n_sweep
     rbm : LeakyRBM
         Without biases.
     kernel : str
-        Name of a move of `rbmlib.LeakinessPath`.
+        Name of a move (`leaky_kernels.MOVES`).
     seeds : list of int
         Of the draws; those of the moves and of the fresh draws begin with the same numbers.
     """
@@ -68,7 +68,7 @@ def drift(rbm, kernel: str, norm: float, seeds: list[int], n_draws: int, n_sweep
     stream = ChainStream(np.random.default_rng([*seeds, 1]), n_draws)
     slopes = np.zeros(n_draws)
     for _ in range(n_sweeps):
-        old, u = u, LEAKY[kernel](model, u, stream)
+        old, u = u, MOVES[kernel](model, u, stream)
         last = negative_squares(model.field(u))
         slopes += last / n_sweeps
     fresh = model.exact_samples(n_draws, np.random.default_rng([*seeds, 2]))
@@ -86,7 +86,7 @@ def memory(rbm, kernel: str, seed: int, n_sweeps: int = 200, n_states: int = 400
     u, stream = model.exact_samples(n_states, seed), ChainStream(seed, n_states)
     values = []
     for _ in range(n_sweeps):
-        u = LEAKY[kernel](model, u, stream)
+        u = MOVES[kernel](model, u, stream)
         values.append(negative_squares(model.field(u)))
     return correlation_time(np.array(values))
 
@@ -117,13 +117,13 @@ def settled(
     u = images.astype(float) @ span.basis
     stream = ChainStream(np.random.default_rng([seed, 1]), n_states)
     for _ in range(n_sweeps):
-        u = LEAKY["hmc"](model, u, stream)
+        u = MOVES["hmc"](model, u, stream)
     found = {}
     for move in moves:
         v, stream = u, ChainStream(np.random.default_rng([seed, 2]), n_states)
         slopes, negative = np.zeros(n_states), 0.0
         for sweep in range(n_left_out + n_sweeps):
-            v = LEAKY[move](model, v, stream)
+            v = MOVES[move](model, v, stream)
             if sweep >= n_left_out:
                 eta = model.field(v)
                 slopes += negative_squares(eta) / n_sweeps

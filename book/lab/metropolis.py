@@ -6,7 +6,7 @@ From x propose y ~ q(. | x) and go there with probability
 
 else **stay, and count x once more** (Hastings 1970). Both halves matter: without the ratio of q
 the chain samples another density, and without the repeats a third (the chapter `mcmc_basics`).
-`rbmlib.hmc` has transitions for tempered chains and for densities with a gradient.
+`rbmlib.paths.hmc` has transitions for densities with a gradient.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Spectral steps: ``rl.train(..., optimizer="spectral")``, wherever `rbmbook` is imported.
+"""Spectral steps: ``rl.train(..., method="spectral")`` by PCD, or ``method="spectral tempered"``.
+
+Both words are there wherever `rbmbook` is imported.
 
 Carlson et al. (2015): log Z is bounded from above by its tangent plus a multiple of the squared
 Schatten-infinity norm (largest singular value) of the change of the weights; the step that does
@@ -9,7 +11,7 @@ RMSspectral measures lengths after division by the root of a running root-mean-s
 entry by entry: ``d = sqrt(floor + r)``, step ``(X / d)# / d``.
 
 The rate must be much smaller than that of gradients (1e-5 to 1e-4), and rise over the first updates
-(``warm_up``): r begins at zero, so that the first steps are some ten times too long. Singular
+(`rates`): r begins at zero, so that the first steps are some ten times too long. Singular
 values are LAPACK's, whose last bits differ from processor to processor.
 """
 
@@ -17,24 +19,53 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbmlib.training.train import STEPS
+from rbmlib._kernels import learning
+from rbmlib.training.cd import CompiledDivergence, Tempered
+from rbmlib.training.train import METHODS
 
 RMS_DECAY = 0.99  # how much of the mean square gradient is kept at a step
 RMS_FLOOR = 1e-5  # where a gradient has always been next to nothing, no step is made of noise
 RANK = 1e-7  # singular values below this share of the largest get no step: their sides are noise
 
 
-def spectral(parameters, averages, gradients, rate: float) -> None:
-    """A step of RMSspectral; ``averages`` are the mean squares of the gradients."""
+def rates(first: float, last: float, n_updates: int, warm_up: int) -> np.ndarray:
+    """Rates from the first to the last, times one that rises from zero in so many updates."""
+    rising = np.minimum(1, np.arange(1, n_updates + 1) / max(1, warm_up))
+    return np.linspace(first, last, n_updates) * rising
+
+
+def step(learner, rate: float, gradients) -> None:
+    """A step of RMSspectral; the averages are the mean squares of the gradients."""
     kept = np.float32(RMS_DECAY)
-    for parameter, square, gradient in zip(parameters, averages, gradients, strict=True):
+    for parameter, square, gradient in zip(
+        learner.parameters, learner.averages, gradients, strict=True
+    ):
         square *= kept
         square += (1 - kept) * gradient**2
         scale = np.sqrt(RMS_FLOOR + np.sqrt(square))
         parameter += (rate * sharp(gradient / scale) / scale).astype(np.float32)
 
 
-STEPS["spectral"] = spectral
+class Spectral(CompiledDivergence):
+    step = step
+
+    def update(self, rate: float) -> None:
+        phases, sweeps = self.both_phases()
+        found = learning.both_phases(*phases, sweeps)
+        size, n_hidden = np.float32(self.settings["batch_size"]), self.hidden_bias.size
+        decay, unit = np.float32(self.settings["weight_decay"]), learning.GRID * size
+        active = zip(found.rows, found.n_active, strict=True)
+        products = np.stack([found.counts[rows[:n]].sum(axis=0) for rows, n in active])
+        weights = products[:, :n_hidden] / unit - decay * self.weights
+        self.step(rate, (weights, found.visible / size, found.hidden[:n_hidden] / unit))
+        self.rounded = False
+
+
+class SpectralTempered(Tempered):
+    step = step
+
+
+METHODS |= {"spectral": Spectral, "spectral tempered": SpectralTempered}
 
 
 def sharp(x: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ does both. `adapt_covariances` shapes the proposals of a random walk.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +17,10 @@ import rbmlib as rl
 from rbmlib import checks
 from rbmlib.checks import array, count, function, number, schedule
 from rbmlib.numerics import ChainStream, expit, logit, softplus
+from rbmlib.paths.hmc import Transition, accept
 
 TARGET = 0.651  # acceptance of HMC (Beskos et al. 2013), used by Carlson et al.
-TARGETS = {"hmc": TARGET, "random_walk": 0.234}  # the latter: Roberts, Gelman & Gilks 1997
+WALK_TARGET = 0.234  # of a random walk (Roberts, Gelman & Gilks 1997)
 TUNING_CHAINS = 100
 RUNG_MOVES = 5  # at each beta, of chains that are annealed to learn covariances
 # Bounds of fitted logits. At the largest step, which suits beta = 0, chains at beta = 1 accept
@@ -167,8 +169,18 @@ def _interior_point(objective, matrix, offset, x, gap: float = 1e-3) -> np.ndarr
         t *= 50
 
 
-class ShapedWalk(rl.DensityPath):
-    """A `DensityPath` whose random walk proposes in the shape of the density at each beta.
+class Walk(rl.DensityPath):
+    """A `DensityPath` whose transition is random-walk Metropolis: it proposes ``x + step z``."""
+
+    def _step(self, log_density, x, beta, step_size, rng) -> Transition:
+        end = x + np.reshape(step_size, (-1, 1)) * rng.standard_normal(x.shape)
+        with np.errstate(over="ignore", invalid="ignore"):
+            error = log_density(x) - log_density(end)
+        return accept(x, end, error, rng)
+
+
+class ShapedWalk(Walk):
+    """A `Walk` that proposes in the shape of the density at each beta.
 
     Parameters
     ----------
@@ -180,7 +192,7 @@ class ShapedWalk(rl.DensityPath):
     """
 
     def __init__(self, target, base_variance: float, covariances, **options):
-        super().__init__(target, base_variance, kernel="random_walk", **options)
+        super().__init__(target, base_variance, **options)
         shape = (self.step_betas.size, *2 * (self.target.n_visible,))
         meaning = f"{shape}, one a step_beta"
         self.covariances = array("covariances", covariances, shape, meaning)
@@ -191,11 +203,10 @@ class ShapedWalk(rl.DensityPath):
                 "covariances has one that is not positive definite: expected eigenvalues above 0"
             ) from None
 
-    def move(self, x, beta, step_size, rng) -> rl.hmc.Transition:
+    def move(self, x, beta, step_size, rng) -> Transition:
         middles = (self.step_betas[1:] + self.step_betas[:-1]) / 2
         nearest = np.searchsorted(middles, np.broadcast_to(beta, len(x)))
-        rng = _Shaped(checks.source_of_random(rng), self._roots[nearest])
-        return super().move(x, beta, step_size, rng)
+        return super().move(x, beta, step_size, _Shaped(rng, self._roots[nearest]))
 
 
 class _Shaped(NamedTuple):
@@ -217,6 +228,14 @@ class AdaptedSteps(NamedTuple):
     path: rl.DensityPath  # with a step size (and a covariance) for each beta
     fixed: rl.DensityPath  # with their mean at all betas: the paper's baseline
     model: AcceptanceModel
+
+
+def with_steps(path: rl.DensityPath, step_sizes, step_betas=(0.0, 1.0)) -> rl.DensityPath:
+    """The same path with other step sizes."""
+    other = copy(path)
+    other.step_betas = np.asarray(step_betas, float)
+    other.step_sizes = np.broadcast_to(np.asarray(step_sizes, float), other.step_betas.shape)
+    return other
 
 
 def adapt_step_sizes(
@@ -246,7 +265,7 @@ def adapt_step_sizes(
     True
     """
     checks.instance("path", path, rl.DensityPath, "a DensityPath")
-    betas, target = schedule(betas), TARGETS[path.kernel] if target is None else target
+    betas, target = schedule(betas), target or (WALK_TARGET if isinstance(path, Walk) else TARGET)
     n_chains, n_steps = count("n_chains", n_chains), count("n_steps", n_steps)
     n = betas.size * n_chains
     stream = ChainStream(rng, n)
@@ -271,7 +290,7 @@ def adapt_step_sizes(
         np.tile(index, n_steps), tried.ravel(), accepted.ravel(), betas.size, (low, high)
     )
     steps = model.step_sizes(target)
-    return AdaptedSteps(path.with_steps(steps, betas), path.with_steps(steps.mean()), model)
+    return AdaptedSteps(with_steps(path, steps, betas), with_steps(path, steps.mean()), model)
 
 
 def adapt_covariances(
@@ -291,13 +310,10 @@ def adapt_covariances(
     walk with these give the covariances of the next of ``n_rounds``. The last ones stay as they
     are: a chain that goes on to learn from its own past would not leave its density invariant.
 
-    ``path`` is one with ``kernel="random_walk"``; ``fixed`` of what is returned has the mean of the
+    ``path`` is a `Walk`; ``fixed`` of what is returned has the mean of the
     covariances at all betas, ``model`` is of the steps in all directions. ValueError if chains and
     steps are too few for the dimensions.
     """
-    checks.instance("path", path, rl.DensityPath, "a DensityPath")
-    if path.kernel != "random_walk":
-        raise ValueError(f"path has the kernel {path.kernel!r}: expected 'random_walk'")
     betas, n_rounds = schedule(betas), count("n_rounds", n_rounds)
     n_chains, n_steps = count("n_chains", n_chains), count("n_steps", n_steps)
     if n_chains * n_steps <= 2 * path.target.n_visible:
@@ -306,7 +322,7 @@ def adapt_covariances(
             f"{2 * path.target.n_visible}, twice the dimensions"
         )
     source = checks.generator(rng)
-    isotropic = adapt_step_sizes(path.with_steps(1.0), betas, rng=source)
+    isotropic = adapt_step_sizes(with_steps(path, 1.0), betas, rng=source)
     stream = ChainStream(source, betas.size * n_chains)
     walk, own = isotropic.path, np.tile(betas, n_chains)
 

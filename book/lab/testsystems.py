@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbmlib import BernoulliRBM, GaussianMixture
-from rbmlib.checks import array, count, instance, number
+import rbmlib as rl
+from rbmlib import BernoulliRBM
+from rbmlib.checks import array, count, number
+from rbmlib.models.testsystems import GaussianMixture
 from rbmlib.numerics import logsumexp, softplus
 
 
@@ -41,6 +43,11 @@ def first_order_rbm(
     return rbm, float(logsumexp(log_binomials + m * softplus(bias + weight * on)))
 
 
+def of_spins(weights, visible_bias, hidden_bias) -> rl.RBM:
+    """The model of units 0 and 1 that a model of spins is."""
+    return rl.RBM(rl.Spins(visible_bias), rl.Spins(hidden_bias), weights).to_bits()
+
+
 def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.ndarray:
     """log Z at each beta of the geometric path from N(0, base_variance I) to a mixture: (K,).
 
@@ -48,7 +55,6 @@ def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.
     Gaussian integrals. The first is summed on a grid, which for such a density is exact to
     rounding.
     """
-    instance("mixture", mixture, GaussianMixture, "a GaussianMixture, as of two_gaussians")
     if np.any(mixture.means[:, 1:] != mixture.means[0, 1:]):
         raise ValueError("mixture has means that differ in several dimensions: expected the first "
                          "alone, as in two_gaussians")  # fmt: skip
@@ -58,9 +64,7 @@ def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.
         raise ValueError(f"betas run from {betas.min()} to {betas.max()}: expected 0 to 1")
     reach = np.abs(mixture.means[:, 0]).max() + 12 * np.sqrt(max(s2, v2))
     x = np.linspace(-reach, reach, 40_001)
-    first = logsumexp(
-        np.log(mixture.weights) - (x[:, None] - mixture.means[:, 0]) ** 2 / (2 * s2), axis=1
-    )
+    first = logsumexp(-((x[:, None] - mixture.means[:, 0]) ** 2) / (2 * s2), axis=1)
     base = -(x**2) / (2 * v2) - np.log(2 * np.pi * v2) / 2
     log_z = []
     for beta in betas:
@@ -70,5 +74,5 @@ def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.
             pull = beta * mean / s2
             total += (np.log(2 * np.pi / precision) + pull**2 / precision - beta * mean**2 / s2) / 2
             total -= (1 - beta) * np.log(2 * np.pi * v2) / 2
-        log_z.append(total + beta * mixture.log_scale)
+        log_z.append(total)
     return np.array(log_z)

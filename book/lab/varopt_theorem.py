@@ -20,8 +20,6 @@ from .measured import Measured, mean_of, measured
 class PerfectPath(rl.GeometricPath):
     """Transitions that draw from p_beta itself."""
 
-    compiled = False  # the kernels do Gibbs sweeps
-
     def transition(self, v, beta, rng):
         draws = np.random.default_rng(int(2**52 * rng.random((len(v), 1))[0, 0]))
         return rl.sample(self.at(beta), len(v), draws).states

@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import groups, narrow, threads, wide
+from . import groups, narrow, tempering, threads, wide
 from .adaptive import Adapting, Adjusted
 from .elementwise import Schedule, increment_rules
 from .layers import FixedPoint, Model, layer, quantise, run_of
-from .tempering import DRAWS, Tally, Tempering, sweeps
+from .tempering import Tally, Tempering
 
 GROUP = 32  # chains: a chunk is a number of whole groups, where there are that many
 
@@ -89,59 +89,51 @@ def anneal(f: Family, v, log_weights, betas, stream, n_threads=None, on_progress
     in_parts(loop, _parts(len(v), n_threads), betas.size - 1, stream, n_threads, on_progress)
 
 
-def _routes(f: Family):
-    """The model as `sweeps` takes it: of few hidden units, or of many."""
-    return (f.model, None) if f.small else (None, f.model)
-
-
-def sweep(
-    f: Family, v, betas, n_sweeps, stream, n_threads=None, on_progress=None, slopes=None
-) -> None:
-    """``n_sweeps`` Gibbs sweeps, chain c at betas[c]; fills ``slopes`` (n_chains,) if given."""
+def sweep(f: Family, v, betas, slopes, n_sweeps, stream, n_threads=None, on_progress=None) -> None:
+    """``n_sweeps`` Gibbs sweeps, chain c at betas[c]; fills ``slopes``, (n_chains,) or empty."""
     betas, index = np.array(betas, float), np.arange(len(v))
 
     def loop(part, run):
-        own = None if slopes is None else slopes[part]
-        sweeps(v[part], index[part], betas, own, None, None, *_routes(f), DRAWS - 1, run)
+        tempering.sweep(v[part], index[part], betas, slopes[part], f.model, run)
 
     in_parts(loop, _parts(len(v), n_threads), n_sweeps, stream, n_threads, on_progress)
 
 
 def temper(
-    f: Family, v, index, betas, tempering: Tempering, n_sweeps, stream, n_threads=None,
+    f: Family, v, index, betas, given: Tempering, n_sweeps, stream, n_threads=None,
     on_progress=None,
 ) -> None:  # fmt: skip
     """``n_sweeps`` sweeps, each followed by a draw of beta given (v, h).
 
-    Chain c is at ``betas[index[c]]``. What ``tempering`` holds is filled and added to in place.
+    Chain c is at ``betas[index[c]]``. What `Tempering` holds is filled and added to in place.
     """
-    slopes, (offsets, kept, tally) = np.empty(len(v)), tempering
+    slopes, (offsets, kept, tally) = np.empty(len(v)), given
 
     def loop(part, run):
         sums = Tally(*(total[part] for total in tally))
         own = Tempering(offsets, kept._replace(first=part.start), sums)
-        sweeps(v[part], index[part], betas, slopes[part], own, None, *_routes(f), DRAWS, run)
+        tempering.temper(v[part], index[part], betas, slopes[part], own, f.model, run)
 
     in_parts(loop, _parts(len(v), n_threads), n_sweeps, stream, n_threads, on_progress)
 
 
 def adapt(
-    f: Family, v, index, betas, adapting: Adapting, stream, n_threads=None, on_progress=None
+    f: Family, v, index, betas, given: Adapting, n_sweeps, stream, n_threads=None, on_progress=None
 ) -> None:
     """As `temper`, with estimates of log Z that each group of chains adjusts after every sweep.
 
     A row of the gains (n_groups, n_sweeps) is a group, of equally many chains.
     """
-    n_groups, n_sweeps = adapting.gains.shape
-    slopes, size = np.empty(len(v)), len(v) // n_groups
+    n_groups, slopes = len(given.gains), np.empty(len(v))
+    size = len(v) // n_groups
     share = -(-n_groups // threads.resolve(n_threads))
     parts = threads.chunks(len(v), size * max(1, min(threads.CHUNK // size, share)))
 
     def loop(part, run):
         some = slice(part.start // size, part.stop // size)
-        log_z, visits, passages, last_end = adapting.adjusted
+        log_z, visits, passages, last_end = given.adjusted
         adjusted = Adjusted(log_z[some], visits[some], passages[part], last_end[part])
-        own = adapting._replace(gains=adapting.gains[some], adjusted=adjusted)
-        sweeps(v[part], index[part], betas, slopes[part], None, own, *_routes(f), DRAWS, run)
+        own = given._replace(gains=given.gains[some], adjusted=adjusted)
+        tempering.adapt(v[part], index[part], betas, slopes[part], own, f.model, run)
 
     in_parts(loop, parts, n_sweeps, stream, n_threads, on_progress)

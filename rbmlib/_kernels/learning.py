@@ -278,18 +278,6 @@ def _gradient_row(phases, unit, out):
 
 
 @njit
-def gradient(phases, n_hidden):
-    """The sums of `_gradient_row` of all visible units (n_visible, n_hidden)."""
-    out = np.empty((phases.n_active.size, n_hidden), f32)
-    row = np.empty(phases.hidden.size, f32)
-    for unit in range(out.shape[0]):
-        _gradient_row(phases, unit, row)
-        for j in range(n_hidden):
-            out[unit, j] = row[j]
-    return out
-
-
-@njit
 def _move(parameters, velocity, sums, unit, step):
     """A step with momentum along a row of sums of this unit, in place."""
     rate, momentum, decay = step

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes, step_of
-from .layers import ROOM, FixedPoint, aligned, list_active, n_words, read_row, write_row
+from .layers import ROOM, FixedPoint, aligned, list_active, n_words, read_rows, write_rows
 from .random import draw_key, mixed_keys, mixed_units
 from .simd import (
     LANES,
@@ -143,23 +143,23 @@ def draw_visible(state, tables, layer, beta, slopes, key, units, bits):
     return join(total)
 
 
-class Chain(NamedTuple):
-    """Memory of one chain."""
+class Chains(NamedTuple):
+    """States of chains, and the memory that they use in turn."""
 
-    bits: np.ndarray  # uint16 (n_words,): the visible units
-    active: np.ndarray  # uint16 (n_visible + ROOM,): those that are 1
-    x: np.ndarray  # float32 (WIDTH,): fields of the hidden units
+    words: np.ndarray  # uint16 (n_chains, n_words): the visible units
+    betas: np.ndarray  # float32 (n_chains,)
+    active: np.ndarray  # uint16 (n_visible + ROOM,): those of a chain that are 1
+    x: np.ndarray  # float32 (WIDTH,): fields of its hidden units
     units: np.ndarray  # uint32 (n_visible padded,): `mixed_units`
 
 
 @njit
-def empty_chain(n_visible):
-    size = LANES * n_words(n_visible)
-    units = np.empty(size, np.uint32)
-    for j in range(0, size, LANES):
+def begin(words, n_visible, model):
+    units = np.empty(LANES * words.shape[1], np.uint32)
+    for j in range(0, units.size, LANES):
         store(units, j, mixed_units(j))
-    bits, active = np.empty(size // LANES, np.uint16), np.empty(n_visible + ROOM, np.uint16)
-    return Chain(bits, active, np.empty(WIDTH, f32), units)
+    betas, active = np.empty(words.shape[0], f32), np.empty(n_visible + ROOM, np.uint16)
+    return Chains(words, betas, active, np.empty(WIDTH, f32), units)
 
 
 @njit
@@ -167,9 +167,9 @@ def anneal(v, log_weights, schedule, model, run):
     """Steps of `gibbs.anneal`, chain by chain."""
     up, tables, slope_scale, hidden, visible = model
     n_hidden, n_visible, betas = hidden.n_units, v.shape[1], schedule.betas
-    bits, active, x, units = empty_chain(n_visible)
+    words, _, active, x, units = begin(read_rows(v), n_visible, model)
     for c in range(v.shape[0]):
-        read_row(v[c], bits)
+        bits = words[c]
         n_active = list_active(bits, n_visible, active)
         for k in range(run.start, run.stop):
             step, beta = step_of(schedule, k), f32(betas[k + 1])
@@ -185,7 +185,7 @@ def anneal(v, log_weights, schedule, model, run):
             key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k + 1)
             draw_visible(state, tables, visible, beta, None, key, units, bits)
             n_active = list_active(bits, n_visible, active)
-        write_row(bits, v[c])
+    write_rows(words, v)
 
 
 @njit
@@ -199,18 +199,18 @@ def slopes_of(state, slope, n_units):
 
 
 @njit
-def sweep(words, chain, betas, slopes, model, draw, run):
-    """A sweep of every chain at its beta, and its slope afterwards unless ``slopes`` is None."""
+def sweep(chains, slopes, model, draw, run):
+    """A sweep of every chain at its beta, and its slope afterwards, if there is room for it."""
     up, tables, _, hidden, visible = model
-    _, active, x, units = chain
+    words, betas, active, x, units = chains
     for c in range(betas.size):
         bits, beta = words[c], betas[c]
         add_rows(up, active, list_active(bits, visible.n_units, active), x)
         key = draw_key(run.seed, run.first_chain + c, draw)
         state, _ = draw_hidden(x, hidden, beta, None, key)
         key = draw_key(run.seed, run.first_chain + c, draw + 1)
-        if slopes is None:
-            draw_visible(state, tables, visible, beta, None, key, units, bits)
-        else:
+        if slopes.size:
             slopes[c] = slopes_of(state, hidden.slope, hidden.n_units)
             slopes[c] += draw_visible(state, tables, visible, beta, True, key, units, bits)
+        else:
+            draw_visible(state, tables, visible, beta, None, key, units, bits)

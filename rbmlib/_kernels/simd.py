@@ -185,12 +185,6 @@ def absolute(builder, x):
     return _call(builder, "llvm.fabs.v16f32", x)
 
 
-@_function(floats, floats)
-def sqrt(builder, x):
-    """Rounded as IEEE prescribes."""
-    return _call(builder, "llvm.sqrt.v16f32", x)
-
-
 @_function(floats, floats, floats)
 def times_power_of_two(builder, x, exponent):
     """``x * 2**n``, n the integer in the low bits of ``exponent = n + 1.5 * 2**23``."""

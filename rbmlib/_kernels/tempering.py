@@ -9,15 +9,14 @@ adjusted (`adaptive`).
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
-from . import groups, narrow, wide
+from . import narrow, wide
 from .adaptive import adapt_groups, ladder_of, note_end, search, weigh
 from .layers import read_rows, write_rows
 from .random import draw_key, uniform
 from .simd import njit
-
-f32 = np.float32
-
 
 DRAWS = 3  # of a sweep: hidden units, visible units, beta
 
@@ -89,31 +88,65 @@ def draw_betas(sweep, deltas, ladder, tempering, draw, run):
             kept.index[row, kept.first + chain] = index[chain]
 
 
-@njit
-def sweeps(v, index, betas, slopes, tempering, adapting, few, many, draws, run):
-    """Sweeps of `gibbs.sweep`, `temper` and `adapt`: of ``draws`` draws each.
+# the loops -----------------------------------------------------------------------------------
 
-    The model is ``few`` or ``many``, the other is None, and so is what is not asked for of
-    ``slopes`` (n_chains,), ``tempering`` and ``adapting``.
-    """
-    ladder = ladder_of(betas, index)
-    if few is not None:
-        words, chain = read_rows(v), narrow.empty_chain(v.shape[1])
-        own = np.empty(index.size, f32)
-    if many is not None:
-        group = wide.read_group(v, many.hidden.n_units)
-        words, own = group.visible.words, group.betas
-        sparse = groups.prepare(group.visible, many.visible.n_units)
-    for sweep in range(run.start, run.stop):
-        draw = run.first_draw + draws * sweep
-        for c in range(index.size):
-            own[c] = betas[index[c]]
-        if few is not None:
-            narrow.sweep(words, chain, own, slopes, few, draw, run)
-        if many is not None:
-            sparse = wide.sweep(group, sparse, slopes, many, draw, run)
-        if tempering is not None:
-            draw_betas(sweep, slopes, ladder, tempering, draw + 2, run)
-        if adapting is not None:
-            adapt_groups(sweep, slopes, ladder, adapting, draw + 2, run)
+
+def begin(words, n_visible, model):
+    """What the route of this model, `narrow` or `wide`, keeps of chains in these visible states."""
+
+
+def gibbs_sweep(chains, slopes, model, draw, run):
+    """A sweep of every chain at its beta, and its slope afterwards."""
+
+
+@overload(begin, jit_options={"error_model": "numpy"})
+def _begin(words, n_visible, model):
+    return (narrow if isinstance(model[0], types.Array) else wide).begin.py_func
+
+
+@overload(gibbs_sweep, jit_options={"error_model": "numpy"})
+def _gibbs_sweep(chains, slopes, model, draw, run):
+    return (narrow if isinstance(model[0], types.Array) else wide).sweep.py_func
+
+
+@njit
+def set_betas(chains, betas, index):
+    for c in range(index.size):
+        chains.betas[c] = betas[index[c]]
+
+
+@njit
+def sweep(v, index, betas, slopes, model, run):
+    """Sweeps of `gibbs.sweep`."""
+    words = read_rows(v)
+    chains = begin(words, v.shape[1], model)
+    set_betas(chains, betas, index)
+    for k in range(run.start, run.stop):
+        gibbs_sweep(chains, slopes, model, run.first_draw + 2 * k, run)
+    write_rows(words, v)
+
+
+@njit
+def temper(v, index, betas, slopes, tempering, model, run):
+    """Sweeps of `gibbs.temper`, and draws of beta."""
+    words, ladder = read_rows(v), ladder_of(betas, index)
+    chains = begin(words, v.shape[1], model)
+    for k in range(run.start, run.stop):
+        draw = run.first_draw + DRAWS * k
+        set_betas(chains, betas, index)
+        gibbs_sweep(chains, slopes, model, draw, run)
+        draw_betas(k, slopes, ladder, tempering, draw + 2, run)
+    write_rows(words, v)
+
+
+@njit
+def adapt(v, index, betas, slopes, adapting, model, run):
+    """Sweeps of `gibbs.adapt`, draws of beta, and estimates of log Z that these adjust."""
+    words, ladder = read_rows(v), ladder_of(betas, index)
+    chains = begin(words, v.shape[1], model)
+    for k in range(run.start, run.stop):
+        draw = run.first_draw + DRAWS * k
+        set_betas(chains, betas, index)
+        gibbs_sweep(chains, slopes, model, draw, run)
+        adapt_groups(k, slopes, ladder, adapting, draw + 2, run)
     write_rows(words, v)

@@ -30,8 +30,8 @@ class Group(NamedTuple):
 
 
 @njit
-def read_group(v, n_hidden):
-    return group_of(read_rows(v), v.shape[1], n_hidden)
+def begin(words, n_visible, model):
+    return group_of(words, n_visible, model.hidden.n_units)
 
 
 @njit
@@ -122,7 +122,7 @@ def add_gains(log_weights, schedule, k, model, x, sums):
 @njit
 def anneal(v, log_weights, schedule, model, run):
     """Steps of `gibbs.anneal` for one group of chains, in place."""
-    group = read_group(v, model.hidden.n_units)
+    group = begin(read_rows(v), v.shape[1], model)
     visible, hidden = group.visible, group.hidden
     x = np.empty((v.shape[0], LANES * model.up.n_words), f32)
     sparse = prepare(visible, model.visible.n_units)
@@ -139,19 +139,12 @@ def anneal(v, log_weights, schedule, model, run):
 
 
 @njit
-def sweep(group, sparse, slopes, model, draw, run):
-    """A sweep of all chains, and their slopes afterwards unless ``slopes`` is None."""
+def sweep(chains, slopes, model, draw, run):
+    """A sweep of all chains, and their slopes afterwards."""
     up, down, _, of_h, of_v = model
-    v, h, n_hidden = group.visible, group.hidden, of_h.n_units
-    if slopes is None:
-        draw_layer(up, v, sparse, None, of_h, group, h, draw, run)
-        sparse = prepare(h, n_hidden)
-        draw_layer(down, h, sparse, None, of_v, group, v, draw + 1, run)
-    else:
-        group.sums[:] = f32(0)
-        draw_layer(up, v, sparse, f32(0), of_h, group, h, draw, run)
-        sparse = prepare(h, n_hidden)
-        draw_layer(down, h, sparse, of_v.scale, of_v, group, v, draw + 1, run)
-        for chain in range(slopes.size):
-            slopes[chain] = join(load(group.sums, LANES * chain))
-    return prepare(v, of_v.n_units)
+    v, h, sums = chains.visible, chains.hidden, chains.sums
+    sums[:] = f32(0)
+    draw_layer(up, v, prepare(v, of_v.n_units), f32(0), of_h, chains, h, draw, run)
+    draw_layer(down, h, prepare(h, of_h.n_units), of_v.scale, of_v, chains, v, draw + 1, run)
+    for chain in range(slopes.size):
+        slopes[chain] = join(load(sums, LANES * chain))

@@ -96,7 +96,7 @@ class Round(NamedTuple):
                 return [held]
             above = self.above_sum(summed)
             name = "the higher run lies above this value by"
-            lies = Check(name, above < DISAGREEMENT, above, DISAGREEMENT, "s.e.")
+            lies = Check(name, above < DISAGREEMENT, max(above, 0.0), DISAGREEMENT, "s.e.")
             return [held, *self._second(), lies]
         second, reverse = self.apart(other, forward), self.apart(backward, forward)
         # a second base with a low ESS can only be too low, and one that loses what has been found
@@ -122,7 +122,7 @@ class Round(NamedTuple):
             checks.append(Check(name, self.unseen < MISSING, self.unseen, MISSING, "of Z"))
         gap = self.bound_gap
         name = f"the highest lower bound, {self.bound:.2f}, lies above this value by"
-        return [*checks, Check(name, gap <= DISAGREEMENT, gap, DISAGREEMENT, "s.e.")]
+        return [*checks, Check(name, gap <= DISAGREEMENT, max(gap, 0.0), DISAGREEMENT, "s.e.")]
 
     def _second(self) -> list[Check]:
         """Whether the chains of the second base find the sum, and no more."""

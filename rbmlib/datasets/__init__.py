@@ -23,5 +23,4 @@ from .named import list_rbms as list_rbms
 from .named import load_dna as load_dna
 from .named import load_mnist as load_mnist
 from .named import load_rbm as load_rbm
-from .own import Standardisation as Standardisation
 from .own import load_rows as load_rows

@@ -15,4 +15,3 @@ from .named import GaussianRBM as GaussianRBM
 from .named import LeakyRBM as LeakyRBM
 from .normal import project_weights as project_weights
 from .rbm import RBM as RBM
-from .testsystems import GaussianMixture as GaussianMixture

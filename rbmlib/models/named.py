@@ -35,18 +35,6 @@ class BernoulliRBM(RBM):
         super().__init__(Bits(b), Bits(a), w, log_scale=log_scale)
 
     @classmethod
-    def from_spins(cls, weights, visible_bias, hidden_bias) -> BernoulliRBM:
-        """From a model with units in {-1, +1}; same log Z. (`Spins` keep such units as they are.)
-
-        With s = 2v - 1 and t = 2h - 1, ``s W t + b s + a t`` becomes ``v W' h + b' v + a' h + c``
-        with W' = 4 W, b' = 2 (b - W 1), a' = 2 (a - W^T 1) and c = sum W - sum b - sum a, which
-        is kept as `log_scale`.
-        """
-        w, b, a = parameters(weights, visible_bias, hidden_bias)
-        scale = w.sum() - b.sum() - a.sum()
-        return cls(4 * w, 2 * (b - w.sum(axis=1)), 2 * (a - w.sum(axis=0)), log_scale=scale)
-
-    @classmethod
     def from_sklearn(cls, model) -> BernoulliRBM:
         """From a fitted ``sklearn.neural_network.BernoulliRBM``; ValueError of a subclass, whose
         units may be others."""

@@ -13,10 +13,7 @@ leaky hidden units the density is a piece of a Gaussian in each region that the 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from scipy.linalg import eigh
 from scipy.special import log_ndtr, ndtri_exp
 
 from .. import checks
@@ -24,7 +21,6 @@ from ..numerics import LOG_2PI, expit, logsumexp
 from .layers import Leaky, Normal
 
 LARGEST = 0.9999  # singular value: a variance of up to 5,000 along a direction
-MAX_TRIES = 10_000  # draws of the Gaussian for one exact draw
 ORTHOGONAL = 1e-10  # largest cosine of columns that count as orthogonal
 
 # proper weights -----------------------------------------------------------------------------
@@ -63,9 +59,6 @@ def project_weights(weights, largest: float = LARGEST) -> np.ndarray:
     values x_i, von Neumann's inequality <W, X> <= sum_i s_i x_i gives ``|W - X|^2 >=
     sum_i (s_i - x_i)^2``, so U min(S, largest) V' is nearest, alone since the set is convex.
 
-    Weights are unchanged if there is nothing to clip, which one Cholesky decomposition of
-    ``largest**2 I - W'W`` (or W W', if that is smaller) tells.
-
     Examples
     --------
     >>> project_weights([[2.0, 0.0], [0.0, 0.5]], largest=0.9)
@@ -74,42 +67,10 @@ def project_weights(weights, largest: float = LARGEST) -> np.ndarray:
     """
     shape = "(n_visible, n_hidden), one row a visible unit"
     w = checks.array("weights", weights, (None, None), shape, largest=checks.LARGEST)
-    bound = checked_largest(largest)
-    if w.shape[0] < w.shape[1]:
-        return project_weights(w.T, bound).T
-    clip = clipping(w.T @ w, bound)
-    return w if clip is None else w - (w @ clip.vectors * clip.shrink) @ clip.vectors.T
-
-
-def checked_largest(largest) -> float:
     meaning = "a singular value above 0 and below 1"
-    return checks.number("largest", largest, meaning, above=0, below=1)
-
-
-class Clipping(NamedTuple):
-    """The right singular vectors that are clipped, ``W - W V shrink V'`` is the projection."""
-
-    vectors: np.ndarray
-    shrink: np.ndarray
-    excess: np.ndarray
-    largest: float  # singular value before
-
-    def gram(self, gram: np.ndarray) -> np.ndarray:
-        """W'W after the projection."""
-        return gram - (self.vectors * self.excess) @ self.vectors.T
-
-
-def clipping(gram: np.ndarray, bound: float) -> Clipping | None:
-    """What has to be clipped of a W with this W'W, or None if nothing has."""
-    try:
-        np.linalg.cholesky(bound**2 * np.eye(len(gram)) - gram)
-        return None
-    except np.linalg.LinAlgError:
-        squares, vectors = eigh(gram, subset_by_value=(bound**2, np.inf))
-    if not squares.size:
-        return None
-    scales = np.sqrt(squares)
-    return Clipping(vectors, 1 - bound / scales, squares - bound**2, float(scales.max()))
+    bound = checks.number("largest", largest, meaning, above=0, below=1)
+    left, scales, right = np.linalg.svd(w, full_matrices=False)
+    return left * np.minimum(scales, bound) @ right if scales.max(initial=0.0) > bound else w
 
 
 # the span of the weights --------------------------------------------------------------------
@@ -226,14 +187,17 @@ def exact_log_z(rbm) -> float:
 def exact_draws(rbm, n: int, rng) -> np.ndarray:
     """Independent exact draws (n, n_visible) of a leaky model.
 
-    With orthogonal columns each direction is drawn from its two pieces of a Gaussian; otherwise
-    draws of the Gaussian with the larger slope on both sides are accepted with probability
-    ``exp(-|above - below|/2 sum of x_j^2)``, over x_j on the side of the smaller slope, which is
-    feasible with few hidden units: ValueError if fewer than one in 10,000 are accepted.
+    With orthogonal columns each direction is drawn from its two pieces of a Gaussian.
     """
-    model, span = rbm.reduced()
-    draw = _diagonal_draws if has_orthogonal_columns(rbm.weights) else _accepted_draws
-    return span(draw(model, n, rng), rng)
+    if has_orthogonal_columns(rbm.weights):
+        model, span = rbm.reduced()
+        return span(_diagonal_draws(model, n, rng), rng)
+    if rbm.log_z is None:
+        raise ValueError(
+            "weights has columns that are not orthogonal: exact samples are not known; expected "
+            "W'W diagonal, otherwise run chains, as rl.reverse_ais(path, betas, start='chains')"
+        )
+    return rbm.draw(n, rng)
 
 
 def pieces(model):
@@ -259,23 +223,3 @@ def _diagonal_draws(model, n: int, rng) -> np.ndarray:
     # -side * quantile of the tail: log of a uniform share of its mass, inverted
     log_share = np.log(rng.random(above.shape)) + log_ndtr(side * (end - mean) / sd)
     return mean + side * sd * ndtri_exp(log_share)
-
-
-def _accepted_draws(model, n: int, rng) -> np.ndarray:
-    mean, precision, _ = gaussian(model)
-    root = np.linalg.cholesky(np.linalg.inv(precision))
-    fall = model.hidden.above - model.hidden.below
-    smaller = -np.sign(fall)  # the side of the smaller slope
-    kept, tried, found = [], 0, 0
-    while found < n:
-        u = mean + rng.standard_normal((n, model.n_visible)) @ root.T
-        x = np.maximum(smaller * model.field(u), 0)
-        log_ratio = -abs(fall) / 2 * (x**2).sum(axis=1)
-        kept.append(u[np.log(rng.random(n)) < log_ratio])
-        tried, found = tried + n, found + len(kept[-1])
-        if tried >= MAX_TRIES and found < tried / MAX_TRIES:
-            raise ValueError(
-                f"rbm has {model.n_hidden} hidden units: exact samples by rejection need few "
-                f"(one in {MAX_TRIES:,} draws must be accepted); run long chains instead"
-            )
-    return np.concatenate(kept)[:n]

@@ -234,7 +234,7 @@ class RBM:
         """Independent exact draws of the visible units, (n_samples, n_visible) float64.
 
         For models with at most 2**22 states in one layer (a table of all is kept), leaky ones with
-        orthogonal columns or few hidden units, and those whose `log_z` is known; else ValueError.
+        orthogonal columns, and those whose `log_z` is known; else ValueError.
         """
         n_samples, rng = checks.count("n_samples", n_samples), checks.generator(rng)
         if isinstance(self.visible, Normal) and isinstance(self.hidden, Leaky):

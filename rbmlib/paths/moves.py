@@ -1,18 +1,9 @@
 """Moves: what leaves a model invariant, ``move(model, v, rng)``; a path picks one.
 
-`gibbs` is for layers that have conditionals (`Layer.conditional`). The others are for models of
-`Normal` and `Leaky` units whose rows of weights are orthogonal (`RBM.reduced`), with slopes a of
-the fields above 0 and below it, which may be one a chain, (n_chains, 1).
-
-* "gibbs" is the sampler of Li et al. (2016), which leaves something near the model invariant.
-* "metropolis" makes it exact, for few units. Given h, the joint density of v is proportional to
-  ``N(v; b + W h, I) prod_j g(h_j; a_j(v))``, ``g(h; a) = exp(-h^2 / 2 a) / sqrt(a)``. So v' from
-  the Gaussian is accepted with probability ``min(1, prod_j g(h_j; a_j(v')) / g(h_j; a_j(v)))``.
-* "blockwise" does so direction by direction, for any number of units, where weights are diagonal.
-* "slice" is elliptical slice sampling (Murray, Adams & MacKay 2010) with the Gaussian of the slope
-  above on both sides as prior, and what is left as likelihood: nothing to tune.
-* "hmc" is Hamiltonian Monte Carlo on log p*(v), which is differentiable once: the choice for many
-  units, where a slice moves by small angles only.
+`gibbs` is for layers that have conditionals (`Layer.conditional`); of leaky models it is the
+sampler of Li et al. (2016), which leaves something near the model invariant. `leaky_hmc` is exact
+for models of `Normal` and `Leaky` units whose rows of weights are orthogonal (`RBM.reduced`), with
+slopes of the fields above 0 and below it, which may be one a chain, (n_chains, 1).
 """
 
 from __future__ import annotations
@@ -22,9 +13,8 @@ from functools import partial
 import numpy as np
 
 from ..models.rbm import gradient, log_density
-from . import hmc
+from .hmc import hmc
 
-SHRINKS = 40  # of the bracket of a slice, at most; after them the state stays, which is exact too
 LONGEST = 8.0  # trajectory of "hmc"
 TINY = 1e-300
 
@@ -34,37 +24,11 @@ def gibbs(model, v, rng):
     return model.gibbs(v, rng)
 
 
-# leaky models -------------------------------------------------------------------------------
-
-
 def gaussian(model) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of each direction, with the slope above on both sides."""
     w, above = model.weights, model.hidden.above
     precision = 1 - above * np.einsum("ij,ij->i", w, w)
     return (model.visible.bias + above * (w @ model.hidden.bias)) / precision, precision**-0.5
-
-
-def metropolis(model, v, rng):
-    new, gains = _proposal(model, v, rng)
-    accepted = np.log(rng.random((len(v), 1))) < gains.sum(axis=1, keepdims=True)
-    return np.where(accepted, new, v)
-
-
-def blockwise(model, v, rng):
-    new, gains = _proposal(model, v, rng)
-    return np.where(np.log(rng.random(v.shape)) < gains, new, v)
-
-
-def _proposal(model, v, rng):
-    """What "gibbs" draws, and each hidden unit's share of the logarithm of its acceptance ratio."""
-    x = model.field(v)
-    h = model.hidden.draw(x, rng)
-    new = model.visible.draw(model.visible_field(h), rng)
-    # of g(h; below) to g(h; above), which are one where the slopes are 0
-    above, below = (np.maximum(s, TINY) for s in (model.hidden.above, model.hidden.below))
-    log_ratio = h**2 * ((1 / above - 1 / below) / 2) - np.log(below / above) / 2
-    turned = (model.field(new) <= 0).astype(float) - (x <= 0)
-    return new, turned * log_ratio
 
 
 def leaky_hmc(model, v, rng):
@@ -75,54 +39,7 @@ def leaky_hmc(model, v, rng):
     w, of = model.weights, (partial(log_density, model), partial(gradient, model))
     narrowest = np.maximum(1 - np.einsum("ij,ij->i", w, w), TINY).min()
     step, length = 1.2 / v.shape[1] ** 0.25, min(0.9 * narrowest**-0.5, LONGEST)
-    return hmc.moved(*of, v, step, int(np.ceil(length / step)), rng).x
+    return hmc(*of, v, step, int(np.ceil(length / step)), rng).x
 
 
-def elliptical_slice(model, v, rng):
-    """What is needed of the fields is that of the two axes of the ellipse alone."""
-    w, hidden, n = model.weights, model.hidden, len(v)
-    mean, sd = gaussian(model)
-    one, two = v - mean, sd * rng.standard_normal(v.shape)
-    centre, along_one, along_two = mean @ w + hidden.bias, one @ w, two @ w
-    fall = np.broadcast_to(hidden.above - hidden.below, (n, 1))[:, 0] / 2
-
-    def log_likelihood(chains, angle):
-        cos, sin = np.cos(angle)[:, None], np.sin(angle)[:, None]
-        at = centre[chains] if centre.ndim == 2 else centre
-        x = at + cos * along_one[chains] + sin * along_two[chains]
-        np.minimum(x, 0.0, out=x)
-        return -fall[chains] * np.einsum("nj,nj->n", x, x)
-
-    def bracket(share):
-        return -2 * np.pi * share, 2 * np.pi * (1 - share)
-
-    angle = slice_angle(log_likelihood, bracket, n, rng)
-    return mean + np.cos(angle)[:, None] * one + np.sin(angle)[:, None] * two
-
-
-def slice_angle(log_likelihood, bracket, n_chains: int, rng) -> np.ndarray:
-    """The angle on its ellipse to which each chain moves, from 0: (n_chains,).
-
-    ``log_likelihood(chains, angle)`` is of some chains, by number, at an angle each;
-    ``bracket(share)`` gives both ends of a whole turn about 0, of which the second is tried first.
-    It shrinks towards 0 until the likelihood is above that at 0 times a uniform draw.
-    """
-    uniforms, todo = rng.random((n_chains, SHRINKS + 1)), np.arange(n_chains)
-    floor = np.log(uniforms[:, 0]) + log_likelihood(todo, np.zeros(n_chains))
-    low, angle = bracket(uniforms[:, 1])
-    high = angle.copy()
-    for draws in uniforms.T[2:]:
-        todo = todo[log_likelihood(todo, angle[todo]) <= floor[todo]]
-        if not todo.size:
-            break
-        new = angle[todo]
-        low[todo] = np.where(new < 0, new, low[todo])
-        high[todo] = np.where(new < 0, high[todo], new)
-        angle[todo] = low[todo] + (high[todo] - low[todo]) * draws[todo]
-    angle[todo] = 0.0
-    return angle
-
-
-LEAKY = dict(
-    gibbs=gibbs, metropolis=metropolis, blockwise=blockwise, slice=elliptical_slice, hmc=leaky_hmc
-)
+LEAKY = {"gibbs": gibbs, "hmc": leaky_hmc}

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from .. import checks
 from ..models.conversion import as_rbm, shown
 from ..models.layers import Leaky, Normal
-from ..models.normal import has_orthogonal_columns
 from ..models.rbm import RBM
 from . import moves
 from .bases import base_of, name_of
-from .path import LinearPath
 from .polyline import Polyline
 
 
@@ -79,7 +76,7 @@ class GeometricPath(Polyline):
         return f"{type(self).__name__}({self.rbm!r}, base={self.base_name!r})"
 
 
-class LeakinessPath(LinearPath, Polyline):
+class LeakinessPath(Polyline):
     """Anneal the leakiness: from the Gaussian of leakiness 1 to the model (Li et al., section 4).
 
     The leakiness at beta is ``1 - beta (1 - c)``, and
@@ -90,10 +87,9 @@ class LeakinessPath(LinearPath, Polyline):
     Parameters
     ----------
     rbm : LeakyRBM
-    kernel : {"hmc", "slice", "metropolis", "blockwise", "gibbs"} or function
-        The transition, by its name in `rbmlib.paths.moves` or a function like those there. All
-        are exact but "gibbs", the sampler of the paper, which biases log Z by an amount that more
-        steps do not remove. "blockwise" needs orthogonal columns of W.
+    kernel : {"hmc", "gibbs"} or function
+        The transition: exact, or the sampler of the paper, which biases log Z by an amount that
+        more steps do not remove; or a function like those in `rbmlib.paths.moves`.
 
     Examples
     --------
@@ -108,43 +104,22 @@ class LeakinessPath(LinearPath, Polyline):
         layers = getattr(rbm, "visible", None), getattr(rbm, "hidden", None)
         if not isinstance(layers[0], Normal) or not isinstance(layers[1], Leaky):
             raise TypeError(f"rbm is {shown(rbm)}: expected a LeakyRBM")
+        if not callable(kernel):
+            kernel = moves.LEAKY[checks.one_of("kernel", kernel, moves.LEAKY)]
         target, span = rbm.reduced()
-        move = checked_kernel(kernel, target)
         base = target.with_(hidden=self._base_of(target.hidden))
-        Polyline.__init__(self, [base, target], move=move, span=span)
+        super().__init__([base, target], move=kernel, span=span)
         self.rbm, self.joint = rbm, True
-        self.kernel = kernel if isinstance(kernel, str) else getattr(move, "__name__", repr(move))
-
-    at = Polyline.at
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.rbm!r}, kernel={self.kernel!r})"
+        return f"{type(self).__name__}({self.rbm!r}, kernel={self.move.__name__})"
 
     def _base_of(self, hidden):
         return hidden.with_(below=hidden.above)
 
-    @property
-    def slopes(self) -> tuple[Any, Any]:
-        """The hidden units at both ends: where x > 0 their slope is ``above``, else ``below``."""
-        return self.models[0].hidden, self.models[1].hidden
-
     def sample_base(self, n_chains: int, rng) -> np.ndarray:
         mean, sd = moves.gaussian(self.models[0])  # rows of weights are orthogonal
         return mean + sd * rng.standard_normal((n_chains, mean.size))
-
-    def base_and_slope(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        base, (first, last) = self.models[0], self.slopes
-        x = base.field(v)
-        low = np.minimum(x, 0.0)
-        below = np.einsum("nj,nj->n", low, low) / 2
-        whole = np.einsum("nj,nj->n", x, x) / 2
-        rise = last.above - first.above
-        # where x > 0 the slope rises by this, and elsewhere by that and a change more
-        change = last.below - first.below - rise
-        own = base.visible.own(v) + base.log_scale
-        if first.above:
-            own += first.above * whole
-        return own, (rise * whole + change * below if rise else change * below)
 
 
 class EnergyPath(LeakinessPath):
@@ -159,16 +134,3 @@ class EnergyPath(LeakinessPath):
 
     def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:
         return super().transition(v, np.maximum(beta, 0.0), rng)  # no model below 0
-
-
-def checked_kernel(kernel, model: RBM) -> Callable:
-    """The move of that name, for a reduced leaky model."""
-    if callable(kernel):
-        return kernel
-    checks.one_of("kernel", kernel, moves.LEAKY)
-    if kernel == "blockwise" and not has_orthogonal_columns(model.weights):
-        raise ValueError(
-            "kernel is 'blockwise', but the columns of the weights are not orthogonal: expected "
-            "'slice' or 'hmc', or 'metropolis' for few hidden units"
-        )
-    return moves.LEAKY[kernel]

@@ -45,8 +45,6 @@ class Polyline(Path):
     True
     """
 
-    compiled = True  # False in a subclass whose models or draws the kernels do not know
-
     def __init__(
         self,
         models: Sequence[RBM],
@@ -144,7 +142,7 @@ class Polyline(Path):
         return self.rbm.visible.draw(v, rng)
 
     def joint_transition(self, v: np.ndarray, beta, rng) -> tuple[np.ndarray, np.ndarray]:
-        if not self.joint:
+        if not (self.joint and self._sweeps):
             return super().joint_transition(v, beta, rng)
         t, piece = np.asarray(beta, float), self.pieces[0]
         v, h, rise = piece.gibbs(v, t[:, None] if t.ndim else t, rng)
@@ -187,8 +185,9 @@ class Piece:
 
     def hidden_fields(self, v) -> tuple[np.ndarray, np.ndarray]:
         """Fields of the hidden units at the low end, and how they rise to the high one."""
-        low, rise = self.low.hidden.bias, v @ self.weights + self.hidden
-        return (v @ self.low.weights + low if self.base_weights else low), rise
+        low, still = self.low.hidden.bias, self.flat and self.base_weights
+        x = v @ self.low.weights + low if self.base_weights else low
+        return x, self.hidden if still else v @ self.weights + self.hidden
 
     def gibbs(self, v, t, rng):
         """v and h after a sweep at t, and how fields of the visible units rise with t."""

@@ -1,46 +1,34 @@
 """The seam to the compiled loops: who has some, how near they come, what they are given."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .._kernels import gibbs as kernels
-from .._kernels import leaky, threads
 from .._kernels.adaptive import Adapting
 from .._kernels.float_sums import fields
 from .._kernels.tempering import DRAWS, Tally, Tempering
 from ..context import bar, settings
 from ..models.layers import Bits, Spins
-from ..models.normal import has_orthogonal_columns
 from ..numerics import by_rows, expit, softplus
-from ..paths.moves import blockwise, gibbs
-from ..paths.named import LeakinessPath
+from ..paths import Path
+from ..paths.moves import gibbs
+from ..paths.named import GeometricPath
 from ..paths.polyline import Piece, Polyline
 
 COARSEST = 1 / 128  # largest unit of fixed-point weights that an importance step puts right
-OWN = ("at", "log_density", "transition", "joint_transition")  # what the loops stand for
 COARSEST_SLOPES, UNCORRECTED = 0.1, 0.01  # nats
 
 
 def compiled(path, corrected=False):
-    """The compiled loops of a path, or None; ``corrected``: of `anneal`, which mends errors."""
-    if not getattr(path, "compiled", False):
-        return None
+    """Compiled loops that do what the path's methods say, or None.
+
+    ``corrected``: of `anneal`, whose importance steps mend small errors.
+    """
     if "_loops" not in vars(path):
-        path._loops = loops_of(path)
+        make = LOOPS.get(type(path))
+        path._loops = make(path) if make else None
     return path._loops if path._loops and path._loops.near(corrected) else None
-
-
-def loops_of(path):
-    if isinstance(path, LeakinessPath):
-        return DiagonalLoops(path) if is_diagonal(path) else None
-    if any(getattr(type(path), name) is not getattr(Polyline, name) for name in OWN):
-        return None  # a subclass that moves or weighs in its own way
-    if len(path.models) > 2 or path.move is not gibbs or path.models[0].weights.any():
-        return None
-    kinds = type(path.rbm.visible), type(path.rbm.hidden)
-    if not {*kinds} <= {Bits, Spins}:
-        return None
-    line = Piece(*(model.to_bits() for model in path.models))
-    return SpinLoops(line) if kinds[0] is Spins else Loops(line)
 
 
 class Annealing:
@@ -132,47 +120,43 @@ class Loops(Annealing):
         kernels.anneal(self.family, v, gains, betas, stream, *how)
         stream.draw += 2 * (len(betas) - 1)
 
+    def _run(self, kernel, name, n_sweeps, draws, stream, v, *given):
+        with bar(n_sweeps, name) as shown:
+            how = settings.get().n_threads, shown.update
+            kernel(self.family, v, *given, n_sweeps, stream, *how)
+        stream.draw += draws * n_sweeps
+        return self.given(v)
+
     def sweep(self, v, beta, n_sweeps, stream):
         v = self.own(v)
         betas = np.broadcast_to(np.asarray(beta, float), v.shape[:1])
-        with bar(n_sweeps, "sweeps") as shown:
-            how = settings.get().n_threads, shown.update
-            kernels.sweep(self.family, v, betas, n_sweeps, stream, *how)
-        stream.draw += 2 * n_sweeps
-        return self.given(v)
+        return self._run(kernels.sweep, "sweeps", n_sweeps, 2, stream, v, betas, np.empty(0))
 
     def joint_transition(self, v, betas, stream):
         """A sweep of each chain at its own beta, and its slope: of `Path.joint_transition`."""
-        v, slopes = self.own(v), np.zeros(len(v))
-        n_threads = settings.get().n_threads
-        kernels.sweep(self.family, v, betas, 1, stream, n_threads, slopes=slopes)
+        v, slopes = self.own(v), np.empty(len(v))
+        kernels.sweep(self.family, v, betas, slopes, 1, stream, settings.get().n_threads)
         stream.draw += DRAWS - 1  # beta is the caller's to draw
         return self.given(v), slopes + self.scale
 
     def temper(self, v, index, betas, offsets, n_sweeps, stream, tally, kept):
-        v, shift = self.own(v), self.scale
+        shift = self.scale
         ours = np.zeros_like(tally.mixed), np.zeros_like(tally.visited)
         own = Tally(*ours, tally.passages, tally.last_end)
-        tempering = Tempering(offsets + betas * shift, kept, own)
-        with bar(n_sweeps, "tempering") as shown:
-            how = settings.get().n_threads, shown.update
-            kernels.temper(self.family, v, index, betas, tempering, n_sweeps, stream, *how)
-        stream.draw += DRAWS * n_sweeps
+        given = index, betas, Tempering(offsets + betas * shift, kept, own)
+        v = self._run(kernels.temper, "tempering", n_sweeps, DRAWS, stream, self.own(v), *given)
         kept.delta[...] += shift  # the kernels know the units' part of a slope only
         for part, total in zip(ours, tally[:2], strict=True):
             part[:, 2] += shift * (2 * part[:, 1] + shift * part[:, 0])
             part[:, 1] += shift * part[:, 0]
             total += part
-        return self.given(v)
+        return v
 
     def adapt(self, v, index, betas, gains, rule, adjusted, stream):
-        v, gains = self.own(v), np.ascontiguousarray(gains)
-        adapting = Adapting(betas * self.scale, gains, rule, adjusted)
-        with bar(gains.shape[1], "adapting") as shown:
-            how = settings.get().n_threads, shown.update
-            kernels.adapt(self.family, v, index, betas, adapting, stream, *how)
-        stream.draw += DRAWS * gains.shape[1]
-        return self.given(v)
+        gains = np.ascontiguousarray(gains)
+        given = index, betas, Adapting(betas * self.scale, gains, rule, adjusted)
+        n_sweeps = gains.shape[1]
+        return self._run(kernels.adapt, "adapting", n_sweeps, DRAWS, stream, self.own(v), *given)
 
 
 class SpinLoops(Loops):
@@ -185,44 +169,15 @@ class SpinLoops(Loops):
         return 2 * v - 1
 
 
-def is_diagonal(path):
-    """Whether `DiagonalLoops` has the path's transitions."""
-    low, high = path.slopes
-    known = low.above == high.above or low.above == low.below == 0
-    orthogonal = has_orthogonal_columns(path.models[1].weights)
-    return path.move in (gibbs, blockwise) and bool(known and high.above and orthogonal)
+def loops_of_line(path):
+    """Of a straight line between layers of two values, moved along by Gibbs sampling."""
+    kinds = type(path.rbm.visible), type(path.rbm.hidden)
+    one_line = len(path.models) == 2 and path.move is gibbs and not path.models[0].weights.any()
+    if not one_line or not {*kinds} <= {Bits, Spins}:
+        return None
+    line = Piece(*(model.to_bits() for model in path.models))
+    return SpinLoops(line) if kinds[0] is Spins else Loops(line)
 
 
-class DiagonalLoops(Annealing):
-    """Of a leaky model with orthogonal columns: directions move on their own, in float32."""
-
-    def __init__(self, path):
-        model, (low, high) = path.models[1], path.slopes
-        self.parameters = np.stack([np.diag(model.weights), model.hidden_bias, model.visible_bias])
-        self.low, self.high, self.exact = low, high, path.move is blockwise
-        self.slopes = float(high.below - low.below), float(high.above - low.above)
-
-    def near(self, corrected):
-        return corrected
-
-    def points(self, betas):
-        """Steps of beta; the leakiness, and the scale of the fields, after each."""
-        low, high = self.low, self.high
-        if low.above == high.above:
-            leakiness = (low.below + betas[1:] * (high.below - low.below)) / high.above
-            scale = np.sqrt(high.above)
-        else:
-            leakiness = high.below / high.above
-            scale = np.sqrt(np.maximum(betas[1:], 0) * high.above)
-        return np.column_stack(np.broadcast_arrays(np.diff(betas), leakiness, scale))
-
-    def steps(self, v, gains, betas, stream, *how):
-        points, parts = self.points(betas), threads.chunks(len(v), threads.CHUNK)
-
-        def loop(part, run):
-            leaky.anneal_diagonal(
-                v[part], gains[part], self.parameters, points, self.slopes, self.exact, run
-            )
-
-        kernels.in_parts(loop, parts, len(points), stream, *how)
-        stream.draw += (2 + self.exact) * len(points)
+# by exact class: a subclass runs in NumPy unless it enters loops of its own
+LOOPS: dict[type[Path], Callable] = {GeometricPath: loops_of_line, Polyline: loops_of_line}

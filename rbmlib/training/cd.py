@@ -10,15 +10,11 @@ probability of beta = 1 (section 4.4). These sums are BLAS's: last bits depend o
 `ContrastiveDivergence` is the definition, in NumPy, of any two layers. Where both are of bits,
 `CompiledDivergence` does the same with exact sums of whole numbers (`_kernels.learning`): the same
 seed gives the same bits on any processor.
-
-Centred gradients (Melchior, Fischer & Wiskott 2016) are those of the same model in ``v - mu`` and
-``h - lambda``, taken back to its weights and biases: mu is the mean of the data, lambda a running
-mean of E_data(h).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -26,18 +22,15 @@ from .._kernels import learning
 from .._kernels.layers import Run, read_rows
 from ..checks import LARGEST
 from ..models.enumeration import exact_log_z, n_states
-from ..models.layers import Bits
 from ..models.named import BernoulliRBM
 from ..models.rbm import RBM
 from ..numerics import ChainStream, expit
 from .loop import Learner, seen_by
+from .tracking import LogZTracker
 
 MAX_EXACT_STATES = 2**20
 AN_UPDATE = 1500  # states summed in the time of one, at 784 x 20
 SEEN, SUMMED = 1000, 10_000  # rows of a look at reconstructions, and at exact log-likelihoods
-SLIDING = np.float32(0.01)  # share of the newest batch in lambda
-# step(parameters, averages, gradients, rate): arrays of weights, visible and hidden biases
-Step = Callable[[tuple, list, tuple, float], None]
 
 
 class ContrastiveDivergence(Learner):
@@ -47,12 +40,10 @@ class ContrastiveDivergence(Learner):
 
     def __init__(
         self, start: RBM, data: np.ndarray, settings: dict, rng: np.random.Generator,
-        own_step: Step | None = None, batches: Iterator[np.ndarray] | None = None,
+        batches: Iterator[np.ndarray] | None = None, tracker: LogZTracker | None = None,
     ):  # fmt: skip
         super().__init__(data, settings, rng)
-        self.model, self.own_step, self.batches = start, own_step, batches
-        self.centred = settings.get("centred", False)
-        self.centre: tuple[np.ndarray, np.ndarray] | None = None
+        self.model, self.batches, self.tracker = start, batches, tracker
         self.begin(start.weights, start.visible.bias, start.hidden.bias)
         self.prepare()
         self.chains = self.next_batch()
@@ -68,22 +59,8 @@ class ContrastiveDivergence(Learner):
         positive, negative = model.statistics(batch), model.statistics(chains)
         visible, hidden, products = (p - n for p, n in zip(positive, negative, strict=True))
         decay = self.settings["weight_decay"] * self.weights
-        self.step(rate, (products - decay, visible, hidden), positive[1])
-        self.chains, self.n_done = chains, self.n_done + 1
-
-    def step(self, rate: float, gradients: tuple, hidden_means: np.ndarray) -> None:
-        """Along the gradients of weights, visible and hidden biases; ``hidden_means`` of data."""
-        if self.centred:
-            if self.centre is None:
-                visible_means = self.data.mean(axis=0, dtype=float).astype(self.dtype)
-                self.centre = visible_means, hidden_means.copy()
-            lagging = self.centre[1]
-            lagging += SLIDING * (hidden_means - lagging)
-            gradients = centred(gradients, *self.centre)
-        if self.own_step:
-            self.own_step(self.parameters, self.averages, gradients, rate)
-        else:
-            self.momentum_step(rate, gradients)
+        self.step(rate, (products - decay, visible, hidden))
+        self.chains = chains
 
     def rbm(self) -> RBM:
         """The model now."""
@@ -132,27 +109,11 @@ class CompiledDivergence(ContrastiveDivergence):
         return read_rows(next(self.batches)) if self.batches else self.words[self.next_rows()]
 
     def update(self, rate: float) -> None:
-        self.n_done += 1
         phases, sweeps = self.both_phases()
-        if self.own_step or self.centred:
-            self.step(rate, *self._gradients(learning.both_phases(*phases, sweeps)))
-            self.rounded = False
-            return
         velocities = learning.Parameters(*self.averages)
         numbers = rate, self.settings["momentum"], self.settings["weight_decay"]
         step = learning.Momentum(*map(np.float32, numbers))
         self.rounded = learning.contrastive_divergence(*phases, velocities, step, sweeps)
-
-    def _gradients(self, phases: learning.Phases) -> tuple[tuple, np.ndarray]:
-        size, n_hidden = np.float32(self.settings["batch_size"]), self.hidden_bias.size
-        decay, unit = np.float32(self.settings["weight_decay"]), learning.GRID * size
-        gradients = (
-            learning.gradient(phases, n_hidden) / unit - decay * self.weights,
-            phases.visible / size,
-            phases.hidden[:n_hidden] / unit,
-        )
-        of_batch = phases.counts[: self.settings["batch_size"], :n_hidden]
-        return gradients, of_batch.sum(axis=0) / unit
 
     def both_phases(self) -> tuple[tuple, Run]:
         """What the compiled loops take: rows, chains, whole numbers; and their random numbers."""
@@ -178,14 +139,13 @@ class Tempered(CompiledDivergence):
     """The negative phase from the chains of a tracker."""
 
     next_batch = Learner.next_batch  # which BLAS takes
+    tracker: LogZTracker
 
-    def __init__(self, start, data, settings, rng, own_step, batches, tracker):
-        super().__init__(start, data, settings, rng, own_step, batches)
-        self.tracker = tracker
-        tracker.update(self.rbm())
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.tracker.update(self.rbm())
 
     def update(self, rate: float) -> None:
-        self.n_done += 1
         batch = self.next_batch()
         means = expit(batch @ self.weights + self.hidden_bias)
         size = np.float32(len(batch))
@@ -193,21 +153,5 @@ class Tempered(CompiledDivergence):
         negative = self.tracker.negative_phase()
         weights, *biases = (p - n for p, n in zip(positive, negative, strict=True))
         weights -= np.float32(self.settings["weight_decay"]) * self.weights
-        self.step(rate, (weights, *biases), positive[2])
+        self.step(rate, (weights, *biases))
         self.tracker.update(self.rbm())
-
-
-def centred(gradients: tuple, visible: np.ndarray, hidden: np.ndarray) -> tuple:
-    """The step of weights and biases that ascends in the model of ``v - visible, h - hidden``.
-
-    A processor sums in one order here, whichever it is.
-    """
-    products, of_visible, of_hidden = gradients
-    weights = products - visible[:, None] * of_hidden - of_visible[:, None] * hidden
-    of_visible = of_visible - (weights * hidden).sum(axis=1)
-    return weights, of_visible, of_hidden - (visible[:, None] * weights).sum(axis=0)
-
-
-def is_compiled(model: RBM) -> bool:
-    """Whether the compiled loops know both layers."""
-    return type(model.visible) is Bits and type(model.hidden) is Bits and not model.log_scale

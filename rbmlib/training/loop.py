@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -14,58 +14,42 @@ from ..models.layers import Bits
 
 FINITE = float(np.finfo(np.float32).max)
 WATCHED = "validation"  # of what a monitor gives: a training with patience stops by it
-Rate = float | Sequence[float] | np.ndarray | Callable[[int], float]
+Rate = float | Sequence[float] | np.ndarray
 
 # settings -----------------------------------------------------------------------------------
 
 
-def common_settings(
-    rng, learning_rate, final_learning_rate, momentum, weight_decay, **counts
-) -> dict[str, Any]:
+def common_settings(rng, learning_rate, momentum, weight_decay, **counts) -> dict[str, Any]:
     """What every training is told, checked; with the version of the library."""
     settings: dict[str, Any] = {name: checks.count(name, value) for name, value in counts.items()}
     checks.number("momentum", momentum, "a number of at least 0 and below 1", below=1)
+    given, n = {"momentum": [momentum], "weight_decay": [weight_decay]}, settings["n_updates"]
+    rates, ends = learning_rate, [learning_rate]
+    if isinstance(rates, (list, tuple)) or getattr(rates, "ndim", False):
+        rates = checks.array("learning_rate", rates, (n,), f"a number, or ({n},), one an update")
+        ends = [float(rates.min()), float(rates.max())]
     meaning = f"a number of at least 0, {FINITE:.1e} at most"  # they are float32 in the loops
-    given = {"momentum": momentum, "weight_decay": weight_decay}
-    if callable(learning_rate):
-        learning_rate = [learning_rate(update) for update in range(settings["n_updates"])]
-    if isinstance(learning_rate, (list, tuple)) or getattr(learning_rate, "ndim", False):
-        if final_learning_rate is not None or len(learning_rate) != settings["n_updates"]:
-            raise ValueError(
-                f"learning_rate has {len(learning_rate)} values, and final_learning_rate is "
-                f"{final_learning_rate!r}: expected one value an update, which are "
-                f"{settings['n_updates']}, without a final one; or a number"
-            )
-        each = {f"learning_rate[{i}]": rate for i, rate in enumerate(learning_rate)}
-        settings["learning_rate"] = np.array([  # which prints its ends, where it is long
-            checks.number(name, rate, meaning, least=0, most=FINITE) for name, rate in each.items()
-        ])  # fmt: skip
-    else:
-        last = learning_rate if final_learning_rate is None else final_learning_rate
-        given |= {"learning_rate": learning_rate, "final_learning_rate": last}
-    for name, value in given.items():
-        settings[name] = checks.number(name, value, meaning, least=0, most=FINITE)
+    for name, values in (given | {"learning_rate": ends}).items():
+        for value in values:
+            settings[name] = checks.number(name, value, meaning, least=0, most=FINITE)
+    if rates is not learning_rate:
+        settings["learning_rate"] = rates  # of which the ends are printed, where it is long
     return settings | {"rng": checks.seed_of(rng), "version": context.__version__}
 
 
 def stream(batches, size: int, layer) -> Iterator[np.ndarray]:
-    """Rows of batches of any size, ``size`` at a time; from the beginning again at their end."""
-    kept, n_before, n_rows = None, -1, 0
-    while n_rows > n_before:
-        n_before = n_rows
-        for batch in batches:
-            rows = np.atleast_2d(checks.numeric("a batch of data", batch, "rows of numbers"))
-            layer = layer or Bits(np.zeros(rows.shape[-1]))
-            rows = checks.states("a batch of data", rows, layer)
-            kept = rows if kept is None else np.concatenate([kept, rows])
-            n_rows += len(rows)
-            while len(kept) >= size:
-                yield kept[:size]
-                kept = kept[size:]
-    raise ValueError(
-        f"data has ended after {n_rows} rows: expected n_updates * batch_size of them, or batches "
-        "that can be gone through again, such as a loader of them"
-    )
+    """Rows of batches of any size, ``size`` at a time."""
+    kept, n_rows = None, 0
+    for batch in batches:
+        rows = np.atleast_2d(checks.numeric("a batch of data", batch, "rows of numbers"))
+        layer = layer or Bits(np.zeros(rows.shape[-1]))
+        rows = checks.states("a batch of data", rows, layer)
+        kept = rows if kept is None else np.concatenate([kept, rows])
+        n_rows += len(rows)
+        while len(kept) >= size:
+            yield kept[:size]
+            kept = kept[size:]
+    raise ValueError(f"data has ended after {n_rows} rows: expected n_updates * batch_size of them")
 
 
 # results ------------------------------------------------------------------------------------
@@ -103,6 +87,7 @@ class Learner:
 
     dtype: type = np.float32
     batches: Iterator[np.ndarray] | None = None  # in an order of their own
+    n_done = 0  # updates
     weights: np.ndarray
     visible_bias: np.ndarray
     hidden_bias: np.ndarray
@@ -115,24 +100,18 @@ class Learner:
             )
         self.data, self.settings, self.rng = data, settings, rng
         self.order = np.empty(0, int)
-        self.n_done, self.started = 0, time.perf_counter()
-        self.looks: list[dict[str, float]] = []
 
     def begin(self, *parameters) -> None:
         """From copies of weights, visible and hidden biases."""
         self.weights, self.visible_bias, self.hidden_bias = (
             np.array(p, self.dtype) for p in parameters
         )
-        # running ones, one a parameter: of gradients (momentum), or what a step of its own keeps
+        # running ones, one a parameter: of gradients, or what another step keeps
         self.averages = [np.zeros_like(p) for p in self.parameters]
 
     @property
     def parameters(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.weights, self.visible_bias, self.hidden_bias
-
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self.started
 
     def update(self, rate: float) -> None:
         raise NotImplementedError
@@ -156,8 +135,8 @@ class Learner:
         rows = next(self.batches) if self.batches else self.data[self.next_rows()]
         return rows.astype(np.float32, copy=False)
 
-    def momentum_step(self, rate: float, gradients) -> None:
-        """As the compiled step of CD and PCD does it (`_kernels.learning`): change both."""
+    def step(self, rate: float, gradients) -> None:
+        """As the compiled step of CD and PCD does it (`_kernels.learning`): with momentum."""
         kept = np.float32(self.settings["momentum"])
         for parameter, speed, gradient in zip(
             self.parameters, self.averages, gradients, strict=True
@@ -178,12 +157,11 @@ class Looks:
     """What was seen of the model on the way, and when to stop."""
 
     def __init__(self, learner: Learner, monitor, patience: int | None = None):
-        self.learner, self.monitor = learner, monitor
+        self.learner, self.monitor, self.started = learner, monitor, time.perf_counter()
         self.patience = None if patience is None else checks.count("patience", patience)
         self.best: tuple[int, Any] | None = None
-        self.seen = learner.looks
-        if not self.seen:
-            self.add()
+        self.seen: list[dict[str, float]] = []
+        self.add()
         if self.patience is not None and WATCHED not in self.seen[0]:
             raise ValueError(
                 f"patience is {self.patience}, but {WATCHED!r} is not among "
@@ -214,7 +192,8 @@ class Looks:
         rbm = self.best[1] if self.best else self.learner.rbm()
         names = {name: None for look in self.seen for name in look}  # a monitor may skip some
         history = {n: np.array([look.get(n, np.nan) for look in self.seen]) for n in names}
-        return TrainingResult(rbm, history, self.learner.settings, self.learner.seconds)
+        seconds = time.perf_counter() - self.started
+        return TrainingResult(rbm, history, self.learner.settings, seconds)
 
 
 def looks_every(monitor_every: int | None, n_updates: int, least: int = 1) -> int:
@@ -223,25 +202,18 @@ def looks_every(monitor_every: int | None, n_updates: int, least: int = 1) -> in
     return checks.count("monitor_every", tenth if monitor_every is None else monitor_every)
 
 
-def run(
-    learner: Learner, looks: Looks, every: int, on_look: Callable[[], None] = lambda: None
-) -> TrainingResult:
-    """Update after update, from where the learner is; a look at the model after every so many."""
+def run(learner: Learner, looks: Looks, every: int) -> TrainingResult:
+    """Update after update; a look at the model after every so many."""
     settings = learner.settings
     n_updates = settings["n_updates"]
-    rates = np.array(settings["learning_rate"], float)
-    if not rates.ndim:
-        rates = np.linspace(rates, settings["final_learning_rate"], n_updates)
-    rates *= np.minimum(1, np.arange(1, n_updates + 1) / max(1, settings.get("warm_up", 0)))
+    rates = np.broadcast_to(np.array(settings["learning_rate"], float), n_updates)
     with context.bar(n_updates, f"{settings['method']}-{settings['n_sweeps']}") as shown:
-        shown.update(learner.n_done)
-        while learner.n_done < n_updates:
-            learner.update(rates[learner.n_done])
+        for learner.n_done, rate in enumerate(rates, 1):
+            learner.update(rate)
             shown.update(1)
             if learner.n_done % every == 0 or learner.n_done == n_updates:
                 stop = looks.add()
                 shown.set_postfix(looks.told(), refresh=False)
-                on_look()
                 if stop:
                     break
     return looks.result()

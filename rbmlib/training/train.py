@@ -10,7 +10,6 @@ import numpy as np
 
 from .. import checks
 from .._kernels import learning
-from ..context import using
 from ..models.conversion import as_rbm
 from ..models.layers import Bits, Categories, one_hot
 from ..models.named import BernoulliRBM
@@ -18,12 +17,14 @@ from ..models.rbm import RBM
 from ..paths.bases import base_rate
 from ..results import warn
 from . import loop
-from .cd import CompiledDivergence, ContrastiveDivergence, Step, Tempered, is_compiled
+from .cd import CompiledDivergence, ContrastiveDivergence, Tempered
 from .loop import TrainingResult
 from .tracking import LogZTracker
 
-METHODS = ("cd", "pcd", "tempered")
-STEPS: dict[str, Step | None] = {"sgd": None}  # by name; whoever has another enters it here
+# by name; whoever has another enters it here
+METHODS: dict[str, type[ContrastiveDivergence]] = {
+    "cd": CompiledDivergence, "pcd": CompiledDivergence, "tempered": Tempered
+}  # fmt: skip
 
 
 def train(
@@ -31,16 +32,12 @@ def train(
     n_hidden: int,
     *,
     method: str = "pcd",
-    optimizer: str | Step = "sgd",
     n_sweeps: int = 1,
     n_updates: int = 20_000,
     batch_size: int = 100,
     learning_rate: loop.Rate = 0.05,
-    final_learning_rate: float | None = None,
-    warm_up: int = 0,
     momentum: float = 0.0,
     weight_decay: float = 0.0,
-    centred: bool = False,
     rng=None,
     start: RBM | None = None,
     tracker: LogZTracker | None = None,
@@ -52,36 +49,24 @@ def train(
 
     Parameters
     ----------
-    data : array (n_samples, n_visible), or iterable of such arrays
+    data : array (n_samples, n_visible), or generator of such arrays
         Zeros and ones; states of the visible layer of ``start`` where that is of another kind.
-        A generator, or a loader of batches, is asked for rows as they are needed, ``batch_size``
-        at a time whatever the size of its own, and gone through again at its end. Their order is
-        its own, so the same bits need the same order beside the same ``rng``. The first rows stand
-        for the data where visible biases start, for ``centred``, and in looks.
+        A generator is asked for rows as they are needed, ``batch_size`` at a time whatever the size
+        of its own. Their order is its own, so the same bits need the same order beside the same
+        ``rng``. The first rows stand for the data where visible biases start, and in looks.
     n_hidden : int
     method : {"cd", "pcd", "tempered"}
         Where the negative phase starts: at the mini-batch, or where it ended last time; or the
         chains of ``tracker``, with its number of sweeps.
-    optimizer : "sgd" or function
-        Gradient steps, with ``momentum`` if asked for; or ``step(parameters, averages, gradients,
-        rate)``, which changes the first two in place. All three are arrays of weights, visible
-        and hidden biases; the averages are zero at first, and for the step to use. BLAS then has
-        one thread.
     n_sweeps : int
         Gibbs sweeps an update (the k of CD-k).
     n_updates, batch_size : int
         Mini-batches, drawn epoch by epoch without replacement; of at most 255 rows unless the
         method is "tempered".
-    learning_rate, final_learning_rate : float
-        Constant, or changing linearly to the second; or an array of one rate an update; or a
-        function ``rate(update)``, asked for 0 to ``n_updates - 1`` before it begins.
-    warm_up : int
-        Updates over which the rate first rises from zero.
+    learning_rate : float or array (n_updates,)
+        Constant, or one rate an update.
     momentum, weight_decay : float
-        Decay acts on the weights, not on the biases; steps of one's own have no momentum.
-    centred : bool
-        Steps along the gradient of the model in ``v`` and ``h`` less their means in the data,
-        which bits that mean the opposite do not change (Melchior et al. 2016); about twice as long.
+        Decay acts on the weights, not on the biases.
     rng : int, Generator or None
     start : RBM, optional
         The model to go on from; small random weights by default. One whose layers are not both of
@@ -114,25 +99,16 @@ def train(
     >>> bool(result.history["log_likelihood"][-1] > result.history["log_likelihood"][0])
     True
     """
-    own = callable(optimizer)
-    step = optimizer if own else STEPS[checks.one_of("optimizer", optimizer, STEPS)]
-    settings: dict[str, Any] = {
-        "method": checks.one_of("method", method, METHODS),
-        "optimizer": getattr(optimizer, "__name__", str(optimizer)),
-    }
+    settings: dict[str, Any] = {"method": checks.one_of("method", method, METHODS)}
     settings |= loop.common_settings(
-        rng, learning_rate, final_learning_rate, momentum, weight_decay, n_hidden=n_hidden,
-        n_sweeps=n_sweeps, n_updates=n_updates, batch_size=batch_size,
+        rng, learning_rate, momentum, weight_decay, n_hidden=n_hidden, n_sweeps=n_sweeps,
+        n_updates=n_updates, batch_size=batch_size,
     )  # fmt: skip
-    settings["warm_up"] = checks.count("warm_up", warm_up, 0)
-    settings |= _of_method(settings, tracker, step)
+    settings |= _of_method(settings, tracker)
     checks.callback("monitor", monitor)
-    checks.instance("centred", centred, checks.BOOLS, "True or False")
-    if centred:
-        settings["centred"] = True
     start = None if start is None else as_rbm("start", start, "a BernoulliRBM, an RBM or None")
     if start is not None and not start.hidden.conditional:
-        raise TypeError(f"start is {start!r}: rl.train_gaussian trains models with such units")
+        raise TypeError(f"start is {start!r}: expected hidden units with a conditional")
     batches = None
     if hasattr(data, "__iter__") and not hasattr(data, "__getitem__"):  # no array, frame or list
         layer = None if start is None else start.visible
@@ -152,50 +128,42 @@ def train(
             f"{states.shape[1]}), q={q}), rl.{Bits.__name__}(np.zeros({n_hidden})), weights)",
             UserWarning,
         )
-    learner = _learner(states, settings, start, tracker, step, batches, checks.generator(rng))
+    learner = _learner(states, settings, start, checks.generator(rng), batches, tracker)
     every = loop.looks_every(monitor_every, settings["n_updates"], learner.apart)
     looks = loop.Looks(learner, monitor, patience)
-    # a step that calls BLAS: the same bits on any number of threads
-    with using(n_threads=1 if step else None):
-        return loop.run(learner, looks, every)
+    return loop.run(learner, looks, every)
 
 
-def _of_method(settings: dict, tracker, step) -> dict[str, Any]:
-    """What some methods ask for, and what the tracker decides."""
-    found: dict[str, Any] = {}
-    tempered = settings["method"] == "tempered"
+def _of_method(settings: dict, tracker) -> dict[str, Any]:
+    """What the tracker decides, if the method has one."""
+    tempered = issubclass(METHODS[settings["method"]], Tempered)
     if not isinstance(tracker, LogZTracker if tempered else type(None)):
         raise ValueError(
             f"tracker is {tracker!r}: expected a LogZTracker with method='tempered', "
             "and None with others"
         )
     if tempered:
-        found |= {name: getattr(tracker, name) for name in ("n_sweeps", "n_chains", "gain")}
-    elif settings["batch_size"] > learning.MAX_BATCH:
+        return {name: getattr(tracker, name) for name in ("n_sweeps", "n_chains", "gain")}
+    if settings["batch_size"] > learning.MAX_BATCH:
         raise ValueError(
             f"batch_size is {settings['batch_size']}: expected at most {learning.MAX_BATCH}, "
             "up to which gradients are summed exactly"
         )
-    if step and settings["momentum"]:
-        raise ValueError(
-            f"momentum is {settings['momentum']}: expected 0 with optimizer "
-            f"{settings['optimizer']}, a step of its own"
-        )
-    return found
+    return {}
 
 
-def _learner(data, settings: dict, start: RBM | None, tracker, step, batches, rng):
+def _learner(data, settings: dict, start: RBM | None, rng, batches, tracker):
     """The one that these layers and this method take."""
-    shape = data.shape[1], settings["n_hidden"]
+    shape, kind = (data.shape[1], settings["n_hidden"]), METHODS[settings["method"]]
     weights = rng.normal(scale=0.01, size=shape)
     if start is None:
         start = BernoulliRBM(weights, base_rate(data), np.zeros(shape[1]))
-    elif start.weights.shape != shape or (start.log_scale and settings["method"] == "tempered"):
+    elif start.weights.shape != shape or (start.log_scale and tracker):
         raise ValueError(
             f"start is {start!r}: expected {shape[0]} visible units as in data, "
             f"n_hidden, which is {shape[1]}, hidden ones, and no log_scale"
         )
-    if settings["method"] == "tempered":
-        return Tempered(start, data, settings, rng, step, batches, tracker)
-    divergence = CompiledDivergence if is_compiled(start) else ContrastiveDivergence
-    return divergence(start, data, settings, rng, step, batches)
+    bits = type(start.visible) is type(start.hidden) is Bits and not start.log_scale
+    if kind is CompiledDivergence and not bits:
+        kind = ContrastiveDivergence
+    return kind(start, data, settings, rng, batches, tracker)

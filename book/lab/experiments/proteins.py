@@ -22,8 +22,9 @@ def _bits_and_letters(
     between the last two.
     """
     dna = rl.datasets.load_dna()
-    options = {"n_updates": n_updates, "learning_rate": learning_rate, "rng": seed}
-    options |= {"final_learning_rate": learning_rate / 10, "monitor_every": n_updates}
+    rates = np.linspace(learning_rate, learning_rate / 10, n_updates)
+    options = {"n_updates": n_updates, "learning_rate": rates, "rng": seed}
+    options |= {"monitor_every": n_updates}
     bits = rl.train(dna.train, n_hidden, **options).rbm
 
     rows, held_out = rows_of_letters(dna.train), rows_of_letters(dna.test)

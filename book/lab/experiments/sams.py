@@ -19,14 +19,13 @@ from rbmlib.numerics import logit, softplus
 from rbmlib.paths import GeometricPath
 from rbmlib.results import Check, finished
 from rbmlib.sampling import simulated_tempering
+from rbmlib.sampling.compiled import LOOPS
 
 ADDED = 5  # "a small value such as 5", added to the count of each pixel (report, section IV.D)
 
 
 class _BaseDropped(GeometricPath):
     """Wrong on purpose: beta is drawn as if p_A(x)**(1 - beta) were not there."""
-
-    compiled = False  # what is compiled draws rightly
 
     def joint_transition(self, v, beta, rng):
         v, slope = super().joint_transition(v, beta, rng)
@@ -67,6 +66,9 @@ class PrintedPath(GeometricPath):
     def hidden_factor(self, betas) -> np.ndarray:
         """Log of what A's hidden units multiply the density by, at each beta: (K,)."""
         return softplus((1 - betas)[:, None] * self.bias_of_hidden_a).sum(axis=1)
+
+
+LOOPS[PrintedPath] = LOOPS[GeometricPath]
 
 
 @register(PATHS, "printed")

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from rbmbook import spectral
 from rbmbook.jarzynski import ReweightedTracker
 from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import datasets, schedules
@@ -60,9 +61,8 @@ def _tracked_training(
         return seen
 
     train(
-        rows, rbm.n_hidden, method="tempered", optimizer="spectral", tracker=tracker, start=rbm,
-        n_updates=n_updates, learning_rate=rates[0], final_learning_rate=rates[1],
-        warm_up=rates[2], batch_size=batch_size, rng=rng, monitor=keep,
-        monitor_every=n_updates // n_looks,
+        rows, rbm.n_hidden, method="spectral tempered", tracker=tracker, start=rbm,
+        n_updates=n_updates, learning_rate=spectral.rates(*rates[:2], n_updates, rates[2]),
+        batch_size=batch_size, rng=rng, monitor=keep, monitor_every=n_updates // n_looks,
     )  # fmt: skip
     return looks

@@ -170,11 +170,12 @@ def first_updates(n_updates: int, every: int, n_hidden: int = 500) -> tuple:
 
     The rate falls as in data/train_models.py, where it comes to zero after 60,000 updates.
     """
-    kept, rate = [], 0.02
+    kept: list = []
+    last = 0.02 * (1 - (n_updates - 1) / 59_999)
     train(
         datasets.load_mnist().train, n_hidden, method="pcd", n_updates=n_updates,
-        learning_rate=rate, final_learning_rate=rate * (1 - (n_updates - 1) / 59_999),
-        weight_decay=1e-4, rng=0, monitor=kept.append, monitor_every=every,
+        learning_rate=np.linspace(0.02, last, n_updates), weight_decay=1e-4, rng=0,
+        monitor=kept.append, monitor_every=every,
     )  # fmt: skip
     return tuple(kept)
 

@@ -24,9 +24,10 @@ from .. import images
 from ..equal_rejection import equal_rejection
 from ..ess_bisection import ess_bisection
 from ..gms13 import gms13
+from ..leaky_kernels import move_of
 from ..moments import moment_averaging_path
 from ..rts_rounds import rts_from_rounds
-from ..step_sizes import adapt_covariances, adapt_step_sizes
+from ..step_sizes import Walk, adapt_covariances, adapt_step_sizes
 from ..testsystems import first_order_rbm
 from ..ww_domain import ww_domain
 from .kind import one_of
@@ -135,13 +136,11 @@ def _density(
 
     The kernel "random_walk_covariance" adapts the covariance of a random walk instead.
     """
-    shaped = kernel == "random_walk_covariance"
-    path = rl.DensityPath(
-        rbm, base_variance, kernel="random_walk" if shaped else kernel,
-        n_leapfrog=n_leapfrog, jitter=jitter,
-    )  # fmt: skip
+    kinds = {"hmc": rl.DensityPath, "random_walk": Walk, "random_walk_covariance": Walk}
+    kind = kinds[one_of("kernel", kernel, kinds)]
+    path = kind(rbm, base_variance, n_leapfrog=n_leapfrog, jitter=jitter)
     power = {"linear": 1, "square": 2}[one_of("ladder", ladder, ("linear", "square"))]
-    adapt = adapt_covariances if shaped else adapt_step_sizes
+    adapt = adapt_covariances if kernel == "random_walk_covariance" else adapt_step_sizes
     adapted = adapt(path, cuts.linear(n_knots) ** power, rng=0)
     wanted = one_of("steps", steps, ("adaptive", "fixed"))
     return adapted.path if wanted == "adaptive" else adapted.fixed
@@ -149,7 +148,7 @@ def _density(
 
 def _of_kernel(path):
     def made(rbm, *, kernel: str):
-        return path(rbm, kernel)
+        return path(rbm, move_of(kernel, rbm))
 
     return made
 

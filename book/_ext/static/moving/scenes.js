@@ -125,7 +125,7 @@ const Scene = (() => {
     bar.setAttribute("aria-label", "Dials of the figure");
     const says = tag("p", { className: "scene-says", hidden: !open });
     says.setAttribute("role", "status");
-    host.querySelector(".scene-still")?.remove();
+    host.querySelectorAll(".scene-still").forEach((still) => still.remove());
     if (choices) { host.querySelector(".scene-asks").after(svg); choices.after(says, bar); }
     else host.prepend(says, svg, bar);
 

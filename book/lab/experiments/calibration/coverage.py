@@ -34,7 +34,7 @@ from rbmlib import (
     wang_landau,
 )
 from rbmlib.checks import one_of
-from rbmlib.models import BernoulliRBM, GaussianMixture, GaussianRBM, testsystems
+from rbmlib.models import BernoulliRBM, GaussianRBM, testsystems
 from rbmlib.paths import DensityPath, GeometricPath
 from rbmlib.results import ConvergenceWarning, Estimate, of_weights
 from rbmlib.sampling import TemperedSample
@@ -79,7 +79,7 @@ def truth(model: str) -> float:
     rbm = MODELS[model]()
     if isinstance(rbm, GaussianRBM):
         return log_z_of_gaussian(rbm)
-    return rbm.log_z if isinstance(rbm, GaussianMixture) else exact(rbm).log_z
+    return rbm.log_z if isinstance(rbm, testsystems.GaussianMixture) else exact(rbm).log_z
 
 
 def log_z_of_gaussian(rbm: GaussianRBM) -> float:

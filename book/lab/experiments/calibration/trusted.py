@@ -19,6 +19,7 @@ import rbmlib as rl
 from rbmbook import rivals
 from rbmbook.hard_systems import HARD_KINDS, KnownModel, hard_rbm
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
+from rbmbook.testsystems import of_spins
 from rbmlib.checks import one_of
 from rbmlib.search.opinion import checked
 
@@ -49,9 +50,7 @@ def two_signs() -> KnownModel:
 
 def _magnet(field: float) -> rl.BernoulliRBM:
     couplings = np.full((N_VISIBLE, N_HIDDEN), COUPLING / math.sqrt(N_VISIBLE * N_HIDDEN))
-    return rl.BernoulliRBM.from_spins(
-        couplings, np.full(N_VISIBLE, field), np.full(N_HIDDEN, field)
-    )
+    return of_spins(couplings, np.full(N_VISIBLE, field), np.full(N_HIDDEN, field))
 
 
 def _log_z_of_sign(rbm, sign: int) -> float:

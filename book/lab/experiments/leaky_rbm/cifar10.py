@@ -14,13 +14,13 @@ import numpy as np
 
 from rbmbook.gaussian_base import GaussianBasePath
 from rbmbook.gaussian_likelihood import bracket_log_z
+from rbmbook.gaussian_training import train_gaussian
 from rbmbook.images import cifar10_scale, load_cifar10
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
 from rbmlib import GeometricPath, ais, exact, project_weights, reverse_ais
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.results import Estimate
 from rbmlib.schedules import linear
-from rbmlib.training import train_gaussian
 
 N_TRAIN = 45_000  # images to train on in a sweep; the other 5,000 for training are for validation
 N_TUNING = 250  # test images of the subset by which rates are chosen; the others are for the result
@@ -139,8 +139,8 @@ def _trained_on_cifar10(
         with np.errstate(over="ignore", invalid="ignore"):
             run = train_gaussian(
                 train, rbm.n_hidden, hidden=hidden, start_weights=rbm.weights,
-                n_sweeps=n_sweeps, n_updates=n_updates, learning_rate=learning_rate,
-                final_learning_rate=0.0 if falling else learning_rate, rng=seed,
+                n_sweeps=n_sweeps, n_updates=n_updates,
+                learning_rate=rates(learning_rate, falling, n_updates), rng=seed,
                 monitor_every=n_updates,
             )  # fmt: skip
             below, above = bracket_log_z(run.rbm, train[:fit_chains], **bracket_settings)
@@ -198,6 +198,11 @@ def cifar_parts() -> tuple[np.ndarray, np.ndarray]:
     """Standardised images to train on, and for validation."""
     images = cifar10_scale()(load_cifar10(full=True).train)
     return images[:N_TRAIN], images[N_TRAIN:]
+
+
+def rates(learning_rate: float, falling: bool, n_updates: int) -> np.ndarray:
+    """One an update: constant, or falling to zero."""
+    return np.linspace(learning_rate, 0.0 if falling else learning_rate, n_updates)
 
 
 def diverged(seconds: float) -> Estimate:

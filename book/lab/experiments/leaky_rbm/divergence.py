@@ -9,10 +9,10 @@ import time
 
 import numpy as np
 
+from rbmbook.gaussian_training import train_gaussian
 from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import project_weights
 from rbmlib.results import Estimate
-from rbmlib.training import train_gaussian
 
 from .training import subset
 

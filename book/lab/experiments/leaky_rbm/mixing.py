@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from rbmbook.leaky_kernels import MOVES, exact_draws
 from rbmbook.leaky_mixing import ALGORITHMS, annealed_leakiness, distances
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib import exact
@@ -20,7 +21,6 @@ from rbmlib.models import LeakyRBM
 from rbmlib.models.normal import gaussian
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
 from rbmlib.numerics import ChainStream
-from rbmlib.paths.moves import LEAKY
 from rbmlib.results import Estimate
 
 UNITS = 5
@@ -64,11 +64,11 @@ def _distance_from_exact_draws(
     The columns "ks" as in `distance by quadrature`; "floor" is that of two samples of exact draws
     ("exact"), and "slope" the excess of the slope.
     """
-    one_of("kernel", kernel, LEAKY)
+    one_of("kernel", kernel, MOVES)
     started = time.thread_time()
     model = slanted(norm, leakiness, seed)
     rng = np.random.default_rng([seed, n_sweeps])
-    truth, again = (model.exact_samples(n_draws, rng) for _ in range(2))
+    truth, again = (exact_draws(model, n_draws, rng) for _ in range(2))
     mean, precision, _ = gaussian(model)
     root = np.linalg.cholesky(np.linalg.inv(precision))
     starts = {
@@ -87,7 +87,7 @@ def _distance_from_exact_draws(
             ladder = annealed_leakiness(leakiness, n_sweeps)
             for c in ladder if falls else np.full(n_sweeps, leakiness):
                 at = reduced.with_(hidden=reduced.hidden.with_(below=c))
-                u = LEAKY[kernel](at, u, stream)
+                u = MOVES[kernel](at, u, stream)
             eta = reduced.field(u)
             label = name if start == "gaussian" else f"{name}_{start}"
             more[f"ks_{label}"] = _mean_distance(eta, fields)

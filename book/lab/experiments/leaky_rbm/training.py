@@ -14,12 +14,12 @@ from functools import lru_cache, partial
 import numpy as np
 
 from rbmbook.gaussian_likelihood import bracket_log_z
+from rbmbook.gaussian_training import train_gaussian
 from rbmbook.images import cifar10_scale, load_cifar10
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib.models import GaussianRBM, LeakyRBM
-from rbmlib.training import train_gaussian
 
-from .cifar10 import N_TRAIN, N_TUNING, SHAPE, diverged
+from .cifar10 import N_TRAIN, N_TUNING, SHAPE, diverged, rates
 
 UNITS = 20, 100, 200, 500
 N_TUNING_OF_ALL = 1_000
@@ -71,11 +71,12 @@ def _trained_for_epochs(
     "training_seconds" are those of the training alone.
     """
     training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates, "rng": seed}
+    training |= {"learning_rate": rates(learning_rate, falling, n_updates)}
     if isinstance(rbm, LeakyRBM):
         training |= {"kernel": kernel, "largest": largest}
     bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": n_leapfrog}
     bracket |= {"rng": seed}
-    return _scored(rbm, subset(), _rates(learning_rate, falling) | training, bracket)
+    return _scored(rbm, subset(), training, bracket)
 
 
 @register(ESTIMATORS, "trained at size")
@@ -85,9 +86,10 @@ def _trained_at_size(
 ):  # fmt: skip
     """As "trained for epochs", of hundreds of units: log Z by products in single precision."""
     training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates, "rng": seed}
+    training |= {"learning_rate": rates(learning_rate, falling, n_updates)}
     bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": 10}
     bracket |= {"single_precision": True, "rng": seed}
-    return _scored(rbm, subset(), _rates(learning_rate, falling) | training, bracket)
+    return _scored(rbm, subset(), training, bracket)
 
 
 @register(ESTIMATORS, "trained on all images")
@@ -97,14 +99,10 @@ def _trained_on_all_images(
 ):  # fmt: skip
     """As "trained at size", on 45,000 images, 450 updates an epoch; "test" is of 10,000 images."""
     training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates, "rng": seed}
+    training |= {"learning_rate": rates(learning_rate, falling, n_updates)}
     bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": 10}
     bracket |= {"single_precision": True, "rng": seed}
-    return _scored(rbm, all_images(), _rates(learning_rate, falling) | training, bracket)
-
-
-def _rates(learning_rate: float, falling: bool) -> dict[str, float]:
-    final = 0.0 if falling else learning_rate
-    return {"learning_rate": learning_rate, "final_learning_rate": final}
+    return _scored(rbm, all_images(), training, bracket)
 
 
 def _scored(rbm, images: dict[str, np.ndarray], training: dict, bracket: dict):

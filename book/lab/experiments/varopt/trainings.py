@@ -64,7 +64,7 @@ class Training(NamedTuple):
 def _trained(training: Training) -> BernoulliRBM:
     """Kept: all tasks on a model follow each other."""
     images = datasets.load_mnist().train
-    settings = training._asdict() | {"monitor_every": training.n_updates, "progress": False}
+    settings = training._asdict() | {"monitor_every": training.n_updates}
     return train(images, **settings).rbm
 
 

@@ -3,28 +3,44 @@
 The random numbers are those of `ChainStream`: of a step the normals of h, the normals of the
 proposal and, for the exact kernel, the uniforms that decide on it. Sixteen chains go at a time
 (`simd`), one a lane. Positions and slopes are float32, log-weights are summed in float64.
+Importing this file enters the loops for both paths of leaky models.
 """
 
 import numpy as np
 
-from .random import bits31_lanes, draw_key, high, low
-from .simd import (
+from rbmlib import EnergyPath, LeakinessPath
+from rbmlib._kernels import gibbs, threads
+from rbmlib._kernels.random import bits31_lanes, draw_key, high, low
+from rbmlib._kernels.simd import (
     LANES,
+    _call,
+    _function,
     bits_of,
     exchanged,
+    floats,
     fma,
     inline,
     load,
     njit,
     spread,
-    sqrt,
     store,
     to_floats,
     where,
 )
+from rbmlib.models.normal import has_orthogonal_columns
+from rbmlib.paths import moves
+from rbmlib.sampling.compiled import LOOPS, Annealing
+
+from .leaky_kernels import blockwise
 
 f32 = np.float32
 u32 = np.uint32
+
+
+@_function(floats, floats)
+def sqrt(builder, x):
+    """Rounded as IEEE prescribes."""
+    return _call(builder, "llvm.sqrt.v16f32", x)
 
 
 @inline
@@ -155,3 +171,46 @@ def anneal_diagonal(u, gains, model, points, slopes, exact, run):
         for i in range(n_here):
             for j in range(n_units):
                 u[first + i, j] = x[j, i]
+
+
+class DiagonalLoops(Annealing):
+    """Of a leaky model with orthogonal columns: directions move on their own."""
+
+    def __init__(self, path):
+        model, self.exact = path.models[1], path.move is blockwise
+        self.low, self.high = low, high = [end.hidden for end in path.models]
+        self.parameters = np.stack([np.diag(model.weights), model.hidden_bias, model.visible_bias])
+        self.slopes = float(high.below - low.below), float(high.above - low.above)
+
+    def near(self, corrected):
+        return corrected
+
+    def points(self, betas):
+        """Steps of beta; the leakiness, and the scale of the fields, after each."""
+        low, high = self.low, self.high
+        if low.above == high.above:
+            leakiness = (low.below + betas[1:] * (high.below - low.below)) / high.above
+            scale = np.sqrt(high.above)
+        else:
+            leakiness = high.below / high.above
+            scale = np.sqrt(np.maximum(betas[1:], 0) * high.above)
+        return np.column_stack(np.broadcast_arrays(np.diff(betas), leakiness, scale))
+
+    def steps(self, v, gains, betas, stream, *how):
+        points, parts = self.points(betas), threads.chunks(len(v), threads.CHUNK)
+
+        def loop(part, run):
+            anneal_diagonal(
+                v[part], gains[part], self.parameters, points, self.slopes, self.exact, run
+            )
+
+        gibbs.in_parts(loop, parts, len(points), stream, *how)
+        stream.draw += (2 + self.exact) * len(points)
+
+
+def diagonal_loops(path):
+    known = path.move in (moves.gibbs, blockwise) and path.models[1].hidden.above
+    return DiagonalLoops(path) if known and has_orthogonal_columns(path.models[1].weights) else None
+
+
+LOOPS |= {LeakinessPath: diagonal_loops, EnergyPath: diagonal_loops}
