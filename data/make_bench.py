@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from rbmbook.hard_systems import HARD_KINDS, disguised_rbm, enumerated, hard_rbm
-from rbmlib import RBM, BernoulliRBM, Categories
+from rbmlib import RBM, BernoulliRBM, Potts
 from rbmlib.models.formats import arrays_of
 from rbmlib.numerics import logsumexp
 
@@ -73,7 +73,7 @@ def potts(rng):
     ways, counts = zip(*(_compositions(k, q) for k in (n, m)), strict=True)
     joint = ways[0][:, None] + ways[1] + coupling * counts[0] @ counts[1].T
     colours = [np.concatenate([np.eye(q)[rng.permutation(q)] for _ in range(k)]) for k in (n, m)]
-    layers = [Categories(np.zeros(q * k), q) for k in (n, m)]
+    layers = [Potts(np.zeros(q * k), q) for k in (n, m)]
     return RBM(*layers, coupling * colours[0] @ colours[1].T), float(logsumexp(joint.ravel()))
 
 

@@ -21,7 +21,7 @@ from .context import __version__, using
 from .estimate import outward
 from .files import checked_target
 from .models.formats import LAYOUTS
-from .models.layers import UNITS, WORD, Layer, Spins
+from .models.layers import UNITS, WORD, Layer, Spin
 from .results import ConvergenceWarning, Estimate
 
 COMPILING = (
@@ -188,7 +188,7 @@ def _training_data(name: str | None, threshold: float | None, visible: Layer):
             rows = datasets.load_rows(name, len(visible), threshold=threshold)
     except (ValueError, FileNotFoundError) as error:
         raise ValueError(f"--data is {name!r}: {error}") from None
-    return 2.0 * rows - 1 if isinstance(visible, Spins) and rows.dtype == np.uint8 else rows
+    return 2.0 * rows - 1 if isinstance(visible, Spin) and rows.dtype == np.uint8 else rows
 
 
 def _as_json(options, estimate: Estimate) -> str:

@@ -159,7 +159,9 @@ def test_looks_are_after_steps_the_last_included(n_steps, n_recorded):
     assert np.ptp(np.diff([0, *looks])) <= 1
 
 
-@pytest.mark.parametrize("kinds", [(rl.Bits, rl.Bits), (rl.Spins, rl.Bits), (rl.Normal, rl.Bits)])
+@pytest.mark.parametrize(
+    "kinds", [(rl.Binary, rl.Binary), (rl.Spin, rl.Binary), (rl.Gaussian, rl.Binary)]
+)
 @pytest.mark.parametrize("n", [4097, 6000])  # BLAS has other ways for small products
 def test_states_in_parts_have_the_same_digits(kinds, n, monkeypatch):
     visible, hidden = kinds

@@ -30,7 +30,7 @@ def test_sequences_are_read_line_by_line(fasta, tmp_path):
     assert found.letters.tolist() == [[0, 1, 2, 3], [0, 1, 1, 0]]
     assert found.sequences == ["ACGT", "ACCA"]
     assert repr(found) == "<Alignment: 2 x 4 of ACGT>"
-    assert rl.Categories(np.zeros(16), q=4).holds(found.rows)
+    assert rl.Potts(np.zeros(16), q=4).holds(found.rows)
     np.testing.assert_array_equal(found.rows.reshape(2, 4, 4).argmax(axis=2), found.letters)
     (tmp_path / "a.gz").write_bytes(gzip.compress(TWO.encode()))
     assert load_fasta(tmp_path / "a.gz", "ACGT").sequences == found.sequences
@@ -102,7 +102,7 @@ def published():
 
 def test_a_pickle_and_a_copy_of_its_arrays_are_the_same_model(tmp_path, monkeypatch):
     """As Python 2 wrote it: protocol 0, of classes that are not here."""
-    rng, names = np.random.default_rng(0), rl.Rectified.constants
+    rng, names = np.random.default_rng(0), rl.DoubleReLU.constants
     hidden = {name: rng.uniform(0.5, 2, 2) for name in names}
     visible, weights = {"fields": rng.normal(size=(4, 3))}, rng.normal(size=(2, 4, 3))
     layer, whole = b"clayer\nLayer\n", b"crbm\nRBM\n"
@@ -139,7 +139,7 @@ def written(x) -> bytes:
 def test_a_published_model_is_that_of_its_arrays():
     """By the formula of the paper, a site at a time."""
     rbm, letters = published(), load_ww().letters[::40]
-    assert repr(rbm) == "RBM(Categories(651, q=21), Rectified(100))"
+    assert repr(rbm) == "RBM(Potts(651, q=21), DoubleReLU(100))"
     w, fields = rbm.weights.reshape(31, 21, 100), rbm.visible.bias.reshape(31, 21)
     x = sum(w[i, letters[:, i]] for i in range(31))
     own = sum(fields[i, letters[:, i]] for i in range(31))

@@ -14,10 +14,10 @@ from rbmlib.search import opinion as opinions
 from rbmlib.search.beam import Beam, descents
 
 LAYERS = {
-    "bits": lambda rng, n: rl.Bits(rng.normal(size=n)),
-    "spins": lambda rng, n: rl.Spins(rng.normal(scale=0.5, size=n)),
-    "categories": lambda rng, n: rl.Categories(rng.normal(size=3 * (n // 2)), 3),
-    "normal": lambda rng, n: rl.Normal(rng.normal(size=n)),
+    "bits": lambda rng, n: rl.Binary(rng.normal(size=n)),
+    "spins": lambda rng, n: rl.Spin(rng.normal(scale=0.5, size=n)),
+    "categories": lambda rng, n: rl.Potts(rng.normal(size=3 * (n // 2)), 3),
+    "normal": lambda rng, n: rl.Gaussian(rng.normal(size=n)),
 }
 KINDS = [
     ("bits", 12, "bits", 6), ("bits", 6, "bits", 12), ("spins", 9, "spins", 7),
@@ -97,7 +97,7 @@ def test_wide_layers_and_scale():
     mean_field = rl.find_modes(rbm).lower_bound[0]
     assert before <= beam.log_sum
     assert abs(beam.log_sum - mean_field) < 30
-    spins = rl.RBM(rl.Spins(np.full(520, 3.0)), rl.Spins(np.full(512, 3.0)),
+    spins = rl.RBM(rl.Spin(np.full(520, 3.0)), rl.Spin(np.full(512, 3.0)),
                    np.random.default_rng(0).normal(scale=2 / 23, size=(520, 512)))  # fmt: skip
     same = Beam(spins)
     same.add(2 * seeds - 1)

@@ -84,7 +84,7 @@ def test_large_equal_layers_by_another_sum(repository, rows):
 def test_models_of_colours_are_read_as_such(repository, rows):
     for row in rows:
         rbm = rl.load_rbm(str(repository / "data" / "bench" / f"{row['name']}.npz"))
-        kind = "bits" if isinstance(rbm.visible, rl.Bits) else f"categories of {rbm.visible.q}"
+        kind = "bits" if isinstance(rbm.visible, rl.Binary) else f"categories of {rbm.visible.q}"
         assert kind == row["units"], row["name"]
 
 

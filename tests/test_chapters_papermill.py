@@ -60,9 +60,7 @@ def own_family(folder) -> None:
     words = ("".join("ACGT"[k] for k in row) for row in letters)
     (folder / "dna.fasta").write_text("".join(f">s\n{word}\n" for word in words))
     weights = 0.3 * np.random.default_rng(1).normal(size=(40, 3))
-    rl.RBM(rl.Categories(np.zeros(40), 4), rl.Bits(np.zeros(3)), weights).save(
-        folder / "letters.npz"
-    )
+    rl.RBM(rl.Potts(np.zeros(40), 4), rl.Binary(np.zeros(3)), weights).save(folder / "letters.npz")
 
 
 def own_model(chapter, own_files) -> dict:
@@ -224,7 +222,7 @@ def test_wrong_parameters_are_refused_by_name(chapter, tmp_path, kernel):
     if "alphabet" in declared:
         (tmp_path / "x.fasta").write_text(">a\nACDX\n")
         np.save(tmp_path / "two.npy", np.ones((50, 42)))
-        wrong.append(({"model": "pcd_10"}, ("model", "Categories of 31 sites")))
+        wrong.append(({"model": "pcd_10"}, ("model", "Potts of 31 sites")))
         wrong.append(({"data": "x.fasta"}, ("data", "line 2, column 4", "'X'")))
         wrong.append(({"data": "two.npy"}, ("data", "row 1, site 1", "a single 1")))
     elif "model" in declared:

@@ -179,10 +179,10 @@ def test_a_sum_above_the_value_never_agrees(monkeypatch):
 @pytest.mark.parametrize(
     "layers",
     [
-        (rl.Spins(np.zeros(12)), rl.Spins(np.linspace(0, 1, 8))),
-        (rl.Bits(np.zeros(12)), rl.Categories(np.linspace(0, 1, 9), 3)),
-        (rl.Normal(np.zeros(5)), rl.Bits(np.linspace(0, 1, 8))),
-        (rl.Normal(np.ones(9)), rl.Bits(np.linspace(0, 1, 4))),
+        (rl.Spin(np.zeros(12)), rl.Spin(np.linspace(0, 1, 8))),
+        (rl.Binary(np.zeros(12)), rl.Potts(np.linspace(0, 1, 9), 3)),
+        (rl.Gaussian(np.zeros(5)), rl.Binary(np.linspace(0, 1, 8))),
+        (rl.Gaussian(np.ones(9)), rl.Binary(np.linspace(0, 1, 4))),
     ],
     ids=["spins", "categories", "normal", "reduced"],
 )
@@ -194,7 +194,7 @@ def test_models_of_other_units(layers):
     assert verdict(run) == "agrees"
     assert abs(run.details["second_opinion"]["log_sum"] - exact) < 1e-8
     assert verdict(rl.check(path, made(exact - 0.1))) == "refuted"
-    if isinstance(rbm.visible, rl.Normal):
+    if isinstance(rbm.visible, rl.Gaussian):
         path = GaussianBasePath(rbm, rbm.exact_samples(100, rng=0))
         run = rl.ais(path, rl.schedules.linear(300), 200, rng=0)
         assert abs(run.details["second_opinion"]["log_sum"] - exact) < 1e-8
@@ -326,9 +326,9 @@ def gaussian_and_bits(apart, rng=0):
     w = block_diag(*blocks)
     a = rng.normal(0, 0.5, 26) - (w**2).sum(axis=0) / 2
     a[:2] = np.array([0.5, -0.3]) - apart**2 / 2
-    log_z = rl.exact(rl.RBM(rl.Normal(np.zeros(26)), rl.Bits(a), w)).log_z
+    log_z = rl.exact(rl.RBM(rl.Gaussian(np.zeros(26)), rl.Binary(a), w)).log_z
     turned = np.linalg.qr(rng.normal(size=(26, 26)))[0] @ w
-    return rl.RBM(rl.Normal(np.zeros(26)), rl.Bits(a), turned), log_z
+    return rl.RBM(rl.Gaussian(np.zeros(26)), rl.Binary(a), turned), log_z
 
 
 @pytest.mark.parametrize(("apart", "said"), [(9.0, "refuted"), (1.0, "agrees")])

@@ -15,7 +15,7 @@ BETAS = np.array([0.0, 0.5, 1.0])
 PATHS = {
     "narrow weights": rl.GeometricPath(rl.testsystems.random_rbm(6, 4, rng=0)),
     "wide weights": rl.GeometricPath(rl.testsystems.random_rbm(6, 40, rng=0)),
-    "spins": rl.GeometricPath(rl.RBM(rl.Spins(np.zeros(6)), rl.Bits([1.0]), np.ones((6, 1)))),
+    "spins": rl.GeometricPath(rl.RBM(rl.Spin(np.zeros(6)), rl.Binary([1.0]), np.ones((6, 1)))),
     "leaky": rl.LeakinessPath(rl.LeakyRBM(np.eye(6)[:, :2] * 0.5)),
     "density": rl.DensityPath(rl.testsystems.GaussianMixture(np.zeros((2, 6)), 1.0), 1.0),
 }

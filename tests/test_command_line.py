@@ -115,7 +115,7 @@ def test_data_of_spins(tmp_path):
     """Of -1 and 1 or of 0 and 1, which the call refuses: it cannot tell them from intensities."""
     rng = np.random.default_rng(0)
     bits = rng.integers(0, 2, (50, 20))
-    spins = rl.RBM(rl.Spins(np.zeros(20)), rl.Spins(np.zeros(8)), rng.normal(0, 0.3, (20, 8)))
+    spins = rl.RBM(rl.Spin(np.zeros(20)), rl.Spin(np.zeros(8)), rng.normal(0, 0.3, (20, 8)))
     spins.save(model := str(tmp_path / "spins.npz"))
     direct = rl.log_z(spins, data=2.0 * bits - 1, n_steps=100, rng=0, enumerate_small=False)
     for name, rows in (("zeros", bits), ("signs", 2 * bits - 1)):
@@ -127,9 +127,9 @@ def test_data_of_spins(tmp_path):
 
 
 def test_data_of_mnist_for_spins(tmp_path):
-    """Bits stand for spins, as --help says, wherever they come from."""
+    """Binary stand for spins, as --help says, wherever they come from."""
     rng = np.random.default_rng(0)
-    spins = rl.RBM(rl.Spins(np.zeros(784)), rl.Spins([0.1]), rng.normal(0, 0.1, (784, 1)))
+    spins = rl.RBM(rl.Spin(np.zeros(784)), rl.Spin([0.1]), rng.normal(0, 0.1, (784, 1)))
     spins.save(model := str(tmp_path / "spins.npz"))
     done = run("logz", model, "--data", "mnist", "--json")
     assert json.loads(done.stdout)["log_z"] == pytest.approx(rl.exact(spins).log_z, abs=1e-9)
@@ -151,7 +151,7 @@ def test_names_layout_and_units_are_options(arrays):
     names = ("--names", "weights=J,visible_bias=u,hidden_bias=v")
     for units, model in (
         ("bits", rl.BernoulliRBM(w, u, v)),
-        ("spins", rl.RBM(rl.Spins(u), rl.Spins(v), w)),
+        ("spins", rl.RBM(rl.Spin(u), rl.Spin(v), w)),
     ):
         done = run("logz", path, *names, "--units", units, "--layout", "hidden_visible", "--json")
         assert json.loads(done.stdout)["log_z"] == pytest.approx(rl.exact(model).log_z, abs=1e-9)
@@ -176,7 +176,7 @@ def test_every_answer_names_the_units(arrays, saved):
     for model, size in ((saved, "40 x 12"), ("pcd_10", "784 x 10")):
         first, *_ = run("logz", model).stdout.splitlines()
         assert first == f"model        {model} ({size}, units 0/1)"
-    rbm = rl.RBM(rl.Categories(np.zeros(6), 3), rl.Normal(np.zeros(2)), np.ones((6, 2)) / 9)
+    rbm = rl.RBM(rl.Potts(np.zeros(6), 3), rl.Gaussian(np.zeros(2)), np.ones((6, 2)) / 9)
     assert str(rl.exact(rbm)).endswith(" nats (6 x 2, units one of 3 and real)")
 
 

@@ -12,7 +12,7 @@ from helpers_stats import assert_no_rejection, chi_square_p
 from scipy.special import erfcx, expit, log_ndtr, ndtri_exp
 
 import rbmlib as rl
-from rbmlib import Categories, Rectified
+from rbmlib import DoubleReLU, Potts
 from rbmlib._kernels import units
 from rbmlib.models.enumeration import states
 from rbmlib.numerics import log_half_gaussian
@@ -48,7 +48,7 @@ def halves_by_scipy(layer, x, u):
 def test_draws_and_cumulants_of_rectified_units_are_scipys(scale):
     rng = np.random.default_rng(4)
     thresholds = rng.normal(scale=scale / 3, size=(2, 41))
-    layer = Rectified(np.zeros(41), *rng.uniform(0.3, 3, (2, 41)), *thresholds)
+    layer = DoubleReLU(np.zeros(41), *rng.uniform(0.3, 3, (2, 41)), *thresholds)
     x, u = rng.normal(scale=scale, size=(300, 41)), rng.random((300, 41))
     drawn, wanted = layer.draw(x, Given(u)), halves_by_scipy(layer, x, u)
     np.testing.assert_allclose(drawn, wanted, rtol=3e-8, atol=1e-10)
@@ -76,7 +76,7 @@ def test_functions_that_draws_are_made_of():
 
 def test_colours_are_those_of_the_sum_of_probabilities():
     rng = np.random.default_rng(5)
-    layer = Categories(np.zeros(7 * 21), 21)
+    layer = Potts(np.zeros(7 * 21), 21)
     x, u = rng.normal(scale=4, size=(500, 7 * 21)), rng.random((500, 7))
     below = np.cumsum(layer.mean(x).reshape(500, 7, 21), axis=2)
     wanted = np.eye(21)[(below <= (u * below[..., -1])[..., None]).sum(axis=2)].reshape(500, -1)
@@ -90,7 +90,7 @@ def test_colours_are_those_of_the_sum_of_probabilities():
 @pytest.mark.parametrize("q", [2, 3, 5])
 def test_draws_of_colours_have_their_probabilities(q):
     rng, n = np.random.default_rng(q), 3
-    layer = Categories(rng.normal(size=n * q), q)
+    layer = Potts(rng.normal(size=n * q), q)
     s = states(layer, np.arange(q**n))
     p = np.exp(layer.own(s) - layer.cumulant(layer.bias[None]))
     drawn = layer.draw(layer.bias[None], rng, 40_000)
@@ -104,8 +104,8 @@ RUN = """
 import hashlib, numpy as np, rbmlib as rl
 rng = np.random.default_rng(0)
 x = rng.normal(scale=5, size=(64, 42))
-one = rl.Rectified(np.zeros(42), *rng.uniform(0.3, 3, (2, 42)), *rng.normal(size=(2, 42)))
-two = rl.Categories(np.zeros(42), 3)
+one = rl.DoubleReLU(np.zeros(42), *rng.uniform(0.3, 3, (2, 42)), *rng.normal(size=(2, 42)))
+two = rl.Potts(np.zeros(42), 3)
 parts = one.draw(x, rng), one.cumulant(x), two.draw(x, rng)
 print(hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest())
 """
@@ -133,7 +133,7 @@ def test_a_processor_without_wide_registers_gives_the_same_bits(tmp_path):
 def test_one_thread_equals_two():
     rng = np.random.default_rng(1)
     rbm = rl.RBM(
-        Categories(rng.normal(size=40), 4), Rectified(np.zeros(6), 1.5, 0.8, 0.3, -0.4),
+        Potts(rng.normal(size=40), 4), DoubleReLU(np.zeros(6), 1.5, 0.8, 0.3, -0.4),
         rng.normal(scale=0.4, size=(40, 6)),
     )  # fmt: skip
     path = rl.GeometricPath(rbm)

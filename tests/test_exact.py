@@ -88,7 +88,7 @@ def test_log_z_in_closed_form(rbm, log_z):
     assert rl.exact(rbm).log_z == pytest.approx(log_z, abs=1e-9)
 
 
-@pytest.mark.parametrize("kinds", [(rl.Spins, rl.Spins), (rl.Bits, rl.Spins), (rl.Spins, rl.Bits)])
+@pytest.mark.parametrize("kinds", [(rl.Spin, rl.Spin), (rl.Binary, rl.Spin), (rl.Spin, rl.Binary)])
 def test_spins_are_summed_as_bits_are(kinds):
     """Against the sum term by term, of more states than a block has."""
     visible, hidden = (
@@ -130,7 +130,7 @@ def test_potts_units_are_connected_by_any_of_their_columns():
     weights = np.zeros((4, 6))
     weights[0, 0], weights[3, 2], weights[1, 4] = 1.0, -2.0, 0.5  # units 0; 1 of the hidden layer
     rng = np.random.default_rng(3)
-    rbm = rl.RBM(rl.Spins(rng.normal(size=4)), rl.Categories(rng.normal(size=6), q=3), weights)
+    rbm = rl.RBM(rl.Spin(rng.normal(size=4)), rl.Potts(rng.normal(size=6), q=3), weights)
     h = states(rbm.hidden, np.arange(9))
     terms = rbm.hidden.own(h) + rbm.visible.cumulant(h @ weights.T + rbm.visible_bias)
     assert rl.exact(rbm).log_z == pytest.approx(log_sum(terms), abs=1e-12)
@@ -144,11 +144,11 @@ def test_a_part_that_is_too_large_is_named():
             ValueError, match=r"40 visible and 31 hidden.*use rl\.log_z, or rl\.ais"
         ):
             rl.exact(model)
-    uneven = rl.Rectified(np.zeros(2), 4.0, 3.0)
+    uneven = rl.DoubleReLU(np.zeros(2), 4.0, 3.0)
     with pytest.raises(
-        ValueError, match=r"rbm is RBM\(Rectified\(2\), Rectified\(2\)\): exact enum"
+        ValueError, match=r"rbm is RBM\(DoubleReLU\(2\), DoubleReLU\(2\)\): exact enum"
     ):
-        rl.exact(rl.RBM(uneven, uneven, np.eye(2)))  # of two parts, and not of RBM(Rectified(1) ..
+        rl.exact(rl.RBM(uneven, uneven, np.eye(2)))  # of two parts, and not of RBM(DoubleReLU(1) ..
     with pytest.raises(ValueError, match="exact samples"):
         make(40, 23).exact_samples(5)
 

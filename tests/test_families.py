@@ -63,7 +63,7 @@ def test_what_a_chapter_cannot_take_is_refused_by_the_parameter(tmp_path):
         (("no-such-model",), "model is 'no-such-model'"),
         (
             (str(tmp_path / "bits.npz"), good, "ACGT"),
-            "model.*expected, as the data have, Categories of 8 sites with 4",
+            "model.*expected, as the data have, Potts of 8 sites with 4",
         ),
         (("", str(bad), "ACGT"), r"data is .*line 4, column 3: 'X' is not in the alphabet"),
         (("", "absent.fasta"), "data is 'absent.fasta': no FASTA file"),
@@ -79,7 +79,7 @@ def test_what_a_chapter_cannot_take_is_refused_by_the_parameter(tmp_path):
 
 
 def test_begin_reads_a_model_of_the_readers_own(tmp_path, capsys):
-    rbm = rl.RBM(rl.Categories(np.zeros(32), 4), rl.Bits(np.zeros(2)), np.ones((32, 2)))
+    rbm = rl.RBM(rl.Potts(np.zeros(32), 4), rl.Binary(np.zeros(2)), np.ones((32, 2)))
     rbm.save(tmp_path / "mine.npz")
     names = {"model": str(tmp_path / "mine.npz"), "data": fasta(tmp_path / "s.fasta")}
     names |= {"alphabet": "ACGT", "seed": 0}

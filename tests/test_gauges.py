@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib import RBM, Bits, Categories, Leaky, Normal, Rectified, Spins
+from rbmlib import RBM, Binary, DoubleReLU, Gaussian, LeakyReLU, Potts, Spin
 from rbmlib.models.enumeration import states
 
 RNG = np.random.default_rng(5)
@@ -19,18 +19,18 @@ def b(n):
 
 
 MODELS = {
-    "bits, bits": model(Bits(b(4)), Bits(b(3))),
-    "spins, bits": model(Spins(b(4)), Bits(b(3))),
-    "bits, spins": model(Bits(b(4)), Spins(b(3))),
-    "spins, spins": model(Spins(b(4)), Spins(b(3))),
-    "categories, categories": model(Categories(b(6), 3), Categories(b(8), 4)),
-    "categories, spins": model(Categories(b(6), 3), Spins(b(3))),
-    "bits, categories": model(Bits(b(4)), Categories(b(6), 3)),
-    "spins, rectified": model(Spins(b(4)), Rectified(b(3), 1.5, 0.7, 0.4, -0.3)),
-    "categories, rectified": model(Categories(b(6), 3), Rectified(b(3), 1.5, 0.7, 0.4, -0.3)),
-    "spins, leaky": model(Spins(b(4)), Leaky(b(3), 1.0, 0.2)),
-    "normal, spins": model(Normal(b(4)), Spins(b(3))),
-    "normal, categories": model(Normal(b(4)), Categories(b(6), 3)),
+    "bits, bits": model(Binary(b(4)), Binary(b(3))),
+    "spins, bits": model(Spin(b(4)), Binary(b(3))),
+    "bits, spins": model(Binary(b(4)), Spin(b(3))),
+    "spins, spins": model(Spin(b(4)), Spin(b(3))),
+    "categories, categories": model(Potts(b(6), 3), Potts(b(8), 4)),
+    "categories, spins": model(Potts(b(6), 3), Spin(b(3))),
+    "bits, categories": model(Binary(b(4)), Potts(b(6), 3)),
+    "spins, rectified": model(Spin(b(4)), DoubleReLU(b(3), 1.5, 0.7, 0.4, -0.3)),
+    "categories, rectified": model(Potts(b(6), 3), DoubleReLU(b(3), 1.5, 0.7, 0.4, -0.3)),
+    "spins, leaky": model(Spin(b(4)), LeakyReLU(b(3), 1.0, 0.2)),
+    "normal, spins": model(Gaussian(b(4)), Spin(b(3))),
+    "normal, categories": model(Gaussian(b(4)), Potts(b(6), 3)),
 }
 
 
@@ -45,7 +45,7 @@ def every_state(layer):
 def test_bits_for_spins_change_no_probability(rbm):
     other, v = rbm.to_bits(), every_state(rbm.visible)
     assert other.exact_log_z() == pytest.approx(rbm.exact_log_z(), abs=1e-11)
-    recoded = (v + 1) / 2 if isinstance(rbm.visible, Spins) else v
+    recoded = (v + 1) / 2 if isinstance(rbm.visible, Spin) else v
     np.testing.assert_allclose(other.log_density(recoded), rbm.log_density(v), atol=1e-11)
 
 
@@ -56,15 +56,15 @@ def test_kinds_after_it():
 
 def test_the_rates_of_data_are_those_of_the_layer():
     """The base that fits data: units of each kind have their means, but for the smoothing."""
-    for visible in (Bits(b(4)), Spins(b(4)), Categories(b(6), 3), Normal(b(4)), Rectified(b(4))):
-        free = RBM(visible, Bits([0.0]), np.zeros((len(visible), 1)))
+    for visible in (Binary(b(4)), Spin(b(4)), Potts(b(6), 3), Gaussian(b(4)), DoubleReLU(b(4))):
+        free = RBM(visible, Binary([0.0]), np.zeros((len(visible), 1)))
         data = free.draw(400, np.random.default_rng(1))
         bias = rl.base_rate(data, 1e-9, visible)
         found = visible.mean(bias[None])[0]
         np.testing.assert_allclose(found, data.mean(axis=0), atol=1e-7)
-    bits = rl.base_rate((data > 0), 0.05, Bits(b(4)))
+    bits = rl.base_rate((data > 0), 0.05, Binary(b(4)))
     np.testing.assert_array_equal(bits, rl.base_rate(data > 0))
-    spins = rl.base_rate(2.0 * (data > 0) - 1, 0.05, Spins(b(4)))
+    spins = rl.base_rate(2.0 * (data > 0) - 1, 0.05, Spin(b(4)))
     np.testing.assert_allclose(2 * spins, bits, atol=1e-12)
     with pytest.raises(ValueError, match=r"data holds .*a single 1 in the columns of each unit"):
-        rl.base_rate(np.ones((2, 6)), layer=Categories(b(6), 3))
+        rl.base_rate(np.ones((2, 6)), layer=Potts(b(6), 3))

@@ -1,4 +1,4 @@
-"""Leaky and Gaussian-Bernoulli RBMs: densities, exact log Z and samples, reduction, errors."""
+"""LeakyReLU and Gaussian-Bernoulli RBMs: densities, exact log Z and samples, reduction, errors."""
 
 import numpy as np
 import pandas as pd
@@ -156,7 +156,7 @@ TURNED = np.array([[0.6, -0.3], [0.3, 0.6]])  # orthogonal columns
 
 def of_slopes(weights, above, below):
     """A leaky model of two visible units; log Z and the mean of v by a sum over a fine grid."""
-    rbm = rl.RBM(rl.Normal([0.3, -0.2]), rl.Leaky([0.2, -0.4], above, below), weights)
+    rbm = rl.RBM(rl.Gaussian([0.3, -0.2]), rl.LeakyReLU([0.2, -0.4], above, below), weights)
     axis, step = np.linspace(-14, 14, 401, retstep=True)
     v = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     log_p = rbm.log_density(v)

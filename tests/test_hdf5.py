@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmlib import Bits, Categories, Normal, Rectified, Spins
+from rbmlib import Binary, DoubleReLU, Gaussian, Potts, Spin
 
 h5py = pytest.importorskip("h5py", reason="needs h5py")
 RNG = np.random.default_rng(2)
@@ -60,8 +60,8 @@ ENERGIES = {  # of each unit, by its parameters, as that program has them
 ENERGIES["PottsGumbel"] = ENERGIES["Potts"]
 OF = {"Binary": 1, "Spin": 1, "Potts": 1, "PottsGumbel": 1, "Gaussian": 2, "dReLU": 4, "pReLU": 4}
 OF |= {"xReLU": 4, "nsReLU": 3}
-OURS = {"Binary": Bits, "Spin": Spins, "Potts": Categories, "Gaussian": Rectified}
-OURS["PottsGumbel"] = Categories
+OURS = {"Binary": Binary, "Spin": Spin, "Potts": Potts, "Gaussian": DoubleReLU}
+OURS["PottsGumbel"] = Potts
 
 
 def parameters(kind, *units):
@@ -84,7 +84,7 @@ def test_densities_are_those_of_the_julia_program(tmp_path, visible, hidden):
     w = RNG.normal(size=(*v_units, *h_units)) / 3
     rbm = rl.load_rbm(julia(tmp_path / "m.h5", (visible, theta), (hidden, par), w))
     assert isinstance(rbm.visible, OURS[visible])
-    assert isinstance(rbm.hidden, OURS.get(hidden, Rectified))
+    assert isinstance(rbm.hidden, OURS.get(hidden, DoubleReLU))
     zero = rbm.with_(weights=0 * rbm.weights)
     v = zero.visible.draw(np.zeros((1, len(rbm.visible))), RNG, 6)
     h = zero.hidden.draw(np.zeros((1, len(rbm.hidden))), RNG, 6)
@@ -99,7 +99,7 @@ def test_gaussian_units_of_precision_one_are_normal_and_images_keep_their_order(
     image, par = RNG.normal(size=(1, 4, 3)), np.stack([RNG.normal(size=2), [-1.0, 1.0]])
     w = RNG.normal(size=(4, 3, 2)) / 3
     rbm = rl.load_rbm(julia(tmp_path / "m.hdf5", ("Binary", image), ("Gaussian", par), w))
-    assert repr(rbm) == "RBM(Bits(12), Normal(2))"
+    assert repr(rbm) == "RBM(Binary(12), Gaussian(2))"
     v = (RNG.random((4, 3, 9)) < 0.5).astype(
         float
     )  # data of that program: the last axis is of rows
@@ -155,7 +155,7 @@ def test_the_last_update_of_rbms_is_the_model(tmp_path):
     np.testing.assert_allclose(rbm.log_density(v), wanted, atol=1e-12)
 
 
-@pytest.mark.parametrize(("kind", "layer"), [("BBRBM", Bits), ("IIRBM", Spins)])
+@pytest.mark.parametrize(("kind", "layer"), [("BBRBM", Binary), ("IIRBM", Spin)])
 def test_units_of_two_states_of_rbms(tmp_path, kind, layer):
     path, held = of_rbms(tmp_path / "run.h5", kind, [3], (6,))
     rbm = rl.load_rbm(path)
@@ -163,14 +163,14 @@ def test_units_of_two_states_of_rbms(tmp_path, kind, layer):
     np.testing.assert_array_equal(rbm.weights, held[3][0])
 
 
-@pytest.mark.parametrize(("kind", "layer"), [("BGRBM", Bits), ("IGRBM", Spins)])
+@pytest.mark.parametrize(("kind", "layer"), [("BGRBM", Binary), ("IGRBM", Spin)])
 def test_real_hidden_units_of_rbms(tmp_path, kind, layer):
     """log p*(v) = v b + sum (v W + a)^2 / (2 n_visible) + n_hidden / 2 log(2 pi / n_visible)."""
     path, held = of_rbms(tmp_path / "run.h5", kind, [3], (6,))
     rbm, (w, b, a) = rl.load_rbm(path), held[3]
     assert type(rbm.visible) is layer
     v = np.array([[1.0, 1, 0, 0, 1, 0], [0, 1, 1, 1, 0, 0]])
-    v = v if layer is Bits else 2 * v - 1
+    v = v if layer is Binary else 2 * v - 1
     wanted = v @ b + ((v @ w + a) ** 2).sum(axis=1) / 12 + len(a) / 2 * np.log(2 * np.pi / 6)
     np.testing.assert_allclose(rbm.log_density(v), wanted, atol=1e-12)
 
@@ -278,5 +278,5 @@ def test_normal_units_have_a_closed_form(tmp_path):
     par = np.stack([RNG.normal(size=4), np.ones(4)])
     path = julia(tmp_path / "m.h5", ("Gaussian", par), ("Binary", np.zeros((1, 3))), 0 * W)
     rbm = rl.load_rbm(path)
-    assert type(rbm.visible) is Normal
+    assert type(rbm.visible) is Gaussian
     assert rbm.log_z == pytest.approx((par[0] @ par[0] + 4 * np.log(2 * np.pi)) / 2 + 3 * np.log(2))

@@ -9,7 +9,7 @@ from helpers_models import quiet
 
 import rbmlib as rl
 from rbmbook import rivals
-from rbmlib import RBM, Bits, Categories, Normal, Rectified, Spins
+from rbmlib import RBM, Binary, DoubleReLU, Gaussian, Potts, Spin
 from rbmlib.models.layers import KINDS
 from rbmlib.paths.bases import layers_lower_bound
 from rbmlib.sampling.compiled import Loops, SpinLoops, compiled
@@ -22,7 +22,7 @@ def b(n):
 
 
 def rectified(n):
-    return Rectified(b(n), RNG.uniform(0.6, 2, n), RNG.uniform(0.6, 2, n), b(n), b(n))
+    return DoubleReLU(b(n), RNG.uniform(0.6, 2, n), RNG.uniform(0.6, 2, n), b(n), b(n))
 
 
 def model(visible, hidden, scale=0.5) -> RBM:
@@ -31,12 +31,12 @@ def model(visible, hidden, scale=0.5) -> RBM:
 
 
 MODELS = {
-    "spins, rectified": model(Spins(b(7)), rectified(3)),
-    "categories, bits": model(Categories(b(18), 3), Bits(b(4))),
-    "categories, rectified": model(Categories(b(18), 3), rectified(3)),
-    "categories, categories": model(Categories(b(12), 3), Categories(b(8), 4)),
-    "rectified, categories": model(rectified(4), Categories(b(6), 3), 0.4),
-    "normal, categories": model(Normal(b(4)), Categories(b(6), 3), 0.4),
+    "spins, rectified": model(Spin(b(7)), rectified(3)),
+    "categories, bits": model(Potts(b(18), 3), Binary(b(4))),
+    "categories, rectified": model(Potts(b(18), 3), rectified(3)),
+    "categories, categories": model(Potts(b(12), 3), Potts(b(8), 4)),
+    "rectified, categories": model(rectified(4), Potts(b(6), 3), 0.4),
+    "normal, categories": model(Gaussian(b(4)), Potts(b(6), 3), 0.4),
 }
 BETAS, FEW = rl.schedules.linear(60), rl.schedules.linear(6)
 
@@ -164,7 +164,7 @@ def test_likelihoods_are_those_of_the_normalised_model(rbm):
 # compiled loops ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kinds", [(Spins, Spins), (Spins, Bits), (Bits, Spins)])
+@pytest.mark.parametrize("kinds", [(Spin, Spin), (Spin, Binary), (Binary, Spin)])
 def test_spins_run_on_the_loops_of_bits(kinds):
     """The same random numbers lead to the same states, and to the same log Z."""
     rbm = model(kinds[0](b(20)), kinds[1](b(6)))
@@ -181,16 +181,16 @@ def test_spins_run_on_the_loops_of_bits(kinds):
         assert one.log_z == pytest.approx(two.log_z, abs=1e-10)
         if isinstance(one.states, np.ndarray):
             assert rbm.visible.holds(one.states)
-            scale, shift = (2, -1) if kinds[0] is Spins else (1, 0)
+            scale, shift = (2, -1) if kinds[0] is Spin else (1, 0)
             np.testing.assert_array_equal(one.states, scale * two.states + shift)
-    assert isinstance(compiled(spins), SpinLoops if kinds[0] is Spins else Loops)
+    assert isinstance(compiled(spins), SpinLoops if kinds[0] is Spin else Loops)
 
 
 def test_a_subclass_of_spins_runs_on_its_own_draws():
-    class Own(Spins):
+    class Own(Spin):
         """Which may draw as it likes."""
 
-    assert compiled(rl.GeometricPath(model(Own(b(4)), Bits(b(3))))) is None
+    assert compiled(rl.GeometricPath(model(Own(b(4)), Binary(b(3))))) is None
     del KINDS["Own"]
 
 
@@ -198,7 +198,7 @@ def test_a_subclass_of_spins_runs_on_its_own_draws():
 
 DRAWN = np.random.default_rng(3)
 TRUTH = RBM(
-    Categories(DRAWN.normal(scale=0.5, size=12), 3), Bits(DRAWN.normal(size=4)),
+    Potts(DRAWN.normal(scale=0.5, size=12), 3), Binary(DRAWN.normal(size=4)),
     2.5 * DRAWN.normal(size=(12, 4)),
 )  # fmt: skip
 ROWS = TRUTH.exact_samples(1500, 0)
@@ -209,17 +209,17 @@ def mean_log_likelihood(rbm) -> float:
 
 
 @pytest.mark.parametrize("method", ["cd", "pcd"])
-@pytest.mark.parametrize("hidden", [Bits, Spins, Normal, Rectified])
+@pytest.mark.parametrize("hidden", [Binary, Spin, Gaussian, DoubleReLU])
 def test_training_on_colours_finds_most_of_what_sites_alone_miss(hidden, method):
     """Draws of a Potts RBM: 0.16 nats lie between it and independent sites."""
     bias = rl.base_rate(ROWS, 1e-3, TRUTH.visible)
-    start = RBM(Categories(bias, 3), hidden(np.zeros(4)), RNG.normal(size=(12, 4)) / 10)
+    start = RBM(Potts(bias, 3), hidden(np.zeros(4)), RNG.normal(size=(12, 4)) / 10)
     alone, best = (
         mean_log_likelihood(start.with_(weights=0 * start.weights)),
         mean_log_likelihood(TRUTH),
     )
     assert best - alone > 0.15
-    rate = 0.2 if hidden is Bits else 0.05
+    rate = 0.2 if hidden is Binary else 0.05
     result = rl.train(
         ROWS, 4, method=method, start=start, n_updates=1500, rng=1,
         learning_rate=np.linspace(rate, 0.005, 1500), batch_size=100,
@@ -230,10 +230,10 @@ def test_training_on_colours_finds_most_of_what_sites_alone_miss(hidden, method)
 
 def test_two_bits_a_colour_and_colours_are_the_same_model():
     """DNA as bits (A 100, C 010, G 001, T 000) and as four colours: one likelihood."""
-    rbm = model(Categories(b(16), 4), Bits(b(3)))
+    rbm = model(Potts(b(16), 4), Binary(b(3)))
     w, c = rbm.weights.reshape(4, 4, 3), rbm.visible.bias.reshape(4, 4)
     bits = RBM(
-        Bits((c - c[:, 3:])[:, :3].ravel()), Bits(rbm.hidden.bias + w[:, 3].sum(axis=0)),
+        Binary((c - c[:, 3:])[:, :3].ravel()), Binary(rbm.hidden.bias + w[:, 3].sum(axis=0)),
         (w - w[:, 3:])[:, :3].reshape(12, 3), log_scale=rbm.log_scale + c[:, 3].sum(),
     )  # fmt: skip
     rows = rbm.exact_samples(30, 0)
@@ -245,7 +245,7 @@ def test_every_public_kind_is_here():
     kinds = {
         c.__name__ for c in vars(rl).values() if inspect.isclass(c) and issubclass(c, rl.Layer)
     }
-    assert kinds == {"Layer", "Bits", "Spins", "Categories", "Normal", "Leaky", "Rectified"}
+    assert kinds == {"Layer", "Binary", "Spin", "Potts", "Gaussian", "LeakyReLU", "DoubleReLU"}
 
 
 def test_no_rows_of_colours_are_no_error():

@@ -5,7 +5,7 @@ import pytest
 from helpers_stats import assert_no_rejection, chi_square_p, log_sum, probabilities
 
 import rbmlib as rl
-from rbmlib import RBM, Bits, Categories, Leaky, Normal, Rectified, Spins
+from rbmlib import RBM, Binary, DoubleReLU, Gaussian, LeakyReLU, Potts, Spin
 from rbmlib.models.enumeration import states
 
 RNG = np.random.default_rng(8)
@@ -21,26 +21,26 @@ def model(visible, hidden, scale=0.5) -> RBM:
 
 
 COUNTABLE = {
-    "bits": model(Bits(biases(5)), Bits(biases(4))),
-    "a bit and a bit": model(Bits(biases(1)), Bits(biases(1)), 1.5),
-    "few hidden bits": model(Bits(biases(6)), Bits(biases(2)), 1.5),
-    "few visible bits": model(Bits(biases(3)), Bits(biases(6)), 1.5),
-    "spins": model(Spins(biases(5)), Spins(biases(4))),
-    "spins, bits": model(Spins(biases(6)), Bits(biases(3))),
-    "categories, bits": model(Categories(biases(9), 3), Bits(biases(4))),
-    "spins, categories": model(Spins(biases(4)), Categories(biases(12), 4)),
-    "two kinds of categories": model(Categories(biases(6), 3), Categories(biases(4), 2)),
+    "bits": model(Binary(biases(5)), Binary(biases(4))),
+    "a bit and a bit": model(Binary(biases(1)), Binary(biases(1)), 1.5),
+    "few hidden bits": model(Binary(biases(6)), Binary(biases(2)), 1.5),
+    "few visible bits": model(Binary(biases(3)), Binary(biases(6)), 1.5),
+    "spins": model(Spin(biases(5)), Spin(biases(4))),
+    "spins, bits": model(Spin(biases(6)), Binary(biases(3))),
+    "categories, bits": model(Potts(biases(9), 3), Binary(biases(4))),
+    "spins, categories": model(Spin(biases(4)), Potts(biases(12), 4)),
+    "two kinds of categories": model(Potts(biases(6), 3), Potts(biases(4), 2)),
 }
 REAL = {
-    "normal, bits": model(Normal(biases(5)), Bits(biases(4))),
-    "normal, spins": model(Normal(biases(5)), Spins(biases(4)), 0.3),
-    "normal, categories": model(Normal(biases(4)), Categories(biases(6), 3)),
-    "bits, normal": model(Bits(biases(5)), Normal(biases(3)), 0.3),
-    "bits, leaky": model(Bits(biases(5)), Leaky(biases(3), 1.0, 0.2)),
-    "normal, normal": model(Normal(biases(4)), Normal(biases(3)), 0.2),
-    "normal, leaky": model(Normal(biases(4)), Leaky(biases(3), 1.0, 0.2), 0.2),
-    "categories, rectified": model(Categories(biases(6), 3), Rectified(biases(3), 2.0, 0.7, 1, -1)),
-    "rectified, spins": model(Rectified(biases(3), [2.0, 1.0, 3.0], 0.7, 1, -1), Spins(biases(4))),
+    "normal, bits": model(Gaussian(biases(5)), Binary(biases(4))),
+    "normal, spins": model(Gaussian(biases(5)), Spin(biases(4)), 0.3),
+    "normal, categories": model(Gaussian(biases(4)), Potts(biases(6), 3)),
+    "bits, normal": model(Binary(biases(5)), Gaussian(biases(3)), 0.3),
+    "bits, leaky": model(Binary(biases(5)), LeakyReLU(biases(3), 1.0, 0.2)),
+    "normal, normal": model(Gaussian(biases(4)), Gaussian(biases(3)), 0.2),
+    "normal, leaky": model(Gaussian(biases(4)), LeakyReLU(biases(3), 1.0, 0.2), 0.2),
+    "categories, rectified": model(Potts(biases(6), 3), DoubleReLU(biases(3), 2.0, 0.7, 1, -1)),
+    "rectified, spins": model(DoubleReLU(biases(3), [2.0, 1.0, 3.0], 0.7, 1, -1), Spin(biases(4))),
 }
 ALL = COUNTABLE | REAL
 
@@ -137,31 +137,31 @@ def test_two_normal_layers_are_one_gaussian():
     np.testing.assert_allclose(draws.mean(axis=0), np.linalg.solve(precision, b)[:4], atol=0.03)
 
 
-@pytest.mark.parametrize("kind", [Bits, Spins, Normal, lambda b: Categories(b, 3)])
+@pytest.mark.parametrize("kind", [Binary, Spin, Gaussian, lambda b: Potts(b, 3)])
 def test_models_without_weights_know_their_log_z_and_draw(kind):
-    rbm = RBM(kind(biases(6)), Bits(biases(4)), np.zeros((6, 4)))
+    rbm = RBM(kind(biases(6)), Binary(biases(4)), np.zeros((6, 4)))
     assert rbm.log_z == pytest.approx(rbm.exact_log_z(), abs=1e-12)
     draws = rbm.draw(40_000, np.random.default_rng(0))
     mean = rbm.visible.mean(rbm.visible_bias[None])[0]
     spread = draws.std(axis=0) / np.sqrt(len(draws))
     assert np.abs((draws.mean(axis=0) - mean) / spread).max() < 4
-    rbm = RBM(kind(biases(120)), Bits(biases(90)), np.zeros((120, 90)))
+    rbm = RBM(kind(biases(120)), Binary(biases(90)), np.zeros((120, 90)))
     assert rl.exact(rbm).log_z == rbm.log_z
 
 
 def test_fields_of_units_x_states_are_those_of_one_axis():
     table = biases(12).reshape(4, 3)
-    assert Categories(table, 3).bias.tolist() == Categories(table.ravel(), 3).bias.tolist()
+    assert Potts(table, 3).bias.tolist() == Potts(table.ravel(), 3).bias.tolist()
     for one_row in (table.reshape(1, 12), table.reshape(12, 1)):  # as MATLAB stores vectors
-        assert len(Categories(one_row, 3)) == 12
+        assert len(Potts(one_row, 3)) == 12
 
 
 def test_rectified_units_of_two_equal_sides_have_a_precision():
     """N(x / a, 1 / a): those of precision 1 with weights and bias by the root of a."""
     a, w, bias = 2.5, RNG.normal(size=(6, 3)), biases(3)
-    colours = Categories(biases(6), 3)
-    ours = RBM(colours, Rectified(bias, a, a), w)
-    theirs = RBM(colours, Normal(bias / a**0.5), w / a**0.5)
+    colours = Potts(biases(6), 3)
+    ours = RBM(colours, DoubleReLU(bias, a, a), w)
+    theirs = RBM(colours, Gaussian(bias / a**0.5), w / a**0.5)
     assert rl.exact(ours).log_z == pytest.approx(rl.exact(theirs).log_z - 1.5 * np.log(a))
 
 
@@ -172,7 +172,7 @@ def test_two_categories_are_bits():
     w, a = potts.weights, potts.hidden_bias
     bits = RBM(
         potts.visible,
-        Bits(a[1::2] - a[::2]),
+        Binary(a[1::2] - a[::2]),
         w[:, 1::2] - w[:, ::2],
         log_scale=potts.log_scale + a[::2].sum(),
     )
@@ -205,9 +205,9 @@ def test_every_kind_comes_back_from_its_file(rbm, tmp_path):
         assert again.log_scale == rbm.log_scale
     kinds = type(rbm.visible), type(rbm.hidden)
     named = {
-        (Bits, Bits): "BernoulliRBM",
-        (Normal, Bits): "GaussianRBM",
-        (Normal, Leaky): "LeakyRBM",
+        (Binary, Binary): "BernoulliRBM",
+        (Gaussian, Binary): "GaussianRBM",
+        (Gaussian, LeakyReLU): "LeakyRBM",
     }
     assert type(again).__name__ == named.get(kinds, "RBM")
 
@@ -216,25 +216,25 @@ def test_every_kind_comes_back_from_its_file(rbm, tmp_path):
 
 W = np.ones((3, 2))
 REFUSED = {
-    "no layer": (lambda: RBM([0, 0, 0], Bits([0, 0]), W), TypeError, "visible is a list: expected"),
+    "no layer": (lambda: RBM([0, 0, 0], Binary([0, 0]), W), TypeError, "visible is a list: "),
     "shape": (
-        lambda: RBM(Bits([0, 0]), Spins([0, 0, 0]), W),
+        lambda: RBM(Binary([0, 0]), Spin([0, 0, 0]), W),
         ValueError,
         r"weights has shape \(3, 2\): expected \(2, 3\), one row a visible unit",
     ),
-    "empty": (lambda: RBM(Bits([]), Bits([0]), W), ValueError, r"visible is Bits\(0\): expected u"),
-    "NaN": (lambda: Bits([0, np.nan]), ValueError, "bias holds 1 NaN"),
-    "table": (lambda: Bits("two"), ValueError, "bias is not an array"),
-    "no vector": (lambda: Normal(3), ValueError, r"bias has shape \(\): expected \(n_units,\)"),
-    "q": (lambda: Categories([0, 0], 1), ValueError, "q is 1: expected a whole number, 2 or more"),
+    "empty": (lambda: RBM(Binary([]), Binary([0]), W), ValueError, r"visible is Binary\(0\): exp"),
+    "NaN": (lambda: Binary([0, np.nan]), ValueError, "bias holds 1 NaN"),
+    "table": (lambda: Binary("two"), ValueError, "bias is not an array"),
+    "no vector": (lambda: Gaussian(3), ValueError, r"bias has shape \(\): expected \(n_units,\)"),
+    "q": (lambda: Potts([0, 0], 1), ValueError, "q is 1: expected a whole number, 2 or more"),
     "units": (
-        lambda: Categories([0, 0, 0], 2), ValueError, r"shape \(3,\): expected q = 2 entries",
+        lambda: Potts([0, 0, 0], 2), ValueError, r"shape \(3,\): expected q = 2 entries",
     ),
     "fields of states x units": (
-        lambda: Categories(np.zeros((3, 4)), 3), ValueError, r"shape \(3, 4\): expected q = 3",
+        lambda: Potts(np.zeros((3, 4)), 3), ValueError, r"shape \(3, 4\): expected q = 3",
     ),
     "weights of three axes": (
-        lambda: RBM(Categories(np.zeros(6), 3), Normal([0.0]), np.zeros((2, 3, 1))),
+        lambda: RBM(Potts(np.zeros(6), 3), Gaussian([0.0]), np.zeros((2, 3, 1))),
         ValueError,
         r"expected \(6, 1\), one row a visible unit, one a state of it: \(n_units, q\) flattened",
     ),
@@ -248,23 +248,23 @@ REFUSED = {
         ValueError,
         r"data has shape \(1, 3\): .* numbers by np\.eye\(q\)\[numbers\]",
     ),
-    "above": (lambda: Leaky([0], -1), ValueError, "above is -1: expected a slope"),
+    "above": (lambda: LeakyReLU([0], -1), ValueError, "above is -1: expected a slope"),
     "leaky is visible": (
-        lambda: RBM(Leaky([0, 0]), Bits([0]), np.ones((2, 1))),
+        lambda: RBM(LeakyReLU([0, 0]), Binary([0]), np.ones((2, 1))),
         ValueError,
-        "visible is Leaky, whose units are summed over",
+        "visible is LeakyReLU, units that are summed over",
     ),
     "improper": (
-        lambda: RBM(Normal([0, 0]), Normal([0, 0]), np.diag([2.0, 0.5])),
+        lambda: RBM(Gaussian([0, 0]), Gaussian([0, 0]), np.diag([2.0, 0.5])),
         ValueError,
         r"weights has a largest singular value of 2 .*eigenvalue -3 .*project_weights",
     ),
     "steep": (
-        lambda: RBM(Normal([0, 0]), Leaky([0, 0], 4.0, 1.0), 0.6 * np.eye(2)),
+        lambda: RBM(Gaussian([0, 0]), LeakyReLU([0, 0], 4.0, 1.0), 0.6 * np.eye(2)),
         ValueError,
         r"value of 0\.6 \(2 of 2 are 0\.5 or more\), so I - 4 WW' has the eigenvalue -0\.44 ",
     ),
-    "large": (lambda: RBM(Spins([1e13]), Bits([0]), [[1]]), ValueError, "visible_bias reaches 1e"),
+    "large": (lambda: RBM(Spin([1e13]), Binary([0]), [[1]]), ValueError, "visible_bias reaches 1e"),
     "spins": (
         lambda: COUNTABLE["spins"].log_density(np.zeros((1, 5))),
         ValueError,
@@ -283,20 +283,20 @@ REFUSED = {
     "no gradient": (
         lambda: COUNTABLE["spins"].gradient(np.ones((1, 5))),
         TypeError,
-        "visible units without a gradient",
+        "has no gradient",
     ),
     "leaky states": (
         lambda: REAL["normal, leaky"].log_joint_density(np.zeros((1, 4)), np.zeros((1, 3))),
         TypeError,
-        "Leaky units are summed over",
+        "LeakyReLU units are summed over",
     ),
     "leaky, not normal": (
-        lambda: rl.GeometricPath(RBM(Bits(np.zeros(2)), rl.Leaky([0.0]), [[0.1], [0.2]])),
+        lambda: rl.GeometricPath(RBM(Binary(np.zeros(2)), rl.LeakyReLU([0.0]), [[0.1], [0.2]])),
         TypeError,
-        r"rbm is RBM\(Bits\(2\), Leaky\(1\)\): expected .*or rl\.exact",
+        r"rbm is RBM\(Binary\(2\), LeakyReLU\(1\)\): expected .*or rl\.exact",
     ),
     "too many": (
-        lambda: rl.exact(RBM(Spins(np.zeros(40)), Categories(np.zeros(60), 3), np.ones((40, 60)))),
+        lambda: rl.exact(RBM(Spin(np.zeros(40)), Potts(np.zeros(60), 3), np.ones((40, 60)))),
         ValueError,
         "rbm has 40 visible and 60 hidden units: exact enumeration needs",
     ),
@@ -332,7 +332,7 @@ def test_a_kind_of_unit_is_one_class(tmp_path):
             u = rng.random(x.shape if n is None else (n, x.shape[1]))[..., None]
             return (below[..., :2] <= u).sum(axis=-1).astype(float)
 
-    rbm = model(Levels(biases(7)), Bits(biases(4)))
+    rbm = model(Levels(biases(7)), Binary(biases(4)))
     joint = table(rbm)
     assert rl.exact(rbm).log_z == pytest.approx(log_sum(joint), abs=1e-12)
     rbm.save(tmp_path / "m.npz")
@@ -350,7 +350,7 @@ def test_a_kind_of_unit_is_one_class(tmp_path):
 
 
 def test_base_rates_of_real_units_have_the_means_of_the_data():
-    units = rl.Rectified([0.1, -0.5, 0.3], [2.0, 0.5, 3.0], [1.0, 3.0, 0.7], 0.5, -0.4)
+    units = rl.DoubleReLU([0.1, -0.5, 0.3], [2.0, 0.5, 3.0], [1.0, 3.0, 0.7], 0.5, -0.4)
     rows = np.random.default_rng(0).normal([2.0, -3.0, 0.1], size=(200, 3))
     base = rl.base_rate(rows, layer=units)
     assert units.mean(base[None])[0] == pytest.approx(rows.mean(axis=0), abs=1e-6)

@@ -81,7 +81,7 @@ def test_a_model_of_spins_is_no_model_of_a_chapter(mine, tmp_path):
             live_model(foreign, signs, *threshold, names=names)
     with pytest.raises(ValueError, match=r"data.*-1 and \+1 alone.*--units spins"):
         live_rows(signs, -1.0, 0)
-    with pytest.raises(ValueError, match=r"RBM\(Spins\(9\), Spins\(4\)\): expected.*0 and 1"):
+    with pytest.raises(ValueError, match=r"RBM\(Spin\(9\), Spin\(4\)\): expected.*0 and 1"):
         live_model(foreign, names=names, units="spins")
     live = live_model(foreign, names=names)
     assert live.rbm == rbm

@@ -84,7 +84,7 @@ def test_a_glass_is_trusted_and_right(seed):
 
 def test_spins_are_taken_as_they_are():
     w, b, a = glass(30, 21, 0.4, 2)
-    spins = rl.RBM(rl.Spins(b), rl.Spins(a), w)
+    spins = rl.RBM(rl.Spin(b), rl.Spin(a), w)
     data = np.sign(np.random.default_rng(0).normal(size=(40, 30)))
     bits = of_spins(w, b, a)
     options = {"n_steps": 20, "n_chains": 40, "rng": 0, "enumerate_small": False}
@@ -213,7 +213,7 @@ def real_and_bits(n_visible, n_hidden):
     rng = np.random.default_rng(3)
     weights = rng.normal(0, 0.4, (n_visible, n_hidden))
     hidden = rng.normal(0, 1, n_hidden) - (weights**2).sum(axis=0) / 2
-    return rl.RBM(rl.Normal(rng.normal(0, 0.3, n_visible)), rl.Bits(hidden), weights)
+    return rl.RBM(rl.Gaussian(rng.normal(0, 0.3, n_visible)), rl.Binary(hidden), weights)
 
 
 @pytest.mark.parametrize("n_visible", [6, 14])

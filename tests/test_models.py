@@ -29,8 +29,8 @@ def parameters(n_visible, n_hidden, seed=3, spread=1.5):
 
 
 def test_a_layer_is_shown_with_its_constants():
-    assert repr(rl.Categories(np.zeros(6), q=3)) == "Categories(6, q=3)"
-    assert repr(rl.Bits([0.0, 1.0])) == "Bits(2)"
+    assert repr(rl.Potts(np.zeros(6), q=3)) == "Potts(6, q=3)"
+    assert repr(rl.Binary([0.0, 1.0])) == "Binary(2)"
 
 
 def test_densities_do_not_overflow():
@@ -64,11 +64,11 @@ def test_models_are_equal_by_what_they_are():
     assert len({rbm, BernoulliRBM(w.copy(), b, c)}) == 1
     for other in (
         BernoulliRBM(w + 1e-9, b, c), BernoulliRBM(w, b + 1e-9, c), BernoulliRBM(w, b, c + 1e-9),
-        BernoulliRBM(w, b, c, log_scale=1.0), RBM(rl.Spins(b), rl.Bits(c), w), "rbm",
+        BernoulliRBM(w, b, c, log_scale=1.0), RBM(rl.Spin(b), rl.Binary(c), w), "rbm",
         BernoulliRBM(w[:3], b[:3], c),
     ):  # fmt: skip
         assert rbm != other
-    slopes = [RBM(rl.Normal(b), rl.Leaky(c, 1.0, below), 0.1 * w) for below in (0.1, 0.2)]
+    slopes = [RBM(rl.Gaussian(b), rl.LeakyReLU(c, 1.0, below), 0.1 * w) for below in (0.1, 0.2)]
     assert slopes[0] != slopes[1]
 
 
@@ -80,7 +80,7 @@ def test_spins_in_bits_keep_log_z(shape):
     w, b, a = parameters(*shape, spread=0.7)
     s, t = 2 * all_states(shape[0]) - 1, 2 * all_states(shape[1]) - 1
     energies = s @ w @ t.T + (s @ b)[:, None] + t @ a
-    converted = RBM(rl.Spins(b), rl.Spins(a), w).to_bits()
+    converted = RBM(rl.Spin(b), rl.Spin(a), w).to_bits()
     assert rl.exact(converted).log_z == pytest.approx(log_sum(energies), abs=1e-11)
     # and every state keeps its density, not only their sum
     np.testing.assert_allclose(rbm_table(converted), energies, atol=1e-11)
@@ -208,12 +208,12 @@ def test_damaged_and_foreign_files_are_named(tmp_path):
 
 CHILD = """
 import numpy as np, rbmlib as rl
-class Thirds(rl.Bits):
+class Thirds(rl.Binary):
     constants = ("share",)
     def __init__(self, bias, share):
         super().__init__(bias)
         self.share = share
-rbm = rl.RBM(rl.Bits(np.zeros(3)), Thirds(np.ones(2), 0.3), np.ones((3, 2)))
+rbm = rl.RBM(rl.Binary(np.zeros(3)), Thirds(np.ones(2), 0.3), np.ones((3, 2)))
 rbm.save("m.npz")
 assert rl.load_rbm("m.npz").hidden.share == 0.3
 """

@@ -126,7 +126,7 @@ def test_estimates_of_another_model_are_refused():
     for other in (
         BernoulliRBM(W, B, A + 1e-9),
         BernoulliRBM(W, B, A, log_scale=1.0),
-        rl.RBM(rl.Spins(B), rl.Bits(A), W),
+        rl.RBM(rl.Spin(B), rl.Binary(A), W),
     ):
         for log_z in (rl.exact(other), rl.log_z(other, n_steps=20, rng=0, enumerate_small=False)):
             with pytest.raises(ValueError, match=r"log_z is of another model \(5 x 3, units"):
@@ -361,7 +361,7 @@ def test_suffixes_are_read_in_any_case(tmp_path):
 
 # units ------------------------------------------------------------------------------------------
 
-SPINS = rl.RBM(rl.Spins(B), rl.Spins(A), W)
+SPINS = rl.RBM(rl.Spin(B), rl.Spin(A), W)
 SIGNS = np.where(RNG.random((20, 5)) < 0.5, -1.0, 1.0)
 
 
@@ -400,10 +400,10 @@ OF_SPINS = {  # data of -1 and +1 beside a model of bits
 @pytest.mark.parametrize("call", OF_SPINS.values(), ids=OF_SPINS)
 def test_data_of_spins_are_refused_beside_bits(call):
     """With the lines that make the right model, and no advice to make bits of them."""
-    with pytest.raises(ValueError, match=" holds -1 and \\+1 alone, the states of Spins") as caught:
+    with pytest.raises(ValueError, match=" holds -1 and \\+1 alone, the states of Spin") as caught:
         call(SIGNS)
     said = str(caught.value)
-    for line in ("rl.RBM(rl.Spins(visible_bias), rl.Spins(hidden_bias), weights)",
+    for line in ("rl.RBM(rl.Spin(visible_bias), rl.Spin(hidden_bias), weights)",
                  "rl.from_state_dict(state, units='spins')", "--units spins"):  # fmt: skip
         assert line in said
     assert "binarise" not in said

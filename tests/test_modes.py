@@ -314,12 +314,12 @@ def test_exchange_of_visible_units_exchanges_the_base():
     np.testing.assert_allclose(theirs, sign * ours, atol=1e-5)
 
 
-@pytest.mark.parametrize("of", [rl.Bits, rl.Spins])
+@pytest.mark.parametrize("of", [rl.Binary, rl.Spin])
 def test_the_base_is_smoothed_as_asked(of):
     """Bits, or spins of means 2 p - 1: whatever the smoothing s, p (1 + 2 s) - s is the same p."""
     rng = np.random.default_rng(0)
     rbm = rl.RBM(of(rng.normal(size=8)), of(rng.normal(size=4)), rng.normal(size=(8, 4)))
-    size, found = 2 if of is rl.Spins else 1, []
+    size, found = 2 if of is rl.Spin else 1, []
     for s in (0.01, 0.5):
         means = 1 / (1 + np.exp(-size * rl.mean_field_bias(rbm, smoothing=s)))
         found.append(means * (1 + 2 * s) - s)

@@ -68,10 +68,10 @@ def test_a_path_that_a_user_writes_runs_under_estimators_that_never_heard_of_it(
 
 W = 0.7 * RNG.normal(size=(4, 6))
 LAYERS = {
-    "bits": rl.Bits,
-    "spins": rl.Spins,
-    "categories": lambda bias: rl.Categories(bias, q=2),
-    "normal": rl.Normal,
+    "bits": rl.Binary,
+    "spins": rl.Spin,
+    "categories": lambda bias: rl.Potts(bias, q=2),
+    "normal": rl.Gaussian,
 }
 PAIRS = [(one, two) for one in LAYERS for two in LAYERS if (one, two) != ("normal", "normal")]
 
@@ -105,10 +105,10 @@ def test_the_geometric_path_serves_every_pair_of_layers(pair):
 def test_the_mean_field_base_of_spins_is_that_of_the_bits_that_they_are():
     """A model without weights: each kind of unit finds its own rate."""
     rates = np.array([0.2, 0.5, 0.8])
-    spins = rl.RBM(rl.Spins(np.log(rates / (1 - rates)) / 2), rl.Bits([0.0]), np.zeros((3, 1)))
+    spins = rl.RBM(rl.Spin(np.log(rates / (1 - rates)) / 2), rl.Binary([0.0]), np.zeros((3, 1)))
     wanted = (rates + 0.05) / 1.1
     np.testing.assert_allclose(1 / (1 + np.exp(-2 * rl.mean_field_bias(spins))), wanted, rtol=1e-6)
-    three = rl.RBM(rl.Categories(np.log([0.1, 0.3, 0.6]), q=3), rl.Bits([0.0]), np.zeros((3, 1)))
+    three = rl.RBM(rl.Potts(np.log([0.1, 0.3, 0.6]), q=3), rl.Binary([0.0]), np.zeros((3, 1)))
     share = np.exp(rl.mean_field_bias(three))
     np.testing.assert_allclose(share / share.sum(), np.array([0.15, 0.35, 0.65]) / 1.15, rtol=1e-6)
 
@@ -152,7 +152,7 @@ def test_wrong_input_is_named(message):
 def test_layers_of_another_number_of_states_are_no_base():
     """Three colours are not two: as a base they would shift log Z, and nothing would show it."""
     weights = np.random.default_rng(0).normal(size=(4, 6)) / 2
-    three, two = (rl.RBM(rl.Bits(np.zeros(4)), rl.Categories(np.zeros(6), q=q), w)
+    three, two = (rl.RBM(rl.Binary(np.zeros(4)), rl.Potts(np.zeros(6), q=q), w)
                   for q, w in ((3, weights), (2, 0 * weights)))  # fmt: skip
     with pytest.raises(ValueError, match=r"base is .*: expected the layers of the target"):
         rl.GeometricPath(three, base=two)
@@ -162,9 +162,10 @@ def test_layers_of_another_number_of_states_are_no_base():
 
 def test_units_without_a_conditional_need_a_move_of_their_own():
     """Hamiltonian moves would lead bits to real numbers."""
-    base, target = (rl.RBM(rl.Bits(np.zeros(3)), rl.Leaky(np.ones(2), above=0.5, below=0.1), w)
+    hidden = rl.LeakyReLU(np.ones(2), above=0.5, below=0.1)
+    base, target = (rl.RBM(rl.Binary(np.zeros(3)), hidden, w)
                     for w in (np.zeros((3, 2)), np.full((3, 2), 0.2)))  # fmt: skip
-    with pytest.raises(ValueError, match="have no conditional: expected Normal visible units"):
+    with pytest.raises(ValueError, match="have no conditional: expected Gaussian visible units"):
         rl.Polyline([base, target])
 
 
@@ -177,7 +178,7 @@ def test_draws_are_of_models_whose_log_z_is_known():
 
 
 def test_a_log_z_that_is_not_finite_is_refused_or_flagged():
-    huge = rl.RBM(rl.Bits(np.zeros(3)), rl.Normal(np.zeros(2)), np.full((3, 2), 1e200))
+    huge = rl.RBM(rl.Binary(np.zeros(3)), rl.Gaussian(np.zeros(2)), np.full((3, 2), 1e200))
     with (
         np.errstate(over="ignore", invalid="ignore"),
         pytest.raises(ValueError, match=r"log Z of .* is (inf|nan)"),

@@ -16,7 +16,7 @@ from rbmlib.sampling import planning
 
 LARGE = BernoulliRBM(np.ones((31, 31)), np.zeros(31), np.zeros(31))
 LARGE_LOG_Z = two_modes()[0]
-SPINS = rl.RBM(rl.Spins(np.zeros(3)), rl.Spins(np.zeros(2)), np.ones((3, 2)))
+SPINS = rl.RBM(rl.Spin(np.zeros(3)), rl.Spin(np.zeros(2)), np.ones((3, 2)))
 MARGINAL = {"conditional": "marginal"}
 GUESS = np.zeros(BETAS.size)
 SAMPLE = rl.simulated_tempering(PATH, BETAS, GUESS, 4, 20, 0, record_every=2)

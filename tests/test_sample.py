@@ -8,7 +8,7 @@ from rbmlib.estimators.sample import tempered
 
 MODELS = {
     "bits": rl.testsystems.random_rbm(14, 8, coupling=2.5, rng=3),
-    "spins": rl.RBM(rl.Spins(np.linspace(-0.4, 0.6, 9)), rl.Spins(np.linspace(-1, 1, 6)),
+    "spins": rl.RBM(rl.Spin(np.linspace(-0.4, 0.6, 9)), rl.Spin(np.linspace(-1, 1, 6)),
                     np.random.default_rng(1).normal(0, 0.5, (9, 6))),
 }  # fmt: skip
 
@@ -38,6 +38,6 @@ def test_what_cannot_be_counted_is_tempered_and_says_so():
 
 def test_other_units_are_drawn_too():
     rng = np.random.default_rng(2)
-    rbm = rl.RBM(rl.Spins(np.zeros(30)), rl.Normal(np.zeros(25)), rng.normal(0, 0.1, (30, 25)))
+    rbm = rl.RBM(rl.Spin(np.zeros(30)), rl.Gaussian(np.zeros(25)), rng.normal(0, 0.1, (30, 25)))
     draws = rl.sample(rbm, 50, rng=0)
     assert np.isin(draws.states, (-1.0, 1.0)).all()

@@ -294,7 +294,7 @@ def test_as_a_task(begin):
 
 def test_a_model_of_two_layers_of_bits_is_one():
     rbm = rl.testsystems.random_rbm(9, 6, coupling=2.0, rng=7)
-    same = rl.RBM(rl.Bits(rbm.visible_bias), rl.Bits(rbm.hidden_bias), rbm.weights)
+    same = rl.RBM(rl.Binary(rbm.visible_bias), rl.Binary(rbm.hidden_bias), rbm.weights)
     assert rl.tap(same).log_z == rl.tap(rbm).log_z
 
 
@@ -328,7 +328,7 @@ def test_one_start_of_two_that_is_solved_is_not_enough():
 
 
 def test_without_fields_the_third_order_is_no_check():
-    """Spins: TAP3 repeats TAP2 however far both are off. Weak couplings need no such check."""
+    """Spin: TAP3 repeats TAP2 however far both are off. Weak couplings need no such check."""
     weights = np.random.default_rng(0).normal(size=(60, 15))
     for strength, flagged in ((0.02, False), (0.3, True)):
         rbm = of_spins(strength * weights, np.zeros(60), np.zeros(15))

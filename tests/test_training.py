@@ -121,8 +121,8 @@ def test_updates_follow_plain_numpy(method, n_sweeps, n_updates, options):
         np.testing.assert_allclose(found, right, atol=tolerance)
 
 
-class RareBits(rl.Bits):
-    """Bits drawn as the compiled loops draw them."""
+class RareBits(rl.Binary):
+    """Binary drawn as the compiled loops draw them."""
 
     def draw(self, x, rng, n=None):
         return bernoulli(sigmoid(x), rng.random(x.shape)).astype(np.float32)
@@ -147,7 +147,7 @@ def test_compiled_updates_are_those_of_any_two_layers(method, n_sweeps):
 def test_contrastive_divergence_of_spins_raises_the_likelihood():
     """Three patterns in units of -1 and +1: the best possible mean is -log 3."""
     data, weights = np.tile(2.0 * PATTERNS - 1, (40, 1)), RNG.normal(size=(6, 6)) / 10
-    start = rl.RBM(rl.Spins(np.zeros(6)), rl.Spins(np.zeros(6)), weights)
+    start = rl.RBM(rl.Spin(np.zeros(6)), rl.Spin(np.zeros(6)), weights)
     result = rl.train(
         data, 6, method="cd", start=start, n_updates=1500,
         learning_rate=np.linspace(0.05, 0.005, 1500), batch_size=60, rng=1,

@@ -63,11 +63,9 @@ LETTERS = np.eye(4, dtype=np.uint8)[np.random.default_rng(2).integers(0, 4, (40,
 def test_letters_that_are_trained_as_bits_are_told():
     """One-hot rows of two units or more, not bits that happen to be as many."""
     settings = {"n_hidden": 2, "n_updates": 2, "batch_size": 5, "rng": 0}
-    with pytest.warns(
-        UserWarning, match=r"5 groups of 4 with a single 1.*rl\.Categories\(np\.zer.*q=4"
-    ):
+    with pytest.warns(UserWarning, match=r"5 groups of 4 with a single 1.*rl\.Potts\(np\.zer.*q=4"):
         rl.train(LETTERS, **settings)
-    start = rl.RBM(rl.Categories(np.zeros(20), q=4), rl.Bits(np.zeros(2)), np.zeros((20, 2)))
+    start = rl.RBM(rl.Potts(np.zeros(20), q=4), rl.Binary(np.zeros(2)), np.zeros((20, 2)))
     moved = LETTERS.copy()
     moved[0, 3:5] = moved[0, 4:2:-1]  # from one group to another
     moved[0, :4] = [1, 1, 0, 0]

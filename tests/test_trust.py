@@ -169,7 +169,7 @@ def test_a_planted_pattern_has_the_share_that_is_drawn(kind):
             shares.append(np.mean(v @ column > (v @ column).max() / 2))
         else:
             on = rbm.hidden_mean(v)[:, -1].mean()
-            shares.append((on + 1) / 2 if isinstance(rbm.hidden, rl.Spins) else on)
+            shares.append((on + 1) / 2 if isinstance(rbm.hidden, rl.Spin) else on)
     assert min(shares) > 0.2 - 0.03
     assert max(shares) < 0.95 + 0.03
     assert np.ptp(shares) > 0.3

@@ -9,9 +9,9 @@ from rbmlib.models import layers
 
 MARK = "<!-- lines of each layer -->"
 WHAT = {  # a unit of each kind
-    "Layer": "what all kinds share", "Bits": "0 or 1", "Spins": "-1 or +1",
-    "Categories": "one of q states (Potts)", "Normal": "a real number, Gaussian given its field",
-    "Leaky": "summed over: a slope on each side", "Rectified": "half a Gaussian on each side",
+    "Layer": "what all kinds share", "Binary": "0 or 1", "Spin": "-1 or +1",
+    "Potts": "one of q states (Potts)", "Gaussian": "a real number, Gaussian given its field",
+    "LeakyReLU": "summed over: a slope on each side", "DoubleReLU": "half a Gaussian on each side",
 }  # fmt: skip
 
 
@@ -32,7 +32,7 @@ def page() -> str:
     rows = ["| layer | a unit | lines of code |", "|---|---|---|"]
     rows += [f"| `{n}` | {what} | {lines_of(getattr(layers, n))} |" for n, what in WHAT.items()]
     compiled = (
-        "`Categories` and `Rectified` draw by compiled loops, which are there for speed, "
+        "`Potts` and `DoubleReLU` draw by compiled loops, which are there for speed, "
         f"{lines_of(units)} lines more (`rbmlib/_kernels/units.py`)."
     )
     return "\n".join(rows) + f"\n\n{compiled} Comments and docstrings are not counted."

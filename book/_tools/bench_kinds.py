@@ -25,7 +25,7 @@ from rbmlib.sampling import anneal
 N_STEPS = 10
 
 
-class Colours(rl.Categories):
+class Colours(rl.Potts):
     """Drawn by NumPy."""
 
     def draw(self, x, rng, n=None):
@@ -34,7 +34,7 @@ class Colours(rl.Categories):
         return np.eye(self.q)[(below <= u).sum(axis=2)].reshape(len(u), -1)
 
 
-class Halves(rl.Rectified):
+class Halves(rl.DoubleReLU):
     """Drawn and summed by SciPy."""
 
     def sides(self, x):
@@ -56,7 +56,7 @@ class Halves(rl.Rectified):
 
 def by_numpy(layer):
     """The same layer, drawn by NumPy."""
-    kind = {rl.Categories: Colours, rl.Rectified: Halves}.get(type(layer), type(layer))
+    kind = {rl.Potts: Colours, rl.DoubleReLU: Halves}.get(type(layer), type(layer))
     other = object.__new__(kind)
     other.__dict__.update(layer.__dict__)
     return other
@@ -86,7 +86,7 @@ def main() -> None:
     options = parser.parse_args()
     rng, rows = np.random.default_rng(0), []
     bits = rl.RBM(
-        rl.Categories(rng.normal(size=651), 21), rl.Bits(rng.normal(size=100)),
+        rl.Potts(rng.normal(size=651), 21), rl.Binary(rng.normal(size=100)),
         rng.normal(scale=0.2, size=(651, 100)),
     )  # fmt: skip
     for name, rbm in (("ww_domain", ww_domain()), ("colours, bits", bits)):

@@ -32,11 +32,11 @@ class Family(NamedTuple):
     model: rl.RBM | None  # the reader's own
 
     @property
-    def visible(self) -> rl.Categories:
+    def visible(self) -> rl.Potts:
         """Sites alone, with the frequencies of the sequences to train on."""
         q = len(self.alphabet)
-        blank = rl.Categories(np.zeros(self.train.shape[1]), q)
-        return rl.Categories(rl.base_rate(self.train, 1e-2, blank), q)
+        blank = rl.Potts(np.zeros(self.train.shape[1]), q)
+        return rl.Potts(rl.base_rate(self.train, 1e-2, blank), q)
 
     def word(self, row) -> str:
         """A row as letters."""
@@ -79,7 +79,7 @@ def family(
     Parameters
     ----------
     model : str
-        A registered RBM or a file, with visible `Categories` like the sequences; "": none.
+        A registered RBM or a file, with visible `Potts` like the sequences; "": none.
     data : str
         A FASTA file of aligned sequences, or one-hot rows in a .npz, .npy or .csv; "": WW domain.
     alphabet : str
@@ -140,7 +140,7 @@ def _letters(data: str, alphabet: str) -> np.ndarray:
 def _checked(model: str, how: dict, n_sites: int, q: int) -> rl.RBM:
     with refused_parameter("model", model):
         rbm = ww_domain() if model == "ww_domain" else rl.load_rbm(model, **how)
-        fits = isinstance(rbm.visible, rl.Categories) and rbm.visible.q == q
+        fits = isinstance(rbm.visible, rl.Potts) and rbm.visible.q == q
         if not fits or rbm.n_visible != n_sites * q:
             raise ValueError(
                 f"{rbm!r}: expected, as the data have, Categories of {n_sites} sites with {q} "
@@ -154,16 +154,16 @@ def _yap() -> np.ndarray:
     return np.eye(len(AMINO_ACIDS), dtype=np.uint8)[letters].reshape(1, -1)
 
 
-def without_coupling(visible: rl.Categories) -> rl.RBM:
+def without_coupling(visible: rl.Potts) -> rl.RBM:
     """Sites alone as an RBM: one hidden unit without weights, so that Z is a product."""
-    return rl.RBM(visible, rl.Bits(np.zeros(1)), np.zeros((len(visible), 1)))
+    return rl.RBM(visible, rl.Binary(np.zeros(1)), np.zeros((len(visible), 1)))
 
 
 def trained(family: Family, n_hidden: int, n_updates: int, seed: int) -> rl.RBM:
     """An RBM of letters and Gaussian hidden units by PCD, from the frequencies of its sites."""
     visible = family.visible
     weights = np.random.default_rng(seed).normal(scale=0.01, size=(len(visible), n_hidden))
-    start = rl.RBM(visible, rl.Normal(np.zeros(n_hidden)), weights)
+    start = rl.RBM(visible, rl.Gaussian(np.zeros(n_hidden)), weights)
     options = {"n_updates": n_updates, "monitor_every": n_updates, "rng": seed}
     options |= {"learning_rate": np.linspace(0.1, 0.01, n_updates), "start": start}
     size = min(100, len(family.train))

@@ -1,6 +1,6 @@
 """The path from a Gaussian with the moments of states, in double and in single precision.
 
-For Normal visible units the two usual bases can lie far away: N(b, I) is narrow, and the Gaussian
+For Gaussian visible units the two usual bases can lie far away: N(b, I) is narrow, and the Gaussian
 of leakiness 1 of a trained leaky RBM can have its mean far outside the data, and a log Z thousands
 of nats above the model's. A Gaussian with the mean and the covariance of the training data, or of
 states of a chain, lies where the model should.
@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rbmlib import RBM, checks
-from rbmlib.models.layers import Normal
+from rbmlib.models.layers import Gaussian
 from rbmlib.models.normal import Span
 from rbmlib.models.rbm import gradient, log_density
 from rbmlib.numerics import LOG_2PI
@@ -27,7 +27,7 @@ STEP = 0.4  # of trajectories, jittered by a fifth
 
 
 class GaussianBasePath(Path):
-    """The geometric path from a fitted Gaussian to a model with Normal visible units.
+    """The geometric path from a fitted Gaussian to a model with Gaussian visible units.
 
     ``log p*_beta = (1 - beta) log N(u; m, S) + beta log p*(u)`` on the span of the weights
     (`RBM.reduced`), with m and S the mean and covariance of ``states`` there. A state holds
@@ -39,7 +39,7 @@ class GaussianBasePath(Path):
 
     Parameters
     ----------
-    rbm : LeakyRBM, GaussianRBM or another RBM with Normal visible units
+    rbm : LeakyRBM, GaussianRBM or another RBM with Gaussian visible units
     states : array (n_states, n_visible)
         At least twice as many as hidden units: training data, or states of a chain.
     n_steps : int
@@ -81,7 +81,7 @@ class GaussianBasePath(Path):
         *,
         reduced: tuple[RBM, Span] | None = None,
     ):
-        if not isinstance(rbm, RBM) or not isinstance(rbm.visible, Normal):
+        if not isinstance(rbm, RBM) or not isinstance(rbm.visible, Gaussian):
             raise TypeError(f"rbm is a {type(rbm).__name__}: expected a LeakyRBM or a GaussianRBM")
         self.rbm, (self.model, self.span) = rbm, reduced or rbm.reduced()
         self.n_steps = checks.count("n_steps", n_steps)

@@ -2,7 +2,7 @@
 
 Three bits are a letter: 100, 010, 001, and 000 for the last one, so that four of eight triples are
 no letters. A Bernoulli RBM of such bits, given that each triple is a letter, is an RBM of
-`Categories` with the same weights, and weights of zero for the last letter.
+`Potts` with the same weights, and weights of zero for the last letter.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def given_letters(rbm: rl.RBM) -> rl.RBM:
             -1, *array.shape[1:]
         )
 
-    visible = rl.Categories(with_last(rbm.visible.bias), LETTERS)
+    visible = rl.Potts(with_last(rbm.visible.bias), LETTERS)
     return rl.RBM(visible, rbm.hidden, with_last(rbm.weights))
 
 

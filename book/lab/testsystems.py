@@ -45,7 +45,7 @@ def first_order_rbm(
 
 def of_spins(weights, visible_bias, hidden_bias) -> rl.RBM:
     """The model of units 0 and 1 that a model of spins is."""
-    return rl.RBM(rl.Spins(visible_bias), rl.Spins(hidden_bias), weights).to_bits()
+    return rl.RBM(rl.Spin(visible_bias), rl.Spin(hidden_bias), weights).to_bits()
 
 
 def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.ndarray:

@@ -2,7 +2,7 @@
 
     log p*(v) = sum_i fields[i, v_i] + sum_j Gamma_j(sum_i weights[j, i, v_i])
 
-with Gamma the cumulant of `Rectified` units. Its program, ProteinMotifRBM, wrote it by Python 2 as
+with Gamma the cumulant of `DoubleReLU` units. Its program, ProteinMotifRBM, wrote it by Python 2 as
 a pickle. `rbmlib.datasets.fetch` knows the SHA-256 of the file, so what is opened is that file.
 """
 
@@ -32,7 +32,7 @@ class _Reader(pickle.Unpickler):
 
 def ww_domain() -> rl.RBM:
     """31 sites of 21 letters and 100 hidden units; downloaded when it is first used."""
-    source, constants = rl.datasets.fetch("ww_domain"), rl.Rectified.constants
+    source, constants = rl.datasets.fetch("ww_domain"), rl.DoubleReLU.constants
     if source.suffix == ".npz":  # a copy, of the arrays alone
         with np.load(source) as file:
             arrays = dict(file)
@@ -44,6 +44,6 @@ def ww_domain() -> rl.RBM:
     fields, weights = arrays["fields"], arrays["weights"]
     if weights.shape[1:] == fields.shape:  # (n_hidden, sites, letters)
         weights = np.moveaxis(weights, 0, -1)
-    hidden = rl.Rectified(np.zeros(weights.shape[2]), *(arrays[name] for name in constants))
-    visible = rl.Categories(fields.ravel(), fields.shape[1])
+    hidden = rl.DoubleReLU(np.zeros(weights.shape[2]), *(arrays[name] for name in constants))
+    visible = rl.Potts(fields.ravel(), fields.shape[1])
     return rl.RBM(visible, hidden, weights.reshape(fields.size, -1))

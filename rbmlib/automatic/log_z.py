@@ -23,7 +23,7 @@ from ..estimators.exact import exact
 from ..models.conversion import as_rbm
 from ..models.enumeration import fewest_states, only, parts
 from ..models.gauges import in_bits
-from ..models.layers import Bits, Spins
+from ..models.layers import Binary, Spin
 from ..models.rbm import RBM
 from ..paths import Path, base_rate
 from ..results import Estimate, warn
@@ -57,11 +57,11 @@ def log_z(
     Parameters
     ----------
     rbm : RBM or Path
-        A fitted BernoulliRBM of scikit-learn is taken too. Of units other than Bits and Spins no
+        A fitted BernoulliRBM of scikit-learn is taken too. Of units other than Binary and Spin no
         modes are sought, as of a path, which has one base besides; the best verdict is then
         "wider than it looks", unless a sum over states holds nearly all of Z.
     data : array (n_samples, n_visible), optional
-        Training data in [0, 1] (of Spins in [-1, 1], of other units their states): their base rate
+        Training data in [0, 1] (of Spin in [-1, 1], of other units their states): their base rate
         is one base to begin at, a mean-field fit another; a pilot chooses, and settings["base"]
         names its choice. A path brings its own base.
     budget_seconds : float, optional
@@ -145,7 +145,7 @@ def log_z(
     estimate = _estimate(last, settings, details)
     if target is not whole:  # the states are those of some of the units
         return replace(estimate, states=None)
-    if not is_path and isinstance(rbm, RBM) and isinstance(rbm.visible, Spins):
+    if not is_path and isinstance(rbm, RBM) and isinstance(rbm.visible, Spin):
         return replace(estimate, states=2.0 * estimate.states - 1)
     return estimate
 
@@ -189,15 +189,15 @@ def _exact(rbm):
 
 
 def _in_bits(rbm, data):
-    """The model, and data of it, with Bits for Spins."""
+    """The model, and data of it, with Binary for Spin."""
     if not rbm.hidden.conditional:
         raise TypeError(f"rbm is {rbm!r}: expected {RBM_MEANING}")
-    if data is not None and isinstance(rbm.visible, Spins):
+    if data is not None and isinstance(rbm.visible, Spin):
         rows = checks.numeric("data", data, "(n_samples, n_visible)").astype(float)
         if rows.size and not (rows.min() < 0 and np.abs(rows).max() <= 1):
             came = f"data runs from {rows.min():g} to {rows.max():g}"
             raise ValueError(
-                f"{came}: expected -1 and 1, the states of Spins; of bits, 2.0 * data - 1"
+                f"{came}: expected -1 and 1, the states of Spin; of bits, 2.0 * data - 1"
             )
         data = (rows + 1) / 2
     return rbm.to_bits(), data
@@ -265,7 +265,7 @@ def _base(target, data):
             f"data has shape {np.shape(data)}: expected (n_samples, {target.n_visible}), "
             f"one column a visible unit of the model{target.visible.entries}"
         )
-    if isinstance(target.visible, Bits):
+    if isinstance(target.visible, Binary):
         return base_rate(data)  # which refuses what is no data
     return base_rate(data, layer=target.visible)
 

@@ -1,4 +1,4 @@
-"""Aligned sequences: FASTA files, and one of a protein family; states of `Categories`."""
+"""Aligned sequences: FASTA files, and one of a protein family; states of `Potts`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Alignment(NamedTuple):
 
     @property
     def rows(self) -> np.ndarray:
-        """States of ``rl.Categories(bias, q=len(alphabet))``: (n_sequences, n_sites q) uint8."""
+        """States of ``rl.Potts(bias, q=len(alphabet))``: (n_sequences, n_sites q) uint8."""
         return np.eye(len(self.alphabet), dtype=np.uint8)[self.letters].reshape(
             len(self.letters), -1
         )

@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import checks
 from ..models.enumeration import can_enumerate
-from ..models.normal import Leaky
+from ..models.normal import LeakyReLU
 from ..models.rbm import RBM
 from ..paths.named import GeometricPath
 from ..results import Estimate
@@ -69,7 +69,7 @@ def sample(rbm, n_samples: int, rng=None) -> Draws:
     <100 states of 784 units, exact>
     """
     model, n_samples = known(rbm), checks.count("n_samples", n_samples)
-    countable = isinstance(model, RBM) and not isinstance(model.hidden, Leaky)
+    countable = isinstance(model, RBM) and not isinstance(model.hidden, LeakyReLU)
     if countable and not can_enumerate(model) and model.log_z is None:
         return tempered(model, n_samples, checks.generator(rng))
     return Draws(model.exact_samples(n_samples, rng), None)

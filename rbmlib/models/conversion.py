@@ -13,7 +13,7 @@ from ..numerics import logsumexp
 from ..results import warn
 from .formats import SKLEARN, of_foreign
 from .gauges import to_bits
-from .layers import Bits
+from .layers import Binary
 from .named import BernoulliRBM
 from .rbm import RBM, made
 
@@ -36,9 +36,9 @@ def as_rbm(name: str, value, meaning: str = "a BernoulliRBM or another RBM") -> 
 
 
 def as_rbm_of_bits(name: str, value, meaning: str = "a BernoulliRBM") -> RBM:
-    """As `as_rbm`, but both layers are `Bits`."""
+    """As `as_rbm`, but both layers are `Binary`."""
     model = as_rbm(name, value, meaning)
-    if not (isinstance(model.visible, Bits) and isinstance(model.hidden, Bits)):
+    if not (isinstance(model.visible, Binary) and isinstance(model.hidden, Binary)):
         raise TypeError(f"{name} is {shown(model)}: expected {meaning}")
     return model
 
@@ -97,7 +97,7 @@ def from_state_dict(
     >>> rl.from_state_dict(state)
     BernoulliRBM(n_visible=5, n_hidden=2)
     >>> rl.from_state_dict(state, units="spins")
-    RBM(Spins(5), Spins(2))
+    RBM(Spin(5), Spin(2))
     """
     meaning = "a dict of tensors or arrays by name, such as module.state_dict()"
     checks.instance("state", state, Mapping, meaning)

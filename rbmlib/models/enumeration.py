@@ -1,10 +1,10 @@
 """Enumeration of the smaller countable layer: exact log Z, exact draws.
 
-Z = sum_s p*(s) over all states of one layer, the other layer summed analytically, as of Bits
+Z = sum_s p*(s) over all states of one layer, the other layer summed analytically, as of Binary
 ``log p*(h) = a h + sum_i softplus(b_i + (W h)_i)``. Parts of a model that no weight connects are
 summed one by one, and units without weights in closed form.
 
-Two layers of Bits or Spins take no exponential a state: with h in two halves,
+Two layers of Binary or Spin take no exponential a state: with h in two halves,
 ``exp(b_i + (W h)_i)`` is a product of two numbers, one of a table of each half.
 """
 
@@ -51,7 +51,7 @@ def smaller_side(rbm, most: float, what: str, remedy: str):
     if not can_enumerate(rbm, most):
         if rbm.visible.values is None and rbm.hidden.values is None:
             raise ValueError(
-                f"rbm is {rbm!r}: {what} a layer whose states can be counted, such as rl.Bits; "
+                f"rbm is {rbm!r}: {what} a layer whose states can be counted, such as rl.Binary; "
                 f"{remedy}"
             )
         raise ValueError(

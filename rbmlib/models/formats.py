@@ -6,7 +6,7 @@ their layers is for `hdf5`. Arrays of others, in an .npz, a .mat, an .h5 or a st
 by their names, without case, dots, underscores and prefixes such as "rbm.". What a name leaves open
 is not guessed: "a" and "b" are the visible and the hidden bias of some programs, and the reverse in
 others. One array more is refused unless the caller names the three, as it may be a part of another
-model. Weights and biases do not tell their units: both layers are `Bits` unless the caller or an
+model. Weights and biases do not tell their units: both layers are `Binary` unless the caller or an
 entry ``units`` says otherwise. Nothing in a file is executed.
 """
 
@@ -168,9 +168,9 @@ def parts_of(arrays: dict[str, Any]) -> tuple:
 def _kinds(names: set[str], unmarked) -> tuple[str, ...]:
     """The kinds of layers that a file of an earlier version does not name; none of others."""
     if "leakiness" in names:
-        return "Normal", "Leaky"
+        return "Gaussian", "LeakyReLU"
     if "gaussian_visible" in names:
-        return "Normal", "Bits"
+        return "Gaussian", "Binary"
     return tuple(k.__name__ for k in unmarked) if names == {*PARAMETERS, "log_scale"} else ()
 
 

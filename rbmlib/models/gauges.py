@@ -4,13 +4,13 @@ and the probability of every state, are the same.
 
 from __future__ import annotations
 
-from .layers import Bits, Spins
+from .layers import Binary, Spin
 
 
 def to_bits(rbm):
-    """`Bits` in place of `Spins`, s = 2 v - 1."""
+    """`Binary` in place of `Spin`, s = 2 v - 1."""
     w, b, a, more = rbm.weights, rbm.visible.bias, rbm.hidden.bias, rbm.log_scale
-    kinds = [Bits if isinstance(layer, Spins) else None for layer in (rbm.visible, rbm.hidden)]
+    kinds = [Binary if isinstance(layer, Spin) else None for layer in (rbm.visible, rbm.hidden)]
     if kinds[1]:
         w, b, a, more = 2 * w, b - w.sum(axis=1), 2 * a, more - a.sum()
     if kinds[0]:
@@ -25,5 +25,5 @@ def to_bits(rbm):
 def in_bits(rbm):
     """`to_bits`, or None if a layer has units of more than two values."""
     bits = to_bits(rbm)
-    two = isinstance(bits.visible, Bits) and isinstance(bits.hidden, Bits)
+    two = isinstance(bits.visible, Binary) and isinstance(bits.hidden, Binary)
     return bits if two else None

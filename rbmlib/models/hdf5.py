@@ -15,18 +15,18 @@ from pathlib import Path
 
 import numpy as np
 
-from .layers import Bits, Categories, Normal, Rectified, Spins
+from .layers import Binary, DoubleReLU, Gaussian, Potts, Spin
 
 JULIA, RBMS = "rbm_hdf5_file_format_version", "model_type"  # what tells their files
 
 
 def _gaussian(theta, gamma):
     gamma = np.abs(gamma)
-    return Normal(theta) if (gamma == 1).all() else Rectified(theta, gamma, gamma)
+    return Gaussian(theta) if (gamma == 1).all() else DoubleReLU(theta, gamma, gamma)
 
 
 def _drelu(up, down, a_plus, a_minus):
-    return Rectified(0 * up, np.abs(a_plus), np.abs(a_minus), -up, down)
+    return DoubleReLU(0 * up, np.abs(a_plus), np.abs(a_minus), -up, down)
 
 
 def _prelu(theta, gamma, delta, eta):
@@ -43,13 +43,13 @@ def _nsrelu(theta, delta, xi):
 
 
 LAYERS = {  # how many parameters a unit has, and the layer that they make
-    "Binary": (1, Bits), "Spin": (1, Spins), "Potts": (1, Categories),
-    "PottsGumbel": (1, Categories), "Gaussian": (2, _gaussian), "dReLU": (4, _drelu),
+    "Binary": (1, Binary), "Spin": (1, Spin), "Potts": (1, Potts),
+    "PottsGumbel": (1, Potts), "Gaussian": (2, _gaussian), "dReLU": (4, _drelu),
     "pReLU": (4, _prelu), "xReLU": (4, _xrelu), "nsReLU": (3, _nsrelu),
 }  # fmt: skip
 MODELS = {  # of rbms: those with real hidden units divide their variance by the number of visible
-    "BBRBM": (Bits, Bits), "PBRBM": (Categories, Bits), "IIRBM": (Spins, Spins),
-    "BGRBM": (Bits, Rectified), "IGRBM": (Spins, Rectified),
+    "BBRBM": (Binary, Binary), "PBRBM": (Potts, Binary), "IIRBM": (Spin, Spin),
+    "BGRBM": (Binary, DoubleReLU), "IGRBM": (Spin, DoubleReLU),
 }  # fmt: skip
 
 
@@ -107,8 +107,8 @@ def _of_rbms(file):
     b, a, w = (read(held, name) for name in ("vbias", "hbias", "weight_matrix"))
     if w.shape != (*b.shape, *a.shape):
         raise ValueError(f"weight_matrix has shape {w.shape}: expected {(*b.shape, *a.shape)}")
-    first = visible(b.ravel(), b.shape[1]) if visible is Categories else visible(b)
-    second = Rectified(a, float(len(b)), float(len(b))) if hidden is Rectified else hidden(a)
+    first = visible(b.ravel(), b.shape[1]) if visible is Potts else visible(b)
+    second = DoubleReLU(a, float(len(b)), float(len(b))) if hidden is DoubleReLU else hidden(a)
     return first, second, w.reshape(b.size, a.size), 0.0
 
 
@@ -120,9 +120,9 @@ def _of_julia(file):
     for side in ("visible", "hidden"):
         kind, (n, made) = _one_of(LAYERS, file, f"{side}_type")
         given = read(file, f"{side}_par")
-        if given.ndim < 2 + (made is Categories) or given.shape[-1] != n:
+        if given.ndim < 2 + (made is Potts) or given.shape[-1] != n:
             raise ValueError(f"{side}_par has shape {given.shape}: expected (units, {n}) of {kind}")
-        colours = given.shape[-2:-1] if made is Categories else ()
+        colours = given.shape[-2:-1] if made is Potts else ()
         layers.append(made(*given.reshape(-1, n).T, *colours))
         for name, found, usual in (("offset", offsets, 0.0), ("scale", scales, 1.0)):
             name = f"{name}_{side[0]}"

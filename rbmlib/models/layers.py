@@ -12,6 +12,8 @@ annealed, tempered, enumerated, trained, saved and loaded at once. Fields are (n
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import checks
@@ -19,6 +21,7 @@ from .._kernels import units as kernels
 from ..numerics import LOG_2PI, expit, log_half_gaussian, smoothed, softplus
 
 KINDS: dict[str, type[Layer]] = {}  # by name, for files
+ZERO_ONE, SIGNS = np.array([[0.0], [1.0]]), np.array([[-1.0], [1.0]])
 
 
 class Layer:
@@ -38,13 +41,13 @@ class Layer:
 
     parameters: tuple[str, ...] = ("bias",)
     constants: tuple[str, ...] = ()
-    values: np.ndarray | None = None
+    values: Any = None
     conditional = True
     meaning, entries = "finite numbers", ""  # of states, for errors: values, and columns
 
     def __init_subclass__(cls):
         KINDS[cls.__name__] = cls
-        if cls.values is not None and cls.meaning == Layer.meaning:
+        if isinstance(cls.values, np.ndarray) and cls.meaning == Layer.meaning:
             cls.meaning = "one of " + ", ".join(f"{value:g}" for value in cls.values[:, 0])
 
     def __init__(self, bias):
@@ -140,19 +143,23 @@ def shape_of(x, n):
     return x.shape if n is None else (n, x.shape[1])
 
 
-class Bits(Layer):
+class Binary(Layer):
     """Units in {0, 1}.
 
     Examples
     --------
     >>> import rbmlib as rl
-    >>> rbm = rl.RBM(rl.Bits([0.0, 0.0]), rl.Bits([0.0]), [[1.0], [1.0]])
+    >>> rbm = rl.RBM(rl.Binary([0.0, 0.0]), rl.Binary([0.0]), [[1.0], [1.0]])
     >>> round(rl.exact(rbm).log_z, 4)  # log(4 + (1 + e)^2)
     2.8806
     """
 
-    values = np.array([[0.0], [1.0]])
     meaning = "zeros and ones"
+
+    @property  # as a plain attribute an array would fill the screen of ``help``
+    def values(self) -> np.ndarray:
+        """The two states of a unit, (2, 1)."""
+        return ZERO_ONE
 
     def foreign(self, s):
         if are_spins(s):
@@ -172,19 +179,23 @@ class Bits(Layer):
         return (rng.random(shape_of(x, n)) < expit(x)).astype(np.float32)
 
 
-class Spins(Layer):
+class Spin(Layer):
     """Units in {-1, +1}.
 
     Examples
     --------
     >>> import rbmlib as rl
-    >>> rbm = rl.RBM(rl.Spins([0.0, 0.0]), rl.Spins([0.0]), [[1.0], [1.0]])
+    >>> rbm = rl.RBM(rl.Spin([0.0, 0.0]), rl.Spin([0.0]), [[1.0], [1.0]])
     >>> round(rl.exact(rbm).log_z, 4)  # log(2 (2 cosh 1)^2)
     2.947
     """
 
-    values = np.array([[-1.0], [1.0]])
     meaning = "spins of -1 and +1"
+
+    @property
+    def values(self) -> np.ndarray:
+        """The two states of a unit, (2, 1)."""
+        return SIGNS
 
     def cumulant(self, x):
         return (np.abs(x) + np.log1p(np.exp(-2 * np.abs(x)))).sum(axis=1)
@@ -196,24 +207,24 @@ class Spins(Layer):
         return np.where(rng.random(shape_of(x, n)) < expit(2 * x), 1.0, -1.0)
 
 
-UNITS: dict[str, type[Layer]] = {kind.__name__.lower(): kind for kind in (Bits, Spins)}
-WORD = Spins.__name__.lower()
-OF_SPINS = (  # what is said of data for a model of Bits
-    f"-1 and +1 alone, the states of {Spins.__name__}, but the units here are 0 and 1: expected a "
-    f"model of the units of the data, rl.RBM(rl.{Spins.__name__}(visible_bias), "
-    f"rl.{Spins.__name__}(hidden_bias), weights); of a state dict or a file, "
+UNITS: dict[str, type[Layer]] = {"bits": Binary, "spins": Spin}
+WORD = "spins"
+OF_SPINS = (  # what is said of data for a model of Binary
+    f"-1 and +1 alone, the states of {Spin.__name__}, but the units here are 0 and 1: expected a "
+    f"model of the units of the data, rl.RBM(rl.{Spin.__name__}(visible_bias), "
+    f"rl.{Spin.__name__}(hidden_bias), weights); of a state dict or a file, "
     f"rl.from_state_dict(state, units={WORD!r}) or rl.load_rbm(path, units={WORD!r}); on the "
     f"command line, --units {WORD}"
 )
 
 
 def one_hot(rows) -> int | None:
-    """q if rows are states of two or more `Categories` of q states, 3 or more; else None."""
+    """q if rows are states of two or more `Potts` of q states, 3 or more; else None."""
     counts = rows.sum(axis=1)
     n_units = int(counts[0]) if len(counts) and (counts == counts[0]).all() else 0
     if n_units < 2 or rows.shape[1] % n_units or (q := rows.shape[1] // n_units) < 3:
         return None
-    return q if Categories(np.zeros(rows.shape[1]), q).holds(rows) else None
+    return q if Potts(np.zeros(rows.shape[1]), q).holds(rows) else None
 
 
 def are_spins(rows) -> bool:
@@ -221,14 +232,14 @@ def are_spins(rows) -> bool:
     return bool(rows.size and rows.min() == -1 and rows.max() == 1 and (np.abs(rows) == 1).all())
 
 
-class Categories(Layer):
+class Potts(Layer):
     """Potts units of q states each, written as q zeros and ones of which one is 1.
 
     Examples
     --------
     >>> import rbmlib as rl
-    >>> two_sites = rl.Categories([0.0] * 6, q=3)
-    >>> rbm = rl.RBM(two_sites, rl.Bits([0.0]), [[1.0]] * 6)
+    >>> two_sites = rl.Potts([0.0] * 6, q=3)
+    >>> rbm = rl.RBM(two_sites, rl.Binary([0.0]), [[1.0]] * 6)
     >>> round(rl.exact(rbm).log_z, 4)  # log(9 (1 + e^2))
     4.3242
     """
@@ -276,13 +287,13 @@ class Categories(Layer):
         return out
 
 
-class Normal(Layer):
-    """Real units, N(x, 1) given their field; `Rectified` (bias, a, a) are N(x / a, 1 / a).
+class Gaussian(Layer):
+    """Real units, N(x, 1) given their field; `DoubleReLU` (bias, a, a) are N(x / a, 1 / a).
 
     Examples
     --------
     >>> import rbmlib as rl
-    >>> rbm = rl.RBM(rl.Normal([0.0, 0.0]), rl.Bits([0.0]), [[1.0], [1.0]])
+    >>> rbm = rl.RBM(rl.Gaussian([0.0, 0.0]), rl.Binary([0.0]), [[1.0], [1.0]])
     >>> round(rl.exact(rbm).log_z, 4)  # log(2 pi (1 + e))
     3.1511
     """
@@ -307,7 +318,7 @@ class Normal(Layer):
         return x + rng.standard_normal(shape_of(x, n))
 
 
-class Leaky(Layer):
+class LeakyReLU(Layer):
     """Hidden units that are summed over: their cumulant is ``a x^2 / 2``, a = ``above`` where
     x > 0 and ``below`` elsewhere (Li et al. 2016; above = 1, below the leakiness).
 
@@ -328,7 +339,7 @@ class Leaky(Layer):
         return np.maximum(self.above, self.below)
 
     def own(self, s):
-        raise TypeError("Leaky units are summed over: they have no states with a density")
+        raise TypeError("LeakyReLU units are summed over: they have no states with a density")
 
     def cumulant(self, x):
         low, above = np.minimum(x, 0.0), np.reshape(self.above, -1)  # slopes may be one a state
@@ -347,11 +358,11 @@ class Leaky(Layer):
         return super().slope(x, rise, high, low) + (change * x**2).sum(axis=1) / 2
 
 
-class Rectified(Layer):
+class DoubleReLU(Layer):
     """Real units with a half of a Gaussian on each side of 0: double rectified linear units.
 
     ``m(h) = exp(-a_plus h^2 / 2 - theta_plus h)`` where h > 0, and with -h for h and a_minus,
-    theta_minus where h < 0 (Tubiana, Cocco & Monasson 2019). By default it is `Normal`.
+    theta_minus where h < 0 (Tubiana, Cocco & Monasson 2019). By default it is `Gaussian`.
 
     Parameters
     ----------
@@ -364,7 +375,7 @@ class Rectified(Layer):
 
     Examples
     --------
-    >>> units = Rectified([0.0], a_plus=1.0, a_minus=4.0, theta_plus=1.0)
+    >>> units = DoubleReLU([0.0], a_plus=1.0, a_minus=4.0, theta_plus=1.0)
     >>> units.mean(np.array([[-8.0], [0.0], [8.0]])).round(3).tolist()
     [[-2.0], [0.074], [7.0]]
     """

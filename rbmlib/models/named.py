@@ -1,15 +1,15 @@
-"""Models with a name of their own: both layers in {0, 1}, or Normal visible units."""
+"""Models with a name of their own: both layers in {0, 1}, or Gaussian visible units."""
 
 from __future__ import annotations
 
 from .. import checks
 from .formats import SKLEARN, parameters
-from .layers import Bits, Leaky, Normal
+from .layers import Binary, Gaussian, LeakyReLU
 from .rbm import RBM
 
 
 class BernoulliRBM(RBM):
-    """A restricted Boltzmann machine with binary units in {0, 1}: `RBM` of `Bits` and `Bits`.
+    """A restricted Boltzmann machine with binary units in {0, 1}: `RBM` of `Binary` and `Binary`.
 
     Parameters
     ----------
@@ -28,11 +28,11 @@ class BernoulliRBM(RBM):
     1.7014
     """
 
-    layers = (Bits, Bits)
+    layers = (Binary, Binary)
 
     def __init__(self, weights, visible_bias, hidden_bias, *, log_scale: float = 0.0):
         w, b, a = parameters(weights, visible_bias, hidden_bias)
-        super().__init__(Bits(b), Bits(a), w, log_scale=log_scale)
+        super().__init__(Binary(b), Binary(a), w, log_scale=log_scale)
 
     @classmethod
     def from_sklearn(cls, model) -> BernoulliRBM:
@@ -57,7 +57,7 @@ class BernoulliRBM(RBM):
 
 
 class GaussianRBM(RBM):
-    """Normal visible units of unit variance, hidden units in {0, 1}.
+    """Gaussian visible units of unit variance, hidden units in {0, 1}.
 
     ``log p*(v, h) = b v - |v|^2 / 2 + (v W + a) h``, so v | h ~ N(b + W h, I): a mixture of
     2**n_hidden Gaussians, proper for any weights. Data are expected to be standardised.
@@ -71,15 +71,15 @@ class GaussianRBM(RBM):
     0.8133
     """
 
-    layers = (Normal, Bits)
+    layers = (Gaussian, Binary)
 
     def __init__(self, weights, visible_bias=None, hidden_bias=None, *, log_scale: float = 0.0):
         w, b, a = parameters(weights, visible_bias, hidden_bias, optional=True)
-        super().__init__(Normal(b), Bits(a), w, log_scale=log_scale)
+        super().__init__(Gaussian(b), Binary(a), w, log_scale=log_scale)
 
 
 class LeakyRBM(RBM):
-    """Normal visible units, hidden units with a leaky-ReLU mean (Li et al. 2016).
+    """Gaussian visible units, hidden units with a leaky-ReLU mean (Li et al. 2016).
 
     Given v, ``h_j ~ N(x_j, 1)`` where x_j = (v W + a)_j > 0 and ``N(c x_j, c)`` elsewhere, c the
     leakiness; ``log p*(v) = b v - |v|^2 / 2 + sum_j (1 or c) x_j^2 / 2`` (eq. 6). The density is a
@@ -106,7 +106,7 @@ class LeakyRBM(RBM):
     [-0.18, -0.468]
     """
 
-    layers = (Normal, Leaky)
+    layers = (Gaussian, LeakyReLU)
 
     def __init__(
         self,
@@ -118,8 +118,8 @@ class LeakyRBM(RBM):
         log_scale: float = 0.0,
     ):
         w, b, a = parameters(weights, visible_bias, hidden_bias, optional=True)
-        hidden = Leaky(a, 1.0, checked_leakiness(leakiness))
-        super().__init__(Normal(b), hidden, w, log_scale=log_scale)
+        hidden = LeakyReLU(a, 1.0, checked_leakiness(leakiness))
+        super().__init__(Gaussian(b), hidden, w, log_scale=log_scale)
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, leakiness={self.leakiness:g})"

@@ -1,4 +1,4 @@
-"""Models with Normal visible units: which are proper, their span, what is known of them exactly.
+"""Models with Gaussian visible units: which are proper, their span, what is known of them exactly.
 
 Only the span of the columns of W sees the hidden units. With an orthonormal basis U of it and
 v = U u + r, r orthogonal to it, the fields v W + a depend on u alone and
@@ -18,7 +18,7 @@ from scipy.special import log_ndtr, ndtri_exp
 
 from .. import checks
 from ..numerics import LOG_2PI, expit, logsumexp
-from .layers import Leaky, Normal
+from .layers import Gaussian, LeakyReLU
 
 LARGEST = 0.9999  # singular value: a variance of up to 5,000 along a direction
 ORTHOGONAL = 1e-10  # largest cosine of columns that count as orthogonal
@@ -113,8 +113,8 @@ def reduced(rbm):
     The rows of its weights are orthogonal (they are S V' of the singular value decomposition
     W = U S V'); if the columns of W are orthogonal, its weights are diagonal.
     """
-    if not isinstance(rbm.visible, Normal):
-        raise TypeError(f"{rbm!r} has no reduced form: expected Normal visible units")
+    if not isinstance(rbm.visible, Gaussian):
+        raise TypeError(f"{rbm!r} has no reduced form: expected Gaussian visible units")
     if has_orthogonal_columns(rbm.weights):
         norms = np.linalg.norm(rbm.weights, axis=0)
         basis, weights = rbm.weights / norms, np.diag(norms)
@@ -135,10 +135,10 @@ def reduced(rbm):
 
 def is_gaussian(rbm) -> bool:
     """Whether all visible units are one Gaussian."""
-    if not isinstance(rbm.visible, Normal):
+    if not isinstance(rbm.visible, Gaussian):
         return False
-    leaky = isinstance(rbm.hidden, Leaky) and np.all(rbm.hidden.above == rbm.hidden.below)
-    return bool(leaky or isinstance(rbm.hidden, Normal))
+    leaky = isinstance(rbm.hidden, LeakyReLU) and np.all(rbm.hidden.above == rbm.hidden.below)
+    return bool(leaky or isinstance(rbm.hidden, Gaussian))
 
 
 def gaussian(rbm) -> tuple[np.ndarray, np.ndarray, float]:
@@ -148,7 +148,7 @@ def gaussian(rbm) -> tuple[np.ndarray, np.ndarray, float]:
     pull = b + slope * (w @ a)
     mean = np.linalg.solve(precision, pull)
     log_det = np.linalg.slogdet(precision)[1]
-    n = len(w) + (isinstance(rbm.hidden, Normal) and len(a))
+    n = len(w) + (isinstance(rbm.hidden, Gaussian) and len(a))
     log_z = (n * LOG_2PI - log_det + pull @ mean + slope * (a @ a)) / 2 + rbm.log_scale
     return mean, precision, float(log_z)
 

@@ -3,8 +3,8 @@
     log p*(v, h) = v W h + visible.own(v) + hidden.own(h) + log_scale
     log p*(v)    = visible.own(v) + hidden.cumulant(v W + a) + log_scale
 
-in nats, with own(v) = b v of Bits (Salakhutdinov & Murray 2008, eq. 3) and b v - |v|^2 / 2 of
-Normal units, and cumulant(x) = sum_j softplus(x_j) of Bits. W is (n_visible, n_hidden).
+in nats, with own(v) = b v of Binary (Salakhutdinov & Murray 2008, eq. 3) and b v - |v|^2 / 2 of
+Gaussian units, and cumulant(x) = sum_j softplus(x_j) of Binary. W is (n_visible, n_hidden).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from .. import checks
 from ..files import write_npz
 from . import enumeration, formats, gauges, normal
-from .layers import OF_SPINS, Bits, Layer, Leaky, Normal, are_spins
+from .layers import OF_SPINS, Binary, Gaussian, Layer, LeakyReLU, are_spins
 
 NAMED: dict[tuple[type[Layer], type[Layer]], type[RBM]] = {}  # those that have a class of their own
 
@@ -25,7 +25,7 @@ class RBM:
     Parameters
     ----------
     visible, hidden : Layer
-        `Bits`, `Spins`, `Categories`, `Normal` or `Rectified` units with their biases; `Leaky`
+        `Binary`, `Spin`, `Potts`, `Gaussian` or `DoubleReLU` units with their biases; `LeakyReLU`
         units are hidden.
     weights : array (n_visible, n_hidden)
     log_scale : float
@@ -42,14 +42,14 @@ class RBM:
     Examples
     --------
     >>> import rbmlib as rl
-    >>> rbm = rl.RBM(rl.Spins([0.1, 0.2]), rl.Categories([0.0, 0.5, 1.0], q=3), np.ones((2, 3)))
+    >>> rbm = rl.RBM(rl.Spin([0.1, 0.2]), rl.Potts([0.0, 0.5, 1.0], q=3), np.ones((2, 3)))
     >>> rbm
-    RBM(Spins(2), Categories(3, q=3))
+    RBM(Spin(2), Potts(3, q=3))
     >>> round(rl.exact(rbm).log_z, 4)
     4.1722
     """
 
-    layers: tuple[type[Layer], type[Layer]] = (Bits, Bits)  # of a file that does not name them
+    layers: tuple[type[Layer], type[Layer]] = (Binary, Binary)  # of a file that does not name them
 
     def __init_subclass__(cls):
         if "layers" in vars(cls):
@@ -57,11 +57,11 @@ class RBM:
 
     def __init__(self, visible: Layer, hidden: Layer, weights, *, log_scale: float = 0.0):
         for name, layer in (("visible", visible), ("hidden", hidden)):
-            checks.instance(name, layer, Layer, "a layer, such as rl.Bits(bias)")
+            checks.instance(name, layer, Layer, "a layer, such as rl.Binary(bias)")
             if not len(layer):
                 raise ValueError(f"{name} is {layer!r}: expected units in both layers")
-        if isinstance(visible, Leaky):
-            raise ValueError("visible is Leaky, whose units are summed over: expected other units")
+        if isinstance(visible, LeakyReLU):
+            raise ValueError("visible is LeakyReLU, units that are summed over: expected others")
         largest, most = limits(visible, hidden)
         shape = len(visible), len(hidden)
         meaning = f"{shape}, one row a visible unit{visible.entries}"
@@ -85,7 +85,7 @@ class RBM:
 
     def with_(self, **parts) -> RBM:
         """The same model but for some parts (visible, hidden, weights, log_scale), known to be
-        valid. One of Bits and Bits is a `BernoulliRBM`, and so on."""
+        valid. One of Binary and Binary is a `BernoulliRBM`, and so on."""
         if unknown := parts.keys() - self.__dict__.keys():
             raise TypeError(f"{sorted(unknown)} are no parts of a model: {[*self.__dict__]} are")
         parts = self.__dict__ | parts
@@ -150,10 +150,10 @@ class RBM:
         return joint + self.visible.own(v) + self.hidden.own(h) + self.log_scale
 
     def gradient(self, visible) -> np.ndarray:
-        """d/dv log p*(v) = b - v + E(h | v) W', shape (n_states, n_visible), of Normal units."""
+        """d/dv log p*(v) = b - v + E(h | v) W', shape (n_states, n_visible), of Gaussian units."""
         v = checks.states("visible", visible, self.visible).astype(float, copy=False)
-        if not isinstance(self.visible, Normal):
-            raise TypeError(f"{self!r} has visible units without a gradient: expected Normal ones")
+        if not isinstance(self.visible, Gaussian):
+            raise TypeError(f"{self!r} has no gradient: expected Gaussian visible units")
         return gradient(self, v)
 
     # conditionals ---------------------------------------------------------------------------
@@ -187,7 +187,7 @@ class RBM:
     def gibbs(self, visible, rng) -> np.ndarray:
         """A draw of h given v, then of v given h; made for loops, the states are not checked.
 
-        It leaves the model invariant unless hidden units are `Leaky`: then it is the sampler of
+        It leaves the model invariant unless hidden units are `LeakyReLU`: then it is the sampler of
         Li et al. (2016), which has a stationary law of its own: see `LeakyRBM`.
         """
         rng = checks.source_of_random(rng)
@@ -226,7 +226,7 @@ class RBM:
         """log Z of a model each of whose connected parts has a layer of at most 2**30 states
         (`rbmlib.models.enumeration`), with orthogonal leaky columns (`rbmlib.models.normal`), or of
         which `log_z` knows it."""
-        if isinstance(self.visible, Normal) and isinstance(self.hidden, Leaky):
+        if isinstance(self.visible, Gaussian) and isinstance(self.hidden, LeakyReLU):
             return normal.exact_log_z(self)
         return enumeration.exact_log_z(self) if self.log_z is None else self.log_z
 
@@ -237,7 +237,7 @@ class RBM:
         orthogonal columns, and those whose `log_z` is known; else ValueError.
         """
         n_samples, rng = checks.count("n_samples", n_samples), checks.generator(rng)
-        if isinstance(self.visible, Normal) and isinstance(self.hidden, Leaky):
+        if isinstance(self.visible, Gaussian) and isinstance(self.hidden, LeakyReLU):
             return normal.exact_draws(self, n_samples, rng)
         if not enumeration.can_enumerate(self) and self.log_z is not None:
             return self.draw(n_samples, rng).astype(float)
@@ -250,11 +250,11 @@ class RBM:
         return self.with_(visible=self.hidden, hidden=self.visible, weights=self.weights.T)
 
     def reduced(self) -> tuple[RBM, normal.Span]:
-        """The model on the span of its weights, rank(W) Normal visible units, and the way back."""
+        """The model on the span of its weights, rank(W) Gaussian units, and the way back."""
         return normal.reduced(self)
 
     def to_bits(self) -> RBM:
-        """The same model with `Bits` in place of `Spins`; same log Z, by `log_scale`."""
+        """The same model with `Binary` in place of `Spin`; same log Z, by `log_scale`."""
         return gauges.to_bits(self)
 
     def save(self, path, dtype=np.float64) -> None:
@@ -311,14 +311,14 @@ def log_density(model: RBM, v) -> np.ndarray:
 
 
 def gradient(model: RBM, v) -> np.ndarray:
-    """Its derivative by Normal units: (n_states, n_visible)."""
+    """Its derivative by Gaussian units: (n_states, n_visible)."""
     return model.visible.bias - v + model.hidden.mean(model.field(v)) @ model.weights.T
 
 
 def means(name: str, value, layer: Layer) -> np.ndarray:
     """States or means of a layer; those of spins are no means of bits."""
     found = checks.means(name, value, len(layer))
-    if isinstance(layer, Bits) and are_spins(found):
+    if isinstance(layer, Binary) and are_spins(found):
         raise ValueError(f"{name} holds {OF_SPINS}")
     return found
 

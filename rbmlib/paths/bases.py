@@ -7,7 +7,7 @@ import numpy as np
 from .. import checks
 from ..context import bar
 from ..models.conversion import as_rbm, as_rbm_of_bits
-from ..models.layers import OF_SPINS, Bits, Layer, are_spins
+from ..models.layers import OF_SPINS, Binary, Layer, are_spins
 from ..models.mean_field import best_cover, families
 from ..models.rbm import RBM, limits
 from ..numerics import expit, smoothed
@@ -67,7 +67,7 @@ def base_rate(data, smoothing: float = SMOOTHING, layer: Layer | None = None) ->
     so that no pixel is certain (Salakhutdinov & Murray 2008, section 4.1).
     ``data`` (n_samples, n_visible) are bits or intensities; ValueError outside [0, 1]. Of other
     units give the ``layer``, such as ``rbm.visible``, of which the data are states: of q
-    `Categories` it is ``log(p + s)``, p their frequencies; of `Normal` units their means.
+    `Potts` it is ``log(p + s)``, p their frequencies; of `Gaussian` units their means.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def mean_field_bias(rbm: RBM, *, smoothing: float = SMOOTHING) -> np.ndarray:
     >>> broad = rl.GeometricPath(rbm, base=rl.mean_field_bias(rbm, smoothing=0.2))
     """
     rbm = as_rbm("rbm", rbm)
-    if isinstance(rbm.visible, Bits) and isinstance(rbm.hidden, Bits):
+    if isinstance(rbm.visible, Binary) and isinstance(rbm.hidden, Binary):
         return mean_field_biases(rbm, (smoothing,))[0]
     if rbm.visible.values is None or not rbm.hidden.conditional:
         raise TypeError(f"rbm is {rbm!r}: expected visible units of countable states")

@@ -2,8 +2,9 @@
 
 `gibbs` is for layers that have conditionals (`Layer.conditional`); of leaky models it is the
 sampler of Li et al. (2016), which leaves something near the model invariant. `leaky_hmc` is exact
-for models of `Normal` and `Leaky` units whose rows of weights are orthogonal (`RBM.reduced`), with
-slopes of the fields above 0 and below it, which may be one a chain, (n_chains, 1).
+for models of `Gaussian` and `LeakyReLU` units whose rows of weights are orthogonal
+(`RBM.reduced`), with slopes of the fields above 0 and below it, which may be one a chain,
+(n_chains, 1).
 """
 
 from __future__ import annotations

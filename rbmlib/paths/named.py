@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import checks
 from ..models.conversion import as_rbm, shown
-from ..models.layers import Leaky, Normal
+from ..models.layers import Gaussian, LeakyReLU
 from ..models.rbm import RBM
 from . import moves
 from .bases import base_of, name_of
@@ -22,19 +22,19 @@ class GeometricPath(Polyline):
 
         log p*_beta(v, h) = (1 - beta) (b_0 v + a_0 h) + beta (v W h + b v + a h),
 
-    plus the terms of the layers without parameters (``-|v|^2 / 2`` of Normal units), and
-    log Z_0 = sum_i softplus(b_0i) + sum_j softplus(a_0j) of bits. States of models with Normal
+    plus the terms of the layers without parameters (``-|v|^2 / 2`` of Gaussian units), and
+    log Z_0 = sum_i softplus(b_0i) + sum_j softplus(a_0j) of bits. States of models with Gaussian
     visible units are rank(W) coordinates on the span of the weights (`RBM.reduced`);
     ``visible_of`` leads back. Transitions are Gibbs sweeps.
 
     Parameters
     ----------
     rbm : RBM
-        The target, with hidden units of any kind but `Leaky` (a `LeakyRBM` takes `LeakinessPath`);
-        a fitted one of scikit-learn is taken too.
+        The target, with hidden units of any kind but `LeakyReLU` (a `LeakyRBM` takes
+        `LeakinessPath`); a fitted one of scikit-learn is taken too.
     base : array (n_visible,), RBM, "mean_field" or None
         Visible biases (`base_rate` of training data is the best known choice), a whole RBM with
-        zero weights, a fit that needs no data (`mean_field_bias`; of Normal units N(b, I)), or
+        zero weights, a fit that needs no data (`mean_field_bias`; of Gaussian units N(b, I)), or
         None for the uniform base, which loses modes of real models: a warning says so.
 
     Raises
@@ -55,11 +55,11 @@ class GeometricPath(Polyline):
         if not rbm.hidden.conditional:
             raise TypeError(
                 f"rbm is {shown(rbm)}: expected hidden units with a conditional, such as a "
-                "BernoulliRBM; a LeakyRBM takes rl.LeakinessPath, Leaky units below others than "
-                "Normal an rl.Polyline with a move, or rl.exact"
+                "BernoulliRBM; a LeakyRBM takes rl.LeakinessPath, LeakyReLU units below others "
+                "than Gaussian an rl.Polyline with a move, or rl.exact"
             )
         low, target, span = base_of(rbm, base), rbm, None
-        if isinstance(rbm.visible, Normal):
+        if isinstance(rbm.visible, Gaussian):
             target, span = rbm.reduced()
             bias, weights = low.visible.bias @ span.basis, np.zeros(target.weights.shape)
             visible = low.visible.with_(bias=bias)
@@ -81,7 +81,7 @@ class LeakinessPath(Polyline):
 
     The leakiness at beta is ``1 - beta (1 - c)``, and
     ``log p*_beta(v) = log p*_0(v) - beta (1 - c) / 2 sum of x_j^2 over x_j <= 0``: the
-    geometric path between the two (eq. 12). States are coordinates, as of Normal units in
+    geometric path between the two (eq. 12). States are coordinates, as of Gaussian units in
     `GeometricPath`.
 
     Parameters
@@ -102,7 +102,7 @@ class LeakinessPath(Polyline):
 
     def __init__(self, rbm: RBM, kernel: str | Callable = "hmc"):
         layers = getattr(rbm, "visible", None), getattr(rbm, "hidden", None)
-        if not isinstance(layers[0], Normal) or not isinstance(layers[1], Leaky):
+        if not isinstance(layers[0], Gaussian) or not isinstance(layers[1], LeakyReLU):
             raise TypeError(f"rbm is {shown(rbm)}: expected a LeakyRBM")
         if not callable(kernel):
             kernel = moves.LEAKY[checks.one_of("kernel", kernel, moves.LEAKY)]

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from .. import checks
-from ..models.layers import Layer, Normal
+from ..models.layers import Gaussian, Layer
 from ..models.rbm import RBM
 from ..numerics import ChainStream, by_rows, rows_at_once
 from . import moves
@@ -31,7 +31,7 @@ class Polyline(Path):
         Their betas, from 0 to 1: equally spaced by default.
     move : function, optional
         ``move(model, v, rng)``, which leaves ``model`` invariant: by default Gibbs sampling, or
-        Hamiltonian Monte Carlo if hidden units are `Leaky`.
+        Hamiltonian Monte Carlo if hidden units are `LeakyReLU`.
     span : Span, optional
         The way back to visible units from models of `RBM.reduced`.
 
@@ -68,10 +68,10 @@ class Polyline(Path):
         if self.knots.shape != (len(models),):
             raise ValueError(f"knots has shape {self.knots.shape}: expected ({len(models)},)")
         conditional = self.rbm.hidden.conditional
-        if not (conditional or move or isinstance(self.rbm.visible, Normal)):
+        if not (conditional or move or isinstance(self.rbm.visible, Gaussian)):
             raise ValueError(
                 f"models end in {self.rbm!r}, whose hidden units have no conditional: expected "
-                "Normal visible units, or a move(model, v, rng) that leaves such models invariant"
+                "Gaussian visible units, or a move(model, v, rng) that leaves such models invariant"
             )
         self.move = move or (moves.gibbs if conditional else moves.leaky_hmc)
         self._sweeps = conditional and self.move is moves.gibbs

@@ -9,7 +9,7 @@ from .._kernels.adaptive import Adapting
 from .._kernels.float_sums import fields
 from .._kernels.tempering import DRAWS, Tally, Tempering
 from ..context import bar, settings
-from ..models.layers import Bits, Spins
+from ..models.layers import Binary, Spin
 from ..numerics import by_rows, expit, softplus
 from ..paths import Path
 from ..paths.moves import gibbs
@@ -67,7 +67,7 @@ class Annealing:
 
 
 class Loops(Annealing):
-    """The loops of one line from a base without weights to an RBM, both of Bits.
+    """The loops of one line from a base without weights to an RBM, both of Binary.
 
     They run on a fixed-point copy of the weights: field ``beta (v W + slope) + offset``, exact
     integers, the same bits everywhere. Importance steps at both ends of `anneal` put right what
@@ -173,10 +173,10 @@ def loops_of_line(path):
     """Of a straight line between layers of two values, moved along by Gibbs sampling."""
     kinds = type(path.rbm.visible), type(path.rbm.hidden)
     one_line = len(path.models) == 2 and path.move is gibbs and not path.models[0].weights.any()
-    if not one_line or not {*kinds} <= {Bits, Spins}:
+    if not one_line or not {*kinds} <= {Binary, Spin}:
         return None
     line = Piece(*(model.to_bits() for model in path.models))
-    return SpinLoops(line) if kinds[0] is Spins else Loops(line)
+    return SpinLoops(line) if kinds[0] is Spin else Loops(line)
 
 
 # by exact class: a subclass runs in NumPy unless it enters loops of its own

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..models.layers import Bits, Spins
+from ..models.layers import Binary, Spin
 
 CONDITIONALS = ("joint", "marginal")
 
@@ -145,7 +145,7 @@ def bytes_of_chain(path) -> int:
     """
     model = getattr(path, "rbm", path)
     layers = [getattr(model, name, None) for name in ("visible", "hidden")]
-    compact = all(isinstance(layer, (Bits, Spins)) for layer in layers)
+    compact = all(isinstance(layer, (Binary, Spin)) for layer in layers)
     n_units = sum(getattr(model, name, 0) for name in ("n_visible", "n_hidden"))
     return (16 if compact else 32) * max(n_units, 1)
 

@@ -35,7 +35,7 @@ class Beam:
     Parameters
     ----------
     rbm : RBM
-        With a layer of which the states can be counted: `Bits`, `Spins` or `Categories`.
+        With a layer of which the states can be counted: `Binary`, `Spin` or `Potts`.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Beam:
         sizes = [_bits(layer) for layer in (rbm.visible, rbm.hidden)]
         if min(sizes) == np.inf:
             raise ValueError(
-                f"rbm is {rbm!r}: expected a layer whose states can be counted, such as rl.Bits"
+                f"rbm is {rbm!r}: expected a layer whose states can be counted, such as rl.Binary"
             )
         self.turned = sizes[0] < sizes[1]
         self.small = rbm.transposed() if self.turned else rbm

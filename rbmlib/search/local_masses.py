@@ -19,7 +19,7 @@ import numpy as np
 
 from .. import checks
 from ..models.conversion import as_rbm_of_bits
-from ..models.layers import Bits, Normal
+from ..models.layers import Binary, Gaussian
 from ..models.rbm import RBM
 from ..numerics import ChainStream, logit, logsumexp, smoothed
 from ..paths import GeometricPath, Polyline
@@ -47,9 +47,9 @@ class LocalMasses(NamedTuple):
 def local_masses(
     rbm: RBM, rng=0, *, n_modes: int = MOST_MODES, n_chains: int = 40, n_steps: int = 60
 ) -> LocalMasses:
-    """The sum over the ``n_modes`` heaviest modes of a model of `Bits`.
+    """The sum over the ``n_modes`` heaviest modes of a model of `Binary`.
 
-    Visible units may be `Normal`, on the span of the weights; TypeError of others.
+    Visible units may be `Gaussian`, on the span of the weights; TypeError of others.
 
     Examples
     --------
@@ -87,15 +87,15 @@ def local_masses(
 
 def local_path(rbm: RBM, mode: np.ndarray, width: float) -> Polyline:
     """From the mean fields of a mode (n_visible,), none of them quite certain."""
-    hidden = Bits(rounded(smoothed(rbm.hidden.mean(rbm.field(mode[None]))[0], width)))
+    hidden = Binary(rounded(smoothed(rbm.hidden.mean(rbm.field(mode[None]))[0], width)))
     if of_real_units(rbm):
-        return Polyline([RBM(Normal(mode), hidden, np.zeros(rbm.weights.shape)), rbm])
-    base = RBM(Bits(rounded(smoothed(mode, width))), hidden, np.zeros(rbm.weights.shape))
+        return Polyline([RBM(Gaussian(mode), hidden, np.zeros(rbm.weights.shape)), rbm])
+    base = RBM(Binary(rounded(smoothed(mode, width))), hidden, np.zeros(rbm.weights.shape))
     return GeometricPath(rbm, base)
 
 
 def of_real_units(rbm: RBM) -> bool:
-    return isinstance(rbm.visible, Normal) and isinstance(rbm.hidden, Bits)
+    return isinstance(rbm.visible, Gaussian) and isinstance(rbm.hidden, Binary)
 
 
 def _modes_of_units(rbm: RBM) -> tuple[np.ndarray, np.ndarray]:

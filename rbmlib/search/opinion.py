@@ -22,7 +22,7 @@ from ..context import using
 from ..estimate import Check, Estimate
 from ..models.enumeration import parts
 from ..models.gauges import in_bits
-from ..models.layers import Normal
+from ..models.layers import Gaussian
 from ..models.mean_field import broad_lower_bound
 from ..models.rbm import RBM
 from ..paths.path import Path
@@ -150,10 +150,10 @@ def _work(model, estimate) -> float:
 def model_of(path) -> RBM | None:
     """The RBM whose visible units a path's states are, if a layer can be counted.
 
-    Of a model itself, that of its `GeometricPath`: of Normal units the model on their span.
+    Of a model itself, that of its `GeometricPath`: of Gaussian units the model on their span.
     """
     model = getattr(path, "models", [getattr(path, "model", path)])[-1]
-    if isinstance(path, RBM) and isinstance(path.visible, Normal):
+    if isinstance(path, RBM) and isinstance(path.visible, Gaussian):
         model = path.reduced()[0]
     layers = (model.visible, model.hidden) if isinstance(model, RBM) else ()
     return model if any(layer.values is not None for layer in layers) else None

@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from .. import checks, context
-from ..models.layers import Bits
+from ..models.layers import Binary
 
 FINITE = float(np.finfo(np.float32).max)
 WATCHED = "validation"  # of what a monitor gives: a training with patience stops by it
@@ -42,7 +42,7 @@ def stream(batches, size: int, layer) -> Iterator[np.ndarray]:
     kept, n_rows = None, 0
     for batch in batches:
         rows = np.atleast_2d(checks.numeric("a batch of data", batch, "rows of numbers"))
-        layer = layer or Bits(np.zeros(rows.shape[-1]))
+        layer = layer or Binary(np.zeros(rows.shape[-1]))
         rows = checks.states("a batch of data", rows, layer)
         kept = rows if kept is None else np.concatenate([kept, rows])
         n_rows += len(rows)

@@ -17,7 +17,7 @@ import numpy as np
 from .. import checks
 from ..context import using
 from ..models.conversion import as_rbm_of_bits
-from ..models.layers import Bits
+from ..models.layers import Binary
 from ..models.rbm import RBM
 from ..numerics import ChainStream, expit, logmeanexp, logsumexp
 from ..paths.named import GeometricPath
@@ -230,7 +230,7 @@ class LogZTracker:
         "log_z", "log_z_error", "train" and "validation" (nats). A model at which the chains are
         not yet is first given an `update`: so any training can be followed.
         """
-        data = {name: checks.states(name, rows, Bits(self.base)) for name, rows in data.items()}
+        data = {name: checks.states(name, rows, Binary(self.base)) for name, rows in data.items()}
 
         def look(rbm: RBM) -> dict[str, float]:
             if self.rbm is None or not _same(self.rbm, rbm):

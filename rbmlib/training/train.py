@@ -11,7 +11,7 @@ import numpy as np
 from .. import checks
 from .._kernels import learning
 from ..models.conversion import as_rbm
-from ..models.layers import Bits, Categories, one_hot
+from ..models.layers import Binary, Potts, one_hot
 from ..models.named import BernoulliRBM
 from ..models.rbm import RBM
 from ..paths.bases import base_rate
@@ -119,13 +119,13 @@ def train(
         shape = checks.numeric("data", data, "(n_samples, n_visible)").shape
         if len(shape) != 2:
             raise ValueError(f"data has shape {shape}: expected (n_samples, n_visible)")
-    visible = start.visible if start is not None else Bits(np.zeros(shape[1]))
+    visible = start.visible if start is not None else Binary(np.zeros(shape[1]))
     states = checks.states("data", data, visible)
     if start is None and (q := one_hot(states)):
         warn(
             f"data are {states.shape[1] // q} groups of {q} with a single 1 in each, trained as "
-            f"bits: for units of {q} states, start=rl.RBM(rl.{Categories.__name__}(np.zeros("
-            f"{states.shape[1]}), q={q}), rl.{Bits.__name__}(np.zeros({n_hidden})), weights)",
+            f"bits: for units of {q} states, start=rl.RBM(rl.{Potts.__name__}(np.zeros("
+            f"{states.shape[1]}), q={q}), rl.{Binary.__name__}(np.zeros({n_hidden})), weights)",
             UserWarning,
         )
     learner = _learner(states, settings, start, checks.generator(rng), batches, tracker)
@@ -163,7 +163,7 @@ def _learner(data, settings: dict, start: RBM | None, rng, batches, tracker):
             f"start is {start!r}: expected {shape[0]} visible units as in data, "
             f"n_hidden, which is {shape[1]}, hidden ones, and no log_scale"
         )
-    bits = type(start.visible) is type(start.hidden) is Bits and not start.log_scale
+    bits = type(start.visible) is type(start.hidden) is Binary and not start.log_scale
     if kind is CompiledDivergence and not bits:
         kind = ContrastiveDivergence
     return kind(start, data, settings, rng, batches, tracker)

@@ -28,9 +28,9 @@ def _bits_and_letters(
     bits = rl.train(dna.train, n_hidden, **options).rbm
 
     rows, held_out = rows_of_letters(dna.train), rows_of_letters(dna.test)
-    base = rl.base_rate(rows, 1e-3, rl.Categories(np.zeros(rows.shape[1]), LETTERS))
+    base = rl.base_rate(rows, 1e-3, rl.Potts(np.zeros(rows.shape[1]), LETTERS))
     weights = np.random.default_rng([seed, 2]).normal(scale=0.01, size=(len(base), n_hidden))
-    start = rl.RBM(rl.Categories(base, LETTERS), rl.Bits(np.zeros(n_hidden)), weights)
+    start = rl.RBM(rl.Potts(base, LETTERS), rl.Binary(np.zeros(n_hidden)), weights)
     letters = rl.train(rows, n_hidden, start=start, **options).rbm
 
     run, mass = rl.exact(letters), log_mass(bits)

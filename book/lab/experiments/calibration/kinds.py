@@ -34,24 +34,24 @@ MODELS["of a kind"] = lambda: None  # which, the kind and the seed say
 
 
 def _bits(n, rng):
-    return rl.Bits(rng.normal(size=n))
+    return rl.Binary(rng.normal(size=n))
 
 
 def _spins(n, rng):
-    return rl.Spins(rng.normal(scale=0.5, size=n))
+    return rl.Spin(rng.normal(scale=0.5, size=n))
 
 
 def _potts(q, n, rng):
-    return rl.Categories(rng.normal(size=q * n), q)
+    return rl.Potts(rng.normal(size=q * n), q)
 
 
 def _normal(n, rng):
-    return rl.Normal(rng.normal(size=n))
+    return rl.Gaussian(rng.normal(size=n))
 
 
 def _rectified(n, rng):
     a = rng.uniform(0.5, 2, (2, n))
-    return rl.Rectified(np.zeros(n), *a, *rng.normal(size=(2, n)))
+    return rl.DoubleReLU(np.zeros(n), *a, *rng.normal(size=(2, n)))
 
 
 PAIRS: dict[str, tuple[Callable, Callable]] = {
@@ -87,7 +87,7 @@ def planted_model_of(kind, seed: int) -> rl.RBM:
     mean = visible.mean(np.zeros((1, len(visible))))[0]
     pattern = visible.draw(np.zeros((1, len(visible))), rng)[0]
     column = weights[:, -1] = rng.uniform(2, 6) * (pattern - mean)
-    if isinstance(hidden, rl.Rectified):  # its last unit is on above 0 alone
+    if isinstance(hidden, rl.DoubleReLU):  # its last unit is on above 0 alone
         hidden = hidden.with_(
             a_minus=np.append(hidden.a_minus[:-1], 100.0),
             theta_minus=np.append(hidden.theta_minus[:-1], 100.0),
@@ -110,7 +110,7 @@ def planted_model_of(kind, seed: int) -> rl.RBM:
         without = log_odds(-100.0)  # the pattern; where that is more than the share, it is doubled
         odds = odds if odds > without else without + np.log(2)
         return biased(brentq(lambda b: log_odds(b) - odds, -100.0, 100.0))
-    step = 1 + isinstance(hidden, rl.Spins)  # Z(b) = Z_off + exp(step b) Z_on, but for a factor
+    step = 1 + isinstance(hidden, rl.Spin)  # Z(b) = Z_off + exp(step b) Z_on, but for a factor
     off = biased(-FAR).exact_log_z() - FAR * (step - 1)
     return biased((odds + off - biased(FAR).exact_log_z() + FAR) / step)
 
