@@ -71,7 +71,7 @@ def in_memory(name: str, value, n_bytes: float) -> None:
     """Whether ``value`` of something, so many bytes each, may be held; what is no number passes."""
     memory = memory_of_machine()
     real = isinstance(value, numbers.Real) and not isinstance(value, NO_NUMBERS)
-    if real and value * n_bytes > memory:
+    if real and float(value) * n_bytes > memory:
         raise ValueError(
             f"{name} is {value:,}: expected {int(memory / n_bytes):,} at most, as each takes "
             f"{n_bytes / 1e3:,.3g} kB of {memory / 1e9:.3g} GB of memory; give fewer, and rl.join "

@@ -26,12 +26,6 @@ HIDDEN_BASE = BernoulliRBM(
 )
 
 
-def independent_rbm(visible_bias, hidden_bias) -> tuple[BernoulliRBM, float]:
-    """A model without weights, and its log Z."""
-    rbm = BernoulliRBM(np.zeros((len(visible_bias), len(hidden_bias))), visible_bias, hidden_bias)
-    return rbm, sum(float(np.logaddexp(0, bias).sum()) for bias in (visible_bias, hidden_bias))
-
-
 def hopfield_rbm(n_visible, n_hidden, *, strength=2.5, spread=0.4, rng=None) -> BernoulliRBM:
     """Random patterns of unequal depth, each a pair of modes, one pattern a hidden unit.
 
@@ -43,6 +37,30 @@ def hopfield_rbm(n_visible, n_hidden, *, strength=2.5, spread=0.4, rng=None) -> 
     patterns = 2.0 * np.random.default_rng(rng).integers(0, 2, (n_visible, n_hidden)) - 1
     depths = strength * np.linspace(1 - spread, 1 + spread, n_hidden)
     return of_spins(depths * patterns / np.sqrt(n_visible), np.zeros(n_visible), np.zeros(n_hidden))
+
+
+def independent_rbm(visible_bias, hidden_bias) -> tuple[BernoulliRBM, float]:
+    """A model with zero weights, and its log Z in closed form, at any size."""
+    zero = np.zeros((np.size(visible_bias), np.size(hidden_bias)))
+    log_z = sum(np.logaddexp(0, bias).sum() for bias in (visible_bias, hidden_bias))
+    return BernoulliRBM(zero, visible_bias, hidden_bias), float(log_z)
+
+
+def same_model(one, two) -> bool:
+    """Kinds of layers, all parameters, and ``log_scale``."""
+
+    def parts(model):
+        layers = (model.visible, model.hidden)
+        own = (getattr(layer, name) for layer in layers for name in layer.parameters)
+        return [model.weights, model.log_scale, *own]
+
+    return one.like(two) and all(map(np.array_equal, parts(one), parts(two)))
+
+
+def log_joint(rbm, v, h) -> np.ndarray:
+    """log p*(v, h) of paired states."""
+    joint = np.einsum("nj,nj->n", v.astype(float) @ rbm.weights, h)
+    return joint + rbm.visible.own(v) + rbm.hidden.own(h) + rbm.log_scale
 
 
 def quiet(function, *arguments, **options):

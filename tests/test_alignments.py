@@ -47,7 +47,7 @@ def test_dna_in_the_letters_of_proteins_is_told(fasta):
 
 
 WRONG = {
-    ">one\nACGT\n>two\nAC\nGX\n": r"a\.fasta, line 5, column 2: 'X' is not in the alphabet 'ACGT'",
+    ">one\nACGT\n>two\nAC\nGX\n": r"a\.fasta, line 5: 'X' is not in the alphabet 'ACGT'",
     ">one\nACGT\n>two\nACG\n": r"a\.fasta, line 3: sequence 'two' has 3 letters, the first 4",
     "ACGT\n": r"a\.fasta, line 1: expected a line '>name' before any sequence",
     ">one\n": "a.fasta holds no sequence",

@@ -46,7 +46,6 @@ CALLS = {
     "GaussianRBM": (rl.GaussianRBM, {"weights": RBM.weights, "visible_bias": RBM.visible_bias}),
     "LeakyRBM": (rl.LeakyRBM, {"weights": LEAKY.weights, "leakiness": 0.1}),
     "log_density": (RBM.log_density, {"visible": BITS}),
-    "joint": (RBM.log_joint_density, {"visible": BITS, "hidden": HIDDEN}),
     "free energy": (RBM.free_energy, {"visible": BITS}),
     "hidden_mean": (RBM.hidden_mean, {"visible": BITS}),
     "visible_mean": (RBM.visible_mean, {"hidden": HIDDEN}),

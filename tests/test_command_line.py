@@ -49,7 +49,7 @@ def test_the_command_line_is_a_program(saved):
         [sys.executable, "-m", "rbmlib", "logz", saved], capture_output=True, text=True
     )
     # a slow machine is told that it still runs, and how far it is
-    of_progress = ("running for", "% done")
+    of_progress = ("running for", "% done", "compiling its loops")
     said = [s for s in done.stderr.splitlines() if not any(p in s for p in of_progress)]
     assert (done.returncode, said) == (0, [])
     assert "exact, by enumeration" in done.stdout

@@ -65,7 +65,7 @@ def test_what_a_chapter_cannot_take_is_refused_by_the_parameter(tmp_path):
             (str(tmp_path / "bits.npz"), good, "ACGT"),
             "model.*expected, as the data have, Potts of 8 sites with 4",
         ),
-        (("", str(bad), "ACGT"), r"data is .*line 4, column 3: 'X' is not in the alphabet"),
+        (("", str(bad), "ACGT"), r"data is .*line 4: 'X' is not in the alphabet"),
         (("", "absent.fasta"), "data is 'absent.fasta': no FASTA file"),
         (("", str(tmp_path / "two.npz"), "ACGT"), r"row 5, site 3, columns 9 to 12.*a sum of 2"),
         (("", str(tmp_path / "none.npz"), "ACGT"), r"row 1, site 1, columns 1 to 4.*a sum of 0"),

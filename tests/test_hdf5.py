@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from helpers_models import log_joint
 
 import rbmlib as rl
 from rbmlib import Binary, DoubleReLU, Gaussian, Potts, Spin
@@ -88,7 +89,7 @@ def test_densities_are_those_of_the_julia_program(tmp_path, visible, hidden):
     zero = rbm.with_(weights=0 * rbm.weights)
     v = zero.visible.draw(np.zeros((1, len(rbm.visible))), RNG, 6)
     h = zero.hidden.draw(np.zeros((1, len(rbm.hidden))), RNG, 6)
-    for one, two, found in zip(v, h, rbm.log_joint_density(v, h), strict=True):
+    for one, two, found in zip(v, h, log_joint(rbm, v, h), strict=True):
         x, y = one.reshape(v_units[::-1]).T, two.reshape(h_units[::-1]).T  # as Julia has them
         energy = ENERGIES[visible](*theta, x).sum() + ENERGIES[hidden](*par, y).sum()
         energy -= np.tensordot(np.tensordot(x, w, x.ndim), y, y.ndim)
@@ -124,7 +125,7 @@ def test_centred_and_standardised_models_are_plain_ones(tmp_path):
             for s, side in ((v, "v"), (h, "h"))
         )
         energy = -theta[0] @ v[0] + drelu(*par, h[0]).sum() - x @ w @ y
-        assert rbm.log_joint_density(v, h)[0] == pytest.approx(-energy, abs=1e-12)
+        assert log_joint(rbm, v, h)[0] == pytest.approx(-energy, abs=1e-12)
 
 
 # rbms ----------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, A, W, assert_refused, named, train
+from helpers_refusals import BETAS, DATA, PATH, RAGGED, RBM, W, assert_refused, named, train
 
 import rbmlib as rl
 from rbmbook import images, step_sizes
@@ -46,7 +46,7 @@ NAMELESS = {
     "flat covariance": (lambda: step_sizes.scaled_root(ARRAY), "covariance has shape (7,)"),
     "negative covariance": (lambda: step_sizes.scaled_root(-np.eye(2)), "covariance is not pos"),
     "coupling": (lambda: testsystems.random_rbm(4, 3, coupling=-1), "coupling is -1"),
-    "ragged bias": (lambda: rl.BernoulliRBM(W, RAGGED, A), "visible_bias is not an"),
+    "ragged bias": (lambda: rl.BernoulliRBM(W, RAGGED, ARRAY[:3]), "visible_bias is not an"),
     "tilt": (lambda: testsystems.two_mode_rbm(4, tilt="up"), "tilt is 'up'"),
     "norm": (lambda: testsystems.orthogonal_leaky_rbm(5, 3, norm="long"), "norm is 'long'"),
     "list as a name": (lambda: rl.load_rbm([]), "name_or_path is []"),

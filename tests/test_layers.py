@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers_models import log_joint
 from helpers_stats import assert_no_rejection, chi_square_p, log_sum, probabilities
 
 import rbmlib as rl
@@ -68,7 +69,7 @@ def test_densities_and_log_z_are_sums_over_states(rbm):
     np.testing.assert_allclose(rbm.log_density(v), log_sum(joint, axis=1), atol=1e-12)
     rows, columns = np.divmod(np.arange(joint.size), joint.shape[1])
     np.testing.assert_array_equal(rbm.free_energy(v), -rbm.log_density(v))
-    pairs = rbm.log_joint_density(v[rows], h[columns])
+    pairs = log_joint(rbm, v[rows], h[columns])
     np.testing.assert_allclose(pairs, joint.ravel(), atol=1e-12)
     np.testing.assert_allclose(table(rbm.transposed()), joint.T, atol=1e-12)
     np.testing.assert_array_equal(rbm.transposed().transposed().weights, rbm.weights)
@@ -286,7 +287,7 @@ REFUSED = {
         "has no gradient",
     ),
     "leaky states": (
-        lambda: REAL["normal, leaky"].log_joint_density(np.zeros((1, 4)), np.zeros((1, 3))),
+        lambda: REAL["normal, leaky"].hidden.own(np.zeros((1, 3))),
         TypeError,
         "LeakyReLU units are summed over",
     ),

@@ -57,21 +57,6 @@ def test_samples_follow_the_conditionals():
         assert np.abs(z).max() < 4
 
 
-def test_models_are_equal_by_what_they_are():
-    w, b, c = parameters(4, 3)
-    rbm = BernoulliRBM(w, b, c)
-    assert rbm == BernoulliRBM(w.copy(), b, c)
-    assert len({rbm, BernoulliRBM(w.copy(), b, c)}) == 1
-    for other in (
-        BernoulliRBM(w + 1e-9, b, c), BernoulliRBM(w, b + 1e-9, c), BernoulliRBM(w, b, c + 1e-9),
-        BernoulliRBM(w, b, c, log_scale=1.0), RBM(rl.Spin(b), rl.Binary(c), w), "rbm",
-        BernoulliRBM(w[:3], b[:3], c),
-    ):  # fmt: skip
-        assert rbm != other
-    slopes = [RBM(rl.Gaussian(b), rl.LeakyReLU(c, 1.0, below), 0.1 * w) for below in (0.1, 0.2)]
-    assert slopes[0] != slopes[1]
-
-
 # other forms ------------------------------------------------------------------------------
 
 

@@ -90,7 +90,6 @@ MODELS = {
     "narrow states": (lambda: RBM.free_energy(np.zeros((2, 3))), "visible has shape (2, 3)"),
     "ragged states": (lambda: RBM.log_density(RAGGED), "visible is not an array"),
     "words as states": (lambda: RBM.log_density(["1010"]), "visible is not an array"),
-    "unpaired": (lambda: RBM.log_joint_density(DATA[:2], np.zeros((3, 3))), "hidden has 3 states"),
     "wide data": (lambda: rl.log_likelihood(RBM, np.zeros((2, 5)), 1.0), "data has shape (2, 5)"),
     "NaN data": (lambda: rl.log_likelihood(RBM, DATA * np.nan, 1.0), "data holds 480 NaN"),
     "grey data": (lambda: rl.log_likelihood(RBM, DATA / 2, 1.0), "data holds values other than"),

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from helpers_kernels import MirroredStream, quantised_path, wide_family
-from helpers_models import on_threads
+from helpers_models import log_joint, on_threads
 from helpers_stats import (
     all_states,
     assert_no_rejection,
@@ -198,7 +198,7 @@ def test_delta_is_the_slope_of_the_joint_density():
     moved, delta = path.joint_transition(state, 0.6, stream)
     fields = path.at(0.6).hidden_mean(visible_before)
     hidden = (stream.last < fields).astype(float)
-    one, zero = (path.at(b).log_joint_density(moved, hidden) for b in (1.0, 0.0))
+    one, zero = (log_joint(path.at(b), moved, hidden) for b in (1.0, 0.0))
     np.testing.assert_allclose(delta, one - zero, atol=1e-10)
 
 

@@ -143,7 +143,7 @@ def _checked(model: str, how: dict, n_sites: int, q: int) -> rl.RBM:
         fits = isinstance(rbm.visible, rl.Potts) and rbm.visible.q == q
         if not fits or rbm.n_visible != n_sites * q:
             raise ValueError(
-                f"{rbm!r}: expected, as the data have, Categories of {n_sites} sites with {q} "
+                f"{rbm!r}: expected, as the data have, Potts of {n_sites} sites with {q} "
                 "letters each"
             )
     return rbm

@@ -6,6 +6,7 @@ proposal and, for the exact kernel, the uniforms that decide on it. Sixteen chai
 Importing this file enters the loops for both paths of leaky models.
 """
 
+import numba
 import numpy as np
 
 from rbmlib import EnergyPath, LeakinessPath
@@ -21,7 +22,6 @@ from rbmlib._kernels.simd import (
     fma,
     inline,
     load,
-    njit,
     spread,
     store,
     to_floats,
@@ -119,7 +119,7 @@ def _bits(unit, keys):
     return bits31_lanes(x, load(keys, 0), load(keys, LANES))
 
 
-@njit
+@numba.njit(nogil=True, error_model="numpy")  # not cached: it calls kernels of other files
 def anneal_diagonal(u, gains, model, points, slopes, exact, run):
     """Steps of AIS in place: each weighs by the slope, then moves at the next point.
 
@@ -196,7 +196,7 @@ class DiagonalLoops(Annealing):
             scale = np.sqrt(np.maximum(betas[1:], 0) * high.above)
         return np.column_stack(np.broadcast_arrays(np.diff(betas), leakiness, scale))
 
-    def steps(self, v, gains, betas, stream, *how):
+    def steps(self, v, gains, betas, stream, n_threads, on_progress, looks):
         points, parts = self.points(betas), threads.chunks(len(v), threads.CHUNK)
 
         def loop(part, run):
@@ -204,7 +204,7 @@ class DiagonalLoops(Annealing):
                 v[part], gains[part], self.parameters, points, self.slopes, self.exact, run
             )
 
-        gibbs.in_parts(loop, parts, len(points), stream, *how)
+        gibbs.in_parts(loop, parts, len(points), stream, n_threads, on_progress)
         stream.draw += (2 + self.exact) * len(points)
 
 

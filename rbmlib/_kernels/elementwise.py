@@ -96,10 +96,12 @@ def increment_lanes(s, t, e, step, rule):
 
 
 class Schedule(NamedTuple):
-    """Betas of an annealing run (n_steps + 1,), and the rule of each step (n_steps,)."""
+    """Betas of an annealing run (n_steps + 1,), the rule of each step (n_steps,), and where
+    log-weights are kept after it: a row, or -1."""
 
     betas: np.ndarray
     rules: np.ndarray
+    rows: np.ndarray
 
 
 class Step(NamedTuple):

@@ -74,19 +74,25 @@ def _parts(n_chains: int, n_threads: int | None) -> list[slice]:
     return threads.chunks(n_chains, min(threads.CHUNK, share))
 
 
-def anneal(f: Family, v, log_weights, betas, stream, n_threads=None, on_progress=None) -> None:
-    """Anneal ``v`` along betas; adds to log_weights, in place.
+def anneal(
+    f: Family, v, log_weights, betas, stream, n_threads=None, on_progress=None, looks=()
+) -> np.ndarray:
+    """Anneal ``v`` along betas; adds to log_weights, in place. Returns them after the steps
+    ``looks``, (n_looks, n_chains).
 
     Step k: weight of v between betas[k] and betas[k + 1], then one sweep at betas[k + 1].
     Step by step, so that a run has the same bits wherever it is interrupted to be looked at.
     """
-    kernel = narrow.anneal if f.small else wide.anneal
-    schedule = Schedule(betas, increment_rules(np.diff(betas), f.largest))
+    kernel, rows = narrow.anneal if f.small else wide.anneal, np.full(betas.size - 1, -1)
+    rows[np.array(looks, int) - 1] = np.arange(len(looks))
+    schedule = Schedule(betas, increment_rules(np.diff(betas), f.largest), rows)
+    kept = np.empty((len(looks), len(v)))
 
     def loop(part, run):
-        kernel(v[part], log_weights[part], schedule, f.model, run)
+        kernel(v[part], log_weights[part], kept[:, part], schedule, f.model, run)
 
     in_parts(loop, _parts(len(v), n_threads), betas.size - 1, stream, n_threads, on_progress)
+    return kept
 
 
 def sweep(f: Family, v, betas, slopes, n_sweeps, stream, n_threads=None, on_progress=None) -> None:

@@ -163,7 +163,7 @@ def begin(words, n_visible, model):
 
 
 @njit
-def anneal(v, log_weights, schedule, model, run):
+def anneal(v, log_weights, kept, schedule, model, run):
     """Steps of `gibbs.anneal`, chain by chain."""
     up, tables, slope_scale, hidden, visible = model
     n_hidden, n_visible, betas = hidden.n_units, v.shape[1], schedule.betas
@@ -182,6 +182,8 @@ def anneal(v, log_weights, schedule, model, run):
                 state, _ = draw_hidden(x, hidden, beta, None, key)
                 change = exact_increment(x, hidden, betas[k + 1], betas[k])
             log_weights[c] += gain + change
+            if schedule.rows[k] >= 0:
+                kept[schedule.rows[k], c] = log_weights[c]
             key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k + 1)
             draw_visible(state, tables, visible, beta, None, key, units, bits)
             n_active = list_active(bits, n_visible, active)

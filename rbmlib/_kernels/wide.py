@@ -120,7 +120,7 @@ def add_gains(log_weights, schedule, k, model, x, sums):
 
 
 @njit
-def anneal(v, log_weights, schedule, model, run):
+def anneal(v, log_weights, kept, schedule, model, run):
     """Steps of `gibbs.anneal` for one group of chains, in place."""
     group = begin(read_rows(v), v.shape[1], model)
     visible, hidden = group.visible, group.hidden
@@ -132,6 +132,8 @@ def anneal(v, log_weights, schedule, model, run):
         set_keys(run, draw, group)
         draw_hidden_with_increments(model, step, sparse, group, x)
         add_gains(log_weights, schedule, k, model, x, group.sums)
+        if schedule.rows[k] >= 0:
+            kept[schedule.rows[k]] = log_weights
         sparse = prepare(hidden, model.hidden.n_units)
         draw_layer(model.down, hidden, sparse, None, model.visible, group, visible, draw + 1, run)
         sparse = prepare(visible, model.visible.n_units)

@@ -84,48 +84,45 @@ def load_fasta(path: str | os.PathLike, alphabet: str = AMINO_ACIDS) -> Alignmen
         )
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise ValueError(f"cannot read {source.name}: {error}") from None
-    names, begins, found = _parsed(source.name, text.splitlines(), alphabet)
-    seen = {alphabet[k] for sequence in found for k in sequence}
-    if alphabet == AMINO_ACIDS and seen <= {*"ACGTN-"}:
-        letters = "".join(sorted(seen))
+    names, begins, found = _sequences(source.name, text, {*alphabet})
+    letters = "".join(sorted({*"".join(found)}))
+    if alphabet == AMINO_ACIDS and {*letters} <= {*"ACGTN-"}:
         warnings.warn(
             f"{source.name} holds only the letters {letters}, read as {len(alphabet)} amino acids "
             f"and gaps; of DNA, give alphabet={letters!r}",
             stacklevel=2,
         )
-    n_sites = len(found[0])
     for line, name, sequence in zip(begins, names, found, strict=True):
-        if len(sequence) != n_sites:
+        if len(sequence) != len(found[0]):
             raise ValueError(
                 f"{source.name}, line {line}: sequence {name!r} has {len(sequence)} letters, the "
-                f"first {n_sites}: expected aligned sequences of one length"
+                f"first {len(found[0])}: expected aligned sequences of one length"
             )
-    return Alignment(tuple(names), np.array(found, np.uint8), alphabet)
-
-
-def _parsed(file: str, lines, alphabet):
-    """Names, lines at which they stand, and positions in the alphabet."""
     place = {letter: i for i, letter in enumerate(alphabet)}
+    rows = np.array([[place[letter] for letter in sequence] for sequence in found], np.uint8)
+    return Alignment(tuple(names), rows, alphabet)
+
+
+def _sequences(file: str, text: str, alphabet: set):
+    """Names, lines at which they stand, and sequences."""
     names: list[str] = []
     begins: list[int] = []
-    found: list[list[int]] = []
-    for number, line in enumerate(lines, 1):
+    found: list[str] = []
+    for number, line in enumerate(map(str.rstrip, text.splitlines()), 1):
         if line.startswith(">"):
-            names.append(line.lstrip("> ").rstrip())
+            names.append(line.lstrip("> "))
             begins.append(number)
-            found.append([])
-            continue
-        letters = line.rstrip()
-        if letters and not found:
+            found.append("")
+        elif line and not found:
             raise ValueError(f"{file}, line {number}: expected a line '>name' before any sequence")
-        for column, letter in enumerate(letters, 1):
-            if letter not in place:
-                raise ValueError(
-                    f"{file}, line {number}, column {column}: {letter!r} is not in the alphabet "
-                    f"{alphabet!r}: give the alphabet of the file, or take such sequences out"
-                )
-            found[-1].append(place[letter])
-    if not found or not found[0]:
+        elif wrong := [letter for letter in line if letter not in alphabet]:
+            raise ValueError(
+                f"{file}, line {number}: {wrong[0]!r} is not in the alphabet "
+                f"{''.join(sorted(alphabet))!r}: give that of the file, or leave such sequences out"
+            )
+        elif line:
+            found[-1] += line
+    if not "".join(found[:1]):
         raise ValueError(f"{file} holds no sequence: expected lines '>name' and letters below each")
     return names, begins, found
 

@@ -89,7 +89,8 @@ def annealed(path, betas, stream, record, looks):
     """Chains from the base to the target, and their log-weights."""
     v = path.sample_base(stream.n_chains, stream)
     record(0, v, np.zeros(stream.n_chains))
-    v, log_weights = anneal(path, v, betas, stream, set(looks[1:].tolist()), record)
+    steps, of_states = set(looks[1:].tolist()), record.slopes or record.keep_chains
+    v, log_weights = anneal(path, v, betas, stream, steps, record, of_states)
     return v, log_weights + path.log_z_base
 
 

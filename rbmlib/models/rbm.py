@@ -97,23 +97,6 @@ class RBM:
         """Whether both layers of another model are of the kinds and sizes of this one's."""
         return self.visible.like(other.visible) and self.hidden.like(other.hidden)
 
-    def __eq__(self, other) -> bool:
-        """Whether it is the same model: kinds of layers, all parameters, and ``log_scale``."""
-        return (
-            isinstance(other, RBM)
-            and self.like(other)
-            and self.log_scale == other.log_scale
-            and np.array_equal(self.weights, other.weights)
-            and all(
-                np.array_equal(getattr(one, name), getattr(two, name))
-                for one, two in ((self.visible, other.visible), (self.hidden, other.hidden))
-                for name in one.parameters
-            )
-        )
-
-    def __hash__(self) -> int:
-        return hash((*map(repr, (self.visible, self.hidden)), self.log_scale))
-
     @property
     def n_visible(self) -> int:
         return self.weights.shape[0]
@@ -139,15 +122,6 @@ class RBM:
     def free_energy(self, visible) -> np.ndarray:
         """F(v) = -log p*(v), shape (n_states,)."""
         return -self.log_density(visible)
-
-    def log_joint_density(self, visible, hidden) -> np.ndarray:
-        """log p*(v, h), shape (n_states,), of paired states."""
-        v = checks.states("visible", visible, self.visible).astype(float)
-        h = checks.states("hidden", hidden, self.hidden).astype(float)
-        if len(v) != len(h):
-            raise ValueError(f"hidden has {len(h)} states: expected one a visible state, {len(v)}")
-        joint = np.einsum("nj,nj->n", v @ self.weights, h)
-        return joint + self.visible.own(v) + self.hidden.own(h) + self.log_scale
 
     def gradient(self, visible) -> np.ndarray:
         """d/dv log p*(v) = b - v + E(h | v) W', shape (n_states, n_visible), of Gaussian units."""

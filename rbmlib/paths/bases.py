@@ -100,7 +100,7 @@ def rounded(biases) -> np.ndarray:
     return biases.astype(np.float32).astype(float)
 
 
-def mean_field_bias(rbm: RBM, *, smoothing: float = SMOOTHING) -> np.ndarray:
+def mean_field_bias(rbm: RBM, smoothing: float = SMOOTHING) -> np.ndarray:
     """Visible biases (n_visible,) of a base that needs no data, the same in every call.
 
     One solution of the mean-field equations, of bits ``m_h = sigmoid(m_v W + a)`` and

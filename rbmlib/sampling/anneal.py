@@ -17,14 +17,15 @@ from .compiled import compiled
 from .sample import bytes_of_chain
 
 
-def anneal(path, v, betas, stream, looks=(), look=None):
+def anneal(path, v, betas, stream, looks=(), look=None, of_states=True):
     """Annealed importance sampling along ``betas`` (Neal 2001), rising or falling.
 
     States drawn from p_betas[0] leave with weights that are proper for p_betas[-1]. After the
-    steps ``looks`` (indices of betas) ``look(k, v, log_weights)`` is called.
+    steps ``looks`` (indices of betas) ``look(k, v, log_weights)`` is called; if not ``of_states``,
+    a compiled loop calls it afterwards, without v, and need not stop for it.
     """
     if loops := compiled(path, corrected=True):
-        return loops.anneal(v, betas, stream, looks, look)
+        return loops.anneal(v, betas, stream, looks, look, of_states)
     log_weights = np.zeros(len(v))
     for k in steps(range(1, len(betas)), "annealing"):
         before, after = path.log_density(v, betas[k - 1 : k + 1]).T
@@ -87,7 +88,8 @@ def pilot(
         along[k // each] = log_weights
 
     bottom = path.sample_base(n_chains, stream)
-    top, log_weights = anneal(path, bottom, fine, stream, range(each, fine.size, each), look)
+    looks = range(each, fine.size, each)
+    top, log_weights = anneal(path, bottom, fine, stream, looks, look, of_states=False)
     log_z_path = path.log_z_base + logmeanexp(along, axis=1)
     return Pilot(log_z_path, bottom, top, log_weights + path.log_z_base, along)
 

@@ -35,22 +35,27 @@ class Annealing:
     """Annealing from look to look, by the ``steps`` of a subclass; `Loops` has more."""
 
     scale = 0.0  # slope of log p* by beta that the steps leave out
+    keeps = False  # whether `steps` return what gains were on the way
 
-    def anneal(self, v, betas, stream, looks=(), look=None):
+    def anneal(self, v, betas, stream, looks=(), look=None, of_states=True):
         betas, v, start = np.array(betas, float), self.own(v), 0
         entry, gains = -self.correction(v, betas[0]), np.zeros(len(v))
+        looks = sorted(k for k in looks if 0 < k < len(betas))
+        stops, kept = (looks, []) if of_states or not self.keeps else ([], looks)
         with bar(len(betas) - 1, "annealing") as shown:
-            for stop in sorted({k for k in looks if 0 < k < len(betas)} | {len(betas) - 1}):
+            for stop in sorted({*stops, len(betas) - 1}):
                 how = settings.get().n_threads, shown.update
-                self.steps(v, gains, betas[start : stop + 1], stream, *how)
+                rows = self.steps(v, gains, betas[start : stop + 1], stream, *how, kept)
                 log_weights, start = entry + gains + (betas[stop] - betas[0]) * self.scale, stop
-                if stop in looks:
+                if stop in stops:
                     seen = self.given(v).view()
                     seen.flags.writeable = False  # it moves on
                     look(stop, seen, log_weights)
+        for k, row in zip(kept, rows if kept else (), strict=True):
+            look(k, None, entry + row + (betas[k] - betas[0]) * self.scale)
         return self.given(v), log_weights + self.correction(v, betas[-1])
 
-    def steps(self, v, gains, betas, stream, *how):
+    def steps(self, v, gains, betas, stream, n_threads, on_progress, looks):
         raise NotImplementedError
 
     def own(self, v):
@@ -73,6 +78,8 @@ class Loops(Annealing):
     integers, the same bits everywhere. Importance steps at both ends of `anneal` put right what
     the copy changes.
     """
+
+    keeps = True
 
     def __init__(self, line):
         self.line, self.low, self.scale = line, line.low, line.scale
@@ -116,9 +123,10 @@ class Loops(Annealing):
 
         return by_rows(of_states, v, sum(self.line.weights.shape))
 
-    def steps(self, v, gains, betas, stream, *how):
-        kernels.anneal(self.family, v, gains, betas, stream, *how)
+    def steps(self, v, gains, betas, stream, n_threads, on_progress, looks):
+        kept = kernels.anneal(self.family, v, gains, betas, stream, n_threads, on_progress, looks)
         stream.draw += 2 * (len(betas) - 1)
+        return kept
 
     def _run(self, kernel, name, n_sweeps, draws, stream, v, *given):
         with bar(n_sweeps, name) as shown:
