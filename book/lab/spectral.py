@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbmlib._kernels import learning
+from rbmlib._kernels import learning, threads
 from rbmlib.training.cd import CompiledDivergence, Tempered
 from rbmlib.training.train import METHODS
 
@@ -43,7 +43,8 @@ def step(learner, rate: float, gradients) -> None:
         square *= kept
         square += (1 - kept) * gradient**2
         scale = np.sqrt(RMS_FLOOR + np.sqrt(square))
-        parameter += (rate * sharp(gradient / scale) / scale).astype(np.float32)
+        with threads.blas_threads(1):  # the same bits on any number of threads
+            parameter += (rate * sharp(gradient / scale) / scale).astype(np.float32)
 
 
 class Spectral(CompiledDivergence):
