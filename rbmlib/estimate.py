@@ -119,7 +119,7 @@ class Estimate:
         failed = "NOT VERIFIED" if self.details.get("solved") else "NOT CONVERGED"
         flag = "" if self.converged else f", {failed}"
         verdict = self.details.get("second_opinion", {}).get("verdict", "not checked")
-        opinion = "" if verdict == "not checked" else f", second opinion: {verdict}"
+        opinion = f", independent check: {verdict}" * (verdict in ("agrees", "refuted"))
         return f"{self.method}: log Z = {self.log_z:.4f}{error}{model}{ess}{flag}{opinion}"
 
     def __repr__(self) -> str:
@@ -288,7 +288,7 @@ def card(estimate: Estimate) -> str:
         rows["failed"] = "; ".join(failed)
         rows["what to do"] = estimate.details.get("remedy", OTHERWISE)
     if opinion := estimate.details.get("second_opinion"):
-        rows["second opinion"] = str(opinion.get("text", ""))
+        rows["independent check"] = str(opinion.get("text", ""))
     left = "style='text-align:left'"
     body = "".join(
         f"<tr><th {left}>{html.escape(name)}</th><td {left}>{html.escape(text)}</td></tr>"

@@ -104,7 +104,7 @@ def test_chains_that_miss_what_a_sum_knows_are_not_trusted():
         summed = Summed(10.0, 9, outside, 1e-3, lost=missed)
         made = of_runs(summed=summed, second=summed._replace(lost=0.0))
         assert not made.held
-        assert "chains miss, of the states of a sum" in made.failed
+        assert "of the sum over states the chains miss" in made.failed
         assert made._replace(summed=summed._replace(lost=0.0)).passed
     failed = of_runs(summed=Summed(40.0, 9, 1e-9, 1e-3, lost=1.0))._replace(bound=40.0)
     assert (failed.log_z, failed.interval()) == (40.0, (40.0, np.inf))

@@ -153,7 +153,7 @@ def test_estimate_says_what_it_is():
     assert "NOT CONVERGED" in repr(bad)
     without = dataclasses.replace(good, std_error=math.nan, ess=math.nan)
     said = f"ais: log Z = {good.log_z:.4f} nats, no error bar (6 x 3, units 0/1)"
-    assert str(without) == f"{said}, second opinion: agrees"
+    assert str(without) == f"{said}, independent check: agrees"
     with pytest.raises(AttributeError):
         good.log_z = 0.0
 

@@ -95,8 +95,10 @@ class Round(NamedTuple):
             if not summed.error:  # all states: a run that lies above is so by chance
                 return [held]
             above = self.above_sum(summed)
-            name = "the higher run lies above this value by"
-            lies = Check(name, above < DISAGREEMENT, max(above, 0.0), DISAGREEMENT, "s.e.")
+            lies = Check("no run lies above this value", True)
+            if above > 0:
+                name = "the higher run lies above this value by"
+                lies = Check(name, above < DISAGREEMENT, above, DISAGREEMENT, "s.e.")
             return [held, *self._second(), lies]
         second, reverse = self.apart(other, forward), self.apart(backward, forward)
         # a second base with a low ESS can only be too low, and one that loses what has been found
@@ -115,14 +117,16 @@ class Round(NamedTuple):
             return checks
         if summed is not None:
             known = summed.share * summed.lost
-            name = "chains miss, of the states of a sum,"
+            name = "of the sum over states the chains miss"
             checks.append(Check(name, known < MISSING, known, MISSING, "of Z"))
         if self.sought:
-            name = "modes that were sought hold, beyond what these runs found in them,"
+            name = "modes that were sought add, to what these runs found there,"
             checks.append(Check(name, self.unseen < MISSING, self.unseen, MISSING, "of Z"))
-        gap = self.bound_gap
-        name = f"the highest lower bound, {self.bound:.2f}, lies above this value by"
-        return [*checks, Check(name, gap <= DISAGREEMENT, max(gap, 0.0), DISAGREEMENT, "s.e.")]
+        gap, name = self.bound_gap, f"the highest lower bound, {self.bound:.2f}, lies"
+        if gap <= 0:
+            return [*checks, Check(f"{name} below this value", True)]
+        name += " above this value by"
+        return [*checks, Check(name, gap <= DISAGREEMENT, gap, DISAGREEMENT, "s.e.")]
 
     def _second(self) -> list[Check]:
         """Whether the chains of the second base find the sum, and no more."""

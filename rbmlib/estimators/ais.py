@@ -78,19 +78,18 @@ def ais(
     n_recorded = checks.count("n_recorded", n_recorded, 2, MOST_RECORDED)
     stream = ChainStream(rng, n_chains)
     record = Record(path, betas, slopes, keep_chains)
-    steps = recorded_steps(betas.size - 1, n_recorded)
-    v, log_weights = annealed(path, betas, stream, record, steps)
+    v, log_weights = annealed(path, betas, stream, record, n_recorded)
     settings = {"stream_seed": stream.seed, "n_temperatures": betas.size - 1}
     more = {"n_sweeps": betas.size - 1, "settings": settings} | record.columns()
     return of_weights("ais", log_weights, path, v, **more)
 
 
-def annealed(path, betas, stream, record, looks):
+def annealed(path, betas, stream, record, n_recorded):
     """Chains from the base to the target, and their log-weights."""
     v = path.sample_base(stream.n_chains, stream)
     record(0, v, np.zeros(stream.n_chains))
-    steps, of_states = set(looks[1:].tolist()), record.slopes or record.keep_chains
-    v, log_weights = anneal(path, v, betas, stream, steps, record, of_states)
+    steps = {*recorded_steps(betas.size - 1, n_recorded).tolist()} - {0}
+    v, log_weights = anneal(path, v, betas, stream, steps, record, record.needs_states)
     return v, log_weights + path.log_z_base
 
 
@@ -107,7 +106,8 @@ class Record:
     """
 
     def __init__(self, path, betas, slopes, keep_chains):
-        self.path, self.betas, self.slopes, self.keep_chains = path, betas, slopes, keep_chains
+        self.path, self.betas, self.keep_chains = path, betas, keep_chains
+        self.needs_states = slopes or keep_chains
         self.rows: list[dict] = []
 
     def __call__(self, k: int, v, log_weights) -> None:
@@ -118,7 +118,7 @@ class Record:
             "log_z": summary.log_mean + self.path.log_z_base,
             "ess": summary.ess,
         }
-        if self.slopes or self.keep_chains:
+        if self.needs_states:
             w = np.exp(log_weights - log_weights.max())
             w /= w.sum()
             slopes = self.path.log_density_slope(v, self.betas[k])
@@ -130,4 +130,5 @@ class Record:
 
     def columns(self) -> dict:
         columns = {name: np.array([row[name] for row in self.rows]) for name in self.rows[0]}
-        return {"betas": columns.pop("beta"), "log_z_path": columns.pop("log_z"), "trace": columns}
+        betas, log_z_path = columns.pop("beta"), columns.pop("log_z")
+        return {"betas": betas, "log_z_path": log_z_path, "trace": columns}

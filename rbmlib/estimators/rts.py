@@ -130,15 +130,16 @@ def rts_of_sample(sample: TemperedSample, *, rao_blackwell: bool = True, skip: i
 
 def _estimate(sample, rao_blackwell, skip, about, settings) -> Estimate:
     """Eq. (9) and (12), and what each chain moves log Z by (appendix B)."""
-    sums, sweeps = sample.mixed if rao_blackwell else sample.visited, sample.block_sweeps[skip:]
-    blocks = sums[skip:, :, 0] / sweeps[:, None, None]  # (n_blocks, n_chains, K)
+    sums = (sample.mixed if rao_blackwell else sample.visited)[skip:]
+    sweeps = sample.block_sweeps[skip:]
+    blocks = sums[:, :, 0] / sweeps[:, None, None]  # shares of time (n_blocks, n_chains, K)
     chains = np.einsum("b,bck->ck", sweeps / sweeps.sum(), blocks)  # c_k of each chain
     if not rao_blackwell:
         n = sweeps.sum() * sample.n_chains
         chains = (chains + EMPTY / n) / (1 + EMPTY * sample.betas.size / n)
     c = chains.mean(axis=0)
     log_z_path = updated(sample.log_z_path, sample.prior, c)
-    influences = chains / c - (chains / c)[:, :1]
+    influences = chains / c - (chains / c)[:, :1]  # of log c_k / c_1, to first order
     errors = influences.std(axis=0, ddof=1) / np.sqrt(len(influences))
     variance = (chains / c).var(axis=0, ddof=1) / len(chains)
     bias = (variance[0] - variance) / 2  # eq. (15)

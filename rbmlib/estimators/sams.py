@@ -127,6 +127,7 @@ def gain_sequence(n_sweeps: int, t_0: int = 0, exponent: float = 0.7) -> np.ndar
 
     Examples
     --------
+    >>> from rbmlib.estimators.sams import gain_sequence
     >>> gain_sequence(4)
     array([1.        , 0.5       , 0.33333333, 0.25      ])
     >>> gain_sequence(6, t_0=4, exponent=0.5).round(3)

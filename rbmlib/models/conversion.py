@@ -13,7 +13,7 @@ from ..numerics import logsumexp
 from ..results import warn
 from .formats import SKLEARN, of_foreign
 from .gauges import to_bits
-from .layers import Binary
+from .layers import Binary, Spin
 from .named import BernoulliRBM
 from .rbm import RBM, made
 
@@ -39,7 +39,9 @@ def as_rbm_of_bits(name: str, value, meaning: str = "a BernoulliRBM") -> RBM:
     """As `as_rbm`, but both layers are `Binary`."""
     model = as_rbm(name, value, meaning)
     if not (isinstance(model.visible, Binary) and isinstance(model.hidden, Binary)):
-        raise TypeError(f"{name} is {shown(model)}: expected {meaning}")
+        spins = {type(model.visible), type(model.hidden)} <= {Binary, Spin}
+        remedy = f"; {name}.to_bits() is the same model in units of 0 and 1" * spins
+        raise TypeError(f"{name} is {shown(model)}: expected {meaning}{remedy}")
     return model
 
 

@@ -375,7 +375,8 @@ class DoubleReLU(Layer):
 
     Examples
     --------
-    >>> units = DoubleReLU([0.0], a_plus=1.0, a_minus=4.0, theta_plus=1.0)
+    >>> import numpy as np, rbmlib as rl
+    >>> units = rl.DoubleReLU([0.0], a_plus=1.0, a_minus=4.0, theta_plus=1.0)
     >>> units.mean(np.array([[-8.0], [0.0], [8.0]])).round(3).tolist()
     [[-2.0], [0.074], [7.0]]
     """

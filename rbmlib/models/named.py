@@ -21,7 +21,8 @@ class BernoulliRBM(RBM):
 
     Examples
     --------
-    >>> rbm = BernoulliRBM(weights=[[1.0], [-1.0]], visible_bias=[0, 0], hidden_bias=[0.5])
+    >>> import rbmlib as rl
+    >>> rbm = rl.BernoulliRBM(weights=[[1.0], [-1.0]], visible_bias=[0, 0], hidden_bias=[0.5])
     >>> rbm.n_visible, rbm.n_hidden
     (2, 1)
     >>> float(rbm.log_density([1, 0])[0].round(4))  # log(1 + exp(1.5))
@@ -66,7 +67,8 @@ class GaussianRBM(RBM):
 
     Examples
     --------
-    >>> rbm = GaussianRBM([[1.0], [0.0]])
+    >>> import rbmlib as rl
+    >>> rbm = rl.GaussianRBM([[1.0], [0.0]])
     >>> float(rbm.log_density([[1.0, 0.0]])[0].round(4))  # -1/2 + log(1 + e)
     0.8133
     """
@@ -101,7 +103,8 @@ class LeakyRBM(RBM):
 
     Examples
     --------
-    >>> rbm = LeakyRBM([[0.8], [0.0]], leakiness=0.1)
+    >>> import rbmlib as rl
+    >>> rbm = rl.LeakyRBM([[0.8], [0.0]], leakiness=0.1)
     >>> [round(float(x), 4) for x in rbm.log_density([[1.0, 0.0], [-1.0, 0.0]])]
     [-0.18, -0.468]
     """

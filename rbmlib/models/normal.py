@@ -61,7 +61,8 @@ def project_weights(weights, largest: float = LARGEST) -> np.ndarray:
 
     Examples
     --------
-    >>> project_weights([[2.0, 0.0], [0.0, 0.5]], largest=0.9)
+    >>> import rbmlib as rl
+    >>> rl.project_weights([[2.0, 0.0], [0.0, 0.5]], largest=0.9)
     array([[0.9, 0. ],
            [0. , 0.5]])
     """

@@ -41,7 +41,7 @@ class RBM:
 
     Examples
     --------
-    >>> import rbmlib as rl
+    >>> import numpy as np, rbmlib as rl
     >>> rbm = rl.RBM(rl.Spin([0.1, 0.2]), rl.Potts([0.0, 0.5, 1.0], q=3), np.ones((2, 3)))
     >>> rbm
     RBM(Spin(2), Potts(3, q=3))

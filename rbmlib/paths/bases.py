@@ -71,7 +71,8 @@ def base_rate(data, smoothing: float = SMOOTHING, layer: Layer | None = None) ->
 
     Examples
     --------
-    >>> base_rate([[0, 1], [1, 1]]).round(3).tolist()
+    >>> import rbmlib as rl
+    >>> rl.base_rate([[0, 1], [1, 1]]).round(3).tolist()
     [0.0, 3.045]
     """
     meaning = "from 1e-12, above which no bias is infinite, to 1e6, such as 0.05"

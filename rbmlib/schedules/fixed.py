@@ -14,7 +14,8 @@ def linear(n_temperatures: int) -> np.ndarray:
 
     Examples
     --------
-    >>> linear(4).tolist()
+    >>> import rbmlib as rl
+    >>> rl.schedules.linear(4).tolist()
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """
     return np.linspace(0.0, 1.0, count("n_temperatures", n_temperatures, most=MOST_STEPS) + 1)
@@ -41,7 +42,8 @@ def decelerate(betas, max_step: float, n_steps: int | None = None) -> np.ndarray
 
     Examples
     --------
-    >>> decelerate([0.0, 0.1, 0.4, 1.0], 0.5).round(3).tolist()
+    >>> import rbmlib as rl
+    >>> rl.schedules.decelerate([0.0, 0.1, 0.4, 1.0], 0.5).round(3).tolist()
     [0.0, 0.125, 0.5, 1.0]
     """
     betas = schedule(betas)

@@ -315,9 +315,9 @@ def _of_sum(sums, estimate) -> Opinion:
     bound = estimate.details.get("best_lower_bound") == estimate.log_z and not estimate.converged
     close = known and not bound and low > estimate.interval[0] - NEAR  # a sum agrees with itself
     if close and math.log(AGREES) <= gap <= 0 and growth < SETTLED:  # or it may pass the value yet
-        return Opinion("agrees", f"{what} holds {share:.1%} of this value", **numbers)
+        return Opinion("agrees", f"{what} holds {share:.1%} of this Z", **numbers)
     grows = "" if growth < SETTLED else ", and still grows"
-    return Opinion("cannot tell", f"{what} is {share:.3g} of this value{grows}", **numbers)
+    return Opinion("cannot tell", f"{what} is {share:.3g} of this Z{grows}", **numbers)
 
 
 def _of_bound(bound, found, estimate) -> Opinion:
