@@ -68,6 +68,19 @@ def test_the_same_random_numbers_are_refused():
     assert Estimate.from_dict((one - third).to_dict()).checks == (one - third).checks
 
 
+def test_estimates_of_different_models_are_not_joined_nor_checked_by_each_other():
+    """Of one size, and so near each other that their values agree."""
+    base = rl.testsystems.random_rbm(6, 4, rng=0)
+    models = [base, base.with_(visible=rl.Binary(base.visible_bias + 0.003))]
+    paths = [rl.GeometricPath(model, np.zeros(6)) for model in models]
+    one, two = (rl.ais(p, rl.schedules.linear(50), 200, seed) for seed, p in enumerate(paths))
+    with pytest.raises(ValueError, match=r"estimates are of 2 models .*: expected one$"):
+        rl.join(one, two)
+    with pytest.raises(ValueError, match=r"estimate is of another model \(6 x 4, units 0/1\)"):
+        rl.check(paths[1], one)
+    assert rl.check(paths[0], one).converged
+
+
 def test_joined_ones_count_by_the_squares_of_their_errors():
     """1 ± .1 and 1.3 ± .2: shares 4/5 and 1/5."""
     joined = rl.join(known(1.0, 0.8, 1.4, 0.1), known(1.3, 0.9, 1.6, 0.2))

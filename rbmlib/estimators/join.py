@@ -45,7 +45,12 @@ def join(*estimates: Estimate) -> Estimate:
     True
     """
     for estimate in estimates:
-        instance("estimates", estimate, Estimate, "what estimators returned")
+        instance("estimates", estimate, Estimate, "what estimators returned, as rl.join(one, two)")
+    of = {x.settings["fingerprint"]: str(x) for x in estimates if "fingerprint" in x.settings}
+    if len(of) > 1:
+        raise ValueError(
+            f"estimates are of {len(of)} models ({'; '.join(of.values())}): expected one"
+        )
     errors = np.array([estimate.std_error for estimate in estimates])
     if errors.size < 2 or not np.isfinite(errors).all():
         came = "; ".join(map(str, estimates)) or "none"

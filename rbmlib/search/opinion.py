@@ -20,6 +20,7 @@ import numpy as np
 from .. import checks
 from ..context import using
 from ..estimate import Check, Estimate
+from ..models.conversion import described
 from ..models.enumeration import parts
 from ..models.gauges import in_bits
 from ..models.layers import Gaussian
@@ -107,6 +108,12 @@ def check(path: Path, estimate: Estimate) -> Estimate:
         raise ValueError(
             f"estimate is {estimate.method}, a sum or difference: expected each of its terms with "
             "the path of its own target"
+        )
+    target, own = getattr(path, "rbm", None), estimate.settings.get("fingerprint")
+    if isinstance(target, RBM) and own not in (None, described(target)["fingerprint"]):
+        raise ValueError(
+            f"estimate is of another model ({estimate.settings.get('model')}) than the path leads "
+            f"to ({described(target)['model']}): expected one of the same weights and biases"
         )
     checks.number("estimate.log_z", estimate.log_z, "a finite number, of a run that gave one")
     model, states = model_of(path), getattr(estimate.states, "states", estimate.states)
@@ -338,7 +345,8 @@ def _of_masses(masses, found, estimate) -> Opinion:
         "log_local": masses.log_z, "log_local_lower": masses.log_lower, "n_modes": masses.n_modes
     }  # fmt: skip
     gap = masses.log_lower - estimate.log_z
-    share, what = math.exp(min(gap, 50.0)), f"what lies about {masses.n_modes} modes"
+    share, what = math.exp(min(gap, 50.0)), f"what lies about {masses.n_modes} mode"
+    what += "s" * (masses.n_modes > 1)
     verdict, text = found.verdict, f"{found.text}; {what} at least {share:.2g}"
     if _beyond(masses.log_lower, estimate):
         verdict, text = "refuted", f"{what} is at least {share:.2g} times this value"
