@@ -7,10 +7,10 @@
 lower
 """
 
-import os
+from os import environ as _environ
 
 # Before NumPy loads OpenBLAS: its threads that wait spin for 2**26 cycles, on cores of others too.
-os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "18")
+_environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "18")
 
 from . import datasets as datasets
 from . import plot as plot

@@ -70,6 +70,19 @@ def test_looking_at_a_run_changes_nothing(rbm):
         assert_same_bits(run(rbm, n_recorded=n_recorded), usual)
 
 
+@pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
+@pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_what_loops_keep_on_the_way_is_what_a_stop_there_shows(rbm):
+    """In chunks of chains: slopes need the states, so that the loop stops for them."""
+    path = GeometricPath(rbm, base=np.zeros(rbm.n_visible))
+    kept, stopped = (
+        rl.ais(path, STEPS, 300, 4, n_recorded=31, slopes=slopes) for slopes in (False, True)
+    )
+    assert np.ptp(kept.log_z_path) > 1
+    np.testing.assert_array_equal(kept.log_z_path, stopped.log_z_path)
+    np.testing.assert_array_equal(kept.trace["ess"], stopped.trace["ess"])
+
+
 @pytest.mark.parametrize(
     "shape", [(1, 1), (3, 2), (16, 10), (33, 11), (47, 16), (60, 17), (32, 21), (784, 30)]
 )

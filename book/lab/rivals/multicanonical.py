@@ -40,22 +40,6 @@ def multicanonical(path, n_chains: int = 100, n_sweeps: int = 1000, rng=None) ->
     is the spread of chains. A round trip is one from where the base has its weight to where the
     target has it. ``trace["levels"]`` are the lower ends of the levels of U, "log_share" the log of
     the share of the base in each, and "visits" how often each was visited.
-
-    Parameters
-    ----------
-    path : Path
-        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
-    n_chains : int
-        Independent chains.
-    n_sweeps : int
-        Sweeps of each chain.
-    rng : int, Generator or None
-        Seed; the same seed gives the same bits, on any number of threads.
-
-    Returns
-    -------
-    Estimate
-        Of log Z in nats, with its error bar and what was checked.
     """
     source = np.random.default_rng(rng)
     levels, log_weights, top = nested_levels(path, source)

@@ -27,18 +27,6 @@ def bar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
 
     Standard error as of `rbmlib.mbar`: the spread over independent chains or ladders. Betas without
     states are left out: their neighbours are joined.
-
-    Parameters
-    ----------
-    sample : TemperedSample
-        Of `rbmlib.simulated_tempering` or `rbmlib.parallel_tempering`, two chains or more.
-    skip : int
-        Kept states of each chain that are not used, the first ones.
-
-    Returns
-    -------
-    Estimate
-        Of log Z in nats, with its error bar and what was checked.
     """
     delta, temperature, counts = kept_states(sample, skip)
     used = np.flatnonzero(counts)

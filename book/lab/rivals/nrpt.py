@@ -47,26 +47,6 @@ def nrpt(
     sweep and ladder; "ladder_rate", what the ladder would allow, and "best_rate", 1 / (2 + 2 L). A
     rate far below says that sweeps mix slowly at the betas: then more of them, not more betas, are
     needed.
-
-    Parameters
-    ----------
-    path : Path
-        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
-    betas : array (K,)
-        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
-    n_chains : int
-        Independent chains.
-    n_sweeps : int
-        Sweeps of each chain.
-    rng : int, Generator or None
-        Seed; the same seed gives the same bits, on any number of threads.
-    record_every : int
-        Every how many sweeps a state is kept in `Estimate.states`.
-
-    Returns
-    -------
-    Estimate
-        Of log Z in nats, with its error bar and what was checked.
     """
     source, start, tuned = np.random.default_rng(rng), "annealed", 0
     if betas is None:

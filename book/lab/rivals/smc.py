@@ -32,22 +32,6 @@ def smc(path, betas=None, n_chains: int = 1000, rng=None) -> Estimate:
     ``ess`` is the effective number of ancestors, 1 over the sum of the squared shares of the
     families in the final weights. ``states`` are resampled: draws of the target of equal weight.
     ``details`` holds after which steps chains were "resampled", and "n_families".
-
-    Parameters
-    ----------
-    path : Path
-        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
-    betas : array (K,)
-        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
-    n_chains : int
-        Independent chains.
-    rng : int, Generator or None
-        Seed; the same seed gives the same bits, on any number of threads.
-
-    Returns
-    -------
-    Estimate
-        Of log Z in nats, with its error bar and what was checked.
     """
     source = np.random.default_rng(rng)
     betas = _by_pilot(path, source.spawn(1)[0]) if betas is None else betas
