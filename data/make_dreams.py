@@ -22,7 +22,7 @@ def dreams(rbm, base, seed: int) -> np.ndarray:
     """Probabilities of pixels, (N_IMAGES, n_visible) uint8."""
     rng = np.random.default_rng(seed)
     path = rl.GeometricPath(rbm, base=base)
-    with rl.using(second_opinion=False):
+    with rl.using(independent_check=False):
         run = rl.ais(path, rl.schedules.linear(N_STEPS), N_CHAINS, rng=rng)
     weights = np.exp(run.log_weights - run.log_weights.max())
     at = (rng.random() + np.arange(N_IMAGES)) / N_IMAGES

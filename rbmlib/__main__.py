@@ -195,7 +195,7 @@ def _as_json(options, estimate: Estimate) -> str:
     """All of the estimate but its arrays."""
     arrays = ("log_weights", "betas", "log_z_path", "trace")
     content = {name: x for name, x in estimate.to_dict().items() if name not in arrays}
-    about = {"model": options.model, "verdict": estimate.details["verdict"]}
+    about = {"model": options.model, "reason": estimate.reason}
     return json.dumps(about | content, allow_nan=False)
 
 
@@ -228,7 +228,9 @@ def _as_text(options, estimate: Estimate) -> str:
         ]
         for check in estimate.checks:
             lines.append(f"check        {'ok  ' if check.passed else 'FAIL'} {check}")
-    lines.append(f"verdict      {details['verdict']}")
+    lines.append(f"verdict      {estimate.verdict}: {estimate.reason}")
+    if estimate.method == "log_z":
+        lines.append(f"needed       {details['steps']}")
     return "\n".join([*lines, f"seconds      {estimate.seconds:.1f}"])
 
 

@@ -28,7 +28,7 @@ SMALL_SHARE = 0.01  # of all steps: fewer are no ground for an estimate of the t
 class Settings(NamedTuple):
     n_threads: int | None = None  # None: all, or RBMLIB_NUM_THREADS
     progress: bool | None = None  # None: on a terminal or in a log
-    second_opinion: bool = True  # on what estimators return; not within one
+    independent_check: bool = True  # on what estimators return; not within one
     started: float | None = None  # when the outermost estimator did
 
 
@@ -42,7 +42,7 @@ def using(
     *,
     n_threads: int | None = None,
     progress: bool | None = None,
-    second_opinion: bool | None = None,
+    independent_check: bool | None = None,
 ) -> Iterator[None]:
     """Context in which calls run with these settings; None leaves one as it is.
 
@@ -53,7 +53,7 @@ def using(
     progress : bool or None
         A call of more than two seconds says how far it is, by a bar on a terminal, by lines on
         stderr elsewhere, not in a notebook. True: there too. False: nowhere.
-    second_opinion : bool or None
+    independent_check : bool or None
         False: estimators return their own error bars and flags, without that of `rbmlib.check`.
 
     Examples
@@ -66,7 +66,7 @@ def using(
     True
     """
     now = settings.get()
-    for name, value in (("progress", progress), ("second_opinion", second_opinion)):
+    for name, value in (("progress", progress), ("independent_check", independent_check)):
         if value is not None:
             checks.instance(name, value, checks.BOOLS, "True, False, or None")
             now = now._replace(**{name: bool(value)})
@@ -87,7 +87,7 @@ def inside_an_estimator() -> Iterator[Settings]:
     """The settings of the call; what it calls in turn is not checked, and shares its clock."""
     asked = settings.get()
     started = asked.started or time.time()
-    token = settings.set(asked._replace(second_opinion=False, started=started))
+    token = settings.set(asked._replace(independent_check=False, started=started))
     try:
         yield asked
     finally:

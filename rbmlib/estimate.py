@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ import numpy as np
 
 from .files import replacing
 
+VERDICTS = "contradicted", "inconclusive", "consistent", "verified", "exact"  # the weakest first
 OTHERWISE = "Use another base, or more temperatures"  # where a run's own checks passed
 UNITS = {  # of what is found by a check; of a number without one there is to be enough
     "": "{:.3g}", "nats": "{:.2f} nats", "s.e.": "{:+.1f} standard errors",
@@ -24,7 +25,8 @@ UNITS = {  # of what is found by a check; of a number without one there is to be
 class Check(NamedTuple):
     """What was checked of a run, whether it passed, what was found, and the limit.
 
-    Without a value (NaN) the name alone is the finding.
+    Without a value (NaN) the name alone is the finding. A check that fails makes an estimate
+    inconclusive, and one that ``contradicts`` the value makes it contradicted.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Check(NamedTuple):
     limit: float = math.nan
     unit: str = ""  # one of `UNITS`; of all but "" the limit is the most
     disagreement: float = 0.0  # nats by which parts of the run disagree
+    contradicts: bool = False  # whether log Z cannot be the value, if this failed
 
     def __str__(self) -> str:
         if math.isnan(self.value):
@@ -67,9 +70,16 @@ class Estimate:
         Independent chains; sweeps of each.
     seconds : float
         Wall-clock seconds.
-    converged : bool
-        Whether all `checks` passed: these things were looked for and not found. A warning said
-        what to change if not. False of a value without an error bar that nothing has confirmed.
+    verdict : {"exact", "verified", "consistent", "inconclusive", "contradicted"}
+        What is known of the value; `reason` says from what.
+
+        - exact: all states were enumerated.
+        - verified: a sum over distinct states, which cannot exceed Z, holds 90% of it or more, and
+          a run from a second, broader base agrees; or the sum is over all states.
+        - consistent: every check passed. Nothing that was looked for contradicts the value, and
+          nothing verifies it: no run can show a mode that none of its chains has entered.
+        - inconclusive: a check of the run failed. A warning said which, and what to change.
+        - contradicted: a sum, a mode, another base or the other direction lies too far off.
     log_weights : ndarray (n_chains,) or None
         Per-chain log-estimates of log Z (base included).
     betas, log_z_path : ndarray (n_recorded,) or None
@@ -97,7 +107,7 @@ class Estimate:
     n_chains: int = 0
     n_sweeps: int = 0
     seconds: float = 0.0
-    converged: bool = True
+    verdict: str = "consistent"
     log_weights: np.ndarray | Any = None
     betas: np.ndarray | Any = None
     log_z_path: np.ndarray | Any = None
@@ -111,16 +121,32 @@ class Estimate:
         """What was checked; ``str`` of each says what was found."""
         return tuple(self.details.get("checks", ()))
 
+    @property
+    def converged(self) -> bool:
+        """Whether the verdict is "exact", "verified" or "consistent"."""
+        return VERDICTS.index(self.verdict) >= VERDICTS.index("consistent")
+
+    @property
+    def reason(self) -> str:
+        """What the verdict rests on: what failed, or else what was found."""
+        contradicted, failed = self.verdict == "contradicted", not self.converged
+        told = [c for c in self.checks if not c.passed and c.contradicts >= contradicted]
+        if failed and told:
+            return "; ".join(map(str, told))
+        n = len(self.checks)
+        passed = f"all {n} checks passed, and nothing verifies the value" if n else "not checked"
+        return self.details.get("reason", passed)
+
     def __str__(self) -> str:
         known = "" if self.std_error == 0 else f" ± {self.std_error:.4f}"
         error = " nats, no error bar" if math.isnan(self.std_error) else f"{known} nats"
         model = f" ({self.settings['model']})" if "model" in self.settings else ""
         ess = f", ESS {self.ess:.0f} of {self.n_chains}" if math.isfinite(self.ess) else ""
-        failed = "NOT VERIFIED" if self.details.get("solved") else "NOT CONVERGED"
-        flag = "" if self.converged else f", {failed}"
-        verdict = self.details.get("second_opinion", {}).get("verdict", "not checked")
-        opinion = f", independent check: {verdict}" * (verdict in ("agrees", "refuted"))
-        return f"{self.method}: log Z = {self.log_z:.4f}{error}{model}{ess}{flag}{opinion}"
+        verdict = self.verdict
+        if verdict == "consistent":
+            short = self.details.get("independent_check", {}).get("on_request") is False
+            verdict += ", not verified" + " (see rl.check)" * short
+        return f"{self.method}: log Z = {self.log_z:.4f}{error}{model}{ess}, {verdict}"
 
     def __repr__(self) -> str:
         return f"<Estimate {self}>"
@@ -202,6 +228,8 @@ class Estimate:
             details = dict(found.details)
             if "checks" in details:
                 details["checks"] = [Check(*row) for row in details["checks"]]
+            if found.verdict not in VERDICTS:
+                raise ValueError(f"verdict is {found.verdict!r}: expected one of {VERDICTS}")
             found = replace(found, trace=trace, interval=(low, high), details=details, **arrays)
             str(found), card(found)  # what else is read of it is of its type
         except (TypeError, ValueError, AttributeError, KeyError) as error:
@@ -215,8 +243,8 @@ class Estimate:
 def combined(sign: str, *terms: tuple[Estimate, float]) -> Estimate:
     """The sum of independent estimates, each times its factor.
 
-    Errors add in quadrature, and the distances to the ends of the intervals likewise. It has
-    converged if all have.
+    Errors add in quadrature, and the distances to the ends of the intervals likewise. The verdict
+    is the weakest of theirs.
     """
     _refuse_dependent([x for x, _ in terms])
     value = sum(factor * x.log_z for x, factor in terms)
@@ -231,10 +259,15 @@ def combined(sign: str, *terms: tuple[Estimate, float]) -> Estimate:
         math.hypot(*(factor * x.std_error for x, factor in terms)),
         (value - below, value + above),
         seconds=sum(x.seconds for x, _ in terms),
-        converged=all(x.converged for x, _ in terms),
+        verdict=weakest(x for x, _ in terms),
         settings={"terms": [x.settings for x, _ in terms]},
         details={"checks": every},
     )
+
+
+def weakest(estimates: Iterable[Estimate]) -> str:
+    """The weakest of their verdicts."""
+    return min((x.verdict for x in estimates), key=VERDICTS.index)
 
 
 def _refuse_dependent(estimates: Sequence[Estimate]) -> None:
@@ -271,24 +304,20 @@ def outward(interval: tuple[float, float], digits: int) -> tuple[float, float]:
 
 def card(estimate: Estimate) -> str:
     """HTML of what a notebook shows: value, interval, bound, checks, what to do."""
-    failed = [str(check) for check in estimate.checks if not check.passed]
-    error = "" if estimate.std_error == 0 else f" ± {estimate.std_error:.4f}"
-    low, high = outward(estimate.interval, 4)
+    known, low_high = estimate.std_error, outward(estimate.interval, 4)
+    error = "" if known == 0 else ", no error bar" if math.isnan(known) else f" ± {known:.4f}"
     rows = {"log Z": f"{estimate.log_z:.4f}{error} nats"}
-    if estimate.std_error != 0:
-        rows["95% interval"] = f"{low:.4f} to {high:.4f}"
+    if known != 0 and any(map(math.isfinite, low_high)):
+        name = "95% interval" if estimate.converged else "log Z may lie in"
+        rows[name] = "{:.4f} to {:.4f}".format(*low_high)
     if estimate.bound:
         name = f"{estimate.bound} bound, in expectation"
         rows[name] = f"{estimate.mean_log_z:.4f} ± {estimate.mean_std_error:.4f}"
     if math.isfinite(estimate.ess):
         rows["effective sample size"] = f"{estimate.ess:.0f} of {estimate.n_chains} chains"
-    passed = f"{len(estimate.checks) - len(failed)} of {len(estimate.checks)} checks passed"
-    rows["converged"] = f"{'yes' if estimate.converged else 'no'}: {passed}"
-    if failed:
-        rows["failed"] = "; ".join(failed)
+    rows["verdict"] = f"{estimate.verdict}: {estimate.reason}"
+    if not estimate.converged:
         rows["what to do"] = estimate.details.get("remedy", OTHERWISE)
-    if opinion := estimate.details.get("second_opinion"):
-        rows["independent check"] = str(opinion.get("text", ""))
     left = "style='text-align:left'"
     body = "".join(
         f"<tr><th {left}>{html.escape(name)}</th><td {left}>{html.escape(text)}</td></tr>"

@@ -47,20 +47,22 @@ def finished(
 ) -> Estimate:
     """The estimate, whose error is the spread of ``n_values`` independent values.
 
-    Where a check failed it is flagged, a warning names the check, and the standard error holds the
-    largest disagreement found. ``more`` are further attributes of the `Estimate`.
+    Where a check failed the verdict says so, a warning names the check, and the standard error
+    holds the largest disagreement found. ``more`` are further attributes of the `Estimate`.
     """
     checks = [*checks, *([] if math.isfinite(log_z) else [Check("log Z is not finite", False)])]
-    failed = [str(c) for c in checks if not c.passed]
+    failed = [c for c in checks if not c.passed]
+    verdict = "contradicted" if any(c.contradicts for c in failed) else "inconclusive"
     disagreement = float(np.nanmax([0.0, *(c.disagreement for c in checks)]))
     if failed:
-        warn(f"{method}: the standard error is unreliable: {'; '.join(failed)}. {remedy}")
+        warn(f"{method}: {verdict}: {'; '.join(map(str, failed))}. {remedy}")
         std_error = math.hypot(std_error, disagreement)
     found = {"checks": checks, "disagreement": disagreement}
     more["details"] = more.get("details", {}) | found | ({"remedy": remedy} if failed else {})
     log_z, std_error = float(log_z), float(std_error)
     interval = interval or student_interval(log_z, std_error, n_values)
-    return Estimate(method, log_z, std_error, interval, converged=not failed, **more)
+    verdict = verdict if failed else "consistent"
+    return Estimate(method, log_z, std_error, interval, verdict=verdict, **more)
 
 
 def student_interval(value: float, std_error: float, n: float) -> tuple[float, float]:

@@ -1,12 +1,12 @@
-"""Shared by tests: the repository, its notebooks, empty data folders, `log_z` without covers."""
+"""Shared by tests: the repository, its notebooks, empty data folders, `log_z` without parts."""
 
 import json
 import math
 import signal
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from helpers_book import REPOSITORY, chapter_paths
 
@@ -31,31 +31,31 @@ def read_notebook():
 @pytest.fixture
 def without_sum(monkeypatch):
     """In `log_z` no sum over states is made: what its chains say of each other."""
-    rounds = import_module("rbmlib.automatic.rounds")
-    monkeypatch.setattr(rounds, "grown", lambda *_: SimpleNamespace(log_sum=-math.inf))
-    monkeypatch.setattr(rounds, "Summed", SimpleNamespace(of=lambda *_: None))
+    none, of_none = SimpleNamespace(log_sum=-math.inf), SimpleNamespace(of=lambda *_: None)
+    monkeypatch.setattr("rbmlib.automatic.problem.grown", lambda *_: none)
+    monkeypatch.setattr("rbmlib.automatic.three_runs.Summed", of_none)
 
 
 @pytest.fixture
-def without_cover(monkeypatch, without_sum):
-    """In `log_z` no mode has a base of its own: what its checks then see."""
-    from rbmlib.automatic.cover import Cover
+def without_paths_to_modes(monkeypatch, without_sum):
+    """In `log_z` no mode has chains of its own: what its checks then see."""
+    from rbmlib.automatic.missed import Missed
 
-    rounds = import_module("rbmlib.automatic.rounds")
-    monkeypatch.setattr(
-        rounds, "cover", lambda rbm, first, second, modes, n, *_: Cover.whole(first, second, n)
-    )
+    def none(rbm, *_):
+        return Missed(np.zeros((1, rbm.n_visible)), np.zeros(1))
+
+    monkeypatch.setattr("rbmlib.automatic.problem.missed", none)
 
 
 @pytest.fixture(autouse=True)
 def own_bars(request):
-    """Statistical tests look at estimators' own error bars, which a second opinion would mend."""
+    """Statistical tests look at estimators' own error bars, without the independent check."""
     import rbmlib as rl
 
     if request.node.get_closest_marker("statistical") is None:
         yield
     else:
-        with rl.using(second_opinion=False):
+        with rl.using(independent_check=False):
             yield
 
 

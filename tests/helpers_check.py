@@ -3,11 +3,10 @@
 import math
 
 import numpy as np
+from helpers_stats import all_states, log_sum
 
 import rbmlib as rl
 from rbmbook.testsystems import of_spins
-
-FEW = 1.5e4  # ns: too little for all states of ten hidden units
 
 
 def ferromagnet(n_visible, n_hidden, coupling=2.0, odds=5.0):
@@ -35,3 +34,26 @@ def log_z_of(rbm):
     fields = rbm.visible_bias[0] + rbm.weights[0, 0] * on
     logs = np.array(choices) + rbm.hidden_bias[0] * on + n * np.logaddexp(0, fields)
     return np.logaddexp.reduce(logs) + rbm.log_scale
+
+
+def every_log_z(weights, visible_bias, hidden_bias):
+    """log Z by all hidden states."""
+    h = all_states(len(hidden_bias))
+    return log_sum(h @ hidden_bias + np.logaddexp(0, h @ weights.T + visible_bias).sum(axis=1))
+
+
+def frozen_or_liquid(n_blocks=30, n=5, m=3, tilt=1.5):
+    """One state, and behind the last hidden unit 2^blocks modes that weigh exp(tilt) times it."""
+    rng, units = np.random.default_rng(1), n_blocks * m
+    weights, b, a = np.zeros((n_blocks * n, units + 1)), np.zeros(n_blocks * n), np.zeros(units + 1)
+    ends = np.zeros(2)
+    for k in range(n_blocks):
+        i, j = slice(k * n, (k + 1) * n), slice(k * m, (k + 1) * m)
+        signs = rng.choice([-1.0, 1.0], n)
+        w = 14 / np.sqrt(n * m) * np.outer(signs, rng.choice([-1.0, 1.0], m))
+        w *= rng.uniform(0.9, 1.1, w.shape)
+        weights[i, j], weights[i, -1] = w, -6 * signs
+        a[j], b[i] = -w.sum(axis=0) / 2, 6 * signs - w.sum(axis=1) / 2
+        ends += [every_log_z(w, b[i] + shift, a[j]) for shift in (0, -6 * signs)]
+    a[-1] = ends[0] - ends[1] + tilt
+    return rl.BernoulliRBM(weights, b, a), ends[0] + np.logaddexp(0, tilt), (b > 0).astype(float)

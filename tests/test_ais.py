@@ -186,7 +186,7 @@ def test_a_chain_takes_eight_kilobytes(monkeypatch):
     rbm = rl.BernoulliRBM(rng.normal(size=(784, 500)) / 20, np.zeros(784), np.full(500, -1.0))
     path, betas = GeometricPath(rbm, rng.normal(size=784)), rl.schedules.linear(2)
     peaks = []
-    with rl.using(second_opinion=False):  # whose sums have a size of their own
+    with rl.using(independent_check=False):  # whose sums have a size of their own
         for n in (20, 1000, 3000):  # the first compiles
             tracemalloc.start()
             quiet(rl.ais, path, betas, n, rng=0)

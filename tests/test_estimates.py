@@ -35,15 +35,17 @@ def test_a_number_moves_an_estimate():
             moved - number
 
 
-def test_a_second_opinion_is_on_one_model():
+def test_a_check_is_of_one_model():
     path = rl.GeometricPath(rl.testsystems.random_rbm(6, 3, rng=0))
     one, two = (rl.ais(path, rl.schedules.linear(50), 20, rng=seed) for seed in (0, 1))
     with pytest.raises(ValueError, match="ais - ais, a sum or difference: expected each of its"):
         rl.check(path, one - two)
 
 
-def test_a_sum_has_converged_if_all_have():
-    failed = known(1.0, 0.0, 2.0, 0.5, converged=False, details={"checks": [Check("moved", False)]})
+def test_a_difference_has_the_weakest_verdict():
+    failed = known(
+        1.0, 0.0, 2.0, 0.5, verdict="inconclusive", details={"checks": [Check("moved", False)]}
+    )
     both = known(1.0, 0.0, 2.0, 0.5, details={"checks": [Check("moved", True)]}) - failed
     assert not both.converged
     assert [(c.name, c.passed) for c in both.checks] == [
@@ -137,17 +139,15 @@ def test_a_card_says_what_failed_and_what_to_do():
     with pytest.warns(rl.ConvergenceWarning) as told:
         flagged = rl.ais(path, rl.schedules.linear(3), 9, rng=0)
     card = flagged._repr_html_()
-    assert "no: " in card
+    assert "inconclusive: " in card
     assert flagged.details["remedy"] in str(told[0].message)
     assert flagged.details["remedy"] in card
     assert f"{flagged.log_z:.4f}" in card
     right = rl.exact(path.rbm)._repr_html_()
     assert "what to do" not in right
     assert "interval" not in right
-    assert (
-        "&lt;b&gt;"
-        in known(1.0, 0.0, 2.0, 0.5, details={"checks": [Check("<b>", False)]})._repr_html_()
-    )
+    failed = {"verdict": "inconclusive", "details": {"checks": [Check("<b>", False)]}}
+    assert "&lt;b&gt;" in known(1.0, 0.0, 2.0, 0.5, **failed)._repr_html_()
 
 
 @pytest.mark.parametrize("seed", range(50))

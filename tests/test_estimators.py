@@ -82,7 +82,7 @@ def test_same_seed_same_bits_on_any_number_of_threads(name, shape):
     one, two, other = map(numbers, runs)
     for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a, b)
-    assert runs[0].details.get("second_opinion") == runs[1].details.get("second_opinion")
+    assert runs[0].details.get("independent_check") == runs[1].details.get("independent_check")
     assert not all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 

@@ -106,7 +106,7 @@ def test_a_pocket_holds_its_share_and_no_base_leads_there():
     lost = 0
     for seed in range(6):
         rbm, log_z, _ = hard_rbm("pocket", rng=seed)
-        with rl.using(second_opinion=False):  # which sees it
+        with rl.using(independent_check=False):  # which sees it
             run = rl.ais(rl.GeometricPath(rbm), rl.schedules.linear(300), 100, rng=0)
         lost += run.converged and abs(run.log_z - log_z) > 8 * run.std_error
     assert lost > 0

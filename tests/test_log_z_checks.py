@@ -11,11 +11,11 @@ from helpers_models import hopfield_rbm
 from scipy import stats
 
 import rbmlib as rl
-from rbmlib.automatic import cover as covers
+from rbmlib.automatic import evidence, missed
+from rbmlib.automatic.evidence import AIM, Evidence, rounded_up, steps_needed
 from rbmlib.automatic.log_z import _seed, _warn_of
 from rbmlib.automatic.rounds import MAX_STEPS
-from rbmlib.automatic.summed import Summed
-from rbmlib.automatic.verdict import AIM, Round, needed, rounded_up, verdict
+from rbmlib.search.summed import Summed
 
 
 def run(log_z=10.0, std_error=0.01, converged=True):
@@ -25,13 +25,13 @@ def run(log_z=10.0, std_error=0.01, converged=True):
     )  # fmt: skip
 
 
-def of_runs(other=None, backward=None, **more) -> Round:
+def of_runs(other=None, backward=None, **more) -> Evidence:
     joint = SimpleNamespace(log_z=10.0, std_error=0.01)
-    return Round(100, 1000, run(), other or run(), backward or run(), joint, bound=9.0, **more)
+    return Evidence(100, 1000, run(), other or run(), backward or run(), joint, bound=9.0, **more)
 
 
-def agreement(other, n_parts=1) -> bool:
-    made = of_runs(other, n_parts=n_parts)
+def agreement(other, n_missed=0) -> bool:
+    made = of_runs(other, n_missed=n_missed)
     checks = made.checks()
     (two,) = (check for check in checks if check.name.startswith("two bases"))
     assert all(check.passed for check in checks if check is not two)
@@ -39,31 +39,62 @@ def agreement(other, n_parts=1) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("shift", "converged", "n_parts", "wanted"),
+    ("shift", "converged", "n_missed", "wanted"),
     [
-        (0.0, True, 1, True),
-        (-0.01, True, 1, True),
-        (-0.2, True, 1, False),  # lower, though its ESS is high
-        (-0.2, False, 1, True),  # a low ESS can only be too low
-        (-0.2, True, 2, True),  # or the mode has a base of its own
-        (0.2, True, 1, False),
-        (0.2, False, 2, False),
+        (0.0, True, 0, True),
+        (-0.01, True, 0, True),
+        (-0.2, True, 0, False),  # lower, though its ESS is high
+        (-0.2, False, 0, True),  # a low ESS can only be too low
+        (-0.2, True, 1, True),  # or the mode has chains of its own
+        (0.2, True, 0, False),
+        (0.2, False, 1, False),
     ],
 )
 def test_a_second_base_agrees_unless_it_is_too_low_with_a_high_ess(
-    shift, converged, n_parts, wanted
+    shift, converged, n_missed, wanted
 ):
-    assert agreement(run(10.0 + shift, converged=converged), n_parts) == wanted
+    assert agreement(run(10.0 + shift, converged=converged), n_missed) == wanted
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict"),
+    [
+        ({}, "consistent"),
+        ({"other": run(10.2)}, "contradicted"),  # another base shows more
+        ({"other": run(10.2, converged=False)}, "inconclusive"),
+        ({"other": run(9.8)}, "inconclusive"),  # which cannot show that there is less
+        ({"backward": run(10.2)}, "contradicted"),
+        ({"backward": run(10.2, converged=False)}, "inconclusive"),
+        ({"sure": 0.1}, "contradicted"),  # a mode that was sought
+        ({"tail": 0.1}, "inconclusive"),  # modes that may hold so much
+        ({"summed": Summed(9.0, 9, 1.7, 1e-3, lost=0.2)}, "contradicted"),
+        ({"summed": Summed(10.0, 9, 0.01, 1e-3), "second": Summed(10.0, 9, 0.02, 1e-3)},
+         "verified"),
+        ({"summed": Summed(10.0, 9, 0.01, 1e-3), "second": Summed(10.0, 9, 0.02, 1e-3, lost=0.2)},
+         "consistent"),
+        ({"summed": Summed(10.0, 9, 0.01, 1e-3), "one_base": True}, "consistent"),
+        ({"summed": Summed(10.0, 9, 0.0, 0.0)}, "exact"),
+    ],
+)  # fmt: skip
+def test_a_verdict_is_what_the_evidence_shows(changed, verdict):
+    made = of_runs(**changed)
+    assert made.verdict == verdict
+    assert made.passed == (verdict not in ("inconclusive", "contradicted"))
+
+
+def test_a_bound_that_is_the_value_is_not_contradicted_by_the_runs_below_it():
+    made = of_runs()._replace(bound=11.0)
+    assert (made.log_z, made.verdict) == (11.0, "inconclusive")
 
 
 def test_bounds_that_cross_bound_nothing():
     """From above by less than from below: within five errors of nothing, or something is missed."""
     assert not of_runs().bounds_cross
-    assert of_runs().upper_end() == pytest.approx(10 + np.log(80))
+    assert of_runs().upper_end == pytest.approx(10 + np.log(80))
     lower = run()
     lower.mean_log_z = 9.0
     assert of_runs(backward=lower).bounds_cross
-    assert of_runs(backward=lower).upper_end() == np.inf
+    assert of_runs(backward=lower).upper_end == np.inf
 
 
 def test_a_seed_is_given_or_drawn_from_what_was():
@@ -79,7 +110,7 @@ def test_the_aim_is_an_interval_of_a_twentieth_either_way():
 
 def test_distances_are_in_errors_of_both_runs():
     """Errors add up in squares, with a thousandth of a nat beside them."""
-    apart = of_runs().apart(run(10.3, 0.03), run(10.0, 0.04))
+    apart = evidence.apart(run(10.3, 0.03), run(10.0, 0.04))
     assert apart == pytest.approx(0.3 / np.sqrt(0.03**2 + 0.04**2 + 0.001**2), rel=1e-12)
 
 
@@ -88,7 +119,7 @@ def test_either_forward_run_may_lie_above_a_sum():
         summed = Summed(10.0, 9, 0.0, 1e-9)
         high = run(10 + n_errors * np.hypot(0.01, 1e-3))
         for made in (of_runs(high), of_runs()._replace(forward=high)):
-            assert made.above_sum(summed) == pytest.approx(n_errors)
+            assert made._replace(summed=summed).checks()[-1].value == pytest.approx(n_errors)
             assert made._replace(summed=summed).passed == (n_errors == 2)
 
 
@@ -100,16 +131,18 @@ def test_a_sum_over_all_states_is_not_doubted_for_a_run_above_it():
 
 def test_chains_that_miss_what_a_sum_knows_are_not_trusted():
     """Where the sum is all that is known it is a bound, and so where it is a small part of Z."""
-    for outside, missed in ((1e-9, 1.0), (1.0, 0.2)):
-        summed = Summed(10.0, 9, outside, 1e-3, lost=missed)
+    for outside, lost in ((1e-9, 1.0), (1.0, 0.2)):
+        summed = Summed(10.0, 9, outside, 1e-3, lost=lost)
         made = of_runs(summed=summed, second=summed._replace(lost=0.0))
         assert not made.held
-        assert "of the sum over states the chains miss" in made.failed
+        assert [c.name for c in made.checks() if not c.passed] == [
+            "of the sum over states the chains miss"
+        ]
         assert made._replace(summed=summed._replace(lost=0.0)).passed
     failed = of_runs(summed=Summed(40.0, 9, 1e-9, 1e-3, lost=1.0))._replace(bound=40.0)
-    assert (failed.log_z, failed.interval()) == (40.0, (40.0, np.inf))
-    assert failed.upper_bound()[0] == np.inf
-    assert "the value is a lower bound" in verdict(failed, has_data=False)
+    assert (failed.log_z, failed.interval) == (40.0, (40.0, np.inf))
+    assert failed.upper_bound[0] == np.inf
+    assert failed.verdict == "inconclusive"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +163,7 @@ def test_no_upper_bound_lies_below_the_value():
     for below, shown in ((0.02, 10.0), (0.2, np.inf), (-0.2, 10.2)):
         back = run()
         back.mean_log_z = 10 - below
-        assert of_runs(backward=back).upper_bound()[0] == shown
+        assert of_runs(backward=back).upper_bound[0] == shown
 
 
 def test_steps_that_would_do_follow_from_the_spread_of_weights():
@@ -138,21 +171,19 @@ def test_steps_that_would_do_follow_from_the_spread_of_weights():
     low = of_runs(other=run(11.0))
     low.forward.ess = 1.5
     assert not low.passed
-    factor = np.log(1000 / 1.5) / (2 * 1000 * AIM**2)
-    assert f", {factor:.1f} times as many" in needed(low)
+    steps = 100 * np.log(1000 / 1.5) / (2 * 1000 * AIM**2)
+    assert f"takes at least {np.ceil(steps / 10) * 10:.0f} steps" in steps_needed(low)
 
 
-def test_chains_go_where_the_error_is(monkeypatch):
-    """Neyman's allocation: in proportion to the errors of parts, and 40 at least."""
+def test_chains_go_where_the_error_is():
+    """Neyman's allocation: in proportion to the errors of modes, 40 at least and 500 at most."""
     rbm, _ = rl.testsystems.two_mode_rbm(30, strength=4.0, tilt=1.0)
-    modes = rl.find_modes(rbm, rng=0)
-    monkeypatch.setattr(covers, "_worth_a_part", lambda *_: np.array([1, 2]))
-    path, source = rl.GeometricPath(rbm), np.random.default_rng(0)
-    made = covers.cover(rbm, path, path, modes, 2000, source)
-    error = made.pilot.error[1:]
-    wanted = np.floor(np.maximum(covers.N_LOCAL * error / error.sum(), covers.FEWEST_LOCAL))
-    assert [part.n_chains for part in made.parts] == [2000, *wanted]
-    assert 1.5 < wanted.max() / wanted.min() < 1000 / 40
+    path = rl.GeometricPath(rbm, np.full(30, 9.0))
+    made = missed.missed(rbm, path, rl.find_modes(rbm, rng=0), np.random.default_rng(0))
+    assert made.own.size
+    error = made.pilot[1][made.own]
+    wanted = np.clip(missed.N_CHAINS * error / error.sum(), 40, 500)
+    assert made.n_chains == tuple(wanted.astype(int))
 
 
 @pytest.mark.parametrize(
@@ -167,9 +198,9 @@ def test_data_are_advised_where_none_were_given(given, advised, without_sum):
     more = {name: value for name, value in given.items() if name != "path"}
     if "budget_seconds" not in given:
         more |= {"n_steps": 2, "n_chains": 20}
-    with pytest.warns(rl.ConvergenceWarning, match="do not use this value") as said:
+    with pytest.warns(rl.ConvergenceWarning, match="log_z: ") as said:
         rl.log_z(model, rng=0, enumerate_small=False, **more)
-    text = next(str(w.message) for w in said if "do not use this value" in str(w.message))
+    text = next(str(w.message) for w in said if "Give it" in str(w.message))
     assert ("Give it n_steps=" in text) == ("n_steps" in more) == ("budget" not in text)
     assert ("budget_seconds=" in text) == ("budget_seconds" in given)
     assert ("training data: data=... (--data)" in text) == advised
@@ -214,9 +245,7 @@ def test_numbers_that_are_advised_are_rounded_up(value, up):
     assert rounded_up(value) == pytest.approx(up, rel=1e-12)
 
 
-def test_a_verdict_names_what_failed_and_nothing_else():
-    said = verdict(of_runs(backward=run(10.0, converged=False)), has_data=False)
-    assert said.startswith("do not trust: effective sample size from above 500 (100 needed); ")
-    assert "agree" not in said
-    assert said.endswith("; give it training data")
-    assert not verdict(of_runs(backward=run(converged=False)), has_data=True).endswith("data")
+def test_a_reason_names_what_failed_and_nothing_else():
+    made = of_runs(backward=run(10.0, converged=False))
+    failed = [str(check) for check in made.checks() if not check.passed]
+    assert failed == ["effective sample size from above 500 (100 needed)"]

@@ -7,7 +7,7 @@ import pytest
 from helpers_models import coupled_rbm, quiet
 
 import rbmlib as rl
-from rbmlib.automatic import parts, rounds
+from rbmlib.automatic import problem, rounds, three_runs
 
 
 @pytest.fixture(scope="module")
@@ -55,15 +55,20 @@ class Clock:
         self.verdicts = iter(verdicts)
         self.error, self.spread = error, spread
 
-    def work(self, n_steps, n_chains):
-        return n_chains * (3 * n_steps + parts.BURN_IN)
+    def run(self, budget, monkeypatch):
+        monkeypatch.setattr(rounds, "work", lambda _, *sizes: self.work(*sizes))
+        monkeypatch.setattr(rounds, "three_runs", lambda _, *sizes: self.round(*sizes))
+        return rounds.rounds(self, budget)
 
-    def __call__(self, n_steps, n_chains):
+    def work(self, n_steps, n_chains):
+        return n_chains * (3 * n_steps + three_runs.BURN_IN)
+
+    def round(self, n_steps, n_chains):
         self.now += self.each * self.work(n_steps, n_chains)
         weights = np.sqrt(self.spread / n_steps) * np.tile([-1.0, 1.0], n_chains // 2)
         return SimpleNamespace(
             n_steps=n_steps, n_chains=n_chains, passed=next(self.verdicts),
-            std_error=lambda: self.error / np.sqrt(n_steps),
+            std_error=self.error / np.sqrt(n_steps),
             forward=SimpleNamespace(log_weights=weights),
         )  # fmt: skip
 
@@ -77,47 +82,47 @@ class Clock:
         ([False] * 9, [250, 1000, 4000, 61000]),
     ],
 )
-def test_rounds_grow_until_two_pass_in_a_row_or_the_budget_is_spent(verdicts, steps):
+def test_rounds_grow_until_two_pass_in_a_row_or_the_budget_is_spent(verdicts, steps, monkeypatch):
     """The round that passed first is never the answer: it was chosen because it passed."""
     clock = Clock(1e-4, verdicts)
-    ran = rounds.rounds(clock, 20.0)
+    ran = clock.run(20.0, monkeypatch)
     assert [done.n_steps for done in ran] == steps
     assert clock.now < 20
 
 
-def test_rounds_go_on_until_the_error_is_small():
+def test_rounds_go_on_until_the_error_is_small(monkeypatch):
     """Two rounds that pass are not enough where the second leaves an error above 0.05."""
     for error, steps in ((0.04, [250, 1000]), (0.09, [250, 1000, 4000])):
         clock = Clock(1e-4, [True] * 9, error * np.sqrt(1000))
-        assert [x.n_steps for x in rounds.rounds(clock, 20.0)] == steps
+        assert [x.n_steps for x in clock.run(20.0, monkeypatch)] == steps
 
 
 @pytest.mark.parametrize(("spread", "chains"), [(1000.0, 500), (1e5, 100), (1e7, 100)])
-def test_the_last_round_has_fewer_chains_where_weights_would_be_uneven(spread, chains):
+def test_the_last_round_has_fewer_chains_where_weights_would_be_uneven(spread, chains, monkeypatch):
     """With a variance v of log-weights, n exp(-v) of n chains count; steps make v smaller."""
     clock = Clock(1e-4, [False] * 9, spread=spread)
-    *before, last = rounds.rounds(clock, 20.0)
+    *before, last = clock.run(20.0, monkeypatch)
     assert {ran.n_chains for ran in before} == {500}
     assert last.n_chains == chains
     assert clock.now < 20
     assert clock.now > 17  # what the other chains would have cost goes into steps
 
 
-def test_a_budget_too_small_for_two_rounds_is_one():
+def test_a_budget_too_small_for_two_rounds_is_one(monkeypatch):
     for budget, steps in ((0.2, 590), (1e-6, rounds.LEAST_STEPS)):
         clock = Clock(1e-4, [True])
-        assert [x.n_steps for x in rounds.rounds(clock, budget)] == [steps]
+        assert [x.n_steps for x in clock.run(budget, monkeypatch)] == [steps]
 
 
 @pytest.mark.parametrize("found", [-1e6, 1e6])
-def test_the_bound_is_the_higher_of_two(found, monkeypatch, without_cover):
+def test_the_bound_is_the_higher_of_two(found, monkeypatch, without_paths_to_modes):
     """Of the modes that were sought, and the sum over states."""
     rbm, log_z = rl.testsystems.two_mode_rbm(30, strength=4.0, tilt=1.0)
-    monkeypatch.setattr(rounds, "grown", lambda *_: SimpleNamespace(log_sum=found))
-    runs = rounds.Runs(rbm, None, None, 0)
+    monkeypatch.setattr(problem, "grown", lambda *_: SimpleNamespace(log_sum=found))
+    made = problem.Problem(rbm, None, None, 0)
     bounds = rl.find_modes(rbm).lower_bound
     assert bounds.min() < bounds.max() < log_z
-    assert runs.bound == max(found, bounds.max())
+    assert made.bound == max(found, bounds.max())
 
 
 def eight_clusters():
@@ -145,8 +150,8 @@ def test_the_second_base_is_another_than_the_first():
     """Images lead to the one model better, a mean-field fit to the other, by four nats or more."""
     data = rl.datasets.load_mnist().train
     for name, of_data in (("pcd_200", True), ("pcd_20", False)):
-        runs = rounds.Runs(rl.load_rbm(name), data, rl.base_rate(data), 0)
-        first, second = (path.models[0].visible.bias for path in runs.cover.parts[0].paths)
-        assert runs.of_data == of_data
+        made = problem.Problem(rl.load_rbm(name), data, rl.base_rate(data), 0)
+        first, second = (path.models[0].visible.bias for path in (made.first, made.second))
+        assert made.of_data == of_data
         assert np.array_equal(first, rl.base_rate(data)) == of_data
         assert not np.array_equal(first, second)

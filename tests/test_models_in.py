@@ -108,7 +108,7 @@ def test_likelihoods_of_other_models():
     states = np.eye(5)
     expected = rl.log_likelihood(MINE, states, rl.exact(MINE))
     np.testing.assert_array_equal(rl.log_likelihood(Fitted(), states, rl.exact(MINE)), expected)
-    doubtful = dataclasses.replace(rl.exact(MINE), converged=False)
+    doubtful = dataclasses.replace(rl.exact(MINE), verdict="inconclusive")
     with pytest.warns(rl.ConvergenceWarning, match="log_z comes from an estimate whose checks"):
         np.testing.assert_array_equal(rl.log_likelihood(MINE, states, doubtful), expected)
     with pytest.raises(TypeError, match=r"has one as \.rbm"):

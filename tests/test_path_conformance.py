@@ -322,10 +322,12 @@ ONE_OF_A_KIND = {
     pytest.param(name, marks=[pytest.mark.nightly][: name not in ONE_OF_A_KIND]) for name in CASES
 ], indirect=True)  # fmt: skip
 def test_log_z_takes_every_path(path, table):
-    """Within its error of the sum over the table; never "trust", for there is one base."""
+    """Within its error of the sum over the table; never "verified", for there is one base."""
     estimate = rl.log_z(path, n_steps=300, n_chains=200, rng=0)
     truth = log_sum(table.log_p[:, 2])
-    assert estimate.converged
     assert abs(estimate.log_z - truth) < 4 * estimate.std_error + 0.002
-    assert estimate.details["verdict"].startswith("wider than it looks: every check passed, but")
+    assert (estimate.verdict, "all chains began at one base" in estimate.reason) == (
+        "consistent",
+        True,
+    )
     assert estimate.details["first_base"] != estimate.details["second_base"]

@@ -127,7 +127,7 @@ def test_foreign_files_are_refused(tmp_path):
         ("log_z", "high"), ("log_z", None), ("std_error", [1.0]), ("interval", [0.0]),
         ("interval", [0.0, None]), ("log_weights", "abc"), ("log_z_path", [[1.0], [2.0, 3.0]]),
         ("trace", [1.0]), ("settings", None), ("details", {"checks": 3}),
-        ("details", {"second_opinion": ["agrees"]}),
+        ("verdict", "certain"),
     ],
 )  # fmt: skip
 def test_a_field_of_another_type_is_refused(tmp_path, name, value):
@@ -149,11 +149,11 @@ def test_estimate_says_what_it_is():
     assert "ais: log Z = " in str(good)
     assert f"ESS {good.ess:.0f} of 20" in str(good)
     assert "±" in str(good)
-    bad = Estimate("ais", 1.0, 0.5, (0.0, 2.0), ess=1.2, n_chains=10, converged=False)
-    assert "NOT CONVERGED" in repr(bad)
+    bad = Estimate("ais", 1.0, 0.5, (0.0, 2.0), ess=1.2, n_chains=10, verdict="inconclusive")
+    assert "inconclusive" in repr(bad)
     without = dataclasses.replace(good, std_error=math.nan, ess=math.nan)
     said = f"ais: log Z = {good.log_z:.4f} nats, no error bar (6 x 3, units 0/1)"
-    assert str(without) == f"{said}, independent check: agrees"
+    assert str(without) == f"{said}, verified"
     with pytest.raises(AttributeError):
         good.log_z = 0.0
 
@@ -186,7 +186,7 @@ def test_a_report_holds_the_disagreement_of_failed_checks():
     assert [str(check) for check in fine.checks] == [
         "halves differ by +2.0 standard errors (at most 3)", "round trips of a chain 3 (2 needed)",
     ]  # fmt: skip
-    words = r"unreliable: halves differ by -4.0 standard errors \(at most 3\). Increase"
+    words = r"inconclusive: halves differ by -4.0 standard errors \(at most 3\). Increase"
     with pytest.warns(rl.ConvergenceWarning, match=words):
         found = of(agreement("halves differ by", (-0.4, 0.1)))
     assert not found.converged

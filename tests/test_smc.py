@@ -26,7 +26,7 @@ def run(monkeypatch):
 
 
 def test_mean_of_z_is_z_and_the_error_bar_is_the_spread_of_runs(run):
-    with rl.using(second_opinion=False):  # their own error bars are what is tested
+    with rl.using(independent_check=False):  # their own error bars are what is tested
         runs = [run(seed) for seed in range(600)]
     assert np.mean([len(r.details["resampled"]) for r in runs]) > 1
     error = np.array([r.log_z - TRUTH for r in runs])

@@ -16,7 +16,7 @@ def test_a_task_is_the_call_it_names():
     row = tasks.estimate(**SMALL, test_set="mnist")
     rbm = rl.load_rbm("pcd_20")
     path = rl.GeometricPath(rbm, rl.base_rate(rl.datasets.load_mnist().train))
-    with pytest.warns(rl.ConvergenceWarning), rl.using(second_opinion=False):
+    with pytest.warns(rl.ConvergenceWarning), rl.using(independent_check=False):
         run = rl.ais(path, rl.schedules.linear(20), n_chains=10, rng=1)
     assert row["log_z"] == round(run.log_z, 6)
     assert row["ess"] == round(run.ess, 6)

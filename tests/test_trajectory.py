@@ -254,7 +254,7 @@ def test_stored_looks_have_both_estimates():
     assert looks.notna().all(axis=None)
 
 
-def test_the_last_model_of_a_training_has_a_second_opinion():
-    opinion = trajectory(models(3), n_sweeps=100, rng=0).details["second_opinion"]
-    assert opinion["complete"]
-    assert opinion["log_sum"] == pytest.approx(truth(models(3)[-1]))
+def test_the_last_model_of_a_training_is_checked():
+    found = trajectory(models(3), n_sweeps=100, rng=0).details["independent_check"]
+    assert found["complete"]
+    assert found["log_sum"] == pytest.approx(truth(models(3)[-1]))

@@ -152,7 +152,7 @@ def test_a_run_of_a_kind_is_what_a_user_gets_and_what_it_said_alone(method):
     found, columns = quiet(kinds._of_a_kind, 1, kind="planted spins, spins", method=method)
     path = rl.GeometricPath(kinds.planted_model_of("spins, spins", 1))
     users = quiet(kinds.METHODS[method], path, 1)
-    with rl.using(second_opinion=False):
+    with rl.using(independent_check=False):
         alone = quiet(kinds.METHODS[method], path, 1)
     assert (found.log_z, found.std_error) == (users.log_z, users.std_error)
     assert (found.interval, found.converged) == (users.interval, users.converged)

@@ -146,7 +146,7 @@ def mixture(rbm, chain_steps, seed) -> dict:
 def plain(rbm, chain_steps, seed) -> dict:
     """AIS from the mean-field base."""
     betas, rng = rl.schedules.linear(chain_steps // N_CHAINS), np.random.default_rng([seed, 4])
-    with rl.using(second_opinion=False, progress=False):  # which is no part of plain AIS
+    with rl.using(independent_check=False, progress=False):  # which is no part of plain AIS
         return judged(rl.ais(rl.GeometricPath(rbm), betas, N_CHAINS, rng))
 
 

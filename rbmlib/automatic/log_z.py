@@ -1,16 +1,15 @@
 """log Z of a trained model, checked from several sides: for those who just want the number.
 
-Parts that no weight connects are enumerated where they are small. Elsewhere states of the smaller
-layer are sought, and their p* is summed: what chains find outside is added to the sum, and where it
-holds nearly all of Z the answer has hardly an error bar (`summed`).
+A model with few states is enumerated. Of others states of the smaller layer are sought, and their
+p* is summed: what chains find outside is added to the sum, and where it holds nearly all of Z the
+answer has hardly an error bar (`search.summed`).
 
-A round is three runs of one length, with steps that a short pilot chose: AIS from one base, AIS
-from a second, broader base, and reverse AIS along the first path from the particles of both. Both
-directions of the first path are joined by Bennett's equation. A mode that one base loses shows as a
-disagreement, which no run's own error bar would show. Modes that both lose are sought by mean-field
-solutions from many starts, each with a lower bound on log Z. A pilot from a base about each says
-which of them the runs would miss: these get runs of their own, and Z is the sum of what all find,
-each in its part (`cover`).
+A round is three runs of one length, with steps that a short pilot chose (`three_runs`): AIS from
+one base, AIS from a second, broader base, and reverse AIS along the first path from the particles
+of both. Both directions of the first path are joined by Bennett's equation. A mode that one base
+loses shows as a disagreement, which no run's own error bar would show. Modes that both lose are
+sought by mean-field solutions from many starts, each with a lower bound on log Z; those of which
+chains find too few get chains of their own (`missed`).
 """
 
 from dataclasses import replace
@@ -21,14 +20,16 @@ from .. import checks
 from ..estimators import estimator
 from ..estimators.exact import exact
 from ..models.conversion import as_rbm
-from ..models.enumeration import fewest_states, only, parts
+from ..models.enumeration import fewest_states, parts
 from ..models.gauges import in_bits
 from ..models.layers import Binary, Spin
 from ..models.rbm import RBM
 from ..paths import Path, base_rate
 from ..results import Estimate, warn
-from .rounds import GROWTH, MAX_STEPS, N_CHAINS, SLOWER, Runs, rounds
-from .verdict import Round, factor_needed, rounded_up, verdict
+from .evidence import Evidence, factor_needed, rounded_up
+from .problem import SLOWER, Problem
+from .rounds import GROWTH, MAX_STEPS, N_CHAINS, rounds
+from .three_runs import three_runs
 
 EXACT_UNITS, MOST_EXACT_UNITS = 20, 26  # of a layer: enumerated, and if the budget allows
 STATE, OF_UNIT = 2e-8, 4e-10  # seconds of a state of a sum, and of each unit of the other layer
@@ -52,14 +53,13 @@ def log_z(
     rng=None,
     enumerate_small: bool = True,
 ) -> Estimate:
-    """Estimate log Z, and say whether to trust it.
+    """Estimate log Z, and say what verifies or contradicts the value.
 
     Parameters
     ----------
     rbm : RBM or Path
         A fitted BernoulliRBM of scikit-learn is taken too. Of units other than Binary and Spin no
-        modes are sought, as of a path, which has one base besides; the best verdict is then
-        "wider than it looks", unless a sum over states holds nearly all of Z.
+        modes are sought. A path has one base besides, so that its best verdict is "consistent".
     data : array (n_samples, n_visible), optional
         Training data in [0, 1] (of Spin in [-1, 1], of other units their states): their base rate
         is one base to begin at, a mean-field fit another; a pilot chooses, and settings["base"]
@@ -70,9 +70,9 @@ def log_z(
         4,000 ... steps are run, each with random numbers of its own, until two in a row pass every
         check and the standard error is at most 0.05. The last is the answer: one before it was
         chosen because it passed. If the budget ends before, the last round takes what is left, with
-        fewer chains of more steps where weights would be uneven. Parts of the model that no weight
-        connects are enumerated where they have up to 20 units in a layer, or up to 26 if the budget
-        allows.
+        fewer chains of more steps where weights would be uneven. A model is enumerated where one
+        layer, of each part that no weight connects to the others, has up to 20 units, or up to 26
+        if the budget allows.
     n_steps : int, optional
         Temperatures of each run, instead of a budget: one round. The same seed then gives the
         same bits, and those of a run with a budget whose settings say the same steps and chains.
@@ -86,17 +86,16 @@ def log_z(
     Returns
     -------
     Estimate
-        ``details["verdict"]`` is a sentence that begins with "trust", "wider than it looks" or "do
-        not trust", says why, and what it would take. ``details["lower_bound"]`` and
-        ``details["upper_bound"]`` hold (value, standard error) of bounds in expectation,
-        ``details["checks"]`` what was checked, ``details["n_parts"]`` the bases that it took,
-        ``details["best_lower_bound"]`` the highest of a sum over states and of mean fields;
-        ``states`` is None where some of the units were enumerated;
-        `converged` is True if every check passed. Otherwise a `ConvergenceWarning` says which did
-        not, `std_error` holds the largest disagreement, and `interval` is what remains: log Z is
-        above its lower end (97.5%, by Markov's inequality or a lower bound), and below its upper
-        end as far as the reverse run knows, which is infinite where something was missed. `log_z`
-        is then the best lower bound, if the runs lie below it.
+        `verdict` is "exact", "verified", "consistent", "inconclusive" or "contradicted", and
+        `reason` a sentence that says why; a `ConvergenceWarning` comes with the last two.
+        ``details["lower_bound"]`` and ``details["upper_bound"]`` hold (value, standard error) of
+        bounds in expectation, ``details["best_lower_bound"]`` the highest of a sum over states and
+        of mean fields, ``details["checks"]`` what was checked, and ``details["steps"]`` what an
+        interval of +- 0.05 takes. Where a check failed `std_error` holds the largest disagreement,
+        and `interval` is what remains: log Z is above its lower end (97.5%, by Markov's inequality
+        or a lower bound), and below its upper end as far as the reverse run knows, which is
+        infinite where something was missed. `log_z` is then the best lower bound, if the runs lie
+        below it.
 
     Raises
     ------
@@ -121,68 +120,35 @@ def log_z(
     if not is_path:
         target, data = _in_bits(target, data)
     base, seed = None if data is None else _base(target, data), _seed(rng)
-    whole = target
-    if enumerate_small and not is_path:
-        target, data, base = _without_small_parts(target, data, base, budget or BUDGET_SECONDS)
-        if target is None:
-            return _exact(whole)
-    runs = Runs(target, data, base, seed)
-    ran = rounds(runs, budget) if n_steps is None else [runs(n_steps, n_chains)]
+    if enumerate_small and not is_path and _is_small(target, budget or BUDGET_SECONDS):
+        return exact(target)
+    problem = Problem(target, data, base, seed)
+    if n_steps is None:
+        ran = rounds(problem, budget or BUDGET_SECONDS)
+    else:
+        ran = [three_runs(problem, n_steps, n_chains)]
     last = ran[-1]
     if not last.passed:
         _warn_of(last, budget, can_have_data=not is_path and data is None)
+    base_words = "base rate of data" if problem.of_data else "mean field"
     settings = {
         "rng": seed,
-        "base": "of the path" if is_path else "base rate of data" if runs.of_data else "mean field",
+        "base": "of the path" if is_path else base_words,
         "budget_seconds": budget,
         "n_steps": last.n_steps,
         "n_chains": last.n_chains,
     }
-    details = {
-        "earlier_rounds": [earlier.n_steps for earlier in ran[:-1]],
-        "verdict": verdict(last, data is not None),
-    }
-    estimate = _estimate(last, settings, details)
-    if target is not whole:  # the states are those of some of the units
-        return replace(estimate, states=None)
+    estimate = last.estimate()
+    details = {"earlier_rounds": [earlier.n_steps for earlier in ran[:-1]]}
+    states = estimate.states
     if not is_path and isinstance(rbm, RBM) and isinstance(rbm.visible, Spin):
-        return replace(estimate, states=2.0 * estimate.states - 1)
-    return estimate
-
-
-def _estimate(last, settings, details):
-    forward, other, backward = last.forward, last.other, last.backward
-    found = {
-        "n_parts": last.n_parts,
-        "lower_bound": (forward.mean_log_z, forward.mean_std_error),
-        "upper_bound": last.upper_bound(),
-        "upper_bound_from": "resampled AIS particles: as good a bound as they are samples",
-        "best_lower_bound": last.bound,
-        "both_directions": (last.joint.log_z, last.joint.std_error),
-        "first_base": (forward.log_z, forward.std_error),
-        "second_base": (other.log_z, other.std_error),
-        "reverse": (backward.log_z, backward.std_error),
-        "checks": last.checks(),
-        "disagreement": last.disagreement,
-        "missing": last.unseen,
-    }
+        states = 2.0 * states - 1
     return replace(
-        forward,
-        method="log_z",
-        log_z=last.log_z,
-        std_error=last.std_error(),
-        interval=last.interval(),
-        converged=last.passed,
-        settings=forward.settings | settings,
-        details=forward.details | found | details,
+        estimate,
+        settings=estimate.settings | settings,
+        details=estimate.details | details,
+        states=states,
     )
-
-
-def _exact(rbm):
-    estimate = exact(rbm)
-    bound = (estimate.log_z, 0.0)
-    known = {"lower_bound": bound, "upper_bound": bound, "verdict": "trust: exact, by enumeration"}
-    return replace(estimate, details=estimate.details | known)
 
 
 # what is asked for --------------------------------------------------------------------------
@@ -203,35 +169,16 @@ def _in_bits(rbm, data):
     return rbm.to_bits(), data
 
 
-def _without_small_parts(rbm, data, base, budget: float):
-    """The model, data and base of the connected parts that are too large to enumerate.
-
-    log Z of the others is in its `log_scale`; None if there is no such part.
-    """
-    found = parts(rbm)
-    small = [_is_small(model, budget) for model in found.models]
-    if all(small):
-        return None, None, None
-    large = [units for units, one in zip(found.units, small, strict=True) if not one]
-    visible, hidden = (np.any(units, axis=0) for units in zip(*large, strict=True))
-    if visible.all() and hidden.all():
-        return rbm, data, base
-    known = [model.exact_log_z() for model, one in zip(found.models, small, strict=True) if one]
-    left = only(rbm, visible, hidden).with_(log_scale=found.free + sum(known))
-    if data is not None:
-        data, base = np.asarray(data)[:, visible], base[visible]
-    return left, data, base
-
-
 def _is_small(rbm, budget: float) -> bool:
-    """Whether its sum over states takes less than the budget, counted from sizes."""
-    n_states, others = fewest_states(rbm), max(rbm.weights.shape)
-    if n_states > 2**MOST_EXACT_UNITS:
+    """Whether the sums over states of all its parts take less than the budget, by their sizes."""
+    models = parts(rbm).models
+    sizes = [(fewest_states(model), max(model.weights.shape)) for model in models]
+    if any(n_states > 2**MOST_EXACT_UNITS for n_states, _ in sizes):
         return False
-    seconds = n_states * (STATE + OF_UNIT * others)
+    seconds = sum(n_states * (STATE + OF_UNIT * others) for n_states, others in sizes)
     if in_bits(rbm) is None:
         return SLOWER * seconds <= budget
-    return n_states <= 2**EXACT_UNITS or seconds <= budget
+    return seconds <= budget or all(n_states <= 2**EXACT_UNITS for n_states, _ in sizes)
 
 
 def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None, int]:
@@ -276,7 +223,7 @@ def _seed(rng) -> int:
     return int(source.integers(2**63)) if rng is None or source is rng else int(rng)
 
 
-def _warn_of(last: Round, budget: float | None, can_have_data: bool) -> None:
+def _warn_of(last: Evidence, budget: float | None, can_have_data: bool) -> None:
     """What failed, and what may help: nothing that was given already, or would be refused."""
     factor, helps = max(float(GROWTH), factor_needed(last)), []
     name, option, value, most = "n_steps", "--steps", float(last.n_steps), float(MAX_STEPS)
@@ -290,5 +237,6 @@ def _warn_of(last: Round, budget: float | None, can_have_data: bool) -> None:
     if last.one_base:
         helps.append("a path from another base")
     remedy = ", or ".join(helps) or "another base: rl.GeometricPath(rbm, base)"
-    bound = ". It is a lower bound, and no more" if last.is_bound else ""
-    warn(f"log_z: do not use this value: {last.failed}{bound}. Give it {remedy}")
+    failed = "; ".join(str(check) for check in last.checks() if not check.passed)
+    bound = ". The value is a lower bound, and no more" if last.is_bound else ""
+    warn(f"log_z: {last.verdict}: {failed}{bound}. Give it {remedy}")

@@ -23,7 +23,7 @@ from ..models.conversion import as_model, described
 from ..models.rbm import RBM
 from ..paths.path import Path
 from ..sampling.sample import bytes_of_chain
-from ..search.opinion import checked
+from ..search.check import checked
 
 Function = TypeVar("Function", bound=Callable)
 
@@ -31,7 +31,7 @@ Function = TypeVar("Function", bound=Callable)
 def estimator(function: Function) -> Function:
     """Decorator, what all estimators share: clock, version, seed, and a check of the result.
 
-    The result of the outermost estimator is checked (`search.opinion`), not of those it calls.
+    The result of the outermost estimator is checked (`search.check`), not of those it calls.
     """
     signature = inspect.signature(function)
 
@@ -46,7 +46,7 @@ def estimator(function: Function) -> Function:
         with inside_an_estimator() as asked:
             found = function(*args, **options)
         target = as_model("rbm", getattr(first, "path", first))
-        if asked.second_opinion:
+        if asked.independent_check:
             found = checked(target, found)
         about: dict[str, Any] = {"version": __version__}
         if isinstance(first, Path):

@@ -1,7 +1,9 @@
-"""Exact log Z and exact samples: of models with few states of one layer, or that know theirs.
+"""Exact log Z: of models with few states of one layer, or that know theirs.
 
 A model says itself what is known of it, by `exact_log_z()` and `exact_samples(n, rng)`.
 """
+
+from typing import Any
 
 import numpy as np
 
@@ -41,8 +43,9 @@ def exact(rbm) -> Estimate:
     if not np.isfinite(log_z):
         raise ValueError(f"log Z of {rbm!r} is {log_z}: its parameters are too large for float64")
     n = parts(rbm).n_states if isinstance(rbm, RBM) else np.inf
-    details = {"n_states": int(n)} if np.isfinite(n) else {}
-    return Estimate("exact", log_z, 0.0, (log_z, log_z), details=details)
+    details: dict[str, Any] = {"n_states": int(n)} if np.isfinite(n) else {}
+    details["reason"] = "all states enumerated" if details else "known in closed form"
+    return Estimate("exact", log_z, 0.0, (log_z, log_z), verdict="exact", details=details)
 
 
 def known(rbm):

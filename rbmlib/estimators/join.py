@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,8 +28,8 @@ def join(*estimates: Estimate) -> Estimate:
     Returns
     -------
     Estimate
-        Not converged if one of them is not, or if two differ by more than three of their errors:
-        error and interval then hold the largest difference.
+        With the weakest of their verdicts, and inconclusive if two differ by more than three of
+        their errors: error and interval then hold the largest difference.
 
     Raises
     ------
@@ -69,8 +70,9 @@ def join(*estimates: Estimate) -> Estimate:
     ]
     gap = max((c.disagreement for c in agree if not c.passed), default=0.0)
     low, high = (math.hypot(end - both.log_z, 2 * gap) for end in both.interval)
-    return finished(
+    made = finished(
         both.method, both.log_z, both.std_error, [*both.checks, *agree], len(estimates),
         interval=(both.log_z - low, both.log_z + high), seconds=both.seconds,
         settings=both.settings, remedy=REMEDY,
     )  # fmt: skip
+    return replace(made, verdict=both.verdict) if made.converged else made

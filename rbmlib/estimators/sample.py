@@ -37,7 +37,7 @@ class Draws(NamedTuple):
         how = "exact"
         if self.run is not None:
             how = f"of tempered chains, {self.run.details['round_trips']:.1f} round trips a chain"
-            how += "" if self.run.converged else ", NOT CONVERGED"
+            how += "" if self.run.converged else f", {self.run.verdict}"
         return f"<{n:,} states of {n_units} units, {how}>"
 
 

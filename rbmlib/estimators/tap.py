@@ -90,7 +90,7 @@ def tap(
         what each order finds ("mean field": the best lower bound). Where TAP2 and TAP3 differ by
         nats neither means anything. Where they agree both may still miss what other modes add. In a
         model without fields TAP3 repeats TAP2 and is no check: TAP2 is then to be near mean field.
-        So ``converged`` only if all checks passed and a sum over all states is within a tenth.
+        So the verdict is "inconclusive", unless a sum over all states is within a tenth of Z.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def tap(
         log_z,
         std_error=math.nan,
         interval=(-math.inf, math.inf),
-        converged=False,  # of an unknown error nothing is promised, but see `search.opinion`
+        verdict="inconclusive",  # its error is unknown; see `search.check`
         n_chains=n_starts,
         n_sweeps=len(history) - 1,
         trace={"free_energy": history, "log_z": log_zs, "n_starts": found.n_starts},

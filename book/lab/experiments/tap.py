@@ -163,7 +163,7 @@ def _tap_as_printed(
         n_chains=1,
         n_sweeps=found["n_done"],
         seconds=time.perf_counter() - started,
-        converged=found["cycle"] == 1,
+        verdict="consistent" if found["cycle"] == 1 else "inconclusive",
         settings={"version": __version__},
     )
     return run, found

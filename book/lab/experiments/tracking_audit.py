@@ -111,7 +111,7 @@ def _row(whole: tuple[Estimate, float], look: int) -> tuple[Estimate, dict]:
     value, error = found.log_z_path[look], found.trace["std_error"][look]
     interval = found.trace["low"][look], found.trace["high"][look]
     estimate = Estimate(
-        "trajectory", value, error, interval, converged=found.converged, n_chains=found.n_chains,
+        "trajectory", value, error, interval, verdict=found.verdict, n_chains=found.n_chains,
         n_sweeps=found.n_sweeps, seconds=found.seconds / len(found.log_z_path),
     )  # fmt: skip
     return estimate, {

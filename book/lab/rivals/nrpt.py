@@ -55,7 +55,7 @@ def nrpt(
     with quietly():
         run = bar_of_sample(sample, skip=len(sample.delta) // BURN_IN)
     if failed := [str(check) for check in run.checks if not check.passed]:
-        warn(f"nrpt: the standard error is unreliable: {'; '.join(failed)}. {MORE_SWEEPS}")
+        warn(f"nrpt: inconclusive: {'; '.join(failed)}. {MORE_SWEEPS}")
     details = run.details | rates(sample) | {"pilot_steps": tuned}
     return replace(run, method="nrpt", details=details)
 

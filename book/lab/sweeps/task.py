@@ -104,7 +104,7 @@ def estimate(**task) -> dict:
     needed = parts_of(function)
     chosen = _chosen(task, PATHS[task["path"]]) if "path" in needed else {}
     # without a second opinion, for which many tables are too old: `converged` is by own checks
-    with warnings.catch_warnings(), rl.using(progress=False, second_opinion=False):
+    with warnings.catch_warnings(), rl.using(progress=False, independent_check=False):
         warnings.simplefilter("ignore", rl.ConvergenceWarning)  # `converged` says so in the table
         rbm, path = _model_and_path(
             task["model"], digest(task), task.get("path"), tuple(chosen.items())

@@ -21,7 +21,7 @@ from rbmbook.hard_systems import HARD_KINDS, KnownModel, hard_rbm
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmbook.testsystems import of_spins
 from rbmlib.checks import one_of
-from rbmlib.search.opinion import checked
+from rbmlib.search.check import checked
 
 FIRST, AGAIN, THIRD, FOURTH = 40_000, 60_000, 80_000, 90_000
 STEPS = 1000  # of annealing, where an estimator asks for betas
@@ -147,7 +147,7 @@ def both_ways(path, call: Callable):
     The run is what the call returns to a user; what it would have said alone is in the columns
     ``own``, ``own_error``, ``own_low`` and ``own_high``, and the opinion in ``opinion``.
     """
-    with rl.using(second_opinion=False):
+    with rl.using(independent_check=False):
         own = call()
     run = checked(path, own)
     opinion = run.details.get("second_opinion", {})
@@ -175,7 +175,7 @@ def _opinion(path, betas, seed, *, n_chains: int = 500):
     ``sum_gap`` and ``local_gap`` are how far the sum over states and the local masses lie above the
     value of the run, in nats.
     """
-    with rl.using(second_opinion=False):
+    with rl.using(independent_check=False):
         run = rl.ais(path, betas, n_chains, rng=seed)
     started = time.perf_counter()
     found = rl.check(path, run).details["second_opinion"]
@@ -203,7 +203,7 @@ def _cost(path, seed, *, method: str):
     run = METHODS[one_of("method", method, METHODS)]
     seconds: list[float] = []
     for _ in range(2):  # the first may load compiled loops
-        with rl.using(second_opinion=False):
+        with rl.using(independent_check=False):
             started = time.process_time()
             own = run(path, seed)
             between = time.process_time()

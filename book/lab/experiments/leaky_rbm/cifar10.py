@@ -209,5 +209,5 @@ def diverged(seconds: float) -> Estimate:
     """What stands for an estimate if training diverged: there is no model."""
     return Estimate(
         method="none", log_z=math.nan, std_error=math.nan, interval=(-math.inf, math.inf),
-        seconds=seconds, converged=False,
+        seconds=seconds, verdict="inconclusive",
     )  # fmt: skip

@@ -54,5 +54,6 @@ def _chains_of_a_trained_model(
     more |= {name: run.history[name][-1] for name in list(run.history)[1:]}
     return Estimate(
         method="none", log_z=np.nan, std_error=np.nan, interval=(-np.inf, np.inf),
-        seconds=time.thread_time() - started, converged=bool(more["largest_singular_value"] < 1),
+        seconds=time.thread_time() - started,
+        verdict="consistent" if more["largest_singular_value"] < 1 else "inconclusive",
     ), more  # fmt: skip

@@ -116,5 +116,5 @@ def _none(seconds: float) -> Estimate:
     """No estimate of log Z is asked for."""
     return Estimate(
         method="none", log_z=np.nan, std_error=np.nan, interval=(-np.inf, np.inf),
-        seconds=seconds, converged=True,
+        seconds=seconds,
     )  # fmt: skip

@@ -88,5 +88,4 @@ def _single_precision(rbm, seed, *, n_temperatures: int, n_chains: int):
     return Estimate(
         method="AIS", log_z=more["double"], std_error=more["double_error"],
         interval=(-np.inf, np.inf), n_chains=n_chains, seconds=time.thread_time() - started,
-        converged=True,
     ), more  # fmt: skip

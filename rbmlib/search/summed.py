@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..search.beam import Beam, descents
+from .beam import Beam, descents
 
 WORK, MOST = 2e8, 1_000_000  # states looked at, times units of the other layer; and at most
 HELD = 0.9  # of Z in the sum: enough to take it for Z but for what chains find outside
@@ -51,34 +51,31 @@ class Summed(NamedTuple):
     lost: float = 0.0  # of S, what chains surely did not find: such chains tell nothing of the rest
 
     @classmethod
-    def of(cls, beam, model, runs, source) -> Summed:
-        """By a run of every part, of which each is an unbiased estimate of its Z_c.
+    def of(cls, beam, model, runs, rng) -> Summed:
+        """By runs (log-weights (n,), last states (n, n_visible)), whose mean weights add up to Z.
 
-        ``model`` is the one whose visible units the states of chains are.
+        ``model`` is the one whose visible units the states are.
         """
         if beam.complete:
             return cls(beam.log_sum, beam.n_states, 0.0, 0.0)
-        means, variance, squares = np.zeros(2), np.zeros(2), 0.0
-        for run in runs:
-            values = np.exp(run.values - beam.log_sum)
-            states = run.estimate.states
+        means, variance, squares, n = np.zeros(2), np.zeros(2), 0.0, 0
+        for log_weights, states in runs:
+            values = np.exp(log_weights - beam.log_sum)
             if not beam.turned:
-                states = model.hidden.draw(model.field(states.astype(float)), source)
+                states = model.hidden.draw(model.field(states.astype(float)), rng)
             held = beam.contains(states)
             out = values[:, None] * np.stack([~held, held], axis=1)
             means += out.mean(axis=0)
             variance += out.var(axis=0, ddof=1) / values.size
             squares += values.var() / values.size
+            n += values.size
         # rule of three, +- 1.96 of it is 3 / n: what so few effective chains would not have seen
-        effective = means.sum() ** 2 / max(squares, 1e-300)
-        effective = min(effective, sum(run.values.size for run in runs))
+        effective = min(n, means.sum() ** 2 / max(squares, 1e-300))
         unseen = FEW / Z95 / max(effective, 1.0)
-        (outside, inside), errors = (
-            means,
-            np.maximum(np.sqrt(variance), [unseen, unseen * means.sum()]),
-        )
-        lost = max(0.0, 1 - inside - SURE * errors[1])
-        return cls(beam.log_sum, beam.n_states, float(outside), float(errors[0]), float(lost))
+        errors = np.maximum(np.sqrt(variance), [unseen, unseen * means.sum()])
+        outside, inside = map(float, means)
+        lost = max(0.0, 1 - inside - SURE * float(errors[1]))
+        return cls(beam.log_sum, beam.n_states, outside, float(errors[0]), lost)
 
     @property
     def log_z(self) -> float:

@@ -1,0 +1,337 @@
+"""What the runs of `log_z` say of each other, the verdict, and how far they leave log Z open."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..estimators.bar import bennett_interval
+from ..results import DISAGREEMENT, FEWEST_EFFECTIVE, MINIMUM_ESS, Check, Estimate, needed_ess
+from ..search.summed import HELD, Summed
+
+ROUNDING = 1e-9  # of log Z
+MARKOV = math.log(80)  # nats that a mean of weights exceeds their expectation by, 1 time in 80
+MISSING = 0.03  # share of Z that may be known to be missing from what chains found
+WIDE = 0.001  # of Z: what may be missing before the sentence says so
+AIM = 0.05 / 1.96  # standard error of a 95% interval of +- 0.05
+MOST = 1e9  # steps that are still worth being named
+
+
+class Joint(NamedTuple):
+    """log Z by Bennett's equation, its error, and how many independent values that rests on."""
+
+    log_z: float
+    std_error: float
+    families: float
+
+
+class Evidence(NamedTuple):
+    """Three runs of ``n_steps``, two of them joined, a sum over states, and the best bound."""
+
+    n_steps: int
+    n_chains: int
+    forward: Estimate
+    other: Estimate
+    backward: Estimate
+    joint: Joint
+    bound: float
+    summed: Summed | None = None
+    second: Summed | None = None  # the same sum, by the chains of the second base
+    sure: float = 0.0  # of Z, in modes beyond what was found there
+    tail: float = 0.0  # of Z, that modes without a pilot may hold
+    n_missed: int = 0  # modes that have chains of their own
+    one_base: bool = False  # all chains began at one
+    sought: bool = True  # whether modes were
+
+    @property
+    def held(self) -> bool:
+        """Whether a sum over states holds nearly all of Z."""
+        return self.summed is not None and self.summed.holds_z
+
+    @property
+    def found(self) -> float:
+        """log Z by a sum that holds nearly all, with what chains found outside.
+
+        Else of both directions, which needs no even weights; of very few chains, of one alone.
+        """
+        if self.summed is not None and self.held:
+            return self.summed.log_z
+        some = min(self.forward.ess, self.backward.ess) >= FEWEST_EFFECTIVE
+        return self.joint.log_z if some else self.forward.log_z
+
+    @property
+    def unseen(self) -> float:
+        """Of Z, in modes that were sought beyond what chains found there."""
+        return self.sure + self.tail
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether a lower bound is the best that is known: runs that failed lie below it."""
+        return self.bound > self.found and not self.passed
+
+    @property
+    def log_z(self) -> float:
+        return self.bound if self.is_bound else self.found
+
+    # what was checked -------------------------------------------------------------------------
+
+    @property
+    def passed(self) -> bool:
+        return all(check.passed for check in self.checks())
+
+    @property
+    def verdict(self) -> str:
+        failed = [check for check in self.checks() if not check.passed]
+        if failed:  # a value that is a lower bound is none that chains contradict
+            contradicted = any(c.contradicts for c in failed) and not self.is_bound
+            return "contradicted" if contradicted else "inconclusive"
+        if self.summed is not None and self.held:
+            if not self.summed.error:  # over all states
+                return "exact"
+            agrees = self.second is not None and self.second.lost < 1 - HELD
+            return "verified" if agrees and not self.one_base else "consistent"
+        return "consistent"
+
+    def checks(self) -> list[Check]:
+        """What was checked, what was found, and whether it passed."""
+        if self.summed is None or not self.held:
+            return [*self._of_runs(), *self._of_bounds()]
+        what = f"a sum over {self.summed.n_states:,} states holds"
+        held = Check(what, True, self.summed.share, unit="of Z")
+        if not self.summed.error:  # all states: a run that lies above is so by chance
+            return [held]
+        above = max(apart(run, self.summed) for run in (self.forward, self.other))
+        return [held, *self._second(), _above("the higher run lies above the value by", above)]
+
+    def _of_runs(self) -> list[Check]:
+        forward, other, backward = self.forward, self.other, self.backward
+        second, reverse = apart(other, forward), apart(backward, forward)
+        # a second base with a low ESS can only be too low, and one that loses what has been found
+        # to have paths of their own is
+        below = second > -DISAGREEMENT or not other.converged or self.n_missed > 0
+        two = f"two {'schedules' if self.one_base else 'bases'} (ESS of the second {other.ess:.0f})"
+        return [
+            _even("effective sample size", forward),
+            _even("effective sample size from above", backward),
+            Check("forward and reverse runs differ by", abs(reverse) < DISAGREEMENT, reverse,
+                  DISAGREEMENT, "s.e.", contradicts=forward.converged and backward.converged),
+            Check(f"{two} differ by", second < DISAGREEMENT and below, second, DISAGREEMENT,
+                  "s.e.", contradicts=other.converged and second > 0),
+        ]  # fmt: skip
+
+    def _of_bounds(self) -> list[Check]:
+        checks = []
+        if self.summed is not None:
+            known = self.summed.share * self.summed.lost
+            name = "of the sum over states the chains miss"
+            checks.append(Check(name, known < MISSING, known, MISSING, "of Z", contradicts=True))
+        if self.sought:
+            name = "modes that were sought add, to what these runs found there,"
+            contradicts = self.sure >= MISSING
+            seen = self.unseen < MISSING
+            checks.append(Check(name, seen, self.unseen, MISSING, "of Z", contradicts=contradicts))
+        if math.isinf(self.bound):  # of a path
+            return checks
+        name = f"the highest lower bound, {self.bound:.2f}, lies above the value by"
+        return [*checks, _above(name, self._bound_gap, f"{name[:-19]} below the value")]
+
+    @property
+    def _bound_gap(self) -> float:
+        """By how many standard errors the bound, which is below log Z, lies above the value."""
+        return (self.bound - self.found) / math.hypot(self.forward.std_error, 1e-3)
+
+    def _second(self) -> list[Check]:
+        """Whether the chains of the second base find the sum, and no more."""
+        if self.second is None or self.one_base:
+            return []
+        passed = self.other.converged and self.second.holds_z
+        outside, ess = 1 - self.second.share, self.other.ess
+        return [
+            Check(
+                f"a second base {'confirms' if passed else 'does not confirm'} the sum: outside it "
+                f"finds {outside:.1%} of Z, of the sum it misses {self.second.lost:.1%}, ESS "
+                f"{ess:.0f}", passed,
+            )
+        ]  # fmt: skip
+
+    # how far log Z is left open ---------------------------------------------------------------
+
+    @property
+    def missed_one(self) -> bool:
+        """Whether the second base or a lower bound shows more than the first run found."""
+        return not (
+            apart(self.other, self.forward) < DISAGREEMENT and self._bound_gap <= DISAGREEMENT
+        )
+
+    @property
+    def bounds_cross(self) -> bool:
+        low, high = self.forward, self.backward
+        error = math.hypot(low.mean_std_error, high.mean_std_error)
+        slack = DISAGREEMENT * error + ROUNDING * (1 + abs(low.log_z))
+        return not low.mean_log_z <= high.mean_log_z + slack
+
+    @property
+    def disagreement(self) -> float:
+        """Nats by which a direction differs, or the second base or a bound shows more."""
+        value = self.log_z
+        directions = (abs(run.log_z - value) for run in (self.forward, self.backward))
+        return max(0.0, *directions, self.other.log_z - value, self.bound - value)
+
+    @property
+    def std_error(self) -> float:
+        """Of both directions, and what they lack; if a check failed, the largest disagreement."""
+        lacking = math.log1p(self.unseen)
+        if self.passed and self.summed is not None and self.held:
+            return self.summed.std_error
+        if self.passed:
+            return math.hypot(self.joint.std_error, lacking)
+        return math.hypot(self.forward.std_error, lacking, self.disagreement)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95% interval: of both directions if every check passed, otherwise the bracket.
+
+        What modes hold beyond what was found there may be missing: it is added above.
+        """
+        if not self.passed:
+            return self.lower_end, self.upper_end
+        if self.summed is not None and self.held:
+            return self.summed.interval()
+        low, high = bennett_interval(*self.joint, self.forward.std_error)
+        return low, high + math.log1p(self.unseen)
+
+    @property
+    def lower_end(self) -> float:
+        """What log Z is above with 97.5% confidence, whatever the runs have missed.
+
+        Both forward runs are means of weights with expectation Z, so that by Markov's inequality
+        each exceeds log Z + log 80 one time in 80 at most; a lower bound holds always.
+        """
+        return max(self.bound, self.forward.log_z - MARKOV, self.other.log_z - MARKOV)
+
+    @property
+    def upper_end(self) -> float:
+        """What log Z is below, as far as the reverse run knows; inf if something was missed.
+
+        Its particles began at what the forward runs found. Where one of these, or a bound, shows
+        more than the first run found, or the bounds cross, it bounds nothing.
+        """
+        crossed = self.bounds_cross or apart(self.backward, self.forward) <= -DISAGREEMENT
+        if self.missed_one or crossed:
+            return math.inf
+        high = self.backward.log_z + MARKOV, self.backward.mean_log_z, self.forward.interval[1]
+        end = max(end for end in high if not math.isnan(end))
+        return end if end >= max(self.log_z, self.bound) else math.inf
+
+    @property
+    def upper_bound(self) -> tuple[float, float]:
+        """What the reverse run bounds in expectation, and its error.
+
+        By chance it may lie below what is known; where it surely does, it bounds nothing.
+        """
+        known, back = max(self.log_z, self.bound), self.backward
+        by_chance = DISAGREEMENT * back.mean_std_error + ROUNDING * (1 + abs(known))
+        if not back.mean_log_z >= known - by_chance:
+            return math.inf, math.nan
+        return max(back.mean_log_z, known), back.mean_std_error
+
+    def estimate(self) -> Estimate:
+        """What `log_z` returns, but for its settings."""
+        forward, other, backward = self.forward, self.other, self.backward
+        found = {
+            "checks": self.checks(),
+            "reason": reason(self),
+            "steps": steps_needed(self),
+            "lower_bound": (forward.mean_log_z, forward.mean_std_error),
+            "upper_bound": self.upper_bound,
+            "best_lower_bound": self.bound,
+            "both_directions": tuple(self.joint[:2]),
+            "first_base": (forward.log_z, forward.std_error),
+            "second_base": (other.log_z, other.std_error),
+            "reverse": (backward.log_z, backward.std_error),
+            "disagreement": self.disagreement,
+            "n_missed_modes": self.n_missed,
+            "missing": self.unseen,
+        }
+        return replace(
+            forward,
+            method="log_z",
+            log_z=self.log_z,
+            std_error=self.std_error,
+            interval=self.interval,
+            verdict=self.verdict,
+            details=forward.details | found,
+        )
+
+
+def apart(a, b) -> float:
+    """By how many standard errors ``a`` lies above ``b``."""
+    return (a.log_z - b.log_z) / math.hypot(a.std_error, b.std_error, 1e-3)
+
+
+def _even(name: str, run: Estimate) -> Check:
+    return Check(name, run.converged, run.ess, needed_ess(run.n_chains))
+
+
+def _above(name: str, gap: float, otherwise: str = "no run lies above the value") -> Check:
+    """Whether what is at or below log Z lies above the value by so many standard errors."""
+    if gap <= 0:
+        return Check(otherwise, True)
+    return Check(name, gap < DISAGREEMENT, gap, DISAGREEMENT, "s.e.", contradicts=True)
+
+
+# in words -------------------------------------------------------------------------------------
+
+
+def reason(last: Evidence) -> str:
+    """What verifies the value, or what was looked for and could not be seen."""
+    checks, verdict = last.checks(), last.verdict
+    if verdict == "exact":
+        return f"{checks[0].name} all of Z"
+    if verdict == "verified":
+        return f"{checks[0]}, and {checks[1]}"
+    said = [f"all {len(checks)} checks passed"]
+    if last.held:
+        said.append(str(checks[0]))
+    elif last.unseen > WIDE:
+        said.append(f"modes may hold {last.unseen:.1%} of Z more, which the error bar includes")
+    if last.one_base:
+        said.append("all chains began at one base")
+    elif not last.other.converged:
+        said.append(f"the ESS of the second base, {last.other.ess:.0f}, is too low to show a mode "
+                    "that the first lost")  # fmt: skip
+    if not last.sought:
+        said.append("no modes were sought")
+    return "; ".join([*said, "nothing verifies the value"])
+
+
+def factor_needed(last: Evidence) -> float:
+    """How many times the steps, of as many chains, +- 0.05 takes, by the spread V of log-weights.
+
+    V falls as 1 / steps. Were log-weights normal it would be log(n / ESS), and the variance of
+    both directions together V / 2 n.
+    """
+    if last.passed:
+        return (last.std_error / AIM) ** 2
+    run = last.forward
+    return math.log(run.n_chains / max(run.ess, 1.0)) / (2 * run.n_chains * AIM**2)
+
+
+def rounded_up(value: float) -> float:
+    """To two digits and zeros, which are easy to repeat."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return math.ceil(value / unit - 1e-9) * unit
+
+
+def steps_needed(last: Evidence) -> str:
+    """The steps that +- 0.05 takes."""
+    factor = factor_needed(last)
+    if last.passed and factor <= 1:
+        return f"{last.n_steps:,} steps are enough for an interval of ± 0.05"
+    steps = last.n_steps * max(factor, 1.0)
+    if not steps < MOST:
+        return "no number of steps is in sight for an interval of ± 0.05"
+    unit = 10 ** max(0, int(math.log10(steps)) - 1)
+    least = "at least " if last.forward.ess < MINIMUM_ESS else ""
+    return f"an interval of ± 0.05 takes {least}{math.ceil(steps / unit) * unit:,.0f} steps"

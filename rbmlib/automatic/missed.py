@@ -1,0 +1,161 @@
+"""Modes that chains from the first base lose, each annealed from a base of its own.
+
+Components are independent units of probabilities q_c(v) with weights C_c: the first base, and one
+about every mode. Their shares alpha_c = C_c q_c / sum C q add up to 1 in every state, so that
+
+    Z = sum_c Z_c,    Z_c = sum_v p*(v) alpha_c(v),
+
+and the weight of an annealed chain times alpha_c of its last state has the expectation Z_c, along
+whichever path the chain came. A few chains from the first base show of which modes they find less
+than mean field says is there. A path to such a mode starts from a model without weights whose
+biases are the mean fields of the mode: the mode solves the mean-field equations at every beta of
+it, so that chains which start in it stay.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..numerics import ChainStream, expit, logit, logmeanexp, logsumexp, softplus
+from ..paths import GeometricPath, Path
+from ..paths.bases import rounded
+from ..sampling.anneal import anneal
+from ..schedules import linear
+from ..search.local_masses import CERTAIN, WIDTH, local_path
+
+PILOT_CHAINS, PILOT_STEPS, FIRST_CHAINS = 80, 150, 400  # of a mode, and of the first base
+PILOTS, PILOT_WORK, OVERHEAD = (6, 60), 2e10, 2e4  # of modes; chains x steps x (weights + ...)
+SURE = 3.0  # standard errors
+LOST = 0.001  # share of Z that makes a mode worth a path of its own
+EVEN = 1.0  # relative variance of its weights, at most, that makes a path the mode's own
+FITTED = 0.4  # of a pilot's chains, to which its component is fitted; the others are the test
+N_CHAINS, CHAINS = 1000, (40, 500)  # of all paths, and of one
+SHORTER, FEWEST_STEPS = 4, 100  # steps of a path, which starts where it ends, than of others
+
+
+class Missed(NamedTuple):
+    """Components, and the paths to those that the first base loses: to none, where there are no
+    ``paths``."""
+
+    biases: np.ndarray  # (n_components, n_visible), the first base first
+    log_c: np.ndarray  # (n_components,)
+    scale: float = 0.0  # `pilot` is relative to exp(scale)
+    pilot: np.ndarray = np.zeros((2, 1))  # what a mode's own chains find there, and its error
+    tail: float = 0.0  # share of Z that modes without a pilot may hold
+    paths: tuple[Path, ...] = ()
+    n_chains: tuple[int, ...] = ()
+    own: np.ndarray = np.empty(0, int)  # (n_paths,) whose components they are
+    n_sweeps: int = 0  # of all chains of the pilots
+
+    def log_shares(self, states):
+        """log alpha of states (n, n_visible): (n, n_components)."""
+        logs = states.astype(float) @ self.biases.T - softplus(self.biases).sum(axis=1)
+        logs += self.log_c
+        return logs - logsumexp(logs, axis=1)[:, None]
+
+    def log_rest(self, states):
+        """log of what components without a path have of states: (n,)."""
+        if not self.paths:
+            return np.zeros(len(states))
+        return logsumexp(np.delete(self.log_shares(states), self.own, axis=1), axis=1)
+
+    def found(self, states, log_weights):
+        """What weighted chains find of each component, and standard errors."""
+        values = np.exp(log_weights[:, None] + self.log_shares(states) - self.scale)
+        return values.mean(axis=0), values.std(axis=0, ddof=1) / math.sqrt(len(values))
+
+    def runs(self, n_steps: int, rng) -> list:
+        """Of each path its chains: log-weights, whose mean is what the mode holds, and states."""
+        made = []
+        for path, n, c in zip(self.paths, self.n_chains, self.own, strict=True):
+            states, log_weights = annealed(path, n, self.steps_of(n_steps), rng)
+            made.append((log_weights + self.log_shares(states)[:, c], states))
+        return made
+
+    def steps_of(self, n_steps: int) -> int:
+        return max(FEWEST_STEPS, n_steps // SHORTER)
+
+    def work(self, n_steps: int) -> int:
+        """Sweeps of all chains about the modes."""
+        return sum(self.n_chains) * self.steps_of(n_steps)
+
+    def unseen(self, states, log_weights) -> float:
+        """What modes without a path hold beyond what these chains find, relative to all of Z."""
+        found, error = self.found(states, log_weights)
+        gap = self.pilot[0] - found
+        lost = np.where(gap > SURE * np.hypot(error, self.pilot[1]), gap, 0.0)
+        lost[self.own] = 0.0
+        return float(lost.sum() / np.maximum(found, self.pilot[0]).sum())
+
+
+def missed(rbm, first: GeometricPath, modes, rng) -> Missed:
+    """The modes of which chains from the first base find too few, and paths to them."""
+    run = annealed(first, FIRST_CHAINS, PILOT_STEPS, rng)
+    means = np.concatenate([expit(first.models[0].visible.bias)[None], modes.visible])
+    scale = float(max(logmeanexp(run[1]), modes.log_z[0]))
+    log_c = np.concatenate([[-np.inf], modes.log_z])  # without the first base, for a start
+    made = Missed(_biases(means), log_c, scale, n_sweeps=FIRST_CHAINS * PILOT_STEPS)
+    expected, found = np.exp(log_c - scale), made.found(*run)
+    doubtful = np.flatnonzero(_lost(found, (expected, 0 * expected)))
+    if not doubtful.size:
+        return made
+    most = PILOT_WORK / (PILOT_CHAINS * PILOT_STEPS * (rbm.weights.size + OVERHEAD))
+    tried, others = np.split(doubtful, [int(np.clip(most, *PILOTS))])
+    paths = {c: local_path(rbm, modes.visible[c - 1], WIDTH) for c in tried}
+    runs = {0: run} | {c: annealed(paths[c], PILOT_CHAINS, PILOT_STEPS, rng) for c in tried}
+    made = _fitted(made._replace(log_c=np.r_[logmeanexp(run[1]), modes.log_z]), means, runs)
+    size = int(FITTED * FIRST_CHAINS)
+    found, pilot = made.found(run[0][size:], run[1][size:]), np.zeros((2, len(means)))
+    for c in tried:
+        size = int(FITTED * PILOT_CHAINS)
+        pilot[:, c] = np.array(made.found(*(x[size:] for x in runs[c])))[:, c]
+    lost = _lost(found, pilot)
+    even = pilot[1] ** 2 * (PILOT_CHAINS - size) <= EVEN * pilot[0] ** 2
+    own = tried[(lost & even)[tried]]
+    share = np.maximum(pilot[0] - found[0], 0)[tried].sum() / expected[tried].sum()
+    tail = float(share * expected[others].sum() / np.maximum(found[0], pilot[0]).sum())
+    sizes = N_CHAINS * pilot[1][own] / max(pilot[1][own].sum(), 1e-300)  # Neyman's allocation
+    return made._replace(
+        pilot=pilot, tail=tail, own=own, paths=tuple(paths[c] for c in own),
+        n_chains=tuple(np.clip(sizes, *CHAINS).astype(int)),
+        n_sweeps=made.n_sweeps + len(tried) * PILOT_CHAINS * PILOT_STEPS,
+    )  # fmt: skip
+
+
+def annealed(path, n_chains: int, n_steps: int, rng):
+    """Last states of chains, and their log-weights."""
+    stream = ChainStream(rng, n_chains)
+    states, gains = anneal(path, path.sample_base(n_chains, stream), linear(n_steps), stream)
+    return states, gains + path.log_z_base
+
+
+def _biases(means):
+    return rounded(logit(means.clip(CERTAIN, 1 - CERTAIN)))
+
+
+def _lost(found, local):
+    """Components that hold more than was found there, or of which only few chains tell."""
+    (value, error), (own, own_error) = found, local
+    total = np.maximum(value, np.where(own_error < own / 4, own, 0.0)).sum()
+    lost = own - value > np.maximum(SURE * np.hypot(error, own_error), LOST * total)
+    few = (error > value / SURE) & (own > LOST * total) & (own_error < error / SURE)
+    return lost | few
+
+
+def _fitted(made: Missed, means, runs) -> Missed:
+    """With components like the chains, by weight, that their own runs hold.
+
+    A base is broader than what chains find from it, and would take the rare states of a mode for
+    its own. The means before count as one more chain.
+    """
+    log_c, means = made.log_c.copy(), means.copy()
+    for c, (states, log_weights) in runs.items():
+        n = int(FITTED * len(states))
+        x, values = states[:n], log_weights[:n] + made.log_shares(states[:n])[:, c]
+        weights = np.exp(values - values.max())
+        weights /= weights.sum()
+        size = 1 / (weights @ weights)
+        means[c] = (size * (weights @ x) + means[c]) / (size + 1)
+        log_c[c] = logmeanexp(values)
+    return made._replace(biases=_biases(means), log_c=log_c)

@@ -1,0 +1,122 @@
+"""What `log_z` knows of a model before chains run: two bases, modes, a sum over states."""
+
+import math
+
+import numpy as np
+
+from ..models.enumeration import fewest_states
+from ..models.gauges import in_bits
+from ..models.rbm import RBM
+from ..numerics import smoothed
+from ..paths import GeometricPath, Path
+from ..paths.bases import layers_lower_bound, mean_field_bias, mean_field_biases, rounded
+from ..search.modes import find_modes, n_held
+from ..search.summed import grown
+from .missed import Missed, annealed, missed
+
+BROAD = 0.2  # smoothing of the second base
+SMOOTHING = 0.05  # of the base that mean-field solutions make
+TEMPERATURE = 10.0  # nats: in a base of all modes they weigh exp(log Z / temperature)
+FIRST_CHAINS, FIRST_STEPS = 64, 200  # of the pilots that choose the first base
+BETTER, SURE = 2.0, 3.0  # nats, and standard errors, that a base of all modes must gain
+SWEEP, OF_UNIT, OF_WEIGHT = 1e-6, 1e-8, 1e-10  # seconds of a sweep of a chain, as measured
+SLOWER = 10.0  # times that, where no loop is compiled
+SEARCH = 5e-3, 1e-7, 3e-10  # seconds of a search for modes; of a start, for each unit and weight
+
+
+class Problem:
+    """A model or a path, with what all rounds share; ``seed`` decides all that is drawn.
+
+    A path has one base: its second run follows even steps, and no modes are sought. Neither are
+    they of a model of units other than bits.
+
+    Attributes
+    ----------
+    first, second : Path
+        To the same model, from two bases.
+    one_base, sought, of_data : bool
+        Whether these are one; whether modes were sought; whether the first is of the data.
+    bound : float
+        At or below log Z: the best of mean field and a sum over states.
+    beam : Beam or None
+        That sum.
+    missed : Missed
+        Modes that the first base loses.
+    each, seconds : float
+        Processor seconds of a sweep of a chain, and of what was done here: counted from sizes, so
+        that a budget gives the same rounds on every machine.
+    """
+
+    def __init__(self, target, data, base, seed):
+        self.seed, self.one_base = seed, isinstance(target, Path)
+        self.each, self.seconds = sweep_seconds(target), 0.0
+        self.of_data = self.sought = False
+        self.bound, self.beam = -math.inf, None
+        self.missed = Missed(np.zeros((1, 1)), np.zeros(1))
+        if self.one_base:
+            self.first = self.second = target
+        elif in_bits(target) is None:
+            self._begin(target, base)
+        else:
+            self._seek(target, data, base)
+
+    def _begin(self, rbm, base):
+        """Two bases, a sum over states if they can be counted, and mean-field bounds."""
+        self.of_data, fits = base is not None, [rbm.visible.bias]
+        if rbm.visible.values is not None:
+            fits = [mean_field_bias(rbm, smoothing=s) for s in (SMOOTHING, BROAD)]
+        first, *rest = fits if base is None else [base, *fits]
+        self.first = GeometricPath(rbm, first)
+        self.one_base = not rest
+        self.second = GeometricPath(rbm, rest[0]) if rest else self.first
+        self.bound = layers_lower_bound(rbm)
+        if np.isfinite(fewest_states(rbm)):
+            self.beam = grown(rbm, None, np.random.default_rng([self.seed, 0, 1]))
+            self.bound = max(self.bound, self.beam.log_sum)
+
+    def _seek(self, rbm, data, base):
+        """Bases, modes, and those that the first base loses."""
+        self.sought = True
+        modes, rng = find_modes(rbm, data), np.random.default_rng([self.seed, 0])
+        fitted, broad = mean_field_biases(rbm, (SMOOTHING, BROAD))
+        candidates = [fitted] if base is None else [base, fitted]
+        first = first_base(rbm, candidates, modes, rng)
+        self.of_data = first is base
+        other = fitted if self.of_data else broad  # where data are no better: as without them
+        self.first, self.second = GeometricPath(rbm, first), GeometricPath(rbm, other)
+        self.beam = grown(rbm, modes, np.random.default_rng([self.seed, 0, 1]))
+        self.bound = max(float(modes.lower_bound.max()), self.beam.log_sum)
+        self.missed = missed(rbm, self.first, modes, rng)
+        self.seconds = search_seconds(rbm) + self.each * self.missed.n_sweeps
+
+
+def first_base(rbm, candidates, modes, rng) -> np.ndarray:
+    """Visible biases: the best of the ``candidates``, or rates of the modes if these are better.
+
+    Of modes, the heavier have more weight. The mean of the log-weights of a short pilot decides, a
+    lower bound on log Z in expectation whatever the base, so that the higher is the better one. It
+    needs no chain of great weight.
+    """
+    weights = np.exp((modes.log_z - modes.log_z[0]) / TEMPERATURE)
+    of_modes = rounded(smoothed(weights @ modes.visible / weights.sum(), SMOOTHING))
+    paths = [GeometricPath(rbm, bias) for bias in (*candidates, of_modes)]
+    logs = np.array([annealed(path, FIRST_CHAINS, FIRST_STEPS, rng)[1] for path in paths])
+    means, errors = logs.mean(axis=1), logs.std(axis=1, ddof=1) / math.sqrt(FIRST_CHAINS)
+    best = int(np.argmax(means[:-1]))
+    surely = SURE * math.hypot(errors[-1], errors[best])
+    return of_modes if means[-1] - means[best] > max(BETTER, surely) else candidates[best]
+
+
+def sweep_seconds(target: RBM | Path) -> float:
+    """Of a chain."""
+    model = target.at(1.0) if isinstance(target, Path) else target
+    n, m = model.n_visible, getattr(model, "n_hidden", 1)
+    slower = 1.0 if isinstance(model, RBM) and in_bits(model) is not None else SLOWER
+    return slower * (SWEEP + OF_UNIT * (n + m) + OF_WEIGHT * n * m)
+
+
+def search_seconds(rbm: RBM) -> float:
+    """Of a search for modes, by its starts: four of each unit that they hold, half as many more."""
+    fixed, of_unit, of_weight = SEARCH
+    n_starts = 6 * (n_held(rbm.weights) + n_held(rbm.weights.T))
+    return fixed + n_starts * (of_unit * sum(rbm.weights.shape) + of_weight * rbm.weights.size)

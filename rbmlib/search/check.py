@@ -1,0 +1,269 @@
+"""The independent check of an estimate, by sums that owe nothing to a sampler.
+
+A run's own checks cannot see a mode that no chain has entered. A sum over distinct states of the
+smaller layer (`beam`) is at or below Z whatever they are, and so is a mean-field bound: an interval
+that lies below one of them is wrong. `rl.check` looks at more states, anneals about mean-field
+modes (`local_masses`), and where the sum holds nearly all of the value runs chains from a second,
+broader base, since states that the sum lacks may hold more together than all that it has.
+
+Work is counted in states, so that the same seed gives the same verdict on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from .. import checks
+from ..context import using
+from ..estimate import Check, Estimate
+from ..models.conversion import described
+from ..models.gauges import in_bits
+from ..models.layers import Gaussian
+from ..models.mean_field import broad_lower_bound
+from ..models.rbm import RBM
+from ..numerics import ChainStream
+from ..paths import GeometricPath
+from ..paths.bases import mean_field_bias
+from ..paths.path import Path
+from ..results import needed_ess, summarise_log_weights, warn
+from ..sampling.anneal import anneal
+from ..sampling.sample import TemperedSample
+from ..schedules import linear
+from .beam import Beam, descents
+from .local_masses import local_masses, of_real_units
+from .summed import HELD, Summed
+
+IN_A_RUN, ON_REQUEST = 20_000, 2_000_000  # states that are looked at
+UNCOMPILED = 10  # times fewer, of layers without a compiled loop
+SEEDS = 1000  # states of the run, at most
+SECOND_CHAINS, SECOND_STEPS, BROAD = 200, 1000, 0.2  # of the second base, and its smoothing
+SURE = 3.0  # standard errors, or as far beyond an interval
+MARGIN, ROUNDING = 1e-6, 1e-12  # nats beyond an interval that contradict it; of each nat of log Z
+REMEDY, SEEKS = "another base, or more temperatures", "rl.log_z(rbm), which seeks modes"
+
+
+def check(path: Path, estimate: Estimate) -> Estimate:
+    """The estimate, with the verdict that a sum over 2,000,000 states and modes lead to.
+
+    Every estimator ends with such a check of 20,000 states. Here it may take seconds.
+
+    Parameters
+    ----------
+    path : Path
+        Whose target's log Z was estimated.
+    estimate : Estimate
+        Its states are among those from which the sum is grown; without them (of a file, say) it
+        is grown from descents at zero temperature alone. One that was contradicted is returned as
+        it is.
+
+    Returns
+    -------
+    Estimate
+        With another `verdict` and `reason`, if so much was found:
+
+        - "contradicted": a sum over states, a mean-field bound or the masses about modes, all at
+          or below Z, lie above the interval. A `ConvergenceWarning` says so; the interval begins
+          there and is open above, and `std_error` holds the difference. Or the sum is over all
+          states and not in the interval. The interval counts as half as long again on either side,
+          since an honest one misses log Z once in twenty runs.
+        - "verified": the sum holds 90% of the value or more, and 200 chains from a second, broader
+          base agree; or the sum is over all states.
+
+        ``details["independent_check"]`` holds the numbers. The verdict stays as it was where
+        neither layer of the model can be counted.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> path = rl.GeometricPath(rl.testsystems.random_rbm(20, 18, rng=1))
+    >>> run = rl.ais(path, rl.schedules.linear(500), rng=0)
+    >>> run.verdict, rl.check(path, run).verdict
+    ('consistent', 'verified')
+    """
+    checks.instance("path", path, Path, checks.PATH_MEANING)
+    checks.instance("estimate", estimate, Estimate, "what an estimator returned")
+    if "terms" in estimate.settings:
+        raise ValueError(
+            f"estimate is {estimate.method}, a sum or difference: expected each of its terms with "
+            "the path of its own target"
+        )
+    target, own = getattr(path, "rbm", None), estimate.settings.get("fingerprint")
+    if isinstance(target, RBM) and own not in (None, described(target)["fingerprint"]):
+        raise ValueError(
+            f"estimate is of another model ({estimate.settings.get('model')}) than the path leads "
+            f"to ({described(target)['model']}): expected one of the same weights and biases"
+        )
+    checks.number("estimate.log_z", estimate.log_z, "a finite number, of a run that gave one")
+    model, states = model_of(path), getattr(estimate.states, "states", estimate.states)
+    if model is not None and isinstance(states, np.ndarray):
+        checks.states("estimate.states", states, model.visible)
+    if model is None or estimate.verdict in ("contradicted", "exact"):
+        return estimate
+    return _checked(model, estimate, ON_REQUEST)
+
+
+def checked(path: Path | RBM | None, estimate: Estimate) -> Estimate:
+    """As `check`, by as many states as a run affords; `log_z` has looked further itself."""
+    model = model_of(path)
+    known = estimate.std_error == 0 or estimate.method == "log_z"
+    if model is None or known or not math.isfinite(estimate.log_z):
+        return estimate
+    return _checked(model, estimate, IN_A_RUN)
+
+
+def model_of(path) -> RBM | None:
+    """The RBM whose visible units a path's states are, if a layer can be counted.
+
+    Of a model itself, that of its `GeometricPath`: of Gaussian units the model on their span.
+    """
+    model = getattr(path, "models", [getattr(path, "model", path)])[-1]
+    if isinstance(path, RBM) and isinstance(path.visible, Gaussian):
+        model = path.reduced()[0]
+    layers = (model.visible, model.hidden) if isinstance(model, RBM) else ()
+    return model if any(layer.values is not None for layer in layers) else None
+
+
+def _checked(model, estimate, n_states) -> Estimate:
+    """What so many states, and on request modes and a second base, say of an estimate."""
+    rng, on_request = np.random.default_rng(0), n_states == ON_REQUEST
+    log_sum, n_summed, beam = _sum(model, estimate, n_states, rng)
+    numbers = {"on_request": on_request, "log_sum": log_sum, "n_states": n_summed,
+               "complete": beam is None}  # fmt: skip
+    passed = all(check.passed for check in _own(estimate))
+    if beam is None:
+        return _of_all_states(estimate, log_sum, numbers, passed)
+    what = f"a sum over {n_summed:,} {'visible' if beam.turned else 'hidden'} states"
+    bounds, bits = [(log_sum, what)], in_bits(model)
+    if bits is not None:
+        bounds.append((broad_lower_bound(bits), "a mean-field bound"))
+    sought = model if of_real_units(model) else bits
+    if on_request and sought is not None and not _beyond(bounds, estimate):
+        with using(progress=False):
+            masses = local_masses(sought, rng)
+        numbers |= {"log_local": masses.log_z, "n_modes": masses.n_modes}
+        bounds.append((masses.log_lower, f"what lies about {masses.n_modes} modes"))
+    if _beyond(bounds, estimate):
+        low, what = max(bounds)
+        return _contradicted(estimate, low, f"{what} lies above this value by", numbers)
+    share = math.exp(min(0.0, log_sum - estimate.log_z))
+    found = [Check(f"{what} holds", True, share, unit="of Z")]
+    if not (on_request and passed and share >= HELD and model.visible.values is not None):
+        return _with(estimate, found, numbers)
+    second = _second_base(model, estimate, beam, rng)
+    if second.contradicts:
+        low = estimate.log_z + second.disagreement
+        return _contradicted(estimate, low, second.name.replace("differs", "is higher"), numbers)
+    verdict = "verified" if second.passed else None
+    return _with(estimate, [*found, second._replace(passed=True)], numbers, verdict)
+
+
+def _of_all_states(estimate, log_sum, numbers, passed) -> Estimate:
+    low, high = _ends(estimate)
+    gap, what = log_sum - estimate.log_z, f"the sum over all {numbers['n_states']:,} states"
+    if not low - _margin(log_sum) <= log_sum <= high + _margin(log_sum):
+        side = "above" if gap > 0 else "below"
+        return _contradicted(estimate, log_sum, f"{what} lies {side} this value by", numbers)
+    found = Check(f"{what} differs from this value by", True, abs(gap), unit="nats")
+    return _with(estimate, [found], numbers, "verified" if passed else None)
+
+
+def _sum(model, estimate, n_states, rng):
+    """log of a sum over states, how many these are, and the `Beam`; None if they are all."""
+    beam = Beam(model)
+    affordable = n_states if in_bits(model) is not None else n_states // UNCOMPILED
+    if beam.n_all <= affordable:
+        return model.exact_log_z(), int(beam.n_all), None
+    beam.add(descents(beam.small, rng))
+    if (states := _states(estimate)) is not None:
+        beam.add(beam.of_visible(states))
+    beam.grow(affordable)
+    return beam.log_sum, beam.n_states, beam
+
+
+def _states(estimate):
+    """States of the visible units that the run itself found at beta = 1: every second chain's."""
+    states = estimate.states
+    if isinstance(states, TemperedSample):
+        states = states.states[states.index == states.betas.size - 1]
+    if not isinstance(states, np.ndarray) or not len(states):  # none, or fixed points of TAP
+        return None
+    return np.atleast_2d(states)[: 2 * SEEDS : 2]
+
+
+def _second_base(model, estimate, beam, rng) -> Check:
+    """Passed if chains from a base that is broader than most find the sum, and no more."""
+    path = GeometricPath(model, mean_field_bias(model, smoothing=BROAD))
+    stream = ChainStream(rng, SECOND_CHAINS)
+    start = path.sample_base(SECOND_CHAINS, stream)
+    states, gains = anneal(path, start, linear(SECOND_STEPS), stream)
+    log_weights = gains + path.log_z_base
+    found = summarise_log_weights(log_weights)
+    summed = Summed.of(beam, model, [(log_weights, states)], rng)
+    gap, error = found.log_mean - estimate.log_z, math.hypot(found.std_error, 1e-3)
+    near = -math.log(HELD)  # of a value of unknown error
+    if not math.isnan(estimate.std_error):
+        error = math.hypot(error, estimate.std_error)
+        near = SURE * error
+    even = found.ess >= needed_ess(SECOND_CHAINS)
+    agrees = bool(even and summed.share >= HELD and summed.lost < 1 - HELD and gap <= near)
+    name = f"a run from a second, broader base (ESS {found.ess:.0f} of {SECOND_CHAINS}) differs by"
+    return Check(
+        name, agrees, gap / error, SURE, "s.e.", gap, contradicts=bool(even and gap > near)
+    )
+
+
+# what it means for an estimate ----------------------------------------------------------------
+
+
+def _ends(estimate) -> tuple[float, float]:
+    """Those of an interval half as long again; of a value of unknown error, a tenth of Z."""
+    (low, high), value, error = estimate.interval, estimate.log_z, estimate.std_error
+    if math.isnan(error):
+        return value + math.log(HELD), value - math.log(HELD)
+    below, above = (x if math.isfinite(x) else 1.96 * error for x in (value - low, high - value))
+    return value - SURE / 1.96 * max(0.0, below), value + SURE / 1.96 * max(0.0, above)
+
+
+def _beyond(bounds, estimate) -> bool:
+    low = max(bounds)[0]
+    return bool(low > _ends(estimate)[1] + _margin(low))
+
+
+def _margin(log_z) -> float:
+    return MARGIN + ROUNDING * abs(log_z)
+
+
+def _own(estimate) -> list[Check]:
+    """The checks of the run itself, without those of an earlier independent check."""
+    earlier = estimate.details.get("independent_check", {}).get("names", ())
+    return [check for check in estimate.checks if check.name not in earlier]
+
+
+def _with(estimate, found, numbers, verdict=None) -> Estimate:
+    """The estimate with these checks, and another verdict if one is given."""
+    numbers = numbers | {"names": [check.name for check in found]}
+    every, verdict = [*_own(estimate), *found], verdict or estimate.verdict
+    details = estimate.details | {"independent_check": numbers, "checks": every}
+    details["reason"] = " and ".join(map(str, found))
+    if verdict == "consistent":
+        details["reason"] = (
+            f"all {len(every)} checks passed; {details['reason']}; nothing verifies the value"
+        )
+    return replace(estimate, details=details, verdict=verdict)
+
+
+def _contradicted(estimate, low, name, numbers) -> Estimate:
+    """The estimate with its interval opened above what contradicts it, and a warning."""
+    gap = abs(low - estimate.log_z)
+    found = Check(name, False, gap, unit="nats", disagreement=gap, contradicts=True)
+    remedy = (
+        "" if math.isnan(estimate.std_error) or estimate.method == "log_z" else f"{REMEDY}; or "
+    )
+    warn(f"{estimate.method}: contradicted: {found}. Use {remedy}{SEEKS}")
+    estimate = _with(estimate, [found], numbers, "contradicted")
+    estimate.details["disagreement"] = max(gap, estimate.details.get("disagreement", 0.0))
+    error = gap if math.isnan(estimate.std_error) else math.hypot(estimate.std_error, gap)
+    return replace(estimate, std_error=error, interval=(low - MARGIN, math.inf))
