@@ -9,14 +9,11 @@ from helpers_book import BOOK, REPOSITORY
 
 import rbmlib as rl
 from rbmbook import load_reference
-from rbmbook.testsystems import of_spins
-from rbmlib.results import summarise_log_weights
 
 sys.path.insert(0, str(BOOK / "_tools"))
 
 import compare_growth
 import compare_rivals
-import trust_rivals
 
 
 def stored(name):
@@ -57,56 +54,6 @@ def test_the_procedure_of_pydeep_is_unbiased_where_enumeration_knows():
     found = compare_rivals.pydeep(rbm, "its defaults", (500, 100), 0, None)
     exact = rl.exact(rbm).log_z
     assert abs(found["log_z"] - exact) < 4 * found["std_error"] < 0.2
-
-
-@pytest.fixture(scope="module")
-def rivals():
-    return stored("log_z_rivals")
-
-
-def test_every_model_has_a_row_of_every_method(rivals):
-    seeds = range(rivals["seed"].max() + 1)
-    expected = pd.MultiIndex.from_product(
-        [trust_rivals.KINDS, seeds, trust_rivals.METHODS], names=["kind", "seed", "method"]
-    )
-    found = pd.MultiIndex.from_frame(rivals[expected.names])
-    assert not found.has_duplicates
-    assert set(found) == set(expected)
-    assert list(rivals.columns) == trust_rivals.FIELDS
-    needed = rivals[["exact", "log_z", "believed", "chain_steps", "seconds", "version"]]
-    assert needed.notna().all(axis=None)
-
-
-def test_all_methods_had_the_steps_of_log_z(rivals):
-    assert (rivals.groupby(["kind", "seed"])["chain_steps"].nunique() == 1).all()
-    one_base = rivals["n_parts"] == 1
-    runs = 3 * trust_rivals.N_CHAINS * trust_rivals.N_STEPS
-    assert (rivals.loc[one_base, "chain_steps"] > runs).all()
-    assert (rivals.loc[one_base, "chain_steps"] < 2 * runs).all()
-
-
-@pytest.mark.parametrize("method", ["plain AIS", "population annealing"])
-def test_a_row_computed_again_has_the_same_digits(method):
-    rows = {(r["kind"], r["seed"], r["method"]): r for r in trust_rivals.rows(trust_rivals.TARGET)}
-    stored = rows["random", "0", method]
-    again = trust_rivals.row("random", 0, method, int(stored["chain_steps"]))
-    compared = [name for name in again if name not in ("seconds", "version")]
-    assert {name: str(again[name]) for name in compared} == {n: stored[n] for n in compared}
-
-
-def test_weights_from_a_mixture_have_the_mean_z():
-    """Also where components weigh much else than their modes."""
-    couplings = np.full((7, 5), 0.4)
-    rbm = of_spins(couplings, np.full(7, 0.02), np.full(5, 0.02))
-    modes = rl.find_modes(rbm)
-    assert len(modes.log_z) == 2
-    for shift in ([0.0, 0.0], [-0.5, 0.5]):
-        off = modes._replace(log_z=modes.log_z + shift)
-        rng = np.random.default_rng(0)
-        weights = trust_rivals.mixture_weights(rbm, off, 60, rng, n_chains=4000)
-        found = summarise_log_weights(weights)
-        assert found.ess > 400
-        assert abs(found.log_mean - rl.exact(rbm).log_z) < 4 * found.std_error < 0.2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")

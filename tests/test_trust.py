@@ -1,4 +1,4 @@
-"""Counts of runs that are trusted and wrong, by values of a hand-made table."""
+"""Counts of verdicts by values of a hand-made table, and of intervals by cell."""
 
 from itertools import product
 
@@ -9,154 +9,60 @@ from helpers_models import quiet
 from scipy.stats import binom
 
 import rbmlib as rl
-from rbmbook.experiments.calibration import kinds, trusted
-from rbmbook.trust import (
-    at_most,
-    cell_shares,
-    cells,
-    counts,
-    coverage,
-    errors,
-    history,
-    holm,
-    judged,
-    share_interval,
-    signs,
-    worth,
-)
+from rbmbook.experiments.calibration import kinds
+from rbmbook.experiments.calibration import verdicts as counted
+from rbmbook.trust import at_most, cell_shares, cells, cost, holm, judged, share_interval, verdicts
+from rbmlib.estimate import VERDICTS
 
 NAN = np.nan
-COLUMNS = ["log_z", "exact", "own", "own_error", "own_low", "own_high",
-           "converged", "std_error", "low", "high"]  # fmt: skip
+COLUMNS = ["verdict", "log_z", "exact", "own_error", "std_error"]
 ROWS = [
-    (10.0, 10.01, 1, 0.10, 9.8, 10.2, True, 0.10, 9.8, 10.2),  # right, trusted
-    (9.0, 10.0, 1, 0.10, 8.8, 9.2, False, 1.00, 10.0, NAN),  # a miss that was refuted
-    (9.0, 10.0, 1, 0.10, 8.8, 9.2, True, 0.10, 8.8, 9.2),  # a miss that was not
-    (9.98, 10.0, 1, 0.001, 9.97, 9.99, True, 0.001, 9.97, 9.99),  # many errors, few nats
-    (9.0, 10.0, 1, 0.50, 8.0, 10.1, False, 0.50, 10.2, NAN),  # a false alarm
-    (9.0, 10.0, 0, 0.10, 8.8, 9.2, False, 0.10, 8.8, 9.2),  # its own checks saw it
+    ("verified", 10.0, 10.01, 0.10, 0.10),
+    ("consistent", 9.0, 10.0, 0.10, 0.10),  # wrong
+    ("consistent", 9.98, 10.0, 0.001, 0.001),  # many errors, few nats
+    ("contradicted", 9.0, 10.0, 0.10, 1.0),
+    ("contradicted", 9.0, 10.0, 0.50, 1.1),  # right by its own error
+    ("inconclusive", 9.0, 10.0, NAN, NAN),
 ]
 
 
-@pytest.fixture
-def runs():
-    return judged(pd.DataFrame(ROWS, columns=COLUMNS).assign(kind=list("aaabbb")))
+def test_verdicts_are_counted_with_what_is_wrong():
+    runs = pd.DataFrame(ROWS, columns=COLUMNS)
+    runs["verdict"] = runs["verdict"].map(VERDICTS.index)
+    found = verdicts(judged(runs), ["verdict"]).set_index("verdict")
+    assert list(found.index) == ["verified", "consistent", "inconclusive", "contradicted"]
+    assert found["runs"].tolist() == [1, 2, 1, 2]
+    assert found["wrong"].tolist() == [0, 1, 1, 0]
+    assert found["false"].tolist() == [0, 0, 0, 1]
+    assert found.loc["consistent", "percent"] == "1.3 to 98.7"
 
 
-def test_flags_of_each_run(runs):
-    assert runs["silent"].tolist() == [False, True, True, False, False, False]
-    assert runs["still"].tolist() == [False, False, True, False, False, False]
-    assert runs["alarm"].tolist() == [False, False, False, False, True, False]
-
-
-def test_worth_of_a_sign(runs):
-    short = runs["std_error"] < 0.5
-    assert worth("s.e. below 0.5", runs, short) == {
-        "sign": "s.e. below 0.5", "runs": 6, "trusted": 4, "wrong": 2, "alarms": 0,
-    }  # fmt: skip
-    assert worth("none", runs, runs["log_z"] > 99)["alarms"] == 2  # off by 0.01 and by 0.02
-
-
-def test_signs_of_runs_and_of_plain_annealing(runs):
-    families = ["pockets", "pockets", "pockets", "two signs", "pockets", "pockets"]
-    methods = ["log_z"] * 3 + ["ais"] * 3
-    before = pd.DataFrame({
-        "exact": [10.0, 10.0], "first_log_z": [9.0, 10.0], "first_error": [0.05, 0.2],
-        "reverse_log_z": [9.1, 12.0], "reverse_error": [0.05, 0.2],
-        "ess": [400.0, 3.0], "pareto_k": [0.9, np.nan],
+def test_the_cost_of_a_check_is_of_runs_of_a_second():
+    runs = pd.DataFrame({
+        "method": ["ais", "ais", "ais", "log_z"], "run_seconds": [1.0, 2.0, 0.1, 9.0],
+        "check_seconds": [0.02, 0.1, 0.05, 0.0],
     })  # fmt: skip
-    found = signs(runs.assign(family=families, method=methods), before).set_index("sign")
-    assert found["runs"].tolist() == [3, 2, 2, 2, 2, 2]
-    assert found.loc["rl.log_z"].tolist() == [3, 2, 1, 0]
-    assert found.loc["AIS: ESS of 100 or more"].tolist() == [2, 1, 1, 1]
-    assert found.loc["AIS: Pareto k below 0.7"].tolist() == [2, 1, 0, 0]
-    assert found.loc["AIS: standard error below 0.1"].tolist() == [2, 1, 1, 1]
-    assert found.loc["AIS and reverse AIS within 4 s.e."].tolist() == [2, 1, 1, 1]
+    assert cost(runs).to_numpy().tolist() == [["ais", 2, pytest.approx(3.5), pytest.approx(5.0)]]
 
 
-def test_history_of_counts(runs):
-    one = runs.assign(seed=[40_000] * 5 + [40_001])
-    second, fourth = one[:2].assign(seed=60_000), one[:1].assign(seed=90_000)
-    found = history(one, second, one[5:].assign(seed=80_003), fourth)
-    assert found["declared in"].is_unique
-    assert found["seeds"].tolist() == [
-        "40,000 to 40,001",
-        "60,000 to 60,000",
-        "80,003 to 80,003",
-        "90,000 to 90,000",
-    ]
-    assert found.iloc[0, 3:].tolist() == [6, 5, 2, 3, 1, 1]
-    assert found.iloc[1, 3:].tolist() == [2, 2, 1, 1, 0, 0]
-    assert found.iloc[2, 3:].tolist() == [1, 0, 0, 0, 0, 0]
-    assert found.iloc[3, 3:].tolist() == [1, 1, 0, 1, 0, 0]
+@pytest.mark.parametrize("method", ["ais", "tap"])
+def test_a_task_is_what_a_user_gets(method):
+    found, columns = quiet(counted._verdict, 1, of="planted", family="bits, bits", method=method)
+    rbm = kinds.planted_model_of("bits, bits", 1)
+    users = quiet(counted.METHODS[method], rl.GeometricPath(rbm), 1)
+    assert (found.log_z, found.verdict) == (users.log_z, users.verdict)
+    assert VERDICTS[columns["verdict"]] == users.verdict
+    assert columns["exact"] == rl.exact(rbm).log_z
 
 
-def test_counts_by_kind(runs):
-    found = counts(runs, "kind")
-    assert found.loc["a"].tolist() == [3, 3, 2, 2, 1, 0]
-    assert found.loc["b"].tolist() == [3, 2, 0, 1, 0, 1]
-
-
-def test_errors_by_kind(runs):
-    runs = runs.assign(processor_seconds=[0.1, 0.2, 0.6, 0.1, 0.2, 0.9])
-    found = errors(runs, "kind")
-    nats = [np.sqrt((0.01**2 + 2) / 3), np.sqrt((0.02**2 + 2) / 3)]
-    own = [np.sqrt((0.1**2 + 1 + 10**2) / 3), np.sqrt((20**2 + 2**2 + 10**2) / 3)]
-    assert found["error, nats"].tolist() == pytest.approx(nats)
-    assert found["error, s.e."].tolist() == pytest.approx(own)
-    assert found[["runs", "flagged", "trusted and wrong"]].to_numpy().tolist() == [
-        [3, 1, 1],
-        [3, 2, 0],
-    ]
-    assert found["ms"].tolist() == pytest.approx([200.0, 200.0])
-    of_all = errors(runs.assign(log_z=10.0, exact=10.0, std_error=0.0), "kind")
-    assert of_all["error, nats"].tolist() == [0.0, 0.0]
-    assert of_all["error, s.e."].isna().all()
-
-
-def test_shares_of_intervals_are_of_those_that_are_trusted(runs):
-    found = coverage(runs, "kind").loc["a"]
-    assert found["converged"] == 100
-    assert found["hold"] == pytest.approx(100 / 3)
-    assert found["converged, after"] == pytest.approx(200 / 3)
-    assert found["hold, after"] == 50
+def test_models_of_the_bench_are_those_of_its_files():
+    rbm, log_z = counted.model_of("bench", "spike in slab", 2)
+    assert abs(rl.exact(rbm).log_z - log_z) < 1e-6
 
 
 def test_an_upper_limit_of_a_share():
     assert at_most(0, 100) == pytest.approx(1 - 0.05 ** (1 / 100))
     assert at_most(7, 7) == 1.0
-
-
-def test_the_model_of_two_signs_has_its_odds_and_its_log_z():
-    rbm, log_z, _ = trusted.two_signs()
-    up, down = (trusted._log_z_of_sign(rbm, sign) for sign in (1, -1))
-    assert up - down == pytest.approx(np.log(trusted.ODDS), abs=1e-9)
-    v = rl.sample(rbm, 20_000, 0).states  # half of the hidden units on: neither sign
-    p = rbm.hidden_mean(v)[:, 0]
-    tie = np.mean(252 * p**5 * (1 - p) ** 5)
-    assert tie == pytest.approx(1 - np.exp(up - log_z) - np.exp(down - log_z), abs=1e-3)
-
-
-def test_a_run_that_misses_a_mode_is_kept_with_what_it_said_itself():
-    run, columns = trusted._trusted(1, family="golf", method="ais")
-    assert columns["own"] == 1
-    assert columns["opinion"] == -1
-    assert not run.converged
-    assert run.log_z < columns["exact"] - 0.5
-    assert columns["own_high"] < columns["exact"]
-    assert columns["sum"] <= columns["exact"] + 1e-9
-
-
-@pytest.mark.parametrize("method", ["ais", "log_z", "parallel tempering"])
-def test_a_run_of_a_kind_is_what_a_user_gets_and_what_it_said_alone(method):
-    found, columns = quiet(kinds._of_a_kind, 1, kind="planted spins, spins", method=method)
-    path = rl.GeometricPath(kinds.planted_model_of("spins, spins", 1))
-    users = quiet(kinds.METHODS[method], path, 1)
-    with rl.using(independent_check=False):
-        alone = quiet(kinds.METHODS[method], path, 1)
-    assert (found.log_z, found.std_error) == (users.log_z, users.std_error)
-    assert (found.interval, found.converged) == (users.interval, users.converged)
-    assert (columns["own"], columns["own_error"]) == (alone.converged, alone.std_error)
 
 
 @pytest.mark.parametrize("kind", list(kinds.PAIRS)[:6])
@@ -188,15 +94,6 @@ def test_a_pattern_among_heavy_states_has_twice_their_odds():
 
     without = rbm.hidden.with_(bias=np.append(rbm.hidden.bias[:-1], -100.0))
     assert odds(rbm) == pytest.approx(2 * odds(rbm.with_(hidden=without)), rel=1e-6)
-
-
-@pytest.mark.parametrize("kind", kinds.PAIRS)
-def test_a_wide_kind_has_more_states_than_an_opinion_adds_up(kind, monkeypatch):
-    """Unless a sum lies above the value: it then has more time, which is taken from it here."""
-    monkeypatch.setattr("rbmlib.search.opinion.DOUBTED", 0.0)
-    path = rl.GeometricPath(kinds.model_of(kind, 0))
-    run = quiet(rl.ais, path, kinds.FEW, 10, 0)
-    assert run.details["second_opinion"]["complete"] != kind.startswith("wide")
 
 
 def test_blocks_of_a_cell_are_added_up():

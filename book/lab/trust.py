@@ -1,11 +1,9 @@
-"""Runs that are trusted and wrong, counted, and cells of intervals that hold log Z or do not.
+"""How often each verdict is wrong, and cells of intervals that hold log Z or do not.
 
-A run is *wrong* if its value is off by more than `ERRORS` of its own standard errors and by more
-than `NATS`. Of those that a flag lets pass, wrong ones are what the flag has missed. A *false
-alarm* is a run whose own checks passed and whose own interval holds log Z, flagged all the same.
-
-A *cell* is an estimator on a path to a model: blocks of its runs are added up, and the counts of
-intervals that hold log Z are judged together by Holm's rule.
+A run is *wrong* if its value is off by more than `ERRORS` of its standard errors and by more than
+`NATS`. A *false contradiction* is a run that is contradicted although its value was right by its
+own error bar. A *cell* is an estimator on a path to a model: blocks of its runs are added up, and
+the counts of intervals that hold log Z are judged together by Holm's rule.
 """
 
 from __future__ import annotations
@@ -15,141 +13,43 @@ import pandas as pd
 from scipy.stats import beta
 
 from rbmlib.checks import number
+from rbmlib.estimate import VERDICTS
 
 from .bench import ERRORS, NATS
 
-RIGHT = 0.1  # nats: a run that is nearer was right, and to doubt it a false alarm
 LEVELS = (50, 80, 95)  # percent
-DECLARED = {"first": "59df5c5", "second": "7213742", "third": "71e5905", "fourth": "c70558d"}
-HEADS = {
-    "method": "estimator", "family": "kind of model", "own": "trust themselves",
-    "silent": "of these wrong", "after": "trusted in the end", "still": "of these still wrong",
-    "alarm": "false alarms", "kind": "kinds of units",
-}  # fmt: skip
+HEADS = {"method": "estimator"}
 
 
 def judged(runs: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a table of `trusted` runs, with flags as columns of True and False.
-
-    ``own``: its own checks passed; ``silent``: they did, and it is wrong; ``after``: trusted with
-    the second opinion, too; ``still``: then wrong; ``alarm``: false alarm.
-    """
+    """The rows of a table of verdicts, with the verdict in words and whether the run is wrong."""
     off = (runs["log_z"] - runs["exact"]).abs()
-    own, after = runs["own"] == 1, runs["converged"].astype(bool)
-    low, high = runs["own_low"].fillna(-float("inf")), runs["own_high"].fillna(float("inf"))
-    holds = (low <= runs["exact"]) & (runs["exact"] <= high)
+    wrong = (off > ERRORS * runs["std_error"].fillna(0)) & (off > NATS)
+    by_own = (off <= ERRORS * runs["own_error"].fillna(0)) | (off <= NATS)
+    verdict = pd.Categorical.from_codes(runs["verdict"].astype(int), list(VERDICTS), ordered=True)
     return runs.assign(
-        own=own,
-        after=after,
-        silent=own & (off > ERRORS * runs["own_error"]) & (off > NATS),
-        still=after & (off > ERRORS * runs["std_error"]) & (off > NATS),
-        alarm=own & ~after & holds,
-        own_holds=own & holds,
-        holds=after & (runs["low"].fillna(-float("inf")) <= runs["exact"])
-        & (runs["exact"] <= runs["high"].fillna(float("inf"))),
-    )  # fmt: skip
+        verdict=verdict, wrong=wrong, alarm=by_own & (verdict == "contradicted")
+    ).sort_values("verdict", ascending=False, kind="stable")
 
 
-def counts(runs: pd.DataFrame, by) -> pd.DataFrame:
-    """Of judged runs, a row a value of ``by``: how many, how many trusted and wrong, and alarms."""
-    flags = ["own", "silent", "after", "still", "alarm"]
-    groups = runs.groupby(by, sort=False)
-    found = groups[flags].sum().astype(int)
-    found.insert(0, "runs", groups.size())
-    return found
+def verdicts(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Of judged runs, a row a group: how many, how many are wrong, and the 95% interval of that.
 
-
-def errors(runs: pd.DataFrame, by) -> pd.DataFrame:
-    """Of judged runs, a row a value of ``by``: errors, flags and processor time.
-
-    Root mean squares of errors, in nats and in a run's own standard errors as it is returned.
-    Where a run gives none, since it added up all states, the second is NaN.
+    Of contradicted runs, wrong is what they should be: ``false`` counts those that were right.
     """
-    off = runs["log_z"] - runs["exact"]
-    found = runs.assign(
-        nats=off**2,
-        errors=(off / runs["std_error"].where(runs["std_error"] > 0)) ** 2,
-        flagged=~runs["after"],
-        ms=1000 * runs["processor_seconds"],
-    ).groupby(by, sort=False)
-    return pd.DataFrame({
-        "runs": found.size(),
-        "error, nats": np.sqrt(found["nats"].mean()),
-        "error, s.e.": np.sqrt(found["errors"].mean()),
-        "flagged": found["flagged"].sum(),
-        "trusted and wrong": found["still"].sum(),
-        "ms": found["ms"].median(),
-    })  # fmt: skip
+    groups = runs.groupby(by, sort=False, observed=True)
+    found = groups.agg(runs=("wrong", "size"), wrong=("wrong", "sum"), false=("alarm", "sum"))
+    low, high = share_interval(found["wrong"], found["runs"])
+    percents = [f"{100 * a:.1f} to {100 * b:.1f}" for a, b in zip(low, high, strict=True)]
+    return found.assign(percent=percents).reset_index()
 
 
-def history(*tables: pd.DataFrame) -> pd.DataFrame:
-    """Of judged runs of one count after another, a row each, with the commit that declared it."""
-    rows = []
-    for runs, (name, commit) in zip(tables, DECLARED.items(), strict=True):
-        sums = runs[["own", "silent", "after", "still", "alarm"]].sum().rename(HEADS)
-        seeds = f"{runs['seed'].min():,} to {runs['seed'].max():,}"
-        about = {"count": name, "declared in": commit, "seeds": seeds, "runs": len(runs)}
-        rows.append(about | sums.astype(int).to_dict())
-    return pd.DataFrame(rows)
-
-
-def coverage(runs: pd.DataFrame, by) -> pd.DataFrame:
-    """Of judged runs, percentages: trusted, and of these the intervals that hold log Z."""
-    sums = runs.groupby(by, sort=False)[["own", "own_holds", "after", "holds"]].sum()
-    n = runs.groupby(by, sort=False).size()
-    return pd.DataFrame({
-        "runs": n,
-        "converged": 100 * sums["own"] / n,
-        "hold": 100 * sums["own_holds"] / sums["own"],
-        "converged, after": 100 * sums["after"] / n,
-        "hold, after": 100 * sums["holds"] / sums["after"],
-    })  # fmt: skip
-
-
-def worth(sign: str, runs: pd.DataFrame, trusted, value="log_z", error="std_error") -> dict:
-    """What a sign is worth: of runs, how many it trusts, how many of these are wrong, and alarms.
-
-    Parameters
-    ----------
-    sign : str
-        Its name, the first entry of the row.
-    runs : DataFrame
-        With columns ``exact``, and ``value`` and ``error`` by their names.
-    trusted : Series of bool
-        Whether the sign lets a run pass.
-    """
-    off = (runs[value] - runs["exact"]).abs()
-    wrong = (off > NATS) & (off > ERRORS * runs[error])
-    counted = {"trusted": trusted, "wrong": trusted & wrong, "alarms": ~trusted & (off < RIGHT)}
-    return {"sign": sign, "runs": len(runs)} | {name: int(x.sum()) for name, x in counted.items()}
-
-
-def signs(runs: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """Rows of `worth`: of the library's verdicts in judged runs, and of usual signs in others.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        Of `judged`. Models of two signs are left out for plain AIS, which knows nothing of signs.
-    before : DataFrame
-        Plain annealing, its ESS and Pareto k, and annealing back from the model.
-    """
-    final = runs[runs["method"] == "log_z"]
-    annealed = runs[(runs["method"] == "ais") & ~runs["family"].str.startswith("two signs")]
-    gap = (before["reverse_log_z"] - before["first_log_z"]).abs()
-    joint = np.hypot(before["reverse_error"], before["first_error"])
-    usual = {
-        "AIS: ESS of 100 or more": before["ess"] >= 100,
-        "AIS: Pareto k below 0.7": ~(before["pareto_k"] >= 0.7),
-        "AIS: standard error below 0.1": before["first_error"] < 0.1,
-        "AIS and reverse AIS within 4 s.e.": gap < 4 * joint,
-    }
-    first = {"value": "first_log_z", "error": "first_error"}
-    return pd.DataFrame([
-        worth("rl.log_z", final, final["after"]),
-        worth("rl.ais with its second opinion", annealed, annealed["after"]),
-        *(worth(name, before, trusted, **first) for name, trusted in usual.items()),
-    ])  # fmt: skip
+def cost(runs: pd.DataFrame) -> pd.DataFrame:
+    """Of runs of a second or more, the median and largest time of the check, % of the run's."""
+    long = runs[(runs["run_seconds"] >= 1) & ~runs["method"].str.startswith("log_z")]
+    share = 100 * long["check_seconds"] / long["run_seconds"]
+    groups = share.groupby(long["method"], sort=False)
+    return groups.agg(runs="size", median="median", largest="max").reset_index()
 
 
 def at_most(k: int, n: int, level: float = 0.95) -> float:

@@ -17,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import checks
+from .._kernels import threads
 from ..context import using
 from ..estimate import Check, Estimate
 from ..models.conversion import described
@@ -40,6 +41,7 @@ IN_A_RUN, ON_REQUEST = 20_000, 2_000_000  # states that are looked at
 UNCOMPILED = 10  # times fewer, of layers without a compiled loop
 SEEDS = 1000  # states of the run, at most
 SECOND_CHAINS, SECOND_STEPS, BROAD = 200, 1000, 0.2  # of the second base, and its smoothing
+WORTH_SAYING = 0.01  # of Z, in the sum
 SURE = 3.0  # standard errors, or as far beyond an interval
 MARGIN, ROUNDING = 1e-6, 1e-12  # nats beyond an interval that contradict it; of each nat of log Z
 REMEDY, SEEKS = "another base, or more temperatures", "rl.log_z(rbm), which seeks modes"
@@ -102,7 +104,8 @@ def check(path: Path, estimate: Estimate) -> Estimate:
         checks.states("estimate.states", states, model.visible)
     if model is None or estimate.verdict in ("contradicted", "exact"):
         return estimate
-    return _checked(model, estimate, ON_REQUEST)
+    with threads.blas_threads(1):  # of products this small more threads wait for each other
+        return _checked(model, estimate, ON_REQUEST)
 
 
 def checked(path: Path | RBM | None, estimate: Estimate) -> Estimate:
@@ -111,7 +114,8 @@ def checked(path: Path | RBM | None, estimate: Estimate) -> Estimate:
     known = estimate.std_error == 0 or estimate.method == "log_z"
     if model is None or known or not math.isfinite(estimate.log_z):
         return estimate
-    return _checked(model, estimate, IN_A_RUN)
+    with threads.blas_threads(1):
+        return _checked(model, estimate, IN_A_RUN)
 
 
 def model_of(path) -> RBM | None:
@@ -249,9 +253,8 @@ def _with(estimate, found, numbers, verdict=None) -> Estimate:
     details = estimate.details | {"independent_check": numbers, "checks": every}
     details["reason"] = " and ".join(map(str, found))
     if verdict == "consistent":
-        details["reason"] = (
-            f"all {len(every)} checks passed; {details['reason']}; nothing verifies the value"
-        )
+        some = f"; {details['reason']}" if found[0].value >= WORTH_SAYING else ""
+        details["reason"] = f"all {len(every)} checks passed{some}; nothing verifies the value"
     return replace(estimate, details=details, verdict=verdict)
 
 

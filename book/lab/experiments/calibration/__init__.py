@@ -1,8 +1,8 @@
-"""Chapter calibration: how often intervals hold log Z, and which runs say so and are wrong.
+"""Chapter calibration: how often intervals hold log Z, and how often a verdict is wrong.
 
 Importing them registers the words that sweeps may name.
 """
 
-from . import coverage, kinds, trusted
+from . import coverage, kinds, verdicts
 
-__all__ = ["coverage", "kinds", "trusted"]
+__all__ = ["coverage", "kinds", "verdicts"]

@@ -1,14 +1,11 @@
-"""Other kinds of units: every estimator on models of two layers, against exact log Z.
+"""Models of two kinds of layers, small enough to be enumerated, with weak to strong couplings.
 
-A task is one short run of one estimator on one model: small enough to be enumerated, with couplings
-from weak to strong, so that some have several modes. Of a *planted* kind one state of a hidden unit
-holds the visible units in a pattern of 20% to 95% of Z, to which nothing leads. A *wide* kind has
-more states than a second opinion may add up while it takes a twentieth of a second.
+Of a *planted* kind one state of a hidden unit holds the visible units in a pattern of 20% to 95% of
+Z, to which nothing leads. A *wide* kind has more states than the check of a run adds up.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import lru_cache, partial
 
@@ -16,21 +13,16 @@ import numpy as np
 from scipy.optimize import brentq
 
 import rbmlib as rl
-from rbmbook import rivals
-from rbmbook.sweeps.words import BASES, ESTIMATORS, MODELS, register
+from rbmbook.sweeps.words import BASES
 from rbmlib.checks import one_of
 from rbmlib.models.enumeration import n_states, states
 from rbmlib.numerics import logsumexp
 
-from .trusted import both_ways
-
 FAR = 1e4  # a bias by which a unit is off, or on, for certain
-BETAS, FEW = rl.schedules.linear(200), rl.schedules.linear(8)
 
 BASES["site frequencies"] = lambda rbm: rl.base_rate(
     rl.datasets.load_ww().rows, 1e-3, rbm.visible
 )  # of the WW domain
-MODELS["of a kind"] = lambda: None  # which, the kind and the seed say
 
 
 def _bits(n, rng):
@@ -113,39 +105,3 @@ def planted_model_of(kind, seed: int) -> rl.RBM:
     step = 1 + isinstance(hidden, rl.Spin)  # Z(b) = Z_off + exp(step b) Z_on, but for a factor
     off = biased(-FAR).exact_log_z() - FAR * (step - 1)
     return biased((odds + off - biased(FAR).exact_log_z() + FAR) / step)
-
-
-def _ladders(path, seed):
-    return rivals.bar_of_sample(rl.parallel_tempering(path, FEW, 10, 200, seed), skip=20)
-
-
-def _log_z(path, seed):
-    return rl.log_z(path.rbm, n_steps=200, n_chains=100, rng=seed, enumerate_small=False)
-
-
-METHODS: dict[str, Callable] = {
-    "ais": lambda path, seed: rl.ais(path, BETAS, 100, seed),
-    "reverse_ais": lambda path, seed: rl.reverse_ais(path, BETAS, 100, seed),
-    "bar": lambda path, seed: rl.bar(path, BETAS, 50, seed),
-    "parallel tempering": _ladders,
-    **{
-        f.__name__: lambda path, seed, f=f: f(path, FEW, 100, 100, seed)
-        for f in (rl.rts, rl.ti, rl.mbar, rl.sams, rl.wang_landau)
-    },
-    "nrpt": lambda path, seed: rivals.nrpt(path, FEW, 10, 200, seed),
-    "smc": lambda path, seed: rivals.smc(path, BETAS, 100, seed),
-    "log_z": _log_z,
-}
-
-
-@register(ESTIMATORS, "of a kind")
-def _of_a_kind(seed, *, kind: str, method: str):
-    """One run of a model whose log Z is ``exact``, with its second opinion; processor seconds."""
-    plain = kind.removeprefix("planted ")
-    rbm = (model_of if plain == kind else planted_model_of)(plain, seed)
-    exact, path = rl.exact(rbm).log_z, rl.GeometricPath(rbm)
-    method = one_of("method", method, METHODS)
-    started = time.process_time()
-    run, _, columns = both_ways(path, lambda: METHODS[method](path, seed))
-    seconds = time.process_time() - started
-    return run, {"exact": exact, "processor_seconds": seconds} | columns
