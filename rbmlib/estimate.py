@@ -142,11 +142,11 @@ class Estimate:
         error = " nats, no error bar" if math.isnan(self.std_error) else f"{known} nats"
         model = f" ({self.settings['model']})" if "model" in self.settings else ""
         ess = f", ESS {self.ess:.0f} of {self.n_chains}" if math.isfinite(self.ess) else ""
-        verdict = self.verdict
-        if verdict == "consistent":
+        verdict = "" if self.verdict == self.method else f", {self.verdict}"
+        if self.verdict == "consistent":
             short = self.details.get("independent_check", {}).get("on_request") is False
             verdict += ", not verified" + " (see rl.check)" * short
-        return f"{self.method}: log Z = {self.log_z:.4f}{error}{model}{ess}, {verdict}"
+        return f"{self.method}: log Z = {self.log_z:.4f}{error}{model}{ess}{verdict}"
 
     def __repr__(self) -> str:
         return f"<Estimate {self}>"

@@ -116,19 +116,25 @@ def summarise_log_weights(log_weights) -> WeightSummary:
     return WeightSummary(log_mean, math.sqrt(variance / n), n / (1.0 + variance))
 
 
-def log_mean_interval(summary: WeightSummary, n: float) -> tuple[float, float]:
-    """95% interval of the logarithm of the mean of n weights: Student's, wider above if s is large.
+def skewed_interval(
+    value: float, std_error: float, n: float, weights_error: float
+) -> tuple[float, float]:
+    """95% interval from n independent values: Student's, wider above if weights are uneven.
 
     Weights are skewed: runs without a rare large weight lie low and look precise, and a rule that
     asks for a large ESS picks just these. So the half-width above is multiplied by 1 + 10 s, s the
-    standard error in nats, a number that was measured (the book's page `calibration`); a mode that
-    no chain has found is in no interval.
+    standard error of the weights in nats, a number that was measured (the book's page
+    `calibration`); a mode that no chain has found is in no interval.
     """
-    low, high = student_interval(summary.log_mean, summary.std_error, n)
+    low, high = student_interval(value, std_error, n)
     if not math.isfinite(low):
         return (low, high)
-    half = high - summary.log_mean
-    return (low, summary.log_mean + half * (1 + 10 * summary.std_error))
+    return (low, value + (high - value) * (1 + 10 * weights_error))
+
+
+def log_mean_interval(summary: WeightSummary, n: float) -> tuple[float, float]:
+    """`skewed_interval` of the logarithm of the mean of n weights."""
+    return skewed_interval(summary.log_mean, summary.std_error, n, summary.std_error)
 
 
 def needed_ess(n: float) -> float:

@@ -173,10 +173,12 @@ def test_states_in_parts_have_the_same_digits(kinds, n, monkeypatch):
     for most in (numerics.MOST_NUMBERS, 93 * 2048):
         monkeypatch.setattr(numerics, "MOST_NUMBERS", most)
         runs.append(quiet(rl.ais, path, rl.schedules.linear(6), n, rng=0, n_recorded=4))
-    np.testing.assert_array_equal(runs[0].log_weights, runs[1].log_weights)
-    np.testing.assert_array_equal(runs[0].states, runs[1].states)
+    # sums over real units are BLAS's, whose order is another in parts: the last digit may differ
+    rtol = 1e-13 if visible is rl.Gaussian else 0.0
+    np.testing.assert_allclose(runs[0].log_weights, runs[1].log_weights, rtol=rtol, atol=0)
+    np.testing.assert_allclose(runs[0].states, runs[1].states, rtol=rtol, atol=rtol)
     for name, column in runs[0].trace.items():
-        np.testing.assert_array_equal(runs[1].trace[name], column, err_msg=name)
+        np.testing.assert_allclose(runs[1].trace[name], column, rtol=10 * rtol, err_msg=name)
 
 
 def test_a_chain_takes_eight_kilobytes(monkeypatch):

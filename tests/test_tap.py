@@ -246,7 +246,7 @@ def test_a_good_value_is_not_flagged(order):
             unasked = rl.tap(rbm, order)
     assert abs(estimate.log_z - rl.exact(rbm).log_z) < 0.1
     assert all(check.passed for check in estimate.checks)
-    assert "1,024 hidden states, all that there are, is" in estimate.checks[-1].name
+    assert estimate.checks[-1].name.startswith("the sum over all 1,024 states differs")
     assert (estimate.converged, alone.converged, unasked.converged) == (True, False, False)
     assert all(check.passed for check in unasked.checks)
     assert str(unasked).endswith("no error bar (20 x 10, units 0/1), inconclusive")
@@ -329,9 +329,9 @@ def test_one_start_of_two_that_is_solved_is_not_enough():
 
 def test_without_fields_the_third_order_is_no_check():
     """Spin: TAP3 repeats TAP2 however far both are off. Weak couplings need no such check."""
-    weights = np.random.default_rng(0).normal(size=(60, 15))
+    weights = np.random.default_rng(0).normal(size=(60, 14))
     for strength, flagged in ((0.02, False), (0.3, True)):
-        rbm = of_spins(strength * weights, np.zeros(60), np.zeros(15))
+        rbm = of_spins(strength * weights, np.zeros(60), np.zeros(14))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             estimate = rl.tap(rbm, 2, starts=[[0.5] * 60])

@@ -6,8 +6,15 @@ import math
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..estimators.bar import bennett_interval
-from ..results import DISAGREEMENT, FEWEST_EFFECTIVE, MINIMUM_ESS, Check, Estimate, needed_ess
+from ..results import (
+    DISAGREEMENT,
+    FEWEST_EFFECTIVE,
+    MINIMUM_ESS,
+    Check,
+    Estimate,
+    needed_ess,
+    skewed_interval,
+)
 from ..search.summed import HELD, Summed
 
 ROUNDING = 1e-9  # of log Z
@@ -198,7 +205,7 @@ class Evidence(NamedTuple):
             return self.lower_end, self.upper_end
         if self.summed is not None and self.held:
             return self.summed.interval()
-        low, high = bennett_interval(*self.joint, self.forward.std_error)
+        low, high = skewed_interval(*self.joint, self.forward.std_error)
         return low, high + math.log1p(self.unseen)
 
     @property

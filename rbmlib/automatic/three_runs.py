@@ -17,10 +17,9 @@ from ..estimators.reverse_ais import resampled, reverse_ais
 from ..numerics import ChainStream, cut, logmeanexp, logsumexp
 from ..results import (
     Estimate,
-    WeightSummary,
-    log_mean_interval,
     needed_ess,
     quietly,
+    skewed_interval,
     summarise_log_weights,
 )
 from ..sampling.anneal import sweep
@@ -139,7 +138,7 @@ def _with(run: Estimate, values, mass) -> Estimate:
     log_z, error = _added((sign * rest.log_mean, rest.std_error), mass)
     weights, n = np.logaddexp(values, mass[0]), values.size
     ess = n / (1 + n * error**2)
-    low, high = log_mean_interval(WeightSummary(sign * log_z, error, ess), n)
+    low, high = skewed_interval(sign * log_z, error, n, error)
     return replace(
         run,
         log_z=log_z,

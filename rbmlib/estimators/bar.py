@@ -25,7 +25,6 @@ from .reverse_ais import begin, checked_start
 # Effective number of particles that resampled chains must descend from, and the share of few
 # particles that will do.
 MINIMUM_ANCESTORS, MINIMUM_SHARE, FEWEST = 100, 0.8, 10
-SKEW = 10  # per nat of the error of the forward weights: how much wider intervals are above
 
 
 class Bennett(NamedTuple):
@@ -154,7 +153,7 @@ def bar(
         [] if same else _checks(root, error, below.ess if shared else None),
         families,
         remedy="Use more betas, then more chains",
-        interval=bennett_interval(root.log_z, error, families, skew),
+        interval=results.skewed_interval(root.log_z, error, families, skew),
         ess=below.ess,
         n_chains=n_chains,
         n_sweeps=2 * (betas.size - 1) + n_burn_in,
@@ -177,12 +176,6 @@ def _checks(root, error, ancestors) -> list[Check]:
     if not error > NO_SPREAD:
         found.append(Check("the standard error is 0, but work values differ", False))
     return found
-
-
-def bennett_interval(log_z: float, std_error: float, families: float, forward_error: float):
-    """Student's, and wider above by the error of the forward weights that were resampled."""
-    low, high = results.student_interval(log_z, std_error, families)
-    return low, log_z + (high - log_z) * (1 + SKEW * forward_error)
 
 
 def bennett_error(

@@ -111,8 +111,9 @@ def check(path: Path, estimate: Estimate) -> Estimate:
 def checked(path: Path | RBM | None, estimate: Estimate) -> Estimate:
     """As `check`, by as many states as a run affords; `log_z` has looked further itself."""
     model = model_of(path)
-    known = estimate.std_error == 0 or estimate.method == "log_z"
-    if model is None or known or not math.isfinite(estimate.log_z):
+    of_tap = "orders" in estimate.details  # which knows no error
+    unknown = not (estimate.std_error > 0 or of_tap) or not math.isfinite(estimate.log_z)
+    if model is None or unknown or estimate.method == "log_z":
         return estimate
     with threads.blas_threads(1):
         return _checked(model, estimate, IN_A_RUN)

@@ -2,7 +2,7 @@
 
 A task is one run of one estimator on one model. Models are those of data/bench, on which the checks
 were tuned; those of two kinds of units with a planted pattern (`kinds`); and those of families that
-were written without knowledge of the checks (`rbmbook.experiments.families`).
+were written without knowledge of the checks (`families`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 
 import rbmlib as rl
 from rbmbook.bench import read_index
-from rbmbook.experiments.families import FAMILIES
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib.checks import one_of
 from rbmlib.datasets import committed
 from rbmlib.estimate import VERDICTS
 from rbmlib.search.check import checked
 
+from .families import FAMILIES
 from .kinds import planted_model_of
 
 # What a task names instead of a model: the family and the seed say which it is.
@@ -76,7 +76,7 @@ def model_of(of: str, family: str, seed: int) -> tuple[rl.RBM, float]:
     """A model ``of`` the bench, a planted pair, or a new family; and its log Z."""
     if one_of("of", of, ("bench", "planted", "new")) == "bench":
         name, log_z = _bench()[family, seed]
-        return rl.RBM.load(committed(f"bench/{name}.npz")), log_z
+        return rl.RBM.load(committed("bench/index.csv").with_name(f"{name}.npz")), log_z
     if of == "planted":
         rbm = planted_model_of(family, seed)
         return rbm, rl.exact(rbm).log_z

@@ -50,7 +50,7 @@ def _rounds(
             more[f"distance_{stop}"] = float(distance[done - 1]) if inside else np.nan
     run = _measured(path, betas, found[-1].guesses, n_chains, source, 2, 1, conditional)
     seconds = time.perf_counter() - started
-    at_end = {"log_z": float(found[-1].guesses[-1]), "std_error": np.nan, "converged": False}
+    at_end = {"log_z": float(found[-1].guesses[-1]), "std_error": np.nan, "verdict": "inconclusive"}
     return replace(run, **at_end, seconds=seconds), more
 
 
@@ -74,7 +74,7 @@ def _first_rounds(
     more = {"distance_8": far[7], "least_distance": min(far), "log_z_8": eighth.log_z}
     more |= {"exact": exact(path.rbm).log_z, "roughness_8": rts_rounds.roughness(eighth.shares)}
     more |= {"counted": rts_rounds.roughness(by_counts.shares), "empty": by_counts.empty}
-    at_end = {"log_z": made[-1].log_z, "std_error": np.nan, "converged": False}
+    at_end = {"log_z": made[-1].log_z, "std_error": np.nan, "verdict": "inconclusive"}
     seconds = time.perf_counter() - started
     return replace(rts_of_sample(made[-1].sample), **at_end, seconds=seconds), more
 
