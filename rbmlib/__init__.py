@@ -29,6 +29,7 @@ from .estimators.mbar import solve_mbar as solve_mbar
 from .estimators.reverse_ais import reverse_ais as reverse_ais
 from .estimators.rts import rts as rts
 from .estimators.rts import rts_of_sample as rts_of_sample
+from .estimators.sample import Draws as Draws
 from .estimators.sample import sample as sample
 from .estimators.sams import sams as sams
 from .estimators.tap import tap as tap
@@ -57,6 +58,7 @@ from .paths import Path as Path
 from .paths import Polyline as Polyline
 from .paths import base_rate as base_rate
 from .paths import mean_field_bias as mean_field_bias
+from .results import Check as Check
 from .results import ConvergenceWarning as ConvergenceWarning
 from .results import Estimate as Estimate
 from .sampling import Pilot as Pilot

@@ -128,6 +128,15 @@ def test_a_sum_of_some_states_judges_from_below(off, said):
     assert ("second, broader base" in found.reason) == (said == "verified")
 
 
+def test_a_second_base_of_few_effective_chains_verifies_nothing(monkeypatch):
+    path, right = rl.GeometricPath(WIDE), made(log_z_of(WIDE))
+    assert rl.check(path, right).verdict == "verified"
+    summary = checking.summarise_log_weights
+    monkeypatch.setattr(checking, "summarise_log_weights", lambda w: summary(w)._replace(ess=9.0))
+    few = rl.check(path, right)
+    assert (few.verdict, "(ESS 9 of 200)" in few.reason) == ("consistent", True)
+
+
 def test_a_sum_that_holds_all_of_a_wrong_value_does_not_verify_it():
     """A frozen state holds all that a run from its data finds, and a fifth of Z."""
     rbm, log_z, frozen = frozen_or_liquid()

@@ -62,6 +62,15 @@ def test_all_runs_and_their_joint_find_all_of_z():
 
 
 @pytest.mark.statistical
+def test_a_reverse_run_is_weighed_by_where_chains_of_its_own_path_end():
+    """Those of the other base end elsewhere after so few steps."""
+    problem = overlapping(4000)
+    problem.second = rl.GeometricPath(SMALL, base=np.full(12, 3.0))
+    backward = three_runs(problem, 3, 10_000).backward
+    assert abs(backward.log_z - rl.exact(SMALL).log_z) < 4 * backward.std_error < 0.1
+
+
+@pytest.mark.statistical
 def test_estimates_with_missed_modes_are_unbiased():
     """Mean weight over seeds is Z, though the modes are chosen by a pilot."""
     rbm, log_z = pocket()[:2]
