@@ -65,8 +65,8 @@ def glass(n_visible, n_hidden, beta, rng):
     )
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_glass_is_trusted_and_right(seed):
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_glass_is_verified_and_right(seed):
     """On glasses of +-1 runs were low by up to five errors; the sum holds all of Z."""
     rbm = of_spins(*glass(40, 21, 1.0, seed))
     estimate = quiet(rl.log_z, rbm, n_steps=250, n_chains=1000, rng=seed, enumerate_small=False)
