@@ -298,14 +298,16 @@ def reason(last: Evidence) -> str:
         return f"{checks[0].name} all of Z"
     if verdict == "verified":
         return f"{checks[0]}, and {checks[1]}"
-    said = [f"all {len(checks)} checks passed"]
+    bases = "one base" if last.one_base else "two bases"
+    looked_at = (
+        f"{bases}, both directions and modes" if last.sought else f"{bases} and both directions"
+    )
+    said = [f"all {len(checks)} checks of {looked_at} passed"]
     if last.held:
         said.append(str(checks[0]))
     elif last.unseen > WIDE:
         said.append(f"modes may hold {last.unseen:.1%} of Z more, which the error bar includes")
-    if last.one_base:
-        said.append("all chains began at one base")
-    elif not last.other.converged:
+    if not last.one_base and not last.other.converged:
         said.append(f"the ESS of the second base, {last.other.ess:.0f}, is too low to show a mode "
                     "that the first lost")  # fmt: skip
     if not last.sought:

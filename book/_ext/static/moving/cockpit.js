@@ -63,7 +63,7 @@
   const body = tag("tbody"), says = tag("p", { className: "scene-says" });
   says.setAttribute("role", "status");
   const table = tag("table", { className: "cockpit-table" });
-  table.innerHTML = "<thead><tr><th scope='col'>method</th><th scope='col'>from 9 to 23 nats; dashed: exact</th><th scope='col'>log Z</th><th scope='col'>of itself</th><th scope='col'>second opinion</th></tr></thead>";
+  table.innerHTML = "<thead><tr><th scope='col'>method</th><th scope='col'>from 9 to 23 nats; dashed: exact</th><th scope='col'>log Z</th><th scope='col'>of itself</th><th scope='col'>independent check</th></tr></thead>";
   table.append(body);
   const bar = tag("div", { className: "scene-bar" }), inputs = {};
   bar.setAttribute("role", "group");
@@ -79,7 +79,7 @@
       const [kind, text] = opinion(r, sum);
       return `<tr><th scope="row">${name}</th><td data-label="from 9 to 23 nats; dashed: exact">${strip(r, truth)}</td><td data-label="log Z">${fix(r.logZ)} ± ${fix(r.error)}</td>`
         + `<td data-label="of itself"><span class="${r.good ? "on" : "off"}">${r.good ? "trusts" : "doubts"}</span>: ${r.says}</td>`
-        + `<td data-label="second opinion"><span class="${kind}">${text}</span></td></tr>`;
+        + `<td data-label="independent check"><span class="${kind}">${text}</span></td></tr>`;
     }).join("");
     const wrong = Object.values(rows).filter((r) => Math.abs(r.logZ - truth) > Math.max(0.3, 3 * r.error));
     const fooled = wrong.filter((r) => r.good).length;
