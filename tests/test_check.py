@@ -13,6 +13,7 @@ from scipy.linalg import block_diag
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath
+from rbmbook.hard_systems import union_rbm
 from rbmbook.testsystems import of_spins
 from rbmlib.estimate import Check
 from rbmlib.search.local_masses import local_masses
@@ -185,6 +186,14 @@ def test_models_of_other_units(layers):
         path = GaussianBasePath(rbm, rbm.exact_samples(100, rng=0))
         run = rl.ais(path, rl.schedules.linear(300), 200, rng=0)
         assert abs(numbers(run)["log_sum"] - exact) < 1e-8
+
+
+def test_small_parts_that_do_not_touch_are_summed_one_by_one():
+    small = rl.testsystems.random_rbm(12, 7, rng=3)
+    both, log_z = union_rbm(NARROW, small), LOG_Z + rl.exact(small).log_z
+    found = rl.check(rl.GeometricPath(both), made(log_z))
+    assert (found.verdict, numbers(found)["n_states"]) == ("verified", 2**10 + 2**7)
+    assert abs(numbers(found)["log_sum"] - log_z) < 1e-9
 
 
 def test_what_cannot_be_counted_is_not_checked():

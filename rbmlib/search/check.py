@@ -21,6 +21,7 @@ from .._kernels import threads
 from ..context import using
 from ..estimate import Check, Estimate
 from ..models.conversion import described
+from ..models.enumeration import parts
 from ..models.gauges import in_bits
 from ..models.layers import Gaussian
 from ..models.mean_field import broad_lower_bound
@@ -176,11 +177,14 @@ def _of_all_states(estimate, log_sum, numbers, passed) -> Estimate:
 
 
 def _sum(model, estimate, n_states, rng):
-    """log of a sum over states, how many these are, and the `Beam`; None if they are all."""
-    beam = Beam(model)
+    """log of a sum over states, how many these are, and the `Beam`; None if they are all.
+
+    Of connected parts of a model the states are all if each part has few.
+    """
     affordable = n_states if in_bits(model) is not None else n_states // UNCOMPILED
-    if beam.n_all <= affordable:
-        return model.exact_log_z(), int(beam.n_all), None
+    if (n_all := parts(model).n_states) <= affordable:
+        return model.exact_log_z(), int(n_all), None
+    beam = Beam(model)
     beam.add(descents(beam.small, rng))
     if (states := _states(estimate)) is not None:
         beam.add(beam.of_visible(states))
