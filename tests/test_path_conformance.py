@@ -326,8 +326,6 @@ def test_log_z_takes_every_path(path, table):
     estimate = rl.log_z(path, n_steps=300, n_chains=200, rng=0)
     truth = log_sum(table.log_p[:, 2])
     assert abs(estimate.log_z - truth) < 4 * estimate.std_error + 0.002
-    assert (estimate.verdict, "checks of one base and both directions passed" in estimate.reason) == (
-        "consistent",
-        True,
-    )
+    assert estimate.verdict == "consistent"
+    assert "checks of one base and both directions passed" in estimate.reason
     assert estimate.details["first_base"] != estimate.details["second_base"]
