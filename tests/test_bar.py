@@ -147,7 +147,7 @@ def test_starts_are_said():
 @pytest.mark.parametrize("start", ["exact", "chains"])
 def test_intervals_cover(start):
     """95% intervals over 1,000 repeats of 100 chains, between 91% and 99%."""
-    betas, options = rl.schedules.linear(4), {"start": start, "n_burn_in": 0, "n_threads": 1}
+    betas, options = rl.schedules.linear(4), {"start": start, "n_burn_in": 0}
     runs = [quiet(rl.bar, PATH, betas, 100, seed, **options) for seed in range(1000)]
     covered = np.mean([low < SMALL_LOG_Z < high for low, high in (run.interval for run in runs)])
     errors = np.array([run.log_z - SMALL_LOG_Z for run in runs])

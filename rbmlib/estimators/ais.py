@@ -112,12 +112,8 @@ class Record:
 
     def __call__(self, k: int, v, log_weights) -> None:
         summary = summarise_log_weights(log_weights)
-        row = {
-            "beta": self.betas[k],
-            "step": k,
-            "log_z": summary.log_mean + self.path.log_z_base,
-            "ess": summary.ess,
-        }
+        log_z = summary.log_mean + self.path.log_z_base
+        row = {"beta": self.betas[k], "step": k, "log_z": log_z, "ess": summary.ess}
         if self.needs_states:
             w = np.exp(log_weights - log_weights.max())
             w /= w.sum()

@@ -167,9 +167,8 @@ def _starts(rbm, expansion, n_starts, starts, rng):
 
 
 def _random(rbm, n_starts, rng):
-    density = np.where(
-        rng.random(n_starts) < 0.5, rng.random(n_starts), 10 ** rng.uniform(-2, 0, n_starts)
-    )
+    dense = rng.random(n_starts) < 0.5
+    density = np.where(dense, rng.random(n_starts), 10 ** rng.uniform(-2, 0, n_starts))
     hidden = (rng.random((n_starts, rbm.n_hidden)) < density[:, None]).astype(float)
     hidden = np.clip(hidden, EDGE, 1 - EDGE)
     return np.hstack([rbm.visible_field(hidden), logit(hidden)])
