@@ -80,10 +80,8 @@ class DensityPath(Path):
                 )
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self.target!r}, base_variance={self.base_variance}, "
-            f"n_leapfrog={self.n_leapfrog})"
-        )
+        about = f"base_variance={self.base_variance}, n_leapfrog={self.n_leapfrog}"
+        return f"{type(self).__name__}({self.target!r}, {about})"
 
     def sample_base(self, n_chains: int, rng) -> np.ndarray:
         return np.sqrt(self.base_variance) * rng.standard_normal((n_chains, self.n_coordinates))
