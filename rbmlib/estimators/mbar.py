@@ -232,9 +232,8 @@ class Problem:
         self.gradient = float(np.abs(first - counts)[self.member].max() / counts.sum())
 
     def moments(self, a, second=True, states=slice(None)):
-        return float_sums.moments(
-            self.grid.nodes, self.grid.weights, self.betas[states], a, self.member[states], second
-        )
+        of, member = (self.grid.nodes, self.grid.weights), self.member[states]
+        return float_sums.moments(*of, self.betas[states], a, member, second)
 
     def _start(self) -> np.ndarray:
         """Log Z by the trapezoidal rule, as if the samples lay evenly ordered in temperature."""

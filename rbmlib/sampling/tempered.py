@@ -195,9 +195,8 @@ class Record:
         kept = ("conditional", "betas", "temperature", "delta", "visited", "last_end")
         more |= {name: getattr(self, name) for name in kept}
         seconds = time.perf_counter() - self.started
-        return TemperedSample(
-            path=self.path, round_trips=self.passages / 2, seconds=seconds, settings=about, **more
-        )
+        more |= {"path": self.path, "settings": about, "seconds": seconds}
+        return TemperedSample(round_trips=self.passages / 2, **more)
 
 
 def _states(path, stream, n, start, words, *expected):
