@@ -39,11 +39,9 @@ _open: ContextVar = ContextVar("open", default=None)  # the progress bar that is
 
 @contextlib.contextmanager
 def using(
-    *,
-    n_threads: int | None = None,
-    progress: bool | None = None,
+    *, n_threads: int | None = None, progress: bool | None = None,
     second_opinion: bool | None = None,
-) -> Iterator[None]:
+) -> Iterator[None]:  # fmt: skip
     """Context in which calls run with these settings; None leaves one as it is.
 
     Parameters
