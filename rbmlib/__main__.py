@@ -45,16 +45,6 @@ def main(arguments=None) -> int:
             return 128 + signal.SIGINT
 
 
-def _whole(text: str) -> int:
-    """A whole number as papermill takes it: 1000, or 1e3."""
-    if not (number := float(text)).is_integer():
-        raise ValueError(text)
-    return int(number)
-
-
-_whole.__name__ = "whole number"  # what argparse calls it
-
-
 def _say_warning(message, *_, **__) -> None:
     print(f"warning: {message}", file=sys.stderr)
 
@@ -70,8 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         "logz",
         allow_abbrev=False,  # a misspelt option is refused, not guessed
         help="estimate log Z of a model, with bounds",
-        description="Estimate log Z (nats) of an RBM from below and from above. Exit code: 0 if "
-        "every check passed, 1 if not, 2 for wrong input.",
+        description="Exit code: 0 if every check passed, 1 if not, 2 for wrong input.",
     )
     estimated.set_defaults(run=logz)
     option = estimated.add_argument
@@ -86,8 +75,8 @@ def _parser() -> argparse.ArgumentParser:
     option("--threshold", type=float, metavar="T", help="data above it are 1, others 0")
     budget = f"default: {BUDGET_SECONDS:g}, or less where short runs pass every check"
     option("--budget", type=float, metavar="SECONDS", help=budget)
-    option("--steps", type=_whole, metavar="N", help="of each run, instead of a budget")
-    option("--chains", type=_whole, metavar="N", help="of each run, with --steps (default: 500)")
+    option("--steps", type=float, metavar="N", help="of each run, instead of a budget")
+    option("--chains", type=float, metavar="N", help="of each run, with --steps (default: 500)")
     option("--seed", type=int, default=0, help="default: 0")
     option("--threads", type=int, metavar="N", help="default: all")
     option("--estimate", action="store_true", help="estimate also where enumeration is possible")

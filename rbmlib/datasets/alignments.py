@@ -82,7 +82,7 @@ def load_fasta(path: str | os.PathLike, alphabet: str = AMINO_ACIDS) -> Alignmen
             lines = [line.rstrip() for line in file]
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise ValueError(f"cannot read {source.name}: {error}") from None
-    names, begins, found = _sequences(source.name, lines, alphabet)
+    begins, names, found = zip(*_sequences(source.name, lines, alphabet), strict=True)
     letters = "".join(sorted({*"".join(found)}))
     if alphabet == AMINO_ACIDS and {*letters} <= {*"ACGTN-"}:
         held = f"{source.name} holds only the letters {letters}, read as amino acids and gaps"
@@ -92,27 +92,25 @@ def load_fasta(path: str | os.PathLike, alphabet: str = AMINO_ACIDS) -> Alignmen
             came = f"sequence {name!r} has {len(sequence)} letters, the first {len(found[0])}"
             raise ValueError(f"{source.name}, line {line}: {came}: expected one length")
     rows = np.array([[alphabet.index(letter) for letter in word] for word in found], np.uint8)
-    return Alignment(tuple(names), rows, alphabet)
+    return Alignment(names, rows, alphabet)
 
 
 def _sequences(file: str, lines: list[str], alphabet: str):
-    """Names, lines at which they stand, and sequences."""
-    names, begins, found = [], [], []
+    """Of each sequence: the line at which it begins, its name, its letters."""
+    found: list[list] = []
     for number, line in enumerate(lines, 1):
         if line.startswith(">"):
-            names.append(line.lstrip("> "))
-            begins.append(number)
-            found.append("")
+            found.append([number, line.lstrip("> "), ""])
         elif line and not found:
             raise ValueError(f"{file}, line {number}: expected a line '>name' before any sequence")
         elif wrong := [letter for letter in line if letter not in alphabet]:
             held = f"{file}, line {number}: {wrong[0]!r} is not in the alphabet {alphabet!r}"
             raise ValueError(f"{held}: give that of the file, or leave such sequences out")
         elif line:
-            found[-1] += line
-    if not "".join(found[:1]):
+            found[-1][2] += line
+    if not found or not found[0][2]:
         raise ValueError(f"{file} holds no sequence: expected lines '>name' and letters below each")
-    return names, begins, found
+    return found
 
 
 @functools.cache

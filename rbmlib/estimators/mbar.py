@@ -116,10 +116,9 @@ def _solved(sample, skip, about) -> Estimate:
     influences = problem.influences(temperature.ravel()).reshape(delta.shape)
     solved = f"the equations of MBAR are{' not' * (not solution.converged)} solved"
     found, details = Check(solved, solution.converged), {"n_iterations": solution.n_iterations}
-    return of_influences(
-        "mbar", sample, solution.log_z, influences, [found], details=about | details,
-        trace={"std_error_independent": solution.std_error, "counts": counts},
-    )  # fmt: skip
+    given = sample, solution.log_z, influences, [found]
+    trace = {"std_error_independent": solution.std_error, "counts": counts}
+    return of_influences("mbar", *given, details=about | details, trace=trace)
 
 
 # states of a sample, and their influences ---------------------------------------------------
@@ -320,14 +319,9 @@ class Problem:
     def solution(self) -> MBARSolution:
         found = self.covariance()
         covariance = np.full(2 * self.betas.shape, np.inf) if found is None else found
-        return MBARSolution(
-            log_z=self.log_z(),
-            covariance=covariance,
-            std_error=np.sqrt(np.maximum(np.diag(covariance), 0)),
-            gradient=self.gradient,
-            n_iterations=self.n_iterations,
-            converged=bool(self.solved and found is not None),
-        )
+        std_error = np.sqrt(np.maximum(np.diag(covariance), 0))
+        how = self.gradient, self.n_iterations, bool(self.solved and found is not None)
+        return MBARSolution(self.log_z(), covariance, std_error, *how)
 
 
 def _newton_step(first, products, wanted) -> np.ndarray | None:

@@ -151,9 +151,7 @@ def updated(log_z_path, prior, c) -> np.ndarray:
 # samples that are given ----------------------------------------------------------------------
 
 
-def checked_sample(
-    sample, meaning: str = "a TemperedSample of rl.simulated_tempering", name: str = "sample"
-) -> None:
+def checked_sample(sample, meaning="a TemperedSample of rl.simulated_tempering", name="sample"):
     """A sample of two chains or more: their spread is the error bar."""
     checks.instance(name, sample, TemperedSample, meaning)
     if sample.n_chains < 2:

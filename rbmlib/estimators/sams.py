@@ -221,7 +221,7 @@ class Groups:
         trace |= {"sweeps": np.array(self.sweeps), "log_z": np.array(self.history) + base}
         about: dict[str, Any] = {"n_groups": n, "n_temperatures": self.betas.size - 1}
         about |= {"conditional": self.conditional, "start": self.start}
-        about |= {"stream_seed": self.stream.seed}
+        settings = about | {"stream_seed": self.stream.seed} | settings
         seen: dict[str, Any] = {"round_trips": float(self.round_trips.mean())}
         seen |= {"pilot_steps": PILOT_STEPS if self.start == "pilot" else 0}
         seen |= (details or {}) | (plan.details if plan else {})
@@ -229,7 +229,7 @@ class Groups:
         run = results.finished(
             method, values.mean(), error, self.checks() + spread, n, n_chains=self.n_chains,
             n_sweeps=self.sweeps[-1], log_weights=values, betas=self.betas,
-            log_z_path=self.log_z.mean(axis=0) + base, trace=trace, settings=about | settings,
+            log_z_path=self.log_z.mean(axis=0) + base, trace=trace, settings=settings,
             details=seen, states=self.v,
         )  # fmt: skip
         return with_memory(run, plan) if plan else run

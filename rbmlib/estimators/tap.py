@@ -122,19 +122,12 @@ def tap(
     settings = {"order": order, "solver": solver}
     settings["damping"] = damping if solver == "iterate" else None
     return Estimate(
-        ORDERS[order - 1],
-        log_z,
-        std_error=math.nan,
-        interval=(-math.inf, math.inf),
+        ORDERS[order - 1], log_z, std_error=math.nan, interval=(-math.inf, math.inf),
         converged=False,  # of an unknown error nothing is promised, but see `search.opinion`
-        n_chains=n_starts,
-        n_sweeps=len(history) - 1,
-        trace={"free_energy": history, "log_z": log_zs, "n_starts": found.n_starts},
-        settings=settings,
-        details=details,
-        states=found,
+        n_chains=n_starts, n_sweeps=len(history) - 1, settings=settings, details=details,
+        trace={"free_energy": history, "log_z": log_zs, "n_starts": found.n_starts}, states=found,
         **bounds,  # type: ignore[arg-type]
-    )
+    )  # fmt: skip
 
 
 def _starts(rbm, expansion, n_starts, starts, rng):

@@ -38,16 +38,12 @@ ROLES = {  # names, plainly spelt
     "|parametera",
 }
 SKLEARN = ("components_", "intercept_visible_", "intercept_hidden_")
-LAYOUT_OF = {  # weights whose name is that of one program
-    "parameterw": "visible_hidden", "vishid": "visible_hidden", "components": "hidden_visible",
-}  # fmt: skip
+# of weights whose name is that of one program
+LAYOUT_OF = {"parameterw": LAYOUTS[0], "vishid": LAYOUTS[0], "components": LAYOUTS[1]}
 HDF5 = (".h5", ".hdf5", ".hdf")
 SUFFIXES = (".npz", ".mat", *HDF5)
-TORCH = (
-    "import torch, rbmlib as rl; "
-    "rl.from_state_dict(torch.load({0!r}, weights_only=True)).save({1!r})"
-)
-PICKLE = "import joblib, rbmlib as rl; rl.BernoulliRBM.from_sklearn(joblib.load({0!r})).save({1!r})"
+TORCH = "import torch, rbmlib as rl; rl.from_state_dict(torch.load({!r}, weights_only=True))"
+PICKLE = "import joblib, rbmlib as rl; rl.BernoulliRBM.from_sklearn(joblib.load({!r}))"
 
 # which array is which ------------------------------------------------------------------------
 
@@ -186,7 +182,7 @@ def read_model(path, made: Callable, layout, names, units) -> Any:
             f"path is {source.name}: expected {meaning}; a .npy holds one array, of three "
             "rl.BernoulliRBM(W, b, a) makes a model. Other files may execute code: convert it "
             "once, if you trust it, by a line such as "
-            + convert.format(str(source), str(source.with_suffix(".npz")))
+            f"{convert.format(str(source))}.save({str(source.with_suffix('.npz'))!r})"
         )
     try:
         own = hdf5.model_of(source) if suffix in HDF5 else None

@@ -68,8 +68,7 @@ def base_rate(data, smoothing: float = SMOOTHING, layer: Layer | None = None) ->
     >>> rl.base_rate([[0, 1], [1, 1]]).round(3).tolist()
     [0.0, 3.045]
     """
-    meaning = "from 1e-12, above which no bias is infinite, to 1e6, such as 0.05"
-    smoothing = checks.number("smoothing", smoothing, meaning, least=1e-12, most=1e6)
+    smoothing = checks.number("smoothing", smoothing, "1e-12 to 1e6", least=1e-12, most=1e6)
     if layer is not None:
         rows = checks.states("data", data, layer)
         return layer._bias_of(rows.mean(axis=0, dtype=float), smoothing)

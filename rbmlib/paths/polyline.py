@@ -166,12 +166,11 @@ class Piece:
         low, high = self.low, self.high
         if np.ndim(t) == 0 and t in (0, 1):
             return high if t else low
-        return low.with_(
-            visible=low.visible._between(high.visible, t),
-            hidden=low.hidden._between(high.hidden, t),
-            weights=low.weights if self.flat else low.weights + t * self.weights,
-            log_scale=low.log_scale if self.flat else low.log_scale + t * self.scale,
-        )
+        visible, hidden = low.visible._between(high.visible, t), low.hidden._between(high.hidden, t)
+        if self.flat:
+            return low.with_(visible=visible, hidden=hidden)
+        weights, scale = low.weights + t * self.weights, low.log_scale + t * self.scale
+        return low.with_(visible=visible, hidden=hidden, weights=weights, log_scale=scale)
 
     def hidden_at(self, t) -> Layer:
         """What turns fields into draws and cumulants: the layer at t but for its biases."""

@@ -118,14 +118,11 @@ class TemperedSample:
         columns = np.arange(self.index.size).reshape(self.n_chains, -1)[chains].ravel()
         one_a_column = ("round_trips", "states", "index", "last_end")
         return replace(
-            self,
-            temperature=self.temperature[:, columns],
-            delta=self.delta[:, columns],
-            visited=self.visited[:, chains],
+            self, temperature=self.temperature[:, columns], delta=self.delta[:, columns],
+            visited=self.visited[:, chains], origin=self.origin[chains],
             mixed=None if self.mixed is None else self.mixed[:, chains],
-            origin=self.origin[chains],
             **{name: getattr(self, name)[columns] for name in one_a_column},
-        )
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return (

@@ -22,9 +22,8 @@ from .loop import TrainingResult
 from .tracking import LogZTracker
 
 # by name; whoever has another enters it here
-METHODS: dict[str, type[ContrastiveDivergence]] = {
-    "cd": CompiledDivergence, "pcd": CompiledDivergence, "tempered": Tempered
-}  # fmt: skip
+METHODS: dict[str, type[ContrastiveDivergence]] = {"cd": CompiledDivergence}
+METHODS |= {"pcd": CompiledDivergence, "tempered": Tempered}
 
 
 def train(
