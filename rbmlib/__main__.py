@@ -21,13 +21,10 @@ from .context import __version__, using
 from .estimate import outward
 from .files import checked_target
 from .models.formats import LAYOUTS
-from .models.layers import UNITS, WORD, Layer, Spin
+from .models.layers import UNITS, Layer, Spin
 from .results import ConvergenceWarning, Estimate
 
-COMPILING = (
-    "rbmlib: compiling its loops for this processor, once after an installation; this takes "
-    "half a minute or so"
-)
+COMPILING = "rbmlib: compiling its loops for this processor, once; this takes half a minute or so"
 ERRORS = (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportError, MemoryError)
 
 
@@ -48,26 +45,13 @@ def main(arguments=None) -> int:
             return 128 + signal.SIGINT
 
 
-def _whole(text: str) -> int:
-    """A whole number as papermill takes it: 1000, or 1e3."""
-    if not (number := float(text)).is_integer():
-        raise ValueError(text)
-    return int(number)
-
-
-_whole.__name__ = "whole number"  # what argparse calls it
-
-
 def _say_warning(message, *_, **__) -> None:
     print(f"warning: {message}", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m rbmlib",
-        allow_abbrev=False,
-        description="Partition functions of restricted Boltzmann machines.",
-    )
+    about = "Partition functions of restricted Boltzmann machines."
+    parser = argparse.ArgumentParser("python -m rbmlib", allow_abbrev=False, description=about)
     parser.add_argument("--version", action="version", version=f"rbmlib {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     listed = commands.add_parser("data", help="list data sets and models, and where they are")
@@ -76,32 +60,23 @@ def _parser() -> argparse.ArgumentParser:
         "logz",
         allow_abbrev=False,  # a misspelt option is refused, not guessed
         help="estimate log Z of a model, with bounds",
-        description="Estimate log Z (nats) of an RBM from below and from above. "
-        "The same --steps, --chains and --seed give the same digits; with --budget they are "
-        "printed. Exit code: 0 if every check passed, 1 if not, 2 for wrong input.",
+        description="Exit code: 0 if every check passed, 1 if not, 2 for wrong input.",
     )
     estimated.set_defaults(run=logz)
-    layout = "rows and columns of the weights in a file of another program; default: as the "
-    layout += "lengths of the biases tell"
-    names = "which arrays of such a file are which: weights=J,visible_bias=u,hidden_bias=v"
-    units = "of both layers of such a file, 0 and 1 or -1 and +1; default: as it says, or 0 and 1"
+    option = estimated.add_argument
+    option("model", metavar="MODEL", help="a registered name (see: data), .npz, .mat or .h5")
+    foreign = "in a file of another program: "
+    option("--layout", choices=LAYOUTS, help=foreign + "rows and columns of the weights")
+    option("--names", help=foreign + "weights=J,visible_bias=u,hidden_bias=v")
+    option("--units", choices=UNITS, help=foreign + "0 and 1, or -1 and +1; default: 0 and 1")
     rows = "training data for the base: 'mnist', or rows in a .npy, .npz or .csv, of values in "
     rows += "[0, 1] or with --threshold; of spins: -1 and +1, or 0 and 1 which stand for them"
-    budget = f"default: {BUDGET_SECONDS:g}, or less where short runs pass every check; "
-    budget += "compilation, once after an installation, is not counted"
-    steps = "of each run, instead of a budget: fixes the result"
-    source = "a registered name (see: data), .npz or .mat. Weights and biases alone are a model of "
-    source += "units 0 and 1, unless --units; of other kinds it is a file that RBM.save has written"
-    option = estimated.add_argument
-    option("model", metavar="MODEL", help=source)
-    option("--layout", choices=LAYOUTS, help=layout)
-    option("--names", metavar="NAMES", help=names)
-    option("--units", choices=UNITS, help=units)
     option("--data", metavar="FILE", help=rows)
     option("--threshold", type=float, metavar="T", help="data above it are 1, others 0")
+    budget = f"default: {BUDGET_SECONDS:g}, or less where short runs pass every check"
     option("--budget", type=float, metavar="SECONDS", help=budget)
-    option("--steps", type=_whole, metavar="N", help=steps)
-    option("--chains", type=_whole, metavar="N", help="of each run, with --steps (default: 500)")
+    option("--steps", type=float, metavar="N", help="of each run, instead of a budget")
+    option("--chains", type=float, metavar="N", help="of each run, with --steps (default: 500)")
     option("--seed", type=int, default=0, help="default: 0")
     option("--threads", type=int, metavar="N", help="default: all")
     option("--estimate", action="store_true", help="estimate also where enumeration is possible")
@@ -130,24 +105,18 @@ def _say(text: str) -> None:
 
 def logz(options) -> int:
     rbm = datasets.load_rbm(options.model, **_how(options))
-    if options.save and not options.save.endswith(".json"):
-        raise ValueError(f"--save is {options.save!r}: expected a name that ends in .json")
     if options.save:
+        if not options.save.endswith(".json"):
+            raise ValueError(f"--save is {options.save!r}: expected a name that ends in .json")
         checked_target(options.save, "--save")
     with event.install_listener("numba:compile", Notice()), using(n_threads=options.threads):
+        rows = _training_data(options.data, options.threshold, rbm.visible)
         estimate = log_z(
-            rbm,
-            data=_training_data(options.data, options.threshold, rbm.visible),
-            budget_seconds=options.budget,
-            n_steps=options.steps,
-            n_chains=options.chains,
-            rng=options.seed,
-            enumerate_small=not options.estimate,
-        )
+            rbm, data=rows, budget_seconds=options.budget, n_steps=options.steps,
+            n_chains=options.chains, rng=options.seed, enumerate_small=not options.estimate,
+        )  # fmt: skip
     if not math.isfinite(estimate.log_z):
-        raise ValueError(
-            f"{options.model}: log Z comes out as {estimate.log_z}: its parameters are too large"
-        )
+        raise ValueError(f"{options.model} has too large parameters: log Z is {estimate.log_z}")
     text = (_as_json if options.json else _as_text)(options, estimate)
     try:
         if options.save:
@@ -204,30 +173,28 @@ def _as_text(options, estimate: Estimate) -> str:
     lines = [f"model        {options.model} ({settings['model']})"]
     if settings["model"].endswith("units 0/1") and not options.units:
         with contextlib.suppress(ValueError):  # raised where the file itself names its units
-            datasets.load_rbm(options.model, **_how(options) | {"units": WORD})
-            lines[0] += f"; if its units are -1/+1: --units {WORD}"
+            datasets.load_rbm(options.model, **_how(options) | {"units": "spins"})
+            lines[0] += "; if its units are -1/+1: --units spins"
     if estimate.method == "exact":
-        lines += [
-            f"log Z        {estimate.log_z:.6f}  exact, by enumeration",
-            "bounds       both equal to it; --estimate runs AIS instead",
-        ]
+        lines.append(f"log Z        {estimate.log_z:.6f}  exact, by enumeration")
+        lines.append("bounds       both equal to it; --estimate runs AIS instead")
     else:
         (low, low_error), (high, high_error) = details["lower_bound"], details["upper_bound"]
-        again = f"--steps {settings['n_steps']} --chains {settings['n_chains']} "
-        again += f"--seed {settings['rng']}" + " --estimate" * options.estimate
+        steps, chains, seed = (settings[name] for name in ("n_steps", "n_chains", "rng"))
+        again = f"--steps {steps} --chains {chains} --seed {seed}"
+        again += " --estimate" * options.estimate
+        reverse = "mean log-weight of reverse AIS from resampled particles"
         lines += [
-            f"log Z        {estimate.log_z:.4f} ± {estimate.std_error:.4f}"
-            f"  ({_interval(estimate)})",
+            f"log Z        {estimate.log_z:.4f} ± {estimate.std_error:.4f}  "
+            f"({_interval(estimate)})",
             f"lower bound  {low:.4f} ± {low_error:.4f}  mean log-weight of AIS",
-            f"upper bound  {high:.4f} ± {high_error:.4f}  mean log-weight of reverse AIS "
-            "from resampled particles",
+            f"upper bound  {high:.4f} ± {high_error:.4f}  {reverse}",
             f"ESS          {estimate.ess:.0f} of {estimate.n_chains} chains "
             "(effective sample size)",
-            f"settings     {settings['n_steps']} steps, {settings['n_chains']} chains, "
-            f"base: {settings['base']}, seed {settings['rng']}; the same digits again: {again}",
+            f"settings     {steps} steps, {chains} chains, base: {settings['base']}, seed {seed}; "
+            f"the same digits again: {again}",
         ]
-        for check in estimate.checks:
-            lines.append(f"check        {'ok  ' if check.passed else 'FAIL'} {check}")
+        lines += [f"check        {'ok  ' if c.passed else 'FAIL'} {c}" for c in estimate.checks]
     lines.append(f"verdict      {estimate.verdict}: {estimate.reason}")
     if estimate.method == "log_z":
         lines.append(f"needed       {details['steps']}")

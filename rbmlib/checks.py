@@ -23,11 +23,7 @@ PARAMETERS = ("weights", "visible_bias", "hidden_bias", "bias")  # of models
 MOST_BETAS = 32_767  # of a ladder: indices are kept in 16 bits
 BOOLS = (bool, np.bool_)
 NO_NUMBERS = (*BOOLS, np.timedelta64)  # though Python takes them for some
-PATH_MEANING = (
-    "an annealing path, such as rl.GeometricPath(rbm), or rl.LeakinessPath(rbm) of a LeakyRBM"
-)
-
-
+PATH_MEANING = "an annealing path, such as rl.GeometricPath(rbm), or rl.LeakinessPath(leaky_rbm)"
 ALSO = {"seed": "rng", "random_state": "rng"}  # what other programs call an argument
 
 
@@ -45,11 +41,14 @@ def arguments(name: str, signature, given: tuple, options: dict) -> dict:
         raise TypeError(f"{name}: {error}") from None
 
 
+def _is_real(value) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, NO_NUMBERS)
+
+
 def count(name: str, value, least: int = 1, most: float = MOST) -> int:
     """A whole number of at least ``least`` (1000.0 counts as 1000), and ``most`` at most."""
-    real = isinstance(value, numbers.Real) and not isinstance(value, NO_NUMBERS)
-    finite = isinstance(value, int) or (real and math.isfinite(value))
-    if not real or not finite or value != int(value) or value < least:
+    real = _is_real(value) and (isinstance(value, int) or math.isfinite(value))
+    if not real or value != int(value) or value < least:
         raise ValueError(f"{name} is {value!r}: expected a whole number, {least} or more")
     if value > most:
         raise ValueError(f"{name} is {value!r:.20}: expected a whole number, {most:,} at most")
@@ -58,11 +57,9 @@ def count(name: str, value, least: int = 1, most: float = MOST) -> int:
 
 def number(name: str, value, meaning: str, *, above=-INF, least=-INF, below=INF, most=INF) -> float:
     """A finite real number > ``above`` and >= ``least``, < ``below`` and <= ``most``, as float."""
-    real = isinstance(value, numbers.Real) and not isinstance(value, NO_NUMBERS)
     with contextlib.suppress(OverflowError):  # of a whole number of hundreds of digits
-        found = float(value) if real else math.nan
-        finite = abs(found) < LARGEST_NUMBER
-        if finite and above < found < below and least <= found <= most:
+        found = float(value) if _is_real(value) else math.nan
+        if abs(found) < LARGEST_NUMBER and above < found < below and least <= found <= most:
             return found
     raise ValueError(f"{name} is {value!r}: expected {meaning}")
 
@@ -70,13 +67,9 @@ def number(name: str, value, meaning: str, *, above=-INF, least=-INF, below=INF,
 def in_memory(name: str, value, n_bytes: float) -> None:
     """Whether ``value`` of something, so many bytes each, may be held; what is no number passes."""
     memory = memory_of_machine()
-    real = isinstance(value, numbers.Real) and not isinstance(value, NO_NUMBERS)
-    if real and float(value) * n_bytes > memory:
-        raise ValueError(
-            f"{name} is {value:,}: expected {int(memory / n_bytes):,} at most, as each takes "
-            f"{n_bytes / 1e3:,.3g} kB of {memory / 1e9:.3g} GB of memory; give fewer, and rl.join "
-            "several runs"
-        )
+    if _is_real(value) and float(value) * n_bytes > memory:
+        most = f"{int(memory / n_bytes):,} at most, of {n_bytes / 1e3:,.3g} kB each"
+        raise ValueError(f"{name} is {value:,}: expected {most}; rl.join several runs")
 
 
 def memory_of_machine() -> float:
@@ -104,25 +97,18 @@ def named(value) -> str:
 def numeric(name: str, value, meaning: str) -> np.ndarray:
     """An array of real numbers (bits, whole numbers or floats) of any shape, none masked."""
     rows = value if isinstance(value, (list, tuple)) else [value]
-    masked = sum(int(np.ma.count_masked(r)) for r in rows if isinstance(r, np.ma.MaskedArray))
-    if masked:  # np.asarray would take whatever number lies below the mask
-        raise ValueError(
-            f"{name} holds {masked} masked value{'s' * (masked > 1)}: expected {meaning}, without "
-            "a mask; leave these out, or fill them with .filled(number)"
-        )
+    if any(map(np.ma.is_masked, rows)):  # np.asarray would take the numbers below the mask
+        remedy = "leave these out, or fill them with .filled(number)"
+        raise ValueError(f"{name} holds masked values: expected {meaning}; {remedy}")
     array = np.array(None)
     with contextlib.suppress(ValueError):  # of rows of different lengths
         array = np.asarray(_of_tensor(value))
     if array.dtype.kind == "c":
-        raise ValueError(
-            f"{name} holds complex numbers, those of a wave function and no probability: expected "
-            f"real numbers, {meaning}"
-        )
+        held = "complex numbers, those of a wave function and no probability"
+        raise ValueError(f"{name} holds {held}: expected real ones, {meaning}")
     if hasattr(value, "toarray"):
-        raise ValueError(
-            f"{name} is a sparse {type(value).__name__}: expected {meaning}; "
-            f"{name}.toarray() makes a dense array"
-        )
+        came = f"a sparse {type(value).__name__}"
+        raise ValueError(f"{name} is {came}: expected {meaning}; {name}.toarray() makes one")
     if array.dtype.kind not in "buif":
         plain = isinstance(value, (str, int, type(None)))
         came = repr(value) if plain else f"a {type(value).__name__} of {array.dtype}"
@@ -151,11 +137,6 @@ def function(name: str, value, meaning: str) -> None:
         raise TypeError(f"{name} is {value!r}: expected a function, {meaning}")
 
 
-def callback(name: str, value) -> None:
-    if value is not None and not callable(value):
-        raise TypeError(f"{name} is {value!r}: expected a function of the model, or None")
-
-
 def array(
     name: str, value, shape: tuple, meaning: str, *, flatten: bool = False, largest: float = INF
 ) -> np.ndarray:
@@ -163,24 +144,18 @@ def array(
     found = np.array(numeric(name, value, meaning), dtype=np.float64)
     if flatten and found.ndim:  # (1, n) and (n, 1), as MATLAB stores vectors
         found = found.ravel()
-    fits = found.ndim == len(shape) and all(
-        want in (None, have) for want, have in zip(shape, found.shape, strict=True)
-    )
-    if not fits:
+    wanted = zip(shape, found.shape, strict=False)
+    if found.ndim != len(shape) or not all(want in (None, have) for want, have in wanted):
         raise ValueError(f"{name} has shape {found.shape}: expected {meaning}")
     if bad := int((~np.isfinite(found)).sum()):
-        raise ValueError(
-            f"{name} holds {bad} NaN or infinite value{'s' * (bad > 1)}: expected finite numbers"
-            + ("; did the training diverge?" if name in PARAMETERS else "")
-            + (" A bias of -1e4 freezes a unit" * bool(np.isneginf(found).any()))
-        )
+        remedy = "; did the training diverge?" * (name in PARAMETERS)
+        remedy += " A bias of -1e4 freezes a unit" * bool(np.isneginf(found).any())
+        held = f"{bad} NaN or infinite value{'s' * (bad > 1)}"
+        raise ValueError(f"{name} holds {held}: expected finite numbers{remedy}")
     reached = float(np.abs(found).max(initial=0.0))
     if reached > largest:
-        raise ValueError(
-            f"{name} reaches {reached:.3g} in magnitude: expected {largest:.0e} at most, beyond "
-            "which log-densities are not computed to a thousandth of a nat; a bias of -1e4 "
-            "freezes a unit, and a constant of log p* can be added to log Z afterwards"
-        )
+        meaning = f"{largest:.0e} at most, beyond which log-densities lose their digits"
+        raise ValueError(f"{name} reaches {reached:.3g} in magnitude: expected {meaning}")
     found.flags.writeable = False
     return found
 
@@ -192,8 +167,8 @@ def states(name: str, value, layer) -> np.ndarray:
     if found.ndim != 2 or found.shape[1] != len(layer):
         raise ValueError(f"{name} has shape {np.shape(value)}: expected {meaning}")
     if not layer.holds(found):
-        refuse_nan(name, found, layer.meaning)
-        raise ValueError(f"{name} holds {layer.foreign(found)}")
+        refuse_nan(name, found, layer._meaning)
+        raise ValueError(f"{name} holds {layer._refusal(found)}")
     return found
 
 

@@ -39,11 +39,9 @@ _open: ContextVar = ContextVar("open", default=None)  # the progress bar that is
 
 @contextlib.contextmanager
 def using(
-    *,
-    n_threads: int | None = None,
-    progress: bool | None = None,
+    *, n_threads: int | None = None, progress: bool | None = None,
     independent_check: bool | None = None,
-) -> Iterator[None]:
+) -> Iterator[None]:  # fmt: skip
     """Context in which calls run with these settings; None leaves one as it is.
 
     Parameters
@@ -72,14 +70,11 @@ def using(
             now = now._replace(**{name: bool(value)})
     if n_threads is not None:
         now = now._replace(n_threads=threads.resolve(n_threads))
-    token = settings.set(now)
-    try:
-        # to say "all" again wakes threads of BLAS, which then spin: twice the time of a small run
-        said = now.n_threads is not None or "RBMLIB_NUM_THREADS" in os.environ
-        with threads.blas_threads(now.n_threads) if said else contextlib.nullcontext():
-            yield
-    finally:
-        settings.reset(token)
+    # to say "all" again wakes threads of BLAS, which then spin: twice the time of a small run
+    said = now.n_threads is not None or "RBMLIB_NUM_THREADS" in os.environ
+    blas = threads.blas_threads(now.n_threads) if said else contextlib.nullcontext()
+    with _having(settings, now), blas:
+        yield
 
 
 @contextlib.contextmanager
@@ -87,11 +82,17 @@ def inside_an_estimator() -> Iterator[Settings]:
     """The settings of the call; what it calls in turn is not checked, and shares its clock."""
     asked = settings.get()
     started = asked.started or time.time()
-    token = settings.set(asked._replace(independent_check=False, started=started))
-    try:
+    with _having(settings, asked._replace(independent_check=False, started=started)):
         yield asked
+
+
+@contextlib.contextmanager
+def _having(variable: ContextVar, value):
+    token = variable.set(value)
+    try:
+        yield
     finally:
-        settings.reset(token)
+        variable.reset(token)
 
 
 @contextlib.contextmanager
@@ -99,12 +100,10 @@ def bar(total: int, description: str, *, whole: bool = True):
     """What shows progress by ``update(n)``: inside a whole, that one, of which it is a part."""
     outer = None if settings.get().progress is False else _open.get()
     shown = outer or _begun(total, description)
-    token = _open.set(shown) if whole else None
     try:
-        yield shown
+        with _having(_open, shown) if whole else contextlib.nullcontext():
+            yield shown
     finally:
-        if token:
-            _open.reset(token)
         if shown is not outer:
             shown.close()
 

@@ -21,10 +21,7 @@ def checked_target(path, what: str = "path") -> Path:
     """The file that ``path`` stands for, links followed, if it can be written."""
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
-        raise ValueError(
-            f"{what} is {str(path)!r}, no regular file: expected the name of a new file, or of "
-            "one to be replaced"
-        )
+        raise ValueError(f"{what} is {str(path)!r}, no regular file: expected the name of a file")
     if not target.parent.is_dir():
         raise ValueError(f"{what} is {str(path)!r}: its folder does not exist")
     for needed in (target.parent, target):
@@ -60,7 +57,7 @@ def replacing(path, mode: str = "w"):
         raise
 
 
-def write_npz(path, arrays: dict, compression: int = zipfile.ZIP_DEFLATED) -> None:
+def write_npz(path, arrays: dict) -> None:
     """An .npz of these arrays. The dates in it are fixed: the same arrays, the same bytes."""
     if Path(path).suffix != ".npz":
         raise ValueError(f"path is {str(path)!r}: models are saved as .npz")
@@ -69,21 +66,15 @@ def write_npz(path, arrays: dict, compression: int = zipfile.ZIP_DEFLATED) -> No
             buffer = io.BytesIO()
             np.save(buffer, np.asarray(array), allow_pickle=False)
             member = zipfile.ZipInfo(f"{name}.npy")
-            archive.writestr(member, buffer.getvalue(), compress_type=compression)
+            archive.writestr(member, buffer.getvalue(), compress_type=zipfile.ZIP_DEFLATED)
 
 
-def read_arrays(path, names=None) -> dict[str, np.ndarray]:
-    """The arrays of an .npz, by name: those of ``names`` that it has, or all.
-
-    A .npy has one array, which is named "".
-    """
+def read_arrays(path) -> dict[str, np.ndarray]:
+    """The arrays of an .npz, by name; a .npy has one array, which is named ""."""
     try:
-        found = np.load(path, allow_pickle=False)
-        if isinstance(found, np.ndarray):
-            return {"": found}
-        with found as archive:
-            wanted = archive.files if names is None else [n for n in names if n in archive.files]
-            arrays = {name: archive[name] for name in wanted}
+        with open(path, "rb") as file:
+            found = np.load(file, allow_pickle=False)
+            arrays = {"": found} if isinstance(found, np.ndarray) else dict(found.items())
         if not all(isinstance(array, np.ndarray) for array in arrays.values()):
             raise ValueError  # of a member that np.save has not written, NumPy returns the bytes
         return arrays

@@ -42,16 +42,16 @@ def run(estimate: Estimate, axes=None):
     """
     instance("estimate", estimate, Estimate, "what an estimator returned")
     if estimate.log_z_path is None or estimate.betas is None:
-        raise ValueError(
-            f"estimate is {estimate}, which recorded nothing along beta: expected one of a method "
-            "that does, such as rl.ais or rl.rts"
-        )
+        came = f"{estimate}, which recorded nothing along beta"
+        raise ValueError(f"estimate is {came}: expected one of rl.ais, rl.rts or another that does")
     columns = {"log_z": np.asarray(estimate.log_z_path)}
     columns |= {name: estimate.trace[name] for name in PANELS if name in estimate.trace}
     labels = {"log_z": "log Z (nats)"} | PANELS
     if axes is None:
         size = (3.4 * len(columns), 3.0)
-        _, axes = _pyplot().subplots(1, len(columns), figsize=size, squeeze=False, layout="tight")
+        import matplotlib.pyplot as plt
+
+        _, axes = plt.subplots(1, len(columns), figsize=size, squeeze=False, layout="tight")
     axes = np.ravel(axes)
     for ax, (name, column) in zip(axes, columns.items(), strict=True):
         ax.plot(estimate.betas, column, marker=".")
@@ -99,7 +99,9 @@ def bracket(estimates: Sequence[Estimate] | Mapping[str, Estimate], log_z=None, 
     if not rows:
         raise ValueError("estimates is empty: expected one Estimate or more")
     if ax is None:
-        _, ax = _pyplot().subplots(figsize=(6, 1 + 0.4 * len(rows)), layout="tight")
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(figsize=(6, 1 + 0.4 * len(rows)), layout="tight")
     for row, x in enumerate(rows):
         color = f"C{row % 10}"
         ends = [end if np.isfinite(end) else x.log_z for end in x.interval]
@@ -113,13 +115,3 @@ def bracket(estimates: Sequence[Estimate] | Mapping[str, Estimate], log_z=None, 
     ax.set(yticks=range(len(rows)), yticklabels=names, xlabel="log Z (nats)")
     ax.invert_yaxis()
     return ax
-
-
-def _pyplot():
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError(
-            "plots need matplotlib, which is not installed: pip install matplotlib"
-        ) from None
-    return plt

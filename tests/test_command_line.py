@@ -207,7 +207,7 @@ def test_json_is_one_object_and_equals_the_saved_estimate(saved, model, tmp_path
         (["MODEL", "--budget", "0"], ["budget_seconds is 0.0"]),
         (["MODEL", "--steps", "0", "--estimate"], ["n_steps is 0"]),
         (["MODEL", "--steps", "9", "--budget", "9"], ["budget_seconds is 9.0 and n_steps is 9"]),
-        (["MODEL", "--chains", "50"], ["n_chains is 50 without n_steps: expected both"]),
+        (["MODEL", "--chains", "50"], ["n_chains is 50.0 without n_steps: expected both"]),
         (["MODEL", "--threshold", "0.5"], ["--threshold is 0.5", "--data"]),
         (["MODEL", "--data", "mnist", "--threshold", "0.5"], ["--threshold is 0.5"]),
         (["MODEL", "--data", "rows.txt"], ["--data", "rows.txt", ".csv"]),

@@ -162,7 +162,7 @@ def test_committed_text_file():
 
 @pytest.mark.parametrize("file", ["../README.md", "published/../../x.csv", "/etc/passwd"])
 def test_no_file_beside_the_data_folder_is_given(file):
-    with pytest.raises(ValueError, match=rf"file is '{file}', which leaves the data folder"):
+    with pytest.raises(ValueError, match=rf"file is '{file}': expected a path in the data folder"):
         datasets.committed(file)
 
 

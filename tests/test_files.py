@@ -1,6 +1,7 @@
 """Files: written whole or not at all, never over what they are made of; damaged ones refused."""
 
 import errno
+import gc
 import io
 import json
 import math
@@ -161,6 +162,15 @@ def test_damaged_arrays_and_objects_are_refused(tmp_path, weights):
     with pytest.raises(ValueError, match=r"m\.npz is damaged, or holds more than arrays") as caught:
         rl.load_rbm(tmp_path / "m.npz")
     assert "pickle" not in str(caught.value)
+
+
+def test_a_damaged_file_is_closed(tmp_path, recwarn):
+    model().save(tmp_path / "m.npz")
+    (tmp_path / "m.npz").write_bytes((tmp_path / "m.npz").read_bytes()[:-40])
+    with pytest.raises(ValueError, match=r"m\.npz is damaged"):
+        rl.load_rbm(tmp_path / "m.npz")
+    gc.collect()
+    assert not [w for w in recwarn if w.category is ResourceWarning]
 
 
 def test_a_saved_model_keeps_its_orthogonal_columns(tmp_path):

@@ -146,7 +146,7 @@ def test_rows_that_have_more_than_all_of_the_probability_are_told():
     doubtful = dataclasses.replace(rl.exact(MINE), log_z=z + of_few - 0.2, std_error=0.1)
     rl.log_likelihood(MINE, few, doubtful)
     for low in (z + of_few - 1e-3, dataclasses.replace(doubtful, log_z=z + of_few - 0.6)):
-        with pytest.warns(rl.ConvergenceWarning, match="these rows alone have p.* too high, by"):
+        with pytest.warns(rl.ConvergenceWarning, match="these rows alone have .* too high, by"):
             rl.log_likelihood(MINE, few, low)
 
 
@@ -211,7 +211,7 @@ def test_square_weights_are_not_guessed():
         ({"0.W": W, "1.W": W, "0.v_bias": B, "0.h_bias": A}, "do not tell weights: expected"),
         ({"J": W, "alpha": B, "beta": A}, "state holds 'J', 'alpha', 'beta', names that do not"),
         ({}, "state holds nothing"),
-        ({"model": {"W": W}}, r"a dict under 'model'.*state\['model'\]"),
+        ({"model": {"W": W}}, r"state\['model'\] is a dict: expected"),
         ({"W": W, "v_bias": A, "h_bias": A}, "visible_bias has shape"),
         ({"W": "x", "v_bias": B, "h_bias": A}, "weights is not an array"),
         ({"W": W * np.nan, "v_bias": B, "h_bias": A}, "weights holds 15 NaN"),
@@ -484,5 +484,5 @@ def test_the_line_for_torch_converts(tmp_path, monkeypatch):
 def test_files_of_matlab_7_3_are_named(tmp_path):
     head = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x89HDF\r\n\x1a\n"
     (tmp_path / "m.mat").write_bytes(head)
-    with pytest.raises(ValueError, match=r"m\.mat: .*matlab v7\.3 files"):
+    with pytest.raises(ValueError, match=r"m\.mat: matlab v7\.3 files are HDF5; save with '-v7'"):
         rl.load_rbm(tmp_path / "m.mat")

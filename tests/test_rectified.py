@@ -24,7 +24,7 @@ FIELDS = np.array([[0.0, 0.0, 0.0], [2.0, -5.0, 9.0], [-30.0, 25.0, 100.0], [300
 
 def alone(layer, unit):
     """The layer of one of its units."""
-    return layer.only(np.arange(len(layer)) == unit)
+    return layer._only(np.arange(len(layer)) == unit)
 
 
 def moment(unit, x, f):
@@ -286,7 +286,7 @@ def test_a_proper_model_is_not_refused_for_its_narrow_units():
     narrow = DoubleReLU([0.0, 0.0], [4.0, 1.0], 4.0)
     rbm = RBM(Gaussian([0, 0]), narrow, np.diag([1.9, 0.9]))
     assert repr(rbm) == "RBM(Gaussian(2), DoubleReLU(2))"
-    assert rbm.hidden.only([True, False]).a_plus.tolist() == [4.0]
+    assert rbm.hidden._only([True, False]).a_plus.tolist() == [4.0]
     v = 50 * np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
     assert (rbm.log_density(v) < -100).all()
 

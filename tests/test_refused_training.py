@@ -35,7 +35,10 @@ TRAINING = {
     "no descent": (train(DATA, 3, momentum=1), "momentum is 1"),
     "no function": (train(DATA, 3, monitor=3), "monitor is 3"),
     "no dict": (train(DATA, 3, monitor=lambda _: 5), "monitor gave 5"),
-    "word seen": (train(DATA, 3, monitor=lambda _: {"a": "x"}), "monitor gave a = 'x'"),
+    "word seen": (
+        train(DATA, 3, monitor=lambda _: {"a": "x"}),
+        "monitor gave {'a': 'x'}: expected a dict of numbers",
+    ),
     "NaN to stop by": (
         train(DATA, 3, monitor=lambda _: {"validation": np.nan}, patience=1),
         "monitor gives validation = nan",

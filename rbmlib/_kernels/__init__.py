@@ -39,10 +39,8 @@ def _cache_folder() -> str:
                 return str(folder)
         except OSError:
             continue
-    raise RuntimeError(
-        f"rbmlib finds no folder to compile its kernels in, of {[*map(str, roots)]}: set "
-        "NUMBA_CACHE_DIR to one that can be written"
-    )
+    remedy = "set NUMBA_CACHE_DIR to one that can be written"
+    raise RuntimeError(f"rbmlib finds no folder to compile in of {[*map(str, roots)]}: {remedy}")
 
 
 # numba reads this setting when a kernel is decorated; other users of numba keep theirs.

@@ -15,9 +15,8 @@ from .simd import njit
 def fields(v, weights) -> np.ndarray:
     """``v @ weights`` (n_chains, n_columns) of states of zeros and ones."""
     out = np.zeros((v.shape[0], weights.shape[1]))
-    _add_active_rows(
-        np.ascontiguousarray(v, np.float32), np.ascontiguousarray(weights, np.float64), out
-    )
+    weights = np.ascontiguousarray(weights, np.float64)
+    _add_active_rows(np.ascontiguousarray(v, np.float32), weights, out)
     return out
 
 

@@ -86,10 +86,8 @@ def _quantise(values: np.ndarray, both_ways: bool) -> tuple[np.ndarray, float]:
 def quantise(weights: np.ndarray, visible_slope: np.ndarray) -> FixedPoint:
     """Fixed-point form of ``weights`` (n_visible, n_hidden) and ``visible_slope`` (n_visible,)."""
     if max(np.shape(weights)) > MAX_UNITS:
-        raise ValueError(
-            f"the model has layers of {np.shape(weights)} units: compiled loops take "
-            f"{MAX_UNITS:,} at most"
-        )
+        came = f"the model has layers of {np.shape(weights)} units"
+        raise ValueError(f"{came}: compiled loops take {MAX_UNITS:,} at most")
     q, scale = _quantise(np.asarray(weights, float), both_ways=True)
     slope, slope_scale = _quantise(np.asarray(visible_slope, float)[:, None], both_ways=False)
     up = np.ascontiguousarray(np.hstack([q, slope]), dtype=np.float32)

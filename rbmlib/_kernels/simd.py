@@ -94,10 +94,8 @@ def _function(result, *kinds):
 
     def decorate(emit):
         def typed(typingctx, *given):
-            own = [
-                x if isinstance(kind, _Vector) else kind
-                for x, kind in zip(given, kinds, strict=True)
-            ]
+            pairs = zip(given, kinds, strict=True)
+            own = [x if isinstance(kind, _Vector) else kind for x, kind in pairs]
 
             def codegen(context, builder, signature, args):
                 each = zip(args, own, kinds, strict=True)

@@ -23,29 +23,21 @@ WORTH_SECONDS = 0.02  # of work left, from which threads are worth their start
 
 def default_n_threads() -> int:
     """``RBMLIB_NUM_THREADS`` if set, else the processors this process may use."""
-    value = os.environ.get("RBMLIB_NUM_THREADS", "")
-    if value:
-        if not value.isdigit() or not 1 <= int(value) <= MOST:
-            raise ValueError(
-                f"RBMLIB_NUM_THREADS is {value!r:.20}: expected a whole number of threads, "
-                f"1 or more, {MOST:,} at most"
-            )
-        return int(value)
+    if value := os.environ.get("RBMLIB_NUM_THREADS", ""):
+        return _checked("RBMLIB_NUM_THREADS", int(value) if value.isdigit() else value)
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else (os.cpu_count() or 1)
 
 
 def resolve(n_threads: int | None) -> int:
     """The number of threads that an argument ``n_threads`` asks for."""
-    if n_threads is None:
-        return default_n_threads()
-    if isinstance(n_threads, bool) or not isinstance(n_threads, Integral) or n_threads < 1:
-        raise ValueError(
-            f"n_threads is {n_threads!r}: expected a whole number, 1 or more, or None for all"
-        )
-    if n_threads > MOST:
-        raise ValueError(f"n_threads is {n_threads!r:.20}: expected {MOST:,} at most")
-    return int(n_threads)
+    return default_n_threads() if n_threads is None else _checked("n_threads", n_threads)
+
+
+def _checked(name: str, n) -> int:
+    if isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= n <= MOST:
+        raise ValueError(f"{name} is {n!r:.20}: expected a whole number from 1 to {MOST:,}")
+    return int(n)
 
 
 @cache

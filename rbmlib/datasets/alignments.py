@@ -28,9 +28,8 @@ class Alignment(NamedTuple):
     @property
     def rows(self) -> np.ndarray:
         """States of ``rl.Potts(bias, q=len(alphabet))``: (n_sequences, n_sites q) uint8."""
-        return np.eye(len(self.alphabet), dtype=np.uint8)[self.letters].reshape(
-            len(self.letters), -1
-        )
+        bits = np.eye(len(self.alphabet), dtype=np.uint8)[self.letters]
+        return bits.reshape(len(bits), -1)
 
     @property
     def sequences(self) -> list[str]:
@@ -77,54 +76,41 @@ def load_fasta(path: str | os.PathLike, alphabet: str = AMINO_ACIDS) -> Alignmen
         raise FileNotFoundError(f"no FASTA file {str(path)!r}")
     if not isinstance(alphabet, str) or len({*alphabet}) != len(alphabet) or len(alphabet) < 2:
         raise ValueError(f"alphabet is {alphabet!r}: expected a word of different letters")
+    opened = gzip.open if source.suffix.lower() == ".gz" else open
     try:
-        packed = source.read_bytes()
-        text = (gzip.decompress(packed) if source.suffix.lower() == ".gz" else packed).decode(
-            "ascii"
-        )
+        with opened(source, "rt", encoding="ascii") as file:
+            lines = [line.rstrip() for line in file]
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise ValueError(f"cannot read {source.name}: {error}") from None
-    names, begins, found = _sequences(source.name, text, {*alphabet})
+    begins, names, found = zip(*_sequences(source.name, lines, alphabet), strict=True)
     letters = "".join(sorted({*"".join(found)}))
     if alphabet == AMINO_ACIDS and {*letters} <= {*"ACGTN-"}:
-        warnings.warn(
-            f"{source.name} holds only the letters {letters}, read as {len(alphabet)} amino acids "
-            f"and gaps; of DNA, give alphabet={letters!r}",
-            stacklevel=2,
-        )
+        held = f"{source.name} holds only the letters {letters}, read as amino acids and gaps"
+        warnings.warn(f"{held}; of DNA, give alphabet={letters!r}", stacklevel=2)
     for line, name, sequence in zip(begins, names, found, strict=True):
         if len(sequence) != len(found[0]):
-            raise ValueError(
-                f"{source.name}, line {line}: sequence {name!r} has {len(sequence)} letters, the "
-                f"first {len(found[0])}: expected aligned sequences of one length"
-            )
-    place = {letter: i for i, letter in enumerate(alphabet)}
-    rows = np.array([[place[letter] for letter in sequence] for sequence in found], np.uint8)
-    return Alignment(tuple(names), rows, alphabet)
+            came = f"sequence {name!r} has {len(sequence)} letters, the first {len(found[0])}"
+            raise ValueError(f"{source.name}, line {line}: {came}: expected one length")
+    rows = np.array([[alphabet.index(letter) for letter in word] for word in found], np.uint8)
+    return Alignment(names, rows, alphabet)
 
 
-def _sequences(file: str, text: str, alphabet: set):
-    """Names, lines at which they stand, and sequences."""
-    names: list[str] = []
-    begins: list[int] = []
-    found: list[str] = []
-    for number, line in enumerate(map(str.rstrip, text.splitlines()), 1):
+def _sequences(file: str, lines: list[str], alphabet: str):
+    """Of each sequence: the line at which it begins, its name, its letters."""
+    found: list[list] = []
+    for number, line in enumerate(lines, 1):
         if line.startswith(">"):
-            names.append(line.lstrip("> "))
-            begins.append(number)
-            found.append("")
+            found.append([number, line.lstrip("> "), ""])
         elif line and not found:
             raise ValueError(f"{file}, line {number}: expected a line '>name' before any sequence")
         elif wrong := [letter for letter in line if letter not in alphabet]:
-            raise ValueError(
-                f"{file}, line {number}: {wrong[0]!r} is not in the alphabet "
-                f"{''.join(sorted(alphabet))!r}: give that of the file, or leave such sequences out"
-            )
+            held = f"{file}, line {number}: {wrong[0]!r} is not in the alphabet {alphabet!r}"
+            raise ValueError(f"{held}: give that of the file, or leave such sequences out")
         elif line:
-            found[-1] += line
-    if not "".join(found[:1]):
+            found[-1][2] += line
+    if not found or not found[0][2]:
         raise ValueError(f"{file} holds no sequence: expected lines '>name' and letters below each")
-    return names, begins, found
+    return found
 
 
 @functools.cache

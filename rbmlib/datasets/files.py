@@ -40,9 +40,7 @@ def committed(file: str) -> Path:
     """
     inside = "a path in the data folder, such as 'published/varopt_table1.csv'"
     instance("file", file, str, inside)
-    if Path(file).is_absolute() or ".." in Path(file).parts:
-        raise ValueError(f"file is {file!r}, which leaves the data folder: expected {inside}")
-    if not Path(file).name:
+    if Path(file).is_absolute() or ".." in Path(file).parts or not Path(file).name:
         raise ValueError(f"file is {file!r}: expected {inside}")
     folder = _data_folder()
     path = folder / file
@@ -55,10 +53,8 @@ def committed(file: str) -> Path:
     if file in COMMITTED:
         _check(path, COMMITTED[file], remedy)
     elif path.suffix == ".npz":
-        raise DataCorrupt(
-            f"{path} is not in the register of committed files; "
-            "enter its SHA-256 in rbmlib/datasets/register.py, COMMITTED"
-        )
+        remedy = "enter its SHA-256 in rbmlib/datasets/register.py, COMMITTED"
+        raise DataCorrupt(f"{path} is not in the register of committed files; {remedy}")
     return path
 
 
@@ -76,9 +72,8 @@ def _of_checkout(file: str) -> Path:
         return folder / file
     expected = f", with SHA-256 {COMMITTED[file]}" if file in COMMITTED else ""
     raise DataUnavailable(
-        f"{file} is not installed with rbmlib, which brings small models and data only: it is "
-        f"data/{file} in a checkout of the repository{expected}. Set the environment variable "
-        f"RBMLIB_DATA to the folder data of a checkout, or to a folder of your own that has {file}"
+        f"{file} is not installed with rbmlib: it is data/{file} in a checkout of the repository"
+        f"{expected}. Set the environment variable RBMLIB_DATA to a folder that has {file}"
     )
 
 
@@ -162,9 +157,8 @@ def _download(name: str, remote: Remote) -> Path:
     except (OSError, ValueError) as error:  # of requests, of the disk; another SHA-256
         reason = _reason(error, remote.url)
     raise DataUnavailable(
-        f"{name} is not on this machine and could not be downloaded: {reason}. "
-        f"Get {remote.url} (SHA-256 {remote.sha256}) and put it as {remote.file} in "
-        f"{folder} or in a folder of your own, named by the environment variable RBMLIB_DATA"
+        f"{name} is not on this machine and could not be downloaded: {reason}. Get {remote.url} "
+        f"(SHA-256 {remote.sha256}) and put it as {remote.file} in {folder} or in $RBMLIB_DATA"
     )
 
 

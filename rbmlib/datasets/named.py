@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..files import read_arrays
 from ..models import RBM, GaussianRBM
+from ..models.formats import Names
 from .files import DataCorrupt, DataUnavailable, committed, fetch, find, suggest
 from .register import PUBLISHED_RBMS, RBMS, REMOTE
 
@@ -65,17 +67,14 @@ def load_dna() -> Dataset:
 
 
 def _unpacked(file: str) -> Dataset:
-    with np.load(committed(file), allow_pickle=False) as arrays:
-        n, parts = int(arrays["n_visible"]), {}
-        for name in ("train", "test"):  # (n, ceil(n_visible / 8)) bytes to (n, n_visible) bits
-            parts[name] = _read_only(np.unpackbits(arrays[name], axis=1, count=n))
-            parts[f"{name}_labels"] = _read_only(arrays[f"{name}_labels"])
-        return Dataset(**parts, label_names=tuple(arrays["label_names"].tolist()))
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    array.setflags(write=False)
-    return array
+    arrays = read_arrays(committed(file))
+    names = tuple(arrays.pop("label_names").tolist())
+    n = int(arrays.pop("n_visible"))
+    for name in ("train", "test"):  # (n, ceil(n_visible / 8)) bytes to (n, n_visible) bits
+        arrays[name] = np.unpackbits(arrays[name], axis=1, count=n)
+    for array in arrays.values():
+        array.setflags(write=False)
+    return Dataset(**arrays, label_names=names)
 
 
 # trained RBMs -------------------------------------------------------------------------------
@@ -91,12 +90,9 @@ class RBMInfo(NamedTuple):
 
 
 def load_rbm(
-    name_or_path: str | os.PathLike,
-    *,
-    layout: str | None = None,
-    names: dict[str, str] | str | None = None,
+    name_or_path: str | os.PathLike, *, layout: str | None = None, names: Names = None,
     units: str | None = None,
-) -> RBM:
+) -> RBM:  # fmt: skip
     """Return a trained RBM: a registered one by its name, or one from a file.
 
     Parameters
@@ -118,26 +114,22 @@ def load_rbm(
         As :func:`fetch`, for a registered name.
     """
     if not isinstance(name_or_path, (str, os.PathLike)):
-        raise TypeError(
-            f"name_or_path is {name_or_path!r}: expected a registered name, or a path to an .npz "
-            "or .mat file"
-        )
+        raise TypeError(f"name_or_path is {name_or_path!r}: expected a registered name, or a path")
     if name_or_path in RBMS:
         if not layout is names is units is None:
-            raise ValueError(
-                f"{name_or_path!r} is a registered model, whose arrays and units are known: "
-                "expected no layout, names or units"
-            )
-        unmarked = name_or_path == "gaussian_cifar10"  # its file does not say what it holds
-        return (GaussianRBM if unmarked else RBM).load(*rbm_files(str(name_or_path)))
+            held = f"{name_or_path!r} is a registered model, whose arrays and units are known"
+            raise ValueError(f"{held}: expected no layout, names or units")
+        rbm = RBM.load(*rbm_files(str(name_or_path)))
+        if name_or_path == "gaussian_cifar10":  # its file does not say so
+            return GaussianRBM(rbm.weights, rbm.visible_bias, rbm.hidden_bias)
+        return rbm
     path = Path(name_or_path).expanduser()
     if path.is_dir():
         raise ValueError(f"{path} is a folder: expected a model in an .npz, .mat or .h5 file")
     if not path.suffix and not path.exists():
-        raise ValueError(
-            f"name_or_path is {os.fspath(name_or_path)!r}, neither a file nor a registered RBM"
-            f"{suggest(str(name_or_path), RBMS)}; or the path of an .npz, .mat or .h5 file"
-        )
+        held = f"name_or_path is {str(name_or_path)!r}, neither a file nor a registered RBM"
+        meaning = suggest(str(name_or_path), RBMS)
+        raise ValueError(f"{held}{meaning}; or the path of an .npz, .mat or .h5 file")
     return RBM.load(path, layout=layout, names=names, units=units)
 
 

@@ -63,35 +63,27 @@ def load_rows(
         rows = checks.numeric("the file", _read(source), "an array of numbers")
     except DAMAGED as error:
         raise ValueError(f"cannot read {source.name}: {error}") from None
-    if rows.ndim > 2:
-        rows = rows.reshape(len(rows), -1)
+    rows = rows.reshape(len(rows), -1) if rows.ndim > 2 else rows
     if rows.ndim != 2 or not rows.size or n_visible not in (None, rows.shape[1]):
-        raise ValueError(
-            f"{source.name} holds an array of shape {rows.shape}: expected (n_samples, "
-            f"{n_visible or 'n_visible'}), one column a visible unit of the model"
-        )
+        meaning = f"(n_samples, {n_visible or 'n_visible'}), one column a visible unit"
+        raise ValueError(f"{source.name} holds an array of shape {rows.shape}: expected {meaning}")
     checks.refuse_nan(source.name, rows, "finite numbers")
     return _states(source.name, rows, threshold)
 
 
 def _states(name: str, rows: np.ndarray, threshold: float | None) -> np.ndarray:
-    spins = are_spins(rows)
-    if spins and threshold is not None:
-        raise ValueError(f"threshold is {threshold!r}: leave it out, as {name} holds {OF_SPINS}")
+    ends = f"from {rows.min()} to {rows.max()}"
     if threshold is not None:
-        limit = checks.number("threshold", threshold, "a number: what is above it becomes 1")
-        bits = rows > limit
+        if are_spins(rows):
+            raise ValueError(f"threshold is {threshold!r}, but {name} holds {OF_SPINS}")
+        bits = rows > checks.number("threshold", threshold, "a number: what is above it becomes 1")
         if bits.all() or not bits.any():
-            raise ValueError(
-                f"threshold is {threshold!r}, and makes all of {name} {int(bits.all())}: expected "
-                f"a number between its values, which run from {rows.min()} to {rows.max()}"
-            )
+            held = f"makes all of {name} {int(bits.all())}"
+            raise ValueError(f"threshold is {threshold!r}, and {held}: expected a number {ends}")
         return bits.astype(np.uint8)
-    if not spins and (rows.min() < 0 or rows.max() > 1):
-        raise ValueError(
-            f"{name} runs from {rows.min()} to {rows.max()}: expected zeros and ones, or "
-            "intensities in [0, 1]; a threshold makes bits of other values"
-        )
+    if not are_spins(rows) and (rows.min() < 0 or rows.max() > 1):
+        meaning = "zeros and ones, or intensities in [0, 1]; a threshold makes bits of other values"
+        raise ValueError(f"{name} runs {ends}: expected {meaning}")
     return rows.astype(np.uint8 if np.isin(rows, (0, 1)).all() else float)
 
 
@@ -102,19 +94,16 @@ def _read(source: Path) -> np.ndarray:
             names = ", ".join(arrays) or "none"
             raise ValueError(f"expected one array in it, found {names}; save the data alone")
         return next(iter(arrays.values()))
-    with open(source, encoding=ENCODING) as file:
-        first = file.readline().split(",")
-    is_header = not any(map(_is_number, first))  # a row with a gap in it is no line of names
-    with warnings.catch_warnings():
+    with open(source, encoding=ENCODING) as file, warnings.catch_warnings():
+        if any(map(_is_number, file.readline().split(","))):  # a row with a gap in it is no header
+            file.seek(0)
         warnings.simplefilter("ignore", UserWarning)  # of no rows, which is refused by its shape
-        return np.loadtxt(
-            source, delimiter=",", ndmin=2, skiprows=int(is_header), encoding=ENCODING
-        )
+        return np.loadtxt(file, delimiter=",", ndmin=2)
 
 
 def _is_number(word: str) -> bool:
     try:
         float(word)
+        return True
     except ValueError:
         return False
-    return True

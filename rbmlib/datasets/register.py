@@ -40,16 +40,10 @@ COMMITTED = {
 
 # (n_visible, n_hidden) of the committed RBMs ("x" is models/x.npz in COMMITTED; those of CIFAR-10
 # have Gaussian visible units), and of the published ones, which are in REMOTE.
-COMMITTED_RBMS = {
-    f"{method}_{n}": (784, n) for n in (20, 500) for method in ("cd1", "cd25", "pcd")
-} | {
-    "pcd_10": (784, 10),
-    "pcd_200": (784, 200),
-    "spectral_100": (784, 100),
-    "dna_cd1_500": (180, 500),
-    "leaky_cifar10": (3072, 500),
-    "gaussian_cifar10": (3072, 500),
-}
+COMMITTED_RBMS = {f"{how}_{n}": (784, n) for n in (20, 500) for how in ("cd1", "cd25", "pcd")}
+COMMITTED_RBMS |= {"pcd_10": (784, 10), "pcd_200": (784, 200), "spectral_100": (784, 100)}
+COMMITTED_RBMS |= {"dna_cd1_500": (180, 500)}
+COMMITTED_RBMS |= {"leaky_cifar10": (3072, 500), "gaussian_cifar10": (3072, 500)}
 PUBLISHED_RBMS = {f"h{n}": (784, n) for n in (10, 20, 100, 500)}
 PUBLISHED_RBMS["salakhutdinov_cd25_500"] = 784, 500
 RBMS = COMMITTED_RBMS | PUBLISHED_RBMS

@@ -22,15 +22,9 @@ MOST_RECORDED = 10_000_000
 
 @estimator
 def ais(
-    path: Path,
-    betas,
-    n_chains: int = 1000,
-    rng=None,
-    *,
-    n_recorded: int = 100,
-    slopes: bool = False,
-    keep_chains: bool = False,
-) -> Estimate:
+    path: Path, betas, n_chains: int = 1000, rng=None, *, n_recorded: int = 100,
+    slopes: bool = False, keep_chains: bool = False,
+) -> Estimate:  # fmt: skip
     """Estimate log Z of a path's target by annealed importance sampling.
 
     The mean of the chains' weights w is an *unbiased* estimate of Z for any number of steps; its
@@ -112,12 +106,8 @@ class Record:
 
     def __call__(self, k: int, v, log_weights) -> None:
         summary = summarise_log_weights(log_weights)
-        row = {
-            "beta": self.betas[k],
-            "step": k,
-            "log_z": summary.log_mean + self.path.log_z_base,
-            "ess": summary.ess,
-        }
+        log_z = summary.log_mean + self.path.log_z_base
+        row = {"beta": self.betas[k], "step": k, "log_z": log_z, "ess": summary.ess}
         if self.needs_states:
             w = np.exp(log_weights - log_weights.max())
             w /= w.sum()

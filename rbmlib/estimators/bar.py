@@ -47,8 +47,8 @@ def bennett(forward, reverse) -> Bennett:
     w = checks.array("forward", forward, (None,), "(n,) log-weights of forward chains")
     r = checks.array("reverse", reverse, (None,), "(n,) values of reverse chains")
     if not w.size or not r.size:
-        came = f"there are {w.size} forward and {r.size} reverse values"
-        raise ValueError(f"{came}: expected some of both")
+        came = f"{w.size} forward and {r.size} reverse"
+        raise ValueError(f"values are {came}: expected some of both")
     m = np.log(w.size / r.size)
 
     def imbalance(log_z):
@@ -65,13 +65,7 @@ def bennett(forward, reverse) -> Bennett:
 
 @estimator
 def bar(
-    path: Path,
-    betas,
-    n_chains: int = 1000,
-    rng=None,
-    *,
-    n_burn_in: int = 100,
-    start="auto",
+    path: Path, betas, n_chains: int = 1000, rng=None, *, n_burn_in: int = 100, start="auto"
 ) -> Estimate:
     """Estimate log Z from forward and reverse annealing, joined by Bennett's acceptance ratio.
 
@@ -146,22 +140,13 @@ def bar(
     details |= {"forward": (below.log_mean, below.std_error)}
     details |= {"reverse": (-above.log_mean, above.std_error), "reverse_ess": above.ess}
     details["reverse_log_weights"] = reverse.tolist()
+    found = [] if same else _checks(root, error, below.ess if shared else None)
     return results.finished(
-        "bar",
-        root.log_z,
-        error,
-        [] if same else _checks(root, error, below.ess if shared else None),
-        families,
-        remedy="Use more betas, then more chains",
-        interval=results.skewed_interval(root.log_z, error, families, skew),
-        ess=below.ess,
-        n_chains=n_chains,
-        n_sweeps=2 * (betas.size - 1) + n_burn_in,
-        log_weights=forward,
-        states=v,
-        settings=settings,
-        details=details,
-    )
+        "bar", root.log_z, error, found, families, remedy="Use more betas, then more chains",
+        interval=results.skewed_interval(root.log_z, error, families, skew), ess=below.ess,
+        n_chains=n_chains, n_sweeps=2 * (betas.size - 1) + n_burn_in, log_weights=forward,
+        states=v, settings=settings, details=details,
+    )  # fmt: skip
 
 
 def _checks(root, error, ancestors) -> list[Check]:
@@ -170,9 +155,8 @@ def _checks(root, error, ancestors) -> list[Check]:
     found = [results.enough("work values where both directions reach", overlap, n)]
     if ancestors is not None:
         needed = min(MINIMUM_ANCESTORS, max(FEWEST, MINIMUM_SHARE * root.forward.size))
-        found.append(
-            Check("effective number of ancestors", bool(ancestors >= needed), ancestors, needed)
-        )
+        name = "effective number of ancestors"
+        found.append(Check(name, bool(ancestors >= needed), ancestors, needed))
     if not error > NO_SPREAD:
         found.append(Check("the standard error is 0, but work values differ", False))
     return found

@@ -49,9 +49,8 @@ def join(*estimates: Estimate) -> Estimate:
         instance("estimates", estimate, Estimate, "what estimators returned, as rl.join(one, two)")
     of = {x.settings["fingerprint"]: str(x) for x in estimates if "fingerprint" in x.settings}
     if len(of) > 1:
-        raise ValueError(
-            f"estimates are of {len(of)} models ({'; '.join(of.values())}): expected one"
-        )
+        came = f"of {len(of)} models ({'; '.join(of.values())})"
+        raise ValueError(f"estimates are {came}: expected one")
     errors = np.array([estimate.std_error for estimate in estimates])
     if errors.size < 2 or not np.isfinite(errors).all():
         came = "; ".join(map(str, estimates)) or "none"
@@ -60,14 +59,10 @@ def join(*estimates: Estimate) -> Estimate:
     precisions = exact.astype(float) if exact.any() else errors**-2
     shares = precisions / precisions.sum()
     both = combined("and", *zip(estimates, map(float, shares), strict=True))
-    agree = [
-        agreement(
-            f"{one.method} and {two.method} differ by",
-            (one.log_z, one.std_error),
-            (two.log_z, two.std_error),
-        )
-        for one, two in itertools.combinations(estimates, 2)
-    ]
+    agree = []
+    for one, two in itertools.combinations(estimates, 2):
+        values = (one.log_z, one.std_error), (two.log_z, two.std_error)
+        agree.append(agreement(f"{one.method} and {two.method} differ by", *values))
     gap = max((c.disagreement for c in agree if not c.passed), default=0.0)
     low, high = (math.hypot(end - both.log_z, 2 * gap) for end in both.interval)
     made = finished(

@@ -35,11 +35,7 @@ ROUNDING = 1e-14  # of the largest unknown: no step is smaller where they are la
 
 @estimator
 def mbar(
-    path: Path,
-    betas=None,
-    n_chains: int = 100,
-    n_sweeps: int | None = None,
-    rng=None,
+    path: Path, betas=None, n_chains: int = 100, n_sweeps: int | None = None, rng=None
 ) -> Estimate:
     """Estimate log Z by MBAR on states of simulated tempering, started as `rbmlib.rts` starts.
 
@@ -118,20 +114,11 @@ def _solved(sample, skip, about) -> Estimate:
     problem = Problem(delta.ravel(), counts.astype(float), sample.betas)
     solution = problem.solution()
     influences = problem.influences(temperature.ravel()).reshape(delta.shape)
-    return of_influences(
-        "mbar",
-        sample,
-        solution.log_z,
-        influences,
-        [
-            Check(
-                f"the equations of MBAR are{'' if solution.converged else ' not'} solved",
-                solution.converged,
-            )
-        ],
-        trace={"std_error_independent": solution.std_error, "counts": counts},
-        details=about | {"n_iterations": solution.n_iterations},
-    )
+    solved = f"the equations of MBAR are{' not' * (not solution.converged)} solved"
+    found, details = Check(solved, solution.converged), {"n_iterations": solution.n_iterations}
+    given = sample, solution.log_z, influences, [found]
+    trace = {"std_error_independent": solution.std_error, "counts": counts}
+    return of_influences("mbar", *given, details=about | details, trace=trace)
 
 
 # states of a sample, and their influences ---------------------------------------------------
@@ -141,17 +128,14 @@ def kept_states(sample, skip):
     """Slopes and indices of beta (n_kept - skip, n_columns), and how many states each beta has."""
     checked_sample(sample, "a TemperedSample, of rl.simulated_tempering or rl.parallel_tempering")
     if sample.conditional != "joint":
-        raise ValueError(
-            f"sample was drawn with conditional={sample.conditional!r}: expected 'joint', where "
-            "one slope a state serves all betas"
-        )
+        came = f"sample was drawn with conditional={sample.conditional!r}"
+        raise ValueError(f"{came}: expected 'joint', where one slope a state serves all betas")
     n_kept, skip = len(sample.delta), checks.count("skip", skip, 0)
     if n_kept < 2:
         raise ValueError(f"sample keeps {n_kept} state a chain: expected 2; lower record_every")
     if n_kept - skip < 2:
-        raise ValueError(
-            f"skip is {skip}: expected at most {n_kept - 2}, as {n_kept} states are kept of a chain"
-        )
+        meaning = f"at most {n_kept - 2}, as {n_kept} states are kept of a chain"
+        raise ValueError(f"skip is {skip}: expected {meaning}")
     temperature = sample.temperature[skip:].astype(int)
     counts = np.bincount(temperature.ravel(), minlength=sample.betas.size)
     return sample.delta[skip:], temperature, counts
@@ -223,10 +207,8 @@ def solve_mbar(delta, counts, betas) -> MBARSolution:
     counts = checks.array("counts", counts, betas.shape, f"({betas.size},), one count a beta")
     total = counts.sum()
     if not (counts >= 0).all() or not n_samples or not np.isclose(total, n_samples, rtol=1e-9):
-        raise ValueError(
-            f"counts run from {counts.min()} to {counts.max()} and sum to {total}: expected "
-            f"counts of at least 0 that sum to the number of samples, {n_samples}"
-        )
+        came = f"counts run from {counts.min()} to {counts.max()} and sum to {total}"
+        raise ValueError(f"{came}: expected 0 or more each, and {n_samples} samples in all")
     return Problem(delta, counts, betas).solution()
 
 
@@ -249,9 +231,8 @@ class Problem:
         self.gradient = float(np.abs(first - counts)[self.member].max() / counts.sum())
 
     def moments(self, a, second=True, states=slice(None)):
-        return float_sums.moments(
-            self.grid.nodes, self.grid.weights, self.betas[states], a, self.member[states], second
-        )
+        of, member = (self.grid.nodes, self.grid.weights), self.member[states]
+        return float_sums.moments(*of, self.betas[states], a, member, second)
 
     def _start(self) -> np.ndarray:
         """Log Z by the trapezoidal rule, as if the samples lay evenly ordered in temperature."""
@@ -331,22 +312,16 @@ class Problem:
         coefficients = pull.copy()
         coefficients[-1] += 1 / n_k[-1]
         coefficients[0] -= 1 / n_k[0]
-        nodes = float_sums.combination(
-            self.grid.nodes, self.betas, self.a, self.member, coefficients
-        )
+        known = self.grid.nodes, self.betas, self.a, self.member
+        nodes = float_sums.combination(*known, coefficients)
         return float_sums.interpolate(nodes, self.grid) - pull[temperature]
 
     def solution(self) -> MBARSolution:
         found = self.covariance()
         covariance = np.full(2 * self.betas.shape, np.inf) if found is None else found
-        return MBARSolution(
-            log_z=self.log_z(),
-            covariance=covariance,
-            std_error=np.sqrt(np.maximum(np.diag(covariance), 0)),
-            gradient=self.gradient,
-            n_iterations=self.n_iterations,
-            converged=bool(self.solved and found is not None),
-        )
+        std_error = np.sqrt(np.maximum(np.diag(covariance), 0))
+        how = self.gradient, self.n_iterations, bool(self.solved and found is not None)
+        return MBARSolution(self.log_z(), covariance, std_error, *how)
 
 
 def _newton_step(first, products, wanted) -> np.ndarray | None:

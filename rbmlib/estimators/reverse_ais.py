@@ -29,14 +29,8 @@ STARTS = ("auto", "exact", "chains")
 
 @estimator
 def reverse_ais(
-    path: Path,
-    betas,
-    n_chains: int = 1000,
-    rng=None,
-    *,
-    start="auto",
-    n_burn_in: int = 1000,
-) -> Estimate:
+    path: Path, betas, n_chains: int = 1000, rng=None, *, start="auto", n_burn_in: int = 1000,
+) -> Estimate:  # fmt: skip
     """Estimate log Z from above by annealing from the target back to the base.
 
     `mean_log_z` is the mean of R; `log_z` the tighter ``-log mean exp(-R)``, whose error bar needs
@@ -112,10 +106,8 @@ def checked_start(path, start, n_chains: int):
     if isinstance(start, (np.ndarray, list)):
         return given_states(path, start, n_chains)
     if not (isinstance(start, str) and start in STARTS):
-        raise ValueError(
-            f"start is {checks.named(start)}: expected one of {STARTS}, or states "
-            "(n_chains, n_visible)"
-        )
+        meaning = f"one of {STARTS}, or states (n_chains, n_visible)"
+        raise ValueError(f"start is {checks.named(start)}: expected {meaning}")
     target = path.at(1.0)
     layers, draws = isinstance(target, RBM), hasattr(target, "exact_samples")
     counted = layers and can_enumerate(target)
@@ -127,11 +119,9 @@ def checked_start(path, start, n_chains: int):
         came = f"a {type(target).__name__}"
         if layers:
             came += f" of {target.n_visible} visible and {target.n_hidden} hidden units"
-        raise ValueError(
-            f"start is 'exact', but the target is {came}: expected a model with at most "
-            f"{MOST_IN_A_TABLE:,} states of one layer, or a LeakyRBM; use start='chains', or "
-            "states of your own draws"
-        )
+        most = f"a model with at most {MOST_IN_A_TABLE:,} states of one layer, or a LeakyRBM"
+        held = f"start is 'exact', but the target is {came}"
+        raise ValueError(f"{held}: expected {most}; use start='chains', or draws of your own")
     return start
 
 

@@ -9,7 +9,6 @@ ladder several times, and unless chains, blocks of time, halves of the run, and 
 either end agree.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,16 +29,9 @@ EMPTY = 0.1  # added to each bin where beta is only counted (section 4.3)
 
 @estimator
 def rts(
-    path: Path,
-    betas=None,
-    n_chains: int = 100,
-    n_sweeps: int | None = None,
-    rng=None,
-    *,
-    prior=None,
-    rao_blackwell: bool = True,
-    record_every: int = 1,
-) -> Estimate:
+    path: Path, betas=None, n_chains: int = 100, n_sweeps: int | None = None, rng=None, *,
+    prior=None, rao_blackwell: bool = True, record_every: int = 1,
+) -> Estimate:  # fmt: skip
     """Estimate log Z by simulated tempering and the multinomial law of beta (eq. 12).
 
     Consistent, with a bias of no definite sign (eq. 15, in ``details["bias"]``, not subtracted).
@@ -121,10 +113,8 @@ def rts_of_sample(sample: TemperedSample, *, rao_blackwell: bool = True, skip: i
     """
     checked_sample(sample)
     if sample.mixed is None:
-        raise ValueError(
-            "sample is of parallel tempering, where beta is not random: expected one of "
-            "rl.simulated_tempering"
-        )
+        came = "of parallel tempering, where beta is not random"
+        raise ValueError(f"sample is {came}: expected one of rl.simulated_tempering")
     return _estimate(sample, rao_blackwell, checked_skip(skip, len(sample.mixed)), {}, {})
 
 
@@ -143,16 +133,13 @@ def _estimate(sample, rao_blackwell, skip, about, settings) -> Estimate:
     errors = influences.std(axis=0, ddof=1) / np.sqrt(len(influences))
     variance = (chains / c).var(axis=0, ddof=1) / len(chains)
     bias = (variance[0] - variance) / 2  # eq. (15)
+    method, ends = "rts" if rao_blackwell else "ts", sample.occupation()[skip:][..., [0, -1]]
     return of_chains(
-        "rts" if rao_blackwell else "ts",
-        sample,
-        log_z_path,
-        influences[None, :, -1],
-        ends=sample.occupation()[skip:][..., [0, -1]],
+        method, sample, log_z_path, influences[None, :, -1], ends=ends,
         trace={"std_error": errors, "occupation": c, "bias": bias},
         settings=settings | {"conditional": sample.conditional},
         details=about | {"bias": float(bias[-1])},
-    )
+    )  # fmt: skip
 
 
 def updated(log_z_path, prior, c) -> np.ndarray:
@@ -164,9 +151,7 @@ def updated(log_z_path, prior, c) -> np.ndarray:
 # samples that are given ----------------------------------------------------------------------
 
 
-def checked_sample(
-    sample, meaning: str = "a TemperedSample of rl.simulated_tempering", name: str = "sample"
-) -> None:
+def checked_sample(sample, meaning="a TemperedSample of rl.simulated_tempering", name="sample"):
     """A sample of two chains or more: their spread is the error bar."""
     checks.instance(name, sample, TemperedSample, meaning)
     if sample.n_chains < 2:
@@ -177,10 +162,8 @@ def checked_skip(skip, n_blocks: int) -> int:
     """Blocks of time not used: some must be left."""
     skip = checks.count("skip", skip, 0)
     if skip >= n_blocks:
-        raise ValueError(
-            f"skip is {skip}: expected {n_blocks - 1} blocks of time at most, as the sample has "
-            f"{n_blocks}"
-        )
+        meaning = f"{n_blocks - 1} blocks of time at most, as the sample has {n_blocks}"
+        raise ValueError(f"skip is {skip}: expected {meaning}")
     return skip
 
 
@@ -188,16 +171,7 @@ def checked_skip(skip, n_blocks: int) -> int:
 
 
 def tempered(
-    method: str,
-    path: Path,
-    betas,
-    n_chains,
-    n_sweeps,
-    rng,
-    *,
-    prior=None,
-    record_every: int | Callable[[int], int] = 1,
-    per_length: int = PER_LENGTH,
+    method, path, betas, n_chains, n_sweeps, rng, prior=None, record_every=1, per_length=PER_LENGTH
 ) -> tuple[TemperedSample, dict[str, Any]]:
     """A sample of simulated tempering, and what there is to say of how it was begun.
 

@@ -94,7 +94,6 @@ def tempered(model, n_samples: int, rng) -> Draws:
         if sum(map(len, found)) >= n_samples:
             states = np.concatenate(found)[:n_samples]
             return Draws(path.visible_of(states, rng).astype(float), run)
-    raise RuntimeError(
-        f"chains are at the model too rarely: {sum(map(len, found))} of {n_samples} states were "
-        "drawn; run rl.simulated_tempering with betas and a base of your own"
-    )
+    drawn = f"{sum(map(len, found))} of {n_samples} states were drawn"
+    remedy = "run rl.simulated_tempering with betas and a base of your own"
+    raise RuntimeError(f"chains are at the model too rarely: {drawn}; {remedy}")

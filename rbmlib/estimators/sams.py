@@ -15,6 +15,7 @@ groups, each with a zeta and a pilot of its own, whose spread is the error bar.
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -40,20 +41,10 @@ FALSE_ALARM = 0.0027  # of a comparison of groups: that of three standard errors
 
 @estimator
 def sams(
-    path: Path,
-    betas=None,
-    n_chains: int = 100,
-    n_sweeps: int | None = None,
-    rng=None,
-    *,
-    n_groups: int = 10,
-    start: str = "pilot",
-    t_0: int | None = None,
-    exponent: float = 0.7,
-    jump: str = "global",
-    rao_blackwell: bool = True,
-    prior=None,
-) -> Estimate:
+    path: Path, betas=None, n_chains: int = 100, n_sweeps: int | None = None, rng=None, *,
+    n_groups: int = 10, start: str = "pilot", t_0: int | None = None, exponent: float = 0.7,
+    jump: str = "global", rao_blackwell: bool = True, prior=None,
+) -> Estimate:  # fmt: skip
     """Estimate log Z by self-adjusted mixture sampling (Tan 2017, algorithm 4).
 
     Consistent, with a bias of no definite sign: it bounds nothing.
@@ -155,11 +146,9 @@ def planned_groups(method: str, path, betas, n_chains, n_sweeps, rng, *, prior, 
 def check_groups(n_chains, *, n_groups, start, jump, mixed) -> None:
     n_groups, n_chains = checks.count("n_groups", n_groups, 2), checks.count("n_chains", n_chains)
     if n_chains % n_groups:
-        raise ValueError(
-            f"n_chains is {n_chains}: expected a multiple of n_groups, {n_groups}, such as "
-            f"{n_groups * -(-n_chains // n_groups)}, or another n_groups, 2 or more, that divides "
-            f"{n_chains}: groups are of equal size"
-        )
+        next_one = n_groups * -(-n_chains // n_groups)
+        meaning = f"a multiple of n_groups, {n_groups}, such as {next_one}"
+        raise ValueError(f"n_chains is {n_chains}: expected {meaning}: groups are of equal size")
     checks.one_of("start", start, STARTS)
     checks.one_of("jump", jump, JUMPS)
 
@@ -173,19 +162,9 @@ class Groups:
     """
 
     def __init__(
-        self,
-        path: Path,
-        betas,
-        n_chains: int,
-        rng,
-        *,
-        n_groups: int,
-        prior=None,
-        conditional: str = "joint",
-        start: str = "pilot",
-        jump: str = "global",
-        mixed: bool = True,
-    ):
+        self, path: Path, betas, n_chains: int, rng, *, n_groups: int, prior=None,
+        conditional: str = "joint", start: str = "pilot", jump: str = "global", mixed: bool = True,
+    ):  # fmt: skip
         self.path, self.betas, self.start = path, checks.ladder(betas), start
         self.n_chains, self.n_groups, self.conditional = int(n_chains), int(n_groups), conditional
         prior, source = checks.prior(prior, self.betas.size), checks.generator(rng)
@@ -240,34 +219,19 @@ class Groups:
         straight = np.allclose(self.log_z, self.log_z[:, -1:] * self.betas, atol=1e-12)
         trace = {"std_error": errors, "occupation": self.visits.sum(axis=0) / self.visits.sum()}
         trace |= {"sweeps": np.array(self.sweeps), "log_z": np.array(self.history) + base}
-        about = {
-            "n_groups": n,
-            "n_temperatures": self.betas.size - 1,
-            "conditional": self.conditional,
-            "start": self.start,
-            "stream_seed": self.stream.seed,
-        }
+        about: dict[str, Any] = {"n_groups": n, "n_temperatures": self.betas.size - 1}
+        about |= {"conditional": self.conditional, "start": self.start}
+        settings = about | {"stream_seed": self.stream.seed} | settings
+        seen: dict[str, Any] = {"round_trips": float(self.round_trips.mean())}
+        seen |= {"pilot_steps": PILOT_STEPS if self.start == "pilot" else 0}
+        seen |= (details or {}) | (plan.details if plan else {})
+        spread = results.some_spread(error, straight, "log Z is not linear in beta")
         run = results.finished(
-            method,
-            values.mean(),
-            error,
-            self.checks() + results.some_spread(error, straight, "log Z is not linear in beta"),
-            n,
-            n_chains=self.n_chains,
-            n_sweeps=self.sweeps[-1],
-            log_weights=values,
-            betas=self.betas,
-            log_z_path=self.log_z.mean(axis=0) + base,
-            trace=trace,
-            settings=about | settings,
-            details={
-                "round_trips": float(self.round_trips.mean()),
-                "pilot_steps": PILOT_STEPS if self.start == "pilot" else 0,
-            }
-            | (details or {})
-            | (plan.details if plan else {}),
-            states=self.v,
-        )
+            method, values.mean(), error, self.checks() + spread, n, n_chains=self.n_chains,
+            n_sweeps=self.sweeps[-1], log_weights=values, betas=self.betas,
+            log_z_path=self.log_z.mean(axis=0) + base, trace=trace, settings=settings,
+            details=seen, states=self.v,
+        )  # fmt: skip
         return with_memory(run, plan) if plan else run
 
     def checks(self) -> list[Check]:
@@ -279,22 +243,16 @@ class Groups:
         def limit(freedom):
             return float(stdtrit(freedom, 1 - FALSE_ALARM / 2))
 
+        rarest = "visits of the least visited beta, of its share,"
         found = [
             round_trips(self.round_trips.mean()),
-            Check(
-                "visits of the least visited beta, of its share,",
-                bool(least >= LEAST_VISITED),
-                float(least),
-                LEAST_VISITED,
-            ),
+            Check(rarest, bool(least >= LEAST_VISITED), float(least), LEAST_VISITED),
             results.agreement("halves of the run differ by", drift, limit=limit(self.n_groups - 1)),
         ]
         low, high = values[~self.at_top], values[self.at_top]
         if min(low.size, high.size) >= 2:
-            most, ends = limit(self.n_groups - 2), (value(high), value(low))
-            found.append(
-                results.agreement("groups begun at either end differ by", *ends, limit=most)
-            )
+            most, ends = limit(self.n_groups - 2), "groups begun at either end differ by"
+            found.append(results.agreement(ends, value(high), value(low), limit=most))
         return found
 
 

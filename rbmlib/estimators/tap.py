@@ -40,17 +40,9 @@ N_LOWEST, N_RANDOM = 8, 2  # of these without copies, and of random ones, that a
 
 @estimator
 def tap(
-    rbm,
-    order: int = 2,
-    rng=0,
-    *,
-    n_starts: int | None = None,
-    starts=None,
-    solver: str = "minimise",
-    damping: float = 0.5,
-    max_sweeps: int = 2000,
-    compare=True,
-) -> Estimate:
+    rbm, order: int = 2, rng=0, *, n_starts: int | None = None, starts=None,
+    solver: str = "minimise", damping: float = 0.5, max_sweeps: int = 2000, compare=True,
+) -> Estimate:  # fmt: skip
     """log Z from the mean-field (order 1), TAP2 or TAP3 free energy, and all fixed points found.
 
     Parameters
@@ -130,19 +122,12 @@ def tap(
     settings = {"order": order, "solver": solver}
     settings["damping"] = damping if solver == "iterate" else None
     return Estimate(
-        ORDERS[order - 1],
-        log_z,
-        std_error=math.nan,
-        interval=(-math.inf, math.inf),
+        ORDERS[order - 1], log_z, std_error=math.nan, interval=(-math.inf, math.inf),
         verdict="inconclusive",  # its error is unknown; see `search.check`
-        n_chains=n_starts,
-        n_sweeps=len(history) - 1,
-        trace={"free_energy": history, "log_z": log_zs, "n_starts": found.n_starts},
-        settings=settings,
-        details=details,
-        states=found,
+        n_chains=n_starts, n_sweeps=len(history) - 1, settings=settings, details=details,
+        trace={"free_energy": history, "log_z": log_zs, "n_starts": found.n_starts}, states=found,
         **bounds,  # type: ignore[arg-type]
-    )
+    )  # fmt: skip
 
 
 def _starts(rbm, expansion, n_starts, starts, rng):
@@ -167,9 +152,8 @@ def _starts(rbm, expansion, n_starts, starts, rng):
 
 
 def _random(rbm, n_starts, rng):
-    density = np.where(
-        rng.random(n_starts) < 0.5, rng.random(n_starts), 10 ** rng.uniform(-2, 0, n_starts)
-    )
+    dense = rng.random(n_starts) < 0.5
+    density = np.where(dense, rng.random(n_starts), 10 ** rng.uniform(-2, 0, n_starts))
     hidden = (rng.random((n_starts, rbm.n_hidden)) < density[:, None]).astype(float)
     hidden = np.clip(hidden, EDGE, 1 - EDGE)
     return np.hstack([rbm.visible_field(hidden), logit(hidden)])

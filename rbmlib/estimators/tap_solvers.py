@@ -98,9 +98,8 @@ class Expansion(NamedTuple):
     def hessian(self, x):
         """Of one state: diagonals of both layers, and the block between them."""
         both = self.cumulants(x[None])
-        diagonals = [
-            (both[i].curvature(self.fields(both[1 - i], i)) / both[i].variance)[0] for i in (0, 1)
-        ]
+        fields = self.fields(both[1], 0), self.fields(both[0], 1)
+        diagonals = [(x.curvature(f) / x.variance)[0] for x, f in zip(both, fields, strict=True)]
         block = -self.powers[0]
         for n in range(1, len(self.powers)):
             term = self.powers[n] * both[1].slopes[n]

@@ -21,16 +21,9 @@ RULE_SHARE = 0.75  # of the error of chains: with more than that of the rule, in
 
 @estimator
 def ti(
-    source,
-    betas=None,
-    n_chains: int = 100,
-    n_sweeps: int | None = None,
-    rng=None,
-    *,
-    rule: str = "trapezoid",
-    rao_blackwell: bool = True,
-    skip: int = 0,
-) -> Estimate:
+    source, betas=None, n_chains: int = 100, n_sweeps: int | None = None, rng=None, *,
+    rule: str = "trapezoid", rao_blackwell: bool = True, skip: int = 0,
+) -> Estimate:  # fmt: skip
     """Estimate log Z by thermodynamic integration.
 
     Parameters
@@ -77,26 +70,20 @@ def ti(
     about: dict = {}
     if isinstance(source, Path):
         if rule == "corrected" and not source.joint:
-            raise ValueError(
-                f"rule is 'corrected', but the slope of a {type(source).__name__} depends on beta, "
-                "so that its variance is not its derivative: expected 'simpson' or 'trapezoid'"
-            )
+            held = f"but the slope of a {type(source).__name__} depends on beta"
+            raise ValueError(f"rule is 'corrected', {held}: expected 'simpson' or 'trapezoid'")
         source, about = tempered(
             "ti", source, betas, n_chains, n_sweeps, rng, per_length=PER_LENGTH,
             record_every=lambda n: max(1, n // 1000),
         )  # fmt: skip
         skip = max(skip, UNUSED)
     elif n_chains != 100 or any(x is not None for x in (betas, n_sweeps, rng)):
-        raise ValueError(
-            f"betas, n_chains, n_sweeps or rng is given with source, a {type(source).__name__}: "
-            "expected them with a path, on which states are drawn"
-        )
+        came = f"is given with source, a {type(source).__name__}"
+        raise ValueError(f"betas, n_chains, n_sweeps or rng {came}: expected them with a path")
     checked_sample(source, f"a TemperedSample, or {checks.PATH_MEANING}", "source")
     if rule == "corrected" and source.conditional != "joint":
-        raise ValueError(
-            "rule is 'corrected', but beta was drawn given v alone: expected a sample with "
-            "conditional='joint'"
-        )
+        held = "rule is 'corrected', but beta was drawn given v alone"
+        raise ValueError(f"{held}: expected a sample with conditional='joint'")
     skip = checked_skip(skip, len(source.visited))
     return _integrated(source, rule, rao_blackwell and source.mixed is not None, skip, about)
 
@@ -119,20 +106,14 @@ def _integrated(sample, rule: str, rao_blackwell: bool, skip: int, about: dict) 
     found = Check(name, bool(error <= limit), error, limit, "nats")
     steps = np.diff(betas)
     along = np.r_[0.0, np.cumsum(steps * (slopes.mean[1:] + slopes.mean[:-1]) / 2)]
-    settings = {"rule": rule, "rao_blackwell": rao_blackwell}
+    method = "ti" + ("" if rao_blackwell else " (states drawn at each beta)")
     return of_chains(
-        "ti" + ("" if rao_blackwell else " (states drawn at each beta)"),
-        sample,
-        sample.log_z_base + along,
-        chains[None],
-        [found],
-        log_z=sample.log_z_base + value,
+        method, sample, sample.log_z_base + along, chains[None], [found],
+        log_z=sample.log_z_base + value, error_of_rule=error, trace={"slope_mean": slopes.mean},
         ends=None if sample.mixed is None else sample.occupation()[skip:][..., [0, -1]],
-        error_of_rule=error,
-        trace={"slope_mean": slopes.mean},
-        settings=settings,
+        settings={"rule": rule, "rao_blackwell": rao_blackwell},
         details=about | {"empty": slopes.n_empty, "rule_error": error},
-    )
+    )  # fmt: skip
 
 
 class Slopes:

@@ -11,7 +11,7 @@ import numpy as np
 from .. import checks
 from ..numerics import logsumexp
 from ..results import warn
-from .formats import SKLEARN, of_foreign
+from .formats import SKLEARN, Names, of_foreign
 from .gauges import to_bits
 from .layers import Binary, Spin
 from .named import BernoulliRBM
@@ -60,11 +60,7 @@ def as_model(name: str, value) -> Any:
 
 
 def from_state_dict(
-    state,
-    *,
-    layout: str | None = None,
-    names: dict[str, str] | str | None = None,
-    units: str | None = None,
+    state, *, layout: str | None = None, names: Names = None, units: str | None = None
 ) -> RBM:
     """From the ``module.state_dict()`` of a PyTorch RBM, or any dict of arrays.
 
@@ -103,13 +99,9 @@ def from_state_dict(
     """
     meaning = "a dict of tensors or arrays by name, such as module.state_dict()"
     checks.instance("state", state, Mapping, meaning)
-    nested = [key for key, value in state.items() if isinstance(value, Mapping)]
-    if nested:
-        raise ValueError(
-            f"state holds a dict under {nested[0]!r}: expected {meaning}; pass that of the "
-            f"model, for example state[{nested[0]!r}]"
-        )
-
+    for key, value in state.items():
+        if isinstance(value, Mapping):
+            raise ValueError(f"state[{key!r}] is a dict: expected {meaning}")
     return made(of_foreign(state, "state", layout, names, units))
 
 
@@ -118,7 +110,7 @@ def from_state_dict(
 
 def described(model: RBM) -> dict[str, str]:
     """Its sizes and the states of its units, in words, and a fingerprint of its parameters."""
-    kinds = (_states_of(layer.values) for layer in (model.visible, model.hidden))
+    kinds = (_states_of(layer) for layer in (model.visible, model.hidden))
     words = f"{model.n_visible} x {model.n_hidden}, units {' and '.join(dict.fromkeys(kinds))}"
     plain = to_bits(model)
     fingerprint = zlib.crc32(plain.weights.tobytes(), zlib.crc32(b"%r" % plain.log_scale))
@@ -128,12 +120,12 @@ def described(model: RBM) -> dict[str, str]:
     return {"model": words, "fingerprint": f"{fingerprint:08x}"}
 
 
-def _states_of(values: np.ndarray | None) -> str:
-    if values is None:
+def _states_of(layer) -> str:
+    if layer.values is None:
         return "real"
-    if values.shape[1] > 1:
-        return f"one of {len(values)}"
-    return "/".join(f"{x:g}" for x in values.ravel()).replace("-1/1", "-1/+1")
+    if layer.values.shape[1] > 1:
+        return f"one of {len(layer.values)}"
+    return "/".join(f"{x:g}" for x in layer.values.ravel()).replace("-1/1", "-1/+1")
 
 
 def log_likelihood(model, data, log_z) -> np.ndarray:
@@ -156,30 +148,23 @@ def log_likelihood(model, data, log_z) -> np.ndarray:
     """
     model = as_model("model", model)
     if not hasattr(model, "log_density"):
-        raise TypeError(
-            f"model is {model!r:.60}: expected a model with log_density, such as a "
-            f"BernoulliRBM{HOW_TO_MAKE_ONE}"
-        )
+        meaning = f"a model with log_density, such as a BernoulliRBM{HOW_TO_MAKE_ONE}"
+        raise TypeError(f"model is {model!r:.60}: expected {meaning}")
     of = getattr(log_z, "settings", {})
     if isinstance(model, RBM):
         data = checks.states("data", data, model.visible)
         own = described(model)
         if of.get("fingerprint", own["fingerprint"]) != own["fingerprint"]:
-            raise ValueError(
-                f"log_z is of another model ({of.get('model')}) than this one ({own['model']}): "
-                "expected an estimate of the same weights and biases; or give the number to "
-                "accept it"
-            )
+            came = f"of another model ({of.get('model')}) than this one ({own['model']})"
+            meaning = "an estimate of the same weights and biases; or give the number"
+            raise ValueError(f"log_z is {came}: expected {meaning}")
     else:
-        n_visible = getattr(model, "n_visible", None)
-        meaning = f"(n_states, {n_visible or 'n_visible'}), one column a unit of the model"
+        meaning = f"(n_states, {model.n_visible}), one column a unit of the model"
         rows = np.atleast_2d(checks.numeric("data", data, meaning))
-        data = checks.array("data", rows, (None, n_visible), meaning)
+        data = checks.array("data", rows, (None, model.n_visible), meaning)
     if not getattr(log_z, "converged", True):
-        warn(
-            "log_likelihood: log_z comes from an estimate whose checks failed, and its error "
-            "shifts every row alike; run it longer, or give the number to accept it"
-        )
+        remedy = "run it longer, or give the number to accept it"
+        warn(f"log_likelihood: log_z comes from an estimate whose checks failed; {remedy}")
     error = np.nan_to_num(getattr(log_z, "std_error", 0.0))
     value = getattr(log_z, "log_z", log_z)
     value = float(checks.array("log_z", value, (), "one number in nats, or an Estimate"))
@@ -188,9 +173,7 @@ def log_likelihood(model, data, log_z) -> np.ndarray:
         _, first = np.unique(np.packbits(data > 0, axis=1), axis=0, return_index=True)
         excess = float(logsumexp(found[first]))  # of rows that differ
         if excess > 5 * error + ROUNDING:
-            warn(
-                f"log_likelihood: log_z is {value:.4f}, but these rows alone have p* of "
-                f"{value + excess:.4f}: log_z is too low, and each log p(v) too high, by "
-                f"{excess:.4g} nats or more"
-            )
+            held = f"these rows alone have a log-sum of {value + excess:.4f}"
+            high = f"each log p(v) is too high, by {excess:.4g} nats or more"
+            warn(f"log_likelihood: log_z is {value:.4f}, but {held}: {high}")
     return found

@@ -50,14 +50,11 @@ def smaller_side(rbm, most: float, what: str, remedy: str):
     """The model turned so that the hidden layer is the countable one of fewest states."""
     if not can_enumerate(rbm, most):
         if rbm.visible.values is None and rbm.hidden.values is None:
-            raise ValueError(
-                f"rbm is {rbm!r}: {what} a layer whose states can be counted, such as rl.Binary; "
-                f"{remedy}"
-            )
-        raise ValueError(
-            f"rbm has {rbm.n_visible} visible and {rbm.n_hidden} hidden units: {what} at most "
-            f"{int(np.log2(most))} units in one layer ({most:,} states); {remedy}"
-        )
+            meaning = f"{what} a layer whose states can be counted, such as rl.Binary"
+            raise ValueError(f"rbm is {rbm!r}: {meaning}; {remedy}")
+        came = f"{rbm.n_visible} visible and {rbm.n_hidden} hidden units"
+        meaning = f"{what} at most {int(np.log2(most))} units in one layer ({most:,} states)"
+        raise ValueError(f"rbm has {came}: {meaning}; {remedy}")
     turned = n_states(rbm.visible) < n_states(rbm.hidden)
     return rbm.transposed() if turned else rbm
 
@@ -106,7 +103,7 @@ def _unit_of_columns(layer):
 
 def only(rbm, visible, hidden):
     """The model of some of the units, without its `log_scale`."""
-    one, two = rbm.visible.only(visible), rbm.hidden.only(hidden)
+    one, two = rbm.visible._only(visible), rbm.hidden._only(hidden)
     weights = rbm.weights[visible][:, hidden]
     return rbm.with_(visible=one, hidden=two, weights=weights, log_scale=0.0)
 
@@ -146,10 +143,8 @@ def _products(rbm, highest):
     groups = _groups(highest)
     rows = [every[:, group] for group in groups]
     pads = [(0, -len(group) % float_sums.QUAD) for group in groups]  # factors of 1
-    low = [
-        np.pad(np.exp(_sums(w[:n_low], np.zeros(w.shape[1]))).T, (pad, (0, 0)))
-        for w, pad in zip(rows, pads, strict=True)
-    ]
+    exps = [np.exp(_sums(w[:n_low], np.zeros(w.shape[1]))).T for w in rows]
+    low = [np.pad(x, (pad, (0, 0))) for x, pad in zip(exps, pads, strict=True)]
     high = [np.exp(_sums(w[n_low:n], bias[group])) for w, group in zip(rows, groups, strict=True)]
     own_low = _sums(own[:n_low], np.array(rbm.log_scale))
     own_high = _sums(own[n_low:n], np.array(0.0))[:, None]
@@ -159,9 +154,8 @@ def _products(rbm, highest):
         out = own_low + (own_high + own[on].sum())
         product = np.empty_like(out)
         for one, two, w, pad in zip(low, high, rows, pads, strict=True):
-            float_sums.multiply(
-                one, np.pad(two * np.exp(w[on].sum(axis=0)), ((0, 0), pad)), product
-            )
+            other = np.pad(two * np.exp(w[on].sum(axis=0)), ((0, 0), pad))
+            float_sums.multiply(one, other, product)
             out += np.log(product, out=product)
         return out.ravel()
 
@@ -205,12 +199,8 @@ def exact_log_z(rbm) -> float:
     sums = [blocks(smaller_side(model, MOST_STATES, *advice)) for model in models]
     with bar(sum(n_blocks for _, n_blocks in sums), "exact") as shown:
         for task, n_blocks in sums:
-            logs = threads.run_all(
-                lambda block, terms=task: _log_sum(terms(block)),
-                n_blocks,
-                settings.get().n_threads,
-                shown.update,
-            )
+            how = n_blocks, settings.get().n_threads, shown.update
+            logs = threads.run_all(lambda block, terms=task: _log_sum(terms(block)), *how)
             log_z += _log_sum(np.array(logs))
     return log_z
 

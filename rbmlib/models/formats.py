@@ -1,7 +1,7 @@
 """Files of models, and which array is which parameter in those of other programs.
 
 Files of this library are .npz that name the kinds of their layers; those of earlier versions have
-marks in their place: ``leakiness``, ``gaussian_visible``, or neither. HDF5 of programs that name
+a mark in their place: ``leakiness``, or none. HDF5 of programs that name
 their layers is for `hdf5`. Arrays of others, in an .npz, a .mat, an .h5 or a state dict, are told
 by their names, without case, dots, underscores and prefixes such as "rbm.". What a name leaves open
 is not guessed: "a" and "b" are the visible and the hidden bias of some programs, and the reverse in
@@ -12,6 +12,7 @@ entry ``units`` says otherwise. Nothing in a file is executed.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -24,29 +25,25 @@ from ..files import read_arrays
 from . import hdf5
 from .layers import KINDS, UNITS
 
+Names = dict[str, str] | str | None
 SIDES = ("visible", "hidden")
 PARAMETERS = ("weights", "visible_bias", "hidden_bias")
 LAYOUTS = ("visible_hidden", "hidden_visible")
 
-NAMES = {
-    "weights": "w weight weights vishid parameterw components wvh wv wvishid couplings",
-    "visible_bias": "vbias visiblebias vbiases visiblebiases bv bvisible bvis biasv biasvis "
-    "biasvisible visbias visbiases vb visible vis interceptvisible parameterb",
-    "hidden_bias": "hbias hiddenbias hbiases hiddenbiases bh bhidden bhid biash biashid "
-    "biashidden hidbias hidbiases hb hidden hid intercepthidden parametera",
+ROLES = {  # names, plainly spelt
+    "weights": "w|weights?|w?vishid|wvh|wv|components|couplings|parameterw",
+    "visible_bias": "(v|vis|visible)(b|bias|biases)|(b|bias|intercept)(v|vis|visible)|vis|visible"
+    "|parameterb",
+    "hidden_bias": "(h|hid|hidden)(b|bias|biases)|(b|bias|intercept)(h|hid|hidden)|hid|hidden"
+    "|parametera",
 }
-ROLE = {name: role for role, names in NAMES.items() for name in names.split()}
 SKLEARN = ("components_", "intercept_visible_", "intercept_hidden_")
-LAYOUT_OF = {  # weights whose name is that of one program
-    "parameterw": "visible_hidden", "vishid": "visible_hidden", "components": "hidden_visible",
-}  # fmt: skip
+# of weights whose name is that of one program
+LAYOUT_OF = {"parameterw": LAYOUTS[0], "vishid": LAYOUTS[0], "components": LAYOUTS[1]}
 HDF5 = (".h5", ".hdf5", ".hdf")
 SUFFIXES = (".npz", ".mat", *HDF5)
-TORCH = (
-    "import torch, rbmlib as rl; "
-    "rl.from_state_dict(torch.load({0!r}, weights_only=True)).save({1!r})"
-)
-PICKLE = "import joblib, rbmlib as rl; rl.BernoulliRBM.from_sklearn(joblib.load({0!r})).save({1!r})"
+TORCH = "import torch, rbmlib as rl; rl.from_state_dict(torch.load({!r}, weights_only=True))"
+PICKLE = "import joblib, rbmlib as rl; rl.BernoulliRBM.from_sklearn(joblib.load({!r}))"
 
 # which array is which ------------------------------------------------------------------------
 
@@ -57,7 +54,12 @@ def _endings(key: str) -> list[str]:
     return [re.sub(r"[^a-z0-9]", "", "".join(parts[i:]).lower()) for i in range(len(parts))]
 
 
-def told(keys: Iterable[str], names: Mapping | str | None, what: str) -> dict[str, str]:
+def _role(key: str) -> str | None:
+    spelt = ((role, end) for end in _endings(key) for role in ROLES)
+    return next((role for role, end in spelt if re.fullmatch(ROLES[role], end)), None)
+
+
+def told(keys: Iterable[str], names: Names, what: str) -> dict[str, str]:
     """The keys of weights and biases: ``names``, or told by their names.
 
     Raises ValueError, with all keys and what to do, unless ``what`` holds these three and no more.
@@ -69,27 +71,23 @@ def told(keys: Iterable[str], names: Mapping | str | None, what: str) -> dict[st
     if names is not None:
         fits = isinstance(names, Mapping) and {*names} == {*PARAMETERS}
         if not fits or len({*names.values()} & {*keys}) < len(PARAMETERS):
-            raise ValueError(
-                f"names is {names!r:.100}: expected a dict of {', '.join(PARAMETERS)} and three "
-                f"different keys; {held}"
-            )
+            meaning = f"a dict of {', '.join(PARAMETERS)} and three different keys"
+            raise ValueError(f"names is {names!r:.100}: expected {meaning}; {held}")
         return dict(names)
-    roles = {key: next((ROLE[e] for e in _endings(key) if e in ROLE), None) for key in keys}
-    of = {role: [key for key in keys if roles[key] == role] for role in PARAMETERS}
-    found = {role: same[0] if len(same) == 1 else "..." for role, same in of.items()}
+    roles = [_role(key) for key in keys]
+    found = {r: keys[roles.index(r)] if roles.count(r) == 1 else "..." for r in PARAMETERS}
     unclear = [role for role, key in found.items() if key == "..."]
     rest = [key for key in keys if key not in found.values()]
-    if unclear or rest:
-        if len(unclear) == len(rest) == 1 and "bias" in rest[0].lower():
-            found[unclear[0]] = rest[0]
-        held += f", names that do not tell {', '.join(unclear)}" * bool(unclear)
-        raise ValueError(
-            f"{held}: expected weights, visible_bias and hidden_bias, plain arrays and no more, as "
-            "one more may be a part of another model (labels, a further layer, variances). If none "
-            f"is, say which are the three: names={found!r}, or on the command line --names "
-            + ",".join(f"{role}={key}" for role, key in found.items())
-        )
-    return found
+    if not unclear and not rest:
+        return found
+    if len(unclear) == len(rest) == 1 and "bias" in rest[0].lower():
+        found[unclear[0]] = rest[0]
+    held += f", names that do not tell {', '.join(unclear)}" * bool(unclear)
+    raise ValueError(
+        f"{held}: expected weights, visible_bias and hidden_bias, plain arrays and no more, as one "
+        "more may be a part of another model. If none is, say which are the three: names="
+        f"{found!r}, or --names " + ",".join(f"{role}={key}" for role, key in found.items())
+    )
 
 
 def arranged(weights, visible_bias, hidden_bias, layout: str | None):
@@ -97,16 +95,15 @@ def arranged(weights, visible_bias, hidden_bias, layout: str | None):
     meaning = "two vectors of biases and a matrix of weights between them"
     given = zip(PARAMETERS, (weights, visible_bias, hidden_bias), strict=True)
     w, b, a = (checks.numeric(name, value, meaning) for name, value in given)
-    if layout is not None:
-        checks.one_of("layout", layout, LAYOUTS)
-    elif w.shape == (b.size, a.size) == (a.size, b.size):
-        raise ValueError(
-            f"weights is square, {b.size} x {b.size}, so that the biases cannot tell its "
-            "layout: expected layout='visible_hidden' (one row a visible unit) or "
-            "layout='hidden_visible' (one row a hidden unit, as PyTorch's)"
-        )
-    turned = w.shape == (a.size, b.size) != (b.size, a.size)
-    return w.T if layout == "hidden_visible" or (layout is None and turned) else w, b, a
+    if layout is None:
+        if w.shape == (b.size, a.size) == (a.size, b.size):
+            raise ValueError(
+                f"weights is square, {b.size} x {b.size}, so that the biases cannot tell its "
+                "layout: expected layout='visible_hidden' (one row a visible unit) or "
+                "layout='hidden_visible' (one row a hidden unit, as PyTorch's)"
+            )
+        layout = LAYOUTS[w.shape == (a.size, b.size)]
+    return w.T if checks.one_of("layout", layout, LAYOUTS) == LAYOUTS[1] else w, b, a
 
 
 def parameters(weights, visible_bias, hidden_bias, *, optional: bool = False):
@@ -128,13 +125,11 @@ def parameters(weights, visible_bias, hidden_bias, *, optional: bool = False):
 
 def arrays_of(model, dtype) -> dict[str, Any]:
     """What the file of a model holds; ValueError if ``dtype`` cannot hold its parameters."""
-    meaning = "a type of floating-point numbers, such as np.float64"
-    try:
+    kind = np.dtype(object)
+    with contextlib.suppress(TypeError):  # of what is no type
         kind = np.dtype(dtype)
-    except TypeError:
-        raise ValueError(f"dtype is {dtype!r}: expected {meaning}") from None
     if kind.kind != "f":
-        raise ValueError(f"dtype is {kind}, which would change the model: expected {meaning}")
+        raise ValueError(f"dtype is {dtype!r}: expected floating-point numbers, such as np.float64")
     with np.errstate(over="ignore"):
         arrays: dict[str, Any] = {name: getattr(model, name).astype(kind) for name in PARAMETERS}
     for name, array in arrays.items():
@@ -155,52 +150,43 @@ def parts_of(arrays: dict[str, Any]) -> tuple:
     for side in SIDES:
         name = str(arrays[f"{side}_layer"])
         if name not in KINDS:
-            raise ValueError(
-                f"it holds {side} units of the kind {name!r}, which no class here is: expected "
-                f"one of {', '.join(KINDS)}; import the module that defines yours, then load it"
-            )
+            known = f"one of {', '.join(KINDS)}; import the module that defines your kind first"
+            raise ValueError(f"{side}_layer is {name!r}: expected {known}")
         kind = KINDS[name]
         values = [np.asarray(arrays[f"{side}_{n}"]) for n in kind.parameters + kind.constants]
         layers.append(kind(*(x if x.ndim else x.item() for x in values)))
     return *layers, arrays["weights"], arrays["log_scale"]
 
 
-def _kinds(names: set[str], unmarked) -> tuple[str, ...]:
-    """The kinds of layers that a file of an earlier version does not name; none of others."""
-    if "leakiness" in names:
-        return "Gaussian", "LeakyReLU"
-    if "gaussian_visible" in names:
-        return "Gaussian", "Binary"
-    return tuple(k.__name__ for k in unmarked) if names == {*PARAMETERS, "log_scale"} else ()
+def _with_kinds(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Of a file of an earlier version, which does not name the kinds of its layers, with these."""
+    if "leakiness" in arrays:
+        kinds = {"visible_layer": "Gaussian", "hidden_layer": "LeakyReLU"}
+        return arrays | kinds | {"hidden_above": 1.0, "hidden_below": arrays["leakiness"]}
+    if {*arrays} == {*PARAMETERS, "log_scale"}:
+        return arrays | {"visible_layer": "Binary", "hidden_layer": "Binary"}
+    return arrays
 
 
 # reading ------------------------------------------------------------------------------------
 
 
-def read_model(path, made: Callable, layout, names, units, *, unmarked) -> Any:
-    """The model that a file holds, ``made`` of layers, weights and log_scale.
-
-    ``unmarked`` are the kinds of layers of a file of an earlier version that says nothing.
-    """
-    source = Path(path).expanduser()
+def read_model(path, made: Callable, layout, names, units) -> Any:
+    """The model that a file holds, ``made`` of layers, weights and log_scale."""
+    source, meaning = Path(path).expanduser(), f"one of {', '.join(SUFFIXES)}"
     if not source.is_file():
-        raise FileNotFoundError(
-            f"no model file {str(path)!r}: expected the path of an .npz, .mat or .h5"
-        )
+        raise FileNotFoundError(f"no model file {str(path)!r}: expected {meaning}")
     if (suffix := source.suffix.lower()) not in SUFFIXES:
         convert = PICKLE if suffix in (".pkl", ".pickle", ".joblib") else TORCH
         raise ValueError(
-            f"{source.name} is no {', '.join(SUFFIXES)}: expected one of these; a .npy holds one "
-            "array, of three rl.BernoulliRBM(W, b, a) makes a model. Other files may execute code: "
-            "convert it once, if you trust it, by a line such as "
-            + convert.format(str(source), str(source.with_suffix(".npz")))
+            f"path is {source.name}: expected {meaning}; a .npy holds one array, of three "
+            "rl.BernoulliRBM(W, b, a) makes a model. Other files may execute code: convert it "
+            "once, if you trust it, by a line such as "
+            f"{convert.format(str(source))}.save({str(source.with_suffix('.npz'))!r})"
         )
     try:
         own = hdf5.model_of(source) if suffix in HDF5 else None
-        arrays = {} if own else _arrays(source)
-        if kinds := _kinds({*arrays}, unmarked):
-            arrays |= {f"{side}_layer": kind for side, kind in zip(SIDES, kinds, strict=True)}
-            arrays |= {"hidden_above": 1.0, "hidden_below": arrays.get("leakiness")}
+        arrays = {} if own else _with_kinds(_arrays(source))
         if {"visible_layer", "hidden_layer"} <= {*arrays}:
             own = parts_of(arrays)
         model = made(own or of_foreign(arrays, source.name, layout, names, units))
@@ -210,11 +196,8 @@ def read_model(path, made: Callable, layout, names, units, *, unmarked) -> Any:
         known = "" if source.name in str(error) else f"{source.name}: "
         raise ValueError(f"{known}{error}") from None
     if own and not (names is units is None and layout in (None, LAYOUTS[0])):
-        raise ValueError(
-            f"{source.name} holds {model!r}, which says how its arrays lie and what its units are: "
-            "expected no layout, names or units; if they are others, make the model that is meant "
-            "of its weights and biases, and save that"
-        )
+        held = f"{source.name} holds {model!r}, which says how its arrays lie and its units"
+        raise ValueError(f"{held}: expected no layout, names or units")
     return model
 
 
@@ -240,5 +223,7 @@ def _arrays(source: Path) -> dict[str, Any]:
             return {k: x for k, x in loadmat(source).items() if not k.startswith("__")}
         with hdf5.opened(source) as file:
             return {key: x[()] for key, x in file.items() if hasattr(x, "shape")}
+    except NotImplementedError:
+        raise ValueError(f"{source.name}: matlab v7.3 files are HDF5; save with '-v7'") from None
     except Exception as error:  # of damaged files, in whose reading anything may happen
         raise ValueError(f"cannot read {source.name}: {error}") from None

@@ -15,10 +15,8 @@ def to_bits(rbm):
         w, b, a, more = 2 * w, b - w.sum(axis=1), 2 * a, more - a.sum()
     if kinds[0]:
         w, b, a, more = 2 * w, 2 * b, a - w.sum(axis=0), more - b.sum()
-    visible, hidden = (
-        kind(bias) if kind else layer.with_(bias=bias)
-        for kind, layer, bias in zip(kinds, (rbm.visible, rbm.hidden), (b, a), strict=True)
-    )
+    visible = kinds[0](b) if kinds[0] else rbm.visible.with_(bias=b)
+    hidden = kinds[1](a) if kinds[1] else rbm.hidden.with_(bias=a)
     return rbm.with_(visible=visible, hidden=hidden, weights=w, log_scale=float(more))
 
 

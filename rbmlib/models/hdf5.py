@@ -59,19 +59,16 @@ def opened(source: Path):
     try:
         import h5py
     except ImportError:
-        raise ValueError(
-            f"{source.name} is an HDF5 file, which h5py reads: expected it to be installed; "
-            "pip install h5py, or rbmlib[hdf5]"
-        ) from None
+        remedy = "pip install h5py, or rbmlib[hdf5]"
+        raise ValueError(f"{source.name} is HDF5, which h5py reads: {remedy}") from None
     try:
         with h5py.File(source, "r") as file:
             yield file
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None
     except Exception as error:
-        raise ValueError(
-            f"cannot read {source.name}: the file is damaged, or not HDF5 ({error})"
-        ) from None
+        held = f"cannot read {source.name}: the file is damaged, or not HDF5"
+        raise ValueError(f"{held} ({error})") from None
 
 
 def read(file, name):
@@ -84,10 +81,8 @@ def read(file, name):
 
 def _one_of(table: dict, file, name: str):
     if (kind := read(file, name)) not in table:
-        raise ValueError(
-            f"{name} is {kind!r}, a kind that rbmlib does not have: expected one of "
-            f"{', '.join(table)}"
-        )
+        came = f"{kind!r}, a kind that rbmlib does not have"
+        raise ValueError(f"{name} is {came}: expected one of {', '.join(table)}")
     return kind, table[kind]
 
 
@@ -134,8 +129,6 @@ def _of_julia(file):
         raise ValueError(f"weights has shape {w.shape[::-1]}: expected {shape}")
     w = w.reshape(shape[::-1]).T / np.outer(*scales)
     o, o_ = offsets
-    visible, hidden = (
-        layer.with_(bias=layer.bias - shift)
-        for layer, shift in zip(layers, (w @ o_, o @ w), strict=True)
-    )
+    visible = layers[0].with_(bias=layers[0].bias - w @ o_)
+    hidden = layers[1].with_(bias=layers[1].bias - o @ w)
     return visible, hidden, w, float(o @ w @ o_)

@@ -21,6 +21,7 @@ from .._kernels import units as kernels
 from ..numerics import LOG_2PI, expit, log_half_gaussian, smoothed, softplus
 
 KINDS: dict[str, type[Layer]] = {}  # by name, for files
+
 ZERO_ONE, SIGNS = np.array([[0.0], [1.0]]), np.array([[-1.0], [1.0]])
 
 
@@ -43,19 +44,15 @@ class Layer:
     constants: tuple[str, ...] = ()
     values: Any = None
     conditional = True
-    meaning, entries = "finite numbers", ""  # of states, for errors: values, and columns
+    growth: Any = 0.0
+    entries = ""  # of columns, for errors
 
     def __init_subclass__(cls):
+        """Enter the kind by its name, for files."""
         KINDS[cls.__name__] = cls
-        if isinstance(cls.values, np.ndarray) and cls.meaning == Layer.meaning:
-            cls.meaning = "one of " + ", ".join(f"{value:g}" for value in cls.values[:, 0])
 
     def __init__(self, bias):
         self.bias = checks.array("bias", bias, (None,), "(n_units,)", flatten=True)
-
-    @property
-    def growth(self) -> float | np.ndarray:
-        return 0.0
 
     def __len__(self):
         return self.bias.shape[-1]
@@ -71,7 +68,7 @@ class Layer:
         layer.__dict__.update(self.__dict__, **parameters)
         return layer
 
-    def like(self, other) -> bool:
+    def _like(self, other) -> bool:
         """Whether ``other`` is a layer of this kind and size, its constants too."""
         return (
             type(self) is type(other)
@@ -79,7 +76,7 @@ class Layer:
             and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in self.constants)
         )
 
-    def only(self, chosen) -> Layer:
+    def _only(self, chosen) -> Layer:
         """The layer of some of the columns, (n_columns,) bool."""
         values = {name: getattr(self, name) for name in (*self.parameters, *self.constants)}
         return self.with_(**{n: value[chosen] for n, value in values.items() if np.ndim(value)})
@@ -97,7 +94,7 @@ class Layer:
     def draw(self, x, rng, n=None):
         raise NotImplementedError
 
-    def bias_of(self, means, smoothing):
+    def _bias_of(self, means, smoothing):
         """Biases of units alone with these means, smoothed: none is certain."""
         if self.values is not None and self.values.shape == (2, 1):
             low, high = self.values.ravel()
@@ -120,19 +117,22 @@ class Layer:
             return bool((np.abs(s) <= checks.LARGEST_STATE).all())
         return bool(np.logical_or.reduce([s == value for value in self.values[:, 0]]).all())
 
-    def foreign(self, s) -> str:
-        """In words, what `holds` refuses and what to do."""
-        if self.values is not None:
-            return f"values from {s.min()} to {s.max()}: expected {self.meaning}"
-        if not np.isfinite(s).all():
-            return f"infinite values: expected {self.meaning}"
-        return f"{np.abs(s).max():.3g}: expected magnitudes of {checks.LARGEST_STATE:.0e} at most"
+    @property
+    def _meaning(self) -> str:
+        """In words, what `holds` takes."""
+        if self.values is None:
+            return f"finite numbers, {checks.LARGEST_STATE:.0e} at most in magnitude"
+        return "one of " + ", ".join(f"{value:g}" for value in self.values[:, 0])
 
-    def slope(self, x, rise, high, low):
+    def _refusal(self, s) -> str:
+        """In words, what `holds` refuses."""
+        return f"values from {s.min()} to {s.max()}: expected {self._meaning}"
+
+    def _slope(self, x, rise, high, low):
         """Derivative of the cumulant between two layers: ``rise`` is that of the field."""
         return (self.mean(x) * rise).sum(axis=1)
 
-    def between(self, high, t):
+    def _between(self, high, t):
         """The layer at t from this one (0) to another (1); t may be one a chain, (n, 1)."""
         pairs = ((name, getattr(self, name), getattr(high, name)) for name in self.parameters)
         return self.with_(**{n: low + t * (top - low) for n, low, top in pairs if top is not low})
@@ -154,20 +154,11 @@ class Binary(Layer):
     2.8806
     """
 
-    meaning = "zeros and ones"
+    values = property(lambda self: ZERO_ONE)  # as an attribute, an array would fill ``help``
 
-    @property  # as a plain attribute an array would fill the screen of ``help``
-    def values(self) -> np.ndarray:
-        """The two states of a unit, (2, 1)."""
-        return ZERO_ONE
-
-    def foreign(self, s):
-        if are_spins(s):
-            return OF_SPINS
-        return (
-            f"values other than 0 and 1 (from {s.min()} to {s.max()}): binarise it first, for "
-            "example data > 127 for bytes or data > 0.5 for [0, 1]"
-        )
+    def _refusal(self, s):
+        remedy = "; binarise it first, for example data > 127 for bytes or data > 0.5 for [0, 1]"
+        return OF_SPINS if are_spins(s) else super()._refusal(s) + remedy
 
     def cumulant(self, x):
         return softplus(x).sum(axis=1)
@@ -190,12 +181,7 @@ class Spin(Layer):
     2.947
     """
 
-    meaning = "spins of -1 and +1"
-
-    @property
-    def values(self) -> np.ndarray:
-        """The two states of a unit, (2, 1)."""
-        return SIGNS
+    values = property(lambda self: SIGNS)
 
     def cumulant(self, x):
         return (np.abs(x) + np.log1p(np.exp(-2 * np.abs(x)))).sum(axis=1)
@@ -208,13 +194,10 @@ class Spin(Layer):
 
 
 UNITS: dict[str, type[Layer]] = {"bits": Binary, "spins": Spin}
-WORD = "spins"
 OF_SPINS = (  # what is said of data for a model of Binary
-    f"-1 and +1 alone, the states of {Spin.__name__}, but the units here are 0 and 1: expected a "
-    f"model of the units of the data, rl.RBM(rl.{Spin.__name__}(visible_bias), "
-    f"rl.{Spin.__name__}(hidden_bias), weights); of a state dict or a file, "
-    f"rl.from_state_dict(state, units={WORD!r}) or rl.load_rbm(path, units={WORD!r}); on the "
-    f"command line, --units {WORD}"
+    "-1 and +1 alone, the states of Spin, but the units here are 0 and 1: expected "
+    "rl.RBM(rl.Spin(visible_bias), rl.Spin(hidden_bias), weights), rl.from_state_dict(state, "
+    "units='spins') or rl.load_rbm(path, units='spins'); on the command line, --units spins"
 )
 
 
@@ -245,7 +228,7 @@ class Potts(Layer):
     """
 
     constants = ("q",)
-    meaning = "zeros and ones, a single 1 in the columns of each unit"
+    _meaning = "zeros and ones, a single 1 in the columns of each unit"
     entries = ", one a state of it: (n_units, q) flattened, numbers by np.eye(q)[numbers]"
 
     def __init__(self, bias, q):
@@ -263,7 +246,7 @@ class Potts(Layer):
         units = self._units(np.asarray(s, float))
         return bool(((units == 0) | (units == 1)).all() and (units.sum(axis=-1) == 1).all())
 
-    def bias_of(self, means, smoothing):
+    def _bias_of(self, means, smoothing):
         return np.log(np.maximum(means, 0) + smoothing)
 
     def _relative(self, x):
@@ -298,14 +281,12 @@ class Gaussian(Layer):
     3.1511
     """
 
-    @property
-    def growth(self):
-        return 1.0
+    growth = 1.0
 
     def own(self, s):
         return s @ self.bias - np.einsum("ni,ni->n", s, s) / 2
 
-    def bias_of(self, means, smoothing):
+    def _bias_of(self, means, smoothing):
         return means
 
     def cumulant(self, x):
@@ -353,9 +334,9 @@ class LeakyReLU(Layer):
         a = np.where(x > 0, self.above, self.below)
         return a * x + np.sqrt(a) * rng.standard_normal(shape_of(x, n))
 
-    def slope(self, x, rise, high, low):
+    def _slope(self, x, rise, high, low):
         change = np.where(x > 0, high.above - low.above, high.below - low.below)
-        return super().slope(x, rise, high, low) + (change * x**2).sum(axis=1) / 2
+        return super()._slope(x, rise, high, low) + (change * x**2).sum(axis=1) / 2
 
 
 class DoubleReLU(Layer):

@@ -41,17 +41,14 @@ class BernoulliRBM(RBM):
         units may be others."""
         missing = [name for name in SKLEARN if not hasattr(model, name)]
         if missing:
-            raise ValueError(
-                f"model has no {', '.join(missing)}: expected a fitted "
-                "sklearn.neural_network.BernoulliRBM; call model.fit(data) first"
-            )
+            meaning = "a fitted sklearn.neural_network.BernoulliRBM; call model.fit(data) first"
+            raise ValueError(f"model has no {', '.join(missing)}: expected {meaning}")
         kind = type(model)
         if kind.__name__ != "BernoulliRBM" or not kind.__module__.startswith("sklearn."):
             raise ValueError(
                 f"model is a {kind.__module__}.{kind.__name__}, whose units may be others than 0 "
                 "and 1: expected a sklearn.neural_network.BernoulliRBM; if they are 0 and 1, "
-                "rl.BernoulliRBM(model.components_.T, model.intercept_visible_, "
-                "model.intercept_hidden_)"
+                f"rl.BernoulliRBM(model.{', model.'.join(SKLEARN).replace('_,', '_.T,', 1)})"
             )
         weights, visible_bias, hidden_bias = (getattr(model, name) for name in SKLEARN)
         return cls(weights.T, visible_bias, hidden_bias)
@@ -112,14 +109,9 @@ class LeakyRBM(RBM):
     layers = (Gaussian, LeakyReLU)
 
     def __init__(
-        self,
-        weights,
-        visible_bias=None,
-        hidden_bias=None,
-        *,
-        leakiness: float = 0.01,
+        self, weights, visible_bias=None, hidden_bias=None, *, leakiness: float = 0.01,
         log_scale: float = 0.0,
-    ):
+    ):  # fmt: skip
         w, b, a = parameters(weights, visible_bias, hidden_bias, optional=True)
         hidden = LeakyReLU(a, 1.0, checked_leakiness(leakiness))
         super().__init__(Gaussian(b), hidden, w, log_scale=log_scale)

@@ -170,18 +170,15 @@ def exact_log_z(rbm) -> float:
     """
     silent = ~rbm.weights.any(axis=0)  # hidden units that see their biases alone
     if silent.any() and not silent.all():
-        own = rbm.hidden.with_(bias=rbm.hidden_bias[silent])
-        others = rbm.hidden.with_(bias=rbm.hidden_bias[~silent])
-        rest = rbm.with_(hidden=others, weights=rbm.weights[:, ~silent])
+        own, weights = rbm.hidden._only(silent), rbm.weights[:, ~silent]
+        rest = rbm.with_(hidden=rbm.hidden._only(~silent), weights=weights)
         return exact_log_z(rest) + float(own.cumulant(own.bias[None])[0])
     if has_orthogonal_columns(rbm.weights):
         model, _ = rbm.reduced()
         return float(logsumexp(pieces(model)[0], axis=0).sum() + model.log_scale)
     if rbm.log_z is None:
-        raise ValueError(
-            "weights has columns that are not orthogonal: log Z is not known exactly; expected "
-            "W'W diagonal, otherwise use rl.ais(rl.LeakinessPath(rbm), ...)"
-        )
+        remedy = "log Z is not known exactly; use rl.ais(rl.LeakinessPath(rbm), ...)"
+        raise ValueError(f"weights has columns that are not orthogonal: {remedy}")
     return rbm.log_z
 
 
@@ -194,10 +191,8 @@ def exact_draws(rbm, n: int, rng) -> np.ndarray:
         model, span = rbm.reduced()
         return span(_diagonal_draws(model, n, rng), rng)
     if rbm.log_z is None:
-        raise ValueError(
-            "weights has columns that are not orthogonal: exact samples are not known; expected "
-            "W'W diagonal, otherwise run chains, as rl.reverse_ais(path, betas, start='chains')"
-        )
+        remedy = "exact samples are not known; use rl.reverse_ais with start='chains'"
+        raise ValueError(f"weights has columns that are not orthogonal: {remedy}")
     return rbm.draw(n, rng)
 
 

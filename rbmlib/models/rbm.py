@@ -14,6 +14,7 @@ import numpy as np
 from .. import checks
 from ..files import write_npz
 from . import enumeration, formats, gauges, normal
+from .formats import Names
 from .layers import OF_SPINS, Binary, Gaussian, Layer, LeakyReLU, are_spins
 
 NAMED: dict[tuple[type[Layer], type[Layer]], type[RBM]] = {}  # those that have a class of their own
@@ -49,7 +50,7 @@ class RBM:
     4.1722
     """
 
-    layers: tuple[type[Layer], type[Layer]] = (Binary, Binary)  # of a file that does not name them
+    layers: tuple[type[Layer], type[Layer]]  # of a class that has a name of its own
 
     def __init_subclass__(cls):
         if "layers" in vars(cls):
@@ -95,7 +96,7 @@ class RBM:
 
     def like(self, other: RBM) -> bool:
         """Whether both layers of another model are of the kinds and sizes of this one's."""
-        return self.visible.like(other.visible) and self.hidden.like(other.hidden)
+        return self.visible._like(other.visible) and self.hidden._like(other.hidden)
 
     @property
     def n_visible(self) -> int:
@@ -190,10 +191,8 @@ class RBM:
         if not self.weights.any():
             return self.visible.draw(self.visible.bias[None], rng, n)
         if not normal.is_gaussian(self):
-            raise ValueError(
-                f"{self!r} has weights: its draws are not known in closed form; expected a model "
-                "without weights, or one Gaussian; rl.sample(model, n).states enumerates"
-            )
+            held = f"{self!r} has weights: its draws are not known in closed form"
+            raise ValueError(f"{held}; rl.sample(model, n).states enumerates")
         return normal.gaussian_draws(self, n, rng)
 
     def exact_log_z(self) -> float:
@@ -241,19 +240,13 @@ class RBM:
         try:
             made(formats.parts_of(arrays))
         except ValueError as error:
-            raise ValueError(
-                f"dtype is {np.dtype(dtype)}: rounded to it, {error}; or use dtype=np.float64"
-            ) from None
+            rounded = f"rounded to it, {error}; or use dtype=np.float64"
+            raise ValueError(f"dtype is {np.dtype(dtype)}: {rounded}") from None
         write_npz(path, arrays)
 
     @classmethod
     def load(
-        cls,
-        path,
-        *,
-        layout: str | None = None,
-        names: dict[str, str] | str | None = None,
-        units: str | None = None,
+        cls, path, *, layout: str | None = None, names: Names = None, units: str | None = None
     ) -> RBM:
         """Read an .npz of `save`, or an .npz, MATLAB .mat or HDF5 file of another program.
 
@@ -269,12 +262,10 @@ class RBM:
             If there is none; naming the file and its arrays, if it is damaged, or holds no RBM, one
             of another kind than this class, or one whose layers, parts or layout are not told.
         """
-        model = formats.read_model(path, made, layout, names, units, unmarked=cls.layers)
+        model = formats.read_model(path, made, layout, names, units)
         if not isinstance(model, cls):
-            raise ValueError(
-                f"{path} holds a {type(model).__name__}: expected a "
-                f"{cls.__name__}; rl.load_rbm reads any kind"
-            )
+            held = f"{path} holds a {type(model).__name__}"
+            raise ValueError(f"{held}: expected a {cls.__name__}; rl.load_rbm reads any kind")
         return model
 
 

@@ -21,9 +21,8 @@ def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None
     coupling = number("coupling", coupling, "a number, 0 or more", least=0)
     shape = (count("n_visible", n_visible), count("n_hidden", n_hidden))
     weights = rng.normal(scale=coupling / np.sqrt(shape[0]), size=shape)
-    return BernoulliRBM(
-        weights, rng.normal(scale=0.5, size=shape[0]), rng.normal(scale=0.5, size=shape[1])
-    )
+    visible_bias, hidden_bias = (rng.normal(scale=0.5, size=n) for n in shape)
+    return BernoulliRBM(weights, visible_bias, hidden_bias)
 
 
 def two_mode_rbm(
@@ -66,9 +65,7 @@ def orthogonal_leaky_rbm(
     """
     n_visible, n_hidden = count("n_visible", n_visible), count("n_hidden", n_hidden)
     if n_hidden > n_visible:
-        raise ValueError(
-            f"n_hidden is {n_hidden}: expected at most n_visible, {n_visible}, orthogonal columns"
-        )
+        raise ValueError(f"n_hidden is {n_hidden}: expected at most n_visible, {n_visible}")
     norm = number("norm", norm, "the length of the columns, at least 0, below 1", least=0, below=1)
     columns = generator(rng).standard_normal((n_visible, n_hidden))
     return LeakyRBM(norm * np.linalg.qr(columns)[0], leakiness=leakiness)
@@ -92,18 +89,16 @@ class GaussianMixture:
         meaning = "a positive number, 1e-100 to 1e100"  # squares are divided by it
         self.variance = number("variance", variance, meaning, least=1e-100, most=1e100)
         self.n_visible = self.means.shape[1]
-        self.log_z = float(
-            np.log(len(self.means)) + self.n_visible / 2 * np.log(2 * np.pi * self.variance)
-        )
+        of_each = self.n_visible / 2 * np.log(2 * np.pi * self.variance)
+        self.log_z = float(np.log(len(self.means)) + of_each)
 
     def __repr__(self) -> str:
         n, d = self.means.shape
         return f"GaussianMixture(n_components={n}, d={d}, variance={self.variance})"
 
     def _logits(self, x):
-        return x @ (self.means.T / self.variance) - (self.means**2).sum(axis=1) / (
-            2 * self.variance
-        )
+        squares = (self.means**2).sum(axis=1) / (2 * self.variance)
+        return x @ (self.means.T / self.variance) - squares
 
     def log_density(self, x) -> np.ndarray:
         """log p*(x) of states (n_states, d): (n_states,)."""

@@ -26,10 +26,8 @@ def base_of(rbm: RBM, base) -> RBM:
     if np.any(base.weights):
         raise ValueError("base has weights that are not zero: its log Z would not be known")
     if not rbm.like(base) or base.log_scale:
-        raise ValueError(
-            f"base is {base!r}: expected the layers of the target, {rbm.weights.shape}, "
-            "and no log_scale"
-        )
+        meaning = f"the layers of the target, {rbm.weights.shape}, and no log_scale"
+        raise ValueError(f"base is {base!r}: expected {meaning}")
     return base
 
 
@@ -42,21 +40,16 @@ def name_of(base) -> str:
 
 def _visible_bias(rbm, base):
     if base is None:
-        warn(
-            "the uniform base (base=None) loses modes of trained models, which a small run does "
-            "not notice; use base=rl.base_rate(data), or the default 'mean_field'",
-            UserWarning,
-        )
+        remedy = "use base=rl.base_rate(data), or the default 'mean_field'"
+        warn(f"the uniform base (base=None) loses modes of trained models; {remedy}", UserWarning)
         return np.zeros(rbm.n_visible)
     if not isinstance(base, str):
         meaning = f"visible biases ({rbm.n_visible},), such as rl.base_rate(data)"
         largest, _ = limits(rbm.visible, rbm.hidden)
         return checks.array("base", base, (rbm.n_visible,), meaning, largest=largest)
     if base != "mean_field":
-        raise ValueError(
-            f"base is {base!r}: expected 'mean_field', visible biases such as "
-            "rl.base_rate(data), an RBM with zero weights, or None"
-        )
+        meaning = "visible biases such as rl.base_rate(data), an RBM with zero weights, or None"
+        raise ValueError(f"base is {base!r}: expected 'mean_field', {meaning}")
     return rbm.visible.bias if rbm.visible.values is None else mean_field_bias(rbm)
 
 
@@ -75,24 +68,19 @@ def base_rate(data, smoothing: float = SMOOTHING, layer: Layer | None = None) ->
     >>> rl.base_rate([[0, 1], [1, 1]]).round(3).tolist()
     [0.0, 3.045]
     """
-    meaning = "from 1e-12, above which no bias is infinite, to 1e6, such as 0.05"
-    smoothing = checks.number("smoothing", smoothing, meaning, least=1e-12, most=1e6)
+    smoothing = checks.number("smoothing", smoothing, "1e-12 to 1e6", least=1e-12, most=1e6)
     if layer is not None:
         rows = checks.states("data", data, layer)
-        return layer.bias_of(rows.mean(axis=0, dtype=float), smoothing)
+        return layer._bias_of(rows.mean(axis=0, dtype=float), smoothing)
     pixels = checks.numeric("data", data, "(n_samples, n_visible)")
     if pixels.ndim != 2 or not pixels.size:
         raise ValueError(f"data has shape {pixels.shape}: expected (n_samples, n_visible)")
     if not (pixels.min() >= 0 and pixels.max() <= 1):
         checks.refuse_nan("data", pixels, "values in [0, 1]")
         if are_spins(pixels):
-            raise ValueError(
-                f"data holds {OF_SPINS}; its base is base_rate(data, layer=rbm.visible)"
-            )
-        raise ValueError(
-            f"data runs from {pixels.min()} to {pixels.max()}: expected values in [0, 1]; "
-            "divide by the largest value that they can take (255 for bytes), or binarise them"
-        )
+            raise ValueError(f"data holds {OF_SPINS}; or base_rate(data, layer=rbm.visible)")
+        came = f"data runs from {pixels.min()} to {pixels.max()}"
+        raise ValueError(f"{came}: expected values in [0, 1]; divide bytes by 255, or binarise")
     return smoothed(pixels.mean(axis=0, dtype=float), smoothing)
 
 
@@ -123,7 +111,7 @@ def mean_field_bias(rbm: RBM, smoothing: float = SMOOTHING) -> np.ndarray:
     if rbm.visible.values is None or not rbm.hidden.conditional:
         raise TypeError(f"rbm is {rbm!r}: expected visible units of countable states")
     means = _solutions(rbm, _drawn_starts(rbm)).mean(axis=0)
-    return rounded(rbm.visible.bias_of(means, smoothing))
+    return rounded(rbm.visible._bias_of(means, smoothing))
 
 
 def _drawn_starts(rbm):

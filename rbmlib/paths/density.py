@@ -44,15 +44,9 @@ class DensityPath(Path):
     log_z_base, joint = 0.0, True
 
     def __init__(
-        self,
-        target,
-        base_variance: float,
-        *,
-        step_sizes=1.0,
-        step_betas=(0.0, 1.0),
-        n_leapfrog: int = 5,
-        jitter: float = 0.2,
-    ):
+        self, target, base_variance: float, *, step_sizes=1.0, step_betas=(0.0, 1.0),
+        n_leapfrog: int = 5, jitter: float = 0.2,
+    ):  # fmt: skip
         for name in ("n_visible", "log_density", "gradient"):
             if not hasattr(target, name):
                 came = f"a {type(target).__name__} without {name}"
@@ -80,10 +74,8 @@ class DensityPath(Path):
                 )
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self.target!r}, base_variance={self.base_variance}, "
-            f"n_leapfrog={self.n_leapfrog})"
-        )
+        about = f"base_variance={self.base_variance}, n_leapfrog={self.n_leapfrog}"
+        return f"{type(self).__name__}({self.target!r}, {about})"
 
     def sample_base(self, n_chains: int, rng) -> np.ndarray:
         return np.sqrt(self.base_variance) * rng.standard_normal((n_chains, self.n_coordinates))

@@ -53,11 +53,11 @@ class GeometricPath(Polyline):
     def __init__(self, rbm: RBM, base="mean_field"):
         rbm = as_rbm("rbm", rbm)
         if not rbm.hidden.conditional:
-            raise TypeError(
-                f"rbm is {shown(rbm)}: expected hidden units with a conditional, such as a "
-                "BernoulliRBM; a LeakyRBM takes rl.LeakinessPath, LeakyReLU units below others "
-                "than Gaussian an rl.Polyline with a move, or rl.exact"
+            meaning = "hidden units with a conditional, such as a BernoulliRBM"
+            remedy = (
+                "a LeakyRBM takes rl.LeakinessPath, others rl.Polyline with a move, or rl.exact"
             )
+            raise TypeError(f"rbm is {shown(rbm)}: expected {meaning}; {remedy}")
         low, target, span = base_of(rbm, base), rbm, None
         if isinstance(rbm.visible, Gaussian):
             target, span = rbm.reduced()

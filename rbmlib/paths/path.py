@@ -57,10 +57,8 @@ class Path:
     def joint_transition(self, v: np.ndarray, beta, rng) -> tuple[np.ndarray, np.ndarray]:
         """A `transition`, and the slope (n_chains,) of a joint log-density linear in beta."""
         if not self.joint:
-            raise TypeError(
-                f"{type(self).__name__} has no joint log-density that is linear in beta: expected "
-                'a GeometricPath, or conditional="marginal"'
-            )
+            held = f"{type(self).__name__} has no joint log-density that is linear in beta"
+            raise TypeError(f"{held}: expected a GeometricPath, or conditional='marginal'")
         v = self.transition(v, beta, rng)
         return v, self.log_density_slope(v, 0.0)
 

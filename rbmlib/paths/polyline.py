@@ -46,13 +46,9 @@ class Polyline(Path):
     """
 
     def __init__(
-        self,
-        models: Sequence[RBM],
-        knots=None,
-        *,
-        move: Callable | None = None,
+        self, models: Sequence[RBM], knots=None, *, move: Callable | None = None,
         span: Callable | None = None,
-    ):
+    ):  # fmt: skip
         for i, model in enumerate(models):
             checks.instance(f"models[{i}]", model, RBM, "an RBM, such as a BernoulliRBM")
             model.refuse_improper()
@@ -69,10 +65,9 @@ class Polyline(Path):
             raise ValueError(f"knots has shape {self.knots.shape}: expected ({len(models)},)")
         conditional = self.rbm.hidden.conditional
         if not (conditional or move or isinstance(self.rbm.visible, Gaussian)):
-            raise ValueError(
-                f"models end in {self.rbm!r}, whose hidden units have no conditional: expected "
-                "Gaussian visible units, or a move(model, v, rng) that leaves such models invariant"
-            )
+            came = f"models end in {self.rbm!r}, whose hidden units have no conditional"
+            meaning = "a move(model, v, rng) that leaves such models invariant"
+            raise ValueError(f"{came}: expected Gaussian visible units, or {meaning}")
         self.move = move or (moves.gibbs if conditional else moves.leaky_hmc)
         self._sweeps = conditional and self.move is moves.gibbs
         self.joint = self._sweeps and len(models) == 2
@@ -171,17 +166,16 @@ class Piece:
         low, high = self.low, self.high
         if np.ndim(t) == 0 and t in (0, 1):
             return high if t else low
-        return low.with_(
-            visible=low.visible.between(high.visible, t),
-            hidden=low.hidden.between(high.hidden, t),
-            weights=low.weights if self.flat else low.weights + t * self.weights,
-            log_scale=low.log_scale if self.flat else low.log_scale + t * self.scale,
-        )
+        visible, hidden = low.visible._between(high.visible, t), low.hidden._between(high.hidden, t)
+        if self.flat:
+            return low.with_(visible=visible, hidden=hidden)
+        weights, scale = low.weights + t * self.weights, low.log_scale + t * self.scale
+        return low.with_(visible=visible, hidden=hidden, weights=weights, log_scale=scale)
 
     def hidden_at(self, t) -> Layer:
         """What turns fields into draws and cumulants: the layer at t but for its biases."""
         low, high = self.low.hidden, self.high.hidden
-        return high if self._of_bias_alone else low.between(high, t)
+        return high if self._of_bias_alone else low._between(high, t)
 
     def hidden_fields(self, v) -> tuple[np.ndarray, np.ndarray]:
         """Fields of the hidden units at the low end, and how they rise to the high one."""
@@ -210,6 +204,6 @@ class Piece:
             return own + t * own_rise + self.hidden_at(t).cumulant(x + t * rise)
 
         def slope(t):
-            return own_rise + self.hidden_at(t).slope(x + t * rise, rise, *ends)
+            return own_rise + self.hidden_at(t)._slope(x + t * rise, rise, *ends)
 
         return log_density, slope

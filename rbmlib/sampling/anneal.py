@@ -55,13 +55,7 @@ class Pilot(NamedTuple):
     log_weights_path: np.ndarray  # (K, n_chains): at every beta, base not included
 
 
-def pilot(
-    path: Path,
-    betas,
-    n_chains: int = 100,
-    n_steps: int = 1000,
-    rng=None,
-) -> Pilot:
+def pilot(path: Path, betas, n_chains: int = 100, n_steps: int = 1000, rng=None) -> Pilot:
     """Anneal ``n_chains`` through the betas in about ``n_steps`` steps (a few tenths of a second).
 
     Estimates of log Z at every beta by annealed importance sampling: good enough for chains

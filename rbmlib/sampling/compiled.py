@@ -83,9 +83,8 @@ class Loops(Annealing):
 
     def __init__(self, line):
         self.line, self.low, self.scale = line, line.low, line.scale
-        self.family = kernels.family(
-            line.weights, line.hidden, line.low.hidden.bias, line.visible, line.low.visible.bias
-        )
+        of_hidden, of_visible = line.low.hidden.bias, line.low.visible.bias
+        self.family = kernels.family(line.weights, line.hidden, of_hidden, line.visible, of_visible)
         self.errors = self._errors()
 
     def _errors(self):

@@ -40,16 +40,9 @@ class Plan(NamedTuple):
 
 
 def planned(
-    method: str,
-    path: Path,
-    betas,
-    n_sweeps,
-    rng: np.random.Generator,
-    *,
-    trips: float,
-    prior=None,
+    method: str, path: Path, betas, n_sweeps, rng, *, trips: float, prior=None,
     per_length: int = PER_LENGTH,
-) -> Plan:
+) -> Plan:  # fmt: skip
     """What was given, checked; what was not (None), from pilots that draw from a child of ``rng``.
 
     So a run with the betas and sweeps of a plan given outright has the same bits. ``trips`` are
@@ -57,10 +50,10 @@ def planned(
     """
     if betas is None and prior is not None:
         raise ValueError("prior is given, but betas is None: expected the betas that it is for")
-    betas = None if betas is None else checks.ladder(betas)
-    n_sweeps = None if n_sweeps is None else checks.count("n_sweeps", n_sweeps, 4)
     if betas is not None:
+        betas = checks.ladder(betas)
         checks.prior(prior, betas.size)
+    n_sweeps = None if n_sweeps is None else checks.count("n_sweeps", n_sweeps, 4)
     seen: dict[str, Any] = {}
     if betas is not None and n_sweeps is not None:
         return Plan(betas, n_sweeps, seen)
@@ -128,18 +121,13 @@ def trip_time(path: Path, betas, prior, rng) -> TripTime:
 
 
 def _warn_of_length(method: str, found: TripTime, needed: float) -> None:
-    some = found.sweeps_a_trip if found.pilot_trips else N_CHAINS * found.pilot_sweeps
-    than = "" if found.pilot_trips else "more than "
-    scale = needed if found.pilot_trips else 0.0
-    asked = f"about {_round(scale)} sweeps" if scale else "far more sweeps"
+    took = f"more than {N_CHAINS * found.pilot_sweeps:,}"
+    asked = "far more sweeps"
+    if found.pilot_trips:
+        took, asked = f"{found.sweeps_a_trip:,.0f}", f"about {needed:,.0f} sweeps"
     warn(
         f"{method}: this run will not converge: in a pilot of {found.pilot_sweeps:,} sweeps a "
-        f"chain took {than}{_round(some)} sweeps from end to end of the betas and back, for "
-        f"which {asked} are needed, and {MOST_SWEEPS:,} at most are taken unasked; it takes "
-        f"{FEWEST_SWEEPS:,} now. Give it n_sweeps or a better base, or use rl.ais or rl.log_z"
+        f"chain took {took} sweeps from end to end of the betas and back, for which {asked} are "
+        f"needed, and {MOST_SWEEPS:,} at most are taken unasked; it takes {FEWEST_SWEEPS:,} now. "
+        "Give it n_sweeps or a better base, or use rl.ais or rl.log_z"
     )
-
-
-def _round(value: float) -> str:
-    """Two digits, in full."""
-    return f"{float(f'{value:.2g}'):,.0f}"

@@ -113,21 +113,16 @@ class TemperedSample:
         except (IndexError, TypeError, ValueError):
             numbers = np.empty(0)
         if numbers.ndim != 1 or not numbers.size:
-            raise ValueError(
-                f"chains is {chains!r:.60}: expected a slice, or indices in a list, of some of the "
-                f"{self.n_chains} chains"
-            )
+            meaning = f"a slice, or indices in a list, of some of the {self.n_chains} chains"
+            raise ValueError(f"chains is {chains!r:.60}: expected {meaning}")
         columns = np.arange(self.index.size).reshape(self.n_chains, -1)[chains].ravel()
         one_a_column = ("round_trips", "states", "index", "last_end")
         return replace(
-            self,
-            temperature=self.temperature[:, columns],
-            delta=self.delta[:, columns],
-            visited=self.visited[:, chains],
+            self, temperature=self.temperature[:, columns], delta=self.delta[:, columns],
+            visited=self.visited[:, chains], origin=self.origin[chains],
             mixed=None if self.mixed is None else self.mixed[:, chains],
-            origin=self.origin[chains],
             **{name: getattr(self, name)[columns] for name in one_a_column},
-        )
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return (
@@ -158,10 +153,9 @@ def drawn_given(path) -> str:
 def needs_joint_slope(path) -> None:
     """One slope a state serves all betas: what reads log Z off tempered states asks for it."""
     if not path.joint:
-        raise ValueError(
-            f"path is a {type(path).__name__}, whose slope depends on beta: expected a path such "
-            "as rl.GeometricPath(rbm); use rl.rts or rl.ais here"
-        )
+        came = f"a {type(path).__name__}, whose slope depends on beta"
+        meaning = "a path such as rl.GeometricPath(rbm); use rl.rts or rl.ais here"
+        raise ValueError(f"path is {came}: expected {meaning}")
 
 
 def given_states(

@@ -24,20 +24,10 @@ BLOCKS = 10  # of time
 
 
 def simulated_tempering(
-    path: Path,
-    betas,
-    log_z_path,
-    n_chains: int = 100,
-    n_sweeps: int = 2000,
-    rng=None,
-    *,
-    prior=None,
-    conditional: str = "joint",
-    start="base",
-    index=None,
-    record_every: int = 1,
+    path: Path, betas, log_z_path, n_chains: int = 100, n_sweeps: int = 2000, rng=None, *,
+    prior=None, conditional: str = "joint", start="base", index=None, record_every: int = 1,
     n_blocks: int = BLOCKS,
-) -> TemperedSample:
+) -> TemperedSample:  # fmt: skip
     """Run chains over states and betas (Carlson et al. 2016, section 2.1).
 
     Parameters
@@ -81,9 +71,8 @@ def simulated_tempering(
     >>> sample.delta.shape
     (100, 20)
     """
-    record = Record(
-        path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks, lambda _: 1
-    )
+    given = path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks
+    record = Record(*given, lambda _: 1)
     betas, n_chains, k = record.betas, record.n_chains, record.betas.size
     log_z_path = checks.array("log_z_path", log_z_path, (k,), f"({k},), log Z at each beta")
     prior, stream = checks.prior(prior, k), ChainStream(rng, n_chains)
@@ -95,28 +84,14 @@ def simulated_tempering(
         for n, tally, kept in record.blocks(n_chains, mixed, last_end):
             v = temper(path, v, index, betas, offsets, n, stream, tally, kept, conditional)
     log_z_path = log_z_path - log_z_path[0] + path.log_z_base
-    return record.sample(
-        stream,
-        log_z_path=log_z_path,
-        prior=prior,
-        mixed=mixed,
-        origin=origin,
-        states=v,
-        index=index,
-    )
+    about = {"log_z_path": log_z_path, "prior": prior, "mixed": mixed}
+    return record.sample(stream, **about, origin=origin, states=v, index=index)
 
 
 def parallel_tempering(
-    path: Path,
-    betas,
-    n_chains: int = 10,
-    n_sweeps: int = 2000,
-    rng=None,
-    *,
-    start="base",
-    anneal_sweeps: int | None = None,
-    record_every: int = 1,
-) -> TemperedSample:
+    path: Path, betas, n_chains: int = 10, n_sweeps: int = 2000, rng=None, *, start="base",
+    anneal_sweeps: int | None = None, record_every: int = 1,
+) -> TemperedSample:  # fmt: skip
     """Run ``n_chains`` ladders of K replicas, neighbours swapped in turn, even pairs and odd.
 
     Parameters
@@ -152,21 +127,14 @@ def parallel_tempering(
     stream, index = ChainStream(rng, n_chains * k), np.tile(np.arange(k), n_chains)
     v = _replicas(path, betas, stream, n_chains, start, anneal_sweeps)
     swaps, turns = np.zeros((2, k - 1)), cycle((0, 1))
+    how = record.conditional, swaps, turns
     with bar(record.n_sweeps, "parallel tempering"):
         for n, tally, kept in record.blocks(index.size):
-            v = swap(
-                path, v, index, betas, n, stream, tally, kept, record.conditional, swaps, turns
-            )
-    return record.sample(
-        stream,
-        log_z_path=np.r_[path.log_z_base, np.full(k - 1, np.nan)],
-        prior=np.full(k, 1 / k),
-        mixed=None,
-        origin=np.full(n_chains, -1),
-        states=v,
-        index=index,
-        swap_rates=swaps[0] / np.maximum(swaps[1], 1),
-    )
+            v = swap(path, v, index, betas, n, stream, tally, kept, *how)
+    log_z_path = np.r_[path.log_z_base, np.full(k - 1, np.nan)]
+    about = {"log_z_path": log_z_path, "prior": np.full(k, 1 / k), "mixed": None}
+    about |= {"origin": np.full(n_chains, -1), "swap_rates": swaps[0] / np.maximum(swaps[1], 1)}
+    return record.sample(stream, **about, states=v, index=index)
 
 
 class Record:
@@ -182,10 +150,8 @@ class Record:
         conditional = drawn_given(path) if conditional is None else conditional
         self.conditional = checks.one_of("conditional", conditional, CONDITIONALS)
         if conditional == "joint" and not path.joint:
-            raise ValueError(
-                f"conditional is 'joint', but {type(path).__name__} has no joint log-density that "
-                "is linear in beta: expected 'marginal'"
-            )
+            held = f"but {type(path).__name__} has no joint log-density that is linear in beta"
+            raise ValueError(f"conditional is 'joint', {held}: expected 'marginal'")
         n_blocks = min(checks.count("n_blocks", n_blocks), n)
         n_bytes = each(self.betas) * (bytes_of_chain(path) + 10 * (n // self.every))
         checks.in_memory("n_chains", self.n_chains, n_bytes + 48 * n_blocks * self.betas.size)
@@ -212,24 +178,24 @@ class Record:
         kept = ("conditional", "betas", "temperature", "delta", "visited", "last_end")
         more |= {name: getattr(self, name) for name in kept}
         seconds = time.perf_counter() - self.started
-        return TemperedSample(
-            path=self.path, round_trips=self.passages / 2, seconds=seconds, settings=about, **more
-        )
+        more |= {"path": self.path, "settings": about, "seconds": seconds}
+        return TemperedSample(round_trips=self.passages / 2, **more)
+
+
+def _states(path, stream, n, start, words, *expected):
+    """Given ones, or draws of the base where ``start`` is one of some words."""
+    if isinstance(start, (np.ndarray, list)):
+        return given_states(path, start, n, *expected)
+    if isinstance(start, str) and start in words:
+        return path.sample_base(n, stream)
+    raise ValueError(f"start is {checks.named(start)}: expected {' or '.join(words)}, or states")
 
 
 def _begin(path, stream, n_chains, n_betas, start, index):
     """States and indices of beta to begin from."""
     if isinstance(start, TemperedSample):
         start, index = start.states, start.index if index is None else index
-    if isinstance(start, str) and start == "base":
-        v = path.sample_base(n_chains, stream)
-    elif isinstance(start, (np.ndarray, list)):
-        v = given_states(path, start, n_chains)
-    else:
-        raise ValueError(
-            f"start is {checks.named(start)}: expected 'base', states (n_chains, n_visible) or a "
-            "TemperedSample"
-        )
+    v = _states(path, stream, n_chains, start, ("base",))
     if index is None:
         return v, (stream.random((n_chains, 1))[:, 0] * n_betas).astype(np.int64)
     meaning = f"({n_chains},), indices of betas from 0 to {n_betas - 1}"
@@ -242,15 +208,9 @@ def _begin(path, stream, n_chains, n_betas, start, index):
 
 def _replicas(path, betas, stream, n_chains, start, anneal_sweeps):
     """K states for each of ``n_chains`` ladders, ladder by ladder."""
-    n = n_chains * betas.size
-    if isinstance(start, (np.ndarray, list)):
-        return given_states(path, start, n, "{} states: expected {}, K a ladder")
-    if not (isinstance(start, str) and start in ("base", "annealed")):
-        raise ValueError(
-            f"start is {checks.named(start)}: expected 'base', 'annealed' or states, K a ladder"
-        )
-    v = path.sample_base(n, stream)
-    if start == "annealed":
+    words, expected = ("base", "annealed"), "{} states: expected {}, K a ladder"
+    v = _states(path, stream, n_chains * betas.size, start, words, expected)
+    if isinstance(start, str) and start == "annealed":
         own = np.tile(betas, n_chains)
         for beta in betas[1:]:  # a replica stays at its beta once the others pass it
             v = sweep(path, v, np.minimum(own, beta), anneal_sweeps, stream)

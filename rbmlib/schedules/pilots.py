@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checks import array, count, instance, number, one_of, schedule
+from ..checks import count, instance, number, one_of, schedule
 from ..numerics import LEAST, cut
 from ..results import Estimate
 
@@ -49,7 +49,6 @@ def slope_variance(pilot: Estimate, smoothing: float = 1.0) -> tuple[np.ndarray,
     if pilot.betas.size < FEWEST:
         came = f"pilot was looked at {pilot.betas.size} times"
         raise ValueError(f"{came}: expected {FEWEST} or more, as by rl.ais(..., n_recorded=201)")
-    _refuse_bad(pilot, "slope_variance", "ess")
     g = pilot.trace["slope_variance"] / _unbiased(pilot)
     if not g.max() > 0:
         expected = "at least two chains, and a path whose ends differ"
@@ -121,17 +120,7 @@ def _chain_log_weights(pilot: Estimate) -> np.ndarray:
     if pilot.n_chains < 2 or pilot.betas.size < FEWEST:
         came = f"{pilot.n_chains} chains, looked at {pilot.betas.size} times"
         raise ValueError(f"pilot has {came}, too few for friction: {remedy}")
-    _refuse_bad(pilot, "chain_log_weights", "step")
     return pilot.trace["chain_log_weights"]
-
-
-def _refuse_bad(pilot: Estimate, *names: str) -> None:
-    """NaN would pass through every sum, to a schedule of NaN."""
-    schedule(pilot.betas, "pilot.betas")
-    for name in names:
-        values = pilot.trace[name]
-        shape = pilot.betas.size, *np.shape(values)[1:]
-        array(f"pilot.trace[{name!r}]", values, shape, "finite numbers, a row a beta")
 
 
 def _correlated_sums(centred: np.ndarray) -> np.ndarray:

@@ -80,10 +80,8 @@ class ContrastiveDivergence(Learner):
         rbm, sample = self.rbm(), self.data[:SEEN].astype(float)
         hidden = rbm.hidden.mean(rbm.field(sample))
         means = rbm.visible.mean(hidden @ rbm.weights.T + rbm.visible.bias)
-        seen = {
-            "update": self.n_done,
-            "reconstruction_error": float(np.abs(means - sample).sum(axis=1).mean()),
-        }
+        error = float(np.abs(means - sample).sum(axis=1).mean())
+        seen = {"update": self.n_done, "reconstruction_error": error}
         if n_states(rbm.hidden) <= MAX_EXACT_STATES:
             rows = self.data[:SUMMED].astype(float)
             seen["log_likelihood"] = float(rbm.log_density(rows).mean() - exact_log_z(rbm))

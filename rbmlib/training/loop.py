@@ -71,11 +71,8 @@ def seen_by(monitor, rbm) -> dict[str, float]:
     seen = None if monitor is None else monitor(rbm)
     if seen is None:
         return {}
-    if not isinstance(seen, dict):
-        raise TypeError(f"monitor gave {seen!r}: expected a dict of numbers")
-    for name, value in seen.items():
-        if not isinstance(value, numbers.Real):
-            raise TypeError(f"monitor gave {name} = {value!r}: expected a number")
+    if not isinstance(seen, dict) or not all(isinstance(x, numbers.Real) for x in seen.values()):
+        raise TypeError(f"monitor gave {seen!r}: expected a dict of numbers, or None")
     return seen
 
 
@@ -93,19 +90,16 @@ class Learner:
     hidden_bias: np.ndarray
 
     def __init__(self, data: np.ndarray, settings: dict, rng: np.random.Generator):
-        if len(data) < (size := settings["batch_size"]):
-            raise ValueError(
-                f"data has {len(data)} rows: expected at least batch_size, which is {size}; give "
-                f"batch_size={len(data)} or less"
-            )
+        n, size = len(data), settings["batch_size"]
+        if n < size:
+            meaning = f"at least batch_size, which is {size}; give batch_size={n} or less"
+            raise ValueError(f"data has {n} rows: expected {meaning}")
         self.data, self.settings, self.rng = data, settings, rng
         self.order = np.empty(0, int)
 
-    def begin(self, *parameters) -> None:
+    def begin(self, *given) -> None:
         """From copies of weights, visible and hidden biases."""
-        self.weights, self.visible_bias, self.hidden_bias = (
-            np.array(p, self.dtype) for p in parameters
-        )
+        self.weights, self.visible_bias, self.hidden_bias = (np.array(p, self.dtype) for p in given)
         # running ones, one a parameter: of gradients, or what another step keeps
         self.averages = [np.zeros_like(p) for p in self.parameters]
 
@@ -138,19 +132,16 @@ class Learner:
     def step(self, rate: float, gradients) -> None:
         """As the compiled step of CD and PCD does it (`_kernels.learning`): with momentum."""
         kept = np.float32(self.settings["momentum"])
-        for parameter, speed, gradient in zip(
-            self.parameters, self.averages, gradients, strict=True
-        ):
+        all_of_them = zip(self.parameters, self.averages, gradients, strict=True)
+        for parameter, speed, gradient in all_of_them:
             speed *= kept
             speed += np.float32(rate) * gradient
             parameter += speed
 
     def check_finite(self, *arrays, largest: float = FINITE) -> None:
         if not all((np.abs(array) <= largest).all() for array in arrays):  # nor is NaN
-            raise FloatingPointError(
-                "training diverged: parameters are no longer finite, or too large for a model; "
-                f"lower learning_rate (now {np.max(self.settings['learning_rate'])}) or momentum"
-            )
+            now = f"learning_rate (now {np.max(self.settings['learning_rate'])}) or momentum"
+            raise FloatingPointError(f"training diverged: parameters are too large; lower {now}")
 
 
 class Looks:
@@ -163,11 +154,9 @@ class Looks:
         self.seen: list[dict[str, float]] = []
         self.add()
         if self.patience is not None and WATCHED not in self.seen[0]:
-            raise ValueError(
-                f"patience is {self.patience}, but {WATCHED!r} is not among "
-                f"{', '.join(self.seen[0])}: expected a monitor that gives it, such as "
-                "tracker.monitor(validation=...)"
-            )
+            held = f"{WATCHED!r} is not among {', '.join(self.seen[0])}"
+            meaning = "a monitor that gives it, such as tracker.monitor(validation=...)"
+            raise ValueError(f"patience is {self.patience}, but {held}: expected {meaning}")
 
     def add(self) -> bool:
         """One more look; whether it is time to stop."""
@@ -204,8 +193,7 @@ def looks_every(monitor_every: int | None, n_updates: int, least: int = 1) -> in
 
 def run(learner: Learner, looks: Looks, every: int) -> TrainingResult:
     """Update after update; a look at the model after every so many."""
-    settings = learner.settings
-    n_updates = settings["n_updates"]
+    settings, n_updates = learner.settings, learner.settings["n_updates"]
     rates = np.broadcast_to(np.array(settings["learning_rate"], float), n_updates)
     with context.bar(n_updates, f"{settings['method']}-{settings['n_sweeps']}") as shown:
         for learner.n_done, rate in enumerate(rates, 1):

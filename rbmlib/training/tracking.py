@@ -107,10 +107,8 @@ class LogZTracker:
     def update(self, rbm: RBM) -> float:
         """Move the chains at ``rbm`` and log Z by eq. (24); returns log Z (nats)."""
         rbm = as_rbm_of_bits("rbm", rbm, "a BernoulliRBM")
-        if rbm.n_visible != self.base.size:
-            raise ValueError(
-                f"rbm has {rbm.n_visible} visible units: expected {self.base.size} as in base"
-            )
+        if (n := rbm.n_visible) != self.base.size:
+            raise ValueError(f"rbm has {n} visible units: expected {self.base.size} as in base")
         path = GeometricPath(rbm, base=self.base)
         if self.sample is None:
             with self._timed("start"):
@@ -236,10 +234,8 @@ class LogZTracker:
             if self.rbm is None or not _same(self.rbm, rbm):
                 self.update(rbm)
             with self._timed("tracking"):
-                return self._seen() | {
-                    name: float(rbm.log_density(rows).mean()) - self.log_z
-                    for name, rows in data.items()
-                }
+                means = {name: rbm.log_density(rows).mean() for name, rows in data.items()}
+                return self._seen() | {name: float(m) - self.log_z for name, m in means.items()}
 
         return look
 

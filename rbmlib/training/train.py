@@ -11,7 +11,7 @@ import numpy as np
 from .. import checks
 from .._kernels import learning
 from ..models.conversion import as_rbm
-from ..models.layers import Binary, Potts, one_hot
+from ..models.layers import Binary, one_hot
 from ..models.named import BernoulliRBM
 from ..models.rbm import RBM
 from ..paths.bases import base_rate
@@ -22,29 +22,17 @@ from .loop import TrainingResult
 from .tracking import LogZTracker
 
 # by name; whoever has another enters it here
-METHODS: dict[str, type[ContrastiveDivergence]] = {
-    "cd": CompiledDivergence, "pcd": CompiledDivergence, "tempered": Tempered
-}  # fmt: skip
+METHODS: dict[str, type[ContrastiveDivergence]] = {"cd": CompiledDivergence}
+METHODS |= {"pcd": CompiledDivergence, "tempered": Tempered}
 
 
 def train(
-    data,
-    n_hidden: int,
-    *,
-    method: str = "pcd",
-    n_sweeps: int = 1,
-    n_updates: int = 20_000,
-    batch_size: int = 100,
-    learning_rate: loop.Rate = 0.05,
-    momentum: float = 0.0,
-    weight_decay: float = 0.0,
-    rng=None,
-    start: RBM | None = None,
-    tracker: LogZTracker | None = None,
-    monitor_every: int | None = None,
-    monitor: Callable[[RBM], dict[str, float] | None] | None = None,
-    patience: int | None = None,
-) -> TrainingResult[RBM]:
+    data, n_hidden: int, *, method: str = "pcd", n_sweeps: int = 1, n_updates: int = 20_000,
+    batch_size: int = 100, learning_rate: loop.Rate = 0.05, momentum: float = 0.0,
+    weight_decay: float = 0.0, rng=None, start: RBM | None = None,
+    tracker: LogZTracker | None = None, monitor_every: int | None = None,
+    monitor: Callable[[RBM], dict[str, float] | None] | None = None, patience: int | None = None,
+) -> TrainingResult[RBM]:  # fmt: skip
     """Train an RBM on data: by default a Bernoulli RBM on zeros and ones.
 
     Parameters
@@ -105,7 +93,8 @@ def train(
         n_updates=n_updates, batch_size=batch_size,
     )  # fmt: skip
     settings |= _of_method(settings, tracker)
-    checks.callback("monitor", monitor)
+    if monitor is not None:
+        checks.function("monitor", monitor, "of the model, or None")
     start = None if start is None else as_rbm("start", start, "a BernoulliRBM, an RBM or None")
     if start is not None and not start.hidden.conditional:
         raise TypeError(f"start is {start!r}: expected hidden units with a conditional")
@@ -122,12 +111,10 @@ def train(
     visible = start.visible if start is not None else Binary(np.zeros(shape[1]))
     states = checks.states("data", data, visible)
     if start is None and (q := one_hot(states)):
-        warn(
-            f"data are {states.shape[1] // q} groups of {q} with a single 1 in each, trained as "
-            f"bits: for units of {q} states, start=rl.RBM(rl.{Potts.__name__}(np.zeros("
-            f"{states.shape[1]}), q={q}), rl.{Binary.__name__}(np.zeros({n_hidden})), weights)",
-            UserWarning,
-        )
+        n = states.shape[1]
+        remedy = f"start=rl.RBM(rl.Potts(np.zeros({n}), q={q}), rl.Binary(np.zeros({n_hidden})), W)"
+        held = f"data are {n // q} groups of {q} with a single 1 in each, trained as bits"
+        warn(f"{held}: for units of {q} states, {remedy}", UserWarning)
     learner = _learner(states, settings, start, checks.generator(rng), batches, tracker)
     every = loop.looks_every(monitor_every, settings["n_updates"], learner.apart)
     looks = loop.Looks(learner, monitor, patience)
@@ -138,17 +125,13 @@ def _of_method(settings: dict, tracker) -> dict[str, Any]:
     """What the tracker decides, if the method has one."""
     tempered = issubclass(METHODS[settings["method"]], Tempered)
     if not isinstance(tracker, LogZTracker if tempered else type(None)):
-        raise ValueError(
-            f"tracker is {tracker!r}: expected a LogZTracker with method='tempered', "
-            "and None with others"
-        )
+        meaning = "a LogZTracker with method='tempered', and None with others"
+        raise ValueError(f"tracker is {tracker!r}: expected {meaning}")
     if tempered:
         return {name: getattr(tracker, name) for name in ("n_sweeps", "n_chains", "gain")}
     if settings["batch_size"] > learning.MAX_BATCH:
-        raise ValueError(
-            f"batch_size is {settings['batch_size']}: expected at most {learning.MAX_BATCH}, "
-            "up to which gradients are summed exactly"
-        )
+        meaning = f"at most {learning.MAX_BATCH}, up to which gradients are summed exactly"
+        raise ValueError(f"batch_size is {settings['batch_size']}: expected {meaning}")
     return {}
 
 
@@ -159,10 +142,8 @@ def _learner(data, settings: dict, start: RBM | None, rng, batches, tracker):
     if start is None:
         start = BernoulliRBM(weights, base_rate(data), np.zeros(shape[1]))
     elif start.weights.shape != shape or (start.log_scale and tracker):
-        raise ValueError(
-            f"start is {start!r}: expected {shape[0]} visible units as in data, "
-            f"n_hidden, which is {shape[1]}, hidden ones, and no log_scale"
-        )
+        meaning = f"{shape[0]} visible units as in data, {shape[1]} hidden ones, no log_scale"
+        raise ValueError(f"start is {start!r}: expected {meaning}")
     bits = type(start.visible) is type(start.hidden) is Binary and not start.log_scale
     if kind is CompiledDivergence and not bits:
         kind = ContrastiveDivergence
