@@ -39,9 +39,11 @@ _open: ContextVar = ContextVar("open", default=None)  # the progress bar that is
 
 @contextlib.contextmanager
 def using(
-    *, n_threads: int | None = None, progress: bool | None = None,
+    *,
+    n_threads: int | None = None,
+    progress: bool | None = None,
     independent_check: bool | None = None,
-) -> Iterator[None]:  # fmt: skip
+) -> Iterator[None]:
     """Context in which calls run with these settings; None leaves one as it is.
 
     Parameters

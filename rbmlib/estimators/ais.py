@@ -22,9 +22,15 @@ MOST_RECORDED = 10_000_000
 
 @estimator
 def ais(
-    path: Path, betas, n_chains: int = 1000, rng=None, *, n_recorded: int = 100,
-    slopes: bool = False, keep_chains: bool = False,
-) -> Estimate:  # fmt: skip
+    path: Path,
+    betas,
+    n_chains: int = 1000,
+    rng=None,
+    *,
+    n_recorded: int = 100,
+    slopes: bool = False,
+    keep_chains: bool = False,
+) -> Estimate:
     """Estimate log Z of a path's target by annealed importance sampling.
 
     The mean of the chains' weights w is an *unbiased* estimate of Z for any number of steps; its

@@ -29,8 +29,14 @@ STARTS = ("auto", "exact", "chains")
 
 @estimator
 def reverse_ais(
-    path: Path, betas, n_chains: int = 1000, rng=None, *, start="auto", n_burn_in: int = 1000,
-) -> Estimate:  # fmt: skip
+    path: Path,
+    betas,
+    n_chains: int = 1000,
+    rng=None,
+    *,
+    start="auto",
+    n_burn_in: int = 1000,
+) -> Estimate:
     """Estimate log Z from above by annealing from the target back to the base.
 
     `mean_log_z` is the mean of R; `log_z` the tighter ``-log mean exp(-R)``, whose error bar needs

@@ -29,9 +29,16 @@ EMPTY = 0.1  # added to each bin where beta is only counted (section 4.3)
 
 @estimator
 def rts(
-    path: Path, betas=None, n_chains: int = 100, n_sweeps: int | None = None, rng=None, *,
-    prior=None, rao_blackwell: bool = True, record_every: int = 1,
-) -> Estimate:  # fmt: skip
+    path: Path,
+    betas=None,
+    n_chains: int = 100,
+    n_sweeps: int | None = None,
+    rng=None,
+    *,
+    prior=None,
+    rao_blackwell: bool = True,
+    record_every: int = 1,
+) -> Estimate:
     """Estimate log Z by simulated tempering and the multinomial law of beta (eq. 12).
 
     Consistent, with a bias of no definite sign (eq. 15, in ``details["bias"]``, not subtracted).

@@ -41,10 +41,20 @@ FALSE_ALARM = 0.0027  # of a comparison of groups: that of three standard errors
 
 @estimator
 def sams(
-    path: Path, betas=None, n_chains: int = 100, n_sweeps: int | None = None, rng=None, *,
-    n_groups: int = 10, start: str = "pilot", t_0: int | None = None, exponent: float = 0.7,
-    jump: str = "global", rao_blackwell: bool = True, prior=None,
-) -> Estimate:  # fmt: skip
+    path: Path,
+    betas=None,
+    n_chains: int = 100,
+    n_sweeps: int | None = None,
+    rng=None,
+    *,
+    n_groups: int = 10,
+    start: str = "pilot",
+    t_0: int | None = None,
+    exponent: float = 0.7,
+    jump: str = "global",
+    rao_blackwell: bool = True,
+    prior=None,
+) -> Estimate:
     """Estimate log Z by self-adjusted mixture sampling (Tan 2017, algorithm 4).
 
     Consistent, with a bias of no definite sign: it bounds nothing.

@@ -40,9 +40,17 @@ N_LOWEST, N_RANDOM = 8, 2  # of these without copies, and of random ones, that a
 
 @estimator
 def tap(
-    rbm, order: int = 2, rng=0, *, n_starts: int | None = None, starts=None,
-    solver: str = "minimise", damping: float = 0.5, max_sweeps: int = 2000, compare=True,
-) -> Estimate:  # fmt: skip
+    rbm,
+    order: int = 2,
+    rng=0,
+    *,
+    n_starts: int | None = None,
+    starts=None,
+    solver: str = "minimise",
+    damping: float = 0.5,
+    max_sweeps: int = 2000,
+    compare=True,
+) -> Estimate:
     """log Z from the mean-field (order 1), TAP2 or TAP3 free energy, and all fixed points found.
 
     Parameters

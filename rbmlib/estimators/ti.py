@@ -21,9 +21,16 @@ RULE_SHARE = 0.75  # of the error of chains: with more than that of the rule, in
 
 @estimator
 def ti(
-    source, betas=None, n_chains: int = 100, n_sweeps: int | None = None, rng=None, *,
-    rule: str = "trapezoid", rao_blackwell: bool = True, skip: int = 0,
-) -> Estimate:  # fmt: skip
+    source,
+    betas=None,
+    n_chains: int = 100,
+    n_sweeps: int | None = None,
+    rng=None,
+    *,
+    rule: str = "trapezoid",
+    rao_blackwell: bool = True,
+    skip: int = 0,
+) -> Estimate:
     """Estimate log Z by thermodynamic integration.
 
     Parameters

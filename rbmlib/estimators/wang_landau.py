@@ -22,10 +22,18 @@ FLATNESS = 0.8  # share of what is due to a beta by its prior: with less its his
 
 @estimator
 def wang_landau(
-    path: Path, betas=None, n_chains: int = 100, n_sweeps: int | None = None, rng=None, *,
-    n_groups: int = 10, start: str = "pilot", one_over_t: bool = True, jump: str = "global",
+    path: Path,
+    betas=None,
+    n_chains: int = 100,
+    n_sweeps: int | None = None,
+    rng=None,
+    *,
+    n_groups: int = 10,
+    start: str = "pilot",
+    one_over_t: bool = True,
+    jump: str = "global",
     prior=None,
-) -> Estimate:  # fmt: skip
+) -> Estimate:
     """Estimate log Z by the Wang-Landau algorithm.
 
     A chain adds ``log f = gain / pi_k`` to log Z_k where it is, divided by the chains of its

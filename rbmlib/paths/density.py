@@ -44,9 +44,15 @@ class DensityPath(Path):
     log_z_base, joint = 0.0, True
 
     def __init__(
-        self, target, base_variance: float, *, step_sizes=1.0, step_betas=(0.0, 1.0),
-        n_leapfrog: int = 5, jitter: float = 0.2,
-    ):  # fmt: skip
+        self,
+        target,
+        base_variance: float,
+        *,
+        step_sizes=1.0,
+        step_betas=(0.0, 1.0),
+        n_leapfrog: int = 5,
+        jitter: float = 0.2,
+    ):
         for name in ("n_visible", "log_density", "gradient"):
             if not hasattr(target, name):
                 came = f"a {type(target).__name__} without {name}"

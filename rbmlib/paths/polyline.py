@@ -46,9 +46,13 @@ class Polyline(Path):
     """
 
     def __init__(
-        self, models: Sequence[RBM], knots=None, *, move: Callable | None = None,
+        self,
+        models: Sequence[RBM],
+        knots=None,
+        *,
+        move: Callable | None = None,
         span: Callable | None = None,
-    ):  # fmt: skip
+    ):
         for i, model in enumerate(models):
             checks.instance(f"models[{i}]", model, RBM, "an RBM, such as a BernoulliRBM")
             model.refuse_improper()

@@ -24,10 +24,20 @@ BLOCKS = 10  # of time
 
 
 def simulated_tempering(
-    path: Path, betas, log_z_path, n_chains: int = 100, n_sweeps: int = 2000, rng=None, *,
-    prior=None, conditional: str = "joint", start="base", index=None, record_every: int = 1,
+    path: Path,
+    betas,
+    log_z_path,
+    n_chains: int = 100,
+    n_sweeps: int = 2000,
+    rng=None,
+    *,
+    prior=None,
+    conditional: str = "joint",
+    start="base",
+    index=None,
+    record_every: int = 1,
     n_blocks: int = BLOCKS,
-) -> TemperedSample:  # fmt: skip
+) -> TemperedSample:
     """Run chains over states and betas (Carlson et al. 2016, section 2.1).
 
     Parameters
@@ -89,9 +99,16 @@ def simulated_tempering(
 
 
 def parallel_tempering(
-    path: Path, betas, n_chains: int = 10, n_sweeps: int = 2000, rng=None, *, start="base",
-    anneal_sweeps: int | None = None, record_every: int = 1,
-) -> TemperedSample:  # fmt: skip
+    path: Path,
+    betas,
+    n_chains: int = 10,
+    n_sweeps: int = 2000,
+    rng=None,
+    *,
+    start="base",
+    anneal_sweeps: int | None = None,
+    record_every: int = 1,
+) -> TemperedSample:
     """Run ``n_chains`` ladders of K replicas, neighbours swapped in turn, even pairs and odd.
 
     Parameters

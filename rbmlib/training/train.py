@@ -27,12 +27,23 @@ METHODS |= {"pcd": CompiledDivergence, "tempered": Tempered}
 
 
 def train(
-    data, n_hidden: int, *, method: str = "pcd", n_sweeps: int = 1, n_updates: int = 20_000,
-    batch_size: int = 100, learning_rate: loop.Rate = 0.05, momentum: float = 0.0,
-    weight_decay: float = 0.0, rng=None, start: RBM | None = None,
-    tracker: LogZTracker | None = None, monitor_every: int | None = None,
-    monitor: Callable[[RBM], dict[str, float] | None] | None = None, patience: int | None = None,
-) -> TrainingResult[RBM]:  # fmt: skip
+    data,
+    n_hidden: int,
+    *,
+    method: str = "pcd",
+    n_sweeps: int = 1,
+    n_updates: int = 20_000,
+    batch_size: int = 100,
+    learning_rate: loop.Rate = 0.05,
+    momentum: float = 0.0,
+    weight_decay: float = 0.0,
+    rng=None,
+    start: RBM | None = None,
+    tracker: LogZTracker | None = None,
+    monitor_every: int | None = None,
+    monitor: Callable[[RBM], dict[str, float] | None] | None = None,
+    patience: int | None = None,
+) -> TrainingResult[RBM]:
     """Train an RBM on data: by default a Bernoulli RBM on zeros and ones.
 
     Parameters
