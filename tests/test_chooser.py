@@ -29,10 +29,9 @@ def led_to() -> list[str]:
     return found
 
 
-def test_five_questions_reach_every_end_once_and_no_answer_leads_nowhere():
-    assert len(QUESTIONS) == 5
+def test_questions_reach_every_end_and_no_answer_leads_nowhere():
     assert not set(QUESTIONS) & set(ENDS)
-    assert sorted(led_to()) == sorted([*QUESTIONS, *ENDS])
+    assert set(led_to()) == {*QUESTIONS, *ENDS}
 
 
 @pytest.mark.parametrize("name", ENDS)

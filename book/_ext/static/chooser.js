@@ -13,13 +13,14 @@ for (const root of document.querySelectorAll(".chooser")) {
   const given = element("ol", { className: "ch-given" }), now = element("div");
   live.append(given, now);
   root.prepend(live);
+  const chosen = {};   // the answer that was given, where several lead to one question
   let away = [];   // what is shown of an end, and where it is at home
 
   /* the answers that lead to a question or an end: rows of the table, the first one first */
   function way(name) {
     const found = [];
     for (let to = name; to !== root.dataset.first;) {
-      const answer = row(to) || root.querySelector(`tr[data-to="${to}"]`);
+      const answer = row(to) || chosen[to] || root.querySelector(`tr[data-to="${to}"]`);
       found.unshift(answer);
       to = answer.closest("tbody").id.replace("choose-", "");
     }
@@ -53,7 +54,10 @@ for (const root of document.querySelectorAll(".chooser")) {
       const answers = element("div", { className: "ch-answers" });
       for (const answer of body(name).querySelectorAll("tr[id], tr[data-to]")) {
         const button = element("button", { type: "button", className: "pill" }, answer.querySelector("th").innerHTML);
-        button.addEventListener("click", () => show(answer.dataset.to || answer.id.replace("choose-", "")));
+        button.addEventListener("click", () => {
+          if (answer.dataset.to) chosen[answer.dataset.to] = answer;
+          show(answer.dataset.to || answer.id.replace("choose-", ""));
+        });
         answers.append(button);
       }
       now.append(answers);
