@@ -31,10 +31,7 @@ QUESTIONS = {
 }
 
 # By room: modules, and what is returned, or explained in a chapter, without being exported.
-BESIDE = {
-    "models": ["Span"],
-    "estimators": ["estimator", "gain_sequence", "MBARSolution", "FixedPoints"],
-}
+BESIDE = {"estimators": ["gain_sequence", "MBARSolution", "FixedPoints"]}
 SAME = {"results": "estimate", "plot": "estimate"}  # rooms that one question holds
 MOST_USED = ("log_z", "from_state_dict", "load_rbm", "log_likelihood", "ais")
 
@@ -79,8 +76,8 @@ def _rooms() -> dict[str, list[tuple[str, str, object]]]:
 
 
 def _is_of_a_module(name: str, thing) -> bool:
-    """A name such as `rl.load_rbm` that stands on the page of its module, `rl.datasets`."""
-    if inspect.ismodule(thing):
+    """A name such as `rl.load_dna` that stands on the page of its module, `rl.datasets`."""
+    if inspect.ismodule(thing) or name in MOST_USED:
         return False
     room = thing.__module__.split(".")[1]
     if room not in public(rbmlib):
