@@ -183,7 +183,7 @@ def _sum(model, estimate, n_states, rng):
     """
     affordable = n_states if in_bits(model) is not None else n_states // UNCOMPILED
     if (n_all := parts(model).n_states) <= affordable:
-        return model.exact_log_z(), int(n_all), None
+        return model.exact_log_z(), max(1, int(n_all)), None  # of no weights one term
     beam = Beam(model)
     beam.add(descents(beam.small, rng))
     if (states := _states(estimate)) is not None:
@@ -259,7 +259,7 @@ def _with(estimate, found, numbers, verdict=None) -> Estimate:
     details["reason"] = " and ".join(map(str, found))
     if verdict == "consistent":
         some = f"; {details['reason']}" if found[0].value >= WORTH_SAYING else ""
-        details["reason"] = f"all {len(every)} checks passed{some}; nothing verifies the value"
+        details["reason"] = f"all checks passed ({len(every)}){some}; nothing verifies the value"
     return replace(estimate, details=details, verdict=verdict)
 
 
