@@ -154,7 +154,9 @@ def array(
         raise ValueError(f"{name} holds {held}: expected finite numbers{remedy}")
     reached = float(np.abs(found).max(initial=0.0))
     if reached > largest:
-        meaning = f"{largest:.0e} at most, beyond which log-densities lose their digits"
+        meaning = (
+            f"{largest:.0e} at most, beyond which log-densities lose digits; -1e4 freezes a unit"
+        )
         raise ValueError(f"{name} reaches {reached:.3g} in magnitude: expected {meaning}")
     found.flags.writeable = False
     return found

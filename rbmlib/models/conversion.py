@@ -101,7 +101,8 @@ def from_state_dict(
     checks.instance("state", state, Mapping, meaning)
     for key, value in state.items():
         if isinstance(value, Mapping):
-            raise ValueError(f"state[{key!r}] is a dict: expected {meaning}")
+            came = f"state[{key!r}] is a dict"
+            raise ValueError(f"{came}: expected {meaning}; if it is the model's, pass that")
     return made(of_foreign(state, "state", layout, names, units))
 
 

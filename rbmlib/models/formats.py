@@ -197,7 +197,7 @@ def read_model(path, made: Callable, layout, names, units) -> Any:
         raise ValueError(f"{known}{error}") from None
     if own and not (names is units is None and layout in (None, LAYOUTS[0])):
         held = f"{source.name} holds {model!r}, which says how its arrays lie and its units"
-        raise ValueError(f"{held}: expected no layout, names or units")
+        raise ValueError(f"{held}: expected no layout, names or units; or save another model")
     return model
 
 
