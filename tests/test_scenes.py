@@ -207,7 +207,7 @@ def test_the_cockpit_breaks_all_four_methods_and_only_the_sum_says_so(browser, w
     assert cockpit.locator("tbody tr").count() == 4
     for row in cockpit.locator("tbody tr").all():
         assert "trusts" in row.inner_text()
-        assert "refuted" in row.inner_text()
+        assert "contradicted" in row.inner_text()
     assert "4 of 4 are wrong, and 4 of these trust" in cockpit.locator(".scene-says").inner_text()
     was = cockpit.inner_html()
     cockpit.locator("input").first.focus()

@@ -103,7 +103,7 @@ def estimate(**task) -> dict:
     function = ESTIMATORS[task["estimator"]]
     needed = parts_of(function)
     chosen = _chosen(task, PATHS[task["path"]]) if "path" in needed else {}
-    # without a second opinion, for which many tables are too old: `converged` is by own checks
+    # without the independent check, for which many tables are too old: `converged` is by own checks
     with warnings.catch_warnings(), rl.using(progress=False, independent_check=False):
         warnings.simplefilter("ignore", rl.ConvergenceWarning)  # `converged` says so in the table
         rbm, path = _model_and_path(

@@ -51,8 +51,8 @@
   }
 
   function opinion({ logZ, error }, sum) {
-    if (sum.logZ > logZ + 2 * error) return ["off", `refuted: a sum over ${sum.hills} hills lies ${fix(sum.logZ - logZ, logZ > sum.logZ - 1 ? 2 : 1)} above`];
-    return Math.exp(sum.logZ - logZ) >= 0.9 ? ["on", "agrees"] : ["", `cannot tell: holds ${fix(100 * Math.exp(sum.logZ - logZ), 0)}%`];
+    if (sum.logZ > logZ + 2 * error) return ["off", `contradicted: a sum over ${sum.hills} hills lies ${fix(sum.logZ - logZ, logZ > sum.logZ - 1 ? 2 : 1)} above`];
+    return Math.exp(sum.logZ - logZ) >= 0.9 ? ["on", "agrees"] : ["", `open: holds ${fix(100 * Math.exp(sum.logZ - logZ), 0)}%`];
   }
   function strip({ logZ, error }, truth) {
     const X = (z) => 4 + 192 * Math.max(0, Math.min(1, (z - 9) / 14)), colour = Math.abs(logZ - truth) < Math.max(0.3, 3 * error) ? "blue" : "orange";
