@@ -109,6 +109,15 @@ def test_a_sum_over_all_states_judges_both_ways(off, said):
     assert found.std_error < 0.06
 
 
+def test_a_value_far_off_in_its_errors_is_contradicted_however_wide_its_interval():
+    """Of a handful of chains, whose Student's t is wide: four errors and a twentieth of a nat."""
+    for off, said in ((0.3, "contradicted"), (0.15, "verified"), (-0.3, "contradicted")):
+        few = replace(made(LOG_Z + off, 0.05), interval=(LOG_Z - 2, LOG_Z + 2))
+        assert rl.check(PATH, few).verdict == said
+    near = replace(made(LOG_Z + 0.04, 0.005), interval=(LOG_Z - 2, LOG_Z + 2))
+    assert rl.check(PATH, near).verdict == "verified"
+
+
 def test_how_far_an_exact_sum_lies_off_is_judged_by_the_half_on_its_side():
     skewed = replace(made(LOG_Z + 0.04), interval=(LOG_Z + 0.02, LOG_Z + 1))
     assert rl.check(PATH, skewed).verdict == "contradicted"

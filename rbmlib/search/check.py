@@ -43,6 +43,7 @@ UNCOMPILED = 10  # times fewer, of layers without a compiled loop
 SEEDS = 1000  # states of the run, at most
 SECOND_CHAINS, SECOND_STEPS, BROAD = 200, 1000, 0.2  # of the second base, and its smoothing
 WORTH_SAYING = 0.01  # of Z, in the sum
+WRONG = 4.0, 0.05  # standard errors and nats by which a value is off, if all states are known
 SURE = 3.0  # standard errors, or as far beyond an interval
 MARGIN, ROUNDING = 1e-6, 1e-12  # nats beyond an interval that contradict it; of each nat of log Z
 REMEDY, SEEKS = "another base, or more temperatures", "rl.log_z(rbm), which seeks modes"
@@ -169,7 +170,8 @@ def _checked(model, estimate, n_states) -> Estimate:
 def _of_all_states(estimate, log_sum, numbers, passed) -> Estimate:
     low, high = _ends(estimate)
     gap, what = log_sum - estimate.log_z, f"the sum over all {numbers['n_states']:,} states"
-    if not low - _margin(log_sum) <= log_sum <= high + _margin(log_sum):
+    outside = not low - _margin(log_sum) <= log_sum <= high + _margin(log_sum)
+    if outside or abs(gap) > max(WRONG[0] * estimate.std_error, WRONG[1]):  # few chains: wide ends
         side = "above" if gap > 0 else "below"
         return _contradicted(estimate, log_sum, f"{what} lies {side} this value by", numbers)
     found = Check(f"{what} differs from this value by", True, abs(gap), unit="nats")
