@@ -101,7 +101,8 @@ def small_parameters(chapter) -> dict:
     own = SMALL / f"{chapter.stem}.yaml"
     if own.exists():
         return yaml.safe_load(own.read_text(encoding="utf-8"))
-    return {name: n // 2 for name, n in numbers.items()} | ({"seed": 20} if "seed" in declared else {})
+    halves = {name: n // 2 for name, n in numbers.items()}
+    return halves | ({"seed": 20} if "seed" in declared else {})
 
 
 def test_small_parameters_are_of_chapters():
@@ -119,7 +120,9 @@ def test_small_parameters_differ_from_the_defaults(chapter):
     assert set(small) <= set(declared)
     others = {name for name, (kind, _) in declared.items() if kind == "int"} - {"seed"}
     own = f"tests/small_parameters/{chapter.stem}.yaml"
-    assert set(small) - {"seed"} or not others, f"only the seed differs: name another value in {own}"
+    assert set(small) - {"seed"} or not others, (
+        f"only the seed differs: name another value in {own}"
+    )
     assert ("seed" in small) == ("seed" in declared)
     assert all(declared[name][1] != value for name, value in small.items())
 
