@@ -9,7 +9,7 @@ HTML    = $(patsubst ./%,%,$(OUT)/_build/html)
 # The largest first: it takes longest, and at the end no core waits for it.
 NBS    := $(shell ls -S book/*.ipynb)
 RUN    := $(NBS:%=$(SRC)/%)
-PAGES  := _config.yml _toc.yml CHANGELOG.md $(wildcard data/results/speed*.csv) $(shell find book -type f -not -name '*.ipynb' -not -path '*/_tools/*' -not -path '*/lab/*' \
+PAGES  := _config.yml _toc.yml CHANGELOG.md CITATION.cff $(wildcard data/results/speed*.csv) $(shell find book -type f -not -name '*.ipynb' -not -path '*/_tools/*' -not -path '*/lab/*' \
             -not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
 # What pages are made from beside their notebooks. A chapter runs again if what it read has changed.
 CODE   := $(shell find rbmlib book/lab -name '*.py')

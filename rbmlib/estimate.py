@@ -23,7 +23,7 @@ UNITS = {  # of what is found by a check; of a number without one there is to be
 
 
 class Check(NamedTuple):
-    """What was checked of a run, whether it passed, what was found, and the limit.
+    """One check of a run: what was checked, what was found, the limit, and whether it passed.
 
     Without a value (NaN) the name alone is the finding. A check that fails makes an estimate
     inconclusive, and one that ``contradicts`` the value makes it contradicted.
@@ -93,6 +93,12 @@ class Estimate:
     states : ndarray (n_chains, n), TemperedSample or None
         Chains at beta = 1, whose visible units are ``path.visible_of(estimate.states)``, or a
         tempered sample, whose final chains are ``estimate.states.states``. Not saved.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> print(rl.exact(rl.load_rbm("pcd_20")))
+    exact: log Z = 210.3679 nats (784 x 20, units 0/1)
     """
 
     method: str

@@ -31,7 +31,7 @@ MORE_SWEEPS = "Increase n_sweeps, use another base, or add betas where few chain
 
 
 class ConvergenceWarning(UserWarning):
-    """An estimate's own diagnosis failed; the message says what to change."""
+    """An estimate failed one of its checks; the message says what to change."""
 
 
 def finished(

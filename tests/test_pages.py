@@ -337,17 +337,19 @@ def test_questions_lead_to_code_by_keyboard_and_answers_are_taken_back(browser, 
     page.goto((built / "book" / "which.html").as_uri())
     title, code = page.locator(".ch-live h2"), page.locator(".ch-live pre")
     page.locator(".ch-live button").first.focus()
-    # an RBM; of 0 and 1, after the heading, which has the focus; many states; no decisions
-    for key in ("Enter", "Tab", "Enter", "Tab", "Tab", "Enter", "Tab", "Enter"):
+    # an RBM of -1 and +1, the second answer; no decisions, after the heading, which has the focus
+    for key in ("Tab", "Enter", "Tab", "Enter"):
         page.keyboard.press(key)
     assert "rl.log_z" in title.inner_text()
-    assert "rl.log_z(rbm" in code.inner_text()
+    assert code.inner_text().startswith("rbm = rl.RBM(rl.Spin(b), rl.Spin(a), W)\nestimate = rl.")
     assert page.url.endswith("#choose-log_z")
-    page.get_by_role("button", name="How many states").click()
-    page.get_by_role("button", name="At most 2 to the 26").click()
+    page.get_by_role("button", name="What do you want").click()
+    page.get_by_role("button", name="the method myself").click()
+    page.get_by_role("button", name="30 or fewer").click()
+    assert code.inner_text().startswith("rbm = rl.RBM(")
     assert "rl.exact(rbm)" in code.inner_text()
     page.get_by_role("button", name="All answers at once").click()
-    assert page.locator(".chooser td pre").count() == 13
+    assert page.locator(".chooser td pre").count() == 16
     page.context.close()
 
 

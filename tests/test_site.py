@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from docutils import nodes
 from docutils.utils import new_document
 from helpers_book import BOOK, REPOSITORY
@@ -262,6 +263,16 @@ def test_the_header_links_the_repository_if_it_has_an_address(fork):
         "Issues": "https://github.com/you/your-fork/issues",
         "Binder": "https://mybinder.org/v2/gh/you/your-fork/HEAD?urlpath=lab/tree/book",
     } if fork else {})  # fmt: skip
+
+
+@pytest.mark.parametrize("fork", ["", "https://github.com/you/your-fork"])
+def test_what_to_cite_has_a_year_and_the_address_if_there_is_one(fork):
+    cff = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
+    entry = book.entry(cff, "2026", fork)
+    assert f"version = {{{cff['version']}}}" in entry
+    assert "author  = {{The rbmlib developers}},\n  year    = {2026}" in entry
+    assert (f"url     = {{{fork}}}" in entry) == ("url" in entry) == bool(fork)
+    assert (f"<{fork}>" in book.address(fork)) == bool(fork)
 
 
 # ---------------------------------------------------------------- models

@@ -166,7 +166,7 @@ except ValueError as error:
     assert "did you mean value" in str(error)
 else:
     raise AssertionError("a misspelt setting was not refused")
-section = api_page.index().split("## By which method?")[1].split("\\n## ")[0]
+section = api_page.index().split("## Estimators of log Z")[1].split("\\n## ")[0]
 assert "{doc}`rl.constant <api/rbmlib.constant>`" in section
 """
 

@@ -1,4 +1,4 @@
-"""Which estimator: questions and ends of `chooser.yml`, whole on one page and in brief on another.
+"""Which estimator: questions and ends of `chooser.yml`, a table of the page `which`.
 
 Without a script the questions are one table: have, use, why, with the code. `chooser.js` asks
 them one at a time; it takes every text from the table.
@@ -19,8 +19,7 @@ from pygments.lexers import PythonLexer
 
 BOOK = Path(__file__).parent.parent
 LIST = BOOK / "chooser.yml"
-WHOLE, BRIEF = "<!-- the chooser -->", "<!-- the chooser, in brief -->"
-BRIEFLY = ("size", "want", "data", "doubt")  # what is asked of an RBM
+MARK = "<!-- the chooser -->"
 
 
 @cache
@@ -42,27 +41,6 @@ def page() -> str:
     )
 
 
-def brief() -> str:
-    """Markdown: the questions with what each answer ends in; one that asks on is left out."""
-    lines = []
-    for name in BRIEFLY:
-        question = chooser()["questions"][name]
-        lines.append(f"* {question['asks']}")
-        for answer in question["answers"]:
-            if end := chooser()["ends"].get(answer["to"]):
-                lines.append(f"  * **{answer['says']}:** {_small(end['use'])}.")
-    return "\n".join(lines)
-
-
-def filled(source: str, is_notebook: bool = False) -> str:
-    """A page with its marks filled; a notebook is JSON, and its texts are strings of that."""
-    for mark, made in ((WHOLE, page), (BRIEF, brief)):
-        if mark in source:
-            text = json.dumps(made())[1:-1] if is_notebook else made()
-            source = source.replace(mark, text)
-    return source
-
-
 def _question(name: str, numbers: dict[str, int]) -> str:
     question = chooser()["questions"][name]
     rows = "\n".join(_answer(answer, numbers) for answer in question["answers"])
@@ -73,20 +51,21 @@ def _question(name: str, numbers: dict[str, int]) -> str:
 
 
 def _answer(answer: dict, numbers: dict[str, int]) -> str:
-    says, to = _inline(answer["says"]), answer["to"]
-    if to in numbers:
-        return (
-            f'<tr data-to="{to}"><th scope="row">{says}</th><td colspan="2">'
-            f'<a href="#choose-{to}">Question {numbers[to]}</a></td></tr>'
-        )
-    end = chooser()["ends"][to]
+    """A row, and one below it with the code."""
+    to, says, end = answer["to"], _inline(answer["says"]), chooser()["ends"].get(answer["to"])
+    code = (end or answer).get("code")
+    head, below = f'<th scope="row">{says}</th>', ""
+    if code:
+        head = head.replace(">", ' rowspan="2">', 1)
+        below = f'\n<tr><td colspan="2"><div class="ch-code">{_code(code)}</div></td></tr>'
+    if end is None:
+        on = f'<a href="#choose-{to}">Question {numbers[to]}</a>'
+        return f'<tr data-to="{to}">{head}<td colspan="2">{on}</td></tr>{below}'
     address = f"{end['lesson']}.html" + (f"#{end['place']}" if "place" in end else "")
     link = f'<a href="{address}">{html.escape(title(end["lesson"]))}</a>'
     return (
-        f'<tr id="choose-{to}"><th scope="row" rowspan="2">{says}</th>'
-        f'<td><p class="ch-use">{_inline(end["use"])}</p></td>'
-        f'<td><p class="ch-why">{_inline(end["why"])} {link}</p></td></tr>\n'
-        f'<tr><td colspan="2"><div class="ch-code">{_code(end["code"])}</div></td></tr>'
+        f'<tr id="choose-{to}">{head}<td><p class="ch-use">{_inline(end["use"])}</p></td>'
+        f'<td><p class="ch-why">{_inline(end["why"])} {link}</p></td></tr>{below}'
     )
 
 
@@ -106,14 +85,10 @@ def _inline(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
 
 
-def _small(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
-
-
 def fill(app, docname, source) -> None:
-    if WHOLE in source[0] or BRIEF in source[0]:
+    if MARK in source[0]:
         app.env.note_dependency(str(LIST))
-        source[0] = filled(source[0], app.env.doc2path(docname).endswith(".ipynb"))
+        source[0] = source[0].replace(MARK, page())
 
 
 def setup(app) -> None:

@@ -1,18 +1,20 @@
-"""The figures of chapter compare: the race, ladders, phases."""
+"""The figures of chapter compare: error against time, ladders, phases."""
 
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
 
-from . import ranking
 from .plots import METHOD_COLOURS, method
 
-LOOKS = {"AIS, linear": "linear", "TAP1": "mean field"}  # methods with the look of another name
+LOOKS = {"AIS, linear": "linear"}  # methods with the look of another name
+MARKERS = {"AIS, linear": "s", "log_z": "*", "TAP2": "X"}  # unlike all others of a figure
+SHOWN = ("AIS, linear", "AIS", "BAR", "SMC", "RTS", "MBAR", "SAMS", "NRPT", "log_z", "TAP2")
 
 
 def look(name: str, **more) -> dict:
-    """Colour, marker, line and label of a method of the race."""
-    return method(LOOKS.get(name, name), name) | more
+    """Colour, marker, line and label of a method of the comparison."""
+    known = method(LOOKS.get(name, name), name)
+    return known | {"marker": MARKERS.get(name, known["marker"])} | more
 
 
 def race(table, models):
@@ -24,9 +26,9 @@ def race(table, models):
     shown = {}
     for ax, model in zip(axes.flat, models, strict=True):
         of_model = table[(table["model"] == model) & (table["n"] >= 2)]
-        for name in (m for m in ranking.METHODS if m in set(of_model["method"])):
+        for name in (m for m in SHOWN if m in set(of_model["method"])):
             part = of_model[of_model["method"] == name].sort_values("seconds")
-            points = look(name, linestyle="", markersize=6)
+            points = look(name, linestyle="", markersize=8)
             new, old = (part[(part["source"] == "compare") == is_new] for is_new in (True, False))
             ax.plot(new["seconds"], new["rmse"], color=points["color"], lw=0.8, alpha=0.5)
             (shown[name],) = ax.plot(new["seconds"], new["rmse"], **points)
@@ -37,9 +39,9 @@ def race(table, models):
         ax.set_xlabel("seconds of one processor")
     for ax in axes[:, 0]:
         ax.set_ylabel("root mean squared error (nats)")
-    order = [m for m in ranking.METHODS if m in shown]
+    order = [m for m in SHOWN if m in shown]
     handles = [shown[m] for m in order]
-    figure.legend(handles, order, loc="outside lower center", ncols=6, fontsize=8)
+    figure.legend(handles, order, loc="outside lower center", ncols=5, fontsize=9)
     return axes
 
 

@@ -93,25 +93,33 @@ def load_rbm(
     name_or_path: str | os.PathLike, *, layout: str | None = None, names: Names = None,
     units: str | None = None,
 ) -> RBM:  # fmt: skip
-    """Return a trained RBM: a registered one by its name, or one from a file.
+    """Load a trained RBM by its name, or from a file.
 
     Parameters
     ----------
     name_or_path : str or path
-        A name listed by :func:`list_rbms`, such as "h500", or the path of an .npz, .mat or .h5,
-        which :meth:`rbmlib.RBM.load` reads, with ``layout``, ``names`` and ``units``.
+        A name that :func:`rbmlib.datasets.list_rbms` lists, such as "h500", or the path of an
+        .npz, .mat or .h5 file.
+    layout, names, units : optional
+        How to read a file of another program: as :meth:`rbmlib.RBM.load`.
 
     Returns
     -------
     RBM
-        A BernoulliRBM, or of other layers, such as those named "leaky_cifar10", "gaussian_cifar10".
+        A BernoulliRBM, or one of other layers, such as "leaky_cifar10" and "gaussian_cifar10".
 
     Raises
     ------
     ValueError, FileNotFoundError
-        If it is no known name and no file; and as :meth:`rbmlib.RBM.load`.
+        If it is neither a known name nor a file; and as :meth:`rbmlib.RBM.load`.
     DataCorrupt, DataUnavailable
-        As :func:`fetch`, for a registered name.
+        As :func:`rbmlib.datasets.fetch`, for a known name.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rl.load_rbm("pcd_20")
+    BernoulliRBM(n_visible=784, n_hidden=20)
     """
     if not isinstance(name_or_path, (str, os.PathLike)):
         raise TypeError(f"name_or_path is {name_or_path!r}: expected a registered name, or a path")
@@ -137,8 +145,8 @@ def list_rbms() -> list[RBMInfo]:
     """Return the registered RBMs and where each is; nothing is downloaded.
 
     ``where`` is "committed", "fetched" (in ``$RBMLIB_DATA`` or the cache folder), "not here"
-    (:func:`load_rbm` will download it, or say where it is to be had) or "damaged"
-    (:func:`load_rbm` will say which file).
+    (:func:`rbmlib.load_rbm` will download it, or say where to get it) or "damaged"
+    (:func:`rbmlib.load_rbm` will say which file).
     """
     return [RBMInfo(name, *shape, _where(name)) for name, shape in RBMS.items()]
 

@@ -16,7 +16,7 @@ from . import estimator
 
 @estimator
 def exact(rbm) -> Estimate:
-    """Exact log Z, by enumeration of the layer of fewest states or in closed form.
+    """Compute log Z exactly: add up all states of the smaller layer, or use a closed form.
 
     Parameters
     ----------

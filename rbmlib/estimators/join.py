@@ -14,7 +14,7 @@ REMEDY = "Join runs that have converged, of one target"
 
 
 def join(*estimates: Estimate) -> Estimate:
-    """One estimate from independent ones of the same log Z, by any methods.
+    """Join independent estimates of the same log Z, by any methods, into one.
 
     Each counts with the inverse square of its standard error; where one is exact, it alone. A run
     of few effective chains may look precise because it is low, so join runs that have converged.

@@ -37,13 +37,12 @@ ROUNDING = 1e-14  # of the largest unknown: no step is smaller where they are la
 def mbar(
     path: Path, betas=None, n_chains: int = 100, n_sweeps: int | None = None, rng=None
 ) -> Estimate:
-    """Estimate log Z by MBAR on states of simulated tempering, started as `rbmlib.rts` starts.
+    """Estimate log Z by MBAR from states of simulated tempering, which starts as in `rbmlib.rts`.
 
-    The first tenth of the sweeps is not used, and a million states, evenly spaced, at most. The
-    error bar is the spread over independent chains (or ladders) of the sums of what each state
-    contributes, so that states that resemble each other count for what they are;
-    ``trace["std_error_independent"]`` is MBAR's own, for independent samples, and
-    ``details["inefficiency"]`` how many states are worth one.
+    The first tenth of the sweeps is not used; of the others at most a million states, evenly
+    spaced, are. The error bar is the spread over independent chains (or ladders), so it allows for
+    correlated states. ``trace["std_error_independent"]`` is MBAR's own, for independent samples;
+    ``details["inefficiency"]`` is the number of states that count as one independent state.
 
     Parameters
     ----------
@@ -83,7 +82,7 @@ def mbar(
 
 @estimator
 def mbar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
-    """`mbar` from a sample of simulated or parallel tempering, without its first ``skip`` rows.
+    """Estimate log Z by `mbar` from a given tempered sample, without its first ``skip`` rows.
 
     Parameters
     ----------
@@ -178,7 +177,7 @@ class MBARSolution(NamedTuple):
 
 
 def solve_mbar(delta, counts, betas) -> MBARSolution:
-    """MBAR from samples of any origin, by Newton's method.
+    """Solve the equations of MBAR for samples of any origin, by Newton's method.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def rts(
     rao_blackwell: bool = True,
     record_every: int = 1,
 ) -> Estimate:
-    """Estimate log Z by simulated tempering and the multinomial law of beta (eq. 12).
+    """Estimate log Z by simulated tempering and the distribution of beta given the state (eq. 12).
 
     Consistent, with a bias of no definite sign (eq. 15, in ``details["bias"]``, not subtracted).
     ``states`` of the estimate is the `TemperedSample`, for other estimators.
@@ -91,7 +91,7 @@ def rts(
 
 @estimator
 def rts_of_sample(sample: TemperedSample, *, rao_blackwell: bool = True, skip: int = 0) -> Estimate:
-    """`rts` from a sample of `simulated_tempering`, without its first ``skip`` blocks of time.
+    """Estimate log Z by `rts` from a given tempered sample, without its first ``skip`` blocks.
 
     Parameters
     ----------

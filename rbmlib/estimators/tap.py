@@ -51,7 +51,7 @@ def tap(
     max_sweeps: int = 2000,
     compare=True,
 ) -> Estimate:
-    """log Z from the mean-field (order 1), TAP2 or TAP3 free energy, and all fixed points found.
+    """Approximate log Z by the mean-field (order 1), TAP2 or TAP3 free energy.
 
     Parameters
     ----------
@@ -60,37 +60,37 @@ def tap(
     rng : int, Generator or None
         Seed; the same seed gives the same bits, on any number of threads.
     n_starts : int, optional
-        Start from this many random hidden states, with anything from one unit in a hundred to all
-        units on. By default the starts are modes, the solutions of mean field that
-        `rbmlib.find_modes` finds: the 60 heaviest are swept a few times, and the 8 with the
-        lowest Gamma that differ are solved, as are 2 random states. Those are left out that after
-        100 sweeps still lie a nat or more above a fixed point.
+        Start from this many random hidden states, with between 1% and all of the units on. By
+        default the starts are the 60 heaviest modes of `rbmlib.find_modes`. After a few sweeps the
+        8 distinct ones of lowest Gamma are solved, and 2 random states. A start that lies a nat or
+        more above a fixed point after 100 sweeps is given up.
     starts : array (n_starts, n_visible), optional
         Visible magnetisations in [0, 1] to start from instead, such as images.
     solver : {"minimise", "iterate"}
-        "minimise" lowers Gamma, layer by layer: at orders 1 and 2 Gamma is convex in the units of
-        one layer while the other is held, so it cannot oscillate. "iterate" is eqs. (15) and (16),
-        ``m <- damping m + (1 - damping) sigmoid(...)``. Both end with Newton's method.
+        "minimise" lowers Gamma layer by layer. At orders 1 and 2 it cannot oscillate, because Gamma
+        is convex in the units of one layer while the other is fixed. "iterate" is eqs. (15) and
+        (16), ``m <- damping m + (1 - damping) sigmoid(...)``. Both end with Newton's method.
     damping : float
-        In [0, 1), of "iterate".
+        In [0, 1), for "iterate".
     max_sweeps : int
         Updates of both layers for each start.
     compare : bool
-        Compare with the other orders, solved from the lowest fixed point, with the best mean-field
-        bound and with a sum over states, and warn where these refute the value.
+        Compare the value with the other orders, with the best mean-field bound and with a sum over
+        states, and warn if they refute it.
 
     Returns
     -------
     Estimate
-        ``log_z`` is -Gamma at the lowest fixed point, ``std_error`` NaN: the error of an expansion
-        is not known. Order 1 is a lower bound; orders 2 and 3 bound nothing. ``states`` holds the
-        `FixedPoints`; ``trace["free_energy"]`` (n_sweeps + 1, n_starts) their history;
-        ``details["log_z_sum"]`` the sum over all of them, as if each were a separate mode;
-        "solved" whether every start ended at one, which says nothing of the expansion; "orders"
-        what each order finds ("mean field": the best lower bound). Where TAP2 and TAP3 differ by
-        nats neither means anything. Where they agree both may still miss what other modes add. In a
-        model without fields TAP3 repeats TAP2 and is no check: TAP2 is then to be near mean field.
-        So the verdict is "inconclusive", unless a sum over all states is within a tenth of Z.
+        ``log_z`` is -Gamma at the lowest fixed point. ``std_error`` is NaN, because the error of
+        the expansion is not known: order 1 is a lower bound, orders 2 and 3 are no bounds. If TAP2
+        and TAP3 differ by nats, neither can be used; if they agree, both may still miss other
+        modes. (Without biases TAP3 equals TAP2, so TAP2 is compared with mean field instead.) The
+        verdict is therefore "inconclusive", unless a sum over all states is within a tenth of Z.
+
+        ``states`` holds the fixed points, lowest first, and ``trace["free_energy"]``
+        (n_sweeps + 1, n_starts) their history. Of ``details``, "log_z_sum" adds up all fixed
+        points as if each were a separate mode, "solved" says whether every start reached a fixed
+        point, and "orders" holds the value of each order ("mean field": the best lower bound).
 
     Examples
     --------

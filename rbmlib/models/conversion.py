@@ -62,7 +62,7 @@ def as_model(name: str, value) -> Any:
 def from_state_dict(
     state, *, layout: str | None = None, names: Names = None, units: str | None = None
 ) -> RBM:
-    """From the ``module.state_dict()`` of a PyTorch RBM, or any dict of arrays.
+    """Make an RBM from the ``module.state_dict()`` of PyTorch, or from any dict of arrays.
 
     Parameters
     ----------
@@ -130,15 +130,15 @@ def _states_of(layer) -> str:
 
 
 def log_likelihood(model, data, log_z) -> np.ndarray:
-    """log p(v) = log p*(v) - log Z of each row of ``data`` (report, eq. 23), (n_states,), nats.
+    """Log-likelihood of each row of ``data`` in nats: log p(v) = log p*(v) - log Z.
 
-    ``model`` has a `log_density`, as every RBM of the library; a fitted BernoulliRBM of
-    scikit-learn is taken too. ``log_z`` is a number or an `Estimate`. An error of log Z shifts
-    every row alike, and of an `Estimate` that has not converged a `ConvergenceWarning` says so; as
-    one does where distinct rows of countable units have more than all of the probability.
+    Returns an array (n_states,) (report, eq. 23). ``model`` is an RBM of the library or a fitted
+    BernoulliRBM of scikit-learn, ``log_z`` a number or an `Estimate`. An error of log Z shifts all
+    rows by the same amount. A `ConvergenceWarning` says if the `Estimate` has not converged, or if
+    distinct rows of countable units have a total probability above one.
 
-    Raises ValueError if log Z is NaN or infinite, or of another model, or the data are not states
-    of the model; TypeError if the model is none.
+    Raises ValueError if log Z is NaN, infinite or of another model, or if the data are not states
+    of the model; TypeError if ``model`` is not a model.
 
     Examples
     --------

@@ -127,6 +127,14 @@ class EnergyPath(LeakinessPath):
 
     ``log p*_beta(v) = b v - |v|^2 / 2 + beta sum_j F(x_j)``: the slopes of the hidden units go from
     0 to those of the target. Its arguments are those of `LeakinessPath`.
+
+    Examples
+    --------
+    >>> import rbmlib as rl
+    >>> rbm = rl.LeakyRBM([[0.9, 0.0], [0.0, 0.9], [0.0, 0.0]])
+    >>> estimate = rl.ais(rl.EnergyPath(rbm), rl.schedules.linear(100), n_chains=500, rng=0)
+    >>> abs(estimate.log_z - rbm.exact_log_z()) < 5 * estimate.std_error
+    True
     """
 
     def _base_of(self, hidden):

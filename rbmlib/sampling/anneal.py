@@ -46,7 +46,7 @@ def sweep(path, v, beta, n_sweeps, stream):
 
 
 class Pilot(NamedTuple):
-    """A short annealing run: what simulated tempering is started from."""
+    """A short annealing run, from which simulated tempering starts."""
 
     log_z_path: np.ndarray  # (K,): estimates of log Z at the betas
     bottom: np.ndarray  # (n_chains, n): draws of the base

@@ -27,7 +27,7 @@ CONDITIONALS = ("joint", "marginal")
 
 @dataclass(frozen=True, eq=False)
 class TemperedSample:
-    """States of many chains over K betas: what RTS, TI, BAR and MBAR read log Z off.
+    """States of many chains at K betas, from which RTS, TI, BAR and MBAR estimate log Z.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ REMEDY, SEEKS = "another base, or more temperatures", "rl.log_z(rbm), which seek
 
 
 def check(path: Path, estimate: Estimate) -> Estimate:
-    """The estimate, with the verdict that a sum over 2,000,000 states and modes lead to.
+    """Check an estimate by a sum over 2,000,000 states and by modes; return it with its verdict.
 
     Every estimator ends with such a check of 20,000 states. Here it may take seconds.
 

@@ -36,7 +36,7 @@ MOST_CORRECTION = 3.0  # nats that the local estimate may lie above its bound
 
 
 class Modes(NamedTuple):
-    """Mean-field solutions that differ, the heaviest first."""
+    """Distinct mean-field solutions, the heaviest first."""
 
     visible: np.ndarray  # (n_modes, n_visible) means
     hidden: np.ndarray  # (n_modes, n_hidden)
@@ -45,10 +45,11 @@ class Modes(NamedTuple):
 
 
 def find_modes(rbm: RBM, data=None, rng=0, *, most: int = 200) -> Modes:
-    """Modes of a `BernoulliRBM` (else TypeError), from starts of many kinds, the ``most`` heaviest.
+    """Find the ``most`` heaviest modes of a `BernoulliRBM`, from starts of many kinds.
 
-    Some rows of ``data`` (n_samples, n_visible) are starts too; ``rng`` is for the random ones.
-    `Modes` hold their means, lower bounds on log Z, and what they hold of it; nats.
+    Some rows of ``data`` (n_samples, n_visible) are starts too; ``rng`` is for the random starts.
+    `Modes` holds the means of each mode, a lower bound on log Z, and its own log Z, in nats.
+    Raises TypeError for other models.
 
     Examples
     --------

@@ -13,14 +13,13 @@ for (const root of document.querySelectorAll(".chooser")) {
   const given = element("ol", { className: "ch-given" }), now = element("div");
   live.append(given, now);
   root.prepend(live);
-  const chosen = {};   // the answer that was given, where several lead to one question
-  let away = [];   // what is shown of an end, and where it is at home
+  let undo = [];   // brings home what is shown of an end
 
-  /* the answers that lead to a question or an end: rows of the table, the first one first */
+  /* answers that lead to a question or an end from outside: rows of the table, the first one first */
   function way(name) {
     const found = [];
     for (let to = name; to !== root.dataset.first;) {
-      const answer = row(to) || chosen[to] || root.querySelector(`tr[data-to="${to}"]`);
+      const answer = row(to) || root.querySelector(`tr[data-to="${to}"]`);
       found.unshift(answer);
       to = answer.closest("tbody").id.replace("choose-", "");
     }
@@ -28,16 +27,18 @@ for (const root of document.querySelectorAll(".chooser")) {
   }
   const asked = (tbody) => tbody.querySelector(".ch-asks th").innerHTML;
 
+  const code = (answer) => answer.nextElementSibling?.querySelector(":scope > td > .ch-code");
+
   function home() {
-    for (const [part, place] of away) place.append(part);
-    away = [];
+    for (const step of undo) step();
+    undo = [];
   }
-  function show(name, focus = true) {
+  function show(name, taken, focus = true) {
     home();
-    given.replaceChildren(...way(name).map((answer) => {
+    given.replaceChildren(...taken.map((answer, i) => {
       const tbody = answer.closest("tbody"), item = element("li");
       const back = element("button", { type: "button" }, `${asked(tbody)} <b>${answer.querySelector("th").innerHTML}</b>`);
-      back.addEventListener("click", () => show(tbody.id.replace("choose-", "")));
+      back.addEventListener("click", () => show(tbody.id.replace("choose-", ""), taken.slice(0, i)));
       item.append(back);
       return item;
     }));
@@ -45,8 +46,14 @@ for (const root of document.querySelectorAll(".chooser")) {
     now.replaceChildren(title);
     if (end) {
       title.innerHTML = end.querySelector(".ch-use").innerHTML;
-      for (const part of [end.nextElementSibling.querySelector(".ch-code"), end.querySelector(".ch-why")]) {
-        away.push([part, part.parentElement]);
+      const first = taken.filter((answer) => answer !== end).map(code).filter(Boolean);
+      const made = element("span", {}, first.map((part) => part.querySelector("pre").innerHTML).join(""));
+      const shown = code(end);
+      shown.querySelector("pre").prepend(made);   // the model before what is done with it
+      undo.push(() => made.remove());
+      for (const part of [shown, end.querySelector(".ch-why")]) {
+        const place = part.parentElement;
+        undo.push(() => place.append(part));
         now.append(part);
       }
     } else {
@@ -54,16 +61,14 @@ for (const root of document.querySelectorAll(".chooser")) {
       const answers = element("div", { className: "ch-answers" });
       for (const answer of body(name).querySelectorAll("tr[id], tr[data-to]")) {
         const button = element("button", { type: "button", className: "pill" }, answer.querySelector("th").innerHTML);
-        button.addEventListener("click", () => {
-          if (answer.dataset.to) chosen[answer.dataset.to] = answer;
-          show(answer.dataset.to || answer.id.replace("choose-", ""));
-        });
+        const to = answer.dataset.to || answer.id.replace("choose-", "");
+        button.addEventListener("click", () => show(to, [...taken, answer]));
         answers.append(button);
       }
       now.append(answers);
     }
     if (focus) {   // and the address leads here
-      history.replaceState(null, "", way(name).length ? `#choose-${name}` : location.pathname);
+      history.replaceState(null, "", taken.length ? `#choose-${name}` : location.pathname);
       title.focus({ preventScroll: true });
       title.scrollIntoView({ block: "nearest" });
     }
@@ -72,12 +77,12 @@ for (const root of document.querySelectorAll(".chooser")) {
     all.setAttribute("aria-pressed", yes);
     table.hidden = !yes;
     live.hidden = yes;
-    if (yes) home(); else show(root.dataset.first, false);
+    if (yes) home(); else show(root.dataset.first, [], false);
   }
   function go() {   // links from outside
     const name = location.hash.replace("#choose-", "");
     if (all.getAttribute("aria-pressed") === "true" || !location.hash || !(row(name) || body(name))) return;
-    show(name, false);
+    show(name, way(name), false);
     live.scrollIntoView({ block: "center" });
   }
   all.hidden = false;
