@@ -265,9 +265,12 @@ def combined(sign: str, *terms: tuple[Estimate, float]) -> Estimate:
         math.hypot(*(factor * x.std_error for x, factor in terms)),
         (value - below, value + above),
         seconds=sum(x.seconds for x, _ in terms),
-        verdict=weakest(x for x, _ in terms),
+        verdict=weakest(x for x, factor in terms if factor),
         settings={"terms": [x.settings for x, _ in terms]},
-        details={"checks": every},
+        details={
+            "checks": every,
+            "reason": ", ".join(f"{x.method} is {x.verdict}" for x, _ in terms),
+        },
     )
 
 

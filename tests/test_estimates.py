@@ -178,3 +178,16 @@ def test_figures_show_the_run_and_the_bracket():
         rl.exact(path.rbm).plot()
     with pytest.raises(ValueError, match="estimates is empty"):
         plot.bracket([])
+
+
+def test_reasons_of_sums_name_the_verdicts_of_their_terms():
+    """And what has no share has no say."""
+    path = rl.GeometricPath(rl.testsystems.random_rbm(20, 15, rng=1))
+    run = rl.ais(path, rl.schedules.linear(200), 100, rng=0)
+    exact = rl.exact(path.rbm)
+    assert (run.verdict, exact.verdict) == ("consistent", "exact")
+    joined, gap = rl.join(exact, run), exact - run
+    assert (joined.verdict, gap.verdict) == ("exact", "consistent")
+    assert joined.reason == gap.reason == "exact is exact, ais is consistent"
+    tap = rl.tap(rl.testsystems.random_rbm(60, 30, coupling=0.3, rng=0))
+    assert (tap.verdict, tap.reason) == ("inconclusive", "the error of the expansion is unknown")

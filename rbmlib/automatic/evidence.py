@@ -153,14 +153,14 @@ class Evidence(NamedTuple):
         if self.second is None or self.one_base:
             return []
         passed = self.other.converged and self.second.holds_z
-        outside, ess = 1 - self.second.share, self.other.ess
-        return [
-            Check(
-                f"a second base {'confirms' if passed else 'does not confirm'} the sum: outside it "
-                f"finds {outside:.1%} of Z, of the sum it misses {self.second.lost:.1%}, ESS "
-                f"{ess:.0f}", passed,
+        outside, ess = 1 - self.second.share, f"ESS {self.other.ess:.0f}"
+        name = f"a second base does not confirm the sum: its {ess} is too low to tell"
+        if self.other.converged:
+            name = f"a second base {'confirms' if passed else 'does not confirm'} the sum: outside "
+            name += (
+                f"it finds {outside:.1%} of Z, of the sum it misses {self.second.lost:.1%}, {ess}"
             )
-        ]  # fmt: skip
+        return [Check(name, passed)]
 
     # how far log Z is left open ---------------------------------------------------------------
 

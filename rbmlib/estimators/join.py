@@ -68,6 +68,6 @@ def join(*estimates: Estimate) -> Estimate:
     made = finished(
         both.method, both.log_z, both.std_error, [*both.checks, *agree], len(estimates),
         interval=(both.log_z - low, both.log_z + high), seconds=both.seconds,
-        settings=both.settings, remedy=REMEDY,
+        settings=both.settings, remedy=REMEDY, details={"reason": both.reason},
     )  # fmt: skip
     return replace(made, verdict=both.verdict) if made.converged else made

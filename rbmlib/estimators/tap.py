@@ -124,6 +124,7 @@ def tap(
         warn(f"{failed}; use {ways}a larger max_sweeps")
     details = _compared(order, log_zs, values) if values else {"checks": []}
     details["checks"].append(Check("starts that end at a fixed point", solved, n_solved, n_starts))
+    details["reason"] = "the error of the expansion is unknown"
     details |= {"solved": solved, "n_solved": n_solved, "n_fixed_points": len(log_zs)}
     details["log_z_sum"] = float(logsumexp(log_zs)) if n_solved else math.nan
     bounds = {"bound": "lower", "mean_log_z": log_z, "mean_std_error": 0.0} if order == 1 else {}

@@ -258,9 +258,11 @@ def _with(estimate, found, numbers, verdict=None) -> Estimate:
     numbers = numbers | {"names": [check.name for check in found]}
     every, verdict = [*_own(estimate), *found], verdict or estimate.verdict
     details = estimate.details | {"independent_check": numbers, "checks": every}
-    details["reason"] = " and ".join(map(str, found))
-    if verdict == "consistent":
-        some = f"; {details['reason']}" if found[0].value >= WORTH_SAYING else ""
+    said = " and ".join(map(str, found))
+    if verdict == "verified":
+        details["reason"] = said
+    elif verdict == "consistent":
+        some = f"; {said}" if found[0].value >= WORTH_SAYING else ""
         details["reason"] = f"all checks passed ({len(every)}){some}; nothing verifies the value"
     return replace(estimate, details=details, verdict=verdict)
 
