@@ -178,4 +178,5 @@ def test_the_caption_of_the_front_figure_counts_its_seeds(visit):
     assert f"199 seeds give {min(counts)} to {max(counts)}" in caption
     shown = int(page.locator(".scene-says b").inner_text().partition(" ")[0])
     assert shown in counts
-    assert f"On h20, a real model, {shown} of 200 chains agree" in caption
+    assert "the count of Figure 1" in caption
+    assert f"own biases, {shown} lie" in page.locator("#fig-front figcaption").inner_text()

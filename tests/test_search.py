@@ -10,7 +10,6 @@ FIRST = {
     "AIS": {"ais"},
     "sample": {"rbmlib.sample"},
     "load_rbm": {"rbmlib.load_rbm"},
-    "tap": {"tap"},
     "log-likelihood of my model": {"own_model"},
     "own model": {"own_model"},
     "install": {"install"},

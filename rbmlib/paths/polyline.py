@@ -21,7 +21,7 @@ from .path import Path
 
 
 class Polyline(Path):
-    """Through ``models``, of which the first has a log Z that is known, and independent draws.
+    """A path through ``models``; of the first log Z is known and independent draws are possible.
 
     Parameters
     ----------

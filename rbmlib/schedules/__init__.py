@@ -1,4 +1,4 @@
-"""Annealing schedules: WHERE a path is cut.
+"""Annealing schedules: where the steps along a path lie.
 
 A schedule is a plain increasing array of beta from 0 to 1, of length K + 1 for K steps. `linear`
 and `sm08` need nothing; `varopt` and `friction` are read off a pilot run of `rbmlib.ais`, and put
