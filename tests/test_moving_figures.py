@@ -118,6 +118,7 @@ def test_digits_are_those_of_the_model_and_the_base_is_one_blur(visit):
 def test_a_base_is_dragged(visit):
     page = visit("intro", viewport={"width": 1200, "height": 900})
     handle, says = page.locator("circle.handle"), page.locator("#front-live .scene-says")
+    handle.scroll_into_view_if_needed()  # the figure stands below the code
     box, before = handle.bounding_box(), says.inner_text()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
