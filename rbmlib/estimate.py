@@ -74,8 +74,9 @@ class Estimate:
         What is known of the value; `reason` says from what.
 
         - exact: all states were enumerated.
-        - verified: a sum over distinct states, which cannot exceed Z, holds 90% of it or more, and
-          a run from a second, broader base agrees; or the sum is over all states.
+        - verified: a sum over distinct states, which cannot exceed Z, holds 90% of this value or
+          more, and a run from a second, broader base agrees; or the sum is over all states. A mode
+          that the sum and both bases lack can still make it wrong.
         - consistent: every check passed. Nothing that was looked for contradicts the value, and
           nothing verifies it: no run can show a mode that none of its chains has entered.
         - inconclusive: a check of the run failed. A warning said which, and what to change.
