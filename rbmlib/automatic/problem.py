@@ -38,7 +38,7 @@ class Problem:
         Whether these are one; whether modes were sought; whether the first is of the data.
     bound : float
         At or below log Z: the best of mean field and a sum over states.
-    beam : Beam or None
+    known : StateSum or None
         That sum.
     missed : Missed
         Modes that the first base loses.
@@ -51,7 +51,7 @@ class Problem:
         self.seed, self.one_base = seed, isinstance(target, Path)
         self.each, self.seconds = sweep_seconds(target), 0.0
         self.of_data = self.sought = False
-        self.bound, self.beam = -math.inf, None
+        self.bound, self.known = -math.inf, None
         self.missed = Missed(np.zeros((1, 1)), np.zeros(1))
         if self.one_base:
             self.first = self.second = target
@@ -71,8 +71,8 @@ class Problem:
         self.second = GeometricPath(rbm, rest[0]) if rest else self.first
         self.bound = layers_lower_bound(rbm)
         if np.isfinite(fewest_states(rbm)):
-            self.beam = grown(rbm, None, np.random.default_rng([self.seed, 0, 1]))
-            self.bound = max(self.bound, self.beam.log_sum)
+            self.known = grown(rbm, None, np.random.default_rng([self.seed, 0, 1]))
+            self.bound = max(self.bound, self.known.log_sum)
 
     def _seek(self, rbm, data, base):
         """Bases, modes, and those that the first base loses."""
@@ -84,8 +84,8 @@ class Problem:
         self.of_data = first is base
         other = fitted if self.of_data else broad  # where data are no better: as without them
         self.first, self.second = GeometricPath(rbm, first), GeometricPath(rbm, other)
-        self.beam = grown(rbm, modes, np.random.default_rng([self.seed, 0, 1]))
-        self.bound = max(float(modes.lower_bound.max()), self.beam.log_sum)
+        self.known = grown(rbm, modes, np.random.default_rng([self.seed, 0, 1]))
+        self.bound = max(float(modes.lower_bound.max()), self.known.log_sum)
         self.missed = missed(rbm, self.first, modes, rng)
         self.seconds = search_seconds(rbm) + self.each * self.missed.n_sweeps
 

@@ -66,10 +66,10 @@ def _three_runs(problem, n_steps, n_chains):
         forward, other, backward = (_with(run, logs, mass) for run, logs in runs)
         joint = Joint(*_added(joint[:2], mass), joint.families)
     summed = second_sum = None
-    if problem.beam is not None:
+    if problem.known is not None:
         model = first.at(1.0)  # whose visible units the states of chains are
         summed, second_sum = (
-            Summed.of(problem.beam, model, [(logs, run.states), *modes], rng)
+            Summed.of(problem.known, model, [(logs, run.states), *modes], rng)
             for logs, run in zip(up, (forward, other), strict=True)
         )
     return Evidence(

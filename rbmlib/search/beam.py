@@ -23,7 +23,6 @@ from ..numerics import logsumexp
 from .modes import heaviest, in_single
 
 BATCH, SHARE = 16, 8  # states expanded at once: so many, or one in so many of those not yet
-FIRST, SETTLED = 1024, 1e-4  # states of the first look; nats gained by each of two that end it
 BLOCK = 2**21  # fields held at once
 DESCENT = 8  # sweeps at zero temperature
 STARTS, WORK = (16, 128), 5e6  # of each kind, fewest and most; weights times starts
@@ -127,33 +126,11 @@ class Beam:
             for part in np.array_split(chosen, -(-chosen.size // self._at_once())):
                 self._insert(*self._neighbours(self._keys[part]))
 
-    def grow_until_settled(self, n_states: int) -> float:
-        """Look at ``n_states`` more at most; how many nats were gained while that last doubled."""
-        first = max(FIRST, BATCH * self.n_neighbours)  # fewer are too few to tell
-        if self.n_all * self.n_neighbours <= n_states or n_states < first:
-            self.grow(n_states)
-            return 0.0 if self.complete else math.inf
-        step, looked, calm = n_states >> ((n_states // first).bit_length() - 1), 0, 0
-        while calm < 2 and looked + step <= n_states and not self.complete:
-            before = self.log_sum
-            self.grow(step)
-            growth = self.log_sum - before
-            calm = calm + 1 if growth < SETTLED else 0
-            looked += step
-            step = looked
-        return 0.0 if self.complete else growth
-
     def of_visible(self, visible) -> np.ndarray:
         """States of the layer, of visible states: these, or the likeliest given them."""
         if self.turned:
             return visible
         return likeliest(self.layer, self.small.field(visible.astype(float)))
-
-    def states(self) -> tuple[np.ndarray, np.ndarray]:
-        """Those that are held, (n, n_units), and log p* of each."""
-        indices = self._indices_of(self._keys[: self.n_states])
-        logs = self._logs[: self.n_states] + self.small.log_scale
-        return self._values[indices].reshape(len(indices), -1), logs
 
     def _at_once(self):
         fields = len(self.small.visible) if self._tables is None else 1

@@ -1,10 +1,10 @@
 """The independent check of an estimate, by sums that owe nothing to a sampler.
 
 A run's own checks cannot see a mode that no chain has entered. A sum over distinct states of the
-smaller layer (`beam`) is at or below Z whatever they are, and so is a mean-field bound: an interval
-that lies below one of them is wrong. `rl.check` looks at more states, anneals about mean-field
-modes (`local_masses`), and where the sum holds nearly all of the value runs chains from a second,
-broader base, since states that the sum lacks may hold more together than all that it has.
+smaller layer (`summed`) is at or below Z whatever they are, and so is a mean-field bound: an
+interval that lies below one of them is wrong. `rl.check` looks at more states, anneals about
+mean-field modes (`local_masses`), and where the sum holds nearly all of the value runs chains from
+a second, broader base, since states that the sum lacks may hold more together than all that it has.
 
 Work is counted in states, so that the same seed gives the same verdict on every machine.
 """
@@ -34,12 +34,11 @@ from ..results import needed_ess, summarise_log_weights, warn
 from ..sampling.anneal import anneal
 from ..sampling.sample import TemperedSample
 from ..schedules import linear
-from .beam import Beam, descents
 from .local_masses import local_masses, of_real_units
-from .summed import HELD, Summed
+from .summed import HELD, StateSum, Summed
 
 IN_A_RUN, ON_REQUEST = 20_000, 2_000_000  # states that are looked at
-UNCOMPILED = 10  # times fewer, of layers without a compiled loop
+UNCOMPILED, SMALL = 10, 2_000  # times fewer without a compiled loop, but of few weights
 SEEDS = 1000  # states of the run, at most
 SECOND_CHAINS, SECOND_STEPS, BROAD = 200, 1000, 0.2  # of the second base, and its smoothing
 WORTH_SAYING = 0.01  # of Z, in the sum
@@ -136,13 +135,13 @@ def model_of(path) -> RBM | None:
 def _checked(model, estimate, n_states) -> Estimate:
     """What so many states, and on request modes and a second base, say of an estimate."""
     rng, on_request = np.random.default_rng(0), n_states == ON_REQUEST
-    log_sum, n_summed, beam = _sum(model, estimate, n_states, rng)
+    log_sum, n_summed, known = _sum(model, estimate, n_states, rng)
     numbers = {"on_request": on_request, "log_sum": log_sum, "n_states": n_summed,
-               "complete": beam is None}  # fmt: skip
+               "complete": known is None}  # fmt: skip
     passed = all(check.passed for check in _own(estimate))
-    if beam is None:
+    if known is None:
         return _of_all_states(estimate, log_sum, numbers, passed)
-    what = f"a sum over {n_summed:,} {'visible' if beam.turned else 'hidden'} states"
+    what = f"a sum over {n_summed:,} states"
     bounds, bits = [(log_sum, what)], in_bits(model)
     if bits is not None:
         bounds.append((broad_lower_bound(bits), "a mean-field bound"))
@@ -152,46 +151,52 @@ def _checked(model, estimate, n_states) -> Estimate:
             masses = local_masses(sought, rng)
         numbers |= {"log_local": masses.log_z, "n_modes": masses.n_modes}
         bounds.append((masses.log_lower, f"what lies about {masses.n_modes} modes"))
+    low, of = max(bounds)
+    above = f"{of} lies above this value by"
     if _beyond(bounds, estimate):
-        low, what = max(bounds)
-        return _contradicted(estimate, low, f"{what} lies above this value by", numbers)
+        return _contradicted(estimate, low, above, numbers)
+    gap = low - estimate.log_z
+    if low > estimate.interval[1] + _margin(low):
+        return _outside(estimate, Check(above, False, gap, unit="nats", disagreement=gap), numbers)
     share = math.exp(min(0.0, log_sum - estimate.log_z))
     found = [Check(f"{what} holds", True, share, unit="of Z")]
+    if gap > 0 and not math.isnan(estimate.std_error):
+        found = [Check(f"within its error, {above}", True, gap, unit="nats")]
     if not (on_request and passed and share >= HELD and model.visible.values is not None):
         return _with(estimate, found, numbers)
-    second = _second_base(model, estimate, beam, rng)
+    second = _second_base(model, estimate, known, rng)
     if second.contradicts:
         low = estimate.log_z + second.disagreement
         return _contradicted(estimate, low, second.name.replace("differs", "is higher"), numbers)
-    verdict = "verified" if second.passed else None
+    verdict = "verified" if second.passed else ""
     return _with(estimate, [*found, second._replace(passed=True)], numbers, verdict)
 
 
 def _of_all_states(estimate, log_sum, numbers, passed) -> Estimate:
     low, high = _ends(estimate)
-    gap, what = log_sum - estimate.log_z, f"the sum over all {numbers['n_states']:,} states"
+    gap, n = log_sum - estimate.log_z, numbers["n_states"]
+    what = f"the sum over all {n:,} states" if n > 1 else "the exact value"
     outside = not low - _margin(log_sum) <= log_sum <= high + _margin(log_sum)
     if outside or abs(gap) > max(WRONG[0] * estimate.std_error, WRONG[1]):  # few chains: wide ends
         side = "above" if gap > 0 else "below"
-        return _contradicted(estimate, log_sum, f"{what} lies {side} this value by", numbers)
+        name = f"{what} lies {side} this value by"
+        return _contradicted(estimate, log_sum, name, numbers, log_sum + _margin(log_sum))
     found = Check(f"{what} differs from this value by", True, abs(gap), unit="nats")
-    return _with(estimate, [found], numbers, "verified" if passed else None)
+    return _with(estimate, [found], numbers, "verified" if passed else "")
 
 
 def _sum(model, estimate, n_states, rng):
-    """log of a sum over states, how many these are, and the `Beam`; None if they are all.
-
-    Of connected parts of a model the states are all if each part has few.
-    """
-    affordable = n_states if in_bits(model) is not None else n_states // UNCOMPILED
+    """log of a sum over states, how many these are, and the `StateSum`; None if they are all."""
+    small = model.weights.size <= SMALL
+    affordable = n_states if small or in_bits(model) is not None else n_states // UNCOMPILED
     if (n_all := parts(model).n_states) <= affordable:
         return model.exact_log_z(), max(1, int(n_all)), None  # of no weights one term
-    beam = Beam(model)
-    beam.add(descents(beam.small, rng))
+    known = StateSum(model)
+    known.descend(rng)
     if (states := _states(estimate)) is not None:
-        beam.add(beam.of_visible(states))
-    beam.grow(affordable)
-    return beam.log_sum, beam.n_states, beam
+        known.add(states)
+    known.grow(affordable)
+    return known.log_sum, known.n_states, known
 
 
 def _states(estimate):
@@ -204,7 +209,7 @@ def _states(estimate):
     return np.atleast_2d(states)[: 2 * SEEDS : 2]
 
 
-def _second_base(model, estimate, beam, rng) -> Check:
+def _second_base(model, estimate, known, rng) -> Check:
     """Passed if chains from a base that is broader than most find the sum, and no more."""
     path = GeometricPath(model, mean_field_bias(model, smoothing=BROAD))
     stream = ChainStream(rng, SECOND_CHAINS)
@@ -212,7 +217,7 @@ def _second_base(model, estimate, beam, rng) -> Check:
     states, gains = anneal(path, start, linear(SECOND_STEPS), stream)
     log_weights = gains + path.log_z_base
     found = summarise_log_weights(log_weights)
-    summed = Summed.of(beam, model, [(log_weights, states)], rng)
+    summed = Summed.of(known, model, [(log_weights, states)], rng)
     gap, error = found.log_mean - estimate.log_z, math.hypot(found.std_error, 1e-3)
     near = -math.log(HELD)  # of a value of unknown error
     if not math.isnan(estimate.std_error):
@@ -253,7 +258,7 @@ def _own(estimate) -> list[Check]:
     return [check for check in estimate.checks if check.name not in earlier]
 
 
-def _with(estimate, found, numbers, verdict=None) -> Estimate:
+def _with(estimate, found, numbers, verdict="") -> Estimate:
     """The estimate with these checks, and another verdict if one is given."""
     numbers = numbers | {"names": [check.name for check in found]}
     every, verdict = [*_own(estimate), *found], verdict or estimate.verdict
@@ -262,20 +267,25 @@ def _with(estimate, found, numbers, verdict=None) -> Estimate:
     if verdict == "verified":
         details["reason"] = said
     elif verdict == "consistent":
-        some = f"; {said}" if found[0].value >= WORTH_SAYING else ""
+        worth = found[0].unit == "nats" or found[0].value >= WORTH_SAYING
+        some = f"; {said}" if worth else ""
         details["reason"] = f"all checks passed ({len(every)}){some}; nothing verifies the value"
     return replace(estimate, details=details, verdict=verdict)
 
 
-def _contradicted(estimate, low, name, numbers) -> Estimate:
-    """The estimate with its interval opened above what contradicts it, and a warning."""
+def _outside(estimate, found, numbers) -> Estimate:
+    """Inconclusive, or contradicted, as what was ``found`` is; with a warning."""
+    verdict = "contradicted" if found.contradicts else "inconclusive"
+    other_run = estimate.std_error >= 0 and estimate.method != "log_z"
+    warn(f"{estimate.method}: {verdict}: {found}. Use {f'{REMEDY}; or ' * other_run}{SEEKS}")
+    return _with(estimate, [found], numbers, verdict)
+
+
+def _contradicted(estimate, low, name, numbers, high=math.inf) -> Estimate:
+    """The estimate with an interval that begins where it is contradicted, and a warning."""
     gap = abs(low - estimate.log_z)
     found = Check(name, False, gap, unit="nats", disagreement=gap, contradicts=True)
-    remedy = (
-        "" if math.isnan(estimate.std_error) or estimate.method == "log_z" else f"{REMEDY}; or "
-    )
-    warn(f"{estimate.method}: contradicted: {found}. Use {remedy}{SEEKS}")
-    estimate = _with(estimate, [found], numbers, "contradicted")
+    estimate = _outside(estimate, found, numbers)
     estimate.details["disagreement"] = max(gap, estimate.details.get("disagreement", 0.0))
     error = gap if math.isnan(estimate.std_error) else math.hypot(estimate.std_error, gap)
-    return replace(estimate, std_error=error, interval=(low - MARGIN, math.inf))
+    return replace(estimate, std_error=error, interval=(low - _margin(low), high))

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..models.enumeration import parts
 from .beam import Beam, descents
 
 WORK, MOST = 2e8, 1_000_000  # states looked at, times units of the other layer; and at most
@@ -27,18 +28,75 @@ FEW = 3.0  # effective chains that would see a state, were it to hold that many 
 Z95 = 1.96
 
 
-def grown(rbm, modes, rng) -> Beam:
-    """The sum: from descents at zero temperature and modes; it may have settled, and grow on.
+class StateSum:
+    """S: of a model in parts that no weight connects, the product of the sums of a `Beam` each.
+
+    Attributes
+    ----------
+    beams : list of Beam
+        One a part.
+    log_sum : float
+        log S (nats).
+    n_states : int
+        Terms, of all parts.
+    """
+
+    def __init__(self, rbm):
+        split = parts(rbm)
+        self._free, self._units = split.free, split.units
+        self.beams = [Beam(model) for model in split.models]
+
+    @property
+    def log_sum(self) -> float:
+        return self._free + sum(beam.log_sum for beam in self.beams)
+
+    @property
+    def n_states(self) -> int:
+        return sum(beam.n_states for beam in self.beams)
+
+    @property
+    def complete(self) -> bool:
+        return all(beam.complete for beam in self.beams)
+
+    def descend(self, rng) -> None:
+        """Add states in which descents at zero temperature end."""
+        for beam in self.beams:
+            beam.add(descents(beam.small, rng))
+
+    def add(self, visible, hidden=None) -> None:
+        """Add states of both layers; without ``hidden``, (n, n_hidden), the likeliest of each."""
+        for beam, (v, h) in zip(self.beams, self._units, strict=True):
+            known = beam.turned or hidden is None
+            beam.add(beam.of_visible(visible[:, v]) if known else hidden[:, h])
+
+    def grow(self, n_states: int) -> None:
+        """Look at up to ``n_states`` more, as many of each part."""
+        for beam in self.beams:
+            beam.grow(n_states // len(self.beams))
+
+    def holds(self, model, visible, rng) -> np.ndarray:
+        """Whether S has the visible states, or draws of the hidden layer given them."""
+        hidden = visible  # if no part needs it
+        if not all(beam.turned for beam in self.beams):
+            hidden = model.hidden.draw(model.field(visible.astype(float)), rng)
+        every = zip(self.beams, self._units, strict=True)
+        held = [b.contains(visible[:, v] if b.turned else hidden[:, h]) for b, (v, h) in every]
+        return np.all(held, axis=0)
+
+
+def grown(rbm, modes, rng) -> StateSum:
+    """The sum: from descents and modes, by as many states as a run of `log_z` affords.
 
     Of units other than bits, without modes, a state takes ten times as long.
     """
-    beam = Beam(rbm)
-    beam.add(descents(beam.small, rng))
+    found = StateSum(rbm)
+    found.descend(rng)
     if modes is not None:
-        beam.add((modes.visible if beam.turned else modes.hidden) > 0.5)
+        found.add(modes.visible > 0.5, modes.hidden > 0.5)
     work = WORK if modes is not None else WORK / 10
-    beam.grow(int(min(MOST, work / len(beam.small.visible))))
-    return beam
+    units = sum(len(beam.small.visible) for beam in found.beams)
+    found.grow(int(min(MOST, work / max(1, units))))
+    return found
 
 
 class Summed(NamedTuple):
@@ -51,19 +109,18 @@ class Summed(NamedTuple):
     lost: float = 0.0  # of S, what chains surely did not find: such chains tell nothing of the rest
 
     @classmethod
-    def of(cls, beam, model, runs, rng) -> Summed:
+    def of(cls, known: StateSum, model, runs, rng) -> Summed:
         """By runs (log-weights (n,), last states (n, n_visible)), whose mean weights add up to Z.
 
         ``model`` is the one whose visible units the states are.
         """
-        if beam.complete:
-            return cls(beam.log_sum, beam.n_states, 0.0, 0.0)
+        log_sum, n_states = known.log_sum, known.n_states
+        if known.complete:
+            return cls(log_sum, n_states, 0.0, 0.0)
         means, variance, squares, n = np.zeros(2), np.zeros(2), 0.0, 0
         for log_weights, states in runs:
-            values = np.exp(log_weights - beam.log_sum)
-            if not beam.turned:
-                states = model.hidden.draw(model.field(states.astype(float)), rng)
-            held = beam.contains(states)
+            values = np.exp(log_weights - log_sum)
+            held = known.holds(model, states, rng)
             out = values[:, None] * np.stack([~held, held], axis=1)
             means += out.mean(axis=0)
             variance += out.var(axis=0, ddof=1) / values.size
@@ -75,7 +132,7 @@ class Summed(NamedTuple):
         errors = np.maximum(np.sqrt(variance), [unseen, unseen * means.sum()])
         outside, inside = map(float, means)
         lost = max(0.0, 1 - inside - SURE * float(errors[1]))
-        return cls(beam.log_sum, beam.n_states, outside, float(errors[0]), lost)
+        return cls(log_sum, n_states, outside, float(errors[0]), lost)
 
     @property
     def log_z(self) -> float:
