@@ -3,18 +3,20 @@
     python data/make_bench.py                          # the 200 models of data/bench
     python data/make_bench.py --seed 7 --out held_out  # as many others, on which nothing was tuned
 
-A model is an .npz with the arrays ``weights`` (n_visible, n_hidden), ``visible_bias`` and
-``hidden_bias``: log p*(v, h) = v' W h + b' v + a' h, natural logarithms. Units are bits, or groups
-of q columns of which one is 1 (``units`` in the index). ``index.csv`` has a row a model, with log Z
-of these arrays, ``families.csv`` a row a family. The same seed gives the same models; log Z is
-enumerated over the smaller layer, summed over counts of equal units, or the sum of parts that do
-not touch.
+``models.zip`` holds an .npz a model, with the arrays ``weights`` (n_visible, n_hidden),
+``visible_bias`` and ``hidden_bias``: log p*(v, h) = v' W h + b' v + a' h, natural logarithms. Units
+are bits, or groups of q columns of which one is 1 (``units`` in the index). ``index.csv`` has a row
+a model, with log Z of these arrays, ``families.csv`` a row a family. The same seed gives the same
+models; log Z is enumerated over the smaller layer, summed over counts of equal units, or the sum of
+parts that do not touch.
 """
 
 import argparse
 import csv
 import hashlib
+import io
 from pathlib import Path
+from zipfile import ZipFile, ZipInfo
 
 import numpy as np
 from scipy.special import gammaln
@@ -101,6 +103,7 @@ def made(family: str, seed: int):
 def write(out: Path, seed: int) -> None:
     out.mkdir(parents=True, exist_ok=True)
     rows, started = [], FIRST + EACH * len(FAMILIES) * seed
+    models = ZipFile(out / "models.zip", "w")
     for number, family in enumerate(FAMILIES):
         for k in range(EACH):
             rbm, log_z, known = made(family, started + EACH * number + k)
@@ -108,8 +111,10 @@ def write(out: Path, seed: int) -> None:
             arrays = {n: getattr(rbm, n) for n in ("weights", "visible_bias", "hidden_bias")}
             if not isinstance(rbm, BernoulliRBM):  # the kinds of its units, for this library
                 arrays = arrays_of(rbm, float)
-            np.savez_compressed(out / f"{name}.npz", **arrays)
-            digest = hashlib.sha256((out / f"{name}.npz").read_bytes()).hexdigest()
+            held = io.BytesIO()
+            np.savez_compressed(held, **arrays)
+            models.writestr(ZipInfo(f"{name}.npz"), held.getvalue())
+            digest = hashlib.sha256(held.getvalue()).hexdigest()
             q = getattr(rbm.visible, "q", None)
             rows.append({
                 "name": name, "family": family, "units": f"categories of {q}" if q else "bits",
@@ -117,6 +122,7 @@ def write(out: Path, seed: int) -> None:
                 "known_by": known, "sha256": digest,
             })  # fmt: skip
         print(f"{family}: {EACH} models", flush=True)
+    models.close()
     of_families = [
         {"family": name, "where the mass lies": mass, "what breaks": breaks}
         for name, (mass, breaks) in FAMILIES.items()

@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import math
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -25,10 +26,11 @@ def rows(repository):
 def test_files_are_those_of_the_index(repository, rows):
     folder = repository / "data" / "bench"
     assert len(rows) == 200
-    assert {p.stem for p in folder.glob("*.npz")} == {row["name"] for row in rows}
-    for row in rows:
-        held = (folder / f"{row['name']}.npz").read_bytes()
-        assert hashlib.sha256(held).hexdigest() == row["sha256"], row["name"]
+    with ZipFile(folder / "models.zip") as models:
+        assert models.namelist() == [f"{row['name']}.npz" for row in rows]
+        for row in rows:
+            held = models.read(f"{row['name']}.npz")
+            assert hashlib.sha256(held).hexdigest() == row["sha256"], row["name"]
     with open(folder / "families.csv", encoding="utf-8") as file:
         assert [r["family"] for r in csv.DictReader(file)] == [
             *dict.fromkeys(row["family"] for row in rows)
@@ -36,7 +38,8 @@ def test_files_are_those_of_the_index(repository, rows):
 
 
 def arrays(repository, row):
-    with np.load(repository / "data" / "bench" / f"{row['name']}.npz") as held:
+    with ZipFile(repository / "data" / "bench" / "models.zip") as models:
+        held = np.load(models.open(f"{row['name']}.npz"))
         return held["weights"], held["visible_bias"], held["hidden_bias"]
 
 
@@ -81,9 +84,9 @@ def test_large_equal_layers_by_another_sum(repository, rows):
     assert log_z == pytest.approx(float(row["log_z"]), rel=1e-9)
 
 
-def test_models_of_colours_are_read_as_such(repository, rows):
+def test_models_of_colours_are_read_as_such(rows):
     for row in rows:
-        rbm = rl.load_rbm(str(repository / "data" / "bench" / f"{row['name']}.npz"))
+        rbm = bench.model(row["name"])
         kind = "bits" if isinstance(rbm.visible, rl.Binary) else f"categories of {rbm.visible.q}"
         assert kind == row["units"], row["name"]
 

@@ -84,9 +84,7 @@ def test_data_are_cached_and_read_only(load):
 
 
 def test_every_npz_is_registered_unpickled_and_in_the_readme():
-    """Those of data/bench bear their digests in its index (`test_bench`)."""
     files = {path.relative_to(DATA).as_posix(): path for path in DATA.rglob("*.npz")}
-    files = {name: path for name, path in files.items() if not name.startswith("bench/")}
     assert files.keys() == _register.COMMITTED.keys()
     readme = (DATA / "README.md").read_text(encoding="utf-8")
     for name, path in files.items():

@@ -17,7 +17,7 @@ import warnings
 from pathlib import Path
 
 import rbmlib as rl
-from rbmbook import rivals
+from rbmbook import bench, rivals
 
 BENCH = Path(__file__).parents[2] / "data" / "bench"
 COLUMNS = ["name", "log_z", "std_error", "trusted", "seconds"]
@@ -38,7 +38,7 @@ def answer(method, folder, row):
     """A row of the table; a model that the method does not take is not trusted."""
     started = time.process_time()
     try:
-        model = rl.RBM.load(folder / f"{row['name']}.npz")
+        model = bench.model(row["name"], folder / "models.zip")
         found = METHODS[method](model, rl.GeometricPath(model))
         said = [found.log_z, found.std_error, found.converged]
     except (ValueError, TypeError, NotImplementedError) as error:

@@ -12,10 +12,13 @@ from __future__ import annotations
 import csv
 import math
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
+from zipfile import ZipFile
 
 from scipy.special import betaincinv
 
+from rbmlib import RBM
 from rbmlib.datasets import committed
 
 ERRORS, NATS = 4.0, 0.05
@@ -47,6 +50,12 @@ def read_index(file: Path | None = None) -> dict[str, tuple[str, float]]:
     path = committed("bench/index.csv") if file is None else Path(file)
     rows = _rows(path, ("name", "family", "log_z"))
     return {row["name"]: (row["family"], float(row["log_z"])) for row in rows}
+
+
+def model(name: str, file: Path | None = None) -> RBM:
+    """The model of this name of an archive; by default of data/bench."""
+    with ZipFile(file or committed("bench/models.zip")) as models, TemporaryDirectory() as folder:
+        return RBM.load(models.extract(f"{name}.npz", folder))
 
 
 def read_answers(file) -> dict[str, Answer]:

@@ -14,10 +14,9 @@ from functools import lru_cache, partial
 import numpy as np
 
 import rbmlib as rl
-from rbmbook.bench import read_index
+from rbmbook import bench
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib.checks import one_of
-from rbmlib.datasets import committed
 from rbmlib.estimate import VERDICTS
 from rbmlib.search.check import checked
 
@@ -65,7 +64,7 @@ METHODS: dict[str, Callable] = {
 def _bench() -> dict[tuple[str, int], tuple[str, float]]:
     """Name and log Z of the models of data/bench by their family and their place in it."""
     found: dict[tuple[str, int], tuple[str, float]] = {}
-    for name, (family, log_z) in read_index().items():
+    for name, (family, log_z) in bench.read_index().items():
         place = sum(other == family for other, _ in found)
         found[family, place] = name, log_z
     return found
@@ -76,7 +75,7 @@ def model_of(of: str, family: str, seed: int) -> tuple[rl.RBM, float]:
     """A model ``of`` the bench, a planted pair, or a new family; and its log Z."""
     if one_of("of", of, ("bench", "planted", "new")) == "bench":
         name, log_z = _bench()[family, seed]
-        return rl.RBM.load(committed("bench/index.csv").with_name(f"{name}.npz")), log_z
+        return bench.model(name), log_z
     if of == "planted":
         rbm = planted_model_of(family, seed)
         return rbm, rl.exact(rbm).log_z
