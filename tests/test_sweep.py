@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers_sweep import TASKS, read, run, square
+from helpers_sweep import TASKS, read, results, run, square
 
 from rbmbook.__main__ import main
 from rbmbook.sweeps import Sweep, TaskKind
@@ -20,19 +20,19 @@ from rbmlib import context
 def test_table_is_sorted_and_provenance_goes_with_it(tmp_path):
     made, summary = run(TASKS, tmp_path)
     assert (summary.n_tasks, summary.n_before, summary.n_finished) == (3, 0, 3)
-    text = made.to_csv().read_text()
-    assert text == f"n,square,root\n1,1,1.0\n2,4,{2**0.5!r}\n3,9,{3**0.5!r}\n"
-    provenance = read(tmp_path / "sweep.provenance.csv")
-    assert [row["key"] for row in provenance] == [made._key({"n": n}) for n in (1, 2, 3)]
-    assert all(float(row["seconds"]) < 1 and row["rbmlib"] for row in provenance)
+    rows = read(made.to_csv())
+    assert list(rows[0])[:5] == ["n", "square", "root", "key", "seconds"]
+    assert [[row["n"], row["square"], row["root"]] for row in rows] == [
+        [str(n), str(n**2), repr(n**0.5)] for n in (1, 2, 3)
+    ]
+    assert [row["key"] for row in rows] == [made._key({"n": n}) for n in (1, 2, 3)]
+    assert all(float(row["seconds"]) < 1 and row["rbmlib"] for row in rows)
 
 
 def test_lines_of_tables_end_alike_on_every_machine(tmp_path):
-    run(TASKS, tmp_path)[0].to_csv()
-    for name in ("sweep.csv", "sweep.provenance.csv"):
-        content = (tmp_path / name).read_bytes()
-        assert content.count(b"\n") == 4
-        assert b"\r" not in content
+    content = run(TASKS, tmp_path)[0].to_csv().read_bytes()
+    assert content.count(b"\n") == 4
+    assert b"\r" not in content
 
 
 def test_progress_counts_tasks(tmp_path, monkeypatch):
@@ -59,7 +59,7 @@ def test_the_exit_code_tells_of_tasks_that_failed(tmp_path, monkeypatch, capsys)
 def test_order_of_declaration_does_not_matter(tmp_path):
     first, _ = run(TASKS, tmp_path, name="first")
     second, _ = run(TASKS[::-1], tmp_path, name="second")
-    assert first.to_csv().read_bytes() == second.to_csv().read_bytes()
+    assert results(first.to_csv()) == results(second.to_csv())
 
 
 def test_second_run_computes_only_what_is_new(tmp_path):
@@ -74,7 +74,7 @@ def test_second_run_computes_only_what_is_new(tmp_path):
 def test_failed_task_is_recorded_and_tried_again(tmp_path):
     made, summary = run([{"n": -1}, {"n": 4}], tmp_path)
     assert list(summary.failed.values()) == ["ArithmeticError: too small"]
-    assert read(made.to_csv()) == [
+    assert results(made.to_csv()) == [
         {"n": "-1", "square": "", "root": "", "error": "ArithmeticError: too small"},
         {"n": "4", "square": "16", "root": "2.0", "error": ""},
     ]
@@ -135,7 +135,7 @@ def test_table_of_an_unfinished_sweep_is_refused(tmp_path):
 def test_what_lies_in_the_table_is_never_computed_again(tmp_path):
     """As in a fresh checkout, where a table is committed beside a declaration, and no store."""
     made, _ = run(TASKS, tmp_path)
-    before = made.to_csv().read_bytes(), made.table.provenance.read_bytes()
+    before = made.to_csv().read_bytes()
     made.store.unlink()
     assert made.todo() == []
     assert [row["square"] for row in made.rows()] == [1, 4, 9]
@@ -145,8 +145,7 @@ def test_what_lies_in_the_table_is_never_computed_again(tmp_path):
     assert summary.n_finished == 0  # another function has other keys
     again.store.unlink()
     assert again.run(n_workers=0)[:3] == (3, 3, 0)
-    again.to_csv()
-    assert (made.table.results.read_bytes(), made.table.provenance.read_bytes()) == before
+    assert again.to_csv().read_bytes() == before
     _, summary = run([*TASKS, {"n": 7}], tmp_path, name="sweep")
     assert (summary.n_before, summary.n_finished) == (3, 1)
 
@@ -158,12 +157,10 @@ def test_a_table_written_again_from_itself_is_the_same(tmp_path, monkeypatch, th
     if threads:
         monkeypatch.setenv("RBMLIB_NUM_THREADS", threads)
     made, _ = run(TASKS, tmp_path)
-    made.to_csv()
-    before = made.table.results.read_bytes(), made.table.provenance.read_bytes()
-    assert [row["threads"] for row in read(made.table.provenance)] == [threads or ""] * 3
+    before = made.to_csv().read_bytes()
+    assert [row["threads"] for row in read(made.table.path)] == [threads or ""] * 3
     made.store.unlink()
-    made.to_csv()
-    assert (made.table.results.read_bytes(), made.table.provenance.read_bytes()) == before
+    assert made.to_csv().read_bytes() == before
 
 
 def fails(n):
@@ -173,17 +170,19 @@ def fails(n):
 @pytest.mark.parametrize("damage", ["a row is gone", "a setting", "a key", "an error"])
 def test_a_row_that_is_not_of_the_task_is_computed(tmp_path, damage):
     made, _ = run(TASKS, tmp_path)
-    table = made.to_csv().read_text()
+    text, table = made.to_csv().read_text(), results(made.table.path)
     made.store.unlink()
-    if damage == "a key":
-        provenance = made.table.provenance.read_text()
-        made.table.provenance.write_text(provenance.replace(made._key({"n": 3}), "0" * 32))
-    else:
-        last = {"a row is gone": "", "a setting": "5,9,1.7\n", "an error": "3,,\n"}[damage]
-        made.table.results.write_text("".join(table.splitlines(True)[:-1]) + last)
+    *others, last = text.splitlines(True)
+    damaged = {
+        "a row is gone": "",
+        "a setting": last.replace("3,9", "5,9"),
+        "a key": last.replace(made._key({"n": 3}), "0" * 32),
+        "an error": last.replace(f"9,{3**0.5!r}", ","),
+    }[damage]
+    made.table.path.write_text("".join(others) + damaged)
     assert len(made.todo()) == 1
     assert made.run(n_workers=0)[:3] == (3, 2, 1)
-    assert made.to_csv().read_text() == table
+    assert results(made.to_csv()) == table
 
 
 def test_every_declaration_of_the_book_is_done_by_its_table(repository):
@@ -193,7 +192,7 @@ def test_every_declaration_of_the_book_is_done_by_its_table(repository):
         made = book_sweep(
             repository / f"book/scales/{source}.yaml", check_models=False, store="/nowhere/s"
         )
-        table = read(made.table.results)
+        table = read(made.table.path)
         assert made.todo() == []
         kept = made.table.records(made.tasks)
         assert [float(row["log_z"]) for row in table] == [r.result["log_z"] for r in kept]

@@ -16,7 +16,7 @@ def test_committed_tables_are_those_of_their_sweeps(repository):
     for source in sources:
         declared = book_sweep(source, check_models=False)
         assert declared.folder == (repository / "data" / "results").resolve()
-        rows = read(declared.folder / f"{source.stem}.provenance.csv")
+        rows = read(declared.folder / f"{source.stem}.csv")
         assert sorted(row["key"] for row in rows) == sorted(declared.tasks), source.name
         assert {row["results_version"] for row in rows} == {str(kind.RESULTS_VERSION)}
 

@@ -90,7 +90,7 @@ def test_a_sweep_is_tried_small_and_goes_on(source, capsys):
     assert "5 were there" in capsys.readouterr().out
     assert sorted(path.name for path in source.parent.iterdir()) == ["mine.yaml", "out"]
     assert {row["n_chains"] for row in read(out / "mine.csv")} == {"10", ""}
-    rows = read(out / "mine.provenance.csv")
+    rows = read(out / "mine.csv")
     assert {row["overrides"] for row in rows} == {"n_chains=10; seed=0"}
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 from helpers_book import NIGHTLY
+from helpers_sweep import results
 
 pytestmark = pytest.mark.processes
 KILLS, TASKS = (20, 200) if NIGHTLY else (4, 60)
@@ -78,7 +79,7 @@ def undisturbed(script, tmp_path_factory):
     def table(kind, n_tasks=12) -> bytes:
         folder = tmp_path_factory.mktemp("undisturbed")
         finish(client(script, folder, "thread", kind, n_tasks))
-        return (folder / "sweep.csv").read_bytes()
+        return results(folder / "sweep.csv")
 
     return table
 
@@ -137,7 +138,7 @@ def test_worker_killed_in_mid_task(script, tmp_path, undisturbed):
     again = [pid for n, pid in starts(tmp_path) if n == 0]
     assert len(again) == 2
     assert again[1] != victim
-    assert (tmp_path / "sweep.csv").read_bytes() == undisturbed("one long")
+    assert results(tmp_path / "sweep.csv") == undisturbed("one long")
 
 
 @pytest.mark.nightly
@@ -173,7 +174,7 @@ def test_client_killed_at_random_moments(script, tmp_path, undisturbed):
         last = finish(client(script, tmp_path, address, "many", TASKS))
     assert [int(n) for n in last.split()] == [before, TASKS - before]
     assert stored(tmp_path) == TASKS
-    assert (tmp_path / "sweep.csv").read_bytes() == undisturbed("many", TASKS)
+    assert results(tmp_path / "sweep.csv") == undisturbed("many", TASKS)
 
 
 def test_own_workers_die_with_their_client(script, tmp_path, undisturbed):
@@ -186,7 +187,7 @@ def test_own_workers_die_with_their_client(script, tmp_path, undisturbed):
     _, alive = psutil.wait_procs(family, timeout=30)
     assert not alive
     assert finish(client(script, tmp_path, "own", "many", 24)).split()[0] != "0"
-    assert (tmp_path / "sweep.csv").read_bytes() == undisturbed("many", 24)
+    assert results(tmp_path / "sweep.csv") == undisturbed("many", 24)
 
 
 @pytest.mark.parametrize("seconds", [0, 12], ids=["at the start", "at work"])

@@ -55,10 +55,7 @@ def one_base(base: str) -> np.ndarray:
 def runs_of(method: str, model: str) -> pd.DataFrame:
     """Twenty runs of a method, with ``off`` (nats) and ``seconds``."""
     table = stored("rts_tempered")
-    table = table.assign(
-        off=table["log_z"] - truth(model),
-        seconds=stored("rts_tempered.provenance")["seconds"],
-    )
+    table = table.assign(off=table["log_z"] - truth(model))
     estimator, sampler = SAMPLERS[method]
     chosen = (table["model"] == model) & (table["estimator"] == estimator)
     chosen &= (table["sampler"] == sampler) | (sampler is None)

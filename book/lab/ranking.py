@@ -62,8 +62,7 @@ def earlier() -> pd.DataFrame:
     parts = []
     for sweep, rows, method in _EARLIER:
         table = pd.read_csv(datasets.committed(f"results/{sweep}.csv"))
-        extra = pd.read_csv(datasets.committed(f"results/{sweep}.provenance.csv"))
-        table = table.assign(seconds=extra["seconds"], source=sweep, method=method).query(rows)
+        table = table.assign(source=sweep, method=method).query(rows)
         size = [c for c in ("n_temperatures", "n_sweeps") if c in table]
         part = table[["model", "method", "seed", "log_z", "std_error", "seconds", "source"]].copy()
         part["flagged"] = ~table["converged"].astype(bool)

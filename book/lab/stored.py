@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rbmbook.sweeps.tables import PROVENANCE
 from rbmbook.sweeps.task import declared
 from rbmlib import datasets
 
@@ -23,7 +24,7 @@ def stored_results(name: str, scheduler: str = ""):
     Parameters
     ----------
     name : str
-        Reads ``data/results/<name>.csv`` and ``<name>.provenance.csv``.
+        Reads ``data/results/<name>.csv``.
     scheduler : str
         Address of a Dask scheduler: ``book/scales/<name>.yaml`` is run there instead, and its
         table and store are kept in the working directory.
@@ -31,25 +32,21 @@ def stored_results(name: str, scheduler: str = ""):
     Returns
     -------
     pandas.DataFrame
-        One row a task. ``attrs["provenance"]`` has the columns of the other file as lists, in the
-        same order: seconds, kind of machine, versions.
+        One row a task. ``attrs["provenance"]`` has the last columns of the file as lists: seconds,
+        kind of machine, versions.
     """
     import pandas as pd
 
-    file, extra = (f"results/{name}{end}" for end in (".csv", ".provenance.csv"))
     if scheduler:
         declaration = Path(__file__).parents[2] / "book" / "scales" / f"{name}.yaml"
         sweep = book_sweep(declaration, folder=Path.cwd())
         sweep.run(scheduler)
-        tables = sweep.to_csv(), sweep.folder / f"{name}.provenance.csv"
+        source = sweep.to_csv()
     else:
-        tables = datasets.committed(file), datasets.committed(extra)
-    table, provenance = map(pd.read_csv, tables)
-    if len(table) != len(provenance):
-        raise ValueError(
-            f"{name}: {len(table)} results, but {len(provenance)} rows of provenance: expected "
-            "the two files of one sweep"
-        )
+        source = datasets.committed(f"results/{name}.csv")
+    table = pd.read_csv(source)
+    provenance = table[[column for column in PROVENANCE if column in table]]
+    table = table.drop(columns=provenance.columns)
     table.attrs["provenance"] = Provenance(provenance.to_dict("list"))
     seeds = (
         f", seeds {table['seed'].min():.0f} to {table['seed'].max():.0f}" if "seed" in table else ""

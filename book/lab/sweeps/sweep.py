@@ -49,7 +49,7 @@ class Sweep:
         plain function ``kind(**task)`` -> dict of plain values, the results of the row. A value
         named "seconds" goes into the provenance instead.
     name : str
-        Of the table: ``<name>.csv``, ``<name>.provenance.csv`` and ``<name>.sqlite``.
+        Of the table ``<name>.csv`` and the store ``<name>.sqlite``.
     folder : path
         Where these files are.
     store : path, optional
@@ -213,17 +213,16 @@ class Sweep:
         return [r.task | (r.result or {}) | e for r, e in zip(records, errors, strict=True)]
 
     def to_csv(self) -> Path:
-        """Write ``<name>.csv`` and ``<name>.provenance.csv``, rows in the same order.
+        """Write ``<name>.csv``: settings and results, the same however the tasks were run.
 
-        The first holds settings and results: the same bytes however the tasks were run. The
-        second holds the seconds, the kind of machine and the versions.
+        The last columns hold the seconds, the kind of machine and the versions.
         """
         records = self.records()
         said = "; ".join(f"{name}={value}" for name, value in self.overrides.items())
         more = {"overrides": said} if said else {}
         about = [{"key": r.key} | r.provenance | more for r in records]
         self.table.write(self.rows(), about)
-        return self.table.results
+        return self.table.path
 
     def todo(self) -> list[dict]:
         """Tasks of which neither the store nor the table has a result."""

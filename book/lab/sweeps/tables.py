@@ -10,35 +10,38 @@ from rbmlib.files import replacing
 
 from .store import Record
 
+# The last columns: who computed a row, with what, in how many seconds.
+PROVENANCE = (
+    "key", "seconds", "host", "threads", "rbmlib", "results_version", "python", "numpy", "numba",
+    "finished", "overrides",
+)  # fmt: skip
 REMEDY = "move it away, or give the sweep another name"
 
 
 class Table:
-    """The files ``<name>.csv`` (settings, results) and ``<name>.provenance.csv``, row by row."""
+    """The file ``<name>.csv``: of each task its settings, results and provenance."""
 
     def __init__(self, folder: Path, name: str):
-        self.results = Path(folder, f"{name}.csv")
-        self.provenance = Path(folder, f"{name}.provenance.csv")
+        self.path = Path(folder, f"{name}.csv")
 
     def records(self, tasks: dict[str, dict]) -> Iterator[Record]:
         """What the table has of these tasks, by key: results, never failures.
 
         A row whose settings are not those of its key is of no task, and an empty cell no result.
-        ValueError if these are files of something else.
+        ValueError if this is a file of something else.
         """
-        (columns, rows), (about, abouts) = map(_content, (self.results, self.provenance))
+        columns, rows = _content(self.path)
         settings = {frozenset(task) for task in tasks.values()}
         names = frozenset().union(*settings)
         missing = min((sorted(one - {*columns}) for one in settings), key=len, default=[])
-        unkeyed = (self.provenance, about, sorted({"key", "seconds"} - {*about}))
-        for source, has, lacks in ((self.results, columns, missing), unkeyed):
-            if has and lacks:
-                lost = ", ".join(lacks)
-                raise ValueError(
-                    f"{source} is no table of this sweep: it has no column {lost}; {REMEDY}"
-                )
-        for row, about in zip(rows, abouts, strict=False):
-            task = tasks.get(key := about.pop("key"))
+        if columns and (lost := [*missing, *sorted({"key", "seconds"} - {*columns})]):
+            raise ValueError(
+                f"{self.path} is no table of this sweep: it has no column {', '.join(lost)}; "
+                f"{REMEDY}"
+            )
+        for row in rows:
+            about = {n: row.pop(n) for n in PROVENANCE if n in row}
+            task = tasks.get(key := about.pop("key") or "")
             if task is None or row.get("error") or None in row:
                 continue
             if any(row.get(n) != ("" if v is None else str(v)) for n, v in task.items()):
@@ -48,16 +51,17 @@ class Table:
                 yield Record(key, task, found, None, {n: _value(t) for n, t in about.items()})
 
     def write(self, rows: list[dict], provenance: list[dict]) -> None:
-        """Both files, each whole or not at all. Columns that were there keep their places."""
-        names, (before, _) = dict.fromkeys(n for row in rows for n in row), _content(self.results)
-        if other := {*before} - {*names, "error"}:
+        """The file, whole or not at all. Columns that were there keep their places."""
+        names, (before, _) = dict.fromkeys(n for row in rows for n in row), _content(self.path)
+        if other := {*before} - {*names, *PROVENANCE, "error"}:
             raise ValueError(
-                f"{self.results} has other columns ({', '.join(sorted(other))}), and was not "
+                f"{self.path} has other columns ({', '.join(sorted(other))}), and was not "
                 f"written over: {REMEDY}"
             )
         order = [name for name in dict.fromkeys([*before, *names]) if name in names]
-        _write(self.provenance, provenance, dict.fromkeys(n for row in provenance for n in row))
-        _write(self.results, rows, sorted(order, key="error".__eq__))
+        about = [name for name in PROVENANCE if any(name in row for row in provenance)]
+        every = [row | more for row, more in zip(rows, provenance, strict=True)]
+        _write(self.path, every, [*sorted(order, key="error".__eq__), *about])
 
 
 def _content(source: Path) -> tuple[list[str], list[dict]]:
