@@ -2,8 +2,8 @@
 
 A page begins (`begin`), reads what is stored and printed (`stored`, `published`), chooses rows
 (`pick`, `one`), makes one row of each group (`each`), shows tables and figures (`table`, `panels`,
-`lines`), judges a claim on several models (`on_each`), and says what it checked (`checks`). Numbers with errors are written by `pm` and made by `off`, `over`,
-`mean_column` and `log_variance`.
+`lines`), judges a claim on several models (`on_each`), and says what it checked (`checks`). Numbers
+with errors are written by `pm` and made by `off`, `over`, `mean_column` and `log_variance`.
 """
 
 from __future__ import annotations

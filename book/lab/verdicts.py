@@ -22,7 +22,7 @@ SIZE_DIFFERS = "size differs"
 ONE_TRAINING = "one training: another would give other numbers"
 TOO_ROUGH = "no run decides: what is printed is too rough"
 
-MIME = "application/vnd.rbmlib.verdicts+json"
+MIME = "application/vnd.rbmlib.verdict+json"
 
 
 class Verdict(NamedTuple):
