@@ -115,6 +115,11 @@ DIRECTIONS = [
     ("smaller", up(factor(2), size=(2.8, 9)), REPRODUCED),
     ("not clearly smaller", up(factor(2), size=(2.7, 9)), OPEN),
     ("no such size", up(factor(1.1), size=(1.6, 9)), CONTRADICTED),
+    ("none that matters", up(factor(1.0, 0.01), matters=1.04, reason="r"), CONTRADICTED),
+    ("one that may matter", up(factor(1.0, 0.01), matters=1.03, reason="r"), OPEN),
+    ("small, but there", up(factor(1.04, 0.01), matters=2, reason="r"), REPRODUCED),
+    ("down, none that matters", up(at(-1, 0.5), -1, matters=3, reason="r"), CONTRADICTED),
+    ("down, one that may", up(at(-1, 0.5), -1, matters=2, reason="r"), OPEN),
     ("the opposite", up(factor(0.5), size=(1.6, 9)), CONTRADICTED),
 ]  # fmt: skip
 
@@ -272,6 +277,7 @@ def test_a_setting_that_is_not_stated_decides_if_one_model_shows_it():
         (lambda: judge.effect("words", at(1), direction=1, size=3), "size"),
         (lambda: judge.effect("words", [1, 2], direction=1, n_trainings=0), "n_trainings"),
         (lambda: judge.effect("words", [1, 2], direction=1, n_trainings=5), "n_trainings"),
+        (lambda: judge.effect("words", at(0), direction=1, matters=1), "reason"),
         (lambda: judge.equivalence("words", at(0), margin=0, reason="r"), "margin"),
         (lambda: judge.equivalence("words", factor(1), margin=0.5, reason="r"), "margin"),
         (lambda: judge.equivalence("words", at(0), margin=1, reason=" "), "reason"),

@@ -86,6 +86,8 @@ def effect(
     *,
     direction: int,
     size: tuple[float, float] | None = None,
+    matters: float | None = None,
+    reason: str = "",
     unit: str = "",
     n_trainings: int | None = None,
     alpha: float = ALPHA,
@@ -102,12 +104,21 @@ def effect(
     size : (low, high), optional
         What the claim allows ("a tenth": (0.05, 0.2); "more than twofold": (2, inf)). An effect of
         the claimed sign and of another size is reproduced, with a note.
+    matters, reason : float and str, optional
+        The least effect that would matter, and why, both stated beforehand: a difference above 0,
+        or a factor above 1, whatever the direction. An interval that reaches it nowhere
+        contradicts the claim, though it may leave an effect that is smaller.
     """
     if direction not in SIGNS:
         raise ValueError(f"direction is {direction!r}: expected +1 or -1")
     ours, sign = _as_measured(ours), SIGNS[direction]
     found = _effect_of(ours, alpha)
     outcome, note = found.in_region(*sign), ""
+    if matters is not None:
+        least = _margin_on(matters, reason, ours.scale)
+        note = f"least effect that would matter: {_amount(least, ours.scale)}, {reason}"
+        if outcome == OPEN and (found.high < least if direction == 1 else found.low > -least):
+            outcome = CONTRADICTED
     if size is not None:
         region = _sizes(size, ours.scale, sign)
         note = f"claimed size {size[0]:g} to {size[1]:g}"
