@@ -250,7 +250,7 @@ def test_a_setting_that_is_not_stated_decides_if_one_model_shows_it():
 
     turns = vs.depends("the base", {"own": {"a": good}, "rate": {"a": bad}}, n_trainings=1)
     assert (turns.outcome, turns.note, turns.intervals) == (DEPENDS, "on the base", 2)
-    assert [(a, c) for a, _, c in turns.parts] == [
+    assert [(a, c) for a, _, c, _ in turns.parts] == [
         ("own, a", REPRODUCED),
         ("rate, a", CONTRADICTED),
     ]

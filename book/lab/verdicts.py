@@ -22,6 +22,8 @@ SIZE_DIFFERS = "size differs"
 ONE_TRAINING = "one training: another would give other numbers"
 TOO_ROUGH = "no run decides: what is printed is too rough"
 
+AT_SIGHT = 3  # cases of a claim that are written out; more are folded
+
 MIME = "application/vnd.rbmlib.verdict+json"
 
 
@@ -40,7 +42,7 @@ class Verdict(NamedTuple):
     alpha: float = ALPHA
     words: str = ""  # the effect in words
     models: str = ""  # of ours that stand for those of the source
-    parts: tuple = ()  # of a claim judged on several: (which, effect or value, outcome)
+    parts: tuple = ()  # of a claim judged on several: (which, effect or value, outcome, note)
 
     def said(self, ours: str = "", words: str = "", models: str = "") -> Verdict:
         """The same verdict, with our value, the effect in words, or the models that were used."""
@@ -65,16 +67,17 @@ def together(cases: dict[str, Verdict], ours: str = "") -> Verdict:
         raise ValueError(f"cases are of {sorted({v.name for v in every})}: expected one claim")
     order = (CONTRADICTED, OPEN, DEPENDS, REPRODUCED)
     worst = min((v.outcome for v in every), key=order.index)
-    notes = dict.fromkeys(v.note for v in every if v.outcome == worst and v.note)
+    notes = {v.note for v in every if v.outcome == worst}
+    found = [f"{case}: {_found(v)}" for case, v in cases.items()]
     return every[0]._replace(
         outcome=worst,
-        ours=ours or "; ".join(f"{case}: {_found(v)}" for case, v in cases.items()),
+        ours=ours or ("; ".join(found) if len(found) <= AT_SIGHT else ""),
         effect=math.nan,
         low=math.nan,
         high=math.nan,
-        note="; ".join(notes),
+        note=notes.pop() if len(notes) == 1 else "",
         intervals=sum(v.intervals for v in every),
-        parts=tuple((case, _found(v), v.outcome) for case, v in cases.items()),
+        parts=tuple(_part(case, v) for case, v in cases.items()),
     )
 
 
@@ -101,7 +104,7 @@ def depends(
     by_value = {x: v if isinstance(v, Verdict) else together(v) for x, v in cases.items()}
     found = together(by_value)._replace(
         parts=tuple(
-            (f"{value}, {model}".rstrip(", "), _found(v), v.outcome)
+            _part(f"{value}, {model}".rstrip(", "), v)
             for value, models in by_model.items()
             for model, v in models.items()
         )
@@ -114,16 +117,20 @@ def depends(
         return found._replace(outcome=DEPENDS, note=f"on {setting}")
     if n_trainings == 1:
         return found._replace(outcome=OPEN, note=ONE_TRAINING)
-    if len({v.outcome for v in by_value.values()}) > 1:
-        said = [f"{value}: {v.outcome}" for value, v in by_value.items()]
-        said += [v.note for v in by_value.values() if v.outcome == OPEN]
-        return found._replace(outcome=OPEN, note="; ".join(dict.fromkeys(said)))
+    outcomes = Counter(v.outcome for v in by_value.values())
+    if len(outcomes) > 1:
+        said = ", ".join(f"{n} {outcome}" for outcome, n in outcomes.items())
+        return found._replace(outcome=OPEN, note=f"of {len(by_value)} readings {said}")
     return found
 
 
 def _found(v: Verdict) -> str:
     effect = in_brackets(v.effect, v.low, v.high)
     return f"{effect} {v.unit}".strip() if effect else v.ours
+
+
+def _part(case: str, v: Verdict) -> tuple[str, str, str, str]:
+    return case, _found(v), v.outcome, v.note
 
 
 def with_error(value: float, error: float) -> str:
@@ -187,7 +194,7 @@ def card(v: Verdict) -> str:
     """HTML: the claim; our value, the effect in words and the verdict; the rest in a fold."""
     row = claim(v.name)
     effect = f"{in_brackets(v.effect, v.low, v.high)} {v.unit}".strip()
-    each = "".join(f"<li>{html.escape(f'{a}: {b} ({c})')}</li>" for a, b, c in v.parts)
+    each = "".join(f"<li>{html.escape(_in_words(*part, v.note))}</li>" for part in v.parts)
     folded = {
         "printed": html.escape(row.printed),
         "judged by": html.escape(row.measure),
@@ -207,6 +214,11 @@ def card(v: Verdict) -> str:
         f"<p>{verdict_cell(v)} {html.escape(v.note)}</p>"
         f"<details><summary>Details</summary><dl>{rows}</dl></details></div>"
     )
+
+
+def _in_words(case: str, found: str, outcome: str, note: str, of_all: str) -> str:
+    said = f"{outcome}; {note}" if note and note != of_all else outcome
+    return f"{case}: {found} ({said})" if found else f"{case}: {said}"
 
 
 def as_json(verdict: Verdict) -> dict:
