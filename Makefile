@@ -7,13 +7,13 @@ OUT    := .
 HTML    = $(patsubst ./%,%,$(OUT)/_build/html)
 
 # The largest first: it takes longest, and at the end no core waits for it.
-NBS    := $(shell ls -S book/*.ipynb)
+NBS    := $(shell ls -S $$(find book -name '*.ipynb' -not -path '*/_*' -not -path '*/.*'))
 RUN    := $(NBS:%=$(SRC)/%)
 PAGES  := _config.yml _toc.yml CHANGELOG.md CITATION.cff $(wildcard data/results/speed*.csv) $(shell find book -type f -not -name '*.ipynb' -not -path '*/_tools/*' -not -path '*/lab/*' \
             -not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
 # What pages are made from beside their notebooks. A chapter runs again if what it read has changed.
 CODE   := $(shell find rbmlib book/lab -name '*.py')
--include $(wildcard $(SRC)/book/*.d)
+-include $(wildcard $(SRC)/book/*.d $(SRC)/book/*/*.d)
 
 # As many chapters and tests run at a time as there are cores, each on one thread. A single chapter
 # has two. Threads of OpenBLAS that wait spin for 2**18 cycles, a tenth of a millisecond, not 2**26.
@@ -90,7 +90,7 @@ planted: $(STAMP)  ## plant errors of thought (tests/planted), one at a time, an
 	@$(call threads,1) $(BIN)/python tests/planted/plant.py
 
 chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
-	@[ -n "$(NAME)" ] || { echo "error: which chapter? for example: make chapter NAME=ais" >&2; exit 1; }
+	@[ -n "$(NAME)" ] || { echo "error: which chapter? for example: make chapter NAME=ais or NAME=check/wang" >&2; exit 1; }
 	@[ -f "book/$(NAME).ipynb" ] || { echo "error: there is no book/$(NAME).ipynb; chapters: $(patsubst book/%.ipynb,%,$(NBS))" >&2; exit 1; }
 	@$(MAKE) --silent JOBS=1 SHARE=$(if $(filter 1,$(CORES)),1,2) $(SRC)/book/$(NAME).ipynb
 	@$(MAKE) --silent ONLY=$(NAME) $(HTML)/.done
@@ -104,7 +104,7 @@ pages: $(STAMP)  ## render the book with the stored outputs, without running any
 lab: $(STAMP)  ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab book
 
-notebooks: $(STAMP)  ## run the committed notebooks and store their outputs (all, or NAME=ais)
+notebooks: $(STAMP)  ## run the committed notebooks and store their outputs (all, or NAME=check/wang)
 	@$(BIN)/python book/_tools/execute.py $(if $(NAME),book/$(NAME).ipynb,$(NBS))
 
 exercises: $(STAMP)  ## write notebooks of exercises for students and teachers to _build/exercises
@@ -185,7 +185,7 @@ $(SRC)/%: %
 
 # Chapters that have not run yet are shown with their stored outputs by `make chapter`.
 $(HTML)/.done: $(if $(ONLY),$(SRC)/book/$(ONLY).ipynb,$(RUN)) $(PAGES:%=$(SRC)/%) $(CODE) | $(STAMP)
-	@$(if $(ONLY),for nb in $(NBS); do [ -f "$(SRC)/$$nb" ] || { mkdir -p $(SRC)/book && cp "$$nb" "$(SRC)/$$nb" && touch -t 197001020000 "$(SRC)/$$nb"; }; done)
+	@$(if $(ONLY),for nb in $(NBS); do [ -f "$(SRC)/$$nb" ] || { mkdir -p "$(SRC)/$${nb%/*}" && cp "$$nb" "$(SRC)/$$nb" && touch -t 197001020000 "$(SRC)/$$nb"; }; done)
 	@rm -rf $(HTML) && mkdir -p _build $(OUT)
 	@echo "rendering the book (about half a minute)"
 	@$(BIN)/jupyter-book build -W -n --keep-going $(SRC) --path-output $(OUT) >_build/render.log 2>&1 \

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers_book import REPOSITORY, chapter_paths
+from helpers_book import REPOSITORY, chapter_name, chapter_paths
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # a job in the background ignores Ctrl-C, and so would every program that a test starts
@@ -92,4 +92,4 @@ def pytest_generate_tests(metafunc):
     """A test with the argument `chapter` runs once for each notebook of the book."""
     given = [m.args[:1] for m in metafunc.definition.iter_markers("parametrize")]
     if "chapter" in metafunc.fixturenames and ("chapter",) not in given:
-        metafunc.parametrize("chapter", chapter_paths(), ids=lambda path: path.stem)
+        metafunc.parametrize("chapter", chapter_paths(), ids=chapter_name)

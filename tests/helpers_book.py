@@ -7,6 +7,8 @@ from pathlib import Path
 
 import yaml
 
+from rbmbook.notebooks import name_of, notebooks
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 BOOK = REPOSITORY / "book"
 AUDIT = "_audit"
@@ -16,8 +18,13 @@ LINES_OF_A_SCREEN = 40
 
 
 def chapter_paths() -> list[Path]:
-    """Every notebook of the book, lessons and audit pages alike."""
-    return sorted(BOOK.glob("*.ipynb"))
+    """Every notebook of the book, in every folder."""
+    return notebooks(BOOK)
+
+
+def chapter_name(path: Path) -> str:
+    """As `make` and links call it: check/wang."""
+    return name_of(path, BOOK)
 
 
 def read(path: Path) -> dict:
@@ -25,7 +32,8 @@ def read(path: Path) -> dict:
 
 
 def is_audit(path: Path) -> bool:
-    return path.stem.endswith(AUDIT)
+    """Read by searching, not from the start: the notebooks of Check, and audits of lessons."""
+    return path.parent.name == "check" or path.stem.endswith(AUDIT)
 
 
 def is_lesson(path: Path) -> bool:

@@ -12,7 +12,7 @@ import nbformat
 import numpy as np
 import pytest
 import yaml
-from helpers_book import chapter_paths, is_audit
+from helpers_book import chapter_name, chapter_paths, is_audit
 
 import rbmlib as rl
 
@@ -35,7 +35,7 @@ SIGNATURES = {"start", "ais", "proteins", "leaky_rbm", "rts_continuous"}  # one 
 def at_night(left_out) -> list:
     """Every chapter; those that are left out by day are marked so."""
     return [
-        pytest.param(path, id=path.stem, marks=[pytest.mark.nightly][: left_out(path)])
+        pytest.param(path, id=chapter_name(path), marks=[pytest.mark.nightly][: left_out(path)])
         for path in chapter_paths()
     ]
 
@@ -71,7 +71,7 @@ def own_model(chapter, own_files) -> dict:
         return {name: str(own_files / file) for name, file in files.items()} | {"alphabet": "ACGT"}
     if "model" not in declared:
         return {"data": str(own_files / "digits.npy")} if "data" in declared else {}
-    if chapter.stem.endswith("_audit"):
+    if is_audit(chapter):
         return {"model": str(own_files / "thirty.npz")}
     return {"model": str(own_files / "digits.npz"), "data": str(own_files / "digits.npy")}
 

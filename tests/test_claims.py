@@ -1,160 +1,54 @@
 """The list of claims, the verdicts that the notebooks hold, and the page that is made of them."""
 
 import csv
+import io
 import json
 import re
 from collections import Counter
 
 import nbformat
 import pytest
+from helpers_book import BOOK, chapter_paths, read
 
+from rbmbook import judge
 from rbmbook import verdicts as vs
-from rbmbook.claims import claims, printed_number
-from rbmlib import datasets
-
-
-def published(table: str) -> list[dict[str, str]]:
-    with datasets.committed(f"published/{table}.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def printed(source: str, place: str) -> Counter:
-    rows = [c for c in claims().values() if c.source == source and c.place.startswith(place)]
-    return Counter(float(c.printed) for c in rows if re.fullmatch(r"[-+.\de]+", c.printed))
-
-
-def numbers(table: str, *columns: str) -> Counter:
-    return Counter(float(row[c]) for row in published(table) for c in columns if row[c])
-
-
-def test_every_number_of_every_published_table_is_claimed():
-    exact = {(r["model"], float(r["logz_exact"])) for r in published("varopt_table1")}
-    table_1 = numbers("varopt_table1", "logz_hat", "ess") + Counter(z for _, z in exact)
-    assert table_1 == printed("Kiwaki", "table 1")
-    assert numbers("varopt_table2", "logz_hat", "ess") == printed("Kiwaki", "table 2")
-    assert numbers("leaky_table1", "logz_exact") == printed("Li", "table 1")
-    assert numbers("leaky_table2", "bias", "std") == printed("Li", "table 2")
-    assert numbers("leaky_table3", "log_likelihood") == printed("Li", "table 3")
-    tables = [printed("Wang", f"section IV.{letter}, table") for letter in "BCDE"]
-    assert numbers("report_methods", "logz", "variance") == sum(tables, Counter())
-    seconds = numbers("report_ais_seconds", "seconds")
-    assert seconds == Counter(printed_number(f"wang-seconds-h{m}")[0] for m in (10, 20, 100, 500))
-    rows = published("report_mh_correlation")
-    tenth = Counter(round(float(r["mean_correlation_as_printed"]) / 10, 4) for r in rows)
-    variances = numbers("report_mh_correlation", "variance")
-    assert tenth + variances == printed("Wang", "section IV.A, table")
+from rbmbook.claims import SOURCES, claim, claims, printed_number
+from rbmbook.notebooks import notebooks, verdicts_of
 
 
 def test_each_claim_is_whole():
-    for claim in claims().values():
-        assert all(field.strip() == field for field in claim), claim
-        assert all(claim[:6]), claim
-        assert claim.name.startswith(f"{claim.source.lower()}-")
-        assert re.fullmatch(r"[a-zA-Z0-9.-]+", claim.name), "it is an anchor of the page"
-    assert len({c.claim for c in claims().values()}) == len(claims()), (
-        "two claims of the same words"
-    )
+    for row in claims().values():
+        assert all(field.strip() == field for field in row), row
+        assert all(row[:6]), row.name
+        assert row.name.startswith(f"{row.source.lower()}-")
+        assert re.fullmatch(r"[a-zA-Z0-9.-]+", row.name), "it is an anchor of the page"
+    assert len({row.claim for row in claims().values()}) == len(claims()), "two of the same words"
+    names = [n for row in claims().values() for n in {row.name, *row.old.split()}]
+    assert not [n for n, times in Counter(names).items() if times > 1], "an address of two claims"
 
 
-def test_claims_are_judged_in_chapters_of_the_book(repository):
-    chapters = {path.stem for path in (repository / "book").glob("*.ipynb")}
-    assert {c.chapter for c in claims().values()} <= chapters
-
-
-def stored_verdicts(repository) -> list[tuple[str, vs.Verdict]]:
-    """Chapter and verdict, of every committed notebook."""
-    found = []
-    for path in sorted((repository / "book").glob("*.ipynb")):
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        outputs = [output for cell in cells for output in cell.get("outputs", [])]
-        found += [
-            (path.stem, vs.from_json(fields))
-            for output in outputs
-            for fields in output.get("data", {}).get(vs.MIME, [])
-        ]
-    return found
-
-
-def test_stored_verdicts_are_of_listed_claims_once_each_in_their_chapter(repository):
-    found = stored_verdicts(repository)
-    names = Counter(verdict.name for _, verdict in found)
-    assert not [name for name, n in names.items() if n > 1]
-    for chapter, verdict in found:
-        claim = claims()[verdict.name]
-        assert chapter.removesuffix("_audit") == claim.chapter, verdict.name
-        assert (verdict.claim, verdict.paper, verdict.place) == (
-            claim.claim, claim.printed, claim.place,
-        ), f"{verdict.name}: run `make notebooks NAME={chapter}`"  # fmt: skip
+def test_stored_verdicts_are_of_the_claims_of_their_notebook():
+    for verdict, notebook in verdicts_of(BOOK).values():
+        assert claim(verdict.name).notebook == notebook
         assert verdict.outcome in vs.OUTCOMES
 
 
-def test_every_claim_has_a_verdict(repository):
-    judged = {verdict.name for _, verdict in stored_verdicts(repository)}
-    assert set(claims()) - judged == set()
+def test_stored_cards_say_what_the_list_of_claims_says():
+    for path in chapter_paths():
+        for cell in read(path)["cells"]:
+            for output in cell.get("outputs", []):
+                if fields := output.get("data", {}).get(vs.MIME):
+                    cards = "\n".join(vs.card(vs.from_json(v)) for v in fields)
+                    assert "".join(output["data"]["text/html"]) == cards, f"run {path.stem} again"
 
 
-# ---------------------------------------------------------------- the page of all verdicts
-
-
-@pytest.fixture
-def notes_page(repository, monkeypatch):
-    """What `make book` puts into the page of what reproduced."""
-    monkeypatch.syspath_prepend(repository / "book" / "_ext")
-    import notes_page
-
-    assert notes_page.MARK in (repository / "book" / "reproduction_notes.md").read_text()
-    return notes_page
-
-
-def verdict(name: str, outcome: str = vs.REPRODUCED, intervals: int = 1) -> vs.Verdict:
-    row = claims()[name]
-    words = (row.source, row.place, row.claim, row.printed, "ours")
-    return vs.Verdict(name, *words, 0.5, 0.4, 0.6, "nats", outcome, "a note", intervals)
-
-
-def write_notebook(path, *verdicts):
-    fields = [vs.as_json(v) for v in verdicts]
-    data = {"text/html": vs.verdict_table(verdicts), vs.MIME: fields}
-    cell = nbformat.v4.new_code_cell("show_verdicts(found)", execution_count=1)
-    cell.outputs = [nbformat.v4.new_output("display_data", data)]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title"), cell])
-    nbformat.validate(notebook)
-    nbformat.write(notebook, path)
-
-
-def test_the_page_holds_what_the_notebooks_found(notes_page, tmp_path):
-    write_notebook(tmp_path / "ais.ipynb", verdict("wang-ais-h20-logz", vs.CONTRADICTED, 2))
-    write_notebook(tmp_path / "rts_audit.ipynb", verdict("carlson-f4-flat"), verdict("wang-rts-f5"))
-    text = notes_page.page(tmp_path)
-    sections = re.findall(r'(?s)<section class="v-source" data-source="(\w+)".*?</section>', text)
-    assert sections == ["Kiwaki", "Carlson", "Li", "Wang"]
-    kiwaki, carlson, li, wang = re.findall(r'(?s)<section class="v-source".*?</section>', text)
-    assert 'href="ais.html#wang-ais-h20-logz"' in wang
-    assert "✘ contradicted" in wang
-    assert "218.23" in wang
-    assert 'href="rts_audit.html#carlson-f4-flat"' in carlson
-    assert "the code and the runs" not in kiwaki + li
-    assert f"3 of {len(claims())} claims" in text
-    assert "4 intervals" in text
-    assert "about 0.004 false ones" in text
-    assert "✘ contradicted <b>1</b>" in text
-    missing = text.split("## Claims without")[1]
-    assert "`kiwaki-eq9`" in missing
-    assert "wang-rts-f5" not in missing
-
-
-def test_two_verdicts_of_one_claim_stop_the_page(notes_page, tmp_path):
-    for stem in ("ais", "rts"):
-        write_notebook(tmp_path / f"{stem}.ipynb", verdict("wang-ais-h20-logz"))
-    with pytest.raises(ValueError, match="wang-ais-h20-logz in ais, wang-ais-h20-logz in rts"):
-        notes_page.page(tmp_path)
+def test_every_claim_has_a_verdict():
+    assert set(claims()) - set(verdicts_of(BOOK)) == set()
 
 
 def test_an_unlisted_claim_is_refused():
-    from rbmbook.claims import claim
-
-    with pytest.raises(ValueError, match=r"name is 'wang-ais-h2-logz'.*wang-ais-h20-logz"):
-        claim("wang-ais-h2-logz")
+    with pytest.raises(ValueError, match=r"name is 'kiwaki-eq8'.*kiwaki-eq9"):
+        claim("kiwaki-eq8")
 
 
 @pytest.mark.parametrize(
@@ -165,3 +59,100 @@ def test_rounding_of_a_printed_number(text, value, rounding, monkeypatch):
     row = next(iter(claims().values()))._replace(name="x", printed=text)
     monkeypatch.setattr("rbmbook.claims.claims", lambda: {"x": row})
     assert printed_number("x") == (value, pytest.approx(rounding))
+    assert printed_number("x", "2.50") == (2.5, pytest.approx(0.005))
+
+
+# ---------------------------------------------------------------- the front page of Check
+
+
+@pytest.fixture
+def check_page(monkeypatch):
+    monkeypatch.syspath_prepend(BOOK / "_ext")
+    import check_page
+
+    return check_page
+
+
+def verdict(name: str, outcome: str = vs.REPRODUCED, **more) -> vs.Verdict:
+    return judge.left_open(name, "why")._replace(outcome=outcome, **more)
+
+
+def write_notebook(path, *verdicts, text="# Title"):
+    path.parent.mkdir(exist_ok=True)
+    data = {"text/html": "cards", vs.MIME: [vs.as_json(v) for v in verdicts]}
+    cell = nbformat.v4.new_code_cell("show_verdicts(found)", execution_count=1)
+    cell.outputs = [nbformat.v4.new_output("display_data", data)]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text), cell])
+    nbformat.write(notebook, path)
+
+
+FEW = {"intervals": 2, "alpha": 0.05}
+KIWAKI = [verdict("kiwaki-eq9"), verdict("kiwaki-theorem1", vs.CONTRADICTED, **FEW)]
+WANG = verdict("wang-mh-table", vs.DEPENDS, ours="0.26", intervals=1)
+TITLES = (
+    "# Title\n\n(kiwaki-figure-4)=\n\n## Figure 4: {term}`ESS` <on> the way\n\n(other)=\n## Else"
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for _, _, file in SOURCES.values():
+        write_notebook(tmp_path / "check" / f"{file}.ipynb")
+    write_notebook(tmp_path / "check" / "kiwaki2015.ipynb", *KIWAKI, text=TITLES)
+    write_notebook(tmp_path / "check" / "wang.ipynb", WANG)
+    return tmp_path
+
+
+def test_the_page_counts_links_and_lists_what_the_notebooks_found(check_page, folder):
+    found = verdicts_of(folder)
+    counts = check_page.counts(found)
+    assert "Of 2 claims of three papers: <b>1</b> reproduced, <b>0</b> depends" in counts
+    row = re.search(r"the three papers</th>(.*?)</tr>", counts)[1]
+    assert re.findall(r"<td>(\d+)", row) == ["1", "0", "1", "0", "2"]
+    report = re.search(r"report\)</th>(.*?)</tr>", counts)[1]
+    assert re.findall(r"<td>(\d+)", report) == ["0", "1", "0", "0", "1"]
+    places = check_page.places(folder)
+    assert places.count("<li>") == 1
+    link = '<a href="check/kiwaki2015.html#kiwaki-figure-4">Figure 4: ESS &lt;on&gt; the way</a>'
+    assert link in places
+    listed = check_page.listed(found)
+    assert listed.count("<li id=") == len(claims())
+    assert listed.count("no verdict here") == len(claims()) - 3
+    assert 'href="check/wang.html#wang-mh-table"' in listed
+    assert (
+        f"3 of {len(claims())} claims have a verdict in this run, and they rest on 3 intervals"
+        in (check_page.how_sure(found))
+    )
+    assert "about 0.1 false ones" in check_page.how_sure(found)  # 2 × 0.05 + 0.001
+
+
+def test_every_name_that_a_claim_has_had_leads_to_its_card(check_page, folder):
+    to = check_page.addresses(verdicts_of(folder))
+    assert to["kiwaki-theorem1"] == "check/kiwaki2015.html#kiwaki-theorem1"
+    for old in claim("kiwaki-theorem1").old.split():
+        assert to[vs.anchor(old)] == to["kiwaki-theorem1"]
+    assert "kiwaki-pilot-cost" not in to, "it has no card in this run"
+
+
+def test_the_table_to_download_has_every_claim(check_page, folder):
+    rows = list(csv.DictReader(io.StringIO(check_page.as_table(verdicts_of(folder)))))
+    by = {row["name"]: row for row in rows}
+    assert list(by) == list(claims())
+    assert by["kiwaki-theorem1"]["verdict"] == vs.CONTRADICTED
+    assert by["kiwaki-theorem1"]["interval_level"] == "0.95"
+    assert (by["wang-mh-table"]["ours"], by["kiwaki-pilot-cost"]["verdict"]) == ("0.26", "")
+    assert by["kiwaki-eq9"]["claim"] == claim("kiwaki-eq9").claim
+
+
+def test_two_verdicts_of_one_claim_stop_the_page(folder):
+    write_notebook(folder / "ais.ipynb", WANG)
+    with pytest.raises(ValueError, match="wang-mh-table in ais, wang-mh-table in check/wang"):
+        verdicts_of(folder)
+
+
+def test_drafts_checkpoints_and_tools_are_no_notebooks_of_the_book(folder):
+    for name in ("_tools/a", ".ipynb_checkpoints/b", "check/.ipynb_checkpoints/c", "d.partial"):
+        path = folder / f"{name}.ipynb"
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(json.dumps({"cells": []}))
+    assert [p.stem for p in notebooks(folder)] == ["carlson2016", "kiwaki2015", "li2016", "wang"]

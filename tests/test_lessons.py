@@ -2,13 +2,14 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 import yaml
 from helpers_book import (
-    AUDIT,
     LINES_OF_A_SCREEN,
     REPOSITORY,
+    chapter_name,
     chapter_paths,
     figures,
     is_audit,
@@ -36,9 +37,9 @@ LONGEST_STEP = 25  # lines of a code cell that is not folded
 LESSONS = [path for path in chapter_paths() if is_lesson(path)]
 AUDITS = [path for path in chapter_paths() if is_audit(path)]
 
-every_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-every_audit = pytest.mark.parametrize("path", AUDITS, ids=lambda path: path.stem)
-every_page = pytest.mark.parametrize("path", LESSONS + AUDITS, ids=lambda path: path.stem)
+every_lesson = pytest.mark.parametrize("path", LESSONS, ids=chapter_name)
+every_audit = pytest.mark.parametrize("path", AUDITS, ids=chapter_name)
+every_page = pytest.mark.parametrize("path", LESSONS + AUDITS, ids=chapter_name)
 
 
 def cells_of(path):
@@ -60,14 +61,14 @@ def misplaced(toc: dict, stems) -> list[str]:
         doors |= {entry["file"]: door for entry in part["chapters"]}
     wrong = [f"{stem}: not in _toc.yml" for stem in stems if f"book/{stem}" not in doors]
     for stem in stems:
-        if stem.endswith(AUDIT) and doors.get(f"book/{stem}") != "Check":
+        if is_audit(Path(stem)) and doors.get(f"book/{stem}") != "Check":
             wrong.append(f"{stem}: not under Check")
     return wrong
 
 
 def test_every_notebook_is_in_the_contents_and_audits_are_under_check():
     toc = yaml.safe_load((REPOSITORY / "_toc.yml").read_text(encoding="utf-8"))
-    assert not misplaced(toc, [path.stem for path in chapter_paths()])
+    assert not misplaced(toc, [chapter_name(path) for path in chapter_paths()])
 
 
 def test_what_counts_as_misplaced():
@@ -78,8 +79,13 @@ def test_what_counts_as_misplaced():
             {"caption": "+ Audits", "chapters": [{"file": "book/a_audit"}]},
         ]
     }
-    stems = ["a", "a_audit", "b_audit", "c"]
-    assert misplaced(toc, stems) == ["c: not in _toc.yml", "b_audit: not under Check"]
+    stems = ["a", "a_audit", "b_audit", "c", "check/d"]
+    assert misplaced(toc, stems) == [
+        "c: not in _toc.yml",
+        "check/d: not in _toc.yml",
+        "b_audit: not under Check",
+        "check/d: not under Check",
+    ]
 
 
 # ---------------------------------------------------------------- limits
@@ -291,7 +297,7 @@ def too_much(path) -> list[str]:
             if found[what] > most]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", lesson_paths(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", lesson_paths(), ids=chapter_name)
 def test_a_lesson_is_short_and_soon_shows_a_figure(path):
     """``python tests/helpers_lessons.py`` prints what each lesson has."""
     assert not too_much(path), "what is for the curious goes to the audit page"

@@ -4,7 +4,7 @@ import ast
 import re
 
 import pytest
-from helpers_book import has_audit, source, tags
+from helpers_book import chapter_paths, has_audit, source, tags
 
 # Of the code cells of a page, those whose digits depend on the processor: run, not compared.
 NOT_COMPARED = 0.3
@@ -32,7 +32,7 @@ def outputs(cells, kind: str):
 
 
 def test_there_are_chapters(repository):
-    assert list((repository / "book").glob("*.ipynb")), "book/ holds no notebook"
+    assert chapter_paths(), "book/ holds no notebook"
 
 
 def test_ran_from_top_to_bottom(code_cells):

@@ -10,24 +10,31 @@ import shutil
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from helpers_book import NIGHTLY, REPOSITORY, chapter_paths, is_audit, is_lesson, leaks, toc_entries
+from helpers_book import (
+    NIGHTLY,
+    REPOSITORY,
+    chapter_name,
+    chapter_paths,
+    is_audit,
+    is_lesson,
+    leaks,
+    toc_entries,
+)
 from helpers_pages import CUT, READY, SETTLED, SMALL, STILL, Places, violations
 
 pytestmark = pytest.mark.pages
 
 HTML = REPOSITORY / "_build" / "tests" / "_build" / "html"
 PAGES = [page for page, _ in toc_entries()]
-CHAPTERS = {f"book/{path.stem}": path for path in chapter_paths()}
+CHAPTERS = {f"book/{chapter_name(path)}": path for path in chapter_paths()}
 FIGURES_ONLY = {"book/calibration"}  # nothing is derived there
 WIDTHS = {1400: "desk", 400: "phone"}
-# By day: pages of each kind in dark; lessons, front pages and three audits on a phone.
+# By day: pages of each kind in dark; all but audits on a phone.
 IN_DARK = {"book/intro", "book/which", "book/sams", "book/reproduction_notes", "book/api",
            "book/exercises/ais"}  # fmt: skip
 KINDS_OF_EXERCISES = {f"book/exercises/{name}" for name in ("index", "ais", "line", "project")}
 JUDGED = {page for page in PAGES if "/exercises/" not in page} | KINDS_OF_EXERCISES
-ON_A_PHONE = {page for page in JUDGED if not page.endswith("_audit")} | {
-    f"book/{name}_audit" for name in ("ais", "rts", "leaky_rbm")
-}
+ON_A_PHONE = {page for page in JUDGED if not page.endswith("_audit")}
 LOADED_IN_DARK = {"book/intro", "book/sams", "book/api"}  # elsewhere a loaded page turns dark
 WITHOUT_SIDEBAR = 3  # of the built pages: index.html, genindex and the like
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
@@ -165,7 +172,7 @@ def test_figures_are_loaded_and_described(visit, name):
         stem = image["file"].rsplit(".", 1)[0]
         assert image["alt"].strip(), f"{image['file']} has no alternative text"
         assert not stem or stem not in image["alt"], f"its alternative text is its name, {stem}"
-    if name in CHAPTERS and not name.endswith("_audit"):
+    if name in CHAPTERS and not is_audit(CHAPTERS[name]):
         assert images, "a chapter without a figure?"
 
 

@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from helpers_book import BOOK, REPOSITORY
 
+from rbmbook.notebooks import notebooks
+
 sys.path.insert(0, str(BOOK / "_tools"))
 
 from progress import Progress, in_words
@@ -57,4 +59,4 @@ def test_make_book_announces_every_chapter_that_is_to_be_run(tmp_path):
     named = {
         word for word in done.stdout.split() if word.startswith("book/") and word.endswith(".ipynb")
     }
-    assert named == {f"book/{path.name}" for path in BOOK.glob("*.ipynb")}
+    assert named == {str(path.relative_to(REPOSITORY)) for path in notebooks(BOOK)}

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from helpers_book import toc_entries
 
+from rbmbook.notebooks import notebooks
+
 TOP_LEVEL = {
     "book", "rbmlib", "tests", "data", "_config.yml", "_toc.yml", "requirements.txt", "README.md",
     "pyproject.toml", "Makefile", "LICENSE", "CITATION.cff", "CHANGELOG.md", ".gitignore",
@@ -92,7 +94,7 @@ def test_the_library_does_not_know_its_book(repository):
 
 def test_experiments_are_named_as_their_chapters(repository):
     files = (repository / "book" / "lab" / "experiments").glob("[!_]*.py")
-    chapters = {p.stem for p in (repository / "book").glob("*.ipynb")}
+    chapters = {p.stem for p in notebooks(repository / "book")}
     assert {p.stem for p in files} <= chapters | {"reference"}  # which serves every chapter
 
 

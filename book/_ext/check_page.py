@@ -1,192 +1,230 @@
-"""The Check page: the sources' tables as printed, each cell with its verdict; then the sentences.
+"""The front page of Check: counts, links to every table and figure, and all claims as a list.
 
-Everything stands in the HTML, made from what the chapters have in their outputs. ``check.js`` moves
-what belongs to a chosen cell into a panel, and filters; without it a cell links to its entry below.
+Nothing is typed: verdicts are what the notebooks beside the page have in their outputs, tables and
+figures are the labelled headings of the notebooks in ``check``. Addresses that claims had before
+lead to the cards of today, from this page and from pages that are no more (`MOVED`).
 """
 
 from __future__ import annotations
 
+import csv
 import html
+import io
+import json
+import re
 from collections import Counter
+from pathlib import Path
 
-from check_entry import entry
-from check_layout import SOURCES, Table, tables
-from check_numbers import printed
-from redrawn import Redrawn, block, claims_on
-from redrawn_data import figures
+from rbmbook.claims import COURSE_REPORT, SOURCES, claims
+from rbmbook.notebooks import notebooks, verdicts_of
+from rbmbook.verdicts import OUTCOMES, Verdict, anchor, in_brackets, verdict_cell
 
-from rbmbook.claims import claims
-from rbmbook.verdicts import (
-    ARGUED,
-    CONTRADICTED,
-    DEPENDS,
-    NO_RUN,
-    NOT_DECIDED,
-    OUTCOMES,
-    REPRODUCED,
-    SIGN_ONLY,
-    SYMBOLS,
-    UNCHECKED,
-    Verdict,
-    anchor,
+COUNTS, PLACES, CLAIMS, SURE = (
+    f"<!-- check: {x} -->" for x in ("counts", "places", "claims", "how sure")
 )
+TABLE = "claims_with_verdicts.csv"
+LABELLED = re.compile(r"(?m)^\(([a-z]+-(?:table|figure|section)-[\w-]+)\)=\n+#+ +(.+)$")
 
-SHORT = {
-    "depends on what is not stated": "depends",
-    "reproduced in sign, size differs": "in sign only",
-    "at the ceiling: cannot show": "at the ceiling",
-    "argued, not measured": "argued",
+# Pages that were, and what holds their contents now. An address of a claim leads to its card.
+MOVED = {
+    "start_audit": "start",
+    "mcmc_basics_audit": "check/wang",
+    "ais_audit": "check/wang",
+    "varopt_audit": "check/kiwaki2015",
+    "rts_audit": "check/carlson2016",
+    "rts_continuous_audit": "check/carlson2016",
+    "sams_audit": "check/wang",
+    "tap_audit": "check/wang",
+    "tracking_audit": "check/carlson2016",
+    "leaky_rbm_audit": "check/li2016",
 }
-PANEL = (
-    '<aside class="v-panel" id="v-panel" aria-label="The chosen number" hidden>'
-    '<button type="button" class="v-close pill">Close</button>'
-    '<div class="v-panel-body" tabindex="-1"></div></aside>'
+# Cells of printed tables that were claims once, by how their names began.
+CELLS = {
+    "kiwaki-t1-": "check/kiwaki2015.html#kiwaki-table-1",
+    "kiwaki-t2-": "check/kiwaki2015.html#kiwaki-table-2",
+    **{f"{s.lower()}-": f"check/{file}.html" for s, (_, _, file) in SOURCES.items()},
+}
+
+# They lead from an address of a claim to its card, and from a page that moved to where it is.
+SCRIPTS = (
+    '<script src="../_static/claims_at.js"></script>'
+    '<script src="../_static/moved.js" data-to="{to}"></script>'
 )
-Found = dict[str, tuple[Verdict, str]]  # verdict and chapter, by the name of a claim
+
+Found = dict[str, tuple[Verdict, str]]  # verdict and notebook, by the name of a claim
 
 
-def page(found: Found) -> str:
-    """HTML of the page."""
-    same, printed_tables = _met_together(found), tables()
-    shown = {name for table in printed_tables for _, cells in table.rows for name in cells}
-    drawn = figures()
-    shown |= {name for figure in drawn for name in claims_on(figure, found)}
-    sections = []
-    for source, (name, subject) in SOURCES.items():
-        own = [table for table in printed_tables if table.source == source]
-        pictures = [figure for figure in drawn if figure.source == source]
-        above = [_with_entries(table, found, same) for table in own]
-        above += [_figure_with_entries(figure, found) for figure in pictures]
-        of_source = [name for name, claim in claims().items() if claim.source == source]
-        rest = [name for name in of_source if name in found and name not in shown]
-        lines = "\n".join(_line(*found[claim]) for claim in rest)
-        head = "Sentences" if own or pictures else "Sentences (it prints no table)"
-        sections.append(
-            f'<section class="v-source" data-source="{source}" id="check-{source.lower()}">'
-            f"<h2>{name}<span>{subject}</span></h2>{''.join(above)}<h3>{head}</h3>"
-            f'<div class="v-lines">{lines}</div></section>'
+def fill(app, docname, source) -> None:
+    """Fill the front page from the executed notebooks beside it."""
+    if CLAIMS not in source[0]:
+        return
+    folder = Path(app.env.doc2path(docname)).parent
+    for notebook in notebooks(folder):
+        app.env.note_dependency(str(notebook))
+    found = verdicts_of(folder)
+    parts = {COUNTS: counts(found), PLACES: places(folder), CLAIMS: listed(found)}
+    for mark, text in parts.items():
+        source[0] = source[0].replace(mark, f"```{{raw}} html\n{text}\n```")
+    source[0] = source[0].replace(SURE, how_sure(found))
+
+
+def counts(found: Found) -> str:
+    """How many claims of each source have which verdict; the course report apart."""
+    rows = []
+    by = {
+        s: Counter(v.outcome for v, _ in found.values() if claims()[v.name].source == s)
+        for s in SOURCES
+    }
+    papers = sum((by[s] for s in SOURCES if s != COURSE_REPORT), Counter())
+    lines = [(SOURCES[s][0], by[s]) for s in SOURCES if s != COURSE_REPORT]
+    for name, of in [
+        *lines,
+        ("the three papers", papers),
+        (SOURCES[COURSE_REPORT][0], by[COURSE_REPORT]),
+    ]:
+        numbers = "".join(f"<td>{of[o]}</td>" for o in OUTCOMES)
+        rows.append(f'<tr><th scope="row">{name}</th>{numbers}<td>{of.total()}</td></tr>')
+    head = "".join(f'<th scope="col">{verdict_cell(o)}</th>' for o in OUTCOMES)
+    lead = ", ".join(f"<b>{papers[o]}</b> {o}" for o in OUTCOMES)
+    return (
+        f'<p class="v-lead">Of {papers.total()} claims of three papers: {lead}. The claims of a '
+        'course report are counted apart.</p><div class="v-scroll"><table class="v-counts">'
+        f'<thead><tr><th scope="col">source</th>{head}<th scope="col">claims</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def places(folder: Path) -> str:
+    """Links to the tables and figures of the sources, as the notebooks of Check show them."""
+    made = []
+    for name, subject, file in SOURCES.values():
+        notebook = folder / "check" / f"{file}.ipynb"
+        links = "".join(
+            f'<li><a href="check/{file}.html#{label}">{html.escape(_plain(title))}</a></li>'
+            for label, title in headings(notebook)
         )
-    return (
-        f'<div class="check-page">{_summary(found)}<div class="v-grid"><div class="v-main">'
-        f'{"".join(sections)}</div>{PANEL}</div></div>\n<script src="../_static/check.js" defer>'
-        "</script>"
-    )
-
-
-def _met_together(found: Found) -> dict[str, list[str]]:
-    """Printed numbers that one and the same measurement of ours meets, by each of them."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for name, (verdict, _) in found.items():
-        if verdict.ours and verdict.source == "Kiwaki" and "table" in verdict.place:
-            groups.setdefault((verdict.place, verdict.ours), []).append(name)
-    return {one: [o for o in group if o != one] for group in groups.values() for one in group}
-
-
-def _with_entries(table: Table, found: Found, same: dict) -> str:
-    names = [name for _, cells in table.rows for name in cells if name in found]
-    entries = "\n".join(entry(*found[name], same.get(name, ())) for name in names)
-    return (
-        f"{_table(table, found)}<details class='v-all'><summary>All {len(names)} numbers of this "
-        f"table in words</summary>{entries}</details>"
-    )
-
-
-def _figure_with_entries(figure: Redrawn, found: Found) -> str:
-    entries = "\n".join(entry(*found[name]) for name in claims_on(figure, found))
-    return (
-        f"{block(figure, found)}<details class='v-all'><summary>The claims of this figure in words"
-        f"</summary>{entries}</details>"
-    )
-
-
-def _table(table: Table, found: Found) -> str:
-    columns = [f'<th scope="col">{html.escape(c)}</th>' for c in table.columns]
-    if table.groups:
-        first = f'<th scope="col" rowspan="2">{html.escape(table.columns[0])}</th>'
-        over = "".join(
-            f'<th scope="colgroup" colspan="{n}">{html.escape(group)}</th>'
-            for group, n in table.groups
+        made.append(
+            f'<p><a href="check/{file}.html"><b>{name}</b></a>: {subject}</p>'
+            f'<ul class="v-places">{links}</ul>'
         )
-        head = f"<tr>{first}{over}</tr><tr>{''.join(columns[1:])}</tr>"
-    else:
-        head = f"<tr>{''.join(columns)}</tr>"
-    rows = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th>'
-        f"{''.join(_cell(claim, found) for claim in cells)}</tr>"
-        for name, cells in table.rows
-    )
-    return (
-        '<div class="v-scroll"><table class="printed"><caption><span>'
-        f"<b>{html.escape(table.title)}.</b> {html.escape(table.caption)}</span></caption>"
-        f"<thead>{head}</thead><tbody>{rows}</tbody></table></div>"
-    )
+    return "".join(made)
 
 
-def _cell(name: str, found: Found) -> str:
-    if name not in found:
-        return '<td class="v-none"></td>'
-    verdict, _ = found[name]
-    symbol, kind = SYMBOLS[verdict.outcome]
-    return (
-        f'<td class="v-cell v-{kind}" data-source="{verdict.source}" data-outcome="{kind}">'
-        f'<a href="#{anchor(name)}">'
-        f'<span class="v-num">{printed(html.escape(verdict.paper))}</span>'
-        f'<span class="v-sym" aria-hidden="true">{symbol}</span>'
-        f'<span class="vh">, {html.escape(verdict.outcome)}</span></a></td>'
-    )
+def headings(notebook: Path) -> list[tuple[str, str]]:
+    """Label and title of each table, figure and section of a source in its notebook."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    text = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    return LABELLED.findall(text)
 
 
-def _line(verdict: Verdict, chapter: str) -> str:
-    symbol, kind = SYMBOLS[verdict.outcome]
-    return (
-        f'<details class="v-line v-{kind}" data-source="{verdict.source}" data-outcome="{kind}">'
-        f'<summary><span class="v-badge v-{kind}">{symbol} '
-        f"{SHORT.get(verdict.outcome, verdict.outcome)}</span>"
-        f'<span class="v-claim">{html.escape(verdict.claim)}</span>'
-        f'<span class="v-where">{html.escape(verdict.place)}</span></summary>'
-        f"{entry(verdict, chapter)}</details>"
-    )
-
-
-def _summary(found: Found) -> str:
-    verdicts = [verdict for verdict, _ in found.values()]
-    by = Counter(v.outcome for v in verdicts)
-    of_source = Counter(v.source for v in verdicts)
-    kinds = [(o, *SYMBOLS[o], by[o]) for o in OUTCOMES if by[o]]
-    bar = "".join(f'<span class="v-{kind}" style="flex:{n}"></span>' for _, _, kind, n in kinds)
+def listed(found: Found) -> str:
+    """Every claim with its verdict, a link to its card, and what filters the list."""
+    of = Counter(v.outcome for v, _ in found.values())
+    sources = Counter(c.source for c in claims().values())
     chips = "".join(
-        f'<button type="button" class="v-chip v-{kind}" aria-pressed="false" data-outcome="{kind}">'
-        f"{symbol} {SHORT.get(outcome, outcome)} <b>{n}</b></button>"
-        for outcome, symbol, kind, n in kinds
+        f'<button type="button" class="v-chip v-{o}" aria-pressed="false" data-outcome="{o}">'
+        f"{o} <b>{of[o]}</b></button>"
+        for o in OUTCOMES
+    ) + "".join(
+        f'<button type="button" class="v-chip" aria-pressed="false" data-source="{s}">{name} '
+        f"<b>{sources[s]}</b></button>"
+        for s, (name, _, _) in SOURCES.items()
     )
-    sources = "".join(
-        f'<button type="button" class="v-chip" aria-pressed="false" data-source="{source}">{name} '
-        f"<b>{of_source[source]}</b></button>"
-        for source, (name, _) in SOURCES.items()
-    )
+    lines = "".join(_line(name, found) for name in claims())
     return (
-        f'<p class="v-lead">{_in_words(verdicts, by)} Choose a number to see ours beside it.</p>'
-        f'<div class="v-bar" aria-hidden="true">{bar}</div><div class="v-filter">'
-        f'<div role="group" aria-label="Verdict">{chips}</div>'
-        f'<div role="group" aria-label="Source">{sources}'
-        '<button type="button" class="v-reset pill" hidden>Show all</button></div>'
-        '<p class="v-count" role="status"></p></div>'
+        f'<div class="check-page"><div class="v-filter" role="group" aria-label="Show only">{chips}'
+        f'<p class="v-count" role="status"></p></div><ul class="v-list">{lines}</ul>'
+        f'<p><a href="{TABLE}" download>All claims with their verdicts (CSV)</a></p></div>'
+        f'{SCRIPTS.format(to="")}<script src="../_static/check.js" defer></script>'
     )
 
 
-def _in_words(verdicts: list[Verdict], by: Counter) -> str:
-    training = sum(v.outcome == NOT_DECIDED and "one training" in v.note for v in verdicts)
-    rough = sum(
-        v.outcome == NOT_DECIDED and NO_RUN in v.note and "power:" not in v.note for v in verdicts
-    )
-    runs = by[NOT_DECIDED] - training - rough
-    still_open = by[UNCHECKED] + by[NOT_DECIDED] + by[DEPENDS]
+def _line(name: str, found: Found) -> str:
+    claim = claims()[name]
+    outcome = found[name][0].outcome if name in found else ""
+    badge = verdict_cell(outcome) if outcome else '<span class="v-badge">no verdict here</span>'
+    ids = "".join(f'<span id="{anchor(old)}"></span>' for old in claim.old.split() if old != name)
+    words = html.escape(claim.claim)
+    if outcome:
+        words = f'<a href="{address(name, found)}">{words}</a>'
+    where = f"{claim.source}, {claim.place}"
     return (
-        "Four sources print numbers. Here are their tables again, each cell with what we found: "
-        f"<b>{by[REPRODUCED]}</b> reproduced, <b>{by[SIGN_ONLY]}</b> in sign only, "
-        f"<b>{by[CONTRADICTED]}</b> contradicted, <b>{by[ARGUED]}</b> argued, not measured, and "
-        f"<b>{still_open}</b> open: {by[UNCHECKED]} because the model or program is not published, "
-        f"{training} because one training stands for many, {runs} because our runs are too few, "
-        f"{rough} because what is printed is too rough for any run to tell, {by[DEPENDS]} because "
-        "the answer turns on what the source leaves out."
+        f'<li id="{anchor(name)}" data-source="{claim.source}" data-outcome="{outcome}">{ids}'
+        f'{badge} <span class="v-claim">{words}</span> <span class="v-where">{html.escape(where)}'
+        "</span></li>"
     )
+
+
+def address(name: str, found: Found) -> str:
+    """Of the card of a claim, from the folder of the book."""
+    return f"{found[name][1]}.html#{anchor(name)}"
+
+
+def how_sure(found: Found) -> str:
+    """Markdown: how many intervals the verdicts rest on, and how many may be false."""
+    judged = [v for v, _ in found.values()]
+    wrong = sum(v.intervals * v.alpha for v in judged)
+    return (
+        f"{len(judged)} of {len(claims())} claims have a verdict in this run, and they rest on "
+        f"{sum(v.intervals for v in judged)} intervals. A verdict can be false only if one of its "
+        f"intervals misses the truth; so about {wrong:.2g} false ones, at most, are to be expected "
+        "where repeats are normal, however they depend on one another. Repeats that are very "
+        "skewed miss more often (up to 4% of intervals of level 99.9% in simulations)."
+    )
+
+
+def _plain(title: str) -> str:
+    return re.sub(r"\{[a-z]+\}`([^`<]*?)\s*(?:<[^>]*>)?`", r"\1", title).replace("`", "")
+
+
+def as_table(found: Found) -> str:
+    """CSV of all claims, printed and ours, with their verdicts."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(
+        ["name", "source", "place", "claim", "printed", "measure", "left_open", "verdict", "ours",
+         "effect", "interval_level", "note", "models"]
+    )  # fmt: skip
+    for c in claims().values():
+        row = [c.name, c.source, c.place, c.claim, c.printed, c.measure, c.open]
+        if c.name in found:
+            v = found[c.name][0]
+            effect = f"{in_brackets(v.effect, v.low, v.high)} {v.unit}".strip() or v.words
+            row += [v.outcome, v.ours, effect, f"{1 - v.alpha:g}", v.note, v.models]
+        writer.writerow(row + [""] * (13 - len(row)))
+    return file.getvalue()
+
+
+def addresses(found: Found) -> dict[str, str]:
+    """Where a claim is now, by every name that it has had."""
+    names = {old: c.name for c in claims().values() for old in (*c.old.split(), c.name)}
+    return {anchor(old): address(name, found) for old, name in names.items() if name in found}
+
+
+def finish(app, exception) -> None:
+    """The CSV, the script that knows old addresses, and pages in place of those that moved."""
+    if exception or not (Path(app.srcdir, "book") / "reproduction_notes.md").is_file():
+        return
+    book, found = Path(app.outdir, "book"), verdicts_of(Path(app.srcdir, "book"))
+    (book / TABLE).write_text(as_table(found), encoding="utf-8")
+    cells = {begin: to for begin, to in CELLS.items() if (book / to.partition("#")[0]).is_file()}
+    known = f"const at = {json.dumps(addresses(found))}, cells = {json.dumps(cells)};\n"
+    Path(app.outdir, "_static", "claims_at.js").write_text(known, encoding="utf-8")
+    for old, new in MOVED.items():
+        if not (book / f"{old}.html").exists() and (book / f"{new}.html").exists():
+            (book / f"{old}.html").write_text(_moved(f"{new}.html"), encoding="utf-8")
+
+
+def _moved(to: str) -> str:
+    title = "This page has moved"
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{title}</title></head>"
+        f'<body><h1>{title}</h1><p><a href="{to}">It is here now</a>.</p>{SCRIPTS.format(to=to)}'
+        "</body></html>\n"
+    )
+
+
+def setup(app) -> None:
+    app.connect("source-read", fill)
+    app.connect("build-finished", finish, priority=960)

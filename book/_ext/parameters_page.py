@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+from rbmbook.notebooks import name_of, notebooks
+
 MARK = "<!-- what chapters take -->"
 OWN = ("model", "data", "threshold")  # of a reader's own
 LINE = re.compile(r"(?m)^(\w+): \w+ = (\S+|\".*\")  # (.*)$")
@@ -20,12 +22,13 @@ def parameters(notebook: Path) -> dict[str, tuple[str, str]]:
 def page(folder: Path) -> str:
     """Markdown: a row a chapter, whether it takes a model and data, and its other numbers."""
     rows = ["| chapter | `model` | `data`, `threshold` | also |", "|---|---|---|---|"]
-    for notebook in sorted(folder.glob("*.ipynb")):
+    for notebook in notebooks(folder):
         taken = parameters(notebook)
         if not taken:
             continue
         model, data = taken.get("model"), "data" in taken
         also = ", ".join(f"`{name}` {taken[name][0]}" for name in taken if name not in OWN)
         yes = "no" if model is None else f"`{model[0]}`" if model[0] != '""' else "yes"
-        rows.append(f"| {{doc}}`{notebook.stem}` | {yes} | {'yes' if data else 'no'} | {also} |")
+        name = name_of(notebook, folder)
+        rows.append(f"| {{doc}}`{name}` | {yes} | {'yes' if data else 'no'} | {also} |")
     return "\n".join(rows)

@@ -32,7 +32,7 @@ def figure(name: str) -> str:
     )
 
 
-def scripts(body: str) -> str:
+def scripts(body: str, pathto) -> str:
     """What the moving figures of a page need: a page without any needs nothing."""
     names = ["hills", "scenes"]
     if 'data-scene="digits"' in body:
@@ -41,7 +41,8 @@ def scripts(body: str) -> str:
         names.append("cockpit")
     elif "data-scene=" not in body:
         return ""
-    return "".join(f'<script src="../_static/moving/{name}.js" defer></script>' for name in names)
+    files = (pathto(f"_static/moving/{name}.js", resource=True) for name in names)
+    return "".join(f'<script src="{file}" defer></script>' for file in files)
 
 
 def page() -> str:

@@ -15,7 +15,6 @@ import datetime
 import html
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -25,24 +24,13 @@ from markdown_it import MarkdownIt
 
 import rbmlib
 from rbmbook.claims import Claim, claims
-from rbmbook.measured import ALPHA
-from rbmbook.verdicts import (
-    CONTRADICTED,
-    OUTCOMES,
-    REPRODUCED,
-    SIGN_ONLY,
-    SYMBOLS,
-    Verdict,
-    in_brackets,
-)
+from rbmbook.notebooks import verdicts_of
+from rbmbook.verdicts import CONTRADICTED, OUTCOMES, REPRODUCED, SYMBOLS, Verdict, in_brackets
 
 ROOT = Path(__file__).parents[2]
 TEXTS = Path(__file__).parent / "articles"
 TARGET = ROOT / "_build" / "articles"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-import notes_page  # noqa: E402  (how the book reads verdicts off its notebooks)
 
 STYLE = """
 @page { size: A4; margin: 18mm 16mm 20mm; }
@@ -60,22 +48,23 @@ td:last-child { width: 15%; } caption { text-align: left; padding: 0.3em 0; }
 """
 MEANING = (
     "A claim allows a region for an effect, and independent repeats of ours give an interval of "
-    "it. The claim is reproduced if all of the interval lies in the region and contradicted if "
-    'all of it lies outside; it is not decided if the interval overlaps both. Margins of "no '
+    "it. The claim is reproduced if all of the interval lies in the region, contradicted if all of "
+    "it lies outside, and open if the interval overlaps both. It depends if the source leaves a "
+    'setting open with which it is reproduced, and with another contradicted. Margins of "no '
     'difference" are stated beforehand, with a reason.'
 )
 
 
-def verdicts_of(source: str, folder: Path) -> list[tuple[Claim, Verdict | None]]:
-    """Every claim of a source, in its order, with the verdict that a chapter shows, if any."""
-    chapters = notes_page.chapters(folder)
-    found = {v.name: v for chapter in chapters for v in notes_page.verdicts_in(chapter)}
-    return [(c, found.get(c.name)) for c in claims().values() if c.source == source]
+def judged_claims(source: str, folder: Path) -> list[tuple[Claim, Verdict | None]]:
+    """Every claim of a source, in its order, with the verdict that a notebook shows, if any."""
+    found = verdicts_of(folder)
+    every = (c for c in claims().values() if c.source == source)
+    return [(c, found[c.name][0] if c.name in found else None) for c in every]
 
 
 def prefix(counts: Counter) -> str:
-    """[¬Re] where more claims are contradicted than reproduced, be it only in sign."""
-    return "[¬Re]" if counts[CONTRADICTED] > counts[REPRODUCED] + counts[SIGN_ONLY] else "[Re]"
+    """[¬Re] where more claims are contradicted than reproduced."""
+    return "[¬Re]" if counts[CONTRADICTED] > counts[REPRODUCED] else "[Re]"
 
 
 def abstract(front: dict, judged: list, counts: Counter) -> str:
@@ -84,26 +73,10 @@ def abstract(front: dict, judged: list, counts: Counter) -> str:
     waiting = len(judged) - n
     rest = f" {waiting} more ha{'s' if waiting == 1 else 've'} no verdict." if waiting else ""
     return (
-        f"{len(judged)} claims of {front['source']} ({front['title']}), every number of its tables "
-        f"and every sentence that can be tested, were put to the test by an independent "
+        f"{len(judged)} claims of {front['source']} ({front['title']}), those that its authors "
+        "would list or a reader would check, were put to the test by an independent "
         f"implementation. {n} have a verdict: {parts}.{rest}"
     )
-
-
-def count_table(judged: list) -> str:
-    """Outcomes of numbers in tables, and of all other claims."""
-    kinds = {"numbers of tables": [], "other claims": []}
-    for claim, verdict in judged:
-        if verdict is not None:
-            kinds["numbers of tables" if "table" in claim.place else "other claims"].append(verdict)
-    rows = [
-        [
-            f"{SYMBOLS[o][0]} {o}",
-            *(str(sum(v.outcome == o for v in kind)) for kind in kinds.values()),
-        ]
-        for o in OUTCOMES
-    ]
-    return table(["verdict", *kinds], rows, "Table 1. Claims by verdict.")
 
 
 def claim_table(judged: list) -> str:
@@ -111,12 +84,12 @@ def claim_table(judged: list) -> str:
     rows = []
     for claim, v in judged:
         effect = in_brackets(v.effect, v.low, v.high) if v else ""
-        outcome = f"{SYMBOLS[v.outcome][0]} {v.outcome}" if v else "no verdict in this run"
+        effect = f"{effect} {v.unit} [{1 - v.alpha:.1%}]" if effect else v.words if v else ""
+        outcome = f"{SYMBOLS[v.outcome]} {v.outcome}" if v else "no verdict in this run"
         rows.append([f"{claim.claim} ({claim.place})", claim.printed, v.ours if v else "",
-                     f"{effect} {v.unit}".strip() if effect else "", outcome])  # fmt: skip
-    heads = ["claim (place in the source)", "printed", "ours",
-             f"effect [{1 - ALPHA:.1%} interval]", "verdict"]  # fmt: skip
-    caption = "Table 2. Every claim. Effects are ours less printed, or what the claim is about."
+                     effect, outcome])  # fmt: skip
+    heads = ["claim (place in the source)", "printed", "ours", "effect [interval]", "verdict"]
+    caption = "Every claim. Effects are ours less printed, or what the claim is about."
     return table(heads, rows, caption)
 
 
@@ -155,18 +128,17 @@ def _link(front: dict) -> str:
 
 def article(front: dict, text: str, folder: Path) -> tuple[str, dict]:
     """The page as HTML, and its metadata."""
-    judged = verdicts_of(front["source"], folder)
+    judged = judged_claims(front["source"], folder)
     counts = Counter(v.outcome for _, v in judged if v is not None)
     if not counts:
         raise SystemExit(f"error: no notebook in {folder} has a verdict on {front['source']}")
     title = f"{prefix(counts)} {front['title']}"
     summary = abstract(front, judged, counts)
     doi = f' <a href="{_link(front)}">{_link(front)}</a>' if front["doi"] else ""
-    rule = ("The title begins with [Re] if at least as many claims are reproduced, be it only in "
-            "sign, as are contradicted, and with [¬Re] otherwise.")  # fmt: skip
+    rule = ("The title begins with [Re] if at least as many claims are reproduced as are "
+            "contradicted, and with [¬Re] otherwise.")  # fmt: skip
     intervals = sum(v.intervals for _, v in judged if v is not None)
-    how = (f"{MEANING} The verdicts rest on {intervals} intervals of level {1 - ALPHA:.1%}, the "
-           f"same for every claim. {rule}")  # fmt: skip
+    how = f"{MEANING} The verdicts rest on {intervals} intervals. {rule}"
     rerun = (f"Chapters of the book: {front['chapters']}. The repository holds the code, the "
              "models, the stored tables with seed, settings and seconds of every row, and the "
              "command that runs each again. Code: BSD-3-Clause; text: CC BY 4.0.")  # fmt: skip
@@ -176,7 +148,7 @@ def article(front: dict, text: str, folder: Path) -> tuple[str, dict]:
 <p class="facts">A replication of: {html.escape(front["citation"])}{doi}</p>
 <h2>Abstract</h2>\n<p>{html.escape(summary)}</p>
 {MarkdownIt().render(text)}
-<h2>Results</h2>\n<p>{html.escape(how)}</p>\n{count_table(judged)}
+<h2>Results</h2>\n<p>{html.escape(how)}</p>
 <h2>Code and data</h2>\n<p>{html.escape(rerun)}</p>
 <h2>Every claim</h2>\n{claim_table(judged)}"""
     page = (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>'

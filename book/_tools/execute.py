@@ -17,6 +17,7 @@ from pathlib import Path
 
 import nbclient
 import nbformat
+from progress import name_of
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -57,7 +58,8 @@ def refused(notebook: nbformat.NotebookNode) -> list[str]:
 
 
 def execute(path: Path) -> bool:
-    print(f"{path.stem}: running", flush=True)
+    name = name_of(path)
+    print(f"{name}: running", flush=True)
     start = time.monotonic()
     notebook = read(path)
     client = nbclient.NotebookClient(
@@ -71,17 +73,17 @@ def execute(path: Path) -> bool:
     try:
         client.execute()
     except nbclient.exceptions.CellExecutionError as error:
-        print(f"{path.stem}: not written, a cell failed\n{error}", file=sys.stderr)
+        print(f"{name}: not written, a cell failed\n{error}", file=sys.stderr)
         return False
     if problems := refused(notebook):
-        print(f"{path.stem}: not written\n" + "\n".join(problems), file=sys.stderr)
+        print(f"{name}: not written\n" + "\n".join(problems), file=sys.stderr)
         return False
     clean(notebook)
     nbformat.validate(notebook)
     temporary = path.with_suffix(".tmp")
     nbformat.write(notebook, temporary)
     os.replace(temporary, path)
-    print(f"{path.stem}: stored after {time.monotonic() - start:.0f} s", flush=True)
+    print(f"{name}: stored after {time.monotonic() - start:.0f} s", flush=True)
     return True
 
 

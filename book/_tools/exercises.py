@@ -21,6 +21,8 @@ from typing import NamedTuple
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from rbmbook.notebooks import notebooks
+
 SOURCES = Path(__file__).resolve().parent.parent / "exercises"
 FENCE = re.compile(r"(?ms)^(`{3,}|:{3,})(\{[\w-]+\}|python|console)?([^\n]*)\n(.*?)^\1[ \t]*$\n?")
 
@@ -57,7 +59,7 @@ def options_off(body: str) -> str:
 def captions() -> dict[str, str]:
     """What every figure of the book shows, in the words before the first full stop or colon."""
     found = {}
-    for path in sorted(SOURCES.parent.glob("*.ipynb")):
+    for path in notebooks(SOURCES.parent):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             if look := cell["metadata"].get("mystnb", {}).get("figure"):
                 start = re.split(r"[.:](?:\s|$)", look["caption"])[0]

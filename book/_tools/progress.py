@@ -73,9 +73,14 @@ def in_words(seconds: float) -> str:
     return f"about {seconds / 60:.0f} minutes"
 
 
+def name_of(chapter: Path) -> str:
+    """Of book/check/wang.ipynb, for example, check/wang."""
+    return chapter.with_suffix("").as_posix().removeprefix("book/")
+
+
 def from_environment() -> Progress:
     """As the Makefile hands it on: BOOK_CHAPTERS (may be missing) and BOOK_JOBS."""
-    chapters = [Path(name).stem for name in os.environ.get("BOOK_CHAPTERS", "").split()]
+    chapters = [name_of(Path(name)) for name in os.environ.get("BOOK_CHAPTERS", "").split()]
     return Progress(Path("_build"), chapters, int(os.environ.get("BOOK_JOBS", "1")))
 
 

@@ -23,6 +23,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 def main(source: Path, target: Path) -> int:
     target.parent.mkdir(parents=True, exist_ok=True)
+    name = progress.name_of(source)
     partial, notes = target.with_suffix(".partial.ipynb"), target.with_suffix(".reads")
     notes.unlink(missing_ok=True)
     reads = str(Path(__file__).with_name("reads"))
@@ -45,16 +46,16 @@ def main(source: Path, target: Path) -> int:
         )
     except PapermillExecutionError as error:
         print(
-            f"\n{source.stem}: failed in cell {error.cell_index}: {error.ename}: {error.evalue}",
+            f"\n{name}: failed in cell {error.cell_index}: {error.ename}: {error.evalue}",
             file=sys.stderr,
         )
         print(ANSI.sub("", "\n".join(error.traceback)), file=sys.stderr)
-        print(f"{source.stem}: the notebook up to the error is {partial}", file=sys.stderr)
+        print(f"{name}: the notebook up to the error is {partial}", file=sys.stderr)
         return 1
     os.replace(partial, target)
     target.with_suffix(".d").write_text(rule(target, notes), encoding="utf-8")
     seconds = time.monotonic() - start
-    print(progress.from_environment().done(source.stem, seconds), flush=True)
+    print(progress.from_environment().done(name, seconds), flush=True)
     return 0
 
 

@@ -20,6 +20,8 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
+from rbmbook.notebooks import notebooks
+
 BOOK = Path(__file__).resolve().parent.parent
 TALL = re.compile(r"book-tall:[A-Za-z0-9+/=]+")  # the variant for phones
 
@@ -64,7 +66,7 @@ KINDS = ("image/svg+xml", "image/png")
 def figures() -> dict[str, tuple[str, str]]:
     """Every stored figure of the book by its name: its address as data, alternative text."""
     found = {}
-    for path in sorted(BOOK.glob("*.ipynb")):
+    for path in notebooks(BOOK):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             look = cell["metadata"].get("mystnb", {})
             for output in cell.get("outputs", []):

@@ -9,19 +9,31 @@ from typing import NamedTuple
 
 from rbmlib import datasets
 
+# What each source is called, what it is about, and its notebook in book/check.
+SOURCES = {
+    "Kiwaki": ("Kiwaki 2015", "optimal annealing schedules", "kiwaki2015"),
+    "Carlson": ("Carlson et al. 2016", "Rao-Blackwellized tempered sampling", "carlson2016"),
+    "Li": ("Li et al. 2016", "annealing the leakiness", "li2016"),
+    "Wang": ("Wang (course report)", "AIS, TAP, RTS and SAMS compared", "wang"),
+}
+COURSE_REPORT = "Wang"  # its claims are counted apart from those of the three papers
+
 
 class Claim(NamedTuple):
-    """A number of a table, or a sentence that can be put to the test."""
+    """A result that the authors would list, or that a reader would check."""
 
-    name: str  # short, unique: verdicts refer to it
-    source: str  # Kiwaki, Carlson, Li or Wang
+    name: str  # short, unique: verdicts refer to it, and it is the anchor in the notebook
+    source: str  # one of `SOURCES`
     place: str  # table, figure, section
-    chapter: str  # that judges it
     claim: str  # in words
-    printed: str  # the number as it is printed, or the words
-    effect: str = ""  # what was measured of it: what a ratio is a ratio of
-    outcome: str = ""  # of the verdict that the reason was written for
-    reason: str = ""  # of the verdict, in a sentence
+    printed: str  # the number or the words, as they are printed
+    measure: str  # by what it is judged
+    open: str = ""  # what the source does not state
+    old: str = ""  # names that this claim had, with blanks between: their addresses still work
+
+    @property
+    def notebook(self) -> str:
+        return f"check/{SOURCES[self.source][2]}"
 
 
 @cache
@@ -49,20 +61,21 @@ def claim(name: str) -> Claim:
     return claims()[name]
 
 
-def printed_number(name: str) -> tuple[float, float]:
-    """The printed number of a claim, and half a unit of its last digit.
+def printed_number(name: str, printed=None) -> tuple[float, float]:
+    """A printed number, that of the claim or one given, and half a unit of its last digit.
 
     Raises
     ------
     ValueError
-        If the claim prints no single number.
+        If it is no single number.
     """
-    text = claim(name).printed
+    text = claim(name).printed if printed is None else str(printed)
     try:
         value = float(text)
     except ValueError:
         raise ValueError(
-            f"printed is {text!r} for {name}: expected a number; judge words by another function"
+            f"printed is {text!r} for {name}: expected a number; give printed, or judge words by "
+            "another function"
         ) from None
     digits, _, power = text.lower().partition("e")
     decimals = len(digits.partition(".")[2]) - int(power or 0)

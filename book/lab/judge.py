@@ -2,63 +2,82 @@
 
 A claim allows a region for an effect: above 0, between two sizes, within a margin of no
 difference. Our repeats give an interval of the effect. Where the interval lies in the region, the
-claim is reproduced; where it lies outside, contradicted, or reproduced in sign only; where it
-overlaps both, the claim is not decided, and the verdict says what could have been seen. So a
-verdict is false only if the interval misses the truth, which it does with a chance of at most
-`ALPHA`, the same for every claim of the book. That two numbers "do not differ significantly" never
-makes them alike: this needs an interval within a margin that is stated beforehand, with a reason.
+claim is reproduced; where it lies outside, contradicted; where it overlaps both, open, and the
+verdict says which effect would have been seen. So a verdict is false only if the interval misses
+the truth, which it does with a chance of at most ``alpha``. That two numbers "do not differ
+significantly" never makes them alike: this needs an interval within a margin that is stated
+beforehand, with a reason.
 
-**One training.** Where a source has not published its models, ours are other trainings of the same
-kind. A claim about an estimator, a schedule or a sampler (which is better, whether it is flat or
-stable) is judged on our models as they are, and the verdict names them. A number that is printed
-of such a model, and a claim about training itself, belong to that training as well: they are
-decided by the spread over several trainings (``n_trainings``), and by one they are not decided.
-Where neither the settings of a training nor their ranges are printed, no training of ours is of its
-kind, and a number that is printed of it cannot be checked (`of_unknown_kind`).
+**Not stated.** Where the outcome turns on something that the source does not state, the claim
+*depends* (`depends`). A setting that the source leaves open is never held fixed.
+**Few trainings.** A claim about an estimator, a schedule or a sampler is judged on our models as
+they are, and the verdict names them. A claim about training belongs to that training as well. The
+spread over several decides it (``n_trainings``), at ``alpha=FEW`` where there are three to five;
+one leaves it open.
 **Seconds.** "Less than" a time is judged on the machine that runs this; "about" a time of another
-program cannot be checked. The rules are the same for all sources.
+program cannot be had.
 
-Every function takes the name of a row of ``data/published/claims.csv``, from which it has the
-words, the source, the place and the printed number, and our numbers: a list of independent repeats,
-or a `Measured` that `rbmbook.measured` makes of them.
+Every function takes the name of a row of ``data/published/claims.csv``, and our numbers: a list of
+independent repeats, or a `Measured` that `rbmbook.measured` makes of them.
 """
 
 from __future__ import annotations
 
 import math
-from functools import partial
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import fdtri, ndtri
 
-from . import effects
-from .effects import SIGNS
-from .measured import Measured
-from .printed_numbers import digits, printed_value, printed_variance
+from rbmlib.checks import count, number
+
+from .claims import claim, printed_number
+from .measured import ALPHA, FEW, POWER, Measured, exactly, mean_of, welch_freedom
 from .verdicts import (
-    ARGUED,
-    CEILING,
     CONTRADICTED,
-    NO_RUN,
-    NOT_DECIDED,
+    ONE_TRAINING,
+    OPEN,
     REPRODUCED,
-    SIGN_ONLY,
-    UNCHECKED,
+    SIZE_DIFFERS,
+    TOO_ROUGH,
     Verdict,
+    depends,
     shown,
+    together,
 )
 
 __all__ = [
-    "argued",
-    "bound",
-    "digits",
-    "effect",
-    "equivalence",
-    "of_unknown_kind",
-    "printed_value",
-    "printed_variance",
-    "statement",
-    "unchecked",
-]
+    "FEW", "Comparison", "bound", "compare", "depends", "digits", "effect", "equivalence",
+    "left_open", "printed_value", "printed_variance", "statement", "together",
+]  # fmt: skip
+
+SIGNS = {1: (0.0, math.inf), -1: (-math.inf, 0.0)}
+WIDEST = 10.0  # factor of a variance beyond which no agreement is said
+
+
+class Effect(NamedTuple):
+    """An effect with its interval of level 1 - alpha, on its scale."""
+
+    value: float
+    low: float
+    high: float
+    could_see: float
+    scale: str
+    alpha: float
+
+    def within(self, low: float, high: float) -> bool:
+        return low < self.low and self.high < high
+
+    def outside(self, low: float, high: float) -> bool:
+        return self.high < low or high < self.low
+
+    def in_region(self, low: float, high: float, null: float | None = None) -> str:
+        """Reproduced within the region, contradicted outside, or where ±``null`` is left out."""
+        if self.within(low, high):
+            return REPRODUCED
+        away = self.outside(low, high) if null is None else self.outside(-null, null)
+        return CONTRADICTED if away else OPEN
 
 
 def effect(
@@ -66,10 +85,12 @@ def effect(
     ours,
     *,
     direction: int,
-    size: tuple[float, float] | Measured | None = None,
-    ceiling: tuple[float, float] | None = None,
+    size: tuple[float, float] | None = None,
+    matters: float | None = None,
+    reason: str = "",
     unit: str = "",
     n_trainings: int | None = None,
+    alpha: float = ALPHA,
 ) -> Verdict:
     """A claimed direction, with a claimed size or without.
 
@@ -80,30 +101,35 @@ def effect(
         ``direction`` +1.
     direction : {+1, -1}
         Claimed sign.
-    size : (low, high), or Measured, optional
-        What the claim allows ("a tenth": (0.05, 0.2); "more than twofold": (2, inf)), or the
-        printed effect with its error, whose margin is then as in `printed_value`.
-    ceiling : (baseline, limit), optional
-        What the effect starts from, and the largest (or smallest) value that there is: an ESS of
-        980 of 1,000 leaves no room for a gain of 1.5. Where the claimed size, or what could have
-        been seen, is more than the room, nothing but a reproduction or the opposite sign is said.
+    size : (low, high), optional
+        What the claim allows ("a tenth": (0.05, 0.2); "more than twofold": (2, inf)). An effect of
+        the claimed sign and of another size is reproduced, with a note.
+    matters, reason : float and str, optional
+        The least effect that would matter, and why, both stated beforehand: a difference above 0,
+        or a factor above 1, whatever the direction. An interval that reaches it nowhere
+        contradicts the claim, though it may leave an effect that is smaller.
     """
     if direction not in SIGNS:
         raise ValueError(f"direction is {direction!r}: expected +1 or -1")
-    ours = effects.as_measured(ours)
-    found, sign = effects.effect_of(ours), SIGNS[direction]
-    outcome, note, least = _sized(name, ours, found, sign, size)
-    if outcome == NOT_DECIDED:
-        were_it = partial(_outcome_without_error, name, ours, sign, size)
-        printed = isinstance(size, Measured) and effects.no_run_decides(found, were_it)
-        note = f"{NO_RUN}; {note}" if printed else effects.power_note(found, note, unit)
-    if ceiling is not None and outcome in (SIGN_ONLY, NOT_DECIDED, CONTRADICTED):
-        room = effects.room_of(ceiling, ours.scale, direction)
-        wanted = least if least is not None else found.could_see
-        if room < wanted and not found.outside(*sign):
-            outcome, note = CEILING, f"room for {effects.amount(room, ours.scale)}"
-    verdict = effects.verdict_of(name, ours, found, outcome, note, unit, n_trainings)
-    return verdict._replace(intervals=2) if isinstance(size, Measured) else verdict
+    ours, sign = _as_measured(ours), SIGNS[direction]
+    found = _effect_of(ours, alpha)
+    outcome, note = found.in_region(*sign), ""
+    if matters is not None:
+        least = _margin_on(matters, reason, ours.scale)
+        note = f"least effect that would matter: {_amount(least, ours.scale)}, {reason}"
+        if outcome == OPEN and (found.high < least if direction == 1 else found.low > -least):
+            outcome = CONTRADICTED
+    if size is not None:
+        region = _sizes(size, ours.scale, sign)
+        note = f"claimed size {size[0]:g} to {size[1]:g}"
+        of_size = found.in_region(*region)
+        if of_size == CONTRADICTED:
+            note = f"{SIZE_DIFFERS}; {note}" if outcome == REPRODUCED else note
+            outcome = REPRODUCED if outcome == REPRODUCED else CONTRADICTED
+        elif of_size == OPEN and outcome == REPRODUCED:
+            outcome, note = OPEN, f"{note}; the sign is as claimed"
+    note = _power_note(found, note, unit) if outcome == OPEN else note
+    return _verdict(name, ours, found, outcome, note, unit, n_trainings)
 
 
 def equivalence(
@@ -114,6 +140,7 @@ def equivalence(
     reason: str,
     unit: str = "",
     n_trainings: int | None = None,
+    alpha: float = ALPHA,
 ) -> Verdict:
     """ "Flat", "alike", "no gain": no effect larger than a margin, stated with its reason.
 
@@ -124,13 +151,14 @@ def equivalence(
     margin : float
         The largest effect that would not matter: a difference, or for a ratio a factor above 1.
     """
-    ours = effects.as_measured(ours)
-    allowed = effects.margin_on(margin, reason, ours.scale)
-    found = effects.effect_of(ours)
+    ours = _as_measured(ours)
+    allowed = _margin_on(margin, reason, ours.scale)
+    found = _effect_of(ours, alpha)
     prefix = "a factor of " if ours.scale == "log" else "±"
     note = f"margin {prefix}{margin:g}: {reason}"
-    outcome, note = effects.decided(found, allowed, allowed, note, unit)
-    return effects.verdict_of(name, ours, found, outcome, note, unit, n_trainings)
+    outcome = found.in_region(-allowed, allowed)
+    note = _power_note(found, note, unit) if outcome == OPEN else note
+    return _verdict(name, ours, found, outcome, note, unit, n_trainings)
 
 
 def bound(
@@ -141,101 +169,335 @@ def bound(
     at_most: float = math.inf,
     unit: str = "",
     n_trainings: int | None = None,
+    alpha: float = ALPHA,
 ) -> Verdict:
-    """A claimed bound: "within a second", "at least a tenth", "between 0.484 and 0.497"."""
-    ours = effects.as_measured(ours)
+    """A claimed bound: "within a second", "at least a tenth", "in most cases"."""
+    ours = _as_measured(ours)
     if not at_least < at_most or at_least == -at_most == -math.inf:
         raise ValueError(f"at_least is {at_least}, at_most {at_most}: expected one, or an interval")
-    found = effects.effect_of(ours)
-    region = tuple(effects.on_scale(x, ours.scale) for x in (at_least, at_most))
-    if found.within(*region):
-        outcome, note = REPRODUCED, ""
-    elif found.outside(*region):
-        outcome, note = CONTRADICTED, ""
-    else:
-        outcome, note = NOT_DECIDED, effects.power_note(found, "", unit)
-    return effects.verdict_of(name, ours, found, outcome, note, unit, n_trainings)
+    found = _effect_of(ours, alpha)
+    outcome = found.in_region(*(_on_scale(x, ours.scale) for x in (at_least, at_most)))
+    note = _power_note(found, "", unit) if outcome == OPEN else ""
+    return _verdict(name, ours, found, outcome, note, unit, n_trainings)
 
 
-def statement(name: str, holds: bool, *, ours: str, reason: str) -> Verdict:
-    """A claim that needs no statistics: an inequality, an exact computation, a count.
+class Comparison(NamedTuple):
+    """What `compare` found: whether it holds everywhere, and in words."""
 
-    Never for a number with an error: that is for the functions above. ``holds`` comes out of the
-    computation, so that another result gives another verdict; where nothing is computed, the claim
-    is `argued`.
+    holds: bool
+    words: str
 
-    ``reason`` says in a clause why it holds, or does not ("above a bound that is proved").
-    """
-    if not isinstance(holds, (bool, np.bool_)):
-        raise ValueError(f"holds is {holds!r}: expected True or False")
-    outcome = REPRODUCED if holds else CONTRADICTED
-    return effects.verdict_of(
-        name, effects.words("ours", ours), None, outcome, effects.words("reason", reason), "", None
-    )
+    def __and__(self, other: Comparison) -> Comparison:
+        return Comparison(self.holds and other.holds, f"{self.words}; {other.words}")
 
 
-def argued(name: str, holds: bool, proof: str) -> Verdict:
-    """A claim that a proof decides and no run can: a class of its own.
+def compare(a, sign: str, b, rtol: float = 1e-9) -> Comparison:
+    """Compare computed numbers, one by one; what `statement` judges.
 
     Parameters
     ----------
-    holds : bool
-        What is proved: that it holds, or that it does not.
-    proof : str
-        One paragraph, which a reader can follow without the code: 20 words or more.
+    a, b : number or array
+        Not both typed, or nothing would be judged. A number that is missing (nan) holds nowhere.
+    sign : {"<", "<=", ">", ">=", "=="}
+        "==" up to the relative difference ``rtol``.
+
+    Examples
+    --------
+    >>> compare([1.0, 2.0], "<", 3.0)
+    Comparison(holds=True, words='1 to 2 < 3')
     """
-    if len(effects.words("proof", proof).split()) < 20:
-        raise ValueError(f"proof is {proof!r}: expected a paragraph of 20 words or more")
-    ours = "it holds, by the proof" if holds else "it does not hold, by the proof"
-    return effects.verdict_of(name, ours, None, ARGUED, proof, "", None)
-
-
-def unchecked(names: str | list[str], reason: str) -> list[Verdict]:
-    """Claims that cannot be checked, all for the same reason ("the models are not published")."""
-    every = [names] if isinstance(names, str) else list(names)
-    return [
-        effects.verdict_of(n, "", None, UNCHECKED, effects.words("reason", reason), "", None)
-        for n in every
+    signs = {
+        "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
+        "==": lambda x, y: np.isclose(x, y, rtol=rtol, atol=0),
+    }  # fmt: skip
+    if sign not in signs:
+        raise ValueError(f"sign is {sign!r}: expected one of {', '.join(signs)}")
+    x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if not x.size or not y.size:
+        raise ValueError("a or b is empty: expected numbers, since all of none holds whatever")
+    said = [
+        f"{v.min():.4g}" if v.min() == v.max() else f"{v.min():.4g} to {v.max():.4g}"
+        for v in (x, y)
     ]
+    return Comparison(bool(signs[sign](x, y).all()), f" {sign} ".join(said))
 
 
-def _outcome_without_error(name, ours: Measured, sign, size, x: float) -> str:
-    known = ours._replace(value=x, std_error=0.0, freedom=math.inf)
-    return _sized(name, known, effects.effect_of(known), sign, size)[0]
+def statement(name: str, holds: Comparison, *, reason: str, ours: str = "") -> Verdict:
+    """A claim that needs no statistics: an inequality, an exact computation, a count.
 
+    Never for a number with an error: that is for the functions above. ``holds`` is what `compare`
+    found, or several joined by ``&``, so that another result gives another verdict.
 
-def of_unknown_kind(verdict: Verdict, reason: str) -> Verdict:
-    """A verdict that one training leaves open, if the settings of the source's are not printed.
-
-    No training of ours is then known to be of its kind, and no number of them decides: the claim
-    cannot be checked. What we found stays beside it. Other verdicts are left as they are.
+    ``reason`` says in a clause why it holds, or does not ("above a bound that is proved").
     """
-    if verdict.outcome != NOT_DECIDED:
-        return verdict
-    return verdict._replace(outcome=UNCHECKED, note=effects.words("reason", reason))
+    if not isinstance(holds, Comparison):
+        raise TypeError(f"holds is a {type(holds).__name__}: expected what judge.compare gives")
+    outcome = REPRODUCED if holds.holds else CONTRADICTED
+    return _verdict(name, ours or holds.words, None, outcome, _words("reason", reason))
 
 
-def _sized(name, ours, found, sign, size):
-    """Outcome, note and smallest claimed size (on the scale), for a direction and a size."""
-    inside = found.within(*sign)
-    if size is None:
-        outcome = REPRODUCED if inside else CONTRADICTED if found.outside(*sign) else NOT_DECIDED
-        return outcome, "", None
-    if isinstance(size, Measured):
-        if size.scale != ours.scale:
-            raise ValueError(f"{name}: size is on the scale {size.scale!r}, ours {ours.scale!r}")
-        against = effects.effect_of(effects.between(ours, size))
-        margin = size.could_see()
-        fits, differs = against.within(-margin, margin), against.outside(0.0, 0.0)
-        note, least = f"claimed size {shown(size)}", abs(size.value)
+def left_open(name: str, why: str, *, hours: float | None = None, ours: str = "") -> Verdict:
+    """A claim that is not decided.
+
+    Parameters
+    ----------
+    why : str
+        What would decide it; or what cannot be had ("cannot be had: the program is not
+        published"); or a proof where no run can decide ("proved, not measured: ...").
+    hours : float, optional
+        That the deciding runs would take on two cores.
+    ours : str, optional
+        What was found.
+    """
+    price = "" if hours is None else f" ({number('hours', hours, 'hours', above=0):g} h, two cores)"
+    return _verdict(name, ours, None, OPEN, _words("why", why) + price)
+
+
+def printed_value(
+    name: str,
+    ours,
+    *,
+    printed: str | float | None = None,
+    printed_error: float | None = None,
+    printed_variance: float | None = None,
+    printed_n: int | None = None,
+    margin: float | None = None,
+    reason: str = "",
+    unit: str = "nats",
+    n_trainings: int | None = None,
+    alpha: float = ALPHA,
+) -> Verdict:
+    """A printed number against ours: the effect is ours minus printed.
+
+    Without a margin it is taken from the printed spread alone: the smallest difference that the
+    printed number could have been told from, with a chance of `POWER`, had ours no error (4.6
+    printed standard errors, 5.2 for 20 runs), and half a unit of the last printed digit. The claim
+    is then contradicted if the interval leaves out 0, and reproduced if it lies within the margin.
+    With a margin it is contradicted only if all of the interval lies beyond the margin. A spread
+    of the printed number counts in the interval in either case: if it is wide, no number of runs of
+    ours decides.
+
+    Parameters
+    ----------
+    ours : repeats or Measured
+    printed : str or float, optional
+        The number as it is printed ("10.00"); by default that of the claim.
+    printed_error : float, optional
+        Standard error of the printed number.
+    printed_variance, printed_n : float and int, optional
+        Or the variance of the printed runs, and their number.
+    margin, reason : float and str, optional
+        A difference that would not matter, and why, decided before the runs were looked at.
+    """
+    value, rounding = printed_number(name, printed)
+    spread = _printed_spread(value, printed_error, printed_variance, printed_n)
+    ours = _as_measured(ours)
+    if ours.scale != "linear":
+        raise ValueError("ours is a ratio: expected repeats, or Measured on the scale 'linear'")
+    if margin is not None:
+        allowed = null = _margin_on(margin, reason) + rounding
+        note = f"margin ±{margin:g}: {reason}"
+    elif spread is not None:
+        allowed, null = spread.could_see(alpha) + rounding, rounding
+        note = f"margin ±{allowed:.3g}: what the printed spread resolves"
     else:
-        region = effects.sizes(size, ours.scale, sign)
-        fits, differs = found.within(*region), found.outside(*region)
-        note, least = f"claimed size {size[0]:g} to {size[1]:g}", min(map(abs, region))
-    if found.outside(*sign):
-        return CONTRADICTED, note, least
-    if differs:
-        return (SIGN_ONLY if inside else CONTRADICTED), note, least
-    if fits and inside:
-        return REPRODUCED, note, least
-    return NOT_DECIDED, f"{note}; the sign is as claimed" if inside else note, least
+        raise ValueError(
+            f"{name}: the printed number has no spread (printed_error, or printed_variance "
+            "and printed_n): expected a margin, with its reason"
+        )
+
+    def judged(x: Measured) -> Effect:
+        return _effect_of(_between(x, spread or exactly(value)), alpha)
+
+    found = judged(ours)
+    outcome = found.in_region(-allowed, allowed, null)
+    if outcome == OPEN:
+        rough = _no_run_decides(
+            _effect_of(ours, alpha), lambda x: judged(exactly(x)).in_region(-allowed, allowed, null)
+        )
+        note = f"{TOO_ROUGH}; {note}" if rough else _power_note(found, note, unit)
+    return _verdict(name, ours, found, outcome, note, unit, n_trainings)
+
+
+def printed_variance(
+    name: str,
+    ours,
+    *,
+    printed_n: int,
+    printed: str | float | None = None,
+    n: float | None = None,
+    margin: float | None = None,
+    reason: str = "",
+    alpha: float = ALPHA,
+) -> Verdict:
+    """A printed variance of normal values against ours: the effect is ours over printed (F).
+
+    Without a margin, the factor is taken that the printed number of runs could have shown with a
+    chance of `POWER`, had ours no error. If that is more than `WIDEST`, they are too few for
+    agreement with them to say anything.
+
+    Parameters
+    ----------
+    ours : repeats, or float with ``n``
+        Our values, or the variance of ``n`` of them (infinity if it is computed, not sampled).
+    printed_n : int
+        Number of the printed runs.
+    margin, reason : float and str, optional
+        A factor above 1 that would not matter, and why.
+    """
+    value, rounding = printed_number(name, printed)
+    number("printed", value, "a variance above 0", above=0)
+    freedom = count("printed_n", printed_n, 2) - 1
+    if n is None:
+        sample = mean_of(ours)
+        ours, n = sample.std_error**2 * sample.n, int(sample.n)
+    ours = number("ours", ours, "a variance above 0, or repeats", above=0)
+    own = 1e9 if n == math.inf else count("n", n, 2) - 1
+    see = float(ndtri(1 - alpha / 2) + ndtri(POWER))
+    if margin is None:
+        allowed = see * math.sqrt(2 / freedom)
+        # a printed 0.0001 may be rounded from half as much, or from half as much again
+        null = math.log1p(-min(rounding / value, 1 - 1e-9)), math.log1p(rounding / value)
+        note = f"margin: a factor of {math.exp(allowed):.3g}, what {printed_n} printed runs resolve"
+    else:
+        allowed = _margin_on(margin, reason, "log")
+        null = -allowed, allowed
+        note = f"margin: a factor of {margin:g}: {reason}"
+    says_something = margin is not None or allowed < math.log(WIDEST)
+
+    def of_ratio(x: float, own: float = 1e9, freedom: float = freedom) -> Effect:
+        ends = (math.log(float(fdtri(own, freedom, p))) for p in (1 - alpha / 2, alpha / 2))
+        low, high = (x - end for end in ends)
+        return Effect(x, low, high, see * math.sqrt(2 / freedom + 2 / own), "log", alpha)
+
+    def outcome_of(found: Effect) -> str:
+        if found.within(-allowed, allowed) and says_something:
+            return REPRODUCED
+        return CONTRADICTED if found.outside(*null) else OPEN
+
+    found = of_ratio(math.log(ours / value), own)
+    outcome = outcome_of(found)
+    if outcome == OPEN:
+        alone = of_ratio(found.value, own, 1e9)  # as if what is printed had no error
+        rough = _no_run_decides(alone, lambda x: outcome_of(of_ratio(x)))
+        note = f"{TOO_ROUGH}; {note}" if rough else _power_note(found, note, "")
+    text = f"variance {ours:.3g}" + ("" if own >= 1e9 else f" of {own + 1} runs")
+    return _verdict(name, text, found, outcome, note)
+
+
+def digits(name: str, ours: float, printed: str | float | None = None, unit="nats") -> Verdict:
+    """A printed number against one that is computed without error: equal to the printed digits?"""
+    value, rounding = printed_number(name, printed)
+    off = number("ours", ours, "a number") - value
+    agree = abs(off) <= rounding * (1 + 1e-9)
+    note = "to the printed digits" if agree else "other digits"
+    found = Effect(off, off, off, 0.0, "linear", ALPHA)
+    return _verdict(name, f"{ours:.8g}", found, REPRODUCED if agree else CONTRADICTED, note, unit)
+
+
+# ---------------------------------------------------------------- on the scale of an effect
+
+
+def _effect_of(m: Measured, alpha: float) -> Effect:
+    return Effect(m.value, *m.interval(alpha), m.could_see(alpha), m.scale, alpha)
+
+
+def _as_measured(ours) -> Measured:
+    return ours if isinstance(ours, Measured) else mean_of(ours)
+
+
+def _on_scale(x: float, scale: str) -> float:
+    if scale == "linear":
+        return float(x)
+    return math.log(x) if x > 0 else -math.inf
+
+
+def _margin_on(margin, reason: str, scale: str = "linear") -> float:
+    above = 1 if scale == "log" else 0
+    margin = number("margin", margin, f"a number above {above}", above=above)
+    _words("reason", reason)
+    return math.log(margin) if scale == "log" else margin
+
+
+def _words(name: str, value) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{name} is {value!r}: expected words")
+    return value
+
+
+def _amount(x: float, scale: str) -> str:
+    return f"a factor of {math.exp(x):.3g}" if scale == "log" else f"{x:.3g}"
+
+
+def _power_note(found: Effect, note: str, unit: str) -> str:
+    if found.could_see == math.inf:
+        said = "power: none, as repeats that are all equal show no error"
+    else:
+        seen = f"{_amount(found.could_see, found.scale)} {unit}".strip()
+        said = f"power: an effect of {seen} would have been seen"
+    return said + (f"; {note}" if note else "")
+
+
+def _sizes(size, scale: str, sign) -> tuple[float, float]:
+    try:
+        low, high = (_on_scale(x, scale) for x in size)
+    except (TypeError, ValueError):
+        low, high = math.nan, math.nan
+    if not (low < high and sign[0] <= low and high <= sign[1]):
+        raise ValueError(
+            f"size is {size!r}: expected (low, high) on the claimed side of no effect, or Measured"
+        )
+    return low, high
+
+
+def _printed_spread(value, error, variance, n) -> Measured | None:
+    if error is not None:
+        if variance is not None or n is not None:
+            raise ValueError("printed_error excludes printed_variance and printed_n")
+        error = number("printed_error", error, "a standard error above 0", above=0)
+        return Measured(value, error, math.inf, math.inf)
+    if variance is None and n is None:
+        return None
+    if variance is None or n is None:
+        raise ValueError(
+            f"printed_variance is {variance} and printed_n {n}: expected both or neither"
+        )
+    variance = number("printed_variance", variance, "a variance above 0", above=0)
+    n = count("printed_n", n, 2)
+    return Measured(value, math.sqrt(variance / n), n - 1, n)
+
+
+def _between(ours: Measured, printed: Measured) -> Measured:
+    error = math.hypot(ours.std_error, printed.std_error)
+    freedom = welch_freedom(ours, printed)
+    return Measured(ours.value - printed.value, error, freedom, ours.n, ours.scale)
+
+
+def _no_run_decides(ours: Effect, were_it: Callable[[float], str]) -> bool:
+    """Is the outcome open for every value in the interval of ours, had that no error?
+
+    ``were_it`` gives the outcome for a value without error.
+    """
+    if not math.isfinite(ours.high - ours.low):
+        return False
+    return all(were_it(x) == OPEN for x in np.linspace(ours.low, ours.high, 101).tolist())
+
+
+def _verdict(name, ours, found: Effect | None, outcome, note, unit="", n_trainings=None) -> Verdict:
+    claim(name)
+    values, intervals, alpha = (math.nan,) * 3, 0, ALPHA
+    if found is not None:
+        values, alpha, intervals = found[:3], found.alpha, int(found.low < found.high)
+        if found.scale == "log":
+            with np.errstate(over="ignore"):
+                values = tuple(float(np.exp(x)) for x in values)
+    if n_trainings is not None:
+        n = count("n_trainings", n_trainings)
+        if n > 1 and ours.n != n:
+            raise ValueError(
+                f"{name}: n_trainings is {n}, but ours is made of {ours.n:g} repeats: expected one "
+                "number a training, as by_training gives"
+            )
+        outcome, note = (OPEN, ONE_TRAINING) if n == 1 else (outcome, note)
+    ours = shown(ours) if isinstance(ours, Measured) else ours
+    return Verdict(name, outcome, ours, *values, unit, note, intervals, alpha)

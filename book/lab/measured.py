@@ -1,10 +1,10 @@
 """What was measured, ready to be judged: a value with its error, from independent repeats.
 
-Every interval of a verdict has the level 1 - `ALPHA`, fixed before any claim was judged. A verdict
-can be false only if its interval misses the truth, so that among N verdicts at most N `ALPHA`
-false ones are expected, however they depend on one another: 0.25 of 250. This holds for means of
-normal values; the ends of Student's interval for skewed ones miss more often (`share_of` is for
-zeros and ones).
+An interval of a verdict has the level 1 - `ALPHA`, or 1 - `FEW` where a claim rests on three to
+five trainings, with which the wider one could decide nothing. A verdict can be false only if its
+interval misses the truth; so the expected number of false ones is at most the sum of the alphas,
+however the verdicts depend on one another. This holds for means of normal values; the ends of
+Student's interval for skewed ones miss more often (`share_of` is for zeros and ones).
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from rbmlib.checks import count, number, one_of
+from rbmlib.checks import number, one_of
 
 ALPHA = 0.001  # chance, at most, that the interval of one verdict misses the truth
+FEW = 0.05  # and of one that rests on few trainings
 POWER = 0.9  # an effect "could have been seen" if it would have been with this chance
 
 
@@ -41,11 +42,11 @@ class Measured(NamedTuple):
             half = math.inf
         return self.value - half, self.value + half
 
-    def could_see(self) -> float:
+    def could_see(self, alpha: float = ALPHA) -> float:
         """The effect whose interval would have left out 0 with a chance of `POWER`."""
         if not self.std_error:
             return math.inf if math.isfinite(self.freedom) else 0.0
-        return resolution(self.freedom) * self.std_error
+        return resolution(self.freedom, alpha) * self.std_error
 
 
 def quantile(p: float, freedom: float) -> float:
@@ -53,7 +54,7 @@ def quantile(p: float, freedom: float) -> float:
     return float(ndtri(p) if math.isinf(freedom) else stdtrit(freedom, p))
 
 
-def resolution(freedom: float) -> float:
+def resolution(freedom: float, alpha: float = ALPHA) -> float:
     """In standard errors: the effect that an interval of this freedom shows with `POWER`.
 
     Examples
@@ -63,7 +64,7 @@ def resolution(freedom: float) -> float:
     >>> round(resolution(19), 2)
     5.21
     """
-    return quantile(1 - ALPHA / 2, freedom) + quantile(POWER, freedom)
+    return quantile(1 - alpha / 2, freedom) + quantile(POWER, freedom)
 
 
 def measured(
@@ -107,12 +108,12 @@ def mean_of(values) -> Measured:
     return Measured(float(x.mean()), float(x.std(ddof=1) / math.sqrt(len(x))), len(x) - 1, len(x))
 
 
-def share_of(flags) -> Measured:
+def share_of(flags, alpha: float = ALPHA) -> Measured:
     """Share of independent repeats in which something happened, by Agresti and Coull.
 
     ``z**2 / 2`` repeats of either kind are added, z the half-width of an interval in standard
-    errors: with the mean of zeros and ones, the chance of a false verdict near 0 or 1 is
-    far above `ALPHA` (42% for 8 repeats of a chance of 0.9).
+    errors, of the level at which it is judged: with the mean of zeros and ones, the chance of a
+    false verdict near 0 or 1 is far above ``alpha`` (42% for 8 repeats of a chance of 0.9).
 
     Examples
     --------
@@ -123,7 +124,7 @@ def share_of(flags) -> Measured:
     x = np.asarray(flags)
     if x.ndim != 1 or len(x) < 2 or not np.isin(x, (0, 1)).all():
         raise ValueError(f"flags is {flags!r:.60}: expected 2 or more of True and False")
-    z_squared = quantile(1 - ALPHA / 2, math.inf) ** 2
+    z_squared = quantile(1 - alpha / 2, math.inf) ** 2
     n = len(x) + z_squared
     share = float((x.sum() + z_squared / 2) / n)
     return Measured(share, math.sqrt(share * (1 - share) / n), math.inf, len(x))
@@ -257,16 +258,3 @@ def _freedom(value) -> float:
     if value == math.inf:
         return value
     return number("freedom", value, "degrees of freedom above 0, or infinity", above=0)
-
-
-def trained(name: str, ours: Measured, n_trainings) -> int | None:
-    """The number of trainings, checked against what ``ours`` is made of."""
-    if n_trainings is None:
-        return None
-    n = count("n_trainings", n_trainings)
-    if n > 1 and ours.n != n:
-        raise ValueError(
-            f"{name}: n_trainings is {n}, but ours is made of {ours.n:g} repeats: expected one "
-            "number a training, as by_training gives"
-        )
-    return n

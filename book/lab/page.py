@@ -2,9 +2,8 @@
 
 A page begins (`begin`), reads what is stored and printed (`stored`, `published`), chooses rows
 (`pick`, `one`), makes one row of each group (`each`), shows tables and figures (`table`, `panels`,
-`lines`), judges a claim on several models (`on_each`), shows the verdicts (`verdicts`), and says
-what it checked (`checks`). Numbers with errors are written by `pm` and made by `off`, `over`,
-`mean_column` and `log_variance`.
+`lines`), judges a claim on several models (`on_each`), and says what it checked (`checks`). Numbers
+with errors are written by `pm` and made by `off`, `over`, `mean_column` and `log_variance`.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from .measured import Measured
 from .parameters import checked_parameters, how_to_read, refuse_more_than_memory
 from .stored import stored_results
 from .tables import number
-from .verdicts import Verdict, show_verdicts, together, verdict_cell
+from .verdicts import Verdict, together, verdict_cell
 
 PANEL_WIDTH, PANEL_HEIGHT, PAGE_WIDTH = 3.3, 3.0, 9.6  # inches
 
@@ -211,11 +210,6 @@ def on_each(cases: Iterable, judged: Callable[..., Verdict]) -> Verdict:
     return together({str(name): judged(name) for name in cases})
 
 
-def verdicts(*every) -> None:
-    """Show a table of verdicts, or lists of them; each claim once."""
-    show_verdicts(every)
-
-
 def checks(sentences: Mapping[str, object]) -> None:
     """Refuse a page whose numbers do not bear its text, and say what was checked.
 
@@ -335,5 +329,5 @@ def lines(ax, frame: pd.DataFrame, x: str, y: str, by: str = "", error: str = ""
 
 __all__ = [
     "begin", "checks", "each", "lines", "log_variance", "mean_column", "number", "off", "on_each",
-    "one", "over", "panels", "pick", "pm", "published", "stored", "table", "verdicts",
+    "one", "over", "panels", "pick", "pm", "published", "stored", "table",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from . import exact_slopes, plots
-from .schedule_runs import ScheduleRuns, papers_name
+from .kiwaki2015.runs import ScheduleRuns, papers_name
 
 HEADS = {"linear": "linear", "varopt": "VAROPT", "friction": "friction"}
 

@@ -1,4 +1,4 @@
-"""Verdicts, and how they are shown: a symbol and a word, numbers with their error, a table."""
+"""Verdicts, and how they are shown: one card a claim."""
 
 from __future__ import annotations
 
@@ -7,147 +7,130 @@ import math
 from collections import Counter
 from typing import NamedTuple
 
+from .claims import claim
 from .measured import ALPHA, Measured
 
 REPRODUCED = "reproduced"
-SIGN_ONLY = "reproduced in sign, size differs"
+DEPENDS = "depends"
 CONTRADICTED = "contradicted"
-NOT_DECIDED = "not decided"
-CEILING = "at the ceiling: cannot show"
-DEPENDS = "depends on what is not stated"
-ARGUED = "argued, not measured"
-UNCHECKED = "cannot be checked"
-
-# Outcome: symbol, class of its colour. They are always shown with the words.
-SYMBOLS = {
-    REPRODUCED: ("✔", "reproduced"),
-    SIGN_ONLY: ("◐", "sign-only"),
-    CONTRADICTED: ("✘", "contradicted"),
-    NOT_DECIDED: ("?", "not-decided"),
-    CEILING: ("⊤", "ceiling"),
-    DEPENDS: ("⇄", "depends"),
-    ARGUED: ("∴", "argued"),
-    UNCHECKED: ("–", "unchecked"),
-}
+OPEN = "open"
+SYMBOLS = {REPRODUCED: "✔", DEPENDS: "⇄", CONTRADICTED: "✘", OPEN: "?"}  # shown with the word
 OUTCOMES = tuple(SYMBOLS)
-_WORST_FIRST = (
-    CONTRADICTED, UNCHECKED, DEPENDS, NOT_DECIDED, CEILING, ARGUED, SIGN_ONLY, REPRODUCED
-)  # fmt: skip
 
+# What a note may say beside the outcome.
+SIZE_DIFFERS = "size differs"
 ONE_TRAINING = "one training: another would give other numbers"
-NO_RUN = "no run decides: what is printed is too rough"
+TOO_ROUGH = "no run decides: what is printed is too rough"
 
-MIME = "application/vnd.rbmlib.verdicts+json"
+AT_SIGHT = 3  # cases of a claim that are written out; more are folded
+
+MIME = "application/vnd.rbmlib.verdict+json"
 
 
 class Verdict(NamedTuple):
     """What the judge says of one claim. Ratios are ratios here, not logarithms."""
 
-    name: str  # of the row of published/claims.csv
-    source: str
-    place: str
-    claim: str
-    paper: str  # printed number or words
-    ours: str  # with its error
+    name: str  # of the row of published/claims.csv, which has its words, place and printed number
+    outcome: str  # one of `OUTCOMES`
+    ours: str  # our value, with its error
     effect: float  # what was judged: a difference, or a ratio; nan if nothing was measured
-    low: float  # its interval, of level 1 - ALPHA
+    low: float  # its interval, of level 1 - alpha
     high: float
     unit: str  # "nats", "s", ..., or "" for a pure number or a ratio
-    outcome: str  # one of OUTCOMES
-    note: str  # margin, power, or reason
-    intervals: int  # of level 1 - ALPHA that it rests on: what it adds to the expected errors
+    note: str  # margin, power, what it depends on, or what would decide it
+    intervals: int  # that it rests on: what it adds to the expected errors
+    alpha: float = ALPHA
+    words: str = ""  # the effect in words
+    models: str = ""  # of ours that stand for those of the source
+    parts: tuple = ()  # of a claim judged on several: (which, effect or value, outcome, note)
 
-    @property
-    def decided(self) -> bool:
-        return self.outcome in (REPRODUCED, SIGN_ONLY, CONTRADICTED, DEPENDS)
-
-    @property
-    def words(self) -> str:
-        """Symbol and outcome, as plain text."""
-        return f"{SYMBOLS[self.outcome][0]} {self.outcome}"
+    def said(self, ours: str = "", words: str = "", models: str = "") -> Verdict:
+        """The same verdict, with our value, the effect in words, or the models that were used."""
+        given = {"ours": ours, "words": words, "models": models}
+        return self._replace(**{key: text for key, text in given.items() if text})
 
 
 def together(cases: dict[str, Verdict], ours: str = "") -> Verdict:
-    """One verdict of a claim that was judged on several models or settings, and must hold on all.
+    """One verdict of a claim that was judged on several models, settings or parts, all needed.
 
-    Contradicted if any is; reproduced if all are, or in sign if none is worse; else not decided, or
-    at the ceiling where that is all that is in the way.
+    Contradicted if any is, else open or depends if any is so; reproduced if all are.
 
     Parameters
     ----------
     cases : dict
-        Verdicts of the same claim, by the name of the model or setting.
+        Verdicts of the same claim, by the name of the model, setting or part.
     ours : str, optional
         What was found, in words; by default what each case found.
     """
     every = list(cases.values())
     if len({v.name for v in every}) != 1:
         raise ValueError(f"cases are of {sorted({v.name for v in every})}: expected one claim")
-    outcomes = {v.outcome for v in every}
-    worst = next(outcome for outcome in _WORST_FIRST if outcome in outcomes)
-    ours = ours or "; ".join(f"{case}: {_found(v)}" for case, v in cases.items())
-    note = "; ".join(f"{case}: {v.outcome}" for case, v in cases.items() if len(outcomes) > 1)
-    notes = list(dict.fromkeys(v.note for v in every if v.outcome == worst and v.note))
+    order = (CONTRADICTED, OPEN, DEPENDS, REPRODUCED)
+    worst = min((v.outcome for v in every), key=order.index)
+    notes = {v.note for v in every if v.outcome == worst}
+    found = [f"{case}: {_found(v)}" for case, v in cases.items()]
     return every[0]._replace(
-        ours=ours,
+        outcome=worst,
+        ours=ours or ("; ".join(found) if len(found) <= AT_SIGHT else ""),
         effect=math.nan,
         low=math.nan,
         high=math.nan,
-        outcome=worst,
-        note="; ".join([note] * bool(note) + notes),
+        note=notes.pop() if len(notes) == 1 else "",
         intervals=sum(v.intervals for v in every),
+        parts=tuple(_part(case, v) for case, v in cases.items()),
     )
 
 
 def depends(
-    setting: str, cases: dict[str, dict[str, Verdict]], n_trainings: int | None = None
+    setting: str, cases: dict[str, Verdict | dict[str, Verdict]], n_trainings: int | None = None
 ) -> Verdict:
     """One verdict of a claim whose source does not state a setting on which it may depend.
 
-    `DEPENDS` if there is a model on which the claim is reproduced, at least in sign, with one value
-    of the setting and contradicted with another. One model shows that, whatever another training
-    would give. Else the verdict of `together`, if it is the same with every value of the setting,
-    and not decided if no single model shows the difference.
+    `DEPENDS` if the claim is reproduced with one value of the setting and contradicted with
+    another: on the same model, where verdicts are given by the model. One model shows that,
+    whatever another training would give. Else the verdict of `together`, if it is the same with
+    every value of the setting, and open if not.
 
     Parameters
     ----------
     setting : str
         That is not stated ("the base").
     cases : dict
-        Verdicts by the value of the setting, and for each by the name of the model; they are
-        judged as claims about that model.
+        Verdicts by the value of the setting, or for each value by the name of the model.
     n_trainings : int, optional
         For claims about training: one decides nothing but `DEPENDS`.
     """
-    by_value = {value: together(models) for value, models in cases.items()}
-    found = together(by_value)
-    turns = [
-        model
-        for model in dict.fromkeys(m for models in cases.values() for m in models)
-        if _turns({models[model].outcome for models in cases.values() if model in models})
-    ]
-    if turns:
-        said = "; ".join(
-            f"{value}: " + ", ".join(f"{v.outcome} on {m}" for m, v in models.items())
-            for value, models in cases.items()
+    by_model = {x: v if isinstance(v, dict) else {"": v} for x, v in cases.items()}
+    by_value = {x: v if isinstance(v, Verdict) else together(v) for x, v in cases.items()}
+    found = together(by_value)._replace(
+        parts=tuple(
+            _part(f"{value}, {model}".rstrip(", "), v)
+            for value, models in by_model.items()
+            for model, v in models.items()
         )
-        return found._replace(outcome=DEPENDS, note=f"{setting} decides: {said}")
+    )
+    every = dict.fromkeys(m for models in by_model.values() for m in models)
+    if any(
+        {REPRODUCED, CONTRADICTED} <= {v[m].outcome for v in by_model.values() if m in v}
+        for m in every
+    ):
+        return found._replace(outcome=DEPENDS, note=f"on {setting}")
     if n_trainings == 1:
-        return found._replace(outcome=NOT_DECIDED, note=ONE_TRAINING)
-    if len({v.outcome for v in by_value.values()}) > 1:
-        said = [f"{value}: {v.outcome}" for value, v in by_value.items()]
-        said += [v.note for v in by_value.values() if v.outcome == NOT_DECIDED]
-        return found._replace(outcome=NOT_DECIDED, note="; ".join(dict.fromkeys(said)))
+        return found._replace(outcome=OPEN, note=ONE_TRAINING)
+    outcomes = Counter(v.outcome for v in by_value.values())
+    if len(outcomes) > 1:
+        said = ", ".join(f"{n} {outcome}" for outcome, n in outcomes.items())
+        return found._replace(outcome=OPEN, note=f"of {len(by_value)} readings {said}")
     return found
-
-
-def _turns(outcomes: set[str]) -> bool:
-    return CONTRADICTED in outcomes and bool(outcomes & {REPRODUCED, SIGN_ONLY})
 
 
 def _found(v: Verdict) -> str:
     effect = in_brackets(v.effect, v.low, v.high)
     return f"{effect} {v.unit}".strip() if effect else v.ours
+
+
+def _part(case: str, v: Verdict) -> tuple[str, str, str, str]:
+    return case, _found(v), v.outcome, v.note
 
 
 def with_error(value: float, error: float) -> str:
@@ -199,49 +182,43 @@ def in_brackets(effect: float, low: float, high: float) -> str:
 def verdict_cell(verdict: Verdict | str) -> str:
     """Symbol and outcome as HTML, of a verdict or outcome, for a cell of any (unescaped) table."""
     outcome = verdict.outcome if isinstance(verdict, Verdict) else verdict
-    symbol, colour = SYMBOLS[outcome]
-    return (
-        f'<span class="verdict verdict-{colour}"><span class="verdict-symbol">{symbol}</span> '
-        f"{outcome}</span>"
-    )
-
-
-def verdict_table(verdicts, beside=None) -> str:
-    """An HTML table of verdicts: claim and place, paper, ours, effect, verdict.
-
-    ``beside`` gives HTML that is put after the place, such as a link.
-    """
-    level = f"{100 * (1 - ALPHA):g}%"
-    heads = ("claim", "paper", "ours", f"effect [{level} interval]", "verdict")
-    head = "".join(f'<th scope="col">{h}</th>' for h in heads)
-    rows = "\n".join(_row(v, beside(v) if beside else "") for v in verdicts)
-    return (
-        f'<table class="verdicts">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n'
-        "</table>"
-    )
+    return f'<span class="v-badge v-{outcome}">{SYMBOLS[outcome]} {outcome}</span>'
 
 
 def anchor(name: str) -> str:
-    """Where links find the row of a claim: scripts take a point in it for another selector."""
+    """Where links find the card of a claim: scripts take a point in it for another selector."""
     return name.replace(".", "-")
 
 
-def _row(v: Verdict, beside: str) -> str:
-    effect = in_brackets(v.effect, v.low, v.high)
-    cells = (
-        f"{html.escape(v.claim)} {_note(f'{v.source}, {v.place}')} {beside}".rstrip(),
-        html.escape(v.paper),
-        html.escape(v.ours),
-        html.escape(f"{effect} {v.unit}".strip()) if effect else "",
-        f"{verdict_cell(v)} {_note(v.note)}".rstrip(),
+def card(v: Verdict) -> str:
+    """HTML: the claim; our value, the effect in words and the verdict; the rest in a fold."""
+    row = claim(v.name)
+    effect = f"{in_brackets(v.effect, v.low, v.high)} {v.unit}".strip()
+    each = "".join(f"<li>{html.escape(_in_words(*part, v.note))}</li>" for part in v.parts)
+    folded = {
+        "printed": html.escape(row.printed),
+        "judged by": html.escape(row.measure),
+        f"effect [{1 - v.alpha:.1%} interval]": html.escape(effect if v.words else ""),
+        "on each": f"<ul>{each}</ul>" if each else "",
+        "left open": html.escape(row.open),
+        "our models": html.escape(v.models),
+    }
+    rows = "".join(f"<dt>{key}</dt><dd>{text}</dd>" for key, text in folded.items() if text)
+    old = "".join(
+        f'<span id="{anchor(name)}"></span>' for name in row.old.split() if name != v.name
     )
-    labels = ("claim", "paper", "ours", "effect", "verdict")
-    columns = "".join(f'<td data-label="{a}">{c}</td>' for a, c in zip(labels, cells, strict=True))
-    return f'<tr id="{anchor(v.name)}">{columns}</tr>'
+    return (
+        f'<div class="v-card v-{v.outcome}" id="{anchor(v.name)}">{old}'
+        f'<p class="v-claim">{html.escape(row.claim)} <span>{html.escape(row.place)}</span></p>'
+        f'<p class="v-ours"><b>{html.escape(v.ours)}</b> {html.escape(v.words or effect)}</p>'
+        f"<p>{verdict_cell(v)} {html.escape(v.note)}</p>"
+        f"<details><summary>Details</summary><dl>{rows}</dl></details></div>"
+    )
 
 
-def _note(text: str) -> str:
-    return f'<span class="verdict-note">{html.escape(text)}</span>' if text else ""
+def _in_words(case: str, found: str, outcome: str, note: str, of_all: str) -> str:
+    said = f"{outcome}; {note}" if note and note != of_all else outcome
+    return f"{case}: {found} ({said})" if found else f"{case}: {said}"
 
 
 def as_json(verdict: Verdict) -> dict:
@@ -252,7 +229,7 @@ def as_json(verdict: Verdict) -> dict:
 def from_json(fields: dict) -> Verdict:
     """The verdict again."""
     numbers = {k: math.nan for k in ("effect", "low", "high") if fields[k] is None}
-    return Verdict(**{**fields, **numbers})
+    return Verdict(**{**fields, **numbers, "parts": tuple(map(tuple, fields["parts"]))})
 
 
 def _plain(value):
@@ -262,32 +239,21 @@ def _plain(value):
 
 
 def show_verdicts(verdicts) -> None:
-    """Display a table of verdicts, and keep them in the output for the page of all verdicts.
+    """Display a card a claim, and keep the verdicts in the output for the page of all claims.
 
     Parameters
     ----------
-    verdicts : iterable of Verdict, or of lists of them
+    verdicts : iterable of Verdict
         Each claim once.
     """
     from IPython.display import display
 
-    every = flat(verdicts)
+    every = list(verdicts)
+    if wrong := [type(v).__name__ for v in every if not isinstance(v, Verdict)]:
+        raise TypeError(f"verdicts holds a {wrong[0]}: expected verdicts")
     twice = [name for name, n in Counter(v.name for v in every).items() if n > 1]
     if twice:
         raise ValueError(f"verdicts holds {', '.join(twice)} more than once: expected each once")
-    plain = "\n".join(f"{v.name}: {v.words}" for v in every)
-    bundle = {"text/plain": plain, "text/html": verdict_table(every), MIME: [*map(as_json, every)]}
-    display(bundle, raw=True)
-
-
-def flat(verdicts) -> list[Verdict]:
-    """Verdicts and lists of verdicts as one list."""
-    found: list[Verdict] = []
-    for one in verdicts:
-        if isinstance(one, Verdict):
-            found.append(one)
-        elif isinstance(one, (list, tuple)):
-            found += flat(one)
-        else:
-            raise TypeError(f"verdicts holds a {type(one).__name__}: expected verdicts")
-    return found
+    plain = "\n".join(f"{v.name}: {v.outcome}" for v in every)
+    cards = "\n".join(map(card, every))
+    display({"text/plain": plain, "text/html": cards, MIME: [*map(as_json, every)]}, raw=True)

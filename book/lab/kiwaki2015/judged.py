@@ -1,0 +1,406 @@
+"""Verdicts on claims of Kiwaki (2015) that compare schedules on several models and bases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import pandas as pd
+
+from .. import judge
+from .. import measured as ms
+from ..measured import Measured
+from ..verdicts import Verdict, depends, together
+from .runs import (
+    BASES,
+    LONG,
+    MODELS,
+    TWENTY,
+    bound,
+    ess,
+    found,
+    labelled,
+    largest_steps,
+    over,
+    papers_name,
+    pooled,
+    there,
+)
+
+PAYS = {"matters": 1.1, "reason": "a tenth, what the pilot costs at K = 1,000"}
+RIVALS = ("LINEAR", "GMS13")
+STEPS = (1000, 3000, 10_000, 30_000, 100_000)
+CEILING = 0.95  # ESS over chains of equal steps above which no schedule can show a gain
+MORE_LOOKS = "twenty seeds, and three more trainings of PCD(20)"
+CAPPED = ("VAROPT0.003", "VAROPT")
+UNSTATED = "the base, the learning rate and the training"
+
+
+def by_reading(
+    runs: pd.DataFrame, models: Iterable[str], judged: Callable[[str, str], Verdict | None]
+) -> dict[str, dict[str, Verdict]]:
+    """Verdicts by base and training, and in each by the model in the paper's words.
+
+    ``judged(model, base)`` takes one of our models of that kind; None is left out.
+    """
+    cases: dict[str, dict[str, Verdict]] = {}
+    kinds = {papers_name(model) for model in models}
+    ours = runs[runs["model"].map(papers_name).isin(kinds)]
+    for model, training in ours[["model", "training"]].drop_duplicates().itertuples(index=False):
+        for base in BASES:
+            if (verdict := judged(model, base)) is not None:
+                cases.setdefault(f"{base}, {training}", {})[papers_name(model)] = verdict
+    return cases
+
+
+def _ahead(name: str, runs, model: str, base: str, label="VAROPT0.009") -> Verdict | None:
+    """Is the ESS of a schedule at K = 100,000 above that of both conventional ones?"""
+    own = ess(found(runs, model, label, base=base))
+    if own is None:
+        return None
+    against = {rival: ess(found(runs, model, rival, base=base)) for rival in RIVALS}
+    if (equal := against["LINEAR"]) is not None and math.exp(equal.value) > CEILING:
+        return judge.left_open(name, "at the ceiling: equal steps have 95% of the chains or more")
+    verdicts = {
+        rival: judge.effect(name, over(own, other), direction=1, **PAYS)
+        for rival, other in against.items()
+        if other is not None
+    }
+    if not verdicts:
+        return None
+    all_of = together(verdicts)
+    if all_of.outcome == judge.REPRODUCED and len(verdicts) < len(RIVALS):
+        return judge.left_open(name, "GMS13 was not run on this training", ours=all_of.ours)
+    return all_of
+
+
+def _priced(verdict: Verdict, why: str, *sweeps: str) -> Verdict:
+    """An open verdict with what would decide it, and the hours of the sweeps that are not there."""
+    missing = [name for name in sweeps if name not in there()]
+    if verdict.outcome != judge.OPEN or not missing:
+        return verdict
+    hours = sum(LONG[name] for name in missing)
+    note = f"{why}: about {hours:g} h on two cores ({', '.join(missing)})"
+    return verdict._replace(note=f"{note}; {verdict.note}" if verdict.note else note)
+
+
+# ---------------------------------------------------------------- Tables 1 and 2
+
+
+def _gain(runs, model: str, base: str, label="VAROPT0.009", over_label="LINEAR") -> Measured | None:
+    """ESS of one schedule over that of another at K = 100,000."""
+    return over(*(ess(found(runs, model, x, base=base)) for x in (label, over_label)))
+
+
+def highest_ess(runs) -> Verdict:
+    name = "kiwaki-table1-highest-ess"
+    cases = by_reading(runs, TWENTY, lambda model, base: _ahead(name, runs, model, base))
+    counts = []
+    for base in BASES:
+        every = [_gain(runs, m, base) for m in runs["model"].unique() if "_20" in m]
+        ratios = [g.value for g in every if g is not None]
+        counts.append(f"{sum(x > 0 for x in ratios)} of {len(ratios)} from {base}")
+    ours = [1000 * math.exp(ess(found(runs, m, "VAROPT0.009")).value) for m in TWENTY]
+    verdict = depends(UNSTATED, cases).said(
+        f"VAROPT0.009 has an ESS of {', '.join(f'{x:.0f}' for x in ours)} from the base rate",
+        f"above LINEAR in {' and '.join(counts)} trainings",
+        "pcd_20, cd1_20, cd25_20 and seven more trainings",
+    )
+    return _priced(verdict, "nine trainings of each model", "varopt_table1")
+
+
+def uncapped(runs) -> Verdict:
+    """Where the cap of 0.009 binds: does plain VAROPT fall below LINEAR, and VAROPT0.009 not?
+
+    That it "can" is shown by one model, and contradicted by none.
+    """
+    name, steps = "kiwaki-table1-uncapped", largest_steps(runs)
+    cases, ours = {"on ours": judge.left_open(name, "it falls on no model of ours")}, []
+    for row in steps[steps["largest_step"] > 9].itertuples():
+        falls = _gain(runs, row.model, row.base, "LINEAR", "VAROPT")
+        holds = _gain(runs, row.model, row.base, "VAROPT0.009", "LINEAR")
+        parts = {
+            "plain VAROPT falls": judge.effect(name, falls, direction=1, **PAYS),
+            "VAROPT0.009 does not": judge.bound(name, holds, at_least=0.9),
+        }
+        cases[f"{papers_name(row.model)}, {row.base}"] = together(parts)
+        ours.append(f"{1 / math.exp(falls.value):.2f} on {papers_name(row.model)}")
+    shown = [v for v in cases.values() if v.outcome == judge.REPRODUCED]
+    verdict = together(cases)._replace(outcome=judge.OPEN, note="it falls on no model of ours")
+    verdict = shown[0]._replace(parts=verdict.parts) if shown else verdict
+    why = "one of nine trainings of each model may show it"
+    return _priced(verdict, why, "varopt_table1").said(
+        f"ESS over LINEAR's: {', '.join(ours)}",
+        f"where the cap of 0.009 binds: on {len(ours)} of {len(steps)} models and bases",
+    )
+
+
+def gms13_below(runs) -> Verdict:
+    """GMS13 over equal steps: less than a quarter more ESS?"""
+    name = "kiwaki-gms13-below-linear"
+
+    def judged(model, base):
+        ratio = _gain(runs, model, base, "GMS13")
+        return None if ratio is None else judge.bound(name, ratio, at_most=1.25)
+
+    ratios = [math.exp(_gain(runs, m, "base rate", "GMS13").value) for m in MODELS]
+    verdict = depends(UNSTATED, by_reading(runs, MODELS, judged)).said(
+        f"{min(ratios):.2f} to {max(ratios):.2f} times LINEAR's ESS",
+        "on six models, from the base rate; from own biases our ESS are too small to tell",
+    )
+    return _priced(
+        verdict, "nine trainings, and seeds on PCD(500)", "varopt_table1", "varopt_table2"
+    )
+
+
+def ahead_on_500(runs) -> Verdict:
+    name = "kiwaki-table2-decelerated"
+    cases = by_reading(runs, MODELS[3:], lambda model, base: _ahead(name, runs, model, base))
+    gain = _gain(runs, "pcd_500", "base rate")
+    verdict = depends(UNSTATED, cases).said(
+        f"{math.exp(gain.value):.2f} times LINEAR's ESS on PCD(500), from the base rate",
+        "on CD1(500) and CD25(500) equal steps are at the ceiling",
+        "pcd_500, cd1_500, cd25_500",
+    )
+    return _priced(verdict, "five seeds from both bases on PCD(500)", "varopt_table2")
+
+
+def gains_less(runs) -> Verdict:
+    """Is the gain in ESS over equal steps smaller with 500 units than with 20?"""
+    name = "kiwaki-500-less"
+    cases: dict[str, dict[str, Verdict]] = {}
+    for base in BASES:
+        for few, many in zip(TWENTY, MODELS[3:], strict=True):
+            gains = [_gain(runs, model, base) for model in (few, many)]
+            if any(g is None for g in gains):
+                verdict = judge.left_open(name, "not run from this base")
+            elif math.exp(ess(found(runs, many, "LINEAR", base=base)).value) > CEILING:
+                verdict = judge.left_open(name, "at the ceiling")
+            else:
+                verdict = judge.effect(name, over(*gains), direction=1)
+            which = f"{papers_name(few)} over {papers_name(many)}"
+            cases.setdefault(base, {})[which] = verdict
+    at = [math.exp(_gain(runs, m, "base rate").value) for m in ("pcd_20", "pcd_500")]
+    verdict = depends("the base", cases).said(
+        f"gains of {at[0]:.2f} on PCD(20) and {at[1]:.2f} on PCD(500)",
+        "in ESS over LINEAR, from the base rate",
+        ", ".join(MODELS),
+    )
+    return _priced(
+        verdict, "seeds on the models with 500 units", "varopt_table2", "varopt_500_seeds"
+    )
+
+
+# ---------------------------------------------------------------- Figures 2, 3 and 5
+
+
+def gap(rows, truth: float, truth_error: float = 0.0) -> Measured:
+    """How far the lower bound is below log Z, on the scale "log"."""
+    b = bound(rows)
+    below = truth - b.value
+    return b._replace(
+        value=math.log(below), std_error=math.hypot(b.std_error, truth_error) / below, scale="log"
+    )
+
+
+def settings(runs, models, base: str, steps=STEPS):
+    """Runs of the three schedules in each setting that has all of them: (model, K, by label)."""
+    for model in models:
+        for k in steps:
+            by = {x: found(runs, model, x, k, base) for x in ("VAROPT0.009", *RIVALS)}
+            if all(len(rows) for rows in by.values()):
+                yield model, k, by
+
+
+def smaller_errors(runs, truths: dict[str, float]) -> Verdict:
+    """Are the errors of VAROPT0.009 the smallest in most settings? By the lower bound, whose own
+    error is small, from each base: in more than half of them, and pooled."""
+    name = "kiwaki-mostly-outperforms"
+    cases, counted, ratios = {}, [], []
+    for base in BASES:
+        every = list(settings(runs, truths, base))
+        parts, wins_of = {}, {}
+        for rival in RIVALS:
+            pairs = [[gap(by[x], truths[m]) for x in (rival, "VAROPT0.009")] for m, _, by in every]
+            wins = [a.value > b.value for a, b in pairs]
+            ratio, wins_of[rival] = pooled(over(a, b) for a, b in pairs), sum(wins)
+            parts[f"most settings, {rival}"] = judge.bound(name, ms.share_of(wins), at_least=0.5)
+            parts[f"pooled, {rival}"] = judge.effect(name, ratio, direction=1, **PAYS)
+            ratios += [f"{math.exp(ratio.value):.2f} from {base}"] * (rival == "LINEAR")
+        cases[base] = together(parts)
+        nearer = sum(_nearest(by, truths[m]) for m, _, by in every)
+        said = " and ".join(f"{n} against {rival}" for rival, n in wins_of.items())
+        counted.append(
+            f"from {base} the bound is nearer in {said}, the estimate itself in {nearer}"
+        )
+    words = f"{'; '.join(counted)}, of {len(every)} settings each"
+    ours = f"LINEAR's bound is further from log Z by factors of {' and '.join(ratios)}"
+    return _on_the_base(cases).said(ours, words, ", ".join(TWENTY))
+
+
+def _nearest(by, truth: float) -> bool:
+    off = {label: abs(rows["log_z"].iloc[0] - truth) for label, rows in by.items()}
+    return min(off, key=off.get) == "VAROPT0.009"
+
+
+def larger_ess(runs, models=TWENTY, steps=STEPS[2:]) -> Verdict:
+    """Is the ESS of VAROPT0.009 the greatest in most settings of many steps? Pooled, by base."""
+    name = "kiwaki-fig3-ess"
+    cases, ours, words = {}, [], []
+    for base in BASES:
+        every = list(settings(runs, models, base, steps))
+        parts = {}
+        for rival in RIVALS:
+            ratio = pooled(
+                over(*(ess(by[x]) for x in ("VAROPT0.009", rival))) for _, _, by in every
+            )
+            parts[rival] = judge.effect(name, ratio, direction=1, **PAYS)
+        cases[base] = together(parts)
+        best = [max(by, key=lambda x, b=by: b[x]["ess"].iloc[0]) for _, _, by in every]
+        words.append(f"the greatest in {best.count('VAROPT0.009')} of {len(every)} from {base}")
+        ours.append(f"{parts['LINEAR'].effect:.2f} from {base}")
+    verdict = _on_the_base(cases).said(
+        f"{' and '.join(ours)} times LINEAR's ESS, K from 10,000",
+        "; ".join(words),
+        ", ".join(models),
+    )
+    return _priced(verdict, "nine trainings of each model", "varopt_table1")
+
+
+def _on_the_base(cases: dict[str, Verdict]) -> Verdict:
+    verdict = depends("the base, which the paper does not name", cases)
+    parts = tuple((f"{x}, {p[0]}", *p[1:]) for x, v in cases.items() for p in v.parts)
+    return verdict._replace(parts=parts)
+
+
+def errors_fall(runs, truth, of_twenty: dict[str, float]) -> Verdict:
+    """Does VAROPT err much with few steps and 500 units, and do its errors fall rapidly?
+
+    "Much" is more than on any model with 20 units in as many steps, by the gap of the lower bound;
+    "rapidly" is by half or more for each tenfold K.
+    """
+    name, cases, ours = "kiwaki-500-errors-fall", {}, []
+    for base in BASES:
+        few, many = (found(runs, "pcd_500", "VAROPT0.009", k, base) for k in (1000, 100_000))
+        if few.empty or many.empty:
+            cases[base] = judge.left_open(name, "not run from this base")
+            continue
+        start, end = (gap(rows, truth.log_z, truth.std_error) for rows in (few, many))
+        small = [gap(found(runs, m, "VAROPT0.009", 1000, base), z) for m, z in of_twenty.items()]
+        worst = max(small, key=lambda m: m.value)
+        parts = {
+            "much": judge.effect(name, over(start, worst), direction=1),
+            "rapidly": judge.bound(name, over(start, end), at_least=4),
+        }
+        cases[base] = together(parts)
+        low = " and ".join(f"{math.exp(m.value):.2f}" for m in (start, end))
+        ours.append(f"{low} nats from {base}")
+    verdict = depends("the base", cases).said(
+        f"the bound is {'; '.join(ours)} too low at K = 1,000 and 100,000",
+        "further than on any model with 20 units, and falling by more than half a decade",
+        "pcd_500",
+    )
+    return _priced(verdict, "five seeds from own biases on PCD(500)", "varopt_table2")
+
+
+# ---------------------------------------------------------------- Figure 4
+
+
+def looks_of(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Runs that were looked at twenty times, with the columns that `labelled` adds."""
+    return labelled(pd.concat(list(tables)).assign(largest_step=np.nan))
+
+
+def early(looks, model, base, label, k) -> pd.DataFrame:
+    here = looks[(looks["model"] == model) & (looks["base"] == base) & (looks["label"] == label)]
+    return here[here["n_temperatures"] == k]
+
+
+def _log_variance(rows, look: int) -> Measured | None:
+    """Of log-weights after ``look`` twentieths of the steps, over seeds."""
+    if rows.empty:
+        return None
+    x = np.log(rows[f"variance_{look}"].to_numpy())
+    error = math.sqrt(2 / (rows["n_chains"].iloc[0] - 1) / len(x))
+    return Measured(float(x.mean()), error, math.inf, len(x), "log")
+
+
+def drops(looks) -> Verdict:
+    """Is the ESS lost faster in the first twentieth of the steps than on average?"""
+    name = "kiwaki-fig4-drop"
+
+    def judged(model, base):
+        parts = {}
+        for k in sorted(looks["n_temperatures"].unique()):
+            rows = early(looks, model, base, "VAROPT", k)
+            if len(rows):
+                first, last = (
+                    1 - rows[f"ess_{i}"].mean() / rows["n_chains"].mean() for i in (1, 20)
+                )
+                error = _log_variance(rows, 1).std_error
+                parts[f"K = {k:,}"] = judge.bound(
+                    name, ms.measured(20 * first / last, error, scale="log"), at_least=1
+                )
+        return together(parts) if parts else None
+
+    cases = by_reading(looks, ["pcd_20"], judged)
+    verdict = depends(UNSTATED, cases, n_trainings=looks["training"].nunique())
+    lost = [
+        1 - early(looks, "pcd_20", base, "VAROPT", 1000)["ess_2"].mean() / 1000 for base in BASES
+    ]
+    return _priced(verdict, MORE_LOOKS, "varopt_drop").said(
+        f"{lost[0]:.1%} of the ESS is lost from the base rate, {lost[1]:.1%} from own biases",
+        "after a tenth of 1,000 steps; the fall comes later, with every schedule",
+        "pcd_20",
+    )
+
+
+def relaxes(looks, runs) -> Verdict:
+    """Does the cap that binds lower the early variance, and raise the ESS at the end?"""
+    name = "kiwaki-fig4-deceleration"
+
+    def judged(model, base):
+        parts = {}
+        for k in sorted(looks["n_temperatures"].unique()):
+            fast, held = (early(looks, model, base, x, k) for x in ("VAROPT", "VAROPT0.003"))
+            if (
+                len(fast)
+                and len(held)
+                and not np.isclose(fast["variance_2"].iloc[0], held["variance_2"].iloc[0])
+            ):
+                ratio = over(_log_variance(fast, 2), _log_variance(held, 2))
+                parts[f"early, K = {k:,}"] = judge.effect(name, ratio, direction=1, **PAYS)
+        if parts:
+            ends = (ess(found(runs, model, x, base=base)) for x in ("VAROPT0.003", "VAROPT"))
+            if (ratio := over(*ends)) is not None:
+                parts["ESS at the end, K = 100,000"] = judge.effect(
+                    name, ratio, direction=1, **PAYS
+                )
+        return together(parts) if parts else None
+
+    cases = by_reading(looks, ["pcd_20"], judged)
+    verdict = depends(UNSTATED, cases, n_trainings=1 if len(cases) == 1 else None)
+    at = [1000 * math.exp(ess(found(runs, "pcd_20", x, base="own biases")).value) for x in CAPPED]
+    return _priced(verdict, MORE_LOOKS, "varopt_drop").said(
+        f"ESS of {at[0]:.0f} with a cap of 0.003, {at[1]:.0f} without",
+        "at K = 100,000 from own biases, the one base from which a cap binds",
+        "pcd_20",
+    )
+
+
+def smaller_drop(looks) -> Verdict:
+    """Is the early loss, the variance after a tenth of the steps, smaller with ten times the K?"""
+    name = "kiwaki-fig4-larger-k"
+
+    def judged(model, base):
+        a, b = (_log_variance(early(looks, model, base, "VAROPT", k), 2) for k in (1000, 10_000))
+        return None if a is None or b is None else judge.effect(name, over(a, b), direction=1)
+
+    cases = by_reading(looks, ["pcd_20"], judged)
+    factors = " and ".join(f"{v.effect:.1f}" for models in cases.values() for v in models.values())
+    return depends(UNSTATED, cases).said(
+        f"smaller by factors of {factors}",
+        "variance of log-weights after a tenth of the steps, K = 10,000 against 1,000",
+        "pcd_20, from both bases",
+    )

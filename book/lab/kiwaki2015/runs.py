@@ -1,0 +1,244 @@
+"""The stored runs of annealing schedules, and what Kiwaki (2015) prints of his."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from rbmlib import datasets
+
+from .. import measured as ms
+from .. import tables
+from ..measured import Measured
+from ..page import one, pick, published
+from ..stored import stored_results
+
+SWEEPS = (
+    "varopt_20", "varopt_500", "varopt_bases", "varopt_bases_500", "varopt_curves",
+    "varopt_rates", "varopt_trainings",
+)  # fmt: skip
+# Declared, and read as soon as they are there: hours on two cores.
+LONG = {"varopt_table1": 9.0, "varopt_table2": 6.0, "varopt_500_seeds": 5.0, "varopt_drop": 0.3}
+BASES = ("base rate", "own biases")
+RATES = {"pcd_20": 0.02, "cd1_20": 0.05, "cd25_20": 0.05}  # of the committed models
+TWENTY = ("pcd_20", "cd1_20", "cd25_20")
+MODELS = (*TWENTY, "pcd_500", "cd1_500", "cd25_500")
+SCHEDULES = {
+    "VAROPT": ("varopt", 1.0),
+    "VAROPT0.009": ("varopt", 0.009),
+    "VAROPT0.006": ("varopt", 0.006),
+    "VAROPT0.003": ("varopt", 0.003),
+    "LINEAR": ("linear", 1.0),
+    "GMS13": ("gms13", 1.0),
+}
+
+
+def papers_name(model: str) -> str:
+    """A model in the paper's words.
+
+    Examples
+    --------
+    >>> papers_name("cd25_500"), papers_name("pcd_20, rate 0.01")
+    ('CD25(500)', 'PCD(20)')
+    """
+    kind, units = model.partition(",")[0].split("_")
+    return f"{kind.upper()}({units})"
+
+
+def there() -> list[str]:
+    """Those of the long sweeps whose tables are stored."""
+    folder = datasets.committed("reference.csv").parent / "results"
+    return [name for name in LONG if (folder / f"{name}.csv").is_file()]
+
+
+def stored_runs(scheduler: str = "") -> pd.DataFrame:
+    """Every stored run of AIS along a schedule of the paper, one row a seed.
+
+    Columns beside those of the sweeps: ``label``, the schedule in the paper's words, and
+    ``training``, which of our models of a kind it is.
+    """
+    every = pd.concat([stored_results(name, scheduler) for name in (*SWEEPS, *there())])
+    return labelled(every[every["estimator"] == "two_way_ais"])
+
+
+def labelled(runs: pd.DataFrame) -> pd.DataFrame:
+    """Runs with ``label`` and ``training``; of settings that two sweeps have, the first."""
+    caps = runs["max_step"].fillna(1.0)
+    by = {setting: label for label, setting in SCHEDULES.items()}
+    labels = [by.get(key, "") for key in zip(runs["schedule"], caps, strict=True)]
+    runs = runs.assign(label=labels, training=runs["model"].map(_training))
+    keys = ["model", "base", "label", "n_temperatures", "seed", "n_chains"]
+    return runs[runs["label"] != ""].drop_duplicates(keys).reset_index(drop=True)
+
+
+def _training(model: str) -> str:
+    kind, _, which = model.partition(", ")
+    return which or (f"rate {RATES[kind]:g}" if kind in RATES else "ours")
+
+
+def found(runs, model: str, label: str, k: int = 100_000, base: str = "base rate"):
+    """The runs with these settings, one a seed, those of most chains; empty if there are none.
+
+    Where no cap binds, a schedule with a cap is plain VAROPT: of other trainings than the committed
+    models only that may be stored, and it stands for the caps that are above its largest step.
+    """
+    here = runs[(runs["model"] == model) & (runs["n_temperatures"] == k) & (runs["base"] == base)]
+    exact = here[here["label"] == label]
+    if exact.empty and label.startswith("VAROPT0"):
+        plain = here[here["label"] == "VAROPT"]
+        exact = plain[plain["largest_step"] < 1000 * float(label.removeprefix("VAROPT"))]
+    return exact[exact["n_chains"] == exact["n_chains"].max()].sort_values("seed")
+
+
+def ess(rows) -> Measured | None:
+    """The ESS as a share of the chains, on the scale "log": of one run with the wider error of its
+    bootstrap and of normal log-weights, of several with that of their spread if it is wider."""
+    if rows.empty:
+        return None
+    errors = []
+    for row in rows.itertuples():
+        low, high = tables.ess_interval(row.ess, int(row.n_chains))
+        errors.append(math.log(max(high, row.ess_high) / min(low, row.ess_low)) / 3.92)
+    return _over_seeds(np.log(rows["ess"] / rows["n_chains"]), errors, "log")
+
+
+def bound(rows) -> Measured | None:
+    """The lower bound on log Z, the mean log-weight."""
+    return None if rows.empty else _over_seeds(rows["mean_log_z"], rows["mean_std_error"], "linear")
+
+
+def variance(rows) -> Measured | None:
+    """The variance of log-weights, on the scale "log"."""
+    if rows.empty:
+        return None
+    errors = np.log(rows["variance_high"] / rows["variance_low"]) / 3.92
+    return _over_seeds(np.log(rows["variance"]), errors, "log")
+
+
+def _over_seeds(values, errors, scale: str) -> Measured:
+    x, e = np.asarray(values, float), np.asarray(errors, float)
+    error, freedom = math.sqrt((e**2).mean() / len(x)), math.inf
+    if len(x) > 1 and (spread := x.std(ddof=1) / math.sqrt(len(x))) > error:
+        error, freedom = spread, len(x) - 1
+    return Measured(float(x.mean()), error, freedom, len(x), scale)
+
+
+def over(top: Measured | None, bottom: Measured | None) -> Measured | None:
+    """Their ratio, or difference if they are no logarithms; None if one of them is."""
+    if top is None or bottom is None:
+        return None
+    error, freedom = math.hypot(top.std_error, bottom.std_error), ms.welch_freedom(top, bottom)
+    return Measured(top.value - bottom.value, error, freedom, min(top.n, bottom.n), top.scale)
+
+
+def pooled(every) -> Measured:
+    """The mean of independent numbers of one scale, each of another setting of our own models."""
+    every = list(every)
+    error = math.sqrt(sum(m.std_error**2 for m in every)) / len(every)
+    mean = sum(m.value for m in every) / len(every)
+    return Measured(mean, error, min(m.freedom for m in every), len(every), every[0].scale)
+
+
+# ---------------------------------------------------------------- tables of the paper
+
+
+def printed(number: int) -> pd.DataFrame:
+    """Table 1 or 2 as it is printed."""
+    return published(f"varopt_table{number}")
+
+
+def printed_ess(model: str, label: str) -> float:
+    table = printed(1 if model.endswith("_20") else 2)
+    return float(one(table, model=papers_name(model), schedule=label)["ess"])
+
+
+def table(runs: pd.DataFrame, models, truths: dict[str, float]) -> pd.DataFrame:
+    """A printed table with ours below each row: error of log Z (nats), and ESS of 1,000."""
+    source = printed(1 if models[0].endswith("_20") else 2)
+    rows = []
+    for label in SCHEDULES:
+        theirs = {"schedule": label, "whose": "printed"}
+        for model in models:
+            row = one(source, model=papers_name(model), schedule=label)
+            off = row["logz_hat"] - row.get("logz_exact", math.nan)
+            theirs |= _cells(model, f"{row['logz_hat']:.3f}", off, f"{row['ess']:.0f}")
+        rows.append(theirs)
+        for base in BASES:
+            ours = {"schedule": label, "whose": f"ours, {base}"}
+            for model in models:
+                here = found(runs, model, label, base=base)
+                ours |= _ours(model, here, truths[model])
+            rows.append(ours)
+    return pd.DataFrame(rows)
+
+
+def _cells(model: str, log_z: str, off: float, ess_text: str) -> dict:
+    said = f"{off:+.3f}".replace("-", "−") if math.isfinite(off) else log_z
+    return {f"{papers_name(model)} log Z": said, f"{papers_name(model)} ESS": ess_text}
+
+
+def _ours(model: str, rows, truth: float) -> dict:
+    if rows.empty:
+        return {f"{papers_name(model)} log Z": "–", f"{papers_name(model)} ESS": "–"}
+    off, error = rows["log_z"].mean() - truth, rows["std_error"].mean() / math.sqrt(len(rows))
+    share = ess(rows)
+    value, half = 1000 * math.exp(share.value), 1000 * math.exp(share.value) * share.std_error
+    chains = "" if rows["n_chains"].iloc[0] == 1000 else "*"
+    said = tables.with_error(off, error).replace("-", "−")
+    return {
+        f"{papers_name(model)} log Z": said if said.startswith("−") else f"+{said}",
+        f"{papers_name(model)} ESS": f"{value:.0f} ± {half:.0f}{chains}",
+    }
+
+
+def printed_spread() -> Measured:
+    """The mean square of the printed estimates' distances from the exact values (Table 1), or from
+    the mean of the six schedules (Table 2), in the errors that their ESS imply."""
+    squares, free = 0.0, 0
+    for number in (1, 2):
+        rows = printed(number)
+        error = np.sqrt(1 / rows["ess"] - 1 / 1000)
+        if number == 1:
+            truth = rows["logz_exact"]
+        else:
+            weighted = rows.assign(w=error**-2.0, wz=error**-2.0 * rows["logz_hat"])
+            sums = weighted.groupby("model")[["w", "wz"]].sum()
+            truth = rows["model"].map(sums["wz"] / sums["w"])
+            free -= rows["model"].nunique()  # their means are taken off
+        squares += float((((rows["logz_hat"] - truth) / error) ** 2).sum())
+        free += len(rows)
+    return ms.measured(squares / free, math.sqrt(2 / free), free, "log")
+
+
+def largest_steps(runs) -> pd.DataFrame:
+    """The largest step of plain VAROPT, in mean steps, by model and base."""
+    plain = runs[(runs["label"] == "VAROPT") & (runs["n_temperatures"] == 100_000)]
+    return plain.groupby(["model", "base"], sort=False)["largest_step"].max().reset_index()
+
+
+# ---------------------------------------------------------------- for the lesson on schedules
+
+
+class ScheduleRuns:
+    """Tables of runs by the base of their path; a schedule and its cap name the runs of a model."""
+
+    def __init__(self, by_base):
+        self.by_base = by_base
+
+    def first(self, model: str, schedule: str, cap: float = 1.0, base: str = "base rate"):
+        """The run of the first seed with these settings."""
+        here = pick(self.by_base[base], model=model, schedule=schedule)
+        here = here[here["max_step"] == cap] if schedule == "varopt" else here
+        return here.sort_values("seed", kind="stable").iloc[0]
+
+    def variance(self, *where, **more) -> tuple[float, float, float]:
+        """The variance of its log-weights, with the 95% interval of its bootstrap."""
+        run = self.first(*where, **more)
+        return tuple(float(run[f"variance{end}"]) for end in ("", "_low", "_high"))
+
+    def gain(self, model: str, schedule: str, cap: float = 1.0, base: str = "base rate"):
+        """Variance of equal steps over that of a schedule, with a 95% interval."""
+        equal = self.variance(model, "linear", base=base)
+        return tables.ratio_interval(*equal, *self.variance(model, schedule, cap, base))
