@@ -72,6 +72,10 @@ def test_a_second_base_agrees_unless_it_is_too_low_with_a_high_ess(
          "verified"),
         ({"summed": Summed(10.0, 9, 0.01, 1e-3), "second": Summed(10.0, 9, 0.02, 1e-3, lost=0.2)},
          "consistent"),
+        ({"summed": Summed(10.0, 9, 0.01, 1e-3), "second": Summed(10.0, 9, 0.15, 1e-3)},
+         "consistent"),
+        ({"summed": Summed(10.0, 9, 0.01, 1e-3), "second": Summed(10.0, 9, 0.4, 1e-3)},
+         "inconclusive"),
         ({"summed": Summed(10.0, 9, 0.01, 1e-3), "one_base": True}, "consistent"),
         ({"summed": Summed(10.0, 9, 0.0, 0.0)}, "exact"),
     ],
@@ -147,7 +151,7 @@ def test_chains_that_miss_what_a_sum_knows_are_not_trusted():
 
 @pytest.mark.parametrize(
     ("changed", "converged", "agrees"),
-    [({}, True, True), ({"outside": 0.2}, True, False), ({"lost": 0.9}, True, False),
+    [({}, True, True), ({"outside": 0.4}, True, False), ({"lost": 0.9}, True, False),
      ({}, False, False)],
 )  # fmt: skip
 def test_a_sum_is_z_by_both_bases(changed, converged, agrees):

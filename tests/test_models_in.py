@@ -451,6 +451,12 @@ def test_files_that_could_execute_code_are_refused_with_the_line_that_converts(
         assert repr(str(tmp_path / "m.npz")) in line
 
 
+def test_the_line_that_converts_keeps_the_units_that_were_given(tmp_path):
+    (tmp_path / "m.pt").write_bytes(b"anything")
+    with pytest.raises(ValueError, match=r"weights_only=True\), units='spins'\)\.save"):
+        rl.load_rbm(tmp_path / "m.pt", units="spins")
+
+
 def test_the_line_for_scikit_learn_converts(tmp_path):
     joblib = pytest.importorskip("joblib", reason="needs joblib")
     network = pytest.importorskip("sklearn.neural_network", reason="needs scikit-learn")

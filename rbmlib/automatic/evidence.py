@@ -19,6 +19,7 @@ from ..search.summed import HELD, Summed
 
 ROUNDING = 1e-9  # of log Z
 MARKOV = math.log(80)  # nats that a mean of weights exceeds their expectation by, 1 time in 80
+NEARLY = 0.8  # of Z, in a sum that one base sees to hold enough and the other not quite
 MISSING = 0.03  # share of Z that may be known to be missing from what chains found
 WIDE = 0.001  # of Z: what may be missing before the sentence says so
 AIM = 0.05 / 1.96  # standard error of a 95% interval of +- 0.05
@@ -53,8 +54,12 @@ class Evidence(NamedTuple):
 
     @property
     def held(self) -> bool:
-        """Whether a sum over states holds nearly all of Z."""
-        return self.summed is not None and self.summed.holds_z
+        """Whether a sum over states holds nearly all of Z, by the chains of either base."""
+        if self.summed is None or not self.summed.holds_z:
+            return False
+        if self.second is None or not self.other.converged or self.second.lost >= 1 - HELD:
+            return True
+        return not NEARLY <= self.second.share < HELD  # then the sum falls a little short
 
     @property
     def found(self) -> float:

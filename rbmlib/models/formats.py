@@ -42,7 +42,7 @@ SKLEARN = ("components_", "intercept_visible_", "intercept_hidden_")
 LAYOUT_OF = {"parameterw": LAYOUTS[0], "vishid": LAYOUTS[0], "components": LAYOUTS[1]}
 HDF5 = (".h5", ".hdf5", ".hdf")
 SUFFIXES = (".npz", ".mat", *HDF5)
-TORCH = "import torch, rbmlib as rl; rl.from_state_dict(torch.load({!r}, weights_only=True))"
+TORCH = "import torch, rbmlib as rl; rl.from_state_dict(torch.load({!r}, weights_only=True){})"
 PICKLE = "import joblib, rbmlib as rl; rl.BernoulliRBM.from_sklearn(joblib.load({!r}))"
 
 # which array is which ------------------------------------------------------------------------
@@ -177,12 +177,14 @@ def read_model(path, made: Callable, layout, names, units) -> Any:
     if not source.is_file():
         raise FileNotFoundError(f"no model file {str(path)!r}: expected {meaning}")
     if (suffix := source.suffix.lower()) not in SUFFIXES:
+        given = {"layout": layout, "names": names, "units": units}
+        more = "".join(f", {name}={x!r}" for name, x in given.items() if x is not None)
         convert = PICKLE if suffix in (".pkl", ".pickle", ".joblib") else TORCH
         raise ValueError(
             f"path is {source.name}: expected {meaning}; a .npy holds one array, of three "
             "rl.BernoulliRBM(W, b, a) makes a model. Other files may execute code: convert it "
             "once, if you trust it, by a line such as "
-            f"{convert.format(str(source))}.save({str(source.with_suffix('.npz'))!r})"
+            f"{convert.format(str(source), more)}.save({str(source.with_suffix('.npz'))!r})"
         )
     try:
         own = hdf5.model_of(source) if suffix in HDF5 else None
