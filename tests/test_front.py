@@ -33,7 +33,7 @@ def blocks(page: str, kind: str) -> list[str]:
 
 
 def test_the_answers_on_the_front_page_are_those_of_its_lines(capsys):
-    (lines,), (command,) = blocks("intro", "python"), blocks("intro", "console")
+    (lines, _), (command,) = blocks("intro", "python"), blocks("intro", "console")
     in_python, on_command_line = blocks("intro", "text")
     exec(lines, {})
     assert capsys.readouterr().out == in_python

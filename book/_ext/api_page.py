@@ -34,7 +34,10 @@ SAME = {
     "plot": "estimate",
     "estimators.sample": "sampling",
 }
-MOST_USED = ("log_z", "from_state_dict", "load_rbm", "log_likelihood", "sample")
+MOST_USED = (
+    "log_z", "Estimate", "check", "exact", "BernoulliRBM", "from_state_dict", "load_rbm",
+    "log_likelihood", "sample",
+)  # fmt: skip
 
 
 def index() -> str:

@@ -117,11 +117,12 @@ def tall(figure: Figure) -> bool:
         figure.set_size_inches(PHONE, min(height, PHONE))
         return True
     _named_alike(panels)
+    each = max(PANEL, height / panels[0].get_subplotspec().get_gridspec().nrows)
     places = GridSpec(len(panels), 1, figure=figure)
     for ax, place in zip(panels, places, strict=True):
         ax.set_subplotspec(place)
         ax.tick_params(labelleft=True, labelbottom=True)
-    figure.set_size_inches(PHONE, PANEL * len(panels))
+    figure.set_size_inches(PHONE, each * len(panels))
     return True
 
 

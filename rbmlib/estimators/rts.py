@@ -39,7 +39,9 @@ def rts(
     rao_blackwell: bool = True,
     record_every: int = 1,
 ) -> Estimate:
-    """Estimate log Z by simulated tempering and the distribution of beta given the state (eq. 12).
+    """Estimate log Z by Rao-Blackwellized tempered sampling (Carlson et al. 2016, eq. 12).
+
+    Chains of simulated tempering give log Z by the distribution of beta given their states.
 
     Consistent, with a bias of no definite sign (eq. 15, in ``details["bias"]``, not subtracted).
     ``states`` of the estimate is the `TemperedSample`, for other estimators.

@@ -31,7 +31,7 @@ RECENT = 0.05  # weight of the last update in the mean square of lags
 
 
 class LogZTracker:
-    """Running log Z of a model that changes slowly (eq. 24).
+    """Running log Z of a model that changes slowly (Carlson et al. 2016, eq. 24).
 
     Parameters
     ----------
