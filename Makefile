@@ -186,6 +186,7 @@ $(SRC)/%: %
 # Chapters that have not run yet are shown with their stored outputs by `make chapter`.
 $(HTML)/.done: $(if $(ONLY),$(SRC)/book/$(ONLY).ipynb,$(RUN)) $(PAGES:%=$(SRC)/%) $(CODE) | $(STAMP)
 	@$(if $(ONLY),for nb in $(NBS); do [ -f "$(SRC)/$$nb" ] || { mkdir -p "$(SRC)/$${nb%/*}" && cp "$$nb" "$(SRC)/$$nb" && touch -t 197001020000 "$(SRC)/$$nb"; }; done)
+	@cd $(SRC) && find book -name '*.ipynb' | while read -r nb; do [ -f "$(CURDIR)/$$nb" ] || rm -f "$$nb"; done  # that moved
 	@rm -rf $(HTML) && mkdir -p _build $(OUT)
 	@echo "rendering the book (about half a minute)"
 	@$(BIN)/jupyter-book build -W -n --keep-going $(SRC) --path-output $(OUT) >_build/render.log 2>&1 \

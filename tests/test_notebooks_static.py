@@ -4,7 +4,7 @@ import ast
 import re
 
 import pytest
-from helpers_book import chapter_paths, has_audit, source, tags
+from helpers_book import chapter_paths, is_lesson, source, tags
 
 # Of the code cells of a page, those whose digits depend on the processor: run, not compared.
 NOT_COMPARED = 0.3
@@ -145,9 +145,9 @@ def test_every_table_is_shown(code_cells):
 
 @pytest.mark.parametrize("tag", ["checked-table", "check"])
 def test_checked_cells_have_outputs_that_are_compared(chapter, code_cells, tag):
-    """A lesson may leave its asserts to the audit page."""
+    """A lesson may leave its asserts to the notebooks of Check."""
     cells = tagged(code_cells, tag)
-    assert cells or (tag == "check" and has_audit(chapter)), f"no cell is tagged {tag}"
+    assert cells or (tag == "check" and is_lesson(chapter)), f"no cell is tagged {tag}"
     for cell in cells:
         assert cell["outputs"], f"the cell tagged {tag} shows nothing to compare"
         assert IGNORE not in tags(cell)

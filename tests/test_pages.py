@@ -303,7 +303,7 @@ def test_rewrites_of_built_pages_change_as_many_places_as_the_theme_needs(built)
 
 def test_a_switch_hides_the_code_of_a_notebook(browser, built):
     page = browser.new_context(offline=True).new_page()
-    load(page, built / "book" / "ais_audit.html")
+    load(page, built / "book" / "check" / "kiwaki2015.html")
     code = page.locator("div.cell_input").first
     assert code.is_visible()
     page.get_by_role("button", name="Hide the code").click()
@@ -314,28 +314,47 @@ def test_a_switch_hides_the_code_of_a_notebook(browser, built):
     page.context.close()
 
 
-def test_a_printed_number_opens_what_is_said_of_it(browser, built):
-    """By an address from outside, a click and the keyboard; Esc closes; and without a script."""
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("reproduction_notes.html#kiwaki-f2-errors", "#kiwaki-mostly-outperforms"),
+        ("reproduction_notes.html#kiwaki-t1-cd120-varopt-ess", "#kiwaki-table-1"),
+        ("varopt_audit.html#kiwaki-f1-sm08", "#kiwaki-fig1-sm08"),
+        ("varopt_audit.html#kiwaki-t2-cd1500-gms13-ess", "#kiwaki-table-2"),
+        ("varopt_audit.html", ""),
+    ],
+)
+def test_an_address_that_a_claim_had_leads_to_its_card(browser, built, old, new):
+    page = browser.new_context(offline=True).new_page()
+    page.goto((built / "book").as_uri() + f"/{old}")
+    page.wait_for_url("**/check/kiwaki2015.html*")
+    assert page.url.endswith(f"check/kiwaki2015.html{new}")
+    if new:
+        assert page.locator(new).count() == 1
+    page.context.close()
+
+
+def test_the_list_of_claims_shows_only_what_is_chosen(browser, built):
+    """By outcome and source, which a second press takes back; without a script it shows all."""
     page = browser.new_context(offline=True).new_page()
     address = (built / "book" / "reproduction_notes.html").as_uri()
-    page.goto(address + "#kiwaki-t1-cd120-varopt-ess")
-    panel = page.locator(".v-panel")
-    panel.wait_for(state="visible")
-    assert "87" in panel.inner_text()
-    page.keyboard.press("Escape")
-    assert not panel.is_visible()
-    cell = page.locator('.v-cell a[href="#wang-ais-h20-logz"]')
-    cell.click()
-    assert "218.23" in panel.inner_text()
-    cell.focus()
-    page.keyboard.press("ArrowRight")
-    assert "19.4639" in panel.inner_text()
+    page.goto(address)
+    lines = page.locator(".v-list > li:visible")
+    every = lines.count()
+    page.locator(".v-chip[data-source=Kiwaki]").click()
+    assert lines.count() == 20
+    assert page.locator(".v-count").inner_text() == f"20 of {every} claims"
+    page.locator(".v-chip[data-outcome=depends]").click()
+    found = lines.evaluate_all("all => all.map(e => [e.dataset.source, e.dataset.outcome].join())")
+    assert set(found) == {"Kiwaki,depends"}
+    page.locator(".v-chip[data-outcome=depends]").click()
+    page.locator(".v-chip[data-source=Kiwaki]").click()
+    assert (lines.count(), page.locator(".v-count").inner_text()) == (every, "")
     page.context.close()
     plain = browser.new_context(java_script_enabled=False).new_page()
     plain.goto(address)
-    lists = plain.locator("details.v-all summary")
-    lists.first.click()
-    assert plain.locator("#kiwaki-t1-cd120-varopt-ess").is_visible()
+    assert plain.locator(".v-list > li:visible").count() == every
+    assert not plain.locator(".v-filter").is_visible()
     plain.context.close()
 
 

@@ -31,6 +31,7 @@ from .runs import (
 PAYS = {"matters": 1.1, "reason": "a tenth, what the pilot costs at K = 1,000"}
 RIVALS = ("LINEAR", "GMS13")
 STEPS = (1000, 3000, 10_000, 30_000, 100_000)
+NAMED = {"base rate": "the base rate", "own biases": "own biases"}
 CEILING = 0.95  # ESS over chains of equal steps above which no schedule can show a gain
 MORE_LOOKS = "twenty seeds, and three more trainings of PCD(20)"
 CAPPED = ("VAROPT0.003", "VAROPT")
@@ -100,7 +101,7 @@ def highest_ess(runs) -> Verdict:
     for base in BASES:
         every = [_gain(runs, m, base) for m in runs["model"].unique() if "_20" in m]
         ratios = [g.value for g in every if g is not None]
-        counts.append(f"{sum(x > 0 for x in ratios)} of {len(ratios)} from {base}")
+        counts.append(f"{sum(x > 0 for x in ratios)} of {len(ratios)} from {NAMED[base]}")
     ours = [1000 * math.exp(ess(found(runs, m, "VAROPT0.009")).value) for m in TWENTY]
     verdict = depends(UNSTATED, cases).said(
         f"VAROPT0.009 has an ESS of {', '.join(f'{x:.0f}' for x in ours)} from the base rate",
@@ -227,12 +228,12 @@ def smaller_errors(runs, truths: dict[str, float]) -> Verdict:
             ratio, wins_of[rival] = pooled(over(a, b) for a, b in pairs), sum(wins)
             parts[f"most settings, {rival}"] = judge.bound(name, ms.share_of(wins), at_least=0.5)
             parts[f"pooled, {rival}"] = judge.effect(name, ratio, direction=1, **PAYS)
-            ratios += [f"{math.exp(ratio.value):.2f} from {base}"] * (rival == "LINEAR")
+            ratios += [f"{math.exp(ratio.value):.2f} from {NAMED[base]}"] * (rival == "LINEAR")
         cases[base] = together(parts)
         nearer = sum(_nearest(by, truths[m]) for m, _, by in every)
         said = " and ".join(f"{n} against {rival}" for rival, n in wins_of.items())
         counted.append(
-            f"from {base} the bound is nearer in {said}, the estimate itself in {nearer}"
+            f"from {NAMED[base]} the bound is nearer in {said}, the estimate itself in {nearer}"
         )
     words = f"{'; '.join(counted)}, of {len(every)} settings each"
     ours = f"LINEAR's bound is further from log Z by factors of {' and '.join(ratios)}"
@@ -258,8 +259,10 @@ def larger_ess(runs, models=TWENTY, steps=STEPS[2:]) -> Verdict:
             parts[rival] = judge.effect(name, ratio, direction=1, **PAYS)
         cases[base] = together(parts)
         best = [max(by, key=lambda x, b=by: b[x]["ess"].iloc[0]) for _, _, by in every]
-        words.append(f"the greatest in {best.count('VAROPT0.009')} of {len(every)} from {base}")
-        ours.append(f"{parts['LINEAR'].effect:.2f} from {base}")
+        words.append(
+            f"the greatest in {best.count('VAROPT0.009')} of {len(every)} from {NAMED[base]}"
+        )
+        ours.append(f"{parts['LINEAR'].effect:.2f} from {NAMED[base]}")
     verdict = _on_the_base(cases).said(
         f"{' and '.join(ours)} times LINEAR's ESS, K from 10,000",
         "; ".join(words),
@@ -295,7 +298,7 @@ def errors_fall(runs, truth, of_twenty: dict[str, float]) -> Verdict:
         }
         cases[base] = together(parts)
         low = " and ".join(f"{math.exp(m.value):.2f}" for m in (start, end))
-        ours.append(f"{low} nats from {base}")
+        ours.append(f"{low} nats from {NAMED[base]}")
     verdict = depends("the base", cases).said(
         f"the bound is {'; '.join(ours)} too low at K = 1,000 and 100,000",
         "further than on any model with 20 units, and falling by more than half a decade",

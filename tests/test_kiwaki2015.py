@@ -1,0 +1,395 @@
+"""`rbmbook.kiwaki2015`: what is measured of stored runs, theorem 1 and the verdicts, by hand."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rbmlib as rl
+from rbmbook import gains, tables
+from rbmbook.kiwaki2015 import judged, runs, theory
+from rbmbook.measured import Measured, measured
+from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
+from rbmlib import schedules
+
+
+def run(model="pcd_20", schedule="linear", cap=np.nan, base="base rate", **more):
+    """One stored run, of K = 100,000 steps and an ESS of 500."""
+    made = {
+        "model": model, "schedule": schedule, "max_step": cap, "base": base, "seed": 2015,
+        "n_temperatures": 100_000, "n_chains": 1000, "ess": 500.0, "variance": 0.7,
+        "log_z": 210.0, "std_error": 0.03, "mean_log_z": 209.6, "mean_std_error": 0.02,
+        "largest_step": 1.6, "estimator": "two_way_ais",
+    } | more  # fmt: skip
+    spread = {"ess": 0.001, "variance": 0.1}
+    ends = {f"{x}_{end}": made[x] * (1 + sign * by) for x, by in spread.items()
+            for end, sign in (("low", -1), ("high", 1))}  # fmt: skip
+    return made | ends
+
+
+def three(model="pcd_20", base="base rate", varopt=None, **common):
+    """Runs along equal steps, GMS13 and VAROPT0.009, the last with numbers of its own."""
+    return [
+        run(model, "linear", base=base, **common),
+        run(model, "gms13", base=base, **common),
+        run(model, "varopt", 0.009, base, **common | (varopt or {})),
+    ]
+
+
+def table(*rows):
+    return runs.labelled(pd.DataFrame([*rows]))
+
+
+def test_runs_have_the_papers_labels_and_their_training():
+    rows = [*three(), run(schedule="friction"), run("cd1_20, rate 0.01, training 2"), run()]
+    made = table(*rows)
+    assert made["label"].tolist() == ["LINEAR", "GMS13", "VAROPT0.009", "LINEAR"]  # each once
+    assert made["training"].tolist() == ["rate 0.02"] * 3 + ["rate 0.01, training 2"]
+
+
+def test_plain_varopt_stands_for_caps_that_do_not_bind():
+    made = table(run(schedule="varopt", cap=1.0, largest_step=7.5, seed=3))
+    assert len(runs.found(made, "pcd_20", "VAROPT0.009")) == 1
+    assert runs.found(made, "pcd_20", "VAROPT0.006").empty
+    assert runs.found(made, "pcd_20", "LINEAR").empty
+
+
+def test_runs_of_most_chains_are_taken():
+    made = table(run(n_chains=100, seed=1), run(seed=3), run(seed=2))
+    assert runs.found(made, "pcd_20", "LINEAR")["seed"].tolist() == [2, 3]
+
+
+def test_an_ess_has_the_wider_of_two_errors():
+    low, high = tables.ess_interval(500.0, 1000)
+    normal = runs.ess(table(run()))
+    assert math.exp(normal.value) == pytest.approx(0.5)
+    assert normal.std_error == pytest.approx(math.log(high / low) / 3.92)
+    wide = runs.ess(table(run() | {"ess_low": 200.0, "ess_high": 900.0}))
+    assert wide.std_error == pytest.approx(math.log(900 / 200) / 3.92)
+    assert runs.ess(table(run()).iloc[:0]) is None
+
+
+def test_seeds_count_by_their_own_spread_where_it_is_wider():
+    alike = runs.bound(table(run(seed=1), run(seed=2, mean_log_z=209.601)))
+    assert alike.std_error == pytest.approx(0.02 / math.sqrt(2))
+    assert math.isinf(alike.freedom)
+    apart = runs.bound(table(run(seed=1), run(seed=2, mean_log_z=210.6)))
+    assert apart[:4] == pytest.approx((210.1, 0.5, 1, 2))
+
+
+def test_pooled_settings():
+    found = runs.pooled([measured(2.0, 0.3), measured(4.0, 0.4)])
+    assert found[:2] == pytest.approx((3.0, 0.25))
+
+
+def test_a_table_has_printed_and_ours_row_under_row():
+    made = runs.table(table(*three(log_z=210.4)), ["pcd_20"], {"pcd_20": 210.368})
+    rows = made.set_index(["schedule", "whose"])
+    assert rows.loc[("LINEAR", "printed"), "PCD(20) ESS"] == "517"
+    assert rows.loc[("LINEAR", "printed"), "PCD(20) log Z"] == "−0.004"
+    assert rows.loc[("LINEAR", "ours, base rate"), "PCD(20) log Z"].startswith("+0.0320 ± 0.03")
+    assert rows.loc[("LINEAR", "ours, base rate"), "PCD(20) ESS"].startswith("500 ± ")
+    assert rows.loc[("VAROPT", "ours, own biases"), "PCD(20) ESS"] == "–"
+    few = runs.table(table(run(n_chains=100, ess=50.0)), ["pcd_20"], {"pcd_20": 210.0})
+    assert few.iloc[13]["PCD(20) ESS"].endswith("*")
+
+
+def test_the_papers_estimates_are_as_far_off_as_their_ess_say():
+    """Of 18 + 18 estimates the means of three models are taken off."""
+    found = runs.printed_spread()
+    assert found.freedom == 33
+    assert 0.8 < math.exp(found.value) < 1.5
+
+
+def test_the_lesson_has_its_runs():
+    made = pd.DataFrame([run(), run(schedule="varopt", cap=1.0, variance=0.35)])
+    of = runs.ScheduleRuns({"base rate": made})
+    assert of.first("pcd_20", "varopt")["variance"] == 0.35
+    ratio, low, high = of.gain("pcd_20", "varopt")
+    assert ratio == pytest.approx(2)
+    assert low < 2 < high
+
+
+def test_a_live_run_as_text():
+    live = SimpleNamespace(log_weights=np.arange(40.0), ess=3.2)
+    value, low, high = gains.variance_interval(live)
+    assert (value, low < value < high) == (pytest.approx(40 * 41 / 12), True)
+    assert gains.ends_of(live)["Var log w [95%]"].startswith("137 [")
+
+
+# ---------------------------------------------------------------- theory
+
+
+def small_path(kind=rl.GeometricPath):
+    return kind(rl.testsystems.random_rbm(6, 3, coupling=2.0, rng=0), base=np.zeros(6))
+
+
+def test_perfect_transitions_forget():
+    """After one transition to beta = 1 the states are the model's, whatever they were before."""
+    path = small_path(theory.PerfectPath)
+    seen = path.transition(np.ones((4000, 6)), 1.0, np.random.default_rng(0)).mean(axis=0)
+    states = np.array([[int(b) for b in f"{i:06b}"] for i in range(64)], float)
+    p = np.exp(path.rbm.log_density(states) - rl.exact(path.rbm).log_z)
+    assert seen == pytest.approx(p @ states, abs=0.04)
+
+
+def test_variance_of_scales_value_and_error():
+    live = rl.ais(small_path(), schedules.linear(20), 60, 1)
+    one, ten = (theory.variance_of(live, times=k) for k in (1, 10))
+    assert one.value == pytest.approx(np.var(live.log_weights, ddof=1))
+    assert ten[:2] == pytest.approx((10 * one.value, 10 * one.std_error))
+
+
+def scaled(gibbs=3.0, perfect=1.0, tail=1.0):
+    """Rows whose variance over J is given; ``tail`` multiplies the last, of 540 steps."""
+    return [
+        theory.Scaled("linear", k, measured(2.0, 0.002, 3), measured(2 * perfect * x, 0.01),
+                      measured(2 * gibbs * x, 0.01))
+        for k, x in ((60, 1.0), (180, 1.0), (540, tail))
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("perfect", "outcome"), [(1.0, REPRODUCED), (1.2, REPRODUCED), (1.4, CONTRADICTED)]
+)
+def test_theorem_1(perfect, outcome):
+    assert theory.theorem_1(scaled(perfect=perfect)).outcome == outcome
+
+
+def test_whether_j_dominates_depends_on_the_transitions():
+    stored = table(run(variance=0.5))
+    predicted = pd.DataFrame([{"model": "pcd_20", "schedule": "linear", "perfect": 0.4}])
+    assert theory.dominates(scaled(gibbs=1.5), stored, predicted).outcome == REPRODUCED
+    far = predicted.assign(perfect=0.1)
+    assert theory.dominates(scaled(gibbs=1.5), stored, far).outcome == DEPENDS
+    assert theory.dominates(scaled(gibbs=3.0), stored, predicted).outcome == DEPENDS
+
+
+@pytest.mark.parametrize(("fall", "outcome"), [(10.0, REPRODUCED), (4.0, DEPENDS)])
+def test_whether_the_variance_falls_as_one_over_k(fall, outcome):
+    rows = [
+        run(model, variance=v, n_temperatures=k)
+        for model in (*runs.TWENTY, "pcd_500")
+        for k, v in ((10_000, 1.0), (100_000, 1 / fall))
+    ]
+    stored = table(*(row | {"variance_low": row["variance"] * 0.97,
+                            "variance_high": row["variance"] * 1.03} for row in rows))  # fmt: skip
+    assert theory.inverse_k(scaled(), stored).outcome == outcome
+
+
+def test_curves_that_bend_away_from_the_solution_have_a_larger_j():
+    pilot = rl.ais(small_path(), schedules.linear(300), 200, 0, n_recorded=101, slopes=True)
+    least, others = theory.bent_functionals(pilot, [-0.4, 0.1, 0.0])
+    assert least == others[2]
+    assert min(others[:2]) > least
+    assert theory.equation_9(pilot).outcome == REPRODUCED
+
+
+def test_a_mean_falls_with_the_ess_and_z_falls_faster():
+    fall = {which: math.exp(m.value) for which, m in theory.falls_with_ess(500, 800, 0).items()}
+    assert fall["of a weighted mean"] == pytest.approx(1.6, rel=0.12)
+    assert fall["of Z"] == pytest.approx(4)  # (1000/500 - 1) / (1000/800 - 1)
+
+
+def test_pilot_cost():
+    main = {"n_chains": 1000, "n_temperatures": 100_000}
+    assert theory.pilot_cost(main).ours.startswith("0.1%")
+    assert theory.pilot_cost(main | {"n_temperatures": 1000}).outcome == CONTRADICTED
+
+
+def test_exact_paths():
+    slopes = pd.DataFrame({
+        "model": "m_20", "base": "own biases", "beta": [1.0, 0.0, 0.5], "g": 4.0, "g_error": 0.01,
+        "mean_slope": [2.0, 0.0, 1.0],
+    })  # fmt: skip
+    exact = theory.ExactPaths(slopes, runs.BASES)
+    assert list(exact.paths) == [("m_20", "own biases")]
+    least = exact.effect(("m_20", "own biases"), lambda p: p.least)
+    assert least.value == pytest.approx(4.0)  # of a flat g, any schedule: equal steps
+    assert 0 < least.std_error < 0.02
+    assert theory.departure(exact.paths["m_20", "own biases"]) == pytest.approx(0, abs=1e-9)
+
+
+# ---------------------------------------------------------------- schedules against each other
+
+TRUTH = {"pcd_20": 210.0}
+
+
+def of_bounds(**by_base):
+    """Runs in which VAROPT0.009 lies so many nats below log Z from each base, the others one."""
+    rows = []
+    for base, low in by_base.items():
+        for k in judged.STEPS:
+            varopt = {"mean_log_z": 210 - low}
+            rows += three(base=base, varopt=varopt, n_temperatures=k, mean_log_z=209.0)
+    return table(*(row | {"mean_std_error": 0.01} for row in rows))
+
+
+@pytest.mark.parametrize(
+    ("low", "outcome"),
+    [((0.8, 0.8), OPEN), ((0.8, 1.0), DEPENDS), ((1.2, 1.2), CONTRADICTED),
+     ((1.0, 1.0), CONTRADICTED)],
+)  # fmt: skip
+def test_the_smallest_errors_are_judged_from_each_base(low, outcome):
+    """Five of five settings do not show "most"; that nothing is gained is shown by all pooled."""
+    stored = of_bounds(**dict(zip(runs.BASES, low, strict=True)))
+    found = judged.smaller_errors(stored, TRUTH)
+    if outcome == DEPENDS:  # more settings, so that most can be shown
+        more = {f"{m}": 210.0 for m in runs.TWENTY}
+        stored = pd.concat([stored.assign(model=m) for m in more])
+        found = judged.smaller_errors(stored, more)
+    assert found.outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("ess", "outcome"),
+    [((800.0, 300.0), DEPENDS), ((800.0, 800.0), REPRODUCED), ((510.0, 510.0), OPEN)],
+)
+def test_the_greatest_ess(ess, outcome):
+    rows = [
+        row
+        for base, x in zip(runs.BASES, ess, strict=True)
+        for k in judged.STEPS[2:]
+        for row in three(base=base, varopt={"ess": x}, n_temperatures=k)
+    ]
+    found = judged.larger_ess(table(*rows), ["pcd_20"])
+    assert found.outcome == outcome
+    assert ("9 h" in found.note) == (outcome == OPEN)
+
+
+def highest(*rows):
+    every = [r for m in runs.TWENTY for r in three(m, varopt={"ess": 800.0})]
+    return judged.highest_ess(table(*rows, *(r for r in every if r["model"] not in {
+        row["model"] for row in rows})))  # fmt: skip
+
+
+def test_the_highest_ess_of_a_table():
+    even = three(ess=900.0)
+    assert highest().outcome == REPRODUCED
+    assert highest(*even, *three(base="own biases", varopt={"ess": 800.0})).outcome == DEPENDS
+    assert highest(*even).outcome == OPEN  # contradicted on one model alone
+    full = three(ess=980.0, varopt={"ess": 990.0})
+    assert any("at the ceiling" in part[3] for part in highest(*full).parts)
+    no_gms13 = [r for r in three(varopt={"ess": 800.0}) if r["schedule"] != "gms13"]
+    assert highest(*no_gms13).outcome == OPEN
+
+
+def test_gms13_has_no_quarter_more():
+    def found(ess):
+        rows = [
+            run(m, s, ess=x) for m in runs.MODELS for s, x in (("linear", 700.0), ("gms13", ess))
+        ]
+        return judged.gms13_below(table(*rows))
+
+    assert [found(x).outcome for x in (700.0, 860.0, 960.0)] == [REPRODUCED, OPEN, CONTRADICTED]
+    assert found(860.0).note.startswith("nine trainings, and seeds on PCD(500): about 15 h")
+
+
+def test_an_uncapped_schedule_falls_where_one_model_shows_it():
+    def found(plain):
+        rows = [run(schedule="varopt", cap=1.0, largest_step=13.0, ess=plain), *three(ess=900.0)]
+        return judged.uncapped(table(*rows))
+
+    assert [found(x).outcome for x in (180.0, 900.0)] == [REPRODUCED, OPEN]
+    assert "0.20 on PCD(20)" in found(180.0).ours
+    assert "1 of 1 models" in found(180.0).words
+
+
+def fall(few, many, **rates):
+    rows = [
+        run("pcd_500", "varopt", 0.009, base, n_temperatures=k, mean_log_z=635 - low)
+        for base, starts in {"base rate": (few, many), **rates}.items()
+        for k, low in zip((1000, 100_000), starts, strict=True)
+    ]
+    rows += [run("pcd_20", "varopt", 0.009, b, n_temperatures=1000, mean_log_z=206.0)
+             for b in runs.BASES]  # fmt: skip
+    truth = SimpleNamespace(log_z=635.0, std_error=0.02)
+    return judged.errors_fall(table(*rows), truth, TRUTH).outcome
+
+
+def test_errors_with_500_units():
+    """Much: more than the 4 nats with 20 units; rapidly: fourfold for a hundredfold K."""
+    both = {"own biases": (7.0, 0.7)}
+    assert fall(7.0, 0.7, **both) == REPRODUCED
+    assert fall(7.0, 0.7) == OPEN
+    assert fall(7.0, 2.5, **both) == DEPENDS
+    assert fall(3.0, 0.3, **{"own biases": (3.0, 0.3)}) == CONTRADICTED
+
+
+def test_gains_with_500_units_and_the_ceiling():
+    small, large = (
+        [r for m in models for r in three(m, varopt={"ess": ess})]
+        for models, ess in ((runs.TWENTY, 800.0), (runs.MODELS[3:], 500.0))
+    )
+    own = [r | {"base": "own biases"} for r in small + large]
+    assert judged.gains_less(table(*small, *large, *own)).outcome == REPRODUCED
+    assert judged.gains_less(table(*small, *large)).outcome == OPEN
+    full = [r | {"ess": 985.0} for r in large]
+    assert {p[3] for p in judged.gains_less(table(*small, *full, *own)).parts} >= {"at the ceiling"}
+    even = [r for m in runs.MODELS[3:] for r in three(m, ess=900.0)]
+    assert judged.ahead_on_500(table(*even)).outcome == CONTRADICTED
+    assert "6 h" in judged.ahead_on_500(table(*full)).note
+
+
+# ---------------------------------------------------------------- Figure 4
+
+
+def looks(
+    first, last, tenth=0.02, base="own biases", k=1000, cap=1.0, model="pcd_20", schedule="varopt"
+):
+    ess = np.linspace(1000 * (1 - first), 1000 * (1 - last), 20)
+    of = {f"ess_{i}": x for i, x in enumerate(ess, 1)}
+    return (
+        run(model, schedule, cap, base, n_temperatures=k)
+        | of
+        | {"variance_1": 0.01, "variance_2": tenth}
+    )
+
+
+def drops(*rows):
+    return judged.drops(judged.looks_of([pd.DataFrame([*rows])])).outcome
+
+
+def test_an_early_drop():
+    """Twice as fast as on average, and half as fast; one training decides nothing."""
+    steep = [looks(0.09, 0.9, base=b, model=m) for b in runs.BASES
+             for m in ("pcd_20", "pcd_20, rate 0.01")]  # fmt: skip
+    flat = [looks(0.01, 0.9, base=b, model=m) for b in runs.BASES
+            for m in ("pcd_20", "pcd_20, rate 0.01")]  # fmt: skip
+    assert drops(*steep) == REPRODUCED
+    assert drops(*flat) == CONTRADICTED
+    assert drops(*steep[:2], *flat[2:]) == DEPENDS
+    assert drops(looks(0.01, 0.9), looks(0.01, 0.9, base="base rate")) == OPEN
+
+
+@pytest.mark.parametrize(
+    ("many", "outcome"), [(0.002, REPRODUCED), (0.021, OPEN), (0.1, CONTRADICTED)]
+)
+def test_the_drop_is_smaller_with_more_steps(many, outcome):
+    rows = [
+        looks(0.02, 0.9, v, base=b, k=k)
+        for b in runs.BASES
+        for k, v in ((1000, 0.02), (10_000, many))
+    ]
+    assert judged.smaller_drop(judged.looks_of([pd.DataFrame(rows)])).outcome == outcome
+
+
+def test_deceleration_is_judged_where_a_cap_binds():
+    def found(held, models=("pcd_20", "pcd_20, rate 0.01")):
+        rows = [looks(0.02, 0.9, v, cap=c, model=m)
+                for m in models for c, v in ((1.0, 0.02), (0.003, held))]  # fmt: skip
+        ends = table(*(run("pcd_20", "varopt", c, "own biases", ess=x, largest_step=3.4)
+                       for c, x in ((1.0, 500.0), (0.003, 800.0))))  # fmt: skip
+        return judged.relaxes(judged.looks_of([pd.DataFrame(rows)]), ends).outcome
+
+    assert found(0.005) == REPRODUCED
+    assert found(0.04) == CONTRADICTED
+    assert found(0.005, ["pcd_20"]) == OPEN
+
+
+def test_a_missing_measurement_has_no_ratio():
+    assert runs.over(None, measured(1, 1)) is None
+    assert runs.over(measured(3, 3.0), measured(1, 4.0))[:2] == (2, 5)
+    assert isinstance(runs.over(measured(3, 3.0), measured(1, 4.0)), Measured)
