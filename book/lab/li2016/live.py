@@ -1,0 +1,188 @@
+"""Leaky RBMs of a page: its model, and chains that are annealed, scored or followed."""
+
+from __future__ import annotations
+
+from itertools import groupby, product
+from typing import NamedTuple
+
+import numpy as np
+
+import rbmlib as rl
+from rbmlib.models.normal import gaussian_draws
+from rbmlib.models.testsystems import orthogonal_leaky_rbm
+
+from .. import measured as ms
+from .. import page
+from ..gaussian_base import GaussianBasePath
+from ..gaussian_likelihood import bracket_log_z
+from ..gaussian_training import train_gaussian
+from ..parameters import noted_warnings, refused_parameter
+from .moves import MOVES, blockwise, mean_distance, move_of
+from .quadrature import annealed_leakiness
+
+
+def begin(names: dict) -> rl.LeakyRBM:
+    """`page.begin`, and the model with orthogonal columns that the parameters of the page describe.
+
+    Parameters
+    ----------
+    names : dict
+        ``globals()`` of the page, with ``n_visible``, ``n_hidden``, ``norm``, ``leakiness``,
+        ``transition`` (a move of `moves`), ``n_chains``, ``n_temperatures``, and ``seed``.
+    """
+    sizes: dict = {"n_visible": 30, "n_hidden": 2, "n_chains": 200, "n_temperatures": 50}
+    page.begin(names, leakiness=1e-4, norm=0.1, **sizes)  # type: ignore[arg-type]
+    shape = {name: names[name] for name in ("norm", "leakiness")} | {"rng": names["seed"]}
+    with refused_parameter("n_hidden", names["n_hidden"]):
+        live = orthogonal_leaky_rbm(names["n_visible"], names["n_hidden"], **shape)
+    with refused_parameter("transition", names["transition"]):
+        move_of(names["transition"], live)
+    return live
+
+
+def on_the_way(rbm, n_chains: int, stops: tuple[float, ...], seed: int) -> dict[float, tuple]:
+    """Visible states and log-weights by leakiness, while it falls from 1 to 0.01 in 100 steps."""
+    route, span = rl.LeakinessPath(rbm, blockwise), rbm.reduced()[1].basis
+    rng = np.random.default_rng(seed)
+    u, log_w = route.sample_base(n_chains, rng), np.zeros(n_chains)
+    seen, last = {1.0: (u @ span.T, log_w)}, 0.0
+    for c in np.linspace(1, 0.01, 100)[1:]:
+        beta = (1 - c) / 0.99
+        log_w = log_w + route.log_density(u, beta) - route.log_density(u, last)
+        u, last = route.transition(u, beta, rng), beta
+        if np.isclose(c, stops).any():
+            seen[round(c, 2)] = u @ span.T, log_w
+    return seen
+
+
+def held_out_log_likelihood(rbm, images, held_out, seed: int) -> dict:
+    """Mean log p of held-out images, log Z by AIS from a Gaussian fitted to the model's chains.
+
+    The chains begin at the first 200 of ``images`` and make 100 Gibbs sweeps.
+    """
+    (model, span), stream = rbm.reduced(), np.random.default_rng(seed)
+    u = span.coordinates(images[:200])
+    for _ in range(100):
+        u = model.gibbs(u, stream)
+    start = GaussianBasePath(rbm, span(u, stream))
+    with noted_warnings():
+        run = rl.ais(start, rl.schedules.linear(100), 50, seed)
+    mean = rbm.log_density(held_out).mean()
+    return {"log_likelihood": mean - run.log_z, "std_error": run.std_error, "ess": run.ess}
+
+
+def trained(
+    pixels, held_out, n_hidden: int, n_updates: int, seed: int, *, method: str, largest: float,
+    learning_rate: float,
+):  # fmt: skip
+    """A leaky RBM by CD-20, its held-out log-likelihood looked at four times."""
+    how = {"method": method, "largest": largest, "learning_rate": learning_rate, "rng": seed}
+    looks = {
+        "monitor": lambda rbm: held_out_log_likelihood(rbm, pixels, held_out, seed),
+        "monitor_every": max(1, n_updates // 4),
+    }
+    return train_gaussian(pixels, n_hidden, n_updates=n_updates, **how, **looks)
+
+
+STEPS = 100, 1000, 3000
+
+
+def gaps(models: dict[str, rl.LeakyRBM], images, seed: int) -> dict[tuple, ms.Measured]:
+    """Mean log-weight less log Z, by model, method and steps, of 100 chains by the published move.
+
+    log Z is the middle of a bracket from a Gaussian that is fitted to the model's chains.
+    """
+    paths = {"AIS-Leaky": rl.LeakinessPath, "AIS-Energy": rl.EnergyPath}
+    few = {"n_chains": 50, "n_temperatures": 200, "n_leapfrog": 10, "rng": seed}
+    found = {}
+    with noted_warnings():
+        for name, rbm in models.items():
+            middle = np.mean([end.mean_log_z for end in bracket_log_z(rbm, images, **few)])
+            for (method, path), k in product(paths.items(), STEPS):
+                run = rl.ais(path(rbm, kernel="gibbs"), rl.schedules.linear(k), 100, seed)
+                gap = ms.measured(run.mean_log_z - middle, run.mean_std_error, 99)
+                found[name, method, k] = gap
+    return found
+
+
+class Unprojected(NamedTuple):
+    """Small models trained without projection, and with it."""
+
+    growth: dict[float, np.ndarray]  # of chains from images in 60 sweeps, by weight decay
+    models: list  # by CD-1 with the weight decay 0.001
+    projected: list  # by CD-1 with the projection
+    broken: list[bool]  # did a training by CD-20 break down? one for each weight decay
+
+
+def unprojected(images, n_hidden: int, n_updates: int, seed: int) -> Unprojected:
+    """As in Figure 5: three or five trainings for each weight decay, from unprojected weights."""
+    short = {"learning_rate": 3e-4, "n_updates": n_updates, "monitor_every": n_updates}
+
+    def trainings(n, n_sweeps=1, **how):
+        seeds = ({"rng": seed + i, "n_sweeps": n_sweeps} for i in range(n))
+        return [train_gaussian(images, n_hidden, **short, **how, **x).rbm for x in seeds]
+
+    growth, models, broken = {}, {}, []
+    for decay, n in {1e-4: 3, 1e-3: 5, 1e-2: 3}.items():
+        models[decay] = trainings(n, weight_decay=decay, largest=None)
+        chains = enumerate(models[decay])
+        growth[decay] = np.array([growth_of(rbm, images[:20], [seed, i]) for i, rbm in chains])
+        try:
+            with np.errstate(all="ignore"):
+                trainings(1, n_sweeps=20, weight_decay=decay, largest=None)
+            broken.append(False)
+        except FloatingPointError:
+            broken.append(True)
+    return Unprojected(growth, models[1e-3], trainings(5, largest=0.9999), broken)
+
+
+def growth_of(rbm, images, seeds, n_sweeps: int = 60) -> float:
+    """Mean size of a visible unit of Gibbs chains from images after some sweeps, over before."""
+    v, stream = images.astype(float), np.random.default_rng(seeds)
+    for _ in range(n_sweeps):
+        v = rbm.gibbs(v, stream)
+    return float(np.abs(v).mean() / np.abs(images).mean())
+
+
+def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dict[str, np.ndarray]:
+    """How far chains of a trained model are from where they settle after ``n_sweeps``, by start.
+
+    A distance is the mean over hidden units of the Kolmogorov-Smirnov distance between the fields
+    of as many chains as there are images and those of chains that made 60 sweeps from the images.
+    All moves are the published one. Starts: "gaussian" of leakiness 1, "normal", N(0, I), and one
+    of the images, another in each repeat, from which all chains start at the model's leakiness
+    ("cd") or while it falls from 1 ("mix").
+    """
+    (model, span), n, c = rbm.reduced(), len(images), rbm.leakiness
+    data, zero = (span.coordinates(v) for v in (images.astype(float), np.zeros((1, rbm.n_visible))))
+    steady, falling = np.full(n_sweeps, c), annealed_leakiness(c, n_sweeps)
+    found: dict[str, list] = {name: [] for name in ("gaussian", "normal", "cd", "mix")}
+    for i in range(n_repeats):
+        rng, one = np.random.default_rng([seed, i]), data[[i % n]].repeat(n, axis=0)
+        gaussian = gaussian_draws(model, n, rng), steady
+        normal = zero + rng.standard_normal(data.shape), steady
+        settled = _fields(model, data, np.full(60, c), rng)
+        starts = gaussian, normal, (one, steady), (one, falling)
+        for values, start in zip(found.values(), starts, strict=True):
+            values.append(mean_distance(_fields(model, *start, rng), settled))
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def _fields(model, u, leakinesses, rng) -> np.ndarray:
+    """Of chains from u, after a sweep at each leakiness."""
+    for c, sweeps in groupby(leakinesses):
+        at = model.with_(hidden=model.hidden.with_(below=c))
+        for _ in sweeps:
+            u = MOVES["gibbs"](at, u, rng)
+    return model.field(u)
+
+
+def accuracy(rbm, subset, scale) -> float:
+    """Share of test images that ridge regression on the hidden means classifies rightly."""
+    fields = [rbm.field(scale(images)) for images in (subset.train, subset.test)]
+    means = [np.maximum(f, rbm.leakiness * f) for f in fields]
+    sizes = means[0].std(axis=0) + 1e-12
+    x, y = (np.c_[m / sizes, np.ones(len(m))] for m in means)
+    targets = x.T @ np.eye(10)[subset.train_labels]
+    weights = np.linalg.solve(x.T @ x + np.eye(x.shape[1]), targets)
+    return float((np.argmax(y @ weights, axis=1) == subset.test_labels).mean())
