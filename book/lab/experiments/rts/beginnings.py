@@ -10,10 +10,13 @@ import numpy as np
 
 from rbmbook import rts_rounds
 from rbmbook.given_visible import GivenVisible
-from rbmbook.rts_rounds import CLOSE, ROUND, rounds, rts_from_rounds
+from rbmbook.mixed_rts import mixed_rts
+from rbmbook.rts_rounds import CLOSE, GO_ON, ROUND, ROUNDS, rounds, rts_from_rounds
 from rbmbook.sweeps.words import ESTIMATORS, register
+from rbmbook.timing import timed
 from rbmlib import exact, rts_of_sample, sams, simulated_tempering, wang_landau
 from rbmlib.checks import one_of
+from rbmlib.estimators.rts import updated
 from rbmlib.results import ConvergenceWarning
 
 from .same_states import short_start
@@ -184,3 +187,29 @@ def _rts_after_rounds(
     run = rts_of_sample(sample, skip=2)
     more = {"round_trips": run.details["round_trips"], "start_log_z": float(last.guesses[-1])}
     return replace(run, seconds=time.perf_counter() - started), more
+
+
+@register(ESTIMATORS, "ways_of_rounds")
+def _ways_of_rounds(
+    path, betas, seed, *, n_chains: int = 100, n_rounds: int = ROUNDS, round_burn_in: int = 0,
+    conditional: str = "joint",
+):  # fmt: skip
+    """The authors' rounds and what section 2.4 sets beside them, all from equal guesses.
+
+    ``log_z`` is that of the last states with fresh betas, ``same_betas`` with the betas kept,
+    ``from_base`` with new states. ``likelihood`` maximises that of all rounds (appendix A);
+    ``likelihood_seconds`` and ``updates_seconds`` are those of this and of the simple updates.
+    """
+    started, path = time.perf_counter(), given(path, conditional)
+    how = {"left_out": round_burn_in, "conditional": conditional}
+    ways = [rounds(path, betas, n_chains, seed, n_rounds, go_on=way, **how) for way in GO_ON]
+    made, *others = ways
+    more = dict(zip(("same_betas", "from_base"), (other[-1].log_z for other in others)))
+    joined, of_joined = timed(lambda: mixed_rts([r.sample for r in made]))
+    update = lambda r: updated(r.sample.log_z_path, r.sample.prior, r.shares)
+    more |= {"likelihood": float(joined[-1]), "likelihood_seconds": of_joined}
+    more |= {"updates_seconds": timed(lambda: [update(r) for r in made])[1]}
+    more |= {"exact": exact(path.rbm).log_z}
+    at_end = {"log_z": made[-1].log_z, "std_error": np.nan, "verdict": "inconclusive"}
+    seconds = time.perf_counter() - started
+    return replace(rts_of_sample(made[-1].sample), **at_end, seconds=seconds), more
