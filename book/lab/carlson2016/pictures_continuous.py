@@ -10,7 +10,7 @@ import numpy as np
 from rbmlib import schedules
 from rbmlib.models.testsystems import GaussianMixture
 
-from . import plots
+from .. import plots
 
 LOOKS = {"adapted": (plots.BLUE, "o", "-"), "fixed": (plots.ORANGE, "v", "--")}  # of steps
 BETA = "inverse temperature β"
