@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -76,3 +77,35 @@ def rule_errors(mixture: GaussianMixture, base_variance: float, betas) -> RuleEr
         float(trapezoid),
         float(trapezoid + correction(betas) @ variance),
     )
+
+
+def first_blocks(sample: rl.TemperedSample, n_blocks: int) -> rl.TemperedSample:
+    """The first blocks of time of tempered states, all of which were kept."""
+    kept = int(sample.block_sweeps[:n_blocks].sum())
+    return replace(
+        sample,
+        temperature=sample.temperature[:kept], delta=sample.delta[:kept],
+        visited=sample.visited[:n_blocks], mixed=sample.mixed[:n_blocks],
+    )  # fmt: skip
+
+
+def on_fine_ladder(
+    path: rl.DensityPath, mixture: GaussianMixture, n_steps: int, n_repeats: int, seed: int
+) -> dict[str, np.ndarray]:
+    """Errors of RTS and of two rules of TI-RB, from 10,000 states on a ladder of many betas.
+
+    Guesses are exact. Of TI, which counts, hardly a beta has a state: its rules read TI-RB's means.
+    """
+    betas = rl.schedules.linear(n_steps) ** 2
+    guesses = tempered_log_z(mixture, 30.0, betas)
+    found: dict[str, list[float]] = {"RTS": [], "TI Riemann": [], "TI trap": []}
+    for r in range(n_repeats):
+        source = np.random.default_rng([seed, n_steps, r])
+        own = path, betas, guesses, 10
+        warm = rl.simulated_tempering(*own, 100, source, n_blocks=1, record_every=100)
+        how = {"start": warm, "n_blocks": 20, "record_every": 1000}
+        sample = rl.simulated_tempering(*own, 1000, source, **how)
+        found["RTS"].append(rl.rts_of_sample(sample).log_z)
+        for name, rule in (("TI Riemann", "riemann"), ("TI trap", "trapezoid")):
+            found[name].append(rl.ti(sample, rule=rule).log_z)
+    return {name: np.array(values) - mixture.log_z for name, values in found.items()}

@@ -25,6 +25,7 @@ from rbmlib.numerics import logsumexp
 from rbmlib.results import Check, finished, round_trips
 
 KINDS = ("rsd", "sd")
+FARTHEST = 10.0  # nats that a step of Newton's method may go
 CHUNK = 100_000  # states whose q(k | x) are held at a time
 
 
@@ -56,7 +57,7 @@ def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
         return counts @ x - sizes @ logsumexp(offsets + x, axis=1)
 
     x = updated(samples[-1].log_z_path, samples[-1].prior, c[-1])
-    for _ in range(100):
+    for _ in range(1000):
         q = model(x)
         gradient = counts - sizes @ q
         if np.abs(gradient).max() < tolerance:
@@ -64,7 +65,7 @@ def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
         curvature = np.diag(sizes @ q) - (q * sizes[:, None]).T @ q
         step = np.zeros(x.size)
         step[1:] = np.linalg.lstsq(curvature[1:, 1:], gradient[1:], rcond=None)[0]
-        size = 1.0
+        size = min(1.0, FARTHEST / np.abs(step).max())  # where a beta has hardly a state, L is flat
         while value(x + size * step) < value(x) and size > 1e-6:
             size /= 2
         x = x + size * step

@@ -257,6 +257,51 @@ def counted(seed: int) -> Counted:
     )
 
 
+# priors ---------------------------------------------------------------------------------------
+
+PRIORS = {
+    "uniform": np.ones_like,
+    "ends": lambda betas: 1 + np.exp(-betas / 0.1) + np.exp(-(1 - betas) / 0.1),
+    "rising": lambda betas: np.exp(2 * betas),
+    "falling": lambda betas: np.exp(-2 * betas),
+}  # of the temperatures, up to a factor
+
+
+def prior_errors(small: Small, n_groups: int, seed: int) -> dict[str, np.ndarray]:
+    """Errors of groups of chains under each prior, after a fifth of their sweeps."""
+    found = {}
+    for i, (name, prior) in enumerate(PRIORS.items()):
+        own = *small.where, GROUP * n_groups, 300, seed + i
+        sample = rl.simulated_tempering(*own, prior=prior(small.betas), record_every=300)
+        log_z = [rl.rts_of_sample(s, skip=4).log_z for s in in_groups(sample)]
+        found[name] = np.array(log_z) - small.truth[-1]
+    return found
+
+
+def gradient_spread(seed: int, n_groups: int = 160, n_chains: int = 400) -> dict[str, np.ndarray]:
+    """Squared deviations of gradients from independent chains at equilibrium, by the prior.
+
+    A model of 12 × 6 units; exact draws at every beta, as many of each as the prior says, and the
+    negative phase as their average with the weights q(beta = 1 | v).
+    """
+    rbm, betas = rl.testsystems.random_rbm(12, 6, coupling=3.0, rng=seed + 1), np.linspace(0, 1, 20)
+    levels = [rl.GeometricPath(rbm, base=np.zeros(12)).at(beta) for beta in betas]
+    log_z = [rl.exact(level).log_z for level in levels]
+    rng, found = np.random.default_rng(seed), {}
+    for name, r in (("uniform", np.ones(20)), ("exp(2β)", np.exp(2 * betas))):
+        counts = rng.multinomial(n_groups * n_chains, r / r.sum())
+        drawn = [rl.sample(m, k, rng=rng).states for m, k in zip(levels, counts, strict=True) if k]
+        v = rng.permutation(np.concatenate(drawn).astype(float))
+        log_p = np.array([m.log_density(v) - z for m, z in zip(levels, log_z, strict=True)])
+        q = r[:, None] * np.exp(log_p - log_p.max(axis=0))
+        q = (q / q.sum(axis=0))[-1].reshape(n_groups, n_chains, 1)
+        f = v[:, :, None] * _sigmoid(v @ rbm.weights + rbm.hidden_bias)[:, None, :]
+        f = f.reshape(n_groups, n_chains, -1)
+        gradients = (q * f).sum(axis=1) / q.sum(axis=1)
+        found[name] = ((gradients - gradients.mean(axis=0)) ** 2).sum(axis=1)
+    return found
+
+
 # moves between temperatures -------------------------------------------------------------------
 
 
