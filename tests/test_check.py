@@ -20,8 +20,6 @@ from rbmlib.search.local_masses import local_masses
 
 checking = import_module("rbmlib.search.check")
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
-
-
 NARROW, BASE = ferromagnet(30, 10)
 LOG_Z = rl.exact(NARROW).log_z
 PATH, MISLED = rl.GeometricPath(NARROW), rl.GeometricPath(NARROW, BASE)
@@ -233,10 +231,6 @@ def test_an_estimate_of_something_else_is_refused(changed, said):
         rl.check(PATH, replace(made(LOG_Z), **changed))
 
 
-def test_states_of_one_chain_may_be_one_row():
-    assert rl.check(PATH, replace(made(LOG_Z), states=np.ones(30))).verdict == "verified"
-
-
 def test_estimates_within_an_estimator_are_not_checked(monkeypatch):
     asked = []
     of_model = checking._checked
@@ -293,12 +287,6 @@ def test_a_mean_field_bound_contradicts_where_a_sum_is_of_one_mode():
     assert run.verdict == "contradicted"
     assert run.log_z < log_z - 2
     assert run.interval[0] <= log_z
-
-
-def test_a_thousand_units_a_layer():
-    rbm = rl.BernoulliRBM(np.zeros((1030, 1030)), np.zeros(1030), np.zeros(1030))
-    run = rl.ais(rl.GeometricPath(rbm), [0, 1], 10, rng=0)
-    assert rl.check(rl.GeometricPath(rbm), replace(run, std_error=0.1)).converged
 
 
 def gaussian_and_bits(apart, rng=0):

@@ -19,6 +19,7 @@ from helpers_stats import (
 from scipy.linalg import block_diag
 
 import rbmlib as rl
+from rbmbook.experiments.calibration.families import FAMILIES
 from rbmlib import BernoulliRBM
 from rbmlib.estimators.reverse_ais import checked_start
 from rbmlib.models.enumeration import log_densities, states
@@ -69,6 +70,8 @@ def one_hidden(weight):
 
 
 FAR = BernoulliRBM(make(20, 12).weights, np.full(20, -900.0), np.linspace(-1, 1, 12))
+
+
 # two hidden units that no weight joins to anything: each of them sees its bias
 SILENT = rl.LeakyRBM([[0.6, 0, 0], [0, 0, 0]], [0.3, -0.5], [0.4, 0.7, -0.9], leakiness=0.2)
 SIGHTED = rl.LeakyRBM([[0.6], [0]], [0.3, -0.5], [0.4], leakiness=0.2)
@@ -137,22 +140,6 @@ def test_potts_units_are_connected_by_any_of_their_columns():
     assert rl.exact(rbm).details["n_states"] == 3 + 2
 
 
-def test_a_part_that_is_too_large_is_named():
-    rbm, _ = union(make(40, 31), make(3, 2))
-    for model in (rbm, make(40, 31)):
-        with pytest.raises(
-            ValueError, match=r"40 visible and 31 hidden.*use rl\.log_z, or rl\.ais"
-        ):
-            rl.exact(model)
-    uneven = rl.DoubleReLU(np.zeros(2), 4.0, 3.0)
-    with pytest.raises(
-        ValueError, match=r"rbm is RBM\(DoubleReLU\(2\), DoubleReLU\(2\)\): exact enum"
-    ):
-        rl.exact(rl.RBM(uneven, uneven, np.eye(2)))  # of two parts, and not of RBM(DoubleReLU(1) ..
-    with pytest.raises(ValueError, match="exact samples"):
-        make(40, 23).exact_samples(5)
-
-
 def test_one_thread_equals_two():
     rbm = make(30, 18)
     assert rl.exact(rbm).log_z == on_threads(2, rl.exact, rbm).log_z
@@ -191,13 +178,6 @@ def test_exact_samples_from_more_than_one_block():
     assert_no_rejection(p_values, "moments of exact samples")
 
 
-def test_exact_samples_repeat_with_the_seed():
-    rbm = make(6, 4)
-    one, two, other = (rl.sample(rbm, 100, rng=seed).states for seed in (3, 3, 4))
-    np.testing.assert_array_equal(one, two)
-    assert (one != other).any()
-
-
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_models(name):
     with warnings.catch_warnings():
@@ -223,3 +203,15 @@ def test_a_model_says_itself_what_is_known_of_it():
     assert checked_start(SimpleNamespace(at=lambda beta: Known()), "exact", 3) == "exact"
     with pytest.raises(TypeError, match="rbm is a GaussianMixture: expected a BernoulliRBM"):
         rl.exact(rl.testsystems.two_gaussians())
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_log_z_is_exact_and_a_seed_gives_one_model(name):
+    for seed in range(7):
+        rbm, log_z = FAMILIES[name](np.random.default_rng(seed), scale=0.05)
+        assert log_z == pytest.approx(rl.exact(rbm).log_z, rel=0, abs=1e-8), seed
+    again, same = FAMILIES[name](np.random.default_rng(seed), scale=0.05)
+    assert log_z == same
+    np.testing.assert_array_equal(rbm.weights, again.weights)
+    np.testing.assert_array_equal(rbm.visible_bias, again.visible_bias)
+    np.testing.assert_array_equal(rbm.hidden_bias, again.hidden_bias)

@@ -7,7 +7,7 @@ from helpers_stats import all_states, assert_no_rejection, log_sum, two_sided, z
 from scipy import integrate, stats
 
 import rbmlib as rl
-from rbmbook.leaky_kernels import MOVES, exact_draws
+from rbmbook.leaky_kernels import exact_draws
 from rbmlib import GaussianRBM, LeakyRBM
 from rbmlib.models import normal
 
@@ -175,72 +175,12 @@ def test_draws_of_either_slope_have_the_mean_and_log_z_of_quadrature(weights, ab
     assert abs(run.log_z - log_z) < 4 * run.std_error < 0.15
 
 
-@pytest.mark.parametrize("kernel", ["gibbs", "blockwise"])
-@pytest.mark.parametrize(("above", "below"), SLOPES)
-def test_kernels_of_orthogonal_columns_take_any_slopes(kernel, above, below):
-    rbm, log_z, _ = of_slopes(TURNED, above, below)
-    run = rl.ais(rl.LeakinessPath(rbm, MOVES[kernel]), rl.schedules.linear(100), 500, rng=0)
-    assert abs(run.log_z - log_z) < 4 * run.std_error + 0.02 * (kernel == "gibbs")
-    assert abs(rl.exact(rbm).log_z - log_z) < 1e-4
-
-
-def test_weights_that_are_not_positive_definite():
-    with pytest.raises(ValueError, match=r"weights has a largest singular value of 2 \(1 of 2 are"):
-        LeakyRBM(np.diag([2.0, 0.5]))
-    with pytest.raises(ValueError, match=r"eigenvalue -3 .*project the weights"):
-        LeakyRBM(np.diag([2.0, 0.5]))
-    start = np.random.default_rng(0).uniform(0, 0.01, size=(3072, 500))  # the paper's
-    with pytest.raises(ValueError, match=r"largest singular value of 6\.2"):
-        LeakyRBM(start)
-    LeakyRBM(np.diag([0.999999, 0.5]))
-
-
-@pytest.mark.parametrize("leakiness", [0, -0.1, 1.01, np.nan, "some", None, True])
-def test_leakiness_outside(leakiness):
-    with pytest.raises(ValueError, match=r"leakiness is .*: expected a number in \(0, 1\]"):
-        LeakyRBM(W, leakiness=leakiness)
-    with pytest.raises(ValueError, match="leakiness is"):
-        LEAKY.with_leakiness(leakiness)
-
-
-@pytest.mark.parametrize("kind", [LeakyRBM, GaussianRBM])
-def test_bad_parameters(kind):
-    for arguments, message in [
-        ((None,), "weights is not an array"), ((W[0],), "weights has shape"),
-        ((W * np.nan,), "weights holds 12 NaN"), ((W, B[:2]), "visible_bias has shape"),
-        ((W, B, B), "hidden_bias has shape"), ((np.zeros((0, 3)),), "weights has shape"),
-    ]:  # fmt: skip
-        with pytest.raises(ValueError, match=message):
-            kind(*arguments)
-    with pytest.raises(ValueError, match="visible has shape"):
-        kind(W).log_density(np.zeros((2, 3)))
-
-
 def test_exact_log_z_needs_orthogonal_columns():
     with pytest.raises(ValueError, match="weights has columns that are not orthogonal"):
         LEAKY.exact_log_z()
 
 
 # files --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "rbm",
-    [
-        rl.LeakyRBM(np.eye(4, 2) * 0.7, [0.1, 0, 0, -1], [0.5, 2.0], leakiness=0.2, log_scale=3.0),
-        rl.GaussianRBM(np.ones((4, 2)), [0.1, 0, 0, -1], [0.5, 2.0]),
-    ],
-    ids=["leaky", "gaussian"],
-)
-def test_models_are_saved_in_single_precision_and_read_back(rbm, tmp_path):
-    rbm.save(tmp_path / "rbm.npz")
-    again = rl.RBM.load(tmp_path / "rbm.npz")
-    assert type(again) is type(rbm)
-    v = np.random.default_rng(0).normal(size=(5, 4))
-    np.testing.assert_allclose(again.log_density(v), rbm.log_density(v), rtol=1e-6)
-    assert [path.name for path in tmp_path.iterdir()] == ["rbm.npz"]
-    for read in (type(rbm).load, rl.load_rbm):
-        assert type(read(tmp_path / "rbm.npz")) is type(rbm)
 
 
 def test_a_model_of_another_kind_is_not_read_as_one(tmp_path):
@@ -254,16 +194,3 @@ def test_a_model_of_another_kind_is_not_read_as_one(tmp_path):
             rl.BernoulliRBM.load(tmp_path / f"{name}.npz")
     with pytest.raises(ValueError, match="holds a GaussianRBM: expected a LeakyRBM"):
         rl.LeakyRBM.load(tmp_path / "gaussian.npz")
-
-
-def test_other_files_hold_no_such_model(tmp_path):
-    np.savez(tmp_path / "other.npz", weights=np.ones((2, 2)))
-    (tmp_path / "text.npz").write_text("no archive")
-    for name, words in (
-        ("other", "holds 'weights', names that do not tell visible_bias"),
-        ("text", "is damaged"),
-    ):
-        with pytest.raises(ValueError, match=rf"{name}\.npz.* {words}"):
-            rl.GaussianRBM.load(tmp_path / f"{name}.npz")
-    with pytest.raises(ValueError, match=r"models are saved as \.npz"):
-        rl.GaussianRBM(np.ones((2, 2))).save(tmp_path / "rbm.mat")

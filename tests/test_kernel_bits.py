@@ -221,24 +221,6 @@ def test_other_processors_and_libraries_give_the_same_bits(environment):
     assert digest(**environment) == digest()
 
 
-def test_weights_too_unequal_for_integers_take_the_generic_loop():
-    """One weight ten thousand times the others: no importance step of several nats."""
-    rbm = rl.testsystems.random_rbm(n_visible=8, n_hidden=4, rng=0)
-    weights = rbm.weights.copy()
-    weights[0, 0] = 1e4
-    path = rl.GeometricPath(
-        rl.BernoulliRBM(weights, rbm.visible_bias, rbm.hidden_bias), base=rbm.visible_bias
-    )
-    betas = rl.schedules.linear(5)
-    state = (uniforms(1, 0, (6, 8)) < 0.3).astype(f32)
-    streams = [ChainStream(3, 6) for _ in range(3)]
-    after, log_weights = anneal(path, state, betas, streams[0])
-    wanted, expected = anneal(generic(path), state, betas, streams[1])
-    np.testing.assert_array_equal(after, wanted)
-    np.testing.assert_array_equal(log_weights, expected)
-    assert sweep(path, state, 0.5, 2, streams[2]).shape == (6, 8)
-
-
 def test_cache_folder_changes_with_any_kernel_file(tmp_path, monkeypatch):
     room = tmp_path / "_kernels"
     shutil.copytree(_kernels._ROOM, room, ignore=shutil.ignore_patterns("__pycache__"))
