@@ -138,14 +138,6 @@ def test_chains_have_the_law_of_sweeps_on_visible_units(hidden):
     assert_same_law(found, v)
 
 
-def test_annealed_chains_start_from_the_gaussian():
-    """At leakiness 1 Gibbs sampling is exact, so the law is that Gaussian after any sweeps."""
-    rbm, _, found = chains(40_000, "leaky", leakiness=1.0)
-    mean, precision, _ = normal.gaussian(rbm.with_leakiness(1.0))
-    exact = np.random.default_rng(2).multivariate_normal(mean, np.linalg.inv(precision), 40_000)
-    assert_same_law(found, exact)
-
-
 @pytest.mark.parametrize(("method", "n_sweeps"), [("leaky", 4), ("mix", 4)])
 def test_annealed_chains_follow_algorithm_2(method, n_sweeps):
     rbm, v, found = chains(40_000, method, n_sweeps=n_sweeps)
@@ -165,6 +157,20 @@ def test_exact_sweeps_leave_the_model_as_it_is():
     assert_same_law(found, again)
 
 
+@pytest.mark.parametrize("c", [0.04, 0.5])
+def test_leaky_hidden_units_of_training_spread_by_the_root_of_c(c):
+    """h given v: N(eta, 1) where eta > 0, and N(c eta, c) elsewhere."""
+    settings = {"hidden": "leaky", "method": "cd", "leakiness": c, "largest": None,
+                "batch_size": 2, "momentum": 0.0, "weight_decay": 0.0, "n_hidden": 2,
+                "n_sweeps": 1, "kernel": "gibbs"}  # fmt: skip
+    learner = GaussianLearner(np.zeros((2, 3), np.float32), settings, np.zeros((3, 2)),
+                       np.random.default_rng(0))  # fmt: skip
+    eta = np.tile(np.float32([2.0, -3.0]), (200_000, 1))
+    h = learner._draw_hidden(eta, c).astype(float)
+    np.testing.assert_allclose(h.mean(axis=0), [2.0, -3.0 * c], atol=0.015)
+    np.testing.assert_allclose(h.std(axis=0), [1.0, np.sqrt(c)], rtol=0.01)
+
+
 # what training is for -----------------------------------------------------------------------
 
 
@@ -177,9 +183,7 @@ def log_likelihood(rbm, data):
     return rbm.log_density(data).mean() - log_z
 
 
-@pytest.mark.parametrize(
-    ("hidden", "method"), sorted({(hidden, method) for hidden, method, _ in CASES})
-)
+@pytest.mark.parametrize(("hidden", "method"), [("leaky", "leaky"), ("bernoulli", "pcd")])
 def test_training_raises_the_likelihood(hidden, method):
     """Eight correlated pixels; the best model with variances of at least one is Gaussian."""
     rng = np.random.default_rng(0)
@@ -224,18 +228,6 @@ def test_weights_are_projected_before_the_first_update():
 
 
 # seeds, errors ------------------------------------------------------------------------------
-
-
-def test_same_seed_same_bits():
-    options = {"n_updates": 5, "learning_rate": 1e-3}
-    one, two, other = (train_gaussian(DATA, 3, rng=rng, **options).rbm for rng in (4, 4, 5))
-    np.testing.assert_array_equal(one.weights, two.weights)
-    assert (other.weights != one.weights).any()
-
-
-def test_divergence_is_an_error_that_names_the_remedy():
-    with pytest.raises(FloatingPointError, match="lower learning_rate"):
-        train_gaussian(DATA, 3, hidden="bernoulli", n_updates=50, learning_rate=1e30, rng=0)
 
 
 SUBSET_TASK = {"model": "orthogonal 5", "estimator": "trained on the subset", "method": "mix",
