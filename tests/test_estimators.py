@@ -1,4 +1,4 @@
-"""What every estimator keeps: a new one is one more line of RUNS; sums of estimates and their cards."""
+"""What every estimator keeps: a new one is one more line of RUNS; sums of estimates."""
 
 import math
 from functools import partial

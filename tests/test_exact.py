@@ -1,4 +1,4 @@
-"""Enumeration: log Z and exact samples against sums over all (v, h)."""
+"""Enumeration: log Z and exact samples against sums over all (v, h); draws of tempered chains."""
 
 import warnings
 from types import SimpleNamespace
@@ -22,6 +22,7 @@ import rbmlib as rl
 from rbmbook.experiments.calibration.families import FAMILIES
 from rbmlib import BernoulliRBM
 from rbmlib.estimators.reverse_ais import checked_start
+from rbmlib.estimators.sample import tempered
 from rbmlib.models.enumeration import log_densities, states
 
 SHAPES = [(1, 1), (1, 4), (3, 5), (5, 3), (9, 2), (2, 9), (11, 11)]
@@ -215,3 +216,40 @@ def test_log_z_is_exact_and_a_seed_gives_one_model(name):
     np.testing.assert_array_equal(rbm.weights, again.weights)
     np.testing.assert_array_equal(rbm.visible_bias, again.visible_bias)
     np.testing.assert_array_equal(rbm.hidden_bias, again.hidden_bias)
+
+
+COUNTED = {
+    "bits": rl.testsystems.random_rbm(14, 8, coupling=2.5, rng=3),
+    "spins": rl.RBM(rl.Spin(np.linspace(-0.4, 0.6, 9)), rl.Spin(np.linspace(-1, 1, 6)),
+                    np.random.default_rng(1).normal(0, 0.5, (9, 6))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_tempered_draws_have_the_means_and_covariances_of_the_model(name):
+    rbm = COUNTED[name]
+    draws, exact = tempered(rbm, 20_000, np.random.default_rng(0)), rl.sample(rbm, 200_000, 1)
+    assert exact.exact
+    assert not draws.exact
+    assert draws.run.converged
+    assert np.isin(draws.states, rbm.visible.values).all()
+    # chains are looked at four times a round trip: a tenth of the draws count, or more
+    error = exact.states.std(axis=0) / np.sqrt(len(draws.states) / 10)
+    assert (np.abs(draws.states.mean(axis=0) - exact.states.mean(axis=0)) < 4 * error).all()
+    one, two = (np.corrcoef(x.T) for x in (draws.states, exact.states))
+    assert np.abs(one - two).max() < 4 / np.sqrt(len(draws.states) / 10)
+
+
+def test_what_cannot_be_counted_is_tempered_and_says_so():
+    rbm = rl.testsystems.random_rbm(60, 40, coupling=0.5, rng=0)
+    draws = rl.sample(rbm, 150, rng=0)
+    assert draws.states.shape == (150, 60)
+    assert repr(draws).startswith("<150 states of 60 units, of tempered chains, ")
+    np.testing.assert_array_equal(draws.states, rl.sample(rbm, 150, rng=0).states)
+
+
+def test_other_units_are_drawn_too():
+    rng = np.random.default_rng(2)
+    rbm = rl.RBM(rl.Spin(np.zeros(30)), rl.Gaussian(np.zeros(25)), rng.normal(0, 0.1, (30, 25)))
+    draws = rl.sample(rbm, 50, rng=0)
+    assert np.isin(draws.states, (-1.0, 1.0)).all()
