@@ -6,7 +6,7 @@ from helpers_stats import log_sum
 
 import rbmlib as rl
 from rbmbook.rts_stored import first_blocks
-from rbmbook.step_sizes import ShapedWalk, Walk, adapt_covariances, adapt_step_sizes
+from rbmbook.step_sizes import ShapedWalk, adapt_step_sizes
 from rbmbook.testsystems import tempered_log_z
 from rbmlib import DensityPath
 from rbmlib.models.testsystems import GaussianMixture
@@ -96,14 +96,6 @@ def test_proposals_have_the_covariance_of_the_nearest_beta():
         wanted = scale**2 * 2.38**2 / 2 * SHAPES[j]
         error = np.sqrt((wanted**2 + np.outer(*2 * (np.diag(wanted),))) / n)
         assert (np.abs(found - wanted) < 4 * error).all()
-
-
-def test_covariances_of_one_step_are_those_of_its_states():
-    """The first half of the steps is left out, and no more than that."""
-    path = Walk(MIXTURE, 30.0, jitter=0.0)
-    found = adapt_covariances(path, BETAS[::15], n_chains=21, n_steps=1, n_rounds=1, rng=0)
-    assert np.isfinite(found.path.covariances).all()
-    assert (np.linalg.matrix_rank(found.path.covariances) == 10).all()
 
 
 def test_adapted_steps_meet_their_target_at_every_beta(adapted):

@@ -174,50 +174,6 @@ def test_leaky_hidden_units_of_training_spread_by_the_root_of_c(c):
 # what training is for -----------------------------------------------------------------------
 
 
-def log_likelihood(rbm, data):
-    """Mean log p(v) of a model with two hidden units, by a sum over a grid in their span."""
-    axis = np.linspace(-25, 25, 401)
-    grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
-    log_p = rbm.reduced()[0].log_density(grid)
-    log_z = np.logaddexp.reduce(log_p) + 2 * np.log(axis[1] - axis[0])
-    return rbm.log_density(data).mean() - log_z
-
-
-@pytest.mark.parametrize(("hidden", "method"), [("leaky", "leaky"), ("bernoulli", "pcd")])
-def test_training_raises_the_likelihood(hidden, method):
-    """Eight correlated pixels; the best model with variances of at least one is Gaussian."""
-    rng = np.random.default_rng(0)
-    cloud = rng.normal(size=(2000, 1)) + 0.5 * rng.normal(size=(2000, 8))
-    data = standardised(cloud)
-    spread = np.linalg.eigvalsh(np.cov(data.T))
-    nothing = -4 * np.log(2 * np.pi) - 4
-    best = nothing + (spread[-1] - 1 - np.log(spread[-1])) / 2
-    assert best - nothing > 1.8
-    result = train_gaussian(
-        data, 2, hidden=hidden, method=method, n_sweeps=10, n_updates=600, rng=0, largest=0.98,
-        learning_rate=np.linspace(0.01, 0, 600), start_weights=rng.normal(scale=0.1, size=(8, 2)),
-        monitor_every=600, monitor=lambda rbm: {"log_likelihood": log_likelihood(rbm, data)},
-    )  # fmt: skip
-    seen = result.history["log_likelihood"]
-    assert seen[0] < nothing + 0.3
-    assert best - 0.7 < seen[-1] < best + 0.1, (seen, best)
-
-
-def test_training_without_projection_leaves_the_models():
-    rng = np.random.default_rng(1)
-    cloud = rng.normal(size=(500, 1)) + 0.3 * rng.normal(size=(500, 20))
-    data = standardised(cloud)
-    options = dict(n_sweeps=1, n_updates=300, learning_rate=0.01, rng=0)
-    result = train_gaussian(data, 4, largest=None, **options)
-    assert result.history["largest_singular_value"][-1] > 1
-    v, rng = np.array(data[:20], float), np.random.default_rng(0)
-    for _ in range(300):
-        v = result.rbm.gibbs(v, rng)
-    assert np.abs(v).max() > 1e3
-    kept = train_gaussian(data, 4, **options)
-    assert kept.history["largest_singular_value"].max() <= 0.9999 + 1e-6
-
-
 def test_weights_are_projected_before_the_first_update():
     wide = np.random.default_rng(0).normal(size=(300, 200))
     data = standardised(wide)

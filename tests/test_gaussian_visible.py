@@ -214,7 +214,6 @@ GAUSSIAN = GaussianRBM(
 PATHS = [LeakinessPath(BIASED), LeakinessPath(TILTED), EnergyPath(BIASED), EnergyPath(TILTED),
          GeometricPath(GAUSSIAN)]  # fmt: skip
 NAMES = [f"{type(p).__name__}-{p.rbm.n_visible}" for p in PATHS]
-BETAS = np.array([0.0, 0.3, 1.0])
 
 
 def negative_squares(x) -> np.ndarray:
@@ -227,15 +226,6 @@ def test_path_ends_at_its_model(path):
     u = path.sample_base(20, np.random.default_rng(0))
     wanted = path.rbm.reduced()[0].log_density(u)
     np.testing.assert_allclose(path.at(1.0).log_density(u), wanted)
-
-
-@pytest.mark.parametrize("path", PATHS[:4], ids=NAMES[:4])
-def test_joint_log_density_is_linear_in_beta(path):
-    state, slope = path.joint_transition(
-        path.sample_base(20, np.random.default_rng(0)), 0.4, np.random.default_rng(1)
-    )
-    logs = path.log_density(state, BETAS)
-    assert np.allclose(logs, logs[:, :1] + np.outer(slope, BETAS))
 
 
 def test_leakiness_path_is_the_geometric_path_from_its_gaussian():

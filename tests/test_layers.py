@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from helpers_models import log_joint, quiet
+from helpers_models import log_joint
 from helpers_stats import assert_no_rejection, chi_square_p, log_sum, probabilities
 from scipy.integrate import quad
 
@@ -366,28 +366,6 @@ def test_log_z_of_every_pair_is_an_integral(name):
 TWO = DoubleReLU([0.2, -0.3], [1.5, 0.8], [0.9, 1.2], [-0.5, 0.6], [0.4, 0.1])
 OTHER = DoubleReLU([0.1, 0.4], [0.8, 1.9], [2.0, 0.9], [0.3, -0.7], [-0.2, 0.5])
 W = np.array([[0.45, -0.2], [0.15, 0.4]])
-INTEGRALS = {
-    "rectified, rectified": RBM(OTHER, TWO, W, log_scale=0.25),
-    "normal, rectified": RBM(Gaussian([0.6, -0.3]), TWO, W, log_scale=0.25),
-    "rectified, normal": RBM(OTHER, Gaussian([-0.4, 0.7]), W, log_scale=0.25),
-    "one, two": RBM(Gaussian([0.6]), TWO, [[0.5, -0.4]]),
-}
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("rbm", INTEGRALS.values(), ids=INTEGRALS)
-def test_two_real_layers_are_an_integral_over_all_units(rbm):
-    truth = by_quadrature(rbm)
-    assert truth == pytest.approx(by_quadrature(rbm.transposed()), abs=1e-6)
-    path = rl.GeometricPath(rbm)
-    for run in (
-        rl.ais(path, rl.schedules.linear(60), 1000, rng=1),
-        rl.reverse_ais(path, rl.schedules.linear(60), 1000, rng=2),
-        quiet(rl.log_z, rbm, n_steps=100, n_chains=200, rng=3),
-    ):
-        assert abs(run.log_z - truth) < 4.5 * run.std_error < 0.1, run.method
-    with pytest.raises(ValueError, match="exact enumeration needs a layer whose"):
-        rl.exact(rbm)
 
 
 def test_gradients_are_derivatives():

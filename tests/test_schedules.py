@@ -94,46 +94,6 @@ def test_varopt_has_the_least_predicted_variance(pilot):
     assert best < schedules.predicted_variance(pilot, np.sort(np.clip(wobble, 0, 1)))
 
 
-def test_friction_has_the_least_variance_with_memory(pilot):
-    n = 1000
-    best = schedules.predicted_variance(pilot, schedules.friction(pilot, n), "measured")
-    for other in (schedules.linear(n), schedules.varopt(pilot, n)):
-        assert best < schedules.predicted_variance(pilot, other, "measured")
-
-
-def autoregressive_pilot(pilot, memory, rng, n_chains=4000):
-    """A run whose slopes are an AR(1) process in steps, standard normal: zeta is known.
-
-    With correlation ``memory`` a step, zeta = (1 + memory) / (1 - memory).
-    """
-    import dataclasses
-
-    n = pilot.n_sweeps
-    x = rng.normal(size=n_chains)
-    total, kept = np.zeros(n_chains), [np.zeros(n_chains)]
-    steps = set(pilot.trace["step"].tolist())
-    for k in range(1, n + 1):
-        total = total + x / n
-        x = memory * x + np.sqrt(1 - memory**2) * rng.normal(size=n_chains)
-        if k in steps:
-            kept.append(total)
-    trace = pilot.trace | {"chain_log_weights": np.array(kept)}
-    return dataclasses.replace(pilot, trace=trace, n_chains=n_chains)
-
-
-@pytest.mark.parametrize("memory", [0.0, 0.8, 0.98])
-def test_friction_coefficient_of_a_known_process(pilot, memory):
-    """Correlation times far below a window (10 steps), of about one, and of ten windows."""
-    run = autoregressive_pilot(pilot, memory, np.random.default_rng(5))
-    _, zeta = schedules.friction_coefficient(run, smoothing=0)
-    expected = (1 + memory) / (1 - memory)
-    assert abs(zeta.mean() / expected - 1) < 0.05
-    assert zeta.std() / expected < 0.15
-    # the ends too, where half of the covariances are with windows beyond the run
-    for end in (zeta[:10], zeta[-10:]):
-        assert abs(end.mean() / expected - 1) < 0.15
-
-
 def test_rejection_is_half_the_mean_difference(pilot):
     """Brute force over all pairs of weighted chains, at every recorded beta."""
     slopes, log_weights = pilot.trace["chain_slopes"], pilot.trace["chain_log_weights"]
@@ -221,14 +181,6 @@ def test_decelerate_in_mean_steps():
     betas = schedules.sm08(5000)
     one = schedules.decelerate(betas, 0.003, 1000)
     np.testing.assert_allclose(one, schedules.decelerate(betas, 0.0006), atol=1e-12)
-
-
-def test_pilots_can_be_saved(pilot, tmp_path):
-    pilot.save(tmp_path / "pilot.json")
-    again = rl.Estimate.load(tmp_path / "pilot.json")
-    for name in ("varopt", "friction"):
-        one, two = (getattr(schedules, name)(run, 100) for run in (pilot, again))
-        np.testing.assert_array_equal(one, two)
 
 
 def test_slopes_may_have_no_variance_at_some_betas(pilot):

@@ -11,7 +11,7 @@ from scipy.optimize import root
 
 import rbmlib as rl
 from rbmbook.testsystems import of_spins
-from rbmlib.estimators.tap_solvers import Expansion, Slopes
+from rbmlib.estimators.tap_solvers import Expansion
 
 MODELS = ["pcd_10", "cd25_20"]
 
@@ -254,13 +254,6 @@ def test_modes_of_equal_weight_are_flagged():
     rbm = rl.BernoulliRBM(pair, np.full(20, -3.0), np.full(2, -30.0))
     with pytest.warns(rl.ConvergenceWarning, match="other fixed points add 1.39 nats"):
         rl.tap(rbm, 2, n_starts=60)
-
-
-def test_slopes_serve_only_where_both_layers_are_near():
-    slopes = Slopes(np.full(5, 0.5), None, None, None)
-    assert slopes.is_near(np.zeros(5))
-    assert not slopes.is_near(np.r_[np.zeros(3), np.full(2, 4.0)])
-    assert not slopes.is_near(np.r_[np.full(3, 4.0), np.zeros(2)])
 
 
 def test_what_did_not_converge_is_said():
