@@ -1,4 +1,6 @@
-"""Bennett's acceptance ratio: its equation, its error bars with and without common ancestors."""
+"""Bennett's acceptance ratio, of two directions and between neighbouring betas; error bars."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -7,12 +9,12 @@ from scipy.optimize import brentq
 from scipy.special import expit, stdtrit
 
 import rbmlib as rl
+from rbmbook.rivals import bar_of_sample
 from rbmlib import GeometricPath
 from rbmlib.estimators.bar import Bennett, bennett, bennett_error
+from rbmlib.estimators.mbar import Problem
 from rbmlib.estimators.reverse_ais import resampled
 from rbmlib.results import skewed_interval, student_interval, summarise_log_weights
-
-PATH = GeometricPath(SMALL)
 
 
 def jackknife(values) -> float:
@@ -46,16 +48,6 @@ def test_root_is_that_of_pymbar():
     w, r = work_values(2, 400, 150, 2.0, log_z=-20.0)
     wanted = pymbar.bar(-w, r, compute_uncertainty=False)["Delta_f"]
     assert bennett(w, r).log_z == pytest.approx(-wanted, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("w", "r", "message"),
-    [([], [1.0], "0 forward and 1 reverse"), ([np.nan], [1.0], "forward holds 1 NaN"),
-     ([1.0], [[1.0]], r"reverse has shape \(1, 1\)")],
-)  # fmt: skip
-def test_values_are_checked(w, r, message):
-    with pytest.raises(ValueError, match=message):
-        bennett(w, r)
 
 
 def test_error_of_independent_values_unequal_in_number():
@@ -132,31 +124,6 @@ def test_a_run_is_what_the_equation_says_of_its_values(start):
         assert run.interval == student_interval(run.log_z, error, n)
 
 
-def test_starts_are_said():
-    betas, own = rl.schedules.linear(10), rl.sample(SMALL, 50, rng=3).states
-    exact, given, chains = (
-        rl.bar(PATH, betas, 50, 0, start=start, n_burn_in=7) for start in ("exact", own, "chains")
-    )
-    assert exact.settings["start"] == "exact samples"
-    assert given.settings["start"] == "given"
-    assert "resampled, 7 sweeps" in chains.settings["start"]
-    assert chains.n_sweeps == 27
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("start", ["exact", "chains"])
-def test_intervals_cover(start):
-    """95% intervals over 1,000 repeats of 100 chains, between 91% and 99%."""
-    betas, options = rl.schedules.linear(4), {"start": start, "n_burn_in": 0}
-    runs = [quiet(rl.bar, PATH, betas, 100, seed, **options) for seed in range(1000)]
-    covered = np.mean([low < SMALL_LOG_Z < high for low, high in (run.interval for run in runs)])
-    errors = np.array([run.log_z - SMALL_LOG_Z for run in runs])
-    assert 0.91 < covered < 0.99
-    assert abs(errors.mean()) < 0.3 * errors.std(), "a bias that intervals would have to carry"
-    ratio = np.sqrt(np.mean([run.std_error**2 for run in runs])) / errors.std()
-    assert 0.9 < ratio < 1.12
-
-
 def test_half_of_the_values_of_both_directions_must_overlap():
     """Of 60 chains each way: 60 of 120, or 100."""
     path = quiet_path(rl.testsystems.random_rbm(12, 6, coupling=6.0, rng=0), None)
@@ -203,3 +170,56 @@ def test_runs_need_a_hundred_ancestors(n_chains, n_steps, least):
     assert run.ess > 10
     assert run.details["overlap"] > n_chains
     assert run.converged == least == (run.ess >= 100)
+
+
+PATH = rl.GeometricPath(SMALL)
+FEW = rl.schedules.linear(5)
+
+
+@pytest.fixture(scope="module")
+def ladders():
+    """2,000 short ladders, from one run: as many small independent estimates as one likes."""
+    return rl.parallel_tempering(PATH, FEW, 2000, 120, rng=5)
+
+
+def test_is_mbar_of_each_pair_of_neighbours(ladders):
+    """With two betas MBAR is BAR: another equation, another solver, the same influences."""
+    delta, at = ladders.delta[20:].ravel(), ladders.temperature[20:].ravel().astype(int)
+    wanted, influences = 0.0, np.zeros(delta.size)
+    for k in range(5):
+        pair = (at == k) | (at == k + 1)
+        counts = np.bincount(at[pair] - k).astype(float)
+        problem = Problem(delta[pair], counts, FEW[k : k + 2])
+        wanted += problem.log_z()[1]
+        influences[pair] += problem.influences(at[pair] - k)
+    found = bar_of_sample(ladders, skip=20)
+    assert found.log_z - PATH.log_z_base == pytest.approx(wanted, abs=1e-8)
+    of_ladders = influences.reshape(-1, 2000, 6).sum(axis=(0, 2))
+    np.testing.assert_allclose(found.log_weights - found.log_z, 2000 * of_ladders, atol=1e-6)
+    assert abs(found.log_z - SMALL_LOG_Z) < 4 * found.std_error
+    variance = np.var(found.log_weights, ddof=1) / 2000
+    inefficiency = variance / (influences.var() * influences.size)
+    assert found.details["inefficiency"] == pytest.approx(inefficiency, rel=1e-4)
+
+
+def test_few_states_between_neighbours_are_flagged():
+    sample = rl.parallel_tempering(PATH, FEW, 2, 3, rng=1)
+    works = [sample.delta[sample.temperature == k] / 5 for k in range(6)]
+    overlap = min(4 * bennett(low, high).slope for low, high in pairwise(works))
+    found = quiet(bar_of_sample, sample)
+    (states,) = [check for check in found.checks if "neighbours overlap" in check.name]
+    assert not states.passed
+    assert (states.value, states.limit) == pytest.approx((overlap, 10))
+
+
+def test_a_beta_without_states_is_left_out_and_an_end_is_not():
+    sample = rl.parallel_tempering(PATH, FEW, 50, 300, rng=1)
+    gap = sample.temperature == 2
+    sample.temperature[gap], sample.delta[gap] = 1, sample.delta[sample.temperature == 1].mean()
+    inner = bar_of_sample(sample).log_z_path
+    assert inner[2] == pytest.approx((inner[1] + inner[3]) / 2)
+    for end, other in ((5, 4), (0, 1)):
+        sample = rl.parallel_tempering(PATH, FEW, 4, 50, rng=1)
+        sample.temperature[sample.temperature == end] = other
+        with pytest.raises(ValueError, match="no state at beta = 0, or none at 1"):
+            bar_of_sample(sample)

@@ -12,7 +12,6 @@ from helpers_models import independent_rbm, quiet
 from scipy.linalg import block_diag
 
 import rbmlib as rl
-from rbmbook.gaussian_base import GaussianBasePath
 from rbmbook.hard_systems import union_rbm
 from rbmbook.testsystems import of_spins
 from rbmlib.estimate import Check
@@ -20,8 +19,6 @@ from rbmlib.search.local_masses import local_masses
 
 checking = import_module("rbmlib.search.check")
 pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
-
-
 NARROW, BASE = ferromagnet(30, 10)
 LOG_Z = rl.exact(NARROW).log_z
 PATH, MISLED = rl.GeometricPath(NARROW), rl.GeometricPath(NARROW, BASE)
@@ -173,30 +170,6 @@ def test_where_many_states_matter_masses_about_modes_judge():
     assert right.verdict == "consistent"
 
 
-@pytest.mark.parametrize(
-    "layers",
-    [
-        (rl.Spin(np.zeros(12)), rl.Spin(np.linspace(0, 1, 8))),
-        (rl.Binary(np.zeros(12)), rl.Potts(np.linspace(0, 1, 9), 3)),
-        (rl.Gaussian(np.zeros(5)), rl.Binary(np.linspace(0, 1, 8))),
-        (rl.Gaussian(np.ones(9)), rl.Binary(np.linspace(0, 1, 4))),
-    ],
-    ids=["spins", "categories", "normal", "reduced"],
-)
-def test_models_of_other_units(layers):
-    weights = np.random.default_rng(0).normal(scale=0.5, size=[*map(len, layers)])
-    rbm = rl.RBM(*layers, weights)
-    path, exact = rl.GeometricPath(rbm), rl.exact(rbm).log_z
-    run = rl.ais(path, rl.schedules.linear(300), 200, rng=0)
-    assert run.verdict == "verified"
-    assert abs(numbers(run)["log_sum"] - exact) < 1e-8
-    assert rl.check(path, made(exact - 0.1)).verdict == "contradicted"
-    if isinstance(rbm.visible, rl.Gaussian):
-        path = GaussianBasePath(rbm, rbm.exact_samples(100, rng=0))
-        run = rl.ais(path, rl.schedules.linear(300), 200, rng=0)
-        assert abs(numbers(run)["log_sum"] - exact) < 1e-8
-
-
 def test_small_parts_that_do_not_touch_are_summed_one_by_one():
     small = rl.testsystems.random_rbm(12, 7, rng=3)
     both, log_z = union_rbm(NARROW, small), LOG_Z + rl.exact(small).log_z
@@ -212,29 +185,17 @@ def test_what_cannot_be_counted_is_not_checked():
     assert rl.check(path, run) is run
 
 
-def one_ladder_of(rbm):
-    return rl.parallel_tempering(rl.GeometricPath(rbm), np.linspace(0, 1, 4), 2, 20, rng=0)
-
-
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
         ({"log_z": np.nan}, "estimate.log_z is nan: expected a finite number"),
-        ({"log_z": -np.inf}, "estimate.log_z is -inf: expected a finite number"),
         ({"states": np.zeros((5, 29))}, r"estimate.states has shape \(5, 29\): expected .*, 30\)"),
-        ({"states": np.zeros(29)}, r"estimate.states has shape \(29,\): expected .*, 30\)"),
         ({"states": np.full((5, 30), 0.5)}, "estimate.states holds .*0.5"),
-        ({"states": np.full((5, 30), np.nan)}, "estimate.states holds 150 NaN values"),
-        ({"states": one_ladder_of(WIDE)}, r"estimate.states has shape \(8, 120\): expected"),
     ],
 )  # fmt: skip
 def test_an_estimate_of_something_else_is_refused(changed, said):
     with pytest.raises(ValueError, match=said):
         rl.check(PATH, replace(made(LOG_Z), **changed))
-
-
-def test_states_of_one_chain_may_be_one_row():
-    assert rl.check(PATH, replace(made(LOG_Z), states=np.ones(30))).verdict == "verified"
 
 
 def test_estimates_within_an_estimator_are_not_checked(monkeypatch):
@@ -293,12 +254,6 @@ def test_a_mean_field_bound_contradicts_where_a_sum_is_of_one_mode():
     assert run.verdict == "contradicted"
     assert run.log_z < log_z - 2
     assert run.interval[0] <= log_z
-
-
-def test_a_thousand_units_a_layer():
-    rbm = rl.BernoulliRBM(np.zeros((1030, 1030)), np.zeros(1030), np.zeros(1030))
-    run = rl.ais(rl.GeometricPath(rbm), [0, 1], 10, rng=0)
-    assert rl.check(rl.GeometricPath(rbm), replace(run, std_error=0.1)).converged
 
 
 def gaussian_and_bits(apart, rng=0):
@@ -370,7 +325,7 @@ def test_a_value_of_unknown_error_is_to_be_within_a_tenth_of_a_sum_over_all_stat
                             "inconclusive")  # fmt: skip
 
 
-@pytest.mark.parametrize(("order", "off"), [(1, -1.47), (2, 0.80), (3, 0.97)])
+@pytest.mark.parametrize(("order", "off"), [(1, -1.47), (3, 0.97)])
 def test_a_value_that_all_orders_share_is_contradicted_by_a_sum(order, off):
     """All own checks pass: within a nat of each other they may all be a nat off."""
     rbm = rl.testsystems.random_rbm(16, 8, coupling=6.0, rng=3)

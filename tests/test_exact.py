@@ -1,4 +1,4 @@
-"""Enumeration: log Z and exact samples against sums over all (v, h)."""
+"""Enumeration: log Z and exact samples against sums over all (v, h); draws of tempered chains."""
 
 import warnings
 from types import SimpleNamespace
@@ -19,8 +19,10 @@ from helpers_stats import (
 from scipy.linalg import block_diag
 
 import rbmlib as rl
+from rbmbook.experiments.calibration.families import FAMILIES
 from rbmlib import BernoulliRBM
 from rbmlib.estimators.reverse_ais import checked_start
+from rbmlib.estimators.sample import tempered
 from rbmlib.models.enumeration import log_densities, states
 
 SHAPES = [(1, 1), (1, 4), (3, 5), (5, 3), (9, 2), (2, 9), (11, 11)]
@@ -69,6 +71,8 @@ def one_hidden(weight):
 
 
 FAR = BernoulliRBM(make(20, 12).weights, np.full(20, -900.0), np.linspace(-1, 1, 12))
+
+
 # two hidden units that no weight joins to anything: each of them sees its bias
 SILENT = rl.LeakyRBM([[0.6, 0, 0], [0, 0, 0]], [0.3, -0.5], [0.4, 0.7, -0.9], leakiness=0.2)
 SIGHTED = rl.LeakyRBM([[0.6], [0]], [0.3, -0.5], [0.4], leakiness=0.2)
@@ -137,22 +141,6 @@ def test_potts_units_are_connected_by_any_of_their_columns():
     assert rl.exact(rbm).details["n_states"] == 3 + 2
 
 
-def test_a_part_that_is_too_large_is_named():
-    rbm, _ = union(make(40, 31), make(3, 2))
-    for model in (rbm, make(40, 31)):
-        with pytest.raises(
-            ValueError, match=r"40 visible and 31 hidden.*use rl\.log_z, or rl\.ais"
-        ):
-            rl.exact(model)
-    uneven = rl.DoubleReLU(np.zeros(2), 4.0, 3.0)
-    with pytest.raises(
-        ValueError, match=r"rbm is RBM\(DoubleReLU\(2\), DoubleReLU\(2\)\): exact enum"
-    ):
-        rl.exact(rl.RBM(uneven, uneven, np.eye(2)))  # of two parts, and not of RBM(DoubleReLU(1) ..
-    with pytest.raises(ValueError, match="exact samples"):
-        make(40, 23).exact_samples(5)
-
-
 def test_one_thread_equals_two():
     rbm = make(30, 18)
     assert rl.exact(rbm).log_z == on_threads(2, rl.exact, rbm).log_z
@@ -191,13 +179,6 @@ def test_exact_samples_from_more_than_one_block():
     assert_no_rejection(p_values, "moments of exact samples")
 
 
-def test_exact_samples_repeat_with_the_seed():
-    rbm = make(6, 4)
-    one, two, other = (rl.sample(rbm, 100, rng=seed).states for seed in (3, 3, 4))
-    np.testing.assert_array_equal(one, two)
-    assert (one != other).any()
-
-
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_models(name):
     with warnings.catch_warnings():
@@ -223,3 +204,52 @@ def test_a_model_says_itself_what_is_known_of_it():
     assert checked_start(SimpleNamespace(at=lambda beta: Known()), "exact", 3) == "exact"
     with pytest.raises(TypeError, match="rbm is a GaussianMixture: expected a BernoulliRBM"):
         rl.exact(rl.testsystems.two_gaussians())
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_log_z_is_exact_and_a_seed_gives_one_model(name):
+    for seed in range(7):
+        rbm, log_z = FAMILIES[name](np.random.default_rng(seed), scale=0.05)
+        assert log_z == pytest.approx(rl.exact(rbm).log_z, rel=0, abs=1e-8), seed
+    again, same = FAMILIES[name](np.random.default_rng(seed), scale=0.05)
+    assert log_z == same
+    np.testing.assert_array_equal(rbm.weights, again.weights)
+    np.testing.assert_array_equal(rbm.visible_bias, again.visible_bias)
+    np.testing.assert_array_equal(rbm.hidden_bias, again.hidden_bias)
+
+
+COUNTED = {
+    "bits": rl.testsystems.random_rbm(14, 8, coupling=2.5, rng=3),
+    "spins": rl.RBM(rl.Spin(np.linspace(-0.4, 0.6, 9)), rl.Spin(np.linspace(-1, 1, 6)),
+                    np.random.default_rng(1).normal(0, 0.5, (9, 6))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_tempered_draws_have_the_means_and_covariances_of_the_model(name):
+    rbm = COUNTED[name]
+    draws, exact = tempered(rbm, 20_000, np.random.default_rng(0)), rl.sample(rbm, 200_000, 1)
+    assert exact.exact
+    assert not draws.exact
+    assert draws.run.converged
+    assert np.isin(draws.states, rbm.visible.values).all()
+    # chains are looked at four times a round trip: a tenth of the draws count, or more
+    error = exact.states.std(axis=0) / np.sqrt(len(draws.states) / 10)
+    assert (np.abs(draws.states.mean(axis=0) - exact.states.mean(axis=0)) < 4 * error).all()
+    one, two = (np.corrcoef(x.T) for x in (draws.states, exact.states))
+    assert np.abs(one - two).max() < 4 / np.sqrt(len(draws.states) / 10)
+
+
+def test_what_cannot_be_counted_is_tempered_and_says_so():
+    rbm = rl.testsystems.random_rbm(60, 40, coupling=0.5, rng=0)
+    draws = rl.sample(rbm, 150, rng=0)
+    assert draws.states.shape == (150, 60)
+    assert repr(draws).startswith("<150 states of 60 units, of tempered chains, ")
+    np.testing.assert_array_equal(draws.states, rl.sample(rbm, 150, rng=0).states)
+
+
+def test_other_units_are_drawn_too():
+    rng = np.random.default_rng(2)
+    rbm = rl.RBM(rl.Spin(np.zeros(30)), rl.Gaussian(np.zeros(25)), rng.normal(0, 0.1, (30, 25)))
+    draws = rl.sample(rbm, 50, rng=0)
+    assert np.isin(draws.states, (-1.0, 1.0)).all()

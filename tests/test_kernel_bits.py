@@ -1,6 +1,13 @@
-"""Compiled cores: the same bits whatever threads, chunks and routes, and as the generic loop."""
+"""Compiled cores: the same bits on any processor, threads and routes, and as the generic loop."""
 
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,7 +23,7 @@ from helpers_kernels import (
 from helpers_models import on_threads
 
 import rbmlib as rl
-from rbmlib import GeometricPath
+from rbmlib import GeometricPath, _kernels
 from rbmlib._kernels import elementwise, gibbs, threads
 from rbmlib.numerics import ChainStream
 from rbmlib.sampling import anneal, sweep
@@ -42,14 +49,10 @@ def assert_same_bits(one, two):
 
 
 @pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_one_thread_equals_two(rbm):
-    assert_same_bits(run(rbm), on_threads(2, run, rbm))
-
-
-@pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
 @pytest.mark.parametrize("size", [1, 7, 150])
-def test_size_of_chunks_changes_nothing(rbm, size, monkeypatch):
+def test_threads_and_the_size_of_chunks_change_nothing(rbm, size, monkeypatch):
     usual = run(rbm)
+    assert_same_bits(on_threads(2, run, rbm), usual)
     chunks = threads.chunks
     seen = []
     monkeypatch.setattr(threads, "chunks", lambda n, _: seen.append(n) or chunks(n, size))
@@ -150,3 +153,110 @@ def test_fused_sweep_equals_the_generic_transition(shape):
         state = path.transition(state, betas, stream)
     swept = sweep(path, start, betas, 10, ChainStream(8, 200))
     assert (swept == state).all(axis=1).sum() >= 198
+
+
+def run_family(n_hidden):
+    """Log-weights, visible states, and visible states and slopes of sweeps after them."""
+    made = build_family(90, n_hidden, spread=2 / 90**0.5)
+    v, log_weights, slopes = (
+        (uniforms(1, 0, (70, 90)) < 0.3).astype(f32),
+        np.zeros(70),
+        np.empty(70),
+    )
+    gibbs.anneal(made, v, log_weights, np.linspace(0, 1, 41), stream_at(9, 3, 0))
+    annealed = v.copy()
+    gibbs.sweep(made, v, np.linspace(0, 1, 70), slopes, 5, stream_at(9, 3, 10**6))
+    return log_weights, annealed, v, slopes
+
+
+DIGEST = """
+import hashlib
+import numpy as np
+import rbmlib as rl
+from test_kernel_bits import run_family
+digest = hashlib.sha256()
+for n_hidden in (12, 60):
+    for part in run_family(n_hidden):
+        digest.update(np.ascontiguousarray(part).tobytes())
+rbm = rl.testsystems.random_rbm(n_visible=90, n_hidden=40, rng=1)
+estimate = rl.ais(rl.GeometricPath(rbm), np.linspace(0, 1, 41) ** 2, n_chains=40, rng=0)
+digest.update(estimate.states.tobytes())
+digest.update(np.round(estimate.log_weights, 9).tobytes())
+rng = np.random.default_rng(0)
+x = rng.normal(scale=5, size=(64, 42))
+one = rl.DoubleReLU(np.zeros(42), *rng.uniform(0.3, 3, (2, 42)), *rng.normal(size=(2, 42)))
+two = rl.Potts(np.zeros(42), 3)
+for part in (one.draw(x, rng), one.cumulant(x), two.draw(x, rng)):
+    digest.update(part.tobytes())
+print(digest.hexdigest())
+"""
+
+
+@cache
+def digest(**environment) -> str:
+    here = os.path.dirname(__file__)
+    path = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", DIGEST],
+        env=os.environ | {"PYTHONPATH": path} | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"OPENBLAS_CORETYPE": "Haswell"},
+        {"RBMLIB_NUM_THREADS": "1"},
+        {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+    ],
+    ids=lambda e: next(iter(e)),
+)
+def test_other_processors_and_libraries_give_the_same_bits(environment):
+    """In processes of their own, where such settings are read; `generic` has no AVX, no FMA."""
+    assert digest(**environment) == digest()
+
+
+def test_cache_folder_changes_with_any_kernel_file(tmp_path, monkeypatch):
+    room = tmp_path / "_kernels"
+    shutil.copytree(_kernels._ROOM, room, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(_kernels, "_ROOM", room)
+    monkeypatch.setattr(_kernels, "_OUTER_CACHE", str(tmp_path / "cache"))
+    folders = [_kernels._cache_folder()]
+    assert _kernels._cache_folder() == folders[0]
+    for source in sorted(room.glob("*.py")):
+        source.write_text(source.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
+        folders.append(_kernels._cache_folder())
+    assert len(set(folders)) == len(folders) > 10
+
+
+LONG_RUN = """
+import rbmlib as rl
+path = rl.GeometricPath(rl.testsystems.random_rbm(n_visible=300, n_hidden={n_hidden}, rng=0))
+rl.ais(path, rl.schedules.linear(10), n_chains=64, rng=0)
+print("running", flush=True)
+rl.ais(path, rl.schedules.linear(10_000_000), n_chains=1024, rng=0)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
+@pytest.mark.parametrize("n_hidden", [10, 100])
+def test_interrupt_stops_a_long_run(n_hidden):
+    """Ctrl-C: KeyboardInterrupt within seconds, from a run that would take hours."""
+    run = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", LONG_RUN.format(n_hidden=n_hidden)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert run.stdout.readline() == "running\n"
+        time.sleep(1.5)
+        run.send_signal(signal.SIGINT)
+        _, errors = run.communicate(timeout=120)  # seconds, where the machine has other work
+    finally:
+        run.kill()
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert run.returncode != 0

@@ -1,9 +1,12 @@
-"""Kinds of units: densities, means and draws against sums over states; log Z, files, mistakes."""
+"""Kinds of units: densities, means and draws against sums over states or integrals; files."""
+
+import re
 
 import numpy as np
 import pytest
 from helpers_models import log_joint
 from helpers_stats import assert_no_rejection, chi_square_p, log_sum, probabilities
+from scipy.integrate import quad
 
 import rbmlib as rl
 from rbmlib import RBM, Binary, DoubleReLU, Gaussian, LeakyReLU, Potts, Spin
@@ -150,13 +153,6 @@ def test_models_without_weights_know_their_log_z_and_draw(kind):
     assert rl.exact(rbm).log_z == rbm.log_z
 
 
-def test_fields_of_units_x_states_are_those_of_one_axis():
-    table = biases(12).reshape(4, 3)
-    assert Potts(table, 3).bias.tolist() == Potts(table.ravel(), 3).bias.tolist()
-    for one_row in (table.reshape(1, 12), table.reshape(12, 1)):  # as MATLAB stores vectors
-        assert len(Potts(one_row, 3)) == 12
-
-
 def test_rectified_units_of_two_equal_sides_have_a_precision():
     """N(x / a, 1 / a): those of precision 1 with weights and bias by the root of a."""
     a, w, bias = 2.5, RNG.normal(size=(6, 3)), biases(3)
@@ -166,21 +162,6 @@ def test_rectified_units_of_two_equal_sides_have_a_precision():
     assert rl.exact(ours).log_z == pytest.approx(rl.exact(theirs).log_z - 1.5 * np.log(a))
 
 
-def test_two_categories_are_bits():
-    """Of q = 2 only the difference of the two fields counts."""
-    potts = COUNTABLE["two kinds of categories"]
-    v = every_state(potts.visible)
-    w, a = potts.weights, potts.hidden_bias
-    bits = RBM(
-        potts.visible,
-        Binary(a[1::2] - a[::2]),
-        w[:, 1::2] - w[:, ::2],
-        log_scale=potts.log_scale + a[::2].sum(),
-    )
-    ours = bits.log_density(v) + v @ w[:, ::2].sum(axis=1)
-    np.testing.assert_allclose(potts.log_density(v), ours, atol=1e-12)
-
-
 @each(ALL)
 def test_derivatives_are_means(rbm):
     """d cumulant / dx = mean, by differences."""
@@ -188,9 +169,6 @@ def test_derivatives_are_means(rbm):
         x, step = RNG.normal(size=(1, len(layer))), 1e-6 * np.eye(len(layer))
         slope = (layer.cumulant(x + step) - layer.cumulant(x - step)) / 2e-6
         np.testing.assert_allclose(layer.mean(x)[0], slope, atol=1e-7)
-
-
-# files --------------------------------------------------------------------------------------
 
 
 @each(ALL)
@@ -211,103 +189,6 @@ def test_every_kind_comes_back_from_its_file(rbm, tmp_path):
         (Gaussian, LeakyReLU): "LeakyRBM",
     }
     assert type(again).__name__ == named.get(kinds, "RBM")
-
-
-# mistakes -----------------------------------------------------------------------------------
-
-W = np.ones((3, 2))
-REFUSED = {
-    "no layer": (lambda: RBM([0, 0, 0], Binary([0, 0]), W), TypeError, "visible is a list: "),
-    "shape": (
-        lambda: RBM(Binary([0, 0]), Spin([0, 0, 0]), W),
-        ValueError,
-        r"weights has shape \(3, 2\): expected \(2, 3\), one row a visible unit",
-    ),
-    "empty": (lambda: RBM(Binary([]), Binary([0]), W), ValueError, r"visible is Binary\(0\): exp"),
-    "NaN": (lambda: Binary([0, np.nan]), ValueError, "bias holds 1 NaN"),
-    "table": (lambda: Binary("two"), ValueError, "bias is not an array"),
-    "no vector": (lambda: Gaussian(3), ValueError, r"bias has shape \(\): expected \(n_units,\)"),
-    "q": (lambda: Potts([0, 0], 1), ValueError, "q is 1: expected a whole number, 2 or more"),
-    "units": (
-        lambda: Potts([0, 0, 0], 2), ValueError, r"shape \(3,\): expected q = 2 entries",
-    ),
-    "fields of states x units": (
-        lambda: Potts(np.zeros((3, 4)), 3), ValueError, r"shape \(3, 4\): expected q = 3",
-    ),
-    "weights of three axes": (
-        lambda: RBM(Potts(np.zeros(6), 3), Gaussian([0.0]), np.zeros((2, 3, 1))),
-        ValueError,
-        r"expected \(6, 1\), one row a visible unit, one a state of it: \(n_units, q\) flattened",
-    ),
-    "numbers for one-hot": (
-        lambda: COUNTABLE["categories, bits"].log_density([[0, 2, 1]]),
-        ValueError,
-        r"shape \(1, 3\): expected \(n_states, 9\).* numbers by np\.eye\(q\)\[numbers\]",
-    ),
-    "numbers as data": (
-        lambda: rl.log_z(COUNTABLE["categories, bits"], data=[[0, 2, 1]]),
-        ValueError,
-        r"data has shape \(1, 3\): .* numbers by np\.eye\(q\)\[numbers\]",
-    ),
-    "above": (lambda: LeakyReLU([0], -1), ValueError, "above is -1: expected a slope"),
-    "leaky is visible": (
-        lambda: RBM(LeakyReLU([0, 0]), Binary([0]), np.ones((2, 1))),
-        ValueError,
-        "visible is LeakyReLU, units that are summed over",
-    ),
-    "improper": (
-        lambda: RBM(Gaussian([0, 0]), Gaussian([0, 0]), np.diag([2.0, 0.5])),
-        ValueError,
-        r"weights has a largest singular value of 2 .*eigenvalue -3 .*project_weights",
-    ),
-    "steep": (
-        lambda: RBM(Gaussian([0, 0]), LeakyReLU([0, 0], 4.0, 1.0), 0.6 * np.eye(2)),
-        ValueError,
-        r"value of 0\.6 \(2 of 2 are 0\.5 or more\), so I - 4 WW' has the eigenvalue -0\.44 ",
-    ),
-    "large": (lambda: RBM(Spin([1e13]), Binary([0]), [[1]]), ValueError, "visible_bias reaches 1e"),
-    "spins": (
-        lambda: COUNTABLE["spins"].log_density(np.zeros((1, 5))),
-        ValueError,
-        r"visible holds values from 0\.0 to 0\.0: expected one of -1, 1",
-    ),
-    "categories": (
-        lambda: COUNTABLE["categories, bits"].log_density(np.zeros((1, 9))),
-        ValueError,
-        "visible holds .*expected zeros and ones, a single 1 in the columns of each unit",
-    ),
-    "infinite": (
-        lambda: REAL["normal, bits"].log_density(np.full((1, 5), np.inf)),
-        ValueError,
-        "visible holds values from .* to inf: expected finite numbers",
-    ),
-    "no gradient": (
-        lambda: COUNTABLE["spins"].gradient(np.ones((1, 5))),
-        TypeError,
-        "has no gradient",
-    ),
-    "leaky states": (
-        lambda: REAL["normal, leaky"].hidden.own(np.zeros((1, 3))),
-        TypeError,
-        "LeakyReLU units are summed over",
-    ),
-    "leaky, not normal": (
-        lambda: rl.GeometricPath(RBM(Binary(np.zeros(2)), rl.LeakyReLU([0.0]), [[0.1], [0.2]])),
-        TypeError,
-        r"rbm is RBM\(Binary\(2\), LeakyReLU\(1\)\): expected .*or rl\.exact",
-    ),
-    "too many": (
-        lambda: rl.exact(RBM(Spin(np.zeros(40)), Potts(np.zeros(60), 3), np.ones((40, 60)))),
-        ValueError,
-        "rbm has 40 visible and 60 hidden units: exact enumeration needs",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("call", "kind", "words"), REFUSED.values(), ids=REFUSED)
-def test_mistakes_are_named(call, kind, words):
-    with pytest.raises(kind, match=words):
-        call()
 
 
 def test_a_kind_of_unit_is_one_class(tmp_path):
@@ -350,8 +231,194 @@ def test_a_kind_of_unit_is_one_class(tmp_path):
         rbm.log_density(rows + 0.5)
 
 
-def test_base_rates_of_real_units_have_the_means_of_the_data():
-    units = rl.DoubleReLU([0.1, -0.5, 0.3], [2.0, 0.5, 3.0], [1.0, 3.0, 0.7], 0.5, -0.4)
-    rows = np.random.default_rng(0).normal([2.0, -3.0, 0.1], size=(200, 3))
-    base = rl.base_rate(rows, layer=units)
-    assert units.mean(base[None])[0] == pytest.approx(rows.mean(axis=0), abs=1e-6)
+A = {
+    "a_plus": [0.5, 2.0, 30.0],
+    "a_minus": [1.5, 0.4, 20.0],
+    "theta_plus": [1.0, -27.0, 40.0],
+    "theta_minus": [-2.0, 0.1, -3.0],
+}
+UNITS = DoubleReLU([0.3, -0.2, 0.0], **A)
+FIELDS = np.array([[0.0, 0.0, 0.0], [2.0, -5.0, 9.0], [-30.0, 25.0, 100.0], [300.0, -400.0, -90.0]])
+
+
+def alone(layer, unit):
+    """The layer of one of its units."""
+    return layer._only(np.arange(len(layer)) == unit)
+
+
+def moment(unit, x, f):
+    """Integral of f(h) m(h) exp(h x), and what its logarithm was taken relative to."""
+
+    def log_m(h):
+        return float(unit.with_(bias=np.array([x])).own(np.array([[h]]))[0])
+
+    peaks = [(x - unit.theta_plus[0]) / unit.a_plus[0], (x + unit.theta_minus[0]) / unit.a_minus[0]]
+    peaks = [max(peaks[0], 0.0), min(peaks[1], 0.0)]
+    top, total = max(map(log_m, peaks)), 0.0
+    for side, peak, a in zip((1, -1), peaks, (unit.a_plus[0], unit.a_minus[0]), strict=True):
+        slope = abs(x - unit.theta_plus[0] if side > 0 else x + unit.theta_minus[0])
+        wide = 12 / np.sqrt(a) if peak else min(12 / np.sqrt(a), 45 / max(slope, 1e-9))
+        low, high = sorted([0.0 if side * peak < wide else peak - side * wide, peak + side * wide])
+        total += quad(lambda h: f(h) * np.exp(log_m(h) - top), low, high, epsabs=0, limit=400)[0]
+    return total, top
+
+
+@pytest.mark.parametrize("unit", range(3))
+def test_cumulants_and_means_are_integrals(unit):
+    one = alone(UNITS, unit)
+    for x in FIELDS[:, unit]:
+        mass, top = moment(one, x, lambda h: 1.0)
+        mean = moment(one, x, lambda h: h)[0] / mass
+        assert one.cumulant(np.array([[x]]))[0] == pytest.approx(np.log(mass) + top, abs=1e-9)
+        assert one.mean(np.array([[x]]))[0, 0] == pytest.approx(mean, rel=1e-8, abs=1e-10)
+
+
+def test_far_fields_lose_no_digits():
+    """One side alone: an exponential where its Gaussian lies far off, a whole one where it is."""
+    far = DoubleReLU([0.0], theta_plus=1e4, theta_minus=1e4)
+    assert far.cumulant(np.zeros((1, 1)))[0] == pytest.approx(np.log(2e-4), abs=2e-8)
+    # at 5,000 from one side and 15,000 from the other: 1 / 5,000 three times in four, - 1 / 15,000
+    wanted = 0.75 / 5000 - 0.25 / 15000
+    assert far.mean(np.array([[5e3]]))[0, 0] == pytest.approx(wanted, rel=1e-7)
+    for x in (1e4, -1e6):
+        cumulant = UNITS.with_(bias=np.zeros(3)).cumulant(np.full((1, 3), x))
+        a, theta = (A["a_plus"], A["theta_plus"]) if x > 0 else (A["a_minus"], A["theta_minus"])
+        field = abs(x) - np.array(theta)
+        wanted = (field**2 / a + np.log(2 * np.pi / np.array(a))).sum() / 2
+        assert cumulant[0] == pytest.approx(wanted, rel=1e-14)
+
+
+def test_a_shift_of_the_thresholds_is_a_bias():
+    shift = np.array([0.7, -1.0, 2.0])
+    other = DoubleReLU(
+        UNITS.bias + shift, A["a_plus"], A["a_minus"], A["theta_plus"] + shift,
+        A["theta_minus"] - shift,
+    )  # fmt: skip
+    fields = np.concatenate([FIELDS, [[0.3, -0.2, 0.1]]])
+    for x, y in ((fields + UNITS.bias, fields + other.bias),):
+        np.testing.assert_allclose(UNITS.cumulant(x), other.cumulant(y), rtol=1e-13)
+        np.testing.assert_allclose(UNITS.mean(x), other.mean(y), rtol=1e-9, atol=1e-13)
+
+
+ONE = DoubleReLU([0.2], 1.5, 0.9, -0.5, 0.4)
+PAIRS = {
+    "bits": (Binary([0.3]), 1.4),
+    "spins": (Spin([-0.4]), 1.1),
+    "categories": (Potts([0.5, 0.0, -1.0], 3), [[1.2], [-0.3], [0.1]]),
+    "normal": (Gaussian([0.6]), 0.7),
+    "rectified": (DoubleReLU([0.1], 0.8, 2.0, 0.3, -0.2), -0.6),
+}
+
+
+def grid(n_units):
+    """Points (n_points, n_units) and log weights of a sum that is an integral over all of them:
+    Gauss and Legendre in panels, which have an end at 0."""
+    x, w = np.polynomial.legendre.leggauss(12)
+    middle = np.arange(-12.5, 15, 5)[:, None]
+    points, weights = (
+        np.stack(np.meshgrid(*n_units * [one.ravel()]), -1).reshape(-1, n_units)
+        for one in (middle + 2.5 * x, np.tile(2.5 * w, (len(middle), 1)))
+    )
+    return points, np.log(weights).sum(axis=1)
+
+
+def log_m(layer, s):
+    """log of m(s) exp(bias s), from the parameters alone."""
+    if isinstance(layer, Gaussian):
+        return (layer.bias * s - s**2 / 2).sum(axis=1)
+    a, theta = (np.where(s > 0, *sides) for sides in (
+        (layer.a_plus, layer.a_minus), (layer.theta_plus, layer.theta_minus),
+    ))  # fmt: skip
+    return (layer.bias * s - a * s**2 / 2 - theta * np.abs(s)).sum(axis=1)
+
+
+def by_quadrature(rbm) -> float:
+    """log Z of real units on both sides: the joint density, summed over a grid of all of them."""
+    (v, log_v), (h, log_h) = (grid(len(layer)) for layer in (rbm.visible, rbm.hidden))
+    log_v, log_h = log_v + log_m(rbm.visible, v), log_h + log_m(rbm.hidden, h)
+    v, log_v = v[log_v > -45], log_v[log_v > -45]
+    h, log_h = h[log_h > -45], log_h[log_h > -45]
+    rows = [log_sum(at @ rbm.weights @ h.T + log_h) for at in v]
+    return float(log_sum(np.array(rows) + log_v)) + rbm.log_scale
+
+
+def by_sums(rbm) -> float:
+    """log Z of countable units and one `DoubleReLU` unit: an integral a state, by `quad`."""
+    s = np.asarray(rbm.visible.values)
+    parts = [moment(rbm.hidden, float(x), lambda h: 1.0) for x in rbm.field(s)[:, 0]]
+    terms = [np.log(mass) + top for mass, top in parts] + rbm.visible.own(s)
+    return float(log_sum(terms)) + rbm.log_scale
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_log_z_of_every_pair_is_an_integral(name):
+    visible, w = PAIRS[name]
+    rbm = RBM(visible, ONE, np.reshape(w, (-1, 1)), log_scale=0.25)
+    truth = by_quadrature(rbm) if visible.values is None else by_sums(rbm)
+    for one in (rbm, rbm.transposed()):
+        if visible.values is not None:
+            assert rl.exact(one).log_z == pytest.approx(truth, abs=1e-9)
+            continue
+        run = rl.ais(rl.GeometricPath(one), rl.schedules.linear(60), 2000, rng=1)
+        assert abs(run.log_z - truth) < 4.5 * run.std_error < 0.2, run.method
+
+
+TWO = DoubleReLU([0.2, -0.3], [1.5, 0.8], [0.9, 1.2], [-0.5, 0.6], [0.4, 0.1])
+OTHER = DoubleReLU([0.1, 0.4], [0.8, 1.9], [2.0, 0.9], [0.3, -0.7], [-0.2, 0.5])
+W = np.array([[0.45, -0.2], [0.15, 0.4]])
+
+
+def test_gradients_are_derivatives():
+    rbm = RBM(Gaussian([0.1, -0.3]), UNITS, np.random.default_rng(0).normal(size=(2, 3)) / 3)
+    v, step = np.array([[0.7, -1.2]]), 1e-5 * np.eye(2)
+    wanted = (rbm.log_density(v + step) - rbm.log_density(v - step)) / 2e-5
+    np.testing.assert_allclose(rbm.gradient(v)[0], wanted, rtol=1e-7)
+
+
+PROPER = RBM(Gaussian([0.0, 0.0]), Gaussian([0.0, 0.0]), np.eye(2) / 2)
+IMPROPER = PROPER.with_(weights=np.diag([1.2, 0.5]))  # which nobody has looked at
+UNSEEN = {
+    "annealed": lambda: rl.GeometricPath(IMPROPER),
+    "exact": lambda: rl.exact(IMPROPER),
+    "chosen": lambda: rl.log_z(IMPROPER),
+    "on the way": lambda: rl.Polyline([IMPROPER.with_(weights=np.zeros((2, 2))), IMPROPER, PROPER]),
+}
+
+
+@pytest.mark.parametrize("call", UNSEEN.values(), ids=UNSEEN)
+def test_improper_models_are_found_before_they_are_used(call):
+    with pytest.raises(ValueError, match=r"value of 1\.2 .*not positive def"):
+        call()
+
+
+def test_a_proper_model_is_not_refused_for_its_narrow_units():
+    """Units of small variance bear large weights."""
+    narrow = DoubleReLU([0.0, 0.0], [4.0, 1.0], 4.0)
+    rbm = RBM(Gaussian([0, 0]), narrow, np.diag([1.9, 0.9]))
+    assert repr(rbm) == "RBM(Gaussian(2), DoubleReLU(2))"
+    assert rbm.hidden._only([True, False]).a_plus.tolist() == [4.0]
+    v = 50 * np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
+    assert (rbm.log_density(v) < -100).all()
+
+
+def test_layers_of_other_thresholds_are_no_base():
+    """A path changes biases: what else differs would shift log Z, and nothing would show it."""
+    rbm = RBM(Binary([0.0]), ONE, [[1.0]])
+    other = RBM(Binary([0.0]), DoubleReLU([0.2], 1.5, 0.9, -0.5, 0.5), [[0.0]])
+    with pytest.raises(ValueError, match="expected the layers of the target"):
+        rl.GeometricPath(rbm, base=other)
+
+
+@pytest.mark.parametrize("visible", [Gaussian([0.6, -0.3]), TWO])
+@pytest.mark.parametrize("hidden", [Gaussian([0.1, 0.2]), OTHER, LeakyReLU([0.1, 0.2], 1.5, 0.3)])
+def test_the_eigenvalue_that_fails_is_that_of_the_quadratic_form(visible, hidden):
+    """Of log p* of both layers, each unit at the wider of its sides; just below it is a model."""
+    root = np.sqrt(np.multiply.outer(visible.growth * np.ones(2), hidden.growth * np.ones(2)))
+    improper = 1.3 * W / np.linalg.norm(W * root, 2)
+    form = np.block([[np.eye(2), -improper * root], [-(improper * root).T, np.eye(2)]])
+    lowest = np.linalg.eigvalsh(form).min()  # 1 - 1.3, of I - M M' 1 - 1.3**2
+    with pytest.raises(ValueError, match="not positive definite") as error:
+        RBM(visible, hidden, improper)
+    said = float(re.search(r"has the eigenvalue (\S+)", str(error.value))[1])
+    assert said == pytest.approx(1 - (1 - lowest) ** 2, abs=1e-3)
+    RBM(visible, hidden, 0.99 / 1.3 * improper)

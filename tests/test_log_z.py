@@ -1,24 +1,24 @@
-"""`log_z` chooses, runs, checks, and gives a verdict."""
+"""`log_z` chooses, runs three times about what it missed, checks, goes on, and gives a verdict."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from helpers_models import coupled_rbm, independent_rbm, quiet, two_modes, with_idle_units
 
 import rbmlib as rl
-from rbmbook import load_reference
-from rbmlib.automatic import problem
+from rbmbook import hard_systems, load_reference
+from rbmlib.automatic import problem, rounds
+from rbmlib.automatic import three_runs as runs_of
+from rbmlib.automatic.missed import Missed
+from rbmlib.automatic.problem import Problem
+from rbmlib.automatic.three_runs import BURN_IN, three_runs
 
 
 @pytest.fixture(scope="module")
 def model():
     return coupled_rbm()
-
-
-def test_small_models_are_enumerated(model):
-    estimate = rl.log_z(model)
-    assert (estimate.method, estimate.verdict) == ("exact", "exact")
 
 
 def test_estimate_brackets_the_exact_value(model, without_sum):
@@ -108,33 +108,244 @@ def test_the_interval_of_a_short_run_holds_what_its_checks_say():
     assert low > reference.log_z - 20
 
 
-def many(rbm, n_steps, n_seeds, n_chains=None):
-    options = {"n_steps": n_steps, "n_chains": n_chains, "enumerate_small": False}
-    return [quiet(rl.log_z, rbm, rng=seed, **options) for seed in range(n_seeds)]
+SMALL = rl.testsystems.random_rbm(12, 6, coupling=3.0, rng=1)
 
 
-def holds(interval, value) -> bool:
-    return interval[0] <= value <= interval[1]
+def pocket():
+    kinds = list(hard_systems.HARD_KINDS)
+    return hard_systems.hard_rbm("pocket", np.random.default_rng([kinds.index("pocket"), 0]))
 
 
-@pytest.mark.statistical
-def test_intervals_of_runs_that_pass_cover(without_sum):
-    rbm = rl.testsystems.random_rbm(30, 10, coupling=6.0, rng=1)
-    exact = rl.exact(rbm).log_z
-    for n_steps in (20, 100):
-        runs = [run for run in many(rbm, n_steps, 25, 200) if run.converged]
-        assert len(runs) >= 20
-        outside = sum(not holds(run.interval, exact) for run in runs)
-        assert outside <= 6, f"{outside} of {len(runs)} miss log Z"  # P < 0.1%
+def overlapping(n_chains: int) -> SimpleNamespace:
+    """Two components that both have something of every state, the second with its own chains."""
+    path, biases = rl.GeometricPath(SMALL), np.array([[0.4] * 12, [-0.4] * 12])
+    missed = Missed(biases, np.zeros(2), pilot=np.zeros((2, 2)), paths=(path,),
+                    n_chains=(n_chains,), own=np.array([1]))  # fmt: skip
+    return SimpleNamespace(seed=0, first=path, second=path, missed=missed, sought=False, bound=0.0,
+                           beam=None, one_base=False)  # fmt: skip
 
 
 @pytest.mark.statistical
-def test_intervals_of_runs_that_fail_hold_what_was_missed(without_paths_to_modes):
-    """Of two equal modes most runs find one only: log 2 too low, with a small error bar."""
-    rbm, exact = two_modes()
-    runs = [run for run in many(rbm, 100, 12) if not run.converged]
-    assert len(runs) >= 6
-    assert all(holds(run.interval, exact) for run in runs)
-    first = [run.details["first_base"] for run in runs]
-    missed = sum(abs(value - exact) > 4 * error for value, error in first)
-    assert missed >= len(runs) / 2, "the checks would have nothing to say"
+def test_overlapping_parts_are_their_shares_of_exact_draws():
+    """Where shares are neither 0 nor 1 a value without its share would show."""
+    problem, log_z = overlapping(2000), rl.exact(SMALL).log_z
+    states = rl.sample(SMALL, 50_000, 0).states
+    shares = np.exp(problem.missed.log_shares(states))
+    np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-12)
+    assert shares.std(axis=0).min() > 0.1, "the shares would hide nothing"
+    np.testing.assert_allclose(np.exp(problem.missed.log_rest(states)), shares[:, 0], rtol=1e-12)
+    ((log_weights, _),) = problem.missed.runs(400, np.random.default_rng(1))
+    held = np.exp(log_weights - log_z)
+    assert abs(held.mean() - shares[:, 1].mean()) < 5 * held.std() / np.sqrt(held.size) + 0.01
+
+
+@pytest.mark.statistical
+def test_all_runs_and_their_joint_find_all_of_z():
+    """Forward, from a second base, backward, and by Bennett's equation."""
+    model, truth = pocket()[:2]
+    for made, log_z in ((overlapping(2000), rl.exact(SMALL).log_z),
+                           (Problem(model, None, None, 0), truth)):  # fmt: skip
+        assert made.missed.paths
+        found = three_runs(made, 300, 2000)
+        for run in (found.forward, found.other, found.backward, found.joint):
+            assert abs(run.log_z - log_z) < 4 * run.std_error + 0.01
+        for run in (found.forward, found.other, found.backward):
+            assert run.interval[0] < run.log_z < run.interval[1]
+            assert run.interval[1] - run.interval[0] < 10 * run.std_error
+        assert found.forward.mean_log_z - 4 * found.forward.mean_std_error < log_z
+        assert found.backward.mean_log_z + 4 * found.backward.mean_std_error > log_z
+
+
+@pytest.mark.statistical
+def test_a_reverse_run_is_weighed_by_where_chains_of_its_own_path_end():
+    """Those of the other base end elsewhere after so few steps."""
+    problem = overlapping(4000)
+    problem.second = rl.GeometricPath(SMALL, base=np.full(12, 3.0))
+    backward = three_runs(problem, 3, 10_000).backward
+    assert abs(backward.log_z - rl.exact(SMALL).log_z) < 4 * backward.std_error < 0.1
+
+
+def test_a_model_whose_modes_are_all_found_has_one_forward_run():
+    rbm = rl.testsystems.random_rbm(30, 10, rng=0)
+    problem = Problem(rbm, None, None, 3)
+    assert not problem.missed.paths
+    source = np.random.default_rng([3, 200])
+    betas, _ = (runs_of.schedule(path, 200, source) for path in (problem.first, problem.second))
+    assert three_runs(problem, 200, 100).forward.log_z == rl.ais(
+        problem.first, betas, 100, source
+    ).log_z  # fmt: skip
+
+
+def test_sums_carry_the_errors_of_their_terms():
+    assert runs_of._added((2.0, 0.1)) == pytest.approx((2.0, 0.1))
+    both = runs_of._added((np.log(3), 0.2), (0.0, 0.4))
+    assert both == pytest.approx((np.log(4), np.hypot(3 * 0.2, 0.4) / 4))
+
+
+def test_a_pilot_leaves_a_share_of_the_steps_even(monkeypatch):
+    """All friction in one place: no step is longer than four even ones."""
+
+    def spike(run, smoothing):
+        zeta = np.full(run.betas.size - 1, 1e-12)
+        zeta[zeta.size // 2] = 1.0
+        return None, zeta
+
+    monkeypatch.setattr(runs_of, "friction_coefficient", spike)
+    betas = runs_of.schedule(rl.GeometricPath(SMALL), 400, np.random.default_rng(0))
+    assert np.diff(betas).max() < 4.1 / 400
+    assert np.diff(betas).min() < 0.1 / 400, "the spike takes most of the steps"
+
+
+@pytest.mark.parametrize("n_paths", [1, 2])
+def test_a_second_path_has_a_schedule_of_its_own(n_paths, monkeypatch):
+    """Of one path the second run has equal steps; a schedule is made for each other path."""
+    problem, asked, annealed = overlapping(50), [], []
+    if n_paths == 2:
+        problem.second = rl.GeometricPath(SMALL, base=np.zeros(12))
+
+    def schedule(path, n_steps, *_):
+        asked.append(path)
+        return np.linspace(0, 1, n_steps + 1) ** 2
+
+    def ais(path, betas, *_, **more):
+        annealed.append(betas)
+        return rl.ais(path, betas, *_, **more)
+
+    monkeypatch.setattr(runs_of, "schedule", schedule)
+    monkeypatch.setattr(runs_of, "ais", ais)
+    quiet(three_runs, problem, 40, 50)
+    assert asked == [problem.first, problem.second][:n_paths]
+    bent, straight = np.linspace(0, 1, 41) ** 2, np.linspace(0, 1, 41)
+    assert np.array_equal(annealed[0], bent)
+    assert np.array_equal(annealed[1], straight if n_paths == 1 else bent)
+
+
+def test_equal_friction_gives_equal_steps_on_any_grid(monkeypatch):
+    looks = np.array([0.0, 0.1, 0.3, 1.0])
+    weights = np.random.default_rng(0).normal(size=(4, 5))
+    run = SimpleNamespace(betas=looks, trace={"chain_log_weights": weights})
+    monkeypatch.setattr(runs_of, "ais", lambda *_, **more: run)
+    monkeypatch.setattr(runs_of, "friction_coefficient", lambda *_, **more: (looks, np.ones(3)))
+    betas = runs_of.schedule(rl.GeometricPath(SMALL), 10, None)
+    np.testing.assert_allclose(betas, np.linspace(0, 1, 11), atol=1e-12)
+
+
+def same_bits(one, two) -> bool:
+    arrays = [np.array_equal(getattr(one, x), getattr(two, x)) for x in ("log_weights", "betas")]
+    numbers = [getattr(one, x) == getattr(two, x) for x in ("log_z", "std_error", "interval")]
+    names = one.settings.keys() - {"budget_seconds"}
+    return all(arrays + numbers + [one.settings[x] == two.settings[x] for x in names])
+
+
+def test_a_run_with_a_budget_is_had_again_by_its_steps(model):
+    """Wherever the clock ended it; and a seed that was drawn is told."""
+    for rng in (3, np.random.default_rng(8)):
+        timed = rl.log_z(model, budget_seconds=1.5, rng=rng, enumerate_small=False)
+        settings = timed.settings
+        given = {name: settings[name] for name in ("n_steps", "n_chains", "rng")}
+        again = rl.log_z(model, **given, enumerate_small=False)
+        assert same_bits(timed, again)
+        assert (settings["budget_seconds"], again.settings["budget_seconds"]) == (1.5, None)
+    other = rl.log_z(model, n_steps=settings["n_steps"], rng=4, enumerate_small=False)
+    assert not same_bits(again, other)
+
+
+def test_rounds_draw_from_streams_of_their_own():
+    """Or one that passes would not confirm the one before it."""
+    path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0), np.zeros(12))
+    runs = [quiet(rl.log_z, path, n_steps=n, n_chains=20, rng=0) for n in (100, 200, 100)]
+    one, two, again = (run.settings["stream_seed"] for run in runs)
+    assert one == again != two
+
+
+class Clock:
+    """Time that passes by a fixed amount a sweep of all chains, on any machine.
+
+    Rounds pass by ``verdicts``, with errors that fall from ``error`` as 1 / sqrt(steps), and with
+    log-weights of a variance of ``spread`` / steps.
+    """
+
+    def __init__(self, seconds_a_sweep, verdicts, error=0.5, spread=0.0):
+        self.now, self.seconds, self.each = 0.0, 0.0, seconds_a_sweep / 500
+        self.verdicts = iter(verdicts)
+        self.error, self.spread = error, spread
+
+    def run(self, budget, monkeypatch):
+        monkeypatch.setattr(rounds, "work", lambda _, *sizes: self.work(*sizes))
+        monkeypatch.setattr(rounds, "three_runs", lambda _, *sizes: self.round(*sizes))
+        return rounds.rounds(self, budget)
+
+    def work(self, n_steps, n_chains):
+        return n_chains * (3 * n_steps + BURN_IN)
+
+    def round(self, n_steps, n_chains):
+        self.now += self.each * self.work(n_steps, n_chains)
+        weights = np.sqrt(self.spread / n_steps) * np.tile([-1.0, 1.0], n_chains // 2)
+        return SimpleNamespace(
+            n_steps=n_steps, n_chains=n_chains, passed=next(self.verdicts),
+            std_error=self.error / np.sqrt(n_steps),
+            forward=SimpleNamespace(log_weights=weights),
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "steps"),
+    [
+        ([True, True], [250, 1000]),
+        ([False, True, True], [250, 1000, 4000]),
+        ([True, False, True, True], [250, 1000, 4000, 16000]),
+        ([False] * 9, [250, 1000, 4000, 61000]),
+    ],
+)
+def test_rounds_grow_until_two_pass_in_a_row_or_the_budget_is_spent(verdicts, steps, monkeypatch):
+    """The round that passed first is never the answer: it was chosen because it passed."""
+    clock = Clock(1e-4, verdicts)
+    ran = clock.run(20.0, monkeypatch)
+    assert [done.n_steps for done in ran] == steps
+    assert clock.now < 20
+
+
+def test_rounds_go_on_until_the_error_is_small(monkeypatch):
+    """Two rounds that pass are not enough where the second leaves an error above 0.05."""
+    for error, steps in ((0.04, [250, 1000]), (0.09, [250, 1000, 4000])):
+        clock = Clock(1e-4, [True] * 9, error * np.sqrt(1000))
+        assert [x.n_steps for x in clock.run(20.0, monkeypatch)] == steps
+
+
+@pytest.mark.parametrize(("spread", "chains"), [(1000.0, 500), (1e5, 100), (1e7, 100)])
+def test_the_last_round_has_fewer_chains_where_weights_would_be_uneven(spread, chains, monkeypatch):
+    """With a variance v of log-weights, n exp(-v) of n chains count; steps make v smaller."""
+    clock = Clock(1e-4, [False] * 9, spread=spread)
+    *before, last = clock.run(20.0, monkeypatch)
+    assert {ran.n_chains for ran in before} == {500}
+    assert last.n_chains == chains
+    assert clock.now < 20
+    assert clock.now > 17  # what the other chains would have cost goes into steps
+
+
+def test_a_budget_too_small_for_two_rounds_is_one(monkeypatch):
+    for budget, steps in ((0.2, 590), (1e-6, rounds.LEAST_STEPS)):
+        clock = Clock(1e-4, [True])
+        assert [x.n_steps for x in clock.run(budget, monkeypatch)] == [steps]
+
+
+@pytest.mark.parametrize("found", [-1e6, 1e6])
+def test_the_bound_is_the_higher_of_two(found, monkeypatch, without_paths_to_modes):
+    """Of the modes that were sought, and the sum over states."""
+    rbm, log_z = rl.testsystems.two_mode_rbm(30, strength=4.0, tilt=1.0)
+    monkeypatch.setattr(problem, "grown", lambda *_: SimpleNamespace(log_sum=found))
+    made = problem.Problem(rbm, None, None, 0)
+    bounds = rl.find_modes(rbm).lower_bound
+    assert bounds.min() < bounds.max() < log_z
+    assert made.bound == max(found, bounds.max())
+
+
+def test_the_second_base_is_another_than_the_first():
+    """Images lead to the one model better, a mean-field fit to the other, by four nats or more."""
+    data = rl.datasets.load_mnist().train
+    for name, of_data in (("pcd_200", True), ("pcd_20", False)):
+        made = problem.Problem(rl.load_rbm(name), data, rl.base_rate(data), 0)
+        first, second = (path.models[0].visible.bias for path in (made.first, made.second))
+        assert made.of_data == of_data
+        assert np.array_equal(first, rl.base_rate(data)) == of_data
+        assert not np.array_equal(first, second)

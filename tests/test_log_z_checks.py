@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers_models import hopfield_rbm
 from scipy import stats
 
 import rbmlib as rl
@@ -190,27 +189,6 @@ def test_chains_go_where_the_error_is():
     assert made.n_chains == tuple(wanted.astype(int))
 
 
-@pytest.mark.parametrize(
-    ("given", "advised"),
-    [({}, True), ({"data": np.eye(12)}, False), ({"path": None}, False),
-     ({"budget_seconds": 0.001, "data": np.eye(12)}, False)],
-)  # fmt: skip
-def test_data_are_advised_where_none_were_given(given, advised, without_sum):
-    """A run that is far too short: what may help is more steps, and data if a model came alone."""
-    rbm = hopfield_rbm(12, 4, strength=9.0, rng=0)
-    model = rl.GeometricPath(rbm) if "path" in given else rbm
-    more = {name: value for name, value in given.items() if name != "path"}
-    if "budget_seconds" not in given:
-        more |= {"n_steps": 2, "n_chains": 20}
-    with pytest.warns(rl.ConvergenceWarning, match="log_z: ") as said:
-        rl.log_z(model, rng=0, enumerate_small=False, **more)
-    text = next(str(w.message) for w in said if "Give it" in str(w.message))
-    assert ("Give it n_steps=" in text) == ("n_steps" in more) == ("budget" not in text)
-    assert ("budget_seconds=" in text) == ("budget_seconds" in given)
-    assert ("training data: data=... (--data)" in text) == advised
-    assert ("another base" in text) == ("path" in given)
-
-
 def advised_steps(rbm, n_steps):
     """What the warning of a run says to give, or None if it is trusted."""
     with warnings.catch_warnings(record=True) as said:
@@ -247,9 +225,3 @@ def test_no_more_steps_are_advised_than_are_taken():
 )
 def test_numbers_that_are_advised_are_rounded_up(value, up):
     assert rounded_up(value) == pytest.approx(up, rel=1e-12)
-
-
-def test_a_reason_names_what_failed_and_nothing_else():
-    made = of_runs(backward=run(10.0, converged=False))
-    failed = [str(check) for check in made.checks() if not check.passed]
-    assert failed == ["effective sample size from above 500 (100 needed)"]

@@ -5,7 +5,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from helpers_models import SMALL, SMALL_LOG_Z, digits_path, quiet
+from helpers_models import SMALL, quiet
 from helpers_stats import all_states, joint_table, log_sum
 
 import rbmlib as rl
@@ -44,13 +44,6 @@ def gaussian_slopes(seed, betas, counts, width):
     return np.concatenate([rng.normal(width**2 * b, width, size=n) for b, n in pairs])
 
 
-def direct_gradient(delta, counts, betas, log_z):
-    """sum_n W_k - N_k over the samples, in plain NumPy."""
-    logits = betas * delta[:, None] - log_z + np.log(np.maximum(counts, 1e-300))
-    w = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return (w / w.sum(axis=1, keepdims=True)).sum(axis=0) - counts
-
-
 @pytest.mark.parametrize(
     ("n_states", "empty", "width"), [(2, (), 2.0), (12, (), 8.0), (12, (1, 3), 8.0)]
 )
@@ -70,15 +63,6 @@ def test_equal_to_pymbar(n_states, empty, width):
     pairs = np.sqrt(np.maximum(variances[:, None] + variances - 2 * found.covariance, 0))
     off = ~np.eye(n_states, dtype=bool)
     np.testing.assert_allclose(pairs[off], wanted["dDelta_f"][off], rtol=0.01)
-
-
-def test_gradient_is_zero_at_the_solution():
-    betas, counts = np.linspace(0, 1, 20), np.arange(1000, 3000, 100)
-    delta = gaussian_slopes(1, betas, counts, 10.0)
-    log_z = rl.solve_mbar(delta, counts, betas).log_z
-    assert np.abs(direct_gradient(delta, counts, betas, log_z)).max() < 1e-8 * counts.max()
-    worse = direct_gradient(delta, counts, betas, log_z + 1e-6 * (np.arange(20) == 5))
-    assert np.abs(worse).max() > 1e-4
 
 
 def test_nodes_stand_for_the_samples():
@@ -122,40 +106,6 @@ def test_not_connected_is_said():
     assert not rl.solve_mbar(delta, [50, 50], [0.0, 1.0]).converged
 
 
-@pytest.mark.statistical
-def test_intervals_of_independent_samples_cover():
-    """95% intervals over 1,000 repeats of exact draws at five betas: between 91% and 99%."""
-    rng, counts, errors, bars = np.random.default_rng(4), np.full(5, 60), [], []
-    for _ in range(1000):
-        draws, log_z = exact_slopes(rng, counts)
-        found = rl.solve_mbar(np.concatenate(draws), counts, BETAS)
-        errors.append(found.log_z[-1] - (log_z[-1] - log_z[0]))
-        bars.append(found.std_error[-1])
-    assert 0.91 < np.mean(np.abs(errors) < 1.96 * np.array(bars)) < 0.99
-    assert abs(np.mean(errors)) < 4 * np.std(errors) / np.sqrt(1000)
-    assert np.sqrt(np.mean(np.square(bars))) == pytest.approx(np.std(errors), rel=0.1)
-
-
-@pytest.mark.statistical
-def test_intervals_of_tempering_cover(guess):
-    """As above for chains of simulated tempering, whose states resemble each other.
-
-    The bar of a flagged run holds the disagreement that was found: only the others' can be held
-    against the spread of their values.
-    """
-    covered, errors, bars = 0, [], []
-    for seed in range(1000):
-        sample = rl.simulated_tempering(PATH, BETAS, guess, 20, 100, seed, n_blocks=2)
-        run = quiet(rl.mbar_of_sample, sample)
-        covered += run.interval[0] < SMALL_LOG_Z < run.interval[1]
-        if run.converged:
-            errors.append(run.log_z - SMALL_LOG_Z)
-            bars.append(run.std_error)
-    assert 910 < covered < 990
-    assert len(bars) > 500
-    assert np.sqrt(np.mean(np.square(bars))) == pytest.approx(np.std(errors), rel=0.15)
-
-
 def test_rts_is_mbar_with_expected_counts(guess):
     """Appendix D: with n_k / N = c_k in place of the counts, MBAR's maximum is eq. (12)."""
     sample = rl.simulated_tempering(PATH, BETAS, guess + np.array([0, 1, 0, -1, 1]), 20, 300, 0)
@@ -179,19 +129,6 @@ def test_no_more_slopes_are_kept_than_there_is_room_for(monkeypatch):
     assert seen == [1000]
 
 
-def test_mbar_draws_its_own_states():
-    run = rl.mbar(PATH, BETAS, 50, 1000, rng=0)
-    ladders = rl.parallel_tempering(PATH, BETAS, 10, 1000, rng=0)
-    parallel = quiet(rl.mbar_of_sample, ladders, skip=50)
-    assert run.converged
-    assert parallel.n_chains == 10
-    for found, most in ((run, 0.05), (parallel, 0.1)):
-        assert abs(found.log_z - SMALL_LOG_Z) < 4 * found.std_error < 4 * most
-    assert run.log_weights.mean() == pytest.approx(run.log_z)
-    assert run.details["inefficiency"] > 1
-    assert run.log_z_path[0] == PATH.log_z_base
-
-
 def test_halves_that_differ_are_flagged(guess):
     sample = rl.simulated_tempering(PATH, BETAS, guess, 20, 400, rng=0)
     assert rl.mbar_of_sample(sample).converged
@@ -200,31 +137,6 @@ def test_halves_that_differ_are_flagged(guess):
     run = quiet(rl.mbar_of_sample, replace(sample, delta=drifted))
     assert not run.converged
     assert not next(check.passed for check in run.checks if "halves" in check.name)
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("name", ["h20", "cd1_20 made weaker"])
-def test_too_few_sweeps_of_digits_are_flagged(name):
-    run = quiet(rl.mbar, digits_path(name)[0], rl.schedules.linear(99), 100, 50, rng=0)
-    assert not run.converged
-
-
-def test_stochastic_approximation_settles_at_mbar():
-    counts = np.array([400, 300, 500, 400, 400])
-    delta = np.concatenate(exact_slopes(np.random.default_rng(5), counts)[0])
-    wanted = rl.solve_mbar(delta, counts, BETAS)
-    found = stochastic_mbar(delta, counts, BETAS, n_epochs=60, rng=0)
-    assert np.abs(found.log_z - wanted.log_z).max() < 0.5 * wanted.std_error[-1]
-    assert found.history.shape == (60, 5)
-    np.testing.assert_array_equal(found.history[-1], found.log_z)
-    assert (found.history[0] != found.history[-1])[1:].all()
-    assert not found.history[:, 0].any()
-    assert found.n_updates == 60 * 20
-    given = {"start": wanted.log_z, "batch_size": delta.size, "n_epochs": 1}
-    there = stochastic_mbar(delta, counts, BETAS, rng=0, **given)
-    np.testing.assert_allclose(there.log_z, wanted.log_z, atol=1e-9)
-    with pytest.raises(ValueError, match="counts hold 0"):
-        stochastic_mbar(delta[:400], [400, 0, 0, 0, 0], BETAS)
 
 
 def test_an_epoch_of_stochastic_approximation_by_hand():

@@ -1,4 +1,4 @@
-"""Metropolis-Hastings: exact transition matrices, stationarity, and what goes wrong without it."""
+"""Moves: Metropolis-Hastings by exact transition matrices, Hamiltonian Monte Carlo by its laws."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,9 @@ from helpers_stats import assert_no_rejection, chi_square_p, two_sided, z_score
 from scipy import stats
 
 from rbmbook.metropolis import Independent, RandomWalk, metropolis_hastings, normal_log_density
+from rbmlib.numerics import ChainStream
+from rbmlib.paths import hmc
+from rbmlib.paths.hmc import Transition, leapfrog
 
 MEAN, COVARIANCE = np.array([5.0, 10.0]), np.array([[1.0, 1.0], [1.0, 4.0]])
 MARGINALS = np.diag(np.diag(COVARIANCE))
@@ -17,12 +20,12 @@ PROPOSALS = {
 }
 
 
-def exact_draws(n, seed=0):
+def normal_draws(n, seed=0):
     return np.random.default_rng(seed).multivariate_normal(MEAN, COVARIANCE, size=n)
 
 
 def test_log_density_is_that_of_scipy():
-    x = exact_draws(5)
+    x = normal_draws(5)
     ours = TARGET(x) - TARGET(MEAN[None])
     law = stats.multivariate_normal(MEAN, COVARIANCE)
     assert np.allclose(ours, law.logpdf(x) - law.logpdf(MEAN))
@@ -31,7 +34,7 @@ def test_log_density_is_that_of_scipy():
 @pytest.mark.parametrize("name", PROPOSALS)
 def test_exact_draws_stay_exact(name):
     """Moments, and the radius that no linear statistic sees, after 1, 4 and 16 steps."""
-    chains = metropolis_hastings(TARGET, PROPOSALS[name], exact_draws(20_000), 16, rng=1)
+    chains = metropolis_hastings(TARGET, PROPOSALS[name], normal_draws(20_000), 16, rng=1)
     p = []
     for step in (1, 4, 16):
         z = (chains.states[:, step - 1] - MEAN) @ np.linalg.inv(np.linalg.cholesky(COVARIANCE)).T
@@ -66,23 +69,13 @@ def test_transition_matrix_of_three_states():
 
 
 def test_a_chain_stays_where_it_was_refused():
-    chains = metropolis_hastings(TARGET, RandomWalk(3.0), exact_draws(4), 500, rng=2)
+    chains = metropolis_hastings(TARGET, RandomWalk(3.0), normal_draws(4), 500, rng=2)
     same = (chains.states[:, 1:] == chains.states[:, :-1]).all(axis=2)
     assert np.array_equal(same, ~chains.accepted[:, 1:])
     assert 0.1 < chains.acceptance_rate < 0.9
     for proposal in PROPOSALS.values():
-        run = metropolis_hastings(TARGET, proposal, exact_draws(3), 5000, rng=2)
+        run = metropolis_hastings(TARGET, proposal, normal_draws(3), 5000, rng=2)
         assert np.array_equal((np.diff(run.states, axis=1) == 0).all(axis=2), ~run.accepted[:, 1:])
-
-
-@pytest.mark.parametrize("k", [1.0, 3.0])
-def test_without_the_ratio_it_samples_the_product(k):
-    """A proposal that says it is flat: the chain samples p q, whose correlation is known."""
-    wide = Independent.normal(MEAN, k**2 * MARGINALS)
-    flat = Independent(wide.sample, lambda y: np.zeros(len(y)))
-    chains = metropolis_hastings(TARGET, flat, exact_draws(40), 20_000, rng=5)
-    found = [np.corrcoef(x[100:].T)[0, 1] for x in chains.states]
-    assert abs(z_score(np.array(found), 1 / (2 + 1.5 / k**2))) < 4
 
 
 def test_density_zero_is_never_entered():
@@ -99,39 +92,122 @@ def test_density_zero_is_never_entered():
     assert metropolis_hastings(root, RandomWalk(1.0), np.ones((2, 1)), 300).states.min() > 0
 
 
-@pytest.mark.parametrize("name", PROPOSALS)
-def test_same_seed_same_chains(name):
-    one, two, other = (
-        metropolis_hastings(TARGET, PROPOSALS[name], exact_draws(3), 5000, rng=seed).states
-        for seed in (7, 7, 8)
-    )
-    assert np.array_equal(one, two)
-    assert not np.array_equal(one, other)
+N, D = 20_000, 3
+POWER = 4  # a density that is no Gaussian: log p = -sum |x|^4 / 4
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: RandomWalk(0.0), "step_size is 0.0"),
-        (lambda: Independent.normal([0, 0], [[1, 2], [2, 1]]), "covariance is not positive"),
-        (lambda: Independent.normal([0, 0], [[1, 2], [0, 1]]), "covariance is not symmetric"),
-        (lambda: normal_log_density([0, 0], [[1]]), "covariance has shape"),
-        (lambda: metropolis_hastings(TARGET, RandomWalk(1), [0, 0], 5), "start has shape"),
-        (lambda: metropolis_hastings(TARGET, RandomWalk(1), [[0, 0]], 0), "n_samples is 0"),
-        (lambda: metropolis_hastings(lambda x: 0.0, RandomWalk(1), [[0, 0]], 5), "log_density"),
-        (
-            lambda: metropolis_hastings(
-                lambda x: np.full(len(x), -np.inf), RandomWalk(1), [[0, 0]], 5
-            ),
-            "start has a state of density 0",
-        ),
-    ],
-)
-def test_bad_input(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+def log_density(x):
+    return -(np.abs(x) ** POWER).sum(axis=1) / POWER
 
 
-def test_other_proposals_are_refused():
-    with pytest.raises(TypeError, match="proposal is a float"):
-        metropolis_hastings(TARGET, 1.0, [[0, 0]], 5)
+def gradient(x):
+    return -np.sign(x) * np.abs(x) ** (POWER - 1)
+
+
+def exact_draws(n, rng):
+    """|x|^4 / 4 is gamma(1/4): draws of the density above."""
+    size = (POWER * rng.gamma(1 / POWER, size=(n, D))) ** (1 / POWER)
+    return size * rng.choice([-1.0, 1.0], size=(n, D))
+
+
+def ranks_p(x) -> float:
+    """p-value that every coordinate, put through its exact distribution function, is uniform."""
+    u = (1 + np.sign(x) * stats.gamma.cdf(np.abs(x) ** POWER / POWER, 1 / POWER)) / 2
+    bins = np.minimum(50 * u, 49).astype(int)
+    p = [chi_square_p(column, np.full(50, 0.02)) for column in bins.T]
+    return min(D * min(p), 1.0)
+
+
+def test_energy_error_is_of_second_order():
+    """Over a trajectory of fixed length its root mean square falls as step_size^2."""
+    rng = np.random.default_rng(1)
+    x, p = exact_draws(2000, rng), rng.normal(size=(2000, D))
+    steps = 0.1 / 2.0 ** np.arange(5)
+    error = []
+    for step in steps:
+        y, q = leapfrog(gradient, x, p, step, round(1.2 / step))
+        kinetic = ((q**2).sum(axis=1) - (p**2).sum(axis=1)) / 2
+        error.append(np.sqrt(np.mean((kinetic - log_density(y) + log_density(x)) ** 2)))
+    fit = stats.linregress(np.log(steps), np.log(error))
+    assert fit.slope == pytest.approx(2.0, abs=0.02)
+    assert error[-1] < 1e-4
+
+
+def test_leapfrog_is_reversible_to_rounding():
+    rng = np.random.default_rng(2)
+    x, p = exact_draws(500, rng), rng.normal(size=(500, D))
+    step = rng.uniform(0.05, 0.3, size=(500, 1))
+    y, q = leapfrog(gradient, x, p, step, 15)
+    assert np.abs(y - x).max() > 0.5
+    back, turned = leapfrog(gradient, y, -q, step, 15)
+    assert np.abs(back - x).max() < 1e-11
+    assert np.abs(turned + p).max() < 1e-11
+
+
+def test_leapfrog_keeps_volume():
+    rng = np.random.default_rng(3)
+    x, p = exact_draws(1, rng), rng.normal(size=(1, D))
+    h, columns = 1e-5, []
+    for i in range(2 * D):
+        shift = np.eye(2 * D)[i] * h
+        ends = [np.hstack(leapfrog(gradient, x + s * shift[:D], p + s * shift[D:], 0.4, 7))
+                for s in (1, -1)]  # fmt: skip
+        columns.append((ends[0] - ends[1])[0] / (2 * h))
+    assert np.linalg.det(columns) == pytest.approx(1.0, abs=1e-6)
+
+
+def steps_of(n, rng):
+    """Step sizes that differ from chain to chain, some so large that many ends are rejected."""
+    return rng.uniform(0.2, 1.3, size=n)
+
+
+@pytest.mark.always
+@pytest.mark.statistical
+def test_exact_draws_stay_exact_and_do_not_without_the_accept_step(monkeypatch):
+    """The chi-square test of ranks passes after 1, 4, 16 steps; it fails if all are accepted."""
+    p_values, shares = [], []
+    for n_steps in (1, 4, 16):
+        rng = np.random.default_rng(n_steps)
+        x = exact_draws(N, rng)
+        for _ in range(n_steps):
+            moved = hmc.hmc(log_density, gradient, x, steps_of(N, rng), 4, rng)
+            x = moved.x
+            shares.append(moved.accepted.mean())
+        p_values.append(ranks_p(x))
+    assert_no_rejection(p_values, "steps")
+    assert 0.3 < np.mean(shares) < 0.8  # rejections are what is tested
+
+    def all_accepted(x, end, error, rng):
+        keep = np.isfinite(end).all(axis=1)
+        return Transition(np.where(keep[:, None], end, x), keep, error)
+
+    monkeypatch.setattr(hmc, "accept", all_accepted)
+    rng = np.random.default_rng(1)
+    x = hmc.hmc(log_density, gradient, exact_draws(N, rng), steps_of(N, rng), 4, rng).x
+    assert ranks_p(x) < 1e-20
+
+
+def test_a_diverged_trajectory_is_rejected_quietly():
+    x = np.full((4, D), 3.0)
+    moved = hmc.hmc(log_density, gradient, x, 50.0, 30, np.random.default_rng(0))
+    assert not moved.accepted.any()
+    assert (moved.energy_error == np.inf).all()
+    np.testing.assert_array_equal(moved.x, x)
+    assert (moved.probability == 0).all()
+
+
+def test_streams_give_the_same_bits_however_chains_are_split():
+    x = exact_draws(6, np.random.default_rng(0))
+    whole = hmc.hmc(log_density, gradient, x, 0.3, 3, ChainStream(7, 6))
+    seed = ChainStream(7, 6).seed
+    parts = [
+        hmc.hmc(log_density, gradient, x[a : a + 3], 0.3, 3, ChainStream(None, 3, a, seed=seed))
+        for a in (0, 3)
+    ]
+    np.testing.assert_array_equal(whole.x, np.concatenate([p.x for p in parts]))
+
+
+@pytest.mark.statistical
+def test_normals_of_a_stream_are_normal():
+    z = ChainStream(0, 2000).standard_normal((2000, 50))
+    assert stats.kstest(z.ravel(), "norm").pvalue > 1e-3

@@ -1,4 +1,4 @@
-"""Models: densities and conditionals against sums over all (v, h), other units, files."""
+"""Models: layouts and files, test systems, the same model written otherwise, projections."""
 
 import pickle
 import subprocess
@@ -7,13 +7,12 @@ import zipfile
 
 import numpy as np
 import pytest
-from helpers_stats import all_states, log_sum, rbm_table, two_sided
+from helpers_stats import log_sum, rbm_table, two_sided
 from scipy.io import savemat
 
 import rbmlib as rl
-from rbmlib import RBM, BernoulliRBM, datasets
-
-SHAPES = [(1, 1), (4, 3), (3, 6), (6, 2)]
+from rbmlib import RBM, BernoulliRBM, Binary, DoubleReLU, Gaussian, LeakyReLU, Potts, Spin, datasets
+from rbmlib.models.enumeration import states
 
 
 def parameters(n_visible, n_hidden, seed=3, spread=1.5):
@@ -25,50 +24,9 @@ def parameters(n_visible, n_hidden, seed=3, spread=1.5):
     )
 
 
-# densities --------------------------------------------------------------------------------
-
-
-def test_a_layer_is_shown_with_its_constants():
-    assert repr(rl.Potts(np.zeros(6), q=3)) == "Potts(6, q=3)"
-    assert repr(rl.Binary([0.0, 1.0])) == "Binary(2)"
-
-
 def test_densities_do_not_overflow():
     rbm = BernoulliRBM([[800.0], [-900.0]], [0.0, 0.0], [0.0])
     np.testing.assert_allclose(rbm.log_density([[1, 0], [0, 1], [0, 0]]), [800, 0, np.log(2)])
-
-
-def test_samples_follow_the_conditionals():
-    rbm = BernoulliRBM(*parameters(4, 3))
-    joint = np.exp(rbm_table(rbm))
-    row, column, n = 11, 5, 40_000
-    v, h = all_states(4)[[row]], all_states(3)[[column]]
-    rng = np.random.default_rng(0)
-    drawn = [
-        (rbm.sample_hidden(np.repeat(v, n, 0), rng), joint[row] @ all_states(3) / joint[row].sum()),
-        (
-            rbm.sample_visible(np.repeat(h, n, 0), rng),
-            joint[:, column] @ all_states(4) / joint[:, column].sum(),
-        ),
-    ]
-    for states, mean in drawn:
-        assert set(np.unique(states)) <= {0.0, 1.0}
-        z = (states.mean(axis=0) - mean) / np.sqrt(mean * (1 - mean) / n)
-        assert np.abs(z).max() < 4
-
-
-# other forms ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_spins_in_bits_keep_log_z(shape):
-    w, b, a = parameters(*shape, spread=0.7)
-    s, t = 2 * all_states(shape[0]) - 1, 2 * all_states(shape[1]) - 1
-    energies = s @ w @ t.T + (s @ b)[:, None] + t @ a
-    converted = RBM(rl.Spin(b), rl.Spin(a), w).to_bits()
-    assert rl.exact(converted).log_z == pytest.approx(log_sum(energies), abs=1e-11)
-    # and every state keeps its density, not only their sum
-    np.testing.assert_allclose(rbm_table(converted), energies, atol=1e-11)
 
 
 def test_square_weights_lie_as_they_are_said_to():
@@ -111,9 +69,6 @@ def test_from_sklearn_agrees_with_its_own_score():
     assert distance.max() < 1e-9
     with pytest.raises(ValueError, match=r"model\.fit"):
         BernoulliRBM.from_sklearn(network.BernoulliRBM())
-
-
-# files ------------------------------------------------------------------------------------
 
 
 def equal(one: BernoulliRBM, two: BernoulliRBM) -> bool:
@@ -169,28 +124,6 @@ def test_pickles_are_refused(tmp_path):
             BernoulliRBM.load(tmp_path / name)
 
 
-def test_damaged_and_foreign_files_are_named(tmp_path):
-    rbm = BernoulliRBM(*parameters(4, 3))
-    rbm.save(tmp_path / "short.npz")
-    content = (tmp_path / "short.npz").read_bytes()
-    (tmp_path / "short.npz").write_bytes(content[:-40])
-    (tmp_path / "text.mat").write_text("not a MATLAB file")
-    np.savez(tmp_path / "other.npz", x=np.zeros(3))
-    savemat(tmp_path / "other.mat", {"x": np.zeros(3)})
-    for name, message in [
-        ("short.npz", "cannot read short.npz"),
-        ("text.mat", "cannot read text.mat"),
-        ("other.npz", "other.npz holds .x., names that do not tell"),
-        ("other.mat", "other.mat holds .x., names that do not tell"),
-        ("rbm.txt", r"expected one of \.npz, \.mat, \.h5"),
-    ]:
-        (tmp_path / "rbm.txt").write_text("1 2 3")
-        with pytest.raises(ValueError, match=message):
-            BernoulliRBM.load(tmp_path / name)
-    with pytest.raises(FileNotFoundError, match=r"none\.npz"):
-        BernoulliRBM.load(tmp_path / "none.npz")
-
-
 CHILD = """
 import numpy as np, rbmlib as rl
 class Thirds(rl.Binary):
@@ -202,8 +135,6 @@ rbm = rl.RBM(rl.Binary(np.zeros(3)), Thirds(np.ones(2), 0.3), np.ones((3, 2)))
 rbm.save("m.npz")
 assert rl.load_rbm("m.npz").hidden.share == 0.3
 """
-
-
 OTHER = """
 import rbmlib as rl
 for load in (rl.load_rbm, rl.RBM.load, rl.BernoulliRBM.load):
@@ -246,9 +177,6 @@ def test_files_of_earlier_versions_are_read(tmp_path):
         RBM.load(path)
 
 
-# test systems -----------------------------------------------------------------------------
-
-
 def test_test_systems_know_their_log_z():
     for tilt in (0.0, 3.0, -3.0):
         rbm, log_z = rl.testsystems.two_mode_rbm(8, strength=2.5, tilt=tilt)
@@ -266,9 +194,90 @@ def test_random_models_have_the_promised_spread():
     assert equal(rbm, again)
 
 
-def test_a_mixture_is_as_narrow_as_its_densities_can_be():
-    """A subnormal variance divided squares of means to infinity, with a warning of NumPy."""
-    with pytest.raises(ValueError, match="variance is 1e-320: expected a positive number, 1e-100"):
-        rl.testsystems.GaussianMixture(np.ones((2, 3), np.float16), 1e-320)
-    narrow = rl.testsystems.GaussianMixture(np.full((2, 3), 1e12), 1e-100)
-    assert np.isfinite(narrow.log_density(np.zeros((1, 3)))).all()
+DRAWN = np.random.default_rng(5)
+
+
+def model(visible, hidden) -> RBM:
+    return RBM(visible, hidden, DRAWN.normal(size=(len(visible), len(hidden))) / 2, log_scale=0.75)
+
+
+def b(n):
+    return DRAWN.normal(size=n)
+
+
+MODELS = {
+    "bits, bits": model(Binary(b(4)), Binary(b(3))),
+    "spins, bits": model(Spin(b(4)), Binary(b(3))),
+    "bits, spins": model(Binary(b(4)), Spin(b(3))),
+    "spins, spins": model(Spin(b(4)), Spin(b(3))),
+    "categories, categories": model(Potts(b(6), 3), Potts(b(8), 4)),
+    "categories, spins": model(Potts(b(6), 3), Spin(b(3))),
+    "bits, categories": model(Binary(b(4)), Potts(b(6), 3)),
+    "spins, rectified": model(Spin(b(4)), DoubleReLU(b(3), 1.5, 0.7, 0.4, -0.3)),
+    "categories, rectified": model(Potts(b(6), 3), DoubleReLU(b(3), 1.5, 0.7, 0.4, -0.3)),
+    "spins, leaky": model(Spin(b(4)), LeakyReLU(b(3), 1.0, 0.2)),
+    "normal, spins": model(Gaussian(b(4)), Spin(b(3))),
+    "normal, categories": model(Gaussian(b(4)), Potts(b(6), 3)),
+}
+
+
+def every_state(layer):
+    if layer.values is None:
+        return DRAWN.normal(size=(50, len(layer)))
+    n_values, width = layer.values.shape
+    return states(layer, np.arange(n_values ** (len(layer) // width)))
+
+
+@pytest.mark.parametrize("rbm", MODELS.values(), ids=MODELS)
+def test_bits_for_spins_change_no_probability(rbm):
+    other, v = rbm.to_bits(), every_state(rbm.visible)
+    assert other.exact_log_z() == pytest.approx(rbm.exact_log_z(), abs=1e-11)
+    recoded = (v + 1) / 2 if isinstance(rbm.visible, Spin) else v
+    np.testing.assert_allclose(other.log_density(recoded), rbm.log_density(v), atol=1e-11)
+
+
+def test_the_rates_of_data_are_those_of_the_layer():
+    """The base that fits data: units of each kind have their means, but for the smoothing."""
+    uneven = DoubleReLU(b(4), [2.0, 0.5, 3.0, 1.0], [1.0, 3.0, 0.7, 2.0], 0.5, -0.4)
+    for visible in (Binary(b(4)), Spin(b(4)), Potts(b(6), 3), Gaussian(b(4)), uneven):
+        free = RBM(visible, Binary([0.0]), np.zeros((len(visible), 1)))
+        data = free.draw(400, np.random.default_rng(1))
+        bias = rl.base_rate(data, 1e-9, visible)
+        found = visible.mean(bias[None])[0]
+        np.testing.assert_allclose(found, data.mean(axis=0), atol=1e-7)
+    bits = rl.base_rate((data > 0), 0.05, Binary(b(4)))
+    np.testing.assert_array_equal(bits, rl.base_rate(data > 0))
+    spins = rl.base_rate(2.0 * (data > 0) - 1, 0.05, Spin(b(4)))
+    np.testing.assert_allclose(2 * spins, bits, atol=1e-12)
+
+
+def clipped(w, bound):
+    left, scales, right = np.linalg.svd(w, full_matrices=False)
+    return left * np.minimum(scales, bound) @ right
+
+
+@pytest.mark.parametrize(("shape", "bound"), [((7, 4), 0.9999), ((4, 7), 0.5), ((6, 1), 0.5)])
+def test_projection_clips_singular_values(shape, bound):
+    w = DRAWN.normal(size=shape)
+    found = rl.project_weights(w, bound)
+    np.testing.assert_allclose(found, clipped(w, bound), atol=1e-12)
+    assert np.linalg.norm(found, 2) <= bound * (1 + 1e-12)
+    np.testing.assert_allclose(rl.project_weights(found, bound), found, atol=1e-12)
+
+
+def test_nothing_to_clip_changes_nothing():
+    w = DRAWN.normal(size=(6, 3))
+    w *= 0.999 / np.linalg.norm(w, 2)
+    np.testing.assert_array_equal(rl.project_weights(w), w)
+
+
+def test_projection_is_the_nearest_point():
+    """Of a convex set: <W - P, X - P> <= 0 for every X in it, and only for the nearest P."""
+    w = DRAWN.normal(size=(6, 4))
+    nearest = rl.project_weights(w, 0.9)
+    for _ in range(500):
+        x = rl.project_weights(DRAWN.normal(size=w.shape) * 10 ** DRAWN.uniform(-2, 1), 0.9)
+        assert ((w - nearest) * (x - nearest)).sum() <= 1e-12
+        assert np.linalg.norm(w - x) >= np.linalg.norm(w - nearest)
+    scaled = w * 0.9 / np.linalg.norm(w, 2)  # proper too, but farther
+    assert np.linalg.norm(w - scaled) > 1.05 * np.linalg.norm(w - nearest)

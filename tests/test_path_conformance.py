@@ -45,7 +45,6 @@ VISIBLE = RNG.normal(size=(200, 4)) * [1.5, 1.0, 1.2, 0.8] + [0.3, 0.0, -0.4, 0.
 MIXTURE = GaussianMixture([[-1.0, 0.5], *[[2.0, 0.5]] * 3], 0.3)
 SHAPES = np.array([[[6.0, 0.0], [0.0, 6.0]], [[1.5, -0.7], [-0.7, 0.6]], [[1.2, 0.5], [0.5, 0.4]]])
 KNOTS = [0, 0.4, 1]
-
 CASES = {
     "geometric": lambda: rl.GeometricPath(BERNOULLI),
     "geometric from biases": lambda: rl.GeometricPath(BERNOULLI, BASE.visible_bias),
@@ -294,11 +293,6 @@ def test_visible_units_are_those_of_the_whole_model(path, some):
     np.testing.assert_array_equal(visible, path.visible_of(some, 0))
     few = path.visible_of(some[6:], stream_of(8, 14, 6))
     np.testing.assert_allclose(few, path.visible_of(some, stream_of(8, 20, 0))[6:])
-
-
-def test_repr_names_the_class_and_its_model(path):
-    model = path.target if isinstance(path, rl.DensityPath) else path.rbm
-    assert repr(path).startswith(f"{type(path).__name__}({model!r}")
 
 
 def test_every_path_is_in_the_list():

@@ -36,16 +36,6 @@ def test_a_default_call_is_not_flagged_and_right(estimator):
     assert run.details["planned"]["needed"] <= run.n_sweeps
 
 
-@pytest.mark.statistical
-def test_a_default_call_on_a_trained_model():
-    """A round trip takes some 2,000 sweeps, so that the same sweeps for all models were too few."""
-    rbm = rl.load_rbm("pcd_10")
-    path = rl.GeometricPath(rbm, base=rl.base_rate(rl.datasets.load_mnist().train))
-    run = rl.sams(path, rng=0)
-    assert run.n_sweeps > planning.FEWEST_SWEEPS
-    assert_right(run, rl.exact(rbm).log_z)
-
-
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_plan_given_outright_has_the_same_bits(estimator):
     run = estimator(SMALL, rng=3, n_chains=20)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers_kernels import MirroredStream, quantised_path
-from helpers_tempering import BETAS, EXACT, PATH
+from helpers_tempering import BETAS, PATH
 
 import rbmlib as rl
 from rbmlib import GeometricPath
@@ -11,7 +11,6 @@ from rbmlib._kernels import adaptive as kernel
 from rbmlib.estimators import sams as adaptive
 from rbmlib.estimators.sams import Groups, gain_sequence
 from rbmlib.estimators.wang_landau import Halving
-from rbmlib.results import student_interval
 from rbmlib.sampling.temper import neighbour_law
 
 UNIFORM = np.full(10, 0.1)
@@ -128,48 +127,6 @@ def test_groups_begin_at_the_log_z_of_their_own_chains():
     weights = rl.pilot(PATH, BETAS, 40, adaptive.PILOT_STEPS, rng=0).log_weights_path
     for log_z, own in zip(groups.log_z, np.split(np.exp(weights), 4, axis=1), strict=True):
         np.testing.assert_allclose(log_z, np.log(own.mean(axis=1)), atol=1e-12)
-
-
-VARIANTS = {
-    "rao-blackwellised": (rl.sams, {}),
-    "binary": (rl.sams, {"rao_blackwell": False}),
-    "local": (rl.sams, {"jump": "local"}),
-    "local, binary": (rl.sams, {"jump": "local", "rao_blackwell": False}),
-    "plain start": (rl.sams, {"start": "plain"}),
-    "1/t from the start": (rl.sams, {"t_0": 0}),
-    "uneven prior": (rl.sams, {"prior": np.arange(1, 11)}),
-    "Wang-Landau": (rl.wang_landau, {}),
-    "Wang-Landau, flat": (rl.wang_landau, {"one_over_t": False}),
-}
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("name", VARIANTS)
-def test_every_variant_finds_the_exact_value(name):
-    run, options = VARIANTS[name]
-    estimate = run(PATH, BETAS, 80, 3000, 3, n_groups=20, **options)
-    assert abs(estimate.log_z - EXACT[-1]) < 4 * estimate.std_error
-    assert estimate.std_error < 0.2
-    errors = (estimate.log_z_path - EXACT)[1:] / estimate.trace["std_error"][1:]
-    assert np.abs(errors).max() < 4.5
-    if name == "uneven prior":
-        share = estimate.trace["occupation"] / (np.arange(1, 11) / 55)
-        np.testing.assert_allclose(share, 1, atol=0.1)
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("run", [rl.sams, rl.wang_landau], ids=["sams", "wang_landau"])
-def test_intervals_cover(run, monkeypatch):
-    """Groups are independent, so one run of 1,000 is 100 runs of ten: their intervals hold the
-    exact value in 87% to 100%."""
-    monkeypatch.setattr(adaptive, "PILOT_STEPS", 200)
-    groups = run(PATH, BETAS, 4000, 1500, 1, n_groups=1000).log_weights
-    values = groups.reshape(100, 10)
-    z = (values.mean(axis=1) - EXACT[-1]) / (values.std(axis=1, ddof=1) / np.sqrt(10))
-    interval = student_interval(0.0, 1.0, 10)
-    covered = (interval[0] <= z) & (z <= interval[1])
-    assert abs(covered.mean() - 0.95) < 0.08
-    assert abs(z.mean()) < 0.4
 
 
 @pytest.mark.parametrize(

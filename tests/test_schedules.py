@@ -1,10 +1,15 @@
-"""Schedules: where the path is cut."""
+"""Schedules: where the path is cut, by a rule, from a pilot run, or with chains of their own."""
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
+import rbmlib as rl
+from rbmbook import ess_bisection as bisection
+from rbmbook.equal_rejection import equal_rejection
 from rbmlib import schedules
 from rbmlib.numerics import cut
+from rbmlib.schedules.pilots import slope_variance
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 1000])
@@ -30,10 +35,176 @@ def test_sm08_of_another_length_has_the_same_shape():
     np.testing.assert_allclose(schedules.sm08(145), schedules.sm08()[::100], atol=1e-12)
 
 
-def test_whole_floats_count_as_whole_numbers():
-    np.testing.assert_array_equal(schedules.linear(1e2), schedules.linear(100))
-
-
 def test_a_path_without_length_is_cut_into_equal_steps():
     grid = np.array([0.0, 0.1, 1.0])
     np.testing.assert_allclose(cut(grid, np.zeros(2), 4), np.linspace(0, 1, 5))
+
+
+@pytest.fixture(scope="module")
+def rbm():
+    return rl.testsystems.random_rbm(30, 8, coupling=6.0, rng=3)
+
+
+@pytest.fixture(scope="module")
+def path(rbm):
+    return rl.GeometricPath(rbm, base=np.zeros(30))
+
+
+@pytest.fixture(scope="module")
+def pilot(path):
+    return rl.ais(path, schedules.linear(2000), 200, 0, n_recorded=201, keep_chains=True)
+
+
+def with_g(pilot, g):
+    """The same run with another variance of the slopes."""
+    import dataclasses
+
+    return dataclasses.replace(pilot, trace=pilot.trace | {"slope_variance": g})
+
+
+def is_a_schedule(betas, n):
+    assert betas.shape == (n + 1,)
+    assert (betas[0], betas[-1]) == (0.0, 1.0)
+    assert (np.diff(betas) > 0).all()
+
+
+@pytest.mark.parametrize("n", [1, 7, 3000])
+@pytest.mark.parametrize("cut", [schedules.varopt, schedules.friction, equal_rejection])
+def test_schedules_of_a_pilot_rise_from_0_to_1(pilot, cut, n):
+    is_a_schedule(cut(pilot, n), n)
+
+
+def test_varopt_is_the_square_root_of_an_exponential(pilot):
+    """g = exp(-2 c beta): t is in proportion to 1 - exp(-c beta)."""
+    c = 3.0
+    known = with_g(pilot, np.exp(-2 * c * pilot.betas))
+    t = np.arange(501) / 500
+    expected = -np.log(1 - t * (1 - np.exp(-c))) / c
+    betas = schedules.varopt(known, 500, smoothing=0)
+    np.testing.assert_allclose(betas, expected, atol=2e-4)
+
+
+def test_varopt_has_the_least_predicted_variance(pilot):
+    n = 1000
+    best = schedules.predicted_variance(pilot, schedules.varopt(pilot, n, smoothing=1))
+    for other in (schedules.linear(n), schedules.sm08(n), schedules.friction(pilot, n)):
+        assert best < schedules.predicted_variance(pilot, other)
+    wobble = schedules.varopt(pilot, n, smoothing=1)
+    wobble = wobble + 0.002 * np.sin(2 * np.pi * np.arange(n + 1) / n)
+    assert best < schedules.predicted_variance(pilot, np.sort(np.clip(wobble, 0, 1)))
+
+
+def test_rejection_is_half_the_mean_difference(pilot):
+    """Brute force over all pairs of weighted chains, at every recorded beta."""
+    slopes, log_weights = pilot.trace["chain_slopes"], pilot.trace["chain_log_weights"]
+    weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    gaps = np.abs(slopes[:, :, None] - slopes[:, None, :])
+    rejection = 0.5 * np.einsum("ri,rj,rij->r", weights, weights, gaps)
+    lengths = np.diff(pilot.betas) * (rejection[1:] + rejection[:-1]) / 2
+    position = np.concatenate([[0], np.cumsum(lengths)])
+    expected = np.interp(np.arange(301) / 300 * position[-1], position, pilot.betas)
+    found = equal_rejection(pilot, 300, smoothing=0.05)  # of its own point alone
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("target", [0.5, 0.9999, 0.999999])
+def test_ess_bisection_steps_are_where_the_ess_falls_to_the_target(path, target):
+    """From the base, where chains are exact draws; steps down to a thousandth of the first try."""
+    state = path.sample_base(500, np.random.default_rng(0))
+    zero = np.zeros(500)
+    beta, step = bisection._next_beta(path, state, zero, 0.0, 1.0, target)
+    u = path.log_density(state, beta) - path.log_density(state, 0.0)
+    cess = np.exp(u).mean() ** 2 / np.exp(2 * u).mean()
+    assert step == beta > 0
+    assert abs(np.log(cess) / np.log(target) - 1) < 0.01
+
+
+def test_ess_bisection_counts_the_weights_so_far():
+    """Of two kinds of chains one is light after the first step. Weighted by that, the losses of
+    the others decide where the next step ends; unweighted, its own would."""
+
+    class Two(rl.GeometricPath):
+        """States stay; a slope for either value of the first bit, by which half of the path."""
+
+        def log_density(self, v, beta):
+            early, late = np.minimum(beta, 0.5), np.maximum(np.asarray(beta) - 0.5, 0)
+            first = v[:, :1] if np.ndim(beta) else v[:, 0]
+            other = v[:, 1:2] if np.ndim(beta) else v[:, 1]
+            return -40 * first * early + 30 * first * other * late
+
+        def transition(self, v, beta, rng):
+            return v
+
+    path = Two(rl.testsystems.random_rbm(4, 2, rng=0), np.zeros(4))
+    found = bisection.ess_bisection(path, 200, 400, 0, target=0.99)
+    # heavy chains have no slope beyond 0.5, and light ones weigh exp(-20)
+    assert (found[1:] > 0.5).sum() < 20
+
+
+def test_the_variance_foretold_takes_g_in_the_middle_of_steps(pilot):
+    """g = 1 + 4 beta, of two steps: 1/4 of g at 1/4 and at 3/4, which is 3/2."""
+    _, unbiased = slope_variance(with_g(pilot, np.ones(pilot.betas.size)))
+    known = with_g(pilot, (1 + 4 * pilot.betas) / unbiased)
+    found = schedules.predicted_variance(known, [0.0, 0.5, 1.0])
+    assert found == pytest.approx(1.5, rel=1e-3)
+    assert schedules.predicted_variance(known, [0.0, 1.0]) == pytest.approx(3, rel=1e-3)
+
+
+def test_decelerate_is_the_fixed_point_of_the_algorithm():
+    rng = np.random.default_rng(0)
+    steps = rng.exponential(size=200)
+    betas = np.concatenate([[0], np.cumsum(steps / steps.sum())])
+    betas[-1] = 1.0
+    assert schedules.decelerate(schedules.linear(49), 1 / 49).size == 50
+    for cap in (0.03, 0.01, 0.0075, 1 / 200):
+        slow = np.diff(schedules.decelerate(betas, cap))
+        assert slow.max() <= cap * (1 + 1e-9)
+        free = slow < cap * (1 - 1e-9)
+        if free.any():  # the others grew by one factor
+            factor = slow[free] / np.diff(betas)[free]
+            np.testing.assert_allclose(factor, factor[0], rtol=1e-6)
+            assert np.all(np.diff(betas)[~free] * factor[0] >= cap * (1 - 1e-9))
+        printed = np.diff(betas)  # Algorithm 3, with the flag as it was meant
+        for _ in range(10_000):
+            printed = np.minimum(printed, cap)
+            printed /= printed.sum()
+        np.testing.assert_allclose(slow, printed, atol=1e-6)
+
+
+def test_decelerate_leaves_slow_schedules_alone():
+    betas = schedules.sm08(1000)
+    np.testing.assert_array_equal(schedules.decelerate(betas, 0.5), betas)  # to the bit
+
+
+def test_decelerate_in_mean_steps():
+    betas = schedules.sm08(5000)
+    one = schedules.decelerate(betas, 0.003, 1000)
+    np.testing.assert_allclose(one, schedules.decelerate(betas, 0.0006), atol=1e-12)
+
+
+def test_slopes_may_have_no_variance_at_some_betas(pilot):
+    """At one beta of the pilot all slopes are equal: the schedule only needs some variance."""
+    g = np.where(np.arange(pilot.betas.size) == 7, 0.0, 1.0)
+    _, found = slope_variance(with_g(pilot, g))
+    assert np.all(found > 0)
+    with pytest.raises(ValueError, match="slopes without variance"):
+        slope_variance(with_g(pilot, 0 * g))
+
+
+def test_a_weighted_variance_lacks_the_sum_of_squared_weights(pilot):
+    squares = (softmax(pilot.trace["chain_log_weights"], axis=1) ** 2).sum(axis=1)
+    wanted = pilot.trace["slope_variance"] / (1 - squares)
+    np.testing.assert_allclose(slope_variance(pilot, 0)[1], wanted)
+
+
+@pytest.mark.parametrize("name", ["slope_variance", "chain_log_weights"])
+def test_nan_of_a_pilot_is_refused(pilot, name):
+    import dataclasses
+
+    values = pilot.trace[name].astype(float)
+    values[7] = np.nan
+    bad = dataclasses.replace(pilot, trace=pilot.trace | {name: values})
+    schedule = schedules.varopt if name == "slope_variance" else schedules.friction
+    with pytest.raises(ValueError, match=r"^pilot has (slopes without variance|windows in which)"):
+        schedule(bad, 10)

@@ -6,14 +6,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-from helpers_models import independent_rbm
 from helpers_stats import all_states, log_sum, rbm_table
 from scipy.optimize import root
 
 import rbmlib as rl
-from rbmbook import experiments as tasks
 from rbmbook.testsystems import of_spins
-from rbmlib.estimators.tap_solvers import Expansion, Slopes
+from rbmlib.estimators.tap_solvers import Expansion
 
 MODELS = ["pcd_10", "cd25_20"]
 
@@ -160,14 +158,6 @@ def test_mean_field_is_a_lower_bound():
         assert np.all(estimate.states.is_minimum)
 
 
-def test_without_couplings_every_order_is_exact():
-    rbm, log_z = independent_rbm([0.3, -2.0, 5.0], [1.0, -4.0])
-    for order in (1, 2, 3):
-        estimate = rl.tap(rbm, order)
-        assert estimate.log_z == pytest.approx(log_z, abs=1e-12)
-        assert len(estimate.states.free_energy) == 1
-
-
 def test_layers_may_be_exchanged_and_the_scale_is_kept():
     rbm = rl.testsystems.random_rbm(9, 6, coupling=2.0, rng=7)
     scaled = rl.BernoulliRBM(rbm.weights, rbm.visible_bias, rbm.hidden_bias, log_scale=3.5)
@@ -186,14 +176,6 @@ def test_modes_are_told_apart_and_summed():
     assert len(estimate.states.free_energy) == 2
     assert estimate.log_z == pytest.approx(log_z - math.log(2), abs=1e-6)
     assert estimate.details["log_z_sum"] == pytest.approx(log_z, abs=1e-6)
-
-
-def test_starts_that_are_given():
-    rbm = rl.load_rbm("pcd_10")
-    given = rl.tap(rbm, 2, starts=rl.datasets.load_mnist().test[:3])
-    assert given.n_chains == 3
-    again = rl.tap(rbm, 2, starts=given.states.visible[:1])
-    assert again.log_z == pytest.approx(given.log_z, abs=1e-9)
 
 
 def test_minima_and_saddles():
@@ -272,37 +254,6 @@ def test_modes_of_equal_weight_are_flagged():
     rbm = rl.BernoulliRBM(pair, np.full(20, -3.0), np.full(2, -30.0))
     with pytest.warns(rl.ConvergenceWarning, match="other fixed points add 1.39 nats"):
         rl.tap(rbm, 2, n_starts=60)
-
-
-@pytest.mark.parametrize("model", ["pcd_20", "cd1_20"])
-def test_modes_lead_as_low_as_random_states_with_fewer_starts(model):
-    rbm = rl.load_rbm(model)
-    modes = rl.tap(rbm, 2, compare=False)
-    random = rl.tap(rbm, 2, n_starts=20, compare=False)
-    assert modes.log_z > random.log_z - 1e-6
-    assert modes.n_chains <= 10 < random.n_chains
-
-
-@pytest.mark.parametrize("begin", ["densities", "uniform", "images"])
-def test_as_a_task(begin):
-    task = {"model": "pcd_10", "estimator": "tap", "seed": 3, "n_starts": 2, "begin": begin}
-    row, again = (tasks.estimate(**task) for _ in range(2))
-    assert row["n_solved"] == 2
-    assert row["log_z"] == again["log_z"]
-    assert row["converged"]
-
-
-def test_a_model_of_two_layers_of_bits_is_one():
-    rbm = rl.testsystems.random_rbm(9, 6, coupling=2.0, rng=7)
-    same = rl.RBM(rl.Binary(rbm.visible_bias), rl.Binary(rbm.hidden_bias), rbm.weights)
-    assert rl.tap(same).log_z == rl.tap(rbm).log_z
-
-
-def test_slopes_serve_only_where_both_layers_are_near():
-    slopes = Slopes(np.full(5, 0.5), None, None, None)
-    assert slopes.is_near(np.zeros(5))
-    assert not slopes.is_near(np.r_[np.zeros(3), np.full(2, 4.0)])
-    assert not slopes.is_near(np.r_[np.full(3, 4.0), np.zeros(2)])
 
 
 def test_what_did_not_converge_is_said():

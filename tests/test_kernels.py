@@ -1,11 +1,22 @@
-"""Compiled cores: the exponential, increments of log-weights, and fields that are exact."""
+"""Compiled cores: arithmetic, random numbers, draws of units, and when they are taken."""
 
 import numba
 import numpy as np
 import pytest
-from helpers_kernels import f32
+from helpers_kernels import f32, uniforms
+from helpers_stats import (
+    assert_no_rejection,
+    two_sided,
+)
+from scipy import stats
+from scipy.special import expit, log_ndtr, ndtri_exp
 
+import rbmlib as rl
+from rbmlib import BernoulliRBM, DoubleReLU, GeometricPath, Potts
 from rbmlib._kernels import elementwise, gibbs, groups, layers, learning, narrow, simd
+from rbmlib.numerics import ChainStream, log_half_gaussian
+from rbmlib.sampling import sweep
+from rbmlib.sampling.compiled import compiled, loops_of_line
 
 
 @numba.njit
@@ -173,38 +184,6 @@ def test_both_ways_to_a_field_are_exact(shape, density, largest):
         np.testing.assert_array_equal(fields_of(states, weights, sparse)[:, : shape[1]], wanted)
 
 
-@pytest.mark.parametrize(("n_chains", "listed", "sparse"), [(64, 9, True), (64, 40, False),
-                                                            (1, 40, True)])  # fmt: skip
-def test_lists_of_few_units_or_for_few_chains(n_chains, listed, sparse):
-    """Tables of patterns are made for many chains of dense states only."""
-    v = np.zeros((n_chains, 100), f32)
-    v[:, :listed] = 1
-    assert groups.prepare(states_of(v), 100) == sparse
-    assert groups.prepare(states_of(1 - v), 100) == sparse
-
-
-@pytest.mark.parametrize(("largest", "by_two", "whole"), [(2**15 - 1, False, False),
-                                                          (2**14 - 1, True, False),
-                                                          (2**11 - 1, True, True)])  # fmt: skip
-def test_sums_are_taken_in_16_bits_where_they_fit(largest, by_two, whole):
-    weights = groups.blocks(np.full((64, 32), -largest))
-    assert weights.by_two.tolist() == [by_two]
-    assert weights.parts.whole.all() == whole
-    parts = weights.parts.rows.astype(np.int64)
-    assert parts.sum(axis=(0, 1, 2)).tolist() == [-64 * largest] * 32
-    assert np.abs(parts.reshape(-1, 8, 32).sum(axis=1)).max() < 2**15
-
-
-def test_blocks_of_a_matrix_hold_it_and_zeros():
-    q = np.arange(-7, 8).reshape(3, 5)
-    made = groups.blocks(q)
-    rows = made.rows[:, :3].swapaxes(0, 1).reshape(3, -1)
-    assert np.array_equal(rows[:, :5], q)
-    assert not rows[:, 5:].any()
-    assert np.array_equal(made.totals.ravel()[:5], q.sum(axis=0))
-    assert not made.totals.ravel()[5:].any()
-
-
 def test_sums_of_the_largest_batch_are_exact():
     """Probabilities near one, and uneven ones, of as many rows as the sums have room for."""
     size, n_visible = learning.MAX_BATCH, 3
@@ -226,3 +205,162 @@ def test_sums_of_the_largest_batch_are_exact():
         learning._gradient_row(phases, unit, sums)
         np.testing.assert_array_equal(sums[:5].astype(np.int64), expected[:5])
     assert size * float(learning.GRID) < 2**24  # whole numbers that float32 holds
+
+
+@pytest.mark.statistical
+def test_uniforms_are_uniform():
+    """Mean, variance, and equal counts in 256 cells by their high and by their low bits."""
+    p_values = []
+    for seed in (0, 1, 2**63 + 5):
+        u = uniforms(seed, draw=3).ravel()
+        assert u.min() > 0
+        assert u.max() < 1
+        p_values.append(two_sided((u.mean() - 0.5) * np.sqrt(12 * u.size)))
+        # Var[(u - 1/2)**2] = 1/180
+        p_values.append(two_sided((np.mean((u - 0.5) ** 2) - 1 / 12) * np.sqrt(180 * u.size)))
+        for cells in (u * 256, (u * 2**31) % 256):
+            p_values.append(stats.chisquare(np.bincount(cells.astype(int), minlength=256)).pvalue)
+    assert_no_rejection(p_values, "uniforms")
+
+
+@pytest.mark.statistical
+def test_uniforms_do_not_depend_on_each_other():
+    """Neighbouring chains, units, draws and seeds; the sum of n products has variance n / 144."""
+    p_values = []
+    for seed, draw in [(0, 0), (7, 10_000), (2**40, 1)]:
+        centred = uniforms(seed, draw) - 0.5
+        pairs = {
+            "chains": (centred[1:], centred[:-1]),
+            "distant chains": (centred[512:], centred[:-512]),
+            "units": (centred[:, 1:], centred[:, :-1]),
+            "distant units": (centred[:, 512:], centred[:, :-512]),
+            "chain and unit": (centred[1:, 1:], centred[:-1, :-1]),
+            "draws": (uniforms(seed, draw + 1) - 0.5, centred),
+            "two draws": (uniforms(seed, draw + 2) - 0.5, centred),
+            "seeds": (uniforms(seed + 1, draw) - 0.5, centred),
+            "squares": (6**0.5 * (centred[1:] ** 2 - 1 / 12), 60**0.5 * centred[:-1]),
+        }
+        for one, two in pairs.values():
+            spread = one.std() * two.std() * np.sqrt(one.size)
+            p_values.append(two_sided((one * two).sum() / spread))
+    assert_no_rejection(p_values, "correlations of uniforms")
+
+
+def test_stream_of_a_chain_depends_on_its_number_only():
+    whole = uniforms(5, draw=2, shape=(20, 30))
+    np.testing.assert_array_equal(uniforms(5, draw=2, shape=(8, 30), first_chain=7), whole[7:15])
+    np.testing.assert_array_equal(uniforms(5, draw=2, shape=(20, 9)), whole[:, :9])
+    stream = ChainStream(3, 20)
+    first, second = stream.random((20, 30)), stream.random((20, 30))
+    assert stream.draw == 2
+    np.testing.assert_array_equal(first, uniforms(stream.seed, 0, (20, 30)))
+    np.testing.assert_array_equal(second, uniforms(stream.seed, 1, (20, 30)))
+
+
+def test_rare_bits_are_drawn_at_their_rate():
+    """At fields of -12 and 12 a bit is rare: 6e-6, which coarse uniforms would round away."""
+    n_chains, n_units, field = 20_000, 200, 12.0
+    rbm = BernoulliRBM(np.zeros((n_units, 1)), np.repeat([-field, field], 100), [0.0])
+    path = GeometricPath(rbm, base=np.zeros(n_units))
+    start = np.zeros((n_chains, n_units), f32)
+    moved = sweep(path, start, 1.0, 1, ChainStream(6, n_chains))
+    counts = np.array([moved[:, :100].sum(), (1 - moved[:, 100:]).sum()])
+    mean = 100 * n_chains * expit(-field)
+    assert mean > 10
+    assert np.abs(counts - mean).max() < 4 * np.sqrt(mean)
+
+
+class Given:
+    """Uniform numbers that are known."""
+
+    def __init__(self, u):
+        self.u = u
+
+    def random(self, shape):
+        assert shape == self.u.shape
+        return self.u.copy()
+
+
+def sides(layer, x):
+    both = (x - layer.theta_plus, layer.a_plus**-0.5), (-x - layer.theta_minus, layer.a_minus**-0.5)
+    return [(sd, field * sd, np.log(sd) + log_half_gaussian(field * sd)) for field, sd in both]
+
+
+def halves_by_scipy(layer, x, u):
+    """The inverse of the distribution, by the inverse of log Phi."""
+    (sd, z, above), (sd_, z_, below) = sides(layer, x)
+    share = expit(above - below)
+    up = u < share
+    rest = np.where(up, u, 1 - u) / np.where(up, share, 1 - share)
+    sd, z = np.where(up, sd, sd_), np.where(up, z, z_)
+    return np.where(up, sd, -sd) * np.maximum(z - ndtri_exp(np.log(rest) + log_ndtr(z)), 0.0)
+
+
+@pytest.mark.parametrize("scale", [0.3, 2.0, 10.0, 100.0])
+def test_draws_and_cumulants_of_rectified_units_are_scipys(scale):
+    rng = np.random.default_rng(4)
+    thresholds = rng.normal(scale=scale / 3, size=(2, 41))
+    layer = DoubleReLU(np.zeros(41), *rng.uniform(0.3, 3, (2, 41)), *thresholds)
+    x, u = rng.normal(scale=scale, size=(300, 41)), rng.random((300, 41))
+    drawn, wanted = layer.draw(x, Given(u)), halves_by_scipy(layer, x, u)
+    np.testing.assert_allclose(drawn, wanted, rtol=3e-8, atol=1e-10)
+    (*_, above), (*_, below) = sides(layer, x)
+    np.testing.assert_allclose(
+        layer.cumulant(x), np.logaddexp(above, below).sum(axis=1), rtol=1e-13
+    )
+    one_field = layer.draw(x[:1], Given(u), 300)
+    np.testing.assert_array_equal(one_field, layer.draw(np.tile(x[0], (300, 1)), Given(u)))
+
+
+def test_colours_are_those_of_the_sum_of_probabilities():
+    rng = np.random.default_rng(5)
+    layer = Potts(np.zeros(7 * 21), 21)
+    x, u = rng.normal(scale=4, size=(500, 7 * 21)), rng.random((500, 7))
+    below = np.cumsum(layer.mean(x).reshape(500, 7, 21), axis=2)
+    wanted = np.eye(21)[(below <= (u * below[..., -1])[..., None]).sum(axis=2)].reshape(500, -1)
+    np.testing.assert_array_equal(layer.draw(x, Given(u)), wanted)
+    far = np.where(np.arange(7 * 21) % 21 == 5, 3000.0, -3000.0)[None]  # nothing overflows
+    np.testing.assert_array_equal(layer.draw(far, Given(u), 500), np.tile(far > 0, (500, 1)))
+    ends = layer.draw(0 * far, Given(np.full((2, 7), [[0.0], [1.0]])), 2)
+    np.testing.assert_array_equal(ends.nonzero()[1] % 21, [0] * 7 + [20] * 7)
+
+
+def masked(bias: float, n_visible: int = 60, n_hidden: int = 5) -> rl.BernoulliRBM:
+    rng = np.random.default_rng(0)
+    visible_bias = rng.normal(0, 0.5, n_visible)
+    visible_bias[0] = bias
+    weights = rng.normal(0, 0.1, (n_visible, n_hidden))
+    return rl.BernoulliRBM(weights, visible_bias, np.zeros(n_hidden))
+
+
+@pytest.mark.parametrize("layer", ["visible", "hidden"])
+def test_routes_are_judged_by_nats(layer):
+    """Ordinary models stay compiled; a bias of 1e9, in float32 64 apart from the next, does not."""
+    rbm = masked(0.0)
+    assert compiled(rl.GeometricPath(rbm))
+    biases = {"visible": rbm.visible_bias.copy(), "hidden": rbm.hidden_bias.copy()}
+    for bias, fine, faithful in [(-50.0, True, True), (1e9, False, False)]:
+        biases[layer][0] = bias
+        path = rl.GeometricPath(rl.BernoulliRBM(rbm.weights, biases["visible"], biases["hidden"]))
+        assert routes(path) == (fine, faithful)
+    for weight, fine in ((200.0, True), (1e4, False)):  # anneal puts right what sweeps cannot
+        weights = rbm.weights.copy()
+        weights[0, 0] = weight
+        path = rl.GeometricPath(rl.BernoulliRBM(weights, rbm.visible_bias, rbm.hidden_bias))
+        assert routes(path) == (fine, False)
+
+
+def routes(path):
+    """Whether annealing, which mends rounding, and tempering, which does not, are compiled."""
+    return compiled(path, corrected=True) is not None, compiled(path) is not None
+
+
+def test_what_rounding_is_said_to_change_is_what_it_changes():
+    """Typical nats, against differences of log-densities of the two models over random states."""
+    rbm = masked(-300.0)
+    path = rl.GeometricPath(rbm)
+    loops = loops_of_line(path)
+    weights, slopes, _ = loops.errors
+    states = path.sample_base(2000, np.random.default_rng(0))
+    found = np.sqrt((loops.correction(states, 1.0) ** 2).mean())
+    assert found == pytest.approx(np.hypot(weights, slopes), rel=0.5)
