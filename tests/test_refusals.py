@@ -1,0 +1,598 @@
+"""Wrong arguments: an error of rbmlib's own that names the argument and says a remedy.
+
+A line a case, of each check at each place where a user comes in; then hundreds of calls with bad
+and extreme arguments, each answered by finite numbers or refused in the same way.
+"""
+
+import re
+import subprocess
+import sys
+import traceback
+import tracemalloc
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers_book import NIGHTLY
+from helpers_models import on_threads, two_modes
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import rbmlib as rl
+from rbmbook import images, leaky_bias, step_sizes
+from rbmbook.jarzynski import ReweightedTracker
+from rbmbook.testsystems import tempered_log_z
+from rbmlib import BernoulliRBM, GeometricPath, checks, datasets, schedules, testsystems
+from rbmlib._kernels import layers
+from rbmlib.sampling import planning
+
+OWN = [Path(rl.__file__).parent, Path(images.__file__).parent]
+W, B, A = np.ones((4, 3)), np.zeros(4), np.zeros(3)
+ONES, LARGE, OF_MODES = BernoulliRBM(W, B, A), np.ones((31, 31)), two_modes()[0]
+PATH, BETAS = GeometricPath(ONES), rl.schedules.linear(5)
+DATA = np.tile([[1, 0, 1, 0], [0, 1, 1, 0]], (60, 1))
+RAGGED, SQUARE = [[1.0, 2.0], [3.0]], np.arange(9.0).reshape(3, 3)
+NAN_FIRST, MASKED = np.array([np.nan, 0, 0, 0]), np.ma.masked_equal(W * [1, 2, 3], 2)
+SPINS = rl.RBM(rl.Spin(np.zeros(3)), rl.Spin(np.zeros(2)), np.ones((3, 2)))
+LEAKY_4 = rl.LeakyRBM(W / 9)
+GUESS = np.zeros(BETAS.size)
+RUN = rl.simulated_tempering(PATH, BETAS, GUESS, 4, 20, 0, record_every=2)
+ONE_ROW = rl.simulated_tempering(PATH, BETAS, GUESS, 4, 20, 0, record_every=20)
+OF_V = rl.simulated_tempering(PATH, BETAS, GUESS, 4, 10, 0, conditional="marginal")
+STATE = {"W": W, "v_bias": B, "h_bias": A}
+
+
+class Density:
+    """A standard Gaussian, with one method replaced."""
+
+    n_visible = 2
+
+    def __init__(self, **methods):
+        self.__dict__.update(methods)
+
+    def log_density(self, x):
+        return -(x**2).sum(axis=1) / 2
+
+    def gradient(self, x):
+        return -x
+
+
+def train(*arguments, **options):
+    return rl.train(*arguments, **{"n_updates": 2, "rng": 0} | options)
+
+
+def tempered(*given, **options):
+    return rl.simulated_tempering(PATH, *given or (BETAS, GUESS), **options)
+
+
+def along(**methods):
+    return rl.DensityPath(Density(**methods), 4.0)
+
+
+REFUSED = [
+    # models
+    ("weights holds 1 NaN", lambda: BernoulliRBM(np.diag([np.nan, 0, 0, 0])[:, :3], B, A)),
+    ("weights holds 12 NaN or inf", lambda: BernoulliRBM(W * np.inf, B, A)),
+    ("weights holds complex numbers, those of a wave", lambda: BernoulliRBM(W * 1j, B, A)),
+    ("weights holds masked values", lambda: BernoulliRBM(MASKED, B, A)),
+    ("weights holds masked values", lambda: BernoulliRBM(list(MASKED), B, A)),
+    ("weights has shape (1, 4, 3)", lambda: BernoulliRBM(W[None], B, A)),
+    ("weights has shape (0, 3)", lambda: BernoulliRBM(W[:0], [], A)),
+    ("weights is not an array", lambda: BernoulliRBM("h10", B, A)),
+    ("weights is not an array", lambda: BernoulliRBM(RAGGED, B, A)),
+    ("visible_bias has shape", lambda: BernoulliRBM(W.T, B, A)),
+    ("visible_bias is not an array", lambda: BernoulliRBM(W, None, A)),
+    ("visible_bias holds 1 NaN or infinite value: expected finite numbers; did the training "
+     "diverge?", lambda: BernoulliRBM(W, NAN_FIRST, A)),
+    ("visible_bias holds 4 NaN or infinite values: expected finite numbers; did the training "
+     "diverge? A bias of -1e4 freezes a unit", lambda: BernoulliRBM(W, B - np.inf, A)),
+    ("visible_bias holds masked", lambda: rl.LeakyRBM(W / 9, np.ma.masked_invalid(NAN_FIRST))),
+    ("hidden_bias", lambda: BernoulliRBM(W, B, A - np.inf)),
+    ("log_scale", lambda: BernoulliRBM(W, B, A, log_scale=np.nan)),
+    ("visible_bias has shape (2,)", lambda: rl.from_state_dict(STATE | {"v_bias": B[:2]})),
+    ("weights is square, 3 x 3, so that the biases cannot tell its layout: expected "
+     "layout='visible_hidden' (one row a visible unit) or layout='hidden_visible' (one row a "
+     "hidden", lambda: rl.from_state_dict({"W": SQUARE, "v_bias": A, "h_bias": A})),
+    ("layout is 'hv': expected one of 'visible_hidden'",
+     lambda: rl.from_state_dict(STATE, layout="hv")),
+    ("units is 'spin': expected one of 'bits', 'spins'",
+     lambda: rl.from_state_dict(STATE, units="spin")),
+    ("units is '4'", lambda: rl.from_state_dict(STATE | {"units": 4})),
+    ("model has no components_", lambda: BernoulliRBM.from_sklearn(3)),
+    ("path is 'rbm.txt'", lambda: ONES.save("rbm.txt")),
+    ("name_or_path is 'h11'", lambda: rl.load_rbm("h11")),
+    ("name_or_path is []", lambda: rl.load_rbm([])),
+    ("file is a int", lambda: datasets.committed(3)),
+    ("name is a NoneType", lambda: datasets.fetch(None)),
+    ("full is 'False'", lambda: images.load_cifar10(full="False")),
+    # states and data
+    ("visible holds values", lambda: ONES.log_density(np.full((2, 4), 0.5))),
+    ("visible holds 1 NaN value, the first at [0, 1]: expected one of 0, 1",
+     lambda: ONES.log_density([[0, np.nan, 0, 0]])),
+    ("visible holds masked", lambda: ONES.log_density(np.ma.masked_equal(DATA, 1))),
+    ("visible has shape (2, 2, 4)", lambda: ONES.log_density(np.zeros((2, 2, 4)))),
+    ("visible has shape (2, 3)", lambda: ONES.free_energy(np.zeros((2, 3)))),
+    ("visible is not an array", lambda: ONES.log_density(["1010"])),
+    ("visible is not an array", lambda: ONES.hidden_mean(None)),
+    ("visible holds 4 NaN", lambda: rl.GaussianRBM(W).sample_hidden([[np.nan] * 4], 0)),
+    ("hidden reaches inf", lambda: ONES.sample_visible(np.full(3, np.inf), 0)),
+    ("hidden is not an array", lambda: ONES.visible_mean(RAGGED)),
+    ("hidden has shape ()", lambda: rl.GaussianRBM(W).visible_mean(3)),
+    ("rng is 'abc'", lambda: ONES.sample_hidden(DATA, "abc")),
+    ("rng is -1", lambda: rl.GaussianRBM(W).gibbs(DATA, -1)),
+    ("data has shape (2, 5)", lambda: rl.log_likelihood(ONES, np.zeros((2, 5)), 1.0)),
+    ("data has shape (2, 5)", lambda: rl.log_likelihood(LEAKY_4, np.zeros((2, 5)), 1.0)),
+    ("data holds 480 NaN", lambda: rl.log_likelihood(LEAKY_4, DATA * np.nan, 1.0)),
+    ("data holds values from 0.0 to 0.5: expected one of 0, 1; binarise",
+     lambda: rl.log_likelihood(ONES, DATA / 2, 1.0)),
+    ("model is 5: expected a model", lambda: rl.log_likelihood(5, DATA, 1.0)),
+    ("log_z holds 1 NaN", lambda: rl.log_likelihood(ONES, DATA, np.nan)),
+    ("log_z has shape (2,)", lambda: rl.log_likelihood(ONES, DATA, [1.0, 2.0])),
+    ("log_z is not an array", lambda: rl.log_likelihood(ONES, DATA, PATH)),
+    # bases
+    ("data is a sparse csr_array: expected (n_samples, n_visible); data.toarray() makes",
+     lambda: rl.base_rate(csr_array(DATA))),
+    ("data runs from 0 to 255", lambda: rl.base_rate(DATA * 255)),
+    ("data holds -1 and +1 alone", lambda: rl.base_rate(2 * DATA - 1)),
+    ("data has shape (4,)", lambda: rl.base_rate(DATA[0])),
+    ("data has shape (0, 4)", lambda: rl.base_rate(DATA[:0])),
+    ("data holds 480 NaN values", lambda: rl.base_rate(DATA * np.nan)),
+    ("smoothing is 0", lambda: rl.base_rate(DATA, smoothing=0)),
+    ("smoothing is inf", lambda: rl.base_rate(DATA, smoothing=np.inf)),
+    ("smoothing is np", lambda: rl.base_rate(DATA, smoothing=np.timedelta64(1, "h"))),
+    ("rbm is a str", lambda: GeometricPath("h10")),
+    ("rbm is a LeakyRBM", lambda: GeometricPath(LEAKY_4)),
+    ("base is 'base_rate'", lambda: GeometricPath(ONES, base="base_rate")),
+    ("base has shape (120, 4)", lambda: GeometricPath(ONES, base=DATA)),
+    ("base holds 4 NaN", lambda: GeometricPath(ONES, base=[np.nan] * 4)),
+    ("base reaches", lambda: GeometricPath(ONES, base=[0.0, 1e39, 0.0, 0.0])),
+    ("target.log_density gave shape ()", lambda: along(log_density=lambda x: -1.0)),
+    ("target.log_density gave shape (10,), 10 NaN",
+     lambda: along(log_density=lambda x: x[:, 0] * np.nan)),
+    ("target.gradient gave shape (10,)", lambda: along(gradient=lambda x: x[:, 0])),
+    ("target.gradient gave shape (10, 2), 20 NaN", lambda: along(gradient=lambda x: x * np.nan)),
+    ("target.n_visible is '2'", lambda: rl.DensityPath(Density(n_visible="2"), 1.0)),
+    # schedules, annealing
+    ("betas runs from 0.1", lambda: rl.ais(PATH, [0.1, 1], 9)),
+    ("betas runs from 1.0 to 0.0", lambda: rl.ais(PATH, BETAS[::-1], 9)),
+    ("betas do not rise at step 2", lambda: rl.ais(PATH, [0, 0.6, 0.5, 1], 9)),
+    ("betas do not rise", lambda: rl.reverse_ais(PATH, [0, 0.5, 0.5, 1], 9)),
+    ("betas holds 1 NaN value", lambda: rl.ais(PATH, [0, np.nan, 1], 9)),
+    ("betas has shape ()", lambda: rl.ais(PATH, 1000, 9)),
+    ("betas has shape (1,)", lambda: rl.ais(PATH, [0.0], 9)),
+    ("betas is not an array of numbers", lambda: rl.ais(PATH, "linear", 9)),
+    ("betas run from -1.0",
+     lambda: tempered_log_z(testsystems.two_gaussians(2, 3.0), 4.0, [-1.0, 1.0])),
+    ("n_temperatures is 0", lambda: schedules.linear(0)),
+    ("n_temperatures is 1.5", lambda: schedules.sm08(1.5)),
+    ("mixing is array", lambda: schedules.predicted_variance(PILOT, BETAS, A)),
+    ("rng is -1", lambda: rl.ais(PATH, BETAS, 9, -1)),
+    ("rng is 'one'", lambda: rl.reverse_ais(PATH, BETAS, 9, "one")),
+    ("path is a BernoulliRBM", lambda: rl.ais(ONES, BETAS, 9)),
+    ("path is a NoneType", lambda: rl.reverse_ais(None, BETAS, 9)),
+    ("n_recorded is 1", lambda: rl.ais(PATH, BETAS, 9, n_recorded=1)),
+    *[(f"n_chains is {n!r}", lambda n=n: rl.ais(PATH, BETAS, n_chains=n)) for n in (
+        0, -1, True, 1.5, "ten", None, np.nan, np.inf, [3], 1j, np.timedelta64(5, "s"))],
+    *[(f"n_threads is {n!r}", lambda n=n: on_threads(n, rl.ais, PATH, BETAS, 9))
+      for n in (0, "two", True)],
+    ("start is 'exactly'", lambda: rl.reverse_ais(PATH, BETAS, 9, start="exactly")),
+    ("start holds 8", lambda: rl.reverse_ais(PATH, BETAS, 9, start=DATA[:8])),
+    ("start has shape (9, 3)", lambda: rl.reverse_ais(PATH, BETAS, 9, start=np.zeros((9, 3)))),
+    ("start holds values", lambda: rl.reverse_ais(PATH, BETAS, 9, start=np.full((9, 4), 0.5))),
+    ("n_burn_in is -1",
+     lambda: rl.reverse_ais(PATH, BETAS, 9, start="chains", n_burn_in=-1)),
+    ("n_chains is 1: expected a whole number, 2 or more", lambda: rl.bar(PATH, BETAS, 1)),
+    # tempering; where betas are left out, a pilot would have run
+    ("log_z_path", lambda: tempered(BETAS, GUESS[:2])),
+    ("prior", lambda: tempered(prior=[0, 1, 1, 1, 1, 1])),
+    ("conditional is 'v'", lambda: tempered(conditional="v")),
+    ("start is 'target'", lambda: tempered(start="target")),
+    ("index", lambda: tempered(n_chains=2, index=[0, 9])),
+    ("n_blocks is 0", lambda: tempered(n_blocks=0)),
+    ("start", lambda: rl.parallel_tempering(PATH, BETAS, 2, start=np.zeros((3, 4)))),
+    ("record_every is 0", lambda: rl.parallel_tempering(PATH, BETAS, 2, 5, record_every=0)),
+    ("path is a RBM", lambda: rl.rts(SPINS, BETAS, 10, 10)),
+    ("prior is given, but betas is None", lambda: rl.rts(PATH, prior=np.ones(10))),
+    ("n_sweeps is 3", lambda: rl.rts(PATH, n_sweeps=3)),
+    ("n_sweeps is 'many'", lambda: rl.ti(PATH, n_sweeps="many")),
+    ("sample", lambda: rl.rts_of_sample(rl.parallel_tempering(PATH, BETAS, 2, 5, 0))),
+    ("skip is 10", lambda: rl.rts_of_sample(RUN, skip=10)),
+    ("sample is a ndarray: expected a TemperedSample", lambda: rl.mbar_of_sample(SQUARE)),
+    ("sample was drawn with conditional='marginal'", lambda: rl.mbar_of_sample(OF_V)),
+    ("sample holds 1 chain", lambda: rl.mbar_of_sample(RUN.of_chains([0]))),
+    ("sample keeps 1 state a chain", lambda: rl.mbar_of_sample(ONE_ROW)),
+    ("source", lambda: rl.ti(3)),
+    ("betas, n_chains, n_sweeps or rng is given", lambda: rl.ti(RUN, BETAS)),
+    ("betas, n_chains, n_sweeps or rng is given", lambda: rl.ti(RUN, rng=0)),
+    ("rule is 'romberg'", lambda: rl.ti(RUN, rule="romberg")),
+    ("rule is 'random'", lambda: rl.ti(PATH, BETAS, rule="random")),
+    ("rule is 'corrected'", lambda: rl.ti(OF_V, rule="corrected")),
+    ("n_chains is 15", lambda: rl.sams(PATH, n_chains=15)),
+    ("n_chains is 25: expected a multiple of n_groups, 10, such as 30",
+     lambda: rl.wang_landau(PATH, BETAS, 25, 10)),
+    ("n_groups is 1", lambda: rl.sams(PATH, BETAS, 10, 10, n_groups=1)),
+    ("jump is 'up'", lambda: rl.sams(PATH, jump="up")),
+    ("jump is None", lambda: rl.wang_landau(PATH, BETAS, 10, 10, jump=None)),
+    ("start is 'paper'", lambda: rl.sams(PATH, start="paper")),
+    ("t_0 is -1", lambda: rl.sams(PATH, t_0=-1)),
+    ("exponent is 2", lambda: rl.sams(PATH, exponent=2)),
+    ("counts run from 1.0 to 2.0 and sum to 3.0", lambda: rl.solve_mbar(A[:2], [1, 2], [0, 1])),
+    ("counts run from -1.0", lambda: rl.solve_mbar(A[:2], [-1, 3], [0, 1])),
+    ("counts has shape (1,)", lambda: rl.solve_mbar(A[:2], [2], [0, 1])),
+    ("delta holds 1 NaN", lambda: rl.solve_mbar([1.0, np.nan], [1, 1], [0, 1])),
+    ("betas runs from 1.0 to 0.0", lambda: rl.solve_mbar([1.0], [1, 0], [1, 0])),
+    # checks, sums, TAP, log Z in one call
+    ("path is a BernoulliRBM: expected an annealing path", lambda: rl.check(ONES, RUN)),
+    ("estimate is a float: expected what an estimator", lambda: rl.check(PATH, 3.0)),
+    ("rbm has 31 visible and 31 hidden",
+     lambda: rl.exact(BernoulliRBM(LARGE, LARGE[0], LARGE[0]))),
+    ("rbm is a GeometricPath", lambda: rl.exact(PATH)),
+    ("rbm is a str", lambda: rl.sample("h10", 3)),
+    ("order is 4", lambda: rl.tap(ONES, order=4)),
+    ("solver is 'newton'", lambda: rl.tap(ONES, solver="newton")),
+    ("damping is 1.0", lambda: rl.tap(ONES, damping=1.0)),
+    ("max_sweeps is 0.5", lambda: rl.tap(ONES, max_sweeps=0.5)),
+    ("starts has shape", lambda: rl.tap(ONES, starts=[[0.5]])),
+    ("starts", lambda: rl.tap(ONES, starts=np.full((1, 4), 2.0))),
+    ("starts", lambda: rl.tap(ONES, starts=np.zeros((0, 4)))),
+    ("rbm is RBM", lambda: rl.tap(SPINS)),
+    ("budget_seconds is -1", lambda: rl.log_z(OF_MODES, budget_seconds=-1)),
+    ("budget_seconds is 1000000000.0", lambda: rl.log_z(OF_MODES, budget_seconds=1e9)),
+    ("n_steps is 1000000000.0: expected a whole number, 10,000,000 at most",
+     lambda: rl.log_z(OF_MODES, n_steps=1e9)),
+    ("budget_seconds is 5 and n_steps", lambda: rl.log_z(OF_MODES, n_steps=9, budget_seconds=5)),
+    ("n_chains is 100 without n_steps", lambda: rl.log_z(OF_MODES, n_chains=100)),
+    ("n_chains is 3", lambda: rl.log_z(OF_MODES, n_chains=3, n_steps=100)),
+    ("data has shape (3, 7)", lambda: rl.log_z(OF_MODES, n_steps=9, data=np.zeros((3, 7)))),
+    ("data is given with a path", lambda: rl.log_z(PATH, data=DATA)),
+    ("progress is a str: expected True, False, or None",
+     lambda: rl.using(progress="no").__enter__()),
+    # training and tracking
+    ("tracker is 5: expected a LogZTracker with", lambda: train(DATA, 3, tracker=5)),
+    ("data holds values", lambda: train(DATA * 0.5, 3)),
+    ("data has shape (1, 120, 4)", lambda: train(DATA[None], 3)),
+    ("data is not an array", lambda: train("mnist", 3)),
+    ("data has 5 rows", lambda: train(DATA[:5], 3)),
+    ("n_hidden is 0", lambda: train(DATA, 0)),
+    ("method is 'sgd'", lambda: train(DATA, 3, method="sgd")),
+    ("method is array", lambda: train(DATA, 3, method=A)),
+    ("batch_size is 256", lambda: train(DATA, 3, batch_size=256)),
+    ("n_updates is 0", lambda: train(DATA, 3, n_updates=0)),
+    ("learning_rate is -1", lambda: train(DATA, 3, learning_rate=-1)),
+    ("learning_rate is nan", lambda: train(DATA, 3, learning_rate=np.nan)),
+    ("weight_decay is 1j", lambda: train(DATA, 3, weight_decay=1j)),
+    ("momentum is 1", lambda: train(DATA, 3, momentum=1)),
+    ("monitor_every is 0", lambda: train(DATA, 3, monitor_every=0)),
+    ("monitor is 3", lambda: train(DATA, 3, monitor=3)),
+    ("monitor gave 5", lambda: train(DATA, 3, monitor=lambda _: 5)),
+    ("monitor gave {'a': 'x'}: expected", lambda: train(DATA, 3, monitor=lambda _: {"a": "x"})),
+    ("monitor gives validation = nan",
+     lambda: train(DATA, 3, monitor=lambda _: {"validation": np.nan}, patience=1)),
+    ("patience is 1, but 'validation' is not among update, reconstruction_error, "
+     "log_likelihood: expected a monitor that gives it, such as tracker.monitor(",
+     lambda: train(DATA, 3, n_updates=1, patience=1)),
+    ("base holds 1 NaN", lambda: rl.LogZTracker(NAN_FIRST)),
+    ("train has shape (120, 3)", lambda: rl.LogZTracker(B, rng=0).monitor(train=DATA[:, :3])),
+    ("validation holds values", lambda: rl.LogZTracker(B, rng=0).monitor(validation=DATA * 255)),
+    ("rbm has 4 visible units", lambda: rl.LogZTracker(A, rng=0).update(ONES)),
+    # rbmbook
+    ("gain is 0", lambda: ReweightedTracker(B, gain=0)),
+    ("n_apart is 9", lambda: ReweightedTracker(B, n_apart=9, n_chains=10)),
+    ("resample_below is -1", lambda: ReweightedTracker(B, resample_below=-1)),
+    ("target is 2: expected a probability above 0",
+     lambda: step_sizes.tune_step_size(lambda x, step: None, SQUARE, target=2)),
+    ("move is None", lambda: step_sizes.tune_step_size(None, SQUARE)),
+    ("covariance holds 4 NaN", lambda: step_sizes.scaled_root(np.eye(2) * np.nan)),
+    ("covariance is not pos", lambda: step_sizes.scaled_root(-np.eye(2))),
+    ("moves is 'leakines': expected 'leakiness', 'energy' or a function",
+     lambda: leaky_bias.annealed_bias(0.9, 0.1, BETAS, "leakines")),
+    ("n_steps is -5", lambda: leaky_bias.linear_bias(0.9, 0.1, -5)),
+    ("norm is 1.5", lambda: leaky_bias.unit_log_z(1.5, 0.1)),
+    ("leakiness is 1.5", lambda: leaky_bias.stationary_law(0.9, 1.5)),
+    ("n_points is 0", lambda: leaky_bias.slow_bias(0.9, 0.1, n_points=0)),
+    ("coupling is -1", lambda: testsystems.random_rbm(4, 3, coupling=-1)),
+    ("strength is '3'", lambda: testsystems.two_mode_rbm(4, strength="3")),
+    ("norm is 'long'", lambda: testsystems.orthogonal_leaky_rbm(5, 3, norm="long")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "call"), REFUSED)
+def test_a_wrong_argument_is_named(monkeypatch, message, call):
+    """At the beginning of one line; before any pilot; nothing below rbmlib is in the traceback."""
+    for name in ("own_ladder", "trip_time"):
+        monkeypatch.setattr(planning, name, lambda *_: pytest.fail("a pilot ran"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nor is a warning let through on the way
+        with pytest.raises((ValueError, TypeError)) as caught:
+            call()
+    said = str(caught.value)
+    assert_own(caught.value)
+    assert said.startswith(message)
+    assert any(word in said for word in ("expected", "needs", "saved as", "binarise"))
+    assert "\n" not in said
+    assert caught.value.__cause__ is None
+
+
+def assert_own(error):
+    """Raised by a line of rbmlib or its book, not by one of NumPy or Python's library below."""
+    innermost = Path(traceback.extract_tb(error.__traceback__)[-1].filename)
+    assert any(map(innermost.is_relative_to, OWN)), f"raised in {innermost}: {error}"
+
+
+def test_number_of_threads_of_the_environment(monkeypatch):
+    for value in ("0", "two", "-1", "1.5"):
+        monkeypatch.setenv("RBMLIB_NUM_THREADS", value)
+        with pytest.raises(ValueError, match=r"RBMLIB_NUM_THREADS is .*expected"):
+            rl.ais(PATH, BETAS, 9)
+
+
+MANY = 1000
+HOLD_CHAINS = [
+    (MANY, lambda: rl.ais(PATH, BETAS, MANY)),
+    (MANY, lambda: rl.reverse_ais(PATH, BETAS, n_chains=MANY)),
+    (MANY, lambda: rl.log_z(ONES, n_chains=MANY)),
+    (MANY, lambda: rl.rts(PATH, BETAS, MANY, 10)),
+    (MANY, lambda: tempered(n_chains=MANY, n_sweeps=10)),
+    (10, lambda: tempered(n_chains=10, n_sweeps=100_000)),  # its slopes are kept
+    (MANY, lambda: rl.parallel_tempering(PATH, BETAS, MANY, 10)),
+    (MANY, lambda: rl.pilot(PATH, BETAS, MANY)),
+    (MANY, lambda: rl.LogZTracker(B, n_chains=MANY)),
+]
+
+
+@pytest.mark.parametrize(("n", "call"), HOLD_CHAINS)
+def test_chains_that_no_memory_holds_are_refused_before_a_run(n, call, monkeypatch):
+    assert 1e8 < checks.memory_of_machine() < 1e14
+    monkeypatch.setattr(checks, "memory_of_machine", lambda: 50e3)
+    with pytest.raises(ValueError, match=rf"n_chains is {n:,}: expected \d+ at most, .* kB.*join"):
+        call()
+
+
+@pytest.mark.parametrize("value", [1e13, 1e300, -1.7e308])
+@pytest.mark.parametrize("name", ["weights", "visible_bias", "hidden_bias", "log_scale"])
+def test_models_refuse_parameters_beyond_what_kernels_hold(name, value):
+    fine = {"weights": W, "visible_bias": B, "hidden_bias": A, "log_scale": 0.0}
+    with pytest.raises(ValueError, match=f"{name} reaches .* expected 1e"):
+        BernoulliRBM(**fine | {name: fine[name] + value})
+
+
+def test_a_single_array_is_refused_with_a_line_that_makes_a_model(tmp_path):
+    np.save(tmp_path / "weights.npy", W)
+    with pytest.raises(ValueError, match=r"a \.npy holds one array") as caught:
+        rl.load_rbm(tmp_path / "weights.npy")
+    line = re.search(r"of three (rl\..*\)) makes a", str(caught.value))[1]
+    assert eval(line, {"rl": rl, "W": W, "b": B, "a": A}).n_hidden == 3
+
+
+def test_the_fixed_point_scale_is_finite_or_refused():
+    """In a child process, which can be stopped: no loop hangs."""
+    code = (
+        "import numpy as np; from rbmlib._kernels.layers import quantise\n"
+        "for x in 1e39, np.inf, np.nan, 1e-320, 5e-324:\n"
+        "    try: quantise(np.full((3, 2), x), np.full(3, x)); print('found')\n"
+        "    except ValueError: print('refused')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["refused"] * 3 + ["found"] * 2, done.stderr
+    fixed = layers.quantise(np.full((3, 2), 1e12), np.full(3, -1e12))
+    assert np.isfinite(np.float32(fixed.scale))
+    np.testing.assert_allclose(fixed.down * fixed.scale, 1e12, rtol=1e-4)
+
+
+@pytest.mark.parametrize("outlier", [5e9, -5e9, 1e12])
+def test_memory_of_mbar_does_not_grow_with_the_spread_of_slopes(outlier):
+    rng = np.random.default_rng(0)
+    delta = rng.normal([[0.0], [1.0]], size=(2, 5000)).ravel()
+    delta[0] = outlier
+    tracemalloc.start()
+    try:
+        found = rl.solve_mbar(delta, counts=[5000, 5000], betas=[0, 1])
+        assert tracemalloc.get_traced_memory()[1] < 50e6
+    finally:
+        tracemalloc.stop()
+    # the equation at the root, sample by sample
+    w = 1 / (1 + np.exp(np.clip(found.log_z[1] - delta, -700, 700)))
+    assert abs(w.sum() - 5000) < 1e-3
+
+
+def test_conditionals_draw_from_a_seed_as_from_its_generator():
+    gaussian = rl.GaussianRBM(W)
+    for draw, states in ((ONES.sample_hidden, DATA), (gaussian.sample_visible, np.ones((5, 3)))):
+        np.testing.assert_array_equal(draw(states, 7), draw(states, np.random.default_rng(7)))
+
+
+# any call -----------------------------------------------------------------------------------
+
+RBM = testsystems.random_rbm(4, 3, rng=0)
+GAUSSIAN = rl.GaussianRBM(RBM.weights)
+LEAKY = rl.LeakyRBM(0.3 * RBM.weights / np.linalg.norm(RBM.weights))
+MIXTURE = testsystems.two_gaussians(2, 3.0)
+BITS = np.array([[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 1.0, 1.0]])
+HIDDEN = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+REAL = np.array([[0.3, -0.2, 1.0, 0.4], [0.1, 2.0, -0.5, 0.0]])
+PLANE = REAL[:, :2]
+THREE = np.array([0.0, 0.4, 1.0])
+FEW = np.tile(BITS, (5, 1))
+PATHS = {
+    "geometric": (rl.GeometricPath(RBM), BITS),
+    "leakiness": (rl.LeakinessPath(LEAKY), None),
+    "energy": (rl.EnergyPath(LEAKY), None),
+    "gaussian": (rl.GeometricPath(GAUSSIAN), None),
+    "density": (rl.DensityPath(MIXTURE, 4.0, step_sizes=0.5), PLANE),
+}
+SAMPLE = rl.simulated_tempering(PATHS["geometric"][0], THREE, np.zeros(3), 4, 8, 0)
+PILOT = rl.ais(PATHS["geometric"][0], schedules.linear(30), 10, 0, n_recorded=31, keep_chains=True)
+
+
+CALLS = {
+    "BernoulliRBM": (rl.BernoulliRBM, {
+        "weights": RBM.weights, "visible_bias": RBM.visible_bias, "hidden_bias": RBM.hidden_bias,
+        "log_scale": 0.5}),
+    "GaussianRBM": (rl.GaussianRBM, {"weights": RBM.weights, "visible_bias": RBM.visible_bias}),
+    "LeakyRBM": (rl.LeakyRBM, {"weights": LEAKY.weights, "leakiness": 0.1}),
+    "log_density": (RBM.log_density, {"visible": BITS}),
+    "free energy": (RBM.free_energy, {"visible": BITS}),
+    "hidden_mean": (RBM.hidden_mean, {"visible": BITS}),
+    "visible_mean": (RBM.visible_mean, {"hidden": HIDDEN}),
+    "sample_hidden": (RBM.sample_hidden, {"visible": BITS, "rng": 0}),
+    "sample_visible": (RBM.sample_visible, {"hidden": HIDDEN, "rng": 0}),
+    "gaussian log_density": (GAUSSIAN.log_density, {"visible": REAL}),
+    "gaussian sample_hidden": (GAUSSIAN.sample_hidden, {"visible": REAL, "rng": 0}),
+    "gaussian hidden_mean": (GAUSSIAN.hidden_mean, {"visible": REAL}),
+    "leaky log_density": (LEAKY.log_density, {"visible": REAL}),
+    "leaky gradient": (LEAKY.gradient, {"visible": REAL}),
+    "leaky sample_hidden": (LEAKY.sample_hidden, {"visible": REAL, "rng": 0}),
+    "with_leakiness": (LEAKY.with_leakiness, {"leakiness": 0.5}),
+    "project_weights": (rl.project_weights, {"weights": RBM.weights}),
+    "exact": (rl.exact, {"rbm": RBM}),
+    "sample": (rl.sample, {"rbm": RBM, "n_samples": 2, "rng": 0}),
+    "base_rate": (rl.base_rate, {"data": FEW, "smoothing": 0.05}),
+    "GeometricPath": (rl.GeometricPath, {"rbm": RBM, "base": np.zeros(4)}),
+    "DensityPath": (rl.DensityPath, {"target": MIXTURE, "base_variance": 3.0, "step_sizes": 0.4,
+                                     "n_leapfrog": 2, "jitter": 0.1}),
+    "linear": (schedules.linear, {"n_temperatures": 4}),
+    "sm08": (schedules.sm08, {"n_temperatures": 4}),
+    "decelerate": (schedules.decelerate, {"betas": THREE, "max_step": 0.55}),
+    "varopt": (schedules.varopt, {"pilot": PILOT, "n_temperatures": 5, "smoothing": 1.0}),
+    "friction": (schedules.friction, {"pilot": PILOT, "n_temperatures": 5, "smoothing": 1.0}),
+    "ais": (rl.ais, {"path": PATHS["geometric"][0], "betas": THREE, "n_chains": 3, "rng": 0,
+                     "n_recorded": 3}),
+    "reverse_ais": (rl.reverse_ais, {"path": PATHS["geometric"][0], "betas": THREE, "n_chains": 3,
+                                     "rng": 0, "start": "exact"}),
+    "bar": (rl.bar, {"path": PATHS["geometric"][0], "betas": THREE, "n_chains": 4, "rng": 0,
+                     "n_burn_in": 2}),
+    "rts": (rl.rts, {"path": PATHS["geometric"][0], "betas": THREE, "n_chains": 4, "n_sweeps": 5,
+                     "rng": 0, "prior": [1, 2, 1]}),
+    "simulated": (rl.simulated_tempering, {
+        "path": PATHS["geometric"][0], "betas": THREE, "log_z_path": np.zeros(3), "n_chains": 2,
+        "n_sweeps": 3, "rng": 0, "index": [0, 2]}),
+    "parallel": (rl.parallel_tempering, {
+        "path": PATHS["geometric"][0], "betas": THREE, "n_chains": 2, "n_sweeps": 3, "rng": 0}),
+    "rts_of_sample": (rl.rts_of_sample, {"sample": SAMPLE, "skip": 1}),
+    "mbar_of_sample": (rl.mbar_of_sample, {"sample": SAMPLE, "skip": 1}),
+    "solve_mbar": (rl.solve_mbar, {"delta": [0.1, 0.5, 0.9, 1.2], "counts": [2, 1, 1],
+                                   "betas": THREE}),
+    "tap": (rl.tap, {"rbm": RBM, "order": 2, "rng": 0, "n_starts": 2}),
+    "train": (rl.train, {"data": FEW, "n_hidden": 2, "n_updates": 2, "batch_size": 5,
+                         "learning_rate": 0.1, "rng": 0}),
+    "random_rbm": (testsystems.random_rbm, {"n_visible": 3, "n_hidden": 2, "coupling": 1.0,
+                                            "rng": 0}),
+}  # fmt: skip
+for _name, (_path, _states) in PATHS.items():
+    CALLS |= {
+        f"{_name}: at": (_path.at, {"beta": 0.5}),
+        f"{_name}: ais": (rl.ais, {
+            "path": _path, "betas": THREE, "n_chains": 3, "rng": 0}),
+    }  # fmt: skip
+
+UNSEEDED = object()
+PLAIN = [
+    None, True, False, 3.7, "", "text", "0", b"1", object(), 0, 1, -1, 2, 3, 10**30, -(10**30),
+    0.5, -0.5, 1e-320, 1e30, 1e308, float("nan"), float("inf"), float("-inf"), 1j, [], {}, set(),
+    (), [[]], [[0, 1], [1]], [None], ["a"], np.nan, np.array(1.0), np.array([]), np.zeros((0, 4)),
+    np.zeros((1, 4)), np.zeros((2, 3, 4)), np.array(["a", "b"]), np.array([1, "x"], object),
+    np.array([1j, 2]), np.full(3, np.nan), np.full(4, np.inf), np.full((2, 4), np.nan),
+    np.full((2, 4), 1e300), np.full((4, 3), 1e13), np.full((4, 3), 1e-300), np.ones((4, 3)) * 1e4,
+    np.ma.masked_array(np.ones((2, 4)), mask=np.eye(2, 4)), np.ma.masked_array(np.ones(3)),
+    np.datetime64("2026-01-01"), np.array([0.0, 1.0]), np.array([1.0, 0.0]), np.zeros(3),
+    np.array([0.0, 0.5, 0.5, 1.0]), range(3), iter([1, 2]), lambda x: x, np.float16(0.5),
+    THREE, RBM, GAUSSIAN, MIXTURE, PILOT, SAMPLE, BITS, np.zeros((2, 9)),
+    "ab", [[0, 1, 0, 1]],
+    np.random.default_rng(0), pd.DataFrame({"a": [1, 2]}), pd.Series(["x", "y", "z"]), UNSEEDED,
+]  # fmt: skip
+
+
+def other_forms(value):
+    """The same numbers in another dress, or numbers that are nearly right."""
+    array = np.asarray(value, float)
+    forms = [
+        array.astype(np.float16), array.astype(np.float32), np.asfortranarray(array),
+        array.astype(object), array.tolist(), -array, array * 1e6, array[..., None], array.T,
+        array[:0], np.concatenate([array, array], axis=-1), array + 1e-9, array.astype(str),
+        np.ma.masked_array(array, mask=False), np.ma.masked_array(array, mask=array > 0),
+        array.astype(complex), np.where(array > 0, np.nan, array), array.astype(bool),
+    ]  # fmt: skip
+    frozen = array.copy()
+    frozen.flags.writeable = False
+    forms.append(frozen)
+    return [*forms, pd.DataFrame(array) if array.ndim == 2 else pd.Series(array)]
+
+
+@st.composite
+def bad_calls(draw):
+    name = draw(st.sampled_from(sorted(CALLS)))
+    function, good = CALLS[name]
+    chosen = draw(st.lists(st.sampled_from(sorted(good)), min_size=1, max_size=2, unique=True))
+    arguments = dict(good)
+    for argument in chosen:
+        is_array = isinstance(good[argument], (np.ndarray, list))
+        if is_array and draw(st.booleans()):
+            arguments[argument] = draw(st.sampled_from(other_forms(good[argument])))
+        else:
+            arguments[argument] = draw(st.sampled_from(PLAIN) | st.floats() | st.integers())
+    if arguments.get("rng") is UNSEEDED:
+        arguments["rng"] = np.random.RandomState(0)
+    return function, arguments
+
+
+TOO_LONG = {"n_samples", "n_chains", "n_sweeps", "n_updates", "n_temperatures", "n_starts",
+            "n_leapfrog", "n_states", "n_hidden", "n_visible", "n_groups", "n_burn_in",
+            "n_recorded", "batch_size", "n_betas", "n_knots", "n_iterations"}  # fmt: skip
+
+
+def large(arguments) -> bool:
+    """Right, but more than a test can wait for or hold."""
+    return any(
+        isinstance(v, (int, float)) and not isinstance(v, bool) and 200 < v <= 1e9
+        for name, v in arguments.items() if name in TOO_LONG
+    )  # fmt: skip
+
+
+def numbers_of(answer):
+    if isinstance(answer, rl.Estimate):
+        return [answer.log_z]
+    if isinstance(answer, (np.ndarray, float, int, np.floating)):
+        return [np.asarray(answer, float)]
+    return []
+
+
+def one_call(function, arguments):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)
+        warnings.filterwarnings("ignore", message="the uniform base")
+        try:
+            answer = function(**arguments)
+        except FloatingPointError as caught:
+            assert_own(caught)  # a training that diverged
+            return "diverged"
+        except (ValueError, TypeError, OSError) as caught:
+            error = caught
+        else:
+            for values in numbers_of(answer):
+                assert not np.isnan(values).any(), f"NaN in silence: {arguments}"
+            return "answered"
+    assert_own(error)
+    message = str(error)
+    known = {*arguments, "state", "start", "visible", "betas", "beta", "rng", "x"}
+    assert any(word in message for word in known), f"names no argument: {message}"
+    remedies = ("expected", "needs", "saved as", "binarise", "use ", "pass ", "give", "cannot")
+    assert any(word in message for word in remedies), f"says no remedy: {message}"
+    return "refused"
+
+
+@settings(max_examples=5000 if NIGHTLY else 400, derandomize=not NIGHTLY, deadline=None,
+          database=None, suppress_health_check=list(HealthCheck))  # fmt: skip
+@given(bad_calls())
+def test_bad_calls(call):
+    function, arguments = call
+    if not large(arguments):
+        one_call(function, arguments)
+
+
+def test_good_calls_are_answered():
+    for name, (function, good) in CALLS.items():
+        assert one_call(function, good) == "answered", name
