@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from rbmbook import page
-from rbmbook.judge import statement
+from rbmbook.judge import compare, statement
 from rbmbook.measured import measured
 from rbmbook.verdicts import CONTRADICTED
 
@@ -156,9 +156,9 @@ def test_lines_are_sorted_and_carry_errors():
 
 
 def test_a_verdict_on_each_model_is_one_of_all():
-    def judged(_, holds):
-        return statement("kiwaki-abs-dominates", holds, ours="by hand", reason="by hand")
+    def judged(_, x):
+        return statement("kiwaki-j-dominates", compare(x, "<", 2), reason="by hand")
 
-    found = page.on_each({"a": True, "b": False}, judged)
+    found = page.on_each({"a": 1, "b": 3}, judged)
     assert found.outcome == CONTRADICTED
-    assert "b: contradicted" in found.note
+    assert found.parts[1] == ("b", "3 < 2", CONTRADICTED, "by hand")

@@ -275,12 +275,11 @@ def test_no_machine_path(repository):
 
 def test_table_of_contents_lists_every_page(repository):
     listed = [page for page, _ in toc_entries()]
-    folders = repository / "book", repository / "book" / "exercises"
-    pages = (page for folder in folders for page in folder.iterdir())
+    book = repository / "book"
+    texts = [*book.glob("*.md"), *(book / "exercises").glob("*.md")]
     present = {
         page.relative_to(repository).with_suffix("").as_posix()
-        for page in pages
-        if page.suffix in {".md", ".ipynb"}
+        for page in (*texts, *notebooks(book))
     }
     assert len(listed) == len(set(listed))
     assert set(listed) == present
