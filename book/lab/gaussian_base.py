@@ -20,7 +20,7 @@ from rbmlib.numerics import LOG_2PI
 from rbmlib.paths import Path
 from rbmlib.paths.hmc import trajectory
 
-from .leaky_kernels import slice_angle
+from .li2016.moves import slice_angle
 
 f32 = np.float32
 STEP = 0.4  # of trajectories, jittered by a fifth

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import matplotlib.pyplot as plt
 import numpy as np
 
-from . import leaky_bias, plots
+from . import plots
+from .li2016 import quadrature
 from .page import pick
 from .plots import RED
 
@@ -22,7 +23,7 @@ def answer(runs: pd.DataFrame, printed: pd.DataFrame) -> None:
     _, ax = plt.subplots(figsize=(6.6, 3.4))
     units = np.array([0, 32])
     paper = pick(printed, method="AIS-Leaky")
-    ax.plot(units, units * leaky_bias.slow_bias(0.9, 0.01), color=PUBLISHED, lw=1)
+    ax.plot(units, units * quadrature.slow_bias(0.9, 0.01), color=PUBLISHED, lw=1)
     for move, steps, colour, marker, label in (
         ("gibbs", 1000, PUBLISHED, "D", "published move, 1,000 steps"),
         ("gibbs", 10_000, PUBLISHED, "x", "published move, 10,000 steps"),
@@ -45,8 +46,8 @@ def unit() -> None:
     v = np.linspace(-7, 7, 400)
     shades = plt.cm.viridis([0.0, 0.45, 0.8])
     for c, shade, line in zip((1.0, 0.3, 0.01), shades, ("-", "--", "-."), strict=True):
-        log_p = leaky_bias.half_square(v, 0.9, c, 1.0) - v**2 / 2
-        p = np.exp(log_p - leaky_bias.unit_log_z(0.9, c))
+        log_p = quadrature.half_square(v, 0.9, c, 1.0) - v**2 / 2
+        p = np.exp(log_p - quadrature.unit_log_z(0.9, c))
         ax.plot(v, p, color=shade, ls=line, label=f"c = {c:g}")
     ax.set(xlabel="visible unit v", ylabel="density p(v)")
     ax.legend()
@@ -86,8 +87,8 @@ def conditional(norm: float, leakiness: float, h: float = 0.2) -> None:
     left.plot(v, true, color="black", label="p(v | h)")
     left.set(xlabel="v", ylabel=f"density given h = {h}")
     left.legend(fontsize=9)
-    u, _ = leaky_bias.nodes(norm)
-    law, model = leaky_bias.stationary_law(norm, leakiness)
+    u, _ = quadrature.nodes(norm)
+    law, model = quadrature.stationary_law(norm, leakiness)
     right.plot(u, model, color="black", label="the model")
     right.plot(u, law, color=PUBLISHED, ls="--", label="published chain")
     right.plot(u, law - model, color=RED, lw=1, label="difference")

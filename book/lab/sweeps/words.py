@@ -24,7 +24,7 @@ from .. import images
 from ..equal_rejection import equal_rejection
 from ..ess_bisection import ess_bisection
 from ..gms13 import gms13
-from ..leaky_kernels import move_of
+from ..li2016.moves import move_of
 from ..moments import moment_averaging_path
 from ..rts_rounds import rts_from_rounds
 from ..step_sizes import Walk, adapt_covariances, adapt_step_sizes

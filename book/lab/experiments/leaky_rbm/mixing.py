@@ -12,8 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from rbmbook.leaky_kernels import MOVES, exact_draws
-from rbmbook.leaky_mixing import ALGORITHMS, annealed_leakiness, distances
+from rbmbook.li2016.moves import MOVES, exact_draws
+from rbmbook.li2016.quadrature import ALGORITHMS, annealed_leakiness, distances
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib import exact
 from rbmlib.checks import one_of

@@ -28,10 +28,10 @@ from rbmlib._kernels.simd import (
     where,
 )
 from rbmlib.models.normal import has_orthogonal_columns
-from rbmlib.paths import moves
+from rbmlib.paths.moves import gibbs as published_move
 from rbmlib.sampling.compiled import LOOPS, Annealing
 
-from .leaky_kernels import blockwise
+from .moves import blockwise
 
 f32 = np.float32
 u32 = np.uint32
@@ -209,7 +209,7 @@ class DiagonalLoops(Annealing):
 
 
 def diagonal_loops(path):
-    known = path.move in (moves.gibbs, blockwise) and path.models[1].hidden.above
+    known = path.move in (published_move, blockwise) and path.models[1].hidden.above
     return DiagonalLoops(path) if known and has_orthogonal_columns(path.models[1].weights) else None
 
 

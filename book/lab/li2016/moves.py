@@ -9,7 +9,7 @@
   the slope above on both sides as prior, and what is left as likelihood: nothing to tune.
 
 Where the weights are diagonal, annealing by the published move and by `blockwise` has a compiled
-loop (`leaky_diagonal`).
+loop (`diagonal`).
 """
 
 from __future__ import annotations
