@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rbmlib import datasets
+
 from .. import judge, tables
 from .. import measured as ms
 from ..verdicts import Verdict, together
@@ -23,6 +25,14 @@ CD, MIX, LEAKY = "leaky, CD", "leaky, Mix", "leaky, Leaky"
 GB = "Bernoulli-Gaussian, CD"
 FALLING = ", falling rate"
 ENDS = "high", "low"
+
+
+def if_run(name: str) -> pd.DataFrame | None:
+    """The table of a sweep of ``book/scales/not_run``, once it has been computed."""
+    import pandas as pd
+
+    file = datasets.committed("published/claims.csv").parents[1] / "results" / f"{name}.csv"
+    return pd.read_csv(file) if file.exists() else None
 
 
 class Trainings:
@@ -44,9 +54,9 @@ class Trainings:
         tuning = stored[["tuning_low", "tuning_high"]].mean(axis=1)
         self.table = stored.assign(name=_names(stored), tuning=tuning)
         first = self.table[self.table["seed"] == 0]
-        self.rates = first.pivot(index="name", columns="learning_rate", values="tuning").idxmax(
-            axis=1
-        )
+        by_rate = first.pivot(index="name", columns="learning_rate", values="tuning")
+        given = self.table.groupby("name")["learning_rate"].first()  # of kinds without a tuning
+        self.rates = by_rate.idxmax(axis=1).reindex(given.index).fillna(given)
 
     def of(self, name: str, end: str = "high") -> np.ndarray:
         """Test log-likelihoods of the trainings that count, by the "high" or "low" end of log Z."""

@@ -12,6 +12,7 @@ from functools import partial
 
 import numpy as np
 
+from rbmbook.li2016.live import mean_distance
 from rbmbook.li2016.moves import MOVES, exact_draws
 from rbmbook.li2016.quadrature import ALGORITHMS, annealed_leakiness, distances
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
@@ -90,9 +91,9 @@ def _distance_from_exact_draws(
                 u = MOVES[kernel](at, u, stream)
             eta = reduced.field(u)
             label = name if start == "gaussian" else f"{name}_{start}"
-            more[f"ks_{label}"] = _mean_distance(eta, fields)
+            more[f"ks_{label}"] = mean_distance(eta, fields)
             more[f"slope_{label}"] = negative_squares(eta).mean() - slope
-    more["ks_exact"] = _mean_distance(model.field(again), fields)
+    more["ks_exact"] = mean_distance(model.field(again), fields)
     return _none(time.thread_time() - started), more
 
 
@@ -100,16 +101,6 @@ def negative_squares(eta) -> np.ndarray:
     """Sum of eta_j^2 / 2 over eta_j <= 0: (n_chains,)."""
     low = np.minimum(eta, 0.0)
     return np.einsum("nj,nj->n", low, low) / 2
-
-
-def _mean_distance(one, other) -> float:
-    """Largest distance of the empirical distribution functions, mean over columns."""
-    total = 0.0
-    for x, y in zip(one.T, other.T, strict=True):
-        both = np.sort(np.concatenate([x, y]))
-        shares = [np.searchsorted(np.sort(z), both, side="right") / len(z) for z in (x, y)]
-        total += np.abs(np.subtract(*shares)).max()
-    return float(total / one.shape[1])
 
 
 def _none(seconds: float) -> Estimate:
