@@ -13,7 +13,7 @@ from rbmlib.models.testsystems import orthogonal_leaky_rbm
 from .. import page
 from ..gaussian_base import GaussianBasePath
 from ..parameters import noted_warnings, refused_parameter
-from .moves import MOVES, blockwise, move_of
+from .moves import MOVES, blockwise, mean_distance, move_of
 from .quadrature import annealed_leakiness
 
 
@@ -118,16 +118,6 @@ def _fields(model, u, leakinesses, rng) -> np.ndarray:
     for c in leakinesses:
         u = MOVES["gibbs"](model.with_(hidden=model.hidden.with_(below=c)), u, rng)
     return model.field(u)
-
-
-def mean_distance(one, other) -> float:
-    """Largest distance of the empirical distribution functions, mean over columns."""
-    total = 0.0
-    for x, y in zip(one.T, other.T, strict=True):
-        both = np.sort(np.concatenate([x, y]))
-        shares = [np.searchsorted(np.sort(z), both, side="right") / len(z) for z in (x, y)]
-        total += np.abs(np.subtract(*shares)).max()
-    return float(total / one.shape[1])
 
 
 def accuracy(rbm, subset, scale) -> float:

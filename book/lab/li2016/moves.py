@@ -125,3 +125,13 @@ def move_of(name: str, rbm):
             "'slice' or 'hmc', or 'metropolis' for few hidden units"
         )
     return MOVES[name]
+
+
+def mean_distance(one, other) -> float:
+    """Kolmogorov-Smirnov distance of the columns of two samples, mean over columns."""
+    total = 0.0
+    for x, y in zip(one.T, other.T, strict=True):
+        both = np.sort(np.concatenate([x, y]))
+        shares = [np.searchsorted(np.sort(z), both, side="right") / len(z) for z in (x, y)]
+        total += np.abs(np.subtract(*shares)).max()
+    return float(total / one.shape[1])

@@ -12,8 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from rbmbook.li2016.live import mean_distance
-from rbmbook.li2016.moves import MOVES, exact_draws
+from rbmbook.li2016.moves import MOVES, exact_draws, mean_distance
 from rbmbook.li2016.quadrature import ALGORITHMS, annealed_leakiness, distances
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib import exact
