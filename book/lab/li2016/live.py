@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -86,37 +87,36 @@ def follow(rbm, images, seeds, n_sweeps: int = 60, between: tuple[int, int] = (1
     return Followed(sizes, float(phases[between[1]] / phases[between[0]]))
 
 
-def distances(rbm, images, seed: int, n_sweeps: int = 20, n_settled: int = 100) -> dict[str, float]:
-    """How far chains of a trained model are from its own chains after ``n_sweeps``, by start.
+def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dict[str, np.ndarray]:
+    """How far chains of a trained model are from where they settle after ``n_sweeps``, by start.
 
     A distance is the mean over hidden units of the Kolmogorov-Smirnov distance between the fields
-    of as many chains as there are images and those of chains that made ``n_settled`` sweeps from
-    the images. All moves are the published one. Starts: "gaussian" of leakiness 1, "normal",
-    N(0, I), and one of the images, from which all chains start at the model's leakiness ("cd") or
-    while it falls from 1 ("mix").
+    of as many chains as there are images and those of chains that made 60 sweeps from the images.
+    All moves are the published one. Starts: "gaussian" of leakiness 1, "normal", N(0, I), and one
+    of the images, another in each repeat, from which all chains start at the model's leakiness
+    ("cd") or while it falls from 1 ("mix").
     """
-    (model, span), rng = rbm.reduced(), np.random.default_rng(seed)
-    data, n = span.coordinates(images.astype(float)), len(images)
-    steady = np.full(n_sweeps, rbm.leakiness)
-    falling = annealed_leakiness(rbm.leakiness, n_sweeps)
-    zero, one = span.coordinates(np.zeros((1, rbm.n_visible))), data[[seed % n]].repeat(n, axis=0)
-    starts = {
-        "gaussian": (gaussian_draws(model, n, rng), steady),
-        "normal": (zero + rng.standard_normal(data.shape), steady),
-        "cd": (one, steady),
-        "mix": (one, falling),
-    }
-    settled = _fields(model, data, np.full(n_settled, rbm.leakiness), rng)
-    return {
-        name: mean_distance(_fields(model, u, leakinesses, rng), settled)
-        for name, (u, leakinesses) in starts.items()
-    }
+    (model, span), n, c = rbm.reduced(), len(images), rbm.leakiness
+    data, zero = (span.coordinates(v) for v in (images.astype(float), np.zeros((1, rbm.n_visible))))
+    steady, falling = np.full(n_sweeps, c), annealed_leakiness(c, n_sweeps)
+    found: dict[str, list] = {name: [] for name in ("gaussian", "normal", "cd", "mix")}
+    for i in range(n_repeats):
+        rng, one = np.random.default_rng([seed, i]), data[[i % n]].repeat(n, axis=0)
+        gaussian = gaussian_draws(model, n, rng), steady
+        normal = zero + rng.standard_normal(data.shape), steady
+        settled = _fields(model, data, np.full(60, c), rng)
+        starts = gaussian, normal, (one, steady), (one, falling)
+        for values, start in zip(found.values(), starts, strict=True):
+            values.append(mean_distance(_fields(model, *start, rng), settled))
+    return {name: np.array(values) for name, values in found.items()}
 
 
 def _fields(model, u, leakinesses, rng) -> np.ndarray:
     """Of chains from u, after a sweep at each leakiness."""
-    for c in leakinesses:
-        u = MOVES["gibbs"](model.with_(hidden=model.hidden.with_(below=c)), u, rng)
+    for c, sweeps in groupby(leakinesses):
+        at = model.with_(hidden=model.hidden.with_(below=c))
+        for _ in sweeps:
+            u = MOVES["gibbs"](at, u, rng)
     return model.field(u)
 
 
