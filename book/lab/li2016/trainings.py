@@ -24,6 +24,8 @@ METHODS = {"cd": "CD", "mix": "Mix", "leaky": "Leaky", "pcd": "PCD"}
 CD, MIX, LEAKY = "leaky, CD", "leaky, Mix", "leaky, Leaky"
 GB = "Bernoulli-Gaussian, CD"
 FALLING = ", falling rate"
+ORDER = [*(f"leaky, {name}" for name in METHODS.values()), CD + FALLING, GB, GB + FALLING]
+ORDER += [f"{GB}-{k}" for k in (1, 40, 100)]
 ENDS = "high", "low"
 
 
@@ -86,7 +88,7 @@ class Trainings:
         import pandas as pd
 
         rows = {}
-        for name in [n for n in _order() if n in self.rates.index and len(self.of(n)) > 1]:
+        for name in [n for n in ORDER if n in self.rates.index and len(self.of(n)) > 1]:
             behind = self.ahead(name, CD)
             mean = ms.mean_of(self.of(name))
             rows[name] = {
@@ -97,11 +99,6 @@ class Trainings:
                 else tables.with_error(behind.value, behind.std_error),
             }  # fmt: skip
         return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def _order() -> list[str]:
-    leaky = [f"leaky, {name}" for name in METHODS.values()]
-    return [*leaky, CD + FALLING, GB, GB + FALLING, f"{GB}-1", f"{GB}-40", f"{GB}-100"]
 
 
 def _names(stored: pd.DataFrame) -> pd.Series:
