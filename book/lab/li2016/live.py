@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, product
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +11,11 @@ import rbmlib as rl
 from rbmlib.models.normal import gaussian_draws
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
 
+from .. import measured as ms
 from .. import page
 from ..gaussian_base import GaussianBasePath
+from ..gaussian_likelihood import bracket_log_z
+from ..gaussian_training import train_gaussian
 from ..parameters import noted_warnings, refused_parameter
 from .moves import MOVES, blockwise, mean_distance, move_of
 from .quadrature import annealed_leakiness
@@ -68,23 +71,77 @@ def held_out_log_likelihood(rbm, images, held_out, seed: int) -> dict:
     return {"log_likelihood": mean - run.log_z, "std_error": run.std_error, "ess": run.ess}
 
 
-class Followed(NamedTuple):
-    """Gibbs chains from images."""
+def trained(
+    pixels, held_out, n_hidden: int, n_updates: int, seed: int, *, method: str, largest: float,
+    learning_rate: float,
+):  # fmt: skip
+    """A leaky RBM by CD-20, its held-out log-likelihood looked at four times."""
+    how = {"method": method, "largest": largest, "learning_rate": learning_rate, "rng": seed}
+    looks = {
+        "monitor": lambda rbm: held_out_log_likelihood(rbm, pixels, held_out, seed),
+        "monitor_every": max(1, n_updates // 4),
+    }
+    return train_gaussian(pixels, n_hidden, n_updates=n_updates, **how, **looks)
 
-    sizes: list[float]  # mean absolute value of a visible unit, before and after each sweep
-    phase: float  # norm of v'h after the later of two sweeps, over that after the earlier
+
+STEPS = 100, 1000, 3000
 
 
-def follow(rbm, images, seeds, n_sweeps: int = 60, between: tuple[int, int] = (1, 20)) -> Followed:
-    """How far Gibbs chains from images go, and what it does to the gradient's negative phase."""
+def gaps(models: dict[str, rl.LeakyRBM], images, seed: int) -> dict[tuple, ms.Measured]:
+    """Mean log-weight less log Z, by model, method and steps, of 100 chains by the published move.
+
+    log Z is the middle of a bracket from a Gaussian that is fitted to the model's chains.
+    """
+    paths = {"AIS-Leaky": rl.LeakinessPath, "AIS-Energy": rl.EnergyPath}
+    few = {"n_chains": 50, "n_temperatures": 200, "n_leapfrog": 10, "rng": seed}
+    found = {}
+    with noted_warnings():
+        for name, rbm in models.items():
+            middle = np.mean([end.mean_log_z for end in bracket_log_z(rbm, images, **few)])
+            for (method, path), k in product(paths.items(), STEPS):
+                run = rl.ais(path(rbm, kernel="gibbs"), rl.schedules.linear(k), 100, seed)
+                gap = ms.measured(run.mean_log_z - middle, run.mean_std_error, 99)
+                found[name, method, k] = gap
+    return found
+
+
+class Unprojected(NamedTuple):
+    """Small models trained without projection, and with it."""
+
+    growth: dict[float, np.ndarray]  # of chains from images in 60 sweeps, by weight decay
+    models: list  # by CD-1 with the weight decay 0.001
+    projected: list  # by CD-1 with the projection
+    broken: list[bool]  # did a training by CD-20 break down? one for each weight decay
+
+
+def unprojected(images, n_hidden: int, n_updates: int, seed: int) -> Unprojected:
+    """As in Figure 5: three or five trainings for each weight decay, from unprojected weights."""
+    short = {"learning_rate": 3e-4, "n_updates": n_updates, "monitor_every": n_updates}
+
+    def trainings(n, n_sweeps=1, **how):
+        seeds = ({"rng": seed + i, "n_sweeps": n_sweeps} for i in range(n))
+        return [train_gaussian(images, n_hidden, **short, **how, **x).rbm for x in seeds]
+
+    growth, models, broken = {}, {}, []
+    for decay, n in {1e-4: 3, 1e-3: 5, 1e-2: 3}.items():
+        models[decay] = trainings(n, weight_decay=decay, largest=None)
+        chains = enumerate(models[decay])
+        growth[decay] = np.array([growth_of(rbm, images[:20], [seed, i]) for i, rbm in chains])
+        try:
+            with np.errstate(all="ignore"):
+                trainings(1, n_sweeps=20, weight_decay=decay, largest=None)
+            broken.append(False)
+        except FloatingPointError:
+            broken.append(True)
+    return Unprojected(growth, models[1e-3], trainings(5, largest=0.9999), broken)
+
+
+def growth_of(rbm, images, seeds, n_sweeps: int = 60) -> float:
+    """Mean size of a visible unit of Gibbs chains from images after some sweeps, over before."""
     v, stream = images.astype(float), np.random.default_rng(seeds)
-    sizes, phases = [np.abs(v).mean()], {}
-    for sweep in range(1, n_sweeps + 1):
+    for _ in range(n_sweeps):
         v = rbm.gibbs(v, stream)
-        sizes.append(np.abs(v).mean())
-        if sweep in between:
-            phases[sweep] = np.linalg.norm(v.T @ rbm.sample_hidden(v, stream))
-    return Followed(sizes, float(phases[between[1]] / phases[between[0]]))
+    return float(np.abs(v).mean() / np.abs(images).mean())
 
 
 def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dict[str, np.ndarray]:

@@ -1,0 +1,234 @@
+"""What sections 3 and 5 of Li et al. (2016) and its appendices claim, judged on our numbers."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import rbmlib as rl
+from rbmlib.models.testsystems import orthogonal_leaky_rbm
+
+from .. import judge
+from .. import measured as ms
+from ..verdicts import Verdict, depends, together
+from . import quadrature, tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BOUND = "the bound of the singular values"
+A_TENTH = {"matters": 1.1, "reason": "a tenth of the distance"}
+FIVE = {"n_trainings": 5, "alpha": judge.FEW}
+
+# section 3 -----------------------------------------------------------------------------------
+
+
+def theorems(seed: int) -> list[Verdict]:
+    """Theorem 3.1 on all patterns of random models; the projection against other weights."""
+    rng, smallest = np.random.default_rng(seed), []
+    for n_visible, n_hidden, largest in product((2, 3, 6), (1, 4, 7), (0.5, 0.9, 0.999)):
+        weights = rng.normal(size=(n_visible, n_hidden))
+        weights *= largest / np.linalg.norm(weights, 2)
+        alphas = np.array(list(product((1.0, 0.01), repeat=n_hidden)))
+        moments = np.einsum("ij,aj,kj->aik", weights, alphas, weights)
+        smallest.append(np.linalg.eigvalsh(np.eye(n_visible) - moments).min())
+    outside = rng.normal(scale=0.4, size=(12, 6))
+    nearest = rl.project_weights(outside, 0.9)
+    steps = 10.0 ** rng.uniform(-3, 0, size=(1000, 1, 1)) * rng.normal(size=(1000, 12, 6))
+    others = [np.linalg.norm(outside - rl.project_weights(nearest + x, 0.9)) for x in steps]
+    farther = judge.compare(others, ">", np.linalg.norm(outside - nearest))
+    return [
+        judge.statement(
+            "li-theorem-valid", judge.compare(smallest, ">", 0), reason="proved above"
+        ).said(words="smallest eigenvalues of 27 random models, over all patterns of signs"),
+        judge.statement("li-theorem-projection", farther, reason="proved above").said(
+            words="distance from W of 1,000 other allowed weights, and of the projection"
+        ),
+    ]
+
+
+def stationary() -> tuple[list[dict], Verdict]:
+    """Total variation between where the published sweep settles and the model."""
+    rows, w = [], quadrature.nodes(tables.NORM)[1]
+    for c in (1.0, 0.5, 0.1, 0.01):
+        laws = quadrature.stationary_law(tables.NORM, c)
+        chain, model = (np.multiply.outer(w * law, w * law) for law in laws)
+        one, two = w @ np.abs(laws[0] - laws[1]) / 2, np.abs(chain - model).sum() / 2
+        rows.append({"leakiness": c, "1 dimension": one, "2 dimensions": two})
+    off = np.array([list(row.values())[1:] for row in rows if row["leakiness"] < 1])
+    why = "v given h is no Gaussian: its density jumps where a field turns its sign"
+    verdict = judge.statement("li-gibbs-stationary", judge.compare(off, "<", 1e-9), reason=why)
+    said = f"{off.min():.3f} to {off.max():.3f}"
+    return rows, verdict.said(ours=said, words="total variation from the model; 0 at leakiness 1")
+
+
+def on_toys(mixing: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the sweep ``leaky_mixing`` for the published move, up to 20 sweeps."""
+    by_law = mixing["estimator"] == "distance by quadrature"
+    slow = (mixing["norm"] >= 0.9) & (mixing["n_sweeps"] <= 20)
+    return mixing[by_law & slow & (mixing["kernel"] == "gibbs")]
+
+
+def _on_trained(claim: str, far: dict, close: str, far_from: str) -> dict[str, Verdict]:
+    """How much nearer to where chains settle one start brings them than another, by model."""
+    ratios = {name: ms.ratio(x[far_from], x[close], paired=True) for name, x in far.items()}
+    return {n: judge.effect(claim, x, direction=+1, **A_TENTH) for n, x in ratios.items()}
+
+
+def good_start(toys: pd.DataFrame, far: dict[str, dict]) -> Verdict:
+    """Of the Gaussian of leakiness 1 against N(0, I); ``far``: distances of trained models."""
+    claim, cases, ratios = "li-gaussian-start", {}, []
+    for s, runs in toys[toys["leakiness"] == 0.01].groupby("norm"):
+        ratios.append(runs["tv_cd_normal"].sum() / runs["tv_plain"].sum())
+        exact = ms.measured(ratios[-1], 0.0, scale="log")
+        cases[f"toy, s = {s:g}"] = judge.effect(claim, exact, direction=+1)
+    cases |= _on_trained(claim, far, "gaussian", "normal")
+    *_, last = far.values()
+    start, normal = (last[name].mean() for name in ("gaussian", "normal"))
+    return depends("the model: its biases, and how near to 1 its singular values come", cases).said(
+        ours=f"toys: {min(ratios):.1f} to {max(ratios):.1f} times as near; trained, 500 units: "
+        f"at {start:.2f} against {normal:.2f}",
+        words="distance from the model of chains from the Gaussian, and from N(0, I)",
+    )
+
+
+# section 5 -----------------------------------------------------------------------------------
+
+
+def explores(toys: pd.DataFrame, far: dict[str, dict]) -> Verdict:
+    """Mix against CD, begun in one region, or at one image of a trained model."""
+    claim, cases, gains = "li-mix-explores", {}, []
+    for r in toys[toys["n_sweeps"] == 20].itertuples():
+        gains.append(r.tv_cd_region - r.tv_mix_region)
+        nearer = judge.bound(claim, ms.exactly(gains[-1]), at_least=0.001)
+        cases[f"toy, s = {r.norm:g}, c = {r.leakiness:g}"] = nearer
+    cases |= _on_trained(claim, far, "mix", "cd")
+    return depends("the model", cases).said(
+        ours=f"Mix is farther from the model, by {-max(gains):.3f} to {-min(gains):.3f} on toys",
+        words="total variation, Mix minus CD, after 20 sweeps from one region",
+    )
+
+
+def thousands(gaps: dict[tuple, ms.Measured]) -> Verdict:
+    """What 3,000 steps of AIS-Leaky take off the error of 1,000; ``gaps``: of trained models."""
+    claim, tenth = "li-thousands-of-steps", {"at_least": 0.1, "unit": "nats"}
+    path = tables.NORM, tables.LEAKINESS
+    errors = [-30 * quadrature.linear_bias(*path, k, "leakiness") for k in (1000, 3000)]
+    gained = {"toy, 30 units": ms.exactly(errors[0] - errors[1])}
+    for name in dict.fromkeys(key[0] for key in gaps):
+        pair = (gaps[name, "AIS-Leaky", k] for k in (3000, 1000))
+        gained[name] = ms.difference(*pair)
+    cases = {name: judge.bound(claim, x, **tenth) for name, x in gained.items()}
+    said = ", ".join(f"{x.value:,.4g} ({name})" for name, x in gained.items())
+    return depends(BOUND, cases).said(
+        ours=said, words="nats that 3,000 steps take off, after 1,000"
+    )
+
+
+def _milliseconds(runs: pd.DataFrame) -> pd.DataFrame:
+    """Of an update, by method, of trainings that differ in nothing else."""
+    clock = runs.assign(ms=1000 * runs["training_seconds"] / runs["n_updates"])
+    index = ["learning_rate", "seed", "largest"]
+    return clock.pivot_table(index=index, columns="method", values="ms")
+
+
+def cost(all_images: pd.DataFrame, at_bounds: pd.DataFrame) -> Verdict:
+    """Of Mix, by the clock, and of the Gaussian in all dimensions, by operations."""
+    import pandas as pd
+
+    leaky = all_images[all_images["model"].str.startswith("leaky")].assign(largest=0.9999)
+    pairs = pd.concat(map(_milliseconds, (leaky, at_bounds))).dropna(subset=["cd", "mix"])
+    same = ms.ratio(pairs["mix"].to_numpy(), pairs["cd"].to_numpy(), paired=True)
+    sweeps = 20 * 4 * 100 * 3072 * 500  # operations of 20 sweeps of 100 chains
+    gaussian = 3072**2 * 500 + 3072**3 / 3  # covariance of the pixels, and its Cholesky factor
+    on_span = (3072 * 500**2 + 500**3 / 3) / sweeps  # W'W and its factor
+    claim, added = "li-sampling-cost", ms.exactly(gaussian / sweeps)
+    cases = {
+        "Mix over CD, seconds": judge.bound(claim, same, at_most=1.05),
+        "Gaussian over 20 sweeps, operations": judge.bound(claim, added, at_least=0.5),
+    }
+    return together(cases).said(
+        ours=f"Mix takes {np.exp(same.value):.2f} times the seconds of CD; the Gaussian adds "
+        f"{added.value:.0%} to 20 sweeps",
+        words=f"of the operations with 500 units; on the span of W it would add {on_span:.0%}",
+    )
+
+
+# appendices C and D --------------------------------------------------------------------------
+
+
+def diverges(free: pd.DataFrame, held: pd.DataFrame, growth: dict, broken: list[bool]) -> Verdict:
+    """Chains without and with projection; ``growth`` of small models by weight decay."""
+    claim = "li-fig5-diverges"
+    over = [_ratio(runs, "mean_60", "mean_1") for runs in (free, held)]
+    steeper = _ratio(free, "gradient_20", "gradient_1")
+    cases = {
+        "500 units, mean visible unit after 60 sweeps over 1": judge.effect(
+            claim, over[0], direction=+1, size=(10, np.inf), **FIVE
+        ),
+        "500 units, gradient after 20 sweeps over 1": judge.effect(
+            claim, steeper, direction=+1, **FIVE
+        ),
+        "500 units, with projection": judge.bound(claim, over[1], at_most=2.0, **FIVE),
+    }
+    for decay, grown in growth.items():
+        ratio = ms.ratio(grown, np.ones(len(grown)), paired=True)
+        few = {"n_trainings": len(grown), "alpha": judge.FEW}
+        cases[f"small, weight decay {decay:g}"] = judge.effect(claim, ratio, direction=+1, **few)
+    counted = judge.compare(sum(broken), "==", len(broken))
+    cases["small, by CD-20"] = judge.statement(claim, counted, reason="trainings that break down")
+    return together(cases).said(
+        ours=f"{np.exp(over[0].value):,.0f}-fold without projection, {np.exp(over[1].value):.2f}-"
+        f"fold with it; by CD-20 {sum(broken)} of {len(broken)} trainings break down without it",
+        words="growth of the mean visible unit from 1 to 60 sweeps, 500 units",
+    )
+
+
+def tasks(free: pd.DataFrame, held: pd.DataFrame, accuracies) -> Verdict:
+    """Reconstruction of 500 units, classification of few, without and with projection."""
+    claim = "li-projection-tasks"
+    errors = [runs["reconstruction_error"].to_numpy() for runs in (free, held)]
+    shares = [np.array(x) for x in accuracies]
+    cases = {
+        "reconstruction error, without over with": judge.bound(
+            claim, ms.ratio(*errors, paired=True), at_most=1.0, **FIVE
+        ),
+        "share classified rightly, without minus with": judge.bound(
+            claim, ms.difference(*shares), at_least=-0.05, **FIVE
+        ),
+    }
+    words = [f"{x.mean():.2f} against {y.mean():.2f}" for x, y in (errors, shares)]
+    return together(cases).said(
+        ours=f"error {words[0]}, share classified rightly {words[1]}",
+        words="without and with projection, 500 units and few",
+    )
+
+
+def _ratio(runs: pd.DataFrame, top: str, bottom: str) -> ms.Measured:
+    values = (runs[column].abs().to_numpy() for column in (top, bottom))
+    return ms.ratio(*values, paired=True)
+
+
+def appendix_d(gaps: dict[tuple, ms.Measured], seed: int) -> Verdict:
+    """Which path has more bias at equal steps, and whether they are one from the same start."""
+    claim = "li-appendix-d"
+    units = [tables.unit(path).bias for path in ("leakiness", "energy")]
+    exact = ms.exactly(units[0] - units[1])
+    bias = {"toys": judge.effect(claim, exact, direction=+1, unit="nats a hidden unit")}
+    for name in dict.fromkeys(key[0] for key in gaps):
+        pair = (gaps[name, method, 1000] for method in tables.METHODS)
+        bias[name] = judge.effect(claim, ms.difference(*pair), direction=+1, unit="nats")
+    rbm, rng = orthogonal_leaky_rbm(12, 4, norm=0.9, leakiness=0.01), np.random.default_rng(seed)
+    path, states = rl.LeakinessPath(rbm), rng.normal(size=(5, 4))
+    ends = [path.at(beta).log_density(states) for beta in (0.0, 0.3, 1.0)]
+    linear = judge.compare(ends[1], "==", 0.7 * ends[0] + 0.3 * ends[2])
+    more = depends(BOUND, bias)
+    same = judge.statement(claim, linear, reason="log-densities between are linear in β")
+    found = together({"more bias": more, "the same path": same})
+    return found._replace(parts=(*more.parts, *found.parts[1:])).said(
+        ours=f"energy over leakiness on toys: {units[1] / units[0]:.1f} times the bias; on trained "
+        "models more below 0.9, less at 0.99 and 0.9999",
+        words="after 1,000 steps; begun at the same Gaussian they are one path",
+    )
