@@ -7,7 +7,7 @@ from helpers_stats import all_states, assert_no_rejection, log_sum, two_sided, z
 from scipy import integrate, stats
 
 import rbmlib as rl
-from rbmbook.leaky_kernels import MOVES, exact_draws
+from rbmbook.li2016.moves import MOVES, exact_draws
 from rbmlib import GaussianRBM, LeakyRBM
 from rbmlib.models import normal
 

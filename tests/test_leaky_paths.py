@@ -9,9 +9,9 @@ from scipy import special, stats
 
 import rbmlib as rl
 from rbmbook import experiments as tasks
-from rbmbook import leaky_kernels
-from rbmbook.leaky_diagonal import normal_lanes
-from rbmbook.leaky_kernels import MOVES, blockwise, elliptical_slice, exact_draws
+from rbmbook.li2016 import moves
+from rbmbook.li2016.diagonal import normal_lanes
+from rbmbook.li2016.moves import MOVES, blockwise, elliptical_slice, exact_draws
 from rbmbook.sweeps import ESTIMATES, Sweep
 from rbmlib import EnergyPath, GaussianRBM, GeometricPath, LeakinessPath, LeakyRBM
 from rbmlib._kernels import simd
@@ -126,13 +126,13 @@ def test_published_kernel_does_not():
 
 def test_invariance_is_seen_to_be_broken(monkeypatch):
     """What the tests above would say of an accept step the wrong way round, or of a wide prior."""
-    move, gaussian = leaky_kernels._proposal, leaky_kernels.gaussian
+    move, gaussian = moves._proposal, moves.gaussian
     with monkeypatch.context() as patch:
-        patch.setattr(leaky_kernels, "_proposal", lambda *a: (move(*a)[0], -move(*a)[1]))
+        patch.setattr(moves, "_proposal", lambda *a: (move(*a)[0], -move(*a)[1]))
         assert min(laws_of_fields(PLAIN, "blockwise")) < 1e-20
     with monkeypatch.context() as patch:
         wide = lambda *a: (gaussian(*a)[0], 1.05 * gaussian(*a)[1])  # noqa: E731
-        patch.setattr(leaky_kernels, "gaussian", wide)
+        patch.setattr(moves, "gaussian", wide)
         assert min(laws_of_fields(PLAIN, "slice")) < 1e-8
 
 
@@ -292,7 +292,7 @@ def test_errors():
     with pytest.raises(ValueError, match="kernel is 'slices': expected one of"):
         LeakinessPath(BIASED, kernel="slices")
     with pytest.raises(ValueError, match="kernel is 'blockwise', but the columns"):
-        leaky_kernels.move_of("blockwise", SLANTED)
+        moves.move_of("blockwise", SLANTED)
     with pytest.raises(TypeError, match="rbm is a GaussianRBM: expected a LeakyRBM"):
         LeakinessPath(GAUSSIAN)
     with pytest.raises(TypeError, match="rbm is a LeakyRBM"):
