@@ -570,3 +570,13 @@ def timed(mix: float):
 def test_cost_follows_the_clock():
     assert sections.cost(timed(0.99), timed(0.99)).outcome == REPRODUCED
     assert sections.cost(timed(1.3), timed(1.3)).outcome == CONTRADICTED
+
+
+def test_best_rates_are_those_of_the_seed_that_does_not_count():
+    tried = pd.DataFrame(
+        [row(rate=rate, level=x, seed=seed, largest=bound)
+         for rate, x, seed, bound in (
+             (1e-3, 5, 0, 0.9), (3e-3, 9, 0, 0.9), (1e-2, 99, 1, 0.9), (1e-3, 7, 0, 0.9999)
+         )]
+    )  # fmt: skip
+    assert trainings.best_rates(tried).to_dict() == {("cd", 0.9): 3e-3, ("cd", 0.9999): 1e-3}

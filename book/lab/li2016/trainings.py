@@ -44,6 +44,14 @@ def if_run(name: str) -> pd.DataFrame | None:
     return pd.read_csv(file) if file.exists() else None
 
 
+def best_rates(tried: pd.DataFrame) -> pd.Series:
+    """By method and bound, of the sweep ``leaky_figure4``, with the seed that does not count."""
+    first = tried[tried["seed"] == 0]
+    tuning = first[["tuning_low", "tuning_high"]].mean(axis=1)
+    rows = first.assign(tuning=tuning).groupby(["method", "largest"])["tuning"].idxmax()
+    return first.loc[rows].set_index(["method", "largest"])["learning_rate"]
+
+
 class Trainings:
     """Scored trainings of both models with one number of hidden units, by model and method.
 
