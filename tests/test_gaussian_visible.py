@@ -9,9 +9,9 @@ from helpers_stats import all_states, assert_no_rejection, log_sum, two_sided, z
 from scipy import integrate, special, stats
 
 import rbmlib as rl
-from rbmbook import leaky_kernels
-from rbmbook.leaky_diagonal import normal_lanes
-from rbmbook.leaky_kernels import MOVES, blockwise, exact_draws
+from rbmbook.li2016 import moves
+from rbmbook.li2016.diagonal import normal_lanes
+from rbmbook.li2016.moves import MOVES, blockwise, exact_draws
 from rbmlib import EnergyPath, GaussianRBM, GeometricPath, LeakinessPath, LeakyRBM
 from rbmlib._kernels import simd
 from rbmlib.models import normal
@@ -366,4 +366,4 @@ def test_normals_of_the_compiled_kernel():
 
 def test_blocks_need_orthogonal_columns():
     with pytest.raises(ValueError, match="kernel is 'blockwise', but the columns"):
-        leaky_kernels.move_of("blockwise", TILTED)
+        moves.move_of("blockwise", TILTED)

@@ -6,13 +6,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rbmbook import leaky_mixing
-from rbmbook.experiments.leaky_rbm import cifar10, mixing, training
+from rbmbook.experiments.leaky_rbm import cifar10, divergence, mixing, training
+from rbmbook.experiments.leaky_rbm.single import SUMS, _single_precision
 from rbmbook.gaussian_likelihood import bracket_log_z
 from rbmbook.gaussian_training import train_gaussian
 from rbmbook.images import cifar10_scale, load_cifar10
+from rbmbook.li2016 import quadrature
 from rbmbook.sweeps.words import ESTIMATORS, MODELS
+from rbmlib import project_weights
 from rbmlib.models import GaussianRBM, LeakyRBM
+from rbmlib.models.normal import has_orthogonal_columns
+from rbmlib.models.testsystems import orthogonal_leaky_rbm
 
 trained = ESTIMATORS["trained for epochs"]
 SHORT = {"n_updates": 2, "n_sweeps": 1, "n_chains": 20, "n_temperatures": 10, "n_leapfrog": 2}
@@ -105,7 +109,7 @@ def test_models_that_tasks_name_are_of_their_kind_and_size():
 def test_distances_are_stored_under_their_names():
     by_law = ESTIMATORS["distance by quadrature"]
     _, more = by_law(MODELS["one column"](), norm=0.9, leakiness=0.01, n_sweeps=4)
-    found = leaky_mixing.distances(0.9, 0.01, 4)
+    found = quadrature.distances(0.9, 0.01, 4)
     for label, key in {
         "cd_normal": ("cd", "normal"), "mix_region": ("mix", "region"),
         "cd_model": ("cd", "model"), "plain": ("plain", "gaussian"),
@@ -149,3 +153,83 @@ def test_images_for_training_and_for_validation_are_others(monkeypatch):
     train, validation = cifar10.cifar_parts.__wrapped__()
     assert train.ravel().tolist() == [0, 2, 4, 6, 8]
     assert validation.ravel().tolist() == [10, 12]
+
+
+def test_slanted_columns_are_no_orthogonal_ones():
+    model = mixing.slanted(0.9, 0.01, 0)
+    assert not has_orthogonal_columns(model.weights)
+    assert np.linalg.norm(model.weights, 2) == pytest.approx(0.9)
+
+
+def test_sums_in_single_precision():
+    """All agree at few steps; on a large constant single precision loses small increments."""
+    rbm = orthogonal_leaky_rbm(3072, 5)
+    began = time.thread_time()
+    run, sums = _single_precision(rbm, 0, n_temperatures=300, n_chains=10)
+    assert 0 < run.seconds <= time.thread_time() - began
+    assert run.interval == (-np.inf, np.inf)
+    for name in SUMS:
+        assert sums[name] == pytest.approx(sums["double"], abs=0.02), name
+    assert abs(run.log_z - rbm.exact_log_z()) < 5 * max(run.std_error, 0.1)
+    lost = np.float32(2823) + np.float32(1e-4)
+    assert lost == np.float32(2823)
+    _, many = _single_precision(rbm, 0, n_temperatures=6000, n_chains=4)
+    assert many["increments_on"] < many["double"] - 0.02
+    assert many["increments"] == pytest.approx(many["double"], abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", [LeakyRBM, GaussianRBM])
+def test_at_size_the_same_model_is_trained_as_for_epochs(kind):
+    """Only the transitions of log Z differ, so both ends differ by little."""
+    model = training._of_units(kind, 8)
+    short = {"n_updates": 4, "n_sweeps": 2, "n_temperatures": 100, "learning_rate": 1e-3}
+    both = [
+        ESTIMATORS[name](model, 1, **short, **{"falling": True})
+        for name in ("trained at size", "trained for epochs")
+    ]
+    (one, more), (other, more_double) = both
+    assert more["reconstruction_error"] == more_double["reconstruction_error"]
+    assert one.log_z != other.log_z
+    error = np.hypot(one.std_error, other.std_error)
+    assert abs(one.log_z - other.log_z) < 5 * error + 1e-3
+    apart = more["tuning_low"] - more["test_low"]
+    assert apart == pytest.approx(more_double["tuning_low"] - more_double["test_low"], abs=1e-6)
+
+
+def test_chains_grow_without_the_projection_and_stay_with_it():
+    model = MODELS["leaky of 20 units"]()
+    task = {"learning_rate": 1e-3, "n_updates": 40, "n_chains": 50}
+    found = {
+        projected: ESTIMATORS["chains of a trained model"](
+            model, 0, projected=projected, weight_decay=0.0, **task
+        )
+        for projected in (False, True)
+    }
+    (run, free), (_, held) = found[False], found[True]
+    assert not run.converged
+    assert free["largest_singular_value"] > 1 > held["largest_singular_value"]
+    assert free["size_60"] > 10 * free["size_0"] > held["size_60"]
+    assert free["gradient_20"] > 10 * free["gradient_1"]
+    assert abs(free["mean_60"]) <= free["size_60"]
+    images = training.subset()["train"]
+    assert free["size_0"] == pytest.approx(np.abs(images[:50]).mean(), rel=1e-5)
+
+
+def test_chains_are_of_the_model_that_the_task_trains():
+    task = {"learning_rate": 1e-3, "weight_decay": 0.01, "n_updates": 3, "n_sweeps": 2}
+    _, more = ESTIMATORS["chains of a trained model"](
+        MODELS["leaky of 20 units"](), 4, projected=True, n_chains=400, **task
+    )
+    images = training.subset()["train"]
+    start = np.random.default_rng([4, 1]).uniform(0, 0.01, (3072, 20))
+    run = train_gaussian(
+        images, 20, rng=4, start_weights=project_weights(start), monitor_every=3,
+        **task,
+    )  # fmt: skip
+    assert more["reconstruction_error"] == run.history["reconstruction_error"][-1]
+    rng, v = np.random.default_rng(0), images[:400].astype(float)
+    for _ in range(divergence.LOOKS[1]):
+        v = run.rbm.gibbs(v, rng)
+    assert more["size_5"] == pytest.approx(np.abs(v).mean(), rel=0.02)
+    span = run.rbm.reduced()[1].coordinates(v).T @ run.rbm.hidden_mean(v) / len(v)
+    assert more["gradient_5"] == pytest.approx(np.linalg.norm(span), rel=0.2)

@@ -22,7 +22,7 @@ from helpers_stats import (
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
-from rbmbook.leaky_kernels import blockwise, elliptical_slice, metropolis
+from rbmbook.li2016.moves import blockwise, elliptical_slice, metropolis
 from rbmbook.moments import moment_averaging_path
 from rbmbook.step_sizes import ShapedWalk, Walk
 from rbmlib import BernoulliRBM, GaussianRBM, LeakyRBM

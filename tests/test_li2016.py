@@ -1,0 +1,582 @@
+"""Li et al. (2016): quadrature against chains, tables by hand, and verdicts that follow numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rbmlib as rl
+from rbmbook import measured as ms
+from rbmbook import stored_results
+from rbmbook.li2016 import live, quadrature, sections, tables, trainings
+from rbmbook.li2016.moves import MOVES, mean_distance
+from rbmbook.li2016.trainings import CD, FALLING, GB, LEAKY, MIX, Trainings
+from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
+from rbmlib import EnergyPath, LeakinessPath
+from rbmlib.models.testsystems import orthogonal_leaky_rbm
+
+linear = rl.schedules.linear
+
+# quadrature ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("leakiness", [1.0, 0.5, 0.01])
+def test_quadrature_is_exact_enough(leakiness):
+    u, w = quadrature.nodes(0.9)
+    moves = quadrature.transition_density(u, 0.9, leakiness)
+    inside = np.abs(u) < 12
+    assert np.allclose((w @ moves)[inside], 1, atol=1e-10)
+    law, model = quadrature.stationary_law(0.9, leakiness)
+    assert w @ model == pytest.approx(1, abs=1e-10)
+    assert np.allclose(moves @ (w * law), law, atol=1e-10)
+    distance = w @ np.abs(law - model) / 2
+    assert (distance < 1e-12) if leakiness == 1 else (0.005 < distance < 0.03)
+
+
+def test_unit_log_z_adds_up_to_that_of_the_model():
+    rbm = orthogonal_leaky_rbm(40, 6, norm=0.8, leakiness=0.1)
+    rest = 34 / 2 * np.log(2 * np.pi)
+    assert rbm.exact_log_z() == pytest.approx(6 * quadrature.unit_log_z(0.8, 0.1) + rest)
+
+
+@pytest.mark.parametrize("kind", [LeakinessPath, EnergyPath])
+def test_predicted_bias_and_error_are_those_of_runs(kind):
+    """30 columns at once: the estimate's error and its standard error, from 6,000 chains."""
+    rbm, betas = orthogonal_leaky_rbm(40, 30), linear(60)
+    moves = {LeakinessPath: "leakiness", EnergyPath: "energy"}[kind]
+    predicted = quadrature.annealed_bias(0.9, 0.01, betas, moves)
+    run = rl.ais(kind(rbm, kernel="gibbs"), betas, 6_000, 1)
+    expected = predicted.std_error(30, 6_000)
+    assert run.std_error == pytest.approx(expected, rel=0.3)
+    assert abs(run.log_z - rbm.exact_log_z() - 30 * predicted.bias) < 4.5 * expected
+    assert 30 * predicted.bias < -5 * expected  # and the run could have told
+
+
+def test_slow_annealing_has_the_bias_of_thermodynamic_integration():
+    slow = quadrature.slow_bias(0.9, 0.01)
+    biases = [quadrature.annealed_bias(0.9, 0.01, linear(k)).bias for k in (200, 400)]
+    assert 2 * biases[1] - biases[0] == pytest.approx(slow, rel=1e-3)
+    assert quadrature.slow_bias(0.9, 1.0) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("path", ["leakiness", "energy"])
+def test_bias_of_many_steps_from_that_of_few(path):
+    k = 4000
+    wanted = quadrature.annealed_bias(0.9, 0.01, linear(k), path).bias
+    assert quadrature.linear_bias(0.9, 0.01, k, path) == pytest.approx(wanted, abs=1e-6)
+    few = quadrature.linear(0.9, 0.01, 1000, path).bias
+    assert abs(few - wanted) > 1e-5  # so the number of steps is seen
+
+
+@pytest.mark.parametrize("spread", [None, 0.5, 1.0])
+def test_scales_of_mean_and_spread_of_h(spread):
+    u, w = quadrature.nodes(0.9)
+    from_here = np.argmin(np.abs(u + 2))  # down: alpha is the leakiness
+    law = w * quadrature.transition_density(u, 0.9, 0.1, 0.5, spread)[:, from_here]
+    mean = law @ u
+    assert mean == pytest.approx((0.5 * 0.9) ** 2 * 0.1 * u[from_here])
+    assert law @ (u - mean) ** 2 == pytest.approx(1 + ((spread or 0.5) * 0.9) ** 2 * 0.1)
+
+
+def test_weights_read_after_the_move():
+    """The same sums shifted by one step: (slope at the end - slope at the start) / K, roughly."""
+    k = 2000
+    right, wrong = (
+        quadrature.annealed_bias(0.9, 0.01, linear(k), weigh_first=f).bias for f in (True, False)
+    )
+    u, w = quadrature.nodes(0.9)
+    square = w * quadrature.half_square(u, 0.9, 0.99, 0.0)
+    slopes = [square @ quadrature.stationary_law(0.9, c)[0] for c in (1.0, 0.01)]
+    assert k * (wrong - right) == pytest.approx(slopes[0] - slopes[1], rel=0.02)
+
+
+@pytest.mark.parametrize("norm", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("leakiness", [0.01, 0.3])
+def test_starts_are_densities_and_the_exact_move_keeps_the_model(norm, leakiness):
+    u, w = quadrature.grid(norm)
+    for start in quadrature.STARTS:
+        assert w @ quadrature.starting_law(start, norm, leakiness, u) == pytest.approx(1)
+    model = quadrature.starting_law("model", norm, leakiness, u)[:, None]
+    exact = quadrature.sweep_at(u, w, norm, leakiness, "blockwise")
+    assert np.abs(exact(model, w) - model).max() < 1e-9
+    published = quadrature.sweep_at(u, w, norm, leakiness)
+    assert np.abs(published(model, w) - model).max() > 1e-3
+
+
+@pytest.mark.parametrize("kernel", ["gibbs", "blockwise"])
+@pytest.mark.parametrize("start", ["normal", "gaussian"])
+def test_distributions_are_those_of_chains(kernel, start):
+    """Four sweeps of falling leakiness: means of u and of its square on either side of 0."""
+    n, norm, leakiness = 100_000, 0.9, 0.01
+    model = orthogonal_leaky_rbm(8, 2, norm=norm, leakiness=leakiness).reduced()[0]
+    u, w = quadrature.grid(norm)
+    law = quadrature.starting_law(start, norm, leakiness, u)[:, None]
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((n, 2)) * (1 if start == "normal" else (1 - norm**2) ** -0.5)
+    for c in quadrature.annealed_leakiness(leakiness, 4):
+        at = model.with_(hidden=model.hidden.with_(below=c))
+        x = MOVES[kernel](at, x, rng)
+        law = quadrature.sweep_at(u, w, norm, c, kernel)(law, w)
+    for of_x in (lambda z: z, lambda z: np.minimum(z, 0) ** 2, lambda z: np.maximum(z, 0) ** 2):
+        seen, wanted = of_x(x).ravel(), (w * of_x(u)) @ law[:, 0]
+        assert abs(seen.mean() - wanted) < 4.5 * seen.std() / np.sqrt(seen.size)
+
+
+def test_the_published_chain_ends_at_its_own_distribution_from_any_start():
+    norm, c = 0.9, 0.01
+    _, w = quadrature.grid(norm)
+    law, model = quadrature.stationary_law(norm, c)
+    floor = w @ np.abs(law - model) / 2
+    found = quadrature.distances(norm, c, 200)
+    for (name, start), at in found.items():
+        if name in ("cd", "plain"):
+            assert at.total_variation == pytest.approx(floor, abs=1e-6), (name, start)
+    exact = quadrature.distances(norm, c, 200, "blockwise")
+    assert max(at.total_variation for at in exact.values()) < 0.01
+    assert exact["cd", "model"].divergence == pytest.approx(0, abs=1e-12)
+
+
+def test_leakiness_falls_in_equal_steps_to_the_models():
+    assert quadrature.annealed_leakiness(0.1, 3) == pytest.approx([0.7, 0.4, 0.1])
+
+
+@pytest.mark.parametrize("n_sweeps", [1, 3])
+def test_distances_at_leakiness_1_are_those_of_gaussians(n_sweeps):
+    """From N(0, 1) u stays N(0, variance), and the model is N(0, 1 / (1 - norm^2))."""
+    norm, variance = 0.9, 1.0
+    for _ in range(n_sweeps):
+        variance = norm**4 * variance + 1 + norm**2
+    ratio = variance * (1 - norm**2)
+    for name in ("cd", "mix"):
+        found = quadrature.distances(norm, 1.0, n_sweeps)[name, "normal"]
+        assert found.divergence == pytest.approx((ratio - 1 - np.log(ratio)) / 2, rel=1e-6)
+
+
+# live ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.statistical
+def test_likelihood_of_a_model_whose_log_z_is_known():
+    rbm = orthogonal_leaky_rbm(12, 3, norm=0.8, leakiness=0.1, rng=0)
+    images = np.random.default_rng(0).normal(size=(240, 12))
+    held_out = images[200:]
+    found = live.held_out_log_likelihood(rbm, images, held_out, 1)
+    exact = rbm.log_density(held_out).mean() - rbm.exact_log_z()
+    assert abs(found["log_likelihood"] - exact) < 4 * found["std_error"]
+    assert 0 < found["ess"] <= 50
+
+
+class Doubling:
+    gibbs = staticmethod(lambda v, stream: 2 * v)
+
+
+def test_chains_that_double_grow_so():
+    assert live.growth_of(Doubling, np.array([[1, -3]]), 0, n_sweeps=4) == 16
+
+
+def test_distance_of_samples():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(4000, 2))
+    assert mean_distance(x, x) == 0
+    shifted = mean_distance(x, rng.normal(size=(4000, 2)) + 1.0)
+    assert shifted == pytest.approx(0.3829, abs=0.03)  # 2 Phi(1/2) - 1
+
+
+def test_distances_of_a_model_that_is_settled_in_one_sweep_and_of_one_that_is_not():
+    images = np.random.default_rng(0).normal(size=(300, 6))
+    far = [
+        live.distances(orthogonal_leaky_rbm(6, 3, norm=s, leakiness=0.1), images, 3, 0, n_sweeps=2)
+        for s in (0.2, 0.999)
+    ]
+    assert all(x.shape == (3,) for x in far[0].values())
+    assert max(x.max() for x in far[0].values()) < 0.15
+    assert far[1]["gaussian"].min() > 0.2  # wider than chains get in 60 sweeps
+    assert (far[1]["cd"] != far[1]["mix"]).all()
+
+
+def test_gaps_of_a_toy_are_the_bias_of_the_published_move():
+    """At 0.8 AIS-Energy loses more, and with steps the gap comes to the bias that stays."""
+    rbm = orthogonal_leaky_rbm(12, 6, norm=0.8, leakiness=0.1, rng=0)
+    images = np.random.default_rng(1).normal(size=(200, 12))
+    found = live.gaps({"toy": rbm}, images, 0)
+    assert set(found) == {("toy", m, k) for m in tables.METHODS for k in live.STEPS}
+    for (_, method, k), gap in found.items():
+        path = tables.METHODS[method][0]
+        bias = 6 * quadrature.linear(0.8, 0.1, k, path).bias
+        variance = quadrature.linear(0.8, 0.1, k, path).relative_variance
+        assert gap.value == pytest.approx(bias - 3 * variance, abs=4.5 * gap.std_error + 0.02)
+
+
+PAGE = {
+    "n_visible": 40, "n_hidden": 3, "norm": 0.9, "leakiness": 0.1, "transition": "hmc",
+    "n_chains": 200, "n_temperatures": 50, "seed": 1,
+}  # fmt: skip
+
+
+def page(**changed) -> dict:
+    """Globals of a page after its parameters."""
+    return {**PAGE, "__annotations__": {name: type(x) for name, x in PAGE.items()}, **changed}
+
+
+def test_a_page_begins_with_its_model():
+    rbm = live.begin(page())
+    assert rbm.weights.shape == (40, 3)
+    assert rbm.weights.T @ rbm.weights == pytest.approx(0.81 * np.eye(3))
+    exact = orthogonal_leaky_rbm(40, 3, norm=0.9, leakiness=0.1).exact_log_z()
+    assert rbm.exact_log_z() == pytest.approx(exact)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("norm", 1.0), ("leakiness", 2.0), ("n_hidden", 41), ("transition", "jump"), ("n_chains", 9)],
+)
+def test_a_wrong_parameter_is_named(name, value):
+    with pytest.raises(ValueError, match=f"{name} is"):
+        live.begin(page(**{name: value}))
+
+
+# tables --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def table_2():
+    return tables.table_2(stored_results("leaky_table2"))
+
+
+def test_runs_are_joined_as_their_weights_are():
+    rng = np.random.default_rng(0)
+    parts = [rng.normal(3.0, 0.3, size=n) for n in (1000, 3000)]
+
+    def run(log_w):
+        w = np.exp(log_w)
+        error = w.std() / w.mean() / np.sqrt(len(w))
+        return {"n_chains": len(w), "log_z": np.log(w.mean()), "std_error": error}
+
+    both, whole = tables.joined(pd.DataFrame(map(run, parts))), run(np.concatenate(parts))
+    assert both["particles"] == 4000
+    assert both["log_z"] == pytest.approx(whole["log_z"], abs=1e-12)
+    assert both["s.e."] == pytest.approx(whole["std_error"], rel=0.01)
+
+
+def test_exact_transitions_are_predicted_to_have_no_difference(table_2):
+    exact = table_2[table_2["transition"] != "gibbs"]
+    assert (exact["predicted"] == 0).all()
+    assert (exact["difference"].abs() < 5 * exact["s.e."]).all()
+    published = table_2[table_2["transition"] == "gibbs"]
+    assert (published["difference"] > 5 * published["s.e."]).all()
+
+
+def energy_moved(table, difference):
+    """The table as if AIS-Energy had these differences at the paper's steps."""
+    moved = table.copy()
+    at = (moved["path"] == "energy") & (moved["steps"] == 100_000)
+    moved.loc[at, "difference"] = moved.loc[at, "hidden units"].map(difference)
+    return moved
+
+
+def test_table_2_follows_the_numbers(table_2):
+    """No reading gives the print, until one does; deviations are a part of the claim."""
+    printed = tables.published_2().query("method == 'AIS-Energy'")
+    energy, leaky = tables.verdicts_of_table_2(table_2, {})
+    assert (energy.outcome, leaky.outcome) == (CONTRADICTED, OPEN)
+    fitting = {"as printed, to the digit": [ms.exactly(x) for x in printed["bias"]]}
+    assert tables.verdicts_of_table_2(table_2, fitting)[0].outcome == DEPENDS
+    moved = energy_moved(table_2, dict(zip(printed["n_hidden"], printed["bias"], strict=True)))
+    assert tables.verdicts_of_table_2(moved, {})[0].outcome == CONTRADICTED  # by the deviations
+
+
+def test_readings_of_aisenergy_are_of_each_number_of_units():
+    single = pd.read_csv(rl.datasets.committed("results/leaky_single.csv"))
+    readings = tables.readings_of_energy(single)
+    assert len(readings) == len(tables.READINGS) + len(tables.SUMS)
+    assert all(len(values) == len(tables.UNITS) for values in readings.values())
+    as_derived = [x.value for x in next(iter(readings.values()))]
+    assert as_derived == pytest.approx([-j * tables.unit("energy").bias for j in tables.UNITS])
+    whole = readings["float32, whole densities, 10 chains"]
+    assert [round(x.value, 1) for x in whole] == [0.0, 0.1, 0.2, 0.2]
+
+
+def test_comparisons_follow_the_numbers(table_2):
+    better, stable, cheaper = tables.comparisons(table_2)
+    assert [v.outcome for v in (better, stable, cheaper)] == [
+        REPRODUCED, CONTRADICTED, REPRODUCED
+    ]  # fmt: skip
+    worse = tables.comparisons(energy_moved(table_2, lambda j: 0.004 * j))
+    assert [worse[0].outcome, worse[2].outcome] == [CONTRADICTED, CONTRADICTED]
+
+
+def test_stability_is_of_the_paper_s_particles(table_2, monkeypatch):
+    leaky = tables.METHODS["AIS-Leaky"]
+    monkeypatch.setitem(tables.METHODS, "AIS-Leaky", (leaky[0], 10**9, leaky[2]))
+    assert tables.comparisons(table_2)[1].outcome == REPRODUCED
+
+
+def test_table_1_is_judged_by_its_digits():
+    printed = pd.read_csv(rl.datasets.committed("published/leaky_table1.csv"))
+    rows, verdict = tables.table_1(printed)
+    assert verdict.outcome == REPRODUCED
+    assert [row["hidden units"] for row in rows[:2]] == ["printed", "ours, s = 0.9"]
+    other = printed.assign(logz_exact=printed["logz_exact"] + [0, 0, 0.01, 0])
+    assert tables.table_1(other)[1].outcome == CONTRADICTED
+
+
+def likelihood_run(**changed):
+    return {
+        "model": "leaky_cifar10", "estimator": "both sides", "log_likelihood": -1e4, "log_z": 100.0,
+        "mean_log_z": 99.0, "mean_std_error": 0.1, "reverse_mean": 101.0,
+        "reverse_mean_error": 0.2, "n_leapfrog": 5.0, "n_temperatures": 1000,
+    } | changed  # fmt: skip
+
+
+def test_ends_of_log_likelihoods():
+    """log p* of an image is 99; log Z lies from 98.7 to 101.6."""
+    slices = likelihood_run(n_leapfrog=np.nan, reverse_mean=97.0, n_temperatures=300)
+    alone = likelihood_run(estimator="ais", reverse_mean=np.nan, mean_log_z=90.0, n_leapfrog=np.nan)
+    known = likelihood_run(estimator="known", model="standard normal", log_likelihood=-5e4)
+    found = tables.log_likelihoods(pd.DataFrame([alone, likelihood_run(), slices, known]))
+    leaky = found.loc[tables.NAMES["leaky"]]
+    assert leaky.tolist() == pytest.approx([99 - 101.6, 99 - 98.7])
+    assert found.loc["standard normal"].tolist() == [-5.0, -5.0]
+    crossed = tables.log_likelihoods(pd.DataFrame([likelihood_run(reverse_mean=98.0), known]))
+    assert np.isnan(crossed.loc[tables.NAMES["leaky"], "at least"])
+
+
+def test_table_3_is_judged_by_the_ceiling():
+    stored = stored_results("leaky_table3")
+    printed = pd.read_csv(rl.datasets.committed("published/leaky_table3.csv"))
+    assert tables.table_3(stored, printed)[1].outcome == CONTRADICTED
+    less = printed.assign(log_likelihood=printed["log_likelihood"] - tables.CONSTANT)
+    table, verdict = tables.table_3(stored, less)
+    assert verdict.outcome == REPRODUCED
+    assert (table["ours, at least"] <= table["ours, at most"]).all()
+
+
+# trainings -----------------------------------------------------------------------------------
+
+SPREAD = 3.0, -1.0, 0.5, -2.5, 0.0
+
+
+def row(model="leaky", method="cd", rate=1e-3, seed=0, level=0.0, **other):
+    spread = SPREAD[seed % len(SPREAD)]
+    return {
+        "model": f"{model} of 7 units", "method": method, "learning_rate": rate, "seed": seed,
+        "n_sweeps": 20, "falling": False, "largest": 0.9999, "tuning_low": level - 1.0,
+        "tuning_high": level + 1.0, "test_low": level + spread - 0.5,
+        "test_high": level + spread + 0.5,
+    } | other  # fmt: skip
+
+
+ROWS = [row(rate=rate, level=level) for rate, level in ((1e-4, 50), (1e-3, 60), (1e-2, np.nan))]
+ROWS += [row(seed=seed, level=60) for seed in range(1, 6)]
+ROWS += [row(rate=1e-4, seed=1, level=-500)]  # of another rate: does not count
+ROWS += [row(method="leaky", seed=seed, level=20) for seed in range(6)]
+ROWS += [row(method="mix", seed=seed, level=90) for seed in range(6)]
+ROWS += [
+    row(model, falling=falling, seed=seed, level=level)
+    for model, falling, level in (
+        ("gaussian", False, 40), ("leaky", True, 90), ("gaussian", True, 45)
+    )
+    for seed in range(6)
+]  # fmt: skip
+ROWS += [row("gaussian", n_sweeps=1, seed=seed, level=0) for seed in range(6)]
+TABLE = pd.DataFrame(ROWS)
+
+
+def moved(nats: float, ends=("test_low", "test_high"), **where):
+    """The table with some trainings moved."""
+    table = TABLE.copy()
+    at = (table[list(where)] == pd.Series(where)).all(axis=1)
+    table.loc[at, list(ends)] += nats
+    return table
+
+
+def test_the_rate_is_of_the_first_seed_and_that_seed_does_not_count():
+    runs = Trainings(TABLE)
+    assert runs.rates[CD] == 1e-3
+    assert runs.of(CD) == pytest.approx(60.5 + np.array([*SPREAD[1:], SPREAD[0]]))
+    assert runs.of(CD, "low") == pytest.approx(runs.of(CD) - 1)
+    assert list(runs.summary().index) == [CD, MIX, LEAKY, CD + FALLING, GB, GB + FALLING, f"{GB}-1"]
+    assert runs.summary().loc[LEAKY, "minus leaky, CD"].startswith("-40.00 ± 1.28")
+
+
+def test_a_kind_that_was_not_tuned_has_the_rate_that_it_was_trained_at():
+    more = [row("gaussian", n_sweeps=40, rate=3e-3, seed=s, level=47) for s in range(1, 6)]
+    runs = Trainings(pd.concat([TABLE, pd.DataFrame(more)]))
+    assert runs.of(f"{GB}-40").mean() == pytest.approx(47.5)
+
+
+def test_a_training_that_broke_down_leaves_its_kind_open():
+    runs = Trainings(moved(np.nan, ["test_low"], method="leaky", seed=3))
+    assert runs.verdict("li-fig4-leaky", LEAKY, CD).outcome == OPEN
+    assert runs.verdict("li-fig4-mix", MIX, CD).outcome == REPRODUCED
+
+
+def test_a_kind_is_ahead_by_both_ends_of_log_z():
+    claim = "li-leaky-outperforms"
+    assert Trainings(TABLE).verdict(claim, CD, GB).outcome == REPRODUCED
+    crossed = moved(30, ["test_low"], model="gaussian of 7 units", falling=False, n_sweeps=20)
+    assert Trainings(crossed).verdict(claim, CD, GB).outcome != REPRODUCED
+    assert Trainings(TABLE).verdict(claim, CD, GB, size=(100, np.inf)).note.startswith("size")
+
+
+def ahead(table) -> tuple[str, str]:
+    runs = {name: Trainings(table) for name in ("500 units", "all images", "100 units")}
+    return tuple(v.outcome for v in trainings.who_is_ahead(runs))
+
+
+def test_who_is_ahead_may_depend_on_the_rate():
+    assert ahead(TABLE)[0] == REPRODUCED
+    where = {"model": "gaussian of 7 units", "n_sweeps": 20}
+    assert ahead(moved(200, **where, falling=False))[0] == DEPENDS
+    assert ahead(moved(200, **where))[0] == CONTRADICTED
+
+
+def test_the_tuning_is_open_until_more_steps_were_run():
+    found = ahead(TABLE)[1]
+    assert found == OPEN
+    steps = [(40, 46.0), (100, 47.0)]
+    more = [row("gaussian", n_sweeps=k, seed=s, level=x) for k, x in steps for s in range(1, 6)]
+    slight = pd.concat([TABLE, pd.DataFrame(more)])
+    assert ahead(slight)[1] == REPRODUCED
+    none = slight.copy()
+    none.loc[none["n_sweeps"] > 20, ["test_low", "test_high"]] -= 50
+    assert ahead(none)[1] == CONTRADICTED
+
+
+def figure_4(**tables_by_bound) -> list[str]:
+    bounds = {b[1:].replace("_", "."): {"100 units": Trainings(t), "500 units": Trainings(t)}
+              for b, t in tables_by_bound.items()}  # fmt: skip
+    return [v.outcome for v in trainings.figure_4(bounds)]
+
+
+def test_figure_4_may_depend_on_the_bound():
+    ahead = moved(80, method="leaky")  # of Mix and CD
+    assert figure_4(b0_9=ahead, b0_9999=ahead) == [REPRODUCED, REPRODUCED]
+    assert figure_4(b0_9=ahead, b0_9999=TABLE) == [DEPENDS, DEPENDS]
+    assert figure_4(b0_9=TABLE, b0_9999=TABLE) == [CONTRADICTED, CONTRADICTED]
+    level = moved(41, method="leaky")  # 1 nat, errors of 1.3
+    assert figure_4(b0_9=level, b0_9999=TABLE)[0] == OPEN
+
+
+def test_settings_and_bounds_are_those_of_the_stored_tables():
+    names = ["leaky_size", "leaky_size_500", "leaky_all_images", "leaky_bounds"]
+    *runs, at_bounds = (stored_results(name) for name in names)
+    found = trainings.all_settings(*runs)
+    assert list(found) == ["500 units", "all images", "100 units"]
+    assert (found["100 units"].table["largest"] == 0.9999).all()
+    bounds = trainings.by_bounds(found, at_bounds)
+    assert list(bounds) == ["0.9", "0.99", "0.9999"]
+    assert bounds["0.9999"] is found
+    assert len(bounds["0.9"]["100 units"].of(LEAKY)) == 4
+
+
+# sections ------------------------------------------------------------------------------------
+
+
+def test_theorems_hold_and_the_sweep_is_not_stationary():
+    assert [v.outcome for v in sections.theorems(1)] == [REPRODUCED, REPRODUCED]
+    rows, verdict = sections.stationary()
+    assert verdict.outcome == CONTRADICTED
+    assert rows[0]["1 dimension"] < 1e-12  # at leakiness 1
+    assert all(row["2 dimensions"] > row["1 dimension"] for row in rows[1:])
+
+
+def test_a_sweep_that_kept_the_model_would_be_stationary(monkeypatch):
+    both = quadrature.stationary_law
+    monkeypatch.setattr(quadrature, "stationary_law", lambda s, c: (both(s, c)[1],) * 2)
+    assert sections.stationary()[1].outcome == REPRODUCED
+
+
+def distances_of(**values) -> dict:
+    """Eight repeats of each, a hundredth apart."""
+    spread = 1 + 0.01 * np.arange(-4, 4)
+    by = {"gaussian": 0.1, "normal": 0.1, "cd": 0.1, "mix": 0.1} | values
+    return {"trained": {name: x * spread**i for i, (name, x) in enumerate(by.items())}}
+
+
+@pytest.fixture(scope="module")
+def toys():
+    return sections.on_toys(stored_results("leaky_mixing"))
+
+
+def test_starts_follow_the_distances(toys):
+    assert sections.good_start(toys, distances_of(gaussian=0.05)).outcome == REPRODUCED
+    assert sections.good_start(toys, distances_of(gaussian=0.2)).outcome == DEPENDS
+    turned = toys.rename(columns={"tv_plain": "tv_cd_normal", "tv_cd_normal": "tv_plain"})
+    assert sections.good_start(turned, distances_of(gaussian=0.2)).outcome == CONTRADICTED
+
+
+def test_mix_follows_the_distances(toys):
+    assert set(toys["kernel"]) == {"gibbs"}
+    assert sections.explores(toys, distances_of(mix=0.1)).outcome == CONTRADICTED
+    assert sections.explores(toys, distances_of(mix=0.05)).outcome == DEPENDS
+    turned = toys.rename(columns={"tv_mix_region": "tv_cd_region", "tv_cd_region": "tv_mix_region"})
+    assert sections.explores(turned, distances_of(mix=0.05)).outcome == REPRODUCED
+
+
+def gaps_of(leaky, energy=(-9.0, -1.0, -0.5)) -> dict:
+    rows = zip(tables.METHODS, (leaky, energy), strict=True)
+    return {
+        ("trained", method, k): ms.measured(x, 0.01, 99)
+        for method, values in rows
+        for k, x in zip(live.STEPS, values, strict=True)
+    }
+
+
+def test_steps_and_paths_follow_the_gaps():
+    exact, lost = gaps_of((-0.01, 0.0, 0.0)), gaps_of((-900.0, -90.0, -9.0))
+    assert sections.thousands(exact).outcome == CONTRADICTED  # as on the toys
+    assert sections.thousands(lost).outcome == DEPENDS
+    assert sections.appendix_d(exact, 0).outcome == REPRODUCED
+    assert sections.appendix_d(lost, 0).outcome == DEPENDS
+
+
+def divergence(grown=1e4, reconstruction=0.3):
+    wiggle = 1 + 0.05 * np.arange(5)
+    names = {"mean_1": 1.0, "mean_60": grown, "gradient_1": 1.0, "gradient_20": grown**0.5}
+    columns = {name: x * wiggle ** (x != 1) for name, x in names.items()}
+    return pd.DataFrame(columns | {"reconstruction_error": reconstruction * wiggle})
+
+
+def test_divergence_follows_the_chains():
+    growth, free, held = {1e-3: np.array([90.0, 120.0, 100.0])}, divergence(), divergence(1.1)
+    found = sections.diverges
+    assert found(free, held, growth, [True, True]).outcome == REPRODUCED
+    assert found(held, held, growth, [True, True]).outcome == CONTRADICTED
+    assert found(free, free, growth, [True, True]).outcome == CONTRADICTED
+    assert found(free, held, growth, [True, False]).outcome == CONTRADICTED
+    assert found(free, held, {1e-3: 1 / growth[1e-3]}, [True]).outcome == CONTRADICTED
+
+
+def test_tasks_follow_errors_and_shares():
+    shares = [[0.30, 0.31, 0.29, 0.30, 0.32], [0.29, 0.30, 0.30, 0.31, 0.30]]
+    free, held = divergence(reconstruction=0.3), divergence(reconstruction=0.4)
+    assert sections.tasks(free, held, shares).outcome == REPRODUCED
+    assert sections.tasks(held, free, shares).outcome == CONTRADICTED
+    worse = [[x - 0.1 for x in shares[0]], shares[1]]
+    assert sections.tasks(free, held, worse).outcome == CONTRADICTED
+
+
+def timed(mix: float):
+    spread = 1 + 0.01 * np.arange(6)
+    rows = [
+        {"model": "leaky of 500 units", "method": method, "learning_rate": 1e-3, "seed": seed,
+         "largest": 0.9, "n_updates": 10, "training_seconds": x * spread[seed] ** (1 + (x > 1))}
+        for method, x in (("cd", 1.0), ("mix", mix))
+        for seed in range(6)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_cost_follows_the_clock():
+    assert sections.cost(timed(0.99), timed(0.99)).outcome == REPRODUCED
+    assert sections.cost(timed(1.3), timed(1.3)).outcome == CONTRADICTED
+
+
+def test_best_rates_are_those_of_the_seed_that_does_not_count():
+    tried = pd.DataFrame(
+        [row(rate=rate, level=x, seed=seed, largest=bound)
+         for rate, x, seed, bound in (
+             (1e-3, 5, 0, 0.9), (3e-3, 9, 0, 0.9), (1e-2, 99, 1, 0.9), (1e-3, 7, 0, 0.9999)
+         )]
+    )  # fmt: skip
+    assert trainings.best_rates(tried).to_dict() == {("cd", 0.9): 3e-3, ("cd", 0.9999): 1e-3}
