@@ -9,7 +9,6 @@ from helpers_models import SMALL, SMALL_LOG_Z, digits_path, quiet
 from helpers_stats import all_states, joint_table, log_sum
 
 import rbmlib as rl
-from rbmbook.stochastic_mbar import stochastic_mbar
 from rbmlib import GeometricPath
 from rbmlib._kernels import float_sums
 from rbmlib.estimators.mbar import Problem
@@ -207,37 +206,6 @@ def test_halves_that_differ_are_flagged(guess):
 def test_too_few_sweeps_of_digits_are_flagged(name):
     run = quiet(rl.mbar, digits_path(name)[0], rl.schedules.linear(99), 100, 50, rng=0)
     assert not run.converged
-
-
-def test_stochastic_approximation_settles_at_mbar():
-    counts = np.array([400, 300, 500, 400, 400])
-    delta = np.concatenate(exact_slopes(np.random.default_rng(5), counts)[0])
-    wanted = rl.solve_mbar(delta, counts, BETAS)
-    found = stochastic_mbar(delta, counts, BETAS, n_epochs=60, rng=0)
-    assert np.abs(found.log_z - wanted.log_z).max() < 0.5 * wanted.std_error[-1]
-    assert found.history.shape == (60, 5)
-    np.testing.assert_array_equal(found.history[-1], found.log_z)
-    assert (found.history[0] != found.history[-1])[1:].all()
-    assert not found.history[:, 0].any()
-    assert found.n_updates == 60 * 20
-    given = {"start": wanted.log_z, "batch_size": delta.size, "n_epochs": 1}
-    there = stochastic_mbar(delta, counts, BETAS, rng=0, **given)
-    np.testing.assert_allclose(there.log_z, wanted.log_z, atol=1e-9)
-    with pytest.raises(ValueError, match="counts hold 0"):
-        stochastic_mbar(delta[:400], [400, 0, 0, 0, 0], BETAS)
-
-
-def test_an_epoch_of_stochastic_approximation_by_hand():
-    """Batches one after the other, each state once, steps 1 / t."""
-    counts = np.array([8, 6, 10, 8, 8])
-    delta = np.concatenate(exact_slopes(np.random.default_rng(6), counts)[0])
-    order, share, log_z = np.random.default_rng(0).permutation(40), counts / 40, np.zeros(5)
-    for update, rows in enumerate(order.reshape(4, 10), 1):
-        p = share * np.exp(delta[rows][:, None] * BETAS - log_z)
-        c = (p / p.sum(axis=1)[:, None]).mean(axis=0)
-        log_z = log_z + (c / share - c[0] / share[0]) / update
-    found = stochastic_mbar(delta, counts, BETAS, batch_size=10, n_epochs=1, rng=0)
-    np.testing.assert_allclose(found.log_z, log_z, atol=1e-10)
 
 
 @pytest.mark.parametrize("offset", [-3e7, 4e8])

@@ -21,12 +21,12 @@ from rbmlib import datasets, testsystems
 from rbmlib import schedules as cuts
 
 from .. import images
+from ..carlson2016.rounds import rts_from_rounds
 from ..equal_rejection import equal_rejection
 from ..ess_bisection import ess_bisection
 from ..gms13 import gms13
 from ..leaky_kernels import move_of
 from ..moments import moment_averaging_path
-from ..rts_rounds import rts_from_rounds
 from ..step_sizes import Walk, adapt_covariances, adapt_step_sizes
 from ..testsystems import first_order_rbm
 from ..ww_domain import ww_domain

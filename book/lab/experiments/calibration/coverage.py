@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from rbmbook.carlson2016.estimators import transition_rts
 from rbmbook.rivals import bar_of_sample
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
-from rbmbook.transition_rts import transition_rts
 from rbmlib import (
     ais,
     bar,

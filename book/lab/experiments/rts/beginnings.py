@@ -8,12 +8,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from rbmbook import rts_rounds
+from rbmbook.carlson2016.estimators import mixed_rts
+from rbmbook.carlson2016.rounds import (
+    CLOSE,
+    GO_ON,
+    ROUND,
+    ROUNDS,
+    distance,
+    roughness,
+    rounds,
+    rts_from_rounds,
+)
 from rbmbook.given_visible import GivenVisible
-from rbmbook.rts_rounds import CLOSE, ROUND, rounds, rts_from_rounds
 from rbmbook.sweeps.words import ESTIMATORS, register
+from rbmbook.timing import timed
 from rbmlib import exact, rts_of_sample, sams, simulated_tempering, wang_landau
 from rbmlib.checks import one_of
+from rbmlib.estimators.rts import updated
 from rbmlib.results import ConvergenceWarning
 
 from .same_states import short_start
@@ -38,16 +49,16 @@ def _rounds(
     source, path = np.random.default_rng(seed), given(path, conditional)
     how = {"left_out": round_burn_in, "conditional": conditional, "sweeps": round_sweeps}
     found = rounds(path, betas, n_chains, source, n_sweeps // round_sweeps, **how)
-    distance = np.array([rts_rounds.distance(one.shares) for one in found])
-    close = np.flatnonzero(distance < CLOSE)
+    far = np.array([distance(one.shares) for one in found])
+    close = np.flatnonzero(far < CLOSE)
     more = {"close_after": float(round_sweeps * (close[0] + 1)) if close.size else np.nan}
-    more |= {"n_close": float(close.size), "least_distance": float(distance.min())}
+    more |= {"n_close": float(close.size), "least_distance": float(far.min())}
     for stop in STOPS:
         done = stop // round_sweeps
         inside = 0 < done <= len(found) and stop <= n_sweeps
         more[f"log_z_{stop}"] = float(found[done - 1].guesses[-1]) if inside else np.nan
         if stop in LOOKS:
-            more[f"distance_{stop}"] = float(distance[done - 1]) if inside else np.nan
+            more[f"distance_{stop}"] = float(far[done - 1]) if inside else np.nan
     run = _measured(path, betas, found[-1].guesses, n_chains, source, 2, 1, conditional)
     seconds = time.perf_counter() - started
     at_end = {"log_z": float(found[-1].guesses[-1]), "std_error": np.nan, "verdict": "inconclusive"}
@@ -70,10 +81,10 @@ def _first_rounds(
     how |= {"conditional": conditional}
     made = rounds(*where, n_rounds, **how)
     by_counts = rounds(*where, 8, column="visited", **how)[7]
-    far, eighth = [rts_rounds.distance(one.shares) for one in made], made[7]
+    far, eighth = [distance(one.shares) for one in made], made[7]
     more = {"distance_8": far[7], "least_distance": min(far), "log_z_8": eighth.log_z}
-    more |= {"exact": exact(path.rbm).log_z, "roughness_8": rts_rounds.roughness(eighth.shares)}
-    more |= {"counted": rts_rounds.roughness(by_counts.shares), "empty": by_counts.empty}
+    more |= {"exact": exact(path.rbm).log_z, "roughness_8": roughness(eighth.shares)}
+    more |= {"counted": roughness(by_counts.shares), "empty": by_counts.empty}
     at_end = {"log_z": made[-1].log_z, "std_error": np.nan, "verdict": "inconclusive"}
     seconds = time.perf_counter() - started
     return replace(rts_of_sample(made[-1].sample), **at_end, seconds=seconds), more
@@ -184,3 +195,35 @@ def _rts_after_rounds(
     run = rts_of_sample(sample, skip=2)
     more = {"round_trips": run.details["round_trips"], "start_log_z": float(last.guesses[-1])}
     return replace(run, seconds=time.perf_counter() - started), more
+
+
+@register(ESTIMATORS, "ways_of_rounds")
+def _ways_of_rounds(
+    path, betas, seed, *, n_chains: int = 100, n_rounds: int = ROUNDS, round_burn_in: int = 0,
+    conditional: str = "joint",
+):  # fmt: skip
+    """The authors' rounds and what section 2.4 sets beside them, all from equal guesses.
+
+    ``log_z`` is that of the last states with fresh betas, ``same_betas`` with the betas kept,
+    ``from_base`` with new states. ``likelihood`` maximises that of all rounds (appendix A);
+    ``likelihood_seconds`` and ``updates_seconds`` are those of this and of the simple updates.
+    """
+    started, path = time.perf_counter(), given(path, conditional)
+    how = {"left_out": round_burn_in, "conditional": conditional}
+    ways = [rounds(path, betas, n_chains, seed, n_rounds, go_on=way, **how) for way in GO_ON]
+    made, *others = ways
+    samples = [one.sample for one in made]
+    more = dict(zip(("same_betas", "from_base"), (way[-1].log_z for way in others), strict=True))
+    joined, more["likelihood_seconds"] = timed(lambda: mixed_rts(samples))
+    more["likelihood"] = float(joined[-1])
+
+    def updates():
+        return [
+            updated(s.log_z_path, s.prior, r.shares) for s, r in zip(samples, made, strict=True)
+        ]
+
+    more["updates_seconds"] = timed(updates)[1]
+    more |= {"exact": exact(path.rbm).log_z}
+    at_end = {"log_z": made[-1].log_z, "std_error": np.nan, "verdict": "inconclusive"}
+    seconds = time.perf_counter() - started
+    return replace(rts_of_sample(made[-1].sample), **at_end, seconds=seconds), more

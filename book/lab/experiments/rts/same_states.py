@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from rbmbook.bootstrap import bootstrap_tempered
+from rbmbook.carlson2016.estimators import bootstrap_tempered, transition_rts
 from rbmbook.experiments.varopt.trainings import Training
 from rbmbook.rivals import bar_of_sample
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmbook.timing import timed
-from rbmbook.transition_rts import transition_rts
 from rbmlib import (
     mbar_of_sample,
     parallel_tempering,

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from . import plots
+from .. import plots
 
 ORANGE = plots.METHOD_COLOURS["RTS"]  # of what the chains that train say
 

@@ -1,4 +1,4 @@
-"""Rounds of RTS from equal guesses, as Carlson et al. (2016) begin, and how far they have come.
+"""Rounds of RTS from equal guesses, as Carlson et al. (2016) begin.
 
 A round is some sweeps of all chains. After it the guesses of log Z are corrected by the shares of
 time at each beta, and the chains go on with fresh betas.
@@ -7,17 +7,14 @@ time at each beta, and the chains go on with fresh betas.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 import rbmlib as rl
 from rbmlib.estimators.rts import BLOCKS, EMPTY, updated
 
-from .datasheet import load_reference
-
-WAY = {"n_chains": "chains", "round_sweeps": "sweeps a round", "round_burn_in": "left out"}
 GO_ON = ("fresh", "same β", "from the base")
 ROUND, ROUNDS, CLOSE = 50, 10, 0.1  # sweeps of a round; how many, and when the authors stop
 
@@ -39,7 +36,7 @@ def equal_guesses(path, betas, normalised: bool = True) -> np.ndarray:
 
 def rounds(path, betas, n_chains, seed, n_rounds=8, *, guesses=None, left_out=0,
            column="mixed", go_on="fresh", conditional="joint", sweeps=ROUND,
-           until=0.0) -> list[Round]:  # fmt: skip
+           until=0.0, update=updated) -> list[Round]:  # fmt: skip
     """Rounds of so many sweeps, one after the other, from equal guesses (section 2.4).
 
     The paper's base is normalised, ``f_beta = f^beta p_1^(1 - beta)`` with Z_1 = 1, and its guesses
@@ -64,6 +61,8 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, guesses=None, left_out=0,
         What beta is drawn given: v and h, or v alone.
     until : float
         A round whose `distance` is less is the last.
+    update : callable
+        Of the guesses, the prior and the shares: eq. (12), or `stochastic_update`.
     """
     log_z = equal_guesses(path, betas) if guesses is None else guesses
     rng, made = np.random.default_rng(seed), []
@@ -77,13 +76,19 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, guesses=None, left_out=0,
         c = getattr(sample, column)[0, :, 0].sum(axis=0)
         empty, c = float((c == 0).mean()), c + (EMPTY if column == "visited" else 0)
         c = c / c.sum()
-        log_z = updated(sample.log_z_path, sample.prior, c)
+        log_z = update(sample.log_z_path, sample.prior, c)
         value = float(log_z[-1] - log_z[0] + path.log_z_base)
         made.append(Round(sample, c, value, log_z, empty))
         if distance(c) < until:
             break
         start = {"fresh": sample.states, "same β": sample, "from the base": "base"}[go_on]
     return made
+
+
+def stochastic_update():
+    """The update of stochastic MBAR, eq. (19), with steps of 1/t; a new one for each start."""
+    t = count(1)
+    return lambda log_z, prior, c: log_z + (c / prior - c[0] / prior[0]) / next(t)
 
 
 def rts_from_rounds(path, betas, n_chains, n_sweeps, rng, *, left_out=0, conditional="joint",
@@ -120,88 +125,3 @@ def distance(shares) -> float:
     1.0
     """
     return float(np.abs(shares - 1 / shares.size).max() * shares.size)
-
-
-def stays_below(errors, looks, limit: float = 1.0) -> int | None:
-    """The first look from which on the median absolute error of the runs is below a limit.
-
-    Parameters
-    ----------
-    errors : ndarray (n_runs, n_looks)
-        Not finite after the end of a run.
-    looks : ndarray (n_looks,)
-        Sweeps after which one has looked.
-
-    Returns
-    -------
-    int or None
-        None if the last median is above the limit, or nothing was seen.
-
-    Examples
-    --------
-    >>> stays_below(np.array([[9.0, 0.5, 3.0, 0.5, 0.1]]), np.array([50, 100, 150, 200, 250]))
-    200
-    """
-    looked = np.isfinite(errors).all(axis=0)
-    inside = (np.median(np.abs(errors), axis=0) < limit)[looked]
-    if not (inside.size and inside[-1]):
-        return None
-    wrong = np.flatnonzero(~inside)
-    return int(looks[looked][wrong[-1] + 1 if wrong.size else 0])
-
-
-# stored rounds --------------------------------------------------------------------------------
-
-
-def looks_of(runs) -> np.ndarray:
-    """Sweeps of a chain after which stored runs have noted their guess."""
-    return np.array([int(c.removeprefix("log_z_")) for c in runs if c.startswith("log_z_")])
-
-
-def on_the_way(model: str, runs, **where) -> np.ndarray:
-    """Errors of log Z by looks (n_runs, n_looks), of the runs with these settings; maybe none."""
-    chosen = runs[runs["model"] == model]
-    for setting, value in where.items():
-        chosen = chosen[chosen[setting] == value]
-    known = load_reference()[model].log_z
-    return chosen[[f"log_z_{k}" for k in looks_of(runs)]].to_numpy() - known
-
-
-def sweeps_needed(model: str, runs) -> str:
-    """Sweeps until the median error stays below ten nats; below one."""
-    errors, looks = on_the_way(model, runs), looks_of(runs)
-    until = looks[np.isfinite(errors).all(axis=0)].max()
-    after = [stays_below(errors, looks, limit) for limit in (10, 1)]
-    return "; ".join(f"{k:,}" if k else f"> {until:,}" for k in after)
-
-
-def came_close(model: str, runs) -> str:
-    """How many runs met the authors' criterion, and after how many sweeps (their median)."""
-    met = runs["close_after"].dropna()
-    return f"{len(met)} of {len(runs)}" + (f", {met.median():,.0f}" if len(met) else "")
-
-
-def by_way(runs, words, models):
-    """A row for each way to start, with a column a model: ``words(model, its runs)``."""
-    rows = []
-    for way, group in runs.groupby(list(WAY)):
-        own = {name: group[group["model"] == name] for name in models}
-        named = dict(zip(WAY.values(), way, strict=True))
-        head = {name: named[name] for name in ("sweeps a round", "chains", "left out")}
-        told = {name: words(name, part) if len(part) else "not run" for name, part in own.items()}
-        rows.append(head | told)
-    return pd.DataFrame(rows)
-
-
-def span(errors) -> str:
-    """The least and the largest of errors of runs, and their number.
-
-    Examples
-    --------
-    >>> span(np.array([-1.25, 3.0])), span(np.array([2.0])), span(np.array([]))
-    ('-1.2 to +3.0 (2 runs)', '+2.0 (1 run)', 'not run')
-    """
-    if not errors.size:
-        return "not run"
-    most = f" to {errors.max():+.1f} ({errors.size} runs)" if errors.size > 1 else " (1 run)"
-    return f"{errors.min():+.1f}{most}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from rbmlib import schedules
 from rbmlib.models.testsystems import GaussianMixture
 
-from . import plots
+from .. import plots
 
 LOOKS = {"adapted": (plots.BLUE, "o", "-"), "fixed": (plots.ORANGE, "v", "--")}  # of steps
 BETA = "inverse temperature β"
@@ -158,24 +158,3 @@ def areas(mean_slope: Callable, n_temperatures: int) -> None:
     axes[0].fill_between([], [], color=plots.GREY, alpha=0.3, label="rectangles")
     axes[0].set_ylabel("mean of Δ (nats)")
     axes[0].legend(fontsize=8, loc="lower right")
-
-
-def errors_by_samples(samples: Sequence[int], errors: Mapping[str, np.ndarray]) -> None:
-    """Root mean squared errors of six estimators against the number of samples.
-
-    ``errors`` has a row a number of samples and a column a repeat, by estimator.
-    """
-    looks = {
-        "RTS": plots.method("RTS"),
-        "MBAR": plots.method("MBAR"),
-        "TI Riemann": plots.method("TI") | {"linestyle": ":", "marker": "s"},
-        "TI trap": plots.method("TI"),
-        "TI trap corrected": plots.method("TI") | {"linestyle": "-", "marker": "o"},
-        "TI RB": plots.method("TI-RB"),
-    }
-    _, ax = plt.subplots(figsize=(6.5, 3.4))
-    for name, e in errors.items():
-        ax.plot(samples, np.sqrt((e**2).mean(axis=1)), **looks[name] | {"label": name})
-    ax.set(xscale="log", yscale="log", xlabel="samples")
-    ax.set_ylabel(f"RMSE of {next(iter(errors.values())).shape[1]} repeats (nats)")
-    ax.legend(fontsize=8)

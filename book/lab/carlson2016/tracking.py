@@ -1,16 +1,22 @@
-"""Looks along the stored trainings on DNA: the tracker against AIS, and where each would stop."""
+"""Looks along the stored trainings on DNA: the tracker against AIS, and what tracking costs."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from .errors import rmse
+from rbmlib.training import LogZTracker
+
+from ..errors import rmse
+from ..timing import seconds_of, seconds_of_sums
 
 SOUND_ESS = 50  # of AIS with 100 chains, from which on it is trusted
-FEWEST_ANCESTORS = 10  # of Jarzynski's chains: a spread over fewer means nothing
+N_STEPS, N_DRAWS = 2, 3  # steps of a measured training, and draws of chains for them
+LOOK_EVERY = 100  # updates
 STAYS = 0.5  # share of the chains that are still in a mode, above which it is one of its own
 
 
@@ -35,65 +41,27 @@ def trainings(stored: pd.DataFrame) -> Trainings:
     )
 
 
-def against_ais(name: str, run: pd.DataFrame, estimate, bar) -> dict:
-    """How far an estimate is from AIS along a training, and where each would stop.
-
-    Parameters
-    ----------
-    name : str
-        Of the row.
-    run : DataFrame
-        One row a look.
-    estimate, bar : Series
-        log Z at each look with its error bar, or nan where there is none.
-    """
-    errors, bars = estimate - run["log_z"], np.hypot(bar, run["std_error"])
-    checked = validation_by_ais(run)
-    best, best_ais = (checked - errors).argmax(), checked.argmax()
-    sound = run["ess"] >= SOUND_ESS
+def against_ais(run: pd.DataFrame) -> dict:
+    """How far the tracked log Z is from AIS along a training, and where each would stop."""
+    off = (run["tracked"] - run["log_z"]).abs()
+    checked, sound = validation_by_ais(run), run["ess"] >= SOUND_ESS
+    best, best_ais = run["validation"].argmax(), checked.argmax()
     return {
-        "estimate": name,
         "looks": len(run),
         "least ESS": run["ess"].min(),
         "sound looks": int(sound.sum()),
-        "RMS difference": rmse(errors),
-        "largest": errors.abs().max(),
-        "largest at sound looks": errors[sound].abs().max(),
-        "within 2 bars": (errors.abs() < 2 * bars)[bars.notna()].mean(),
-        "best look": best,
-        "best by AIS": best_ais,
+        "RMS difference": rmse(off[sound]),
+        "largest": off[sound].max(),
+        "best update, tracked": run["update"][best],
+        "by AIS": run["update"][best_ais],
         "lost": checked[best_ais] - checked[best],
-        "falls after": bool(0 < best_ais < len(run) - 1),
-        "test, tracked": run["test"][best],
+        "ESS there": run["ess"][best_ais],
     }
 
 
 def validation_by_ais(run: pd.DataFrame) -> pd.Series:
     """Validation likelihood with log Z by AIS in the place of the tracked one."""
     return run["validation"] + run["tracked"] - run["log_z"]
-
-
-def of_tracker(name: str, run: pd.DataFrame) -> list[dict]:
-    """`against_ais` of the tracked log Z, and of that with its lag added."""
-    added = run["tracked"] + run["lag"]
-    return [
-        against_ais(f"{name}: tracker", run, run["tracked"], run["log_z_error"]),
-        against_ais(f"{name}: lag added", run, added, run["noise_with_lag"]),
-    ]
-
-
-def of_jarzynski(name: str, run: pd.DataFrame) -> list[dict]:
-    """`against_ais` of Jarzynski's estimate, and of that less its error at the base."""
-    bar, less = family_bar(run), run["reweighted"] - run["reweighted_base_error"]
-    return [
-        against_ais(f"{name}: Jarzynski", run, run["reweighted"], bar),
-        against_ais(f"{name}: Jarzynski less base error", run, less, bar),
-    ]
-
-
-def family_bar(run: pd.DataFrame) -> pd.Series:
-    """The error bar of Jarzynski's estimate, nan where the chains descend from too few."""
-    return run["reweighted_error"].where(run["reweighted_ancestors"] >= FEWEST_ANCESTORS)
 
 
 def witnessed(traced: pd.DataFrame, run: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
@@ -122,3 +90,34 @@ def witnessed(traced: pd.DataFrame, run: pd.DataFrame, again: pd.DataFrame) -> p
         missed=traced["mode_bound"] > traced["log_z"] + 2 * traced["std_error"],
         whole=np.where(apart, both, traced["log_z"]),
     )
+
+
+def cost_of_updates(
+    tracker: LogZTracker, train: Callable[[int], object], look: Callable[[], object]
+) -> dict[str, float]:
+    """Processor seconds an update: the training's own, and each part of tracking.
+
+    Training by tempered chains needs their sweeps and draws of beta with or without log Z. Tracking
+    adds the sums of q inside the sweeps, the update rule, and the likelihoods at a look.
+    ``train(n)`` makes n updates with the tracker; ``look()`` computes the likelihoods.
+    """
+    summing = seconds_of_sums(tracker.n_chains * tracker.n_sweeps, tracker.betas)
+    before, begun = dict(tracker.seconds), time.process_time()
+    train(N_STEPS)
+    whole = time.process_time() - begun
+    spent = {name: tracker.seconds[name] - before[name] for name in before}
+    return parts(whole, spent, summing, seconds_of(look))
+
+
+def parts(whole: float, spent: dict[str, float], summing: float, look: float) -> dict[str, float]:
+    """Seconds an update from those of `N_STEPS` steps, which take `N_DRAWS` draws of chains."""
+    own = (whole - spent["sampling"] - spent["tracking"]) / N_STEPS + spent["sampling"] / N_DRAWS
+    rule = spent["tracking"] / N_DRAWS
+    return {
+        "own": own - summing,
+        "sums of q inside the sweeps": summing,
+        "the update rule": rule,
+        "a look in a hundred updates": look / LOOK_EVERY,
+        "tracking, a look in a hundred": summing + rule + look / LOOK_EVERY,
+        "tracking, a look at every update": summing + rule + look,
+    }

@@ -1,0 +1,111 @@
+"""Tempered chains of real numbers: their moves, and what rules of TI get wrong of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+import rbmlib as rl
+from rbmlib.estimators.ti import correction, quadrature
+from rbmlib.models.testsystems import GaussianMixture
+
+from ..testsystems import tempered_log_z
+
+BINS = 50
+
+
+def acceptance(path: rl.DensityPath, betas, n: int, n_moves: int, seed: int) -> np.ndarray:
+    """Mean acceptance of chains annealed to each beta, by chain and beta: (n, K)."""
+    stream = np.random.default_rng(seed)
+    own = np.tile(betas, n)
+    x = path.sample_base(own.size, stream)
+    for beta in betas:
+        x = path.transition(x, np.minimum(own, beta), stream)
+    found = []
+    for _ in range(n_moves):
+        step = np.interp(own, path.step_betas, path.step_sizes)
+        moved = path.move(x, own, step, stream)
+        x = moved.x
+        found.append(moved.probability.reshape(n, -1))
+    return np.mean(found, axis=0)
+
+
+def round_trips(path: rl.DensityPath, betas, log_z, n: int, n_moves: int, seed: int) -> np.ndarray:
+    """Round trips of each of n chains per 1,000 transitions, after a fifth as many unseen."""
+    chains = path, betas, log_z, n
+    warm = rl.simulated_tempering(*chains, max(100, n_moves // 5), seed, n_blocks=1)
+    run = rl.simulated_tempering(*chains, n_moves, seed + 1, start=warm, n_blocks=1)
+    return run.round_trips / n_moves * 1000
+
+
+def p_of_uniform(mixture, x: np.ndarray) -> float:
+    """p-value that the first coordinate follows a mixture of two Gaussians, by its counts.
+
+    Put through its distribution function, the coordinate is uniform if it does.
+    """
+    u = stats.norm.cdf(x[:, :1], mixture.means[:, 0], np.sqrt(mixture.variance))
+    bins = np.minimum(BINS * u.mean(axis=1), BINS - 1).astype(int)
+    return float(stats.chisquare(np.bincount(bins, minlength=BINS)).pvalue)
+
+
+class RuleErrors(NamedTuple):
+    """Errors of log Z in nats where all means and variances are exact."""
+
+    riemann: float  # rectangles
+    trapezoid: float
+    corrected: float
+
+
+def slopes(mixture: GaussianMixture, base_variance: float, betas) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of the slope Delta at each beta, by differences of the exact log Z."""
+    h = 1e-3 * betas + 1e-6
+    low, middle, high = (
+        tempered_log_z(mixture, base_variance, b) for b in (betas - h, betas, betas + h)
+    )
+    return (high - low) / (2 * h), (high - 2 * middle + low) / h**2
+
+
+def rule_errors(mixture: GaussianMixture, base_variance: float, betas) -> RuleErrors:
+    """Errors of the three rules on a ladder, without noise."""
+    mean, variance = slopes(mixture, base_variance, betas)
+    trapezoid = quadrature(betas, "trapezoid") @ mean - mixture.log_z
+    return RuleErrors(
+        float(quadrature(betas, "riemann") @ mean - mixture.log_z),
+        float(trapezoid),
+        float(trapezoid + correction(betas) @ variance),
+    )
+
+
+def first_blocks(sample: rl.TemperedSample, n_blocks: int) -> rl.TemperedSample:
+    """The first blocks of time of tempered states, all of which were kept."""
+    kept = int(sample.block_sweeps[:n_blocks].sum())
+    return replace(
+        sample,
+        temperature=sample.temperature[:kept], delta=sample.delta[:kept],
+        visited=sample.visited[:n_blocks], mixed=sample.mixed[:n_blocks],
+    )  # fmt: skip
+
+
+def on_fine_ladder(
+    path: rl.DensityPath, mixture: GaussianMixture, n_steps: int, n_repeats: int, seed: int
+) -> dict[str, np.ndarray]:
+    """Errors of RTS and of two rules of TI-RB, from 10,000 states on a ladder of many betas.
+
+    Guesses are exact. Of TI, which counts, hardly a beta has a state: its rules read TI-RB's means.
+    """
+    betas = rl.schedules.linear(n_steps) ** 2
+    guesses = tempered_log_z(mixture, 30.0, betas)
+    found: dict[str, list[float]] = {"RTS": [], "TI Riemann": [], "TI trap": []}
+    for r in range(n_repeats):
+        source = np.random.default_rng([seed, n_steps, r])
+        own = path, betas, guesses, 10
+        warm = rl.simulated_tempering(*own, 100, source, n_blocks=1, record_every=100)
+        how = {"start": warm, "n_blocks": 20, "record_every": 1000}
+        sample = rl.simulated_tempering(*own, 1000, source, **how)
+        found["RTS"].append(rl.rts_of_sample(sample).log_z)
+        for name, rule in (("TI Riemann", "riemann"), ("TI trap", "trapezoid")):
+            found[name].append(rl.ti(sample, rule=rule).log_z)
+    return {name: np.array(values) - mixture.log_z for name, values in found.items()}

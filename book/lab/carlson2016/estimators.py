@@ -1,0 +1,223 @@
+"""Estimators of Carlson et al. (2016) beside RTS: their appendices A and G, and their Figure 4.
+
+**Appendix A** joins runs with different guesses. **Appendix G** takes q(beta) from the transitions
+of beta. If states at a beta were drawn afresh each time, the indices of beta would be a Markov
+chain with matrix P_jk = E[q(k | x) | beta_j], whose stationary distribution is q. SD estimates P by
+the moves that were made, RSD by the mean of q(k | x) over the states reached from beta_j. With
+states that remember, the indices alone are no Markov chain; but in the long run the moves into a
+beta are as many as those out of it, so that q is stationary for P all the same.
+**Figure 4** draws states again from a long run, so that RTS, TS, TI and MBAR read the same
+independent states, whatever the chains that made them.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from rbmlib import Estimate, TemperedSample, solve_mbar
+from rbmlib._kernels import float_sums
+from rbmlib.checks import count, instance, one_of
+from rbmlib.estimators.rts import EMPTY, updated
+from rbmlib.estimators.ti import quadrature
+from rbmlib.numerics import logsumexp
+from rbmlib.results import Check, finished, round_trips
+
+KINDS = ("rsd", "sd")
+FARTHEST = 10.0  # nats that a step of Newton's method may go
+CHUNK = 100_000  # states whose q(k | x) are held at a time
+
+
+def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
+    """log Z at the betas from runs with different Z^ (appendix A): (K,).
+
+    Maximises the Rao-Blackwellised likelihood, which is concave in log Z, by Newton's method.
+    One sample gives eq. (12) back.
+    """
+    samples = list(samples)
+    if not samples or not all(isinstance(s, TemperedSample) for s in samples):
+        raise ValueError("samples holds something else: expected TemperedSamples, one or more")
+    if any(s.mixed is None or not np.array_equal(s.betas, samples[0].betas) for s in samples):
+        raise ValueError(
+            "samples differ in their betas: expected runs of rl.simulated_tempering "
+            "over the same betas"
+        )
+    sizes = np.array([s.n_sweeps * s.n_chains for s in samples], float)
+    sizes /= sizes.sum()
+    c = np.array([s.mixed[:, :, 0].sum(axis=(0, 1)) / (s.n_sweeps * s.n_chains) for s in samples])
+    offsets = np.array([np.log(s.prior) - s.log_z_path for s in samples])
+    counts = sizes @ c
+
+    def model(x):
+        logits = offsets + x
+        return np.exp(logits - logsumexp(logits, axis=1)[:, None])
+
+    def value(x):
+        return counts @ x - sizes @ logsumexp(offsets + x, axis=1)
+
+    x = updated(samples[-1].log_z_path, samples[-1].prior, c[-1])
+    for _ in range(1000):
+        q = model(x)
+        gradient = counts - sizes @ q
+        if np.abs(gradient).max() < tolerance:
+            break
+        curvature = np.diag(sizes @ q) - (q * sizes[:, None]).T @ q
+        step = np.zeros(x.size)
+        step[1:] = np.linalg.lstsq(curvature[1:, 1:], gradient[1:], rcond=None)[0]
+        size = min(1.0, FARTHEST / np.abs(step).max())  # where a beta has hardly a state, L is flat
+        while value(x + size * step) < value(x) and size > 1e-6:
+            size /= 2
+        x = x + size * step
+    return x - x[0] + samples[0].log_z_base
+
+
+def transition_rts(
+    sample: TemperedSample, *, kind: str = "rsd", n_groups: int = 10, skip: int = 0
+) -> Estimate:
+    """Estimate log Z from the stationary law of the transitions of beta.
+
+    Parameters
+    ----------
+    sample : TemperedSample
+        Of `simulated_tempering`, ``conditional="joint"``, every sweep kept.
+    kind : {"rsd", "sd"}
+        "sd": moves counted; "rsd": Rao-Blackwellised.
+    n_groups : int
+        Groups of chains, left out in turn for the error bar (jackknife).
+    skip : int
+        Kept states of each chain that are not used.
+
+    Returns
+    -------
+    Estimate
+        ``converged`` is False if a beta was never left, so that P has no single stationary law,
+        or if chains made fewer than two round trips on average.
+    """
+    started = time.perf_counter()
+    instance("sample", sample, TemperedSample, "a TemperedSample of rl.simulated_tempering")
+    one_of("kind", kind, KINDS)
+    joint = sample.method == "simulated" and sample.conditional == "joint"
+    if not joint or len(sample.delta) != sample.n_sweeps:
+        raise ValueError("sample lacks states: expected one of rl.simulated_tempering with "
+                         "conditional='joint' and record_every=1")  # fmt: skip
+    n_groups = min(count("n_groups", n_groups, 2), sample.n_chains)
+    skip = count("skip", skip, 0)
+    if len(sample.temperature) - skip < 2:
+        raise ValueError(f"skip is {skip}: expected at most {len(sample.temperature) - 2}")
+    groups = np.array_split(np.arange(sample.n_chains), n_groups)
+    moves = np.array([transition_sums(sample, chains, kind, skip) for chains in groups])
+    whole = _log_z_path(sample, moves.sum(axis=0))
+    left_out = np.array([_log_z_path(sample, moves.sum(axis=0) - one)[-1] for one in moves])
+    n = len(groups)
+    std_error = float(np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()))
+    checks = [round_trips(sample.round_trips.mean())]
+    if not (np.isfinite(whole).all() and np.isfinite(std_error)):
+        text = "some betas were never visited, so that there is no single stationary law"
+        checks.insert(0, Check(text, False))
+    return finished(
+        kind, whole[-1], std_error, checks, n,
+        remedy="Use more sweeps, or better estimates to start from", n_chains=sample.n_chains,
+        n_sweeps=sample.n_sweeps, seconds=sample.seconds + time.perf_counter() - started,
+        betas=sample.betas, log_z_path=whole, states=sample,
+    )  # fmt: skip
+
+
+def transition_sums(sample: TemperedSample, chains, kind: str, skip: int = 0) -> np.ndarray:
+    """Sums over moves of some chains, from each beta to each: (K, K)."""
+    from scipy.sparse import csr_array
+
+    k = sample.betas.size
+    old = sample.temperature[skip:-1][:, chains].ravel()
+    if kind == "sd":
+        new = sample.temperature[skip + 1 :][:, chains].ravel()
+        return np.bincount(old.astype(np.int64) * k + new, minlength=k * k).reshape(k, k) * 1.0
+    delta, out = sample.delta[skip + 1 :][:, chains].ravel(), np.zeros((k, k))
+    offsets = np.log(sample.prior) - sample.log_z_path
+    for first in range(0, old.size, CHUNK):
+        rows = slice(first, first + CHUNK)
+        logits = delta[rows, None] * sample.betas + offsets
+        q = np.exp(logits - logsumexp(logits, axis=1)[:, None])
+        n = len(q)
+        out += csr_array((np.ones(n), (old[rows], np.arange(n))), shape=(k, n)) @ q
+    return out
+
+
+def stationary(moves) -> np.ndarray:
+    """Stationary law of the moves (K, K), rows normalised; NaN where there is no single one."""
+    total = moves.sum(axis=1)
+    if not (total > 0).all():
+        return np.full(len(moves), np.nan)
+    p = moves / total[:, None]
+    equations = np.vstack([p.T - np.eye(len(p)), np.ones(len(p))])
+    law = np.linalg.lstsq(equations, np.append(np.zeros(len(p)), 1.0), rcond=None)[0]
+    return np.where(law > 0, law, np.nan)
+
+
+def _log_z_path(sample, moves) -> np.ndarray:
+    return updated(sample.log_z_path, sample.prior, stationary(moves))
+
+
+def bootstrap_tempered(
+    sample: TemperedSample, n_estimates: int = 200, n_states: int = 10_000, rng=None, *,
+    skip: int = 0, n_mbar: int = 20,
+) -> dict[str, np.ndarray]:  # fmt: skip
+    """log Z by each estimator from ``n_states`` states drawn with replacement, many times.
+
+    Parameters
+    ----------
+    sample : TemperedSample
+        Of `simulated_tempering` with ``conditional="joint"``.
+    n_estimates, n_states : int
+    skip : int
+        Kept states of each chain that are not drawn from.
+    n_mbar : int
+        Estimates by MBAR, the only costly ones; 0 for none.
+
+    Returns
+    -------
+    dict
+        Of "rts", "ts" (betas counted, 0.1 added to each bin), "ti_rb", "ti" (empty bins
+        interpolated): (n_estimates,); "mbar": (n_mbar,).
+    """
+    rng = np.random.default_rng(rng)
+    pool = sample.delta[skip:].ravel()
+    at = sample.temperature[skip:].ravel().astype(int)
+    found: dict[str, list[float]] = {name: [] for name in ("rts", "ts", "ti_rb", "ti", "mbar")}
+    for i in range(n_estimates):
+        chosen = rng.integers(pool.size, size=n_states)
+        delta, index = pool[chosen], at[chosen]
+        for name, value in _estimates(delta, index, sample).items():
+            found[name].append(value)
+        if i < n_mbar:
+            counts = np.bincount(index, minlength=sample.betas.size)
+            log_z = solve_mbar(delta, counts, sample.betas).log_z[-1]
+            found["mbar"].append(float(log_z) + sample.log_z_base)
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def _estimates(delta, index, sample: TemperedSample) -> dict[str, float]:
+    """RTS, TS, TI-RB and TI (trapezoid) of some states."""
+    betas, k = sample.betas, sample.betas.size
+    grid = float_sums.grid(delta, 1.0)
+    every = np.ones(k, bool)
+    offsets = np.log(sample.prior) - sample.log_z_path
+
+    def mixed(weights):
+        return float_sums.moments(grid.nodes, weights, betas, offsets, every, False)[1]
+
+    c, slopes = mixed(grid.weights), mixed(grid.weights * grid.nodes)
+    counted = np.bincount(index, minlength=k)
+    full = counted > 0
+    own = np.bincount(index, delta, minlength=k)[full] / counted[full]
+    own = np.interp(betas, betas[full], own)
+    rule = quadrature(betas, "trapezoid")
+    prior = np.log(sample.prior[0] / sample.prior[-1])
+    return {
+        "rts": float(sample.log_z_path[-1] + prior + np.log(c[-1] / c[0])),
+        "ts": float(
+            sample.log_z_path[-1] + prior + np.log((counted[-1] + EMPTY) / (counted[0] + EMPTY))
+        ),
+        "ti_rb": float(sample.log_z_base + rule @ (slopes / c)),
+        "ti": float(sample.log_z_base + rule @ own),
+    }

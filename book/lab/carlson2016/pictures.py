@@ -1,0 +1,162 @@
+"""Figures 1 to 8 of Carlson et al. (2016), ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from .. import plots
+from ..errors import rmse
+from ..measured import mean_of, rmse_ratio
+from .runs import PILOT
+
+VIRIDIS = plt.colormaps["viridis"]
+STARTS = {PILOT: "-", "v, 10 left out": "--", "v and h, 10 left out": "-."}
+STARTS |= {"v, all sweeps": ":", "v and h, all sweeps": (0, (1, 4))}
+TRACKED = {"train": plots.GREY, "validation": plots.METHOD_COLOURS["RTS"]}
+
+
+def first_rounds(history, betas) -> None:
+    """Figure 1: guesses and shares in four of the first rounds, a row for each way."""
+    _, axes = plt.subplots(len(history), 2, figsize=(8.5, 2.3 * len(history)), sharex=True)
+    for (name, made), row in zip(history.items(), axes, strict=True):
+        for i in (0, 1, 3, 7):
+            color, one = VIRIDIS(i / 8), made[i]
+            row[0].plot(betas, one.sample.log_z_path, color=color, label=f"round {i + 1}")
+            row[1].plot(betas, np.log(one.shares), color=color)
+        row[0].set(ylabel=f"{name}\nlog Ẑ (nats)")
+        row[1].set(ylabel="log ĉ")
+        row[1].axhline(-np.log(betas.size), color="black", lw=0.8, ls="--")
+    axes[0, 0].legend(fontsize=8)
+    for ax in axes[-1]:
+        ax.set_xlabel("inverse temperature β")
+
+
+def errors_by_samples(samples, errors: Mapping[str, np.ndarray]) -> None:
+    """Figure 2: RMSE against samples; ``errors`` (n_numbers, n_repeats) by estimator."""
+    looks = {
+        "TI Riemann": plots.method("TI") | {"linestyle": ":", "marker": "s"},
+        "TI trap corrected": plots.method("TI") | {"linestyle": "-", "marker": "o"},
+        "TI trap": plots.method("TI"),
+        "TI RB": plots.method("TI-RB"),
+    }
+    _, ax = plt.subplots(figsize=(6.5, 3.4))
+    for name, e in errors.items():
+        look = looks.get(name) or plots.method(name)
+        ax.plot(samples, np.sqrt((e**2).mean(axis=1)), **look | {"label": name})
+    ax.set(xscale="log", yscale="log", xlabel="samples", ylabel="RMSE (nats)")
+    ax.legend(fontsize=8)
+
+
+def mean_and_rmse(frame: pd.DataFrame, models, uniform: bool = False) -> None:
+    """Figures 3 and 7: mean error and RMSE against sweeps, a row a model."""
+    figure, axes = plt.subplots(len(models), 2, figsize=(9.3, 2.9 * len(models)), squeeze=False)
+    for (left, right), model in zip(axes, models, strict=True):
+        runs = frame[frame["model"] == model]
+        for method, own in runs.groupby("method"):
+            for begun, points in own.groupby("begun") if method == "RTS" else [("", own)]:
+                if begun and begun not in STARTS:
+                    continue
+                label = f"{method}, {begun}" if begun else str(method)
+                look = plots.method(str(method), label)
+                look |= {"linestyle": STARTS[begun]} if begun else {}
+                errors = {k: e.to_numpy() for k, e in points.groupby("steps")["error"]}
+                steps = list(errors)
+                means = [e.mean() for e in errors.values()]
+                bars = [2 * mean_of(e).std_error if len(e) > 1 else 0 for e in errors.values()]
+                left.errorbar(steps, means, bars, capsize=3, **look)
+                right.plot(steps, [rmse(e) for e in errors.values()], **look)
+        left.axhline(0, color="black", lw=0.8)
+        left.set(xscale="log", yscale="symlog", ylabel=f"{model}\nmean error (nats)")
+        right.set(xscale="log", yscale="log", ylabel="RMSE (nats)")
+    for ax in axes[-1]:
+        ax.set_xlabel("sweeps of a chain" + (", uniform base" if uniform else ""))
+    handles = {}
+    for ax in axes[:, 0]:
+        shown, labels = ax.get_legend_handles_labels()
+        handles |= dict(zip(labels, shown, strict=True))
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=3, fontsize=8)
+
+
+def by_temperatures(curves: Mapping[str, pd.DataFrame]) -> None:
+    """Figure 4: RMSE against the number of temperatures, a panel a model."""
+    names = {"rts": "RTS", "ts": "counts", "ti_rb": "TI-RB", "ti": "TI", "mbar": "MBAR"}
+    _, axes = plt.subplots(1, len(curves), figsize=(9, 3.4), sharey=True)
+    for ax, (model, curve) in zip(np.atleast_1d(axes), curves.items(), strict=True):
+        for column, name in names.items():
+            ax.plot(curve[column], **plots.method(name, "TS" if column == "ts" else name))
+        ax.set(xscale="log", yscale="log", xlabel="number of temperatures", title=model)
+    np.atleast_1d(axes)[0].set_ylabel("RMSE (nats)")
+    np.atleast_1d(axes)[-1].legend(fontsize=8)
+
+
+def likelihoods(trainings: Mapping[str, pd.DataFrame]) -> None:
+    """Figure 5: likelihoods along trainings, a panel each; lines tracked, circles by AIS."""
+    _, axes = plt.subplots(1, len(trainings), figsize=(9.5, 3.4))
+    for ax, (title, run) in zip(axes, trainings.items(), strict=True):
+        shift = run["tracked"] - run["log_z"]
+        for name, colour in TRACKED.items():
+            ax.plot(run["update"], run[name], color=colour, label=f"{name}, tracked")
+            sound = run["ess"] >= 50
+            for kept, face in ((sound, colour), (~sound, "none")):
+                circles = {"color": colour, "mfc": face, "ms": 4, "ls": ""}
+                ax.plot(run["update"][kept], (run[name] + shift)[kept], "o", **circles)
+        ax.set(xlabel="update", title=title)
+    axes[0].set_ylabel("mean log-likelihood (nats); circles: AIS")
+    axes[-1].legend(fontsize=8)
+
+
+def gains(trainings: Mapping[float, pd.DataFrame]) -> None:
+    """Tracked log Z less that of AIS, where AIS is sound, for three step sizes."""
+    _, ax = plt.subplots(figsize=(6.5, 3))
+    for (gain, run), colour in zip(trainings.items(), VIRIDIS((0.1, 0.45, 0.8)), strict=True):
+        sound = run[run["ess"] >= 50]
+        off = sound["tracked"] - sound["log_z"]
+        ax.plot(sound["update"], off, "o-", ms=3, color=colour, label=f"α = {gain}")
+    ax.axhline(0, color="black", lw=0.8)
+    ax.set(xlabel="update", ylabel="tracked log Z − AIS (nats)")
+    ax.legend(fontsize=8)
+
+
+def knots(moves: Mapping[str, np.ndarray], conductances, betas) -> None:
+    """Figure 7, right: shares of moves from each beta by base, and the conductance of each cut."""
+    middle = (betas[1:] + betas[:-1]) / 2
+    _, axes = plt.subplots(1, 3, figsize=(9.3, 3))
+    for ax, (name, counts) in zip(axes, moves.items(), strict=False):
+        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        ax.imshow(np.sqrt(shares), origin="lower", extent=(0, 1, 0, 1), cmap="viridis", vmax=0.6)
+        ax.set(xlabel="β after", ylabel="β before", title=name)
+        ax.grid(visible=False)
+        axes[2].plot(middle, conductances[name], **plots.method(name, markers=False))
+    axes[2].set(yscale="log", xlabel="β", ylabel="conductance")
+    axes[2].legend(fontsize=8)
+
+
+def matrix_of_moves(by_length, trainings) -> None:
+    """Figure 8: RMSE of SD and RSD over RTS by the sweeps used, and of each training.
+
+    ``by_length[n][kind]`` and ``trainings[model][kind]``: root mean squared errors of tasks.
+    """
+    _, (left, right) = plt.subplots(1, 2, figsize=(9.3, 3.4), sharey=True)
+    named = {"sd": ("counts", "SD"), "rsd": ("TI-RB", "RSD")}
+    for i, (kind, names) in enumerate(named.items()):
+        look = plots.method(*names)
+        for ax, cases in ((left, by_length), (right, trainings)):
+            used = {k: e for k, e in cases.items() if np.isfinite(e[kind]).all()}
+            ratios = [rmse_ratio(e[kind], of=e["rts"]) for e in used.values()]
+            middle = np.exp([r.value for r in ratios])
+            low, high = np.exp([r.interval(0.05) for r in ratios]).T
+            at = list(used) if ax is left else np.arange(len(used)) + 0.2 * i
+            own = look if ax is left else look | {"linestyle": ""}
+            ax.errorbar(at, middle, [middle - low, high - middle], capsize=3, **own)
+    for ax in (left, right):
+        ax.axhline(1, color="black", lw=0.8)
+    printed = plots.method("published", "printed: about 10% less", markers=False)
+    left.axhline(0.9, **printed)
+    left.set(xscale="log", xlabel="sweeps of each chain that are used, pcd_10")
+    left.set_ylabel("RMSE over that of RTS")
+    right.set_xticks(range(len(trainings)), list(trainings), rotation=60, ha="right", fontsize=7)
+    left.legend(fontsize=8)

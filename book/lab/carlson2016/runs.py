@@ -1,0 +1,164 @@
+"""The stored runs behind the figures of Carlson et al. (2016), by model, method and start."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from rbmlib import datasets
+
+from .. import judge, measured
+from ..datasheet import load_reference
+from ..measured import Measured
+from ..page import number, pick
+from ..stored import stored_results
+from ..verdicts import OPEN, Verdict
+
+PUBLIC = "salakhutdinov_cd25_500"  # of Figures 3 (500 hidden units), 4 and 7
+METHODS = {"rts": "RTS", "rts_from_rounds": "RTS", "ais": "AIS", "raise": "RAISE"}
+METHODS |= {"reverse_ais": "reverse AIS"}
+READINGS = {  # what beta is drawn given, and the first sweeps of a round that are not used
+    f"{given}, {left_out or 'all'} {'left out' if left_out else 'sweeps'}": (how, left_out)
+    for left_out in (0, 10, 20, 25)
+    for given, how in (("v and h", "joint"), ("v", "marginal"))
+}
+PILOT = "a pilot"  # section 2.4: "or a better estimate, if known"
+FEWEST = 5  # runs that are judged
+
+
+def is_stored(name: str) -> bool:
+    folder = datasets.committed("reference.csv").parent / "results"
+    return (folder / f"{name}.csv").is_file()
+
+
+def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
+    """Rows of those of these sweeps that are stored, with their errors.
+
+    Columns added: ``method``; ``steps``, sweeps of a chain, or betas of an annealing; ``begun``,
+    one of `READINGS` or `PILOT`; ``error`` of log Z, where the reference is known.
+    """
+    tables = [stored_results(name, scheduler) for name in names.split() if is_stored(name)]
+    frame = pd.concat(tables, ignore_index=True)
+    frame["method"] = frame["estimator"].map(METHODS)
+    frame["steps"] = frame["n_sweeps"].fillna(frame["n_temperatures"])
+    known = {model: reference.log_z for model, reference in load_reference().items()}
+    frame["error"] = frame["log_z"] - frame["model"].map(known)
+    given = frame.get("conditional", pd.Series(index=frame.index, dtype=object)).fillna("joint")
+    left_out = frame.get("round_burn_in", pd.Series(index=frame.index)).fillna(0)
+    words = {reading: name for name, reading in READINGS.items()}
+    keys = zip(given, left_out.astype(int), strict=True)
+    begun = pd.Series([words.get(key, "") for key in keys], index=frame.index)
+    starting = frame.get("starting", pd.Series(index=frame.index, dtype=object))
+    frame["begun"] = begun.where(starting != "pilot", PILOT)
+    return frame
+
+
+def errors_of(frame: pd.DataFrame, **where) -> np.ndarray:
+    """Errors of the runs with these values, maybe none."""
+    for column, value in where.items():
+        frame = frame[frame[column] == value]
+    return frame["error"].to_numpy()
+
+
+def size_of_bias(errors) -> Measured:
+    mean = measured.mean_of(errors)
+    return mean._replace(value=abs(mean.value))
+
+
+def not_run(name: str, sweep: str) -> Verdict:
+    return judge.left_open(name, f"not run: sweep {sweep}")
+
+
+def priced(verdict: Verdict, hours: float, sweep: str) -> Verdict:
+    """The verdict, if it is open with the price of the sweep that would decide it."""
+    if verdict.outcome != OPEN:
+        return verdict
+    price = f"the sweep {sweep} would decide it ({hours:g} h, two cores)"
+    return verdict._replace(note=f"{verdict.note}; {price}".strip("; "))
+
+
+def span(errors) -> str:
+    """The least and the largest of errors of runs, and their number.
+
+    Examples
+    --------
+    >>> span(np.array([-1.25, 3.0])), span(np.array([2.0])), span(np.array([]))
+    ('-1.2 to +3.0 (2 runs)', '+2.0 (1 run)', 'not run')
+    """
+    if not errors.size:
+        return "not run"
+    most = f" to {errors.max():+.1f} ({errors.size} runs)" if errors.size > 1 else " (1 run)"
+    return f"{errors.min():+.1f}{most}"
+
+
+def in_interval(ratio: Measured, decimals: int = 2) -> str:
+    """A ratio with its 95% interval."""
+    ends = (ratio.value, *ratio.interval(0.05))
+    value, low, high = (f"{np.exp(x):.{decimals}f}" for x in ends)
+    return f"{value} [{low}, {high}]"
+
+
+def mean_and_rmse(errors) -> str:
+    """As text: the mean error with its standard error, the root mean square, the runs.
+
+    Examples
+    --------
+    >>> mean_and_rmse(np.array([1.0, 3.0]))
+    '2.00 ± 1.00; 2.24 (2)'
+    """
+    if len(errors) < 2:
+        return span(errors)
+    mean, rms = measured.mean_of(errors), float(np.sqrt(np.mean(np.square(errors))))
+    return f"{mean.value:.2f} ± {mean.std_error:.2f}; {number(rms, 3)} ({len(errors)})"
+
+
+# Figure 4 -------------------------------------------------------------------------------------
+
+ESTIMATES = ("rts", "ts", "ti_rb", "ti", "mbar")
+
+
+def rmse_by_temperatures(runs: pd.DataFrame) -> pd.DataFrame:
+    """RMSE of estimates about the value of all states of a run, by their number of betas K."""
+    off = {c: np.hypot(runs[f"{c}_error"], runs[c] - runs["log_z"]) for c in ESTIMATES}
+    off["K"] = runs["n_temperatures"] + 1
+    squares = pd.DataFrame(off).set_index("K") ** 2
+    return np.sqrt(squares.groupby("K").mean())  # over the runs of 3 million states
+
+
+def ratio_of(a, b, n_a: int, n_b: int) -> Measured:
+    """Ratio of two RMSEs of so many independent estimates."""
+    return measured.measured(a / b, np.sqrt(0.5 / n_a + 0.5 / n_b), min(n_a, n_b) - 1, "log")
+
+
+def growth(curve: pd.Series, n: int, least: int) -> Measured:
+    """By how much an RMSE grows from K = ``least`` to the largest K, by a line through all points.
+
+    The line is that of log RMSE against log K; each point has ``n`` independent estimates.
+    """
+    curve = curve[curve.index >= least]
+    x = np.log(curve.index.to_numpy(dtype=float))
+    reach, about = x[-1] - x[0], x - x.mean()
+    slope = float(about @ np.log(curve.to_numpy()) / (about @ about))
+    error = np.sqrt(0.5 / n / (about @ about))
+    return measured.measured(np.exp(slope * reach), error * reach, n - 1, "log")
+
+
+# Figure 8 -------------------------------------------------------------------------------------
+
+MATRIX = ("rts", "sd", "rsd")
+
+
+def moves_errors(runs: pd.DataFrame) -> dict[str, dict[str, np.ndarray]]:
+    """Root mean squared errors of the runs of each task, by model and estimator.
+
+    ``runs``: those of the estimator "moves", and of "exact" for models that are not in the
+    reference set.
+    """
+    known = {model: reference.log_z for model, reference in load_reference().items()}
+    known |= dict(runs[runs["estimator"] == "exact"][["model", "log_z"]].to_numpy())
+    found = {}
+    for model, tasks in pick(runs, estimator="moves").groupby("model"):
+        off = {kind: tasks[f"{kind}_mean"] - known[model] for kind in MATRIX}
+        squares = {kind: tasks[f"{kind}_variance"] + off[kind] ** 2 for kind in MATRIX}
+        found[str(model)] = {kind: np.sqrt(square).to_numpy() for kind, square in squares.items()}
+    return found
