@@ -7,8 +7,12 @@ import pytest
 from helpers_tempering import BETAS, EXACT, run
 
 import rbmlib as rl
-from rbmbook.mixed_rts import mixed_rts
-from rbmbook.transition_rts import stationary, transition_rts, transition_sums
+from rbmbook.carlson2016.estimators import (
+    mixed_rts,
+    stationary,
+    transition_rts,
+    transition_sums,
+)
 
 # the mixed likelihood -----------------------------------------------------------------------
 

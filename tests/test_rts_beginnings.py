@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
+from rbmbook.carlson2016.rounds import distance, rounds, rts_from_rounds
 from rbmbook.experiments.rts import beginnings as experiments
-from rbmbook.rts_rounds import distance, rounds, rts_from_rounds
 from rbmbook.sweeps.words import ESTIMATORS
 
 RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)

@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmbook.tempered_moves import acceptance, p_of_uniform, round_trips
+from rbmbook.carlson2016.continuous import (
+    acceptance,
+    p_of_uniform,
+    round_trips,
+    rule_errors,
+    slopes,
+)
 from rbmbook.testsystems import tempered_log_z
-from rbmbook.ti_rules import rule_errors, slopes
 
 MIXTURE = rl.testsystems.two_gaussians()
 BETAS = rl.schedules.linear(10) ** 2

@@ -9,12 +9,12 @@ from helpers_models import quiet
 from scipy import stats
 
 import rbmlib as rl
+from rbmbook.carlson2016.estimators import transition_rts
 from rbmbook.experiments import estimate, tracking
 from rbmbook.experiments.reference import _both_directions
 from rbmbook.experiments.rts import same_states as rts
 from rbmbook.experiments.varopt import annealing
 from rbmbook.rivals import bar_of_sample
-from rbmbook.transition_rts import transition_rts
 from rbmlib.__main__ import main
 from rbmlib.automatic.problem import Problem
 from rbmlib.automatic.three_runs import three_runs

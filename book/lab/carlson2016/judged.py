@@ -54,7 +54,28 @@ def rao_blackwell(small, many, first: pd.DataFrame) -> Verdict:
         ratio = ms.ratio(g["counted"], g["roughness_8"], paired=True)
         label = f"roughness of counts over that of c, {model}, given {begun}"
         cases[label] = effect(name, ratio, direction=+1, size=TWOFOLD)
-    return together(cases)
+    found = together(cases)
+    noise, (spread,) = _effects(found, "roughness"), _effects(found, "spread")
+    ours = f"log ĉ of counts is {_range(noise, '.0f')} times as rough in the first rounds"
+    words = f"at equilibrium c_K varies {spread:.2f} times as much as counts do, and is unbiased"
+    return found.said(ours, words, "30 × 12 units; h10, pcd_10")
+
+
+def _range(values, form: str = ".2f") -> str:
+    """The least and the largest of numbers, as text."""
+    low, high = (format(x, form).replace("-", "−") for x in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def _factors(ratios, form: str = ".2f") -> str:
+    """`_range` of ratios on the scale "log"."""
+    return _range([math.exp(r.value) for r in ratios], form)
+
+
+def _effects(verdict: Verdict, words: str) -> list[float]:
+    """Values of the parts whose name has these words, as the judge wrote them."""
+    found = [part[1] for part in verdict.parts if words in part[0]]
+    return [float(x.split(" ")[0].replace(",", "").replace("−", "-")) for x in found if x]
 
 
 def _shares(sums: np.ndarray) -> np.ndarray:
@@ -66,7 +87,8 @@ def same_estimator(routes: dict[str, float], derivative: float) -> Verdict:
     holds = compare(apart, "<", 1e-6) & compare(derivative, "<", 1e-9)
     ours = f"log Z by the three routes within {1e-6:g} nats of each other"
     reason = "the likelihoods have their maximum where eq. (12) is"
-    return statement("carlson-same-estimator", holds, ours=ours, reason=reason)
+    found = statement("carlson-same-estimator", holds, ours=ours, reason=reason)
+    return found.said(models="30 × 12 units")
 
 
 def counts_unstable(first: pd.DataFrame, curves) -> Verdict:
@@ -79,7 +101,11 @@ def counts_unstable(first: pd.DataFrame, curves) -> Verdict:
         ratio = ratio_of(c["ts"].iloc[-1], c["ts"][100], DRAWN, DRAWN)
         label = f"RMSE of TS, 3,001 temperatures over 100, {model}"
         cases[label] = effect(name, ratio, direction=+1, size=TWOFOLD)
-    return together(cases)
+    found = together(cases)
+    empty, grown = _effects(found, "empty"), _effects(found, "RMSE of TS")
+    ours = f"{_range(np.multiply(100, empty), '.0f')}% of the bins are empty after eight rounds"
+    words = f"the error of TS with 3,001 temperatures is {_range(grown, '.1f')} times that with 100"
+    return found.said(ours, words, f"h10, pcd_10; {', '.join(curves)}")
 
 
 def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
@@ -94,7 +120,11 @@ def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
             if len(e) >= stored.FEWEST:
                 own[model] = bound(name, np.abs(e), at_most=10, unit="nats")
         cases[reading] = own or {PUBLIC: not_run(name, "rts_public")}
-    return depends(START, cases)
+    far = first[first["model"] == "h10"].groupby("begun")["distance_8"].mean()
+    ours = f"max |r − c| K after eight rounds on h10: {_range(far)}, by the reading"
+    words = "near in one reading (v alone, 10 left out); ten rounds leave larger models 8 to 560 "
+    words += "nats off in the others"
+    return depends(START, cases).said(ours, words, "h10, pcd_10; h100, spectral_100, cd25_500")
 
 
 def simple_updates(ways: pd.DataFrame, counted: sm.Counted) -> Verdict:
@@ -106,7 +136,19 @@ def simple_updates(ways: pd.DataFrame, counted: sm.Counted) -> Verdict:
         cases.setdefault(begun, {})[model] = bound(name, ratio, at_least=1 / 1.5)
     work = bound(name, ms.exactly(counted.over_updates), at_least=1, unit="times the operations")
     error = "error by the likelihood over that by the updates"
-    return together({error: depends(START, cases), "one gradient over ten updates": work})
+    found = together({error: depends(START, cases), "one gradient over ten updates": work})
+    ratios = [_ratio(g, "likelihood", "log_z") for _, g in ways.groupby(["begun", "model"])]
+    ours = f"the likelihood of all rounds errs {_factors(ratios)} times as much as the updates"
+    words = (
+        f"one gradient of it takes {counted.over_updates:.0f} times the operations of ten updates"
+    )
+    found = found.said(ours, words, "h10, pcd_10, 60 starts a reading")
+    return priced(found, 0.5, "rts_ways with 200 more seeds")
+
+
+def _ratio(ways: pd.DataFrame, of: str, to: str) -> Measured:
+    errors = [(ways[x] - ways["exact"]).to_numpy() for x in (of, to)]
+    return ms.rmse_ratio(errors[0], of=errors[1])
 
 
 def fresh_beta(ways: pd.DataFrame) -> Verdict:
@@ -118,7 +160,14 @@ def fresh_beta(ways: pd.DataFrame) -> Verdict:
         off = {way: (g[x] - g["exact"]).to_numpy() for way, x in others.items()}
         judged = {w: effect(name, ms.rmse_ratio(e, of=fresh), direction=+1) for w, e in off.items()}
         cases.setdefault(begun, {})[model] = together(judged)
-    return depends(START, cases)
+    kept = {
+        used: [_ratio(g, "same_betas", "log_z") for _, g in of.groupby(["begun", "model"])]
+        for used, of in ways.groupby(ways["round_burn_in"] > 0)
+    }
+    ours = f"with beta kept the error is {_factors(kept[False])} times as large if all sweeps are "
+    ours += f"used, {_factors(kept[True])} times if ten are left out"
+    found = depends(START, cases).said(ours, models="h10, pcd_10, 60 starts a reading")
+    return priced(found, 0.5, "rts_ways with 200 more seeds")
 
 
 def bias_and_variance(small, many, biased: dict[float, sm.Biased]) -> Verdict:
@@ -140,7 +189,11 @@ def bias_and_variance(small, many, biased: dict[float, sm.Biased]) -> Verdict:
     spread = ms.ratio(np.square(log_z - log_z.mean()), predicted)
     half = {"margin": 1.3, "reason": "an error bar off by a seventh does not matter"}
     cases["variance over eq. (16)"] = equivalence(name, spread, **half)
-    return together(cases)
+    biases = [ms.mean_of(found.less_linear).value for found in biased.values()]
+    ours = f"bias {_range(biases, '+.3f')} nats; eq. (15) says "
+    ours += _range([found.predicted for found in biased.values()], "+.3f")
+    words = f"variance over that of eq. (16): {math.exp(spread.value):.2f}"
+    return together(cases).said(ours, words, "30 × 12 units")
 
 
 # sections 3 and 4.2 ---------------------------------------------------------------------------
@@ -150,31 +203,35 @@ def update_dominates(looped: dict, near: tuple[float, float]) -> Verdict:
     """``looped[case]``: errors by (19) and by (12) after equal rounds; ``near``: differences of the
     two updates at a distance and at half of it, which falls fourfold where first orders agree."""
     name = "carlson-update-dominates"
-    cases = {
-        case: effect(name, ms.rmse_ratio(by_19, of=by_12, paired=False), direction=+1, size=TWOFOLD)
-        for case, (by_19, by_12) in looped.items()
+    ratios = {
+        used: ms.rmse_ratio(by_19, of=by_12, paired=False)
+        for used, (by_19, by_12) in looped.items()
     }
+    cases = {u: effect(name, r, direction=+1, size=TWOFOLD) for u, r in ratios.items()}
     fourfold = near[0] / near[1]
     same = statement(
         name, compare(fourfold, ">", 3.9) & compare(fourfold, "<", 4.1),
         ours=f"half the distance leaves 1/{fourfold:.2f} of the difference",
         reason="the updates agree to first order",
     )  # fmt: skip
-    return together(cases | {"near the truth": same})
+    found = together({"far from the truth": depends(START, cases), "near the truth": same})
+    ours = f"error by (19) over that by (12): {_factors(ratios.values())}"
+    words = "twofold at least if ten sweeps of a round are left out; alike if all are used"
+    return found.said(ours, words, "pcd_10, ten rounds from equal guesses")
 
 
 def sandwich(frame: pd.DataFrame) -> Verdict:
-    name, cases = "carlson-sandwich", {}
-    public = frame[frame["model"] == PUBLIC]
+    """Mean errors over annealings with 100, 300 and 1,000 temperatures, one number a seed."""
+    name, cases, means = "carlson-sandwich", {}, {}
+    public = frame[(frame["model"] == PUBLIC) & frame["steps"].isin((100, 300, 1000))]
     for method, sign in (("AIS", -1), ("RAISE", +1)):
         own = pick(public, method=method)
-        if method == "RAISE":
-            own = pick(own, n_images=100)
-        for steps, g in own.groupby("steps"):
-            if len(g) >= stored.FEWEST and steps <= 1000:
-                label = f"{method}, {steps:,.0f} temperatures"
-                cases[label] = effect(name, g["error"], direction=sign, unit="nats")
-    return together(cases)
+        own = own if method == "AIS" else pick(own, n_images=100)
+        by_seed = own.pivot_table("error", "seed", "steps").dropna().mean(axis=1).to_numpy()
+        cases[f"mean error of {method}"] = effect(name, by_seed, direction=sign, unit="nats")
+        means[method] = own.groupby("steps")["error"].mean()
+    ours = "; ".join(f"{m}: {_range(x, '+.2f')} nats" for m, x in means.items())
+    return together(cases).said(ours, "AIS below, RAISE above", f"{PUBLIC}, 100 to 1,000")
 
 
 def truth_variance(frame: pd.DataFrame) -> Verdict:
@@ -196,7 +253,11 @@ def truth_variance(frame: pd.DataFrame) -> Verdict:
             if len(e) >= 20 else not_run(name, "rts_public")
             for method, e in found.items()
         }  # fmt: skip
-    return priced(depends("what 0.006 is, and of which estimate", cases), 2, "rts_public")
+    own = frame[(frame["model"] == "cd25_500") & (frame["steps"] == 10_000)]
+    rts, ais = (own[x]["log_z"].var() for x in (own["begun"] == PILOT, own["method"] == "AIS"))
+    ours = f"on our training by the same recipe: variance {rts:.4f} of RTS, {ais:.4f} of AIS"
+    found = depends("what 0.006 is, and of which estimate", cases).said(ours)
+    return priced(found, 2, "rts_public")
 
 
 def of_start(name: str, frame, models, judged, sweep: str, hours: float) -> Verdict:
@@ -210,7 +271,22 @@ def of_start(name: str, frame, models, judged, sweep: str, hours: float) -> Verd
             m: judged(m, e) if len(e) >= stored.FEWEST else not_run(name, sweep)
             for m, e in rts.items()
         }
-    return priced(depends("the start of RTS", cases), hours, sweep)
+    found = depends("the start of RTS", cases)
+    return priced(found.said(_beside(frame, models), models=", ".join(models)), hours, sweep)
+
+
+def _beside(frame, models) -> str:
+    """RMSE of RTS from a pilot with 1,000 sweeps, and of AIS with 1,000 and 10,000."""
+    said = []
+    for model in models:
+        own = [
+            errors_of(frame, model=model, begun=PILOT, steps=1000),
+            *(errors_of(frame, model=model, method="AIS", steps=k) for k in (1000, 10_000)),
+        ]
+        rms = [f"{np.sqrt(np.mean(e**2)):.2f} ({len(e)} runs)" if len(e) else "–" for e in own]
+        said.append(f"{model}: RMSE of RTS from a pilot {rms[0]}, of AIS {rms[1]}, and with 10,000 "
+                    f"temperatures {rms[2]}")  # fmt: skip
+    return "; ".join(said)
 
 
 def _of(frame, model, method, steps) -> np.ndarray:
@@ -285,7 +361,13 @@ def figure_2(by_ladder: dict[str, dict[str, np.ndarray]], hours: float) -> Verdi
         }
         for ladder, errors in by_ladder.items()
     }
-    return priced(depends("the number of temperatures", cases), hours, "rts_mixture")
+    found = depends("the number of temperatures", cases)
+    riemann = {x: ms.rmse_ratio(e["TI Riemann"], of=e["RTS"]) for x, e in by_ladder.items()}
+    said = [f"{math.exp(r.value):.2f} with {x}" for x, r in riemann.items()]
+    ours = f"error of the Riemann sum over that of RTS: {', '.join(said)}"
+    others = _effects(found._replace(parts=[p for p in found.parts if "Riemann" not in p[0]]), "")
+    words = f"the others {_range(others)}"
+    return priced(found.said(ours, words), hours, "rts_mixture")
 
 
 def flat(curves, n: int = DRAWN) -> Verdict:
@@ -293,7 +375,9 @@ def flat(curves, n: int = DRAWN) -> Verdict:
     name = "carlson-fig4-flat"
     grown = {m: stored.growth(c["rts"], n, 100) for m, c in curves.items()}
     cases = {m: equivalence(name, g, **QUARTER) for m, g in grown.items()}
-    return priced(together(cases), 3, "rts_public_temperatures")
+    ours = f"grows {_range([math.exp(g.value) for g in grown.values()])} times from 100 to 3,001"
+    found = together(cases).said(ours, models=", ".join(curves))
+    return priced(found, 3, "rts_public_temperatures")
 
 
 def few_temperatures(small_errors, curves) -> Verdict:
@@ -309,7 +393,11 @@ def few_temperatures(small_errors, curves) -> Verdict:
             )
             label = f"largest over least RMSE, {other.upper().replace('_', '-')} over RTS, {model}"
             cases[label] = effect(name, ratio, direction=+1, size=TWOFOLD)
-    return together(cases)
+    spans = {c: [float(x[c].max() / x[c].min()) for x in curves.values()] for c in ("rts", "ti_rb")}
+    ours = f"largest over least RMSE from K = 10 on: RTS {_range(spans['rts'], '.1f')}, "
+    ours += f"TI-RB {_range(spans['ti_rb'], '.0f')}"
+    words = f"mean error of RTS with 20 temperatures {_range([np.mean(small_errors)], '+.4f')} nats"
+    return together(cases).said(ours, words, f"30 × 12 units; {', '.join(curves)}")
 
 
 def tirb(curves, empty_share) -> Verdict:
@@ -322,7 +410,14 @@ def tirb(curves, empty_share) -> Verdict:
         for m, c in curves.items()
     }
     empty = bound(name, ms.share_of(empty_share), at_least=0.5, unit="of the samples")
-    return together(cases | {"a bin of TI is empty": empty})
+    found = together(cases | {"a bin of TI is empty": empty})
+    filled = [float(c["ti"].iloc[-1] / c["ti"][100]) for c in curves.values()]
+    ours = (
+        f"TI errs {_range(_effects(found, 'TI over'), '.1f')} times as much with 3,001 temperatures"
+    )
+    words = "without the printed interpolation it has no value there, as bins are empty; with it "
+    words += f"its error is {_range(filled)} times that with 100"
+    return found.said(ours, words, ", ".join(curves))
 
 
 def tirb_limit(gaps: pd.Series, curves) -> Verdict:
@@ -341,7 +436,11 @@ def tirb_limit(gaps: pd.Series, curves) -> Verdict:
         last = c["ti_rb"].iloc[-1] / c["rts"].iloc[-1]
         label = f"RMSE over that of RTS, 10 temperatures over 3,001, {m}"
         cases[label] = effect(name, ratio_of(first, last, DRAWN, DRAWN), direction=+1)
-    return together(cases)
+    ours = (
+        f"{abs(gaps.iloc[0]):.3f} nats apart at K = {gaps.index[0]}, {abs(gaps.iloc[-1]):.5f} at "
+    )
+    ours += f"K = {gaps.index[-1]}"
+    return together(cases).said(ours, "the difference falls as 1/K²", "30 × 12 units")
 
 
 def beats_mbar(chains: tuple, drawn: tuple, curves) -> Verdict:
@@ -357,7 +456,12 @@ def beats_mbar(chains: tuple, drawn: tuple, curves) -> Verdict:
             "30 × 12": effect(name, ms.rmse_ratio(chains[0], of=chains[1]), direction=+1)
         },
     }
-    return depends("which states are read", cases)
+    ours = f"error of MBAR over that of RTS: {_factors(ratios.values())}"
+    by_chains = ms.rmse_ratio(chains[0], of=chains[1])
+    words = f"on states drawn again; {math.exp(by_chains.value):.2f} on states as chains give them"
+    return depends("which states are read", cases).said(
+        ours, words, f"30 × 12; {', '.join(curves)}"
+    )
 
 
 def continuous_beta(curves) -> Verdict:
@@ -367,7 +471,11 @@ def continuous_beta(curves) -> Verdict:
         m: effect(name, ratio_of(c["rts"].iloc[-1], c["rts"][100], DRAWN, DRAWN), direction=+1)
         for m, c in curves.items()
     }
-    return priced(together(cases), 3, "rts_public_temperatures")
+    more = [float(c["rts"].iloc[-1] / c["rts"][100]) for c in curves.values()]
+    found = together(cases).said(
+        f"error with 3,001 temperatures over that with 100: {_range(more)}"
+    )
+    return priced(found, 3, "rts_public_temperatures")
 
 
 def cost(counted: sm.Counted, kept: tuple[int, int], times: pd.DataFrame) -> Verdict:
@@ -380,8 +488,8 @@ def cost(counted: sm.Counted, kept: tuple[int, int], times: pd.DataFrame) -> Ver
     many = times[times["n_temperatures"] == 3000]["mbar_seconds"]
     hours = DRAWN * many.mean() / 3600
     error = spread / np.sqrt(len(many))
-    found = ms.measured(hours, error, len(of_thousand) - 1, "log")
-    return together(
+    needed = ms.measured(hours, error, len(of_thousand) - 1, "log")
+    found = together(
         {
             "operations that RTS adds": bound(name, ms.exactly(share), at_most=0.05),
             "numbers kept": statement(
@@ -394,10 +502,13 @@ def cost(counted: sm.Counted, kept: tuple[int, int], times: pd.DataFrame) -> Ver
                 reason="some 4 or 8 times the operations: N K² + K³",
             ),
             "200 estimates by MBAR, 3,001 temperatures": bound(
-                name, found, at_least=1, unit="h", alpha=FEW
+                name, needed, at_least=1, unit="h", alpha=FEW
             ),
         }
     )  # fmt: skip
+    ours = f"RTS adds {100 * share:.1f}% of the operations of a sweep and keeps K numbers"
+    words = f"200 estimates by our MBAR with 3,001 temperatures take {hours:.1f} h"
+    return found.said(ours, words, "counted: 784 × 10 units, K = 100; timed: pcd_10")
 
 
 # Figure 5 -------------------------------------------------------------------------------------
@@ -420,7 +531,10 @@ def tracks(of_paper: dict, by_gain: dict[float, dict]) -> Verdict:
         if gain == 0.05 and judged.outcome != REPRODUCED:
             why = "its lag goes with the learning rate, and ours is four times the paper's"
             cases[f"400 chains, α = {gain}"] = judge.left_open(name, why, ours=judged.ours)
-    return priced(together(cases), 2, "tracking_gains")
+    ours = f"{of_paper['RMS difference']:.2f} nats RMS from AIS, {of_paper['largest']:.2f} at most"
+    words = "with 400 chains at most "
+    words += ", ".join(f"{f['largest']:.2f} for α = {g}" for g, f in by_gain.items())
+    return priced(together(cases).said(ours, words, "dna, 500 units"), 2, "tracking_gains")
 
 
 def tracking_cost(share) -> Verdict:
@@ -429,8 +543,10 @@ def tracking_cost(share) -> Verdict:
         name, compare(100 * 10_000, "==", 1e6), ours="100 chains × 10,000 temperatures",
         reason="one sample at each temperature of each chain",
     )  # fmt: skip
-    little = bound(name, share, at_most=0.2, unit="of the training's time")
-    return together({"tracking, a look in a hundred updates": little, "samples of AIS": samples})
+    little = bound(name, share, at_most=0.2, unit="of the training's time", alpha=FEW)
+    found = together({"tracking, a look in a hundred updates": little, "samples of AIS": samples})
+    ours = f"{100 * np.mean(share):.1f}% of the time of training"
+    return found.said(ours, "an AIS run has 10⁶ samples", "dna, 500 units, 2,000 chains")
 
 
 def early_stopping(found: dict) -> Verdict:
@@ -451,16 +567,18 @@ def prior_gradient(risen, uniform) -> Verdict:
 def uniform_prior(of_small: dict, of_pcd: dict) -> Verdict:
     """Errors by prior. That no prior is better consistently needs one model on which none is."""
     name = "carlson-uniform-prior"
-    cases = {}
-    for prior, e in of_small.items():
-        if prior != "uniform":
-            ratio = ms.rmse_ratio(e, of=of_small["uniform"], paired=False)
-            cases[f"{prior} over uniform, 30 × 12"] = bound(name, ratio, at_least=0.85)
-    both = [
-        ms.rmse_ratio(of["rising"], of=of["uniform"], paired=False) for of in (of_small, of_pcd)
-    ]
-    rising = "exp(2β) over uniform, both models"
-    return together(cases | {rising: effect(name, pooled(*both), direction=+1)})
+    ratios = {
+        prior: ms.rmse_ratio(e, of=of_small["uniform"], paired=False)
+        for prior, e in of_small.items()
+        if prior != "uniform"
+    }
+    cases = {f"{p} over uniform, 30 × 12": bound(name, r, **TENTH) for p, r in ratios.items()}
+    on_pcd = ms.rmse_ratio(of_pcd["rising"], of=of_pcd["uniform"], paired=False)
+    both = pooled(ratios["rising"], on_pcd)
+    cases["exp(2β) over uniform, both models"] = effect(name, both, direction=+1)
+    ours = "error over that of the uniform prior: "
+    ours += ", ".join(f"{p} {math.exp(r.value):.2f}" for p, r in ratios.items())
+    return together(cases).said(ours, models="30 × 12 units; pcd_10")
 
 
 def pooled(*found: Measured) -> Measured:
@@ -476,9 +594,10 @@ def bias_subtraction(of_small, less_small, of_pcd, less_pcd) -> Verdict:
     name = "carlson-bias-subtraction"
     small = {"margin": 1.05, "reason": "a twentieth of the error is a tenth of the sweeps"}
     pairs = {"30 × 12": (less_small, of_small), "pcd_10": (less_pcd, of_pcd)}
-    return together(
-        {m: equivalence(name, ms.rmse_ratio(a, of=b), **small) for m, (a, b) in pairs.items()}
-    )
+    ratios = {m: ms.rmse_ratio(a, of=b) for m, (a, b) in pairs.items()}
+    ours = ", ".join(f"{math.exp(r.value):.3f} on {m}" for m, r in ratios.items())
+    cases = {m: equivalence(name, r, **small) for m, r in ratios.items()}
+    return together(cases).said(f"error with the bias subtracted over that without: {ours}")
 
 
 def control_variates(explained: dict[str, dict[str, list[float]]]) -> Verdict:
@@ -491,7 +610,10 @@ def control_variates(explained: dict[str, dict[str, list[float]]]) -> Verdict:
         }
         for variates, of in explained.items()
     }
-    return depends("the control variates", cases)
+    said = [f"{words} {_range([100 * np.mean(x) for x in of.values()], '.0f')}%"
+            for words, of in explained.items()]  # fmt: skip
+    ours = f"share of the variance that they explain: {'; '.join(said)}"
+    return depends("the control variates", cases).said(ours, models="30 × 12 units; pcd_10")
 
 
 def appendix_a(joined: dict, curvatures, counted: sm.Counted) -> Verdict:
@@ -501,7 +623,7 @@ def appendix_a(joined: dict, curvatures, counted: sm.Counted) -> Verdict:
         name, compare(curvatures, "<", 1e-9), ours="no positive curvature at 20 places",
         reason="minus a sum of covariance matrices",
     )  # fmt: skip
-    return together(
+    found = together(
         {
             "concave": concave,
             "a gradient, twice the temperatures": bound(
@@ -510,6 +632,11 @@ def appendix_a(joined: dict, curvatures, counted: sm.Counted) -> Verdict:
             "error, other guesses late over the same": equivalence(name, late, **A_THIRD),
         }
     )
+    ours = f"error with other guesses late over the same: {math.exp(late.value):.2f}"
+    words = (
+        f"a gradient takes {counted.gradient:.2f} times the operations with twice the temperatures"
+    )
+    return found.said(ours, words, "30 × 12 units")
 
 
 def autocorrelation(by_case: dict[str, dict[str, np.ndarray]], cuts) -> Verdict:
@@ -526,7 +653,13 @@ def autocorrelation(by_case: dict[str, dict[str, np.ndarray]], cuts) -> Verdict:
         }
         for cut in cuts
     }
-    return depends("where the sum is cut, and the length of chains", cases)
+    said = [f"{_factors([_over(f, cut) for f in by_case.values()])} ({cut})" for cut in cuts]
+    ours = f"error by autocorrelations over that by the spread of chains: {', '.join(said)}"
+    return depends("where the sum is cut, and the length of chains", cases).said(ours)
+
+
+def _over(found: dict[str, np.ndarray], cut: str) -> Measured:
+    return ms.rmse_ratio(found[cut] - 1, of=found["spread of chains"] - 1)
 
 
 # Figures 6 to 8 -------------------------------------------------------------------------------
@@ -540,13 +673,16 @@ def adaptive(trips: dict, errors: dict, walk: Measured) -> Verdict:
     freedom = means["adapted"].freedom
     faster = ms.measured(ratio, float(np.hypot(*relative)), freedom, scale="log")
     nearer = ms.rmse_ratio(errors["fixed"], of=errors["adapted"], paired=False)
-    return together(
+    found = together(
         {
             "round trips, adapted over fixed": effect(name, faster, direction=+1),
             "RMSE, fixed over adapted": effect(name, nearer, direction=+1),
             "round trips of a random walk, adapted over fixed": effect(name, walk, direction=+1),
         }
     )
+    ours = f"{ratio:.1f} times the round trips, 1/{math.exp(nearer.value):.1f} of the error"
+    words = f"a random walk {math.exp(walk.value):.2f} times the round trips"
+    return found.said(ours, words, "the mixture, 41 temperatures")
 
 
 def gain_of(pair: pd.DataFrame) -> Measured:
@@ -576,8 +712,18 @@ def uniform_worse(rate: pd.DataFrame, uniform: pd.DataFrame, models) -> Verdict:
             a, b = (np.abs(errors_of(f, **where)) for f in (uniform, rate))
             if min(len(a), len(b)) >= stored.FEWEST:
                 label = f"error after ten rounds, given {reading}, {model}"
-                cases[label] = effect(name, ms.difference(a, b), direction=+1, unit="nats more")
-    return together(cases)
+                more = ms.difference(a, b)
+                cases[label] = effect(name, more, direction=+1, unit="nats more")
+    found = together(cases)
+    said = [
+        f"{m} {_range(_effects(found, m + ', '), '.1f')}"
+        for m in ("RTS", "AIS", "RAISE", "reverse AIS")
+        if _effects(found, m + ", ")
+    ]
+    ours = f"error along the uniform base over the base rate: {'; '.join(said)}"
+    start = _effects(found, "error after ten rounds")
+    words = f"ten rounds end {_range(start, '.0f')} nats further off"
+    return found.said(ours, words, ", ".join(models))
 
 
 def uniform_similar(uniform: pd.DataFrame, model: str) -> Verdict:
@@ -609,7 +755,10 @@ def uniform_similar(uniform: pd.DataFrame, model: str) -> Verdict:
             "at 10,000 sweeps",
         )  # fmt: skip
     found = together({"bias at first": first, "RMSE, RTS over AIS": last})
-    return priced(found, 3, "rts_public_uniform")
+    at_300 = [float(np.mean(errors_of(x, steps=300))) for x in (rts, ais)]
+    ours = f"mean error at 300 sweeps: RTS {at_300[0]:.2f}, AIS {at_300[1]:.2f} nats"
+    words = f"if the 4,000 sweeps of the start count, AIS is ahead; {last.ours}"
+    return priced(found.said(ours, words, model), 3, "rts_public_uniform")
 
 
 def knot(narrowest: dict[str, list[float]], trips: dict[str, np.ndarray]) -> Verdict:
@@ -617,12 +766,15 @@ def knot(narrowest: dict[str, list[float]], trips: dict[str, np.ndarray]) -> Ver
     name = "carlson-fig7-knot"
     least = ms.ratio(narrowest["uniform"], narrowest["base rate"])
     fewer = ms.ratio(trips["uniform"], trips["base rate"])
-    return together(
+    found = together(
         {
             "least conductance, pcd_10": effect(name, least, direction=-1, size=(0, 0.5)),
             "round trips, cd25_500": effect(name, fewer, direction=-1, size=(0, 0.5)),
         }
     )
+    ours = f"least conductance {math.exp(least.value):.2f} of that along the base rate"
+    words = f"round trips {math.exp(fewer.value):.2f} times as many"
+    return found.said(ours, words, "pcd_10 live; cd25_500")
 
 
 def gains_a_tenth(errors: dict) -> Verdict:
@@ -636,14 +788,15 @@ def gains_a_tenth(errors: dict) -> Verdict:
         return effect(name, ratio, direction=-1, size=(0.8, 0.95), n_trainings=len(ten))
 
     cases = {"RSD (text)": over_trainings("rsd"), "SD (caption)": over_trainings("sd")}
-    return priced(depends("which of the two it is", cases), 2, "rts_moves_trainings")
+    ours = ", ".join(f"{k} {v.effect:.3f}" for k, v in cases.items())
+    found = depends("which of the two it is", cases)
+    found = found.said(f"error over that of RTS: {ours}", models=f"{len(ten)} trainings")
+    return priced(found, 2, "rts_moves_trainings")
 
 
 def gains_nothing(errors: dict) -> Verdict:
     name, own = "carlson-fig8-200", errors["pcd_200"]
-    return together(
-        {
-            k.upper(): bound(name, ms.rmse_ratio(own[k], of=own["rts"]), **TENTH)
-            for k in ("sd", "rsd")
-        }
-    )
+    ratios = {kind.upper(): ms.rmse_ratio(own[kind], of=own["rts"]) for kind in ("sd", "rsd")}
+    found = together({kind: bound(name, ratio, **TENTH) for kind, ratio in ratios.items()})
+    ours = ", ".join(f"{kind} {math.exp(r.value):.3f}" for kind, r in ratios.items())
+    return found.said(f"error over that of RTS: {ours}", models="pcd_200")

@@ -48,7 +48,8 @@ def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
     words = {reading: name for name, reading in READINGS.items()}
     keys = zip(given, left_out.astype(int), strict=True)
     begun = pd.Series([words.get(key, "") for key in keys], index=frame.index)
-    frame["begun"] = begun.where(frame.get("starting") != "pilot", PILOT)
+    starting = frame.get("starting", pd.Series(index=frame.index, dtype=object))
+    frame["begun"] = begun.where(starting != "pilot", PILOT)
     return frame
 
 
@@ -154,7 +155,7 @@ def moves_errors(runs: pd.DataFrame) -> dict[str, dict[str, np.ndarray]]:
     reference set.
     """
     known = {model: reference.log_z for model, reference in load_reference().items()}
-    known |= dict(pick(runs, estimator="exact")[["model", "log_z"]].to_numpy())
+    known |= dict(runs[runs["estimator"] == "exact"][["model", "log_z"]].to_numpy())
     found = {}
     for model, tasks in pick(runs, estimator="moves").groupby("model"):
         off = {kind: tasks[f"{kind}_mean"] - known[model] for kind in MATRIX}

@@ -106,7 +106,7 @@ def variance_by_lags(q: np.ndarray, cut: str) -> float:
     """
     x = q - q.mean()
     n = len(x)
-    lags = np.array([(x[: n - t] * x[t:]).sum() / n for t in range(n // 2)])
+    lags = np.correlate(x, x, "full")[n - 1 : n - 1 + n // 2] / n
     if cut != "none" and (lags < 0).any():
         lags = lags[: np.argmax(lags < 0)]
     return (2 * lags.sum() - lags[0]) / n
@@ -172,7 +172,7 @@ def swept(rbm, b0, v, beta, rng):
 
 
 def sweeps_of_rts(rbm, b0, betas, log_z, n_chains, rng):
-    """Algorithm 1 without end: beta, h, the chance of v, the slope, and q(k | x)."""
+    """Algorithm 1 without end: beta, h, the chance of v, v, the slope, and q(k | x)."""
     v = _bits(np.tile(_sigmoid(b0), (n_chains, 1)), rng)
     k = rng.integers(betas.size, size=n_chains)
     while True:
@@ -182,21 +182,23 @@ def sweeps_of_rts(rbm, b0, betas, log_z, n_chains, rng):
         delta = v @ (rbm.visible_bias - b0) + h @ rbm.hidden_bias + on
         q = law_of_beta(delta, betas, log_z)
         k = (q.cumsum(axis=1) < rng.random((n_chains, 1))).sum(axis=1)
-        yield beta[:, 0], h, p, delta, q
+        yield beta[:, 0], h, p, v, delta, q
 
 
 def watched_runs(rbm, b0, betas, log_z, n_chains, n_sweeps, seed) -> tuple:
     """Chain means of control variates, and what each chain adds to log Z.
 
     A sweep draws v given h and beta, so that U = Delta(v, h) - E[Delta | h, beta] has mean zero
-    whatever the distribution of (h, beta). The three are U, beta U, and U where beta < 1/2.
+    whatever the distribution of (h, beta). The four are U, beta U, U where beta < 1/2, and the
+    number of visible units that are on, less its mean given h and beta.
     """
     sweeps = sweeps_of_rts(rbm, b0, betas, log_z, n_chains, np.random.default_rng(seed))
-    watched, c = np.zeros((n_chains, 3)), np.zeros((n_chains, betas.size))
-    for beta, h, p, delta, q in islice(sweeps, n_sweeps):
+    watched, c = np.zeros((n_chains, 4)), np.zeros((n_chains, betas.size))
+    for beta, h, p, v, delta, q in islice(sweeps, n_sweeps):
         field = rbm.visible_bias - b0 + h @ rbm.weights.T
         u = delta - (h @ rbm.hidden_bias + (p * field).sum(axis=1))
-        watched += np.stack([u, beta * u, u * (beta < 0.5)], axis=1) / n_sweeps
+        on = (v - p).sum(axis=1)
+        watched += np.stack([u, beta * u, u * (beta < 0.5), on], axis=1) / n_sweeps
         c += q / n_sweeps
     return watched, relative_ends(c)
 
@@ -225,7 +227,7 @@ def counted(seed: int) -> Counted:
     rbm = rl.testsystems.random_rbm(784, 10, coupling=6.0, rng=seed)
     parts = {n: counting(getattr(rbm, n)) for n in ("weights", "visible_bias", "hidden_bias")}
     own = SimpleNamespace(**parts), counting(np.zeros(784)), counting(np.ones((1, 784))), 0.5
-    hundred = counting(np.linspace(0, 1, 100))
+    hundred = counting(np.linspace(0.1, 1, 100))
 
     def of_gradient(k):
         c = counting(np.linspace(0.1, 1, k))
@@ -267,14 +269,15 @@ PRIORS = {
 }  # of the temperatures, up to a factor
 
 
-def prior_errors(small: Small, n_groups: int, seed: int) -> dict[str, np.ndarray]:
-    """Errors of groups of chains under each prior, after a fifth of their sweeps."""
+def prior_errors(small: Small, n_chains: int, seed: int, size: int = 4) -> dict[str, np.ndarray]:
+    """Errors of groups of so many chains under each prior, without the first fifth of sweeps."""
     found = {}
     for i, (name, prior) in enumerate(PRIORS.items()):
-        own = *small.where, GROUP * n_groups, 300, seed + i
-        sample = rl.simulated_tempering(*own, prior=prior(small.betas), record_every=300)
-        log_z = [rl.rts_of_sample(s, skip=4).log_z for s in in_groups(sample)]
-        found[name] = np.array(log_z) - small.truth[-1]
+        own, r = (*small.where, n_chains, 300, seed + i), prior(small.betas)
+        sample = rl.simulated_tempering(*own, prior=r, record_every=300)
+        c = sample.occupation()[2:].mean(axis=0).reshape(-1, size, r.size).mean(axis=1)
+        log_z = small.guesses + np.log(c / sample.prior)
+        found[name] = log_z[:, -1] - log_z[:, 0] - (small.truth[-1] - small.truth[0])
     return found
 
 

@@ -1,0 +1,306 @@
+"""What the notebook on Carlson et al. needs: rounds, stored runs, small experiments, verdicts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers_tempering import BETAS, PATH
+
+import rbmlib as rl
+from rbmbook import measured as ms
+from rbmbook import timing
+from rbmbook.carlson2016 import estimators, judged, runs, tracking
+from rbmbook.carlson2016 import rounds as rounds_of
+from rbmbook.carlson2016 import small as sm
+from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
+from rbmlib.estimators.rts import EMPTY, updated
+
+
+def test_equal_guesses_know_the_base_only():
+    np.testing.assert_allclose(rounds_of.equal_guesses(PATH, BETAS), (1 - BETAS) * PATH.log_z_base)
+    as_it_is = rounds_of.equal_guesses(PATH, BETAS, normalised=False)
+    assert as_it_is.tolist() == [PATH.log_z_base] * BETAS.size
+
+
+@pytest.mark.parametrize("column", ["mixed", "visited"])
+def test_a_round_is_fifty_sweeps_and_an_update(column):
+    guesses = rounds_of.equal_guesses(PATH, BETAS)
+    (one,) = rounds_of.rounds(PATH, BETAS, 20, 3, 1, column=column)
+    sample = rl.simulated_tempering(PATH, BETAS, guesses, 20, 50, np.random.default_rng(3),
+                                    n_blocks=1, record_every=50)  # fmt: skip
+    c = getattr(sample, column)[0, :, 0].sum(axis=0)
+    assert one.empty == np.mean(c == 0)
+    c = c + (EMPTY if column == "visited" else 0)
+    after = updated(guesses, sample.prior, c / c.sum())
+    np.testing.assert_allclose(one.shares, c / c.sum())
+    np.testing.assert_allclose(one.guesses, after)
+    assert one.log_z == pytest.approx(after[-1] - after[0] + PATH.log_z_base)
+
+
+def test_the_next_round_begins_with_the_guesses_of_the_last():
+    first, second = rounds_of.rounds(PATH, BETAS, 20, 3, 2)
+    np.testing.assert_array_equal(second.sample.log_z_path, first.guesses)
+    alone, *_ = rounds_of.rounds(PATH, BETAS, 20, 3, 2, go_on="from the base")
+    np.testing.assert_array_equal(alone.guesses, first.guesses)
+
+
+def test_sweeps_that_are_left_out_are_not_in_the_shares():
+    (used,) = rounds_of.rounds(PATH, BETAS, 20, 3, 1)
+    (later,) = rounds_of.rounds(PATH, BETAS, 20, 3, 1, left_out=10)
+    assert (used.sample.n_sweeps, later.sample.n_sweeps) == (50, 40)
+    assert not np.allclose(used.shares, later.shares)
+
+
+def test_rts_goes_on_from_the_first_round_that_is_close():
+    """From its states with fresh betas, with all of its own sweeps used."""
+    run, made = rounds_of.rts_from_rounds(PATH, BETAS, 60, 200, 3)
+    far = [rounds_of.distance(one.shares) for one in made]
+    assert far[-1] < 0.1 <= min(far[:-1])
+    assert len(far) < 10
+    source = np.random.default_rng(3)
+    rounds_of.rounds(PATH, BETAS, 60, source, len(made))
+    start = {"start": made[-1].sample.states, "n_blocks": 20, "record_every": 200}
+    sample = rl.simulated_tempering(PATH, BETAS, made[-1].guesses, 60, 200, source, **start)
+    assert run.log_z == rl.rts_of_sample(sample).log_z
+    assert run.settings["start"] == "paper"
+
+
+def test_sweeps_left_out_bring_far_guesses_nearer():
+    """In the first round fresh betas at the bottom keep c_0 near 1 / N, and the rise near log N."""
+    rate = rl.base_rate(rl.datasets.load_mnist().train)
+    path = rl.GeometricPath(rl.load_rbm("pcd_10"), base=rate)
+    betas, n_chains = rl.schedules.linear(99), 50
+    off = {}
+    for left_out in (0, 10):
+        made = rounds_of.rounds(path, betas, n_chains, 1, 5, left_out=left_out)
+        off[left_out] = 193.010618 - np.array([0.0, *(one.log_z for one in made)])
+    rise = {left_out: errors[0] - errors[1] for left_out, errors in off.items()}
+    assert rise[0] < np.log(50 * n_chains) + 3
+    assert rise[10] > 3 * rise[0]
+    assert abs(off[10][-1]) < off[0][-1] / 2
+
+
+def test_steps_of_the_stochastic_update_fall_as_one_over_t():
+    update, c = rounds_of.stochastic_update(), np.array([0.1, 0.6, 0.3])
+    prior = np.array([0.2, 0.3, 0.5])
+    first = update(np.zeros(3), prior, c)
+    np.testing.assert_allclose(first, [0.0, 1.5, 0.1])
+    np.testing.assert_allclose(update(first, prior, c), 1.5 * first)
+
+
+def test_steps_over_a_flat_likelihood_are_bounded():
+    """Ten rounds of which hardly a state is at some betas: an unbounded step ends at -16,000."""
+    path = rl.GeometricPath(
+        rl.load_rbm("pcd_10"), base=rl.base_rate(rl.datasets.load_mnist().train)
+    )
+    made = rounds_of.rounds(path, rl.schedules.linear(99), 100, 8020, 10)
+    assert estimators.mixed_rts([one.sample for one in made])[-1] == pytest.approx(89.4, abs=0.1)
+
+
+# ---------------------------------------------------------------- tracking
+
+
+def test_trainings_are_told_apart():
+    rows = [(2, 2000, 0.2, 100), (0, 2000, 0.2, 100), (1, 400, 0.05, 100), (1, 400, 0.2, 1000)]
+    stored = pd.DataFrame(rows, columns=["look", "n_chains", "gain", "n_annealed"])
+    found = tracking.trainings(stored.assign(n_updates=400, n_looks=20))
+    assert found.paper["update"].tolist() == [0, 40]
+    assert list(found.by_gain) == [0.05]
+    assert found.checked_again.index.tolist() == [1]
+
+
+RUN = pd.DataFrame(
+    {
+        "update": [0, 100, 200], "log_z": [10.0, 10.0, 10.0], "ess": [80, 60, 4],
+        "tracked": [10.5, 9.5, 7.0], "validation": [-5.0, -3.0, -2.0],
+    }
+)  # fmt: skip
+
+
+def test_the_tracker_is_compared_where_ais_is_sound():
+    row = tracking.against_ais(RUN)
+    assert (row["looks"], row["sound looks"], row["least ESS"]) == (3, 2, 4)
+    assert (row["RMS difference"], row["largest"]) == (0.5, 0.5)
+    # by AIS the likelihoods are -4.5, -3.5, -5
+    assert (row["best update, tracked"], row["by AIS"]) == (200, 100)
+    assert (row["lost"], row["ESS there"]) == (1.5, 60)
+
+
+def test_the_mode_counts_where_it_is_apart():
+    traced = pd.DataFrame(
+        {
+            "log_z": [10.0, 10.0, 10.0], "std_error": 0.5, "mode_bound": [5.0, 10.5, 11.5],
+            "mode_log_z": [9.0, 10.0 + np.log(3), 12.0], "mode_stays": [1.0, 0.6, 0.4],
+        }
+    )  # fmt: skip
+    run = pd.DataFrame({"update": [0, 10, 20], "log_z": [1.0, 2.0, 3.0]})
+    again = pd.DataFrame({"log_z": [7.0]}, index=[1])
+    found = tracking.witnessed(traced, run, again)
+    assert found["ais"].tolist() == [1.0, 7.0, 3.0]
+    assert found["missed"].tolist() == [False, False, True]
+    assert found["whole"].tolist() == pytest.approx([10.0, 10.0 + np.log(4), 10.0])
+
+
+def test_seconds_an_update():
+    spent = {"sampling": 3.0, "tracking": 0.6}
+    parts = tracking.parts(6.6, spent, summing=0.1, look=5.0)
+    assert parts["own"] == pytest.approx(3.0 / 2 + 3.0 / 3 - 0.1)
+    assert parts["the update rule"] == pytest.approx(0.2)
+    assert parts["tracking, a look in a hundred"] == pytest.approx(0.35)
+    assert parts["tracking, a look at every update"] == pytest.approx(5.3)
+
+
+def test_a_result_with_its_seconds():
+    result, seconds = timing.timed(lambda: sum(range(10**6)))
+    assert result == 499999500000
+    assert 0 < seconds < 60
+
+
+# ---------------------------------------------------------------- the small model
+
+
+def test_exact_shares_are_those_of_chains_at_equilibrium():
+    small = sm.small_model(0)
+    sample = rl.simulated_tempering(*small.where, 2000, 200, 1, record_every=200)
+    found = sample.occupation()[5:].mean(axis=(0, 1))
+    np.testing.assert_allclose(found, small.shares(small.guesses), rtol=0.1)
+
+
+def test_three_routes_meet_only_with_expected_counts():
+    small = sm.small_model(0)
+    sample = rl.simulated_tempering(*small.where, 40, 50, 1, n_blocks=1)
+    with pytest.warns(rl.ConvergenceWarning):
+        routes, derivative = sm.three_routes(small, sample)
+    assert np.ptp(list(routes.values())) < 1e-6
+    assert derivative < 1e-12
+    assert judged.same_estimator(routes, derivative).outcome == REPRODUCED
+    assert judged.same_estimator(routes | {"x": 0.0}, derivative).outcome == CONTRADICTED
+
+
+def test_the_variance_of_a_mean_by_lags_and_by_the_spread_of_chains():
+    """First-order autoregression with ρ = 0.5: three times the variance of independent draws."""
+    rng, x = np.random.default_rng(0), np.zeros((400, 64))
+    for t in range(1, 400):
+        x[t] = 0.5 * x[t - 1] + rng.normal(size=64)
+    wanted = 4 / 3 * 3 / 400
+    by_lags = np.mean([sm.variance_by_lags(chain, "first below 0") for chain in x.T])
+    assert by_lags == pytest.approx(wanted, rel=0.15)
+    found = sm.two_ways(x, ("first below 0", "none"))
+    assert len(found["spread of chains"]) == 4
+    off = {way: np.sqrt(np.mean((x - 1) ** 2)) for way, x in found.items()}
+    assert off["none"] > off["first below 0"]
+
+
+def test_what_a_control_variate_explains():
+    rng = np.random.default_rng(0)
+    u, noise = rng.normal(size=(5000, 1)), rng.normal(size=5000)
+    assert sm.explained(u, u[:, 0] + noise) == pytest.approx(0.5, abs=0.05)
+    assert sm.explained(u, noise) == pytest.approx(0, abs=0.01)
+
+
+def test_conductance_of_a_ladder_with_a_narrow_place():
+    moves = np.array([[40.0, 10.0, 0.0], [10.0, 39.0, 1.0], [0.0, 1.0, 99.0]])
+    np.testing.assert_allclose(sm.conductance(moves), [10 / 50, 1 / 100])
+
+
+# ---------------------------------------------------------------- stored runs and verdicts
+
+
+def frame_of(**methods) -> pd.DataFrame:
+    """Runs of the public model: ``method_steps=errors``, RTS from a pilot."""
+    rows = []
+    for key, errors in methods.items():
+        method, steps = key.rsplit("_", 1)
+        rows += [
+            {"model": runs.PUBLIC, "method": method, "steps": int(steps), "n_images": 100,
+             "begun": runs.PILOT if method == "RTS" else "", "error": e, "seed": i}
+            for i, e in enumerate(errors)
+        ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+NOISE = np.random.default_rng(0).normal(0, 0.1, 20)
+
+
+def test_the_start_decides_where_readings_disagree():
+    near, far = NOISE, NOISE - 100.0
+    frame = frame_of(RTS_1000=near, AIS_1000=5 * NOISE)
+    late = frame[frame["method"] == "RTS"].assign(begun="v and h, all sweeps", error=far)
+    name = "carlson-fig3-500-dominates"
+
+    def judge_it(runs_of):
+        def of(model, errors):
+            return judged.errs_more(name, runs_of, model, errors, "AIS")
+
+        return judged.of_start(name, runs_of, [runs.PUBLIC], of, "rts_public", 2)
+
+    alone = judge_it(frame)
+    assert alone.outcome == OPEN
+    assert "rts_public would decide it (2 h, two cores)" in alone.note
+    both = judge_it(pd.concat([frame, late]))
+    assert both.outcome == DEPENDS
+    assert "RMSE of RTS from a pilot 0.09 (20 runs), of AIS 0.44" in both.ours
+
+
+def test_ais_below_and_raise_above():
+    steps = {
+        f"{m}_{k}": s * (1 + NOISE) for m, s in (("AIS", -1), ("RAISE", 5)) for k in (100, 1000)
+    }
+    assert judged.sandwich(frame_of(**steps)).outcome == REPRODUCED
+    steps["AIS_100"] = steps["AIS_1000"] = 1 + NOISE
+    assert judged.sandwich(frame_of(**steps)).outcome == CONTRADICTED
+
+
+def test_an_error_that_grows_with_temperatures_is_seen():
+    k = np.array([10, 50, 100, 1000, 3000])
+    flat = {"a": pd.DataFrame({"rts": 0.1 * np.ones(5)}, index=k)}
+    rises = {"a": pd.DataFrame({"rts": 0.1 * (k / 100) ** 0.5}, index=k)}
+    assert np.exp(runs.growth(rises["a"]["rts"], 200, 100).value) == pytest.approx(30**0.5)
+    assert judged.flat(flat, n=2000).outcome == REPRODUCED
+    assert judged.flat(rises, n=2000).outcome == CONTRADICTED
+    assert judged.flat(flat, n=10).outcome == OPEN
+
+
+def test_a_prior_that_is_better_everywhere_is_found():
+    rng = np.random.default_rng(1)
+    small = {p: rng.normal(0, s, 3000) for p, s in (("uniform", 1), ("ends", 1), ("rising", 1.3))}
+    pcd = {p: rng.normal(0, 1, 20) for p in ("uniform", "rising")}
+    assert judged.uniform_prior(small, pcd).outcome == REPRODUCED
+    better = small | {"ends": small["ends"] / 2}
+    assert judged.uniform_prior(better, pcd).outcome == CONTRADICTED
+
+
+def test_gains_of_the_matrix_of_moves_are_those_of_trainings():
+    rng = np.random.default_rng(2)
+    rts = {m: abs(rng.normal(1, 0.1, 40)) for m in "abcdefgh"}
+    of = {}
+    for i, (model, e) in enumerate(rts.items()):
+        of[model] = {"rts": e, "rsd": e * (0.89 + 0.005 * i), "sd": e * (1.08 + 0.01 * i)}
+    assert judged.gains_a_tenth(of | {"pcd_200": {}}).outcome == DEPENDS
+    noisy = {k: e * rng.normal(1, 0.02, 40) for k, e in of["a"].items()}
+    assert judged.gains_nothing({"pcd_200": noisy | {"rsd": noisy["sd"]}}).outcome == REPRODUCED
+    assert judged.gains_nothing({"pcd_200": noisy | {"rsd": 0.5 * noisy["sd"]}}).outcome == (
+        CONTRADICTED
+    )
+
+
+def test_slow_gains_are_left_open_and_others_are_not():
+    found = {g: {"largest": x, "RMS difference": 0.2} for g, x in ((0.05, 2.0), (0.2, 0.6))}
+    of_paper = {"largest": 0.5, "RMS difference": 0.2}
+    assert judged.tracks(of_paper, found).outcome == OPEN
+    assert judged.tracks(of_paper, found | {0.05: found[0.2]}).outcome == REPRODUCED
+    assert judged.tracks(of_paper, found | {0.2: found[0.05]}).outcome == CONTRADICTED
+
+
+def test_numbers_are_pooled_by_their_errors():
+    found = judged.pooled(ms.measured(1.0, 0.1, 9), ms.measured(4.0, 0.2, 4))
+    assert (found.value, found.std_error) == (pytest.approx(1.6), pytest.approx(0.2 / 5**0.5))
+    assert found.freedom == 4
+
+
+def test_readings_are_told_apart_in_stored_runs():
+    frame = runs.gathered("rts_readings rts_public")
+    counts = frame.groupby("begun").size()
+    assert counts[runs.PILOT] == (frame["starting"] == "pilot").sum()
+    joint = (frame["conditional"] == "joint") & (frame["round_burn_in"] == 10)
+    assert counts["v and h, 10 left out"] == joint.sum()
+    assert runs.not_run("carlson-cost", "x").outcome == OPEN
