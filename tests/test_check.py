@@ -309,9 +309,6 @@ def test_local_masses_of_a_mode_are_a_part_of_z():
     assert abs(values.mean() - share) < 0.005 + 4 * values.std(ddof=1) / 10
 
 
-# values without an error bar -----------------------------------------------------------------
-
-
 @pytest.mark.parametrize("off", [0.1, -0.1, 0.11, -0.11])
 def test_a_value_of_unknown_error_is_to_be_within_a_tenth_of_a_sum_over_all_states(off):
     said = "verified" if abs(off) < 0.105 else "contradicted"

@@ -104,20 +104,6 @@ def sum_of(rbm, hidden):
     return known
 
 
-@pytest.mark.statistical
-@pytest.mark.parametrize("n_states", [1, 60, 200])
-def test_the_sum_and_what_lies_outside_add_up_to_z(n_states):
-    """Exact draws, each of weight Z, in two parts: of every share of Z that the sum may hold."""
-    v = rl.sample(MODEL, 20_000, rng=1).states.astype(np.float32)
-    runs = [(np.full(10_000, EXACT + np.log(0.3)), v[::2])]
-    runs.append((np.full(10_000, EXACT + np.log(0.7)), v[1::2]))
-    known = sum_of(MODEL, all_states(8)[:n_states])
-    found = Summed.of(known, MODEL, runs, np.random.default_rng(0))
-    assert abs(found.log_z - EXACT) < 4 * found.std_error
-    low, high = found.interval()
-    assert found.log_sum <= low < found.log_z < high
-
-
 def test_of_n_chains_that_find_nothing_outside_the_interval_is_three_over_n():
     known = sum_of(MODEL, all_states(8)[:200])
     inside = np.zeros((50, 14), np.float32)
