@@ -122,7 +122,7 @@ def overlapping(n_chains: int) -> SimpleNamespace:
     missed = Missed(biases, np.zeros(2), pilot=np.zeros((2, 2)), paths=(path,),
                     n_chains=(n_chains,), own=np.array([1]))  # fmt: skip
     return SimpleNamespace(seed=0, first=path, second=path, missed=missed, sought=False, bound=0.0,
-                           beam=None, one_base=False)  # fmt: skip
+                           known=None, one_base=False)  # fmt: skip
 
 
 @pytest.mark.statistical
