@@ -7,7 +7,7 @@ from scipy.special import expit
 import rbmlib as rl
 from rbmbook import experiments as tasks
 from rbmbook.gaussian_training import GaussianLearner, train_gaussian
-from rbmbook.leaky_kernels import exact_draws
+from rbmbook.li2016.moves import exact_draws
 from rbmlib.models import normal
 
 

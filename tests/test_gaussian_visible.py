@@ -9,9 +9,9 @@ from helpers_stats import all_states, assert_no_rejection, log_sum, two_sided, z
 from scipy import integrate, special, stats
 
 import rbmlib as rl
-from rbmbook import leaky_kernels
-from rbmbook.leaky_diagonal import normal_lanes
-from rbmbook.leaky_kernels import MOVES, blockwise, exact_draws
+from rbmbook.li2016 import moves
+from rbmbook.li2016.diagonal import normal_lanes
+from rbmbook.li2016.moves import MOVES, blockwise, exact_draws
 from rbmlib import EnergyPath, GaussianRBM, GeometricPath, LeakinessPath, LeakyRBM
 from rbmlib._kernels import simd
 from rbmlib.models import normal
@@ -105,7 +105,7 @@ def test_log_z_of_orthogonal_columns_is_that_of_quadrature():
     def density(y, x):
         return np.exp(rbm.log_density([[x, y]])[0])
 
-    value, _ = integrate.dblquad(density, -30, 30, -30, 30, epsabs=1e-9)
+    value, _ = integrate.dblquad(density, -30, 30, -30, 30, epsabs=1e-7)
     assert rbm.exact_log_z() == pytest.approx(np.log(value), abs=1e-5)
     wide = LeakyRBM(np.vstack([rbm.weights, np.zeros((1, 2))]), [0.4, -0.3, 0.6], [0.3, -0.8],
                     leakiness=0.05)  # fmt: skip
@@ -366,4 +366,4 @@ def test_normals_of_the_compiled_kernel():
 
 def test_blocks_need_orthogonal_columns():
     with pytest.raises(ValueError, match="kernel is 'blockwise', but the columns"):
-        leaky_kernels.move_of("blockwise", TILTED)
+        moves.move_of("blockwise", TILTED)

@@ -9,7 +9,6 @@ from helpers_models import SMALL, quiet
 from helpers_stats import all_states, joint_table, log_sum
 
 import rbmlib as rl
-from rbmbook.stochastic_mbar import stochastic_mbar
 from rbmlib import GeometricPath
 from rbmlib._kernels import float_sums
 from rbmlib.estimators.mbar import Problem
@@ -137,19 +136,6 @@ def test_halves_that_differ_are_flagged(guess):
     run = quiet(rl.mbar_of_sample, replace(sample, delta=drifted))
     assert not run.converged
     assert not next(check.passed for check in run.checks if "halves" in check.name)
-
-
-def test_an_epoch_of_stochastic_approximation_by_hand():
-    """Batches one after the other, each state once, steps 1 / t."""
-    counts = np.array([8, 6, 10, 8, 8])
-    delta = np.concatenate(exact_slopes(np.random.default_rng(6), counts)[0])
-    order, share, log_z = np.random.default_rng(0).permutation(40), counts / 40, np.zeros(5)
-    for update, rows in enumerate(order.reshape(4, 10), 1):
-        p = share * np.exp(delta[rows][:, None] * BETAS - log_z)
-        c = (p / p.sum(axis=1)[:, None]).mean(axis=0)
-        log_z = log_z + (c / share - c[0] / share[0]) / update
-    found = stochastic_mbar(delta, counts, BETAS, batch_size=10, n_epochs=1, rng=0)
-    np.testing.assert_allclose(found.log_z, log_z, atol=1e-10)
 
 
 @pytest.mark.parametrize("offset", [-3e7, 4e8])

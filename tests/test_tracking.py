@@ -11,7 +11,6 @@ from helpers_tracking import BASE, BETAS, DATA, exact, random_rbm
 
 import rbmbook.spectral  # noqa: F401  (which registers a method)
 import rbmlib as rl
-from rbmbook import experiments as tasks
 from rbmbook.jarzynski import ReweightedTracker, log_density_change
 from rbmlib import BernoulliRBM, LogZTracker, schedules
 from rbmlib.training import tracking
@@ -195,26 +194,6 @@ def test_a_look_at_another_model_is_an_update(part):
     for model, n in ((rbm, 1), (same, 1), (other, 2)):
         look(model)
         assert tracker.n_updates == n
-
-
-def test_a_sweep_can_ask_for_the_looks_of_a_training(monkeypatch):
-    """All rows of a run come from one training."""
-    trained = []
-    train = tasks.tracking.train
-    monkeypatch.setattr(
-        tasks.tracking, "train", lambda *a, **k: trained.append(1) or train(*a, **k)
-    )
-    task = {
-        "model": "dna_cd1_500", "estimator": "tracked", "n_looks": 2, "n_updates": 2,
-        "learning_rate": 1e-6, "final_learning_rate": 1e-6, "n_chains": 20, "n_apart": 8,
-        "n_temperatures": 100, "n_annealed": 10, "n_reversed": 5, "seed": 1,
-    }  # fmt: skip
-    rows = [tasks.estimate(**task, look=look) for look in (0, 2)]
-    assert len(trained) == 1
-    assert rows[0]["tracked"] != rows[1]["tracked"]
-    for row in rows:
-        assert abs(row["tracked"] - row["log_z"]) < 2
-        assert -110 < row["validation"] < row["train"] < -80
 
 
 def test_tempered_updates_have_momentum_and_decay(monkeypatch):
