@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers_models import coupled_rbm, independent_rbm, quiet, two_modes, with_idle_units
+from helpers_models import coupled_rbm, quiet, two_modes, with_idle_units
 
 import rbmlib as rl
 from rbmbook import hard_systems
@@ -84,16 +84,6 @@ def test_a_mode_that_all_runs_miss_is_found_by_its_bound(monkeypatch, without_pa
     assert estimate.details["best_lower_bound"] == pytest.approx(exact, abs=0.01)
     assert estimate.log_z == estimate.details["best_lower_bound"]
     assert estimate.interval == (estimate.log_z, np.inf)
-
-
-def test_a_model_without_couplings_is_exact_and_trusted():
-    rbm, log_z = independent_rbm(np.zeros(40), np.zeros(25))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        estimate = rl.log_z(rbm, n_steps=100, rng=0)
-    assert estimate.converged
-    assert estimate.log_z == pytest.approx(log_z, rel=1e-12)
-    assert estimate.interval == pytest.approx((log_z, log_z), rel=1e-9)
 
 
 SMALL = rl.testsystems.random_rbm(12, 6, coupling=3.0, rng=1)
