@@ -5,7 +5,7 @@ import pytest
 from helpers_stats import log_sum
 
 import rbmlib as rl
-from rbmbook.rts_stored import first_blocks
+from rbmbook.carlson2016.continuous import first_blocks
 from rbmbook.step_sizes import ShapedWalk, adapt_step_sizes
 from rbmbook.testsystems import tempered_log_z
 from rbmlib import DensityPath
@@ -62,18 +62,6 @@ def test_tempered_log_z_against_sums_over_the_plane():
     found = tempered_log_z(UNEVEN, 6.0, betas)
     np.testing.assert_allclose(found, wanted, atol=1e-9)
     assert tempered_log_z(MIXTURE, 30.0, [0.0, 1.0]) == pytest.approx([0, LOG_Z], abs=1e-9)
-
-
-def test_path_is_linear_in_beta_and_made_of_models():
-    path = DensityPath(UNEVEN, 6.0)
-    state = np.random.default_rng(2).normal(size=(20, 2))
-    normal = -(state**2).sum(axis=1) / 12 - np.log(12 * np.pi)
-    np.testing.assert_allclose(path.log_density(state, 0.0), normal)
-    np.testing.assert_allclose(path.log_density(state, 1.0), UNEVEN.log_density(state))
-    three = path.log_density(state, np.array([0.0, 0.4, 1.0]))
-    np.testing.assert_allclose(three[:, 1], path.at(0.4).log_density(state))
-    np.testing.assert_allclose(three[:, 2] - three[:, 0], path.log_density_slope(state, 0.3))
-    np.testing.assert_allclose(three[:, 1], 0.6 * three[:, 0] + 0.4 * three[:, 2])
 
 
 SHAPES = np.array([[[6.0, 0.0], [0.0, 6.0]], [[1.5, -0.7], [-0.7, 0.6]], [[1.2, 0.5], [0.5, 0.4]]])

@@ -246,10 +246,3 @@ def test_what_cannot_be_counted_is_tempered_and_says_so():
     assert draws.states.shape == (150, 60)
     assert repr(draws).startswith("<150 states of 60 units, of tempered chains, ")
     np.testing.assert_array_equal(draws.states, rl.sample(rbm, 150, rng=0).states)
-
-
-def test_other_units_are_drawn_too():
-    rng = np.random.default_rng(2)
-    rbm = rl.RBM(rl.Spin(np.zeros(30)), rl.Gaussian(np.zeros(25)), rng.normal(0, 0.1, (30, 25)))
-    draws = rl.sample(rbm, 50, rng=0)
-    assert np.isin(draws.states, (-1.0, 1.0)).all()

@@ -171,9 +171,6 @@ def test_leaky_hidden_units_of_training_spread_by_the_root_of_c(c):
     np.testing.assert_allclose(h.std(axis=0), [1.0, np.sqrt(c)], rtol=0.01)
 
 
-# what training is for -----------------------------------------------------------------------
-
-
 def test_weights_are_projected_before_the_first_update():
     wide = np.random.default_rng(0).normal(size=(300, 200))
     data = standardised(wide)
@@ -181,9 +178,6 @@ def test_weights_are_projected_before_the_first_update():
     assert np.linalg.norm(start, 2) > 4
     result = train_gaussian(data, 50, n_updates=1, learning_rate=1e-3, start_weights=start, rng=0)
     assert result.history["largest_singular_value"][0] <= 0.9999 + 1e-6
-
-
-# seeds, errors ------------------------------------------------------------------------------
 
 
 SUBSET_TASK = {"model": "orthogonal 5", "estimator": "trained on the subset", "method": "mix",

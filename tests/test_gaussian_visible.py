@@ -105,7 +105,7 @@ def test_log_z_of_orthogonal_columns_is_that_of_quadrature():
     def density(y, x):
         return np.exp(rbm.log_density([[x, y]])[0])
 
-    value, _ = integrate.dblquad(density, -30, 30, -30, 30, epsabs=1e-9)
+    value, _ = integrate.dblquad(density, -30, 30, -30, 30, epsabs=1e-7)
     assert rbm.exact_log_z() == pytest.approx(np.log(value), abs=1e-5)
     wide = LeakyRBM(np.vstack([rbm.weights, np.zeros((1, 2))]), [0.4, -0.3, 0.6], [0.3, -0.8],
                     leakiness=0.05)  # fmt: skip

@@ -50,7 +50,7 @@ def assert_same_bits(one, two):
 
 @pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
 @pytest.mark.parametrize("size", [1, 7, 150])
-def test_threads_and_the_size_of_chunks_change_nothing(rbm, size, monkeypatch):
+def test_threads_chunks_blocks_of_steps_and_looks_change_nothing(rbm, size, monkeypatch):
     usual = run(rbm)
     assert_same_bits(on_threads(2, run, rbm), usual)
     chunks = threads.chunks
@@ -58,18 +58,8 @@ def test_threads_and_the_size_of_chunks_change_nothing(rbm, size, monkeypatch):
     monkeypatch.setattr(threads, "chunks", lambda n, _: seen.append(n) or chunks(n, size))
     assert_same_bits(run(rbm), usual)
     assert seen, "the kernels no longer cut chains with threads.chunks"
-
-
-def test_blocks_of_steps_change_nothing(monkeypatch):
-    usual = run(WIDE)
     monkeypatch.setattr(threads, "BLOCK_SECONDS", 0.0)  # one step a block
-    assert_same_bits(run(WIDE), usual)
-
-
-@pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_looking_at_a_run_changes_nothing(rbm):
-    usual = run(rbm, n_recorded=2)
-    for n_recorded in (3, 61):
+    for n_recorded in (2, 61):
         assert_same_bits(run(rbm, n_recorded=n_recorded), usual)
 
 

@@ -1,8 +1,5 @@
 """What three runs of `log_z` say of each other, from values that are given."""
 
-import itertools
-import re
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -187,25 +184,6 @@ def test_chains_go_where_the_error_is():
     error = made.pilot[1][made.own]
     wanted = np.clip(missed.N_CHAINS * error / error.sum(), 40, 500)
     assert made.n_chains == tuple(wanted.astype(int))
-
-
-def advised_steps(rbm, n_steps):
-    """What the warning of a run says to give, or None if it is trusted."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        trusted = rl.log_z(rbm, n_steps=n_steps, rng=0, enumerate_small=False).converged
-    texts = [str(w.message) for w in said]
-    return None if trusted else int(re.search(r"n_steps=(\d+) \(--steps", texts[-1])[1])
-
-
-def test_advice_that_is_followed_ends_in_trust(without_sum):
-    rbm, n_steps, asked = rl.load_rbm("cd1_20"), 4, []
-    while n_steps is not None and len(asked) < 6:
-        asked.append(n_steps)
-        n_steps = advised_steps(rbm, n_steps)
-    assert n_steps is None
-    assert 2 <= len(asked) <= 5
-    assert all(b >= 4 * a for a, b in itertools.pairwise(asked))
 
 
 def test_no_more_steps_are_advised_than_are_taken():

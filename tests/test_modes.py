@@ -137,12 +137,11 @@ def test_bound_finds_the_heavy_mode_whichever_way_units_are_counted():
         assert best_lower_bound(other) == pytest.approx(log_z, abs=1e-6)
 
 
-@pytest.mark.parametrize("hidden", [range(0, 25, 2)])
-def test_mean_field_base_does_not_depend_on_how_hidden_units_are_counted(hidden):
+def test_mean_field_base_does_not_depend_on_how_hidden_units_are_counted():
     """One way the base once lost 95% of Z with a fair error bar, the other way it did not."""
     rbm, log_z = with_idle_units(2.0, 2.87)
     betas = rl.schedules.linear(1000)
-    for model in (rbm, exchanged(rbm, hidden)):
+    for model in (rbm, exchanged(rbm, range(0, 25, 2))):
         run = rl.ais(rl.GeometricPath(model), betas, n_chains=100, rng=0, n_recorded=2)
         assert abs(run.log_z - log_z) < 4 * run.std_error < 0.4
 

@@ -106,61 +106,6 @@ def test_a_uniform_beyond_the_sum_of_shares_draws_the_last_beta():
 
 DRAWN = np.random.default_rng(0)
 RBM = rl.BernoulliRBM(DRAWN.normal(size=(6, 4)), DRAWN.normal(size=6), DRAWN.normal(size=4))
-
-
-class QPath(rl.Path):
-    """The q-path of Masrani et al. (2021), whose points are no RBMs; moved by flips of units."""
-
-    def __init__(self, rbm, base, q=0.9):
-        self.line, self.q = rl.GeometricPath(rbm, base), q
-        self.log_z_base, self.at = self.line.log_z_base, self.line.at
-        self.sample_base = self.line.sample_base
-
-    def log_density(self, v, beta):
-        low, high = (1 - self.q) * self.line.log_density(v, [0.0, 1.0]).T[:, :, None]
-        b = np.atleast_1d(beta)
-        with np.errstate(divide="ignore"):
-            mixed = np.logaddexp(np.log(1 - b) + low, np.log(b) + high) / (1 - self.q)
-        return mixed if np.ndim(beta) else mixed[:, 0]
-
-    def log_density_slope(self, v, beta):
-        ends = np.clip(np.stack([np.atleast_1d(beta) - 1e-5, np.atleast_1d(beta) + 1e-5]), 0, 1)
-        below, above = (self.log_density(v, b) for b in ends)
-        slope = (above - below) / (ends[1] - ends[0])
-        return slope if np.ndim(beta) else slope[:, 0]
-
-    def transition(self, v, beta, rng):
-        chains = np.arange(len(v))
-
-        def own(v):
-            return self.log_density(v, beta) if np.ndim(beta) == 0 else each(v)
-
-        def each(v):
-            betas, column = np.unique(beta, return_inverse=True)
-            return self.log_density(v, betas)[chains, column]
-
-        for i in range(v.shape[1]):
-            other = v.copy()
-            other[:, i] = 1 - other[:, i]
-            accepted = np.log(rng.random((len(v), 1))[:, 0]) < own(other) - own(v)
-            v = np.where(accepted[:, None], other, v)
-        return v
-
-
-@pytest.mark.statistical
-def test_a_path_that_a_user_writes_runs_under_estimators_that_never_heard_of_it():
-    path, truth = QPath(RBM, np.zeros(6)), rl.exact(RBM).log_z
-    runs = [
-        rl.ais(path, rl.schedules.linear(60), 200, rng=1),
-        rl.reverse_ais(path, rl.schedules.linear(60), 200, rng=1, n_burn_in=20),
-        rl.rts(path, rl.schedules.linear(6), 20, 200, rng=1),
-    ]
-    for run in runs:
-        assert abs(run.log_z - truth) < 4 * run.std_error < 1.0, run.method
-    with pytest.raises(TypeError, match="QPath has no joint log-density"):
-        path.joint_transition(path.sample_base(3, DRAWN), 0.5, DRAWN)
-
-
 PAIRED = 0.7 * DRAWN.normal(size=(4, 6))
 LAYERS = {
     "bits": rl.Binary,

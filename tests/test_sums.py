@@ -13,7 +13,7 @@ from rbmbook.testsystems import of_spins
 from rbmlib.automatic import log_z as doors
 from rbmlib.automatic.problem import sweep_seconds
 from rbmlib.search.beam import Beam, descents
-from rbmlib.search.summed import FEW, Z95, StateSum, Summed, grown
+from rbmlib.search.summed import FEW, Z95, StateSum, Summed
 
 LAYERS = {
     "bits": lambda rng, n: rl.Binary(rng.normal(size=n)),
@@ -104,20 +104,6 @@ def sum_of(rbm, hidden):
     return known
 
 
-@pytest.mark.statistical
-@pytest.mark.parametrize("n_states", [1, 60, 200])
-def test_the_sum_and_what_lies_outside_add_up_to_z(n_states):
-    """Exact draws, each of weight Z, in two parts: of every share of Z that the sum may hold."""
-    v = rl.sample(MODEL, 20_000, rng=1).states.astype(np.float32)
-    runs = [(np.full(10_000, EXACT + np.log(0.3)), v[::2])]
-    runs.append((np.full(10_000, EXACT + np.log(0.7)), v[1::2]))
-    known = sum_of(MODEL, all_states(8)[:n_states])
-    found = Summed.of(known, MODEL, runs, np.random.default_rng(0))
-    assert abs(found.log_z - EXACT) < 4 * found.std_error
-    low, high = found.interval()
-    assert found.log_sum <= low < found.log_z < high
-
-
 def test_of_n_chains_that_find_nothing_outside_the_interval_is_three_over_n():
     known = sum_of(MODEL, all_states(8)[:200])
     inside = np.zeros((50, 14), np.float32)
@@ -127,13 +113,6 @@ def test_of_n_chains_that_find_nothing_outside_the_interval_is_three_over_n():
     assert found.error == pytest.approx(FEW / Z95 / 50)
     wanted = known.log_sum, known.log_sum + np.log1p(3 / 50)
     assert found.interval() == pytest.approx(wanted, rel=1e-12)
-
-
-def test_a_sum_over_all_states_is_exact():
-    modes = rl.find_modes(MODEL)
-    found = Summed.of(grown(MODEL, modes, np.random.default_rng(0)), MODEL, [], None)
-    assert (found.n_states, found.std_error) == (256, 0.0)
-    assert found.log_z == pytest.approx(EXACT, abs=1e-10)
 
 
 def glass(n_visible, n_hidden, beta, rng):

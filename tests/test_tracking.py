@@ -11,7 +11,6 @@ from helpers_tracking import BASE, BETAS, DATA, exact, random_rbm
 
 import rbmbook.spectral  # noqa: F401  (which registers a method)
 import rbmlib as rl
-from rbmbook import experiments as tasks
 from rbmbook.jarzynski import ReweightedTracker, log_density_change
 from rbmlib import BernoulliRBM, LogZTracker, schedules
 from rbmlib.training import tracking
@@ -197,26 +196,6 @@ def test_a_look_at_another_model_is_an_update(part):
         assert tracker.n_updates == n
 
 
-def test_a_sweep_can_ask_for_the_looks_of_a_training(monkeypatch):
-    """All rows of a run come from one training."""
-    trained = []
-    train = tasks.tracking.train
-    monkeypatch.setattr(
-        tasks.tracking, "train", lambda *a, **k: trained.append(1) or train(*a, **k)
-    )
-    task = {
-        "model": "dna_cd1_500", "estimator": "tracked", "n_looks": 2, "n_updates": 2,
-        "learning_rate": 1e-6, "final_learning_rate": 1e-6, "n_chains": 20, "n_apart": 8,
-        "n_temperatures": 100, "n_annealed": 10, "n_reversed": 5, "seed": 1,
-    }  # fmt: skip
-    rows = [tasks.estimate(**task, look=look) for look in (0, 2)]
-    assert len(trained) == 1
-    assert rows[0]["tracked"] != rows[1]["tracked"]
-    for row in rows:
-        assert abs(row["tracked"] - row["log_z"]) < 2
-        assert -110 < row["validation"] < row["train"] < -80
-
-
 def test_tempered_updates_have_momentum_and_decay(monkeypatch):
     """Three updates by hand, from the negative phases that the tracker gave."""
     start, phases = random_rbm(8, 0.3), []
@@ -297,29 +276,18 @@ def test_tempered_training_learns(method, rate):
     assert likelihood[-1] > -3
 
 
-def test_early_stopping_returns_the_best_model():
-    values = iter([1.0, 3.0, 5.0, 4.0, 2.0, 9.0])
-    seen = []
+@pytest.mark.parametrize(
+    ("given", "seen", "best"),
+    [([1.0, 3.0, 5.0, 4.0, 2.0, 9.0], 5, 2), ([1.0, 3.0, 3.0, 3.0, 9.0, 9.0], 4, 1)],
+    ids=["a maximum", "a plateau, whose first model is returned"],
+)
+def test_early_stopping_returns_the_best_model(given, seen, best):
+    values, models = iter(given), []
 
     def monitor(rbm):
-        seen.append(rbm)
+        models.append(rbm)
         return {"validation": next(values)}
 
     _, result = train_tempered(monitor=monitor, patience=2, n_updates=400)
-    assert result.history["update"].tolist() == [0, 4, 8, 12, 16]
-    np.testing.assert_array_equal(result.rbm.weights, seen[2].weights)
-    with pytest.raises(ValueError, match="patience is 1, but 'validation' is not among update"):
-        rl.train(DATA, 5, n_updates=1, monitor=lambda _: {"other": 1.0}, patience=1)
-
-
-def test_an_equal_value_is_no_new_maximum():
-    """A plateau ends a training, and its first model is returned."""
-    values, seen = iter([1.0, 3.0, 3.0, 3.0, 9.0, 9.0]), []
-
-    def monitor(rbm):
-        seen.append(rbm)
-        return {"validation": next(values)}
-
-    _, result = train_tempered(monitor=monitor, patience=2, n_updates=400)
-    assert result.history["validation"].tolist() == [1, 3, 3, 3]
-    np.testing.assert_array_equal(result.rbm.weights, seen[1].weights)
+    assert result.history["validation"].tolist() == given[:seen]
+    np.testing.assert_array_equal(result.rbm.weights, models[best].weights)

@@ -6,7 +6,9 @@ import warnings
 import numpy as np
 import pytest
 from helpers_kernels import uniforms
+from helpers_models import on_threads
 
+import rbmbook.spectral  # noqa: F401  (which registers a method)
 import rbmlib as rl
 from rbmlib.training import cd, loop
 

@@ -5,7 +5,7 @@ import pytest
 from helpers_stats import all_states, log_sum, probabilities, rbm_table
 
 import rbmlib as rl
-from rbmbook.carlson2016.estimators import bootstrap_tempered, mixed_rts
+from rbmbook.carlson2016.estimators import bootstrap_tempered
 from rbmbook.gms13 import gms13
 from rbmbook.moments import moment_averaging_path
 from rbmlib import schedules
