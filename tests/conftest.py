@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import shutil
 import signal
 from pathlib import Path
 from types import SimpleNamespace
@@ -68,6 +70,59 @@ def data_folders(tmp_path, monkeypatch):
     monkeypatch.setattr("rbmlib.datasets.files.cache_folder", lambda: cache)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     return SimpleNamespace(own=own, cache=cache)
+
+
+HTML = REPOSITORY / "_build" / "tests" / "_build" / "html"
+BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+
+
+def missing(reason: str):
+    if os.environ.get("RBMLIB_REQUIRE_BROWSER"):
+        pytest.fail(f"{reason} (RBMLIB_REQUIRE_BROWSER is set)")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def built() -> Path:
+    if not (HTML / ".done").exists():
+        missing("the book is not rendered: run `make test_pages`")
+    return HTML
+
+
+@pytest.fixture(scope="session")
+def browser(built):
+    paths = [path for name in BROWSERS if (path := shutil.which(name))]
+    if not paths:
+        missing(f"no browser: the page tests look for {', '.join(BROWSERS)} on the PATH")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=paths[0],
+            args=["--no-sandbox"] if os.geteuid() == 0 else [],
+            ignore_default_args=["--hide-scrollbars"],  # a reader has to see them
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser, built):
+    """Opens an address of the book in a tab of its own, without a network."""
+    contexts = []
+
+    def open_page(address, width=1400, **settings):
+        settings |= {"offline": True, "viewport": {"width": width, "height": 900}}
+        contexts.append(browser.new_context(**settings))
+        page = contexts[-1].new_page()
+        page.complaints = []
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.goto(f"{built.as_uri()}/{address}")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
 
 
 def pytest_collection_modifyitems(items):
