@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from helpers_book import BOOK, toc_entries
+from helpers_book import BOOK, chapter_paths, toc_entries
 
 from rbmbook.sweeps.words import ESTIMATORS
 from rbmlib.models.layers import KINDS, Layer
@@ -237,13 +237,8 @@ def test_no_machine_path(repository):
 
 def test_table_of_contents_lists_every_page(repository):
     listed = [page for page, _ in toc_entries()]
-    folders = repository / "book", repository / "book" / "exercises"
-    pages = (page for folder in folders for page in folder.iterdir())
-    present = {
-        page.relative_to(repository).with_suffix("").as_posix()
-        for page in pages
-        if page.suffix in {".md", ".ipynb"}
-    }
+    pages = [*chapter_paths(), *BOOK.glob("*.md"), *BOOK.glob("exercises/*.md")]
+    present = {page.relative_to(repository).with_suffix("").as_posix() for page in pages}
     assert len(listed) == len(set(listed))
     assert set(listed) == present
 
