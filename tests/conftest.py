@@ -125,24 +125,6 @@ def opened(browser, built):
         context.close()
 
 
-def pytest_collection_modifyitems(items):
-    """Of a page of the book: as it is loaded, then narrow, then dark, each once."""
-    shown = [i for i in items if getattr(i, "callspec", None) and "tab" in i.fixturenames]
-    pages = list(dict.fromkeys(i.callspec.params.get("name") for i in shown))
-
-    def turn(item):
-        given = item.callspec.params
-        return (
-            pages.index(given.get("name")),
-            given.get("scheme") == "dark",
-            given.get("width") == 400,
-        )
-
-    places = [k for k, item in enumerate(items) if item in set(shown)]
-    for place, item in zip(places, sorted(shown, key=turn), strict=True):
-        items[place] = item
-
-
 def pytest_generate_tests(metafunc):
     """A test with the argument `chapter` runs once for each notebook of the book."""
     given = [m.args[:1] for m in metafunc.definition.iter_markers("parametrize")]

@@ -137,24 +137,6 @@ WEIGH, MOVE = "log_w += weigh(m, b0, v, low, high)", "v = move(m, b0, v, {at}, r
 
 
 ANOTHER_WAY = {
-    ("line", "sigmoid"): "from scipy.special import expit as sigmoid",
-    ("line", "log_mean_exp"): """
-from scipy.special import logsumexp
-def log_mean_exp(x):
-    return logsumexp(x, b=1 / len(x))""",
-    ("start", "score"): """
-def score(v, W, b, a):
-    return np.array([r @ b + sum(np.logaddexp(0.0, x) for x in r @ W + a) for r in v])""",
-    ("start", "log_z"): """
-from itertools import product
-from scipy.special import logsumexp
-def log_z(W, b, a):
-    return logsumexp([np.dot(h, a) + np.logaddexp(0, W @ h + b).sum()
-                      for h in map(np.array, product((0, 1), repeat=len(a)))])""",
-    ("ais", "path_score"): """
-import rbmlib as rl
-def path_score(m, b0, v, beta):
-    return rl.GeometricPath(m, base=b0).at(beta).log_density(v)""",
     ("ais", "ais"): """
 import rbmlib as rl
 def ais(m, b0, betas, n_chains, rng):
@@ -169,9 +151,6 @@ def sweep(m, b0, v, beta, rng):
     ("line", "draw"): """
 def draw(q, rng):
     return np.array([rng.choice(len(row), p=row) for row in q])""",
-    ("line", "std_error"): """
-def std_error(log_w):
-    return np.sqrt(1 / ess(log_w) - 1 / len(log_w))""",
     ("line", "temper"): """
 def temper(m, b0, betas, guess, n_chains, n_sweeps, rng):
     v, k = np.ones((n_chains, m.n_visible)), np.full(n_chains, len(betas) - 1)
@@ -200,14 +179,6 @@ def mbar(u, counts):
     for _ in range(500):
         z = mbar_step(u, counts, z)
     return z""",
-    ("rts", "law_of_beta"): """
-from scipy.special import softmax
-def law_of_beta(delta, betas, guess):
-    return softmax(np.multiply.outer(delta, betas) - guess, axis=1)""",
-    ("rts", "corrected"): """
-def corrected(guess, shares):
-    total = shares.sum(axis=0)
-    return guess - guess[0] + np.log(total) - np.log(total[0]) + guess[0]""",
     ("sams", "gains"): """
 def gains(n, t_0, n_betas, alpha):
     return [min(1 / n_betas, t**-alpha if t <= t_0 else 1 / (t - t_0 + t_0**alpha))

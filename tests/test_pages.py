@@ -1,6 +1,6 @@
 """L4: the rendered book as a reader's browser shows it, from disk and without a network.
 
-Needs `make book` or `make pages` first and a Chromium on the PATH; without one the tests are
+Needs `make test_pages` to have rendered it and a Chromium on the PATH; without one the tests are
 skipped, unless the environment variable RBMLIB_REQUIRE_BROWSER is set, which makes that an error.
 """
 
@@ -9,28 +9,14 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
-from helpers_book import (
-    NIGHTLY,
-    chapter_name,
-    chapter_paths,
-    is_lesson,
-    leaks,
-    toc_entries,
-)
+from helpers_book import chapter_name, chapter_paths, is_lesson, leaks, toc_entries
 from helpers_pages import CUT, READY, SETTLED, SMALL, STILL, Places, violations
 
 pytestmark = pytest.mark.pages
 
 PAGES = [page for page, _ in toc_entries()]
-CHAPTERS = {f"book/{chapter_name(path)}": path for path in chapter_paths()}
-WIDTHS = {1400: "desk", 400: "phone"}
-# By day: pages of each kind in dark; all but audits on a phone.
-IN_DARK = {"book/intro", "book/which", "book/sams", "book/reproduction_notes", "book/api",
-           "book/exercises/ais"}  # fmt: skip
-KINDS_OF_EXERCISES = {f"book/exercises/{name}" for name in ("index", "ais", "line", "project")}
-JUDGED = {page for page in PAGES if "/exercises/" not in page} | KINDS_OF_EXERCISES
-ON_A_PHONE = {page for page in JUDGED if not page.endswith("_audit")}
-LOADED_IN_DARK = {"book/intro", "book/sams", "book/api"}  # elsewhere a loaded page turns dark
+LESSONS = {f"book/{chapter_name(path)}" for path in chapter_paths() if is_lesson(path)}
+IN_DARK = ["intro", "which", "sams", "reproduction_notes", "api", "exercises/ais"]  # one a kind
 
 
 @pytest.fixture(
@@ -43,16 +29,6 @@ def name(request):
     With pytest-xdist's ``--dist loadgroup`` all tests of a page run in one process.
     """
     return request.param
-
-
-def each_page(setting, by_day: dict):
-    """Every page in every setting; a page that is not in the set of the setting, at night."""
-    cases = [
-        pytest.param(page, value, marks=[
-            pytest.mark.xdist_group(page), *[pytest.mark.nightly][: page not in pages]])
-        for value, pages in by_day.items() for page in PAGES
-    ]  # fmt: skip
-    return pytest.mark.parametrize(("name", setting), cases, indirect=["name"])
 
 
 @pytest.fixture(scope="module")
@@ -68,48 +44,28 @@ def tab(browser):
     page.context.close()
 
 
-@pytest.fixture(scope="module")
-def visit(tab, built, name):
-    """The page in a colour scheme and of a width: loaded once, and then turned and narrowed."""
-    shown = {}
-
-    def open_page(scheme="light", width=1400):
-        if not shown or (shown["scheme"] != scheme and name in LOADED_IN_DARK):
-            tab.complaints.clear()
-            tab.set_viewport_size({"width": width, "height": 900})
-            tab.emulate_media(color_scheme=scheme)
-            load(tab, built / f"{name}.html")
-        elif shown["scheme"] != scheme:
-            tab.emulate_media(color_scheme=scheme)
-            tab.evaluate(SETTLED)
-        if tab.viewport_size["width"] != width:
-            tab.set_viewport_size({"width": width, "height": 900})
-            tab.evaluate(SETTLED)
-        shown.update(scheme=scheme)
-        assert tab.evaluate("() => document.documentElement.dataset.theme") == scheme
-        return tab
-
-    return open_page
-
-
-def load(page, path):
-    page.goto(path.as_uri())
-    page.add_style_tag(content=STILL)
-    page.evaluate(READY)
-
-
 def check_local(page, url: str):
     if urlsplit(url).scheme not in {"file", "data", "blob"}:
         page.complaints.append(f"wants the network: {url}")
 
 
-@each_page("scheme", {"light": PAGES, "dark": IN_DARK})
-def test_console_is_quiet_and_nothing_is_fetched(visit, scheme):
-    assert visit(scheme).complaints == []
+@pytest.fixture(scope="module")
+def page(tab, built, name):
+    """Loaded once for all tests of the page, which follow each other."""
+    tab.complaints.clear()
+    tab.set_viewport_size({"width": 1400, "height": 900})
+    tab.goto((built / f"{name}.html").as_uri())
+    tab.add_style_tag(content=STILL)
+    tab.evaluate(READY)
+    return tab
 
 
-def test_maths_is_typeset(visit, name):
-    formulas = visit().evaluate(
+def test_console_is_quiet_and_nothing_is_fetched(page):
+    assert page.complaints == []
+
+
+def test_maths_is_typeset(page):
+    formulas = page.evaluate(
         """() => [...document.querySelectorAll('.math')].map(e => {
           const box = e.querySelector('mjx-container');
           return {tex: e.textContent.slice(0, 80),
@@ -121,8 +77,8 @@ def test_maths_is_typeset(visit, name):
     assert not [f["tex"] for f in formulas if not f["drawn"] or f["wrong"]]
 
 
-def test_figures_are_loaded_and_described(visit, name):
-    images = visit().evaluate(
+def test_figures_are_loaded_and_described(page):
+    images = page.evaluate(
         """() => [
           ...document.querySelectorAll('main img, main svg.book-figure:not(.tall)')].map(e =>
           ({alt: e.alt ?? e.getAttribute('aria-label'), file: (e.src ?? e.id).split('/').pop(),
@@ -135,38 +91,45 @@ def test_figures_are_loaded_and_described(visit, name):
         assert not stem or stem not in image["alt"], f"its alternative text is its name, {stem}"
 
 
-def hidden_from_view(found: list[dict], width: int, fits: str = "none") -> list[str]:
-    """Code may scroll, and on a phone any box but those that ``fits`` names, with a bar."""
-    may = "pre" if WIDTHS[width] == "desk" else ""
-    seen = [f for f in found if f["what"] == "scrolls" and f["name"].startswith(may)]
-    seen = [f for f in seen if not f["name"].startswith(fits)]
-    return [f"{f['what']}: {f['name']} {f['text']!r}" for f in found if f not in seen]
-
-
-@each_page("width", {1400: PAGES, 400: ON_A_PHONE})
-def test_nothing_is_cut_off(visit, name, width):
-    fits = "mjx" if name in CHAPTERS and is_lesson(CHAPTERS[name]) else "none"
-    page = visit(width=width)
+def assert_all_is_seen(page, may_scroll: str, fits: str = "none", least: int = 11):
+    """Nothing is cut off, and texts have so many pixels. Boxes that ``may_scroll`` begins do so
+    with a bar, but not those that ``fits`` names."""
     wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.evaluate(wide) <= 0
-    cut = hidden_from_view(page.evaluate(CUT), width, fits)
-    assert not cut, "\n".join(cut)
+    for found in page.evaluate(CUT):  # which unfolds everything
+        assert (found["what"], found["name"].startswith(may_scroll)) == ("scrolls", True), found
+        assert not found["name"].startswith(fits), found
+    assert not page.evaluate(SMALL, least)
 
 
-@each_page("width", {1400: PAGES, 400: ON_A_PHONE})
-def test_text_is_large_enough(visit, width):
-    assert not visit(width=width).evaluate(SMALL, {"desk": 11, "phone": 9}[WIDTHS[width]])
+def test_nothing_is_cut_off(page, name):
+    assert_all_is_seen(page, "pre", "mjx" if name in LESSONS else "none")
 
 
-def test_no_label_or_repr_is_printed(built, name):
+def test_accessibility(page):
+    assert not (found := violations(page)), "\n".join(found)
+
+
+def test_nothing_is_cut_off_on_a_phone(page, name):
+    if not name.endswith("_audit"):
+        page.set_viewport_size({"width": 400, "height": 900})
+        page.evaluate(SETTLED)
+        assert_all_is_seen(page, "", "mjx" if name in LESSONS else "none", least=9)
+
+
+@pytest.mark.parametrize("dark", IN_DARK)
+def test_colours_of_a_dark_page_are_told_apart(opened, dark):
+    page = opened(f"book/{dark}.html", color_scheme="dark")
+    page.add_style_tag(content=STILL)
+    page.evaluate(READY)
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert not (found := violations(page, by_colour=True)), "\n".join(found)
+
+
+def test_no_label_or_repr_is_printed(built):
     """Text of the page without code: what is printed by a notebook is read from its file."""
-    assert not leaks(Places((built / f"{name}.html").read_text()).text)
-
-
-@each_page("scheme", {"light": JUDGED, "dark": IN_DARK})
-def test_accessibility(visit, scheme):
-    found = violations(visit(scheme), scheme, every_element=NIGHTLY)
-    assert not found, "\n".join(found)
+    for name in PAGES:
+        assert not leaks(Places((built / f"{name}.html").read_text()).text), name
 
 
 def test_a_switch_hides_the_code_of_a_notebook(opened):
@@ -288,11 +251,7 @@ def test_links_lead_somewhere(built):
             target = path if not url.path else files[key]
             if target is None:
                 broken.append(f"{path.name}: {url.geturl()}")
-            elif (
-                url.fragment
-                and target in pages
-                and unquote(url.fragment) not in pages[target].anchors
-            ):
+            elif target in pages and unquote(url.fragment) not in pages[target].anchors | {""}:
                 broken.append(f"{path.name}: {url.geturl()} (no such place on that page)")
     assert followed > 50
     assert not broken, "\n".join(sorted(set(broken)))
