@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import shutil
 import signal
 from pathlib import Path
 from types import SimpleNamespace
@@ -70,22 +72,57 @@ def data_folders(tmp_path, monkeypatch):
     return SimpleNamespace(own=own, cache=cache)
 
 
-def pytest_collection_modifyitems(items):
-    """Of a page of the book: as it is loaded, then narrow, then dark, each once."""
-    shown = [i for i in items if getattr(i, "callspec", None) and "tab" in i.fixturenames]
-    pages = list(dict.fromkeys(i.callspec.params.get("name") for i in shown))
+HTML = REPOSITORY / "_build" / "tests" / "_build" / "html"
+BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 
-    def turn(item):
-        given = item.callspec.params
-        return (
-            pages.index(given.get("name")),
-            given.get("scheme") == "dark",
-            given.get("width") == 400,
+
+def missing(reason: str):
+    if os.environ.get("RBMLIB_REQUIRE_BROWSER"):
+        pytest.fail(f"{reason} (RBMLIB_REQUIRE_BROWSER is set)")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def built() -> Path:
+    if not (HTML / ".done").exists():
+        missing("the book is not rendered: run `make test_pages`")
+    return HTML
+
+
+@pytest.fixture(scope="session")
+def browser(built):
+    paths = [path for name in BROWSERS if (path := shutil.which(name))]
+    if not paths:
+        missing(f"no browser: the page tests look for {', '.join(BROWSERS)} on the PATH")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=paths[0],
+            args=["--no-sandbox"] if os.geteuid() == 0 else [],
+            ignore_default_args=["--hide-scrollbars"],  # a reader has to see them
         )
+        yield browser
+        browser.close()
 
-    places = [k for k, item in enumerate(items) if item in set(shown)]
-    for place, item in zip(places, sorted(shown, key=turn), strict=True):
-        items[place] = item
+
+@pytest.fixture
+def opened(browser, built):
+    """Opens an address of the book in a tab of its own, without a network."""
+    contexts = []
+
+    def open_page(address, width=1400, **settings):
+        settings |= {"offline": True, "viewport": {"width": width, "height": 900}}
+        contexts.append(browser.new_context(**settings))
+        page = contexts[-1].new_page()
+        page.complaints = []
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.goto(f"{built.as_uri()}/{address}")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
 
 
 def pytest_generate_tests(metafunc):

@@ -1,74 +1,58 @@
-"""Answers to exercises: wrong ones with the hint they deserve, and right ones by another way."""
+"""Answers to exercises: wrong ones with the hint they deserve, right ones by another way, and
+mutants of right ones."""
 
-# Changes that leave an answer right: constants that cancel, guards, other right ways.
-HARMLESS = {
-    "log_z": ["np.array(list(itertools.product([0.0, 1.0], repeat=len(a)))) -> its argument"],
-    "draw": ["np.minimum(k, q.shape[1] - 1) -> its argument", "q.shape[1] - 1 -> q.shape[1]",
-             "q.shape[1] - 1: other operator"],
-    "temper": ["b0 (column 23) -> n_chains", "b0 (column 23) -> n_sweeps",
-               "betas (column 25) -> guess", "np.array(places) -> its argument",
-               "np.array(slopes) -> its argument"],
-    "corrected": ["mean -> sum"],
-    "mbar": ["zeros -> ones", "2000 -> 2001", "new - guess -> new", "abs(new - guess) -> its "
-             "argument", "new - guess: other operator", "np.zeros(u.shape[1]) -> its argument"],
-    "gains": ["np.maximum(t - t_0 + t_0 ** alpha, 1) -> its argument"],
-    "update": ["q (column 31) -> log_z", "q (column 32) -> log_z"],
-    "no_repeat": ["sum -> mean"],
-    "transition": ["without the line T = T - np.diag(np.diag(T))", "T - np.diag(np.diag(T)) -> T",
-                   "T - np.diag(np.diag(T)): other operator"],
-    "step": ["x + width * rng.normal(size=len(x)): other operator"],
-    "equal_areas": [  # a coarser rule of integration on a fine grid, and constants that cancel
-        "(height[1:] + height[:-1]) / 2 -> height[1:] + height[:-1]",
-        "(height[1:] + height[:-1]) / 2: other operator", "height[1:] + height[:-1] -> height[1:]",
-        "height[1:] + height[:-1] -> height[:-1]", "2 -> 3"],
-    "capped": ["1 -> 2", "200 -> 201"],
-    "follow": ["np.array(guess) -> its argument"],
-    "sams": ["zeros -> ones", "b0 (column 23) -> n_chains"],
+import ast
+
+SWAPS = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
+    ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.Gt, ast.GtE: ast.Lt, ast.Eq: ast.NotEq,
+    ast.BitAnd: ast.BitOr, ast.MatMult: ast.Mult,
+}  # fmt: skip
+CALLS = {
+    "exp": "log", "log": "exp", "mean": "sum", "sum": "mean", "logaddexp": "add", "min": "max",
+    "max": "min", "maximum": "minimum", "minimum": "maximum", "cumsum": "cumprod", "std": "var",
+    "zeros": "ones", "sqrt": "square", "hypot": "add", "tanh": "sin", "cos": "sin",
 }  # fmt: skip
 
 
-BY_HAND = {
-    "sigmoid": {
-        "overflows": "def sigmoid(x):\n    return 1 / (1 + np.exp(-x))",
-        "tanh": "def sigmoid(x):\n    return np.tanh(x)",
-        "step": "def sigmoid(x):\n    return (x > 0).astype(float)",
-        "scaled": "def sigmoid(x):\n    return 0.5 * (1 + np.tanh(x))",
-        "logarithm": "def sigmoid(x):\n    return -np.logaddexp(0, -x)",
-    },
-    "bracket": {
-        "log-mean-exp": "def bracket(log_w, r):\n    return log_mean_exp(log_w), log_mean_exp(r)",
-        "means": "def bracket(log_w, r):\n    return np.mean(log_w), np.mean(r)",
-        "order": "def bracket(log_w, r):\n    return np.mean(r), np.mean(log_w)",
-        "ends": "def bracket(log_w, r):\n    return np.min(log_w), np.max(r)",
-        "median": "def bracket(log_w, r):\n    return np.median(log_w), np.median(r)",
-        "one": "def bracket(log_w, r):\n    return np.mean(log_w)",
-        "none": "def bracket(log_w, r):\n    return None",
-    },
-    "log_terms": {
-        "sum": "def log_terms(delta, betas):\n    return delta[:, None] + betas",
-        "turned": "def log_terms(delta, betas):\n    return np.outer(betas, delta)",
-        "exp": "def log_terms(delta, betas):\n    return np.exp(np.outer(delta, betas))",
-        "sign": "def log_terms(delta, betas):\n    return -np.outer(delta, betas)",
-        "rest": "def log_terms(delta, betas):\n    return np.outer(delta, 1 - betas)",
-        "mean": "def log_terms(delta, betas):\n    return delta.mean() * betas",
-        "one": "def log_terms(delta, betas):\n    return delta * betas[0]",
-        "last": "def log_terms(delta, betas):\n    return np.outer(delta, betas)[:, 1:]",
-    },
-    "gains": {
-        "no cap later": (
-            "def gains(n, t_0, n_betas, alpha):\n"
-            "    return [min(1 / n_betas, t**-alpha) if t <= t_0 else 1 / (t - t_0 + t_0**alpha)\n"
-            "            for t in range(1, n + 1)]"
-        ),
-    },
-    "counted": {
-        "not a share": "def counted(k, n):\n    return (k[:, :, None] == np.arange(n)).sum(axis=0)",
-        "all chains": "def counted(k, n):\n    return np.bincount(k.ravel(), minlength=n) / k.size",
-        "by sweep": "def counted(k, n):\n    return (k[:, :, None] == np.arange(n)).mean(axis=1)",
-        "shifted": "def counted(k, n):\n    return (k[..., None] == 1 + np.arange(n)).mean(axis=0)",
-        "below": "def counted(k, n):\n    return (k[:, :, None] <= np.arange(n)).mean(axis=0)",
-        "places": "def counted(k, n):\n    return k.mean(axis=0)",
-    },
+def changes(node):
+    """What a careless hand may write in the place of a piece of code."""
+    match node:
+        case ast.BinOp(left, op, right):
+            yield from (left, right)
+            if type(op) in SWAPS:
+                yield ast.BinOp(left, SWAPS[type(op)](), right)
+        case ast.UnaryOp(ast.USub(), operand):
+            yield operand
+        case ast.Compare(left, [op], right) if type(op) in SWAPS:
+            yield ast.Compare(left, [SWAPS[type(op)]()], right)
+        case ast.Constant(int() | float() as value) if not isinstance(value, bool):
+            yield ast.Constant(value + 1)
+        case ast.Attribute(value, name) if name in CALLS:
+            yield ast.Attribute(value, CALLS[name], ast.Load())
+        case ast.Assign() | ast.AugAssign():
+            yield ast.Pass()
+
+
+def mutants(function: str) -> dict[str, str]:
+    """Code of a function by the one change that was made in it."""
+    tree, found = ast.parse(function), {}
+    for parent in list(ast.walk(tree)):
+        for name, value in ast.iter_fields(parent):
+            for i, node in enumerate(value if isinstance(value, list) else [value]):
+                for other in changes(node):
+                    changed = (
+                        [*value[:i], other, *value[i + 1 :]] if isinstance(value, list) else other
+                    )
+                    setattr(parent, name, changed)
+                    what = f"{ast.unparse(node)} -> {ast.unparse(other)}"
+                    found.setdefault(what, ast.unparse(ast.fix_missing_locations(tree)))
+                setattr(parent, name, value)
+    return found
+
+
+# Changes that leave an answer right: constants that cancel, guards, other right ways.
+HARMLESS = {
 }  # fmt: skip
 
 TYPICAL = [  # task, a typical wrong answer, what its hint must say
@@ -77,7 +61,6 @@ TYPICAL = [  # task, a typical wrong answer, what its hint must say
     ("line", "log_mean_exp", "x.mean()", "bound and no estimate"),
     ("start", "score", "v @ b + (v @ W + a).sum(axis=1)", "summed over"),
     ("start", "score", "np.logaddexp(0, v @ W + a).sum(axis=1)", "visible biases are missing"),
-    ("start", "log_z", "np.exp(12.5)", None),
     ("start", "log_z", "rl.exact(rl.BernoulliRBM(W, b, a)).log_z - len(a) * np.log(2)",
      "their sum"),
     ("ais", "path_score", "v @ ((1 - beta) * b0 + beta * m.visible_bias) + beta * np.logaddexp("
@@ -154,24 +137,6 @@ WEIGH, MOVE = "log_w += weigh(m, b0, v, low, high)", "v = move(m, b0, v, {at}, r
 
 
 ANOTHER_WAY = {
-    ("line", "sigmoid"): "from scipy.special import expit as sigmoid",
-    ("line", "log_mean_exp"): """
-from scipy.special import logsumexp
-def log_mean_exp(x):
-    return logsumexp(x, b=1 / len(x))""",
-    ("start", "score"): """
-def score(v, W, b, a):
-    return np.array([r @ b + sum(np.logaddexp(0.0, x) for x in r @ W + a) for r in v])""",
-    ("start", "log_z"): """
-from itertools import product
-from scipy.special import logsumexp
-def log_z(W, b, a):
-    return logsumexp([np.dot(h, a) + np.logaddexp(0, W @ h + b).sum()
-                      for h in map(np.array, product((0, 1), repeat=len(a)))])""",
-    ("ais", "path_score"): """
-import rbmlib as rl
-def path_score(m, b0, v, beta):
-    return rl.GeometricPath(m, base=b0).at(beta).log_density(v)""",
     ("ais", "ais"): """
 import rbmlib as rl
 def ais(m, b0, betas, n_chains, rng):
@@ -186,9 +151,6 @@ def sweep(m, b0, v, beta, rng):
     ("line", "draw"): """
 def draw(q, rng):
     return np.array([rng.choice(len(row), p=row) for row in q])""",
-    ("line", "std_error"): """
-def std_error(log_w):
-    return np.sqrt(1 / ess(log_w) - 1 / len(log_w))""",
     ("line", "temper"): """
 def temper(m, b0, betas, guess, n_chains, n_sweeps, rng):
     v, k = np.ones((n_chains, m.n_visible)), np.full(n_chains, len(betas) - 1)
@@ -217,14 +179,6 @@ def mbar(u, counts):
     for _ in range(500):
         z = mbar_step(u, counts, z)
     return z""",
-    ("rts", "law_of_beta"): """
-from scipy.special import softmax
-def law_of_beta(delta, betas, guess):
-    return softmax(np.multiply.outer(delta, betas) - guess, axis=1)""",
-    ("rts", "corrected"): """
-def corrected(guess, shares):
-    total = shares.sum(axis=0)
-    return guess - guess[0] + np.log(total) - np.log(total[0]) + guess[0]""",
     ("sams", "gains"): """
 def gains(n, t_0, n_betas, alpha):
     return [min(1 / n_betas, t**-alpha if t <= t_0 else 1 / (t - t_0 + t_0**alpha))

@@ -100,16 +100,15 @@ SMALL = """least => [...document.querySelectorAll('main *')].filter(e =>
 }).filter(([size]) => size < least - 0.05).map(found => found.join(' px: '))"""
 
 
-def violations(page, scheme: str, every_element: bool = False) -> list[str]:
-    """What axe finds in a page: everything when it is light, what depends on colours when dark.
+def violations(page, by_colour: bool = False) -> list[str]:
+    """What axe finds in a page: everything, or what depends on colours.
 
-    Contrast is judged for three texts of each look, or for every one.
+    Contrast is judged for three texts of each look.
     """
-    by, rules = ("tag", RULES) if every_element or scheme == "light" else ("rule", BY_COLOUR)
+    by, rules = ("rule", BY_COLOUR) if by_colour else ("tag", RULES)
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
-    if not every_element:
-        assert page.evaluate(ALIKE) > 3, "hardly any text?"
+    assert page.evaluate(ALIKE) > 3, "hardly any text?"
     options = {"runOnly": {"type": by, "values": rules}, "resultTypes": ["violations"]}
     found = page.evaluate(
         "async options => { const found = await axe.run({...options, preload: false});"

@@ -55,36 +55,13 @@ def test_the_command_line_is_a_program(saved):
     assert "exact, by enumeration" in done.stdout
 
 
-def test_logz_prints_value_bounds_and_settings(saved):
+def test_the_settings_that_are_printed_give_the_same_digits_again(saved):
     done = run("logz", saved, "--budget", "1", "--estimate")
-    for word in (
-        "log Z",
-        "±",
-        "lower bound",
-        "upper bound",
-        "ESS",
-        "verdict",
-        "settings",
-        "seconds",
-    ):
-        assert word in done.stdout
     assert done.returncode == (1 if "FAIL" in done.stdout else 0)
-    options = re.search(r"the same digits again: (--steps \d+ --chains \d+ --seed 0)", done.stdout)[
-        1
-    ]
-    again = run("logz", saved, "--estimate", *options.split())
-    settled = [x.stdout.partition("seconds ")[0] for x in (done, again)]
-    assert settled[0] == settled[1]
-
-
-def test_json_has_the_steps_and_the_interval(saved):
-    done = run("logz", saved, "--estimate", "--steps", "300", "--json")
-    content = json.loads(done.stdout)
-    assert content["settings"]["n_steps"] == 300
-    assert content["verdict"] in ("exact", "verified", "consistent")
-    assert content["reason"] == content["details"]["reason"]
-    low, high = content["interval"]
-    assert low <= content["log_z"] <= high
+    options = re.search(r"the same digits again: (--steps \d+ --chains \d+ --seed 0)", done.stdout)
+    again = run("logz", saved, "--estimate", *options[1].split())
+    first, second = (x.stdout.partition("seconds ")[0] for x in (done, again))
+    assert first == second
 
 
 def test_no_interval_is_said_in_words():
@@ -203,11 +180,7 @@ def test_json_is_one_object_and_equals_the_saved_estimate(saved, model, tmp_path
     ("arguments", "words"),
     [
         (["no-such-model"], ["no-such-model", "expected one of"]),
-        (["missing.npz"], ["missing.npz"]),
         (["MODEL", "--budget", "0"], ["budget_seconds is 0.0"]),
-        (["MODEL", "--steps", "0", "--estimate"], ["n_steps is 0"]),
-        (["MODEL", "--steps", "9", "--budget", "9"], ["budget_seconds is 9.0 and n_steps is 9"]),
-        (["MODEL", "--chains", "50"], ["n_chains is 50.0 without n_steps: expected both"]),
         (["MODEL", "--threshold", "0.5"], ["--threshold is 0.5", "--data"]),
         (["MODEL", "--data", "mnist", "--threshold", "0.5"], ["--threshold is 0.5"]),
         (["MODEL", "--data", "rows.txt"], ["--data", "rows.txt", ".csv"]),
@@ -228,9 +201,7 @@ def test_wrong_input_is_one_clear_line(saved, arguments, words):
 
 def test_data_lists_the_models():
     done = run("data")
-    assert done.returncode == 0
-    assert "h500" in done.stdout
-    assert "pcd_20" in done.stdout
+    assert (done.returncode, "h500" in done.stdout, "pcd_20" in done.stdout) == (0, True, True)
 
 
 def test_an_interrupt_is_one_line(saved, monkeypatch):

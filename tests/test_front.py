@@ -1,15 +1,19 @@
-"""The front pages: their numbers come from stored results, and their sentences hold."""
+"""The front pages: their numbers come from stored results, their sentences hold, and the code of
+every way through the questions of `which` runs."""
 
 import re
 import sys
 
+import numpy as np
 import pytest
 from helpers_book import BOOK, REPOSITORY
 
 sys.path.insert(0, str(BOOK / "_ext"))
 
+import chooser
 import front
 
+import rbmlib as rl
 from rbmlib.__main__ import main
 
 PAGES = ["intro", "which"]
@@ -24,6 +28,8 @@ def test_every_number_is_known_and_used(facts):
     texts = "".join((BOOK / f"{page}.md").read_text(encoding="utf-8") for page in PAGES)
     assert set(front.MARK.findall(texts)) == set(facts)
     assert "@@" not in front.filled(texts)
+    with pytest.raises(KeyError, match="no_such"):
+        front.filled("@@no_such@@")
 
 
 def blocks(page: str, kind: str) -> list[str]:
@@ -58,16 +64,6 @@ def test_what_pages_say_of_adding_up_is_what_was_measured():
     assert days == words[round(2**20 * seconds[20] / 86_400)]
 
 
-def test_an_unknown_number_stops_the_build():
-    with pytest.raises(KeyError, match="no_such"):
-        front.filled("@@no_such@@")
-
-
-def test_settings_without_rows_are_refused():
-    with pytest.raises(LookupError, match="no row"):
-        front.rows("exact", model="h21")
-
-
 def test_chains_that_missed_a_mode_agree_with_one_another(facts):
     """About half of them, as many as the first lesson counts; their spread is small."""
     missed, chains = int(facts["h20_missed"]), int(facts["h20_chains"])
@@ -96,14 +92,9 @@ def test_at_equal_time_tempering_is_cheaper_on_one_model_and_the_others_are_not_
 
 def test_the_cost_is_time_times_squared_error():
     runs = {method: front.runs_of(method, "pcd_10") for method in ("RTS", "AIS")}
+    assert {len(r) for r in runs.values()} == {20}
     cost = {m: r["seconds"].median() * (r["off"] ** 2).mean() for m, r in runs.items()}
     assert front.cost_of_rts("pcd_10")[0] == pytest.approx(cost["RTS"] / cost["AIS"])
-
-
-def test_each_method_has_twenty_runs():
-    for method in front.SAMPLERS:
-        for model in front.MODELS:
-            assert len(front.runs_of(method, model)) == 20, (method, model)
 
 
 def test_forward_and_reverse_meet_with_many_steps_only():
@@ -120,3 +111,63 @@ def test_friction_has_the_larger_effective_sample_size():
 def test_figure_is_drawn(tmp_path):
     front.draw(tmp_path / "front.svg")
     assert (tmp_path / "front.svg").stat().st_size > 10_000
+
+
+# ---------------------------------------------------------------- which estimator
+
+LIST = chooser.chooser()
+ENDS, QUESTIONS = LIST["ends"], LIST["questions"]
+
+
+def ways(name: str = LIST["first"], taken: tuple = ()) -> list[tuple]:
+    """From a question: the answers of each way to an end, and the name of the end."""
+    if name in ENDS:
+        return [(*taken, name)]
+    answers = QUESTIONS[name]["answers"]
+    return [way for i, a in enumerate(answers) for way in ways(a["to"], (*taken, (name, i)))]
+
+
+def code_of(way: tuple) -> str:
+    *taken, end = way
+    answers = [QUESTIONS[name]["answers"][i] for name, i in taken]
+    return "".join(answer.get("code", "") for answer in answers) + ENDS[end]["code"]
+
+
+def test_every_end_is_reached_and_leads_to_a_lesson():
+    assert {way[-1] for way in ways()} == set(ENDS)
+    for end in ENDS.values():
+        assert (BOOK / f"{end['lesson']}.ipynb").exists()
+
+
+def test_what_an_end_advises_is_what_its_code_calls():
+    for name, end in ENDS.items():
+        advised = re.findall(r"`(rl\.[\w.]+)`", end["use"])
+        missing = [call for call in advised if f"{call}(" not in end["code"]]
+        assert missing in ([], ["rl.mbar"]), name  # the other one of two that fit
+
+
+@pytest.fixture(scope="module")
+def plain():
+    rng = np.random.default_rng(0)
+    shapes = {"W": (6, 3), "b": (6,), "a": (3,)}
+    return {name: rng.normal(scale=0.5, size=shape) for name, shape in shapes.items()}
+
+
+FOR_BITS = {"tap"}  # as its end says; and real units have no broader base than the default
+
+
+@pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
+@pytest.mark.parametrize("way", ways(), ids=lambda way: "-".join(f"{i}" for _, i in way[:-1]))
+def test_code_of_every_way_runs(way, plain, capsys):
+    kind = QUESTIONS[LIST["first"]]["answers"][way[0][1]].get("code", "")
+    names = {"rl": rl, **plain, "rbm": rl.BernoulliRBM(plain["W"], plain["b"], plain["a"])}
+    exec(kind, names)
+    if kind and way[-1] in FOR_BITS:
+        return
+    names["data"] = rl.sample(names["rbm"], 200, rng=1).states
+    names["path"] = rl.GeometricPath(names["rbm"])
+    code = code_of(way).replace("0_000", "_000")  # a tenth of the steps
+    if "Gaussian" in kind and way[-1] == "mean_field":
+        code = code[: code.index("broad")] + "print(estimate)"
+    exec(code, names)
+    assert re.search(r"\d\.\d", capsys.readouterr().out), "it shows a number"

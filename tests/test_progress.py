@@ -1,17 +1,152 @@
-"""What `make book` says while it runs."""
+"""What a long run says of itself: lines in a log, nothing in a notebook, silence if told to; and
+what `make book` says."""
 
+import io
+import re
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from helpers_book import BOOK, REPOSITORY
+from tqdm import tqdm
 
+import rbmlib as rl
 from rbmbook.notebooks import notebooks
+from rbmlib import context
 
 sys.path.insert(0, str(BOOK / "_tools"))
-
 from progress import Progress, in_words
+
+PATH = rl.GeometricPath(rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0), "mean_field")
+BETAS = rl.schedules.linear(5)
+RUNS = {
+    "ais": lambda: rl.ais(PATH, BETAS, 4, rng=0),
+    "reverse ais": lambda: rl.reverse_ais(PATH, BETAS, 4, rng=0),
+    "bar": lambda: rl.bar(PATH, BETAS, 4, rng=0),
+    "rts": lambda: rl.rts(PATH, BETAS, 4, 40, rng=0),
+    "ti": lambda: rl.ti(PATH, BETAS, 4, 40, rng=0),
+    "mbar": lambda: rl.mbar(PATH, BETAS, 4, 40, rng=0),
+    "sams": lambda: rl.sams(PATH, BETAS, 40, 40, 0),
+    "wang_landau": lambda: rl.wang_landau(PATH, BETAS, 40, 40, 0),
+    "parallel tempering": lambda: rl.parallel_tempering(PATH, BETAS, 4, 40, rng=0),
+    "mean-field base": lambda: rl.GeometricPath(PATH.rbm),
+    "log_z": lambda: rl.log_z(PATH.rbm, n_steps=20, n_chains=20, enumerate_small=False),
+}
+
+
+@pytest.fixture
+def heard(monkeypatch, capsys):
+    """What is said, where everything is said at once."""
+    monkeypatch.setattr(context, "QUIET_SECONDS", -1.0)
+    monkeypatch.setattr(context, "EVERY_SECONDS", 0.0)
+    return lambda: capsys.readouterr().err
+
+
+@pytest.fixture
+def clock(monkeypatch, capsys):
+    """The seconds that the library sees, and what is said."""
+    seconds = [100.0]
+    monkeypatch.setattr(context.time, "time", lambda: seconds[0])
+    monkeypatch.setattr("tqdm.std.time", lambda: seconds[0])
+    return seconds, lambda: capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", RUNS)
+def test_every_estimator_is_heard_of_unless_told_to_be_silent(heard, name):
+    with rl.using(progress=False):
+        RUNS[name]()
+    assert heard() == ""
+    RUNS[name]()
+    assert re.search(r"[\w ,-]+: (\d+% done|\d)", heard()), name
+
+
+def lines(text):
+    """What a log says, where each line begins with a return and the last is wiped."""
+    return [line for line in text.split("\r") if line.strip()]
+
+
+def test_lines_are_apart_and_tell_share_and_time_left(clock):
+    seconds, said = clock
+    with context.bar(200, "ais") as shown:
+        for _ in range(100):
+            seconds[0] += 0.25
+            shown.update(2)
+    assert lines(said()) == ["ais: 40% done, 00:15 left", "ais: 80% done, 00:05 left"]
+
+
+def test_a_slow_first_step_is_no_measure_of_the_time_left(clock):
+    """It may have compiled the loop: 2.9 s of 10,000 steps are not eight hours."""
+    seconds, said = clock
+    with context.bar(10_000, "ais") as shown:
+        seconds[0] += 2.9
+        for _ in range(2500):
+            shown.update(1)
+            seconds[0] += 0.004
+    (line,) = lines(said())
+    share, left = map(int, re.fullmatch(r"ais: (\d+)% done, 00:(\d+) left", line).groups())
+    assert abs(left - 0.4 * (100 - share)) < 2
+
+
+def test_the_clock_of_a_terminal_is_that_of_the_outermost_call(clock, monkeypatch):
+    """Many short parts of a long run are heard of; short runs of their own are not."""
+    seconds, said = clock
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+
+    def part():
+        with context.bar(2, "part") as shown:
+            seconds[0] += 0.5
+            shown.update()
+
+    with rl.using(n_threads=1):
+        for _ in range(10):
+            part()
+    assert said() == ""
+    with context.inside_an_estimator():
+        for _ in range(10):
+            part()
+    assert "part:  50%" in said()
+
+
+@pytest.mark.parametrize("stream", [None, "closed"])
+def test_a_run_outlives_its_log(monkeypatch, heard, stream):
+    log = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", log if stream else None)
+    with context.bar(4, "part") as shown:
+        shown.update()
+        log.close()
+        shown.update()
+
+
+def test_a_notebook_is_left_alone(monkeypatch):
+    """Its stderr would become an output of the chapter."""
+    stream = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with context.bar(2, "part") as shown:
+        assert shown.disable
+        shown.update()
+    assert stream.getvalue() == ""
+
+
+def test_a_terminal_has_a_bar_after_two_seconds_and_no_thread_for_it(monkeypatch, clock):
+    stream, (seconds, _) = io.StringIO(), clock
+    stream.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(tqdm, "monitor", None)  # another bar of this process may have left one
+    before = threading.enumerate()
+    with context.bar(10, "ais") as shown:
+        seconds[0] += 1.5
+        shown.update()
+        assert stream.getvalue() == ""
+        seconds[0] += 1
+        shown.update()
+        assert "\rais:  20%|" in stream.getvalue()
+    assert threading.enumerate() == before
+
+
+# make book ----------------------------------------------------------------------------------
 
 
 def test_first_build_is_estimated_and_the_second_remembers(tmp_path):
@@ -41,13 +176,7 @@ def test_chapters_that_end_together_are_all_counted(tmp_path):
 def test_a_damaged_record_does_not_stop_the_build(tmp_path):
     (tmp_path / "seconds.json").write_text("{")
     assert Progress(tmp_path, ["a"]).start().startswith("1 chapter to run")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(3, "about 5 s"), (62, "about 60 s"), (480, "about 8 minutes")]
-)
-def test_times_in_words(seconds, words):
-    assert in_words(seconds) == words
+    assert [in_words(s) for s in (3, 62, 480)] == ["about 5 s", "about 60 s", "about 8 minutes"]
 
 
 def test_make_book_announces_every_chapter_that_is_to_be_run(tmp_path):

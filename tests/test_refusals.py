@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import rbmlib as rl
-from rbmbook import images, leaky_bias, step_sizes
+from rbmbook import images, step_sizes
 from rbmbook.jarzynski import ReweightedTracker
+from rbmbook.li2016 import quadrature
 from rbmbook.testsystems import tempered_log_z
 from rbmlib import BernoulliRBM, GeometricPath, checks, datasets, schedules, testsystems
 from rbmlib._kernels import layers
@@ -81,10 +82,7 @@ REFUSED = [
     ("weights holds masked values", lambda: BernoulliRBM(list(MASKED), B, A)),
     ("weights has shape (1, 4, 3)", lambda: BernoulliRBM(W[None], B, A)),
     ("weights has shape (0, 3)", lambda: BernoulliRBM(W[:0], [], A)),
-    ("weights is not an array", lambda: BernoulliRBM("h10", B, A)),
-    ("weights is not an array", lambda: BernoulliRBM(RAGGED, B, A)),
     ("visible_bias has shape", lambda: BernoulliRBM(W.T, B, A)),
-    ("visible_bias is not an array", lambda: BernoulliRBM(W, None, A)),
     ("visible_bias holds 1 NaN or infinite value: expected finite numbers; did the training "
      "diverge?", lambda: BernoulliRBM(W, NAN_FIRST, A)),
     ("visible_bias holds 4 NaN or infinite values: expected finite numbers; did the training "
@@ -104,7 +102,6 @@ REFUSED = [
     ("model has no components_", lambda: BernoulliRBM.from_sklearn(3)),
     ("path is 'rbm.txt'", lambda: ONES.save("rbm.txt")),
     ("name_or_path is 'h11'", lambda: rl.load_rbm("h11")),
-    ("name_or_path is []", lambda: rl.load_rbm([])),
     ("file is a int", lambda: datasets.committed(3)),
     ("name is a NoneType", lambda: datasets.fetch(None)),
     ("full is 'False'", lambda: images.load_cifar10(full="False")),
@@ -114,14 +111,9 @@ REFUSED = [
      lambda: ONES.log_density([[0, np.nan, 0, 0]])),
     ("visible holds masked", lambda: ONES.log_density(np.ma.masked_equal(DATA, 1))),
     ("visible has shape (2, 2, 4)", lambda: ONES.log_density(np.zeros((2, 2, 4)))),
-    ("visible has shape (2, 3)", lambda: ONES.free_energy(np.zeros((2, 3)))),
-    ("visible is not an array", lambda: ONES.log_density(["1010"])),
-    ("visible is not an array", lambda: ONES.hidden_mean(None)),
     ("visible holds 4 NaN", lambda: rl.GaussianRBM(W).sample_hidden([[np.nan] * 4], 0)),
     ("hidden reaches inf", lambda: ONES.sample_visible(np.full(3, np.inf), 0)),
-    ("hidden is not an array", lambda: ONES.visible_mean(RAGGED)),
     ("hidden has shape ()", lambda: rl.GaussianRBM(W).visible_mean(3)),
-    ("rng is 'abc'", lambda: ONES.sample_hidden(DATA, "abc")),
     ("rng is -1", lambda: rl.GaussianRBM(W).gibbs(DATA, -1)),
     ("data has shape (2, 5)", lambda: rl.log_likelihood(ONES, np.zeros((2, 5)), 1.0)),
     ("data has shape (2, 5)", lambda: rl.log_likelihood(LEAKY_4, np.zeros((2, 5)), 1.0)),
@@ -143,7 +135,6 @@ REFUSED = [
     ("smoothing is 0", lambda: rl.base_rate(DATA, smoothing=0)),
     ("smoothing is inf", lambda: rl.base_rate(DATA, smoothing=np.inf)),
     ("smoothing is np", lambda: rl.base_rate(DATA, smoothing=np.timedelta64(1, "h"))),
-    ("rbm is a str", lambda: GeometricPath("h10")),
     ("rbm is a LeakyRBM", lambda: GeometricPath(LEAKY_4)),
     ("base is 'base_rate'", lambda: GeometricPath(ONES, base="base_rate")),
     ("base has shape (120, 4)", lambda: GeometricPath(ONES, base=DATA)),
@@ -163,22 +154,18 @@ REFUSED = [
     ("betas holds 1 NaN value", lambda: rl.ais(PATH, [0, np.nan, 1], 9)),
     ("betas has shape ()", lambda: rl.ais(PATH, 1000, 9)),
     ("betas has shape (1,)", lambda: rl.ais(PATH, [0.0], 9)),
-    ("betas is not an array of numbers", lambda: rl.ais(PATH, "linear", 9)),
     ("betas run from -1.0",
      lambda: tempered_log_z(testsystems.two_gaussians(2, 3.0), 4.0, [-1.0, 1.0])),
     ("n_temperatures is 0", lambda: schedules.linear(0)),
     ("n_temperatures is 1.5", lambda: schedules.sm08(1.5)),
     ("mixing is array", lambda: schedules.predicted_variance(PILOT, BETAS, A)),
     ("rng is -1", lambda: rl.ais(PATH, BETAS, 9, -1)),
-    ("rng is 'one'", lambda: rl.reverse_ais(PATH, BETAS, 9, "one")),
     ("path is a BernoulliRBM", lambda: rl.ais(ONES, BETAS, 9)),
-    ("path is a NoneType", lambda: rl.reverse_ais(None, BETAS, 9)),
     ("n_recorded is 1", lambda: rl.ais(PATH, BETAS, 9, n_recorded=1)),
     *[(f"n_chains is {n!r}", lambda n=n: rl.ais(PATH, BETAS, n_chains=n)) for n in (
         0, -1, True, 1.5, "ten", None, np.nan, np.inf, [3], 1j, np.timedelta64(5, "s"))],
     *[(f"n_threads is {n!r}", lambda n=n: on_threads(n, rl.ais, PATH, BETAS, 9))
       for n in (0, "two", True)],
-    ("start is 'exactly'", lambda: rl.reverse_ais(PATH, BETAS, 9, start="exactly")),
     ("start holds 8", lambda: rl.reverse_ais(PATH, BETAS, 9, start=DATA[:8])),
     ("start has shape (9, 3)", lambda: rl.reverse_ais(PATH, BETAS, 9, start=np.zeros((9, 3)))),
     ("start holds values", lambda: rl.reverse_ais(PATH, BETAS, 9, start=np.full((9, 4), 0.5))),
@@ -200,7 +187,6 @@ REFUSED = [
     ("n_sweeps is 'many'", lambda: rl.ti(PATH, n_sweeps="many")),
     ("sample", lambda: rl.rts_of_sample(rl.parallel_tempering(PATH, BETAS, 2, 5, 0))),
     ("skip is 10", lambda: rl.rts_of_sample(RUN, skip=10)),
-    ("sample is a ndarray: expected a TemperedSample", lambda: rl.mbar_of_sample(SQUARE)),
     ("sample was drawn with conditional='marginal'", lambda: rl.mbar_of_sample(OF_V)),
     ("sample holds 1 chain", lambda: rl.mbar_of_sample(RUN.of_chains([0]))),
     ("sample keeps 1 state a chain", lambda: rl.mbar_of_sample(ONE_ROW)),
@@ -229,9 +215,6 @@ REFUSED = [
     ("estimate is a float: expected what an estimator", lambda: rl.check(PATH, 3.0)),
     ("rbm has 31 visible and 31 hidden",
      lambda: rl.exact(BernoulliRBM(LARGE, LARGE[0], LARGE[0]))),
-    ("rbm is a GeometricPath", lambda: rl.exact(PATH)),
-    ("rbm is a str", lambda: rl.sample("h10", 3)),
-    ("order is 4", lambda: rl.tap(ONES, order=4)),
     ("solver is 'newton'", lambda: rl.tap(ONES, solver="newton")),
     ("damping is 1.0", lambda: rl.tap(ONES, damping=1.0)),
     ("max_sweeps is 0.5", lambda: rl.tap(ONES, max_sweeps=0.5)),
@@ -254,7 +237,6 @@ REFUSED = [
     ("tracker is 5: expected a LogZTracker with", lambda: train(DATA, 3, tracker=5)),
     ("data holds values", lambda: train(DATA * 0.5, 3)),
     ("data has shape (1, 120, 4)", lambda: train(DATA[None], 3)),
-    ("data is not an array", lambda: train("mnist", 3)),
     ("data has 5 rows", lambda: train(DATA[:5], 3)),
     ("n_hidden is 0", lambda: train(DATA, 0)),
     ("method is 'sgd'", lambda: train(DATA, 3, method="sgd")),
@@ -288,11 +270,11 @@ REFUSED = [
     ("covariance holds 4 NaN", lambda: step_sizes.scaled_root(np.eye(2) * np.nan)),
     ("covariance is not pos", lambda: step_sizes.scaled_root(-np.eye(2))),
     ("moves is 'leakines': expected 'leakiness', 'energy' or a function",
-     lambda: leaky_bias.annealed_bias(0.9, 0.1, BETAS, "leakines")),
-    ("n_steps is -5", lambda: leaky_bias.linear_bias(0.9, 0.1, -5)),
-    ("norm is 1.5", lambda: leaky_bias.unit_log_z(1.5, 0.1)),
-    ("leakiness is 1.5", lambda: leaky_bias.stationary_law(0.9, 1.5)),
-    ("n_points is 0", lambda: leaky_bias.slow_bias(0.9, 0.1, n_points=0)),
+     lambda: quadrature.annealed_bias(0.9, 0.1, BETAS, "leakines")),
+    ("n_steps is -5", lambda: quadrature.linear_bias(0.9, 0.1, -5)),
+    ("norm is 1.5", lambda: quadrature.unit_log_z(1.5, 0.1)),
+    ("leakiness is 1.5", lambda: quadrature.stationary_law(0.9, 1.5)),
+    ("n_points is 0", lambda: quadrature.slow_bias(0.9, 0.1, n_points=0)),
     ("coupling is -1", lambda: testsystems.random_rbm(4, 3, coupling=-1)),
     ("strength is '3'", lambda: testsystems.two_mode_rbm(4, strength="3")),
     ("norm is 'long'", lambda: testsystems.orthogonal_leaky_rbm(5, 3, norm="long")),
@@ -593,6 +575,13 @@ def test_bad_calls(call):
         one_call(function, arguments)
 
 
-def test_good_calls_are_answered():
-    for name, (function, good) in CALLS.items():
-        assert one_call(function, good) == "answered", name
+@pytest.mark.parametrize("name", CALLS)
+def test_every_argument_of_a_call_is_checked_by_its_name(name):
+    """The good call is answered; what cannot be meant is refused, whichever argument it is."""
+    function, good = CALLS[name]
+    assert one_call(function, good) == "answered"
+    for argument in good:
+        for value in (object(), 1j, RAGGED, {}, "no such"):
+            with pytest.raises((ValueError, TypeError), match=rf"^{argument} ") as caught:
+                function(**good | {argument: value})
+            assert_own(caught.value)

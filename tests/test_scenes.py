@@ -1,38 +1,21 @@
-"""The figures that open the lessons, and the cockpit: by pointer and keyboard, wide and narrow."""
+"""Moving figures: by pointer and keyboard, wide and narrow, and what they compute."""
 
 import itertools
-import shutil
+import sys
 
 import numpy as np
 import pytest
 import yaml
-from helpers_book import BOOK, REPOSITORY
+from helpers_book import BOOK
 
-HTML = REPOSITORY / "_build" / "tests" / "_build" / "html" / "book"
+import rbmlib as rl
+
+sys.path.insert(0, str(BOOK / "_tools"))
+import moving_weights
+
 SCENES = yaml.safe_load((BOOK / "scenes.yml").read_text(encoding="utf-8"))
 LESSONS = yaml.safe_load((BOOK / "lessons.yml").read_text(encoding="utf-8"))
 pytestmark = pytest.mark.pages
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None or not HTML.is_dir():
-        pytest.skip("needs rendered pages and a Chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-def visit(browser, name, width=1400, **settings):
-    page = browser.new_page(viewport={"width": width, "height": 900}, **settings)
-    page.complaints = []
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.goto((HTML / f"{name}.html").as_uri())
-    return page
 
 
 def changed(page, selector, was):
@@ -43,13 +26,6 @@ def changed(page, selector, was):
     )  # fmt: skip
 
 
-def test_every_lesson_opens_with_a_question_that_has_one_right_choice():
-    assert set(SCENES) == set(LESSONS) - {"compare", "proteins"} | {"bracket", "digits"}
-    for scene in SCENES.values():
-        assert len(scene["choices"]) == 3
-        assert 0 <= scene["right"] < 3
-
-
 TURNS = [(1400, "light"), (400, "dark")]  # each scene takes one by day, and both at night
 EACH = [
     pytest.param(name, *turn, marks=[pytest.mark.nightly][: (place + k) % 2])
@@ -58,8 +34,10 @@ EACH = [
 
 
 @pytest.mark.parametrize(("name", "width", "scheme"), EACH)
-def test_a_choice_shows_the_answer_and_the_dials_move_the_picture(browser, name, width, scheme):
-    page = visit(browser, name if name in LESSONS else "moving_figures", width, color_scheme=scheme)
+def test_a_choice_shows_the_answer_and_the_dials_move_the_picture(opened, name, width, scheme):
+    page = opened(
+        f"book/{name if name in LESSONS else 'moving_figures'}.html", width, color_scheme=scheme
+    )
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
     scene = page.locator(f'figure[data-scene="{name}"]')
     says, bar = scene.locator(".scene-says"), scene.locator(".scene-bar")
@@ -81,50 +59,46 @@ def test_a_choice_shows_the_answer_and_the_dials_move_the_picture(browser, name,
         changed(page, "figure.scene :is(svg, .scene-says)", was)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.complaints == []
-    page.close()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "dark"), (400, "light")])
-def test_a_pointer_chooses_moves_the_dials_and_drags_the_base(browser, width, scheme):
-    page = visit(browser, "moving_figures", width, color_scheme=scheme)
-    assert page.evaluate("document.documentElement.dataset.theme") == scheme
-    for name, scene in SCENES.items():
-        mine = f'figure[data-scene="{name}"]'
-        figure, shown = page.locator(mine), f"{mine} :is(svg, .scene-says)"
-        figure.locator(".scene-choices button").nth(scene["right"]).click()
-        assert figure.locator(".scene-choices .good").count() == 1
-        for dial in figure.locator(".scene-bar input").all():
-            was, size = figure.inner_html(), dial.bounding_box()
-            low = "e => e.value - e.min < (e.max - e.min) / 2"
-            share = 0.8 if dial.evaluate(low) else 0.2
-            dial.click(position={"x": share * size["width"], "y": size["height"] / 2})
-            changed(page, shown, was)
-        if figure.locator("circle.handle").count():
-            was, handle = figure.inner_html(), figure.locator("circle.handle")
-            handle.scroll_into_view_if_needed()
-            box = handle.bounding_box()
-            x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-            page.mouse.move(x, y)
-            page.mouse.down()
-            page.mouse.move(x + (50 if x < width / 3 else -50), y)
-            page.mouse.up()
-            changed(page, shown, was)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+@pytest.mark.parametrize("page", ["moving_figures", "intro"])
+def test_a_pointer_moves_the_dials_and_drags_the_base(opened, page):
+    page = opened(f"book/{page}.html")
+    figure, seen = (
+        page.locator('[data-scene="start"]'),
+        '[data-scene="start"] :is(svg, .scene-says)',
+    )
+    if figure.locator(".scene-choices button").count():
+        figure.locator(".scene-choices button").first.click()
+    for dial in figure.locator("input[type=range]").all():
+        was, size = figure.inner_html(), dial.bounding_box()
+        low = "e => e.value - e.min < (e.max - e.min) / 2"
+        share = 0.8 if dial.evaluate(low) else 0.2
+        dial.click(position={"x": share * size["width"], "y": size["height"] / 2})
+        changed(page, seen, was)
+    was, handle = figure.inner_html(), figure.locator("circle.handle")
+    handle.scroll_into_view_if_needed()
+    box = handle.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 50, y)
+    page.mouse.up()
+    changed(page, seen, was)
+    assert handle.bounding_box()["x"] == pytest.approx(box["x"] - 50, abs=6)
     assert page.complaints == []
-    page.close()
 
 
-def test_without_a_script_the_question_and_its_answer_can_be_read(browser):
-    page = visit(browser, "ais", java_script_enabled=False)
+def test_without_a_script_the_question_and_its_answer_can_be_read(opened):
+    page = opened("book/ais.html", java_script_enabled=False)
     scene = page.locator("figure.scene").first
     assert scene.locator(".scene-choices li").count() == 3
     scene.locator("summary").click()
     assert scene.locator(".scene-answer p").is_visible()
-    page.close()
 
 
-def test_what_questions_and_answers_say_is_what_the_page_computes(browser):
-    page = visit(browser, "start")
+def test_what_questions_and_answers_say_is_what_the_page_computes(opened):
+    page = opened("book/start.html")
     number = """n => (({found: f}) => [f.agree, f.at.toFixed(2), f.ess])(
         Scene.all.ais.run(n, Scene.all.ais.seed))"""
     agree, at, ess = page.evaluate(number, {"base": -2, "apart": 2, "steps": 30})
@@ -174,11 +148,10 @@ def test_what_questions_and_answers_say_is_what_the_page_computes(browser):
     wrong = page.evaluate(run, ["leaky_rbm", None, 5])
     assert wrong["wrong"][-1] < wrong["wrong"][0] < -0.05
     assert abs(wrong["good"][-1]) < 0.02
-    page.close()
 
 
-def test_log_z_of_the_hills_is_exact_and_the_methods_estimate_it(browser):
-    page = visit(browser, "which")
+def test_log_z_of_the_hills_is_exact_and_the_methods_estimate_it(opened):
+    page = opened("book/which.html")
     for base, apart in ((-2, 1.3), (1, 2), (0, 3.6)):
         ends = page.evaluate(f"(m => [m.logZ(0), m.logZ(1)])(Hills.model({base}, {apart}))")
         assert ends == pytest.approx([0, 20], abs=1e-3)
@@ -195,12 +168,11 @@ def test_log_z_of_the_hills_is_exact_and_the_methods_estimate_it(browser):
         guess, learn}, Hills.random(3)).map((r) => r.logZ));
       return [run(right), run(off), run(betas.map(() => 0), Hills.gains(500))]; }"""
     assert page.evaluate(walk) == pytest.approx([20, 20, 20], abs=0.05)
-    page.close()
 
 
 @pytest.mark.parametrize("width", [1400, 400])
-def test_the_cockpit_breaks_all_four_methods_and_only_the_sum_says_so(browser, width):
-    page = visit(browser, "which", width)
+def test_the_cockpit_breaks_all_four_methods_and_only_the_sum_says_so(opened, width):
+    page = opened("book/which.html", width)
     cockpit = page.locator("#cockpit")
     assert "All four are right" in cockpit.locator(".scene-says").inner_text()
     cockpit.get_by_role("button", name="Break it").click()
@@ -215,4 +187,85 @@ def test_the_cockpit_breaks_all_four_methods_and_only_the_sum_says_so(browser, w
     changed(page, "#cockpit tbody", was)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.complaints == []
-    page.close()
+
+
+def test_weights_are_those_of_the_committed_model():
+    assert moving_weights.TARGET.read_text(encoding="utf-8") == moving_weights.script()
+    weights = rl.load_rbm(moving_weights.MODEL).weights.ravel()
+    text, scale = moving_weights.packed(weights)
+    assert abs(moving_weights.unpacked(text, scale) - weights).max() <= scale / 2 + 1e-9
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def test_digits_are_those_of_the_model_and_the_base_is_one_blur(opened):
+    page = opened("book/moving_figures.html")
+    figure = page.locator('figure[data-scene="digits"]')
+    before = figure.locator("image").get_attribute("href")
+    figure.get_by_role("button", name="the same blur").click()
+    assert figure.locator("image").get_attribute("href") != before
+    run = "([beta, sweeps]) => Scene.all.digits.run({beta, sweeps}, 3).map(p => [...p])"
+    rbm = rl.load_rbm(moving_weights.MODEL)
+    blur = np.array(page.evaluate(run, [0, 3]))
+    base = rl.base_rate(rl.datasets.load_mnist().train)
+    assert np.allclose(blur, sigmoid(base), atol=0.03)  # weights are stored in 8 bits
+    drawn = np.array(page.evaluate(run, [1, 60])) > 0.5
+    ours, rng = np.tile(sigmoid(base), (200, 1)), np.random.default_rng(1)
+    for _ in range(60):
+        v = rng.random(ours.shape) < ours
+        h = rng.random((200, rbm.n_hidden)) < sigmoid(v @ rbm.weights + rbm.hidden_bias)
+        ours = sigmoid(h @ rbm.weights.T + rbm.visible_bias)
+    here, there = (rbm.log_density(p.astype(np.uint8)) for p in (drawn, ours > 0.5))
+    assert abs(here.mean() - there.mean()) < 4 * there.std() / 16**0.5
+    assert (
+        there.std() < 40 < abs(there.mean() - rbm.log_density((blur[:1] > 0.5).astype(np.uint8))[0])
+    )
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_run_goes_through_the_values_or_jumps_to_the_last(opened, motion):
+    page = opened("book/intro.html", reduced_motion=motion)
+    steps = page.locator("#front-live label", has_text="Steps")
+    run = page.get_by_role("button", name="Run")
+    run.focus()
+    page.keyboard.press("Space")
+    if motion == "reduce":
+        assert steps.locator("output").inner_text() == "400"
+    else:
+        assert steps.locator("output").inner_text() == "10"
+        page.get_by_role("button", name="Pause").click()
+        stopped = steps.locator("output").inner_text()
+        page.wait_for_timeout(600)
+        assert steps.locator("output").inner_text() == stopped
+
+
+def test_the_front_figure_is_live_alone_and_still_without_a_script(opened):
+    """And its count is the one that its caption tells, by the seed that it names."""
+    page = opened("book/intro.html")
+    page.wait_for_selector("#front-live input")
+    assert page.locator("#front-live .scene-still").count() == 0
+    says = page.locator("#front-live .scene-says").inner_text()
+    assert "105 of 200 chains" in says
+    assert "effective sample size, 11 of 200" in says  # as lesson 1 prints
+    plain = opened("book/intro.html", java_script_enabled=False)
+    assert [e.is_visible() for e in plain.locator("#front-live .scene-still").all()] == [
+        True,
+        False,
+    ]
+
+
+def test_the_caption_of_the_front_figure_counts_its_seeds(opened):
+    """The seed is one of 199, chosen: what the others give is said, and is what they give."""
+    page = opened("book/intro.html")
+    counts = page.evaluate(
+        """Array.from({length: 199}, (_, i) =>
+        Hills.summary(Hills.ais(Hills.model(-2), 30, 200, Hills.random(i + 1))).agree)"""
+    )
+    caption = page.locator("figcaption", has_text="199 seeds").inner_text()
+    assert f"199 seeds give {min(counts)} to {max(counts)}" in caption
+    shown = int(page.locator(".scene-says b").inner_text().partition(" ")[0])
+    assert shown in counts
+    assert "the count of Figure 1" in caption
+    assert f"own biases, {shown} lie" in page.locator("#fig-front figcaption").inner_text()

@@ -1,4 +1,5 @@
-"""The frame of the site, from its sources: header, figures, models, parameters."""
+"""The site from its sources: header, figures, models, parameters, heads, notes in the margin, the
+fold at the end, questions with letters, slides and the PDF."""
 
 import base64
 import io
@@ -16,40 +17,38 @@ from helpers_book import BOOK, REPOSITORY
 from PIL import Image
 
 sys.path.insert(0, str(BOOK / "_ext"))
+sys.path.insert(0, str(BOOK / "_tools"))
 
+import exercises
 import figures
 import frame
+import glosses
+import heads
+import lessons_pdf
 import models_page
 import parameters_page
+import quiz
+import run_fold
+import slides
 
 import book
 from rbmbook import load_reference
 
-# ---------------------------------------------------------------- frame and figures
+
+def document(*parts):
+    made = new_document("page")
+    made += parts
+    return made
+
+
+# ---------------------------------------------------------------- frame, figures, header
 
 
 def test_a_part_of_the_contents_that_joins_is_of_the_one_before():
     doors = frame.doors_of_pages(REPOSITORY / "_toc.yml")
-    assert doors["book/ais"] == "Learn"
+    assert doors["book/ais"] == doors["book/glossary"] == "Learn"
     assert doors["book/check/kiwaki2015"] == "Check"
-    assert doors["book/glossary"] == "Learn"
     assert {door for door, _ in frame.DOORS} == set(doors.values())
-
-
-def test_scripts_are_found_from_a_folder_below():
-    def pathto(file, resource):
-        return f"../../{file}"
-
-    assert frame.scenes.scripts('<p data-scene="digits">', pathto).count('src="../../_static/') == 4
-    assert frame.scenes.scripts("<p>", pathto) == ""
-
-
-def test_two_viewports_become_one():
-    two = 'a<meta name="viewport" content="x">b<meta name="viewport" content="y">c'
-    made, changed = frame.one_viewport(two, None)
-    assert changed == 1
-    assert made.count("viewport") == 1
-    assert frame.one_viewport(made, None) == (made, 0)
 
 
 def test_an_inlined_figure_has_its_own_ids_and_the_themes_colours():
@@ -59,12 +58,9 @@ def test_an_inlined_figure_has_its_own_ids_and_the_themes_colours():
         'style="stroke: #0b5394"/><use xlink:href="#p" clip-path="url(#c)"/></svg>'
     )
     made = figures.inline(svg, "wide", "A line.", "f1-")
-    assert "stroke: var(--fig-blue)" in made
-    assert 'id="f1-p"' in made
-    assert 'xlink:href="#f1-p"' in made
-    assert "url(#f1-c)" in made
+    parts = "stroke: var(--fig-blue)", 'id="f1-p"', 'xlink:href="#f1-p"', "url(#f1-c)", "A line."
+    assert all(part in made for part in parts)
     assert "<style" not in made
-    assert 'aria-label="A line."' in made
 
 
 def test_a_smaller_figure_is_the_same_to_the_eye():
@@ -76,46 +72,30 @@ def test_a_smaller_figure_is_the_same_to_the_eye():
     path = '<path d="M 43.088521 -0.126 L 7 8.25"/>\n   <use x="1.23456"/>'
     made = figures.smaller(f'<image href="data:image/png;base64,\n{text}"/>{path}')
     assert 'd="M 43.08 -0.12 L 7 8.25"' in made
-    assert '\n<use x="1.23"/>' in made
     assert len(made) < 0.7 * len(text)
     again = re.search(r"base64,([^\"]+)", made)[1]
     back = np.asarray(Image.open(io.BytesIO(base64.b64decode(again))).convert("RGB"), int)
     assert abs(back - shades).max() <= 8  # of 255: 32 levels of a colour
 
 
-# ---------------------------------------------------------------- the header
-
-
-@pytest.mark.parametrize("fork", ["", "https://github.com/you/your-fork/"])
-def test_the_header_links_the_repository_if_it_has_an_address(fork):
+@pytest.mark.parametrize("fork", ["", "https://github.com/you/your-fork"])
+def test_the_header_and_what_to_cite_link_the_repository_if_it_has_an_address(fork):
     config = SimpleNamespace(fork=fork, html_theme_options={"navbar_end": ["theme-switcher.html"]})
     book.use_fork(None, config)
     links = {link["name"]: link["url"] for link in config.html_theme_options.get("icon_links", [])}
-    assert ("navbar-icon-links.html" in config.html_theme_options["navbar_end"]) == bool(fork)
     assert links == ({
         "Repository": "https://github.com/you/your-fork",
         "Issues": "https://github.com/you/your-fork/issues",
         "Binder": "https://mybinder.org/v2/gh/you/your-fork/HEAD?urlpath=lab/tree/book",
     } if fork else {})  # fmt: skip
-
-
-@pytest.mark.parametrize("fork", ["", "https://github.com/you/your-fork"])
-def test_what_to_cite_has_a_year_and_the_address_if_there_is_one(fork):
     cff = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
     entry = book.entry(cff, "2026", fork)
     assert f"version = {{{cff['version']}}}" in entry
     assert "author  = {{The rbmlib developers}},\n  year    = {2026}" in entry
     assert (f"url     = {{{fork}}}" in entry) == ("url" in entry) == bool(fork)
-    assert (f"<{fork}>" in book.address(fork)) == bool(fork)
 
 
-# ---------------------------------------------------------------- models
-
-
-def document(*parts):
-    made = new_document("page")
-    made += parts
-    return made
+# ---------------------------------------------------------------- models and parameters
 
 
 def test_every_model_has_a_row_and_images_have_dreams(tmp_path):
@@ -141,16 +121,6 @@ def test_names_of_models_become_links_but_not_in_titles_or_links():
     assert found == ["models.html#h20"]
 
 
-def test_an_inlined_figure_keeps_the_class_by_which_a_script_finds_it(tmp_path):
-    svg = '<svg viewBox="0 0 2 2"><desc>matplotlib</desc></svg>'
-    (tmp_path / "front.svg").write_text(svg, encoding="utf-8")
-    page = '<p><img class="front-still" src="front.svg" alt="Chains."></p>'
-    made, changed = figures.inlined(page, tmp_path / "intro.html")
-    assert changed == 1
-    assert 'class="book-figure front-still only"' in made
-    assert 'aria-label="Chains."' in made
-
-
 def test_what_chapters_take_is_read_from_their_cells(tmp_path):
     source = 'model: str = ""  # a file\nn_chains: int = 10_000  # chains\nx = 3\n'
     cells = [
@@ -169,3 +139,160 @@ def test_what_chapters_take_is_read_from_their_cells(tmp_path):
         "| {doc}`check/a` | yes | no | `n_chains` 10_000 |",
         "| {doc}`one` | yes | no | `n_chains` 10_000 |",
     ]
+
+
+# ---------------------------------------------------------------- heads, margin, fold
+
+
+def test_a_description_is_whole_sentences_of_the_first_paragraph():
+    words = "This is a sentence of some length, with an end. " * 6
+    made = heads.description(document(nodes.paragraph("", "Short."), nodes.paragraph("", words)))
+    assert made == ("This is a sentence of some length, with an end. " * 4).strip()
+    raw = nodes.raw("", f"<div><p class='lead'>A &lt; B; {words}</p></div>", format="html")
+    assert heads.description(document(raw)).startswith("A < B; This is a sentence")
+
+
+def test_a_word_is_explained_in_the_margin_once_where_there_is_room():
+    def entry(words, *said):
+        terms = [nodes.term("", word, ids=[f"term-{word}"]) for word in words]
+        text = nodes.definition("", nodes.paragraph("", "", *said))
+        return nodes.definition_list_item("", *terms, text)
+
+    long = nodes.math("", "x" * (glosses.WIDEST + 1))
+    one = nodes.Text("Chains of "), nodes.emphasis("", "one"), nodes.Text(" way. More words.")
+    entries = document(nodes.definition_list(
+        "", entry(["AIS", "annealing"], *one), entry(["wide"], nodes.Text("It is "), long),
+        entry(["base"], nodes.Text("It begins there. And so on.")),
+    ))  # fmt: skip
+    app = SimpleNamespace(
+        builder=SimpleNamespace(format="html"),
+        env=SimpleNamespace(get_doctree={"book/glossary": entries}.get),
+    )
+
+    def said(*words, more=""):
+        links = [nodes.reference("", w, refuri=f"glossary.html#term-{w}") for w in words]
+        return nodes.paragraph("", "", *links, nodes.Text(more))
+
+    section = nodes.section("", said("AIS", "base"), said("annealing", "wide"), said("base"))
+    glosses.explain(app, document(section), "book/ais")
+    kinds = [type(child).__name__ for child in section]
+    assert kinds == ["container", "paragraph", "paragraph", "container", "paragraph"]
+    assert section[0].astext() == "AIS Chains of one way."
+    assert section[3].astext() == "base It begins there."
+    roomy = nodes.section("", said("AIS", "base", more="x" * glosses.A_NOTE))
+    glosses.explain(app, document(roomy), "book/ais")
+    assert [type(child).__name__ for child in roomy] == ["container", "container", "paragraph"]
+
+
+@pytest.mark.parametrize(
+    ("title", "tags", "in_box", "before"),
+    [
+        (run_fold.TITLE, "", ["parameters", "setup", "check", "version"], ["shown"]),
+        (run_fold.TITLE, "shown", ["setup", "check", "version"], ["parameters", "shown"]),
+        ("Another box", "", [], ["parameters", "setup", "shown"]),
+    ],
+)
+def test_what_a_reader_wants_last_moves_into_the_fold(title, tags, in_box, before):
+    def cell(name, *tags):
+        classes = [f"tag_{tag}" for tag in tags]
+        return nodes.container(ids=[name], nb_element="cell_code", classes=classes)
+
+    def names(node):
+        return [made["ids"][0] for made in node.findall(nodes.container)]
+
+    box = nodes.admonition("", nodes.title("", title), nodes.paragraph("", "It takes a minute."))
+    cells = cell("parameters", "parameters", tags), cell("setup", "run"), cell("shown")
+    section = nodes.section("", *cells, box, cell("check"), cell("version", "run"))
+    run_fold.gather(None, section)
+    assert names(box) == in_box
+    assert names(section)[: len(before)] == before
+
+
+# ---------------------------------------------------------------- a course
+
+ASK = [path for path in (BOOK / "exercises").glob("*.md") if quiz.ASKS in path.read_text()]
+WEEKS = sorted((BOOK / "slides").glob("week*.md"))
+
+
+@pytest.mark.parametrize("path", ASK, ids=lambda path: path.stem)
+def test_every_question_with_letters_has_one_right_button_and_a_reason_for_each(path):
+    source = path.read_text(encoding="utf-8")
+    made = re.findall(r'<div class="quiz".*?</div>', quiz.with_buttons(path.stem, source))
+    assert len(made) == source.count(quiz.ASKS) > 0
+    for group in made:
+        found = re.findall(r'data-right="(\d)" data-why="([^"]+)">([a-z])<', group)
+        assert [letter for *_, letter in found] == ["a", "b", "c", "d"]
+        assert [right for right, *_ in found].count("1") == 1
+        assert len({why for _, why, _ in found if "one letter of" not in why}) == 4
+
+
+def titles(page: str) -> list[str]:
+    text = (BOOK / "exercises" / f"{page}.md").read_text(encoding="utf-8")
+    return [part.title for part in exercises.parts(text) if part.kind == "exercise"]
+
+
+@pytest.mark.parametrize("week", WEEKS, ids=lambda path: path.stem)
+def test_slides_fill_two_sessions_and_name_exercises_that_there_are(week):
+    text = week.read_text(encoding="utf-8")
+    made = re.findall(
+        r'(?s)data-minutes="(\d+)">(.+?)<aside>.+?</aside>', slides.deck(text, slides.figures())
+    )
+    first = next(i for i, (_, shown) in enumerate(made) if "<h2>Session 2" in shown)
+    minutes = [int(spent) for spent, _ in made]
+    assert len(made) == len(re.split(r"(?m)^---$", text))
+    assert (sum(minutes[:first]), sum(minutes[first:])) == (90, 90)
+    text += (BOOK / "teachers.md").read_text(encoding="utf-8")
+    named = re.findall(r"exercises? (\d) (?:and \d )?of (?:\*|\{doc\}`exercises/)(\w+)", text, re.I)
+    named += re.findall(r"exercises? \d and (\d) of \*(\w+)\*", text, re.I)
+    assert len(named) > 2
+    assert all(int(number) <= len(titles(page)) for number, page in named)
+    for number, page, title in re.findall(r"xercise (\d) of \*(\w+)\*: (\w[\w ]+)$", text, re.M):
+        assert title in titles(page)[int(number) - 1]
+
+
+def test_numbers_on_the_first_slides_are_those_that_the_first_lesson_prints():
+    cells = json.loads((BOOK / "start.ipynb").read_text(encoding="utf-8"))["cells"]
+    printed = "".join("".join(o.get("text", "")) for c in cells for o in c.get("outputs", []))
+    slide, figure = re.split(r"(?m)^---$", WEEKS[0].read_text(encoding="utf-8"))[1:3]
+    chains, ess = re.search(r"^(\d+) chains .*size of (\d+)", slide, re.M | re.S).groups()
+    value = re.search(r"log Z = [\d.]+ ± [\d.]+", slide)[0]
+    assert f"{chains} of 200 chains:\n{value}\neffective sample size {ess}" in printed
+    exact = re.search(r"exact value is ([\d.]+\d)", figure)[1]
+    assert f"exact log Z = {exact}" in printed
+
+
+@pytest.mark.pages
+def test_the_teachers_window_has_the_notes_and_turns_with_the_slides(tmp_path, opened):
+    deck = tmp_path / "week1.html"
+    text = WEEKS[0].read_text(encoding="utf-8")
+    deck.write_text(slides.deck(text, slides.figures()), encoding="utf-8")
+    shown = opened("index.html")
+    shown.goto(deck.as_uri() + "#3")
+    with shown.expect_popup() as popup:
+        shown.keyboard.press("p")
+    notes = popup.value
+    notes.wait_for_selector("section.now aside", state="visible")
+    assert not shown.locator("section.now aside").is_visible()
+    notes.keyboard.press("ArrowRight")
+    shown.wait_for_function("location.hash === '#4'")
+    shown.keyboard.press("End")
+    notes.wait_for_function("document.querySelector('section.now') === slides.at(-1)")
+
+
+def test_exercises_of_a_notebook_are_numbered_from_one():
+    cells = exercises.cells_of((BOOK / "exercises" / "ais.md").read_text("utf-8"), teacher=False)
+    found = [c.source.partition("\n")[0] for c in cells if c.source.startswith("### Exercise")]
+    assert found == [f"### Exercise {n}. {t}" for n, t in enumerate(titles("ais"), 1)]
+
+
+def test_the_pdf_of_lessons_leads_links_to_places_in_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr(lessons_pdf, "PAGES", tmp_path)
+    page = """<head></head><article class="bd-article"><h1 id="top">A</h1><a href="#top">1</a>
+<a href="b.html#x">2</a><a href="b.html">3</a><a href="glossary.html#term-base">4</a>
+<a href="https://a.org">5</a><a href="../index.html">6</a><script>1</script></article>"""
+    (tmp_path / "a.html").write_text(page, encoding="utf-8")
+    made = lessons_pdf.lesson("a", ["a", "b"])
+    assert re.findall(r'(?:id|href)="([^"]*)"', made) == [
+        "a", "a.top", "#a.top", "#b.x", "#b", "https://a.org",
+    ]  # fmt: skip
+    assert "script" not in made

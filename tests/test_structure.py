@@ -1,4 +1,4 @@
-"""The layout of the repository and the one-way imports of the package."""
+"""One-way imports of the package, what is declared of it, and its page on the architecture."""
 
 import ast
 import inspect
@@ -11,15 +11,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from helpers_book import toc_entries
+from helpers_book import BOOK, chapter_paths, toc_entries
 
-from rbmbook.notebooks import notebooks
+from rbmbook.sweeps.words import ESTIMATORS
+from rbmlib.models.layers import KINDS, Layer
 
-TOP_LEVEL = {
-    "book", "rbmlib", "tests", "data", "_config.yml", "_toc.yml", "requirements.txt", "README.md",
-    "pyproject.toml", "Makefile", "LICENSE", "CITATION.cff", "CHANGELOG.md", ".gitignore",
-    ".pre-commit-config.yaml", ".github", ".ci", ".binder", ".devcontainer",
-}  # fmt: skip
+sys.path.insert(0, str(BOOK / "_ext"))
+import layers_page
 
 # Rooms from the lowest: a module imports rooms of a lower level, or its own room.
 LEVELS = [
@@ -36,7 +34,6 @@ LEVELS = [
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 ROOMS = ("models", "datasets", "schedules", "paths", "sampling", "search", "estimators", "training",
          "automatic")  # fmt: skip
-BESIDE = {("paths", "datasets"), ("checks", "numerics")}  # rooms of one level: this way only
 
 
 def committed(repository: Path) -> list[Path]:
@@ -92,46 +89,16 @@ def test_the_library_does_not_know_its_book(repository):
     ] == []
 
 
-def test_experiments_are_named_as_their_chapters(repository):
-    files = (repository / "book" / "lab" / "experiments").glob("[!_]*.py")
-    chapters = {p.stem for p in notebooks(repository / "book")}
-    assert {p.stem for p in files} <= chapters | {"reference"}  # which serves every chapter
-
-
 def test_import_is_light():
     """What is heavy and what only chapters, plots and sweeps need waits for its use.
 
     (Where yaml is installed, numba itself imports it.)
     """
-    heavy = ["pandas", "matplotlib", "jinja2", "distributed", "sklearn", "pymbar", "tqdm", "pooch"]
-    heavy += [
-        "requests",
-        "scipy.ndimage",
-        "scipy.stats",
-        "scipy.optimize",
-        "scipy.integrate",
-        "scipy.io",
-    ]
-    assert loaded_by("import rbmlib", heavy) == []
-
-
-def loaded_by(code: str, modules: list[str]) -> list[str]:
-    code = f"{code}; import sys; print(*[m for m in {modules} if m in sys.modules])"
+    heavy = "pandas matplotlib jinja2 distributed sklearn pymbar tqdm pooch requests scipy.ndimage "
+    heavy += "scipy.stats scipy.optimize scipy.integrate scipy.io"
+    code = f"import rbmlib, sys; print(*(set({heavy.split()}) & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return done.stdout.split()
-
-
-@pytest.mark.parametrize("name", ["ais", "bar", "exact", "mbar", "rts", "sams", "ti", "tap"])
-def test_a_name_is_the_function_and_its_file_a_module(name):
-    """``rl.bar`` is the estimator; ``import rbmlib.estimators.bar as m`` gives the file."""
-    import importlib
-    import types
-
-    import rbmlib as rl
-
-    module = importlib.import_module(f"rbmlib.estimators.{name}")
-    assert isinstance(getattr(rl.estimators, name), types.ModuleType)
-    assert getattr(rl, name) is getattr(module, name)
+    assert done.stdout.split() == []
 
 
 def test_names_in_messages_exist(repository):
@@ -249,11 +216,6 @@ def test_lock_covers_the_declared_requirements(repository):
     assert "--" not in re.sub(r"(?m)^#.*$", "", lock)
 
 
-def test_top_level_holds_only_what_it_should(repository):
-    found = {path.relative_to(repository).parts[0] for path in committed(repository)}
-    assert found <= TOP_LEVEL, sorted(found - TOP_LEVEL)
-
-
 def test_no_large_file(repository):
     large = [path.name for path in committed(repository) if path.stat().st_size > 8_000_000]
     assert not large
@@ -275,11 +237,64 @@ def test_no_machine_path(repository):
 
 def test_table_of_contents_lists_every_page(repository):
     listed = [page for page, _ in toc_entries()]
-    book = repository / "book"
-    texts = [*book.glob("*.md"), *(book / "exercises").glob("*.md")]
-    present = {
-        page.relative_to(repository).with_suffix("").as_posix()
-        for page in (*texts, *notebooks(book))
-    }
+    pages = [*chapter_paths(), *BOOK.glob("*.md"), *BOOK.glob("exercises/*.md")]
+    present = {page.relative_to(repository).with_suffix("").as_posix() for page in pages}
     assert len(listed) == len(set(listed))
     assert set(listed) == present
+
+
+# the page on the architecture -------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def page(pytestconfig):
+    return (pytestconfig.rootpath / "book" / "architecture.md").read_text(encoding="utf-8")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", page)
+
+
+def test_its_examples_run(page):
+    """Every block of Python, in order, as one program; what it claims, it asserts."""
+    before, code = dict(ESTIMATORS), blocks(page, "python")
+    assert sum("assert " in block for block in code) >= 7
+    names = {"__name__": "architecture"}
+    try:
+        for number, block in enumerate(code, 1):
+            exec(compile(block, f"architecture.md, block {number}", "exec"), names)
+    finally:
+        ESTIMATORS.clear()
+        ESTIMATORS.update(before)
+    new = names["importance_sampling"](names["BiasesFirst"](names["easy"]), 5000, rng=1)
+    assert abs(new.log_z - names["rl"].exact(names["easy"]).log_z) < 4 * new.std_error
+
+
+def test_it_lists_the_rooms_in_the_order_of_their_imports(page):
+    listed = [line.split()[0] for line in blocks(page, "text")[0].splitlines()]
+    assert set(listed) == {"_kernels", "results", *ROOMS, "__main__"}
+    level = [LEVEL[room] for room in listed]
+    assert level == sorted(level, reverse=True)
+
+
+def test_the_files_that_it_names_exist(page, repository):
+    named = set(re.findall(r"`(rbmlib/[\w/]+(?:\.py)?)`", page))
+    named |= {
+        f"rbmlib/{name}" for name in re.findall(r"\s([\w]+/\w+\.py)", blocks(page, "text")[1])
+    }
+    named.discard("book/lab/experiments/NAME")
+    assert len(named) > 10
+    missing = sorted(name for name in named if not (repository / name).exists())
+    assert [name for name in missing if "NAME" not in name] == []
+
+
+def test_a_kind_of_unit_is_one_short_class(page):
+    """45 lines of code at most, and its row is the count; a comment or docstring is no line."""
+    assert page.count(layers_page.MARK) == 1
+    ours = {"Layer": Layer} | {n: c for n, c in KINDS.items() if c.__module__ == Layer.__module__}
+    assert set(layers_page.WHAT) == set(ours), "give it a row of WHAT in book/_ext/layers_page.py"
+    rows = dict(re.findall(r"\| `(\w+)` \| .* \| (\d+) \|", layers_page.page()))
+    assert {name: layers_page.lines_of(kind) for name, kind in ours.items()} == {
+        name: int(n) for name, n in rows.items()
+    }
+    assert max(int(n) for name, n in rows.items() if name != "Layer") <= 45

@@ -1,4 +1,4 @@
-"""Types: the library agrees with its annotations, and they reach those who import it."""
+"""Types: the library agrees with its annotations, which reach users; what ``help`` says."""
 
 import inspect
 import re
@@ -55,3 +55,17 @@ FUNCTIONS = [n for n in public(rl) if inspect.isfunction(getattr(rl, n))]
 def test_public_functions_say_what_they_return(name):
     annotated = inspect.signature(getattr(rl, name)).return_annotation
     assert annotated is not inspect.Signature.empty
+
+
+WITHOUT_A_CLOCK = {"sample", "solve_mbar"}  # functions that are not estimators
+ESTIMATORS = {n for n in FUNCTIONS if getattr(rl, n).__module__.startswith("rbmlib.estimators.")}
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS - WITHOUT_A_CLOCK))
+def test_help_describes_every_argument_of_an_estimator_once(name):
+    function = getattr(rl, name)
+    sections = re.split(r"(?m)^(\w+)\n-+$", inspect.getdoc(function))
+    assert [sections.count(title) for title in ("Parameters", "Returns")] == [1, 1]
+    lines = re.findall(r"(?m)^(\w[\w, ]*) : ", sections[sections.index("Parameters") + 1])
+    described = [word for line in lines for word in line.split(", ")]
+    assert sorted(described) == sorted(inspect.signature(function).parameters)
