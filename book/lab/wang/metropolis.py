@@ -1,4 +1,4 @@
-"""Chapter mcmc_basics: laws of Metropolis-Hastings chains with two mistakes, and their verdicts.
+"""The Metropolis-Hastings sampler of the report, with either of its mistakes, or without.
 
 The target of Wang's report is a Gaussian with correlation 1/2, its proposals are Gaussians of the
 two marginals, k times as wide. In standardised coordinates both are known, and so is the density
@@ -13,10 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rbmbook.metropolis import Independent, metropolis_hastings, normal_log_density
 from rbmlib import datasets
-
-from . import judge, measured
-from .verdicts import Verdict
 
 # Name: whether the ratio of the proposals is kept, whether a rejected proposal repeats the state.
 SAMPLERS = {
@@ -27,6 +25,10 @@ SAMPLERS = {
 }
 TRUTH = 0.5  # correlation of the target
 REACH = 6.0  # standard deviations on either side
+MEAN = np.array([5.0, 10.0])  # of the report's target
+COVARIANCE = np.array([[1.0, 1.0], [1.0, 4.0]])
+log_target = normal_log_density(MEAN, COVARIANCE)
+DROPPED, PIECE = 500, 50_000  # samples at the start, and of all chains that are held in memory
 
 
 class Law(NamedTuple):
@@ -80,67 +82,41 @@ def long_run(sampler: str, k: float = 1.0, n: int = 301) -> Law:
 
 
 def published():
-    """The report's table: n_runs, correlation (printed as 4.912 for 0.4912), variance."""
+    """The report's table: n_runs, correlation (4.912 is printed for 0.4912), variance."""
     import pandas as pd
 
     table = pd.read_csv(datasets.committed("published/report_mh_correlation.csv"))
     return table.assign(correlation=table["mean_correlation_as_printed"] / 10)
 
 
-def mean_verdicts() -> dict[int, Verdict]:
-    """The five printed means against the sampler as it is described: both mistakes, k = 1."""
-    ours = measured.exactly(round(long_run("both mistakes").correlation, 4))
-    return {
-        row.n_runs: judge.printed_value(
-            f"wang-mh-{row.n_runs}-mean",
-            ours,
-            printed_variance=row.variance,
-            printed_n=row.n_runs,
-            unit="",
-        )
-        for row in published().itertuples()
-    }
+def proposal(k: float, ratio: bool) -> Independent:
+    """Gaussians ``k`` times as wide as the target's marginals, with their ratio or without."""
+    found = Independent.normal(MEAN, k**2 * np.diag(np.diag(COVARIANCE)))
+    if ratio:
+        return found
+    return Independent(found.sample, lambda y: np.zeros(len(y)))
 
 
-def variance_verdicts(variance: float) -> dict[int, Verdict]:
-    """The five printed variances against that of one run of 50,000 points of this sampler."""
-    return {
-        row.n_runs: judge.printed_variance(
-            f"wang-mh-{row.n_runs}-var", variance, printed_n=row.n_runs, n=np.inf
-        )
-        for row in published().itertuples()
-    }
-
-
-def sentence_verdicts(with_points: measured.Measured) -> list[Verdict]:
-    """What the report says of its sampler, against the sampler as it is described.
+def counted_runs(sampler: str, k: float, n_kept: int, n_runs: int, rng) -> list[np.ndarray]:
+    """Points that a sampler counts, ``n_kept`` of each run, in pieces that fit into memory.
 
     Parameters
     ----------
-    with_points : Measured
-        Error of its correlation over that with a tenth of the points, on the scale "log".
+    sampler : str
+        A key of `SAMPLERS`.
+    k : float
+        Width of the proposals, in standard deviations of the marginals.
+    n_kept, n_runs : int
+        Points of a run, each of shape (2,), and independent runs.
+    rng : numpy.random.Generator
     """
-    found = round(long_run("both mistakes").correlation, 4)
-    off = measured.exactly(round(found - TRUTH, 4))
-    return [
-        judge.equivalence(
-            "wang-mh-truth", off, margin=0.01, reason="the printed means are that near to 0.5"
-        ),
-        judge.bound("wang-mh-range", measured.exactly(found), at_least=0.484, at_most=0.497),
-        judge.equivalence(
-            "wang-mh-points",
-            with_points,
-            margin=1.5,
-            reason="a right sampler gains 3.2 by ten times the points",
-        ),
-        judge.printed_value(
-            "wang-mh-error",
-            measured.exactly(abs(off.value)),
-            margin=0.05,
-            reason="'around 0.1' allows half as much again",
-            unit="",
-        ),
-        *judge.unchecked(
-            ["wang-mh-seconds", "wang-mh-density"], "MATLAB on that machine is not at hand"
-        ),
-    ]
+    ratio, repeat = SAMPLERS[sampler]
+    proposed, start = proposal(k, ratio), np.tile(MEAN, (n_runs, 1))
+    x = metropolis_hastings(log_target, proposed, start, DROPPED, rng).states[:, -1]
+    parts: list[list[np.ndarray]] = [[] for _ in range(n_runs)]
+    while min(sum(map(len, part)) for part in parts) < n_kept:
+        chains = metropolis_hastings(log_target, proposed, x, min(n_kept, PIECE), rng)
+        x = chains.states[:, -1]
+        for part, states, accepted in zip(parts, chains.states, chains.accepted, strict=True):
+            part.append(states[accepted | repeat].copy())
+    return [np.concatenate(part)[:n_kept] for part in parts]

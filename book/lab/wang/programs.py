@@ -1,0 +1,164 @@
+"""AIS, RTS and SAMS of the report: a table of readings each, and what they say of its numbers.
+
+A row is one reading on one model, from independent runs of one chain each: "n" of them with their
+mean "log_z" and "variance". RTS counts the runs that met its stopping rule; "tried" has all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from rbmbook import judge
+from rbmbook import measured as ms
+from rbmbook.page import off
+from rbmbook.tables import number, with_error
+from rbmbook.verdicts import Verdict, together
+
+from . import PRINTED_RUNS, over, printed, reference, truth
+
+FEWEST = 10  # runs whose mean and variance are judged
+
+
+def pooled(rows: pd.DataFrame) -> dict:
+    """Number, mean and variance of the runs behind rows of "n_runs" runs each.
+
+    Examples
+    --------
+    >>> both = pd.DataFrame({"n_runs": [2, 1], "log_z": [1.0, 4.0], "variance": [2.0, np.nan]})
+    >>> pooled(both)
+    {'n': 3, 'log_z': 2.0, 'variance': 4.0}
+    """
+    n, means = rows["n_runs"].to_numpy(), rows["log_z"].to_numpy()
+    mean, total = float(np.average(means, weights=n)), int(n.sum())
+    squares = (n - 1) @ rows["variance"].fillna(0.0).to_numpy() + n @ (means - mean) ** 2
+    return {"n": total, "log_z": mean, "variance": float(squares / max(total - 1, 1))}
+
+
+def of_ais(*stored: pd.DataFrame) -> pd.DataFrame:
+    """Readings of AIS: the base, and how the inverse temperatures are placed."""
+    runs = pd.concat(stored, ignore_index=True).assign(n_runs=1, variance=np.nan)
+    runs["base"] = runs["base"].fillna(runs["rbm_a"])
+    return _readings(runs, ["base", "schedule"], lambda s: f"{s['base']}, {s['schedule']}")
+
+
+def of_rts(*stored: pd.DataFrame) -> pd.DataFrame:
+    """Readings of the loop of RTS: round, threshold, constant, number of temperatures, base."""
+    runs = pd.concat(stored, ignore_index=True)
+    keys = ["rbm_a", "n_temperatures", "round_sweeps", "threshold", "constant"]
+
+    def words(s) -> str:
+        few = "" if s["n_temperatures"] == 99 else f", K = {s['n_temperatures'] + 1}"
+        base = "" if s["rbm_a"] == "counts + 5" else f", base {s['rbm_a']}"
+        n = f"N = {s['round_sweeps']:,}"
+        return f"{n}, Tlimit {s['threshold']:g}, {s['constant']}{few}{base}"
+
+    if mixed := int(((runs["stopped"] > 0) & (runs["stopped"] < runs["n_runs"])).sum()):
+        raise ValueError(f"{mixed} rows mix runs that stopped with others: expected none")
+    stopped = runs[runs["stopped"] > 0]
+    found = _readings(stopped, keys, words)
+    tried = runs.groupby(["model", *keys], sort=False)["n_runs"].sum().rename("tried")
+    sweeps = stopped.assign(total=stopped["mean_sweeps"] * stopped["n_runs"])
+    sums = sweeps.groupby(["model", *keys], sort=False)[["total", "n_runs"]].sum()
+    table = tried.to_frame().join((sums["total"] / sums["n_runs"]).rename("sweeps")).reset_index()
+    table = table.merge(found.drop(columns="reading"), how="left", on=["model", *keys])
+    table["reading"] = [words(row) for row in table.to_dict("records")]
+    return table.assign(n=table["n"].fillna(0).astype(int))
+
+
+def of_sams(stored: pd.DataFrame) -> pd.DataFrame:
+    """Readings of SAMS: base, ladder, jump, constant and sweeps."""
+    keys = ["rbm_a", "schedule", "n_temperatures", "jump", "constant", "n_sweeps"]
+
+    def words(s) -> str:
+        more = [s["rbm_a"]]
+        if s["schedule"] == "random":
+            more.append("random ladders")
+        elif s["n_temperatures"] != 99:
+            more.append(f"K = {s['n_temperatures'] + 1}")
+        more += ["local jumps"] * (s["jump"] == "local") + ["dropped"] * (s["constant"] != "kept")
+        return ", ".join([*more, f"{s['n_sweeps']:,} sweeps"])
+
+    return _readings(stored, keys, words)
+
+
+def _readings(runs: pd.DataFrame, keys: list[str], words) -> pd.DataFrame:
+    rows = []
+    for values, group in runs.groupby(["model", *keys], sort=False):
+        setting = dict(zip(["model", *keys], values, strict=True))
+        found = pooled(group)
+        if setting.get("schedule") == "random" and len(group) > 1 and group["n_runs"].max() > 1:
+            # a ladder of its own for a few runs: as many independent values as ladders
+            few, x = group["n_runs"].iloc[0], group["log_z"]
+            within = group["variance"].mean()
+            variance = float(x.var(ddof=1) + within * (1 - 1 / few))
+            found = {"n": len(group), "log_z": float(x.mean()), "variance": variance}
+        rows.append(setting | {"reading": words(setting)} | found)
+    return pd.DataFrame(rows)
+
+
+# ------------------------------------------------------------------ against the printed numbers
+
+
+def judged(name: str, method: str, row) -> Verdict:
+    """Both printed numbers of a model by one reading: the mean of 20 runs, and their variance."""
+    spread = printed(method).loc[row["model"]]
+    ours = ms.measured(row["log_z"], np.sqrt(row["variance"] / row["n"]), row["n"] - 1)
+    given = {"printed_variance": float(spread["variance"]), "printed_n": PRINTED_RUNS}
+    mean = judge.printed_value(name, ours, printed=spread["logz"], **given)
+    variance = judge.printed_variance(
+        name, row["variance"], n=row["n"], printed=spread["variance"], printed_n=PRINTED_RUNS
+    )
+    return together({"log Z": mean, "variance": variance}, ours=said(row))
+
+
+def said(row) -> str:
+    """Mean with its error, and variance.
+
+    Examples
+    --------
+    >>> said({"log_z": 226.2, "variance": 0.29, "n": 200})
+    '226.2000 ± 0.0381, variance 0.29'
+    """
+    error = np.sqrt(row["variance"] / row["n"])
+    return f"{with_error(row['log_z'], error)}, variance {number(row['variance'])}"
+
+
+def over_readings(name: str, method: str, readings: pd.DataFrame) -> Verdict:
+    """One verdict of a row of a printed table over all readings of one model."""
+    enough = readings[readings["n"] >= FEWEST]
+    cases = {row["reading"]: judged(name, method, row) for row in enough.to_dict("records")}
+    nearest = nearest_reading(method, enough)
+    return over(cases, f"{said(nearest)} ({nearest['reading']})")
+
+
+def nearest_reading(method: str, readings: pd.DataFrame) -> pd.Series:
+    """The reading whose mean and variance lie nearest to the printed ones, in their errors."""
+    model = readings["model"].iloc[0]
+    value, variance = (float(printed(method).loc[model, c]) for c in ("logz", "variance"))
+    of_mean = (readings["log_z"] - value) ** 2 / ((variance + readings["variance"]) / PRINTED_RUNS)
+    of_variance = np.log(readings["variance"] / variance) ** 2 * PRINTED_RUNS / 4
+    return readings.loc[(of_mean + of_variance).idxmin()]
+
+
+# ------------------------------------------------------------------ errors of the programs
+
+
+def rmse(row) -> ms.Measured:
+    """Root mean squared error of single runs of a reading, with its error, on the scale "log"."""
+    n, variance = row["n"], row["variance"]
+    error = row["log_z"] - truth(row["model"])
+    square = error**2 + variance
+    of_square = 4 * error**2 * variance / n + 2 * variance**2 / (n - 1)
+    return ms.measured(np.sqrt(square), np.sqrt(of_square) / square / 2, n - 1, "log")
+
+
+def mean_error(row) -> ms.Measured:
+    """Mean error of the runs of a reading; an error of the reference value counts."""
+    mean = ms.measured(row["log_z"], np.sqrt(row["variance"] / row["n"]), row["n"] - 1)
+    return off(mean, reference()[row["model"]])
+
+
+def share_that_stops(row) -> ms.Measured:
+    """Share of the runs of a reading of RTS that meet its stopping rule."""
+    return ms.share_of(np.arange(int(row["tried"])) < row["n"])

@@ -1,0 +1,155 @@
+"""The report's iteration of TAP (its eqs. 15, 16), whose start and end are not printed.
+
+A reading says which layer is updated first, where a call starts, and at which change of log Z it
+ends; also which order the printed log Z is of, whether it is the mean of 20 calls or one call, and
+whether the rows of h10 and h20 are exchanged (207.2, printed for h10, is what h20 gives).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from rbmbook import judge
+from rbmbook import measured as ms
+from rbmbook.page import pick
+from rbmbook.tables import number
+from rbmbook.verdicts import Verdict, together
+
+from . import PRINTED_RUNS, over, printed, truth
+
+ORDERS = {2: "TAP2", 3: "TAP3"}
+SETTINGS = ["update", "begin", "tolerance"]
+FIRST = {"update": "alternating", "begin": "uniform", "tolerance": 0.001}
+STOPPED = 1  # code of "ended": at a change below the tolerance
+SETS = 8  # of twenty calls, from which on their range is compared with a printed variance
+FAR = 10.0  # a factor: beyond the range of the sets by this much a variance is another
+
+
+def calls(runs: pd.DataFrame, model: str, order: int, **reading) -> pd.DataFrame:
+    """Calls of at most 1,000 updates by a reading, by their seeds."""
+    return pick(runs, model=model, order=order, n_updates=1000, **reading).sort_values("seed")
+
+
+def spread(values) -> float:
+    """Variance of values that may all be equal, taken from the first so that none is lost."""
+    x = np.asarray(values)
+    return float((x - x[0]).var(ddof=1))
+
+
+def sets_of_twenty(values) -> np.ndarray:
+    """Variances of twenty calls after twenty."""
+    x = np.asarray(values)
+    return np.array([spread(part) for part in np.split(x, len(x) // PRINTED_RUNS)])
+
+
+def in_cycle(found: pd.DataFrame) -> bool:
+    """Whether every call ends at either end of one cycle of two."""
+    x, ends = found["log_z"].to_numpy(), found[["cycle_low", "cycle_high"]].to_numpy()
+    at_an_end = (np.abs(ends - x[:, None]) < 1e-4).any(axis=1).all()
+    return bool(at_an_end and np.ptp(ends, axis=0).max() < 1e-4 and np.ptp(x) > 1e-4)
+
+
+def split_nearest(found: pd.DataFrame, value: float) -> tuple[int, float, float]:
+    """Of twenty calls in a cycle: how many at its upper end, mean and variance nearest to a mean.
+
+    Rounding picks the end, so that any number of the twenty may be at the upper one.
+    """
+    low, high = found["cycle_low"].mean(), found["cycle_high"].mean()
+    upper = int(np.clip(round(PRINTED_RUNS * (value - low) / (high - low)), 0, PRINTED_RUNS))
+    x = np.repeat([low, high], [PRINTED_RUNS - upper, upper])
+    return upper, float(x.mean()), float(x.var(ddof=1))
+
+
+def variance_judged(name: str, found: pd.DataFrame, text: str, value: float) -> Verdict:
+    """A printed variance of twenty calls, against calls of one reading."""
+    x = found["log_z"].to_numpy()
+    if in_cycle(found):
+        return judge.digits(name, split_nearest(found, value)[2], text)
+    if np.ptp(x) < 1e-6:  # every call ends at the same value
+        return judge.digits(name, 0.0, text)
+    if len(x) < SETS * PRINTED_RUNS:
+        return judge.printed_variance(name, x, printed=text, printed_n=PRINTED_RUNS)
+    sets, wanted = sets_of_twenty(x), float(text)  # a few far starts make a variance: not normal
+    said = f"{sets.min():.1e} to {sets.max():.1e} in {len(sets)} sets of twenty"
+    if sets.min() <= wanted <= sets.max():
+        inside = judge.compare(sets.min(), "<=", wanted) & judge.compare(wanted, "<=", sets.max())
+        return judge.statement(name, inside, reason="within the range of our sets", ours=said)
+    if sets.min() / FAR <= wanted <= sets.max() * FAR:
+        return judge.left_open(name, "just outside the range of our sets of twenty", ours=said)
+    away = judge.compare(wanted, "<", sets.max()) & judge.compare(wanted, ">", sets.min())
+    return judge.statement(name, away, reason=f"{FAR:g} times outside our sets", ours=said)
+
+
+def value_judged(name: str, found: pd.DataFrame, text: str, variance: str, n: int) -> Verdict:
+    """A printed log Z, a mean of ``n`` calls of a printed variance, against one reading."""
+    if in_cycle(found):
+        return judge.digits(name, split_nearest(found, float(text))[1], text)
+    x = found["log_z"].to_numpy()
+    ours = ms.mean_of(x) if np.ptp(x) > 0 else ms.exactly(x[0])
+    return judge.printed_value(
+        name, ours, printed=text, printed_error=float(np.sqrt(float(variance) / n))
+    )
+
+
+def _values(model: str) -> Iterator[tuple[str, str, int, int]]:
+    """In words, model, order and number of calls that a printed log Z may be of."""
+    other = {"h10": "h20", "h20": "h10"}.get(model)
+    for order, label in ORDERS.items():
+        for n, words in ((PRINTED_RUNS, "mean of 20"), (1, "one call")):
+            yield f"log Z {label}, {words}", model, order, n
+            if other:
+                yield f"log Z {label} of {other}, {words}", other, order, n
+
+
+def readings(runs: pd.DataFrame, model: str) -> Iterator[tuple[str, dict]]:
+    """Readings of the program that were run for both orders, in words and as settings."""
+    ran = pick(runs, model=model, n_updates=1000)
+    both = ran.groupby(SETTINGS, sort=False)["order"].nunique() == len(ORDERS)
+    for update, begin, tolerance in both.index[both]:
+        words = f"{update}, {begin}, ends at {tolerance:g}"
+        yield words, {"update": update, "begin": begin, "tolerance": tolerance}
+
+
+def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
+    """One verdict of a row of the printed table, over all readings."""
+    row = {label: printed(label).loc[model, "variance"] for label in ORDERS.values()}
+    text = printed("TAP (").loc[model, "logz"]
+    cases: dict[str, Verdict] = {}
+    for words, reading in readings(runs, model):
+        variances = {
+            f"variance of {label}": variance_judged(
+                name, calls(runs, model, order, **reading), row[label], float(text)
+            )
+            for order, label in ORDERS.items()
+        }
+        for said, whose, order, n in _values(model):
+            try:
+                found = calls(runs, whose, order, **reading)
+            except ValueError:  # the other model was not run by this reading
+                continue
+            value = value_judged(name, found, text, row[ORDERS[order]], n)
+            cases[f"{words}; {said}"] = together({"log Z": value} | variances)
+    return over(cases, as_run(runs, model))
+
+
+def as_run(runs: pd.DataFrame, model: str, **reading) -> str:
+    """Mean and variance of TAP3 and variance of TAP2 by a reading, the first one by default."""
+    two, three = (calls(runs, model, order, **(FIRST | reading))["log_z"] for order in ORDERS)
+    return f"{three.mean():.4f}, variances {number(spread(two))} and {number(spread(three))}"
+
+
+def distances(runs: pd.DataFrame, model: str, order: int, **reading) -> tuple[float, float]:
+    """Root mean square of the calls about their middle one, and distance of that from log Z."""
+    x = calls(runs, model, order, **reading)["log_z"].to_numpy()
+    middle = float(np.median(x))
+    return float(np.sqrt(np.mean((x - middle) ** 2))), abs(middle - truth(model))
+
+
+def quick(name: str, runs: pd.DataFrame, model: str, reading: dict, within: int = 50) -> Verdict:
+    """Figure 4: do at least half of the calls of TAP3 settle to the tolerance so soon?"""
+    found = calls(runs, model, 3, **reading)
+    settled = (found["ended"] == STOPPED) & (found["n_done"] <= within)
+    return judge.bound(name, ms.share_of(settled.to_numpy()), at_least=0.5)
