@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from .hills import GRID, Hills
-from .metropolis_laws import SAMPLERS
+from .wang.metropolis import SAMPLERS
 from .plots import BLUE, RED, digits, truth
 
 SHADES = dict(zip(SAMPLERS, ("#000000", "#2e7d32", "#c55a11", "#0b5394"), strict=True))

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from rbmbook.datasheet import load_reference
-from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED, Verdict, depends
+from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED, TOO_ROUGH, Verdict, depends
 from rbmlib import datasets
 
 if TYPE_CHECKING:
@@ -55,6 +55,9 @@ def over(cases: dict[str, Verdict], ours: str) -> Verdict:
             more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
             note += f"; {said}: {'; '.join(names[:NAMED])}{more}"
             break
+    if found.outcome == OPEN:
+        rough = all(TOO_ROUGH in v.note for v in cases.values() if v.outcome == OPEN)
+        note += f"; {TOO_ROUGH}" if rough else "; more runs of these would decide (minutes each)"
     left = [part for part in found.parts if part[2] != CONTRADICTED] or list(found.parts)
     note = f"on the reading: {note}" if found.outcome == DEPENDS else note
     return found._replace(ours=ours, note=note, parts=tuple(left[:LISTED]))

@@ -24,7 +24,7 @@ ORDERS = {2: "TAP2", 3: "TAP3"}
 SETTINGS = ["update", "begin", "tolerance"]
 FIRST = {"update": "alternating", "begin": "uniform", "tolerance": 0.001}
 STOPPED = 1  # code of "ended": at a change below the tolerance
-SETS = 8  # of twenty calls, from which on their range is compared with a printed variance
+SETS = 2  # of twenty calls, from which on their range is compared with a printed variance
 FAR = 10.0  # a factor: beyond the range of the sets by this much a variance is another
 
 
