@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from .hills import GRID, Hills
-from .wang.metropolis import SAMPLERS
 from .plots import BLUE, RED, digits, truth
+from .wang.metropolis import SAMPLERS
 
 SHADES = dict(zip(SAMPLERS, ("#000000", "#2e7d32", "#c55a11", "#0b5394"), strict=True))
 LINES = dict(zip(SAMPLERS, ("-", "--", "-.", ":"), strict=True))

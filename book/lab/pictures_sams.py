@@ -5,9 +5,9 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 
-from . import sams_readings
 from .plots import METHOD_COLOURS, method, truth
-from .sams_tables import errors_of, printed_error
+from .wang import MODELS, PRINTED_RUNS, errors_of, printed_error
+from .wang import printed as printed_table
 
 RED = METHOD_COLOURS["SAMS"]
 RULES = {  # of the step size: colour and line
@@ -22,11 +22,11 @@ def answer(from_pilot, from_nothing):
     _, ax = plt.subplots(figsize=(7.5, 3.4))
     labels = ["SAMS from a pilot, ten runs", "SAMS from nothing, mean of 20 chains",
               "published, mean of 20 runs, ± 2 s.e."]  # fmt: skip
-    for i, name in enumerate(sams_readings.MODELS):
+    for i, name in enumerate(MODELS):
         ours, start = (
             errors_of(runs[runs["model"] == name]) for runs in (from_pilot, from_nothing)
         )
-        bar = 2 * np.sqrt(sams_readings.published().loc[name, "variance"] / 20)
+        bar = 2 * np.sqrt(float(printed_table("SAMS").loc[name, "variance"]) / PRINTED_RUNS)
         pilot, nothing, printed = labels if i == 0 else ["_"] * 3
         ax.plot(np.full(len(ours), i - 0.15), ours, "p", color=RED, alpha=0.5, label=pilot)
         ax.plot(i, start, "v", color="black", label=nothing)
@@ -34,7 +34,7 @@ def answer(from_pilot, from_nothing):
                     color=METHOD_COLOURS["published"], label=printed)  # fmt: skip
     truth(ax, 0.0, "exact, or best known")
     ax.set_yscale("symlog", linthresh=1)
-    ax.set(xticks=range(4), xticklabels=sams_readings.MODELS, ylabel="error of log Z (nats)")
+    ax.set(xticks=range(4), xticklabels=MODELS, ylabel="error of log Z (nats)")
     ax.set_ylim(-80, 400)
     ax.legend(fontsize=8, loc="upper left")
     return ax
@@ -92,7 +92,7 @@ def walks(of_chains: dict):
 def from_nothing(runs):
     """Mean error of 20 single chains at two lengths, a panel a model, and the printed error."""
     _, axes = plt.subplots(1, 4, figsize=(9.5, 2.8), sharex=True)
-    for ax, name in zip(axes, sams_readings.MODELS, strict=True):
+    for ax, name in zip(axes, MODELS, strict=True):
         rows = runs[runs["model"] == name].sort_values("n_sweeps")
         look = method("SAMS", "from nothing")
         ax.errorbar(rows["n_sweeps"], errors_of(rows), 2 * rows["spread"], capsize=3, **look)

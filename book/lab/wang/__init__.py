@@ -6,15 +6,15 @@ the iteration of TAP, `metropolis` the sampler of section IV.A.
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING
 
 from rbmbook.datasheet import load_reference
-from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED, TOO_ROUGH, Verdict, depends
+from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, OUTCOMES, REPRODUCED, TOO_ROUGH, depends
 from rbmlib import datasets
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 MODELS = ("h10", "h20", "h100", "h500")
@@ -41,23 +41,48 @@ def printed(method: str) -> pd.DataFrame:
     return table[table["method"].str.startswith(method)].set_index("model")
 
 
-def over(cases: dict[str, Verdict], ours: str) -> Verdict:
-    """One verdict of a row of a printed table over all readings, each of all its numbers.
+def errors_of(runs: pd.DataFrame) -> np.ndarray:
+    """Errors of log Z of stored runs, by their model."""
+    return (runs["log_z"] - runs["model"].map(truth)).to_numpy()
 
-    It *depends* if one reading gives all the printed numbers and another does not.
+
+def printed_error(model: str, method: str = "SAMS") -> float:
+    """Error of a printed mean."""
+    return float(printed(method).loc[model, "logz"]) - truth(model)
+
+
+def over(cases: dict, ours: str, on: str = "the reading", agree: str = "give all that is printed"):
+    """One verdict over all readings: of a row of a printed table, or of a sentence.
+
+    Parameters
+    ----------
+    cases : dict
+        Verdicts by the reading, each of all its numbers; or by the reading, then by the model.
+    ours : str
+        Our value.
+    on : str
+        On what the claim depends if one reading gives it and another does not.
+    agree : str
+        What readings do that give it.
     """
-    found, counts = depends("the reading", cases), Counter(v.outcome for v in cases.values())
-    note = f"of {len(cases)} readings {counts[REPRODUCED]} give all that is printed, "
-    note += f"{counts[CONTRADICTED]} are contradicted, {counts[OPEN]} decide nothing"
-    by_outcome = {o: [x for x, v in cases.items() if v.outcome == o] for o in (REPRODUCED, OPEN)}
-    for outcome, said in ((REPRODUCED, "give it"), (OPEN, "nearest")):
-        if names := by_outcome[outcome]:
-            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-            note += f"; {said}: {'; '.join(names[:NAMED])}{more}"
-            break
-    if found.outcome == OPEN:
-        rough = all(TOO_ROUGH in v.note for v in cases.values() if v.outcome == OPEN)
-        note += f"; {TOO_ROUGH}" if rough else "; more runs of these would decide (minutes each)"
+    found = depends(on, cases)
+    every = {
+        f"{x}, {m}".rstrip(", "): v
+        for x, of_case in cases.items()
+        for m, v in (of_case.items() if isinstance(of_case, dict) else [("", of_case)])
+    }
+    by_outcome: dict[str, list[str]] = {o: [] for o in OUTCOMES}
+    for reading, verdict in every.items():
+        by_outcome[verdict.outcome].append(reading)
+    n = {o: len(names) for o, names in by_outcome.items()}
+    note = f"of {len(every)} readings {n[REPRODUCED]} {agree}, {n[CONTRADICTED]} are contradicted, "
+    note += f"{n[OPEN]} decide nothing"
+    if names := by_outcome[REPRODUCED]:
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        note += f"; they {agree}: {'; '.join(names[:NAMED])}{more}"
+    elif names := by_outcome[OPEN]:
+        parts = ["; ".join(part[3] for part in every[x].parts) for x in names]
+        note += f"; {TOO_ROUGH}" if all(TOO_ROUGH in part for part in parts) else ""
     left = [part for part in found.parts if part[2] != CONTRADICTED] or list(found.parts)
-    note = f"on the reading: {note}" if found.outcome == DEPENDS else note
+    note = f"on {on}: {note}" if found.outcome == DEPENDS else note
     return found._replace(ours=ours, note=note, parts=tuple(left[:LISTED]))

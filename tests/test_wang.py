@@ -1,0 +1,254 @@
+"""The course report: its sampler, how stored runs become readings, and what a reading decides."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rbmbook import judge, wang
+from rbmbook.metropolis import Independent, metropolis_hastings, normal_log_density
+from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
+from rbmbook.wang import metropolis, programs, tap
+
+# ------------------------------------------------------------------ Metropolis-Hastings
+
+
+def test_the_correct_sampler_has_the_target_at_every_width():
+    for k in (1.0, 4.0):
+        law = metropolis.long_run("correct", k)
+        assert law.correlation == pytest.approx(0.5, abs=1e-6)
+        assert law.variance == pytest.approx(1.0, abs=1e-4)
+
+
+def test_flat_proposals_hide_both_mistakes_from_the_correlation():
+    law = metropolis.long_run("both mistakes", 60.0, n=1801)
+    assert law.correlation == pytest.approx(0.5, abs=1e-3)
+    assert law.variance == pytest.approx(1.5, abs=0.01)
+
+
+@pytest.mark.parametrize("sampler", list(metropolis.SAMPLERS))
+def test_chains_have_the_distribution_of_the_quadrature(sampler):
+    ratio, repeat = metropolis.SAMPLERS[sampler]
+    proposal = Independent.normal(np.zeros(2), np.eye(2))
+    if not ratio:
+        proposal = Independent(proposal.sample, lambda y: np.zeros(len(y)))
+    target = normal_log_density(np.zeros(2), np.array([[1.0, 0.5], [0.5, 1.0]]))
+    chains = metropolis_hastings(target, proposal, np.zeros((40, 2)), 5000, 3)
+    runs = [x[a | repeat][100:] for x, a in zip(chains.states, chains.accepted, strict=True)]
+    found = np.array([np.corrcoef(x.T)[0, 1] for x in runs])
+    law = metropolis.long_run(sampler)
+    assert abs(found.mean() - law.correlation) < 4 * found.std(ddof=1) / np.sqrt(len(found))
+    assert chains.acceptance_rate == pytest.approx(law.accepted, abs=0.01)
+
+
+@pytest.mark.parametrize("sampler", list(metropolis.SAMPLERS))
+def test_runs_of_the_report_have_their_own_correlation(sampler):
+    runs = metropolis.counted_runs(sampler, 1.0, 2000, 20, np.random.default_rng(1))
+    assert [run.shape for run in runs] == [(2000, 2)] * 20
+    found = np.array([np.corrcoef(run.T)[0, 1] for run in runs])
+    limit = metropolis.long_run(sampler).correlation
+    assert abs(found.mean() - limit) < 4 * found.std(ddof=1) / np.sqrt(20)
+
+
+def test_repeats_are_counted_only_where_they_should_be():
+    distinct = {
+        name: len(np.unique(metropolis.counted_runs(name, 3.0, 400, 1, np.random.default_rng(2))[0],
+                            axis=0))
+        for name in metropolis.SAMPLERS
+    }  # fmt: skip
+    assert distinct["no repeat"] == distinct["both mistakes"] == 400
+    assert max(distinct["correct"], distinct["no ratio"]) < 250
+
+
+def test_pieces_do_not_change_the_number_of_points(monkeypatch):
+    monkeypatch.setattr(metropolis, "PIECE", 30)
+    runs = metropolis.counted_runs("both mistakes", 2.0, 100, 3, np.random.default_rng(3))
+    assert [len(run) for run in runs] == [100] * 3
+
+
+# ------------------------------------------------------------------ readings of the programs
+
+LOOP = {"model": "h10", "rbm_a": "counts + 5", "n_temperatures": 99, "round_sweeps": 2000,
+        "threshold": 0.02, "constant": "kept"}  # fmt: skip
+
+
+def loops(log_z, stopped=1.0, mean_sweeps=4000.0, n_runs=1, variance=np.nan, **changed):
+    setting = LOOP | {"n_runs": n_runs, "stopped": stopped, "mean_sweeps": mean_sweeps}
+    return pd.DataFrame({"log_z": log_z}).assign(variance=variance, **(setting | changed))
+
+
+def test_runs_of_several_rows_are_pooled():
+    rng = np.random.default_rng(0)
+    groups = [rng.normal(5, 2, n) for n in (3, 7, 20)]
+    rows = [{"n_runs": len(g), "log_z": g.mean(), "variance": g.var(ddof=1)} for g in groups]
+    every = np.concatenate(groups)
+    found = programs.pooled(pd.DataFrame(rows))
+    assert found == {"n": 30, "log_z": pytest.approx(every.mean()),
+                     "variance": pytest.approx(every.var(ddof=1))}  # fmt: skip
+
+
+def test_a_variance_on_random_ladders_is_that_of_one_run_on_its_own_ladder():
+    rng = np.random.default_rng(0)
+    ladder, runs = rng.normal(500, 6, 20_000), rng.normal(0, 2, (20_000, 2))
+    setting = {"model": "h500", "rbm_a": "zero", "schedule": "random", "n_temperatures": 99,
+               "jump": "global", "constant": "kept", "n_sweeps": 5000, "n_runs": 2}  # fmt: skip
+    rows = {"log_z": ladder + runs.mean(axis=1), "variance": runs.var(axis=1, ddof=1)}
+    found = programs.of_sams(pd.DataFrame(rows).assign(**setting)).iloc[0]
+    assert found["n"] == 20_000
+    assert found["variance"] == pytest.approx(6**2 + 2**2, rel=0.05)
+    assert found["reading"] == "zero, random ladders, 5,000 sweeps"
+
+
+def test_the_loop_is_judged_by_the_runs_that_stopped():
+    stored = pd.concat([loops([226.0, 227.0]), loops([500.0], stopped=0.0),
+                        loops([300.0], stopped=0.0, threshold=0.05)])  # fmt: skip
+    found = programs.of_rts(stored).set_index("threshold")
+    assert found.loc[0.02, ["n", "tried", "log_z", "variance"]].tolist() == [2, 3, 226.5, 0.5]
+    assert found.loc[0.05, ["n", "tried"]].tolist() == [0, 1]
+    assert found.loc[0.02, "reading"] == "N = 2,000, Tlimit 0.02, kept"
+    share = programs.share_that_stops(found.loc[0.02])
+    assert 0.5 < share.value < 2 / 3
+
+
+def test_rows_that_mix_stopped_runs_with_others_are_refused():
+    with pytest.raises(ValueError, match="1 rows mix"):
+        programs.of_rts(loops([226.0], n_runs=20, stopped=19.0, variance=0.3))
+
+
+def reading(log_z, variance, n=200, model="h10"):
+    return {"model": model, "reading": "r", "n": n, "log_z": log_z, "variance": variance}
+
+
+@pytest.mark.parametrize(
+    ("log_z", "variance", "outcome"),
+    [
+        (226.1, 0.35, REPRODUCED),
+        (228.0, 0.35, CONTRADICTED),
+        (226.1, 0.02, CONTRADICTED),
+        (226.1, 40.0, CONTRADICTED),
+        (226.45, 0.35, OPEN),
+    ],
+)
+def test_a_reading_is_judged_by_mean_and_variance(log_z, variance, outcome):
+    """Printed of RTS on h10: 226.1005, variance 0.2963."""
+    found = programs.judged("wang-rts-h10", "RTS", reading(log_z, variance))
+    assert found.outcome == outcome
+
+
+def test_a_row_depends_if_one_reading_gives_it_and_another_does_not():
+    rows = [reading(226.1, 0.35) | {"reading": "fits"}, reading(240.0, 90.0)]
+    found = programs.over_readings("wang-rts-h10", "RTS", pd.DataFrame(rows))
+    assert found.outcome == DEPENDS
+    assert "they give all that is printed: fits" in found.note
+    assert found.ours == f"{programs.said(rows[0])} (fits)"
+    alone = programs.over_readings("wang-rts-h10", "RTS", pd.DataFrame(rows[1:]))
+    assert alone.outcome == CONTRADICTED
+    few = pd.DataFrame([*rows, reading(230.0, 1.0, n=9)])
+    assert "of 2 readings" in programs.over_readings("wang-rts-h10", "RTS", few).note
+
+
+def test_one_reading_of_the_stored_loop_gives_four_numbers_of_the_report():
+    stored = [pd.read_csv(wang.datasets.committed(f"results/{name}.csv"))
+              for name in ("rts_loop", "rts_loop_fresh")]  # fmt: skip
+    found = programs.of_rts(*stored)
+    for model in ("h10", "h20"):
+        row = found[
+            (found["model"] == model) & (found["reading"] == "N = 2,000, Tlimit 0.02, kept")
+        ]
+        assert programs.judged(f"wang-rts-{model}", "RTS", row.iloc[0]).outcome == REPRODUCED
+
+
+def test_an_error_counts_mean_and_spread():
+    rng = np.random.default_rng(4)
+    row = reading(wang.truth("h10") + 1.5, 4.0, n=50)
+    found = programs.rmse(row)
+    assert np.exp(found.value) == pytest.approx(2.5)
+    off = rng.normal(1.5, 2.0, (20_000, 50))
+    logs = np.log(np.sqrt(off.mean(axis=1) ** 2 + off.var(axis=1, ddof=1)))
+    assert found.std_error == pytest.approx(logs.std(), rel=0.05)
+
+
+# ------------------------------------------------------------------ TAP
+
+
+def calls(values, model="h100", order=3, **more):
+    settings = {"model": model, "order": order, "n_updates": 1000, "ended": 2, "n_done": 9,
+                "cycle_low": 335.7382, "cycle_high": 335.8569}  # fmt: skip
+    seeds = {"seed": 2014 + np.arange(len(values)), "log_z": np.asarray(values, float)}
+    return pd.DataFrame(seeds | settings | tap.FIRST | more)
+
+
+CYCLE = [335.7382] * 15 + [335.8569] * 5
+
+
+def test_calls_in_a_cycle_of_two_may_split_as_is_printed():
+    assert tap.in_cycle(calls(CYCLE))
+    assert not tap.in_cycle(calls([335.7382] * 20))
+    assert not tap.in_cycle(calls([*CYCLE[:-1], 335.8]))
+    upper, mean, variance = tap.split_nearest(calls(CYCLE), 335.7857)
+    assert (upper, round(mean, 4), round(variance, 4)) == (8, 335.7857, 0.0036)
+    assert tap.split_nearest(calls(CYCLE), 400.0)[0] == 20
+
+
+def outcome_of(values, text="1.04e-4"):
+    found = calls(values, "h500", 2, cycle_low=np.nan, cycle_high=np.nan)
+    return tap.variance_judged("wang-tap-h500", found, text, 432.6).outcome
+
+
+def test_variances_of_sets_of_twenty_calls():
+    x = np.cos(np.pi * np.arange(20))
+    sd = np.sqrt(1.04e-4 * 19 / 20)
+
+    def sets(*times):
+        return np.concatenate([sd * t * x for t in times])
+
+    assert outcome_of(sets(0.5, 2.0)) == REPRODUCED
+    assert outcome_of(sets(1.5, 2.0)) == OPEN
+    assert outcome_of(sets(4.0, 9.0)) == CONTRADICTED
+    assert outcome_of(sets(0.01, 0.1)) == CONTRADICTED
+    assert outcome_of(np.zeros(20)) == CONTRADICTED
+    assert outcome_of(np.zeros(20), "0.0") == REPRODUCED
+    assert outcome_of(9 * sd * np.cos(np.arange(20.0))) == CONTRADICTED
+
+
+def test_a_row_of_tap_is_judged_over_orders_and_numbers_of_calls():
+    two = calls(341.3 + 1e-5 * np.cos(np.arange(20.0)), order=2, cycle_low=np.nan)
+    found = tap.row_judged("wang-tap-h100", pd.concat([calls(CYCLE), two]), "h100")
+    assert {part[0].split("; ")[1] for part in found.parts} == {
+        "log Z TAP3, mean of 20", "log Z TAP3, one call",
+    }  # fmt: skip
+    far = pd.concat([calls(np.array(CYCLE) - 3, cycle_low=np.nan), two])
+    assert tap.row_judged("wang-tap-h100", far, "h100").outcome == CONTRADICTED
+
+
+def test_rows_of_h10_and_h20_may_be_exchanged():
+    noise = np.sqrt(2) * np.cos(np.arange(20.0))
+    sizes = {("h10", 2): (211.0, 0.0213), ("h10", 3): (219.0, 1e-4),
+             ("h20", 2): (203.0, 0.0213), ("h20", 3): (207.2, 1e-4)}  # fmt: skip
+    runs = [
+        calls(x + np.sqrt(v) * noise, m, o, cycle_low=np.nan) for (m, o), (x, v) in sizes.items()
+    ]
+    found = tap.row_judged("wang-tap-h10", pd.concat(runs), "h10")
+    assert all("log Z TAP3 of h20" in part[0] for part in found.parts)
+    assert found.outcome == OPEN
+
+
+def test_quick_calls_come_below_the_tolerance_soon():
+    def outcome(ended, n_done):
+        runs = calls([1.0] * 20, "h20", ended=ended, n_done=n_done)
+        return tap.quick("wang-tap-fig4", runs, "h20", tap.FIRST).outcome
+
+    assert outcome(1, 50) == REPRODUCED
+    assert outcome(1, 51) == CONTRADICTED
+    assert outcome(2, 50) == CONTRADICTED  # in a cycle
+
+
+def test_a_sentence_over_readings_and_models():
+    """On the same model: one reading that agrees on h10 and one that does not on h20 is no turn."""
+    name = "wang-rts-accuracy"
+    yes, no = (judge.bound(name, x, at_least=0.5) for x in ([0.9, 0.91, 0.9], [0.1, 0.11, 0.1]))
+    yes, no = (v._replace(outcome=o) for v, o in ((yes, REPRODUCED), (no, CONTRADICTED)))
+    apart = wang.over({"a": {"h10": yes, "h20": no}}, "ours", "N", "agree")
+    assert apart.outcome == CONTRADICTED
+    turn = wang.over({"a": {"h10": yes}, "b": {"h10": no}}, "ours", "N", "agree")
+    assert turn.outcome == DEPENDS
+    assert turn.note.startswith("on N: of 2 readings 1 agree")
