@@ -17,6 +17,7 @@ from rbmbook.verdicts import Verdict, together
 
 from . import PRINTED_RUNS, over, printed, reference, truth
 
+USUAL_EXPONENT = 0.7  # of the gain of SAMS
 FEWEST = 10  # runs whose mean and variance are judged
 
 
@@ -67,15 +68,14 @@ def of_rts(*stored: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_sams(stored: pd.DataFrame) -> pd.DataFrame:
-    """Readings of SAMS: base, ladder, jump, constant and sweeps."""
-    keys = ["rbm_a", "schedule", "n_temperatures", "jump", "constant", "n_sweeps"]
+    """Readings of SAMS: base, ladder, jump, constant, gain and sweeps."""
+    keys = ["rbm_a", "schedule", "n_temperatures", "jump", "constant", "exponent", "n_sweeps"]
 
     def words(s) -> str:
         more = [s["rbm_a"]]
-        if s["schedule"] == "random":
-            more.append("random ladders")
-        elif s["n_temperatures"] != 99:
-            more.append(f"K = {s['n_temperatures'] + 1}")
+        more += ["random ladders"] * (s["schedule"] == "random")
+        more += [f"K = {s['n_temperatures'] + 1}"] * (s["n_temperatures"] != 99)
+        more += [f"exponent {s['exponent']:g}"] * (s["exponent"] != USUAL_EXPONENT)
         more += ["local jumps"] * (s["jump"] == "local") + ["dropped"] * (s["constant"] != "kept")
         return ", ".join([*more, f"{s['n_sweeps']:,} sweeps"])
 
@@ -94,7 +94,10 @@ def _readings(runs: pd.DataFrame, keys: list[str], words) -> pd.DataFrame:
             variance = float(x.var(ddof=1) + within * (1 - 1 / few))
             found = {"n": len(group), "log_z": float(x.mean()), "variance": variance}
         rows.append(setting | {"reading": words(setting)} | found)
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    if twice := table.loc[table.duplicated(["model", "reading"]), "reading"].tolist():
+        raise ValueError(f"two settings are called {twice[0]!r}: expected a name each")
+    return table
 
 
 # ------------------------------------------------------------------ against the printed numbers
@@ -157,8 +160,3 @@ def mean_error(row) -> ms.Measured:
     """Mean error of the runs of a reading; an error of the reference value counts."""
     mean = ms.measured(row["log_z"], np.sqrt(row["variance"] / row["n"]), row["n"] - 1)
     return off(mean, reference()[row["model"]])
-
-
-def share_that_stops(row) -> ms.Measured:
-    """Share of the runs of a reading of RTS that meet its stopping rule."""
-    return ms.share_of(np.arange(int(row["tried"])) < row["n"])
