@@ -121,7 +121,7 @@ def said(row) -> str:
     Examples
     --------
     >>> said({"log_z": 226.2, "variance": 0.29, "n": 200})
-    '226.2000 ± 0.0381, variance 0.29'
+    '226.2000 ± 0.0381, variance 0.290'
     """
     error = np.sqrt(row["variance"] / row["n"])
     return f"{with_error(row['log_z'], error)}, variance {number(row['variance'])}"
