@@ -193,7 +193,9 @@ def rts_rows(runs: Stored) -> list[Verdict]:
             elif not row["n"]:
                 why = f"none of {row['tried']} runs stopped"
                 cases[row["reading"]] = judge.left_open(name, why)
-        nearest = programs.nearest_reading("RTS", of_model[of_model["n"] >= programs.FEWEST])
+        given = [x for x, v in cases.items() if v.outcome == "reproduced"] or list(cases)
+        enough = of_model[(of_model["n"] >= programs.FEWEST) & of_model["reading"].isin(given)]
+        nearest = programs.nearest_reading("RTS", enough)
         said = f"{programs.said(nearest)} ({nearest['reading']})"
         words = given if model in ("h10", "h20") else stays
         found.append(over(cases, said).said(words=words, models=f"{model}, the report's own"))
