@@ -13,7 +13,7 @@ from rbmbook import judge
 from rbmbook import measured as ms
 from rbmbook.page import off
 from rbmbook.tables import number, with_error
-from rbmbook.verdicts import Verdict, together
+from rbmbook.verdicts import REPRODUCED, Verdict, together
 
 from . import PRINTED_RUNS, over, printed, reference, truth
 
@@ -121,7 +121,7 @@ def said(row) -> str:
     Examples
     --------
     >>> said({"log_z": 226.2, "variance": 0.29, "n": 200})
-    '226.2000 ± 0.0381, variance 0.29'
+    '226.2000 ± 0.0381, variance 0.290'
     """
     error = np.sqrt(row["variance"] / row["n"])
     return f"{with_error(row['log_z'], error)}, variance {number(row['variance'])}"
@@ -131,7 +131,8 @@ def over_readings(name: str, method: str, readings: pd.DataFrame) -> Verdict:
     """One verdict of a row of a printed table over all readings of one model."""
     enough = readings[readings["n"] >= FEWEST]
     cases = {row["reading"]: judged(name, method, row) for row in enough.to_dict("records")}
-    nearest = nearest_reading(method, enough)
+    given = [x for x, v in cases.items() if v.outcome == REPRODUCED] or list(cases)
+    nearest = nearest_reading(method, enough[enough["reading"].isin(given)])
     return over(cases, f"{said(nearest)} ({nearest['reading']})")
 
 

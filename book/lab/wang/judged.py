@@ -1,0 +1,530 @@
+"""The claims of the report, each judged by its own measure over every reading.
+
+A function a claim, or a printed table; each gives verdicts with our value and the effect in words.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from rbmbook import judge
+from rbmbook import measured as ms
+from rbmbook.page import on_each, one, pick, pm
+from rbmbook.page import over as over_other
+from rbmbook.tables import number
+from rbmbook.verdicts import Verdict
+
+from . import MODELS, PRINTED_RUNS, metropolis, over, printed, programs, tap, truth
+from .shown import fitting
+from .stored import Stored, converged
+
+THEIRS = "the report's own: h10, h20, h100, h500"
+BASES = ("base rate", "counts + 5", "own biases", "zero")  # of AIS
+RBM_A = ("counts + 5", "own visible", "own both", "zero")  # of SAMS
+ROUNDS = (1000, 1500, 2000, 3000, 5000)
+CONSTANTS = ("kept", "dropped")
+A_NAT = {"margin": 1.0, "unit": "nats", "reason": "models worth comparing differ by more"}
+
+
+# ------------------------------------------------------------------ IV.A
+
+
+def mh_table(ours: dict, few: dict, limits: dict[str, float]) -> Verdict:
+    """All that is printed of the sampler, by what a refused proposal does.
+
+    ``ours`` and ``few`` have correlations of runs of all points and of a tenth of them.
+    """
+    name = "wang-mh-table"
+
+    def parts(how):
+        x, error = ours[how], abs(limits[how] - metropolis.TRUTH)
+        found = {"error at most 0.01": judge.bound(name, ms.exactly(error), at_most=0.0101)}
+        found["range"] = judge.bound(name, ms.mean_of(x), at_least=0.484, at_most=0.497)
+        for line in metropolis.published().itertuples():
+            spread = {"printed_variance": line.variance, "printed_n": line.n_runs, "unit": ""}
+            text, limit = f"{line.correlation:.4f}", ms.exactly(round(limits[how], 4))
+            found[f"mean of {line.n_runs}"] = judge.printed_value(
+                name, limit, printed=text, **spread
+            )
+        gain = ms.rmse_ratio(few[how] - metropolis.TRUTH, of=x - metropolis.TRUTH)
+        reason = "a right sampler gains 3.2 by ten times the points"
+        same = judge.equivalence(name, gain, margin=1.5, reason=reason)
+        return found | {"no closer with more points": same}
+
+    found = judge.depends("what a refused proposal does", {how: parts(how) for how in ours})
+    said = "; ".join(f"{how}: {pm(ms.mean_of(x))}" for how, x in ours.items())
+    wrong = "the sampler as described misses 0.5 by more than 0.2 in either reading"
+    return found.said(said, wrong, "none: a Gaussian in two dimensions")
+
+
+# ------------------------------------------------------------------ rows of the printed tables
+
+
+def rows(method: str, readings: pd.DataFrame, words: dict[str, str]) -> list[Verdict]:
+    """One verdict of each row of a printed table."""
+    names = {m: f"wang-{method.lower()}-{m}" for m in MODELS}
+    found = {m: programs.over_readings(names[m], method, pick(readings, model=m)) for m in MODELS}
+    return [
+        v.said(words=words.get(m, ""), models=f"{m}, the report's own") for m, v in found.items()
+    ]
+
+
+def tap_rows(runs: Stored) -> list[Verdict]:
+    words = {
+        "h10": "the calls of TAP3 differ by nats, or by a tenth where they stop at once",
+        "h20": "every call of TAP3 ends at 207.217; no reading gives 221.1",
+        "h100": "8 of 20 calls at the upper end of a cycle of two give both numbers of TAP3",
+        "h500": "variances as printed; the mean fits only if one call was printed",
+    }
+    found = {m: tap.row_judged(f"wang-tap-{m}", runs.tap, m) for m in MODELS}
+    return [v.said(words=words[m], models=f"{m}, the report's own") for m, v in found.items()]
+
+
+# ------------------------------------------------------------------ IV.B
+
+
+def ais_finer(runs: Stored) -> Verdict:
+    """RMSE of single chains with six or ten times the temperatures over that with 10,000."""
+
+    def finer(model, base):
+        row = one(runs.coarse, model=model, base=base)
+        n = row["n_chains"]
+        few = {"model": model, "n": n, "log_z": row["mean_log_z"],
+               "variance": n * row["mean_std_error"] ** 2}  # fmt: skip
+        gain = over_other(programs.rmse(equal_steps(runs, model, base)), programs.rmse(few))
+        return judge.effect("wang-ais-finer", gain, direction=-1)
+
+    both = ("base rate", "own biases")
+    found = judge.depends("the base", {b: {m: finer(m, b) for m in MODELS} for b in both})
+    few = {b: one(runs.coarse, model="h500", base=b)["mean_log_z"] - truth("h500") for b in both}
+    many = {b: equal_steps(runs, "h500", b)["log_z"] - truth("h500") for b in both}
+    said = "; ".join(
+        f"h500, {b}: {few[b]:+.2f} nats with 10,000, {many[b]:+.2f} with 60,000" for b in both
+    )
+    return found.said(said, "six to ten times the temperatures make the error smaller", THEIRS)
+
+
+def equal_steps(runs: Stored, model: str, base: str) -> pd.Series:
+    return one(runs.ais, model=model, base=base, schedule="linear")
+
+
+# ------------------------------------------------------------------ IV.C
+
+
+def deviations(runs: Stored, model: str, order: int, reading) -> tuple[ms.Measured, float]:
+    """Mean distance of calls from their middle one, and distance of that from log Z."""
+    if reading == "densities":
+        x = pick(runs.fixed_points, model=model, order=order, begin=reading)["log_z"].dropna()
+    else:
+        x = tap.calls(runs.tap, model, order, **reading)["log_z"]
+    far = np.abs(x.to_numpy() - x.median())
+    mean = ms.mean_of(far) if np.ptp(far) > 0 else ms.exactly(far[0])
+    return mean, abs(x.median() - truth(model))
+
+
+def tap_constant(runs: Stored) -> Verdict:
+    """Constant: calls within a third of the error of their middle one, on the average."""
+    name = "wang-tap-constant"
+    starts = {f"ends at {t:g}": tap.FIRST | {"tolerance": t} for t in (0.001, 0.1, 2.0)}
+    starts |= {"visible": tap.FIRST | {"begin": "visible"}, "densities": "densities"}
+
+    def constant(model, order, reading):
+        spread, error = deviations(runs, model, order, reading)
+        return judge.bound(name, spread, at_most=error / 3, unit="nats")
+
+    def falls(model, reading):
+        three, two = (deviations(runs, model, k, reading)[0] for k in (3, 2))
+        return judge.effect(name, ms.difference(three, two), direction=-1, unit="nats")
+
+    both = list(product(MODELS, tap.ORDERS))
+    three, two = (printed(k)["variance"].astype(float)[list(MODELS)] for k in ("TAP3", "TAP2"))
+    said = "printed variances: TAP3 over TAP2 " + ", ".join(number(x) for x in three / two)
+    reason, what = "it rises on h100 and on h500", "start and stop of a call"
+    in_table = judge.statement(name, judge.compare(three, "<", two), reason=reason, ours=said)
+    parts = {
+        "a constant error": judge.depends(what, {
+            r: {f"{m}, {tap.ORDERS[k]}": constant(m, k, s) for m, k in both}
+            for r, s in starts.items()
+        }),
+        "falls with the order": judge.depends(
+            what, {r: {m: falls(m, s) for m in MODELS} for r, s in starts.items()}
+        ),
+        "falls, in the printed table": in_table,
+    }  # fmt: skip
+    words = (
+        "the error is constant from uniform starts only; the printed variance rises on two models"
+    )
+    return judge.together(parts, ours=said).said(words=words, models=THEIRS)
+
+
+def tap_quick(runs: Stored) -> Verdict:
+    """Figure 4: half of the calls of TAP3 settle within 50 updates, by model and tolerance."""
+    cases = {
+        f"{m}, tolerance {t:g}": tap.quick(
+            "wang-tap-fig4", runs.tap, m, tap.FIRST | {"tolerance": t}
+        )
+        for m, t in product(MODELS, (0.001, 0.1, 2.0))
+    }
+    soon = [case for case, v in cases.items() if v.outcome == "reproduced"]
+    said = (
+        f"at least half of the calls settle within 50 updates in {len(soon)} of {len(cases)} cases"
+    )
+    found = judge.depends("the model and the tolerance", cases)
+    return found.said(said, f"quick: {'; '.join(soon)}", THEIRS)
+
+
+# ------------------------------------------------------------------ IV.D
+
+
+def rts_rows(runs: Stored) -> list[Verdict]:
+    """The rows of RTS; a reading of which no run stopped decides nothing."""
+    given = "N = 2,000, Tlimit 0.02, kept gives both numbers; Tlimit 0.05 stops nats too high"
+    stays = "at Tlimit 0.1 and below no run stops; looser, runs stop tens to hundreds of nats off"
+    found = []
+    for model in MODELS:
+        name, cases = f"wang-rts-{model}", {}
+        of_model = pick(runs.rts, model=model)
+        for row in of_model.to_dict("records"):
+            if row["n"] >= programs.FEWEST:
+                cases[row["reading"]] = programs.judged(name, "RTS", row)
+            elif not row["n"]:
+                why = f"none of {row['tried']} runs stopped"
+                cases[row["reading"]] = judge.left_open(name, why)
+        given = [x for x, v in cases.items() if v.outcome == "reproduced"] or list(cases)
+        enough = of_model[(of_model["n"] >= programs.FEWEST) & of_model["reading"].isin(given)]
+        nearest = programs.nearest_reading("RTS", enough)
+        said = f"{programs.said(nearest)} ({nearest['reading']})"
+        words = given if model in ("h10", "h20") else stays
+        found.append(over(cases, said).said(words=words, models=f"{model}, the report's own"))
+    return found
+
+
+def rts_base(runs: Stored) -> Verdict:
+    """Shares of runs that converge (`converged`), from zeros and from counts + 5."""
+    name = "wang-rts-base"
+    settings = list(product((1000, 3000), (0.05, 0.01), CONSTANTS))
+
+    def near(model, base, s):
+        where = {"round_sweeps": s[0], "threshold": s[1], "constant": s[2]}
+        return converged(runs, model=model, rbm_a=base, **where)[1]
+
+    def fails(model, s):
+        return judge.bound(name, ms.share_of(near(model, "zero", s)), at_most=0.5)
+
+    def better(s):
+        gain = (ms.share_of(near("h10", base, s)) for base in ("counts + 5", "zero"))
+        return judge.effect(name, ms.difference(*gain), direction=+1)
+
+    words = {s: f"N = {s[0]:,}, Tlimit {s[1]:g}, {s[2]}" for s in settings}
+    zeros = {words[s]: {m: fails(m, s) for m in ("h10", "h20", "h100")} for s in settings}
+    parts = {"zeros do not converge": judge.depends("N and Tlimit", zeros)}
+    parts["counts + 5 converge better, h10"] = judge.depends(
+        "N and Tlimit", {words[s]: better(s) for s in settings}
+    )
+    share = {b: [near("h10", b, s).mean() for s in settings] for b in ("zero", "counts + 5")}
+    said = "; ".join(
+        f"{b}: {min(x):.0%} to {max(x):.0%} of the runs on h10" for b, x in share.items()
+    )
+    why = "from zeros no run on h10, h20 or h100 ends near log Z; from counts + 5 runs on h10 do"
+    return judge.together(parts, ours=f"converge: {said}").said(words=why, models=THEIRS)
+
+
+def sweeps_to_stop(runs: Stored, model: str) -> ms.Measured:
+    """Sweeps with Z_A divided out over sweeps without, each N in units of its own mean."""
+    found: dict[str, list[float]] = {c: [] for c in CONSTANTS}
+    for n in ROUNDS:
+        stopped = pick(runs.single, model=model, rbm_a="counts + 5", threshold=0.01,
+                       round_sweeps=n, stopped=1)  # fmt: skip
+        unit = pick(stopped, constant="kept")["mean_sweeps"].mean()
+        for c in CONSTANTS:
+            found[c].extend(pick(stopped, constant=c)["mean_sweeps"] / unit)
+    return ms.ratio(np.array(found["dropped"]), np.array(found["kept"]))
+
+
+def base_term(runs: Stored) -> Verdict:
+    """Dividing by Z_A ** (1 - beta): sweeps until RTS stops, and the error of SAMS."""
+    name, few = "wang-base-term", ("h10", "h20")
+    fifth = {"direction": -1, "matters": 1.25, "reason": "improved well: a fifth fewer sweeps"}
+
+    def of_sams(base, model):
+        where = {"model": model, "rbm_a": base, "jump": "global", "schedule": "linear",
+                 "n_temperatures": 99, "n_sweeps": 7000}  # fmt: skip
+        pair = (programs.rmse(one(runs.sams, constant=c, **where)) for c in ("dropped", "kept"))
+        return judge.effect(name, over_other(*pair), direction=-1)
+
+    sooner = {m: sweeps_to_stop(runs, m) for m in few}
+    parts = {
+        "RTS: sweeps to the stop": on_each(sooner, lambda _, x: judge.effect(name, x, **fifth)),
+        "SAMS: error": judge.depends(
+            "the base", {b: {m: of_sams(b, m) for m in MODELS} for b in RBM_A}
+        ),
+    }
+    said = ", ".join(f"{m}: {np.exp(x.value):.2f}" for m, x in sooner.items())
+    why = "RTS stops no sooner; SAMS from equal guesses is thrown 112 to 474 nats off by it"
+    found = judge.together(parts, ours=f"sweeps to the stop of RTS, divided over not: {said}")
+    return found.said(words=why, models=THEIRS)
+
+
+def rts_threshold(runs: Stored) -> Verdict:
+    """RMSE at Tlimit 0.05 over that at 0.01; and whether the loop ends from a base of zeros."""
+    name, few = "wang-rts-threshold", ("h10", "h20")
+
+    def right(model, n, constant):
+        where = {"model": model, "round_sweeps": n, "constant": constant, "n_temperatures": 99}
+        pair = (programs.rmse(one(runs.rts, threshold=t, **where)) for t in (0.05, 0.01))
+        return judge.effect(name, over_other(*pair), direction=+1)
+
+    def goes_on(model, n, constant):
+        where = {"model": model, "rbm_a": "zero", "round_sweeps": n, "constant": constant}
+        stops = converged(runs, threshold=0.01, **where)[0]
+        return judge.bound(name, ms.share_of(stops), at_most=0.5)
+
+    def label(model, n, constant):
+        return f"{model}, N = {n:,}, {constant}"
+
+    tight = list(product(few, ROUNDS, CONSTANTS))
+    zeros = list(product((*few, "h100"), (1000, 3000), CONSTANTS))
+    parts = {
+        "Tlimit decides the error": on_each({label(*c): c for c in tight}, lambda _, c: right(*c))
+    }
+    parts["from zeros it goes on"] = on_each(
+        {label(*c): c for c in zeros}, lambda _, c: goes_on(*c)
+    )
+
+    def span(t):
+        of_h10 = pick(runs.rts, model="h10", n_temperatures=99, threshold=t).to_dict("records")
+        sizes = [np.exp(programs.rmse(row).value) for row in of_h10]
+        return f"{min(sizes):.2f} to {max(sizes):.2f}"
+
+    said = f"h10, RMSE {span(0.05)} nats at Tlimit 0.05, {span(0.01)} at 0.01"
+    why = "a tighter threshold makes the loop right, and the base decides whether it ends at all"
+    return judge.together(parts, ours=said).said(words=why, models=THEIRS)
+
+
+def rts_units(runs: Stored) -> Verdict:
+    """Shares of runs that stop on models of few and of many hidden units, at one setting."""
+    name, pairs = "wang-rts-units", (("h10", "h100"), ("h10", "h500"), ("h20", "h500"))
+
+    def fewer(few, many, n, constant):
+        where = {"rbm_a": "counts + 5", "threshold": 0.05, "round_sweeps": n, "constant": constant}
+        stops = (ms.share_of(converged(runs, model=m, **where)[0]) for m in (few, many))
+        return judge.effect(name, ms.difference(*stops), direction=+1)
+
+    cases = {
+        f"N = {n:,}, {c}": {f"{a}, {b}": fewer(a, b, n, c) for a, b in pairs}
+        for n, c in product(ROUNDS, CONSTANTS)
+    }
+    count = {m: pick(runs.rts, model=m, threshold=0.05, n_temperatures=99) for m in MODELS}
+    said = "; ".join(
+        f"{m}: {x['n'].sum()} of {x['tried'].sum()} runs stop" for m, x in count.items()
+    )
+    why = "at Tlimit 0.05 runs on h10 and h20 stop, and none on h100 and h500"
+    return judge.depends("N and the constant", cases).said(said, why, THEIRS)
+
+
+def rts_accuracy(runs: Stored) -> Verdict:
+    """RMSE of stopped runs of RTS over that of AIS, by reading and base."""
+    few = ("h10", "h20")
+    alike = {"margin": 1.5, "reason": "half more error costs 2.25 times the sweeps"}
+
+    def as_accurate(model, base, reading):
+        loop = one(runs.rts, model=model, reading=reading)
+        ratio = over_other(programs.rmse(loop), programs.rmse(equal_steps(runs, model, base)))
+        return judge.equivalence("wang-rts-accuracy", ratio, **alike)
+
+    kept = runs.rts.query(f"n_temperatures == 99 and constant == 'kept' and n >= {programs.FEWEST}")
+    both = kept.groupby("reading", sort=False)["model"].agg(set)
+    readings = both.index[both.map(set(few).issubset)]
+    cases = {
+        f"{r}; AIS from {b}": {m: as_accurate(m, b, r) for m in few}
+        for r, b in product(readings, BASES)
+    }
+    said = "; ".join(
+        f"{m}: RTS {np.exp(programs.rmse(fitting(runs, m)).value):.2f}, AIS "
+        + ", ".join(
+            f"{np.exp(programs.rmse(equal_steps(runs, m, b)).value):.2f} ({b})" for b in BASES
+        )
+        for m in few
+    )
+    found = over(cases, f"RMSE (nats): {said}", "N, Tlimit and the base of AIS", "agree")
+    why = "by a tight threshold as accurate as AIS from the base rate on h10; not by a loose one"
+    return found.said(words=why, models="h10 and h20, the report's own")
+
+
+# ------------------------------------------------------------------ IV.E
+
+
+def sams_local(runs: Stored) -> Verdict:
+    """RMSE by local over that by global jumps after the longest runs from each base."""
+    longest = {base: 200_000 if base == "zero" else 30_000 for base in RBM_A}
+
+    def pair(base, model):
+        where = {"model": model, "rbm_a": base, "n_sweeps": longest[base], "schedule": "linear",
+                 "n_temperatures": 99, "constant": "kept"}  # fmt: skip
+        return [programs.rmse(one(runs.sams, jump=j, **where)) for j in ("local", "global")]
+
+    def slower(base, model):
+        least = {"matters": 1.1, "reason": "a fifth of the sweeps"}
+        return judge.effect(
+            "wang-sams-local", over_other(*pair(base, model)), direction=+1, **least
+        )
+
+    cases = {
+        f"{b}, {n:,} sweeps": {m: slower(b, m) for m in ("h10", "h20", "h100")}
+        for b, n in longest.items()
+    }
+    local, jumps = (np.exp(x.value) for x in pair("counts + 5", "h10"))
+    said = f"h10, counts + 5, 30,000 sweeps: RMSE {jumps:.2f} nats, by local jumps {local:.1f}"
+    why = (
+        "slower from counts + 5 and own biases; from zeros, far from arriving, the jumps are alike"
+    )
+    return judge.depends("the base", cases).said(said, why, THEIRS)
+
+
+def common_walks(runs: Stored) -> list[str]:
+    """Readings of SAMS by global jumps that were run on every model."""
+    n = pick(runs.sams, jump="global", constant="kept").groupby("reading")["model"].nunique()
+    return list(n.index[n == len(MODELS)])
+
+
+def sams_units(runs: Stored) -> Verdict:
+    """The printed distance from AIS; error and variance on h500 over those on h10."""
+    name = "wang-sams-units"
+
+    def apart(model):
+        both = [printed(k).loc[model, ["logz", "variance"]].astype(float) for k in ("SAMS", "AIS")]
+        means = [ms.measured(x["logz"], np.sqrt(x["variance"] / PRINTED_RUNS), PRINTED_RUNS - 1)
+                 for x in both]  # fmt: skip
+        return judge.equivalence(name, ms.difference(*means), **A_NAT)
+
+    def grow(reading):
+        few, many = (one(runs.sams, model=m, reading=reading) for m in ("h10", "h500"))
+        error = over_other(programs.rmse(many), programs.rmse(few))
+        size = np.sqrt(2 / (few["n"] - 1) + 2 / (many["n"] - 1))
+        freedom = min(few["n"], many["n"]) - 1
+        variance = ms.measured(many["variance"] / few["variance"], size, freedom, "log")
+        return {"error": judge.effect(name, error, direction=+1),
+                "variance": judge.effect(name, variance, direction=+1)}  # fmt: skip
+
+    parts = {"near AIS, as printed": on_each(MODELS, apart)}
+    parts["grow with the hidden units"] = judge.depends(
+        "the reading", {r: grow(r) for r in common_walks(runs)}
+    )
+    gaps = printed("SAMS")["logz"].astype(float) - printed("AIS")["logz"].astype(float)
+    said = f"SAMS minus AIS, printed: {', '.join(f'{gaps[m]:+.1f}' for m in MODELS)} nats"
+    why = "the printed SAMS is 8 to 52 nats from the printed AIS on three of four models"
+    return judge.together(parts, ours=said).said(words=why, models=THEIRS)
+
+
+# ------------------------------------------------------------------ V
+
+
+def most_accurate(runs: Stored) -> Verdict:
+    """AIS good with one chain, and its RMSE below that of RTS and SAMS, by base and reading."""
+    name, cases = "wang-ais-most-accurate", {}
+    loops = runs.rts.query(f"n_temperatures == 99 and n >= {programs.FEWEST}")
+    walks = pick(runs.sams, jump="global", constant="kept")
+    for method, rivals in (("RTS", loops), ("SAMS", walks)):
+        for row, base in product(rivals.to_dict("records"), BASES):
+            ours, model = equal_steps(runs, row["model"], base), row["model"]
+            good = judge.equivalence(name, programs.mean_error(ours), **A_NAT)
+            ratio = over_other(programs.rmse(ours), programs.rmse(row))
+            better = judge.effect(name, ratio, direction=-1)
+            case = cases.setdefault(f"AIS from {base}; {method}, {row['reading']}", {})
+            case[model] = judge.together({"good": good, "better": better})
+    off = {b: [equal_steps(runs, m, b)["log_z"] - truth(m) for m in MODELS] for b in BASES}
+    said = "; ".join(f"{b}: " + ", ".join(f"{x:+.2f}" for x in e) for b, e in off.items())
+    found = over(
+        cases,
+        f"mean errors of AIS, h10 to h500 (nats): {said}",
+        "the base and the readings of RTS",
+        "agree",
+    )
+    why = "from the base rate AIS errs by less than a nat; from its own biases h20 is ten nats off"
+    return found.said(words=why, models=THEIRS)
+
+
+def tap_largest(runs: Stored) -> Verdict:
+    """Error of TAP3 less those of AIS and SAMS; and the printed errors."""
+    name, methods = "wang-tap-largest-error", ("AIS", "RTS", "SAMS")
+
+    def larger(model, other):
+        x = tap.calls(runs.tap, model, 3, **tap.FIRST)["log_z"].to_numpy() - truth(model)
+        of_tap = ms.mean_of(np.abs(x)) if np.ptp(x) > 0 else ms.exactly(abs(x[0]))
+        theirs = programs.mean_error(other)
+        gain = ms.difference(of_tap, theirs._replace(value=abs(theirs.value)))
+        return judge.effect(name, gain, direction=+1, unit="nats")
+
+    others = {f"AIS, {b}": {m: larger(m, equal_steps(runs, m, b)) for m in MODELS} for b in BASES}
+    others |= {
+        f"SAMS, {r}": {m: larger(m, one(runs.sams, model=m, reading=r)) for m in MODELS}
+        for r in common_walks(runs)
+    }
+    off = {
+        k: [abs(float(printed(k).loc[m, "logz"]) - truth(m)) for m in MODELS]
+        for k in (*methods, "TAP (")
+    }
+    of_tap, theirs = np.array(off["TAP ("]), np.array([off[k] for k in methods])
+    said = f"printed errors of TAP: {', '.join(f'{x:.2f}' for x in of_tap)}; of SAMS: "
+    said += ", ".join(f"{x:.2f}" for x in off["SAMS"])
+    why = "in the printed table TAP is nearer to log Z than SAMS on h20, h100 and h500"
+    larger_in_print = judge.compare(np.broadcast_to(of_tap, theirs.shape), ">", theirs)
+    parts = {"in the printed table": judge.statement(name, larger_in_print, reason=why, ours=said)}
+    parts["by the printed programs"] = judge.depends("the reading", others)
+    return judge.together(parts, ours=said).said(words=why, models=THEIRS)
+
+
+def rts_worst(runs: Stored) -> Verdict:
+    """RMSE of the loop of RTS over that of SAMS after equally many sweeps, one chain each."""
+
+    def of(method, model, n, constant):
+        row = one(runs.sweeps, model=model, n_sweeps=n, constant=constant, rbm_a="counts + 5",
+                  estimator=f"{method} printed").to_dict()  # fmt: skip
+        return programs.rmse(row | {"n": int(row["n_runs"])})
+
+    def worse(*setting):
+        ratio = over_other(of("rts", *setting), of("sams", *setting))
+        return judge.effect("wang-rts-worst", ratio, direction=+1)
+
+    cases = {
+        f"{n:,} sweeps, {c}": {m: worse(m, n, c) for m in MODELS}
+        for n, c in product((10_000, 40_000, 100_000), CONSTANTS)
+    }
+    at = {m: [np.exp(of(k, m, 40_000, "kept").value) for k in ("rts", "sams")] for m in MODELS}
+    said = "; ".join(f"{m}: {a:.1f} and {b:.1f}" for m, (a, b) in at.items())
+    why = "with many hidden units the loop of RTS stays hundreds of nats off, where SAMS is near"
+    found = judge.depends("sweeps and the constant", cases)
+    return found.said(f"RMSE of RTS and SAMS after 40,000 sweeps: {said} nats", why, THEIRS)
+
+
+def speed_order(spent: dict[int, dict[str, np.ndarray]]) -> Verdict:
+    """The order of the seconds of one run of each program."""
+    name, units = "wang-speed-order", list(spent)
+    short, long = (k for k in spent[units[0]] if k.startswith("SAMS"))
+
+    def quicker(a, b, n):
+        return judge.effect(name, ms.ratio(spent[n][a], spent[n][b]), direction=-1, alpha=judge.FEW)
+
+    def grows(few, many):
+        ratio = ms.ratio(spent[many]["AIS"], spent[few]["AIS"])
+        return judge.effect(name, ratio, direction=+1, alpha=judge.FEW)
+
+    faster = {k: {str(n): quicker(k, "AIS", n) for n in units} for k in (short, long)}
+    parts = {
+        "AIS: slower with more units": judge.together(
+            {"20 to 100": grows(20, 100), "to 500": grows(100, 500)}
+        ),
+        "TAP faster than AIS": on_each(units, lambda n: quicker("TAP3", "AIS", n)),
+        "TAP faster than SAMS": on_each(units, lambda n: quicker("TAP3", short, n)),
+        "SAMS faster than AIS": judge.depends("the number of sweeps", faster),
+    }
+    said = "; ".join(
+        f"{n} units: AIS {x['AIS'].mean():.2f}, TAP3 {x['TAP3'].mean():.3f}, SAMS "
+        f"{x[short].mean():.2f} to {x[long].mean():.2f} s" for n, x in spent.items()
+    )  # fmt: skip
+    why = "TAP is the fastest; whether SAMS is faster than AIS depends on its sweeps, not stated"
+    models = "pcd_10, pcd_20, spectral_100, pcd_500: as many units as the report's"
+    return judge.together(parts, ours=said).said(words=why, models=models)

@@ -1,0 +1,172 @@
+"""Tables and figures of the notebook of the report: what is printed, and ours below it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from rbmbook import measured as ms
+from rbmbook import plots
+from rbmbook.page import one, panels, pick, pm, published
+from rbmbook.tables import number
+
+from . import MODELS, metropolis, printed, printed_error, programs, tap, truth
+from .stored import FIT, Stored, converged
+
+
+def correlations(ours: dict[str, np.ndarray]) -> pd.DataFrame:
+    """Means and variances over the first runs, by what a refused proposal does."""
+    rows, every = [], metropolis.published().itertuples()
+    for line in (x for x in every if x.n_runs <= min(map(len, ours.values()))):
+        row = {"runs": line.n_runs, "printed mean": f"{line.correlation:.4f}"}
+        found = {how: x[: line.n_runs] for how, x in ours.items()}
+        row |= {f"ours, {how}": pm(ms.mean_of(x)) for how, x in found.items()}
+        row["printed variance × 10⁵"] = f"{1e5 * line.variance:.3g}"
+        rows.append(
+            row | {f"× 10⁵, {how}": number(1e5 * x.var(ddof=1)) for how, x in found.items()}
+        )
+    return pd.DataFrame(rows)
+
+
+def below(method: str, readings: pd.DataFrame) -> pd.DataFrame:
+    """Each printed row, and below it readings of ours on its model."""
+    rows = []
+    for model in MODELS:
+        spread = printed(method).loc[model]
+        row = {"model": model, "": "printed", "log Z": spread["logz"]}
+        error = f"{printed_error(model, method):+.2f}"
+        rows.append(row | {"variance": spread["variance"], "minus log Z": error})
+        for ours in readings[readings["model"] == model].to_dict("records"):
+            row = {"model": "", "": f"ours, {ours['reading']}"}
+            if ours["n"] < programs.FEWEST:
+                rows.append(row | {"log Z": f"{ours['n']} of {ours['tried']} stop"})
+                continue
+            row["log Z"] = pm(ours["log_z"], np.sqrt(ours["variance"] / ours["n"]))
+            row["variance"] = number(ours["variance"])
+            rows.append(row | {"minus log Z": f"{ours['log_z'] - truth(model):+.2f}"})
+    return pd.DataFrame(rows).fillna("")
+
+
+def rts_rows(runs: Stored) -> pd.DataFrame:
+    """The reading that gives the report's numbers, and the same at the loosest threshold."""
+    where = {k: x for k, x in FIT.items() if k != "threshold"}
+    return pick(runs.rts, threshold=[0.05, 0.02], **where).sort_values("threshold")
+
+
+def tap_rows(runs: Stored) -> pd.DataFrame:
+    """TAP2 and TAP3 by the first reading below the printed row, whose order is not stated."""
+    rows = []
+    for model in MODELS:
+        two, three = (tap.calls(runs.tap, model, k, **tap.FIRST)["log_z"] for k in tap.ORDERS)
+        variances = [printed(k).loc[model, "variance"] for k in ("TAP2", "TAP3")]
+        rows.append({
+            "model": model, "": "printed", "TAP2": "order not stated",
+            "TAP2 variance": variances[0], "TAP3": printed("TAP (").loc[model, "logz"],
+            "TAP3 variance": variances[1], "minus log Z": f"{printed_error(model, 'TAP ('):+.2f}",
+        })  # fmt: skip
+        rows.append({
+            "model": "", "": f"ours, {len(three)} calls", "TAP2": f"{two.mean():.4f}",
+            "TAP2 variance": number(tap.spread(two)), "TAP3": f"{three.mean():.4f}",
+            "TAP3 variance": number(tap.spread(three)),
+            "minus log Z": f"{three.mean() - truth(model):+.2f}",
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def shares(runs: Stored) -> pd.DataFrame:
+    """Runs of RTS that stop, and that converge, by base and threshold (constant kept)."""
+    rows, lengths = [], (1000, 3000)
+    tried = pick(
+        runs.single, constant="kept", round_sweeps=list(lengths), threshold=[0.05, 0.02, 0.01]
+    )
+    for (model, base, t), _ in tried.groupby(["model", "rbm_a", "threshold"]):
+        row = {"model": model, "base": base, "Tlimit": f"{t:g}"}
+        for n in lengths:
+            where = {"model": model, "rbm_a": base, "threshold": t, "round_sweeps": n}
+            stops, near = converged(runs, constant="kept", **where)
+            row[f"stop, N = {n:,}"] = f"{stops.sum()} of {len(stops)}"
+            row[f"converge, N = {n:,}"] = f"{near.sum()} of {len(near)}"
+        rows.append(row)
+    found = pd.DataFrame(rows)
+    return found.sort_values("model", key=lambda x: x.map(MODELS.index), kind="stable")
+
+
+def program_errors(runs: Stored) -> pd.DataFrame:
+    """Errors of the four programs, printed and ours; of ours also the RMSE of single runs."""
+    rows = []
+    for model in MODELS:
+        walk = one(runs.sams, model=model, reading="counts + 5, 7,000 sweeps")
+        found = {"AIS": one(runs.ais, model=model, base="counts + 5", schedule="linear")}
+        found |= {"RTS": fitting(runs, model), "SAMS": walk}
+        rows.append({"model": model, "": "printed"}
+                    | {k: f"{printed_error(model, k):+.2f}" for k in found})  # fmt: skip
+        rows[-1]["TAP"] = f"{printed_error(model, 'TAP ('):+.2f}"
+        ours = {"model": "", "": "ours (RMSE)"}
+        for method, row in found.items():
+            ours[method] = "does not stop"
+            if row is not None:
+                rmse = np.exp(programs.rmse(row).value)
+                ours[method] = f"{row['log_z'] - truth(model):+.2f} ({rmse:.2f})"
+        calls = tap.calls(runs.tap, model, 3, **tap.FIRST)["log_z"]
+        rows.append(ours | {"TAP": f"{calls.mean() - truth(model):+.2f} (TAP3)"})
+    return pd.DataFrame(rows)
+
+
+def fitting(runs: Stored, model: str):
+    """The reading of RTS that gives the report's numbers; None where it does not stop."""
+    rows = pick(runs.rts, model=model).query(f"n >= {programs.FEWEST}")
+    rows = rows[(rows[list(FIT)] == pd.Series(FIT)).all(axis=1)]
+    return rows.iloc[0] if len(rows) else None
+
+
+def seconds(spent: dict[int, dict[str, np.ndarray]]) -> pd.DataFrame:
+    """Processor seconds of each program by the hidden units."""
+    rows = []
+    for units, of_programs in spent.items():
+        theirs = one(published("report_ais_seconds"), model=f"h{units}")["seconds"]
+        row = {"hidden units": units, "AIS, printed (s)": f"{theirs:g}"}
+        rows.append(row | {f"{k} (s)": number(x.mean()) for k, x in of_programs.items()})
+    return pd.DataFrame(rows)
+
+
+def figure_3(runs: Stored) -> None:
+    """Calls of TAP3 one after the other, at most 50."""
+
+    def draw(ax, model, _):
+        x = tap.calls(runs.tap, model, 3, **tap.FIRST)["log_z"].to_numpy()[:50]
+        ax.plot(np.arange(1, len(x) + 1), x, ".", color=plots.METHOD_COLOURS["TAP3"])
+        value = float(printed("TAP (").loc[model, "logz"])
+        ax.axhline(value, label="printed", color=plots.GREY, ls=":")
+        ax.axhline(truth(model), label="log Z", color="black", ls="--", lw=1)
+        ax.legend(fontsize=8)
+
+    panels(MODELS, draw, columns=2, height=2.3, xlabel="call", ylabel="log Z (nats)")
+
+
+def figure_4(runs: Stored) -> None:
+    """Changes of log Z from one update of TAP3 to the next, in one call."""
+
+    def draw(ax, model, _):
+        where = tap.FIRST | {"model": model, "order": 3, "seed": 2014}
+        steps = pick(runs.tap, **where).query("n_updates < 1000").sort_values("n_updates")
+        x = np.maximum(np.abs(np.diff(steps["final"]))[:60], 1e-12)
+        ax.semilogy(np.arange(2, len(x) + 2), x, color=plots.METHOD_COLOURS["TAP3"])
+        for tolerance in (0.001, 0.1, 2.0):
+            ax.axhline(tolerance, color=plots.GREY, ls=":", lw=1)
+
+    panels(MODELS, draw, columns=2, height=2.3, xlabel="update", ylabel="|change| (nats)")
+
+
+def figure_5(runs: Stored) -> None:
+    """log Z of h10 against sweeps by RTS from two bases: mean and range of 20 runs."""
+
+    def draw(ax, base, _):
+        rows = pick(runs.sweeps, model="h10", rbm_a=base, estimator="rts printed", constant="kept")
+        rows, exact = rows.sort_values("n_sweeps"), truth("h10")
+        x, ends = rows["n_sweeps"], (rows["lowest"] - exact, rows["highest"] - exact)
+        ax.fill_between(x, *ends, color=plots.METHOD_COLOURS["RTS"], alpha=0.2, lw=0)
+        ax.plot(x, rows["log_z"] - exact, **plots.method("RTS"))
+        ax.axhline(printed_error("h10", "RTS"), color=plots.GREY, ls=":")
+        ax.set(xscale="log", title=f"base: {base}")
+
+    panels(["zero", "counts + 5"], draw, xlabel="sweeps", ylabel="log Z − exact (nats)")
