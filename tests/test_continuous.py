@@ -5,7 +5,7 @@ import pytest
 from helpers_stats import assert_no_rejection, log_sum, two_sided
 
 import rbmlib as rl
-from rbmbook.rts_stored import first_blocks
+from rbmbook.carlson2016.continuous import first_blocks
 from rbmbook.step_sizes import ShapedWalk, Walk, adapt_covariances, adapt_step_sizes
 from rbmbook.testsystems import tempered_log_z
 from rbmlib import DensityPath
