@@ -228,8 +228,8 @@ def test_the_start_decides_where_readings_disagree():
     name = "carlson-fig3-500-dominates"
 
     def judge_it(runs_of):
-        def of(model, errors):
-            return judged.errs_more(name, runs_of, model, errors, "AIS")
+        def of(model, reading):
+            return judged.errs_more(name, runs_of, model, reading, "AIS")
 
         return judged.of_start(name, runs_of, [runs.PUBLIC], of, "rts_public", 2)
 
@@ -239,6 +239,18 @@ def test_the_start_decides_where_readings_disagree():
     both = judge_it(pd.concat([frame, late]))
     assert both.outcome == DEPENDS
     assert "RMSE of RTS from a pilot 0.09 (20 runs), of AIS 0.44" in both.ours
+
+
+def test_a_ratio_over_lengths_counts_each_seed_once():
+    rng = np.random.default_rng(3)
+    a, b = 2 * rng.normal(size=(30, 1)), rng.normal(size=(40, 1))
+    one = judged.mean_ratio(a, b)
+    alone = ms.rmse_ratio(a[:, 0], of=b[:, 0], paired=False)
+    assert (one.value, one.std_error) == pytest.approx((alone.value, alone.std_error))
+    same = judged.mean_ratio(np.hstack([a, a, a]), np.hstack([b, b, b]))
+    assert (same.value, same.std_error) == pytest.approx((one.value, one.std_error))
+    others = judged.mean_ratio(2 * rng.normal(size=(30, 3)), rng.normal(size=(40, 3)))
+    assert others.std_error < 0.8 * one.std_error
 
 
 def test_ais_below_and_raise_above():

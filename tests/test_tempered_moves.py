@@ -6,12 +6,9 @@ import pytest
 import rbmlib as rl
 from rbmbook.carlson2016.continuous import (
     acceptance,
-    p_of_uniform,
-    round_trips,
     rule_errors,
     slopes,
 )
-from rbmbook.testsystems import tempered_log_z
 
 MIXTURE = rl.testsystems.two_gaussians()
 BETAS = rl.schedules.linear(10) ** 2
@@ -26,19 +23,6 @@ def test_tiny_steps_are_accepted_and_huge_ones_are_not():
     assert found.shape == (5, 11)
     assert found.min() > 0.999
     assert acceptance(small_path(20.0), BETAS, 5, 3, 0)[:, -1].max() < 1e-6
-
-
-def test_chains_that_do_not_move_make_no_round_trip():
-    truth = tempered_log_z(MIXTURE, 30.0, BETAS)
-    stuck = round_trips(small_path(1e-6), BETAS, truth, 4, 200, 0)
-    assert stuck.shape == (4,)
-    assert round_trips(small_path(0.8), BETAS, truth, 50, 500, 0).mean() > stuck.mean()
-
-
-def test_draws_of_the_mixture_are_uniform_and_others_are_not():
-    x = MIXTURE.sample(20_000, rng=0)
-    assert p_of_uniform(MIXTURE, x) > 1e-3
-    assert p_of_uniform(MIXTURE, x + 0.3) < 1e-10
 
 
 def test_slopes_of_a_gaussian_integral():

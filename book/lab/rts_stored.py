@@ -5,7 +5,6 @@ Errors are those against the reference set, in nats unless they are said to be i
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -202,13 +201,3 @@ def n_unseen(model: str, runs, value: str, error: str) -> int:
     """Runs beyond three standard errors that no check flags; columns of value and error."""
     z = off_from(model, runs[value]) / np.hypot(runs[error], reference(model).std_error)
     return int(((np.abs(z) > 3) & runs["converged"]).sum())
-
-
-def first_blocks(sample, n_blocks: int):
-    """The first blocks of time of tempered states, all of which were kept."""
-    kept = int(sample.block_sweeps[:n_blocks].sum())
-    return replace(
-        sample,
-        temperature=sample.temperature[:kept], delta=sample.delta[:kept],
-        visited=sample.visited[:n_blocks], mixed=sample.mixed[:n_blocks],
-    )  # fmt: skip

@@ -6,15 +6,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 import rbmlib as rl
 from rbmlib.estimators.ti import correction, quadrature
 from rbmlib.models.testsystems import GaussianMixture
 
 from ..testsystems import tempered_log_z
-
-BINS = 50
 
 
 def acceptance(path: rl.DensityPath, betas, n: int, n_moves: int, seed: int) -> np.ndarray:
@@ -31,24 +28,6 @@ def acceptance(path: rl.DensityPath, betas, n: int, n_moves: int, seed: int) -> 
         x = moved.x
         found.append(moved.probability.reshape(n, -1))
     return np.mean(found, axis=0)
-
-
-def round_trips(path: rl.DensityPath, betas, log_z, n: int, n_moves: int, seed: int) -> np.ndarray:
-    """Round trips of each of n chains per 1,000 transitions, after a fifth as many unseen."""
-    chains = path, betas, log_z, n
-    warm = rl.simulated_tempering(*chains, max(100, n_moves // 5), seed, n_blocks=1)
-    run = rl.simulated_tempering(*chains, n_moves, seed + 1, start=warm, n_blocks=1)
-    return run.round_trips / n_moves * 1000
-
-
-def p_of_uniform(mixture, x: np.ndarray) -> float:
-    """p-value that the first coordinate follows a mixture of two Gaussians, by its counts.
-
-    Put through its distribution function, the coordinate is uniform if it does.
-    """
-    u = stats.norm.cdf(x[:, :1], mixture.means[:, 0], np.sqrt(mixture.variance))
-    bins = np.minimum(BINS * u.mean(axis=1), BINS - 1).astype(int)
-    return float(stats.chisquare(np.bincount(bins, minlength=BINS)).pvalue)
 
 
 class RuleErrors(NamedTuple):

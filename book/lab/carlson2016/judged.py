@@ -245,34 +245,37 @@ def truth_variance(frame: pd.DataFrame) -> Verdict:
     n = min(map(len, found.values()))
     if n >= 20:
         found["their average"] = (found["RTS"][:n] + found["AIS"][:n]) / 2
-    size = "of the variance"
-    for meant, square in (("0.006 is the variance", 1), ("0.006 is the deviation", 2)):
-        cases[meant] = {
-            method: bound(name, log_variance(e), at_least=0.006**square / 2**square,
-                          at_most=0.006**square * 2**square, unit=size)
-            if len(e) >= 20 else not_run(name, "rts_public")
-            for method, e in found.items()
-        }  # fmt: skip
+    for meant, power in (("the variance", 1), ("the deviation", 2)):
+        ends = {"at_least": (0.006 / 2) ** power, "at_most": (0.006 * 2) ** power}
+        for method, e in found.items():
+            cases[f"0.006 is {meant} of {method}"] = (
+                bound(name, log_variance(e), **ends, unit="is the variance")
+                if len(e) >= 20
+                else not_run(name, "rts_public")
+            )
     own = frame[(frame["model"] == "cd25_500") & (frame["steps"] == 10_000)]
     rts, ais = (own[x]["log_z"].var() for x in (own["begun"] == PILOT, own["method"] == "AIS"))
-    ours = f"on our training by the same recipe: variance {rts:.4f} of RTS, {ais:.4f} of AIS"
+    ours = "; ".join(f"variance of {m} {e.var(ddof=1):.4f}" for m, e in found.items() if len(e) > 4)
+    ours += f"; on our training by the same recipe {rts:.4f} (RTS) and {ais:.4f} (AIS)"
+    ours = ours.removeprefix("; ")
     found = depends("what 0.006 is, and of which estimate", cases).said(ours)
     return priced(found, 2, "rts_public")
 
 
 def of_start(name: str, frame, models, judged, sweep: str, hours: float) -> Verdict:
-    """Over every reading of the start: ``judged(model, errors of RTS with 1,000 sweeps)``."""
-    cases = {}
-    for reading in (*READINGS, PILOT):
-        rts = {
-            m: errors_of(frame, model=m, method="RTS", begun=reading, steps=1000) for m in models
+    """Over every reading of the start: ``judged(model, reading)``."""
+    cases = {
+        reading: {
+            m: judged(m, reading)
+            if len(_rts(frame, m, reading, 1000)) >= stored.FEWEST
+            else not_run(name, sweep)
+            for m in models
         }
-        cases[reading] = {
-            m: judged(m, e) if len(e) >= stored.FEWEST else not_run(name, sweep)
-            for m, e in rts.items()
-        }
+        for reading in (*READINGS, PILOT)
+    }
     found = depends("the start of RTS", cases)
-    return priced(found.said(_beside(frame, models), models=", ".join(models)), hours, sweep)
+    words = "; ".join(f"{case}: {text}" for case, text, *_ in found.parts if PILOT in case and text)
+    return priced(found.said(_beside(frame, models), words, ", ".join(models)), hours, sweep)
 
 
 def _beside(frame, models) -> str:
@@ -289,23 +292,58 @@ def _beside(frame, models) -> str:
     return "; ".join(said)
 
 
+def _rts(frame, model, reading, steps) -> np.ndarray:
+    return errors_of(frame, model=model, method="RTS", begun=reading, steps=steps)
+
+
 def _of(frame, model, method, steps) -> np.ndarray:
     own = frame if method != "RAISE" else frame[frame["n_images"] == 100]
     return errors_of(own, model=model, method=method, steps=steps)
 
 
-def less_biased(name, frame, model, rts, method) -> Verdict:
+def less_biased(name, frame, model, reading, method) -> Verdict:
     """The mean error after 1,000 sweeps, in size: RTS less the other."""
-    less = ms.difference(size_of_bias(rts), size_of_bias(_of(frame, model, method, 1000)))
+    rts, other = _rts(frame, model, reading, 1000), _of(frame, model, method, 1000)
+    less = ms.difference(size_of_bias(rts), size_of_bias(other))
     return effect(name, less, direction=-1, unit="nats")
 
 
-def errs_more(name, frame, model, rts, method, steps=1000) -> Verdict:
-    """RMSE of another method over that of RTS with 1,000 sweeps."""
-    others = _of(frame, model, method, steps)
-    if len(others) < stored.FEWEST:
-        return judge.left_open(name, f"{len(others)} runs of {method} with {steps:,} temperatures")
-    return effect(name, ms.rmse_ratio(others, of=rts, paired=False), direction=+1)
+def needs_tenfold(name, frame, model, reading) -> Verdict:
+    """RMSE of AIS with 10,000 temperatures over that of RTS with 1,000 sweeps."""
+    ais, rts = _of(frame, model, "AIS", 10_000), _rts(frame, model, reading, 1000)
+    if len(ais) < stored.FEWEST:
+        return judge.left_open(name, f"{len(ais)} runs of AIS with 10,000 temperatures")
+    return effect(name, ms.rmse_ratio(ais, of=rts, paired=False), direction=+1)
+
+
+def errs_more(name, frame, model, reading, method) -> Verdict:
+    """RMSE of another method over that of RTS at equal sweeps, in the mean over lengths."""
+    lengths = [
+        k for k in (1000, 3000, 10_000)
+        if min(len(_of(frame, model, method, k)), len(_rts(frame, model, reading, k)))
+        >= stored.FEWEST
+    ]  # fmt: skip
+    rts = np.column_stack([_rts(frame, model, reading, k) for k in lengths])
+    others = [_of(frame, model, method, k) for k in lengths]
+    n = min(map(len, others))
+    return effect(name, mean_ratio(np.column_stack([e[:n] for e in others]), rts), direction=+1)
+
+
+def mean_ratio(errors: np.ndarray, of: np.ndarray) -> Measured:
+    """Geometric mean over columns of RMSE over RMSE, on the scale "log".
+
+    Rows are seeds, which columns may share: the jackknife leaves out a row at a time on each side.
+    """
+
+    def half(squares):
+        whole = np.log(squares.mean(axis=0)).mean() / 2
+        n = len(squares)
+        left = np.log((squares.sum(axis=0) - squares) / (n - 1)).mean(axis=1) / 2
+        return whole, (n - 1) / n * ((left - left.mean()) ** 2).sum()
+
+    (a, var_a), (b, var_b) = half(errors**2), half(of**2)
+    freedom = min(len(errors), len(of)) - 1
+    return ms.measured(math.exp(a - b), math.sqrt(var_a + var_b), freedom, "log")
 
 
 def figure_3(frame: pd.DataFrame) -> list[Verdict]:
@@ -314,18 +352,16 @@ def figure_3(frame: pd.DataFrame) -> list[Verdict]:
     rivals["spectral_100"] = rivals["h100"]
 
     def bias(name):
-        return lambda m, e: together(
-            {f"bias of RTS less {r}": less_biased(name, frame, m, e, r) for r in rivals[m]}
+        return lambda m, r: together(
+            {f"bias less {x}": less_biased(name, frame, m, r, x) for x in rivals[m]}
         )
 
     def tenfold(name):
-        return lambda m, e: together(
-            {"AIS of 10,000 over RTS": errs_more(name, frame, m, e, "AIS", 10_000)}
-        )
+        return lambda m, r: needs_tenfold(name, frame, m, r)
 
     def dominates(name):
-        return lambda m, e: together(
-            {f"{r} over RTS": errs_more(name, frame, m, e, r) for r in rivals[m]}
+        return lambda m, r: together(
+            {f"{x} over RTS": errs_more(name, frame, m, r, x) for x in rivals[m]}
         )
 
     public = ([PUBLIC], "rts_public", 2)
