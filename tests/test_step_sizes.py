@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_hmc import exact_draws, gradient, log_density
+from test_mcmc import exact_draws, gradient, log_density
 
 from rbmbook.step_sizes import AcceptanceModel, fit_acceptance, tune_step_size
 from rbmlib.numerics import expit
