@@ -53,6 +53,22 @@ def mutants(function: str) -> dict[str, str]:
 
 # Changes that leave an answer right: constants that cancel, guards, other right ways.
 HARMLESS = {
+    "bracket": ["1 -> 2"],
+    "draw": ["q.shape[1] - 1 -> q.shape[1]", "q.shape[1] - 1 -> q.shape[1] + 1"],
+    "corrected": ["shares.mean -> shares.sum"],
+    "mbar": ["np.zeros -> np.ones", "2000 -> 2001", "new - guess -> new",
+             "new - guess -> new + guess"],
+    "sams": ["np.zeros -> np.ones"],
+    "transition": ["T = T - np.diag(np.diag(T)) -> pass", "T - np.diag(np.diag(T)) -> T",
+                   "T - np.diag(np.diag(T)) -> T + np.diag(np.diag(T))"],
+    "step": ["x + width * rng.normal(size=len(x)) -> x - width * rng.normal(size=len(x))"],
+    "of_one_site": ["log_p - log_p.max() -> log_p", "log_p - log_p.max() -> log_p + log_p.max()"],
+    "equal_areas": [  # a coarser rule of integration on a fine grid, and constants that cancel
+        "(height[1:] + height[:-1]) / 2 -> height[1:] + height[:-1]",
+        "(height[1:] + height[:-1]) / 2 -> (height[1:] + height[:-1]) * 2",
+        "height[1:] + height[:-1] -> height[1:]", "height[1:] + height[:-1] -> height[:-1]",
+        "2 -> 3"],
+    "capped": ["1 -> 2", "200 -> 201"],
 }  # fmt: skip
 
 TYPICAL = [  # task, a typical wrong answer, what its hint must say

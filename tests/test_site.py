@@ -266,7 +266,7 @@ def test_the_teachers_window_has_the_notes_and_turns_with_the_slides(tmp_path, o
     deck = tmp_path / "week1.html"
     text = WEEKS[0].read_text(encoding="utf-8")
     deck.write_text(slides.deck(text, slides.figures()), encoding="utf-8")
-    shown = opened("index.html")
+    shown = opened("book/intro.html")
     shown.goto(deck.as_uri() + "#3")
     with shown.expect_popup() as popup:
         shown.keyboard.press("p")
