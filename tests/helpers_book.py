@@ -11,7 +11,6 @@ from rbmbook.notebooks import name_of, notebooks
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BOOK = REPOSITORY / "book"
-AUDIT = "_audit"
 NIGHTLY = bool(os.environ.get("RBMLIB_NIGHTLY"))  # `make test-all`: more repeats of the same tests
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 LINES_OF_A_SCREEN = 40
@@ -32,20 +31,14 @@ def read(path: Path) -> dict:
 
 
 def is_audit(path: Path) -> bool:
-    """Read by searching, not from the start: the notebooks of Check, and audits of lessons."""
-    return path.parent.name == "check" or path.stem.endswith(AUDIT)
+    """Read by searching, not from the start: the notebooks of Check."""
+    return path.parent.name == "check"
 
 
 def is_lesson(path: Path) -> bool:
-    """Chapters become lessons one by one: a lesson has an audit page, or a numbered figure."""
-    if is_audit(path):
-        return False
-    numbered = any("figure" in c["metadata"].get("mystnb", {}) for c in read(path)["cells"])
-    return numbered or has_audit(path)
-
-
-def has_audit(path: Path) -> bool:
-    return not is_audit(path) and path.with_stem(path.stem + AUDIT).exists()
+    """Whether it has a numbered figure, and does not check a source."""
+    cells = [] if is_audit(path) else read(path)["cells"]
+    return any("figure" in c["metadata"].get("mystnb", {}) for c in cells)
 
 
 def toc_entries(toc: dict | None = None) -> list[tuple[str, str | None]]:
