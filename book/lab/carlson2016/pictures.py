@@ -53,6 +53,8 @@ def errors_by_samples(samples, errors: Mapping[str, np.ndarray]) -> None:
 
 def mean_and_rmse(frame: pd.DataFrame, models, uniform: bool = False) -> None:
     """Figures 3 and 7: mean error and RMSE against sweeps, a row a model."""
+    if "n_images" in frame:  # of RAISE with a chain an image, as in the paper
+        frame = frame[(frame["method"] != "RAISE") | (frame["n_images"] == 100)]
     figure, axes = plt.subplots(len(models), 2, figsize=(9.3, 2.9 * len(models)), squeeze=False)
     for (left, right), model in zip(axes, models, strict=True):
         runs = frame[frame["model"] == model]
