@@ -181,7 +181,7 @@ def tap_quick(runs: Stored) -> Verdict:
 
 def rts_rows(runs: Stored) -> list[Verdict]:
     """The rows of RTS; a reading of which no run stopped decides nothing."""
-    given = "N = 2,000, Tlimit 0.02, kept gives both numbers; Tlimit 0.05 stops nats too high"
+    fits = "N = 2,000, Tlimit 0.02, kept gives both numbers; Tlimit 0.05 stops nats too high"
     stays = "at Tlimit 0.1 and below no run stops; looser, runs stop tens to hundreds of nats off"
     found = []
     for model in MODELS:
@@ -197,7 +197,7 @@ def rts_rows(runs: Stored) -> list[Verdict]:
         enough = of_model[(of_model["n"] >= programs.FEWEST) & of_model["reading"].isin(given)]
         nearest = programs.nearest_reading("RTS", enough)
         said = f"{programs.said(nearest)} ({nearest['reading']})"
-        words = given if model in ("h10", "h20") else stays
+        words = fits if model in ("h10", "h20") else stays
         found.append(over(cases, said).said(words=words, models=f"{model}, the report's own"))
     return found
 
