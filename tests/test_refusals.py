@@ -24,7 +24,6 @@ from scipy.sparse import csr_array
 import rbmlib as rl
 from rbmbook import images, step_sizes
 from rbmbook.jarzynski import ReweightedTracker
-from rbmbook.li2016 import quadrature
 from rbmbook.testsystems import tempered_log_z
 from rbmlib import BernoulliRBM, GeometricPath, checks, datasets, schedules, testsystems
 from rbmlib._kernels import layers
@@ -269,12 +268,6 @@ REFUSED = [
     ("move is None", lambda: step_sizes.tune_step_size(None, SQUARE)),
     ("covariance holds 4 NaN", lambda: step_sizes.scaled_root(np.eye(2) * np.nan)),
     ("covariance is not pos", lambda: step_sizes.scaled_root(-np.eye(2))),
-    ("moves is 'leakines': expected 'leakiness', 'energy' or a function",
-     lambda: quadrature.annealed_bias(0.9, 0.1, BETAS, "leakines")),
-    ("n_steps is -5", lambda: quadrature.linear_bias(0.9, 0.1, -5)),
-    ("norm is 1.5", lambda: quadrature.unit_log_z(1.5, 0.1)),
-    ("leakiness is 1.5", lambda: quadrature.stationary_law(0.9, 1.5)),
-    ("n_points is 0", lambda: quadrature.slow_bias(0.9, 0.1, n_points=0)),
     ("coupling is -1", lambda: testsystems.random_rbm(4, 3, coupling=-1)),
     ("strength is '3'", lambda: testsystems.two_mode_rbm(4, strength="3")),
     ("norm is 'long'", lambda: testsystems.orthogonal_leaky_rbm(5, 3, norm="long")),

@@ -63,8 +63,8 @@ class Sweep:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     sweep = Sweep([{"n": n} for n in (2, 1)], lambda n: {"square": n * n}, folder=folder)
     ...     summary = sweep.run(n_workers=0)
-    ...     print(summary.n_finished, sweep.to_csv().read_text().split())
-    2 ['n,square', '1,1', '2,4']
+    ...     print(summary.n_finished, sweep.rows())
+    2 [{'n': 1, 'square': 1}, {'n': 2, 'square': 4}]
     """
 
     def __init__(
