@@ -62,7 +62,8 @@ HARMLESS = {
     "transition": ["T = T - np.diag(np.diag(T)) -> pass", "T - np.diag(np.diag(T)) -> T",
                    "T - np.diag(np.diag(T)) -> T + np.diag(np.diag(T))"],
     "step": ["x + width * rng.normal(size=len(x)) -> x - width * rng.normal(size=len(x))"],
-    "of_one_site": ["log_p - log_p.max() -> log_p", "log_p - log_p.max() -> log_p + log_p.max()"],
+    "of_one_site": ["log_p - log_p.max() -> log_p", "log_p - log_p.max() -> log_p + log_p.max()",
+                    "log_p.max -> log_p.min"],
     "equal_areas": [  # a coarser rule of integration on a fine grid, and constants that cancel
         "(height[1:] + height[:-1]) / 2 -> height[1:] + height[:-1]",
         "(height[1:] + height[:-1]) / 2 -> (height[1:] + height[:-1]) * 2",

@@ -95,7 +95,7 @@ def hint_for(space, name: str, code: str) -> str | None:
         return space["check"].judge(name, copy[name])
 
 
-@pytest.mark.parametrize(("page", "name"), coding_tasks())
+@pytest.mark.parametrize(("page", "name"), list(coding_tasks()))
 def test_wrong_answers_are_refused(page, name, solutions):
     cells, space = solutions(page)
     wrong = mutants(function_in(cells, name))
