@@ -110,9 +110,3 @@ def chi_square_p(indices, expected) -> float:
 def total_variation(indices, expected) -> float:
     counts = np.bincount(indices, minlength=len(expected))
     return 0.5 * float(np.abs(counts / counts.sum() - expected).sum())
-
-
-def total_variation_floor(expected, n: int) -> float:
-    """Mean total variation of n exact draws: half the sum of E|binomial error|."""
-    p = np.asarray(expected)
-    return 0.5 * float(np.sqrt(2 * p * (1 - p) / (np.pi * n)).sum())

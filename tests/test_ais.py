@@ -96,6 +96,7 @@ def test_intervals_of_converged_runs_cover_though_the_same_weights_select_them()
     assert values[chosen].mean() < values[~chosen].mean()
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 def test_on_the_fly_quantities_are_those_of_p_beta():
     """log Z_beta, mean and variance of the slope and an expectation, at every recorded beta.

@@ -113,6 +113,8 @@ def test_both_directions_mirror_their_intervals():
         summary = summarise_log_weights(sign * run.log_weights)
         ends = log_mean_interval(summary, 50)
         assert run.interval == pytest.approx(sorted((sign * ends[0], sign * ends[1])))
+        above, below = (run.interval[1] - run.log_z, run.log_z - run.interval[0])[::sign]
+        assert above / below == pytest.approx(1 + 10 * run.std_error)
         assert (run.log_z, run.ess) == pytest.approx((sign * summary.log_mean, summary.ess))
         assert run.std_error == summary.std_error
         assert run.mean_std_error == pytest.approx(run.log_weights.std(ddof=1) / np.sqrt(50))

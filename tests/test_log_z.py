@@ -318,6 +318,13 @@ def test_the_bound_is_the_higher_of_two(found, monkeypatch, without_paths_to_mod
     assert made.bound == max(found, bounds.max())
 
 
+def test_the_first_base_is_the_best_candidate(model):
+    good, bad = rl.mean_field_bias(model), np.linspace(-3, 3, 40)
+    modes, rng = rl.find_modes(model, rng=0), np.random.default_rng(0)
+    for candidates in ((good, bad), (bad, good)):
+        assert problem.first_base(model, candidates, modes, rng) is good
+
+
 def test_the_second_base_is_another_than_the_first():
     """Images lead to the one model better, a mean-field fit to the other, by four nats or more."""
     data = rl.datasets.load_mnist().train

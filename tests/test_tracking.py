@@ -190,10 +190,11 @@ def test_a_look_at_another_model_is_an_update(part):
     names = ("weights", "visible_bias", "hidden_bias", "log_scale")
     parts = {name: getattr(rbm, name) for name in names}
     same, other = (BernoulliRBM(**parts | {part: parts[part] + d}) for d in (0.0, 0.1))
-    look = tracker.monitor()
+    look = tracker.monitor(train=DATA)
     for model, n in ((rbm, 1), (same, 1), (other, 2)):
-        look(model)
+        seen = look(model)
         assert tracker.n_updates == n
+        assert seen["train"] == pytest.approx(model.log_density(DATA).mean() - tracker.log_z)
 
 
 def test_tempered_updates_have_momentum_and_decay(monkeypatch):
