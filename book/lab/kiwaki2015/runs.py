@@ -20,7 +20,7 @@ SWEEPS = (
     "varopt_rates", "varopt_trainings",
 )  # fmt: skip
 # Declared, and read as soon as they are there: hours on two cores.
-LONG = {"varopt_table1": 9.0, "varopt_table2": 6.0, "varopt_500_seeds": 5.0, "varopt_drop": 0.7}
+LONG = {"varopt_table1": 9.0, "varopt_table2": 6.0, "varopt_500_seeds": 5.0, "varopt_drop": 0.3}
 BASES = ("base rate", "own biases")
 RATES = {"pcd_20": 0.02, "cd1_20": 0.05, "cd25_20": 0.05}  # of the committed models
 TWENTY = ("pcd_20", "cd1_20", "cd25_20")
