@@ -86,6 +86,7 @@ TYPICAL = [  # task, a typical wrong answer, what its hint must say
     ("ais", "from_above", "np.logaddexp.reduce(r) - np.log(len(r))", "published mistake"),
     ("ais", "from_above", "-np.logaddexp.reduce(-r)", "divide it by the number"),
     ("line", "log_z_base", "np.logaddexp(0, b0).sum()", "adds log 2"),
+    ("line", "sample_base", "(rng.random((n, 1)) < sigmoid(b0)).astype(float)", "not independent"),
     ("line", "hidden_mean", "sigmoid(beta * (v @ m.weights) + m.hidden_bias)", "biases, too"),
     ("line", "visible_mean", "sigmoid(beta * (h @ m.weights.T + m.visible_bias))", "base is miss"),
     ("line", "sweep", "(v, hidden_mean(m, v, beta))", "zeros and ones"),
