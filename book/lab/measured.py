@@ -179,25 +179,6 @@ def by_training(groups) -> Measured:
     return mean_of([float(np.mean(_repeats("groups", g, least=1))) for g in groups])
 
 
-def from_interval(
-    value: float, low: float, high: float, level: float = 0.95, scale: str = "log"
-) -> Measured:
-    """A number that came with an interval, taken as normal on the scale, "log" for ratios.
-
-    Prefer repeats where there are some. An interval of a bootstrap over fewer than some 30 repeats
-    is too short for this: use `rmse_ratio` or `ratio`.
-    """
-    if not low <= value <= high:
-        raise ValueError(f"low, value and high are {low}, {value}, {high}: expected them in order")
-    level = number("level", level, "a level such as 0.95", above=0, below=1)
-    if one_of("scale", scale, ("linear", "log")) == "log":
-        number("low", low, "a number above 0 on the scale 'log'", above=0)
-        half = math.log(high / low) / 2
-    else:
-        half = (high - low) / 2
-    return measured(value, half / quantile((1 + level) / 2, math.inf), scale=scale)
-
-
 def welch_freedom(a: Measured, b: Measured) -> float:
     """Of the difference, by Welch and Satterthwaite."""
     va, vb = a.std_error**2, b.std_error**2

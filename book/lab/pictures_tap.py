@@ -112,16 +112,3 @@ def cycle(trace, value: float) -> None:
     axes[1].plot(trace["n_updates"].tail(20), trace["final"].tail(20), "k.", ms=4)
     axes[1].ticklabel_format(useOffset=False)
     axes[0].legend()
-
-
-def calls_by_model(errors: dict[str, dict[str, np.ndarray]]) -> None:
-    """Errors of single calls in the order in which they were made, a panel for each model."""
-    _, axes = plt.subplots(1, len(errors), figsize=(9.5, 2.9))
-    for ax, (name, by_order) in zip(axes, errors.items(), strict=True):
-        for label, off in by_order.items():
-            look = plots.method(label) | {"linestyle": "", "markersize": 3}
-            ax.plot(np.arange(1, len(off) + 1), off, **look)
-        ax.set(title=name, xlabel="call")
-        ax.axhline(0, color="black", lw=1, ls="--")
-    axes[0].set_ylabel("log Z − truth (nats)")
-    axes[0].legend(fontsize=8)

@@ -153,26 +153,6 @@ def log_weight_histograms(estimates: dict, exact: float | None = None, ax=None):
     return ax
 
 
-def annealing_trace(estimates: dict, axes=None):
-    """On-the-fly quantities against beta: ESS, and the slope's mean and variance g."""
-    if axes is None:
-        _, axes = plt.subplots(1, 3, figsize=(9.5, 3.0))
-    panels = (
-        ("ess", "ESS / chains"),
-        ("slope_mean", "mean slope  d log Z / dβ  (nats)"),
-        ("slope_variance", "variance of the slope  g(β)"),
-    )
-    for (name, estimate), color in zip(estimates.items(), _colours(estimates), strict=True):
-        for ax, (key, label) in zip(axes, panels, strict=True):
-            scale = estimate.n_chains if key == "ess" else 1
-            ax.plot(estimate.betas, estimate.trace[key] / scale, color=color, label=name)
-            ax.set(xlabel="inverse temperature β", ylabel=label)
-    axes[0].set_ylim(0, 1.05)
-    axes[2].set_yscale("log")
-    axes[0].legend()
-    return axes
-
-
 def bracket(n_steps, lower, upper, exact: float | None = None, ax=None):
     """Bounds in expectation from below and above against the number of steps, with 2 s.e.
 

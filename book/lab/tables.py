@@ -59,16 +59,6 @@ def ess_interval(ess: float, n_chains: int, n_repeats: int = 1000) -> tuple[floa
     return float(ess * low), float(ess * high)
 
 
-def replicate_summary(values) -> dict[str, float]:
-    """Mean, variance and standard error of the mean of repeated runs."""
-    series = pd.Series(values, dtype=float)
-    return {
-        "mean": float(series.mean()),
-        "variance": float(series.var(ddof=1)),
-        "std_error": float(series.sem(ddof=1)),
-    }
-
-
 def number(value: float, digits: int = 3) -> str:
     """A number for a table: significant digits, thousands separated, powers of ten if tiny.
 

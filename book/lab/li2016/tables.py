@@ -127,11 +127,6 @@ def expected(method: str, n_hidden: int) -> float:
     return -n_hidden * linear_bias(NORM, LEAKINESS, steps, path)
 
 
-def weighed_late() -> UnitBias:
-    """AIS-Leaky of the paper's 1,000 steps, if a weight is read off the state after its move."""
-    return annealed_bias(NORM, LEAKINESS, np.linspace(0, 1, 1001), weigh_first=False)
-
-
 def std_error(method: str, n_hidden: int) -> float:
     """At the paper's particles and steps, by quadrature.
 
