@@ -117,7 +117,8 @@ def tall(figure: Figure) -> bool:
         figure.set_size_inches(PHONE, min(height, PHONE))
         return True
     _named_alike(panels)
-    each = max(PANEL, height / panels[0].get_subplotspec().get_gridspec().nrows)
+    own = height / panels[0].get_subplotspec().get_gridspec().nrows
+    each = own if own > 2 * PANEL else PANEL  # of very many rows
     places = GridSpec(len(panels), 1, figure=figure)
     for ax, place in zip(panels, places, strict=True):
         ax.set_subplotspec(place)
