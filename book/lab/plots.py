@@ -1,9 +1,8 @@
 """The book's figures: one function a kind of figure, each returns its matplotlib Axes.
 
-`METHOD_COLOURS` and `METHOD_MARKERS` give a method the same colour and marker in the whole book;
-`method` hands them to matplotlib; the table of all looks is `_LOOKS`. Colours are dark enough for
-a white ground, and methods that a colour-blind reader may take for one another differ in marker
-and line.
+`METHOD_COLOURS` gives a method the same colour in the whole book; `method` hands it to matplotlib
+with marker and line; the table of all looks is `_LOOKS`. Colours are dark enough for a white
+ground, and methods that a colour-blind reader may take for one another differ in marker and line.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 from .svg import figures_as_svg
 
@@ -65,7 +63,6 @@ _LOOKS = {
     "PCD": ("#0b5394", "o", "-"),
 }
 METHOD_COLOURS = {name: colour for name, (colour, _, _) in _LOOKS.items()}
-METHOD_MARKERS = {name: marker for name, (_, marker, _) in _LOOKS.items()}
 STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -113,63 +110,4 @@ def truth(ax, value: float, label: str = "exact", vertical: bool = False):
     """The exact value as a dashed black line across the axes."""
     line = ax.axvline if vertical else ax.axhline
     line(value, lw=1.2, zorder=1, **method("exact", label))
-    return ax
-
-
-def _colours(names) -> list[str]:
-    """A method's own colour where the name is one, or the next of four."""
-    spare = iter((BLUE, ORANGE, GREEN, GREY, RED))
-    return [METHOD_COLOURS.get(name) or next(spare) for name in names]
-
-
-def digits(images, n_columns: int = 10, shape=(28, 28), titles=None):
-    """Images (n, n_pixels) on a grid, grey levels from 0 (white) to 1 (black)."""
-    images = np.asarray(images)
-    n_rows = -(-len(images) // n_columns)
-    _, axes = plt.subplots(
-        n_rows, n_columns, figsize=(0.75 * n_columns, 0.85 * n_rows), squeeze=False
-    )
-    for i, ax in enumerate(axes.flat):
-        ax.axis("off")
-        if i < len(images):
-            ax.imshow(images[i].reshape(shape), cmap="gray_r", vmin=0, vmax=1)
-            if titles is not None:
-                ax.set_title(titles[i], fontsize=8)
-    return axes
-
-
-def log_weight_histograms(estimates: dict, exact: float | None = None, ax=None):
-    """Histograms of per-chain log-estimates of log Z, one a name, and the exact value."""
-    ax = ax or plt.subplots(figsize=(6.5, 3.2))[1]
-    values = [estimate.log_weights for estimate in estimates.values()]
-    low, high = min(map(np.min, values)), max(map(np.max, values))
-    bins = np.linspace(low, high, 60)
-    for (name, estimate), color in zip(estimates.items(), _colours(estimates), strict=True):
-        ax.hist(estimate.log_weights, bins, alpha=0.55, color=color, label=name)
-    if exact is not None:
-        truth(ax, exact, "exact log Z", vertical=True)
-    ax.set(xlabel="log-estimate of log Z of one chain (nats)", ylabel="chains")
-    ax.legend()
-    return ax
-
-
-def bracket(n_steps, lower, upper, exact: float | None = None, ax=None):
-    """Bounds in expectation from below and above against the number of steps, with 2 s.e.
-
-    ``lower`` and ``upper`` are Estimates of forward and reverse AIS, one for each of ``n_steps``.
-    """
-    ax = ax or plt.subplots(figsize=(6.5, 3.4))[1]
-    for side, name in ((lower, "AIS"), (upper, "reverse AIS")):
-        color, marker = METHOD_COLOURS[name], METHOD_MARKERS[name]
-        mean = np.array([e.mean_log_z for e in side])
-        error = np.array([e.mean_std_error for e in side])
-        ax.errorbar(n_steps, mean, 2 * error, color=color, marker=marker, ms=4, capsize=3,
-                    label=f"{name}: mean of chains")  # fmt: skip
-        averaged = np.array([e.log_z for e in side])
-        ax.plot(n_steps, averaged, color=color, ls=":", marker="x", ms=5,
-                label=f"{name}: log of the mean weight")  # fmt: skip
-    if exact is not None:
-        truth(ax, exact)
-    ax.set(xscale="log", xlabel="annealing steps K", ylabel="log Z (nats)")
-    ax.legend(fontsize=8)
     return ax
