@@ -94,13 +94,6 @@ def test_warnings_become_text():
     assert notes == ["low"]
 
 
-def test_replicates():
-    summary = tables.replicate_summary([1.0, 2.0, 3.0, 6.0])
-    assert summary["mean"] == 3.0
-    assert summary["variance"] == pytest.approx(14 / 3)
-    assert summary["std_error"] == pytest.approx(math.sqrt(14 / 3 / 4))
-
-
 def test_ratio_interval_covers():
     """Of two independent log-normal numbers with intervals of their own."""
     rng = np.random.default_rng(0)

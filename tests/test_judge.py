@@ -304,7 +304,6 @@ def test_a_setting_that_is_not_stated_decides_if_one_model_shows_it():
         (lambda: ms.ratio([1, 2], [0, 1]), "b"),
         (lambda: ms.difference([1, 2], [1, 2, 3], paired=True), "pairs"),
         (lambda: ms.rmse_ratio([1, 2], [1, 2, 3]), "pairs"),
-        (lambda: ms.from_interval(3, 1, 2), "low"),
         (lambda: ms.share_of([0, 2]), "flags"),
         (lambda: vs.show_verdicts([1]), "verdicts"),
         (lambda: vs.show_verdicts([judge.left_open("ten", "r")] * 2), "verdicts"),
@@ -360,7 +359,6 @@ def test_measurements():
     assert ms.ratio(a, b, paired=True)[:2] == (pytest.approx(math.log(2)), pytest.approx(0))
     assert math.exp(ms.rmse_ratio(a, b).value) == pytest.approx(2)
     assert (ms.by_training([a, b]).value, ms.difference(a, np.arange(9.0)).n) == (3.0, 3)
-    assert ms.from_interval(2, 1, 4).std_error == pytest.approx(math.log(2) / 1.959964, rel=1e-6)
     assert ms.exactly(3).interval() == (3, 3)
     assert rmse([3.0, -4.0, 0.0, 0.0]) == pytest.approx(2.5)
 
