@@ -1,4 +1,4 @@
-"""What the tests of the book count: lessons, their audit pages, code that is shown, figures."""
+"""What the tests of the book count: lessons, notebooks of Check, code that is shown, figures."""
 
 import json
 import os
@@ -13,7 +13,6 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 BOOK = REPOSITORY / "book"
 NIGHTLY = bool(os.environ.get("RBMLIB_NIGHTLY"))  # `make test-all`: more repeats of the same tests
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
-LINES_OF_A_SCREEN = 40
 
 
 def chapter_paths() -> list[Path]:
@@ -30,14 +29,14 @@ def read(path: Path) -> dict:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def is_audit(path: Path) -> bool:
+def checks_a_source(path: Path) -> bool:
     """Read by searching, not from the start: the notebooks of Check."""
     return path.parent.name == "check"
 
 
 def is_lesson(path: Path) -> bool:
     """Whether it has a numbered figure, and does not check a source."""
-    cells = [] if is_audit(path) else read(path)["cells"]
+    cells = [] if checks_a_source(path) else read(path)["cells"]
     return any("figure" in c["metadata"].get("mystnb", {}) for c in cells)
 
 
@@ -74,18 +73,6 @@ def open_cells(cells) -> list[dict]:
         elif not hidden and not FOLDED & set(tags(cell)):
             seen.append(cell)
     return seen
-
-
-def shown_code(cells) -> list[str]:
-    """Lines of code that a reader sees: in open cells, and in the text outside of solutions."""
-    lines = [line for cell in open_cells(cells) for line in source(cell).splitlines()]
-    for cell in cells:
-        if cell["cell_type"] == "code":
-            continue
-        prose = re.sub(r"(?ms)^(`{3,})\{solution\}.*?^\1\s*$", "", source(cell))
-        for block in re.findall(r"(?ms)^```(?:python|\{code-block\})[^\n]*\n(.*?)^```", prose):
-            lines += block.splitlines()
-    return lines
 
 
 def figures(cells) -> list[dict]:

@@ -12,7 +12,7 @@ import nbformat
 import numpy as np
 import pytest
 import yaml
-from helpers_book import chapter_name, chapter_paths, is_audit
+from helpers_book import chapter_name, chapter_paths, checks_a_source
 
 import rbmlib as rl
 
@@ -25,8 +25,8 @@ GIVEN_UP = 600  # seconds: something hangs; a chapter takes some 10 to 20 on a f
 # A chapter without one has half of each whole number.
 SMALL = Path(__file__).parent / "small_parameters"
 
-# Models of other sizes than the book's: lessons get images with their data, audit pages a model
-# whose units form no picture, without data.
+# Models of other sizes than the book's: lessons get images with their data, notebooks of Check a
+# model whose units form no picture, without data.
 SIDE, N_HIDDEN = 8, 10
 
 SIGNATURES = {"start", "ais", "proteins", "leaky_rbm", "rts_continuous"}  # one chapter of each
@@ -71,7 +71,7 @@ def own_model(chapter, own_files) -> dict:
         return {name: str(own_files / file) for name, file in files.items()} | {"alphabet": "ACGT"}
     if "model" not in declared:
         return {"data": str(own_files / "digits.npy")} if "data" in declared else {}
-    if is_audit(chapter):
+    if checks_a_source(chapter):
         return {"model": str(own_files / "thirty.npz")}
     return {"model": str(own_files / "digits.npz"), "data": str(own_files / "digits.npy")}
 
@@ -127,7 +127,7 @@ def test_small_parameters_differ_from_the_defaults(chapter):
     assert all(declared[name][1] != value for name, value in small.items())
 
 
-@pytest.mark.parametrize("chapter", at_night(is_audit))
+@pytest.mark.parametrize("chapter", at_night(checks_a_source))
 def test_chapter_runs_with_other_parameters(chapter, tmp_path, kernel, own_files):
     """In a kernel that has run others: nbval and `make book` see each on a fresh one."""
     given = small_parameters(chapter) | own_model(chapter, own_files)

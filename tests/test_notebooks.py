@@ -122,7 +122,7 @@ def test_figures_are_svg_and_are_compared_by_what_they_draw(code):
 
 
 def test_figures_have_captions_and_descriptions(chapter, cells):
-    """One a cell, and in lessons and audits a name for links; the description is no caption."""
+    """One a cell, and in lessons and Check a name for links; the description is no caption."""
     for cell in figures(cells):
         mystnb = cell["metadata"].get("mystnb", {})
         figure, alt = mystnb.get("figure", {}), mystnb.get("image", {}).get("alt", "")

@@ -1,4 +1,4 @@
-"""Figures of the lesson on TAP and of its audit page."""
+"""Figures of the lesson on TAP."""
 
 from __future__ import annotations
 
