@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 import rbmlib as rl
-from rbmbook import datasheet, first_pictures, known_log_z, load_reference, tables, timing
+from rbmbook import datasheet, known_log_z, load_reference, tables, timing
 from rbmbook.bootstrap import bootstrap_log_weights
+from rbmbook.live import image_side
 from rbmbook.measured import rmse_ratio
 from rbmbook.parameters import (
     checked_parameters,
@@ -171,8 +172,8 @@ def test_known_values_of_log_z_are_exact_where_models_can_be_enumerated():
 
 
 def test_side_of_a_square_image():
-    assert first_pictures.image_side(784) == 28
-    assert first_pictures.image_side(180) is None
+    assert image_side(784) == 28
+    assert image_side(180) is None
 
 
 @pytest.mark.parametrize(

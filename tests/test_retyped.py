@@ -7,7 +7,7 @@ import pytest
 from helpers_book import BOOK, open_cells, read, source, tags
 from test_chapters_papermill import small_parameters
 
-LESSONS = ["ais", "rts"]
+LESSONS = ["start", "mcmc_basics", "ais", "rts", "failures"]
 HIDDEN = {"run", "check"}
 
 

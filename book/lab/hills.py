@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbmlib.paths.path import Path
-
 LOG_Z, GAP, WIDTH, BASE_WIDTH = 20.0, 8.0, 0.5, 0.95
 GRID = np.linspace(-8, 8, 641)
 
@@ -70,30 +68,3 @@ class Hills:
         rise = self.log_base(y) - self.log_base(x)
         rise = (1 - beta) * rise + beta * (self.log_target(y) - self.log_target(x))
         return np.where(np.log(rng.random(x.shape)) < rise, y, x)
-
-
-class HillsPath(Path):
-    """The path from the base to the hills, as estimators of the library take it.
-
-    Examples
-    --------
-    >>> import rbmlib as rl
-    >>> run = rl.ais(HillsPath(Hills(base=2)), rl.schedules.linear(30), n_chains=200, rng=0)
-    >>> run.converged and abs(run.log_z - LOG_Z) < 4 * run.std_error
-    True
-    """
-
-    log_z_base, n_coordinates, joint = 0.0, 1, True
-
-    def __init__(self, hills: Hills):
-        self.hills = hills
-
-    def base_and_slope(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.hills.log_base(v[:, 0]), self.hills.slope(v[:, 0])
-
-    def sample_base(self, n_chains: int, rng) -> np.ndarray:
-        return self.hills.base + BASE_WIDTH * rng.standard_normal((n_chains, 1))
-
-    def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:
-        beta = np.broadcast_to(np.asarray(beta, float)[..., None], v.shape)
-        return self.hills.move(v, beta, rng)

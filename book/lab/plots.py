@@ -112,19 +112,3 @@ def truth(ax, value: float, label: str = "exact", vertical: bool = False):
     line = ax.axvline if vertical else ax.axhline
     line(value, lw=1.2, zorder=1, **method("exact", label))
     return ax
-
-
-def digits(images, n_columns: int = 10, shape=(28, 28), titles=None):
-    """Images (n, n_pixels) on a grid, grey levels from 0 (white) to 1 (black)."""
-    images = np.asarray(images)
-    n_rows = -(-len(images) // n_columns)
-    _, axes = plt.subplots(
-        n_rows, n_columns, figsize=(0.75 * n_columns, 0.85 * n_rows), squeeze=False
-    )
-    for i, ax in enumerate(axes.flat):
-        ax.axis("off")
-        if i < len(images):
-            ax.imshow(images[i].reshape(shape), cmap="gray_r", vmin=0, vmax=1)
-            if titles is not None:
-                ax.set_title(titles[i], fontsize=8)
-    return axes
