@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 from .svg import figures_as_svg
 
