@@ -132,7 +132,7 @@ release: $(STAMP)  ## build sdist and wheel into _build/release, and try the whe
 articles: $(STAMP)  ## write into _build/articles: a replication of each of the four sources, the course, all lessons as one PDF
 	@$(BIN)/python book/_tools/articles.py
 	@$(BIN)/python book/_tools/course_article.py
-	@[ -f $(HTML)/book/start.html ] || $(MAKE) --silent pages
+	@[ -f $(HTML)/book/learn/01_start.html ] || $(MAKE) --silent pages
 	@$(BIN)/python book/_tools/lessons_pdf.py
 
 clean:  ## remove everything built, and .venv

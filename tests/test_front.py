@@ -70,7 +70,7 @@ def test_chains_that_missed_a_mode_agree_with_one_another(facts):
     assert 0.4 < missed / chains < 0.6
     assert float(facts["h20_spread"]) < 0.1 * float(facts["h20_gap"])
     assert facts["h20_good"] == "100%"
-    first_lesson = (BOOK / "start.ipynb").read_text(encoding="utf-8")
+    first_lesson = (BOOK / "learn/01_start.ipynb").read_text(encoding="utf-8")
     assert f"Of these, {missed} agree" in first_lesson
 
 

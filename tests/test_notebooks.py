@@ -149,7 +149,7 @@ def test_nothing_leaks_into_the_text(cells):
 
 def test_the_page_on_an_own_model_runs_as_it_is_shown():
     """Its visible cells import three packages and use no name of the cells in its fold."""
-    cells = code_of(read(BOOK / "own_model.ipynb")["cells"])
+    cells = code_of(read(BOOK / "use/own_model.ipynb")["cells"])
     shown = [source(c) for c in cells if not {"run", "check"} & set(tags(c))]
     nodes = list(ast.walk(ast.parse("\n".join(shown))))
     imports = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]

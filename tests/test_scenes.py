@@ -80,7 +80,7 @@ def test_a_pointer_moves_the_dials_and_drags_the_base(opened, page):
 
 
 def test_without_a_script_the_question_and_its_answer_can_be_read(opened):
-    page = opened("book/ais.html", java_script_enabled=False)
+    page = opened("book/learn/03_ais.html", java_script_enabled=False)
     scene = page.locator("figure.scene").first
     assert scene.locator(".scene-choices li").count() == 3
     scene.locator("summary").click()
@@ -88,7 +88,7 @@ def test_without_a_script_the_question_and_its_answer_can_be_read(opened):
 
 
 def test_what_questions_and_answers_say_is_what_the_page_computes(opened):
-    page = opened("book/start.html")
+    page = opened("book/learn/01_start.html")
     number = """n => (({found: f}) => [f.agree, f.at.toFixed(2), f.ess])(
         Scene.all.ais.run(n, Scene.all.ais.seed))"""
     agree, at, ess = page.evaluate(number, {"base": -2, "apart": 2, "steps": 30})
@@ -97,7 +97,7 @@ def test_what_questions_and_answers_say_is_what_the_page_computes(opened):
         page.evaluate(number, {"base": b, "apart": 2, "steps": 30})[2] for b in (0, 2)
     )
     assert round(ess) == 11  # as the lesson's own run has
-    assert "ESS 11\\n" in (BOOK / "start.ipynb").read_text(encoding="utf-8")
+    assert "ESS 11\\n" in (BOOK / "learn/01_start.ipynb").read_text(encoding="utf-8")
     assert 45 < between < 60
     assert large > 175
     run = "([name, v, seed]) => Scene.all[name].run(v ?? Scene.all[name].start, seed ?? 123)"

@@ -46,7 +46,7 @@ def document(*parts):
 
 def test_a_part_of_the_contents_that_joins_is_of_the_one_before():
     doors = frame.doors_of_pages(REPOSITORY / "_toc.yml")
-    assert doors["book/ais"] == doors["book/glossary"] == "Learn"
+    assert doors["book/learn/03_ais"] == doors["book/glossary"] == "Learn"
     assert doors["book/check/kiwaki2015"] == "Check"
     assert {door for door, _ in frame.DOORS} == set(doors.values())
 
@@ -116,7 +116,7 @@ def test_names_of_models_become_links_but_not_in_titles_or_links():
     app = SimpleNamespace(
         builder=SimpleNamespace(get_relative_uri=lambda here, there: "models.html")
     )
-    models_page.link_names(app, made, "book/ais")
+    models_page.link_names(app, made, "book/learn/03_ais")
     found = [node["refuri"] for node in made.findall(nodes.reference) if "refuri" in node]
     assert found == ["models.html#h20"]
 
@@ -174,13 +174,13 @@ def test_a_word_is_explained_in_the_margin_once_where_there_is_room():
         return nodes.paragraph("", "", *links, nodes.Text(more))
 
     section = nodes.section("", said("AIS", "base"), said("annealing", "wide"), said("base"))
-    glosses.explain(app, document(section), "book/ais")
+    glosses.explain(app, document(section), "book/learn/03_ais")
     kinds = [type(child).__name__ for child in section]
     assert kinds == ["container", "paragraph", "paragraph", "container", "paragraph"]
     assert section[0].astext() == "AIS Chains of one way."
     assert section[3].astext() == "base It begins there."
     roomy = nodes.section("", said("AIS", "base", more="x" * glosses.A_NOTE))
-    glosses.explain(app, document(roomy), "book/ais")
+    glosses.explain(app, document(roomy), "book/learn/03_ais")
     assert [type(child).__name__ for child in roomy] == ["container", "container", "paragraph"]
 
 
@@ -251,7 +251,7 @@ def test_slides_fill_two_sessions_and_name_exercises_that_there_are(week):
 
 
 def test_numbers_on_the_first_slides_are_those_that_the_first_lesson_prints():
-    cells = json.loads((BOOK / "start.ipynb").read_text(encoding="utf-8"))["cells"]
+    cells = json.loads((BOOK / "learn/01_start.ipynb").read_text(encoding="utf-8"))["cells"]
     printed = "".join("".join(o.get("text", "")) for c in cells for o in c.get("outputs", []))
     slide, figure = re.split(r"(?m)^---$", WEEKS[0].read_text(encoding="utf-8"))[1:3]
     chains, ess = re.search(r"^(\d+) chains .*size of (\d+)", slide, re.M | re.S).groups()

@@ -1,6 +1,6 @@
 """Run committed notebooks in place and store their outputs; nothing else writes them.
 
-    python book/_tools/execute.py book/ais.ipynb [...]
+    python book/_tools/execute.py book/learn/03_ais.ipynb [...]
 
 Each runs in its own folder on a fresh kernel. Metadata that changes from run to run or from
 machine to machine is left out, so that a second run of the same code gives the same file. A
@@ -89,5 +89,5 @@ def execute(path: Path) -> bool:
 
 if __name__ == "__main__":
     if len(sys.argv) < 2:
-        sys.exit("error: no notebook to run; for example: book/_tools/execute.py book/ais.ipynb")
+        sys.exit("error: no notebook to run; for example: book/_tools/execute.py book/learn/03_ais.ipynb")
     sys.exit(0 if all([execute(Path(name)) for name in sys.argv[1:]]) else 1)

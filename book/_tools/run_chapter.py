@@ -1,6 +1,6 @@
 """Run one chapter with papermill at its default scale, for the page to be rendered from.
 
-    python book/_tools/run_chapter.py book/ais.ipynb _build/src/book/ais.ipynb
+    python book/_tools/run_chapter.py book/learn/03_ais.ipynb _build/src/book/learn/03_ais.ipynb
 
 The result appears under its final name only when every cell has run: a run that fails or is
 killed leaves `<name>.partial.ipynb` for inspection and no target. Beside it stands `<name>.d`, by
