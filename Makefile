@@ -13,7 +13,7 @@ PAGES  := _config.yml _toc.yml CHANGELOG.md CITATION.cff $(wildcard data/results
             -not -path '*/.*' -not -path '*/__pycache__/*' 2>/dev/null)
 # What pages are made from beside their notebooks. A chapter runs again if what it read has changed.
 CODE   := $(shell find rbmlib book/lab -name '*.py')
--include $(wildcard $(SRC)/book/*.d $(SRC)/book/*/*.d)
+-include $(wildcard $(SRC)/book/*/*.d)
 
 # As many chapters and tests run at a time as there are cores, each on one thread. A single chapter
 # has two. Threads of OpenBLAS that wait spin for 2**18 cycles, a tenth of a millisecond, not 2**26.
@@ -88,12 +88,13 @@ check: $(STAMP)  ## a fast part of the tests, for work in progress (under two mi
 planted: $(STAMP)  ## plant errors of thought (tests/planted), one at a time, and see the test of each fail (half an hour)
 	@$(call threads,1) $(BIN)/python tests/planted/plant.py
 
+# NAME is a path in book/ without .ipynb, or the last part of one without a number.
+CHAPTER = $(or $(wildcard $(foreach at,book/ book/*/ book/*/[0-9][0-9]_,$(at)$(NAME).ipynb)),$(error NAME is '$(NAME)': \
+            expected one of $(sort $(NBS:book/%.ipynb=%)), or ais for learn/03_ais))
 chapter: $(STAMP)  ## run and render one chapter: make chapter NAME=ais
-	@[ -n "$(NAME)" ] || { echo "error: which chapter? for example: make chapter NAME=ais or NAME=check/wang" >&2; exit 1; }
-	@[ -f "book/$(NAME).ipynb" ] || { echo "error: there is no book/$(NAME).ipynb; chapters: $(patsubst book/%.ipynb,%,$(NBS))" >&2; exit 1; }
-	@$(MAKE) --silent JOBS=1 SHARE=$(if $(filter 1,$(CORES)),1,2) $(SRC)/book/$(NAME).ipynb
-	@$(MAKE) --silent ONLY=$(NAME) $(HTML)/.done
-	@echo "open $(HTML)/book/$(NAME).html"
+	@$(MAKE) --silent JOBS=1 SHARE=$(if $(filter 1,$(CORES)),1,2) $(SRC)/$(CHAPTER)
+	@$(MAKE) --silent ONLY=$(CHAPTER) $(HTML)/.done
+	@echo "open $(HTML)/$(CHAPTER:.ipynb=.html)"
 
 pages: $(STAMP)  ## render the book with the stored outputs, without running anything (half a minute)
 	@$(MAKE) --silent SRC=_build/stored STORED=yes $(HTML)/.done
@@ -103,8 +104,8 @@ pages: $(STAMP)  ## render the book with the stored outputs, without running any
 lab: $(STAMP)  ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab book
 
-notebooks: $(STAMP)  ## run the committed notebooks and store their outputs (all, or NAME=check/wang)
-	@$(BIN)/python book/_tools/execute.py $(if $(NAME),book/$(NAME).ipynb,$(NBS))
+notebooks: $(STAMP)  ## run the committed notebooks and store their outputs (all, or NAME=ais)
+	@$(BIN)/python book/_tools/execute.py $(if $(NAME),$(CHAPTER),$(NBS))
 
 exercises: $(STAMP)  ## write notebooks of exercises for students and teachers to _build/exercises
 	@$(call threads,1) $(BIN)/python book/_tools/exercises.py _build/exercises
@@ -183,7 +184,7 @@ $(SRC)/%: %
 	@mkdir -p $(@D) && cp $< $@
 
 # Chapters that have not run yet are shown with their stored outputs by `make chapter`.
-$(HTML)/.done: $(if $(ONLY),$(SRC)/book/$(ONLY).ipynb,$(RUN)) $(PAGES:%=$(SRC)/%) $(CODE) | $(STAMP)
+$(HTML)/.done: $(if $(ONLY),$(SRC)/$(ONLY),$(RUN)) $(PAGES:%=$(SRC)/%) $(CODE) | $(STAMP)
 	@$(if $(ONLY),for nb in $(NBS); do [ -f "$(SRC)/$$nb" ] || { mkdir -p "$(SRC)/$${nb%/*}" && cp "$$nb" "$(SRC)/$$nb" && touch -t 197001020000 "$(SRC)/$$nb"; }; done)
 	@cd $(SRC) && find book -name '*.ipynb' | while read -r nb; do [ -f "$(CURDIR)/$$nb" ] || rm -f "$$nb"; done  # that moved
 	@rm -rf $(HTML) && mkdir -p _build $(OUT)

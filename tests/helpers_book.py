@@ -21,7 +21,7 @@ def chapter_paths() -> list[Path]:
 
 
 def chapter_name(path: Path) -> str:
-    """As `make` and links call it: check/wang."""
+    """As links call it: check/wang."""
     return name_of(path, BOOK)
 
 
@@ -30,7 +30,7 @@ def read(path: Path) -> dict:
 
 
 def checks_a_source(path: Path) -> bool:
-    """Read by searching, not from the start: the notebooks of Check."""
+    """Read by searching, not from the start: the notebooks of Check, `calibration` too."""
     return path.parent.name == "check"
 
 

@@ -1,4 +1,4 @@
-"""The page of the bench: rows and figures of tables of answers, by hand."""
+"""The bench: rows and figures of tables of answers, by hand."""
 
 import math
 
@@ -18,13 +18,12 @@ ANSWERS = (
 def files(tmp_path):
     (tmp_path / "index.csv").write_text(INDEX)
     (tmp_path / "answers.csv").write_text(ANSWERS)
-    return str(tmp_path / "answers.csv"), str(tmp_path / "index.csv")
+    return {"yours": tmp_path / "answers.csv"}, bench.read_index(tmp_path / "index.csv")
 
 
 def test_a_row_by_hand(files):
     """a is one error off, b ten; c is not trusted, d not taken: 1 of 2 is wrong, 1 of 2 covered."""
-    tables, models = benched.to_judge(*files)
-    (found,) = benched.programs(tables, models).to_dict("records")
+    (found,) = benched.programs(*files).to_dict("records")
     assert found == {
         "program": "yours",
         "trusted": "2 of 4",
@@ -54,7 +53,7 @@ def test_seconds_may_be_missing(tmp_path):
 
 
 def test_the_grid_has_what_is_wrong_on_top(files):
-    tables, models = benched.to_judge(*files)
+    tables, models = files
     models = {name: ("z" + family, log_z) for name, (family, log_z) in models.items()}
     models = dict(sorted(models.items(), reverse=True))  # two before one
     ax = benched.by_family(benched.scores(tables, models))
@@ -63,21 +62,9 @@ def test_the_grid_has_what_is_wrong_on_top(files):
     assert len(ax.lines) == 1
 
 
-def test_parameters_that_do_not_fit_are_refused_by_name(files, tmp_path):
-    answers, index = files
-    with pytest.raises(ValueError, match=r"answers is .none\.csv."):
-        benched.to_judge("none.csv")
-    with pytest.raises(ValueError, match=r"answers is .*'a' is no model of the bench"):
-        benched.to_judge(answers)
-    with pytest.raises(ValueError, match=r"index is .*give your table too"):
-        benched.to_judge("", index)
-    with pytest.raises(ValueError, match=r"index is .none\.csv."):
-        benched.to_judge(answers, "none.csv")
-
-
 def test_what_is_committed_answers_every_model(repository):
     """And has the seconds of each; the held-out part is judged by its own index."""
-    tables, models = benched.to_judge()
+    tables, models = benched.committed()
     held, of_held = benched.held_out()
     shown = [(table, models) for table in tables.values()]
     shown += [(table, of_held) for table in held.values()]

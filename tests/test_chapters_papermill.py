@@ -12,9 +12,10 @@ import nbformat
 import numpy as np
 import pytest
 import yaml
-from helpers_book import chapter_name, chapter_paths, checks_a_source
+from helpers_book import BOOK, chapter_name, chapter_paths, checks_a_source
 
 import rbmlib as rl
+from rbmbook.notebooks import by_name, short
 
 pytestmark = pytest.mark.chapters
 
@@ -98,7 +99,7 @@ def papermill(source, target, cwd, parameters: dict):
 def small_parameters(chapter) -> dict:
     declared = parameters_of(chapter)
     numbers = {k: v for k, (kind, v) in declared.items() if kind == "int" and v > 1}
-    own = SMALL / f"{chapter.stem}.yaml"
+    own = SMALL / f"{short(chapter)}.yaml"
     if own.exists():
         return yaml.safe_load(own.read_text(encoding="utf-8"))
     halves = {name: n // 2 for name, n in numbers.items()}
@@ -106,7 +107,7 @@ def small_parameters(chapter) -> dict:
 
 
 def test_small_parameters_are_of_chapters():
-    assert {path.stem for path in SMALL.iterdir()} <= {path.stem for path in chapter_paths()}
+    assert {path.stem for path in SMALL.iterdir()} <= set(by_name(BOOK))
 
 
 def test_a_new_chapter_has_small_parameters(chapter, monkeypatch, tmp_path):
@@ -119,7 +120,7 @@ def test_small_parameters_differ_from_the_defaults(chapter):
     small = small_parameters(chapter)
     assert set(small) <= set(declared)
     others = {name for name, (kind, _) in declared.items() if kind == "int"} - {"seed"}
-    own = f"tests/small_parameters/{chapter.stem}.yaml"
+    own = f"tests/small_parameters/{short(chapter)}.yaml"
     assert set(small) - {"seed"} or not others, (
         f"only the seed differs: name another value in {own}"
     )
@@ -140,7 +141,7 @@ def test_chapter_runs_with_other_parameters(chapter, tmp_path, kernel, own_files
 
 
 def test_a_chapter_runs_by_the_command_line(tmp_path, read_notebook, own_files):
-    chapter, target = next(c for c in chapter_paths() if c.stem == "start"), tmp_path / "out.ipynb"
+    chapter, target = by_name(BOOK)["start"], tmp_path / "out.ipynb"
     given = small_parameters(chapter) | own_model(chapter, own_files)
     done = papermill(chapter, target, tmp_path, given)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -152,7 +153,7 @@ def test_a_chapter_runs_by_the_command_line(tmp_path, read_notebook, own_files):
 
 @pytest.mark.nightly
 def test_unknown_parameter_is_refused_by_the_command_line(tmp_path):
-    chapter, target = next(c for c in chapter_paths() if c.stem == "start"), tmp_path / "out.ipynb"
+    chapter, target = by_name(BOOK)["start"], tmp_path / "out.ipynb"
     done = papermill(chapter, target, tmp_path, {"sead": 3})
     assert done.returncode != 0, "not refused"
     assert "sead" in done.stderr.strip().splitlines()[-1]
@@ -211,7 +212,7 @@ def test_parameters_are_checked_before_anything_is_computed(chapter):
     assert re.match(r"(\w+ = )?(\w+\.)?(begin|checked_parameters)\(globals\(\)", ast.unparse(first))
 
 
-@pytest.mark.parametrize("chapter", at_night(lambda path: path.stem not in SIGNATURES))
+@pytest.mark.parametrize("chapter", at_night(lambda path: short(path) not in SIGNATURES))
 def test_wrong_parameters_are_refused_by_name(chapter, tmp_path, kernel):
     """A run stops in the set-up cell, with a message that names the parameter and the remedy.
 

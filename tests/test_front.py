@@ -14,6 +14,7 @@ import chooser
 import front
 
 import rbmlib as rl
+from rbmbook.notebooks import by_name
 from rbmlib.__main__ import main
 
 PAGES = ["intro", "which"]
@@ -54,7 +55,8 @@ def test_what_pages_say_of_adding_up_is_what_was_measured():
     seconds = front.stored("speed_exact").set_index("units in the smaller layer").iloc[:, -1]
     words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     lesson, exercises = (
-        (BOOK / page).read_text(encoding="utf-8") for page in ("start.ipynb", "exercises/start.md")
+        (BOOK / page).read_text(encoding="utf-8")
+        for page in ("learn/01_start.ipynb", "exercises/start.md")
     )
     few, minutes = re.search(r"seconds with (\d+) units, (\w+) minutes with 30", lesson).groups()
     assert 1.5 < seconds[int(few)] < 60
@@ -135,8 +137,7 @@ def code_of(way: tuple) -> str:
 
 def test_every_end_is_reached_and_leads_to_a_lesson():
     assert {way[-1] for way in ways()} == set(ENDS)
-    for end in ENDS.values():
-        assert (BOOK / f"{end['lesson']}.ipynb").exists()
+    assert {end["lesson"] for end in ENDS.values()} <= set(by_name(BOOK))
 
 
 def test_what_an_end_advises_is_what_its_code_calls():

@@ -7,6 +7,8 @@ import pytest
 from helpers_book import BOOK, open_cells, read, source, tags
 from test_chapters_papermill import small_parameters
 
+from rbmbook.notebooks import by_name
+
 LESSONS = ["start", "mcmc_basics", "ais", "rts", "failures"]
 HIDDEN = {"run", "check"}
 
@@ -14,7 +16,7 @@ HIDDEN = {"run", "check"}
 @pytest.mark.chapters
 @pytest.mark.parametrize("name", LESSONS)
 def test_the_code_that_a_lesson_shows_runs_alone(name, monkeypatch):
-    path = BOOK / f"{name}.ipynb"
+    path = by_name(BOOK)[name]
     monkeypatch.setitem(sys.modules, "rbmbook", None)  # to import it is an ImportError
     namespace: dict = {"__name__": "__main__"}
     for cell in open_cells(read(path)["cells"]):

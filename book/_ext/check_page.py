@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 from rbmbook.claims import COURSE_REPORT, SOURCES, claims
-from rbmbook.notebooks import notebooks, verdicts_of
+from rbmbook.notebooks import by_name, name_of, notebooks, verdicts_of
 from rbmbook.verdicts import OUTCOMES, Verdict, anchor, in_brackets, verdict_cell
 
 COUNTS, PLACES, CLAIMS, SURE = (
@@ -25,18 +25,19 @@ COUNTS, PLACES, CLAIMS, SURE = (
 TABLE = "claims_with_verdicts.csv"
 LABELLED = re.compile(r"(?m)^\(([a-z]+-(?:table|figure|section)-[\w-]+)\)=\n+#+ +(.+)$")
 
-# Pages that were, and what holds their contents now. An address of a claim leads to its card.
+# Pages that were, and the notebook with their contents. Every notebook was once in this folder.
 MOVED = {
     "start_audit": "start",
-    "mcmc_basics_audit": "check/wang",
-    "ais_audit": "check/wang",
-    "varopt_audit": "check/kiwaki2015",
-    "rts_audit": "check/carlson2016",
-    "rts_continuous_audit": "check/carlson2016",
-    "sams_audit": "check/wang",
-    "tap_audit": "check/wang",
-    "tracking_audit": "check/carlson2016",
-    "leaky_rbm_audit": "check/li2016",
+    "mcmc_basics_audit": "wang",
+    "ais_audit": "wang",
+    "varopt_audit": "kiwaki2015",
+    "rts_audit": "carlson2016",
+    "rts_continuous_audit": "carlson2016",
+    "sams_audit": "wang",
+    "tap_audit": "wang",
+    "tracking_audit": "carlson2016",
+    "leaky_rbm_audit": "li2016",
+    "bench": "compare#bench",
 }
 # Cells of printed tables that were claims once, by how their names began.
 CELLS = {
@@ -203,16 +204,20 @@ def addresses(found: Found) -> dict[str, str]:
 
 def finish(app, exception) -> None:
     """The CSV, the script that knows old addresses, and pages in place of those that moved."""
-    if exception or not (Path(app.srcdir, "book") / "reproduction_notes.md").is_file():
+    book, sources = Path(app.outdir, "book"), Path(app.srcdir, "book")
+    if exception or not (sources / "reproduction_notes.md").is_file():
         return
-    book, found = Path(app.outdir, "book"), verdicts_of(Path(app.srcdir, "book"))
+    found = verdicts_of(sources)
     (book / TABLE).write_text(as_table(found), encoding="utf-8")
     cells = {begin: to for begin, to in CELLS.items() if (book / to.partition("#")[0]).is_file()}
     known = f"const at = {json.dumps(addresses(found))}, cells = {json.dumps(cells)};\n"
     Path(app.outdir, "_static", "claims_at.js").write_text(known, encoding="utf-8")
-    for old, new in MOVED.items():
-        if not (book / f"{old}.html").exists() and (book / f"{new}.html").exists():
-            (book / f"{old}.html").write_text(_moved(f"{new}.html"), encoding="utf-8")
+    at = {name: name_of(path, sources) for name, path in by_name(sources).items()}
+    for old, new in ({name: name for name in at} | MOVED).items():
+        name, mark, place = new.partition("#")
+        if name in at:
+            text = _moved(f"{at[name]}.html{mark}{place}")
+            (book / f"{old}.html").write_text(text, encoding="utf-8")
 
 
 def _moved(to: str) -> str:

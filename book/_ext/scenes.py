@@ -8,7 +8,10 @@ from pathlib import Path
 
 import yaml
 
-SOURCE = Path(__file__).parent.parent / "scenes.yml"
+from rbmbook.notebooks import by_name, name_of, short
+
+BOOK = Path(__file__).parent.parent
+SOURCE = BOOK / "scenes.yml"
 MARK = "<!-- the moving figures -->"
 
 
@@ -47,9 +50,10 @@ def scripts(body: str, pathto) -> str:
 
 def page() -> str:
     """A section a figure, under the name of what it shows, with the lesson that it belongs to."""
+    lessons = {name: name_of(path, BOOK) for name, path in by_name(BOOK).items()}
     return "\n".join(
         f"(moving-{name})=\n## {scene['title']}\n\n"
-        f"Lesson: {{doc}}`{scene.get('lesson', name)}`.\n\n```{{raw}} html\n{figure(name)}\n```\n"
+        f"Lesson: {{doc}}`{lessons[scene.get('lesson', name)]}`.\n\n```{{raw}} html\n{figure(name)}\n```\n"
         for name, scene in scenes().items()
     )
 
@@ -62,8 +66,8 @@ def write_page(app, docname, source) -> None:
 
 def opening(pagename: str) -> str:
     """The figure that opens a lesson, with a link to all of them."""
-    name = Path(pagename).name
-    if pagename != f"book/{name}" or name not in scenes():
+    name = short(pagename)
+    if not pagename.startswith("book/learn/") or name not in scenes():
         return ""
-    more = '<p class="scene-more"><a href="moving_figures.html">All moving figures</a></p>'
+    more = '<p class="scene-more"><a href="../moving_figures.html">All moving figures</a></p>'
     return figure(name).replace("</figure>", f"{more}</figure>")

@@ -89,5 +89,5 @@ def execute(path: Path) -> bool:
 
 if __name__ == "__main__":
     if len(sys.argv) < 2:
-        sys.exit("error: no notebook to run; for example: book/_tools/execute.py book/learn/03_ais.ipynb")
+        sys.exit("error: no notebook to run; for example: make notebooks NAME=ais")
     sys.exit(0 if all([execute(Path(name)) for name in sys.argv[1:]]) else 1)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from rbmbook.notebooks import notebooks
+from rbmbook.notebooks import notebooks, short
 
 SOURCES = Path(__file__).resolve().parent.parent / "exercises"
 FENCE = re.compile(r"(?ms)^(`{3,}|:{3,})(\{[\w-]+\}|python|console)?([^\n]*)\n(.*?)^\1[ \t]*$\n?")
@@ -63,7 +63,7 @@ def captions() -> dict[str, str]:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             if look := cell["metadata"].get("mystnb", {}).get("figure"):
                 start = re.split(r"[.:](?:\s|$)", look["caption"])[0]
-                found[look["name"]] = f"*{start}* of the lesson {path.stem}"
+                found[look["name"]] = f"*{start}* of the lesson {short(path)}"
     return found
 
 

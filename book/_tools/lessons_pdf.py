@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 from articles import ROOT, TARGET, print_pdf
 
-PAGES = ROOT / "_build" / "html" / "book"
+PAGES = ROOT / "_build" / "html" / "book" / "learn"
 STYLE = """<style>
 @page { size: A4; margin: 16mm 15mm 18mm; }
 html { font-size: 11.5px !important; } html, body { background: #fff !important; }
@@ -59,13 +59,13 @@ def whole() -> str:
     first = (PAGES / f"{names[0]}.html").read_text(encoding="utf-8")
     head = re.sub(r'data-theme="auto"', 'data-theme="light"', first[: first.index("</head>")])
     head = re.sub(r"(?s)<script>(?!window\.MathJax).*?</script>", "", head)
-    head = re.sub(r'<script[^>]*src="(?!\.\./_static/mathjax)[^"]*"[^>]*></script>', "", head)
+    head = re.sub(r'<script[^>]*src="(?!\.\./\.\./_static/mathjax)[^"]*"[^>]*></script>', "", head)
     body = "\n".join(lesson(name, names) for name in names)
     return f'{head}{STYLE}</head><body class="printed">{body}</body></html>\n'
 
 
 def main() -> None:
-    if not (PAGES / "start.html").is_file():
+    if not PAGES.is_dir():
         raise SystemExit("error: no pages in _build/html; run `make pages` or `make book` first")
     page = PAGES / "lessons.html"  # beside the pages, whose styles and pictures it uses
     page.write_text(whole(), encoding="utf-8")

@@ -15,7 +15,6 @@ import pandas as pd
 from rbmlib import datasets
 
 from . import bench
-from .parameters import refused_parameter
 from .plots import RED
 from .svg import PHONE
 from .tables import number
@@ -25,7 +24,6 @@ COMMITTED = {
     "scikit-learn": "scikit-learn", "rbms": "rbms",
 }  # fmt: skip
 HELD_OUT = {"rl.log_z": "held_out_log_z", "rl.ais": "held_out_ais"}
-YOURS = "yours"
 
 
 def tables_of(files: dict[str, str]) -> dict[str, Path]:
@@ -35,25 +33,13 @@ def tables_of(files: dict[str, str]) -> dict[str, Path]:
     return {name: table for name, table in found.items() if table.is_file()}
 
 
-def to_judge(answers: str = "", index: str = "") -> tuple[dict[str, Path], dict]:
-    """Tables by program, and the index of their models, from the parameters of a page.
-
-    A table of one's own is added to the committed ones; on an index of one's own it is alone.
-    """
-    if index and not answers:
-        raise ValueError(f"index is {index!r}: give your table too, with -p answers FILE")
-    with refused_parameter("index", index):
-        models = bench.read_index(Path(index) if index else None)
-    found = {} if index else tables_of(COMMITTED)
-    if answers:
-        with refused_parameter("answers", answers):
-            bench.scores(bench.read_answers(answers), models)
-        found[YOURS] = Path(answers)
-    return found, models
+def committed() -> tuple[dict[str, Path], dict]:
+    """Tables by program, and the index of their models."""
+    return tables_of(COMMITTED), bench.read_index()
 
 
 def held_out() -> tuple[dict[str, Path], dict]:
-    """As `to_judge`, of models by seed 1, on which nothing was tuned."""
+    """The same of models by seed 1, on which nothing was tuned."""
     return tables_of(HELD_OUT), bench.read_index(datasets.committed("bench/held_out.csv"))
 
 

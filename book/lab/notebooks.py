@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -20,8 +21,18 @@ def notebooks(folder: Path) -> list[Path]:
 
 
 def name_of(notebook: Path, folder: Path) -> str:
-    """As links and `make` call it: check/wang."""
+    """As links call it: learn/03_ais."""
     return notebook.relative_to(folder).with_suffix("").as_posix()
+
+
+def short(notebook: str | Path) -> str:
+    """Its name without folder and number, as lists and other files about it have it: ais."""
+    return re.sub(r"^\d\d_", "", Path(notebook).stem)
+
+
+def by_name(folder: Path) -> dict[str, Path]:
+    """Every notebook by its short name."""
+    return {short(path): path for path in notebooks(folder)}
 
 
 def verdicts_of(folder: Path) -> dict[str, tuple[Verdict, str]]:

@@ -4,5 +4,5 @@
   const to = document.currentScript.dataset.to, hash = location.hash.slice(1);
   const begin = Object.keys(cells).find((x) => hash.startsWith(x));
   const card = at[hash] ?? (begin && !document.getElementById(hash) && cells[begin]);
-  if (card || to) location.replace(card ?? to + location.hash);
+  if (card || to) location.replace(card ?? (hash ? to.replace(/#.*/, "") + location.hash : to));
 })();
