@@ -141,7 +141,7 @@ def test_chapter_runs_with_other_parameters(chapter, tmp_path, kernel, own_files
 
 
 def test_a_chapter_runs_by_the_command_line(tmp_path, read_notebook, own_files):
-    chapter, target = by_name(BOOK)["start"], tmp_path / "out.ipynb"
+    chapter, target = BOOK / "learn/01_start.ipynb", tmp_path / "out.ipynb"
     given = small_parameters(chapter) | own_model(chapter, own_files)
     done = papermill(chapter, target, tmp_path, given)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -153,7 +153,7 @@ def test_a_chapter_runs_by_the_command_line(tmp_path, read_notebook, own_files):
 
 @pytest.mark.nightly
 def test_unknown_parameter_is_refused_by_the_command_line(tmp_path):
-    chapter, target = by_name(BOOK)["start"], tmp_path / "out.ipynb"
+    chapter, target = BOOK / "learn/01_start.ipynb", tmp_path / "out.ipynb"
     done = papermill(chapter, target, tmp_path, {"sead": 3})
     assert done.returncode != 0, "not refused"
     assert "sead" in done.stderr.strip().splitlines()[-1]

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.pages
 PAGES = [page for page, _ in toc_entries()]
 KIWAKI = "check/kiwaki2015"
 LESSONS = {f"book/{chapter_name(path)}" for path in chapter_paths() if is_lesson(path)}
-IN_DARK = "intro which learn/07_sams reproduction_notes api exercises/ais".split()  # one a kind
+ONE_A_KIND = ["intro", "which", "learn/07_sams", "reproduction_notes", "api", "exercises/ais"]
 
 
 @pytest.fixture(
@@ -117,7 +117,7 @@ def test_nothing_is_cut_off_on_a_phone(page, name):
     assert_all_is_seen(page, "", "mjx" if name in LESSONS else "none", least=9)
 
 
-@pytest.mark.parametrize("dark", IN_DARK)
+@pytest.mark.parametrize("dark", ONE_A_KIND)
 def test_colours_of_a_dark_page_are_told_apart(opened, dark):
     page = opened(f"book/{dark}.html", color_scheme="dark")
     page.add_style_tag(content=STILL)

@@ -16,7 +16,7 @@ HIDDEN = {"run", "check"}
 @pytest.mark.chapters
 @pytest.mark.parametrize("name", LESSONS)
 def test_the_code_that_a_lesson_shows_runs_alone(name, monkeypatch):
-    path = by_name(BOOK)[name]
+    path = BOOK / f"{by_name(BOOK)[name]}.ipynb"
     monkeypatch.setitem(sys.modules, "rbmbook", None)  # to import it is an ImportError
     namespace: dict = {"__name__": "__main__"}
     for cell in open_cells(read(path)["cells"]):

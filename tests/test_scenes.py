@@ -9,7 +9,7 @@ import yaml
 from helpers_book import BOOK
 
 import rbmlib as rl
-from rbmbook.notebooks import by_name, name_of
+from rbmbook.notebooks import by_name
 
 sys.path.insert(0, str(BOOK / "_tools"))
 import moving_weights
@@ -31,7 +31,7 @@ def changed(page, selector, was):
 def test_a_choice_shows_the_answer_and_the_dials_move_the_picture(opened, name):
     """Every second scene on a phone in the dark."""
     width, scheme = ((1400, "light"), (400, "dark"))[[*SCENES].index(name) % 2]
-    own = name_of(by_name(BOOK)[name], BOOK) if name in LESSONS else "moving_figures"
+    own = by_name(BOOK)[name] if name in LESSONS else "moving_figures"
     page = opened(f"book/{own}.html", width, color_scheme=scheme)
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
     scene = page.locator(f'figure[data-scene="{name}"]')

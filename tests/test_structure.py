@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from helpers_book import BOOK, chapter_paths, toc_entries
 
+from rbmbook.notebooks import by_name
 from rbmbook.sweeps.words import ESTIMATORS
 from rbmlib.models.layers import KINDS, Layer
 
@@ -240,7 +241,14 @@ def test_table_of_contents_lists_every_page(repository):
     pages = [*chapter_paths(), *BOOK.glob("*.md"), *BOOK.glob("exercises/*.md")]
     present = {page.relative_to(repository).with_suffix("").as_posix() for page in pages}
     assert len(listed) == len(set(listed))
-    assert set(listed) == present
+    assert {*listed, "book/README"} == present
+
+
+def test_lessons_are_numbered_as_in_the_contents_and_short_names_are_unique():
+    lessons = [page for page, _ in toc_entries() if "/learn/" in page]
+    numbers = [int(Path(page).name[:2]) for page in lessons]
+    assert numbers == list(range(1, len(numbers) + 1)) != []
+    assert len(by_name(BOOK)) == len(chapter_paths())
 
 
 # the page on the architecture -------------------------------------------------------------

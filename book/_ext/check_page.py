@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 from rbmbook.claims import COURSE_REPORT, SOURCES, claims
-from rbmbook.notebooks import by_name, name_of, notebooks, verdicts_of
+from rbmbook.notebooks import by_name, notebooks, verdicts_of
 from rbmbook.verdicts import OUTCOMES, Verdict, anchor, in_brackets, verdict_cell
 
 COUNTS, PLACES, CLAIMS, SURE = (
@@ -212,7 +212,7 @@ def finish(app, exception) -> None:
     cells = {begin: to for begin, to in CELLS.items() if (book / to.partition("#")[0]).is_file()}
     known = f"const at = {json.dumps(addresses(found))}, cells = {json.dumps(cells)};\n"
     Path(app.outdir, "_static", "claims_at.js").write_text(known, encoding="utf-8")
-    at = {name: name_of(path, sources) for name, path in by_name(sources).items()}
+    at = by_name(sources)
     for old, new in ({name: name for name in at} | MOVED).items():
         name, mark, place = new.partition("#")
         if name in at:

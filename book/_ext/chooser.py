@@ -17,7 +17,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from rbmbook.notebooks import by_name, name_of
+from rbmbook.notebooks import by_name
 
 BOOK = Path(__file__).parent.parent
 LIST = BOOK / "chooser.yml"
@@ -64,8 +64,7 @@ def _answer(answer: dict, numbers: dict[str, int]) -> str:
         on = f'<a href="#choose-{to}">Question {numbers[to]}</a>'
         return f'<tr data-to="{to}">{head}<td colspan="2">{on}</td></tr>{below}'
     lesson, place = by_name(BOOK)[end["lesson"]], f"#{end['place']}" if "place" in end else ""
-    address = f"{name_of(lesson, BOOK)}.html{place}"
-    link = f'<a href="{address}">{html.escape(title(lesson))}</a>'
+    link = f'<a href="{lesson}.html{place}">{html.escape(title(lesson))}</a>'
     return (
         f'<tr id="choose-{to}">{head}<td><p class="ch-use">{_inline(end["use"])}</p></td>'
         f'<td><p class="ch-why">{_inline(end["why"])} {link}</p></td></tr>{below}'
@@ -73,9 +72,9 @@ def _answer(answer: dict, numbers: dict[str, int]) -> str:
 
 
 @cache
-def title(notebook: Path) -> str:
+def title(page: str) -> str:
     """The first heading of a notebook of the book."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    cells = json.loads((BOOK / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]
     return "".join(cells[0]["source"]).splitlines()[0].removeprefix("# ")
 
 

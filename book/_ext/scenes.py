@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from rbmbook.notebooks import by_name, name_of, short
+from rbmbook.notebooks import by_name, short
 
 BOOK = Path(__file__).parent.parent
 SOURCE = BOOK / "scenes.yml"
@@ -50,10 +50,11 @@ def scripts(body: str, pathto) -> str:
 
 def page() -> str:
     """A section a figure, under the name of what it shows, with the lesson that it belongs to."""
-    lessons = {name: name_of(path, BOOK) for name, path in by_name(BOOK).items()}
+    lessons = by_name(BOOK)
     return "\n".join(
         f"(moving-{name})=\n## {scene['title']}\n\n"
-        f"Lesson: {{doc}}`{lessons[scene.get('lesson', name)]}`.\n\n```{{raw}} html\n{figure(name)}\n```\n"
+        f"Lesson: {{doc}}`{lessons[scene.get('lesson', name)]}`.\n\n"
+        f"```{{raw}} html\n{figure(name)}\n```\n"
         for name, scene in scenes().items()
     )
 

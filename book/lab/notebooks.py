@@ -30,9 +30,9 @@ def short(notebook: str | Path) -> str:
     return re.sub(r"^\d\d_", "", Path(notebook).stem)
 
 
-def by_name(folder: Path) -> dict[str, Path]:
-    """Every notebook by its short name."""
-    return {short(path): path for path in notebooks(folder)}
+def by_name(folder: Path) -> dict[str, str]:
+    """What links call every notebook, by its short name."""
+    return {short(path): name_of(path, folder) for path in notebooks(folder)}
 
 
 def verdicts_of(folder: Path) -> dict[str, tuple[Verdict, str]]:
