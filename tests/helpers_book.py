@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from rbmbook.notebooks import name_of, notebooks
+from rbmbook.notebooks import by_name, name_of, notebooks
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BOOK = REPOSITORY / "book"
@@ -23,6 +23,11 @@ def chapter_paths() -> list[Path]:
 def chapter_name(path: Path) -> str:
     """As links call it: check/wang."""
     return name_of(path, BOOK)
+
+
+def chapter_called(name: str) -> Path:
+    """The notebook of a short name: ais."""
+    return BOOK / f"{by_name(BOOK)[name]}.ipynb"
 
 
 def read(path: Path) -> dict:

@@ -4,10 +4,8 @@ import sys
 
 import matplotlib.pyplot as plt
 import pytest
-from helpers_book import BOOK, open_cells, read, source, tags
+from helpers_book import chapter_called, open_cells, read, source, tags
 from test_chapters_papermill import small_parameters
-
-from rbmbook.notebooks import by_name
 
 LESSONS = ["start", "mcmc_basics", "ais", "rts", "failures"]
 HIDDEN = {"run", "check"}
@@ -16,7 +14,7 @@ HIDDEN = {"run", "check"}
 @pytest.mark.chapters
 @pytest.mark.parametrize("name", LESSONS)
 def test_the_code_that_a_lesson_shows_runs_alone(name, monkeypatch):
-    path = BOOK / f"{by_name(BOOK)[name]}.ipynb"
+    path = chapter_called(name)
     monkeypatch.setitem(sys.modules, "rbmbook", None)  # to import it is an ImportError
     namespace: dict = {"__name__": "__main__"}
     for cell in open_cells(read(path)["cells"]):
