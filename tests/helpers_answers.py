@@ -81,7 +81,7 @@ TYPICAL = [  # task, a typical wrong answer, what its hint must say
     ("start", "log_z", "rl.exact(rl.BernoulliRBM(W, b, a)).log_z - len(a) * np.log(2)",
      "their sum"),
     ("ais", "path_score", "v @ ((1 - beta) * b0 + beta * m.visible_bias) + beta * np.logaddexp("
-     "0, v @ m.weights + m.hidden_bias).sum(axis=1)", "the dial stands inside"),
+     "0, v @ m.weights + m.hidden_bias).sum(axis=1)", "beta stands inside"),
     ("ais", "jensen_gap", "variance", "half the variance"),
     ("ais", "from_above", "np.logaddexp.reduce(r) - np.log(len(r))", "published mistake"),
     ("ais", "from_above", "-np.logaddexp.reduce(-r)", "divide it by the number"),
@@ -96,9 +96,9 @@ TYPICAL = [  # task, a typical wrong answer, what its hint must say
     ("line", "z_score", "(value - other) / (error + other_error)", "variances add up"),
     ("line", "slope", "v @ m.visible_bias + h @ m.hidden_bias + ((v @ m.weights) * h).sum(axis=1)",
      "biases of the base away"),
-    ("rts", "law_of_beta", "np.exp(np.outer(delta, betas) - guess)", "add up to 1"),
+    ("rts", "beta_probabilities", "np.exp(np.outer(delta, betas) - guess)", "add up to 1"),
     ("line", "draw", "q.argmax(axis=1)", "must be drawn"),
-    ("line", "averaged", "law_of_beta(delta.mean(axis=0), betas, guess)", "not the slopes"),
+    ("line", "averaged", "beta_probabilities(delta.mean(axis=0), betas, guess)", "not the slopes"),
     ("rts", "corrected", "guess + np.log(shares.mean(axis=0))", "must stay as it is"),
     ("rts", "corrected", "guess - np.log(shares.mean(axis=0)) + np.log(shares.mean(axis=0)[0])",
      "too small"),
@@ -108,8 +108,8 @@ TYPICAL = [  # task, a typical wrong answer, what its hint must say
     ("rts", "with_prior", "log_z_0 + guess + np.log(shares / prior)", "are still in it"),
     ("rts", "with_prior", "log_z_0 + guess + np.log(shares / shares[0] / prior * prior[0])",
      "the guess of β = 0 is still in it"),
-    ("rts", "law_of_beta", "(lambda q: q / q.sum(axis=1)[:, None])(np.exp(np.clip(np.outer(delta, "
-     "betas) - guess, -700, 700)))", "where the slope is 100,000"),
+    ("rts", "beta_probabilities", "(lambda q: q / q.sum(axis=1)[:, None])(np.exp(np.clip("
+     "np.outer(delta, betas) - guess, -700, 700)))", "where the slope is 100,000"),
     ("rts", "gain", "q[:, :, 5].var() / (k == 5).var()", "mean over the sweeps of each chain"),
     ("rts", "gain", "q[:, :, 5].mean(axis=1).var() / (k == 5).mean(axis=1).var()", "rows"),
     ("rts", "equal_guesses", "start['nats'] / per_round", "round up"),

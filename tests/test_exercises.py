@@ -280,7 +280,7 @@ def test_make_exercises_writes_both_kinds(tmp_path, monkeypatch, read_notebook):
 # A student's models and numbers stay the same for ever: a sum of each, for the name "ada".
 FOR_EVER = {
     ("start", "hills"): -79.2368291, ("start", "picture"): -0.0322260176,
-    ("mcmc_basics", "laws"): -0.172879814, ("mcmc_basics", "chain"): 259.39702,
+    ("mcmc_basics", "distributions"): -0.172879814, ("mcmc_basics", "chain"): 259.39702,
     ("mcmc_basics", "spread"): 3.6, ("ais", "reverse_r"): 18.9837931,
     ("ais", "hills"): -91.2894007, ("varopt", "spread"): 31.5867571,
     ("varopt", "steps"): 0.0361757378, ("rts", "walk"): -757.542915,
@@ -344,11 +344,11 @@ def test_a_mean_may_be_so_many_standard_errors_off(scale):
 def test_a_count_may_be_so_many_standard_errors_off():
     """Twelve coins: the variance is 3, to which 1 is added, so that 8 heads are one error off."""
     codes = np.repeat([0, 1], [8, 4])
-    checker.law_is(codes, [0.5, 0.5], "off", most=1.0)
+    checker.distribution_is(codes, [0.5, 0.5], "off", most=1.0)
     with pytest.raises(exercises.NotYet, match="off"):
-        checker.law_is(codes, [0.5, 0.5], "off", most=0.99)
+        checker.distribution_is(codes, [0.5, 0.5], "off", most=0.99)
     with pytest.raises(exercises.NotYet, match="does not exist"):
-        checker.law_is([0, 2], [0.5, 0.5], "off")
+        checker.distribution_is([0, 2], [0.5, 0.5], "off")
 
 
 def test_what_judges_ask_a_function():
@@ -383,7 +383,7 @@ def test_a_chain_that_stays_at_its_place_is_seen():
         return k, np.zeros(k.shape)
 
     hint = exercises.begin("line", "ada").judge("temper", temper)
-    assert hint == "each chain must change its place"
+    assert hint == "each chain must change its temperature"
 
 
 @pytest.mark.parametrize(("spread", "said"), [(0.0, True), (1e-4, False)])
@@ -413,3 +413,16 @@ def test_steps_below_the_cap_keep_their_proportions_to_more_than_a_half():
 
     assert check.judge("capped", right) is None
     assert "keep their proportions" in check.judge("capped", bent)
+
+
+def test_a_generator_of_ones_own_and_a_number_for_a_function_are_told():
+    check = exercises.begin("mcmc_basics", "ada")
+    assert check.judge("step", 3.0) == "give a function, not float"
+
+    def sample_base(m, b0, n, rng):
+        rng = np.random.default_rng(7)  # the same numbers at each call
+        return (rng.random((n, m.n_visible)) < 1 / (1 + np.exp(-b0))).astype(float)
+
+    assert "generator that is given" in exercises.begin("line", "ada").judge(
+        "sample_base", sample_base
+    )

@@ -12,7 +12,17 @@ from rbmlib.models import BernoulliRBM
 from rbmlib.numerics import logmeanexp, softplus
 from rbmlib.paths import GeometricPath
 
-from .checker import NotYet, binary, codes_of, law_is, mean_is, numbers, require, same
+from .checker import (
+    NotYet,
+    binary,
+    codes_of,
+    distribution_is,
+    drawn,
+    mean_is,
+    numbers,
+    require,
+    same,
+)
 from .own import Own, states
 
 N_CHAINS = 4000
@@ -20,19 +30,19 @@ FEW = np.linspace(0, 1, 7)
 
 
 def path_score(answer, own: Own):
-    """Only parameters move with beta, so that each setting of the dial is an RBM again."""
+    """Only parameters move with beta, so that the model at each beta is an RBM again."""
     m, b0, v = own.model, own.base, own.some_states(15)
     field = v @ m.weights + m.hidden_bias
     for beta in (0.3, 0.0, 1.0):
         straight = v @ ((1 - beta) * b0 + beta * m.visible_bias)
         mistakes = {
-            "the dial stands inside: log(1 + exp(β field)), not β log(1 + exp(field))":
+            "beta stands inside: log(1 + exp(β field)), not β log(1 + exp(field))":
                 straight + beta * softplus(field).sum(axis=1),
             "the biases of the base must fade out with 1 - β":
                 v @ (b0 + beta * m.visible_bias) + softplus(beta * field).sum(axis=1),
-            "the visible biases of base and model have changed places":
+            "the visible biases of base and model are exchanged":
                 v @ (beta * b0 + (1 - beta) * m.visible_bias) + softplus(beta * field).sum(axis=1),
-            "the hidden biases must be turned by the dial, too":
+            "the hidden biases must be multiplied by beta, too":
                 straight + softplus(beta * (v @ m.weights) + m.hidden_bias).sum(axis=1),
             "the base is missing":
                 beta * (v @ m.visible_bias) + softplus(beta * field).sum(axis=1),
@@ -56,14 +66,13 @@ def log_z_base(answer, own: Own):
 
 def sample_base(answer, own: Own):
     m, b0 = own.model, own.base
-    v = binary(answer(m, b0, N_CHAINS, own.rng("draw")), (N_CHAINS, m.n_visible), "the states")
-    again = numbers(answer(m, b0, N_CHAINS, own.rng("draw")))
-    require(np.array_equal(v, again), "draw with the generator that is given, and with no other")
+    v = drawn(answer, own, "draw", m, b0, N_CHAINS)
+    v = binary(v, (N_CHAINS, m.n_visible), "the states")
     law = np.exp(states(m.n_visible) @ b0 - softplus(b0).sum())
     for i in range(m.n_visible):
         hint = "a visible unit is on with the wrong probability: it is sigmoid(b0)"
         mean_is(v[:, i], right_sigmoid(b0)[i], hint)
-    law_is(codes_of(v), law, "units are not independent: draw one random number for each")
+    distribution_is(codes_of(v), law, "units are not independent: draw one random number for each")
 
 
 def hidden_mean(answer, own: Own):
@@ -88,7 +97,7 @@ def visible_mean(answer, own: Own):
             "the base is missing: (1 - β) b0": right_sigmoid(beta * field),
             "b0 must fade out with 1 - β": right_sigmoid(b0 + beta * field),
             "β is not used": right_sigmoid(field),
-            "b0 and the field have changed places": right_sigmoid(beta * b0 + (1 - beta) * field),
+            "b0 and the field are exchanged": right_sigmoid(beta * b0 + (1 - beta) * field),
         }
         same(answer(m, b0, h, beta), right_sigmoid((1 - beta) * b0 + beta * field), mistakes)
 
@@ -103,7 +112,7 @@ def sweep(answer, own: Own):
     rows = states(m.n_visible)
     law = np.exp(own.path.at(beta).log_density(rows) - own.log_z_at(beta)[0])
     hint = "exact samples of the model at β are no samples of it any more after the sweep"
-    law_is(codes_of(v), law, hint)
+    distribution_is(codes_of(v), law, hint)
     joint = m.weights * beta
     one = np.tile(rows[37], (N_CHAINS, 1))
     v, h = answer(m, b0, one, beta, own.rng("one"))
@@ -144,9 +153,7 @@ def ais(answer, own: Own):
 
 def _ais_between(answer, own: Own, path: GeometricPath, betas, n: int):
     m, b0 = own.model, path.base_visible_bias
-    log_w = numbers(answer(m, b0, betas, n, own.rng("ais")), (n,), "the log-weights")
-    again = numbers(answer(m, b0, betas, n, own.rng("ais")))
-    require(np.array_equal(log_w, again), "draw with the generator that is given, and no other")
+    log_w = numbers(drawn(answer, own, "ais", m, b0, betas, n), (n,), "the log-weights")
     require(log_w.std() > 1e-6, "all log-weights are equal: a chain must collect its own")
     other = library_ais(path, betas, n_chains=n, rng=own.rng("library"))
     theirs = other.log_weights
@@ -180,7 +187,7 @@ def _ais_between(answer, own: Own, path: GeometricPath, betas, n: int):
 
 
 def _begins_in_the_base(answer, own: Own, path: GeometricPath, n: int):
-    """A hint if a single step shows that the first states have the law of other coins."""
+    """A hint if a single step shows that the first states have the distribution of other coins."""
     m, b0, rows = own.model, path.base_visible_bias, states(own.model.n_visible)
     gain = path.log_z_base + m.log_density(rows) - path.at(0.0).log_density(rows)
     one = numbers(answer(m, b0, np.array([0.0, 1.0]), n, own.rng("one step")), (n,))

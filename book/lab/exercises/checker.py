@@ -115,6 +115,8 @@ class Checker:
         except NotImplementedError:
             return "no answer yet"
         except Exception as error:  # of the student's code: it is told, not raised
+            if isinstance(error, TypeError) and not callable(answer) and "callable" in str(error):
+                return f"give a function, not {type(answer).__name__}"
             return f"your answer raised {type(error).__name__}: {error}"
         return None
 
@@ -158,6 +160,15 @@ def numbers(answer, shape: tuple | None = None, what: str = "your answer") -> np
         raise NotYet(
             f"{what} is not finite: does something overflow, or is a logarithm taken of 0?"
         )
+    return found
+
+
+def drawn(answer, own: Own, purpose: str, *given) -> np.ndarray:
+    """What a function draws with a generator, its last argument: another seed, other numbers."""
+    seeds = (purpose, purpose, f"{purpose}, another seed")
+    found, again, other = (numbers(answer(*given, own.rng(seed))) for seed in seeds)
+    follows = np.array_equal(found, again) and (np.ptp(found) == 0 or np.any(found != other))
+    require(bool(follows), "draw with the generator that is given, and with no other")
     return found
 
 
@@ -205,13 +216,13 @@ def mean_is(values, truth: float, hint: str, *, most: float = 5.0) -> None:
     require(bool(abs(values.mean() - truth) <= most * error + 1e-9), hint)
 
 
-def law_is(codes, law, hint: str, *, most: float = 5.5) -> None:
+def distribution_is(codes, expected, hint: str, *, most: float = 5.5) -> None:
     """Counts of states agree with their probabilities, each within ``most`` standard errors."""
-    law = np.asarray(law, dtype=float)
+    p = np.asarray(expected, dtype=float)
     n = len(codes)
-    counts = np.bincount(np.asarray(codes, dtype=int), minlength=len(law))
-    require(len(counts) == len(law), "a state that does not exist came out")
-    off = abs(counts - n * law) / np.sqrt(n * law * (1 - law) + 1)
+    counts = np.bincount(np.asarray(codes, dtype=int), minlength=len(p))
+    require(len(counts) == len(p), "a state that does not exist came out")
+    off = abs(counts - n * p) / np.sqrt(n * p * (1 - p) + 1)
     require(bool(off.max() <= most), hint)
 
 

@@ -7,7 +7,7 @@ from scipy.special import expit, logsumexp
 
 from rbmlib.estimators.sample import sample
 
-from .checker import mean_is, numbers, require, same
+from .checker import drawn, mean_is, numbers, require, same
 from .own import Own, states
 
 LADDER = np.linspace(0, 1, 6)
@@ -48,7 +48,7 @@ def slope(answer, own: Own):
     same(answer(m, b0, v, h), right_slope(m, b0, v, h), mistakes)
 
 
-def law_of_beta(answer, own: Own):
+def beta_probabilities(answer, own: Own):
     """What is common to all exponents cancels, so that the largest may be taken out."""
     rng = own.rng("law")
     delta, betas = rng.normal(scale=3, size=7), np.sort(rng.random(5))
@@ -81,15 +81,14 @@ def law_of_beta(answer, own: Own):
 def draw(answer, own: Own):
     q = own.rng("q").dirichlet(np.ones(5), size=3)
     rows = np.repeat(q, 4000, axis=0)
-    k = numbers(answer(rows, own.rng("draw")), (12_000,), "the places")
-    require(bool(np.isin(k, range(5)).all()), "places are the whole numbers 0 to 4")
-    again = numbers(answer(rows, own.rng("draw")))
-    require(np.array_equal(k, again), "draw with the generator that is given, and with no other")
+    k = numbers(answer(rows, own.rng("draw")), (12_000,), "the indices")
+    require(bool(np.isin(k, range(5)).all()), "indices are the whole numbers 0 to 4")
     for i in range(3):
         mine = k[4000 * i : 4000 * (i + 1)]
-        require(np.ptp(mine) > 0, "a place must be drawn, not the most likely one taken")
+        require(np.ptp(mine) > 0, "an index must be drawn, not the most likely one taken")
         for j in range(5):
-            mean_is(mine == j, q[i, j], "places do not come out with the probabilities q")
+            mean_is(mine == j, q[i, j], "indices do not come out with the probabilities q")
+    drawn(answer, own, "draw", rows)
     joint = np.corrcoef(k[:4000] == 0, k[4000:8000] == 0)[0, 1]
     require(abs(joint) < 0.08, "chains must be drawn independently: one random number for each")
 
@@ -102,8 +101,8 @@ def temper(answer, own: Own):
     require(isinstance(pair, tuple) and len(pair) == 2, "return the pair k, delta")
     k = numbers(pair[0], (n_sweeps, n_chains), "k").astype(int)
     delta = numbers(pair[1], (n_sweeps, n_chains), "delta")
-    require(bool(np.isin(k, range(LADDER.size)).all()), "places are the whole numbers 0 to 5")
-    require(bool(np.all(np.ptp(k, axis=0) > 0)), "each chain must change its place")
+    require(bool(np.isin(k, range(LADDER.size)).all()), "indices are the whole numbers 0 to 5")
+    require(bool(np.all(np.ptp(k, axis=0) > 0)), "each chain must change its temperature")
     law = np.exp(-np.linspace(0, 2.0, LADDER.size))
     law /= law.sum()
     late, hint = k[30:], "the chains are not at each β as often as Z / (guess of Z) says"

@@ -125,7 +125,7 @@ def printed_sign(answer, own: Own):
 
 @task("reading", 1)
 def more_steps(answer, own: Own):
-    """More steps only follow the wrong law more closely."""
+    """More steps only follow the wrong distribution more closely."""
     choice(answer, "c", {
         "a": "the error of the published move is the same at 1,000 and at 10,000 steps",
         "b": "the error bars are two standard errors, and the published move is far below them",

@@ -10,7 +10,7 @@ STEPS = [
     annealing.path_score, annealing.log_z_base, annealing.sample_base, annealing.hidden_mean,
     annealing.visible_mean, annealing.sweep, annealing.increment, annealing.ais, annealing.ess,
     annealing.std_error, annealing.reverse_ais, annealing.bracket, annealing.z_score,
-    ladders.slope, ladders.law_of_beta, ladders.draw, ladders.temper, ladders.counted,
+    ladders.slope, ladders.beta_probabilities, ladders.draw, ladders.temper, ladders.counted,
     ladders.averaged, ladders.corrected, ladders.rts_error, ladders.round_trips,
     mixtures.log_terms, mixtures.mixture, mixtures.mbar_step, mixtures.mbar, mixtures.gains,
     mixtures.update, mixtures.sams, mixtures.groups, mixtures.library,

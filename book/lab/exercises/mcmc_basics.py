@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .checker import choice, mean_is, near, numbers, require, same, task
+from .checker import choice, drawn, mean_is, near, numbers, require, same, task
 from .own import Own
 
 
-def laws(own: Own) -> tuple[np.ndarray, np.ndarray]:
-    """A target and a law of proposals on five states."""
+def distributions(own: Own) -> tuple[np.ndarray, np.ndarray]:
+    """A target and a distribution of proposals on five states."""
     rng = own.rng("laws")
     return rng.dirichlet(np.ones(5)), rng.dirichlet(4 * np.ones(5))
 
@@ -29,7 +29,7 @@ def spread(own: Own) -> float:
     return own.number("sd", 1.5, 4.0)
 
 
-GIVEN = {"laws": laws, "chain": chain, "spread": spread}
+GIVEN = {"distributions": distributions, "chain": chain, "spread": spread}
 
 
 def _matrix(p, q):
@@ -41,7 +41,7 @@ def _matrix(p, q):
 @task("derivation", 2)
 def no_repeat(answer, own: Own):
     """A stay counts once, however long: states that are hard to leave come too seldom."""
-    p, q = laws(own)
+    p, q = distributions(own)
     w = p / q
     leave = (q * np.minimum(1, w / w[:, None])).sum(axis=1)
     right = p * leave / (p * leave).sum()
@@ -53,21 +53,21 @@ def no_repeat(answer, own: Own):
             (p * (q * np.minimum(1, p / p[:, None])).sum(axis=1))
             / (p * (q * np.minimum(1, p / p[:, None])).sum(axis=1)).sum()
         ),
-        "the law must add up to 1": p * leave,
-        "this is the law of the rule without the ratio": p * q / (p * q).sum(),
+        "the probabilities must add up to 1": p * leave,
+        "this is the distribution of the rule without the ratio": p * q / (p * q).sum(),
     }
     same(answer(p, q), right, mistakes)
 
 
 @task("coding", 3)
 def transition(answer, own: Own):
-    """What is refused stays, so that the flow between any two states is the same both ways."""
-    p, q = laws(own)
+    """A rejected chain stays, so that the flow between any two states is the same both ways."""
+    p, q = distributions(own)
     right = _matrix(p, q)
     found = numbers(answer(p, q), (5, 5), "the matrix")
     require(not np.allclose(found, right.T) or np.allclose(right, right.T),
             "a row is where the chain is, a column where it goes")  # fmt: skip
-    require(np.allclose(found.sum(axis=1), 1), "each row must add up to 1: a refused proposal "
+    require(np.allclose(found.sum(axis=1), 1), "each row must add up to 1: a rejected proposal "
             "stays, and belongs on the diagonal")  # fmt: skip
     ones = np.minimum(1, p / p[:, None])
     naive = q * ones
@@ -91,10 +91,9 @@ def step(answer, own: Own):
     kept = x.copy()
     new = numbers(answer(_log_p, x, 2.0, own.rng("move")), (n,), "the states")
     require(np.array_equal(kept, x), "the states that were given were changed: copy them")
-    again = numbers(answer(_log_p, x, 2.0, own.rng("move")))
-    require(np.array_equal(new, again), "draw with the generator that is given, and no other")
+    drawn(answer, own, "move", _log_p, x, 2.0)
     stayed = new == x
-    require(bool(stayed.any()), "every proposal was taken: some must be refused, and the old "
+    require(bool(stayed.any()), "every proposal was taken: some must be rejected, and the old "
             "state stays")  # fmt: skip
     shares = [np.mean(answer(_log_p, x, 2.0, own.rng(f"move {i}")) != x) for i in range(8)]
     require(bool(np.ptp(shares) < 0.1), "all chains share one random number: draw one for each, of "

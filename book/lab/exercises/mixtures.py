@@ -125,7 +125,7 @@ def gains(answer, own: Own):
 
 
 def update(answer, own: Own):
-    """All places are raised by their probabilities, and only differences of guesses matter."""
+    """All guesses are raised by their probabilities, and only differences of guesses matter."""
     rng = own.rng("update")
     log_z, q = rng.normal(size=(6, 5)), rng.dirichlet(np.ones(5), size=6)
     for gain in (0.03, 0.9):
@@ -140,14 +140,14 @@ def update(answer, own: Own):
                 log_z + min(gain, 1) * q - (log_z + min(gain, 1) * q)[:, :1]
             ),
             "the first guess must stay 0: take it away at the end": raised,
-            "a place that is visited too often needs a larger guess: add": (
+            "a temperature that is visited too often needs a larger guess: add": (
                 log_z - step * q - (log_z - step * q)[:, :1]
             ),
             "take the first guess of each row away, not that of the first row": (
                 raised - raised[0, 0]
             ),
             "take the first guess of each row away, not the first row": raised - raised[0],
-            "r is one over the number of places, not of chains": (
+            "r is one over the number of temperatures, not of chains": (
                 log_z + min(6 * gain, 1) * q - (log_z + min(6 * gain, 1) * q)[:, :1]
             ),
             "take the first guess away from its whole row": (

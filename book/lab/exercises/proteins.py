@@ -69,7 +69,7 @@ def score(answer, own: Own):
 
 @task("coding", 3)
 def of_one_site(answer, own: Own):
-    """Z cancels in the law of a site given the others: only its own letters are added up."""
+    """Z cancels when all other sites are given: only the letters of this one are added up."""
     weights, b, c = letters_model(own)
     for v, site in zip(_rows(own, 3), (0, 2, 5), strict=True):
         every = np.repeat(v[None], Q, axis=0)
@@ -82,7 +82,7 @@ def of_one_site(answer, own: Own):
             "this is the logarithm": np.log(p / p.sum()),
             "the other sites count, through the hidden units": alone / alone.sum(),
         }
-        found = numbers(answer(v, site, weights, b, c), (Q,), "the law of a site")
+        found = numbers(answer(v, site, weights, b, c), (Q,), "the distribution of a site")
         same(found, p / p.sum(), mistakes)
 
 

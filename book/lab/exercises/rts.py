@@ -10,7 +10,7 @@ from .own import Own
 
 
 def walk(own: Own):
-    """Places and slopes of 200 chains of 60 sweeps with the right guesses, and these guesses.
+    """Temperature indices and slopes of 200 chains, 60 sweeps each, and the right guesses.
 
     ``k`` and ``delta`` have the shape (sweeps, chains).
     """
@@ -35,7 +35,7 @@ GIVEN = {"walk": walk, "rounds": rounds}
 
 @task("derivation", 2)
 def with_prior(answer, own: Own):
-    """A place that is asked for more often is visited more often, which says nothing of its Z."""
+    """A larger prior means more visits, which say nothing about Z."""
     rng = own.rng("prior")
     shares, prior = rng.dirichlet(3 * np.ones(5), size=2)
     guess, log_z_0 = rng.normal(size=5), 7.0
@@ -56,7 +56,7 @@ def with_prior(answer, own: Own):
     same(answer(shares, guess, prior, log_z_0), right - right[0] + log_z_0, mistakes)
 
 
-for _judge in (ladders.law_of_beta, ladders.corrected):
+for _judge in (ladders.beta_probabilities, ladders.corrected):
     task("coding", 3, lesson="rts")(_judge)
 
 
@@ -108,7 +108,7 @@ def equal_shares(answer, own: Own):
 
 @task("reading", 1)
 def lower_row(answer, own: Own):
-    """A place is visited in proportion to Z over its guess, and there Z is largest by far."""
+    """A temperature is visited in proportion to Z over its guess, and there Z is largest by far."""
     choice(answer, "a", {
         "b": "with the right guesses (upper row) the same chains come down again",
         "c": "too large a guess keeps chains away; these crowd at the top",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .checker import choice, mean_is, near, numbers, require, same, task
+from .checker import choice, drawn, mean_is, near, numbers, require, same, task
 from .own import Own
 
 
@@ -88,9 +88,7 @@ def hmc(answer, own: Own):
     """Areas are kept and the way back is the same, so that only the energy is judged."""
     n = 20_000
     x = own.rng("exact").normal(size=(n, 2)) / np.array([1.0, 2.0])
-    new = numbers(answer(x, _log_p, _slope, 0.7, 3, own.rng("hmc")), (n, 2), "the states")
-    again = numbers(answer(x, _log_p, _slope, 0.7, 3, own.rng("hmc")))
-    require(np.array_equal(new, again), "draw with the generator that is given, and no other")
+    new = numbers(drawn(answer, own, "hmc", x, _log_p, _slope, 0.7, 3), (n, 2), "the states")
     stayed = (new == x).all(axis=1)
     p = own.rng("p").normal(size=(n, 2))
     y, end = _leapfrog(x, p, _slope, 0.7, 3)
@@ -118,7 +116,7 @@ def accepted(answer, own: Own):
     energy = ((x**2 + p**2 - y**2 - end**2) / 2).sum(axis=1)
     rate = float(np.minimum(1, np.exp(energy)).mean())
     near(answer, rate, 0.02, {
-        "this is the share of refused proposals": 1 - rate,
+        "this is the share of rejected proposals": 1 - rate,
         "in ten dimensions, please": float(
             np.minimum(1, np.exp((x**2 + p**2 - y**2 - end**2)[:, 0] / 2)).mean()
         ),

@@ -76,7 +76,7 @@ def second_order(answer, own: Own):
 
 @task("experiment", 4)
 def too_low(answer, own: Own):
-    """The best independent law is still not the model, and its bound falls short."""
+    """The best independent distribution is still not the model, and its bound falls short."""
     best = library_tap(own.model, 1, 0).log_z
     near(answer, own.log_z - best, 0.02, {
         "exact less mean field, not the other way round": best - own.log_z,
