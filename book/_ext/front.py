@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rbmbook import load_reference, measured, tables
+from rbmbook import load_reference, measured, tables, trust
 from rbmbook.claims import claims
 from rbmlib import datasets
 
@@ -23,6 +23,7 @@ SAMPLERS = {  # rows of rts_tempered: sampler, estimator and what the text calls
     "BAR": ("bar", None),
     "RTS": ("tempered", "simulated"),
 }
+VERDICTS = ["verdicts"]
 MODELS = ["pcd_10", "pcd_200", "cd25_500"]
 
 
@@ -96,6 +97,17 @@ def ess_of(schedule: str) -> float:
     return float(rows("varopt_equal_time", schedule=schedule)["ess"].mean())
 
 
+def consistent() -> str:
+    """How often consistent values of `rl.log_z` were wrong on models whose log Z is known."""
+    every = pd.concat([trust.judged(stored(name)) for name in VERDICTS])
+    found = every[every["method"].str.startswith("log_z") & (every["verdict"] == "consistent")]
+    wrong, most = int(found["wrong"].sum()), trust.share_interval(found["wrong"].sum(), len(found))
+    return (
+        f"Of {len(found)} consistent values of `rl.log_z` on test models {wrong or 'none'} "
+        f"{'was' if wrong < 2 else 'were'} wrong (at most {most[1]:.0%}, with 95% confidence)."
+    )
+
+
 @functools.cache
 def facts() -> dict[str, str]:
     """Every number that a front page writes, as text."""
@@ -106,6 +118,7 @@ def facts() -> dict[str, str]:
     found = {
         "claims": f"{len(claims())}",
         "answer": f"{truth('pcd_20'):.6f}",
+        "consistent": consistent(),
         "h20_truth": tables.number(truth("h20"), 5),
         "h20_chains": f"{len(missed)}",
         "h20_missed": f"{len(low)}",

@@ -83,7 +83,7 @@ def datasheet() -> pd.DataFrame:
 def _training(name: str) -> tuple[str, str, int | None]:
     """Data set, method and number of updates, from the record beside a committed model."""
     if name in datasets.register.PUBLISHED_RBMS:
-        return "MNIST", _PUBLISHED.get(name, "not recorded"), None
+        return "MNIST", _PUBLISHED.get(name, "training not recorded"), None
     record = datasets.committed(f"models/{name}.npz").with_suffix(".json")
     settings = json.loads(record.read_text(encoding="utf-8"))["settings"]
     is_cd = settings["method"] == "cd" or "hidden" in settings

@@ -342,7 +342,7 @@ def steps_needed(last: Evidence) -> str:
     """The steps that +- 0.05 takes."""
     factor = factor_needed(last)
     if last.passed and factor <= 1:
-        return f"{last.n_steps:,} steps are enough for an interval of ± 0.05"
+        return f"{last.n_steps:,} steps would do for an interval of ± 0.05"
     steps = last.n_steps * max(factor, 1.0)
     if not steps < MOST:
         return "no number of steps is in sight for an interval of ± 0.05"

@@ -45,7 +45,7 @@ class Modes(NamedTuple):
 
 
 def find_modes(rbm: RBM, data=None, rng=0, *, most: int = 200) -> Modes:
-    """Find the ``most`` heaviest modes of a model of bits (of spins: ``rbm.to_bits()``).
+    """Find up to ``most`` of the heaviest modes of a model of bits (of spins: ``rbm.to_bits()``).
 
     Some rows of ``data`` (n_samples, n_visible) are starts too; ``rng`` is for the random starts.
     `Modes` holds the means of each mode, a lower bound on log Z, and its own log Z, in nats.
