@@ -125,21 +125,6 @@ def test_the_tracker_is_compared_where_ais_is_sound():
     assert (row["lost"], row["ESS there"]) == (1.5, 60)
 
 
-def test_the_mode_counts_where_it_is_apart():
-    traced = pd.DataFrame(
-        {
-            "log_z": [10.0, 10.0, 10.0], "std_error": 0.5, "mode_bound": [5.0, 10.5, 11.5],
-            "mode_log_z": [9.0, 10.0 + np.log(3), 12.0], "mode_stays": [1.0, 0.6, 0.4],
-        }
-    )  # fmt: skip
-    run = pd.DataFrame({"update": [0, 10, 20], "log_z": [1.0, 2.0, 3.0]})
-    again = pd.DataFrame({"log_z": [7.0]}, index=[1])
-    found = tracking.witnessed(traced, run, again)
-    assert found["ais"].tolist() == [1.0, 7.0, 3.0]
-    assert found["missed"].tolist() == [False, False, True]
-    assert found["whole"].tolist() == pytest.approx([10.0, 10.0 + np.log(4), 10.0])
-
-
 def test_seconds_an_update():
     spent = {"sampling": 3.0, "tracking": 0.6}
     parts = tracking.parts(6.6, spent, summing=0.1, look=5.0)

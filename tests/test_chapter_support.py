@@ -95,20 +95,6 @@ def test_warnings_become_text():
     assert notes == ["low"]
 
 
-def test_ratio_interval_covers():
-    """Of two independent log-normal numbers with intervals of their own."""
-    rng = np.random.default_rng(0)
-    sd = np.array([0.1, 0.2])
-    covered = 0
-    for x, y in np.exp(np.log([3.0, 2.0]) + sd * rng.normal(size=(2000, 2))):
-        ends = np.exp(1.96 * sd)
-        _, low, high = tables.ratio_interval(
-            x, x / ends[0], x * ends[0], y, y / ends[1], y * ends[1]
-        )
-        covered += low < 1.5 < high
-    assert abs(covered / 2000 - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 2000)
-
-
 @pytest.mark.statistical
 def test_bootstrap_intervals_cover():
     """Variance of normal log-weights, and the ESS that such weights have in the long run."""

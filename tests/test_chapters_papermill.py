@@ -226,10 +226,8 @@ def test_wrong_parameters_are_refused_by_name(chapter, tmp_path, kernel):
             wrong.append(({name: value}, (name, value)))
     if "alphabet" in declared:
         (tmp_path / "x.fasta").write_text(">a\nACDX\n")
-        np.save(tmp_path / "two.npy", np.ones((50, 42)))
         wrong.append(({"model": "pcd_10"}, ("model", "Potts of 31 sites")))
         wrong.append(({"data": "x.fasta"}, ("data", "line 2", "'X'")))
-        wrong.append(({"data": "two.npy"}, ("data", "row 1, site 1", "a single 1")))
     elif "model" in declared:
         np.save(tmp_path / "narrow.npy", np.zeros((3, 5)))
         wrong.append(({"model": "gaussian_cifar10"}, ("model", "binary visible units")))

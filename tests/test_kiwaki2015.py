@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import rbmlib as rl
-from rbmbook import gains, tables
+from rbmbook import tables
 from rbmbook.kiwaki2015 import judged, runs, theory
 from rbmbook.measured import Measured, measured
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
@@ -101,22 +101,6 @@ def test_the_papers_estimates_are_as_far_off_as_their_ess_say():
     found = runs.printed_spread()
     assert found.freedom == 33
     assert 0.8 < math.exp(found.value) < 1.5
-
-
-def test_the_lesson_has_its_runs():
-    made = pd.DataFrame([run(), run(schedule="varopt", cap=1.0, variance=0.35)])
-    of = runs.ScheduleRuns({"base rate": made})
-    assert of.first("pcd_20", "varopt")["variance"] == 0.35
-    ratio, low, high = of.gain("pcd_20", "varopt")
-    assert ratio == pytest.approx(2)
-    assert low < 2 < high
-
-
-def test_a_live_run_as_text():
-    live = SimpleNamespace(log_weights=np.arange(40.0), ess=3.2)
-    value, low, high = gains.variance_interval(live)
-    assert (value, low < value < high) == (pytest.approx(40 * 41 / 12), True)
-    assert gains.ends_of(live)["Var log w [95%]"].startswith("137 [")
 
 
 # ---------------------------------------------------------------- theory

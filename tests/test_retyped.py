@@ -7,7 +7,7 @@ import pytest
 from helpers_book import chapter_called, open_cells, read, source, tags
 from test_chapters_papermill import small_parameters
 
-LESSONS = ["start", "mcmc_basics", "ais", "rts", "failures"]
+LESSONS = ["start", "mcmc_basics", "ais", "rts", "failures", "varopt", "tracking", "proteins"]
 HIDDEN = {"run", "check"}
 
 

@@ -180,4 +180,4 @@ def live_rows(data: str, threshold: float, seed: int) -> LiveRows:
             raise ValueError(f"it has {len(rows)} rows: expected {FEWEST} or more")
     rows = np.random.default_rng(seed).permutation(rows)
     n = min(FEW, len(rows) // 2)
-    return LiveRows(rows[:n], rows[n : n + MOST_VALIDATION], f"{n} rows of {data}")
+    return LiveRows(rows[:n], rows[n:][-MOST_VALIDATION:], f"{n} rows of {data}")

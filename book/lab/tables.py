@@ -24,21 +24,6 @@ def z_score(value, std_error, reference, reference_error=0.0) -> float:
     return (value - reference) / scale
 
 
-def ratio_interval(value, low, high, reference, reference_low, reference_high):
-    """Ratio of two positive numbers with 95% intervals: (ratio, low, high).
-
-    Widths add in squares on the scale of logarithms, as for independent numbers.
-
-    Examples
-    --------
-    >>> [round(x, 2) for x in ratio_interval(2.0, 1.6, 2.5, 1.0, 0.8, 1.25)]
-    [2.0, 1.46, 2.74]
-    """
-    ratio = value / reference
-    half = math.hypot(math.log(high / low), math.log(reference_high / reference_low)) / 2
-    return ratio, ratio * math.exp(-half), ratio * math.exp(half)
-
-
 @cache
 def ess_interval(ess: float, n_chains: int, n_repeats: int = 1000) -> tuple[float, float]:
     """95% interval of a published ESS of n_chains, if log-weights are normal.

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from rbmlib.training import LogZTracker
@@ -17,7 +16,6 @@ from ..timing import seconds_of, seconds_of_sums
 SOUND_ESS = 50  # of AIS with 100 chains, from which on it is trusted
 N_STEPS, N_DRAWS = 2, 3  # steps of a measured training, and draws of chains for them
 LOOK_EVERY = 100  # updates
-STAYS = 0.5  # share of the chains that are still in a mode, above which it is one of its own
 
 
 class Trainings(NamedTuple):
@@ -62,34 +60,6 @@ def against_ais(run: pd.DataFrame) -> dict:
 def validation_by_ais(run: pd.DataFrame) -> pd.Series:
     """Validation likelihood with log Z by AIS in the place of the tracked one."""
     return run["validation"] + run["tracked"] - run["log_z"]
-
-
-def witnessed(traced: pd.DataFrame, run: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
-    """What tracker, AIS, a trajectory and the heaviest mode say of log Z at each look.
-
-    Parameters
-    ----------
-    traced : DataFrame
-        The table of the sweep ``tracking_dna``, by look.
-    run, again : DataFrame
-        The same training in `Trainings`, by look, and its looks with more chains of AIS.
-
-    Returns
-    -------
-    DataFrame
-        ``traced`` with ``update``; ``ais``, of 1,000 chains where there are; ``missed``: the bound
-        of the mode proves the trajectory too low; and ``whole``, the trajectory and the mode
-        together where the mode is a part of its own.
-    """
-    more = again["log_z"].reindex(traced.index)
-    apart = (traced["mode_log_z"] > traced["log_z"]) & (traced["mode_stays"] > STAYS)
-    both = np.logaddexp(traced["log_z"], traced["mode_log_z"])
-    return traced.assign(
-        update=run["update"],
-        ais=more.fillna(run["log_z"]),
-        missed=traced["mode_bound"] > traced["log_z"] + 2 * traced["std_error"],
-        whole=np.where(apart, both, traced["log_z"]),
-    )
 
 
 def cost_of_updates(

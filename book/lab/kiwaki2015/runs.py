@@ -12,7 +12,7 @@ from rbmlib import datasets
 from .. import measured as ms
 from .. import tables
 from ..measured import Measured
-from ..page import one, pick, published
+from ..page import one, published
 from ..stored import stored_results
 
 SWEEPS = (
@@ -216,29 +216,3 @@ def largest_steps(runs) -> pd.DataFrame:
     """The largest step of plain VAROPT, in mean steps, by model and base."""
     plain = runs[(runs["label"] == "VAROPT") & (runs["n_temperatures"] == 100_000)]
     return plain.groupby(["model", "base"], sort=False)["largest_step"].max().reset_index()
-
-
-# ---------------------------------------------------------------- for the lesson on schedules
-
-
-class ScheduleRuns:
-    """Tables of runs by the base of their path; a schedule and its cap name the runs of a model."""
-
-    def __init__(self, by_base):
-        self.by_base = by_base
-
-    def first(self, model: str, schedule: str, cap: float = 1.0, base: str = "base rate"):
-        """The run of the first seed with these settings."""
-        here = pick(self.by_base[base], model=model, schedule=schedule)
-        here = here[here["max_step"] == cap] if schedule == "varopt" else here
-        return here.sort_values("seed", kind="stable").iloc[0]
-
-    def variance(self, *where, **more) -> tuple[float, float, float]:
-        """The variance of its log-weights, with the 95% interval of its bootstrap."""
-        run = self.first(*where, **more)
-        return tuple(float(run[f"variance{end}"]) for end in ("", "_low", "_high"))
-
-    def gain(self, model: str, schedule: str, cap: float = 1.0, base: str = "base rate"):
-        """Variance of equal steps over that of a schedule, with a 95% interval."""
-        equal = self.variance(model, "linear", base=base)
-        return tables.ratio_interval(*equal, *self.variance(model, schedule, cap, base))
