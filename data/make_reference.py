@@ -1,6 +1,6 @@
 """Make data/reference.csv: log Z of every model of the book, joined from independent runs.
 
-    python -m rbmbook run book/scales/reference.yaml     # hours of processor time
+    python -m rbmbook run reference     # hours of processor time
     python data/make_reference.py
 
 How runs are joined is said in `rbmbook.reference`; the same tables give the same file.

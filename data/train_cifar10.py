@@ -2,17 +2,17 @@
 
 All 50,000 training images, standardised pixel by pixel. Needs the whole of CIFAR-10
 (`rbmbook.images.load_cifar10(full=True)` says where from). Each model is written to
-`data/models` as NAME.npz (float32) with NAME.json beside it: settings, what was monitored,
-seconds (a quarter of an hour or two). BLAS differs from processor to processor, so a model trained
+`data/models` as NAME.npz (float32), and its settings, what was monitored and the seconds (a quarter
+of an hour or two) into models.json. BLAS differs from processor to processor, so a model trained
 elsewhere is as good, but not the same bytes.
 """
 
-import json
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+from train_models import keep
 
 from rbmbook.gaussian_likelihood import bracket_log_z
 from rbmbook.gaussian_training import train_gaussian
@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parent / "models"
 N_EPOCHS, EPOCH = 8, 500  # updates of 100 images
 
 # Li et al., section 4.2: 500 hidden units, CD-20, momentum 0.9, batches of 100, W ~ U(0, 0.01).
-# Rates: the best constant ones of book/scales/leaky_tuning.yaml. They were the best of short runs,
+# Rates: the best constant ones of the sweep leaky_tuning. They were the best of short runs,
 # so here they fall to zero.
 MODELS = {"leaky_cifar10": "leaky", "gaussian_cifar10": "bernoulli"}
 RATE = 1e-3
@@ -57,7 +57,7 @@ def main(names) -> None:
             "history": {key: values.tolist() for key, values in result.history.items()},
             "seconds": round(result.seconds, 1),
         }
-        (FOLDER / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+        keep(name, record)
         print(name, {key: values[-1] for key, values in result.history.items()}, flush=True)
 
 

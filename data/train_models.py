@@ -1,7 +1,7 @@
 """Train the RBMs of `data/models` on MNIST or DNA: python data/train_models.py [NAME ...]
 
-Each model is written as NAME.npz (float32) with NAME.json beside it: settings, what was
-monitored, seconds. The same seed gives the same bytes on any processor (spectral steps apart);
+Each model is written as NAME.npz (float32), and its settings, what was monitored and the seconds
+into models.json. The same seed gives the same bytes on any processor (spectral steps apart);
 the seconds differ.
 """
 
@@ -59,6 +59,14 @@ def rows_of(name: str):
     return datasets.load_dna().train[:1400] if name in DATA else datasets.load_mnist().train
 
 
+def keep(name: str, record: dict) -> None:
+    """In models.json, a line a model."""
+    file = FOLDER / "models.json"
+    every = json.loads(file.read_text()) | {name: record}
+    lines = [f"{json.dumps(one)}: {json.dumps(every[one])}" for one in sorted(every)]
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
 def main(names) -> None:
     FOLDER.mkdir(exist_ok=True)
     for name in names:
@@ -75,7 +83,7 @@ def main(names) -> None:
             "history": {key: values.tolist() for key, values in result.history.items()},
             "seconds": round(result.seconds, 1),
         }
-        (FOLDER / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+        keep(name, record)
         print(name, {key: values[-1] for key, values in result.history.items()}, flush=True)
 
 

@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 
 from rbmbook.sweeps import Sweep
-from rbmbook.sweeps.tables import PROVENANCE
+from rbmbook.sweeps.run import PROVENANCE
 
 TASKS = [{"n": n} for n in (3, 1, 2)]
 SMALL = {"model": "pcd_20", "n_temperatures": 20, "n_chains": 10, "seed": 1}

@@ -51,6 +51,9 @@ def test_chains_that_no_memory_holds_are_refused_in_the_first_cell(monkeypatch):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
+        ({"n_chains": "1; import os"}, ["n_chains", "whole number"]),
+        ({"n_chains": None}, ["n_chains"]),
+        ({"rate": float("nan")}, ["rate"]),
         ({"n_chains": "ten"}, ["n_chains", "'ten'", "whole number"]),
         ({"n_chains": 0}, ["n_chains", "1 or more"]),
         ({"n_chains": 10.5}, ["n_chains", "whole number"]),

@@ -24,7 +24,7 @@ GIVEN_UP = 600  # seconds: something hangs; a chapter takes some 10 to 20 on a f
 
 # Smaller parameters and another seed, which keep the chapter's own checks true: a file a chapter.
 # A chapter without one has half of each whole number.
-SMALL = Path(__file__).parent / "small_parameters"
+SMALL = yaml.safe_load((Path(__file__).parent / "small_parameters.yaml").read_text("utf-8"))
 
 # Models of other sizes than the book's: lessons get images with their data, notebooks of Check a
 # model whose units form no picture, without data.
@@ -99,19 +99,18 @@ def papermill(source, target, cwd, parameters: dict):
 def small_parameters(chapter) -> dict:
     declared = parameters_of(chapter)
     numbers = {k: v for k, (kind, v) in declared.items() if kind == "int" and v > 1}
-    own = SMALL / f"{short(chapter)}.yaml"
-    if own.exists():
-        return yaml.safe_load(own.read_text(encoding="utf-8"))
+    if chapter.stem in SMALL:
+        return SMALL[chapter.stem]
     halves = {name: n // 2 for name, n in numbers.items()}
     return halves | ({"seed": 20} if "seed" in declared else {})
 
 
 def test_small_parameters_are_of_chapters():
-    assert {path.stem for path in SMALL.iterdir()} <= set(by_name(BOOK))
+    assert {*SMALL} <= {path.stem for path in chapter_paths()}
 
 
-def test_a_new_chapter_has_small_parameters(chapter, monkeypatch, tmp_path):
-    monkeypatch.setattr(sys.modules[__name__], "SMALL", tmp_path)
+def test_a_new_chapter_has_small_parameters(chapter, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "SMALL", {})
     test_small_parameters_differ_from_the_defaults(chapter)
 
 
@@ -120,9 +119,8 @@ def test_small_parameters_differ_from_the_defaults(chapter):
     small = small_parameters(chapter)
     assert set(small) <= set(declared)
     others = {name for name, (kind, _) in declared.items() if kind == "int"} - {"seed"}
-    own = f"tests/small_parameters/{short(chapter)}.yaml"
     assert set(small) - {"seed"} or not others, (
-        f"only the seed differs: name another value in {own}"
+        f"only the seed differs: name more of {chapter.stem} in tests/small_parameters.yaml"
     )
     assert ("seed" in small) == ("seed" in declared)
     assert all(declared[name][1] != value for name, value in small.items())

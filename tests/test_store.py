@@ -8,7 +8,8 @@ from contextlib import closing
 import pytest
 from helpers_sweep import TASKS, run, square
 
-from rbmbook.sweeps import Sweep, sweep
+from rbmbook.sweeps import Sweep
+from rbmbook.sweeps import run as _run
 from rbmbook.sweeps.store import Record, ResultsStore, StoreError
 
 
@@ -42,7 +43,7 @@ def test_values_come_back_exactly(tmp_path):
 
 @pytest.mark.parametrize("kind", ["foreign", "not a database"])
 def test_other_files_are_refused_and_left_alone(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(sweep, "connected", None)  # no work may start
+    monkeypatch.setattr(_run, "connected", None)  # no work may start
     store = tmp_path / "sweep.sqlite"
     if kind == "foreign":
         with closing(sqlite3.connect(store)) as connection:

@@ -1,13 +1,11 @@
 """Stored tables: each with its provenance, one reader for all, a row computed again."""
 
-import json
-
 import pandas as pd
 import pytest
 
 from rbmbook import experiments as tasks
-from rbmbook import recomputed, stored, stored_results
-from rbmbook.sweeps import Sweep
+from rbmbook import recomputed, stored_results
+from rbmbook.sweeps import Sweep, declare
 from rbmbook.sweeps.task import checked
 from rbmlib import datasets
 
@@ -30,8 +28,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_every_stored_table_can_be_read(repository, capsys):
     tables = {path.stem for path in (repository / "data/results").glob("*.csv")}
-    declared = {path.stem for path in (repository / "book/scales").glob("*.yaml")}
-    for name in declared & tables:
+    for name in {*declare.names()} & tables:
         table = stored_results(name)
         assert len(table) == len(table.attrs["provenance"]["seconds"]) > 0
         assert capsys.readouterr().out.startswith(f"{name}: {len(table)} tasks")
@@ -62,9 +59,10 @@ def test_a_row_computed_again_is_the_same(folder, capsys):
 
 
 def test_with_a_scheduler_the_sweep_is_run_instead(tmp_path, monkeypatch):
-    scales = tmp_path / "book" / "scales"
-    scales.mkdir(parents=True)
-    (scales / "mine.yaml").write_text(json.dumps({"grids": [SMALL | {"seed": [5, 6]}]}))
+    (tmp_path / "chapter.yaml").write_text(
+        "mine:\n  grids:\n    - {model: pcd_20, n_temperatures: 20, n_chains: 10, seed: [5, 6]}\n"
+    )
+    monkeypatch.setattr(declare, "SCALES", tmp_path)
     asked, run = [], Sweep.run
 
     def here(self, scheduler):
@@ -72,7 +70,6 @@ def test_with_a_scheduler_the_sweep_is_run_instead(tmp_path, monkeypatch):
         return run(self, n_workers=0)
 
     monkeypatch.setattr(Sweep, "run", here)
-    monkeypatch.setattr(stored, "__file__", str(tmp_path / "rbmlib" / "book" / "stored.py"))
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     table = stored_results("mine", "tcp://10.0.0.5:8786")

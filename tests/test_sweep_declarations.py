@@ -1,89 +1,144 @@
-"""Declarations of sweeps: those of the book, and wrong ones."""
+"""Declarations of sweeps: those of the book, wrong and hostile ones, and overrides."""
 
+import os
+import time
+
+import numpy as np
 import pytest
 from helpers_sweep import read, square
 
+import rbmlib as rl
 from rbmbook.__main__ import main
 from rbmbook.experiments import book_sweep
-from rbmbook.sweeps import Sweep, kind
-from rbmbook.sweeps.task import MAY_BE_ZERO, checked, declared
+from rbmbook.sweeps import Sweep, declare, engine, task
+from rbmbook.sweeps.task import MAY_BE_ZERO, checked, known_settings
 
 
 def test_committed_tables_are_those_of_their_sweeps(repository):
     """Every row is a task of the declaration, none is missing, and the code is this one."""
-    sources = sorted((repository / "book" / "scales").glob("*.yaml"))
-    assert sources
-    for source in sources:
-        declared = book_sweep(source, check_models=False)
-        assert declared.folder == (repository / "data" / "results").resolve()
-        rows = read(declared.folder / f"{source.stem}.csv")
-        assert sorted(row["key"] for row in rows) == sorted(declared.tasks), source.name
-        assert {row["results_version"] for row in rows} == {str(kind.RESULTS_VERSION)}
+    assert len(declare.names()) > 80
+    for name in declare.names():
+        found = declare.read(name)
+        assert found.folder == (repository / "data" / "results").resolve()
+        rows = read(found.folder / f"{name}.csv") if found.tasks else []
+        made = book_sweep(name, not_run=False)
+        assert sorted(row["key"] for row in rows) == sorted(made.tasks), name
+        assert {row["results_version"] for row in rows} <= {str(engine.RESULTS_VERSION)}
+        n = len(found.tasks) + len(found.not_run)
+        assert len(book_sweep(name).tasks) == n, name  # none is declared twice
 
+
+def test_a_sweep_of_the_book_is_one_of_many_in_a_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(declare, "SCALES", tmp_path)
+    grid = "{model: pcd_10, base: uniform, n_temperatures: 20, seed: [%s]}"
+    (tmp_path / "chapter.yaml").write_text(
+        f"one:\n  about: a sweep\n  grids:\n    - {grid % '1, 2'}\n  not_run:\n"
+        f"    - {grid % '3'}\n\ntwo:\n  not_run:\n    - {grid % '4'}\n"
+    )
+    assert [*declare.names()] == ["one", "two"]
+    assert [t["seed"] for t in book_sweep("one").tasks.values()] == [1, 2, 3]
+    assert [t["seed"] for t in book_sweep("one", not_run=False).tasks.values()] == [1, 2]
+    assert [t["seed"] for t in book_sweep("two").tasks.values()] == [4]
+
+
+# wrong and hostile ones ---------------------------------------------------------------------
 
 GRID = "{model: pcd_20, n_temperatures: 20, seed: 0%s}"
+RANGE = "{first: 0, count: %d}"
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "\n".join(
+    f"{new}: &{new} [{', '.join(['*' + old] * 9)}]"
+    for old, new in zip("abcdefg", "bcdefgh", strict=True)
+)
 WRONG = {
-    "twice": ("{model: pcd_20, model: pcd_500, estimator: exact}", "model given twice"),
     "negative count": (GRID % ", n_chains: {first: 1, count: -3}", "n_chains is"),
-    "endless count": (GRID % ", n_chains: {first: 1, count: 1000000000000}", "n_chains is"),
+    "a count beyond numbers": (GRID % f", n_chains: {RANGE % 10**30}", "n_chains is"),
+    "bad range": (GRID % ", n_chains: {from: 1, to: 3}", "n_chains is.*first"),
     "unknown setting": (GRID % ", n_chain: 5", "n_chain.*did you mean n_chains"),
-    "unknown key": (None, "unknown.*'gird'"),
+    "useless setting": ("{model: pcd_20, estimator: exact, n_chains: 5}", "unknown.*n_chains"),
     "wrong type": (GRID % ", n_chains: ten", "n_chains is 'ten': expected a whole number"),
     "exponent": (GRID % ", n_chains: 1e2", "n_chains is '1e2'.*YAML"),
     "zero chains": (GRID % ", n_chains: 0", "n_chains is 0"),
     "bool": (GRID % ", n_chains: true", "n_chains is True"),
+    "a list in a list": (GRID % ", n_chains: [[1, 2]]", "n_chains is"),
+    "a long list": ("{model: pcd_20, seed: [[" + "1, " * 10**5 + "]]}", "n_temperatures is"),
+    "infinity": ("{model: pcd_20, n_temperatures: .inf, seed: 0}", "n_temperatures is inf"),
+    "not a number": (GRID % ", estimator: tap, damping: .nan", "damping|unknown"),
+    "a date": ("{model: 2026-01-01, n_temperatures: 20, seed: 0}", "model is datetime"),
+    "numbers as names": ("{1: 2, 3: 4}", "unknown setting 1"),
     "missing": ("{model: pcd_20, seed: 0}", "n_temperatures is missing"),
     "missing model": ("{n_temperatures: 20, seed: 0}", "model is missing"),
+    "empty": ("{model: [], n_temperatures: 20, seed: 0}", "model is empty"),
     "duplicate": (GRID % ", n_chains: [10, 20, 10]", "task 3 is the same as task 1"),
     "same by default": (GRID % ", n_chains: [10, 10.0]", "task 2 is the same as task 1"),
-    "no such schedule": (
-        GRID % ", schedule: cubic",
-        "schedule is 'cubic': expected one of 'linear'",
-    ),
-    "no such estimator": (GRID % ", estimator: magic", "estimator is 'magic'"),
-    "no such base": (GRID % ", base: flat", "base is 'flat'"),
+    "schedule": (GRID % ", schedule: cubic", "schedule is 'cubic': expected one of 'linear'"),
+    "estimator": (GRID % ", estimator: reverse_aids", "did you mean reverse_ais"),
+    "base": (GRID % ", base: flat", "base is 'flat'"),
     "no such model": ("{model: h21, n_temperatures: 20, seed: 0}", "h21"),
-    "no such file": ("{model: gone.npz, n_temperatures: 20, seed: 0}", "gone.npz"),
-    "another size of model": (
-        "{model: gaussian_cifar10, n_temperatures: 20, seed: 0}",
-        "it has 3072 visible units, and the base 'base rate' is that of MNIST",
-    ),
-    "no enumeration": (
-        "{model: gaussian_cifar10, estimator: exact}",
-        "too many units for the estimator 'exact': 500 in its smaller layer",
-    ),
-    "useless setting": ("{model: pcd_20, estimator: exact, n_chains: 5}", "unknown.*n_chains"),
-    "bad range": (GRID % ", n_chains: {from: 1, to: 3}", "n_chains is.*first"),
-    "a list in a list": (GRID % ", n_chains: [[1, 2]]", "n_chains is"),
-    "no YAML": ("{model: [", "no YAML"),
+    "a device": ("{model: /dev/zero, n_temperatures: 20, seed: 0}", "no regular file"),
+    "a folder": ("{model: /, n_temperatures: 20, seed: 0}", "no regular file"),
+    "a null byte": ('{model: "pcd\\0_20", n_temperatures: 20, seed: 0}', "no YAML|null byte"),
     "not a mapping": ("pcd_20", "expected a list of mappings"),
-    "empty": ("{model: [], n_temperatures: 20, seed: 0}", "model is empty"),
-    "code": ("{model: !!python/object/apply:os.getcwd []}", "no YAML"),
-}
+    "no YAML": ("{model: [", "no YAML"),
+    "a function": ("{model: !!python/object/apply:os.system [touch RAN]}", "no YAML"),
+    "a name of a module": ("{model: !!python/name:os.system }", "no YAML"),
+    "a new object": ("!!python/object/new:subprocess.Popen [[touch, RAN]]", "no YAML"),
+    "a million tasks": (GRID.replace("0%s", RANGE % (10**6 + 1)), "seed is"),
+    "many grids": (GRID.replace("0%s", RANGE % 10**5) + "\n" + f"  - {GRID % ''}\n" * 10
+                   + f"  - {GRID.replace('0%s', RANGE % 10**6)}", "expected 1 to 1,000,000"),
+    "a product of lists": ("{model: pcd_20, n_temperatures: 20, seed: " + RANGE % 2000
+                           + ", n_chains: " + RANGE % 2000 + "}", "4,000,000 tasks"),
+    "a long value": ("{model: pcd_20, seed: 0, n_temperatures: " + "x" * 10**6 + "}", "n_temp"),
+    "a long name": ("{model: pcd_20, n_temperatures: 3, ? " + "x" * 10**6 + " : 0}", "no Y|unk"),
+}  # fmt: skip
+WHOLE = {
+    "unknown key": ("gird: []\n", "'gird'"),
+    "several sweeps": (f"mine:\n  grids:\n    - {GRID % ''}\n", "the name of a sweep"),
+    "an alias of aliases": (BOMB + "\ngrids: [{model: *h}]\n", "expected the name"),
+    "grids that are aliases": (
+        "about: &a [" + "x, " * 12 + "]\ngrids: [[" + "*a, " * 12 + "]]\n", "list of mappings",
+    ),
+    "bytes": (b"\xff\xfe\x00grids", "it is no text: expected the name of a sweep.*YAML"),
+}  # fmt: skip
+WHOLE |= {name: (f"grids:\n  - {grid}\n", words) for name, (grid, words) in WRONG.items()}
 
 
-@pytest.mark.parametrize(("grid", "words"), WRONG.values(), ids=WRONG)
-def test_wrong_declarations_are_refused(tmp_path, capsys, grid, words):
+@pytest.mark.parametrize(("content", "words"), WHOLE.values(), ids=WHOLE)
+def test_wrong_declarations_are_refused_at_once(tmp_path, monkeypatch, capsys, content, words):
+    monkeypatch.chdir(tmp_path)
     source = tmp_path / "wrong.yaml"
-    source.write_text(f"grids:\n  - {grid}\n" if grid else "gird: []\n")
+    source.write_bytes(content if isinstance(content, bytes) else content.encode())
+    began = time.process_time()
     with pytest.raises((ValueError, OSError), match=words) as caught:
         book_sweep(source)
+    assert time.process_time() - began < 10
     assert str(caught.value).startswith("wrong.yaml")
+    assert len(str(caught.value)) < 1500
     assert main(["run", str(source)]) == 2
-    assert capsys.readouterr().err.startswith("error: wrong.yaml")
-    assert [path.name for path in tmp_path.iterdir()] == ["wrong.yaml"]
+    error = capsys.readouterr().err
+    assert error.startswith("error: wrong.yaml")
+    assert error.count("\n") == 1
+    assert os.listdir(tmp_path) == ["wrong.yaml"], "something was run, or written"
+
+
+def test_a_misspelt_sweep_is_answered_by_the_nearest(capsys):
+    for words in ([], ["--dry-run"]):
+        assert main(["run", "varopt_tabel1", *words]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("error: no sweep 'varopt_tabel1', did you mean varopt_table1?")
 
 
 def test_wrong_tasks_are_refused_from_python(tmp_path):
-    for wrong in (["n"], [{}], [{"n": [1]}], [{"n": 1}, {"n": 1}]):
+    for wrong in (["n"], [{}], [{"n": [1]}], [{"n": float("inf")}], [{"n": 1}, {"n": 1}]):
         with pytest.raises(ValueError, match="task"):
             Sweep(wrong, square, folder=tmp_path)
+    with pytest.raises(TypeError, match="tasks is a int: expected mappings of settings"):
+        Sweep(3, square)
 
 
 @pytest.mark.parametrize("estimator", ["ais", "reverse_ais", "sams", "rounds", "both sides"])
 def test_zero_is_a_number_where_it_is_the_default_or_means_something(estimator):
     """Elsewhere the least is 1."""
-    known = declared({"estimator": estimator})
+    known = known_settings({"estimator": estimator})
     whole = {"model": "pcd_10", "estimator": estimator} | {
         name: 3 for name, (of, default) in known.items() if of is int and default is None
     }
@@ -95,3 +150,140 @@ def test_zero_is_a_number_where_it_is_the_default_or_means_something(estimator):
         else:
             with pytest.raises(ValueError, match=name):
                 checked(whole | {name: 0})
+
+
+# overrides ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "grids:\n"
+        "  - {model: pcd_10, base: mean field, n_temperatures: [20, 30], n_chains: [50, 60],\n"
+        "     estimator: [ais, reverse_ais], seed: {first: 0, count: 5}}\n"
+        "  - {model: pcd_10, estimator: exact}\n"
+    )
+    return path
+
+
+def test_overrides_replace_a_setting_where_it_is_named(source):
+    small = book_sweep(
+        source, overrides={"n_chains": 10, "seed": [7, 8]}, folder=source.parent / "out"
+    )
+    rows = list(small.tasks.values())
+    assert len(rows) == 2 * 2 * 2 + 1  # each once, though n_chains had two values
+    annealed = [row for row in rows if row["estimator"] != "exact"]
+    assert {row["n_chains"] for row in annealed} == {10}
+    assert {row["seed"] for row in annealed} == {7, 8}
+    assert {"n_chains", "seed"}.isdisjoint(rows[-1])
+    whole = book_sweep(source)
+    assert set(small.tasks) & set(whole.tasks) == {list(whole.tasks)[-1]}  # keys say the rest
+
+
+WRONG_OVERRIDES = {
+    ("n_chain=3",): "no grid has the setting 'n_chain', did you mean n_chains?",
+    ("n_sweeps=3",): "no grid has the setting 'n_sweeps'",
+    ("n_chains=few",): "n_chains is 'few': expected a whole number",
+    ("n_chains",): "expected NAME=VALUE",
+    ("seed=1", "seed=2"): "--set seed is given twice",
+    ("seed=[",): "--set is 'seed=['",
+    ("seed={first: 0, count: 1000000}", "n_chains={first: 10, count: 10}"): "1 to 1,000,000",
+}
+
+
+@pytest.mark.parametrize(("given", "said"), WRONG_OVERRIDES.items())
+def test_wrong_overrides_are_refused(source, capsys, given, said):
+    words = [word for one in given for word in ("--set", one)]
+    assert main(["run", str(source), *words, "--folder", str(source.parent / "out")]) == 2
+    assert said in capsys.readouterr().err
+    assert [path.name for path in source.parent.iterdir()] == ["mine.yaml"]
+
+
+@pytest.mark.parametrize("folder", [[], ["--folder", "."]])
+def test_overrides_need_a_folder_of_their_own(source, monkeypatch, capsys, folder):
+    monkeypatch.chdir(source.parent)
+    assert main(["run", "mine.yaml", "--set", "seed=1", *folder]) == 2
+    assert "overrides without a folder of their own" in capsys.readouterr().err
+
+
+def test_a_sweep_is_tried_small_and_goes_on(source, capsys):
+    out = source.parent / "out"
+    words = ["run", str(source), "--set", "n_chains=10", "--set", "seed=0", "--folder", str(out)]
+    assert main([*words, "--dry-run"]) == 0
+    assert not out.exists()
+    assert main([*words, "--workers", "0"]) == 0
+    assert main([*words, "--workers", "0"]) == 0
+    assert "5 were there" in capsys.readouterr().out
+    assert sorted(path.name for path in source.parent.iterdir()) == ["mine.yaml", "out"]
+    assert {row["n_chains"] for row in read(out / "mine.csv")} == {"10", ""}
+
+
+# what would fail later ----------------------------------------------------------------------
+
+FAILING = {
+    "size of the base": (
+        "{model: dna_cd1_500, n_temperatures: 20, seed: 0}",
+        "180 visible units, and the base 'base rate' is that of MNIST.*data: FILE",
+    ),
+    "enumeration": ("{model: gaussian_cifar10, estimator: exact}", "500 in its smaller layer"),
+    "test set": (
+        "{model: dna_cd1_500, base: mean field, n_temperatures: 20, seed: 0, test_set: mnist}",
+        "the test set 'mnist' 784 pixels",
+    ),
+    "data": (
+        "{model: pcd_20, n_temperatures: 20, seed: 0, data: ROWS}",
+        "ROWS holds an array of shape (4, 3)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("grid", "words"), FAILING.values(), ids=FAILING)
+def test_tasks_that_would_fail_are_listed_before_any_begins(tmp_path, capsys, grid, words):
+    good = "{model: pcd_20, n_temperatures: 20, seed: [1, 2]}"
+    np.save(tmp_path / "rows.npy", np.ones((4, 3), dtype=np.uint8))
+    source = tmp_path / "mine.yaml"
+    rows = str(tmp_path / "rows.npy")
+    source.write_text(f"grids:\n  - {good}\n  - {grid.replace('ROWS', rows)}")
+    for options in (["--dry-run"], ["--workers", "0"]):
+        assert main(["run", str(source), *options]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("error: 1 of 3 tasks would fail\n")
+        for part in words.replace("ROWS", "rows.npy").split(".*"):
+            assert part in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.yaml", "rows.npy"]
+
+
+def test_dry_run_downloads_nothing(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("RBMLIB_DATA", str(tmp_path))
+    monkeypatch.setattr(rl.datasets.files, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(rl.datasets.named, "fetch", None)  # which would
+    (tmp_path / "mine.yaml").write_text("grids: [{model: h10, n_temperatures: 20, seed: 0}]")
+    assert main(["run", str(tmp_path / "mine.yaml"), "--dry-run"]) == 0
+    assert "h10 will be downloaded" in capsys.readouterr().out
+    monkeypatch.delenv("RBMLIB_DATA")  # as in a fresh checkout, whose tables hold all rows
+    assert main(["run", "ais_bounds", "--dry-run"]) == 0
+    assert capsys.readouterr().out == "ais_bounds: 24 tasks, 0 to do\n"
+
+
+# data of one's own --------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
+def test_base_rate_of_data_of_ones_own(tmp_path):
+    """They are no part of tasks without them, so that what was stored before keeps its key."""
+    rl.testsystems.random_rbm(n_visible=12, n_hidden=4, rng=0).save(tmp_path / "own.npz")
+    rows = np.random.default_rng(0).random((50, 12)) < 0.3
+    np.save(tmp_path / "rows.npy", rows.astype(np.uint8))
+    given = {"model": str(tmp_path / "own.npz"), "n_temperatures": 20, "n_chains": 10, "seed": 1}
+    data = {"data": str(tmp_path / "rows.npy")}
+    path = rl.GeometricPath(rl.load_rbm(given["model"]), rl.base_rate(rows.astype(np.uint8)))
+    run = rl.ais(path, rl.schedules.linear(20), 10, 1, n_recorded=2)
+    assert task.estimate(**given, **data)["log_z"] == pytest.approx(run.log_z, abs=1e-6)
+    before = task.digest(task.checked(given | data))
+    np.save(data["data"], np.eye(12, dtype=np.uint8))
+    assert task.digest(task.checked(given | data)) != before
+    assert "data" not in task.checked(given)
+    assert task.checked(given | data)["data"] == data["data"]
+    other = given | {"base": "mean field"}
+    assert task.checked(other | data) == task.checked(other)

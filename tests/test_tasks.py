@@ -8,7 +8,7 @@ from helpers_sweep import SMALL
 
 import rbmlib as rl
 from rbmbook import experiments as tasks
-from rbmbook.sweeps import ESTIMATES, Sweep, kind, task, words
+from rbmbook.sweeps import engine, estimates, task, words
 from rbmbook.sweeps.words import biases, load_model
 
 
@@ -38,10 +38,10 @@ HELD = {
 }
 
 
-@pytest.mark.parametrize(("schedule", "estimator"), HELD[kind.RESULTS_VERSION])
+@pytest.mark.parametrize(("schedule", "estimator"), HELD[engine.RESULTS_VERSION])
 def test_results_of_this_version_are_held(schedule, estimator):
     row = tasks.estimate(**SMALL | {"schedule": schedule, "estimator": estimator})
-    expected = HELD[kind.RESULTS_VERSION][schedule, estimator]
+    expected = HELD[engine.RESULTS_VERSION][schedule, estimator]
     assert row["mean_log_z"] == pytest.approx(expected, abs=2e-6)
 
 
@@ -134,10 +134,7 @@ def test_model_file_is_known_by_its_content(tmp_path):
     keys = []
     for seed in (0, 1):
         rl.testsystems.random_rbm(5, 3, rng=seed).save(model)
-        made = Sweep(
-            [SMALL | {"model": str(model), "base": "mean field"}], ESTIMATES, folder=tmp_path
-        )
-        keys += made.tasks
+        keys += estimates([SMALL | {"model": str(model), "base": "mean field"}]).tasks
     assert keys[0] != keys[1]
 
 

@@ -236,7 +236,7 @@ def test_a_look_is_of_its_own_model(look, settings):
 def test_the_training_is_the_one_of_the_committed_model():
     """Rates, batches and draws: the first look is its first, and so is the rate at the last."""
     kept = tracking_audit.first_updates(200, 100, 10)
-    record = json.loads(datasets.committed("models/pcd_500.json").read_text())
+    record = json.loads(datasets.committed("models/models.json").read_text())["pcd_500"]
     settings, n_updates = record["settings"], record["settings"]["n_updates"]
     rates = np.linspace(settings["learning_rate"], settings["final_learning_rate"], n_updates)[:200]
     result = rl.train(

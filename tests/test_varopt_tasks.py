@@ -81,13 +81,13 @@ def test_drawn_settings_stay_what_stored_rows_were_computed_with():
     assert drawn == [(2400, 0.041, 3.6e-5), (9000, 0.005, 4.2e-5), (6600, 0.0075, 8.9e-5)]
 
 
-def test_a_sweep_is_declared_without_training(monkeypatch, repository):
+def test_a_sweep_is_declared_without_training(monkeypatch):
     """It is known how large such a model is."""
 
     def never(training):
         raise AssertionError("a model was trained")
 
     monkeypatch.setattr(trainings, "_trained", never)
-    assert book_sweep(repository / "book" / "scales" / "varopt_trainings.yaml").tasks
+    assert book_sweep("varopt_trainings").tasks
     with pytest.raises(AssertionError, match="was trained"):
         load_model("pcd_500, training 1")

@@ -1,4 +1,4 @@
-"""Write book/scales/compare.yaml: what each recipe can do within a budget on this machine.
+"""Write the sweep `compare` of book/scales: what each recipe can do within a budget here.
 
     RBMLIB_NUM_THREADS=1 python book/_tools/budgets.py measured.json [--measure h20 h500 ...]
 
@@ -19,12 +19,12 @@ from rbmbook.sweeps.words import BASES
 
 TARGET = Path(__file__).parents[1] / "scales" / "compare.yaml"
 ABOUT = """\
-about: >
-  Every estimator with about the same processor seconds (``budget``), of which ``size`` is what
-  a trial run on one core of an AMD EPYC says (book/_tools/budgets.py). Where the pilots alone cost
-  more than the budget there is no task.
-results: ../../data/results
-grids:
+compare:
+  about: >
+    Every estimator with about the same processor seconds (``budget``), of which ``size`` is what
+    a trial run on one core of an AMD EPYC says (book/_tools/budgets.py). Where the pilots alone
+    cost more than the budget there is no task.
+  grids:
 """
 FIRST = dict.fromkeys(compare.RECIPES, 100) | dict.fromkeys(("AIS, linear", "AIS", "BAR"), 2000) | {
     "Wang-Landau": 400, "parallel tempering": 20, "log_z": 2000, "SMC": 2000, "NRPT": 50,
@@ -79,8 +79,8 @@ def tasks(known: dict, plan: list[dict]) -> list[str]:
                 size = 1 if method.startswith("TAP") else size_for(points, part["budget"])
                 if size:
                     lines.append(
-                        f"  - {{model: {model}, base: {base_of(model)}, estimator: at a budget, "
-                        f'method: "{method}",\n     budget: {part["budget"]:.1f}, size: {size}, '
+                        f"    - {{model: {model}, base: {base_of(model)}, estimator: at a budget, "
+                        f'method: "{method}",\n       budget: {part["budget"]:.1f}, size: {size}, '
                         f"seed: {seeds}}}\n"
                     )
     return lines
@@ -99,7 +99,8 @@ def main() -> None:
         options.known.write_text(json.dumps(known, indent=1))
     if options.plan:
         lines = tasks(known, json.loads(options.plan.read_text()))
-        TARGET.write_text(ABOUT + "".join(lines))
+        others = TARGET.read_text().partition("\ncompare_phases:")[1:]
+        TARGET.write_text(ABOUT + "".join(lines) + "".join(others))
 
 
 if __name__ == "__main__":

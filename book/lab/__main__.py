@@ -1,16 +1,15 @@
-"""``python -m rbmbook run SWEEP.yaml``, the table of a sweep; ``bench FILE``, answers judged."""
+"""``python -m rbmbook run SWEEP``, the table of a sweep; ``bench FILE``, answers judged."""
 
 import argparse
 import os
 import signal
 import sys
 import warnings
-from pathlib import Path
 
 from rbmbook import bench
-from rbmbook.experiments import BOOK_ESTIMATES, book_sweep
-from rbmbook.sweeps.declaration import faults, read_overrides, read_yaml
-from rbmbook.sweeps.kind import shown
+from rbmbook.experiments import book_sweep
+from rbmbook.sweeps.declare import read_overrides, shown
+from rbmbook.sweeps.task import faults, to_download
 
 STOPPED = 128 + signal.SIGINT  # the exit code
 SHOWN_ERRORS = 10
@@ -41,25 +40,19 @@ def _run(options) -> int:
         )
     if options.scheduler == "":
         raise ValueError("--scheduler is empty: expected an address such as tcp://HOST:PORT")
-    overrides = read_overrides(options.set)
-    if overrides and not options.folder:
-        raise ValueError("--set needs --folder: the table would replace one of other settings")
-    if options.dry_run:
-        tasks, _ = read_yaml(Path(options.sweep), BOOK_ESTIMATES, overrides)
-        if found := faults(tasks, BOOK_ESTIMATES):
-            return _say_faults(found, len(tasks))
     sweep = book_sweep(
-        options.sweep, store=options.store, folder=options.folder, overrides=overrides,
-        check_models=not options.dry_run,
+        options.sweep, store=options.store, folder=options.folder,
+        overrides=read_overrides(options.set),
     )  # fmt: skip
-    if options.folder and not options.dry_run:
-        sweep.folder.mkdir(parents=True, exist_ok=True)
     todo = sweep.todo()
     _say(f"{sweep.name}: {len(sweep.tasks)} tasks, {len(todo)} to do")
+    if found := faults(todo, fetch=not options.dry_run):
+        return _say_faults(found, len(todo))
     if options.dry_run:
-        for name in BOOK_ESTIMATES.to_download(todo):
+        for name in to_download(todo):
             _say(f"{name} will be downloaded, or read from $RBMLIB_DATA")
         return 0
+    sweep.folder.mkdir(parents=True, exist_ok=True)
     done = sweep.run(options.scheduler, n_workers=options.workers, progress=True)
     _say(
         f"{done.n_finished} finished in {done.seconds:.0f} s, {done.n_before} were there, "
@@ -82,12 +75,9 @@ def _bench(options) -> int:
     return 0
 
 
-def _say_faults(found: list[tuple[dict, str]], n_tasks: int) -> int:
-    by_reason: dict[str, list[dict]] = {}
-    for task, reason in found:
-        by_reason.setdefault(reason, []).append(task)
-    _complain(f"error: {len(found)} of {n_tasks} tasks would fail")
-    for reason, tasks in list(by_reason.items())[:SHOWN_ERRORS]:
+def _say_faults(found: dict[str, list[dict]], n_tasks: int) -> int:
+    _complain(f"error: {sum(map(len, found.values()))} of {n_tasks} tasks would fail")
+    for reason, tasks in list(found.items())[:SHOWN_ERRORS]:
         _complain(f"would fail: {reason}\n  {len(tasks)} tasks, such as {shown(tasks[0])}")
     return 2
 
@@ -111,13 +101,13 @@ def _parser() -> argparse.ArgumentParser:
         "run", help=what, description=f"{what}. {more} {main.__doc__}", **told
     )
     say = run.add_argument
-    say("sweep", metavar="SWEEP.yaml", help="see book/scales for examples")
+    say("sweep", metavar="SWEEP", help="a name in book/scales, or a YAML file of your own")
     say("--scheduler", metavar="tcp://HOST:PORT", help="Dask's; default: workers on this machine")
     say("--workers", type=int, metavar="N", help="on this machine; default: one a processor")
     say("--store", metavar="FILE", help="where results are kept; default: beside the table")
     say("--folder", help="where the table goes; default: as the sweep says")
     how = (
-        "replace a setting in every task that takes it: n_chains=100, 'seed=[0, 1]'; needs --folder"
+        "replace a setting in every grid that names it: n_chains=100, 'seed=[0, 1]'; needs --folder"
     )
     say("--set", action="append", default=[], metavar="NAME=VALUE", help=how)
     say("--dry-run", action="store_true", help="say what there is to do, and what would fail")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rbmbook.sweeps.tables import PROVENANCE
-from rbmbook.sweeps.task import declared
+from rbmbook.sweeps.run import PROVENANCE
+from rbmbook.sweeps.task import known_settings
 from rbmlib import datasets
 
 from .experiments import book_sweep, estimate
@@ -26,8 +26,8 @@ def stored_results(name: str, scheduler: str = ""):
     name : str
         Reads ``data/results/<name>.csv``.
     scheduler : str
-        Address of a Dask scheduler: ``book/scales/<name>.yaml`` is run there instead, and its
-        table and store are kept in the working directory.
+        Address of a Dask scheduler: the sweep is run there instead, and its table and store are
+        kept in the working directory.
 
     Returns
     -------
@@ -38,8 +38,7 @@ def stored_results(name: str, scheduler: str = ""):
     import pandas as pd
 
     if scheduler:
-        declaration = Path(__file__).parents[2] / "book" / "scales" / f"{name}.yaml"
-        sweep = book_sweep(declaration, folder=Path.cwd())
+        sweep = book_sweep(name, folder=Path.cwd())
         sweep.run(scheduler)
         source = sweep.to_csv()
     else:
@@ -68,7 +67,7 @@ def recomputed(table, **where):
     if len(rows) != 1:
         raise ValueError(f"{len(rows)} rows have {where}: expected one")
     stored = {name: value for name, value in rows[0].items() if not pd.isna(value)}
-    task = {name: stored[name] for name in declared(stored) if name in stored}
+    task = {name: stored[name] for name in known_settings(stored) if name in stored}
     live = estimate(**task)
     names = [name for name in live if name in stored and isinstance(live[name], float)]
     return pd.DataFrame(

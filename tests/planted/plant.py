@@ -2,13 +2,15 @@
 
     .venv/bin/python tests/planted/plant.py [--first] [NUMBER ...]
 
-Errors are the patches, whose tests `score.csv` names, and the rows of `texts.csv`, numbered from
-t01: a text of a file, what takes its place, and the test. With ``--first`` the files of tests that
-a patch names run in place of its test. Ends with 1 if an error was not noticed.
+Errors are the parts of `errors.patch`, each under its number and what it is, whose tests are in
+`score.csv`, and the rows of `texts.csv`, numbered from t01: a text of a file, what takes its place,
+and the test. With ``--first`` the files of tests that a patch names run in place of its test. Ends
+with 1 if an error was not noticed.
 """
 
 import csv
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,29 +26,32 @@ BUILT = ROOT / "_build" / "planted"  # always the same place: compiled loops are
 class Planted(NamedTuple):
     what: str
     test: str
-    patch: Path | None = None
+    patch: str = ""
     file: str = ""
     old: str = ""
     new: str = ""
 
     def first(self) -> list[str]:
         """The files of tests that were held to notice it before it had a test."""
-        if self.patch is None:
-            return [self.test.partition("::")[0]]
-        line = self.patch.read_text(encoding="utf-8").splitlines()[1]
-        return line.removeprefix("tests: ").split()
+        line = self.patch.partition("\n")[0]
+        return line.removeprefix("tests: ").split() or [self.test.partition("::")[0]]
 
     def changed(self, text: str) -> str:
         assert text.count(self.old) == 1, f"{self.what}: {text.count(self.old)} in {self.file}"
         return text.replace(self.old, self.new)
 
     def plant(self, tree: Path) -> None:
-        if self.patch is None:
+        if not self.patch:
             file = tree / self.file
             file.write_text(self.changed(file.read_text(encoding="utf-8")), encoding="utf-8")
         else:
-            apart = os.environ | {"GIT_CEILING_DIRECTORIES": str(BUILT)}  # of no repository
-            subprocess.run(["git", "apply", self.patch], cwd=tree, env=apart, check=True)
+            apply(self.patch, tree)
+
+
+def apply(patch: str, tree: Path, *options: str) -> None:
+    apart = os.environ | {"GIT_CEILING_DIRECTORIES": str(tree.parent)}  # of no repository
+    command = ["git", "apply", *options, "-"]
+    subprocess.run(command, cwd=tree, env=apart, input=patch, text=True, check=True)
 
 
 def rows(name: str) -> list[dict]:
@@ -56,13 +61,14 @@ def rows(name: str) -> list[dict]:
 
 def planted() -> dict[str, Planted]:
     """By number."""
-    found = {
-        row["number"]: Planted(row["error"], row["test"], HERE / f"{row['number']}.patch")
-        for row in rows("score.csv")
-    }
+    tests = {row["number"]: row["test"] for row in rows("score.csv")}
+    text = (HERE / "errors.patch").read_text(encoding="utf-8")
+    parts = re.findall(r"(?ms)^# (\d+) (.*?)\n(.*?)(?=^# \d|\Z)", text)
+    found = {number: Planted(what, tests.pop(number), patch) for number, what, patch in parts}
+    assert not tests, f"score.csv has {tests}, errors.patch has not"
     for number, row in enumerate(rows("texts.csv"), start=1):
         old, new = (row[name].replace("\\n", "\n") for name in ("old", "new"))
-        found[f"t{number:02d}"] = Planted(row["error"], row["test"], None, row["file"], old, new)
+        found[f"t{number:02d}"] = Planted(row["error"], row["test"], "", row["file"], old, new)
     return found
 
 

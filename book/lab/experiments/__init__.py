@@ -6,10 +6,9 @@ Importing this room registers its words, so that a sweep can name them beside th
 
 import importlib
 import pkgutil
+from pathlib import Path
 
-from rbmbook.sweeps import task
-from rbmbook.sweeps.sweep import Sweep
-from rbmbook.sweeps.task import ESTIMATES
+from rbmbook.sweeps import Sweep, declare, estimates, task
 
 for _chapter in pkgutil.iter_modules(__path__):  # each registers its words
     importlib.import_module(f"{__name__}.{_chapter.name}")
@@ -20,9 +19,21 @@ def estimate(**settings) -> dict:
     return task.estimate(**settings)
 
 
-BOOK_ESTIMATES = ESTIMATES._replace(compute=estimate)
+def book_sweep(source, *, folder=None, store=None, overrides=None, not_run: bool = True) -> Sweep:
+    """A sweep of ``book/scales`` by its name, or that of a file of one's own.
 
-
-def book_sweep(path, **options) -> Sweep:
-    """The sweep that a file in ``book/scales`` declares: see `Sweep.from_yaml`."""
-    return Sweep.from_yaml(path, BOOK_ESTIMATES, **options)
+    Its table is in ``data/results``, or beside the file, unless ``folder`` names another.
+    ``overrides`` replace settings in every grid that names them, and need a folder of their own.
+    ``not_run``: with the grids whose tasks the table does not hold yet.
+    """
+    found = declare.read(source, overrides)
+    if overrides and (folder is None or Path(folder).resolve() == found.folder):
+        raise ValueError(
+            f"{found.name}: overrides without a folder of their own: expected a folder "
+            f"(--folder out) other than {found.folder}, whose table has other settings"
+        )
+    tasks = found.tasks + found.not_run * not_run
+    with declare.named(found.where):
+        return estimates(
+            tasks, estimate, name=found.name, folder=folder or found.folder, store=store
+        )

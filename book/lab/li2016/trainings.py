@@ -25,7 +25,6 @@ CD, MIX, LEAKY = "leaky, CD", "leaky, Mix", "leaky, Leaky"
 GB = "Bernoulli-Gaussian, CD"
 FALLING = ", falling rate"
 LEAST = {"matters": 2.0, "reason": "nats, less than trainings of one kind differ by"}
-NOT_RUN = "book/scales/not_run/leaky_{}.yaml"
 ORDER = [*(f"leaky, {name}" for name in METHODS.values()), CD + FALLING, GB, GB + FALLING]
 ORDER += [f"{GB}-{k}" for k in (1, 40, 100)]
 ENDS = "high", "low"
@@ -37,7 +36,7 @@ def signed(x: float) -> str:
 
 
 def if_run(name: str) -> pd.DataFrame | None:
-    """The table of a sweep of ``book/scales/not_run``, once it has been computed."""
+    """The table of a sweep that was ``not_run``, once it has been computed."""
     import pandas as pd
 
     file = datasets.committed("published/claims.csv").parents[1] / "results" / f"{name}.csv"
@@ -164,7 +163,7 @@ def who_is_ahead(settings: dict[str, Trainings]) -> list[Verdict]:
         for n in ("500 units", "100 units")
     }
     if (steps := [k for k in (40, 100) if f"{GB}-{k}" in of_500.rates]) == []:
-        why = f"CD-40 and CD-100 against CD-20, five trainings each: {NOT_RUN.format('steps')}"
+        why = "CD-40 and CD-100 against CD-20, five trainings each: sweep leaky_steps"
         cases["more CD steps than 20"] = judge.left_open(claim, why, hours=0.4)
     for k in steps:
         cases[f"CD-{k} over CD-20"] = of_500.verdict(claim, f"{GB}-{k}", GB, size=(0, 50))
@@ -194,7 +193,7 @@ def figure_4(bounds: dict[str, dict[str, Trainings]]) -> list[Verdict]:
         for judged in (leaky, order)
     ]
     if if_run("leaky_bounds_500") is None:
-        price = f"500 units below 0.9 to 0.999: {NOT_RUN.format('bounds_500')} (1.1 h, two cores)"
+        price = "500 units below 0.9 to 0.999: sweep leaky_bounds_500 (1.1 h, two cores)"
         verdicts = [
             v._replace(note=f"{v.note}; {price}") if v.outcome == judge.OPEN else v
             for v in verdicts

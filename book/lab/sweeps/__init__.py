@@ -1,15 +1,13 @@
 """Sweeps: many declared tasks, resumable, on one machine or on a Dask cluster.
 
-declaration   tasks, as grids in a YAML file
-kind, task    what a task is: settings, key, what computes it; log Z of a model is one kind
-words         what a task may name: models, bases, paths, schedules, estimators
-prechecks     what would fail, found before anything is computed
-store         results as they come in (SQLite)
-engine        tasks on Dask
-sweep         all of it together, and the table (CSV), read before anything is computed
+declare   which tasks a sweep has: a YAML file with grids of settings
+task      log Z of a model as a task, checked and computed
+words     what such a task may name: models, bases, paths, schedules, estimators
+run       a sweep of any function: keys, the table (CSV), read before anything is computed
+engine    its tasks on Dask
+store     results as they come in (SQLite)
 """
 
-from .kind import TaskKind as TaskKind
+from .run import Sweep as Sweep
 from .store import StoreError as StoreError
-from .sweep import Sweep as Sweep
-from .task import ESTIMATES as ESTIMATES
+from .task import estimates as estimates

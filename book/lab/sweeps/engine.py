@@ -26,8 +26,11 @@ import numpy as np
 import rbmlib as rl
 from rbmlib._kernels.threads import default_n_threads
 
-from .kind import PLAIN, RESULTS_VERSION, TaskKind
 from .store import Record
+
+# Raised when results of the library change: workers must have the client's, tables say theirs.
+RESULTS_VERSION = 1
+PLAIN = (str, int, float, bool, type(None))  # what settings and results are
 
 CONNECT_SECONDS, WORKER_SECONDS = 4, 60  # in which a cluster must answer, and show a worker
 OWN_WORKER_SECONDS = 600  # of a process of our own, on however busy a machine
@@ -101,22 +104,21 @@ def _processor() -> str:
 
 
 def compute(
-    client, name: str, kind: TaskKind, todo: dict[str, dict], digests: dict[str, str], *,
-    shared: bool, alone: bool = False,
-) -> Iterator[list[Record]]:  # fmt: skip
-    """Yield lists of records as tasks, by key, are done.
+    client, sweep, todo: dict[str, dict], *, shared: bool, alone: bool = False
+) -> Iterator[list[Record]]:
+    """Yield lists of records as tasks of a sweep, by key, are done.
 
-    ``digests`` are those of the files of each task, by key; a worker whose files have others does
-    not compute it. ``name`` sets the sweep apart from others on the same scheduler; ``shared`` says
-    that the worker is a thread of this process, whose environment is not ours to set.
+    A worker whose files are not those of the sweep's digests does not compute the task. ``shared``
+    says that the worker is a thread of this process, whose environment is not ours to set.
     """
     from distributed import as_completed
     from distributed.scheduler import KilledWorker
 
-    run = functools.partial(on_worker, kind.compute, kind.digest, worker_version(), shared)
-    given = list(todo.values()), [digests[key] for key in todo]
-    futures = client.map(run, *given, key=[(f"rbmlib-{name}", key) for key in todo])
-    killers = []
+    run = functools.partial(on_worker, sweep.function, sweep.digest, worker_version(), shared)
+    given = list(todo.values()), [sweep.digests[key] for key in todo]
+    name = f"rbmlib-{'alone-' * alone}{sweep.name}"  # apart from others on the same scheduler
+    futures = client.map(run, *given, key=[(name, key) for key in todo])
+    killers = {}
     done = as_completed(futures, loop=client.loop, with_results=True, raise_errors=False)
     del futures  # or the scheduler keeps all results
     for batch in done.batches():
@@ -135,14 +137,13 @@ def compute(
                         "everywhere, and what the tasks import"
                     )
                 if not alone:
-                    killers.append(key)
+                    killers[key] = todo[key]
                     continue
                 result = None, KILLED, provenance(None)
             records.append(Record(key, todo[key], *result))
         yield records
-    for key in killers:  # perhaps it was another task that killed the workers: alone, then
-        one = {key: todo[key]}
-        yield from compute(client, f"alone-{name}", kind, one, digests, shared=shared, alone=True)
+    for key, task in killers.items():  # perhaps it was another task that killed the workers
+        yield from compute(client, sweep, {key: task}, shared=shared, alone=True)
 
 
 # clusters -----------------------------------------------------------------------------------

@@ -13,9 +13,20 @@ import rbmlib as rl
 from rbmlib import datasets
 
 from . import words
-from .kind import RESULTS_VERSION, TaskKind, one_of, shown, unknown_setting
-from .prechecks import task_faults, to_download
-from .words import BASES, ESTIMATORS, MODELS, PATHS, SCHEDULES, TEST_SETS, parts_of, settings_of
+from .declare import named, nearest, one_of, shown
+from .engine import RESULTS_VERSION
+from .run import Sweep
+from .words import (
+    BASE_RATE,
+    BASES,
+    ESTIMATORS,
+    MODELS,
+    PATHS,
+    SCHEDULES,
+    TEST_SETS,
+    parts_of,
+    settings_of,
+)  # fmt: skip
 
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
 MAY_BE_ZERO = (
@@ -29,7 +40,7 @@ MEANING = {
 }
 
 
-def declared(task: dict) -> dict[str, tuple[type, Any]]:
+def known_settings(task: dict) -> dict[str, tuple[type, Any]]:
     """Type and default (None: must be given) of each setting of such a task, in order."""
     estimator = one_of("estimator", task.get("estimator", "ais"), ESTIMATORS)
     needed = parts_of(ESTIMATORS[estimator])
@@ -55,10 +66,11 @@ def checked(task: dict) -> dict:
     ValueError
         Naming the setting: unknown, missing, of the wrong type, or a word that is not registered.
     """
-    known = declared(task)
+    known = known_settings(task)
     for name in task:
         if name not in known:
-            raise ValueError(unknown_setting(f"unknown setting {shown(name)}", name, known))
+            near, expected = nearest(name, known), ", ".join(known)
+            raise ValueError(f"unknown setting {shown(name)}{near}. Expected: {expected}")
     whole = {
         name: _of_type(name, task.get(name, default), kind, 0 if default == 0 else 1)
         for name, (kind, default) in known.items()
@@ -66,7 +78,7 @@ def checked(task: dict) -> dict:
     for name, registry in (("base", BASES), ("test_set", TEST_SETS)):
         if name in whole:
             one_of(name, whole[name], registry)
-    if "data" in whole and (not whole["data"] or whole["base"] != words.BASE_RATE):
+    if "data" in whole and (not whole["data"] or whole["base"] != BASE_RATE):
         del whole["data"]  # read for no other base: such tasks are the same with and without it
     return whole
 
@@ -83,6 +95,16 @@ def _of_type(name: str, value: Any, kind: type, least: int):
     if type(value) is not kind or (kind is int and value < least):
         raise ValueError(f"{name} is {shown(value)}: expected {meaning}")
     return value
+
+
+def estimates(tasks, compute=None, **where) -> Sweep:
+    """A `Sweep` of log Z of models; ``compute``: `estimate`, if workers find it elsewhere."""
+    version = f"rbmlib results {RESULTS_VERSION}"
+    whole = []
+    for number, task in enumerate(tasks, 1):
+        with named(f"task {number}"):
+            whole.append(checked(task))
+    return Sweep(whole, compute or estimate, version=version, digest=digest, **where)
 
 
 # computing ----------------------------------------------------------------------------------
@@ -174,12 +196,63 @@ def _file_digest(setting: str, name: str, kinds: str, expected: str) -> str:
         ) from None
 
 
-ESTIMATES = TaskKind(
-    estimate,
-    f"rbmlib results {RESULTS_VERSION}",
-    check=checked,
-    digest=digest,
-    settings=declared,
-    faults=task_faults,
-    to_download=to_download,
-)
+# before anything is computed ----------------------------------------------------------------
+
+PIXELS = {"mnist": 784, "course": 784, "cifar10 subset": 3072, "cifar10": 3072}
+MAX_UNITS = 30  # in a layer that `rl.exact` enumerates
+
+
+def faults(tasks: list[dict], fetch: bool = True) -> dict[str, list[dict]]:
+    """Tasks that would fail, by the reason.
+
+    What a function makes counts as good, and without ``fetch`` a published model that is not here.
+    """
+    passed = {*MODELS, *(() if fetch else to_download(tasks))}
+    read: dict = {}  # by model and data: the model, or why one of them cannot be read
+    found: dict[str, list[dict]] = {}
+    for task in tasks:
+        which = task["model"], task.get("data")
+        if which[0] in passed:
+            continue
+        if which not in read:
+            read[which] = _read(*which)
+        model = read[which]
+        if reason := model if isinstance(model, str) else _misfit(task, model):
+            found.setdefault(f"model is {which[0]!r}: {reason}", []).append(task)
+    return found
+
+
+def to_download(tasks: list[dict]) -> list[str]:
+    """Published models that are named and not here."""
+    away = {info.name for info in datasets.list_rbms() if info.where == "not here"}
+    return sorted(away & {task["model"] for task in tasks})
+
+
+def _read(name: str, data: str | None) -> rl.RBM | str:
+    try:
+        model = words.load_model(name)
+        if data:
+            words.biases(model, BASE_RATE, data)
+    except (ValueError, TypeError, OSError, RuntimeError) as error:
+        return str(error)
+    return model
+
+
+def _misfit(task: dict, model: rl.RBM) -> str | None:
+    """Why the model cannot be that of the task."""
+    counted = [len(layer) for layer in (model.visible, model.hidden) if layer.values is not None]
+    if task["estimator"] == "exact" and min(counted, default=0) > MAX_UNITS:
+        return (
+            f"it has too many units for the estimator 'exact': {min(counted)} in its smaller "
+            f"layer, expected {MAX_UNITS} at most"
+        )
+    of_mnist = task.get("base") == BASE_RATE and not task.get("data")
+    if of_mnist and model.n_visible != PIXELS["mnist"]:
+        return (
+            f"it has {model.n_visible} visible units, and the base 'base rate' is that of MNIST: "
+            "name training data of the model (data: FILE.npy), or take 'base: mean field'"
+        )
+    if model.n_visible != PIXELS.get(task["test_set"], model.n_visible):
+        wanted = f"the test set {task['test_set']!r} {PIXELS[task['test_set']]} pixels"
+        return f"it has {model.n_visible} visible units, and {wanted}"
+    return None

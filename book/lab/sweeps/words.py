@@ -2,17 +2,14 @@
 estimators.
 
 A function of a registry is given parts of a task by position (`parts_of`) and settings of the
-task by keyword (`settings_of`), as its signature says. `register` enters one of the book's own.
-An estimator of the library needs no more than its signature: a task gives it path, betas and seed,
-or the model; every other argument that is annotated as a plain value is a setting of the task,
-with the same default. `IN_TASKS` says what tasks call otherwise, or never give.
+task by keyword (`settings_of`), as its signature says; `register` enters it. The settings and their
+defaults are in the keys of stored results: a new one goes to a new name.
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache, partial
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +27,7 @@ from ..moments import moment_averaging_path
 from ..step_sizes import Walk, adapt_covariances, adapt_step_sizes
 from ..testsystems import first_order_rbm
 from ..ww_domain import ww_domain
-from .kind import one_of
+from .declare import one_of
 
 PATHS: dict[str, Callable] = {}
 SCHEDULES: dict[str, Callable] = {}
@@ -227,63 +224,84 @@ def _gms13_curve(path, seed, pilot_chains):
 
 # estimators ---------------------------------------------------------------------------------
 
-PARTS = {"path": "path", "source": "path", "rbm": "rbm", "betas": "betas", "rng": "seed"}
-KINDS = {kind.__name__: kind for kind in (int, float, str, bool)}
-REQUIRED = ("n_sweeps",)  # a table says how long its runs were
-# what it finds depends on the seconds that the machine takes; what it joins is no task's
-NOT_IN_TASKS = "log_z", "join"
+# A column named "start" says where reverse chains began: settings are "starting" or "begin".
 
 
-class InTasks(NamedTuple):
-    """Where tasks do not follow the signature of an estimator."""
-
-    left_out: tuple[str, ...] = ()  # arguments that no setting stands for
-    renamed: Mapping[str, tuple[str, Any]] = MappingProxyType({})  # other settings and defaults
-    arguments: Callable[[dict], dict] = lambda task: {}  # found from settings and parts of a task
-    columns: Callable[[rl.Estimate], dict] = lambda run: {}  # of the table, beside the usual ones
-    constants: Mapping[str, Any] = MappingProxyType(
-        {}
-    )  # settings of stored tasks that nobody gives
+@register(ESTIMATORS, "exact")
+def _exact(rbm):
+    return rl.exact(rbm)
 
 
-def register_estimator(function: Callable[..., rl.Estimate], differs: InTasks | None = None):
-    """Let tasks name an estimator of a path, or of a model: its settings are in its signature."""
-    differs = differs or InTasks()
-    parameters = inspect.signature(function).parameters
-    parts = {name: PARTS[name] for name in parameters if name in PARTS}
-    empty, only = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
-    arguments, shown = {}, []  # arguments by setting
-    for name, parameter in parameters.items():
-        setting, default = differs.renamed.get(name, (name, parameter.default))
-        kind = KINDS.get(parameter.annotation, parameter.annotation)
-        if name in differs.renamed:
-            kind = type(default)
-        elif name in REQUIRED:
-            kind, default = int, empty
-        if name not in differs.left_out and kind in KINDS.values():
-            arguments[setting] = name
-            shown.append(inspect.Parameter(setting, only, annotation=kind, default=default))
-
-    for name, value in differs.constants.items():
-        shown.append(inspect.Parameter(name, only, annotation=type(value), default=value))
-
-    def call(*given, **chosen):
-        values = dict(zip(parts, given, strict=True))
-        task = dict(zip(parts.values(), given, strict=True)) | chosen
-        plain = {arguments[name]: value for name, value in chosen.items() if name in arguments}
-        run = function(**(values | plain | differs.arguments(task)))
-        return run, differs.columns(run)
-
-    place = inspect.Parameter.POSITIONAL_ONLY
-    signature = [inspect.Parameter(name, place) for name in parts.values()] + shown
-    call.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
-    ESTIMATORS[function.__name__] = call
+@register(ESTIMATORS, "ais")
+def _ais(path, betas, seed, *, n_chains: int = 1000):
+    return rl.ais(path, betas, n_chains, seed, n_recorded=2)
 
 
-def _of_groups(run: rl.Estimate) -> dict:
+@register(ESTIMATORS, "reverse_ais")
+def _reverse_ais(path, betas, seed, *, n_chains: int = 1000, n_burn_in: int = 1000):
+    return rl.reverse_ais(path, betas, n_chains, seed, n_burn_in=n_burn_in)
+
+
+@register(ESTIMATORS, "bar")
+def _bar(path, betas, seed, *, n_chains: int = 1000, n_burn_in: int = 100, begin: str = "auto"):
+    return rl.bar(path, betas, n_chains, seed, n_burn_in=n_burn_in, start=begin)
+
+
+@register(ESTIMATORS, "rts")
+def _rts(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, starting: str = "pilot",
+    rao_blackwell: bool = True,
+):  # fmt: skip
+    """`rbmlib.rts` from its pilot, or RTS from the rounds of the paper."""
+    given = path, betas, n_chains, n_sweeps, seed
+    if one_of("starting", starting, ("pilot", "paper")) == "paper":
+        run = rts_from_rounds(*given, rao_blackwell=rao_blackwell)[0]
+    else:
+        run = rl.rts(*given, rao_blackwell=rao_blackwell, record_every=n_sweeps)
+    return run, {name: run.details[name] for name in ("round_trips", "bias")}
+
+
+@register(ESTIMATORS, "mbar")
+def _mbar(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
+    return rl.mbar(path, betas, n_chains, n_sweeps, seed)
+
+
+@register(ESTIMATORS, "ti")
+def _ti(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, rule: str = "trapezoid",
+    rao_blackwell: bool = True,
+):  # fmt: skip
+    return rl.ti(path, betas, n_chains, n_sweeps, seed, rule=rule, rao_blackwell=rao_blackwell)
+
+
+def _of_groups(run: rl.Estimate) -> tuple[rl.Estimate, dict]:
     """Round trips of a chain in the second half, and the spread of log Z over groups."""
     spread = float(np.std(run.log_weights, ddof=1))
-    return {"round_trips": run.details["round_trips"], "spread": spread}
+    return run, {"round_trips": run.details["round_trips"], "spread": spread}
+
+
+@register(ESTIMATORS, "sams")
+def _sams(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_groups: int = 10,
+    starting: str = "pilot", first_stage: float = 0.3, exponent: float = 0.7,
+    jump: str = "global", rao_blackwell: bool = True,
+):  # fmt: skip
+    """``first_stage`` is t_0, as a share of the sweeps."""
+    t_0 = round(first_stage * n_sweeps)
+    how = {"n_groups": n_groups, "exponent": exponent, "jump": jump, "rao_blackwell": rao_blackwell}
+    return _of_groups(
+        rl.sams(path, betas, n_chains, n_sweeps, seed, start=starting, t_0=t_0, **how)
+    )
+
+
+@register(ESTIMATORS, "wang_landau")
+def _wang_landau(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_groups: int = 10,
+    starting: str = "pilot", one_over_t: bool = True, flatness: float = 0.8,
+):  # fmt: skip
+    """``flatness`` is a setting of stored tasks that nobody gives."""
+    how = {"n_groups": n_groups, "start": starting, "one_over_t": one_over_t}
+    return _of_groups(rl.wang_landau(path, betas, n_chains, n_sweeps, seed, **how))
 
 
 TAP_STARTS = {
@@ -293,60 +311,15 @@ TAP_STARTS = {
 }
 
 
-def _of_tap(task: dict) -> dict:
+@register(ESTIMATORS, "tap")
+def _tap(
+    rbm, seed, *, order: int = 2, n_starts: int = 20, begin: str = "densities",
+    solver: str = "minimise", damping: float = 0.5, max_sweeps: int = 2000,
+):  # fmt: skip
     """From random hidden states, as `rbmlib.tap` draws them, uniform means, or training images."""
-    rng = np.random.default_rng([task["seed"], 1])
-    begin = TAP_STARTS[one_of("begin", task["begin"], TAP_STARTS)]
-    starts = begin(task["rbm"], rng, task["n_starts"])
-    return {"starts": starts, "rng": rng, "compare": False}
-
-
-def _columns_of_tap(run: rl.Estimate) -> dict:
+    rng = np.random.default_rng([seed, 1])
+    starts = TAP_STARTS[one_of("begin", begin, TAP_STARTS)](rbm, rng, n_starts)
+    how = {"order": order, "solver": solver, "damping": damping, "max_sweeps": max_sweeps}
+    run = rl.tap(rbm, starts=starts, n_starts=n_starts, rng=rng, compare=False, **how)
     names = "n_solved", "n_fixed_points", "log_z_sum"
-    return {name: run.details[name] for name in names} | {"sweeps": run.n_sweeps}
-
-
-# A column named "start" says where reverse chains began: settings are "starting" or "begin".
-STARTING = {"start": ("starting", "pilot")}
-OF_TAP = {"starts": ("begin", "densities"), "n_starts": ("n_starts", 20)}
-IN_TASKS = {
-    "ais": InTasks(
-        ("n_recorded", "slopes", "keep_chains"), arguments=lambda task: {"n_recorded": 2}
-    ),
-    "bar": InTasks(renamed={"start": ("begin", "auto")}),
-    "rts": InTasks(
-        (),
-        STARTING,
-        columns=lambda run: {name: run.details[name] for name in ("round_trips", "bias")},
-    ),
-    "sams": InTasks(  # first_stage is t_0, as a share of the sweeps
-        (),
-        STARTING | {"t_0": ("first_stage", 0.3)},
-        lambda task: {"t_0": round(task["first_stage"] * task["n_sweeps"])},
-        _of_groups,
-    ),
-    "tap": InTasks((), OF_TAP, _of_tap, _columns_of_tap),
-    "ti": InTasks(("skip",)),
-    "wang_landau": InTasks(("jump",), STARTING, columns=_of_groups, constants={"flatness": 0.8}),
-}
-
-
-def rts(
-    path, betas, n_chains: int = 100, n_sweeps: int | None = None, rng=None, *,
-    start: str = "pilot", rao_blackwell: bool = True,
-) -> rl.Estimate:  # fmt: skip
-    """`rbmlib.rts` from its pilot, or RTS from the rounds of the paper."""
-    if one_of("starting", start, ("pilot", "paper")) == "paper":
-        given = path, betas, n_chains, n_sweeps, rng
-        return rts_from_rounds(*given, rao_blackwell=rao_blackwell)[0]
-    more = {"rao_blackwell": rao_blackwell, "record_every": n_sweeps}
-    return rl.rts(path, betas, n_chains, n_sweeps, rng, **more)
-
-
-# what makes an `Estimate` of a path or of a model, not of the sample of another run
-for _name, _function in inspect.getmembers(rl, inspect.isfunction):
-    _signature = inspect.signature(_function)
-    _first = PARTS.get(next(iter(_signature.parameters), ""))
-    _returned = _signature.return_annotation in (rl.Estimate, rl.Estimate.__name__)
-    if _name not in NOT_IN_TASKS and _returned and _first in ("path", "rbm"):
-        register_estimator(rts if _name == "rts" else _function, IN_TASKS.get(_name))
+    return run, {name: run.details[name] for name in names} | {"sweeps": run.n_sweeps}

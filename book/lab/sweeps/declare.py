@@ -1,0 +1,173 @@
+"""Which tasks a sweep has.
+
+Files in ``book/scales`` declare the sweeps of the book by name, a file of one's own one sweep:
+``grids`` of tasks that its table holds, and grids that have ``not_run`` yet. A grid is a mapping of
+settings and stands for all combinations of their values; a value may be a list, or ``{first: 0,
+count: 20}`` for a run of whole numbers.
+"""
+
+import contextlib
+import difflib
+import itertools
+import math
+import re
+import reprlib
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+SCALES = Path(__file__).parents[2] / "scales"
+RESULTS = SCALES.parents[1] / "data" / "results"
+MAX_TASKS = 1_000_000  # of a sweep: the client holds them all, and looks at each
+KEYS = "about", "grids", "not_run"
+FORM = f"expected the name of a sweep of the book, or a YAML file with the keys {', '.join(KEYS)}"
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast
+
+
+class Declared(NamedTuple):
+    """A sweep: its tasks, those that have not been run yet, and the folder of its table."""
+
+    name: str
+    where: str  # it is declared, for messages
+    tasks: list[dict]
+    not_run: list[dict]
+    folder: Path
+
+
+def names() -> dict[str, Path]:
+    """The sweeps of the book, and the file that declares each."""
+    files = sorted(SCALES.glob("*.yaml"))
+    return {n: f for f in files for n in re.findall(r"^(\w+):", f.read_text("utf-8"), re.M)}
+
+
+def read(source: str | Path, overrides: dict | None = None) -> Declared:
+    """A sweep of the book by its name, or that of a file of one's own.
+
+    ``overrides`` replace settings in every grid that names them. Raises ValueError if it is no
+    declaration of a sweep; the message says where.
+    """
+    book, file = names(), Path(source)
+    if str(source) in book:
+        name, where, folder = str(source), str(source), RESULTS
+        content = _loaded(book[name].read_text("utf-8"), where)[name]
+    elif file.is_file():
+        name, where, folder = file.stem, file.name, file.resolve().parent
+        try:
+            content = _loaded(file.read_text("utf-8"), f"{where}: it is no YAML")
+        except UnicodeDecodeError:
+            raise ValueError(f"{where}: it is no text: {FORM}") from None
+    else:
+        raise FileNotFoundError(f"no sweep {shown(str(source))}{nearest(source, book)}: {FORM}")
+    with named(where):
+        grids = _replaced(_grids(content), overrides or {})
+        every = itertools.chain(*grids.values())
+        sizes = [math.prod(len(_values(*x)) for x in grid.items()) for grid in every]
+        if not 0 < sum(sizes) <= MAX_TASKS:
+            raise ValueError(f"grids stands for {sum(sizes):,} tasks: expected 1 to {MAX_TASKS:,}")
+        found = [_tasks(part) for part in grids.values()]
+        if overrides:  # what became the same, once
+            found = [list({repr(task): task for task in tasks}.values()) for tasks in found]
+        return Declared(name, where, *found, folder)
+
+
+def _grids(content) -> dict[str, list[dict]]:
+    if not isinstance(content, dict) or {*content} - {*KEYS}:
+        raise ValueError(f"it is {shown(content)}: {FORM}")
+    grids = {key: content.get(key, []) for key in KEYS[1:]}
+    for key, part in grids.items():
+        if not isinstance(part, list) or not all(isinstance(g, dict) and g for g in part):
+            raise ValueError(f"{key} is {shown(part)}: expected a list of mappings")
+    return grids
+
+
+def _replaced(grids: dict[str, list[dict]], overrides: dict) -> dict[str, list[dict]]:
+    known = {str(name) for part in grids.values() for grid in part for name in grid}
+    for name in overrides:
+        if name not in known:
+            near, there = nearest(name, known), ", ".join(sorted(known))
+            raise ValueError(f"no grid has the setting {shown(name)}{near}: expected {there}")
+    return {
+        key: [grid | {n: v for n, v in overrides.items() if n in grid} for grid in part]
+        for key, part in grids.items()
+    }
+
+
+def _tasks(grids: list[dict]) -> list[dict]:
+    return [
+        dict(zip(grid, values, strict=True))
+        for grid in grids
+        for values in itertools.product(*(_values(*x) for x in grid.items()))
+    ]
+
+
+def _values(name: str, value) -> list | range:
+    """What the value of a setting stands for."""
+    if isinstance(value, dict):
+        whole = set(value) == {"first", "count"} and all(type(x) is int for x in value.values())
+        if not whole or not 1 <= value["count"] <= MAX_TASKS:
+            raise ValueError(f"{name} is {shown(value)}: expected {{first: 0, count: 20}}")
+        value = range(value["first"], value["first"] + value["count"])
+    values = value if isinstance(value, (list, range)) else [value]
+    if not values:
+        raise ValueError(f"{name} is empty: expected a value or more")
+    return values
+
+
+def _loaded(text: str, what: str):
+    try:
+        return yaml.load(text, Loader)
+    except yaml.YAMLError as error:
+        raise ValueError(f"{what}: {' '.join(str(error).split())}") from None
+
+
+def read_overrides(texts: list[str]) -> dict:
+    """Settings from texts NAME=VALUE, the values as YAML writes them."""
+    found: dict = {}
+    for text in texts:
+        name, _, value = map(str.strip, text.partition("="))
+        if not name or not value:
+            raise ValueError(f"--set is {shown(text)}: expected NAME=VALUE, such as n_chains=100")
+        if name in found:
+            raise ValueError(f"--set {name} is given twice: give one value, or a list")
+        found[name] = _loaded(value, f"--set is {shown(text)}")
+    return found
+
+
+# words for messages -------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def named(where: str):
+    """Errors inside say where they come from."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+
+
+def one_of(name: str, value, words) -> str:
+    if not isinstance(value, str) or value not in words:
+        near, expected = nearest(value, words), ", ".join(map(repr, words))
+        raise ValueError(f"{name} is {shown(value)}{near}: expected one of {expected}")
+    return value
+
+
+def nearest(word, words) -> str:
+    """The word that may have been meant, if one is close."""
+    close = difflib.get_close_matches(str(word)[:80], words, n=1)
+    return f", did you mean {close[0]}?" if close else ""
+
+
+_brief = reprlib.Repr()
+_brief.maxstring = _brief.maxother = _brief.maxlong = 120
+_brief.maxlist, _brief.maxlevel = 12, 3
+
+
+def shown(value) -> str:
+    """A value for a message, of 1,000 letters at most, whatever it is; settings in their order."""
+    text = _brief.repr(value)
+    if isinstance(value, dict):
+        pairs = list(value.items())[:40]
+        text = "{" + ", ".join(f"{_brief.repr(k)}: {_brief.repr(v)}" for k, v in pairs) + "}"
+    return text if len(text) <= 1000 else f"{text[:999]}…"

@@ -1,0 +1,291 @@
+"""Sweeps: many tasks, resumable, on one machine or on a Dask cluster.
+
+A task is a mapping of plain values, and its result a pure function of it. Its key is a hash of the
+task and of a version that is raised when results change: most changes of the code leave every digit
+as it is (a test holds small results of that version fixed). A result goes into the store as soon as
+it arrives, so a run can be killed at any moment and started again. What the table of the sweep
+holds already, such as one that is committed, is never computed again.
+"""
+
+import contextlib
+import csv
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import rbmlib as rl
+from rbmlib import checks
+from rbmlib.context import bar
+from rbmlib.files import replacing
+
+from .declare import shown
+from .engine import PLAIN, check_scheduler, compute, connected
+from .store import Record, ResultsStore, StoreError
+
+# The last columns of a table: who computed a row, with what, in how many seconds.
+PROVENANCE = (
+    "key", "seconds", "host", "threads", "rbmlib", "results_version", "python", "numpy", "numba",
+    "finished",
+)  # fmt: skip
+REMEDY = "move it away, or give the sweep another name"
+
+
+class Summary(NamedTuple):
+    """What `Sweep.run` did."""
+
+    n_tasks: int
+    n_before: int  # had a result already
+    n_finished: int
+    failed: dict[str, str]  # errors by key
+    seconds: float
+
+
+def no_files(task: dict) -> str:
+    return ""
+
+
+class Sweep:
+    """A table of results to be computed, one row a task.
+
+    Parameters
+    ----------
+    tasks : iterable of dict
+        Settings of each task: text, numbers, true or false. No two alike.
+    function : callable
+        ``function(**task)`` returns a dict of plain values, the results of the row; a value named
+        "seconds" goes into the provenance. Workers import it by its name.
+    name : str
+        Of the table ``<name>.csv`` and the store ``<name>.sqlite``.
+    folder : path
+        Where these files are.
+    store : path, optional
+        Another place for the store; on a cluster, a local disk of the machine that runs this.
+    version : str, optional
+        Part of every key: change it when results change. Default: the name of the function.
+    digest : callable
+        ``digest(task)`` is a hash of the files that a task reads, or "": part of its key.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sweep = Sweep([{"n": n} for n in (2, 1)], lambda n: {"square": n * n}, folder=folder)
+    ...     summary = sweep.run(n_workers=0)
+    ...     print(summary.n_finished, sweep.rows())
+    2 [{'n': 1, 'square': 1}, {'n': 2, 'square': 4}]
+    """
+
+    def __init__(
+        self, tasks: Iterable[dict], function: Callable[..., dict], *, name: str = "sweep",
+        folder=".", store=None, version: str | None = None,
+        digest: Callable[[dict], str] = no_files,
+    ):  # fmt: skip
+        checks.instance("tasks", tasks, Iterable, "mappings of settings, one a task")
+        self.function, self.digest = function, digest
+        self.name, self.folder = name, Path(folder)
+        self.store = Path(store) if store else self.folder / f"{name}.sqlite"
+        self.table = self.folder / f"{name}.csv"
+        self.version = version or f"{function.__module__}.{function.__qualname__} 1"
+        self.digests: dict[str, str] = {}  # of the files of each task, by key
+        self.tasks: dict[str, dict] = {}
+        for number, task in enumerate(tasks, 1):
+            _check_plain(f"task {number}", task)
+            files = digest(task)
+            content = json.dumps([self.version, task, files], sort_keys=True)
+            key = hashlib.sha256(content.encode()).hexdigest()[:32]
+            if key in self.tasks:
+                first = [*self.tasks].index(key) + 1
+                raise ValueError(f"task {number} is the same as task {first}: {shown(task)}")
+            self.tasks[key], self.digests[key] = task, files
+
+    def run(
+        self, scheduler: str | None = None, *, n_workers: int | None = None,
+        progress: bool | None = None,
+    ) -> Summary:  # fmt: skip
+        """Compute what is missing; tasks that failed before are tried again.
+
+        Parameters
+        ----------
+        scheduler : str, optional
+            Address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``. Default: worker
+            processes of our own, as many as there are processors for tasks of
+            ``RBMLIB_NUM_THREADS`` threads (one, unless that is set).
+        n_workers : int, optional
+            Number of worker processes of our own; 0 for a thread of this process, which starts
+            at once and suits a few short tasks.
+
+        Raises `StoreError` if the store cannot be used or the disk is full, RuntimeError if the
+        scheduler cannot be reached, is lost on the way, or runs other code. What is stored is kept.
+        """
+        started = time.perf_counter()
+        if n_workers is not None:
+            n_workers = checks.count("n_workers", n_workers, 0)
+        if scheduler is not None:
+            check_scheduler(scheduler)
+        for folder in (self.folder, self.store.parent):
+            if not folder.is_dir():
+                raise StoreError(f"there is no folder {folder} for the results: make it first")
+        tabled = self._tabled()  # a table of others is refused
+        failed: dict[str, str] = {}
+        with ResultsStore(self.store) as store, contextlib.ExitStack() as stack:
+            if todo := self._todo(_joined(store.records(), tabled)):
+                client = stack.enter_context(connected(scheduler, n_workers, len(todo)))
+                stack.enter_context(rl.using(progress=progress))
+                shown = stack.enter_context(bar(len(todo), self.name))
+                shared = scheduler is None and n_workers == 0
+                for records in compute(client, self, todo, shared=shared):
+                    store.put(records)
+                    failed |= {r.key: last_line(r.error) for r in records if r.error}
+                    shown.update(len(records))
+                    shown.set_postfix(failed=len(failed), refresh=False)
+        n_before = len(self.tasks) - len(todo)
+        seconds = time.perf_counter() - started
+        return Summary(len(self.tasks), n_before, len(todo) - len(failed), failed, seconds)
+
+    def todo(self) -> list[dict]:
+        """Tasks of which neither the store nor the table has a result."""
+        return list(self._todo(self._known()).values())
+
+    def _todo(self, known: dict[str, Record]) -> dict[str, dict]:
+        return {k: t for k, t in self.tasks.items() if k not in known or known[k].error}
+
+    def _tabled(self) -> dict[str, Record]:
+        return {record.key: record for record in tabled(self.table, self.tasks)}
+
+    def _known(self) -> dict[str, Record]:
+        if not self.store.exists():
+            return self._tabled()
+        with ResultsStore(self.store) as store:
+            return _joined(store.records(), self._tabled())
+
+    def records(self) -> list[Record]:
+        """What is known of this sweep's tasks, in the order of the table."""
+        known = self._known()
+        names = list(dict.fromkeys(name for task in self.tasks.values() for name in task))
+        found = [known[key] for key in self.tasks if key in known]
+        return sorted(found, key=lambda r: [_sortable(r.task.get(name)) for name in names])
+
+    def rows(self) -> list[dict]:
+        """The table: settings, results, and ``error`` where a task failed.
+
+        Raises ValueError if a task has not been run yet.
+        """
+        return [_row(record) for record in self._all_records()]
+
+    def to_csv(self) -> Path:
+        """Write ``<name>.csv``: settings and results, the same however the tasks were run.
+
+        The last columns hold the seconds, the kind of machine and the versions. Columns that were
+        there keep their places. The file is written whole or not at all.
+        """
+        records = self._all_records()
+        rows, before = [_row(record) for record in records], _content(self.table)[0]
+        names = dict.fromkeys(name for row in rows for name in row)
+        if other := {*before} - {*names, *PROVENANCE, "error"}:
+            raise ValueError(
+                f"{self.table} has other columns ({', '.join(sorted(other))}), and was not "
+                f"written over: {REMEDY}"
+            )
+        order = [name for name in dict.fromkeys([*before, *names]) if name in names]
+        with replacing(self.table) as file:
+            columns = [*sorted(order, key="error".__eq__), *PROVENANCE]
+            table = csv.DictWriter(file, columns, lineterminator="\n")
+            table.writeheader()
+            for record, row in zip(records, rows, strict=True):
+                table.writerow(row | {"key": record.key} | record.provenance)
+        return self.table
+
+    def _all_records(self) -> list[Record]:
+        records = self.records()
+        if missing := len(self.tasks) - len(records):
+            raise ValueError(
+                f"{self.name}: {missing} of {len(self.tasks)} tasks have not been run: run the "
+                "sweep first"
+            )
+        return records
+
+
+def _check_plain(which: str, task) -> None:
+    if not isinstance(task, dict) or not task:
+        raise ValueError(f"{which}: it is {shown(task)}: expected a mapping of settings")
+    for name, value in task.items():
+        if not isinstance(value, PLAIN) or (type(value) is float and not math.isfinite(value)):
+            meaning = "text, a finite number, true or false"
+            raise ValueError(f"{which}: {name} is {shown(value)}: expected {meaning}")
+
+
+def _joined(stored: dict[str, Record], tabled: dict[str, Record]) -> dict[str, Record]:
+    """What either holds; a failure in the store is no result."""
+    return tabled | {k: r for k, r in stored.items() if k not in tabled or not r.error}
+
+
+def _row(record: Record) -> dict:
+    error = {"error": last_line(record.error)} if record.error else {}
+    return record.task | (record.result or {}) | error
+
+
+def last_line(text: str) -> str:
+    return text.strip().splitlines()[-1]
+
+
+def _sortable(value) -> tuple:
+    """Numbers before words, and nothing before both."""
+    if value is None:
+        return (0, 0)
+    return (2, value) if isinstance(value, str) else (1, value)
+
+
+# tables -------------------------------------------------------------------------------------
+
+
+def tabled(file: Path, tasks: dict[str, dict]) -> Iterator[Record]:
+    """What a table has of these tasks, by key: results, never failures.
+
+    A row whose settings are not those of its key is of no task, and an empty cell no result.
+    ValueError if this is a file of something else.
+    """
+    columns, rows = _content(file)
+    settings = {frozenset(task) for task in tasks.values()}
+    names = frozenset().union(*settings)
+    missing = min((sorted(one - {*columns}) for one in settings), key=len, default=[])
+    if columns and (lost := [*missing, *sorted({"key", "seconds"} - {*columns})]):
+        raise ValueError(
+            f"{file} is no table of this sweep: it has no column {', '.join(lost)}; {REMEDY}"
+        )
+    for row in rows:
+        about = {n: row.pop(n) for n in PROVENANCE if n in row}
+        task = tasks.get(key := about.pop("key") or "")
+        if task is None or row.get("error") or None in row:
+            continue
+        if any(row.get(n) != ("" if v is None else str(v)) for n, v in task.items()):
+            continue
+        found = {n: _value(text) for n, text in row.items() if n not in names and text}
+        if found:
+            yield Record(key, task, found, None, {n: _value(t) for n, t in about.items()})
+
+
+def _content(file: Path) -> tuple[list[str], list[dict]]:
+    """Names of the columns, and rows."""
+    if not file.is_file():
+        return [], []
+    try:
+        with file.open(newline="", encoding="utf-8") as content:
+            table = csv.DictReader(content)
+            return list(table.fieldnames or []), list(table)
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ValueError(f"{file} is no table ({error}): {REMEDY}") from None
+
+
+def _value(text: str):
+    """What a cell says: a number or a truth as `csv` writes it, else the text, or None."""
+    if text in ("", "True", "False"):
+        return text == "True" if text else None
+    with contextlib.suppress(ValueError):
+        value = json.loads(text)
+        if type(value) in (int, float) and str(value) == text:
+            return value
+    return text
