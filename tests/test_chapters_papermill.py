@@ -15,7 +15,7 @@ import yaml
 from helpers_book import BOOK, chapter_name, chapter_paths, checks_a_source
 
 import rbmlib as rl
-from rbmbook.notebooks import by_name, short
+from rbmbook.notebooks import short
 
 pytestmark = pytest.mark.chapters
 
