@@ -7,7 +7,8 @@ import pytest
 from helpers_book import chapter_called, open_cells, read, source, tags
 from test_chapters_papermill import small_parameters
 
-LESSONS = ["start", "mcmc_basics", "ais", "rts", "failures", "varopt", "tracking", "proteins"]
+LESSONS = ["start", "mcmc_basics", "ais", "varopt", "rts", "rts_continuous", "sams", "tracking"]
+LESSONS += ["proteins", "failures"]
 HIDDEN = {"run", "check"}
 
 

@@ -1,28 +1,12 @@
-"""Tempered moves and rules of integration on two Gaussians, with values by hand."""
+"""Rules of integration on two Gaussians, with values by hand."""
 
 import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmbook.carlson2016.continuous import (
-    acceptance,
-    rule_errors,
-    slopes,
-)
+from rbmbook.carlson2016.continuous import rule_errors, slopes
 
 MIXTURE = rl.testsystems.two_gaussians()
-BETAS = rl.schedules.linear(10) ** 2
-
-
-def small_path(step: float) -> rl.DensityPath:
-    return rl.DensityPath(MIXTURE, 30.0, step_sizes=step, n_leapfrog=1, jitter=0.0)
-
-
-def test_tiny_steps_are_accepted_and_huge_ones_are_not():
-    found = acceptance(small_path(1e-4), BETAS, 5, 3, 0)
-    assert found.shape == (5, 11)
-    assert found.min() > 0.999
-    assert acceptance(small_path(20.0), BETAS, 5, 3, 0)[:, -1].max() < 1e-6
 
 
 def test_slopes_of_a_gaussian_integral():

@@ -1,4 +1,4 @@
-"""Tempered chains of real numbers: their moves, and what rules of TI get wrong of them."""
+"""Tempered chains of real numbers, and what rules of TI get wrong of them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,6 @@ from rbmlib.models.testsystems import GaussianMixture
 from rbmlib.results import quietly
 
 from ..testsystems import tempered_log_z
-
-
-def acceptance(path: rl.DensityPath, betas, n: int, n_moves: int, seed: int) -> np.ndarray:
-    """Mean acceptance of chains annealed to each beta, by chain and beta: (n, K)."""
-    stream = np.random.default_rng(seed)
-    own = np.tile(betas, n)
-    x = path.sample_base(own.size, stream)
-    for beta in betas:
-        x = path.transition(x, np.minimum(own, beta), stream)
-    found = []
-    for _ in range(n_moves):
-        step = np.interp(own, path.step_betas, path.step_sizes)
-        moved = path.move(x, own, step, stream)
-        x = moved.x
-        found.append(moved.probability.reshape(n, -1))
-    return np.mean(found, axis=0)
 
 
 class RuleErrors(NamedTuple):

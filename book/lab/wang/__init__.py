@@ -14,7 +14,6 @@ from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, OUTCOMES, REPRODUCED, 
 from rbmlib import datasets
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
 
 MODELS = ("h10", "h20", "h100", "h500")
@@ -39,11 +38,6 @@ def printed(method: str) -> pd.DataFrame:
 
     table = pd.read_csv(datasets.committed("published/report_methods.csv"), dtype=str)
     return table[table["method"].str.startswith(method)].set_index("model")
-
-
-def errors_of(runs: pd.DataFrame) -> np.ndarray:
-    """Errors of log Z of stored runs, by their model."""
-    return (runs["log_z"] - runs["model"].map(truth)).to_numpy()
 
 
 def printed_error(model: str, method: str = "SAMS") -> float:
