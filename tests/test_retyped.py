@@ -7,7 +7,7 @@ import pytest
 from helpers_book import BOOK, open_cells, read, source, tags
 from test_chapters_papermill import small_parameters
 
-LESSONS = ["start", "mcmc_basics", "ais", "rts", "failures", "tap"]
+LESSONS = ["start", "mcmc_basics", "ais", "rts", "failures", "tap", "leaky_rbm"]
 HIDDEN = {"run", "check"}
 
 
