@@ -206,34 +206,6 @@ def test_gaps_of_a_toy_are_the_bias_of_the_published_move():
         assert gap.value == pytest.approx(bias - 3 * variance, abs=4.5 * gap.std_error + 0.02)
 
 
-PAGE = {
-    "n_visible": 40, "n_hidden": 3, "norm": 0.9, "leakiness": 0.1, "transition": "hmc",
-    "n_chains": 200, "n_temperatures": 50, "seed": 1,
-}  # fmt: skip
-
-
-def page(**changed) -> dict:
-    """Globals of a page after its parameters."""
-    return {**PAGE, "__annotations__": {name: type(x) for name, x in PAGE.items()}, **changed}
-
-
-def test_a_page_begins_with_its_model():
-    rbm = live.begin(page())
-    assert rbm.weights.shape == (40, 3)
-    assert rbm.weights.T @ rbm.weights == pytest.approx(0.81 * np.eye(3))
-    exact = orthogonal_leaky_rbm(40, 3, norm=0.9, leakiness=0.1).exact_log_z()
-    assert rbm.exact_log_z() == pytest.approx(exact)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("norm", 1.0), ("leakiness", 2.0), ("n_hidden", 41), ("transition", "jump"), ("n_chains", 9)],
-)
-def test_a_wrong_parameter_is_named(name, value):
-    with pytest.raises(ValueError, match=f"{name} is"):
-        live.begin(page(**{name: value}))
-
-
 # tables --------------------------------------------------------------------------------------
 
 

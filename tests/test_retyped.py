@@ -7,8 +7,8 @@ import pytest
 from helpers_book import chapter_called, open_cells, read, source, tags
 from test_chapters_papermill import small_parameters
 
-LESSONS = ["start", "mcmc_basics", "ais", "varopt", "rts", "rts_continuous", "sams", "tracking"]
-LESSONS += ["proteins", "failures"]
+LESSONS = ["start", "mcmc_basics", "ais", "varopt", "rts", "rts_continuous", "sams", "tap"]
+LESSONS += ["tracking", "leaky_rbm", "proteins", "failures"]
 HIDDEN = {"run", "check"}
 
 

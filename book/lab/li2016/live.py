@@ -1,4 +1,4 @@
-"""Leaky RBMs of a page: its model, and chains that are annealed, scored or followed."""
+"""Leaky RBMs of a page: chains that are annealed, scored or followed."""
 
 from __future__ import annotations
 
@@ -9,50 +9,14 @@ import numpy as np
 
 import rbmlib as rl
 from rbmlib.models.normal import gaussian_draws
-from rbmlib.models.testsystems import orthogonal_leaky_rbm
 
 from .. import measured as ms
-from .. import page
 from ..gaussian_base import GaussianBasePath
 from ..gaussian_likelihood import bracket_log_z
 from ..gaussian_training import train_gaussian
-from ..parameters import noted_warnings, refused_parameter
-from .moves import MOVES, blockwise, mean_distance, move_of
+from ..parameters import noted_warnings
+from .moves import MOVES, mean_distance
 from .quadrature import annealed_leakiness
-
-
-def begin(names: dict) -> rl.LeakyRBM:
-    """`page.begin`, and the model with orthogonal columns that the parameters of the page describe.
-
-    Parameters
-    ----------
-    names : dict
-        ``globals()`` of the page, with ``n_visible``, ``n_hidden``, ``norm``, ``leakiness``,
-        ``transition`` (a move of `moves`), ``n_chains``, ``n_temperatures``, and ``seed``.
-    """
-    sizes: dict = {"n_visible": 30, "n_hidden": 2, "n_chains": 200, "n_temperatures": 50}
-    page.begin(names, leakiness=1e-4, norm=0.1, **sizes)  # type: ignore[arg-type]
-    shape = {name: names[name] for name in ("norm", "leakiness")} | {"rng": names["seed"]}
-    with refused_parameter("n_hidden", names["n_hidden"]):
-        live = orthogonal_leaky_rbm(names["n_visible"], names["n_hidden"], **shape)
-    with refused_parameter("transition", names["transition"]):
-        move_of(names["transition"], live)
-    return live
-
-
-def on_the_way(rbm, n_chains: int, stops: tuple[float, ...], seed: int) -> dict[float, tuple]:
-    """Visible states and log-weights by leakiness, while it falls from 1 to 0.01 in 100 steps."""
-    route, span = rl.LeakinessPath(rbm, blockwise), rbm.reduced()[1].basis
-    rng = np.random.default_rng(seed)
-    u, log_w = route.sample_base(n_chains, rng), np.zeros(n_chains)
-    seen, last = {1.0: (u @ span.T, log_w)}, 0.0
-    for c in np.linspace(1, 0.01, 100)[1:]:
-        beta = (1 - c) / 0.99
-        log_w = log_w + route.log_density(u, beta) - route.log_density(u, last)
-        u, last = route.transition(u, beta, rng), beta
-        if np.isclose(c, stops).any():
-            seen[round(c, 2)] = u @ span.T, log_w
-    return seen
 
 
 def held_out_log_likelihood(rbm, images, held_out, seed: int) -> dict:
