@@ -40,7 +40,8 @@ def verdicts(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     groups = runs.groupby(by, sort=False, observed=True)
     found = groups.agg(runs=("wrong", "size"), wrong=("wrong", "sum"), false=("alarm", "sum"))
     low, high = share_interval(found["wrong"], found["runs"])
-    percents = [f"{100 * a:.1f} to {100 * b:.1f}" for a, b in zip(low, high, strict=True)]
+    shares = 100 * np.array([found["wrong"] / found["runs"], low, high])
+    percents = [f"{share:.1f} ({a:.1f} to {b:.1f})" for share, a, b in shares.T]
     return found.assign(percent=percents).reset_index()
 
 
