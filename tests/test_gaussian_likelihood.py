@@ -6,7 +6,6 @@ from helpers_stats import all_states, log_sum
 
 from rbmbook import experiments as tasks
 from rbmbook.gaussian_likelihood import bracket_log_z
-from rbmbook.sweeps import task, words
 from rbmlib import GaussianRBM, LeakyRBM
 
 RNG = np.random.default_rng(5)
@@ -68,39 +67,3 @@ def test_the_gaussian_of_principal_directions_is_the_best_fit():
     np.testing.assert_allclose(
         score[0], -(data**2).sum(axis=1).mean() / 2 - 2.5 * np.log(2 * np.pi)
     )
-
-
-@pytest.fixture
-def small(monkeypatch):
-    """The task on 300 vectors of 12 numbers, with one strong direction."""
-    data = RNG.normal(size=(300, 12)) + 2 * RNG.normal(size=(300, 1))
-    data = ((data - data.mean(axis=0)) / data.std(axis=0)).astype(np.float32)
-    monkeypatch.setattr(tasks.leaky_rbm.cifar10, "cifar_parts", lambda: (data[:200], data[200:]))
-    for name, kind in (("leaky start", LeakyRBM), ("gaussian start", GaussianRBM)):
-        rbm = kind(0.01 * RNG.random((12, 4)))
-        monkeypatch.setitem(words.MODELS, name, lambda rbm=rbm: rbm)
-
-    def run(model, **settings):
-        task = {"estimator": "trained on cifar10", "seed": 0, "n_updates": 300, "n_sweeps": 5,
-                "n_temperatures": 50, "fit_chains": 100}  # fmt: skip
-        return tasks.estimate(model=model, **task | settings)
-
-    task._model_and_path.cache_clear()
-    yield run
-    task._model_and_path.cache_clear()
-
-
-@pytest.mark.parametrize("model", ["leaky start", "gaussian start"])
-def test_training_task_scores_held_out_data(small, model):
-    rows = {rate: small(model, learning_rate=rate) for rate in (0.00001, 0.003)}
-    good = rows[0.003]
-    assert good["validation_low"] - 0.1 < good["validation_high"] < -6 * np.log(2 * np.pi)
-    assert good["validation_low"] > rows[0.00001]["validation_high"] + 1
-    falling = small(model, learning_rate=0.003, falling=True)
-    assert falling["validation_low"] != good["validation_low"]
-
-
-def test_training_that_diverges_says_so(small):
-    row = small("gaussian start", learning_rate=1e30)
-    assert row["log_z"] is None
-    assert row["converged"] is False

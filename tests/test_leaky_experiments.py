@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rbmbook.experiments.leaky_rbm import cifar10, divergence, mixing, training
-from rbmbook.experiments.leaky_rbm.single import SUMS, _single_precision
+from rbmbook.experiments.leaky_rbm import divergence, mixing, training
 from rbmbook.gaussian_likelihood import bracket_log_z
 from rbmbook.gaussian_training import train_gaussian
 from rbmbook.images import cifar10_scale, load_cifar10
@@ -16,7 +15,6 @@ from rbmbook.sweeps.words import ESTIMATORS, MODELS
 from rbmlib import project_weights
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.models.normal import has_orthogonal_columns
-from rbmlib.models.testsystems import orthogonal_leaky_rbm
 
 trained = ESTIMATORS["trained for epochs"]
 SHORT = {"n_updates": 2, "n_sweeps": 1, "n_chains": 20, "n_temperatures": 10, "n_leapfrog": 2}
@@ -145,37 +143,10 @@ def test_models_of_slanted_columns_differ_by_seed():
     assert np.abs(one.hidden_bias).max() > 0
 
 
-def test_images_for_training_and_for_validation_are_others(monkeypatch):
-    images = np.arange(7.0)[:, None]
-    monkeypatch.setattr(cifar10, "N_TRAIN", 5)
-    monkeypatch.setattr(cifar10, "cifar10_scale", lambda: lambda x: 2 * x)
-    monkeypatch.setattr(cifar10, "load_cifar10", lambda full: SimpleNamespace(train=images))
-    train, validation = cifar10.cifar_parts.__wrapped__()
-    assert train.ravel().tolist() == [0, 2, 4, 6, 8]
-    assert validation.ravel().tolist() == [10, 12]
-
-
 def test_slanted_columns_are_no_orthogonal_ones():
     model = mixing.slanted(0.9, 0.01, 0)
     assert not has_orthogonal_columns(model.weights)
     assert np.linalg.norm(model.weights, 2) == pytest.approx(0.9)
-
-
-def test_sums_in_single_precision():
-    """All agree at few steps; on a large constant single precision loses small increments."""
-    rbm = orthogonal_leaky_rbm(3072, 5)
-    began = time.thread_time()
-    run, sums = _single_precision(rbm, 0, n_temperatures=300, n_chains=10)
-    assert 0 < run.seconds <= time.thread_time() - began
-    assert run.interval == (-np.inf, np.inf)
-    for name in SUMS:
-        assert sums[name] == pytest.approx(sums["double"], abs=0.02), name
-    assert abs(run.log_z - rbm.exact_log_z()) < 5 * max(run.std_error, 0.1)
-    lost = np.float32(2823) + np.float32(1e-4)
-    assert lost == np.float32(2823)
-    _, many = _single_precision(rbm, 0, n_temperatures=6000, n_chains=4)
-    assert many["increments_on"] < many["double"] - 0.02
-    assert many["increments"] == pytest.approx(many["double"], abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", [LeakyRBM, GaussianRBM])

@@ -5,7 +5,6 @@ import pytest
 
 import rbmlib as rl
 from rbmbook.carlson2016.rounds import distance, rounds, rts_from_rounds
-from rbmbook.experiments.rts import beginnings as experiments
 from rbmbook.sweeps.words import ESTIMATORS
 
 RBM = rl.testsystems.random_rbm(12, 6, coupling=4.0, rng=0)
@@ -39,27 +38,9 @@ def test_when_rounds_were_close_is_counted_in_sweeps():
     assert np.isnan(never["close_after"])
 
 
-@pytest.mark.parametrize("begin", experiments.BEGINNINGS)
-def test_every_start_is_followed_by_the_same_run(begin):
-    estimate, more = task("begun", begin=begin, n_chains=20, n_sweeps=600)
-    assert abs(estimate.log_z - EXACT) < 1.5
-    assert abs(more["rts"] - EXACT) < 5 * more["rts_error"] + 0.1
-    assert 0 < more["distance"] < 2
-    assert more["round_trips"] > 2
-
-
 def test_rts_goes_on_from_rounds():
     estimate, more = task("rts_from_rounds", n_chains=20, n_sweeps=400, round_burn_in=10)
     again, made = rts_from_rounds(PATH, BETAS, 20, 400, 3, left_out=10)
     assert estimate.log_z == again.log_z
     assert more["n_rounds"] == len(made) <= 10
     assert abs(more["start_log_z"] - EXACT) < 2
-
-
-def test_rts_goes_on_after_more_rounds():
-    estimate, more = task(
-        "rts_after_rounds", n_chains=20, n_sweeps=400, n_rounds=12, round_burn_in=10
-    )
-    *_, last = rounds(PATH, BETAS, 20, 3, 12, left_out=10)
-    assert more["start_log_z"] == last.guesses[-1]
-    assert abs(estimate.log_z - EXACT) < 5 * estimate.std_error

@@ -45,14 +45,6 @@ def test_short_runs_are_counted_one_by_one():
     assert more["sd_variance"] > 2 * more["rsd_variance"]  # counted, not averaged
 
 
-def test_ladders_forget_their_beginning():
-    options = {"n_chains": 4, "n_sweeps": 400}
-    estimate, more = run("ladders", burn_in=100, **options)
-    assert abs(estimate.log_z - EXACT) < 5 * estimate.std_error
-    assert more["round_trips"] > 20
-    assert estimate.log_z != run("ladders", burn_in=0, **options)[0].log_z
-
-
 def test_a_prior_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match="prior is 'steep': expected one of 'uniform'"):
         run("settled", n_sweeps=10, burn_in=1, prior="steep")

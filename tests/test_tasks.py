@@ -85,12 +85,6 @@ def test_schedules_from_pilots_are_tasks(schedule, monkeypatch):
     assert row == tasks.estimate(**settings)
 
 
-def test_variances_are_foretold():
-    pilot = {"estimator": "foretold", "pilot_steps": 200, "pilot_chains": 20}
-    row = tasks.estimate(model="pcd_20", n_temperatures=20, seed=1, **pilot)
-    assert 0 < row["perfect"] < row["measured"]
-
-
 def test_own_biases_of_both_layers_are_the_target_without_weights():
     rbm = load_model("pcd_10")
     one, both = (biases(rbm, f"own biases{x}") for x in ("", ", both layers"))

@@ -1,14 +1,11 @@
 """log Z along a training: against enumeration, its error by leaving ladders out, its exchanges."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 from helpers_stats import all_states, chi_square_p, log_sum, probabilities, rbm_table, state_index
 
 import rbmlib as rl
-from rbmbook.experiments import estimate, tracking_audit
 from rbmbook.trajectory import (
     Exchanged,
     Rungs,
@@ -213,38 +210,6 @@ def test_a_rung_within_a_step_still_exchanges(width):
     place = furthest(2.0, 10, lambda p: 1 - (p - 2) / width, 0.5)
     assert 2.0 < place <= 2 + width / 2 + 1e-9
     assert place > 2 + 0.3 * width
-
-
-SHORT = {"model": "pcd_10", "seed": 3, "n_updates": 200, "every": 100}
-
-
-@pytest.mark.parametrize("look", [0, 2])
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"estimator": "trajectory_of_pcd", "n_sweeps": 400, "exchange_every": 2},
-        {"estimator": "annealed_to_pcd", "n_temperatures": 500, "n_annealed": 100},
-    ],
-    ids=lambda settings: settings["estimator"],
-)
-def test_a_look_is_of_its_own_model(look, settings):
-    row = estimate(**SHORT, look=look, **settings)
-    truth = rl.exact(tracking_audit.first_updates(200, 100, 10)[look]).log_z
-    assert abs(row["log_z"] - truth) < 4 * row["std_error"] < 1.0
-
-
-def test_the_training_is_the_one_of_the_committed_model():
-    """Rates, batches and draws: the first look is its first, and so is the rate at the last."""
-    kept = tracking_audit.first_updates(200, 100, 10)
-    record = json.loads(datasets.committed("models/models.json").read_text())["pcd_500"]
-    settings, n_updates = record["settings"], record["settings"]["n_updates"]
-    rates = np.linspace(settings["learning_rate"], settings["final_learning_rate"], n_updates)[:200]
-    result = rl.train(
-        datasets.load_mnist().train, 10, method=settings["method"], n_updates=200,
-        learning_rate=np.linspace(rates[0], rates[-1], 200), rng=settings["rng"],
-        weight_decay=settings["weight_decay"], batch_size=settings["batch_size"],
-    )  # fmt: skip
-    assert (kept[-1].weights == result.rbm.weights).all()
 
 
 def test_stored_looks_have_both_estimates():

@@ -5,37 +5,12 @@ import pytest
 
 import rbmlib as rl
 from rbmbook.experiments import book_sweep
-from rbmbook.experiments.varopt import annealing, trainings
-from rbmbook.sweeps.words import ESTIMATORS, SCHEDULES, load_model
+from rbmbook.experiments.varopt import trainings
+from rbmbook.sweeps.words import ESTIMATORS, load_model
 
 SMALL = rl.testsystems.random_rbm(n_visible=10, n_hidden=5, coupling=4.0, rng=0)
 PATH = rl.GeometricPath(SMALL, base=np.zeros(10))
 EXACT = rl.exact(SMALL).log_z
-PILOT = {"pilot_steps": 400, "pilot_chains": 30}
-
-
-def again(n_rounds):
-    make = SCHEDULES["friction again"]
-    return make(PATH, 3, n_temperatures=50, n_rounds=n_rounds, **PILOT)
-
-
-def test_each_pilot_runs_along_the_schedule_of_the_one_before(monkeypatch):
-    annealing._friction_pilot.cache_clear()
-    seen = []
-
-    def watched(path, betas, *rest, **options):
-        seen.append((betas, rl.ais(path, betas, *rest, **options)))
-        return seen[-1][1]
-
-    monkeypatch.setattr(annealing, "ais", watched)
-    first, second = again(1), again(2)
-    annealing._friction_pilot.cache_clear()
-    (equal, pilot), (uneven, next_pilot) = seen  # the second round kept the pilot of the first
-    np.testing.assert_array_equal(equal, rl.schedules.linear(400))
-    np.testing.assert_array_equal(uneven, rl.schedules.friction(pilot, 400))
-    np.testing.assert_array_equal(first, rl.schedules.friction(pilot, 50))
-    np.testing.assert_array_equal(second, rl.schedules.friction(next_pilot, 50))
-    assert np.abs(uneven - equal).max() > 0.02
 
 
 def test_looks_on_the_way_end_at_the_whole_run():

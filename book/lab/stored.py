@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rbmbook.sweeps import declare
 from rbmbook.sweeps.run import PROVENANCE
 from rbmbook.sweeps.task import known_settings
 from rbmlib import datasets
@@ -27,7 +28,7 @@ def stored_results(name: str, scheduler: str = ""):
         Reads ``data/results/<name>.csv``.
     scheduler : str
         Address of a Dask scheduler: the sweep is run there instead, and its table and store are
-        kept in the working directory.
+        kept in the working directory. A table whose sweep has gone is read all the same.
 
     Returns
     -------
@@ -37,7 +38,7 @@ def stored_results(name: str, scheduler: str = ""):
     """
     import pandas as pd
 
-    if scheduler:
+    if scheduler and name in declare.names():
         sweep = book_sweep(name, folder=Path.cwd())
         sweep.run(scheduler)
         source = sweep.to_csv()

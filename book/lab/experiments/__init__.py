@@ -1,4 +1,4 @@
-"""The experiments of the book: what only its own tables compute, one file a chapter.
+"""The experiments of the book: what only its own tables compute, one file or folder a chapter.
 
 Importing this room registers its words, so that a sweep can name them beside those of
 `rbmbook.sweeps`: each function is given parts of a task by position and settings by keyword.
@@ -10,8 +10,8 @@ from pathlib import Path
 
 from rbmbook.sweeps import Sweep, declare, estimates, task
 
-for _chapter in pkgutil.iter_modules(__path__):  # each registers its words
-    importlib.import_module(f"{__name__}.{_chapter.name}")
+for _part in pkgutil.walk_packages(__path__, f"{__name__}."):  # each registers its words
+    importlib.import_module(_part.name)
 
 
 def estimate(**settings) -> dict:

@@ -118,45 +118,6 @@ def _both_sides(
     return replace(below, seconds=time.thread_time() - started), more
 
 
-@register(ESTIMATORS, "trained on cifar10")
-def _trained_on_cifar10(
-    rbm, seed, *, learning_rate: float, falling: bool = False, n_updates: int, n_sweeps: int = 20,
-    n_chains: int = 50, n_temperatures: int = 300, fit_chains: int = 200, fit_sweeps: int = 300,
-    n_burn_in: int = 50,
-):  # fmt: skip
-    """Train by CD from the model's weights on 45,000 images; log-likelihood of 5,000 others.
-
-    The seconds are those of the processor, on one thread.
-    """
-    train, validation = cifar_parts()
-    started = time.thread_time()
-    hidden = "leaky" if isinstance(rbm, LeakyRBM) else "bernoulli"
-    bracket_settings = {
-        "n_chains": n_chains, "n_temperatures": n_temperatures, "n_sweeps": fit_sweeps,
-        "n_burn_in": n_burn_in, "rng": seed,
-    }  # fmt: skip
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            run = train_gaussian(
-                train, rbm.n_hidden, hidden=hidden, start_weights=rbm.weights,
-                n_sweeps=n_sweeps, n_updates=n_updates,
-                learning_rate=rates(learning_rate, falling, n_updates), rng=seed,
-                monitor_every=n_updates,
-            )  # fmt: skip
-            below, above = bracket_log_z(run.rbm, train[:fit_chains], **bracket_settings)
-    except (FloatingPointError, np.linalg.LinAlgError):
-        return diverged(time.thread_time() - started)
-    log_p, log_p_train = (run.rbm.log_density(x).mean() for x in (validation, train[:5000]))
-    more = {
-        "validation_low": log_p - above.mean_log_z, "validation_high": log_p - below.mean_log_z,
-        "train_minus_validation": log_p_train - log_p, "reverse_ess": above.ess,
-    }  # fmt: skip
-    more |= {name: run.history[name][-1] for name in list(run.history)[1:]}
-    if not np.isfinite(list(more.values())).all():
-        return diverged(time.thread_time() - started)
-    return replace(below, seconds=time.thread_time() - started), more
-
-
 @register(ESTIMATORS, "trained on the subset")
 def _trained_on_subset(
     rbm, seed, *, method: str, learning_rate: float, n_updates: int, n_sweeps: int = 20,
@@ -191,13 +152,6 @@ def _trained_on_subset(
     more |= {name: run.history[name][-1] for name in list(run.history)[1:]}
     below = replace(below, seconds=time.thread_time() - started)
     return below, more | {"reverse_ess": above.ess}
-
-
-@lru_cache(maxsize=1)
-def cifar_parts() -> tuple[np.ndarray, np.ndarray]:
-    """Standardised images to train on, and for validation."""
-    images = cifar10_scale()(load_cifar10(full=True).train)
-    return images[:N_TRAIN], images[N_TRAIN:]
 
 
 def rates(learning_rate: float, falling: bool, n_updates: int) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -22,12 +21,8 @@ from rbmbook.carlson2016.rounds import (
 from rbmbook.given_visible import GivenVisible
 from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmbook.timing import timed
-from rbmlib import exact, rts_of_sample, sams, simulated_tempering, wang_landau
-from rbmlib.checks import one_of
+from rbmlib import exact, rts_of_sample, simulated_tempering
 from rbmlib.estimators.rts import updated
-from rbmlib.results import ConvergenceWarning
-
-from .same_states import short_start
 
 STOPS = (*range(50, 501, 50), 600, 800, 1000, 1200, 1600, 2000, 2400, 3200, 4000, 6000, 8000)
 LOOKS = (500, 1000, 2000, 4000)  # at which the distance of c from r is kept, too
@@ -108,65 +103,6 @@ def _measured(path, betas, log_z_path, n_chains, rng, n_sweeps, settling, condit
     return rts_of_sample(sample)
 
 
-def _from_rounds(path, betas, seed, n_chains, n_sweeps, burn_in):
-    source = np.random.default_rng([seed, 1])
-    *_, last = rounds(path, betas, n_chains, source, n_sweeps // ROUND, left_out=burn_in)
-    return last.guesses, {"start": last.sample.states}
-
-
-def _from_groups(method):
-    """Both groups' mean log Z, from equal values, with chains where they ended."""
-
-    def begin(path, betas, seed, n_chains, n_sweeps, burn_in):
-        run = method(path, betas, n_chains, n_sweeps, seed, n_groups=2, start="plain",
-                     )  # fmt: skip
-        return run.log_z_path, {"start": run.states}
-
-    return begin
-
-
-def _from_pilot(path, betas, seed, n_chains, n_sweeps, burn_in):
-    """Half of the chains at each end, as in `rbmlib.rts`."""
-    return short_start(path, betas, seed, n_chains, n_sweeps)
-
-
-BEGINNINGS = {
-    "rounds": _from_rounds,
-    "sams": _from_groups(sams),
-    "wang_landau": _from_groups(wang_landau),
-    "pilot": _from_pilot,
-}
-
-
-@register(ESTIMATORS, "begun")
-def _begun(
-    path, betas, seed, *, begin: str, n_chains: int = 100, n_sweeps: int, round_burn_in: int = 0,
-):  # fmt: skip
-    """Z^ of a start of ``n_sweeps`` sweeps, and what 500 sweeps of RTS with them say.
-
-    ``log_z`` is that of the start; ``distance`` is ``K max |r - c|`` of the 500 sweeps, 50 more
-    having passed, ``rts`` and ``rts_error`` are their estimate.
-    """
-    started = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a start is not asked to converge
-        log_z_path, begun = BEGINNINGS[one_of("begin", begin, BEGINNINGS)](
-            path, betas, seed, n_chains, n_sweeps, round_burn_in
-        )
-        source = np.random.default_rng([seed, 2])
-        run = _measured(
-            path, betas, log_z_path, n_chains, source, MEASURED, SETTLING, "joint", **begun
-        )
-    more = {
-        "distance": float(betas.size * np.abs(run.trace["occupation"] - 1 / betas.size).max()),
-        "rts": run.log_z,
-        "rts_error": run.std_error,
-        "round_trips": run.details["round_trips"],
-    }
-    seconds = time.perf_counter() - started
-    return replace(run, log_z=float(log_z_path[-1]), seconds=seconds), more
-
-
 @register(ESTIMATORS, "rts_from_rounds")
 def _rts_from_rounds(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, round_burn_in: int = 0,
@@ -178,23 +114,6 @@ def _rts_from_rounds(
     more = {"round_trips": run.details["round_trips"], "bias": run.details["bias"]}
     more |= {"n_rounds": float(len(made)), "start_log_z": float(made[-1].guesses[-1])}
     return run, more
-
-
-@register(ESTIMATORS, "rts_after_rounds")
-def _rts_after_rounds(
-    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_rounds: int, round_burn_in: int,
-):  # fmt: skip
-    """RTS after as many rounds as wanted, without its first tenth of sweeps, as after a pilot."""
-    started = time.perf_counter()
-    source = np.random.default_rng(seed)
-    *_, last = rounds(path, betas, n_chains, source, n_rounds, left_out=round_burn_in)
-    sample = simulated_tempering(
-        path, betas, last.guesses, n_chains, n_sweeps, source, start=last.sample.states,
-        n_blocks=20, record_every=n_sweeps,
-    )  # fmt: skip
-    run = rts_of_sample(sample, skip=2)
-    more = {"round_trips": run.details["round_trips"], "start_log_z": float(last.guesses[-1])}
-    return replace(run, seconds=time.perf_counter() - started), more
 
 
 @register(ESTIMATORS, "ways_of_rounds")

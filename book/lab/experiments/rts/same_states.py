@@ -163,19 +163,6 @@ def _moves(
     return run, {name: float(value) for name, value in columns.items()}
 
 
-@register(ESTIMATORS, "ladders")
-def _ladders(path, betas, seed, *, n_chains: int, n_sweeps: int, burn_in: int):
-    """MBAR of parallel tempering that begins with annealed states and forgets ``burn_in``."""
-    sample = parallel_tempering(
-        path, betas, n_chains, n_sweeps, seed, start="annealed",
-        anneal_sweeps=max(1, n_sweeps // (10 * betas.size)),
-    )  # fmt: skip
-    run = mbar_of_sample(sample, skip=burn_in)
-    assert sample.swap_rates is not None  # as parallel tempering always has them
-    trips = sample.round_trips.sum() / n_chains
-    return run, {"round_trips": float(trips), "least_swapped": float(sample.swap_rates.min())}
-
-
 # images --------------------------------------------------------------------------------------
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rbmbook.bootstrap import bootstrap_log_weights
-from rbmbook.sweeps.words import ESTIMATORS, SCHEDULES, register
-from rbmlib import ais, reverse_ais, schedules
+from rbmbook.sweeps.words import ESTIMATORS, register
+from rbmlib import ais, reverse_ais
 from rbmlib.estimators.reverse_ais import resampled
 from rbmlib.models.enumeration import can_enumerate
 from rbmlib.numerics import ChainStream
@@ -18,28 +18,6 @@ from rbmlib.results import Estimate
 from rbmlib.sampling import sweep
 
 from ... import exact_slopes
-
-
-@register(SCHEDULES, "friction again")
-def _friction_again(
-    path, seed, *, n_temperatures: int, n_rounds: int, pilot_steps: int = 10_000,
-    pilot_chains: int = 128,
-):  # fmt: skip
-    """The friction schedule of the last of ``n_rounds`` pilots: the first has equal steps, each
-    other one those of the friction schedule of the one before. One round is "friction"."""
-    pilot = _friction_pilot(path, seed, n_rounds, pilot_steps, pilot_chains)
-    return schedules.friction(pilot, n_temperatures)
-
-
-@lru_cache(maxsize=4)
-def _friction_pilot(path, seed: int, n_rounds: int, n_steps: int, n_chains: int):
-    """Kept: a second round begins with the pilot of the first."""
-    betas = schedules.linear(n_steps)
-    if n_rounds > 1:
-        before = _friction_pilot(path, seed, n_rounds - 1, n_steps, n_chains)
-        betas = schedules.friction(before, n_steps)
-    rng = np.random.default_rng([seed, n_rounds])
-    return ais(path, betas, n_chains, rng, n_recorded=201, keep_chains=True)
 
 
 @register(ESTIMATORS, "two_way_ais")
@@ -85,17 +63,6 @@ def _looked_at(path, betas, rng, *, n_chains: int = 1000, n_looks: int = 20):
         f"{name}_{i}": float(values[i])
         for name, values in seen.items()
         for i in range(1, n_looks + 1)
-    }
-
-
-@register(ESTIMATORS, "foretold")
-def _foretold(path, betas, rng, *, pilot_steps: int = 10_000, pilot_chains: int = 128):
-    """The variance of log-weights along ``betas`` that a linear pilot leads to expect."""
-    pilot = ais(path, schedules.linear(pilot_steps), pilot_chains, rng, n_recorded=201,
-                keep_chains=True)  # fmt: skip
-    return pilot, {
-        mixing: schedules.predicted_variance(pilot, betas, mixing)
-        for mixing in ("perfect", "measured")
     }
 
 
