@@ -4,8 +4,8 @@
 
 Of rbms its own function, in its float32: four runs of 125 chains and 1,000 steps, whose spread is
 the error bar, since it gives none; then `rbmlib.ais` with 500 chains and as many steps as that
-time allows. The models are those of book/scales/kinds.yaml. Writes data/results/colours_rivals.csv,
-a row a run, and speed_colours.csv.
+time allows. The models are those of rbmbook.experiments.calibration.kinds. Writes
+data/results/colours_rivals.csv, a row a run, and speed_colours.csv.
 """
 
 import argparse
