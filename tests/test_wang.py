@@ -49,22 +49,6 @@ def test_runs_of_the_report_have_their_own_correlation(sampler):
     assert abs(found.mean() - limit) < 4 * found.std(ddof=1) / np.sqrt(20)
 
 
-def test_repeats_are_counted_only_where_they_should_be():
-    distinct = {
-        name: len(np.unique(metropolis.counted_runs(name, 3.0, 400, 1, np.random.default_rng(2))[0],
-                            axis=0))
-        for name in metropolis.SAMPLERS
-    }  # fmt: skip
-    assert distinct["no repeat"] == distinct["both mistakes"] == 400
-    assert max(distinct["correct"], distinct["no ratio"]) < 250
-
-
-def test_pieces_do_not_change_the_number_of_points(monkeypatch):
-    monkeypatch.setattr(metropolis, "PIECE", 30)
-    runs = metropolis.counted_runs("both mistakes", 2.0, 100, 3, np.random.default_rng(3))
-    assert [len(run) for run in runs] == [100] * 3
-
-
 # ------------------------------------------------------------------ readings of the programs
 
 LOOP = {"model": "h10", "rbm_a": "counts + 5", "n_temperatures": 99, "round_sweeps": 2000,
@@ -143,17 +127,6 @@ def test_a_row_depends_if_one_reading_gives_it_and_another_does_not():
     assert alone.outcome == CONTRADICTED
     few = pd.DataFrame([*rows, reading(230.0, 1.0, n=9)])
     assert "of 2 readings" in programs.over_readings("wang-rts-h10", "RTS", few).note
-
-
-def test_one_reading_of_the_stored_loop_gives_four_numbers_of_the_report():
-    stored = [pd.read_csv(wang.datasets.committed(f"results/{name}.csv"))
-              for name in ("rts_loop", "rts_loop_fresh")]  # fmt: skip
-    found = programs.of_rts(*stored)
-    for model in ("h10", "h20"):
-        row = found[
-            (found["model"] == model) & (found["reading"] == "N = 2,000, Tlimit 0.02, kept")
-        ]
-        assert programs.judged(f"wang-rts-{model}", "RTS", row.iloc[0]).outcome == REPRODUCED
 
 
 def test_an_error_counts_mean_and_spread():

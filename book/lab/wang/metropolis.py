@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from rbmbook.metropolis import Independent, metropolis_hastings, normal_log_density
 from rbmlib import datasets
@@ -43,12 +44,7 @@ class Law(NamedTuple):
 def long_run(sampler: str, k: float = 1.0, n: int = 301) -> Law:
     """What a sampler counts in the long run, by quadrature on an ``n`` x ``n`` grid.
 
-    Parameters
-    ----------
-    sampler : str
-        A key of `SAMPLERS`.
-    k : float
-        Width of the proposals, in standard deviations of the marginals.
+    ``k`` is the width of the proposals, in standard deviations of the marginals.
 
     Examples
     --------
@@ -83,8 +79,6 @@ def long_run(sampler: str, k: float = 1.0, n: int = 301) -> Law:
 
 def published():
     """The report's table: n_runs, correlation (4.912 is printed for 0.4912), variance."""
-    import pandas as pd
-
     table = pd.read_csv(datasets.committed("published/report_mh_correlation.csv"))
     return table.assign(correlation=table["mean_correlation_as_printed"] / 10)
 
@@ -92,24 +86,11 @@ def published():
 def proposal(k: float, ratio: bool) -> Independent:
     """Gaussians ``k`` times as wide as the target's marginals, with their ratio or without."""
     found = Independent.normal(MEAN, k**2 * np.diag(np.diag(COVARIANCE)))
-    if ratio:
-        return found
-    return Independent(found.sample, lambda y: np.zeros(len(y)))
+    return found if ratio else Independent(found.sample, lambda y: np.zeros(len(y)))
 
 
 def counted_runs(sampler: str, k: float, n_kept: int, n_runs: int, rng) -> list[np.ndarray]:
-    """Points that a sampler counts, ``n_kept`` of each run, in pieces that fit into memory.
-
-    Parameters
-    ----------
-    sampler : str
-        A key of `SAMPLERS`.
-    k : float
-        Width of the proposals, in standard deviations of the marginals.
-    n_kept, n_runs : int
-        Points of a run, each of shape (2,), and independent runs.
-    rng : numpy.random.Generator
-    """
+    """Points that a sampler counts, ``n_kept`` of each run, in pieces that fit into memory."""
     ratio, repeat = SAMPLERS[sampler]
     proposed, start = proposal(k, ratio), np.tile(MEAN, (n_runs, 1))
     x = metropolis_hastings(log_target, proposed, start, DROPPED, rng).states[:, -1]

@@ -16,15 +16,16 @@ from .stored import FIT, Stored, converged
 
 def correlations(ours: dict[str, np.ndarray]) -> pd.DataFrame:
     """Means and variances over the first runs, by what a refused proposal does."""
-    rows, every = [], metropolis.published().itertuples()
-    for line in (x for x in every if x.n_runs <= min(map(len, ours.values()))):
-        row = {"runs": line.n_runs, "printed mean": f"{line.correlation:.4f}"}
+    rows, most = [], min(map(len, ours.values()))
+    for line in metropolis.published().itertuples():
+        if line.n_runs > most:
+            continue
         found = {how: x[: line.n_runs] for how, x in ours.items()}
+        row = {"runs": line.n_runs, "printed mean": f"{line.correlation:.4f}"}
         row |= {f"ours, {how}": pm(ms.mean_of(x)) for how, x in found.items()}
         row["printed variance × 10⁵"] = f"{1e5 * line.variance:.3g}"
-        rows.append(
-            row | {f"× 10⁵, {how}": number(1e5 * x.var(ddof=1)) for how, x in found.items()}
-        )
+        row |= {f"× 10⁵, {how}": number(1e5 * x.var(ddof=1)) for how, x in found.items()}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
