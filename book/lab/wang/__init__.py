@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import cache
 
-import numpy as np
 import pandas as pd
 
 from rbmbook.datasheet import load_reference
