@@ -94,23 +94,24 @@ def shares(runs: Stored) -> pd.DataFrame:
 
 def program_errors(runs: Stored) -> pd.DataFrame:
     """Errors of the four programs, printed and ours; of ours also the RMSE of single runs."""
-    rows = []
+    rows, columns = [], {"AIS": "AIS", "RTS": "RTS", "SAMS": "SAMS", "TAP": "TAP ("}
     for model in MODELS:
+        theirs = {k: f"{printed_error(model, name):+.2f}" for k, name in columns.items()}
         walk = one(runs.sams, model=model, reading="counts + 5, 7,000 sweeps")
         found = {"AIS": one(runs.ais, model=model, base="counts + 5", schedule="linear")}
         found |= {"RTS": fitting(runs, model), "SAMS": walk}
-        rows.append({"model": model, "": "printed"}
-                    | {k: f"{printed_error(model, k):+.2f}" for k in found})  # fmt: skip
-        rows[-1]["TAP"] = f"{printed_error(model, 'TAP ('):+.2f}"
-        ours = {"model": "", "": "ours (RMSE)"}
-        for method, row in found.items():
-            ours[method] = "does not stop"
-            if row is not None:
-                rmse = np.exp(programs.rmse(row).value)
-                ours[method] = f"{row['log_z'] - truth(model):+.2f} ({rmse:.2f})"
+        ours = {method: _error(row) for method, row in found.items()}
         calls = tap.calls(runs.tap, model, 3, **tap.FIRST)["log_z"]
-        rows.append(ours | {"TAP": f"{calls.mean() - truth(model):+.2f} (TAP3)"})
+        ours["TAP"] = f"{calls.mean() - truth(model):+.2f} (TAP3)"
+        rows += [{"model": model, "": "printed"} | theirs, {"model": "", "": "ours (RMSE)"} | ours]
     return pd.DataFrame(rows)
+
+
+def _error(row) -> str:
+    if row is None:
+        return "does not stop"
+    rmse = np.exp(programs.rmse(row).value)
+    return f"{row['log_z'] - truth(row['model']):+.2f} ({rmse:.2f})"
 
 
 def fitting(runs: Stored, model: str):
