@@ -17,7 +17,6 @@ OPEN = "open"
 SYMBOLS = {REPRODUCED: "✔", DEPENDS: "⇄", CONTRADICTED: "✘", OPEN: "?"}  # shown with the word
 OUTCOMES = tuple(SYMBOLS)
 
-# What a note may say beside the outcome.
 SIZE_DIFFERS = "size differs"
 ONE_TRAINING = "one training: another would give other numbers"
 TOO_ROUGH = "no run decides: what is printed is too rough"

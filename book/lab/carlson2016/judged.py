@@ -207,17 +207,12 @@ def update_dominates(looped: dict, near: tuple[float, float]) -> Verdict:
     """``looped[case]``: errors by (19) and by (12) after equal rounds; ``near``: differences of the
     two updates at a distance and at half of it, which falls fourfold where first orders agree."""
     name = "carlson-update-dominates"
-    ratios = {
-        used: ms.rmse_ratio(by_19, of=by_12, paired=False)
-        for used, (by_19, by_12) in looped.items()
-    }
+    ratios = {used: ms.rmse_ratio(*errors, paired=False) for used, errors in looped.items()}
     cases = {u: effect(name, r, direction=+1, size=TWOFOLD) for u, r in ratios.items()}
     fourfold = near[0] / near[1]
-    same = statement(
-        name, compare(fourfold, ">", 3.9) & compare(fourfold, "<", 4.1),
-        ours=f"half the distance leaves 1/{fourfold:.2f} of the difference",
-        reason="the updates agree to first order",
-    )  # fmt: skip
+    holds = compare(fourfold, ">", 3.9) & compare(fourfold, "<", 4.1)
+    said = f"half the distance leaves 1/{fourfold:.2f} of the difference"
+    same = statement(name, holds, ours=said, reason="the updates agree to first order")
     found = together({"far from the truth": depends(START, cases), "near the truth": same})
     ours = f"error by (19) over that by (12): {_factors(ratios.values())}"
     words = "twofold at least if ten sweeps of a round are left out; alike if all are used"
@@ -226,13 +221,13 @@ def update_dominates(looped: dict, near: tuple[float, float]) -> Verdict:
 
 def sandwich(frame: pd.DataFrame) -> Verdict:
     """Mean errors over annealings with 100, 300 and 1,000 temperatures, one number a seed."""
-    name, cases, means = "carlson-sandwich", {}, {}
+    cases, means = {}, {}
     public = frame[(frame["model"] == PUBLIC) & frame["steps"].isin((100, 300, 1000))]
-    for method, sign in (("AIS", -1), ("RAISE", +1)):
-        own = pick(public, method=method)
-        own = own if method == "AIS" else pick(own, n_images=100)
+    for sign, which in ((-1, {"method": "AIS"}), (+1, {"method": "RAISE", "n_images": 100})):
+        own, method = pick(public, **which), which["method"]
         by_seed = own.pivot_table("error", "seed", "steps").dropna().mean(axis=1).to_numpy()
-        cases[f"mean error of {method}"] = effect(name, by_seed, direction=sign, unit="nats")
+        judged = effect("carlson-sandwich", by_seed, direction=sign, unit="nats")
+        cases[f"mean error of {method}"] = judged
         means[method] = own.groupby("steps")["error"].mean()
     ours = "; ".join(f"{m}: {_range(x, '+.2f')} nats" for m, x in means.items())
     return together(cases).said(ours, "AIS below, RAISE above", f"{PUBLIC}, 100 to 1,000")
@@ -264,15 +259,12 @@ def truth_variance(frame: pd.DataFrame) -> Verdict:
 
 def of_start(name: str, frame, models, judged, sweep: str, hours: float) -> Verdict:
     """Over every reading of the start: ``judged(model, reading)``."""
-    cases = {
-        reading: {
-            m: judged(m, reading)
-            if len(_rts(frame, m, reading, 1000)) >= FEWEST
-            else not_run(name, sweep)
-            for m in models
-        }
-        for reading in (*READINGS, PILOT)
-    }
+
+    def of(model, reading):
+        enough = len(_rts(frame, model, reading, 1000)) >= FEWEST
+        return judged(model, reading) if enough else not_run(name, sweep)
+
+    cases = {reading: {m: of(m, reading) for m in models} for reading in (*READINGS, PILOT)}
     found = depends("the start of RTS", cases)
     words = "; ".join(f"{case}: {text}" for case, text, *_ in found.parts if PILOT in case and text)
     return priced(found.said(_beside(frame, models), words, ", ".join(models)), hours, sweep)
@@ -430,12 +422,10 @@ def tirb(curves, empty_share) -> Verdict:
     }
     empty = bound(name, ms.share_of(empty_share), at_least=0.5, unit="of the samples")
     found = together(cases | {"a bin of TI is empty": empty})
-    filled = _last_over_100(curves, "ti").values()
-    ours = (
-        f"TI errs {_range(_effects(found, 'TI over'), '.1f')} times as much with 3,001 temperatures"
-    )
+    times, filled = _range(_effects(found, "TI over"), ".1f"), _last_over_100(curves, "ti")
     words = "without the printed interpolation it has no value there, as bins are empty; with it "
-    words += f"its error is {_range(filled)} times that with 100"
+    words += f"its error is {_range(filled.values())} times that with 100"
+    ours = f"TI errs {times} times as much with 3,001 temperatures"
     return found.said(ours, words, ", ".join(curves))
 
 
@@ -561,18 +551,15 @@ def prior_gradient(risen, uniform) -> Verdict:
 
 def uniform_prior(of_small: dict, of_pcd: dict) -> Verdict:
     """Errors by prior. That no prior is better consistently needs one model on which none is."""
-    name = "carlson-uniform-prior"
-    ratios = {
-        prior: ms.rmse_ratio(e, of=of_small["uniform"], paired=False)
-        for prior, e in of_small.items()
-        if prior != "uniform"
-    }
+    name, uniform = "carlson-uniform-prior", of_small["uniform"]
+    others = {prior: e for prior, e in of_small.items() if prior != "uniform"}
+    ratios = {prior: ms.rmse_ratio(e, uniform, paired=False) for prior, e in others.items()}
     cases = {f"{p} over uniform, 30 × 12": bound(name, r, **TENTH) for p, r in ratios.items()}
     on_pcd = ms.rmse_ratio(of_pcd["rising"], of=of_pcd["uniform"], paired=False)
     both = pooled(ratios["rising"], on_pcd)
     cases["exp(2β) over uniform, both models"] = effect(name, both, direction=+1)
-    ours = "error over that of the uniform prior: "
-    ours += ", ".join(f"{p} {math.exp(r.value):.2f}" for p, r in ratios.items())
+    said = ", ".join(f"{p} {_times(r)}" for p, r in ratios.items())
+    ours = f"error over that of the uniform prior: {said}"
     return together(cases).said(ours, models="30 × 12 units; pcd_10")
 
 
@@ -586,12 +573,11 @@ def pooled(*found: Measured) -> Measured:
 
 
 def bias_subtraction(of_small, less_small, of_pcd, less_pcd) -> Verdict:
-    name = "carlson-bias-subtraction"
     small = {"margin": 1.05, "reason": "a twentieth of the error is a tenth of the sweeps"}
     pairs = {"30 × 12": (less_small, of_small), "pcd_10": (less_pcd, of_pcd)}
-    ratios = {m: ms.rmse_ratio(a, of=b) for m, (a, b) in pairs.items()}
-    ours = ", ".join(f"{math.exp(r.value):.3f} on {m}" for m, r in ratios.items())
-    cases = {m: equivalence(name, r, **small) for m, r in ratios.items()}
+    ratios = {m: ms.rmse_ratio(*pair) for m, pair in pairs.items()}
+    ours = ", ".join(f"{_times(r, '.3f')} on {m}" for m, r in ratios.items())
+    cases = {m: equivalence("carlson-bias-subtraction", r, **small) for m, r in ratios.items()}
     return together(cases).said(f"error with the bias subtracted over that without: {ours}")
 
 
@@ -764,8 +750,8 @@ def gains_a_tenth(errors: dict) -> Verdict:
 
 
 def gains_nothing(errors: dict) -> Verdict:
-    name, own = "carlson-fig8-200", errors["pcd_200"]
+    own = errors["pcd_200"]
     ratios = {kind.upper(): ms.rmse_ratio(own[kind], of=own["rts"]) for kind in ("sd", "rsd")}
-    found = together({kind: bound(name, ratio, **TENTH) for kind, ratio in ratios.items()})
-    ours = ", ".join(f"{kind} {math.exp(r.value):.3f}" for kind, r in ratios.items())
+    found = together({k: bound("carlson-fig8-200", ratio, **TENTH) for k, ratio in ratios.items()})
+    ours = ", ".join(f"{kind} {_times(r, '.3f')}" for kind, r in ratios.items())
     return found.said(f"error over that of RTS: {ours}", models="pcd_200")
