@@ -16,6 +16,7 @@ from .runs import PILOT
 VIRIDIS = plt.colormaps["viridis"]
 STARTS = {PILOT: "-", "v, 10 left out": "--", "v and h, 10 left out": "-."}
 STARTS |= {"v, all sweeps": ":", "v and h, all sweeps": (0, (1, 4))}
+STEPS = {"adapted": plots.BLUE, "fixed": plots.ORANGE}
 TRACKED = {"train": plots.GREY, "validation": plots.METHOD_COLOURS["RTS"]}
 
 
@@ -157,3 +158,17 @@ def matrix_of_moves(by_length, trainings) -> None:
     left.set_ylabel("RMSE over that of RTS")
     right.set_xticks(range(len(trainings)), list(trainings), rotation=60, ha="right", fontsize=7)
     left.legend(fontsize=8)
+
+
+def wandering_chains(betas, runs: Mapping, errors: Mapping[str, np.ndarray]) -> None:
+    """The first fifth of a typical chain with each kind of steps, and the errors of all chains."""
+    _, axes = plt.subplots(1, 3, figsize=(9.5, 3.0))
+    for ax, (name, run) in zip(axes, runs.items(), strict=False):
+        n_moves, n_chains = run.temperature.shape
+        typical = np.argsort(run.round_trips)[n_chains // 2]
+        walk = betas[run.temperature[: n_moves // 5, typical]]
+        ax.plot(walk, color=STEPS[name], lw=0.5)
+        ax.set(xlabel=f"transition, {name} steps", ylabel="inverse temperature β")
+    axes[2].boxplot(list(errors.values()), tick_labels=list(errors))
+    plots.truth(axes[2], 0.0)
+    axes[2].set(ylabel="error of log Z (nats)", xlabel="steps")

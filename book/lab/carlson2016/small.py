@@ -1,14 +1,19 @@
-"""Live experiments on a model of 30 × 12 units, whose log Z is known at every temperature."""
+"""Live experiments on a model of 30 × 12 units and on two Gaussians, of known log Z."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 import rbmlib as rl
+from rbmlib.estimators.ti import quadrature
+from rbmlib.models.testsystems import GaussianMixture
+from rbmlib.results import quietly
 
+from ..testsystems import tempered_log_z
 from .estimators import mixed_rts
 
 GROUP = 16  # chains of an estimate
@@ -283,3 +288,43 @@ def conductance(moves: np.ndarray) -> np.ndarray:
     cross = [(above[:m, m:].sum() + under[m:, :m].sum()) / 2 for m in cuts]
     below = moves.sum(axis=1).cumsum()[:-1]
     return np.array(cross) / np.minimum(below, 1 - below)
+
+
+def riemann_error(mixture: GaussianMixture, base_variance: float, betas) -> float:
+    """Error of TI by rectangles where the mean slopes are exact: differences of log Z."""
+    h = 1e-3 * betas + 1e-6
+    low, high = (tempered_log_z(mixture, base_variance, b) for b in (betas - h, betas + h))
+    return float(quadrature(betas, "riemann") @ ((high - low) / (2 * h)) - mixture.log_z)
+
+
+def first_blocks(sample: rl.TemperedSample, n_blocks: int) -> rl.TemperedSample:
+    """The first blocks of time of tempered states, all of which were kept."""
+    kept = int(sample.block_sweeps[:n_blocks].sum())
+    return replace(
+        sample,
+        temperature=sample.temperature[:kept], delta=sample.delta[:kept],
+        visited=sample.visited[:n_blocks], mixed=sample.mixed[:n_blocks],
+    )  # fmt: skip
+
+
+def on_fine_ladder(
+    path: rl.DensityPath, mixture: GaussianMixture, n_steps: int, n_repeats: int, seed: int
+) -> dict[str, np.ndarray]:
+    """Errors of RTS and of two rules of TI-RB, from 10,000 states on a ladder of many betas.
+
+    Guesses are exact. Of TI, which counts, hardly a beta has a state: its rules read TI-RB's means.
+    """
+    betas = rl.schedules.linear(n_steps) ** 2
+    guesses = tempered_log_z(mixture, 30.0, betas)
+    found: dict[str, list[float]] = {"RTS": [], "TI Riemann": [], "TI trap": []}
+    for r in range(n_repeats):
+        source = np.random.default_rng([seed, n_steps, r])
+        own = path, betas, guesses, 10
+        warm = rl.simulated_tempering(*own, 100, source, n_blocks=1, record_every=100)
+        how = {"start": warm, "n_blocks": 20, "record_every": 1000}
+        sample = rl.simulated_tempering(*own, 1000, source, **how)
+        with quietly():  # ten short chains make few round trips
+            found["RTS"].append(rl.rts_of_sample(sample).log_z)
+            for name, rule in (("TI Riemann", "riemann"), ("TI trap", "trapezoid")):
+                found[name].append(rl.ti(sample, rule=rule).log_z)
+    return {name: np.array(values) - mixture.log_z for name, values in found.items()}
